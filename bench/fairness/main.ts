@@ -2,8 +2,10 @@
 /**
  * `make bench-fairness`: how much longer a tenant with one request a second waits for its answers beside a tenant
  * that writes requests, CSRs and Signers as fast as the API server takes them.
- * ARGS: `--seconds 60 --warm-up 5 --rounds 3`.
+ * ARGS: `--seconds 60 --warm-up 5 --rounds 3 --own-core 1`: with the last, `pcr-issuer` and the echo have a core that
+ * nothing else takes, as a Pod with a CPU request has.
  */
+import { spawnSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -39,6 +41,7 @@ const sizes = readArguments({
   seconds: { default: 60, least: 2 },
   'warm-up': { default: 5, least: 1 },
   rounds: { default: 3, least: 1 },
+  'own-core': { default: 0, least: 0 },
 });
 
 const OURS = ['authority', 'approver', 'signer', 'pcr-issuer'] as const;
@@ -46,9 +49,13 @@ const FLAGS = ['--lease-namespace', SYSTEM_NAMESPACE, '--namespaced-signers'];
 const ECHO = 'bench.example.com/echo';
 const MEASURED = ['ours', 'echo', 'echoAnswer'] as const;
 type Measured = (typeof MEASURED)[number];
+const OTHERS_CORE = 0;
+const MEASURED_CORE = 1;
 const CSRS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 
 endOnSignals();
+// Before anything is started: children inherit it.
+if (sizes['own-core'] > 0) pin(process.pid, OTHERS_CORE);
 const auditPolicy = join(mkdtempSync(join(tmpdir(), 'countersign-fairness-')), 'audit.json');
 writeFileSync(auditPolicy, JSON.stringify(AUDIT_POLICY));
 const signers = [example('workload'), example('people')];
@@ -61,6 +68,7 @@ try {
   for (const name of OURS) running.push(await startOurs(name));
   running.push(await startEcho([stub]));
   const [, , , issuer, echo] = running;
+  if (sizes['own-core'] > 0) for (const each of [issuer, echo]) pin(each?.pid ?? 0, MEASURED_CORE);
   const waiting = [
     { pid: issuer?.pid ?? 0, threads: 'first' },
     { pid: echo?.pid ?? 0, threads: 'first' },
@@ -99,6 +107,7 @@ try {
     turns.map((each) => p99(each[which]));
   const ratios = {
     p99_beside_hostile: medianRatio(of(busy, 'ours'), of(quiet, 'ours')),
+    p99_beside_hostile_of_echo: medianRatio(of(busy, 'echo'), of(quiet, 'echo')),
     victim_events: rounded(written / refused.length),
   };
   printRatios(ratios);
@@ -115,7 +124,7 @@ try {
   writeResults(sizes.results, 'fairness', {
     ratios,
     figures: {
-      ...{ seconds: sizes.seconds, rounds: sizes.rounds },
+      ...{ seconds: sizes.seconds, rounds: sizes.rounds, ownCore: sizes['own-core'] > 0 },
       quiet: row(quiet),
       beside: row(busy),
       coreWaits: { quiet: medians(coreWaits.quiet), beside: medians(coreWaits.beside) },
@@ -127,6 +136,14 @@ try {
 } finally {
   await Promise.all(running.map((each) => each.stop()));
   await bench.stop();
+}
+
+/** All threads of a process, those to come too. */
+function pin(pid: number, core: number): void {
+  const { status, stderr } = spawnSync('taskset', ['-a', '-p', '-c', String(core), String(pid)], {
+    encoding: 'utf8',
+  });
+  if (status !== 0) throw new Error(`taskset: process ${pid} stays on its cores: ${stderr}`);
 }
 
 /** Milliseconds of a second for which threads wait for a core: medians of the rounds. */
