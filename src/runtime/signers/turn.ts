@@ -6,7 +6,7 @@ import { createFifo } from '../../kube/workqueue/fifo.ts';
  * Milliseconds in one turn of the event loop, for all Signers together. We promise 20, and termination takes
  * some of them. The thread's own CPU time counts.
  */
-export const SLICE_MS = 15;
+export const SLICE_MS = 13;
 
 /**
  * What was used since the last tick, and between that tick and the one before it. A tick comes once in each turn,

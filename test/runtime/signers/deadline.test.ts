@@ -27,10 +27,10 @@ test('an expression that does not complete in three turns fails, and the error n
   await assert.rejects(answer(run, ofNewNamespace()), {
     code: 'CEL_EVALUATION',
     disposition: 'wait',
-    message: /^spec\.pods\.allow: was ended after 15 ms/,
+    message: /^spec\.pods\.allow: was ended after 13 ms/,
   });
-  assert.equal(thread.used() - before, 45);
-  assert.deepEqual(thread.watches, [15, 15, 15]);
+  assert.equal(thread.used() - before, 39);
+  assert.deepEqual(thread.watches, [13, 13, 13]);
 });
 
 test('cold code that is ended once is started again, and completes', async (t) => {
@@ -68,7 +68,7 @@ test('however many Signers of however many namespaces are at work, others are se
   // Sockets are looked at somewhere between two ticks: two spans in a row are what a turn may take.
   const turns = looks.slice(2).map((used, index) => used - (looks[index] ?? used));
   assert.ok(Math.max(...turns) <= PROMISED_MS, `the event loop was held for ${turns.join()} ms`);
-  assert.equal(thread.used() - (looks[0] ?? 0), 6 * 45);
+  assert.equal(thread.used() - (looks[0] ?? 0), 6 * 39);
 });
 
 test('parts that together take many turns are compiled in as many, each of them once', async (t) => {
@@ -223,14 +223,14 @@ test('turns that others use up are no fault of the spec: after fifty of them the
   const run = (deadline: Deadline): void => {
     deadline.evaluate('spec.pods.allow', () => (state.begun += 1));
   };
-  useTurn(15);
+  useTurn(13);
   const waiting = putOffOf(() => answer(run, ofNewNamespace())).finally(() => {
     state.isDone = true;
   });
   let turns = 0;
   while (!state.isDone) {
     await nextTurn();
-    useTurn(15);
+    useTurn(13);
     turns += 1;
   }
   const { reason } = await waiting;

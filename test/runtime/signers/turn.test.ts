@@ -10,18 +10,18 @@ import { startFakeThread, type FakeThread } from '../../support/runtime/fake-thr
 import { teamSigner } from '../../support/signers/namespaced-signer.ts';
 
 test('what is used shortly before a look at sockets counts until the look after it', async () => {
-  assert.equal(leftOfTurn(), 15);
+  assert.equal(leftOfTurn(), 13);
   useTurn(4);
   await nextTurn();
-  useTurn(9);
+  useTurn(7);
   assert.equal(leftOfTurn(), 2);
   await nextTurn();
   assert.equal(leftOfTurn(), 6);
   useTurn(1);
   await nextTurn();
-  assert.equal(leftOfTurn(), 14);
+  assert.equal(leftOfTurn(), 12);
   await nextTurn();
-  assert.equal(leftOfTurn(), 15);
+  assert.equal(leftOfTurn(), 13);
 });
 
 test('a turn that was overdrawn is paid for by the next one only', async () => {
@@ -30,7 +30,7 @@ test('a turn that was overdrawn is paid for by the next one only', async () => {
   await nextTurn();
   assert.ok(leftOfTurn() < 0);
   await nextTurn();
-  assert.equal(leftOfTurn(), 15);
+  assert.equal(leftOfTurn(), 13);
 });
 
 /** Work of the thread that says when it begins, and then evaluates for a while. */
