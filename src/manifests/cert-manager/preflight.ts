@@ -4,9 +4,11 @@ import {
   CERT_MANAGER_COMPONENTS,
   type CertManagerSpec,
 } from '../../api/operator/cert-manager-deployment.ts';
+import type { ComponentOverrides } from '../../api/operator/countersign.ts';
 import type { Refusal } from '../../installing/desired.ts';
-import { quote, quoteList } from '../../quote.ts';
-import { checkArguments, type Mould } from '../operator/mould.ts';
+import { quote } from '../../quote.ts';
+import { refuseMarks } from '../operator/marks.ts';
+import { checkArguments, refuseChecked, type KeptFlags, type Mould } from '../operator/mould.ts';
 import { minorOf, refuseEnvironment } from '../operator/preflight.ts';
 import { CERT_MANAGER_MOULDS, RELEASES } from './releases.ts';
 
@@ -23,19 +25,30 @@ export function sumsOf({ moreReleases }: CertManagerSettings): Readonly<Record<s
   return { ...moreReleases, ...RELEASES.sums };
 }
 
-/** What would lead a component away from this cluster or this installation, or choose an image. */
-const OURS: ReadonlySet<string> = new Set([
-  ...['--kubeconfig', '--master', '--api-server-host', '--config', '--namespace', '--leader-elect'],
-  ...['--leader-election-namespace', '--cluster-resource-namespace', '--acme-http01-solver-image'],
-  ...['--secure-port', '--healthz-port', '--client-ca-path', '--enable-client-verification'],
-  ...['--tls-cert-file', '--tls-private-key-file', '--dynamic-serving-ca-secret-name'],
-  ...['--dynamic-serving-ca-secret-namespace', '--dynamic-serving-dns-names'],
-  ...['--internal-healthz-listen-address', '--internal-healthz-leader-election-timeout', '--help'],
-  // cert-manager writes its own CA over the Secret that they name, in whatever namespace.
-  ...['--metrics-dynamic-serving-ca-secret-name', '--metrics-dynamic-serving-ca-secret-namespace'],
-  // As --v, of single files.
-  '--vmodule',
-]);
+const KEPT: KeptFlags = {
+  // What would lead a component away from this cluster or this installation, or choose an image.
+  never: new Set([
+    ...['--kubeconfig', '--master', '--api-server-host', '--config', '--namespace'],
+    ...['--leader-elect', '--leader-election-namespace', '--cluster-resource-namespace'],
+    ...['--acme-http01-solver-image', '--secure-port', '--healthz-port', '--client-ca-path'],
+    ...['--enable-client-verification', '--tls-cert-file', '--tls-private-key-file'],
+    ...['--dynamic-serving-ca-secret-name', '--dynamic-serving-ca-secret-namespace'],
+    ...['--dynamic-serving-dns-names', '--internal-healthz-listen-address'],
+    ...['--internal-healthz-leader-election-timeout', '--help'],
+    // cert-manager writes its own CA over the Secret that they name, in whatever namespace.
+    '--metrics-dynamic-serving-ca-secret-name',
+    '--metrics-dynamic-serving-ca-secret-namespace',
+    // As --v, of single files.
+    '--vmodule',
+  ]),
+  dangerous: new Set([
+    // Every Issuer, of whatever namespace, uses cert-manager's own credentials.
+    '--issuer-ambient-credentials',
+    // Pods of namespaces of others: as root, or under the labels of other workloads.
+    '--acme-http01-solver-run-as-non-root',
+    '--acme-http01-solver-extra-labels',
+  ]),
+};
 
 /** What leads the SDKs of DNS providers to a file that they send, and to whom: the ServiceAccount's token is a file as well. */
 const CLOUD = /^(?:AWS_(?!REGION$|DEFAULT_REGION$)|AZURE_|GOOGLE_|GCE_)/i;
@@ -48,15 +61,18 @@ export function refuseSpec(
   return (
     refuseVersion(spec, settings) ??
     refuseDangerZone(spec, settings) ??
-    refuseEnvironment(
-      Object.entries(spec.components ?? {}).map(
-        ([name, each]) => [`spec.components.${name}`, each] as const,
-      ),
-    ) ??
+    refuseEnvironment(overridesOf(spec)) ??
+    refuseMarks(overridesOf(spec), settings.dangerZone) ??
     refuseCloud(spec) ??
     refuseArguments(spec) ??
     refuseNoWebhook(spec)
   );
+}
+
+function overridesOf({
+  components = {},
+}: CertManagerSpec): readonly (readonly [at: string, given: ComponentOverrides])[] {
+  return Object.entries(components).map(([name, each]) => [`spec.components.${name}`, each]);
 }
 
 function refuseVersion(
@@ -104,15 +120,17 @@ function refuseArguments({
   for (const component of CERT_MANAGER_COMPONENTS) {
     const { extraArgs = [] } = components[component] ?? {};
     const { [component]: dangerous = [] } = dangerZone?.extraArgs ?? {};
-    const { unknown } = checkArguments(mould[component], extraArgs, OURS);
-    const faults = faultsOf(mould[component], [...extraArgs, ...dangerous]);
-    const at = `the extraArgs of ${component}`;
-    if (faults.length > 0)
-      return { reason: 'InvalidArgument', message: `${at}: ${quoteList(faults)}` };
-    if (unknown.length > 0) {
-      const message = `${at}: cert-manager ${version} does not know ${quoteList(unknown)}; correct it, or use spec.dangerZone`;
-      return { reason: 'UnknownArgument', message };
-    }
+    const checked = {
+      ...checkArguments(mould[component], extraArgs, KEPT),
+      faults: faultsOf(mould[component], [...extraArgs, ...dangerous]),
+    };
+    const refusal = refuseChecked(
+      `the extraArgs of ${component}`,
+      checked,
+      (flags) =>
+        `cert-manager ${version} does not know ${flags}; correct it, or use spec.dangerZone`,
+    );
+    if (refusal !== undefined) return refusal;
   }
   return undefined;
 }
@@ -122,7 +140,7 @@ function faultsOf(flags: Mould[string] | undefined, given: readonly string[]): r
   const verbose = given
     .filter((each) => each.startsWith('--v=') && !/^--v=[0-7]$/.test(each))
     .map((each) => `${each} is not 0 to 7: with more, Secrets are in the log`);
-  return [...checkArguments(flags, given, OURS).faults, ...verbose];
+  return [...checkArguments(flags, given, KEPT).faults, ...verbose];
 }
 
 /** The API server would refuse every Certificate, because nobody answers for the webhook. */
@@ -143,7 +161,7 @@ export function unknownArguments({ version, dangerZone }: CertManagerSpec): read
     checkArguments(
       mouldOf(version)[component],
       dangerZone?.extraArgs?.[component] ?? [],
-      OURS,
+      KEPT,
     ).unknown.map((flag) => `${component} ${flag}`),
   );
 }

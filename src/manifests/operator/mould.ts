@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { Refusal } from '../../installing/desired.ts';
+import { quoteList } from '../../quote.ts';
 import moulds from './moulds.json' with { type: 'json' };
 
 /**
@@ -11,15 +13,37 @@ export type Mould = Readonly<
 /** Minor version → its mould: this minor version and the one before. `make deploy` writes that of this one. */
 export const MOULDS: Readonly<Record<string, Mould>> = moulds as Readonly<Record<string, Mould>>;
 
-/** What the manifests set, and what would lead a component away from this cluster or this installation. */
-const OURS: ReadonlySet<string> = new Set([
-  ...['--help', '--kubeconfig', '--context', '--lease-namespace', '--no-leases'],
-  '--secret-namespace',
-  ...['--listen', '--listen-https', '--serving-certificate', '--namespaced-signers'],
-  ...['--serving-namespace', '--serving-signer'],
-  // Which file is sent as a token, and to whom: a ServiceAccount's own token is a file as well.
-  ...['--ledger', '--ledger-token', '--ledger-ca', '--ledger-name'],
-]);
+/** Flags that a writer of a spec may not set, or only where an administrator lets them. */
+export interface KeptFlags {
+  /** Never: the installation sets them, or they lead a component away from this cluster. */
+  readonly never: ReadonlySet<string>;
+  /** Only in the danger zone: they decide whom a component calls, whom it trusts, or which Secrets it reads. */
+  readonly dangerous: ReadonlySet<string>;
+}
+
+const KEPT: KeptFlags = {
+  never: new Set([
+    ...['--help', '--kubeconfig', '--context', '--lease-namespace', '--no-leases'],
+    '--secret-namespace',
+    ...['--listen', '--listen-https', '--serving-certificate', '--namespaced-signers'],
+    ...['--serving-namespace', '--serving-signer'],
+    // Which file is sent as a token, and to whom: a ServiceAccount's own token is a file as well.
+    ...['--ledger', '--ledger-token', '--ledger-ca', '--ledger-name'],
+    // Who may append, under which name, and where the records are: a log in another place is a log that nobody looks at.
+    ...['--appender', '--origin', '--data', '--database-url', '--listen-ledger'],
+    // They take permissions that an installation has or has not.
+    ...['--acme-account-keys', '--renew-certificates', '--listen-challenges'],
+  ]),
+  dangerous: new Set([
+    // Whether anything is recorded.
+    '--ledger-mode',
+    // Whose names may be proved how, what writers of AcmeSigners may have called, and who answers for DNS.
+    ...['--http01-zone', '--namespaced-server', '--namespaced-solver', '--namespaced-network'],
+    ...['--resolver', '--self-check-network', '--self-check-ports'],
+    // Which Secrets are read.
+    ...['--credential-namespace', '--secret'],
+  ]),
+};
 
 /** What the mould says of a list of arguments. */
 export interface CheckedArguments {
@@ -27,6 +51,8 @@ export interface CheckedArguments {
   readonly unknown: readonly string[];
   /** What is wrong whatever the version. */
   readonly faults: readonly string[];
+  /** Flags that only the danger zone may have. */
+  readonly dangerous: readonly string[];
 }
 
 /**
@@ -34,33 +60,35 @@ export interface CheckedArguments {
  * word by itself could be a verb.
  *
  * @param flags - of the component; undefined: the version has no such component
- * @param ours - flags that the installation sets
+ * @param kept - flags that are not the writer's to set
  */
 export function checkArguments(
   flags: Mould[string] | undefined,
   given: readonly string[],
-  ours: ReadonlySet<string> = OURS,
+  kept: KeptFlags = KEPT,
 ): CheckedArguments {
   const unknown: string[] = [];
   const faults: string[] = [];
+  const dangerous: string[] = [];
   for (const argument of given) {
     const { name } = partsOf(argument);
     const takes = flags?.[name];
-    const fault = faultOf(argument, takes, ours);
+    const fault = faultOf(argument, takes, kept.never);
     if (fault !== undefined) faults.push(fault);
     else if (takes === undefined) unknown.push(name);
+    if (kept.dangerous.has(name)) dangerous.push(name);
   }
-  return { unknown, faults };
+  return { unknown, faults, dangerous };
 }
 
 function faultOf(
   argument: string,
   takes: Mould[string][string] | undefined,
-  ours: ReadonlySet<string>,
+  never: ReadonlySet<string>,
 ): string | undefined {
   const { name, value } = partsOf(argument);
   if (!/^--[a-z][a-z0-9-]*$/.test(name)) return `${argument} is not --flag or --flag=value`;
-  if (ours.has(name)) return `${name} is set by the installation`;
+  if (never.has(name)) return `${name} is set by the installation`;
   if (takes === 'value' && value === undefined) return `write ${name}=<value>`;
   if (takes === 'switch' && value !== undefined) return `${name} takes no value`;
   return undefined;
@@ -70,4 +98,25 @@ function partsOf(argument: string): { readonly name: string; readonly value?: st
   const at = argument.indexOf('=');
   if (at < 0) return { name: argument };
   return { name: argument.slice(0, at), value: argument.slice(at + 1) };
+}
+
+/**
+ * Refuses arguments outside the danger zone by what was found of them.
+ *
+ * @param at - their place in the spec
+ * @param stranger - what a message says of flags that the version does not know
+ */
+export function refuseChecked(
+  at: string,
+  { faults, dangerous, unknown }: CheckedArguments,
+  stranger: (flags: string) => string,
+): Refusal | undefined {
+  if (faults.length > 0)
+    return { reason: 'InvalidArgument', message: `${at}: ${quoteList(faults)}` };
+  if (dangerous.length > 0) {
+    const message = `${at}: ${quoteList(dangerous)} may be in spec.dangerZone.extraArgs only, which an administrator allows by the operator’s flag --allow-danger-zone: by such a flag the writer of a spec decides whom a component calls or trusts, or what it reads`;
+    return { reason: 'InvalidArgument', message };
+  }
+  if (unknown.length === 0) return undefined;
+  return { reason: 'UnknownArgument', message: `${at}: ${stranger(quoteList(unknown))}` };
 }

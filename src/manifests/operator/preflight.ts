@@ -3,7 +3,8 @@
 import type { ComponentOverrides, CountersignSpec } from '../../api/operator/countersign.ts';
 import type { Refusal } from '../../installing/desired.ts';
 import { printable, quote, quoteList } from '../../quote.ts';
-import { MOULDS, checkArguments, type Mould } from './mould.ts';
+import { refuseMarks } from './marks.ts';
+import { MOULDS, checkArguments, refuseChecked, type Mould } from './mould.ts';
 
 /** What the administrator who installs the operator decides, and the writer of a Countersign does not. */
 export interface OperatorSettings {
@@ -42,6 +43,7 @@ export function refusalOf(spec: CountersignSpec, settings: OperatorSettings): Re
     refuseImage(spec, settings) ??
     refuseDangerZone(spec, settings) ??
     refuseEnvironment(overridesOf(spec)) ??
+    refuseMarks(overridesOf(spec), settings.dangerZone) ??
     refuseArguments(spec, settings)
   );
 }
@@ -124,14 +126,14 @@ function refuseArguments(spec: CountersignSpec, settings: OperatorSettings): Ref
     return { reason: 'InvalidArgument', message };
   }
   for (const [component, { extraArgs = [] }] of Object.entries(spec.components ?? {})) {
-    const { unknown, faults } = checkArguments(mould[component], extraArgs);
     const at = `spec.components.${quote(component, 64)}.extraArgs`;
-    if (faults.length > 0)
-      return { reason: 'InvalidArgument', message: `${at}: ${quoteList(faults)}` };
-    if (unknown.length > 0) {
-      const message = `${at}: version ${spec.version} does not know ${quoteList(unknown)}; see countersign ${printable(component)} --help, or use spec.dangerZone`;
-      return { reason: 'UnknownArgument', message };
-    }
+    const refusal = refuseChecked(
+      at,
+      checkArguments(mould[component], extraArgs),
+      (flags) =>
+        `version ${spec.version} does not know ${flags}; see countersign ${printable(component)} --help, or use spec.dangerZone`,
+    );
+    if (refusal !== undefined) return refusal;
   }
   return refuseDangerousArguments(spec.dangerZone?.extraArgs ?? {}, mould);
 }

@@ -94,6 +94,32 @@ test('what leads a component away, chooses an image or stands alone is refused, 
   ]);
 });
 
+test('what lends cert-manager’s credentials or labels to others is for the danger zone alone', () => {
+  const dangerous = { ...SETTINGS, dangerZone: true };
+  for (const [flag, version] of [
+    ['--issuer-ambient-credentials', '1.20.3'],
+    ['--acme-http01-solver-run-as-non-root=false', '1.21.2'],
+    ['--acme-http01-solver-extra-labels=app=payments', '1.21.2'],
+  ] as const) {
+    const message = refused({ version, ...args('controller', flag) }, dangerous);
+    assert.match(message, /^InvalidArgument: .* may be in spec\.dangerZone\.extraArgs only/, flag);
+    const dangerZone = { extraArgs: { controller: [flag] } };
+    assert.equal(refused({ version, dangerZone }, dangerous), 'accepted', flag);
+  }
+});
+
+test('labels, annotations and priorities are refused as those of a Countersign are', () => {
+  const controller = { annotations: { 'deployment.kubernetes.io/revision': '1' } };
+  assert.match(
+    refused({ components: { controller } }),
+    /^ReservedKey: spec\.components\.controller\.annotations: /,
+  );
+  const webhook = { priorityClassName: 'system-cluster-critical' };
+  assert.match(refused({ components: { webhook } }), /^PriorityNotAllowed: /);
+  const dangerous = { ...SETTINGS, dangerZone: true };
+  assert.equal(refused({ components: { webhook } }, dangerous), 'accepted');
+});
+
 test('an environment that loads code or changes whom a component trusts is refused', () => {
   for (const name of [
     'LD_PRELOAD',

@@ -1,33 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { CountersignSpec } from '../../../src/api/operator/countersign.ts';
-import { isRefusal, type DesiredInstallation } from '../../../src/installing/desired.ts';
 import type { PermissionRule } from '../../../src/kube/resource/permissions.ts';
-import { desiredInstallation } from '../../../src/manifests/operator/desired.ts';
 import { operatorManifests } from '../../../src/manifests/operator/installed.ts';
-import { MOULDS, checkArguments } from '../../../src/manifests/operator/mould.ts';
+import { MOULDS } from '../../../src/manifests/operator/mould.ts';
 import { planOf } from '../../../src/manifests/values/plan.ts';
 import { installationFiles } from '../../../src/manifests/files.ts';
 import { COMPONENTS } from '../../../src/manifests/components.ts';
 import { permissionNamesOf } from '../../../src/manifests/names.ts';
-
-const SETTINGS = {
-  ...{ namespace: 'countersign-system', keysNamespace: 'countersign-keys', image: 'r.example/c' },
-  ...{ allowedImages: ['other.example:5000/c'], dangerZone: false },
-};
-const SPEC: CountersignSpec = { version: '0.1.0', signers: [{ name: 'example.com/workload' }] };
-
-function made(spec: CountersignSpec, settings = SETTINGS): DesiredInstallation {
-  const desired = desiredInstallation(spec, settings);
-  if (isRefusal(desired)) throw new Error(`${desired.reason}: ${desired.message}`);
-  return desired;
-}
-
-function refused(more: object, settings = SETTINGS): string {
-  const desired = desiredInstallation({ ...SPEC, ...more }, settings);
-  return isRefusal(desired) ? `${desired.reason}: ${desired.message}` : 'accepted';
-}
+import { SETTINGS, SPEC, made, refused } from './specs.ts';
 
 test('every patch of a minor version with a mould is installed; any other version is refused', () => {
   const moulds = { '0.1': MOULDS['0.1'] ?? {}, '0.2': MOULDS['0.1'] ?? {} };
@@ -48,66 +29,6 @@ test('the objects are those of the chart for the same values, with the operatorâ
   const definitions = made(SPEC).objects.filter(({ kind }) => kind === 'CustomResourceDefinition');
   assert.deepEqual(made(SPEC).objects, [...definitions, ...[...files.values()].flat()]);
   assert.ok(definitions.length >= 2);
-});
-
-test('an argument that the version does not know is refused, and so is one that the installation sets', () => {
-  const of = (...extraArgs: string[]): object => ({ components: { signer: { extraArgs } } });
-  assert.equal(refused(of('--log-level=debug', '--lease-duration=30s')), 'accepted');
-  assert.match(refused(of('--future=1')), /^UnknownArgument: .*0\.1\.0 does not know "--future"/);
-  for (const argument of ['revoke', '--log-level', '-h', '--kubeconfig=/x', '--listen=:1'])
-    assert.match(refused(of(argument)), /^InvalidArgument: /, argument);
-  assert.match(refused({ defaults: { extraArgs: ['--log-level=info'] } }), /^InvalidArgument: /);
-});
-
-test('nobody chooses which file a component sends to the ledger as its token, or to whom', () => {
-  const token = '/var/run/secrets/kubernetes.io/serviceaccount/token';
-  for (const component of ['approver', 'signer', 'pcr-issuer', 'certificate-request', 'acme'])
-    for (const argument of [
-      ...['--ledger=https://x', `--ledger-token=${token}`, '--ledger-ca=/x', '--ledger-name=x'],
-    ]) {
-      const extraArgs = [argument];
-      assert.match(refused({ components: { [component]: { extraArgs } } }), /^InvalidArgument: /);
-      assert.match(
-        refused(
-          { dangerZone: { extraArgs: { [component]: extraArgs } } },
-          { ...SETTINGS, dangerZone: true },
-        ),
-        /^InvalidArgument: /,
-      );
-    }
-});
-
-test('the danger zone, where an administrator allows it, lets through what the version does not know', () => {
-  const dangerZone = { extraArgs: { signer: ['--future=1'] } };
-  assert.match(refused({ dangerZone }), /^DangerZoneNotAllowed: /);
-  const allowed = { ...SETTINGS, dangerZone: true };
-  const { unknownArguments, objects } = made({ ...SPEC, dangerZone }, allowed);
-  assert.deepEqual(unknownArguments, ['signer --future']);
-  assert.match(JSON.stringify(objects), /"--future=1"/);
-  for (const extraArgs of [{ signer: ['revoke'] }, { signer: ['--listen=:1'] }, { nobody: [] }])
-    assert.match(refused({ dangerZone: { extraArgs } }, allowed), /^InvalidArgument: /);
-});
-
-test('what could load code into a component, or change whom it trusts, is refused always', () => {
-  const settings = { ...SETTINGS, dangerZone: true };
-  for (const name of [
-    ...['NODE_OPTIONS', 'NODE_EXTRA_CA_CERTS', 'NODE_TLS_REJECT_UNAUTHORIZED', 'LD_PRELOAD'],
-    ...[
-      'LD_LIBRARY_PATH',
-      'KUBERNETES_SERVICE_HOST',
-      'KUBECONFIG',
-      'SSL_CERT_FILE',
-      'node_options',
-    ],
-  ]) {
-    const extraEnv = [{ name, value: 'x' }];
-    const named = refused({ components: { signer: { extraEnv } } }, settings);
-    assert.match(named, /^ForbiddenEnvironment: spec\.components\."signer"/, name);
-    assert.match(refused({ defaults: { extraEnv } }, settings), /^ForbiddenEnvironment: /, name);
-  }
-  const secret = { name: 'X', valueFrom: { secretKeyRef: { name: 'countersign-signer-serving' } } };
-  assert.match(refused({ defaults: { extraEnv: [secret] } }), /^ForbiddenEnvironment: /);
-  assert.equal(refused({ defaults: { extraEnv: [{ name: 'TZ', value: 'UTC' }] } }), 'accepted');
 });
 
 test('an image of another repository is refused, whatever its tag or digest', () => {
@@ -179,8 +100,4 @@ test('what an administrator applies for a spec has no more names than the spec',
     () => operatorManifests({ ...SPEC, version: '9.9.9' }, { ...SETTINGS, version: '0.1.0' }),
     /UnsupportedVersion/,
   );
-});
-
-test('a component that the version does not have knows no argument', () => {
-  assert.deepEqual(checkArguments(undefined, ['--log-level=info']).unknown, ['--log-level']);
 });

@@ -1,0 +1,28 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { CountersignSpec } from '../../../src/api/operator/countersign.ts';
+import { isRefusal, type DesiredInstallation } from '../../../src/installing/desired.ts';
+import { desiredInstallation } from '../../../src/manifests/operator/desired.ts';
+
+/** Of an operator. */
+export const SETTINGS = {
+  ...{ namespace: 'countersign-system', keysNamespace: 'countersign-keys', image: 'r.example/c' },
+  ...{ allowedImages: ['other.example:5000/c'], dangerZone: false },
+};
+/** The least that is installed. */
+export const SPEC: CountersignSpec = {
+  version: '0.1.0',
+  signers: [{ name: 'example.com/workload' }],
+};
+
+/** @throws Error if it is refused */
+export function made(spec: CountersignSpec, settings = SETTINGS): DesiredInstallation {
+  const desired = desiredInstallation(spec, settings);
+  if (isRefusal(desired)) throw new Error(`${desired.reason}: ${desired.message}`);
+  return desired;
+}
+
+/** `accepted`, or the reason and the message. @param more - beside {@link SPEC} */
+export function refused(more: object, settings = SETTINGS): string {
+  const desired = desiredInstallation({ ...SPEC, ...more }, settings);
+  return isRefusal(desired) ? `${desired.reason}: ${desired.message}` : 'accepted';
+}
