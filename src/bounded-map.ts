@@ -29,21 +29,35 @@ export class BoundedMap<K, V> {
     return this.#entries.get(key);
   }
 
-  /** Adds or replaces an entry, as the newest. */
-  set(key: K, value: V): void {
+  /** Those that are there, the oldest first. */
+  entries(): MapIterator<[K, V]> {
+    return this.#entries.entries();
+  }
+
+  /**
+   * Adds or replaces an entry, as the newest.
+   *
+   * @returns what had to go for it, where there were too many
+   */
+  set(key: K, value: V): V | undefined {
     this.#entries.delete(key);
-    if (this.#entries.size >= this.#limit) this.#evict();
+    let evicted: V | undefined;
+    if (this.#entries.size >= this.#limit) evicted = this.#evict();
     else this.#oldest = undefined;
     this.#entries.set(key, value);
+    return evicted;
   }
 
   delete(key: K): boolean {
     return this.#entries.delete(key);
   }
 
-  #evict(): void {
+  #evict(): V | undefined {
     this.#oldest ??= this.#entries.keys();
     const next = this.#oldest.next();
-    if (next.done !== true) this.#entries.delete(next.value);
+    if (next.done === true) return undefined;
+    const evicted = this.#entries.get(next.value);
+    this.#entries.delete(next.value);
+    return evicted;
   }
 }

@@ -7,8 +7,8 @@ import { BoundedMap } from '../src/bounded-map.ts';
 test('beyond its limit, the entry that was set first is evicted', () => {
   const map = new BoundedMap<string, number>(2);
   map.set('a', 1);
-  map.set('b', 2);
-  map.set('c', 3);
+  assert.equal(map.set('b', 2), undefined);
+  assert.equal(map.set('c', 3), 1, 'it says what had to go');
   assert.deepEqual([map.get('a'), map.get('b'), map.get('c')], [undefined, 2, 3]);
   assert.equal(map.size, 2);
 });
@@ -51,6 +51,10 @@ test('whatever the order of calls, it holds the newest entries that were not del
             (at) => map.get(at) !== undefined,
           );
           assert.deepEqual(held, expected.toSorted());
+          assert.deepEqual(
+            [...map.entries()].map(([key]) => key),
+            expected,
+          );
           assert.equal(map.size, expected.length);
         }
       },

@@ -107,8 +107,7 @@ export class ClusterView {
     const now = this.#now();
     const source = {
       secret: this.#leaves.of.bind(this.#leaves),
-      podCertificate: (namespace: string, signerName: string) =>
-        this.#podCertificates.of(namespace, signerName, now),
+      podCertificate: this.#podCertificates.at(now),
       bundle: this.#bundles.of.bind(this.#bundles),
     };
     const standings: Standing[] = [];

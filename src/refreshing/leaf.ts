@@ -4,7 +4,11 @@ import type { KubeObject, Secret } from '../api/object/object.ts';
 import { parseTime } from '../api/object/time.ts';
 import { isApproved, type CertificateRequest } from '../api/request/certificate-request.ts';
 import { findCondition } from '../api/request/conditions.ts';
-import { CERTIFICATE_NAME, CERTIFICATE_REVISION } from '../api/workload/certificate.ts';
+import {
+  CERTIFICATE_NAME,
+  certificateRevision,
+  controllingCertificate,
+} from '../api/workload/certificate.ts';
 import { attempt, SignerError } from '../errors.ts';
 import { decodePemAll } from '../pki/der/pem.ts';
 import { decodeCertificate } from '../pki/x509/certificate.ts';
@@ -20,7 +24,7 @@ export interface LeafSummary {
 /** A CertificateRequest with nothing left but whose it is and what it got. */
 export interface IssuedRequest extends KubeObject {
   readonly issued?: LeafSummary & {
-    /** The Certificate that it was made for, in the same namespace. */
+    /** The UID of the Certificate that controls it. */
     readonly certificate: string;
     readonly revision: number;
     /** When `Ready` became True; cert-manager writes the Secret after that. */
@@ -75,11 +79,10 @@ export function issuedRequest(request: CertificateRequest): IssuedRequest {
 }
 
 function issuedOf(request: CertificateRequest): IssuedRequest['issued'] {
-  const { annotations = {} } = request.metadata;
-  const certificate = annotations[CERTIFICATE_NAME];
-  const revision = Number(annotations[CERTIFICATE_REVISION]);
+  const certificate = controllingCertificate(request)?.uid;
+  const revision = certificateRevision(request);
   const at = issuedAt(request);
-  if (certificate === undefined || !Number.isSafeInteger(revision)) return undefined;
+  if (certificate === undefined || revision === undefined) return undefined;
   const summary = Number.isNaN(at) ? undefined : summaryOf(pemOf(request));
   return summary === undefined ? undefined : { ...summary, certificate, revision, at };
 }

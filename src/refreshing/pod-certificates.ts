@@ -2,6 +2,8 @@
 import { findCondition } from '../api/request/conditions.ts';
 import type { PodCertificateRequest } from '../api/request/pod-certificate-request.ts';
 import { parseTime } from '../api/object/time.ts';
+import { BoundedMap } from '../bounded-map.ts';
+import { TextIndex } from '../text-index.ts';
 import { summaryOf, type CurrentLeaf } from './leaf.ts';
 
 /** A pod whose newest credential of a signer ends, and whose renewal was denied. */
@@ -51,12 +53,14 @@ const FIRST_REQUEST_MS = 5 * 60_000;
  */
 export class PodCertificates {
   /** UID and signer name → its newest credential. */
-  readonly #pods = new Map<string, PodCredential>();
-  readonly #denials = new Map<string, Denial>();
+  readonly #pods = new BoundedMap<string, PodCredential>(MOST_PODS);
+  /** The same by namespace and signer name: a pass asks for each workload. */
+  readonly #places = new TextIndex<PodCredential>(placeOf);
+  readonly #denials = new BoundedMap<string, Denial>(MOST_PODS);
 
   onRequest(request: PodCertificateRequest): void {
     const { spec, metadata, status = {} } = request;
-    const key = `${spec.podUID} ${spec.signerName}`;
+    const key = podKey({ uid: spec.podUID, signerName: spec.signerName });
     const requestedAt = parseTime(metadata.creationTimestamp);
     const denied = findCondition(status.conditions, 'Denied');
     if (denied !== undefined) this.#deny(key, { at: requestedAt, message: denied.message ?? '' });
@@ -64,7 +68,7 @@ export class PodCertificates {
   }
 
   #deny(key: string, denial: Denial): void {
-    if ((this.#denials.get(key)?.at ?? 0) <= denial.at) setBounded(this.#denials, key, denial);
+    if ((this.#denials.get(key)?.at ?? 0) <= denial.at) this.#denials.set(key, denial);
   }
 
   #issue(
@@ -79,20 +83,36 @@ export class PodCertificates {
     const known = this.#pods.get(key);
     if (summary === undefined || Number.isNaN(notBefore + notAfter)) return;
     if (known !== undefined && known.requestedAt >= requestedAt) return;
-    setBounded(this.#pods, key, {
+    const credential = {
       namespace: metadata.namespace ?? '',
       ...{ name: spec.podName, uid: spec.podUID, signerName: spec.signerName },
       ...{ hash: summary.hash, requestedAt, notBefore, notAfter },
       isRenewal: known !== undefined,
-    });
+    };
+    this.#keep(key, credential, known);
   }
 
-  /** What was issued last to a pod of the namespace, and which pods have an older one if they run for long enough. */
-  of(namespace: string, signerName: string, now: number): CurrentLeaf | undefined {
-    const found = [...this.#pods.values()].filter(
-      (each) =>
-        each.namespace === namespace && each.signerName === signerName && each.notAfter > now,
-    );
+  #keep(key: string, credential: PodCredential, known: PodCredential | undefined): void {
+    const forgotten = this.#pods.set(key, credential);
+    if (forgotten !== undefined) this.#places.change(podKey(forgotten), undefined, forgotten);
+    this.#places.change(key, credential, known);
+  }
+
+  /**
+   * How all stand at a time. What it gives: what a signer issued last to a pod of a namespace, and which of its pods have
+   * an older one if they run for long enough. Each is computed once, however many workloads ask.
+   */
+  at(now: number): (namespace: string, signerName: string) => CurrentLeaf | undefined {
+    const leaves = new Map<string, CurrentLeaf | undefined>();
+    return (namespace, signerName) => {
+      const place = placeOf({ namespace, signerName });
+      if (!leaves.has(place)) leaves.set(place, this.#leafOf(place, now));
+      return leaves.get(place);
+    };
+  }
+
+  #leafOf(place: string, now: number): CurrentLeaf | undefined {
+    const found = this.#places.get(place).filter(({ notAfter }) => notAfter > now);
     const newest = found.reduce<PodCredential | undefined>(
       (last, each) => (last === undefined || each.requestedAt > last.requestedAt ? each : last),
       undefined,
@@ -114,19 +134,22 @@ export class PodCertificates {
 
   /** The pods whose newest credential is the last one: the request after it was denied. */
   endangered(now: number): readonly EndangeredPod[] {
-    return [...this.#pods].flatMap(([key, pod]) => {
-      const denial = this.#denials.get(key);
-      if (denial === undefined || denial.at <= pod.requestedAt || pod.notAfter <= now) return [];
+    return [...this.#denials.entries()].flatMap(([key, denial]) => {
+      const pod = this.#pods.get(key);
+      if (pod === undefined || denial.at <= pod.requestedAt || pod.notAfter <= now) return [];
       const { namespace, name, uid, signerName, notAfter } = pod;
       return [{ namespace, name, uid, signerName, notAfter, message: denial.message }];
     });
   }
 }
 
-/** As the newest entry; the oldest goes where there are too many. */
-function setBounded<V>(map: Map<string, V>, key: string, value: V): void {
-  map.delete(key);
-  map.set(key, value);
-  const [oldest] = map.keys();
-  if (map.size > MOST_PODS && oldest !== undefined) map.delete(oldest);
+function podKey({ uid, signerName }: Pick<PodCredential, 'uid' | 'signerName'>): string {
+  return `${uid} ${signerName}`;
+}
+
+function placeOf({
+  namespace,
+  signerName,
+}: Pick<PodCredential, 'namespace' | 'signerName'>): string {
+  return `${namespace} ${signerName}`;
 }

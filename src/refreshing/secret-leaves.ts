@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Secret } from '../api/object/object.ts';
+import { byAge, type Secret } from '../api/object/object.ts';
 import type { CertManagerCertificate } from '../api/workload/certificate.ts';
+import { TextIndex } from '../text-index.ts';
 import { leafOfRequest, leafOfSecret, type CurrentLeaf, type IssuedRequest } from './leaf.ts';
 
 /** What is known of the certificate in a Secret. */
@@ -20,8 +21,10 @@ const FOREIGN: SecretLeaf = { kind: 'foreign' };
 export class SecretLeaves {
   /** `namespace/secret` → the Certificates that write it, by their keys. */
   readonly #certificates = new Map<string, Map<string, CertManagerCertificate>>();
-  /** `namespace/certificate` → revision → request. */
-  readonly #requests = new Map<string, Map<number, IssuedRequest>>();
+  /** Those that are issued, by their Certificates and revisions. */
+  readonly #requests = new TextIndex<IssuedRequest>(({ metadata, issued }) =>
+    placeOf(metadata.namespace, issued?.certificate, issued?.revision),
+  );
   /** Those that may be read, by `namespace/name`. */
   readonly #secrets = new Map<string, Secret>();
 
@@ -46,15 +49,9 @@ export class SecretLeaves {
   }
 
   onRequest(now: IssuedRequest | undefined, before: IssuedRequest | undefined): void {
-    const old = this.#placeOf(before);
-    if (old?.revisions.get(old.revision)?.metadata.uid === before?.metadata.uid) {
-      old?.revisions.delete(old.revision);
-      if (old?.revisions.size === 0) this.#requests.delete(old.key);
-    }
-    const place = this.#placeOf(now);
-    if (place === undefined || now === undefined) return;
-    place.revisions.set(place.revision, now);
-    this.#requests.set(place.key, place.revisions);
+    // One of the same name that was made anew is another one.
+    if (before?.issued !== undefined) this.#requests.change(before.metadata.uid, undefined, before);
+    if (now?.issued !== undefined) this.#requests.change(now.metadata.uid, now, undefined);
   }
 
   onSecret(key: string, now: Secret | undefined): void {
@@ -69,11 +66,12 @@ export class SecretLeaves {
     if (others.length > 0) {
       return { kind: 'unknown', message: `several Certificates write Secret ${key}; leave one` };
     }
-    const byRequest = writer === undefined ? undefined : this.#byRequest(namespace, writer);
+    const byRequest = writer === undefined ? undefined : this.#byRequest(writer);
     const leaf = byRequest ?? this.#bySecret(key);
     if (leaf !== undefined) return { kind: 'known', leaf };
-    const revision = writer?.status?.revision;
-    return revision === undefined ? FOREIGN : { kind: 'unknown', message: gone(key, revision) };
+    return writer?.status?.revision === undefined
+      ? FOREIGN
+      : { kind: 'unknown', message: gone(key, writer) };
   }
 
   #bySecret(key: string): CurrentLeaf | undefined {
@@ -81,35 +79,24 @@ export class SecretLeaves {
     return secret === undefined ? undefined : leafOfSecret(secret);
   }
 
-  #byRequest(
-    namespace: string,
-    { metadata, status = {} }: CertManagerCertificate,
-  ): CurrentLeaf | undefined {
+  #byRequest({ metadata, status = {} }: CertManagerCertificate): CurrentLeaf | undefined {
     const { revision = 0 } = status;
-    const revisions = this.#requests.get(`${namespace}/${metadata.name}`);
-    const issued = revisions?.get(revision)?.issued;
-    if (issued === undefined) return undefined;
-    return leafOfRequest(issued, revisions?.get(revision - 1)?.issued, status);
-  }
-
-  #placeOf(request: IssuedRequest | undefined):
-    | {
-        readonly key: string;
-        readonly revision: number;
-        readonly revisions: Map<number, IssuedRequest>;
-      }
-    | undefined {
-    if (request?.issued === undefined) return undefined;
-    const { certificate, revision } = request.issued;
-    const key = `${request.metadata.namespace ?? ''}/${certificate}`;
-    return {
-      key,
-      revision,
-      revisions: this.#requests.get(key) ?? new Map<number, IssuedRequest>(),
-    };
+    // The oldest: cert-manager makes one for a revision, so what comes later is not what it has written.
+    const [issued, before] = [revision, revision - 1].map(
+      (each) =>
+        [...this.#requests.get(placeOf(metadata.namespace, metadata.uid, each))].sort(byAge)[0]
+          ?.issued,
+    );
+    return issued === undefined ? undefined : leafOfRequest(issued, before, status);
   }
 }
 
-function gone(secret: string, revision: number): string {
-  return `the CertificateRequest of revision ${revision} behind Secret ${secret} is gone, so its certificate is not known; let pod-refresher read the Secret by --secret ${secret}`;
+/** With the namespace: an owner reference names a UID, and anybody may name one of another namespace. */
+function placeOf(namespace = '', certificate = '', revision = 0): string {
+  return `${namespace} ${certificate} ${revision}`;
+}
+
+function gone(secret: string, { metadata, status }: CertManagerCertificate): string {
+  const revision = status?.revision ?? 0;
+  return `Certificate ${metadata.name} controls no issued CertificateRequest of revision ${revision}, so the certificate in Secret ${secret} is not known; let pod-refresher read the Secret by --secret ${secret}`;
 }

@@ -3,6 +3,7 @@ import { createHash } from 'node:crypto';
 import type { ClusterTrustBundle } from '../api/object/cluster-trust-bundle.ts';
 import { selects } from '../api/object/label-selector.ts';
 import { parseTime } from '../api/object/time.ts';
+import { TextIndex } from '../text-index.ts';
 import { publishedAnchors } from '../pki/x509/trust-bundle.ts';
 import type { CurrentLeaf } from './leaf.ts';
 import type { UsedBundle } from './used-credentials.ts';
@@ -24,26 +25,26 @@ const BUNDLE_PATIENCE_MS = 24 * 60 * 60_000;
  */
 export class TrustBundles {
   readonly #bundles = new Map<string, KnownBundle>();
+  readonly #signers = new TextIndex<KnownBundle>(({ bundle }) => bundle.spec.signerName ?? '');
 
   /** @param time - milliseconds since the epoch */
   onBundle(key: string, now: ClusterTrustBundle | undefined, time: number): void {
+    const known = this.#bundles.get(key);
     if (now === undefined) {
       this.#bundles.delete(key);
+      this.#signers.change(key, undefined, known);
       return;
     }
-    const known = this.#bundles.get(key);
     const anchors = anchorsOf(now.spec.trustBundle);
     const isSame = known === undefined || known.anchors.join() === anchors.join();
-    this.#bundles.set(key, {
-      bundle: now,
-      anchors,
-      changedAt: isSame ? known?.changedAt : time,
-    });
+    const seen = { bundle: now, anchors, changedAt: isSame ? known?.changedAt : time };
+    this.#bundles.set(key, seen);
+    this.#signers.change(key, seen, known);
   }
 
   /** What the kubelet writes for a projection; undefined where nothing is known to have changed. */
   of(used: UsedBundle, recorded: string | undefined): CurrentLeaf | undefined {
-    const found = [...this.#bundles.values()].filter(({ bundle }) => isUsed(bundle, used));
+    const found = this.#used(used);
     if (found.length === 0) return undefined;
     const changes = found.flatMap(({ changedAt }) => changedAt ?? []);
     if (changes.length === 0 && recorded === undefined) return undefined;
@@ -58,13 +59,18 @@ export class TrustBundles {
       remaining: BUNDLE_PATIENCE_MS,
     };
   }
-}
 
-function isUsed({ metadata, spec }: ClusterTrustBundle, used: UsedBundle): boolean {
-  if (used.name !== undefined) return metadata.name === used.name;
-  if (used.signerName === undefined || spec.signerName !== used.signerName) return false;
-  // core/v1: no selector selects nothing, an empty one everything.
-  return used.labelSelector !== undefined && selects(used.labelSelector, metadata.labels);
+  #used({ name, signerName, labelSelector }: UsedBundle): readonly KnownBundle[] {
+    if (name !== undefined) {
+      const named = this.#bundles.get(name);
+      return named === undefined ? [] : [named];
+    }
+    // core/v1: no selector selects nothing, an empty one everything.
+    if (signerName === undefined || labelSelector === undefined) return [];
+    return this.#signers
+      .get(signerName)
+      .filter(({ bundle }) => selects(labelSelector, bundle.metadata.labels));
+  }
 }
 
 /** Their fingerprints, sorted: the order of anchors, and comments between them, mean nothing. */

@@ -22,13 +22,14 @@ before(async () => {
   for (const name of ['one', 'two']) pems.push((await tlsCertificate(name)).cert);
 });
 
-function viewOf(wish: string, clock: { now: number }): ClusterView {
+const SOURCES: readonly object[] = [
+  { podCertificate: { signerName: SIGNER } },
+  { clusterTrustBundle: { name: BUNDLE } },
+];
+
+function viewOf(wish: string, clock: { now: number }, sources = SOURCES): ClusterView {
   const view = new ClusterView(() => clock.now);
   const base = workloadOf({ namespace: 'team-a', name: 'web', secrets: [], wish });
-  const sources = [
-    { podCertificate: { signerName: SIGNER } },
-    { clusterTrustBundle: { name: BUNDLE } },
-  ];
   const workload: Workload = {
     ...base,
     spec: {
@@ -135,4 +136,37 @@ test('a pod is endangered while the request after its newest credential was deni
   clock.now = START + 13 * HOUR;
   view.seen.podCertificateRequests('', request(START + 12.5 * HOUR, two), undefined);
   assert.deepEqual(view.endangered(), [], 'it was renewed after all');
+});
+
+test('a pass computes a credential once, however many workloads of a namespace use it', () => {
+  const clock = { now: START + HOUR };
+  const view = viewOf('restart', clock);
+  const [workload = assert.fail()] = view.standings(TIMES).standings.map((each) => each.workload);
+  const { metadata } = workload;
+  const twin = { ...workload, metadata: { ...metadata, name: 'twin', uid: 'twin' } };
+  view.seen.workloads('team-a/twin', twin, undefined);
+  view.seen.podCertificateRequests('', request(START, pems[0]), undefined);
+  const [one, two] = view.standings(TIMES).standings.map(({ changes }) => changes[0]?.leaf);
+  assert.ok(one !== undefined && one === two);
+});
+
+test('bundles are found by their name, or by their signer and labels, while they are there', () => {
+  const clock = { now: START + HOUR };
+  const [one = '', two = ''] = pems;
+  for (const [source, isFound] of [
+    [{ name: BUNDLE }, true],
+    [{ signerName: SIGNER, labelSelector: {} }, true],
+    [{ signerName: SIGNER }, false],
+    [{ signerName: SIGNER, labelSelector: { matchLabels: { tier: 'a' } } }, false],
+    [{ signerName: 'example.com/other', labelSelector: {} }, false],
+    [{ name: 'other' }, false],
+  ] as const) {
+    const view = viewOf('restart', clock, [{ clusterTrustBundle: source }]);
+    view.seen.bundles(BUNDLE, bundle(one), undefined);
+    view.seen.bundles(BUNDLE, bundle(two), bundle(one));
+    const what = JSON.stringify(source);
+    assert.equal(standing(view).changes.length, isFound ? 1 : 0, what);
+    view.seen.bundles(BUNDLE, undefined, bundle(two));
+    assert.equal(standing(view).changes.length, 0, `${what}, deleted`);
+  }
 });

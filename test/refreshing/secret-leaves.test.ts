@@ -44,19 +44,27 @@ function metadata(
   };
 }
 
+/** As `metav1.NewControllerRef` makes it for cert-manager. */
+const CONTROLLER = {
+  ...{ apiVersion: 'cert-manager.io/v1', kind: 'Certificate', name: 'web', uid: 'web' },
+  ...{ controller: true, blockOwnerDeletion: true },
+};
+
 function request(
   revision: number,
   pem: string,
   more: Partial<CertificateRequest['status']> = {},
+  meta: object = {},
 ): IssuedRequest {
   const annotations = {
     'cert-manager.io/certificate-name': 'web',
     'cert-manager.io/certificate-revision': String(revision),
   };
+  const ownerReferences = [CONTROLLER];
   return issuedRequest({
     apiVersion: 'cert-manager.io/v1',
     kind: 'CertificateRequest',
-    metadata: metadata(`web-${revision}`, annotations),
+    metadata: { ...metadata(`web-${revision}`, annotations), ...{ ownerReferences }, ...meta },
     spec: { request: '', issuerRef: { name: 'ca' } },
     status: {
       conditions: [
@@ -145,11 +153,45 @@ test('a request that is gone leaves the Secret itself, where it may be read and 
 
 test('a deleted request takes nothing away from the one that has its revision now', () => {
   const [one = '', two = ''] = pems;
-  const [first, second] = [request(1, one), request(1, two)];
-  const again = { ...second, metadata: { ...second.metadata, uid: 'again' } };
+  const [first, again] = [request(1, one), request(1, two, {}, { uid: 'again' })];
   const index = leaves(1, first);
   index.onRequest(again, undefined);
   index.onRequest(undefined, first);
   const found = index.of('team-a', 'web-tls');
   assert.ok(found.kind === 'known' && found.leaf.hash === hashOf(two));
+});
+
+test('a request that no Certificate of its namespace controls counts for nobody, whatever it says of itself', () => {
+  const [one = '', two = ''] = pems;
+  const later = { uid: 'foreign', creationTimestamp: '2026-01-05T13:00:00Z' };
+  const earlier = { uid: 'foreign', creationTimestamp: '2026-01-05T10:00:00Z' };
+  for (const [what, meta] of [
+    ['no owner', { ...earlier, ownerReferences: [] }],
+    ['an owner that is not the controller', ownedBy({ controller: false })],
+    ['another Certificate', ownedBy({ uid: 'web-of-old' })],
+    ['another kind', ownedBy({ kind: 'Issuer' })],
+    ['another group', ownedBy({ apiVersion: 'example.com/v1' })],
+    ['another namespace', { ...earlier, namespace: 'team-b' }],
+    ['made later, for the same revision', later],
+  ] as const) {
+    const [own, foreign] = [request(2, one), request(2, two, {}, meta)];
+    for (const order of [[own, foreign] as const, [foreign, own] as const]) {
+      const found = leaves(2, request(1, one), ...order).of('team-a', 'web-tls');
+      assert.ok(found.kind === 'known' && found.leaf.hash === hashOf(one), what);
+    }
+  }
+  function ownedBy(other: object): object {
+    return { ...earlier, ownerReferences: [{ ...CONTROLLER, ...other }] };
+  }
+});
+
+test('a request that was issued while it was watched counts, and is forgotten when it is deleted', () => {
+  const [one = ''] = pems;
+  const waiting = request(1, one, { conditions: [] });
+  const index = leaves(1, waiting);
+  assert.equal(index.of('team-a', 'web-tls').kind, 'unknown');
+  index.onRequest(request(1, one), waiting);
+  assert.equal(index.of('team-a', 'web-tls').kind, 'known');
+  index.onRequest(undefined, request(1, one));
+  assert.equal(index.of('team-a', 'web-tls').kind, 'unknown');
 });

@@ -4,6 +4,7 @@ import type { KubeObject } from '../object/object.ts';
 import {
   CERT_MANAGER_GROUP,
   CERT_MANAGER_VERSION,
+  type CertificateRequest,
   type IssuerReference,
 } from '../request/certificate-request.ts';
 import type { Condition } from '../request/conditions.ts';
@@ -33,4 +34,29 @@ export interface CertManagerCertificate extends KubeObject {
 
 /** Annotations of a CertificateRequest that cert-manager made for a Certificate, and of the Secret. */
 export const CERTIFICATE_NAME = 'cert-manager.io/certificate-name';
-export const CERTIFICATE_REVISION = 'cert-manager.io/certificate-revision';
+const CERTIFICATE_REVISION = 'cert-manager.io/certificate-revision';
+
+/**
+ * The Certificate that controls a request: by this cert-manager tells its own requests from those of others
+ * (pkg/util/predicate, ResourceOwnedBy), since annotations are for everybody to write.
+ */
+export function controllingCertificate({
+  metadata,
+}: KubeObject): { name: string; uid: string } | undefined {
+  const { ownerReferences = [] } = metadata as {
+    readonly ownerReferences?: readonly (Readonly<Record<string, unknown>> & {
+      readonly name: string;
+      readonly uid: string;
+    })[];
+  };
+  return ownerReferences.find(
+    ({ apiVersion, kind, controller }) =>
+      kind === 'Certificate' && controller === true && apiVersion === 'cert-manager.io/v1',
+  );
+}
+
+/** The revision of its Certificate that a request was made for; undefined without a readable annotation. */
+export function certificateRevision({ metadata }: CertificateRequest): number | undefined {
+  const text = metadata.annotations?.[CERTIFICATE_REVISION] ?? '';
+  return /^[0-9]{1,15}$/.test(text) ? Number(text) : undefined;
+}

@@ -133,10 +133,15 @@ export class Stand {
     const name = `${secretName}-${revision}`;
     const requests = `${CERT_MANAGER}/${namespace}/certificaterequests`;
     const { cert } = await tlsCertificate(name);
+    const certificate = await this.get<KubeObject>(
+      `${CERT_MANAGER}/${namespace}/certificates/${secretName}`,
+    );
+    const owner = { name: secretName, uid: certificate.metadata.uid, controller: true };
     await this.create(requests, {
       ...{ apiVersion: 'cert-manager.io/v1', kind: 'CertificateRequest' },
       metadata: {
         name,
+        ownerReferences: [{ apiVersion: 'cert-manager.io/v1', kind: 'Certificate', ...owner }],
         annotations: {
           'cert-manager.io/certificate-name': secretName,
           'cert-manager.io/certificate-revision': String(revision),

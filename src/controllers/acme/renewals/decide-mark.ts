@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { ACME_GROUP, RENEWAL_MARK_REASON, type Order } from '../../../api/acme/index.ts';
 import { formatTime } from '../../../api/object/time.ts';
-import type { KubeObject } from '../../../api/object/object.ts';
 import type { CertificateRequest } from '../../../api/request/certificate-request.ts';
 import { conditionMessage, findCondition, setCondition } from '../../../api/request/conditions.ts';
 import {
-  CERTIFICATE_REVISION,
+  certificateRevision,
   type CertManagerCertificate,
+  controllingCertificate,
 } from '../../../api/workload/certificate.ts';
 
 /** Everything that the decision depends on. */
@@ -54,9 +54,9 @@ function isRenewedBy(
 ): boolean {
   return (
     request.metadata.uid === order.spec.requestRef.uid &&
-    ownerOf(request)?.uid === certificate.metadata.uid &&
+    controllingCertificate(request)?.uid === certificate.metadata.uid &&
     isOfSigner(certificate, order) &&
-    revisionOf(request) === certificate.status?.revision
+    certificateRevision(request) === certificate.status?.revision
   );
 }
 
@@ -68,28 +68,9 @@ function retryAt({ status }: CertManagerCertificate): number {
   return Date.parse(lastFailureTime) + HOUR * 2 ** doublings;
 }
 
-/** The Certificate that controls a request. */
-export function ownerOf({ metadata }: KubeObject): { name: string; uid: string } | undefined {
-  const { ownerReferences = [] } = metadata as {
-    readonly ownerReferences?: readonly (Readonly<Record<string, unknown>> & {
-      readonly name: string;
-      readonly uid: string;
-    })[];
-  };
-  return ownerReferences.find(
-    ({ apiVersion, kind, controller }) =>
-      kind === 'Certificate' && controller === true && apiVersion === 'cert-manager.io/v1',
-  );
-}
-
 function isOfSigner({ spec }: CertManagerCertificate, { spec: { signerRef } }: Order): boolean {
   const { group, kind, name } = spec.issuerRef ?? {};
   return group === ACME_GROUP && kind === signerRef.kind && name === signerRef.name;
-}
-
-function revisionOf({ metadata }: CertificateRequest): number | undefined {
-  const text = metadata.annotations?.[CERTIFICATE_REVISION] ?? '';
-  return /^[0-9]{1,15}$/.test(text) ? Number(text) : undefined;
 }
 
 /** As `cmctl renew` writes it (cmd/ctl/pkg/renew), but for reason and message. */

@@ -9,13 +9,14 @@ import {
 import {
   CERTIFICATE_RESOURCE,
   type CertManagerCertificate,
+  controllingCertificate,
 } from '../../../api/workload/certificate.ts';
 import { ignoreNotFound, KubeError } from '../../../kube/client/kube-error.ts';
 import { resource } from '../../../kube/resource/resource.ts';
 import type { Component } from '../../../runtime/component/component.ts';
 import { serverTime } from '../../../runtime/component/server-time.ts';
 import { writeStatus } from '../store/write-status.ts';
-import { decideMark, ownerOf } from './decide-mark.ts';
+import { decideMark } from './decide-mark.ts';
 
 /** What became of a renewal that is due. */
 export interface MarkOutcome {
@@ -62,7 +63,7 @@ async function mark(
     client.request<T>({ method: 'GET', path }).catch(ignoreNotFound);
   const { name } = order.spec.requestRef;
   const request = await read<CertificateRequest>(REQUESTS.object({ namespace, name }));
-  const owner = request && ownerOf(request);
+  const owner = request && controllingCertificate(request);
   const lookAt = serverTime(component) + MARK_LOOK_MS;
   if (owner === undefined) return { told: undefined, lookAt };
   const certificate = await read<CertManagerCertificate>(

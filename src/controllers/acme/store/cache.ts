@@ -5,6 +5,7 @@ import type { Resource } from '../../../kube/resource/resource.ts';
 import type { OnChange } from '../../../kube/resource/store.ts';
 import { createReflector, type Reflector } from '../../../kube/watch/reflector.ts';
 import type { Component } from '../../../runtime/component/component.ts';
+import { TextIndex } from '../../../text-index.ts';
 
 /** All objects of a kind, read, with an index by one text of each. */
 export interface AcmeCache<T> {
@@ -80,28 +81,4 @@ export function createAcmeCache<T extends KubeObject>(init: AcmeCacheInit<T>): A
     },
     run: (signal) => reflector.run(signal),
   };
-}
-
-/** Objects by a text of each. */
-class TextIndex<T> {
-  readonly #textOf: (object: T) => string;
-  readonly #groups = new Map<string, Map<string, T>>();
-
-  constructor(textOf: (object: T) => string) {
-    this.#textOf = textOf;
-  }
-
-  readonly get = (text: string): readonly T[] => [...(this.#groups.get(text)?.values() ?? [])];
-
-  change(key: string, now: T | undefined, before: T | undefined): void {
-    if (before !== undefined) {
-      const text = this.#textOf(before);
-      const group = this.#groups.get(text);
-      group?.delete(key);
-      if (group?.size === 0) this.#groups.delete(text);
-    }
-    if (now === undefined) return;
-    const group = this.#groups.get(this.#textOf(now)) ?? new Map<string, T>();
-    this.#groups.set(this.#textOf(now), group.set(key, now));
-  }
 }
