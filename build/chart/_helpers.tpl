@@ -55,32 +55,27 @@ countersign-system
 {{- $table = append $table (dict "bundle" $bundle "signer" .name) -}}
 {{- end -}}
 {{- end -}}
-{{- $teams := list -}}
-{{- $places := list -}}
-{{- range .Values.namespacedSigners.secrets -}}
-{{- $places = append $places .namespace -}}
-{{- end -}}
-{{- range $place := uniq $places -}}
-{{- $found := list -}}
-{{- range $.Values.namespacedSigners.secrets -}}
-{{- if eq .namespace $place -}}{{- $found = append $found .name -}}{{- end -}}
-{{- end -}}
-{{- $teams = append $teams (dict "namespace" $place "secrets" (uniq $found)) -}}
-{{- end -}}
 {{- $enabled := dict -}}
 {{- range $component, $default := include "countersign.optional" . | fromJson -}}
 {{- $given := get $.Values.components $component -}}
 {{- $_ := set $enabled $component (hasKey $given "enabled" | ternary $given.enabled $default) -}}
 {{- end -}}
 {{- $acme := dict "signers" list "accounts" list "externals" list -}}
+{{- $acmeTeams := list -}}
 {{- if get $enabled "acme" -}}
 {{- $acme = include "countersign.acme" . | fromJson -}}
+{{- $acmeTeams = include "countersign.places" .Values.acme.secrets | fromJsonArray -}}
 {{- end -}}
 {{- dict
       "acme" (get $enabled "acme")
       "acmeSigners" $acme.signers
       "accounts" $acme.accounts
       "externals" $acme.externals
+      "acmeTeams" $acmeTeams
+      "renewCertificates" (and (get $enabled "acme") .Values.acme.renewCertificates)
+      "dnsPlaces" (include "countersign.places" .Values.acme.solverSecrets | fromJsonArray)
+      "providers" (include "countersign.providers" .Values.acme.dnsWebhooks | fromJsonArray)
+      "zoneArgs" (include "countersign.prefixed" (list "--http01-zone=" .Values.acme.http01Zones) | fromJsonArray)
       "serverArgs" (include "countersign.prefixed" (list "--namespaced-server=" .Values.acme.servers) | fromJsonArray)
       "solverArgs" (include "countersign.prefixed" (list "--namespaced-solver=" .Values.acme.solvers) | fromJsonArray)
       "networkArgs" (include "countersign.prefixed" (list "--namespaced-network=" .Values.acme.networks) | fromJsonArray)
@@ -91,11 +86,38 @@ countersign-system
       "bundles" $bundles
       "table" $table
       "secrets" $secrets
-      "teams" $teams
+      "teams" (include "countersign.places" .Values.namespacedSigners.secrets | fromJsonArray)
       "enabled" $enabled
       "ledger" (and (get $enabled "ledger") (ne .Values.ledger.mode "off"))
       "namespacedSigners" .Values.namespacedSigners.enabled
     | toJson -}}
+{{- end -}}
+
+{{- /* Of a list of Secrets: each namespace with the names of its Secrets, as JSON. */}}
+{{- define "countersign.places" -}}
+{{- $all := list -}}
+{{- $namespaces := list -}}
+{{- $secrets := . -}}
+{{- range $secrets -}}{{- $namespaces = append $namespaces .namespace -}}{{- end -}}
+{{- range $place := uniq $namespaces -}}
+{{- $found := list -}}
+{{- range $secrets -}}
+{{- if eq .namespace $place -}}{{- $found = append $found .name -}}{{- end -}}
+{{- end -}}
+{{- $all = append $all (dict "namespace" $place "secrets" (uniq $found)) -}}
+{{- end -}}
+{{- toJson $all -}}
+{{- end -}}
+
+{{- /* Of a list of <groupName> or <groupName>/<solverName>: group and solver of each, as JSON. */}}
+{{- define "countersign.providers" -}}
+{{- $all := list -}}
+{{- range . -}}
+{{- $solver := "*" -}}
+{{- if contains "/" . -}}{{- $solver = splitList "/" . | last -}}{{- end -}}
+{{- $all = append $all (dict "group" (splitList "/" . | first) "solver" $solver) -}}
+{{- end -}}
+{{- toJson $all -}}
 {{- end -}}
 
 {{- /* Each AcmeClusterSigner with its Secrets, as JSON: lists of signers, accounts and externals. */}}

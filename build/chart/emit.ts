@@ -5,12 +5,17 @@ import { crlConfigMapName } from '../../src/api/revocation/revocation.ts';
 import {
   ACCOUNT,
   ACME_SIGNER,
+  ACME_TEAM,
   BUNDLE,
   EXTERNAL,
   ADDRESS,
+  DNS_PLACE,
   KEYS,
   LEDGER_MODE,
   NAMESPACE,
+  PLACED_SECRET,
+  PROVIDER,
+  PROVIDER_SOLVER,
   SECRET,
   SIGNER,
   TEAM,
@@ -26,9 +31,11 @@ const LISTS: Readonly<Record<string, string>> = {
   [BUNDLE]: '$names.bundles',
   [SECRET]: '$names.secrets',
   [TEAM_SECRET]: '$team.secrets',
+  [PLACED_SECRET]: '$team.secrets',
   [ACME_SIGNER]: '$names.acmeSigners',
   [ACCOUNT]: '$names.accounts',
   [EXTERNAL]: '$names.externals',
+  [`--http01-zone=${ADDRESS}`]: '$names.zoneArgs',
   [`--namespaced-server=${ADDRESS}`]: '$names.serverArgs',
   [`--namespaced-solver=${ADDRESS}`]: '$names.solverArgs',
   [`--namespaced-network=${ADDRESS}`]: '$names.networkArgs',
@@ -62,6 +69,10 @@ const TEXTS: readonly (readonly [text: string, action: string])[] = [
   [NAMESPACE, '{{ $names.namespace }}'],
   [KEYS, '{{ $names.keysNamespace }}'],
   [TEAM, '{{ $team.namespace }}'],
+  [ACME_TEAM, '{{ $team.namespace }}'],
+  [DNS_PLACE, '{{ $team.namespace }}'],
+  [PROVIDER, '{{ .group }}'],
+  [PROVIDER_SOLVER, '{{ .solver }}'],
   [LEDGER_MODE, '{{ $.Values.ledger.mode }}'],
 ];
 
@@ -137,7 +148,8 @@ function item(value: unknown, indent: number): readonly string[] {
   if (looped !== undefined) return looped;
   if (isObject(value)) {
     const lines = objectItem(dash, value, indent);
-    return isOfAcmeAlone(value) ? [open('if $names.acmeSigners'), ...lines, END] : lines;
+    const condition = conditionOf(value);
+    return condition === undefined ? lines : [open(condition), ...lines, END];
   }
   const condition = ITEMS[String(value)];
   const lines = scalar(dash, value, indent + 2);
@@ -158,10 +170,23 @@ function loop(dash: string, text: string): readonly string[] | undefined {
   return [open(`range ${LISTS[signer] ?? ''}`), `${dash} "${grant}{{ . }}"`, END];
 }
 
-/** A rule that names nothing else would without names mean all of them. */
-function isOfAcmeAlone({ resourceNames }: Readonly<Record<string, unknown>>): boolean {
-  const tokens: readonly unknown[] = [ACME_SIGNER, ACCOUNT, EXTERNAL];
-  return Array.isArray(resourceNames) && resourceNames.every((each) => tokens.includes(each));
+/**
+ * When a rule is there: once for each provider, and only where one of its names is, since without names it would mean
+ * all.
+ */
+function conditionOf({
+  apiGroups,
+  resourceNames,
+}: Readonly<Record<string, unknown>>): string | undefined {
+  if (Array.isArray(apiGroups) && apiGroups.includes(PROVIDER)) return 'range $names.providers';
+  if (!Array.isArray(resourceNames)) return undefined;
+  const conditions = resourceNames.map((each) =>
+    each instanceof Either ? each.condition : LISTS[String(each)],
+  );
+  const isAlways = conditions.some((each) => each?.startsWith('$names.') !== true);
+  if (isAlways) return undefined;
+  const [first = '', ...others] = new Set(conditions);
+  return others.length === 0 ? `if ${first}` : `if or ${[first, ...others].join(' ')}`;
 }
 
 /** The first field is beside the dash. */

@@ -34,6 +34,7 @@ export async function chartFiles(): Promise<ReadonlyMap<string, string>> {
         .replace('@DESCRIBED@', described()),
     ],
     [`${CHART}/templates/_checks.tpl`, await own('_checks.tpl')],
+    [`${CHART}/templates/_checks-acme.tpl`, await own('_checks-acme.tpl')],
     [`${CHART}/templates/NOTES.txt`, await own('NOTES.txt')],
     ...(await Promise.all(
       DEFINITIONS.map(

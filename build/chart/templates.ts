@@ -5,7 +5,16 @@ import { LOG_KEY_SECRET } from '../../src/controllers/ledger/log-key.ts';
 import { COMPONENTS } from '../../src/manifests/components.ts';
 import { LABEL_COMPONENT } from '../../src/manifests/names.ts';
 import { emit } from './emit.ts';
-import { KEYS, NAMESPACE, SECRET, TEAM, symbolicPlan } from './tokens.ts';
+import {
+  ACME_TEAM,
+  DNS_PLACE,
+  KEYS,
+  NAMESPACE,
+  SECRET,
+  TEAM,
+  symbolicPlan,
+  type Variant,
+} from './tokens.ts';
 import { Either, isObject, vary } from './vary.ts';
 
 type Documents = readonly unknown[];
@@ -37,20 +46,20 @@ export function templates(): ReadonlyMap<string, string> {
 }
 
 function documentsByFile(): ReadonlyMap<string, Documents> {
-  const files = (
+  const files = (variant: Variant): ReadonlyMap<string, Documents> =>
+    installationFiles(symbolicPlan(variant));
+  const withAcme = (
     namespacedSigners: boolean,
     affinity: boolean,
     ledger: boolean,
-    acme: boolean,
-  ): ReadonlyMap<string, Documents> =>
-    installationFiles(symbolicPlan({ namespacedSigners, affinity, ledger, acme }));
-  const withAcme = (
-    signers: boolean,
-    affinity: boolean,
-    ledger: boolean,
   ): ReadonlyMap<string, unknown> => {
-    const yes = files(signers, affinity, ledger, true);
-    const no = files(signers, affinity, ledger, false);
+    const variant = { namespacedSigners, affinity, ledger };
+    const yes = varyFiles(
+      '$names.renewCertificates',
+      files({ ...variant, acme: true, renews: true }),
+      files({ ...variant, acme: true, renews: false }),
+    );
+    const no = files({ ...variant, acme: false, renews: false });
     // Policies loop over account keys, of which there are none without ACME.
     return new Map(
       [...varyFiles('$names.acme', yes, no)].map(([file, found]) => [
@@ -102,11 +111,19 @@ function documentLines(document: unknown): readonly string[] {
   const lines = isFilled(kind, name) ? text : ifEnabled(document, text);
   if (kind === 'Namespace') return ofNamespace(name, lines);
   if (isKept(kind, name)) return kept(lines);
-  if (namespace === TEAM) {
-    return ['{{- range $team := $names.teams }}', ...lines, '{{- end }}'];
+  const places = PLACES[String(namespace)];
+  if (places !== undefined) {
+    return [`{{- range $team := ${places} }}`, ...lines, '{{- end }}'];
   }
   return namespace === KEYS ? inKeys(document, lines) : lines;
 }
+
+/** Namespace → the list of those that a template loops over. */
+const PLACES: Readonly<Record<string, string>> = {
+  [TEAM]: '$names.teams',
+  [ACME_TEAM]: '$names.acmeTeams',
+  [DNS_PLACE]: '$names.dnsPlaces',
+};
 
 /** Without a Secret there would be a rule without names, which means all of them. */
 function inKeys(document: object, lines: readonly string[]): readonly string[] {

@@ -18,6 +18,13 @@ export const TEAM = '⟦team⟧';
 export const ACME_SIGNER = '⟦acme-signer⟧';
 export const ACCOUNT = '⟦account⟧';
 export const EXTERNAL = '⟦external⟧';
+/** Secrets of AcmeSigners and of solvers, in the namespaces of a loop of their own. */
+export const ACME_TEAM = '⟦acme-team⟧';
+export const DNS_PLACE = '⟦dns-place⟧';
+export const PLACED_SECRET = '⟦placed-secret⟧';
+/** The API of a DNS provider. */
+export const PROVIDER = '⟦provider⟧';
+export const PROVIDER_SOLVER = '⟦provider-solver⟧';
 /** What AcmeSigners may have called. */
 export const ADDRESS = '⟦address⟧';
 /** Names of which a release has one. */
@@ -64,14 +71,18 @@ export interface Variant {
   readonly affinity: boolean;
   /** Whether components record in a ledger. */
   readonly ledger: boolean;
-  /** Whether the component acme is there. */
+  /** Whether the component acme is there, and whether it marks Certificates. */
   readonly acme: boolean;
+  readonly renews: boolean;
 }
 
 const SYMBOLIC_ACME = {
   signers: [ACME_SIGNER],
   accountKeys: [{ namespace: KEYS, name: ACCOUNT }],
-  secrets: [{ namespace: KEYS, name: EXTERNAL }],
+  secrets: [
+    { namespace: KEYS, name: EXTERNAL },
+    { namespace: ACME_TEAM, name: PLACED_SECRET },
+  ],
 };
 
 /** The plan with tokens; every optional part is there, and the template decides. */
@@ -80,6 +91,7 @@ export function symbolicPlan({
   affinity,
   ledger,
   acme,
+  renews,
 }: Variant): InstallationPlan {
   const labels = (path: string): Record<string, string> => ({ [`⟦more ${path}⟧`]: '' });
   const unreadable = {
@@ -111,9 +123,13 @@ export function symbolicPlan({
       signerSecrets: namespacedSigners ? [{ namespace: TEAM, name: TEAM_SECRET }] : [],
       namespace: NAMESPACE,
       servingSigner: OWN_TLS_SIGNER,
-      ...(acme ? { acme: SYMBOLIC_ACME } : {}),
+      solverSecrets: [{ namespace: DNS_PLACE, name: PLACED_SECRET }],
+      dnsWebhooks: [{ group: PROVIDER, solver: PROVIDER_SOLVER }],
+      ...(acme ? { acme: { ...SYMBOLIC_ACME, renewCertificates: renews } } : {}),
     },
-    acme: { servers: [ADDRESS], solvers: [ADDRESS], networks: [ADDRESS] },
+    acme: {
+      ...{ servers: [ADDRESS], solvers: [ADDRESS], networks: [ADDRESS], http01Zones: [ADDRESS] },
+    },
     keysNamespace: KEYS,
     namespaces: [NAMESPACE, KEYS],
     components: new Map([...COMPONENTS.keys()].map((each) => [each, symbolicSettings(affinity)])),

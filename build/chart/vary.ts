@@ -40,10 +40,13 @@ function varyLists(condition: string, yes: readonly unknown[], no: readonly unkn
   return items;
 }
 
-/** Equal, or the same Kubernetes object. */
+/** Equal, the same Kubernetes object, or a rule with other names. */
 function isSame(one: unknown, other: unknown): boolean {
   if (isDeepStrictEqual(one, other)) return true;
-  if (!isObject(one) || !isObject(other) || one['kind'] === undefined) return false;
+  if (!isObject(one) || !isObject(other)) return false;
+  if (one['resourceNames'] !== undefined && other['resourceNames'] !== undefined)
+    return isDeepStrictEqual({ ...one, resourceNames: [] }, { ...other, resourceNames: [] });
+  if (one['kind'] === undefined) return false;
   return one['kind'] === other['kind'] && isSamePlace(one['metadata'], other['metadata']);
 }
 

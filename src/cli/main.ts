@@ -24,6 +24,7 @@ import { addCertManagerOperatorVerbs, addOperatorVerbs } from './commands/operat
 import { addRefreshOptions, addRefreshSecretOption } from './refresh-options.ts';
 import { addExplainCommand } from './commands/explain/flags.ts';
 import { addSelfCheckOptions } from '../app/acme/self-check-options.ts';
+import { addManifestsCommand } from './commands/manifests/flags.ts';
 import { addPolicyCommand } from './commands/policy/flags.ts';
 import { addRbacCommand } from './commands/rbac/flags.ts';
 import { addRefreshCommand } from './commands/refresh/flags.ts';
@@ -142,6 +143,7 @@ function program(): Command {
   addPolicyCommand(root);
   addConformanceCommand(root);
   addRbacCommand(root);
+  addManifestsCommand(root);
   addRefreshCommand(root);
   return root;
 }

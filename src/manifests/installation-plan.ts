@@ -67,6 +67,8 @@ export interface InstallationPlan {
     readonly servers: readonly string[];
     readonly solvers: readonly string[];
     readonly networks: readonly string[];
+    /** Names that AcmeSigners of a namespace may prove by HTTP-01: `team-a=team-a.example.com`. */
+    readonly http01Zones: readonly string[];
   };
   readonly image: ImagePlan;
   /** Those that are there. */

@@ -60,8 +60,10 @@ const SUBDOMAIN = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 export function checkInstallation(installation: Installation): Installation {
   const { signers, bundles, namespace, servingSigner } = installation;
   const { namespacedSigners, signerSecrets = [], acme = NO_ACME } = installation;
-  if (signers.length === 0 && namespacedSigners !== true) {
-    throw usage('name at least one signer: --signer example.com/workload');
+  if (signers.length + acme.signers.length === 0 && namespacedSigners !== true) {
+    throw usage(
+      'name at least one signer: --signer example.com/workload, or --acme-signer example.com/public',
+    );
   }
   for (const signer of [...signers, ...acme.signers, servingSigner]) requireChosen(signer);
   if (signerSecrets.length > 0 && namespacedSigners !== true) {
@@ -127,9 +129,14 @@ function requireAccountKeys({ secrets, acme = NO_ACME }: Installation): void {
 /** Groups in which to create anything is more than to ask a DNS provider. */
 const NO_PROVIDER = /(?:^|\.)(?:k8s\.io|kubernetes\.io|countersign\.dev|cert-manager\.io)$/;
 
+/** Whether an API group can be that of a DNS provider. */
+export function isProvider(group: string): boolean {
+  return SUBDOMAIN.test(group) && group.includes('.') && !NO_PROVIDER.test(group);
+}
+
 function requireProvider({ group, solver }: DnsWebhook): void {
   requireName(SUBDOMAIN, 'DNS provider', group);
-  if (!group.includes('.') || NO_PROVIDER.test(group)) {
+  if (!isProvider(group)) {
     throw usage(
       `"${group.slice(0, 80)}" is not the API group of a DNS provider; write the groupName that its documentation names`,
     );

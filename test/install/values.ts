@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Values that installations are made of in these tests, each by what is special about it. */
+import { ACME_BAD, ACME_GOOD } from './acme-values.ts';
 
 const ONE = { signers: [{ name: 'example.com/workload' }] };
 const DIGEST = `sha256:${'0123456789abcdef'.repeat(4)}`;
@@ -89,26 +90,7 @@ export const GOOD: Readonly<Record<string, readonly [values: object, namespace?:
       },
     },
   ],
-  'ACME signers, and what AcmeSigners may have called': [
-    {
-      ...ONE,
-      namespacedSigners: { enabled: true },
-      components: { acme: { enabled: true }, 'acme-solver': { enabled: true } },
-      acme: {
-        signers: [
-          { name: 'example.com/public' },
-          { name: 'example.com/paid', accountSecret: 'a.b', externalAccountSecret: 'eab' },
-        ],
-        servers: ['https://acme.example:14000/dir'],
-        solvers: ['rfc2136=ns1.example.com:53', 'acmeDNS=https://auth.example.com'],
-        networks: ['10.0.0.0/8', 'fd00::/8'],
-      },
-    },
-  ],
-  'ACME without a signer yet': [{ ...ONE, components: { acme: { enabled: true } } }],
-  'ACME signers of components that are not there': [
-    { ...ONE, acme: { signers: [{ name: 'example.com/public' }] } },
-  ],
+  ...ACME_GOOD,
   'no cert-manager': [{ ...ONE, components: { 'certificate-request': { enabled: false } } }],
   'every optional part': [
     {
@@ -225,18 +207,7 @@ export const BAD: Readonly<Record<string, readonly [values: object, says: RegExp
     { ...ONE, namespacedSigners: { secrets: [{ namespace: 'team-a', name: 'x' }] } },
     /namespacedSigners\.secrets: they are for Signers; set namespacedSigners\.enabled=true/,
   ],
-  'an ACME signer that is a ClusterSigner': [
-    { ...ONE, acme: { signers: [{ name: 'example.com/workload' }] } },
-    /acme\.signers\[0\]\.name: "example\.com\/workload" is also in signers; leave one/,
-  ],
-  'an account key in the Secret of a CA': [
-    { ...ONE, acme: { signers: [{ name: 'example.com/a', accountSecret: 'workload-ca' }] } },
-    /acme\.signers\[0\]: Secret "workload-ca" is that of a CA; write another name/,
-  ],
-  'a wildcard for an ACME signer': [
-    { ...ONE, acme: { signers: [{ name: 'example.com/*' }] } },
-    /acme\/signers\/0\/name.*does not match pattern/,
-  ],
+  ...ACME_BAD,
   'a label of ours': [
     { ...ONE, components: { signer: { labels: { 'app.kubernetes.io/name': 'x' } } } },
     /components\/signer\/labels/,

@@ -22,6 +22,18 @@ test('acme marks Certificates only where that is granted, and watches the policy
   assert.equal(more.length, 3);
 });
 
+test('an installation of ACME alone has roles, and no rule of it is without names', () => {
+  const acme = { signers: ['example.com/public'], secrets: [] };
+  const alone = { ...DEMO, signers: [], bundles: [], secrets: [], acme };
+  const named = { ...alone, optionalComponents: ['acme'] };
+  assert.ok(linesOf('approver', named).some((line) => line.includes('[example.com/public]')));
+  for (const component of components) {
+    for (const { resourceNames } of rolesOf(component, named).flatMap(({ rules = [] }) => rules))
+      assert.notEqual(resourceNames?.length, 0, component);
+  }
+  assert.ok(renderAdmission(named).has('acme.yaml'));
+});
+
 test('a component that is left out by default has roles where it is named, and only there', () => {
   assert.ok(!renderRbac(DEMO).has('acme-responder.yaml'));
   const named = renderRbac({ ...DEMO, optionalComponents: ['acme-responder'] });

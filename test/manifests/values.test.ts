@@ -21,9 +21,9 @@ for (const [what, [values]] of Object.entries(BAD)) {
 }
 
 test('no rule about Secrets or signers is without names, whatever is served', () => {
-  const alone = { namespacedSigners: { enabled: true } };
-  for (const values of [{ signers: [{ name: 'example.com/a', bundle: '' }] }, alone]) {
-    const plan = planOf(values, { namespace: 'default', version: VERSION });
+  const bare = { signers: [{ name: 'example.com/a', bundle: '' }] };
+  for (const values of [bare, ...Object.values(GOOD).map(([each]) => each)]) {
+    const plan = planOf(values, { namespace: 'release', version: VERSION });
     const rules = [...installationFiles(plan).values()]
       .flat()
       .flatMap(({ rules: found = [] }) => found as { resourceNames?: string[]; verbs: string[] }[]);

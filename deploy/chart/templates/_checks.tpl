@@ -9,8 +9,8 @@ What values.schema.json cannot say, with the words of src/manifests/values/check
 {{- if regexMatch "[:@][^/]*$" $values.image.repository -}}
 {{- fail (printf "image.repository: \"%s\" has a tag or a digest; write it into image.tag or image.digest" $values.image.repository) -}}
 {{- end -}}
-{{- if and (not $values.signers) (not $values.namespacedSigners.enabled) -}}
-{{- fail "signers: it is empty; name at least one, as in --set 'signers[0].name=example.com/workload'" -}}
+{{- if not (or $values.signers $values.namespacedSigners.enabled (and $values.components.acme.enabled $values.acme.signers)) -}}
+{{- fail "signers: it is empty; name at least one, as in --set 'signers[0].name=example.com/workload', or for ACME alone set components.acme.enabled=true and name one in acme.signers" -}}
 {{- end -}}
 {{- range $index, $signer := $values.signers -}}
 {{- if not $signer -}}
@@ -28,6 +28,13 @@ What values.schema.json cannot say, with the words of src/manifests/values/check
 {{- end -}}
 {{- include "countersign.checkTeams" (list $values.namespacedSigners (list $namespace $values.keysNamespace)) -}}
 {{- include "countersign.checkAcme" (list $values.acme $signers) -}}
+{{- if and $values.acme.secrets (not $values.namespacedSigners.enabled) -}}
+{{- fail "acme.secrets: they are for AcmeSigners; set namespacedSigners.enabled=true as well" -}}
+{{- end -}}
+{{- $notThere := list $namespace $values.keysNamespace -}}
+{{- include "countersign.checkPlaces" (list "acme.secrets" $values.acme.secrets $notThere) -}}
+{{- include "countersign.checkPlaces" (list "acme.solverSecrets" $values.acme.solverSecrets $notThere) -}}
+{{- include "countersign.checkCalled" $values.acme -}}
 {{- end -}}
 
 {{- define "countersign.checkSigner" -}}
@@ -74,36 +81,6 @@ What values.schema.json cannot say, with the words of src/manifests/values/check
 {{- range $other, $found := $before -}}
 {{- if eq $found.secret $signer.secret -}}
 {{- fail (printf "%s.secret: \"%s\" is also that of signers[%d], and a CA serves one signer; write another name into %s.secret" $at $signer.secret $other $at) -}}
-{{- end -}}
-{{- end -}}
-{{- end -}}
-
-{{- define "countersign.checkAcme" -}}
-{{- $others := index . 1 -}}
-{{- $label := "[a-z0-9]([-a-z0-9]*[a-z0-9])?" -}}
-{{- $subdomain := printf "^%s(\\.%s)*$" $label $label -}}
-{{- range $index, $signer := (index . 0).signers -}}
-{{- $at := printf "acme.signers[%d]" $index -}}
-{{- if not (regexMatch (printf "^%s(\\.%s)+/%s(\\.%s)*$" $label $label $label $label) $signer.name) -}}
-{{- fail (printf "%s.name: \"%s\" is no signer name; write <domain>/<path> in lower-case letters, digits and hyphens, such as example.com/workload" $at $signer.name) -}}
-{{- end -}}
-{{- $secrets := list (printf "%s-account" (splitList "/" $signer.name | last)) -}}
-{{- if hasKey $signer "accountSecret" -}}{{- $secrets = list $signer.accountSecret -}}{{- end -}}
-{{- if hasKey $signer "externalAccountSecret" -}}{{- $secrets = append $secrets $signer.externalAccountSecret -}}{{- end -}}
-{{- range $others -}}
-{{- if eq .name $signer.name -}}
-{{- fail (printf "%s.name: \"%s\" is also in signers; leave one of them out" $at $signer.name) -}}
-{{- end -}}
-{{- end -}}
-{{- range $name := $secrets -}}
-{{- if or (gt (len $name) 253) (not (regexMatch $subdomain $name)) -}}
-{{- fail (printf "%s: \"%s\" is not a valid name of a Secret; write one such as public-account" $at $name) -}}
-{{- end -}}
-{{- $isCa := eq $name "countersign-serving-ca" -}}
-{{- range $others -}}{{- if eq .secret $name -}}{{- $isCa = true -}}{{- end -}}{{- end -}}
-{{- if $isCa -}}
-{{- fail (printf "%s: Secret \"%s\" is that of a CA; write another name" $at $name) -}}
-{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

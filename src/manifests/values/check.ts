@@ -6,11 +6,9 @@
 import { OWN_TLS_CA_SECRET, OWN_TLS_SIGNER } from '../../api/signer/own-tls.ts';
 import { checkSignerName } from '../../api/signer/signer-name.ts';
 import { isDerivedName } from '../../api/signer/signer.ts';
-import { SignerError } from '../../errors.ts';
+import { checkAcme, servesAcme } from './check-acme.ts';
+import { checkNamespace, isObjectName, usage } from './check-names.ts';
 import type { InstallationValues } from './schema.ts';
-
-const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
-const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 /** A signer of the values with its defaults. */
 export interface NamedSigner {
@@ -30,14 +28,6 @@ export function namedSigner(given: InstallationValues['signers'][number]): Named
   };
 }
 
-/** The same of an AcmeClusterSigner: `public-account` of `example.com/public`. */
-export function namedAcmeSigner(
-  given: InstallationValues['acme']['signers'][number],
-): typeof given & { readonly accountSecret: string } {
-  const path = given.name.split('/')[1] ?? '';
-  return { ...given, accountSecret: given.accountSecret ?? `${path}-account` };
-}
-
 /**
  * Refuses what the roles must not say.
  *
@@ -51,9 +41,9 @@ export function checkValues(values: InstallationValues, namespace: string): void
       `image.repository: "${image.repository}" has a tag or a digest; write it into image.tag or image.digest`,
     );
   }
-  if (signers.length === 0 && !namespacedSigners.enabled) {
+  if (signers.length === 0 && !namespacedSigners.enabled && !servesAcme(values)) {
     throw usage(
-      "signers: it is empty; name at least one, as in --set 'signers[0].name=example.com/workload'",
+      "signers: it is empty; name at least one, as in --set 'signers[0].name=example.com/workload', or for ACME alone set components.acme.enabled=true and name one in acme.signers",
     );
   }
   checkNamespace('namespace', namespace);
@@ -66,30 +56,7 @@ export function checkValues(values: InstallationValues, namespace: string): void
   const named = signers.map(namedSigner);
   for (const [index, signer] of named.entries()) checkSigner(signer, index, named, keysNamespace);
   checkTeams(namespacedSigners, [namespace, keysNamespace]);
-  checkAcme(values, named);
-}
-
-function checkAcme({ acme }: InstallationValues, others: readonly NamedSigner[]): void {
-  for (const [index, signer] of acme.signers.map(namedAcmeSigner).entries()) {
-    const at = `acme.signers[${index}]`;
-    checkSignerName(signer.name);
-    if (others.some((each) => each.name === signer.name)) {
-      throw usage(`${at}.name: "${signer.name}" is also in signers; leave one of them out`);
-    }
-    for (const name of [signer.accountSecret, signer.externalAccountSecret ?? 'x'])
-      checkAcmeSecret(name, at, others);
-  }
-}
-
-function checkAcmeSecret(name: string, at: string, others: readonly NamedSigner[]): void {
-  if (!SUBDOMAIN.test(name) || name.length > MAX_NAME) {
-    throw usage(
-      `${at}: "${name}" is not a valid name of a Secret; write one such as public-account`,
-    );
-  }
-  if (name === OWN_TLS_CA_SECRET || others.some((each) => each.secret === name)) {
-    throw usage(`${at}: Secret "${name}" is that of a CA; write another name`);
-  }
+  checkAcme(values, named, [namespace, keysNamespace]);
 }
 
 function checkSigner(
@@ -112,7 +79,7 @@ function checkSigner(
   if (before.some((each) => each.name === name)) {
     throw usage(`${at}.name: "${name}" is named twice; leave one of them out`);
   }
-  if (bundle !== '' && !SUBDOMAIN.test(bundle)) {
+  if (bundle !== '' && !isObjectName(bundle)) {
     throw usage(`${at}.bundle: "${bundle}" is not a valid name; write one such as primary`);
   }
   checkSecret(secret, at, before, keysNamespace);
@@ -129,7 +96,7 @@ function checkSecret(
       `${at}.secret: "${secret}" names a namespace; write the name alone: all CA Secrets are in keysNamespace, ${keysNamespace}`,
     );
   }
-  if (!SUBDOMAIN.test(secret) || secret.length > MAX_NAME) {
+  if (!isObjectName(secret)) {
     throw usage(
       `${at}.secret: "${secret}" is not a valid name of a Secret; write one such as workload-ca`,
     );
@@ -144,9 +111,6 @@ function checkSecret(
     );
   }
 }
-
-/** The longest name of an object. */
-const MAX_NAME = 253;
 
 function checkTeams(
   { enabled, secrets }: InstallationValues['namespacedSigners'],
@@ -165,26 +129,10 @@ function checkTeams(
         `${at}.namespace: no Signer is in "${namespace}"; write the namespace of the team`,
       );
     }
-    if (!SUBDOMAIN.test(name)) {
+    if (!isObjectName(name)) {
       throw usage(
         `${at}.name: "${name}" is not a valid name of a Secret; write one such as team-ca`,
       );
     }
   }
-}
-
-/** Components write Events to `default`, and have a Role there. */
-function checkNamespace(at: string, namespace: string): void {
-  if (!LABEL.test(namespace)) {
-    throw usage(
-      `${at}: "${namespace}" is not a valid name of a namespace; write lower-case letters, digits and hyphens`,
-    );
-  }
-  if (namespace === 'default') {
-    throw usage(`${at}: "default" is everybody's; write a namespace of its own`);
-  }
-}
-
-function usage(message: string): SignerError {
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
 }

@@ -10,7 +10,17 @@ export const DEFAULT_NAMESPACE = 'countersign-system';
 export const DEFAULT_VALUES: InstallationValues = {
   signers: [],
   namespacedSigners: { enabled: false, secrets: [] },
-  acme: { signers: [], servers: [], solvers: [], networks: [] },
+  acme: {
+    signers: [],
+    renewCertificates: false,
+    solverSecrets: [],
+    dnsWebhooks: [],
+    secrets: [],
+    servers: [],
+    solvers: [],
+    networks: [],
+    http01Zones: [],
+  },
   namespace: '',
   keysNamespace: DEFAULT_SECRET_NAMESPACE,
   namespaces: { create: true },

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import { ZodError } from 'zod';
 import { bundleName } from '../../api/object/cluster-trust-bundle.ts';
 import { OWN_TLS_SIGNER } from '../../api/signer/own-tls.ts';
+import { SignerError } from '../../errors.ts';
 import { COMPONENTS, type ComponentName } from '../components.ts';
 import type {
   ComponentSettings,
@@ -8,7 +10,8 @@ import type {
   InstallationPlan,
   OptionalParts,
 } from '../installation-plan.ts';
-import { checkValues, namedAcmeSigner, namedSigner } from './check.ts';
+import { dnsWebhook, namedAcmeSigner } from './check-acme.ts';
+import { checkValues, namedSigner } from './check.ts';
 import { DEFAULT_NAMESPACE, DEFAULT_VALUES, mergedValues } from './defaults.ts';
 import { installationValues, type InstallationValues } from './schema.ts';
 
@@ -48,7 +51,7 @@ export function planOf(given: unknown, release: Release): InstallationPlan {
       ...acmeOf(values),
     },
     keysNamespace,
-    acme: { servers: acme.servers, solvers: acme.solvers, networks: acme.networks },
+    acme: calledBy(acme),
     // Helm makes the release's own with --create-namespace, and refuses one that it finds.
     namespaces: made.filter((each) => each !== release.namespace),
     image: imageOf(values, release),
@@ -61,18 +64,55 @@ export function planOf(given: unknown, release: Release): InstallationPlan {
   };
 }
 
-/** Names of ACME, where the component is there. */
-function acmeOf(values: InstallationValues): Pick<InstallationPlan['installation'], 'acme'> {
-  if (!isEnabled('acme', values)) return {};
-  const signers = values.acme.signers.map(namedAcmeSigner);
+/**
+ * The same, for values of a person.
+ *
+ * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`), with the value and what to write
+ */
+export function checkedPlanOf(given: unknown, release: Release): InstallationPlan {
+  try {
+    return planOf(given, release);
+  } catch (error) {
+    if (!(error instanceof ZodError)) throw error;
+    const faults = error.issues.map(
+      ({ path, message }) => `${path.join('.') || 'values'}: ${message}`,
+    );
+    const message = `the values are not those of the chart: ${faults.join('; ')}`;
+    throw new SignerError({ code: 'USAGE', disposition: 'fail', message });
+  }
+}
+
+/** What AcmeSigners may have called, and where they may have files served. */
+function calledBy({
+  servers,
+  solvers,
+  networks,
+  http01Zones,
+}: InstallationValues['acme']): NonNullable<InstallationPlan['acme']> {
+  return { servers, solvers, networks, http01Zones };
+}
+
+/** Names of ACME, where the components are there. */
+function acmeOf(
+  values: InstallationValues,
+): Pick<InstallationPlan['installation'], 'acme' | 'solverSecrets' | 'dnsWebhooks'> {
+  const { signers: named, secrets, renewCertificates, solverSecrets, dnsWebhooks } = values.acme;
+  const solving = { solverSecrets, dnsWebhooks: dnsWebhooks.map(dnsWebhook) };
+  if (!isEnabled('acme', values)) return solving;
+  const signers = named.map(namedAcmeSigner);
   const inKeys = (name: string) => ({ namespace: values.keysNamespace, name });
   return {
+    ...solving,
     acme: {
+      renewCertificates,
       signers: signers.map(({ name }) => name),
       accountKeys: signers.map(({ accountSecret }) => inKeys(accountSecret)),
-      secrets: signers.flatMap(({ externalAccountSecret: name }) =>
-        name === undefined ? [] : [inKeys(name)],
-      ),
+      secrets: [
+        ...signers.flatMap(({ externalAccountSecret: name }) =>
+          name === undefined ? [] : [inKeys(name)],
+        ),
+        ...secrets,
+      ],
     },
   };
 }

@@ -63,6 +63,12 @@ const acmeSigner = z.strictObject({
     .describe('Name of the Secret with the MAC key of its external account, in `keysNamespace`.'),
 });
 
+/** Secrets of AcmeSigners and of solvers are where their owners are. */
+const placedSecret = z.strictObject({
+  namespace: labelText.describe('The namespace of the Secret.'),
+  name: subdomain.describe('Name of the Secret.'),
+});
+
 const flagText = z
   .string()
   .min(1)
@@ -72,6 +78,26 @@ const flagText = z
 const acme = z
   .strictObject({
     signers: z.array(acmeSigner).describe('One line for each AcmeClusterSigner.'),
+    renewCertificates: z
+      .boolean()
+      .describe(
+        'Let `acme` mark Certificates of cert-manager when their CA wants them renewed, as `cmctl renew` does.',
+      ),
+    solverSecrets: z
+      .array(placedSecret)
+      .describe(
+        'Secrets with credentials of DNS, which `acme-solver` may read: those of AcmeClusterSigners in `countersign-dns`, those of an AcmeSigner in its namespace.',
+      ),
+    dnsWebhooks: z
+      .array(flagText)
+      .describe(
+        'DNS providers that were written for cert-manager, which `acme-solver` may ask: `<groupName>`, or `<groupName>/<solverName>`.',
+      ),
+    secrets: z
+      .array(placedSecret)
+      .describe(
+        'Secrets of AcmeSigners, each in the namespace of its signer, which `acme` may read: account keys and external accounts.',
+      ),
     servers: z
       .array(flagText)
       .describe('Directories that AcmeSigners may name; none, so long as this is empty.'),
@@ -83,8 +109,15 @@ const acme = z
     networks: z
       .array(flagText)
       .describe('Networks beside the Internet that these servers may be in: `10.0.0.0/8`.'),
+    http01Zones: z
+      .array(flagText)
+      .describe(
+        'Names that AcmeSigners of a namespace may prove by HTTP-01: `team-a=team-a.example.com`; none, so long as this is empty.',
+      ),
   })
-  .describe('What `components.acme` and `components.acme-solver` serve, where they are enabled.');
+  .describe(
+    'What `components.acme`, `components.acme-solver` and `components.acme-responder` serve, where they are enabled.',
+  );
 
 const settings = z.strictObject({
   replicas: z.int().min(0).exactOptional().describe('Pods of the component.'),

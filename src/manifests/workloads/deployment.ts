@@ -157,15 +157,27 @@ function strategyOf(component: ComponentName): Manifest {
     : { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };
 }
 
-/** What AcmeSigners may have called, for those who call it. */
+/** What AcmeSigners may have called, by the flag that says so. */
+type Granted = keyof NonNullable<InstallationPlan['acme']>;
+
+const GRANTS: Readonly<Record<Granted, string>> = {
+  http01Zones: '--http01-zone',
+  servers: '--namespaced-server',
+  solvers: '--namespaced-solver',
+  networks: '--namespaced-network',
+};
+
+/** For those who call, and who present. */
+const GRANTED: Partial<Record<ComponentName, readonly Granted[]>> = {
+  acme: ['servers', 'solvers', 'networks'],
+  'acme-solver': ['http01Zones', 'solvers', 'networks'],
+  'acme-responder': ['http01Zones'],
+};
+
 function grantsOf(component: ComponentName, { acme }: InstallationPlan): readonly string[] {
-  const { servers = [], solvers = [], networks = [] } = acme ?? {};
-  if (component !== 'acme' && component !== 'acme-solver') return [];
-  return [
-    ...(component === 'acme' ? servers.map((each) => `--namespaced-server=${each}`) : []),
-    ...solvers.map((each) => `--namespaced-solver=${each}`),
-    ...networks.map((each) => `--namespaced-network=${each}`),
-  ];
+  if (acme === undefined) return [];
+  const granted = GRANTED[component] ?? [];
+  return granted.flatMap((what) => acme[what].map((each) => `${GRANTS[what]}=${each}`));
 }
 
 function argumentsOf(component: ComponentName, plan: InstallationPlan): readonly string[] {

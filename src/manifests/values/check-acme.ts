@@ -1,0 +1,124 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What the values of ACME must not say. The chart says the same: build/chart/_checks-acme.tpl. */
+import { OWN_TLS_CA_SECRET } from '../../api/signer/own-tls.ts';
+import { checkSignerName } from '../../api/signer/signer-name.ts';
+import { COMPONENTS } from '../components.ts';
+import { isProvider } from '../installation.ts';
+import { checkNamespace, isObjectName, usage } from './check-names.ts';
+import type { InstallationValues } from './schema.ts';
+
+type AcmeValues = InstallationValues['acme'];
+
+/** Whether there is anything for ACME to serve. */
+export function servesAcme({ acme, components }: InstallationValues): boolean {
+  const { enabled = COMPONENTS.get('acme')?.optional?.enabled } = (components['acme'] ?? {}) as {
+    readonly enabled?: boolean;
+  };
+  return enabled === true && acme.signers.length > 0;
+}
+
+/** The defaults of an AcmeClusterSigner come from its name: `public-account` of `example.com/public`. */
+export function namedAcmeSigner(
+  given: InstallationValues['acme']['signers'][number],
+): typeof given & { readonly accountSecret: string } {
+  const path = given.name.split('/')[1] ?? '';
+  return { ...given, accountSecret: given.accountSecret ?? `${path}-account` };
+}
+
+/**
+ * Refuses what the roles of the three components must not say.
+ *
+ * @param others - the ClusterSigners
+ * @param notThere - namespaces in which there are no Secrets of teams and solvers
+ * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`), with the value and what to write
+ */
+export function checkAcme(
+  { acme, namespacedSigners }: InstallationValues,
+  others: readonly CaSecret[],
+  notThere: readonly string[],
+): void {
+  for (const [index, signer] of acme.signers.map(namedAcmeSigner).entries()) {
+    const at = `acme.signers[${index}]`;
+    checkSignerName(signer.name);
+    if (others.some((each) => each.name === signer.name)) {
+      throw usage(`${at}.name: "${signer.name}" is also in signers; leave one of them out`);
+    }
+    for (const name of [signer.accountSecret, signer.externalAccountSecret ?? 'x'])
+      checkAcmeSecret(name, at, others);
+  }
+  if (acme.secrets.length > 0 && !namespacedSigners.enabled) {
+    throw usage(
+      'acme.secrets: they are for AcmeSigners; set namespacedSigners.enabled=true as well',
+    );
+  }
+  checkPlaces('acme.secrets', acme.secrets, notThere);
+  checkPlaces('acme.solverSecrets', acme.solverSecrets, notThere);
+  checkCalled(acme);
+}
+
+interface CaSecret {
+  readonly name: string;
+  readonly secret: string;
+}
+
+function checkAcmeSecret(name: string, at: string, others: readonly CaSecret[]): void {
+  if (!isObjectName(name)) {
+    throw usage(
+      `${at}: "${name}" is not a valid name of a Secret; write one such as public-account`,
+    );
+  }
+  if (name === OWN_TLS_CA_SECRET || others.some((each) => each.secret === name)) {
+    throw usage(`${at}: Secret "${name}" is that of a CA; write another name`);
+  }
+}
+
+/** A Role of its own for each namespace: those of the components and of the keys have theirs. */
+function checkPlaces(
+  list: string,
+  secrets: AcmeValues['secrets'],
+  notThere: readonly string[],
+): void {
+  for (const [index, { namespace, name }] of secrets.entries()) {
+    const at = `${list}[${index}]`;
+    checkNamespace(`${at}.namespace`, namespace);
+    if (notThere.includes(namespace)) {
+      throw usage(
+        `${at}.namespace: "${namespace}" is for the components or the keys of CAs; write countersign-dns, or the namespace of the team`,
+      );
+    }
+    if (!isObjectName(name)) {
+      throw usage(
+        `${at}.name: "${name}" is not a valid name of a Secret; write one such as dns-example-com`,
+      );
+    }
+  }
+}
+
+const SOLVER = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
+const ZONE =
+  /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?=[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+function checkCalled({ dnsWebhooks, http01Zones }: AcmeValues): void {
+  for (const [index, text] of dnsWebhooks.entries()) {
+    const { group, solver } = dnsWebhook(text);
+    if (isProvider(group) && (solver === undefined || SOLVER.test(solver))) continue;
+    throw usage(
+      `acme.dnsWebhooks[${index}]: "${text}" is not the API group of a DNS provider; write the groupName that its documentation names`,
+    );
+  }
+  for (const [index, text] of http01Zones.entries()) {
+    if (ZONE.test(text)) continue;
+    throw usage(
+      `acme.http01Zones[${index}]: "${text}" is no namespace and zone; write team-a=team-a.example.com`,
+    );
+  }
+}
+
+/** `<groupName>` or `<groupName>/<solverName>`. */
+export function dnsWebhook(text: string): {
+  readonly group: string;
+  readonly solver: string | undefined;
+} {
+  const [group = '', ...solver] = text.split('/');
+  return { group, solver: solver.length === 0 ? undefined : solver.join('/') };
+}
