@@ -4,6 +4,7 @@ import { bundleName } from '../api/object/cluster-trust-bundle.ts';
 import { checkSignerName } from '../api/signer/signer-name.ts';
 import { isDerivedName } from '../api/signer/signer.ts';
 import { SignerError } from '../errors.ts';
+import type { InjectionProfile } from './admission/injection/profiles.ts';
 import type { DnsWebhook } from '../runtime/rbac/permission-names.ts';
 
 /** The names of ACME signers, which are no ClusterSigners. */
@@ -38,6 +39,8 @@ export interface Installation {
   readonly optionalComponents?: readonly string[];
   /** What the component `acme` serves; absent: nothing. */
   readonly acme?: AcmeNames;
+  /** What annotated pods are given; absent: nothing is injected. */
+  readonly injection?: readonly InjectionProfile[];
   /** Secrets that `pod-refresher` may read. */
   readonly refreshSecrets?: readonly SecretReference[];
   /** Namespace of the components. */
@@ -71,6 +74,7 @@ export function checkInstallation(installation: Installation): Installation {
   }
   for (const bundle of bundles) requireBundle(bundle, signers);
   requireNamed(installation);
+  requireProfiles(installation);
   requireLeafSecrets(installation);
   requireName(LABEL, 'namespace', namespace);
   return installation;
@@ -84,6 +88,13 @@ function requireNamed(installation: Installation): void {
     requireSecret(secret, namespace);
   requireAccountKeys(installation);
   for (const webhook of installation.dnsWebhooks ?? []) requireProvider(webhook);
+}
+
+function requireProfiles({ injection = [] }: Installation): void {
+  for (const { name, signerName } of injection) {
+    requireName(LABEL, 'profile', name);
+    checkSignerName(signerName);
+  }
 }
 
 function requireChosen(signerName: string): void {

@@ -106,6 +106,12 @@ function addOptionalParts(command: Command): Command {
       [],
     )
     .option(
+      '--inject <profile>=<signer>',
+      'also print the policies that give annotated pods a volume with a certificate, for this name in the annotation (repeatable)',
+      gather,
+      [],
+    )
+    .option(
       '--with <component>',
       'component that is left out by default, such as acme-responder (repeatable)',
       gather,
