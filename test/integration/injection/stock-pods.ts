@@ -9,6 +9,8 @@ interface Container {
     readonly name: string;
     readonly mountPath: string;
     readonly readOnly?: boolean;
+    readonly subPath?: string;
+    readonly subPathExpr?: string;
   }[];
   readonly [field: string]: unknown;
 }
