@@ -51,6 +51,7 @@ export const table: Record<string, readonly string[]> = {
     `${READ} certificates.k8s.io/clustertrustbundles`,
     `${READ} certificates.k8s.io/certificatesigningrequests`,
     'update certificates.k8s.io/certificatesigningrequests/status',
+    `${READ} countersign.dev/revocations`,
     `sign certificates.k8s.io/signers ${both}`,
     policies('cluster-signers', 'request-metadata'),
     `${READ} /secrets ${cas}`,
@@ -62,6 +63,7 @@ export const table: Record<string, readonly string[]> = {
     `${READ} certificates.k8s.io/clustertrustbundles`,
     `${READ} certificates.k8s.io/podcertificaterequests`,
     'update certificates.k8s.io/podcertificaterequests/status',
+    `${READ} countersign.dev/revocations`,
     `sign certificates.k8s.io/signers ${both}`,
     'create,patch events.k8s.io/events',
     policies('cluster-signers', 'pod-certificate-requests'),
@@ -73,6 +75,7 @@ export const table: Record<string, readonly string[]> = {
     `${READ} certificates.k8s.io/clustertrustbundles`,
     `${READ} cert-manager.io/certificaterequests`,
     'update cert-manager.io/certificaterequests/status',
+    `${READ} countersign.dev/revocations`,
     'create,patch events.k8s.io/events',
     policies(
       'cluster-signers',

@@ -41,7 +41,7 @@ export interface PermissionNames {
   readonly leases?: LeasePlace | undefined;
   /** The components' namespace, where `authority` fills in the certificates of their ports. */
   readonly ownTls?: string | undefined;
-  /** Whether `authority` signs CRLs. */
+  /** Whether `authority` signs CRLs, so that Revocations are read. */
   readonly crls?: boolean;
 }
 
@@ -61,6 +61,7 @@ export function namesOf(
       spec.trustBundle === undefined ? [] : [bundleName(spec.signerName, spec.trustBundle.name)],
     ),
     secrets: signers.map((each) => secretOf(each.spec)),
+    ...(signers.some(({ spec }) => spec.profile.crl !== undefined) ? { crls: true } : {}),
     leases,
   };
 }
