@@ -17,7 +17,6 @@ const VALUES = {
   networkPolicy: { enabled: true },
   serviceMonitor: { enabled: true },
   alerts: { enabled: true },
-  injection: { enabled: true },
 };
 
 /** The plan of `kubectl apply -k .`; what is opt-in is a file that nothing lists. */

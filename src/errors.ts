@@ -43,7 +43,6 @@ export type ErrorCode =
   | 'AUTHORITY_MISSING'
   | 'AUTHORITY_INVALID'
   | 'AUTHORITY_EXPIRED'
-  | 'REVOCATIONS_UNKNOWN'
   | 'ANCHOR_MISSING'
   | 'ANCHOR_NOT_SERVED'
   // The API server (src/kube).

@@ -103,7 +103,7 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   'manifests/components': [],
   'manifests/admission': [],
   'manifests/workloads': ['components'],
-  'manifests/values': ['admission'],
+  'manifests/values': [],
   'checks/catalogue': [],
   'manifests/operator': ['admission', 'values', 'workloads'],
   'manifests/cert-manager': ['operator', 'workloads'],

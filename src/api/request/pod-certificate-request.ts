@@ -83,11 +83,7 @@ export function withIssued(
 
 /** Well-known reasons of `Denied` (API docs of PodCertificateRequestStatus), and ours. */
 export type DeniedReason =
-  | 'UnsupportedKeyType'
-  | 'InvalidUnverifiedUserAnnotations'
-  | 'NotAllowed'
-  | 'NonEmptyStubRequest'
-  | 'HolderRevoked';
+  'UnsupportedKeyType' | 'InvalidUnverifiedUserAnnotations' | 'NotAllowed' | 'NonEmptyStubRequest';
 
 /** The object for PUT /status that permanently denies a request: the pod cannot start or refresh. */
 export function withDenied(

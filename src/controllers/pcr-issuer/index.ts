@@ -18,7 +18,6 @@ import { watchSigners } from '../../runtime/signers/signers.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
 import type { IssuingCas } from '../../runtime/issuing/issuing-ca.ts';
 import { localCas } from '../../runtime/issuing/local-ca.ts';
-import { createRefusals } from '../../runtime/issuing/refusals.ts';
 import { compileOncePerGeneration } from '../../runtime/signers/compile-cache.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
 import { createRequestController } from '../../runtime/requests/request-controller.ts';
@@ -65,7 +64,7 @@ export function createPcrIssuer(init: PcrIssuerInit): Controller {
   const controller = createPodIssuing<ClusterSigner>({
     ...init,
     signers,
-    sources: localCas(component, sources, createRefusals(component)),
+    sources: localCas(component, sources),
     permissions: (served) => permissions(namesOf(served, component)),
     selectionOf: bySignerNameAndNamespace,
   });
@@ -83,7 +82,6 @@ export function createPodIssuing<S extends SignerObject>(init: PodIssuingInit<S>
       compileProfile(signer.spec, deadline),
     ),
     issuingOf: sources.issuing,
-    refusalOf: sources.refusalOf,
   });
   const place = createPcrFairness(() => serverTime(component));
   return createRequestController<PodCertificateRequest, S>({

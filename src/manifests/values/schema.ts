@@ -7,7 +7,6 @@
 import { z } from 'zod';
 import { MAX_SIGNER_NAME } from '../../api/signer/signer-name.ts';
 import { COMPONENTS } from '../components.ts';
-import { injection } from './injection.ts';
 import { LABEL_COMPONENT, LABEL_NAME } from '../names.ts';
 
 /** No quote, wildcard, space or backslash: names end up in roles and in CEL expressions. */
@@ -190,7 +189,6 @@ export const installationValues = z.strictObject({
     })
     .describe('Signers that teams write in their own namespaces: docs/how-to/let-a-team-sign.md.'),
   acme,
-  injection,
   namespace: labelText.describe(
     'Namespace of the components. If empty: that of the release, and `countersign-system` when that is `default`.',
   ),

@@ -13,8 +13,7 @@ import { requireClocks, serverTime } from '../component/server-time.ts';
 import { lessThanRequested, type RequestOutcome } from '../requests/outcome.ts';
 import { writeSubresource } from '../requests/subresource-write.ts';
 import type { LeafRecord } from '../recording/leaf-record.ts';
-import { isDeliverable, refusalOf, signingContextOf, type Attempt } from './deliverable.ts';
-import type { CertificateTemplate, IssuedChain, IssuingCa } from './issuing-ca.ts';
+import type { IssuedChain, IssuingCa } from './issuing-ca.ts';
 import type { Settlement } from './not-issued.ts';
 import { recordEnd, recordOf } from './record.ts';
 import type { Decision, RequestKindInit } from './request-kind.ts';
@@ -39,6 +38,13 @@ export interface Redelivery<T, S> {
 }
 
 /**
+ * How long a chain is kept for delivery, in milliseconds; outages of the API server are shorter. The API server
+ * accepts notBefore of a PodCertificateRequest within these five minutes only (validation.go, timeNear), and would
+ * accept even an expired leaf in a CertificateSigningRequest.
+ */
+const RESEND_WINDOW_MS = 5 * 60_000;
+
+/**
  * Some three KiB each, so that an API server that accepts no writes cannot exhaust our memory. Beyond this number
  * the oldest chain is evicted: its request may be signed again, and the precondition lets one write succeed.
  */
@@ -46,7 +52,6 @@ const MAX_UNDELIVERED = 10_000;
 
 interface Remembered<I> {
   readonly uid: string;
-  readonly leaf: CertificateTemplate;
   readonly issued: I;
   /** By the API server's clock, in milliseconds. */
   readonly since: number;
@@ -61,6 +66,14 @@ interface Machine<T, S, I extends IssuedChain> {
   readonly init: RequestKindInit<T, S, I>;
   /** Issued and perhaps not persisted, by `namespace/name`. */
   readonly undelivered: BoundedMap<string, Remembered<I>>;
+}
+
+/** One request in progress. */
+interface Attempt<T, S> {
+  readonly request: T;
+  readonly signer: S;
+  /** The version of the API through which it is read and written. */
+  readonly via: Resource;
 }
 
 const GONE: RequestOutcome = { outcome: 'ignored', reason: 'Gone' };
@@ -100,7 +113,7 @@ async function handle<T extends KubeObject, S extends KubeObject, I extends Issu
     const landed = fresh?.metadata.uid === uid && init.chainOf(fresh) === remembered.issued.chain;
     return ended(remembered, landed ? fresh : undefined);
   }
-  if (isDeliverable(init, remembered, at)) {
+  if (isDeliverable(init, remembered, at.signer)) {
     return deliver(machine, { ...at, request: fresh }, remembered);
   }
   // An earlier write still in flight cannot succeed beside a new one: both have the same precondition.
@@ -149,23 +162,8 @@ async function decide<T extends KubeObject, S extends KubeObject, I extends Issu
       return reread(machine, { ...at, via: decision.via });
     case 'issue':
       if (issuing instanceof SignerError) throw issuing;
-      return issueUnlessRefused(machine, at, { ...decision, issuing });
+      return issue(machine, at, { ...decision, issuing });
   }
-}
-
-async function issueUnlessRefused<
-  T extends KubeObject,
-  S extends KubeObject,
-  I extends IssuedChain,
->(
-  machine: Machine<T, S, I>,
-  at: Attempt<T, S>,
-  to: Parameters<typeof issue<T, S, I>>[2],
-): Promise<RequestOutcome> {
-  const { init } = machine;
-  const refusal = refusalOf(init, at, to.leaf);
-  if (refusal === undefined) return issue(machine, at, to);
-  return settle(init, init.refused(at.request, refusal, serverTime(init.component)), at);
 }
 
 /** Step 3: ask the CA, and remember its answer before anything is sent. */
@@ -187,7 +185,6 @@ async function issue<T extends KubeObject, S extends KubeObject, I extends Issue
   const issued = completed(chain);
   const remembered = {
     uid: request.metadata.uid,
-    leaf,
     issued,
     since: init.deliverableSince?.(issued) ?? serverTime(init.component),
     signingContext: signingContextOf(signer, issuing),
@@ -260,6 +257,32 @@ function put<T extends KubeObject>(
 ): Promise<T> {
   const path = via.object(request.metadata, 'status');
   return writeSubresource(component.client, request, { path, ...bodyOf(request) });
+}
+
+/**
+ * Whether the chain is young enough by both clocks, since either may have been set, and was signed in the
+ * current context.
+ */
+function isDeliverable<T, S extends KubeObject, I>(
+  { component, issuingOf }: Pick<RequestKindInit<T, S, never>, 'component' | 'issuingOf'>,
+  { since, signingContext }: Remembered<I>,
+  signer: S,
+): boolean {
+  if (Math.abs(serverTime(component) - since) >= RESEND_WINDOW_MS) return false;
+  const issuing = attempt(() => issuingOf(signer));
+  return !(issuing instanceof SignerError) && signingContextOf(signer, issuing) === signingContext;
+}
+
+/**
+ * The context in which a leaf was signed: the signer at that time, and its CA. A leaf is delivered later only
+ * while both are unchanged. A new generation may forbid the leaf. A CA that may not sign now may not have
+ * signed it either.
+ */
+function signingContextOf(
+  { metadata }: KubeObject,
+  { identity }: Pick<IssuingCa<never>, 'identity'>,
+): string {
+  return `${metadata.uid}/${metadata.generation ?? ''}/${identity}`;
 }
 
 /** The chain in a status that holds it as base64 of its PEM. */

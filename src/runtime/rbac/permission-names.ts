@@ -33,6 +33,8 @@ export interface PermissionNames {
   readonly dnsWebhooks?: readonly DnsWebhook[];
   /** Secrets of cert-manager that `pod-refresher` may read, where no CertificateRequest tells what they hold. */
   readonly refreshSecrets?: readonly SecretReference[];
+  /** Secrets whose certificates `ledger` looks at. */
+  readonly monitoredSecrets?: readonly SecretReference[];
   /** Account keys of ACME that `authority` makes; undefined: the installation has no ACME. */
   readonly accountKeys?: readonly SecretReference[] | undefined;
   /** Whether `acme` marks Certificates of cert-manager when their CA wants them renewed. */
@@ -41,7 +43,7 @@ export interface PermissionNames {
   readonly leases?: LeasePlace | undefined;
   /** The components' namespace, where `authority` fills in the certificates of their ports. */
   readonly ownTls?: string | undefined;
-  /** Whether `authority` signs CRLs, so that Revocations are read. */
+  /** Whether `authority` signs CRLs. */
   readonly crls?: boolean;
 }
 
@@ -61,7 +63,6 @@ export function namesOf(
       spec.trustBundle === undefined ? [] : [bundleName(spec.signerName, spec.trustBundle.name)],
     ),
     secrets: signers.map((each) => secretOf(each.spec)),
-    ...(signers.some(({ spec }) => spec.profile.crl !== undefined) ? { crls: true } : {}),
     leases,
   };
 }

@@ -123,16 +123,12 @@ export function onSignerSecrets({
   return onSecrets({ secrets: signerSecrets }, READ);
 }
 
-/**
- * Reading signers, bundles and requests, and updating the status of requests: for every component that signs. And reading
- * Revocations where signers have CRLs, since those refuse requests.
- */
+/** Reading signers, bundles and requests, and updating the status of requests: for every component that signs. */
 export function readToSign(
   names: PermissionNames,
   requests: { readonly group: string; readonly plural: string },
 ): readonly PermissionRule[] {
-  const revocations = names.crls === true ? [READ_REVOCATIONS] : [];
-  return [readSigners(names), READ_BUNDLES, ...onRequests(requests, 'status'), ...revocations];
+  return [readSigners(names), READ_BUNDLES, ...onRequests(requests, 'status')];
 }
 
 /** Reading every CA Secret that a component signs with. */

@@ -19,10 +19,7 @@ export function printedAdmission(more: Partial<Installation> = {}): ReadonlyMap<
     readonly binding: Shipped & NonNullable<LiveAdmission['binding']>;
   }
 > {
-  const { injection: _, ...installation } = DEMO;
-  const files = [...renderAdmission({ ...installation, ...more })].filter(
-    ([file]) => file !== OPT_IN,
-  );
+  const files = [...renderAdmission({ ...DEMO, ...more })].filter(([file]) => file !== OPT_IN);
   const objects = files.flatMap(([, text]) =>
     parseAllDocuments(text).map((each) => each.toJS() as Shipped),
   );

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { HolderRefusal } from '../../../src/revocation/holders.ts';
 import type { KubeObject } from '../../../src/api/object/object.ts';
 import {
   CERTIFICATE_REQUEST_RESOURCE,
@@ -66,8 +65,6 @@ export interface By<T> {
   readonly issuing?: (() => IssuingCa<T>) | undefined;
   /** Where the component has a ledger. */
   readonly recorder?: LedgerRecorder | undefined;
-  /** Why the holder gets none, asked for each leaf. */
-  readonly refusalOf?: (() => HolderRefusal | undefined) | undefined;
   /** Milliseconds; where the kind gives a request up at all. */
   readonly maxRetryMs?: number | undefined;
 }
@@ -103,7 +100,6 @@ export function csrStage(
         resource: CSRS,
         profileOf: () => workloadProfile(),
         issuingOf,
-        refusalOf: by.refusalOf,
         maxRetryMs: by.maxRetryMs,
       }),
   });
@@ -129,7 +125,6 @@ export function pcrStage(
         legacy: by.legacy === true ? pods('v1beta1') : undefined,
         profileOf: () => workloadProfile(),
         issuingOf,
-        refusalOf: by.refusalOf,
       }),
   });
 }
@@ -151,7 +146,6 @@ export function certificateRequestStage(
         profileOf: () => workloadProfile(),
         policyOf: ({ spec }) => compileCertificateRequestPolicy(spec),
         issuingOf,
-        refusalOf: by.refusalOf,
         maxRetryMs: by.maxRetryMs,
       }),
   });

@@ -21,13 +21,5 @@ export function localCaOf(
     notReady: () => [],
     stop: () => Promise.resolve(),
   };
-  const refusals = {
-    serve: () => undefined,
-    listed: () => true,
-    onChange: () => undefined,
-    notReady: () => [],
-    stop: () => Promise.resolve(),
-    refusalOf: () => undefined,
-  };
-  return localCas(component, sources, refusals).issuing(signer);
+  return localCas(component, sources).issuing(signer);
 }

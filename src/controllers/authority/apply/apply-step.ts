@@ -128,7 +128,9 @@ function retiring(
   if (certificate === undefined || material.key === '') return change;
   const old = fingerprint(certificate.raw);
   if (now >= certificate.notAfter || distrustedCas(signer)(old)) return change;
-  const until = keepUntil(now, longestLeafOf(signer, old), certificate.notAfter);
+  const { longestLeaf = signer.spec.profile.maxDuration } =
+    signer.status?.authorities?.find((each) => each.fingerprint === old) ?? {};
+  const until = keepUntil(now, longestLeaf, certificate.notAfter);
   return withRetired(change, { material, fingerprint: old }, until);
 }
 
@@ -167,11 +169,6 @@ async function crossOf(
     if (error instanceof SignerError) return undefined;
     throw error;
   }
-}
-
-function longestLeafOf({ spec, status }: ClusterSigner, ca: string): string {
-  const entry = status?.authorities?.find(({ fingerprint: each }) => each === ca);
-  return entry?.longestLeaf ?? spec.profile.maxDuration;
 }
 
 function firstOf(material: AuthorityMaterial): Certificate | undefined {
