@@ -17,6 +17,7 @@ const VALUES = {
   networkPolicy: { enabled: true },
   serviceMonitor: { enabled: true },
   alerts: { enabled: true },
+  dashboards: { enabled: true },
 };
 
 /** The plan of `kubectl apply -k .`; what is opt-in is a file that nothing lists. */

@@ -60,6 +60,10 @@ most network plugins always let in; where yours does not, allow port 8080 from y
     'deploy/monitoring/alerts.yaml',
     'For the Prometheus Operator: what to wake somebody for.',
   ],
+  'dashboards.yaml': [
+    'deploy/monitoring/dashboards.yaml',
+    'For the sidecar of Grafana, which reads ConfigMaps with this label; or import a value of data by hand.',
+  ],
 };
 
 /** Path from the root → text. */

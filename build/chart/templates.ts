@@ -29,6 +29,7 @@ const GUARDS: Readonly<Record<string, string>> = {
   'public-network-policies.yaml': '.Values.networkPolicy.enabled',
   'service-monitors.yaml': '.Values.serviceMonitor.enabled',
   'alerts.yaml': '.Values.alerts.enabled',
+  'dashboards.yaml': '.Values.dashboards.enabled',
 };
 
 const HEADER = `{{- /*

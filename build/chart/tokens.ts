@@ -108,6 +108,7 @@ export function symbolicPlan({
       interval: hole('quote', '$.Values.serviceMonitor.interval'),
     },
     alerts: { labels: labels('$.Values.alerts.labels') },
+    dashboards: { labels: labels('$.Values.dashboards.labels') },
     ...(ledger ? { ledgerMode: LEDGER_MODE } : {}),
     ledgerStorage: {
       size: hole('quote', '$.Values.ledger.storage.size'),

@@ -63,9 +63,7 @@ export function checkComponents(facts: InstallationFacts): readonly Outcome[] {
     const alive = leases.filter((each) => isHeld(each, facts.now));
     const running = new Set(alive.map(componentOf));
     const wanted = [...COMPONENTS].filter(
-      ([name, { optional, leases: has }]) =>
-        // Replicas of one without Leases are counted by replicas-available.
-        has !== false && (optional === undefined || isInstalled(facts, leases, name)),
+      ([name, { optional }]) => optional === undefined || isInstalled(facts, leases, name),
     );
     const away = wanted.filter(([name]) => !running.has(name));
     return allWell(

@@ -6,19 +6,11 @@ import type { PermissionRule } from '../kube/resource/permissions.ts';
 import type { LiveAdmission } from '../manifests/admission/compare.ts';
 import { LABEL_COMPONENT, LABEL_NAME } from '../manifests/names.ts';
 import { serverTime } from '../runtime/component/server-time.ts';
-import type {
-  AcmeFacts,
-  Definition,
-  Deployment,
-  InstallationFacts,
-  ReadInit,
-  SignerFacts,
-} from './facts.ts';
+import type { Definition, Deployment, InstallationFacts, ReadInit } from './facts.ts';
 import type { Seen } from './finding.ts';
-import { readAcme } from './read-acme.ts';
 import { readRequests } from './read-requests.ts';
 import { readSigners } from './read-signers.ts';
-import { mapSeen, seeAll } from './see.ts';
+import { seeAll } from './see.ts';
 
 const OURS = `${LABEL_NAME}=countersign`;
 const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1', labelSelector: OURS };
@@ -27,7 +19,7 @@ const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1' };
 /** @throws KubeError for any answer but 403, which is kept: what the user may not see is no fault */
 export async function readInstallation(init: ReadInit): Promise<InstallationFacts> {
   const { client, namespace } = init;
-  const [definitions, deployments, leases, roles, policies, signers, acme] = await Promise.all([
+  const [definitions, deployments, leases, roles, policies, signers] = await Promise.all([
     seeAll(client, DEFINITIONS, definitionOf),
     seeAll(
       client,
@@ -45,35 +37,11 @@ export async function readInstallation(init: ReadInit): Promise<InstallationFact
     readRoles(client),
     readPolicies(client),
     readSigners(init),
-    readAcme(client),
   ]);
-  const requests = await readRequests(client, signers, acme);
+  const requests = await readRequests(client, signers);
   // After the answers: the offset of the clocks is known.
   const now = serverTime(init);
-  const named = withAcmeNames(signers, acme, init.secretNamespace);
-  return { now, definitions, deployments, leases, roles, policies, signers: named, requests, acme };
-}
-
-/** The roles spell out the names of ACME signers as well. Who made an account key is not known: `acme` reads all. */
-function withAcmeNames(
-  signers: Seen<SignerFacts>,
-  acme: Seen<AcmeFacts>,
-  secretNamespace: string,
-): Seen<SignerFacts> {
-  if (!('value' in acme)) return signers;
-  const ofCluster = acme.value.signers.filter(({ kind }) => kind === 'AcmeClusterSigner');
-  if (ofCluster.length === 0) return signers;
-  const names = {
-    signers: ofCluster.map(({ spec }) => spec.signerName),
-    secrets: ofCluster.map(({ spec }) => ({
-      namespace: secretNamespace,
-      name: spec.acme.accountKey.secret.name,
-    })),
-  };
-  return mapSeen(signers, (facts) => ({
-    ...facts,
-    installation: { ...facts.installation, acme: names },
-  }));
+  return { now, definitions, deployments, leases, roles, policies, signers, requests };
 }
 
 const DEFINITIONS = {

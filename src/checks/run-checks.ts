@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { MissingPermission } from '../kube/client/access-review.ts';
-import { checkAcmeComponents, checkAcmeOrders, checkAcmeSigners } from './acme.ts';
 import { CATALOGUE, type CheckId } from './catalogue.ts';
 import type { InstallationFacts, KubernetesFacts } from './facts.ts';
 import type { Finding, Outcome } from './finding.ts';
@@ -74,9 +73,6 @@ const JUDGES: Readonly<Record<CheckId, Judge>> = {
   'bundles-equal': ofInstallation(checkBundles),
   'requests-answered': ofInstallation(checkAnswered),
   'requests-approved': ofInstallation(checkApproved),
-  'acme-components-there': ofInstallation(checkAcmeComponents),
-  'acme-signers-ready': ofInstallation(checkAcmeSigners),
-  'acme-orders-progress': ofInstallation(checkAcmeOrders),
 };
 
 /**

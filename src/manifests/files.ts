@@ -6,7 +6,7 @@ import type { Manifest } from './roles.ts';
 import { disruptionBudget, flowControl } from './workloads/availability.ts';
 import { deployment } from './workloads/deployment.ts';
 import { ledgerObjects } from './workloads/ledger.ts';
-import { alerts, networkPolicy, serviceMonitors } from './workloads/monitoring.ts';
+import { alerts, dashboards, networkPolicy, serviceMonitors } from './monitoring/monitoring.ts';
 import { namespaces } from './workloads/namespaces.ts';
 import { ownTls, servingSigner } from './workloads/own-tls.ts';
 import { publicNetworkPolicies, publicPorts } from './workloads/public-ports.ts';
@@ -39,6 +39,7 @@ export function installationFiles(
     ['public-network-policies.yaml', publicNetworkPolicies(plan)],
     ['service-monitors.yaml', serviceMonitors(plan)],
     ['alerts.yaml', alerts(plan)],
+    ['dashboards.yaml', dashboards(plan)],
   ];
   return new Map(files.filter(([, manifests]) => manifests.length > 0));
 }

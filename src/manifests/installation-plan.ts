@@ -52,6 +52,8 @@ export interface OptionalParts {
   /** The volume of the ledger: a quantity, and a StorageClass where it is not the cluster's default. */
   readonly ledgerStorage?: { readonly size: string; readonly className?: string };
   readonly alerts?: { readonly labels: Readonly<Record<string, string>> };
+  /** Labels by which Grafana's sidecar finds the ConfigMap. */
+  readonly dashboards?: { readonly labels: Readonly<Record<string, string>> };
 }
 
 /** Everything that an installation is made of, with nothing left to decide. */

@@ -40,8 +40,6 @@ export interface Installation {
   readonly acme?: AcmeNames;
   /** Secrets that `pod-refresher` may read. */
   readonly refreshSecrets?: readonly SecretReference[];
-  /** Secrets whose certificates `ledger` looks at. */
-  readonly monitoredSecrets?: readonly SecretReference[];
   /** Namespace of the components. */
   readonly namespace: string;
   /** Signer name of the CA that signs the certificates of their ports. */
@@ -146,21 +144,16 @@ function requireProvider({ group, solver }: DnsWebhook): void {
   if (solver !== undefined) requireName(LABEL, 'solver', solver);
 }
 
-/** `pod-refresher` and `ledger` never read a CA's key. */
+/** `pod-refresher` never reads a CA's key. */
 function requireLeafSecrets(installation: Installation): void {
-  const { refreshSecrets = [], monitoredSecrets = [] } = installation;
-  const { secrets, signerSecrets = [] } = installation;
-  const named = [
-    ...refreshSecrets.map((secret) => ({ ...secret, flag: '--refresh-secret' })),
-    ...monitoredSecrets.map((secret) => ({ ...secret, flag: '--monitored-secret' })),
-  ];
-  for (const { namespace, name, flag } of named) {
+  const { refreshSecrets = [], secrets, signerSecrets = [] } = installation;
+  for (const { namespace, name } of refreshSecrets) {
     requireSecret({ namespace, name }, installation.namespace);
     const isKeys = secrets.some((each) => each.namespace === namespace);
     const isCa = signerSecrets.some((each) => each.namespace === namespace && each.name === name);
     if (!isKeys && !isCa) continue;
     throw usage(
-      `${flag} ${namespace}/${name} is a Secret of CAs; name a Secret that cert-manager writes for a workload`,
+      `--refresh-secret ${namespace}/${name} is a Secret of CAs; name a Secret that cert-manager writes for a workload`,
     );
   }
 }

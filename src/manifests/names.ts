@@ -49,12 +49,8 @@ function optionalNamesOf({
   solverSecrets = [],
   dnsWebhooks = [],
   refreshSecrets = [],
-  monitoredSecrets = [],
-}: Installation): Pick<
-  PermissionNames,
-  'solverSecrets' | 'dnsWebhooks' | 'refreshSecrets' | 'monitoredSecrets'
-> {
-  return { solverSecrets, dnsWebhooks, refreshSecrets, monitoredSecrets };
+}: Installation): Pick<PermissionNames, 'solverSecrets' | 'dnsWebhooks' | 'refreshSecrets'> {
+  return { solverSecrets, dnsWebhooks, refreshSecrets };
 }
 
 /** Signer names of ACME signers, for who approves by their rules. */

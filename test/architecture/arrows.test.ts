@@ -103,6 +103,7 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   'manifests/components': [],
   'manifests/admission': [],
   'manifests/workloads': ['components'],
+  'manifests/monitoring': [],
   'manifests/values': [],
   'checks/catalogue': [],
   'manifests/operator': ['admission', 'values', 'workloads'],

@@ -99,6 +99,7 @@ export const GOOD: Readonly<Record<string, readonly [values: object, namespace?:
       networkPolicy: { enabled: true },
       serviceMonitor: { enabled: true, labels: { release: 'prometheus' }, interval: '1m' },
       alerts: { enabled: true, labels: { release: 'prometheus' } },
+      dashboards: { enabled: true, labels: { team: 'web' } },
     },
   ],
   'other peers, and no certificate of our own': [

@@ -1,26 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ALERT_RULES } from '../../src/manifests/workloads/alert-rules.ts';
-import { createMetrics } from '../../src/web/metrics.ts';
-import { createLeaderMetrics, createShareMetrics } from '../../src/web/replica-metrics.ts';
-
-/** Series by name, with their labels, as a component exposes them. */
-function series(): ReadonlyMap<string, readonly string[]> {
-  const shared = createMetrics('approver', '0').registry;
-  createShareMetrics(shared);
-  const leading = createMetrics('authority', '0').registry;
-  createLeaderMetrics(leading);
-  const found = [...shared.getMetricsAsArray(), ...leading.getMetricsAsArray()].map((metric) => {
-    const { name, labelNames = [] } = metric as unknown as { name: string; labelNames?: string[] };
-    return [name, labelNames] as const;
-  });
-  return new Map(found);
-}
+import { ALERT_RULES } from '../../src/manifests/monitoring/alert-rules.ts';
+import { everySeries } from '../support/web/series.ts';
 
 for (const { alert, expr, annotations } of ALERT_RULES) {
   test(`${String(alert)} asks for series that there are, and tells by their labels`, () => {
-    const known = series();
+    const known = everySeries();
     const names = String(expr).match(/\b(?:countersign|workqueue)_\w+/g) ?? [];
     assert.ok(names.length > 0);
     const labels = names.flatMap((name) => known.get(name) ?? assert.fail(`no series ${name}`));

@@ -166,15 +166,9 @@ export const table: Record<string, readonly string[]> = {
   ],
   ledger: [
     'create authentication.k8s.io/tokenreviews',
-    `${READ} countersign.dev/clustersigners`,
-    'list,watch certificates.k8s.io/certificatesigningrequests,podcertificaterequests',
-    'list,watch cert-manager.io/certificaterequests',
-    policies(),
+    'get admissionregistration.k8s.io/validatingadmissionpolicies,validatingadmissionpolicybindings [countersign-leases countersign-leases-deleted]',
     'get,update /secrets [countersign-ledger-key] @countersign-system',
     'get,patch /configmaps [countersign-ledger-checkpoints] @countersign-system',
-    'get,patch /configmaps [countersign-ledger-findings] @countersign-system',
-    'list,watch /configmaps [countersign-ledger-uploads] @countersign-system',
     ...leader('ledger'),
-    EVENTS,
   ],
 };

@@ -157,7 +157,7 @@ function isEmpty(value: unknown): boolean {
 }
 
 function partsOf(values: InstallationValues): OptionalParts {
-  const { networkPolicy, serviceMonitor, alerts } = values;
+  const { networkPolicy, serviceMonitor, alerts, dashboards } = values;
   return {
     whoMayRequest: values.whoMayRequest,
     servingSigner: values.servingSigner.create,
@@ -166,6 +166,7 @@ function partsOf(values: InstallationValues): OptionalParts {
       ? { serviceMonitors: { labels: serviceMonitor.labels, interval: serviceMonitor.interval } }
       : {}),
     ...(alerts.enabled ? { alerts: { labels: alerts.labels } } : {}),
+    ...(dashboards.enabled ? { dashboards: { labels: dashboards.labels } } : {}),
     ...(isEnabled('ledger', values) ? ledgerOf(values) : {}),
   };
 }

@@ -243,6 +243,12 @@ export const installationValues = z.strictObject({
       labels: labels.describe('Labels by which your Prometheus selects it.'),
     })
     .describe('For the Prometheus Operator.'),
+  dashboards: z
+    .strictObject({
+      enabled: z.boolean().describe('Create a ConfigMap with the dashboards.'),
+      labels: labels.describe('Labels by which the sidecar of your Grafana selects it.'),
+    })
+    .describe('For Grafana.'),
   ledger: z
     .strictObject({
       mode: z

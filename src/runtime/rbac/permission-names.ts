@@ -33,8 +33,6 @@ export interface PermissionNames {
   readonly dnsWebhooks?: readonly DnsWebhook[];
   /** Secrets of cert-manager that `pod-refresher` may read, where no CertificateRequest tells what they hold. */
   readonly refreshSecrets?: readonly SecretReference[];
-  /** Secrets whose certificates `ledger` looks at. */
-  readonly monitoredSecrets?: readonly SecretReference[];
   /** Account keys of ACME that `authority` makes; undefined: the installation has no ACME. */
   readonly accountKeys?: readonly SecretReference[] | undefined;
   /** Whether `acme` marks Certificates of cert-manager when their CA wants them renewed. */

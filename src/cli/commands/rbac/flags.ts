@@ -71,12 +71,6 @@ function addOptionalParts(command: Command): Command {
       [],
     )
     .option(
-      '--monitored-secret <namespace>/<name>',
-      'Secret whose certificates ledger compares with its records, with --with ledger (repeatable)',
-      gather,
-      [],
-    )
-    .option(
       '--acme-signer <name>',
       'signer name of an AcmeClusterSigner (repeatable); it comes with the component acme',
       gather,

@@ -38,7 +38,6 @@ export interface RbacOptions extends OperatorFlags, CertManagerOperatorFlags {
   readonly acmeAccountKey: readonly string[];
   readonly acmeRenewCertificates: boolean;
   readonly refreshSecret: readonly string[];
-  readonly monitoredSecret: readonly string[];
   readonly with: readonly string[];
   readonly namespace: string;
   readonly servingSigner: string;
@@ -133,7 +132,6 @@ async function installationOf(options: RbacOptions): Promise<Installation> {
     }),
     signerSecrets: options.signerSecret.map((text) => secretOf('--signer-secret', text)),
     refreshSecrets: options.refreshSecret.map((text) => secretOf('--refresh-secret', text)),
-    monitoredSecrets: options.monitoredSecret.map((text) => secretOf('--monitored-secret', text)),
     ...{ namespace, servingSigner, namespacedSigners, ...acmeOf(options) },
   };
 }

@@ -5,6 +5,11 @@ import type { InstallationPlan } from '../installation-plan.ts';
 import { LABELS, labelsOf } from '../names.ts';
 import type { Manifest } from '../roles.ts';
 import { ALERT_RULES } from './alert-rules.ts';
+import { grafanaDashboard } from './dashboards.ts';
+import { OPTIONAL_COMPONENTS } from './optional-panels.ts';
+import { OVERVIEW } from './panels.ts';
+
+const DASHBOARDS = [OVERVIEW, OPTIONAL_COMPONENTS];
 
 const OPERATOR = 'monitoring.coreos.com/v1';
 
@@ -63,6 +68,27 @@ export function alerts({ installation, parts }: InstallationPlan): readonly Mani
         labels: { ...parts.alerts.labels, ...LABELS },
       },
       spec: { groups: [{ name: 'countersign', rules: ALERT_RULES }] },
+    },
+  ];
+}
+
+/** A ConfigMap with the dashboards, one a key. */
+export function dashboards({ installation, parts }: InstallationPlan): readonly Manifest[] {
+  if (parts.dashboards === undefined) return [];
+  const files = DASHBOARDS.map((each): [string, string] => [
+    `countersign-${each.name}.json`,
+    `${JSON.stringify(grafanaDashboard(each), null, 1)}\n`,
+  ]);
+  return [
+    {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: {
+        name: 'countersign-dashboards',
+        namespace: installation.namespace,
+        labels: { ...parts.dashboards.labels, ...LABELS },
+      },
+      data: Object.fromEntries(files),
     },
   ];
 }

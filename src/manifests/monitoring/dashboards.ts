@@ -1,0 +1,96 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Grafana's JSON model of the dashboards (schema version 39: Grafana 10.4 and later). */
+import type { Dashboard, Panel, PanelQuery } from './panels.ts';
+
+const SCHEMA_VERSION = 39;
+const GRID_WIDTH = 24;
+const STATS_IN_A_LINE = 6;
+const GRAPHS_IN_A_LINE = 2;
+const HEIGHTS = { stat: 4, timeseries: 8, bargauge: 8 };
+
+/** The data source is picked in Grafana, the first Prometheus unless somebody picks another. */
+const DATA_SOURCE = { type: 'prometheus', uid: '${datasource}' };
+
+interface Place {
+  readonly h: number;
+  readonly w: number;
+  readonly x: number;
+  readonly y: number;
+}
+
+/** @returns a dashboard as Grafana imports it, and as its sidecar reads it from a ConfigMap */
+export function grafanaDashboard({ name, title, rows }: Dashboard): object {
+  const panels: object[] = [];
+  let y = 0;
+  for (const row of rows) {
+    panels.push({
+      ...{ id: panels.length + 1, type: 'row', title: row.title, collapsed: false, panels: [] },
+      gridPos: { h: 1, w: GRID_WIDTH, x: 0, y },
+    });
+    y += 1;
+    let x = 0;
+    let height = 0;
+    for (const panel of row.panels) {
+      const w = widthOf(panel, row.panels);
+      if (x + w > GRID_WIDTH) [x, y, height] = [0, y + height, 0];
+      const h = HEIGHTS[panel.kind];
+      panels.push(grafanaPanel(panel, panels.length + 1, { h, w, x, y }));
+      x += w;
+      height = Math.max(height, h);
+    }
+    y += height;
+  }
+  return {
+    ...{ uid: `countersign-${name}`, title, tags: ['countersign'], schemaVersion: SCHEMA_VERSION },
+    ...{ editable: true, refresh: '30s', timezone: 'browser', time: { from: 'now-6h', to: 'now' } },
+    templating: {
+      list: [{ name: 'datasource', label: 'Data source', type: 'datasource', query: 'prometheus' }],
+    },
+    panels,
+  };
+}
+
+function widthOf({ kind }: Panel, all: readonly Panel[]): number {
+  const alike = all.filter((each) => each.kind === kind).length;
+  const inALine = kind === 'timeseries' ? GRAPHS_IN_A_LINE : STATS_IN_A_LINE;
+  return Math.floor(GRID_WIDTH / Math.min(inALine, Math.max(alike, GRAPHS_IN_A_LINE)));
+}
+
+function grafanaPanel(panel: Panel, id: number, gridPos: Place): object {
+  const { title, description, kind, unit, queries } = panel;
+  const instant = kind !== 'timeseries';
+  return {
+    ...{ id, type: kind, title, description, gridPos },
+    datasource: DATA_SOURCE,
+    targets: queries.map((query, index) => target(query, index, instant)),
+    fieldConfig: {
+      defaults: { unit, min: kind === 'bargauge' ? 0 : null, ...colors(panel) },
+      overrides: [],
+    },
+    options:
+      kind === 'timeseries'
+        ? { legend: { displayMode: 'table', calcs: ['lastNotNull'] } }
+        : { reduceOptions: { calcs: ['lastNotNull'] } },
+  };
+}
+
+function target({ expr, legend }: PanelQuery, index: number, instant: boolean): object {
+  const refId = String.fromCharCode('A'.charCodeAt(0) + index);
+  return { refId, expr, legendFormat: legend, instant, range: !instant, datasource: DATA_SOURCE };
+}
+
+/** Grafana's thresholds: the first step has no value, and holds below the second. */
+function colors({ red }: Panel): object {
+  if (red === undefined) return {};
+  const steps =
+    typeof red === 'number'
+      ? [
+          { color: 'green', value: null },
+          { color: 'red', value: red },
+        ]
+      : [
+          { color: 'red', value: null },
+          { color: 'green', value: red.below },
+        ];
+  return { color: { mode: 'thresholds' }, thresholds: { mode: 'absolute', steps } };
+}
