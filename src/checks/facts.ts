@@ -6,7 +6,9 @@ import type { PermissionRule } from '../kube/resource/permissions.ts';
 import type { LiveAdmission } from '../manifests/admission/compare.ts';
 import type { Installation } from '../manifests/installation.ts';
 import type { SignerState } from '../operations/signer-state.ts';
+import type { InstallationStatus } from '../api/operator/installation.ts';
 import type { Seen } from './finding.ts';
+import type { Installer } from './installer.ts';
 
 /** What must be known of the cluster before Countersign is installed. */
 export interface KubernetesFacts {
@@ -46,6 +48,10 @@ export interface InstallationFacts {
   readonly now: number;
   readonly definitions: Seen<readonly Definition[]>;
   readonly deployments: Seen<readonly Deployment[]>;
+  /** Whose work the Deployments are; `manifests` where they may not be seen. */
+  readonly installer: Installer;
+  /** The objects that operators act on; none where their kinds are not installed. */
+  readonly operated: Seen<readonly OperatedInstallation[]>;
   readonly leases: Seen<readonly Lease[]>;
   /** By component, for those that have a ClusterRole. */
   readonly roles: Seen<ReadonlyMap<string, readonly PermissionRule[]>>;
@@ -69,8 +75,18 @@ export interface Deployment {
   readonly name: string;
   readonly component: string;
   readonly image: string;
+  /** Of its first container. */
+  readonly args: readonly string[];
   readonly wanted: number;
   readonly available: number;
+}
+
+/** A Countersign or a CertManagerDeployment: what an operator is to install. */
+export interface OperatedInstallation {
+  readonly kind: 'Countersign' | 'CertManagerDeployment';
+  readonly name: string;
+  readonly generation: number;
+  readonly status: InstallationStatus | undefined;
 }
 
 /** The ClusterSigners of the installation. */

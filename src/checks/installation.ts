@@ -6,6 +6,8 @@ import { holderOf, leaseMilliseconds, type Lease } from '../kube/lease/lease.ts'
 import { COMPONENT_LABEL } from '../runtime/component/leases.ts';
 import { COMPONENTS } from '../manifests/components.ts';
 import type { Definition, Deployment, InstallationFacts } from './facts.ts';
+import { finishUpgrade, installDefinitions, putBack, type Installer } from './installer.ts';
+import { RIGHT_MISSING } from '../runtime/rbac/rights-faults.ts';
 import { allWell, error, ok, warning, whereSeen, type Outcome } from './finding.ts';
 
 /** Those without which there are no signers. */
@@ -20,7 +22,7 @@ const LEASE_SLACK_MS = 30_000;
  * @param release - the version of this program
  */
 export function checkDefinitions(
-  { definitions }: InstallationFacts,
+  { definitions, installer }: InstallationFacts,
   release: string,
 ): readonly Outcome[] {
   return whereSeen(definitions, (found) =>
@@ -29,7 +31,7 @@ export function checkDefinitions(
         checkDefinition(
           wanted,
           found.find(({ name }) => name === wanted),
-          release,
+          { release, todo: installDefinitions(installer) },
         ),
       ),
       `${DEFINITIONS.join(' and ')} are installed`,
@@ -40,10 +42,9 @@ export function checkDefinitions(
 function checkDefinition(
   wanted: string,
   found: Definition | undefined,
-  release: string,
+  { release, todo }: { readonly release: string; readonly todo: string },
 ): readonly Outcome[] {
   const subject = `customresourcedefinition/${wanted}`;
-  const todo = 'kubectl apply --server-side -f deploy/crds';
   if (found === undefined) return [error('it is not installed', todo, subject)];
   if (!found.established) {
     const look = `kubectl describe customresourcedefinition ${wanted}`;
@@ -60,8 +61,7 @@ function checkDefinition(
 /** `components-running` */
 export function checkComponents(facts: InstallationFacts): readonly Outcome[] {
   return whereSeen(facts.leases, (leases) => {
-    const alive = leases.filter((each) => isHeld(each, facts.now));
-    const running = new Set(alive.map(componentOf));
+    const running = runningComponents(leases, facts.now);
     const wanted = [...COMPONENTS].filter(
       ([name, { optional }]) => optional === undefined || isInstalled(facts, leases, name),
     );
@@ -77,6 +77,11 @@ export function checkComponents(facts: InstallationFacts): readonly Outcome[] {
       `${wanted.map(([name]) => name).join(', ')} are running`,
     );
   });
+}
+
+/** The components of which a replica holds its Lease. */
+export function runningComponents(leases: readonly Lease[], now: number): ReadonlySet<string> {
+  return new Set(leases.filter((each) => isHeld(each, now)).map(componentOf));
 }
 
 /** Whether a component that may be left out is there: it has a Deployment, or had a replica somewhere. */
@@ -118,32 +123,41 @@ function shortOfReplicas({ name, available, wanted }: Deployment): Outcome {
 }
 
 /** `versions-equal` */
-export function checkVersions({ deployments }: InstallationFacts): readonly Outcome[] {
+export function checkVersions({ deployments, installer }: InstallationFacts): readonly Outcome[] {
   return whereSeen(deployments, (all) => {
-    const images = Map.groupBy(all, ({ image }) => image);
+    // An operator may install the version before its own.
+    const components = all.filter(({ component }) => isComponent(component));
+    const images = Map.groupBy(components, ({ image }) => image);
     if (images.size < 2) return [ok('all components run the same image')];
     const text = [...images].map(
       ([image, of]) => `${of.map(({ component }) => component).join(', ')}: ${image}`,
     );
-    return [
-      warning(`the components run different images (${text.join('; ')})`, 'finish the upgrade'),
-    ];
+    const why = `the components run different images (${text.join('; ')})`;
+    return [warning(why, finishUpgrade(installer))];
   });
 }
 
+function isComponent(name: string): boolean {
+  return (COMPONENTS as ReadonlyMap<string, unknown>).has(name);
+}
+
 /** `components-report-no-faults` */
-export function checkReports({ leases, now }: InstallationFacts): readonly Outcome[] {
+export function checkReports({ leases, now, installer }: InstallationFacts): readonly Outcome[] {
   return whereSeen(leases, (all) => {
     const outcomes = all
       .filter((each) => isHeld(each, now))
-      .flatMap((lease) => faultsIn(lease, componentOf(lease)));
+      .flatMap((lease) => faultsIn(lease, componentOf(lease), installer));
     // Replicas report the same.
     const unique = new Map(outcomes.map((each) => [JSON.stringify(each), each]));
     return allWell([...unique.values()], 'no component reports a fault');
   });
 }
 
-function faultsIn({ metadata }: Lease, component: string): readonly Outcome[] {
+function faultsIn(
+  { metadata }: Lease,
+  component: string,
+  installer: Installer,
+): readonly Outcome[] {
   const text = metadata.annotations?.[SERVING_REPORT];
   const report = text === undefined ? undefined : readReport(text);
   return (report?.faults ?? []).map(({ reason, message, stops, signers }) => {
@@ -151,7 +165,7 @@ function faultsIn({ metadata }: Lease, component: string): readonly Outcome[] {
     const make = stops ? error : warning;
     return make(
       `${component} reports ${reason} for ${whose}: ${message}`,
-      'do what the message says',
+      reason === RIGHT_MISSING ? putBack(installer) : 'do what the message says',
       `deployment/countersign-${component}`,
     );
   });

@@ -6,11 +6,21 @@ import type { PermissionRule } from '../kube/resource/permissions.ts';
 import type { LiveAdmission } from '../manifests/admission/compare.ts';
 import { LABEL_COMPONENT, LABEL_NAME } from '../manifests/names.ts';
 import { serverTime } from '../runtime/component/server-time.ts';
-import type { Definition, Deployment, InstallationFacts, ReadInit } from './facts.ts';
+import { COUNTERSIGNS } from '../api/operator/countersign.ts';
+import { CERT_MANAGER_DEPLOYMENTS } from '../api/operator/cert-manager-deployment.ts';
+import type { InstallationObject } from '../api/operator/installation.ts';
+import type {
+  Definition,
+  Deployment,
+  InstallationFacts,
+  OperatedInstallation,
+  ReadInit,
+} from './facts.ts';
 import type { Seen } from './finding.ts';
+import { installerOf, type InstalledMetadata } from './installer.ts';
 import { readRequests } from './read-requests.ts';
 import { readSigners } from './read-signers.ts';
-import { seeAll } from './see.ts';
+import { mapSeen, seeAll } from './see.ts';
 
 const OURS = `${LABEL_NAME}=countersign`;
 const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1', labelSelector: OURS };
@@ -19,12 +29,16 @@ const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1' };
 /** @throws KubeError for any answer but 403, which is kept: what the user may not see is no fault */
 export async function readInstallation(init: ReadInit): Promise<InstallationFacts> {
   const { client, namespace } = init;
-  const [definitions, deployments, leases, roles, policies, signers] = await Promise.all([
+  const installedBy: InstalledMetadata[] = [];
+  const [definitions, deployments, leases, roles, policies, signers, operated] = await Promise.all([
     seeAll(client, DEFINITIONS, definitionOf),
     seeAll(
       client,
       { group: 'apps', version: 'v1', plural: 'deployments', namespace, labelSelector: OURS },
-      deploymentOf,
+      (deployment: RawDeployment) => {
+        if (!isOperator(deployment)) installedBy.push(deployment.metadata);
+        return deploymentOf(deployment);
+      },
     ),
     seeAll<Lease, Lease>(
       client,
@@ -37,11 +51,32 @@ export async function readInstallation(init: ReadInit): Promise<InstallationFact
     readRoles(client),
     readPolicies(client),
     readSigners(init),
+    readOperated(client),
   ]);
   const requests = await readRequests(client, signers);
   // After the answers: the offset of the clocks is known.
   const now = serverTime(init);
-  return { now, definitions, deployments, leases, roles, policies, signers, requests };
+  const facts = { definitions, deployments, leases, roles, policies, signers, requests };
+  return { now, ...facts, installer: installerOf(installedBy), operated };
+}
+
+/** Whether it is an operator's own: that is installed by a person, whatever it installs. */
+function isOperator({ metadata }: RawDeployment): boolean {
+  return metadata.labels?.[LABEL_COMPONENT]?.endsWith('operator') === true;
+}
+
+async function readOperated(client: Client): Promise<Seen<readonly OperatedInstallation[]>> {
+  const take =
+    (kind: OperatedInstallation['kind']) =>
+    ({ metadata, status }: InstallationObject): readonly OperatedInstallation[] => [
+      { kind, name: metadata.name, generation: metadata.generation ?? 0, status },
+    ];
+  const [ours, certManagers] = await Promise.all([
+    seeAll(client, COUNTERSIGNS, take('Countersign')),
+    seeAll(client, CERT_MANAGER_DEPLOYMENTS, take('CertManagerDeployment')),
+  ]);
+  if (!('value' in ours)) return ours;
+  return mapSeen(certManagers, (found) => [...ours.value, ...found]);
 }
 
 const DEFINITIONS = {
@@ -54,6 +89,7 @@ const DEFINITIONS = {
 interface RawDefinition extends StoredObject {
   readonly metadata: StoredObject['metadata'] & {
     readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
   };
   readonly spec?: {
     readonly versions?: readonly { readonly name: string; readonly served?: boolean }[];
@@ -83,7 +119,12 @@ interface RawDeployment extends StoredObject {
   readonly spec?: {
     readonly replicas?: number;
     readonly template?: {
-      readonly spec?: { readonly containers?: readonly { readonly image?: string }[] };
+      readonly spec?: {
+        readonly containers?: readonly {
+          readonly image?: string;
+          readonly args?: readonly string[];
+        }[];
+      };
     };
   };
   readonly status?: { readonly availableReplicas?: number };
@@ -92,19 +133,23 @@ interface RawDeployment extends StoredObject {
 function deploymentOf({ metadata, spec = {}, status = {} }: RawDeployment): readonly Deployment[] {
   const { replicas = 1, template } = spec;
   const { availableReplicas = 0 } = status;
+  const { image = '', args = [] } = containerOf(template);
   return [
     {
       name: metadata.name,
       component: metadata.labels?.[LABEL_COMPONENT] ?? '',
-      image: imageOf(template),
+      ...{ image, args },
       wanted: replicas,
       available: availableReplicas,
     },
   ];
 }
 
-function imageOf(template: NonNullable<RawDeployment['spec']>['template']): string {
-  return template?.spec?.containers?.[0]?.image ?? '';
+function containerOf(template: NonNullable<RawDeployment['spec']>['template']): {
+  readonly image?: string;
+  readonly args?: readonly string[];
+} {
+  return template?.spec?.containers?.[0] ?? {};
 }
 
 interface Role extends StoredObject {

@@ -9,16 +9,18 @@ import type { Installation } from '../manifests/installation.ts';
 import { keysNamespaceOf, permissionNamesOf } from '../manifests/names.ts';
 import type { InstallationFacts } from './facts.ts';
 import { allWell, error, warning, whereSeen, type Outcome } from './finding.ts';
-
-const APPLY = 'countersign rbac --from-cluster | kubectl apply --server-side -f -';
+import { putBack } from './installer.ts';
 
 /** `roles-complete` */
-export function checkRoles({ roles, signers }: InstallationFacts): readonly Outcome[] {
+export function checkRoles({ roles, signers, installer }: InstallationFacts): readonly Outcome[] {
   return whereSeen(roles, (granted) =>
     whereSeen(signers, ({ installation }) =>
       allWell(
         [...COMPONENTS].flatMap(([component, description]) =>
-          lacking({ component, ...description }, granted.get(component), installation),
+          lacking({ component, ...description }, granted.get(component), {
+            installation,
+            todo: putBack(installer),
+          }),
         ),
         'the roles grant what the components need',
       ),
@@ -29,19 +31,19 @@ export function checkRoles({ roles, signers }: InstallationFacts): readonly Outc
 function lacking(
   { component, ...description }: ComponentDescription & { readonly component: string },
   granted: readonly PermissionRule[] | undefined,
-  installation: Installation,
+  { installation, todo }: { readonly installation: Installation; readonly todo: string },
 ): readonly Outcome[] {
   const subject = `clusterrole/countersign-${component}`;
   if (granted === undefined) {
     if (description.optional !== undefined) return [];
-    return [error('it does not exist', APPLY, subject)];
+    return [error('it does not exist', todo, subject)];
   }
   const needed = description.permissions(permissionNamesOf(description, installation));
   const missing = needed.flatMap(singleRights).filter((right) => !isGranted(right, granted));
   if (missing.length === 0) return [];
   const shown = missing.slice(0, 3).map(rightText).join('; ');
   const more = missing.length > 3 ? `; and ${missing.length - 3} more` : '';
-  return [error(`it does not grant ${shown}${more}`, APPLY, subject)];
+  return [error(`it does not grant ${shown}${more}`, todo, subject)];
 }
 
 /** One verb on one resource, and one name where the rule has names. */
@@ -87,7 +89,11 @@ function rightText({ group, resource, verb, name, namespace }: Right): string {
 }
 
 /** `policies-equal` */
-export function checkPolicies({ policies, signers }: InstallationFacts): readonly Outcome[] {
+export function checkPolicies({
+  policies,
+  signers,
+  installer,
+}: InstallationFacts): readonly Outcome[] {
   return whereSeen(policies, (live) =>
     whereSeen(signers, ({ installation }) => {
       const { namespace, signers: signerNames } = installation;
@@ -98,7 +104,11 @@ export function checkPolicies({ policies, signers }: InstallationFacts): readonl
       return allWell(
         wanted.flatMap((name) =>
           admissionDifferences(name, live.get(name) ?? none, context).map((each) =>
-            warning(`${each}: ${admissionRisk(name)}`, APPLY, `validatingadmissionpolicy/${name}`),
+            warning(
+              `${each}: ${admissionRisk(name)}`,
+              putBack(installer),
+              `validatingadmissionpolicy/${name}`,
+            ),
           ),
         ),
         `all ${wanted.length} admission policies are as Countersign prints them`,

@@ -18,6 +18,7 @@ import {
   checkServerVersion,
   checkWebhooks,
 } from './kubernetes.ts';
+import { checkLedger, checkOperators } from './optional-components.ts';
 import { checkPolicies, checkRoles } from './rights.ts';
 import {
   checkAnswered,
@@ -66,6 +67,8 @@ const JUDGES: Readonly<Record<CheckId, Judge>> = {
   'components-report-no-faults': ofInstallation(checkReports),
   'roles-complete': ofInstallation(checkRoles),
   'policies-equal': ofInstallation(checkPolicies),
+  'operator-installs': ofInstallation(checkOperators),
+  'ledger-records': ofInstallation(checkLedger),
   'signers-valid': ofInstallation(checkSpecs),
   'signers-ready': ofInstallation(checkReady),
   'ca-lifetime': ofInstallation(checkLifetimes),

@@ -53,7 +53,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ],
   // Controllers: what a rule says is asked of the code that decides.
   explanations: [...CORE, 'kube', 'runtime', 'app', 'operations', 'controllers'],
-  checks: [...CORE, 'kube', 'runtime', 'app', 'manifests', 'operations'],
+  checks: [...CORE, 'kube', 'runtime', 'app', 'manifests', 'operations', 'reconciling'],
   library: [...SERVED, 'runtime', 'controllers', 'authorities', 'app', 'manifests'],
   cli: [
     ...SERVED,

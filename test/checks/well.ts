@@ -87,8 +87,11 @@ export const installed: InstallationFacts = {
   deployments: {
     value: [...COMPONENTS.keys()].map((component) => ({
       ...{ name: `countersign-${component}`, component, image: 'x:1', wanted: 2, available: 2 },
+      args: [component, '--ledger-mode=best-effort'],
     })),
   },
+  installer: { kind: 'manifests' },
+  operated: { value: [] },
   leases: { value: [...COMPONENTS.keys()].map((component) => lease(component)) },
   roles: {
     value: new Map(

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `countersign check` on a real cluster: well where all is well, and each thing that is broken has its line. */
 import assert from 'node:assert/strict';
+import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { CheckReport } from '../../src/checks/report.ts';
 import { until } from '../cluster/until.ts';
@@ -10,6 +11,7 @@ import { componentKubeconfig } from '../support/cluster/installation.ts';
 import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import { eachVerb, withoutVerb } from '../support/cluster/roles.ts';
 
+const ROOT = join(import.meta.dirname, '../..');
 const WAIT_MS = 60_000;
 
 let fixture: Fixture;
@@ -131,5 +133,24 @@ test('a signer with an invalid expression has its line, with what is wrong', asy
   await patch('pod.nonsense ==');
   await shows(/^(error|warning) signers-ready clustersigner\/workload .*spec\.pods\.allow/);
   await patch(stdout);
+  await showsNothing();
+});
+
+test('a Countersign that no operator looks at has its line, and none after it is gone', async () => {
+  const { cluster } = fixture;
+  const definition = join(ROOT, 'deploy/crds/operator/countersigns.yaml');
+  await cluster.kubectl(['apply', '--server-side', '-f', definition]);
+  const object = {
+    ...{ apiVersion: 'operator.countersign.dev/v1alpha1', kind: 'Countersign' },
+    ...{ metadata: { name: 'cluster' }, spec: { version: '0.1.0' } },
+  };
+  await until('its kind is served', WAIT_MS, async () => {
+    await cluster.kubectl(['create', '-f', '-'], { input: JSON.stringify(object) });
+    return true;
+  });
+  await shows(
+    /^error operator-installs countersign\/cluster operator has not looked at generation/,
+  );
+  await cluster.kubectl(['delete', '-f', definition]);
   await showsNothing();
 });

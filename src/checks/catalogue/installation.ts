@@ -1,6 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { CheckDescription } from './description.ts';
 
+/** Whoever manages the objects puts them back; the finding itself names the one that it is here. */
+const PUT_BACK = [
+  'With Helm, list every signer in the value signers, and repeat the upgrade:',
+  '$ helm upgrade countersign deploy/chart --namespace countersign-system --reset-then-reuse-values --force-conflicts',
+  'With the operator, list every signer in spec.signers; it puts the objects back by itself. If it does not, this says why:',
+  '$ kubectl describe countersign cluster',
+  'With neither, print the objects for the ClusterSigners of the cluster and apply them:',
+  '$ countersign rbac --from-cluster | kubectl apply --server-side -f -',
+] as const;
+
 /** What was installed: definitions, components, roles, policies. */
 export const INSTALLATION_CHECKS = {
   'definitions-installed': {
@@ -33,8 +43,11 @@ export const INSTALLATION_CHECKS = {
     affects:
       'Components of different versions work together while an upgrade runs. For longer they are not tested together.',
     todo: [
-      'Finish the upgrade:',
+      'Finish the upgrade. With Helm:',
       '$ helm upgrade countersign deploy/chart --namespace countersign-system --reset-then-reuse-values',
+      'With the operator, its object says what it waits for:',
+      '$ kubectl describe countersign cluster',
+      'With neither, apply the manifests of one version.',
     ],
   },
   'components-report-no-faults': {
@@ -47,16 +60,38 @@ export const INSTALLATION_CHECKS = {
     group: 'installation',
     title: 'the roles grant what the components need for each ClusterSigner',
     affects: 'A component that lacks a permission for a signer leaves its requests waiting.',
-    todo: [
-      'Print the roles for the ClusterSigners of the cluster and apply them:',
-      '$ countersign rbac --from-cluster | kubectl apply --server-side -f -',
-    ],
+    todo: PUT_BACK,
   },
   'policies-equal': {
     group: 'installation',
     title: 'the admission policies are those that Countersign prints',
     affects:
       'Each policy keeps somebody from something; what, the line says. Certificates are still issued.',
-    todo: ['$ countersign rbac --from-cluster | kubectl apply --server-side -f -'],
+    todo: PUT_BACK,
+  },
+  'operator-installs': {
+    group: 'installation',
+    title: 'what an operator is to install is installed as its object says, and healed',
+    affects:
+      'Components that run go on. What is changed or deleted is not put back while no operator looks at it; an upgrade stays half done while it is Degraded.',
+    todo: [
+      'The conditions of the object name what is in the way:',
+      '$ kubectl describe countersign cluster',
+      '$ kubectl describe certmanagerdeployment cluster',
+      'Print what the operator would change:',
+      '$ countersign operator plan',
+    ],
+  },
+  'ledger-records': {
+    group: 'installation',
+    title: 'the ledger runs where components record, and all of them do',
+    affects:
+      'With ledger.mode required nothing is issued while the ledger is away. With best-effort certificates are issued without a record.',
+    todo: [
+      'Look at its pod and its volume:',
+      '$ kubectl -n countersign-system describe deployment countersign-ledger',
+      '$ kubectl -n countersign-system logs deployment/countersign-ledger',
+      'The values components.ledger.enabled and ledger.mode say whether it is wanted.',
+    ],
   },
 } as const satisfies Readonly<Record<string, CheckDescription>>;

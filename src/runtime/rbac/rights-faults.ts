@@ -6,6 +6,9 @@ import { secretOf, type ClusterSigner } from '../../api/signer/cluster-signer.ts
 import { EVERY_DERIVED_NAME, isNamespaced } from '../../api/signer/signer.ts';
 import { permissionText, type MissingPermission } from '../../kube/client/access-review.ts';
 
+/** The reason of the fault: `countersign check` knows how this installation grants what is missing. */
+export const RIGHT_MISSING = 'RightMissing';
+
 /**
  * What a component cannot do for which signers without these permissions. One fault for each verb and resource, however
  * many names the rule has.
@@ -27,8 +30,8 @@ export function rightsFaults(
     const one = concernsOne(first.resource) && first.name !== undefined;
     const text = permissionText(one ? { ...first, name: undefined } : first);
     const fault = {
-      reason: 'RightMissing',
-      message: `ClusterRole or Role countersign-${component} lacks: ${text} (repeat helm upgrade with --force-conflicts, or apply what countersign rbac prints for all signer names)`,
+      reason: RIGHT_MISSING,
+      message: `ClusterRole or Role countersign-${component} lacks: ${text} (countersign check says how to grant it, as Countersign was installed)`,
       stops: !isSideWork(first),
     };
     if (!one) return [fault];

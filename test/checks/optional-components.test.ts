@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Operators and the ledger: nothing is said of what is not installed, and all of what is and does not work. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type {
+  Deployment,
+  InstallationFacts,
+  OperatedInstallation,
+} from '../../src/checks/facts.ts';
+import type { CheckId } from '../../src/checks/catalogue.ts';
+import type { Lease } from '../../src/kube/lease/lease.ts';
+import { findingsOf, installed, lease, leasesWithout } from './well.ts';
+
+type Status = NonNullable<OperatedInstallation['status']>;
+
+const WELL: Status = {
+  observedGeneration: 3,
+  conditions: [
+    { type: 'Available', status: 'True' },
+    { type: 'Degraded', status: 'False' },
+  ],
+};
+
+function operated(
+  status: Partial<Status> | undefined = {},
+  more: Partial<OperatedInstallation> = {},
+): OperatedInstallation {
+  const merged = { ...WELL, ...status };
+  return { kind: 'Countersign', name: 'cluster', generation: 3, status: merged, ...more };
+}
+
+const condition = (type: string, status: 'True' | 'False', message: string): object => ({
+  ...{ type, status, reason: 'Because', message },
+});
+
+const OPERATOR: readonly Lease[] = [...leasesWithout('none'), lease('operator')];
+
+function operatorSays(
+  objects: readonly OperatedInstallation[],
+  more: Partial<InstallationFacts> = {},
+): readonly string[] {
+  const leases = { value: OPERATOR };
+  return says('operator-installs', { leases, operated: { value: objects }, ...more });
+}
+
+function says(id: CheckId, changes: Partial<InstallationFacts>): readonly string[] {
+  return findingsOf(id, { installed: changes }).map(
+    ({ severity, subject = '', why }) => `${severity} ${subject} ${why}`,
+  );
+}
+
+test('without an operator, and with one whose object is as it says, all is well', () => {
+  assert.deepEqual(operatorSays([]), ['ok  nothing is installed by an operator']);
+  assert.deepEqual(operatorSays([operated()], { installer: { kind: 'operator' } }), [
+    'ok  countersign/cluster is installed as it says',
+  ]);
+});
+
+const CASES: readonly (readonly [
+  string,
+  OperatedInstallation,
+  RegExp,
+  Partial<InstallationFacts>?,
+])[] = [
+  [
+    'nobody has looked at the newest spec',
+    operated({ observedGeneration: 2 }),
+    /^error countersign\/cluster operator has not looked at generation 3 yet$/,
+  ],
+  [
+    'nobody has ever looked at it',
+    { ...operated(), status: undefined },
+    /^error countersign\/cluster operator has not looked at generation 3 yet$/,
+  ],
+  [
+    'no operator runs',
+    operated(),
+    /^error countersign\/cluster no replica of operator holds a Lease/,
+    { leases: { value: [...leasesWithout('none'), lease('operator', {}, 60_000)] } },
+  ],
+  [
+    'it is Degraded, and all components run',
+    operated({ conditions: [WELL.conditions?.[0], condition('Degraded', 'True', 'x')] as never }),
+    /^warning countersign\/cluster it is Degraded: Because: x$/,
+  ],
+  [
+    'a component has no pods',
+    operated({ conditions: [condition('Available', 'False', 'signer')] as never }),
+    /^error countersign\/cluster it is not Available: Because: signer$/,
+  ],
+  [
+    'it has a name that operators ignore',
+    operated({}, { name: 'mine' }),
+    /^warning countersign\/mine no operator looks at it: the only name is cluster$/,
+  ],
+  [
+    'cert-manager is Degraded',
+    operated(
+      { conditions: [WELL.conditions?.[0], condition('Degraded', 'True', 'y')] as never },
+      { kind: 'CertManagerDeployment' },
+    ),
+    /^warning certmanagerdeployment\/cluster it is Degraded: Because: y$/,
+  ],
+];
+
+for (const [what, object, pattern, more] of CASES) {
+  test(`an operator's installation: ${what}`, () => {
+    const found = operatorSays([object], more);
+    assert.equal(found.length, 1, found.join('\n'));
+    assert.match(found[0] ?? '', pattern);
+  });
+}
+
+test('an installation of the operator whose object is gone is healed by nobody', () => {
+  const [found = ''] = operatorSays([], { installer: { kind: 'operator' } });
+  assert.match(found, /^warning countersign\/cluster .*nobody heals them$/);
+});
+
+test('an operator may install the version before its own', () => {
+  const own = installed.deployments;
+  assert.ok('value' in own);
+  const [first] = own.value;
+  assert.ok(first !== undefined);
+  const operator: Deployment = { ...first, component: 'operator', image: 'x:2' };
+  assert.deepEqual(says('versions-equal', { deployments: { value: [...own.value, operator] } }), [
+    'ok  all components run the same image',
+  ]);
+});
+
+function recording(
+  mode: string | undefined,
+  ...components: readonly string[]
+): { readonly deployments: { readonly value: readonly Deployment[] } } {
+  const args = mode === undefined ? [] : [`--ledger-mode=${mode}`];
+  const value = components.map((component) => ({
+    ...{ name: `countersign-${component}`, component, image: 'x:1', wanted: 1, available: 1 },
+    args: [component, ...args],
+  }));
+  return { deployments: { value } };
+}
+
+test('a ledger that is not installed, and not asked, is no fault', () => {
+  const leases = { value: leasesWithout('ledger') };
+  for (const mode of [undefined, 'off']) {
+    const [found = ''] = says('ledger-records', { leases, ...recording(mode, 'signer') });
+    assert.match(found, /^ok /);
+  }
+});
+
+test('components that record while no ledger runs: required stops them, best-effort loses records', () => {
+  for (const leases of [
+    { value: leasesWithout('ledger') },
+    { value: [...leasesWithout('ledger'), lease('ledger', {}, 60_000)] },
+  ]) {
+    const required = says('ledger-records', { leases, ...recording('required', 'signer') });
+    assert.match(required.join(), /^error deployment\/countersign-signer signer answers only/);
+    const loses = says('ledger-records', { leases, ...recording('best-effort', 'signer') });
+    assert.match(loses.join(), /^warning deployment\/countersign-signer .*records are lost$/);
+  }
+});
+
+test('a ledger that nobody records in, and a component that does not while others do, are told', () => {
+  assert.match(
+    says('ledger-records', recording(undefined, 'signer')).join(),
+    /^warning deployment\/countersign-ledger the ledger runs, and no component records/,
+  );
+  const [one, two] = [
+    recording('required', 'signer'),
+    recording(undefined, 'approver', 'pod-refresher'),
+  ];
+  const deployments = { value: [...one.deployments.value, ...two.deployments.value] };
+  assert.deepEqual(says('ledger-records', { deployments }), [
+    'warning deployment/countersign-approver approver does not record what it does, unlike signer',
+  ]);
+});
