@@ -33,7 +33,10 @@ export interface Subject {
 }
 
 /** How to read. */
-export type ExplainInit = ReadSignerStateInit;
+export interface ExplainInit extends ReadSignerStateInit {
+  /** The subject itself, where it has been read already. */
+  readonly known?: KubeObject;
+}
 
 const CSRS = resource(CSR_RESOURCE);
 const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
@@ -70,11 +73,13 @@ export function explain(init: ExplainInit, subject: Subject): Promise<Explanatio
   });
 }
 
+/** Reads the subject. */
 async function read<T extends KubeObject>(
-  { client }: ExplainInit,
+  { client, known }: ExplainInit,
   kind: Resource,
   reference: { readonly namespace?: string; readonly name: string },
 ): Promise<T> {
+  if (known !== undefined) return known as T;
   return client.request<T>({ method: 'GET', path: kind.object(reference) });
 }
 

@@ -83,6 +83,14 @@ test('a CSR that no rule allows names the nearest rule and ends with 4, and is I
     issued.timeline.map(({ what }) => what).join('\n'),
     /Approved: .*\n.*issued: sha256:/,
   );
+  const reads = (await fixture.cluster.readAudit()).filter(
+    ({ verb, userAgent = '', objectRef, responseStatus }) =>
+      verb === 'get' &&
+      userAgent.startsWith('countersign-approve/') &&
+      objectRef?.name === 'almost' &&
+      responseStatus !== undefined,
+  );
+  assert.equal(reads.length, 2, 'each of the two runs judges the version that it decides on');
 });
 
 test('a decision is final: again it changes nothing, the other one is refused, and a typo decides none', async () => {

@@ -138,7 +138,8 @@ async function judge(
       method: 'GET',
       path: kind.of.object(referenceOf(subject, kind)),
     });
-    const init = { client, clock: Date.now, propagationSeconds: propagation };
+    // What the rules say is about the very version that is decided on.
+    const init = { client, clock: Date.now, propagationSeconds: propagation, known: request };
     const { rules = [] } = await explain(init, subject);
     return { subject, kind, request, rules };
   } catch (error) {
