@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
 import { until } from '../cluster/until.ts';
+import type { ComponentProcess } from '../support/cluster/component-process.ts';
 import { judge } from '../../src/reconciling/objects/judge.ts';
 import { titleOf, type ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
 import { marked, type Owner } from '../../src/reconciling/objects/mark.ts';
@@ -44,4 +46,31 @@ export function healed(stand: Stand, objects = DESIRED): Promise<unknown> {
     if (left.length === 0) return true;
     throw new Error(left.join('\n'));
   });
+}
+
+/**
+ * Starts another process that knows nothing of the first, and holds it to one write: that of an object which was deleted so
+ * that there is something to wait for.
+ *
+ * @returns that process
+ */
+export async function secondPassWritesNothing(
+  stand: Stand,
+  operator: ComponentProcess,
+): Promise<ComponentProcess> {
+  await operator.stop();
+  const before = (await stand.writes()).length;
+  const next = await stand.start();
+  // Once it is back, all before it and the ones behind it were compared.
+  const gone = DESIRED.find(({ kind }) => kind === 'PodDisruptionBudget');
+  assert.ok(gone);
+  const live = await stand.admin.read(gone);
+  assert.ok(live);
+  await stand.admin.remove(live);
+  await healed(stand);
+  await next.ready();
+  const { namespace = '', name } = gone.metadata;
+  const written = (await stand.writes()).slice(before);
+  assert.deepEqual(written, [`patch poddisruptionbudgets ${namespace}/${name}`]);
+  return next;
 }
