@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { readFileSync } from 'node:fs';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ALERT_RULES } from '../../src/manifests/monitoring/alert-rules.ts';
@@ -7,7 +8,7 @@ import { everySeries } from '../support/web/series.ts';
 for (const { alert, expr, annotations } of ALERT_RULES) {
   test(`${String(alert)} asks for series that there are, and tells by their labels`, () => {
     const known = everySeries();
-    const names = String(expr).match(/\b(?:countersign|workqueue)_\w+/g) ?? [];
+    const names = String(expr).match(/\b(?:countersign|workqueue|nodejs)_\w+/g) ?? [];
     assert.ok(names.length > 0);
     const labels = names.flatMap((name) => known.get(name) ?? assert.fail(`no series ${name}`));
     const { summary } = annotations as { summary: string };
@@ -16,3 +17,13 @@ for (const { alert, expr, annotations } of ALERT_RULES) {
       assert.ok([...labels, 'component', 'namespace'].includes(label), label);
   });
 }
+
+test('each alert has its section in Answer an alert, its row in Scrape metrics over TLS, and none has more', () => {
+  const page = (name: string): string =>
+    readFileSync(new URL(`../../docs/how-to/${name}.md`, import.meta.url), 'utf8');
+  const alerts = ALERT_RULES.map(({ alert }) => String(alert)).sort();
+  const sections = [...page('answer-an-alert').matchAll(/^## (\w+)$/gm)].map(([, name]) => name);
+  const rows = [...page('metrics-over-tls').matchAll(/^\| `(Countersign\w+)`/gm)];
+  assert.deepEqual(sections.toSorted(), alerts);
+  assert.deepEqual(rows.map(([, name]) => name).toSorted(), alerts);
+});

@@ -86,10 +86,36 @@ const ALERTS: readonly Alert[] = [
   },
   {
     name: 'CountersignServingCertificateExpiresSoon',
-    expr: 'countersign_serving_certificate_not_after_timestamp_seconds - time() < 86400',
+    // 0: the port has none, which /readyz says.
+    expr: '(countersign_serving_certificate_not_after_timestamp_seconds > 0) - time() < 86400',
     for: '1h',
     severity: 'warning',
     summary: 'The certificate of the HTTPS port of {{ $labels.component }} expires within a day.',
+  },
+  {
+    name: 'CountersignPodRequestsRefused',
+    expr: 'sum by (signer, reason) (increase(countersign_requests_total{kind="PodCertificateRequest", outcome=~"denied|failed"}[1h])) > 0',
+    for: '0m',
+    severity: 'warning',
+    summary:
+      'Pods get no certificate of {{ $labels.signer }}, with reason {{ $labels.reason }}: new ones do not start, and running ones lose theirs when it expires.',
+  },
+  {
+    name: 'CountersignClockApart',
+    // By default a certificate begins a minute before its issue.
+    expr: 'max by (namespace, component) (abs(countersign_clock_offset_seconds)) > 60',
+    for: '10m',
+    severity: 'warning',
+    summary:
+      'The clock of {{ $labels.component }} and that of the API server are a minute apart: certificates begin too late or end too early.',
+  },
+  {
+    name: 'CountersignEventLoopBlocked',
+    expr: 'max by (namespace, component) (nodejs_eventloop_lag_p99_seconds * on (component, instance) group_left () countersign_build_info) > 0.5',
+    for: '10m',
+    severity: 'warning',
+    summary:
+      '{{ $labels.component }} is without CPU time for half a second and longer: requests and Leases are late.',
   },
 ];
 
