@@ -45,7 +45,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'spec.authority.secret.name':
     'Name of the Secret, of type kubernetes.io/tls. It must have the annotation countersign.dev/signer-name with the derived signer name, and ca.crt if tls.crt does not end in a self-signed certificate.',
   'spec.pods':
-    'How to answer PodCertificateRequests of pods of this namespace. If omitted, they are ignored, like those of other namespaces. CEL expressions have the variable pod (namespace, name, uid, serviceAccount, serviceAccountUID, node, nodeUID, annotations).',
+    'How to answer PodCertificateRequests of pods of this namespace. If omitted, they are ignored, like those of other namespaces. CEL expressions have the variable pod (namespace, name, uid, serviceAccount, serviceAccountUID, node, nodeUID, annotations; labels where labels is set), and services, the names of the Services, where services is set.',
   [ANCHORS]: 'No longer written: the anchors of a Signer are published nowhere.',
   'spec.certificateRequests':
     "How to answer cert-manager's CertificateRequests of this namespace whose issuerRef names this Signer. If omitted, they are ignored. A leaf contains everything that the request asks for, or is not issued. CEL expressions have the variables of requests, and request.namespace.",

@@ -45,6 +45,13 @@ export type ErrorCode =
   | 'AUTHORITY_EXPIRED'
   | 'ANCHOR_MISSING'
   | 'ANCHOR_NOT_SERVED'
+  // What names of pods are proven by (src/controllers/pcr-issuer).
+  | 'POD_NOT_FOUND'
+  | 'POD_ADDRESS_UNKNOWN'
+  | 'POD_CHANGED'
+  | 'SERVICES_NOT_LISTED'
+  | 'SERVICE_NOT_FOUND'
+  | 'SERVICE_DOES_NOT_SELECT_POD'
   // The API server (src/kube).
   | 'KUBE_CONFIG'
   | 'KUBE_BAD_REQUEST'

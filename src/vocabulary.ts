@@ -111,6 +111,28 @@ export interface LeafSubject {
 }
 
 /**
+ * Services whose names one leaf may have. A pod behind more of them is named by its annotation, or the leaf would
+ * be larger than its readers expect.
+ */
+export const MAX_POD_SERVICES = 32;
+
+/** Labels of a pod that `spec.pods.labels` may name. */
+export const MAX_POD_LABELS = 16;
+
+/**
+ * The forms of a Service's name, from the one that every resolver of a pod completes to the one that needs no
+ * completion (Kubernetes DNS-Based Service Discovery §2.3 and §2.4, and the search list of resolv.conf).
+ */
+export const SERVICE_NAME_FORMS = [
+  'Service',
+  'ServiceNamespace',
+  'ServiceNamespaceSvc',
+  'FullyQualified',
+] as const;
+
+export type ServiceNameForm = (typeof SERVICE_NAME_FORMS)[number];
+
+/**
  * Maximum UTF-16 units of one CEL expression, for the CRD's schema and for the compiler. Typical rules have
  * a few hundred.
  */

@@ -90,6 +90,7 @@ countersign-system
       "enabled" $enabled
       "ledger" (and (get $enabled "ledger") (ne .Values.ledger.mode "off"))
       "namespacedSigners" .Values.namespacedSigners.enabled
+      "podServices" .Values.podServices
     | toJson -}}
 {{- end -}}
 

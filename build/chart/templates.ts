@@ -47,8 +47,11 @@ export function templates(): ReadonlyMap<string, string> {
 }
 
 function documentsByFile(): ReadonlyMap<string, Documents> {
-  const files = (variant: Variant): ReadonlyMap<string, Documents> =>
-    installationFiles(symbolicPlan(variant));
+  const files = (variant: Omit<Variant, 'podServices'>): ReadonlyMap<string, unknown> => {
+    const yes = installationFiles(symbolicPlan({ ...variant, podServices: true }));
+    const no = installationFiles(symbolicPlan({ ...variant, podServices: false }));
+    return varyFiles('$names.podServices', yes, no);
+  };
   const withAcme = (
     namespacedSigners: boolean,
     affinity: boolean,

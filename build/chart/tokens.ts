@@ -74,6 +74,8 @@ export interface Variant {
   /** Whether the component acme is there, and whether it marks Certificates. */
   readonly acme: boolean;
   readonly renews: boolean;
+  /** Whether pcr-issuer reads pods and Services. */
+  readonly podServices: boolean;
 }
 
 const SYMBOLIC_ACME = {
@@ -92,6 +94,7 @@ export function symbolicPlan({
   ledger,
   acme,
   renews,
+  podServices,
 }: Variant): InstallationPlan {
   const labels = (path: string): Record<string, string> => ({ [`⟦more ${path}⟧`]: '' });
   const unreadable = {
@@ -122,6 +125,7 @@ export function symbolicPlan({
       secrets: [{ namespace: KEYS, name: SECRET }],
       namespacedSigners,
       signerSecrets: namespacedSigners ? [{ namespace: TEAM, name: TEAM_SECRET }] : [],
+      podServices,
       namespace: NAMESPACE,
       servingSigner: OWN_TLS_SIGNER,
       solverSecrets: [{ namespace: DNS_PLACE, name: PLACED_SECRET }],

@@ -71,6 +71,9 @@ const SPEC = object(['version'], 'What is installed. The namespaces are flags of
       }),
     ),
   }),
+  podServices: flag(
+    'Let pcr-issuer read pods and Services, for signers with spec.pods.services, labels or ipAddresses.',
+  ),
   servingSigner: object(
     [],
     'The ClusterSigner whose CA signs the certificates of the components’ ports.',

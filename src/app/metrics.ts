@@ -29,6 +29,7 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
       metrics.requests.inc({ kind, signer, outcome, reason }),
     duration: (kind, signer, seconds) => metrics.requestDuration.observe({ kind, signer }, seconds),
     pending: (kind, signer, count) => metrics.requestPending.set({ kind, signer }, count),
+    ...podMetrics(metrics),
     foreignBundles: (signer, count) => metrics.foreignBundles.set({ signer }, count),
     strangerAnchor: (signer, fingerprint) => {
       const isNamed = strangers.has(fingerprint) || strangers.size < MAX_STRANGERS;
@@ -62,7 +63,7 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
       else metrics.acmeNextRenewal.set(at / 1000);
     },
     unserved: (signer) => {
-      for (const kind of KINDS) metrics.requestPending.remove({ kind, signer });
+      removeRequests(metrics, signer);
       for (const phase of AUTHORITY_PHASES) metrics.authorityPhase.remove({ signer, phase });
       metrics.foreignBundles.remove({ signer });
       metrics.authorityNotAfter.remove({ signer });
@@ -73,6 +74,19 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
       removeCrl(metrics, signer);
     },
   };
+}
+
+function podMetrics({ podNamesOutdated }: Metrics): Pick<Component['metrics'], 'podNamesOutdated'> {
+  return {
+    podNamesOutdated: (signer, leaves) => {
+      podNamesOutdated.set({ signer, since: 'start' }, leaves);
+    },
+  };
+}
+
+function removeRequests({ requestPending, podNamesOutdated }: Metrics, signer: string): void {
+  for (const kind of KINDS) requestPending.remove({ kind, signer });
+  podNamesOutdated.remove({ signer, since: 'start' });
 }
 
 function refreshMetrics(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The variables of expressions, with the maximum sizes that their worst-case cost assumes. */
-import type { RequestField } from '../vocabulary.ts';
+import { MAX_POD_LABELS, MAX_POD_SERVICES, type RequestField } from '../vocabulary.ts';
 import { MAX_VALUE } from './pattern/value-pattern.ts';
 import { INT, list, map, object, text, type Shape } from './cost/shape.ts';
 
@@ -40,21 +40,54 @@ const USER = text(1_024);
 /** An annotation. */
 const VALUE = text(MAX_VALUE);
 
-export const POD: Environment = {
-  runs: 1,
-  variables: {
-    pod: object({
-      namespace: NAME,
-      name: NAME,
-      uid: NAME,
-      serviceAccount: NAME,
-      serviceAccountUID: NAME,
-      node: NAME,
-      nodeUID: NAME,
-      annotations: map(MAX_ENTRIES, VALUE),
-    }),
-  },
+const POD_FIELDS = {
+  namespace: NAME,
+  name: NAME,
+  uid: NAME,
+  serviceAccount: NAME,
+  serviceAccountUID: NAME,
+  node: NAME,
+  nodeUID: NAME,
+  annotations: map(MAX_ENTRIES, VALUE),
 };
+
+/** What expressions about a pod see besides what its request says. */
+interface PodSights {
+  /** `services`: the names of the Services that the leaf has. */
+  readonly services: boolean;
+  /** `pod.labels`. */
+  readonly labels: boolean;
+  /** `pod.ip`. */
+  readonly ip: boolean;
+}
+
+/** Labels' values have at most 63 characters. */
+const LABELS = map(MAX_POD_LABELS, text(64));
+/** An IPv6 address has at most 45. */
+const ADDRESS = text(64);
+
+const podEnvironments = new Map<string, Environment>();
+
+/** The environment of expressions about a pod: one object for each combination, since libraryOf() caches by it. */
+export function podEnvironment(sights: Partial<PodSights> = {}): Environment {
+  const { services = false, labels = false, ip = false } = sights;
+  const key = JSON.stringify([services, labels, ip]);
+  const known = podEnvironments.get(key);
+  if (known !== undefined) return known;
+  const made: Environment = {
+    runs: 1,
+    variables: {
+      pod: object({
+        ...POD_FIELDS,
+        ...(labels ? { labels: LABELS } : {}),
+        ...(ip ? { ip: ADDRESS } : {}),
+      }),
+      ...(services ? { services: list(MAX_POD_SERVICES, NAME) } : {}),
+    },
+  };
+  podEnvironments.set(key, made);
+  return made;
+}
 
 const REQUESTER = {
   name: NAME,

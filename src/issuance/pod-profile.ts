@@ -1,8 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Compiled, compileExpression } from '../cel/compile.ts';
-import type { PodsSpec, AnnotationRule } from '../api/signer/cluster-signer.ts';
+import {
+  readsPods,
+  type AnnotationRule,
+  type PodServicesSpec,
+  type PodsSpec,
+} from '../api/signer/cluster-signer.ts';
 import { createBudget, type Budget } from '../cel/cost/budget.ts';
-import { POD } from '../cel/environments.ts';
+import { podEnvironment } from '../cel/environments.ts';
 import { NO_DEADLINE, type Deadline } from '../ports.ts';
 import { compileValuePattern } from '../cel/pattern/value-pattern.ts';
 
@@ -14,6 +19,13 @@ export interface PodProfile {
   readonly commonName: Compiled<string>;
   /** Annotation key → whether a value matches. Requests with other keys are denied. */
   readonly annotations: ReadonlyMap<string, (value: string) => boolean>;
+  /** Which Services' names the leaf has; undefined: none. */
+  readonly services: PodServicesSpec | undefined;
+  /** The labels that expressions see; undefined: none. */
+  readonly labels: readonly string[] | undefined;
+  readonly ipAddresses: readonly Compiled<string>[];
+  /** Whether the pod must be read. */
+  readonly readsPod: boolean;
   readonly refreshAfterPercent: number;
   /** Runs work that evaluates several of these at once, under one deadline; see {@link Deadline}. */
   readonly together: <T>(work: () => T) => T;
@@ -31,42 +43,36 @@ const DEFAULT_REFRESH_PERCENT = 50;
 export function compilePodProfile(spec: PodsSpec, deadline: Deadline = NO_DEADLINE): PodProfile {
   const budget = createBudget('spec.pods');
   const { take } = budget;
-  const texts = (field: 'uris' | 'dnsNames'): readonly Compiled<string>[] =>
-    Object.freeze(
-      (spec[field] ?? []).map((source, index) =>
-        take(
-          compileExpression({
-            source,
-            where: `spec.pods.${field}[${index}]`,
-            environment: POD,
-            result: 'string',
-            deadline,
-          }),
-        ),
-      ),
+  const sights = { services: spec.services !== undefined, labels: spec.labels !== undefined };
+  const environment = podEnvironment({ ...sights, ip: false });
+  const text = (field: string, source: string, where = environment): Compiled<string> =>
+    take(
+      compileExpression({
+        ...{ source, where: `spec.pods.${field}`, environment: where },
+        ...{ result: 'string', deadline },
+      }),
     );
+  const texts = (field: 'uris' | 'dnsNames' | 'ipAddresses'): readonly Compiled<string>[] => {
+    const where = field === 'ipAddresses' ? podEnvironment({ ...sights, ip: true }) : environment;
+    return Object.freeze(
+      (spec[field] ?? []).map((source, index) => text(`${field}[${index}]`, source, where)),
+    );
+  };
   return Object.freeze({
     allow: take(
       compileExpression({
-        source: spec.allow,
-        where: 'spec.pods.allow',
-        environment: POD,
-        result: 'bool',
-        deadline,
+        ...{ source: spec.allow, where: 'spec.pods.allow', environment },
+        ...{ result: 'bool', deadline },
       }),
     ),
     uris: texts('uris'),
     dnsNames: texts('dnsNames'),
-    commonName: take(
-      compileExpression({
-        source: spec.commonName ?? "''",
-        where: 'spec.pods.commonName',
-        environment: POD,
-        result: 'string',
-        deadline,
-      }),
-    ),
+    commonName: text('commonName', spec.commonName ?? "''"),
     annotations: compileAnnotations(spec.annotations ?? [], budget, deadline),
+    services: spec.services,
+    labels: spec.labels,
+    ipAddresses: texts('ipAddresses'),
+    readsPod: readsPods({ pods: spec }),
     refreshAfterPercent: spec.refreshAfterPercent ?? DEFAULT_REFRESH_PERCENT,
     together: <T>(work: () => T): T => deadline.together('spec.pods', budget.worstCase(), work),
   });

@@ -2,22 +2,28 @@
 import type { PodCertificateRequest } from '../api/request/pod-certificate-request.ts';
 import { isReservedName } from '../api/signer/reserved-names.ts';
 import { SignerError, messageOf } from '../errors.ts';
-import { canonicalDnsName } from '../pki/names/canonical.ts';
+import { canonicalDnsName, canonicalIp } from '../pki/names/canonical.ts';
 import { canonicalUri } from '../pki/names/canonical-uri.ts';
 import { requireVisible } from '../pki/x509/requested-names.ts';
 import { EMPTY_SUBJECT, namesNobody } from './leaf-subject.ts';
 import type { LeafSubject } from '../vocabulary.ts';
 import type { PodProfile } from './pod-profile.ts';
+import { serviceNames, type NamedPod } from './service-names.ts';
 
 /**
  * The CEL variable `pod` of a request. NodeRestriction and our admission policy make sure that the node
- * reports its own pods truthfully. Only annotations that `spec.pods.annotations` lists are visible.
+ * reports its own pods truthfully. Only annotations that `spec.pods.annotations` lists are visible, and only labels
+ * that `spec.pods.labels` lists.
+ *
+ * @param pod - what the API server says of the pod; needed where the profile `readsPod`
  */
 export function podVariables(
   request: PodCertificateRequest,
   profile: PodProfile,
+  pod?: NamedPod,
 ): Readonly<Record<string, unknown>> {
   const { spec } = request;
+  const labels = Object.entries(pod?.labels ?? {});
   const asked = Object.entries(spec.unverifiedUserAnnotations ?? {});
   return {
     pod: {
@@ -29,12 +35,15 @@ export function podVariables(
       node: spec.nodeName,
       nodeUID: spec.nodeUID,
       annotations: Object.fromEntries(asked.filter(([key]) => profile.annotations.has(key))),
+      labels: Object.fromEntries(labels.filter(([key]) => profile.labels?.includes(key) === true)),
+      ip: pod?.ip ?? '',
     },
+    services: (pod?.services ?? []).map(({ name }) => name),
   };
 }
 
 /**
- * The names of a pod's leaf in canonical form, from the expressions of `spec.pods` only.
+ * The names of a pod's leaf in canonical form, from the expressions and the Services of `spec.pods` only.
  *
  * @throws SignerError CEL_EVALUATION, NAME_INVALID or NAME_RESERVED, always `wait`: the expressions of the
  * signer can be corrected, so the request must not fail
@@ -43,6 +52,7 @@ export function podSubject(
   profile: PodProfile,
   variables: Readonly<Record<string, unknown>>,
   reservedPrefixes: readonly string[],
+  pod?: NamedPod,
 ): LeafSubject {
   const commonName = profile.commonName.evaluate(variables);
   if (isReservedName(commonName, reservedPrefixes)) {
@@ -56,22 +66,32 @@ export function podSubject(
     ...EMPTY_SUBJECT,
     commonName,
     uris: names(profile, 'uris', variables),
-    dnsNames: names(profile, 'dnsNames', variables),
+    dnsNames: [...new Set([...ofServices(profile, pod), ...names(profile, 'dnsNames', variables)])],
+    ipAddresses: names(profile, 'ipAddresses', variables),
   };
   if (namesNobody(subject)) {
     throw specError(
       'NAME_INVALID',
-      'the expressions of spec.pods yield no name for this pod; set commonName, uris or dnsNames',
+      'the expressions of spec.pods yield no name for this pod; set commonName, uris, dnsNames or services',
     );
   }
   return subject;
 }
 
-const CANONICAL = { uris: canonicalUri, dnsNames: canonicalDnsName } as const;
+function ofServices({ services }: PodProfile, pod: NamedPod | undefined): readonly string[] {
+  if (services === undefined || pod === undefined) return [];
+  return orWait('services', () => serviceNames(pod, services));
+}
+
+const CANONICAL = {
+  uris: canonicalUri,
+  dnsNames: canonicalDnsName,
+  ipAddresses: canonicalIp,
+} as const;
 
 function names(
   profile: PodProfile,
-  field: 'uris' | 'dnsNames',
+  field: keyof typeof CANONICAL,
   variables: Readonly<Record<string, unknown>>,
 ): readonly string[] {
   const found = profile[field].map((expression, index) => {

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { bundleName } from '../api/object/cluster-trust-bundle.ts';
 import { keyOf, type KubeObject } from '../api/object/object.ts';
-import { secretOf } from '../api/signer/cluster-signer.ts';
+import { readsPods, secretOf } from '../api/signer/cluster-signer.ts';
 import { readClusterSigner } from '../api/signer/read-signer.ts';
 import { SignerError, attempt } from '../errors.ts';
 import type { Installation } from './installation.ts';
 
 /** The names of ClusterSigners, and those that were left out, with the reason. */
 export interface ClusterNames extends Pick<Installation, 'signers' | 'bundles' | 'secrets'> {
+  /** Whether one of them asks for pods and Services. */
+  readonly podServices: boolean;
   readonly leftOut: readonly string[];
 }
 
@@ -41,6 +43,7 @@ export function installationNames(
   const unique = (names: readonly string[]): string[] => [...new Set(names)].sort();
   return {
     leftOut,
+    podServices: ours.some(({ spec }) => readsPods(spec)),
     signers: unique(ours.map(({ spec }) => spec.signerName)),
     bundles: unique(
       ours.flatMap(({ spec: { signerName, trustBundle } }) =>

@@ -28,6 +28,8 @@ export interface Installation {
   readonly secrets: readonly SecretReference[];
   /** Whether Signers in namespaces are served too. */
   readonly namespacedSigners?: boolean;
+  /** Whether `pcr-issuer` reads pods and Services, for signers whose leaves have their names. */
+  readonly podServices?: boolean;
   /** The Secrets of Signers, each in its Signer's namespace. */
   readonly signerSecrets?: readonly SecretReference[];
   /** Secrets with credentials of DNS, for `acme-solver`. */

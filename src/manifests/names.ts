@@ -79,6 +79,7 @@ export function permissionNamesOf(
     bundles,
     secrets,
     crls: true,
+    podServices: installation.podServices === true,
     ...optionalNamesOf(installation),
     ...ofNamespaces,
   };

@@ -14,6 +14,7 @@ export interface Metrics extends TrustSeries, CallSeries, AcmeSeries, RefreshSer
   readonly requests: Counter<'kind' | 'signer' | 'outcome' | 'reason'>;
   readonly requestDuration: Histogram<'kind' | 'signer'>;
   readonly requestPending: Gauge<'kind' | 'signer'>;
+  readonly podNamesOutdated: Gauge<'signer' | 'since'>;
   readonly watchRestarts: Counter<'resource' | 'reason'>;
   readonly watchLastEvent: Gauge<'resource' | 'selector'>;
   readonly missingPermissions: Gauge;
@@ -72,7 +73,12 @@ function requestSeries(
   registers: Registry[],
 ): Pick<
   Metrics,
-  'requests' | 'requestDuration' | 'requestPending' | 'watchRestarts' | 'watchLastEvent'
+  | 'requests'
+  | 'requestDuration'
+  | 'requestPending'
+  | 'podNamesOutdated'
+  | 'watchRestarts'
+  | 'watchLastEvent'
 > {
   return {
     requests: new Counter({
@@ -92,6 +98,12 @@ function requestSeries(
       name: 'countersign_request_pending',
       help: 'Requests that still need this component.',
       labelNames: ['kind', 'signer'],
+      registers,
+    }),
+    podNamesOutdated: new Gauge({
+      name: 'countersign_pod_names_outdated',
+      help: 'Leaves, of those delivered since the start, with a name of a Service that is no longer theirs.',
+      labelNames: ['signer', 'since'],
       registers,
     }),
     watchRestarts: new Counter({

@@ -2,7 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { compileExpression } from '../../src/cel/compile.ts';
-import { POD, REQUEST, selfOf, type Environment } from '../../src/cel/environments.ts';
+import { REQUEST, selfOf, type Environment } from '../../src/cel/environments.ts';
+import { POD } from '../support/cel/pod-environment.ts';
 import { request } from './request.ts';
 
 function bool(source: string, environment: Environment = REQUEST): (variables: object) => boolean {

@@ -4,7 +4,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { MAX_COST, compileExpression, type Compiled } from '../../src/cel/compile.ts';
 import { costOf } from '../../src/cel/cost/cost.ts';
-import { POD, REQUEST } from '../../src/cel/environments.ts';
+import { REQUEST } from '../../src/cel/environments.ts';
+import { POD } from '../support/cel/pod-environment.ts';
 import { libraryOf } from '../../src/cel/library.ts';
 import { tryRegex } from '../../src/cel/pattern/regex.ts';
 

@@ -139,3 +139,48 @@ test('without any name no leaf is issued', () => {
   );
   waits(() => subjectOf({}), 'NAME_INVALID', /yield no name for this pod/);
 });
+
+const SERVED = {
+  ...{ namespace: 'team-a', labels: { app: 'web', tier: 'front' }, hostname: '', subdomain: '' },
+  ...{ ip: '', services: [{ name: 'web', isHeadless: false }] },
+};
+
+function ofPod(spec: Partial<PodsSpec>, pod: Partial<typeof SERVED> = {}): LeafSubject {
+  const profile = compilePodProfile({ allow: 'true', ...spec });
+  const read = { ...SERVED, ...pod };
+  return podSubject(profile, podVariables(podRequest(), profile, read), [], read);
+}
+
+const services: PodsSpec['services'] = {
+  ...{ select: 'All', forms: ['ServiceNamespaceSvc'], clusterDomain: 'cluster.local' },
+  required: true,
+};
+
+test('names of Services come before those of expressions, each once', () => {
+  const dnsNames = ["'web.team-a.svc'", "'other.example'"];
+  assert.deepEqual(ofPod({ services, dnsNames }).dnsNames, ['web.team-a.svc', 'other.example']);
+});
+
+test('expressions see the names of Services and the labels that are listed, and no other label', () => {
+  const commonName = "services[0] + '-' + pod.labels.app";
+  assert.equal(ofPod({ services, labels: ['app'], commonName }).commonName, 'web-web');
+  const other = "'tier' in pod.labels ? 'seen' : 'hidden'";
+  assert.equal(ofPod({ labels: ['app'], commonName: other }).commonName, 'hidden');
+});
+
+test('what a spec does not ask for is no variable of its expressions', () => {
+  for (const [spec, name] of [
+    [{ commonName: 'services[0]' }, /services/],
+    [{ commonName: 'pod.labels.app' }, /labels/],
+    [{ uris: ['pod.ip'], ipAddresses: ['pod.ip'] }, /ip/],
+    [{ services, labels: ['app'], commonName: 'pod.ip' }, /ip/],
+  ] as const)
+    waits(() => compilePodProfile({ allow: 'true', ...spec }), 'CEL_INVALID', name);
+});
+
+test('an address is in the leaf as soon as the pod has one', () => {
+  const spec = { commonName: "'x'", ipAddresses: ['pod.ip'] };
+  assert.deepEqual(ofPod(spec).ipAddresses, []);
+  assert.deepEqual(ofPod(spec, { ip: 'FD00::0001' }).ipAddresses, ['fd00::1']);
+  waits(() => ofPod(spec, { ip: 'ten' }), 'NAME_INVALID', /spec\.pods\.ipAddresses\[0\]/);
+});

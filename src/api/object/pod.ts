@@ -29,9 +29,18 @@ export interface Pod extends KubeObject {
   readonly metadata: KubeObject['metadata'] & {
     readonly ownerReferences?: readonly OwnerReference[];
   };
-  readonly spec: { readonly volumes?: readonly PodVolume[]; readonly nodeName?: string };
+  readonly spec: {
+    readonly volumes?: readonly PodVolume[];
+    readonly nodeName?: string;
+    readonly serviceAccountName?: string;
+    readonly hostname?: string;
+    /** The headless Service under which `hostname` is a name. */
+    readonly subdomain?: string;
+    readonly hostNetwork?: boolean;
+  };
   readonly status?: {
     readonly phase?: string;
+    readonly podIP?: string;
     /** RFC 3339: when a kubelet accepted the pod, before its volumes were mounted. */
     readonly startTime?: string;
     readonly containerStatuses?: readonly {

@@ -27,6 +27,8 @@ export interface CountersignSpec {
     readonly enabled?: boolean;
     readonly secrets?: readonly { readonly namespace: string; readonly name: string }[];
   };
+  /** Whether pcr-issuer reads pods and Services, for signers whose leaves have their names. */
+  readonly podServices?: boolean;
   readonly servingSigner?: { readonly create?: boolean };
   readonly whoMayRequest?: boolean;
   /** Settings of all components; each may override them. */

@@ -67,11 +67,19 @@ function durations({ profile, authority }: ClusterSignerSpec): readonly [string,
 }
 
 /** No leaf is issued without subject and names. A spec that can make no other is refused here already. */
-function faultsOfPods({ uris = [], dnsNames = [], commonName }: PodsSpec): readonly SpecProblem[] {
+function faultsOfPods(pods: PodsSpec): readonly SpecProblem[] {
+  const { uris = [], dnsNames = [], commonName, services } = pods;
   if (uris.length > 0 || dnsNames.length > 0 || commonName !== undefined) return [];
-  return [
-    { path: 'spec.pods', message: 'gives the leaf no name; set uris, dnsNames or commonName' },
-  ];
+  return services?.required === true ? [] : [{ path: 'spec.pods', message: nameless(pods) }];
+}
+
+function nameless({ services, ipAddresses = [] }: PodsSpec): string {
+  if (ipAddresses.length > 0) {
+    return 'needs the address of the pod at first issue, when the pod has none: the kubelet mounts its volumes before; set uris, dnsNames, commonName or services as well';
+  }
+  return services === undefined
+    ? 'gives the leaf no name; set uris, dnsNames, commonName or services'
+    : 'gives no name to a pod without a Service; set services.required, or uris, dnsNames or commonName as well';
 }
 
 function faultsOfProfile(profile: ProfileSpec, servesPods: boolean): readonly SpecProblem[] {

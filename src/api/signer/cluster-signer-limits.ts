@@ -41,6 +41,10 @@ export const MAX_FORMER_ANCHORS = 64;
 export const MAX_PATTERN = 512;
 /** Expressions for names. A leaf with more names than this would identify several pods. */
 export const MAX_NAME_EXPRESSIONS = 16;
+/** Expressions for addresses: a pod has one of each family. */
+export const MAX_ADDRESS_EXPRESSIONS = 4;
+/** Two labels and two dots of 63 characters go before it, and the whole name has 253 at most. */
+export const MAX_CLUSTER_DOMAIN = 120;
 /** Annotation keys that a pod may set; the API limits all annotations of a request to 256 KiB. */
 export const MAX_ANNOTATION_RULES = 32;
 /** Rules, and denials: each request runs all of them. */

@@ -9,7 +9,9 @@ import {
   KEY_TYPES,
   LEAF_USAGES,
   MAX_EXPRESSION,
+  MAX_POD_LABELS,
   REQUEST_FIELDS,
+  SERVICE_NAME_FORMS,
 } from '../../vocabulary.ts';
 import type { ClusterSignerSpec } from './cluster-signer.ts';
 import * as limits from './cluster-signer-limits.ts';
@@ -90,6 +92,33 @@ const profile = z.strictObject({
 
 const nameExpressions = z.array(expression).max(limits.MAX_NAME_EXPRESSIONS).exactOptional();
 
+const annotationKey = z.string().min(1).max(limits.MAX_QUALIFIED_NAME).regex(ANNOTATION_KEY);
+
+const podServices = z
+  .strictObject({
+    select: z.enum(['All', 'FromAnnotation']).default('All'),
+    annotation: annotationKey.exactOptional(),
+    forms: z
+      .array(z.enum(SERVICE_NAME_FORMS))
+      .min(1)
+      .max(SERVICE_NAME_FORMS.length)
+      .refine(areUnique, { message: 'has a form twice; list each once' })
+      .default(['ServiceNamespaceSvc', 'FullyQualified']),
+    clusterDomain: z
+      .string()
+      .min(1)
+      .max(limits.MAX_CLUSTER_DOMAIN)
+      .regex(DNS_SUBDOMAIN)
+      .default('cluster.local'),
+    required: z.boolean().default(true),
+  })
+  .refine(
+    ({ select, annotation }) => (select === 'FromAnnotation') === (annotation !== undefined),
+    {
+      message: 'must have annotation exactly where select is FromAnnotation',
+    },
+  );
+
 const pods = z.strictObject({
   allow: expression,
   uris: nameExpressions,
@@ -98,7 +127,7 @@ const pods = z.strictObject({
   annotations: z
     .array(
       z.strictObject({
-        key: z.string().min(1).max(limits.MAX_QUALIFIED_NAME).regex(ANNOTATION_KEY),
+        key: annotationKey,
         pattern: z.string().min(1).max(limits.MAX_PATTERN),
       }),
     )
@@ -107,6 +136,13 @@ const pods = z.strictObject({
       message: 'has two entries with the same key; keep one pattern for each key',
     })
     .exactOptional(),
+  services: podServices.exactOptional(),
+  labels: z
+    .array(z.string().min(1).max(limits.MAX_QUALIFIED_NAME).regex(LABEL_KEY))
+    .max(MAX_POD_LABELS)
+    .refine(areUnique, { message: 'has a key twice; list each once' })
+    .exactOptional(),
+  ipAddresses: z.array(expression).max(limits.MAX_ADDRESS_EXPRESSIONS).exactOptional(),
   refreshAfterPercent: z.int().min(1).max(99).default(50),
 });
 

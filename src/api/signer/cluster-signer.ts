@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `countersign.dev/v1alpha1` ClusterSigner: wire types. The schema is deploy/crds/clustersigners.yaml. */
-import type { AuthorityKeyType, KeyType, KeyUsage, RequestField } from '../../vocabulary.ts';
+import type {
+  AuthorityKeyType,
+  KeyType,
+  KeyUsage,
+  RequestField,
+  ServiceNameForm,
+} from '../../vocabulary.ts';
 import type { Condition } from '../request/conditions.ts';
 import type { KubeObject } from '../object/object.ts';
 
@@ -58,6 +64,17 @@ export interface AnnotationRule {
   readonly pattern: string;
 }
 
+/** Which Services' names a pod's leaf has, and in which forms. */
+export interface PodServicesSpec {
+  /** All Services that select the pod, or the one that the user annotation `annotation` names. */
+  readonly select: 'All' | 'FromAnnotation';
+  readonly annotation?: string;
+  readonly forms: readonly ServiceNameForm[];
+  readonly clusterDomain: string;
+  /** Whether a pod without such a Service gets no leaf at all. */
+  readonly required: boolean;
+}
+
 /** How PodCertificateRequests are answered. Strings are CEL expressions where the name says so. */
 export interface PodsSpec {
   /** CEL → bool. */
@@ -69,6 +86,11 @@ export interface PodsSpec {
   /** CEL → string; '' for none. */
   readonly commonName?: string;
   readonly annotations?: readonly AnnotationRule[];
+  readonly services?: PodServicesSpec;
+  /** Keys of the pod's labels that expressions see in `pod.labels`. */
+  readonly labels?: readonly string[];
+  /** CEL → string, one IP address each; the only expressions that see `pod.ip`. */
+  readonly ipAddresses?: readonly string[];
   readonly refreshAfterPercent?: number;
 }
 
@@ -221,4 +243,12 @@ export function secretOf(spec: ClusterSignerSpec): SecretReference {
   const found = spec.authority.managed?.secret ?? spec.authority.secret;
   if (found === undefined) throw new TypeError('a checked spec has exactly one authority member');
   return found;
+}
+
+/** Whether answering a request takes reading the pod and its Services. */
+export function readsPods({ pods }: Pick<SignerSpec, 'pods'>): boolean {
+  return (
+    pods?.services !== undefined ||
+    (pods?.labels ?? []).length + (pods?.ipAddresses ?? []).length > 0
+  );
 }

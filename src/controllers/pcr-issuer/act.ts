@@ -23,6 +23,8 @@ import { createRedelivery, type Redelivery } from '../../runtime/issuing/redeliv
 import type { Decision, Moment } from '../../runtime/issuing/request-kind.ts';
 import { decide } from './decide.ts';
 import { outcomeOf } from './waiting-for-ca.ts';
+import type { PodEvidence, Proof } from './evidence/evidence.ts';
+import type { PodReader } from './evidence/pod-reader.ts';
 import type { PodPlan } from './plan.ts';
 
 export interface PodActorInit<S> {
@@ -33,10 +35,13 @@ export interface PodActorInit<S> {
   readonly profileOf: (signer: S) => Profile;
   /** @throws SignerError */
   readonly issuingOf: (signer: S) => IssuingCa<PodCertificateRequest>;
+  /** Reads pods and Services for signers that ask for it. */
+  readonly reader: PodReader;
 }
 
 /** A chain, and when the kubelet should begin its renewal, in milliseconds by the API server's clock. */
 interface IssuedToPod extends IssuedChain {
+  readonly proof: Proof | undefined;
   readonly beginRefreshAt: number;
 }
 
@@ -47,17 +52,23 @@ const RULE = 'spec.pods.allow';
 export function createActor<S extends SignerObject>(
   init: PodActorInit<S>,
 ): Redelivery<PodCertificateRequest, S> {
-  const { component } = init;
+  const { component, reader } = init;
   const { random, reservedPrefixes } = component;
-  return createRedelivery<PodCertificateRequest, S, IssuedToPod>({
+  return createRedelivery<PodCertificateRequest, S, IssuedToPod, PodEvidence | undefined>({
     ...init,
     askedOf: askedOfPod,
     flowOf: namespaceFlow,
+    gather: (request, signer) => reader.gather(request, signer),
+    confirm: (_request, { proof }) => reader.confirm(proof),
+    onDelivered: (request, { proof, validity }) => {
+      if (proof !== undefined) reader.delivered(request, proof, validity.notAfter);
+    },
     decide: (request, signer, moment) => {
-      const { authority, now } = moment;
+      const { authority, now, evidence } = moment;
       const profile = init.profileOf(signer);
-      const snapshot = { request, profile, authority, reservedPrefixes, now, random };
+      const snapshot = { request, profile, evidence, authority, reservedPrefixes, now, random };
       const plan = decide(snapshot);
+      if (profile.pods?.readsPod === true) reader.decided(request, plan);
       if (plan.kind === 'reread') return reread(moment, init.legacy);
       if (plan.kind !== 'issue') return carriedOut(request, plan, now);
       const completed = (chain: IssuedChain): IssuedToPod =>
@@ -77,7 +88,7 @@ export function createActor<S extends SignerObject>(
 
 /** An external CA may issue a shorter validity than was planned. */
 function issuedToPod(
-  { validity: planned, beginRefreshAt }: Extract<PodPlan, { kind: 'issue' }>,
+  { validity: planned, beginRefreshAt, proof }: Extract<PodPlan, { kind: 'issue' }>,
   chain: IssuedChain,
   { pods }: Profile,
   random: Random,
@@ -87,6 +98,7 @@ function issuedToPod(
     validity.notBefore === planned.notBefore && validity.notAfter === planned.notAfter;
   return {
     ...chain,
+    proof,
     beginRefreshAt:
       asPlanned || pods === undefined
         ? beginRefreshAt
@@ -95,7 +107,10 @@ function issuedToPod(
 }
 
 /** A request of an old kubelet has its key in v1beta1 only. */
-function reread({ via }: Moment, legacy: Resource | undefined): Decision<never, never> {
+function reread(
+  { via }: Pick<Moment, 'via'>,
+  legacy: Resource | undefined,
+): Decision<never, never> {
   // Read through v1beta1 and still without a key: to read it again would never end.
   if (legacy !== undefined && via !== legacy) return { kind: 'reread', via: legacy };
   const error = new SignerError({

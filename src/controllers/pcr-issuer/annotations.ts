@@ -13,10 +13,10 @@ export function checkAnnotations(
   pods: PodProfile,
 ): PodPlan | undefined {
   const wrong = Object.entries(request.spec.unverifiedUserAnnotations ?? {}).filter(
-    ([key, value]) => pods.annotations.get(key)?.(value) !== true,
+    ([key, value]) => !isAllowed(pods, key, value),
   );
   if (wrong.length === 0) return undefined;
-  const known = [...pods.annotations.keys()];
+  const known = [...pods.annotations.keys(), ...(ofService(pods) ?? [])];
   const named = wrong
     .slice(0, MAX_NAMED_ANNOTATIONS)
     .map(([key, value]) =>
@@ -31,4 +31,14 @@ export function checkAnnotations(
     reason: 'InvalidUnverifiedUserAnnotations',
     message: `${named.join('; ')}; known: ${known.length === 0 ? 'none' : known.join(', ')}`,
   };
+}
+
+/** The annotation that names a Service is looked at with the Services; a pattern narrows it further. */
+function isAllowed(pods: PodProfile, key: string, value: string): boolean {
+  const matches = pods.annotations.get(key);
+  return matches === undefined ? ofService(pods)?.[0] === key : matches(value);
+}
+
+function ofService({ services }: PodProfile): readonly [string] | undefined {
+  return services?.annotation === undefined ? undefined : [services.annotation];
 }

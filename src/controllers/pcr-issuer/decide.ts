@@ -12,6 +12,8 @@ import { leafValidity, refreshTime, type Validity } from '../../issuance/validit
 import type { PublicKeyInfo } from '../../pki/keys/public-key.ts';
 import type { Random } from '../../ports.ts';
 import { checkAnnotations } from './annotations.ts';
+import type { PodEvidence, Proof } from './evidence/evidence.ts';
+import { judgeEvidence } from './evidence/judge-evidence.ts';
 import type { PodPlan } from './plan.ts';
 import { requestedKey } from './requested-key.ts';
 import type { PodProfile } from '../../issuance/pod-profile.ts';
@@ -21,6 +23,8 @@ import type { LeafSubject } from '../../vocabulary.ts';
 export interface PodDecisionInput {
   readonly request: PodCertificateRequest;
   readonly profile: Profile;
+  /** What was read of the pod, where the profile asks for it. */
+  readonly evidence?: PodEvidence | undefined;
   /** The CA's own validity, or why no CA can sign now. */
   readonly authority: Validity | SignerError;
   readonly reservedPrefixes: readonly string[];
@@ -46,13 +50,14 @@ function judge(snapshot: PodDecisionInput, pods: PodProfile, publicKey: PublicKe
   const { request, profile, authority } = snapshot;
   const evaluated = pods.together(() => evaluate(snapshot, pods));
   if ('kind' in evaluated) return evaluated;
-  const { subject } = evaluated;
+  const { subject, proof } = evaluated;
   if (authority instanceof SignerError) return { kind: 'wait', error: authority };
   const validity = leafValidity({
     now: snapshot.now,
     lifetimeSeconds: Math.min(
       request.spec.maxExpirationSeconds ?? DEFAULT_MAX_EXPIRATION_SECONDS,
       profile.maxDurationSeconds,
+      ...(subject.ipAddresses.length > 0 ? [MAX_ADDRESS_SECONDS] : []),
     ),
     backdateSeconds: profile.backdateSeconds,
     minimumSeconds: MIN_LIFETIME_SECONDS,
@@ -60,17 +65,28 @@ function judge(snapshot: PodDecisionInput, pods: PodProfile, publicKey: PublicKe
   });
   const beginRefreshAt = refreshTime(validity, pods.refreshAfterPercent, snapshot.random);
   const { usages } = profile;
-  return { kind: 'issue', subject, publicKey, usages, validity, beginRefreshAt };
+  return { kind: 'issue', subject, publicKey, usages, validity, beginRefreshAt, proof };
+}
+
+/** The address of a pod is another pod's after it: the shortest leaf that the API server takes. */
+const MAX_ADDRESS_SECONDS = MIN_LIFETIME_SECONDS;
+
+interface Evaluated {
+  readonly subject: LeafSubject;
+  readonly proof: Proof | undefined;
 }
 
 /** All that runs expressions and patterns of the spec. */
 function evaluate(
-  { request, profile, reservedPrefixes }: PodDecisionInput,
+  { request, profile, reservedPrefixes, evidence }: PodDecisionInput,
   pods: PodProfile,
-): PodPlan | { readonly subject: LeafSubject } {
+): PodPlan | Evaluated {
   const refusal = checkAnnotations(request, pods);
   if (refusal !== undefined) return refusal;
-  const variables = podVariables(request, pods);
+  const judged = pods.readsPod ? judgeEvidence(pods, request, evidence) : undefined;
+  if (judged !== undefined && 'kind' in judged) return judged;
+  const named = judged?.named;
+  const variables = podVariables(request, pods, named);
   if (!pods.allow.evaluate(variables)) {
     return {
       kind: 'deny',
@@ -78,5 +94,6 @@ function evaluate(
       message: `spec.pods.allow of signer ${profile.signerName} does not allow pod ${request.metadata.namespace ?? ''}/${request.spec.podName} (ServiceAccount ${request.spec.serviceAccountName})`,
     };
   }
-  return { subject: podSubject(pods, variables, reservedPrefixes) };
+  const subject = podSubject(pods, variables, reservedPrefixes, named);
+  return { subject, proof: judged?.proof };
 }

@@ -29,6 +29,7 @@ import {
 } from '../../runtime/signers/signer-set.ts';
 import { createActor } from './act.ts';
 import { permissions } from './permissions.ts';
+import { createPodReader, type PodReader } from './evidence/pod-reader.ts';
 import { createPcrFairness } from './fairness.ts';
 
 export interface PcrIssuerInit {
@@ -73,9 +74,11 @@ export function createPcrIssuer(init: PcrIssuerInit): Controller {
 
 /** Issues, denies and fails PodCertificateRequests of the signers of a kind. */
 export function createPodIssuing<S extends SignerObject>(init: PodIssuingInit<S>): Controller {
-  const { component, sources } = init;
+  const { component } = init;
+  const reader = createPodReader(component, regarding);
+  const sources = withServices(init.sources, reader);
   const actor = createActor<S>({
-    component,
+    ...{ component, reader },
     resource: init.requests,
     legacy: init.legacy,
     profileOf: compileOncePerGeneration((signer: S, deadline) =>
@@ -84,7 +87,7 @@ export function createPodIssuing<S extends SignerObject>(init: PodIssuingInit<S>
     issuingOf: sources.issuing,
   });
   const place = createPcrFairness(() => serverTime(component));
-  return createRequestController<PodCertificateRequest, S>({
+  const controller = createRequestController<PodCertificateRequest, S>({
     component,
     kind: 'PodCertificateRequest',
     resource: init.requests,
@@ -96,13 +99,45 @@ export function createPodIssuing<S extends SignerObject>(init: PodIssuingInit<S>
     onFinished: place.finished,
     readMessage: (type, raw) => readPodCertificateRequest(type, raw, UNLESS_ANSWERED),
     handle: actor.handle,
-    onGone: actor.forget,
+    onGone: (key) => {
+      actor.forget(key);
+      reader.forget(key);
+    },
     regarding,
     ...(init.selectionOf === undefined ? {} : { selectionOf: init.selectionOf }),
     permissions: init.permissions,
     signers: init.signers,
     sources,
   });
+  return {
+    ...controller,
+    warnings: () => [...(controller.warnings?.() ?? []), ...reader.warnings()],
+    run: async (signal) => {
+      await Promise.all([controller.run(signal), reader.run(signal)]);
+    },
+  };
+}
+
+/** Besides the CAs of signers, their requests may wait for Services. */
+function withServices<S extends SignerObject>(
+  sources: IssuingCas<S, PodCertificateRequest>,
+  reader: PodReader,
+): IssuingCas<S, PodCertificateRequest> {
+  return {
+    ...sources,
+    serve: (signers) => {
+      sources.serve(signers);
+      reader.serve(signers);
+    },
+    onAnswer: (listener) => {
+      sources.onAnswer?.(listener);
+      reader.onAnswer(listener);
+    },
+    notReady: () => [...sources.notReady(), ...reader.notReady()],
+    stop: async () => {
+      await Promise.all([sources.stop(), reader.stop()]);
+    },
+  };
 }
 
 /** Users describe pods; PodCertificateRequests are deleted after 15 minutes. */

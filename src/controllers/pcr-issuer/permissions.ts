@@ -12,12 +12,13 @@ import {
 
 /**
  * The permissions of the pcr-issuer's roles. Its Events regard pods, so it may write them wherever pods are.
- * It has no access to CertificateSigningRequests. It reads the policies that guard its requests.
+ * It has no access to CertificateSigningRequests. It reads pods and Services only where a signer asks for their names. It reads the policies that guard its requests.
  */
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
   return [
     ...readToSign(names, { group: 'certificates.k8s.io', plural: 'podcertificaterequests' }),
     ...onSigners(names, 'sign'),
+    ...onPods(names),
     EVENTS_EVERYWHERE,
     ...onCaSecrets(names),
     readPolicies(names, [
@@ -26,5 +27,14 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
       'countersign-events',
     ]),
     ...onMemberLeases(names),
+  ];
+}
+
+/** RBAC cannot say which pods: any may have a volume of a signer. Services are watched. */
+function onPods({ podServices }: PermissionNames): readonly PermissionRule[] {
+  if (podServices !== true) return [];
+  return [
+    { apiGroups: [''], resources: ['pods'], verbs: ['get'] },
+    { apiGroups: [''], resources: ['services'], verbs: ['get', 'list', 'watch'] },
   ];
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { DeniedReason } from '../../api/request/pod-certificate-request.ts';
 import type { SignerError } from '../../errors.ts';
+import type { Proof } from './evidence/evidence.ts';
 import type { CertificateTemplate } from '../../runtime/issuing/issuing-ca.ts';
 
 /**
@@ -13,4 +14,9 @@ export type PodPlan =
   | { readonly kind: 'wait'; readonly error: SignerError }
   | { readonly kind: 'deny'; readonly reason: DeniedReason; readonly message: string }
   | { readonly kind: 'fail'; readonly reason: 'MalformedRequest'; readonly message: string }
-  | ({ readonly kind: 'issue'; readonly beginRefreshAt: number } & CertificateTemplate);
+  | ({
+      readonly kind: 'issue';
+      readonly beginRefreshAt: number;
+      /** What its names were proven by; undefined: they follow from the request alone. */
+      readonly proof: Proof | undefined;
+    } & CertificateTemplate);

@@ -57,10 +57,11 @@ function objectsOf(plan: InstallationPlan): readonly ManagedObject[] {
 
 /** The plan that the chart makes of the same values. */
 function planFor(spec: CountersignSpec, settings: OperatorSettings): InstallationPlan {
-  const { image, signers = [], servingSigner, whoMayRequest, namespacedSigners } = spec;
+  const { image, signers = [], servingSigner, whoMayRequest } = spec;
+  const { namespacedSigners, podServices } = spec;
   const { reference, pullPolicy, pullSecrets } = image ?? {};
   const values = {
-    ...{ signers, namespacedSigners, servingSigner, whoMayRequest },
+    ...{ signers, namespacedSigners, podServices, servingSigner, whoMayRequest },
     namespace: settings.namespace,
     keysNamespace: settings.keysNamespace,
     image: { pullPolicy, pullSecrets },

@@ -10,6 +10,7 @@ export const DEFAULT_NAMESPACE = 'countersign-system';
 export const DEFAULT_VALUES: InstallationValues = {
   signers: [],
   namespacedSigners: { enabled: false, secrets: [] },
+  podServices: false,
   acme: {
     signers: [],
     renewCertificates: false,

@@ -46,6 +46,7 @@ export function planOf(given: unknown, release: Release): InstallationPlan {
       secrets: signers.map(({ secret }) => ({ namespace: keysNamespace, name: secret })),
       namespacedSigners: namespacedSigners.enabled,
       signerSecrets: namespacedSigners.secrets,
+      podServices: values.podServices,
       namespace,
       servingSigner: OWN_TLS_SIGNER,
       ...acmeOf(values),

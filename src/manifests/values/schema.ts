@@ -188,6 +188,11 @@ export const installationValues = z.strictObject({
         .describe('Their CA Secrets, which the components may then read.'),
     })
     .describe('Signers that teams write in their own namespaces: docs/how-to/let-a-team-sign.md.'),
+  podServices: z
+    .boolean()
+    .describe(
+      'Let `pcr-issuer` read pods and Services: for signers with `spec.pods.services`, `labels` or `ipAddresses`.',
+    ),
   acme,
   namespace: labelText.describe(
     'Namespace of the components. If empty: that of the release, and `countersign-system` when that is `default`.',

@@ -17,6 +17,8 @@ export interface RequestMetrics {
   duration(kind: RequestKind, signer: string, seconds: number): void;
   /** Requests in the cache that still need this component. */
   pending(kind: RequestKind, signer: string, count: number): void;
+  /** Leaves delivered since the start whose names of Services are no longer all theirs. */
+  podNamesOutdated(signer: string, leaves: number): void;
   /** The signer name is not served any longer: its gauges must not keep their last values. */
   unserved(signer: string): void;
 }

@@ -17,6 +17,7 @@ import type { IssuedChain, IssuingCa } from './issuing-ca.ts';
 import type { Settlement } from './not-issued.ts';
 import { recordEnd, recordOf } from './record.ts';
 import type { Decision, RequestKindInit } from './request-kind.ts';
+import { isDeliverable, signingContextOf } from './signing-context.ts';
 
 /** Signs each request once and writes it once, however often the delivery is retried. */
 export interface Redelivery<T, S> {
@@ -38,13 +39,6 @@ export interface Redelivery<T, S> {
 }
 
 /**
- * How long a chain is kept for delivery, in milliseconds; outages of the API server are shorter. The API server
- * accepts notBefore of a PodCertificateRequest within these five minutes only (validation.go, timeNear), and would
- * accept even an expired leaf in a CertificateSigningRequest.
- */
-const RESEND_WINDOW_MS = 5 * 60_000;
-
-/**
  * Some three KiB each, so that an API server that accepts no writes cannot exhaust our memory. Beyond this number
  * the oldest chain is evicted: its request may be signed again, and the precondition lets one write succeed.
  */
@@ -62,8 +56,8 @@ interface Remembered<I> {
 }
 
 /** What the kind passes in, and the chains that are issued and perhaps not persisted. */
-interface Machine<T, S, I extends IssuedChain> {
-  readonly init: RequestKindInit<T, S, I>;
+interface Machine<T, S, I extends IssuedChain, E> {
+  readonly init: RequestKindInit<T, S, I, E>;
   /** Issued and perhaps not persisted, by `namespace/name`. */
   readonly undelivered: BoundedMap<string, Remembered<I>>;
 }
@@ -79,11 +73,14 @@ interface Attempt<T, S> {
 const GONE: RequestOutcome = { outcome: 'ignored', reason: 'Gone' };
 
 /** The issuing steps for one kind of requests. */
-export function createRedelivery<T extends KubeObject, S extends KubeObject, I extends IssuedChain>(
-  init: RequestKindInit<T, S, I>,
-): Redelivery<T, S> {
+export function createRedelivery<
+  T extends KubeObject,
+  S extends KubeObject,
+  I extends IssuedChain,
+  E = undefined,
+>(init: RequestKindInit<T, S, I, E>): Redelivery<T, S> {
   const { resource: via } = init;
-  const machine: Machine<T, S, I> = { init, undelivered: new BoundedMap(MAX_UNDELIVERED) };
+  const machine: Machine<T, S, I, E> = { init, undelivered: new BoundedMap(MAX_UNDELIVERED) };
   return {
     handle: (request, signer) => handle(machine, { request, signer, via }),
     put: (request) => put(init, request, via),
@@ -97,8 +94,8 @@ export function createRedelivery<T extends KubeObject, S extends KubeObject, I e
  * Step 1: look for a chain that was signed before. If there is one, the cache may be older than our own
  * write.
  */
-async function handle<T extends KubeObject, S extends KubeObject, I extends IssuedChain>(
-  machine: Machine<T, S, I>,
+async function handle<T extends KubeObject, S extends KubeObject, I extends IssuedChain, E>(
+  machine: Machine<T, S, I, E>,
   at: Attempt<T, S>,
 ): Promise<RequestOutcome> {
   const { init, undelivered } = machine;
@@ -135,21 +132,25 @@ function ended(
 }
 
 /** The chain will not be delivered. */
-function drop<T, S, I extends IssuedChain>({ undelivered }: Machine<T, S, I>, key: string): void {
+function drop<T, S, I extends IssuedChain, E>(
+  { undelivered }: Machine<T, S, I, E>,
+  key: string,
+): void {
   undelivered.get(key)?.record?.abandoned();
   undelivered.delete(key);
 }
 
 /** Step 2: decide about the request, by its signer and its CA as they are now. */
-async function decide<T extends KubeObject, S extends KubeObject, I extends IssuedChain>(
-  machine: Machine<T, S, I>,
+async function decide<T extends KubeObject, S extends KubeObject, I extends IssuedChain, E>(
+  machine: Machine<T, S, I, E>,
   at: Attempt<T, S>,
 ): Promise<RequestOutcome> {
   const { init } = machine;
   const { request, signer, via } = at;
+  const evidence = await init.gather?.(request, signer);
   const issuing = attempt(() => init.issuingOf(signer));
   const authority = issuing instanceof SignerError ? issuing : issuing.validity;
-  const moment = { authority, now: serverTime(init.component), via };
+  const moment = { authority, now: serverTime(init.component), via, evidence };
   const decision = charged(init.component, init.flowOf(request), () =>
     init.decide(request, signer, moment),
   );
@@ -167,8 +168,8 @@ async function decide<T extends KubeObject, S extends KubeObject, I extends Issu
 }
 
 /** Step 3: ask the CA, and remember its answer before anything is sent. */
-async function issue<T extends KubeObject, S extends KubeObject, I extends IssuedChain>(
-  machine: Machine<T, S, I>,
+async function issue<T extends KubeObject, S extends KubeObject, I extends IssuedChain, E>(
+  machine: Machine<T, S, I, E>,
   at: Attempt<T, S>,
   to: Extract<Decision<T, I>, { kind: 'issue' }> & { readonly issuing: IssuingCa<T> },
 ): Promise<RequestOutcome> {
@@ -199,26 +200,33 @@ async function issue<T extends KubeObject, S extends KubeObject, I extends Issue
  * Step 4: write once, after the record is kept where there is a ledger. If either fails, the signed chain stays
  * remembered and step 1 finds it.
  */
-async function deliver<T extends KubeObject, S, I extends IssuedChain>(
-  { init, undelivered }: Machine<T, S, I>,
+async function deliver<T extends KubeObject, S, I extends IssuedChain, E>(
+  machine: Machine<T, S, I, E>,
   { request, via }: Attempt<T, S>,
   { issued, withheld, record }: Remembered<I>,
 ): Promise<RequestOutcome> {
+  const { init, undelivered } = machine;
   await record?.append();
+  const changed = await init.confirm?.(request, issued);
+  if (changed !== undefined) {
+    drop(machine, keyOf(request.metadata));
+    throw changed;
+  }
   const delivered = init.withIssued(request, issued, serverTime(init.component));
   const written = await put(init, delivered, via).catch((error: unknown) => {
     record?.failed(error);
     throw error;
   });
   record?.delivered();
+  init.onDelivered?.(request, issued);
   undelivered.delete(keyOf(request.metadata));
   const less = withheld === undefined ? {} : { event: lessThanRequested('Sign', withheld) };
   return { outcome: 'issued', reason: 'Issued', written, ...less };
 }
 
 /** Starts again through another version of the API. */
-async function reread<T extends KubeObject, S extends KubeObject, I extends IssuedChain>(
-  machine: Machine<T, S, I>,
+async function reread<T extends KubeObject, S extends KubeObject, I extends IssuedChain, E>(
+  machine: Machine<T, S, I, E>,
   at: Attempt<T, S>,
 ): Promise<RequestOutcome> {
   const whole = await look(machine.init, at);
@@ -257,32 +265,6 @@ function put<T extends KubeObject>(
 ): Promise<T> {
   const path = via.object(request.metadata, 'status');
   return writeSubresource(component.client, request, { path, ...bodyOf(request) });
-}
-
-/**
- * Whether the chain is young enough by both clocks, since either may have been set, and was signed in the
- * current context.
- */
-function isDeliverable<T, S extends KubeObject, I>(
-  { component, issuingOf }: Pick<RequestKindInit<T, S, never>, 'component' | 'issuingOf'>,
-  { since, signingContext }: Remembered<I>,
-  signer: S,
-): boolean {
-  if (Math.abs(serverTime(component) - since) >= RESEND_WINDOW_MS) return false;
-  const issuing = attempt(() => issuingOf(signer));
-  return !(issuing instanceof SignerError) && signingContextOf(signer, issuing) === signingContext;
-}
-
-/**
- * The context in which a leaf was signed: the signer at that time, and its CA. A leaf is delivered later only
- * while both are unchanged. A new generation may forbid the leaf. A CA that may not sign now may not have
- * signed it either.
- */
-function signingContextOf(
-  { metadata }: KubeObject,
-  { identity }: Pick<IssuingCa<never>, 'identity'>,
-): string {
-  return `${metadata.uid}/${metadata.generation ?? ''}/${identity}`;
 }
 
 /** The chain in a status that holds it as base64 of its PEM. */

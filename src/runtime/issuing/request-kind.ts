@@ -31,22 +31,25 @@ export type Decision<T, I> =
   | { readonly kind: 'wait'; readonly error: SignerError };
 
 /** What a decision depends on, besides the request and its signer. */
-export interface Moment {
+export interface Moment<E = undefined> {
   /** The validity of the CA, or why there is none to sign with now. */
   readonly authority: Validity | SignerError;
   /** The API server's time, in milliseconds. */
   readonly now: number;
   /** The version of the API that the request was read through. */
   readonly via: Resource;
+  /** What `gather` returned; undefined where the kind has none. */
+  readonly evidence: E | undefined;
 }
 
 /**
  * What one kind of requests does differently from the others.
  *
  * `T` is the request, `S` its signer, and `I` what is remembered of an issued leaf: everything that the
- * status contains and that must be the same in each delivery.
+ * status contains and that must be the same in each delivery. `E` is what a decision depends on besides the request and
+ * its signer.
  */
-export interface RequestKindInit<T, S, I extends IssuedChain> {
+export interface RequestKindInit<T, S, I extends IssuedChain, E = undefined> {
   readonly component: Component;
   readonly resource: Resource;
   /** @throws SignerError why the signer cannot sign now */
@@ -55,8 +58,23 @@ export interface RequestKindInit<T, S, I extends IssuedChain> {
   readonly maxRetryMs?: number | undefined;
   /** The flow that is charged for the time of `decide`. */
   readonly flowOf: (request: T) => string;
+  /**
+   * Reads what `decide` needs to know of other objects.
+   *
+   * @throws SignerError why the request waits
+   */
+  readonly gather?: (request: T, signer: S) => Promise<E>;
   /** Synchronous and total. */
-  readonly decide: (request: T, signer: S, moment: Moment) => Decision<T, I>;
+  readonly decide: (request: T, signer: S, moment: Moment<E>) => Decision<T, I>;
+  /**
+   * Looks once more, just before each write, whether what was gathered for a leaf still holds.
+   *
+   * @returns why the leaf may not be delivered: it is dropped, and the request is decided anew
+   * @throws SignerError if that cannot be told now: the leaf stays for a later delivery
+   */
+  readonly confirm?: (request: T, issued: I) => Promise<SignerError | undefined>;
+  /** A leaf was delivered. */
+  readonly onDelivered?: (request: T, issued: I) => void;
   /** What a record of the ledger says of the request; asked only where there is a ledger. */
   readonly askedOf: (request: T, signer: S) => AskedFacts;
   /** Whether the request has its final answer, to which no component may add. */

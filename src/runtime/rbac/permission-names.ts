@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
+  readsPods,
   secretOf,
   type ClusterSigner,
   type SecretReference,
@@ -41,6 +42,8 @@ export interface PermissionNames {
   readonly leases?: LeasePlace | undefined;
   /** The components' namespace, where `authority` fills in the certificates of their ports. */
   readonly ownTls?: string | undefined;
+  /** Whether `pcr-issuer` reads pods and Services, whose names it proves. */
+  readonly podServices?: boolean | undefined;
   /** Whether `authority` signs CRLs. */
   readonly crls?: boolean;
 }
@@ -56,6 +59,7 @@ export function namesOf(
   const signers = served.filter((each) => !isNamespaced(each));
   return {
     namespacedSigners,
+    podServices: signers.some(({ spec }) => readsPods(spec)),
     signerNames: signers.map((each) => each.spec.signerName),
     bundles: signers.flatMap(({ spec }) =>
       spec.trustBundle === undefined ? [] : [bundleName(spec.signerName, spec.trustBundle.name)],

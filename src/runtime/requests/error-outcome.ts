@@ -15,6 +15,9 @@ const QUIET: ReadonlySet<string> = new Set([
   'KUBE_UNAUTHORIZED',
   'KUBE_ALREADY_EXISTS',
   'NOT_LEADING',
+  'POD_CHANGED',
+  'POD_ADDRESS_UNKNOWN',
+  'SERVICES_NOT_LISTED',
 ]);
 
 /**

@@ -94,6 +94,43 @@ const refused: [law: string, path: string, value: unknown, field: string, says: 
   ['a pod leaf too short', 'profile.maxDuration', '59m', 'maxDuration', /set at least 1h/],
   ['a pod leaf too long', 'profile.maxDuration', '2184h1s', 'maxDuration', /set at most 2184h/],
   ['pods without any name', 'pods.uris', [], 'spec.pods', /gives the leaf no name/],
+  [
+    'an annotation without its select',
+    'pods.services',
+    { annotation: 'example.com/service' },
+    'spec.pods.services',
+    /exactly where select is FromAnnotation/,
+  ],
+  [
+    'a select without its annotation',
+    'pods.services',
+    { select: 'FromAnnotation' },
+    'spec.pods.services',
+    /exactly where select is FromAnnotation/,
+  ],
+  [
+    'a form twice',
+    'pods.services',
+    { forms: ['Service', 'Service'] },
+    'spec.pods.services.forms',
+    /list each once/,
+  ],
+  [
+    'a form that nobody knows',
+    'pods.services',
+    { forms: ['Wildcard'] },
+    'spec.pods.services.forms[0]',
+    /FullyQualified/,
+  ],
+  ['no form', 'pods.services', { forms: [] }, 'spec.pods.services.forms', />=1/],
+  [
+    'a cluster domain with a root',
+    'pods.services',
+    { clusterDomain: 'cluster.local.' },
+    'clusterDomain',
+    /pattern/,
+  ],
+  ['a label twice', 'pods.labels', ['app', 'app'], 'spec.pods.labels', /list each once/],
   ['a share above all', 'pods.refreshAfterPercent', 100, 'refreshAfterPercent', /<=99/],
   ['half a percent', 'pods.refreshAfterPercent', 1.5, 'refreshAfterPercent', /expected int/],
   ['twin rules', 'requests.rules', [rule('a'), rule('a')], 'spec.requests.rules', /rename one/],
@@ -159,6 +196,19 @@ for (const [law, path, value] of accepted) {
     read(changed(workloadSpec(), path, value));
   });
 }
+
+test('a leaf that has no name at first issue is refused: of an address alone, or of Services that need not be', () => {
+  const only = (pods: object): unknown =>
+    changed(workloadSpec(), 'pods', { allow: 'true', ...pods });
+  assert.throws(() => read(only({ ipAddresses: ['pod.ip'] })), /address of the pod at first issue/);
+  assert.throws(() => read(only({ services: { required: false } })), /set services.required/);
+  assert.deepEqual(read(only({ services: {} })).pods?.services, {
+    select: 'All',
+    forms: ['ServiceNamespaceSvc', 'FullyQualified'],
+    clusterDomain: 'cluster.local',
+    required: true,
+  });
+});
 
 test('without spec.pods, maxDuration may exceed 91 days or be below an hour', () => {
   const rest = without(changed(workloadSpec(), 'authority', { secret }), 'pods');

@@ -4,11 +4,11 @@ import { compileExpression, type Compiled } from '../../../src/cel/compile.ts';
 import type { Shape } from '../../../src/cel/cost/shape.ts';
 import {
   NAMESPACED_REQUEST,
-  POD,
   REQUEST,
   selfOf,
   type Environment,
 } from '../../../src/cel/environments.ts';
+import { POD } from '../../support/cel/pod-environment.ts';
 import { SignerError, attempt } from '../../../src/errors.ts';
 import { UNIT_MS, leastMs, type Finding } from './measure.ts';
 import { pattern } from './patterns.ts';

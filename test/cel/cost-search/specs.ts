@@ -3,7 +3,7 @@
 import { setTimeout } from 'node:timers/promises';
 import { readSigner } from '../../../src/api/signer/read-signer.ts';
 import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
-import { POD } from '../../../src/cel/environments.ts';
+import { POD } from '../../support/cel/pod-environment.ts';
 import { SignerError, attempt } from '../../../src/errors.ts';
 import { compileProfile } from '../../../src/issuance/profile.ts';
 import { compileCertificateRequestPolicy } from '../../../src/policy/compile-policy.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** CEL as a tenant writes it into a Signer: compiled, then run on a request that is hostile where it can be. */
 import { compileExpression } from '../../../src/cel/compile.ts';
-import { POD } from '../../../src/cel/environments.ts';
+import { POD } from '../../support/cel/pod-environment.ts';
 import { SignerError } from '../../../src/errors.ts';
 import { TRUE } from '../../support/cel/expressions.ts';
 import type { Target } from '../engine.ts';

@@ -6,6 +6,7 @@
 
 import { BY_ACME, BY_RESPONDER, BY_SOLVER } from './acme-attempts.ts';
 import { writeForeignLease } from './foreign-lease.ts';
+import { ON_PODS } from './pod-attempts.ts';
 import { WORKLOAD_ATTEMPTS } from './refresh-attempts.ts';
 
 /** One call of the API, as `kubectl --raw` makes it; a patch is a merge patch. */
@@ -189,10 +190,7 @@ export const ATTEMPTS: readonly Attempt[] = [
       ...answerPcr,
       path: pcr('foreign'),
     },
-    'make a PodCertificateRequest': {
-      verb: 'create',
-      path: `${CERTIFICATES}/namespaces/${SYSTEM}/podcertificaterequests`,
-    },
+    ...ON_PODS,
     'read another Secret': readForeignSecret,
     'report in the Lease of another component': writeForeignLease('signer'),
   }),

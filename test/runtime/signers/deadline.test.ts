@@ -5,7 +5,7 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'node:test';
 import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import { compileExpression } from '../../../src/cel/compile.ts';
-import { POD } from '../../../src/cel/environments.ts';
+import { POD } from '../../support/cel/pod-environment.ts';
 import { SignerError } from '../../../src/errors.ts';
 import { NO_DEADLINE, type Deadline } from '../../../src/ports.ts';
 import { useTurn } from '../../../src/runtime/signers/turn.ts';

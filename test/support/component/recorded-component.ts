@@ -47,6 +47,7 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
       outcome: count('outcome'),
       duration: count('duration'),
       pending: count('pending'),
+      podNamesOutdated: count('podNamesOutdated'),
       foreignBundles: count('foreignBundles'),
       strangerAnchor: count('strangerAnchor'),
       authorityNotAfter: count('authorityNotAfter'),

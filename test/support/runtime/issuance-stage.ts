@@ -10,6 +10,7 @@ import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import type { Authority } from '../../../src/authorities/contract.ts';
 import { createActor as createCertificateRequestActor } from '../../../src/controllers/certificate-request/act.ts';
 import { createActor as createPodActor } from '../../../src/controllers/pcr-issuer/act.ts';
+import { createPodReader } from '../../../src/controllers/pcr-issuer/evidence/pod-reader.ts';
 import { createActor as createCsrActor } from '../../../src/controllers/signer/act.ts';
 import type { RequestInit } from '../../../src/kube/client/client.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
@@ -125,6 +126,9 @@ export function pcrStage(
         legacy: by.legacy === true ? pods('v1beta1') : undefined,
         profileOf: () => workloadProfile(),
         issuingOf,
+        reader: createPodReader(component, () => ({
+          regarding: { apiVersion: 'v1', kind: 'Pod', name: spec.podName ?? 'web-0' },
+        })),
       }),
   });
 }

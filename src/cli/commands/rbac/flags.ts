@@ -22,6 +22,11 @@ export function addRbacCommand(root: Command): void {
     .option('--secret <namespace>/<name>', 'Secret of a CA (repeatable)', gather, [])
     .option('--namespaced-signers', 'for components that also serve Signers in namespaces', false)
     .option(
+      '--pod-services',
+      'let pcr-issuer read pods and Services, for signers with spec.pods.services, labels or ipAddresses',
+      false,
+    )
+    .option(
       '--signer-secret <namespace>/<name>',
       'Secret of a Signer, in the namespace of the Signer (repeatable)',
       gather,

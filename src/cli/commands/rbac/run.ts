@@ -30,6 +30,7 @@ export interface RbacOptions extends OperatorFlags, CertManagerOperatorFlags {
   readonly bundle: readonly string[];
   readonly secret: readonly string[];
   readonly namespacedSigners: boolean;
+  readonly podServices: boolean;
   readonly signerSecret: readonly string[];
   readonly solverSecret: readonly string[];
   readonly dnsWebhook: readonly string[];
@@ -123,6 +124,7 @@ async function installationOf(options: RbacOptions): Promise<Installation> {
   const secrets = union(options.secret, found?.secrets.map(keyOf));
   return {
     signers: union(options.signer, found?.signers),
+    podServices: options.podServices || found?.podServices === true,
     bundles: union(options.bundle, found?.bundles),
     secrets: secrets.map((text) => secretOf('--secret', text)),
     solverSecrets: options.solverSecret.map((text) => secretOf('--solver-secret', text)),

@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  ACCEPT_METADATA,
+  readPartialObjectMetadata,
+  type KubeObject,
+} from '../../../api/object/object.ts';
+import type { Pod } from '../../../api/object/pod.ts';
+import { isHeadless, selectsLabels, type Service } from '../../../api/object/service.ts';
+import { SignerError } from '../../../errors.ts';
+import type { Client } from '../../../kube/client/client.ts';
+import { ignoreNotFound } from '../../../kube/client/kube-error.ts';
+import { resource, type Resource } from '../../../kube/resource/resource.ts';
+import { labelsText, type Proof } from './evidence.ts';
+
+const PODS = resource({ group: '', version: 'v1', plural: 'pods' });
+export const SERVICES = resource({ group: '', version: 'v1', plural: 'services' });
+
+/**
+ * Looks once more, at the API server and not at a cache, whether the pod and the Services of a leaf are those that it was
+ * decided by: the same objects, the same labels, still selecting. What a change between this look and the write does is
+ * seen at the next renewal only.
+ *
+ * @returns what has changed; undefined: nothing that matters
+ * @throws KubeError if one of them cannot be read
+ */
+export async function confirm(client: Client, proof: Proof): Promise<SignerError | undefined> {
+  const [pod, ...services] = await Promise.all([
+    seen(client, PODS, proof.pod),
+    ...proof.services.map((service) => seen(client, SERVICES, service)),
+  ]);
+  if (pod === undefined) return changed('the pod is gone');
+  const { labels } = pod;
+  if (labelsText(labels, proof.labels) !== labelsText(proof.pod.metadata.labels, proof.labels))
+    return changed('a label of the pod has another value');
+  const isOther = pod.resourceVersion !== proof.pod.metadata.resourceVersion;
+  if (proof.hasAddress && isOther && !(await keepsAddress(client, proof.pod)))
+    return changed('the pod has another address');
+  for (const [index, before] of proof.services.entries()) {
+    const now = await current(client, before, services[index]);
+    const name = before.metadata.name;
+    if (now === undefined) return changed(`Service ${name} is gone`);
+    if (!selectsLabels(now, labels)) return changed(`Service ${name} does not select the pod`);
+    if (isHeadless(now) !== isHeadless(before))
+      return changed(`Service ${name} is of another kind`);
+  }
+  return undefined;
+}
+
+type Metadata = KubeObject['metadata'];
+
+/** The metadata of the same object, read now; undefined: it is gone. */
+async function seen(
+  client: Client,
+  of: Resource,
+  { metadata }: KubeObject,
+): Promise<Metadata | undefined> {
+  const found = await client
+    .request<{ readonly metadata: Metadata }>({
+      ...{ method: 'GET', path: of.object(metadata) },
+      ...{ accept: ACCEPT_METADATA, read: readPartialObjectMetadata },
+    })
+    .catch(ignoreNotFound);
+  return found?.metadata.uid === metadata.uid ? found.metadata : undefined;
+}
+
+/** The Service as it is now: as it was, where its resourceVersion is the same. */
+async function current(
+  client: Client,
+  before: Service,
+  now: Metadata | undefined,
+): Promise<Service | undefined> {
+  if (now === undefined || now.resourceVersion === before.metadata.resourceVersion)
+    return now && before;
+  const path = SERVICES.object(before.metadata);
+  const fresh = await client.request<Service>({ method: 'GET', path }).catch(ignoreNotFound);
+  return fresh?.metadata.uid === before.metadata.uid ? fresh : undefined;
+}
+
+async function keepsAddress(client: Client, before: Pod): Promise<boolean> {
+  const path = PODS.object(before.metadata);
+  const fresh = await client.request<Pod>({ method: 'GET', path }).catch(ignoreNotFound);
+  const isSame = fresh?.metadata.uid === before.metadata.uid;
+  return isSame && fresh.status?.podIP === before.status?.podIP;
+}
+
+function changed(what: string): SignerError {
+  return new SignerError({
+    code: 'POD_CHANGED',
+    disposition: 'retry',
+    message: `${what} since its certificate was signed; that one is dropped, and the request is decided anew`,
+  });
+}
+
+/** Reads the pod of a request. */
+export function readPod(
+  client: Client,
+  reference: Pick<Metadata, 'name' | 'namespace'>,
+): Promise<Pod | undefined> {
+  const path = PODS.object({ name: reference.name, namespace: reference.namespace });
+  return client.request<Pod>({ method: 'GET', path }).catch(ignoreNotFound);
+}

@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '../../../src/api/object/pod.ts';
+import type { Service } from '../../../src/api/object/service.ts';
+import {
+  createOutdatedNames,
+  type OutdatedNames,
+} from '../../../src/controllers/pcr-issuer/evidence/outdated-names.ts';
+import { NOW } from '../../support/authorities/issuing.ts';
+import { podRequest } from '../../support/requests/pod-certificate-request.ts';
+
+const HOUR = 3_600_000;
+const metadata = { namespace: 'team-a', resourceVersion: '1', creationTimestamp: '' };
+const named = (name: string, selector = { app: 'web' }): Service => ({
+  ...{ apiVersion: 'v1', kind: 'Service', spec: { selector } },
+  metadata: { ...metadata, name, uid: name },
+});
+const pod: Pod = {
+  ...{ apiVersion: 'v1', kind: 'Pod', spec: {} },
+  metadata: { ...metadata, name: 'web-0', uid: 'x', labels: { app: 'web' } },
+};
+
+interface Stage {
+  readonly names: OutdatedNames;
+  readonly said: readonly string[];
+  readonly count: () => number | undefined;
+  readonly deliver: (...services: readonly string[]) => void;
+  readonly wait: (milliseconds: number) => void;
+}
+
+function stage(): Stage {
+  const said: string[] = [];
+  let [last, time]: [number | undefined, number] = [undefined, NOW];
+  const names = createOutdatedNames({
+    now: () => time,
+    say: (_request, { reason, note }) => said.push(`${reason}: ${note}`),
+    count: (_signerName, leaves) => (last = leaves),
+  });
+  return {
+    ...{ names, said },
+    count: () => last,
+    wait: (milliseconds) => {
+      time += milliseconds;
+    },
+    deliver: (...services) => {
+      const proof = { pod, services: services.map((each) => named(each)), labels: [] };
+      names.delivered(podRequest(), { ...proof, hasAddress: false }, NOW + HOUR);
+    },
+  };
+}
+
+test('a Service that goes outdates the leaves that have its names, once, with an Event that says until when', () => {
+  const { names, said, count, deliver } = stage();
+  deliver('web', 'api');
+  names.changed('team-a', 'web', undefined);
+  names.changed('team-a', 'web', undefined);
+  names.changed('team-b', 'api', undefined);
+  assert.equal(count(), 1);
+  assert.equal(said.length, 1);
+  assert.match(
+    said[0] ?? '',
+    /^PodNamesOutdated: .*Service web, which was deleted; it is valid until 20/,
+  );
+});
+
+test('a selector that leaves the pod outdates its leaf, and one that takes it again makes it current', () => {
+  const { names, count, deliver } = stage();
+  deliver('web');
+  names.changed('team-a', 'web', named('web', { app: 'db' }));
+  assert.equal(count(), 1);
+  names.changed('team-a', 'web', named('web'));
+  assert.equal(count(), 0);
+});
+
+test('a renewal says which Services it lost, and takes the place of the leaf before', () => {
+  const { names, said, count, deliver } = stage();
+  deliver('web', 'api');
+  names.changed('team-a', 'web', undefined);
+  deliver('api');
+  assert.equal(count(), 0);
+  assert.match(said[1] ?? '', /^PodNamesLost: .* no longer has the names of web/);
+});
+
+test('a renewal that waits because nothing selects the pod any longer outdates the leaf', () => {
+  const { names, said, count, deliver } = stage();
+  names.refused(podRequest());
+  assert.equal(said.length, 0);
+  deliver('web');
+  names.refused(podRequest());
+  assert.equal(count(), 1);
+  assert.match(said.join(), /^PodNamesOutdated/);
+});
+
+test('an expired leaf is counted no longer', () => {
+  const made = stage();
+  made.deliver('web');
+  made.names.changed('team-a', 'web', undefined);
+  made.wait(HOUR);
+  made.names.sweep();
+  assert.equal(made.count(), 0);
+});

@@ -1,0 +1,16 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Call } from './attempts.ts';
+
+const POD = '/api/v1/namespaces/countersign-system/pods/any';
+
+/** What pcr-issuer may not do with pods, their requests and Services, where no signer asks for their names. */
+export const ON_PODS: Readonly<Record<string, Call>> = {
+  'make a PodCertificateRequest': {
+    verb: 'create',
+    path: '/apis/certificates.k8s.io/v1/namespaces/countersign-system/podcertificaterequests',
+  },
+  'read a pod where no signer asks for it': { verb: 'get', path: POD },
+  'list Services where no signer asks for it': { verb: 'get', path: '/api/v1/services' },
+  'list pods': { verb: 'get', path: '/api/v1/pods' },
+  'change a pod': { verb: 'patch', path: POD, body: { metadata: { labels: { a: 'b' } } } },
+};
