@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { InstallationObject, InstallationStatus } from '../api/operator/installation.ts';
 import { printable } from '../quote.ts';
+import type { ManagedObject } from '../reconciling/objects/managed-object.ts';
 import type { ObjectChange } from '../reconciling/pass.ts';
+import { strangersText } from './strangers.ts';
 import type { Component } from '../runtime/component/component.ts';
 import type { InstalledKind } from './desired.ts';
 
@@ -69,6 +71,19 @@ export function recordChanges(
     const regarding = { apiVersion, kind, name: metadata.name, uid: metadata.uid };
     events.record({ type, reason, action: 'Reconcile', note, regarding });
   }
+}
+
+/** Records objects of others that name this one as their owner. */
+export function recordStrangers(
+  { events, log }: Pick<Component, 'events' | 'log'>,
+  { apiVersion, kind, metadata }: InstallationObject,
+  strangers: readonly ManagedObject[],
+): void {
+  if (strangers.length === 0) return;
+  const note = strangersText(strangers);
+  log.warn({ objects: strangers.length, note }, 'objects of others are left alone');
+  const regarding = { apiVersion, kind, name: metadata.name, uid: metadata.uid };
+  events.record({ type: 'Warning', reason: 'LeftAlone', action: 'Reconcile', note, regarding });
 }
 
 function textOfChange({ object, paths }: ObjectChange): string {

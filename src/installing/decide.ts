@@ -2,6 +2,7 @@
 import type { InstallationObject, InstallationStatus } from '../api/operator/installation.ts';
 import { conditionMessage, setCondition, type Condition } from '../api/request/conditions.ts';
 import type { PassReport } from '../reconciling/pass.ts';
+import { strangersText } from './strangers.ts';
 import { isRefusal, type DesiredInstallation, type Refusal } from './desired.ts';
 
 /** All that a status depends on. */
@@ -110,15 +111,29 @@ function progressOf({ rollouts, waiting }: PassReport): Finding {
   return ['Progressing', false, 'RolledOut', 'every component runs as it is desired'];
 }
 
-function degradationOf({ problems, rollouts }: PassReport, lacking: Refusal | undefined): Finding {
+/** Objects that a message names with what is wrong of them; it counts the rest. */
+const MAX_PROBLEMS = 5;
+
+function degradationOf(
+  { problems, rollouts, strangers }: PassReport,
+  lacking: Refusal | undefined,
+): Finding {
   const stuck = rollouts.filter((each) => each.stuck).map(({ message }) => message);
-  const message = [...(lacking === undefined ? [] : [lacking.message]), ...problems, ...stuck].join(
-    '; ',
-  );
+  const message = [
+    ...(lacking === undefined ? [] : [lacking.message]),
+    ...firstOf(problems),
+    ...firstOf(stuck),
+    ...(strangers.length === 0 ? [] : [strangersText(strangers)]),
+  ].join('; ');
   if (lacking !== undefined) return ['Degraded', true, lacking.reason, message];
   if (problems.length > 0) return ['Degraded', true, 'ObjectsDiffer', message];
   if (stuck.length > 0) return ['Degraded', true, 'RolloutStuck', message];
-  return ['Degraded', false, 'AsDesired', 'every object is as it is desired'];
+  return ['Degraded', false, 'AsDesired', message || 'every object is as it is desired'];
+}
+
+function firstOf(texts: readonly string[]): readonly string[] {
+  const more = texts.length - MAX_PROBLEMS;
+  return more > 0 ? [...texts.slice(0, MAX_PROBLEMS), `and ${more} more`] : texts;
 }
 
 function upgradeOf(

@@ -6,6 +6,8 @@ import type { ManagedObject } from '../reconciling/objects/managed-object.ts';
 /** What a spec makes of an installation. */
 export interface DesiredInstallation {
   readonly objects: readonly ManagedObject[];
+  /** Titles of all that this operator may have to remove. */
+  readonly removable: ReadonlySet<string>;
   /** The permissions that the operator needs for exactly these objects. */
   readonly rules: readonly PermissionRule[];
   /** Whether it is of the oldest version that this operator installs: the next operator does not. */

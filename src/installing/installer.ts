@@ -10,7 +10,7 @@ import { createManagedWatches, type ManagedWatches } from '../reconciling/watche
 import { createWriter } from '../reconciling/writer.ts';
 import { requeueAt, serverTime } from '../runtime/component/server-time.ts';
 import type { Component, Controller } from '../runtime/component/component.ts';
-import { recordChanges, writeStatus } from './act.ts';
+import { recordChanges, recordStrangers, writeStatus } from './act.ts';
 import { decideStatus, isUnderWay, type InstallationSnapshot } from './decide.ts';
 import {
   isRefusal,
@@ -74,6 +74,8 @@ class Installer<T extends InstallationObject> {
   readonly #restraint: Restraint;
   /** As {@link runPass} remembers it from one pass to the next. */
   readonly #accepted = new Set<string>();
+  /** UIDs of objects of others of which an Event was recorded. */
+  #strangers: ReadonlySet<string | undefined> = new Set();
 
   constructor(init: InstallerInit<T>, wake: () => void) {
     const { component, installs } = init;
@@ -123,7 +125,7 @@ class Installer<T extends InstallationObject> {
 
   async #pass(
     object: InstallationObject,
-    { objects }: DesiredInstallation,
+    { objects, removable }: DesiredInstallation,
     signal: AbortSignal,
   ): Promise<PassReport> {
     const { component, installs } = this.#init;
@@ -139,11 +141,19 @@ class Installer<T extends InstallationObject> {
     const writer = createWriter(component.client, installs.fieldManager);
     const { watches } = this;
     const report = await runPass({
-      ...{ objects, owner, writer, watches, signal },
+      ...{ objects, removable, owner, writer, watches, signal },
       ...{ accepted: this.#accepted, heldUntil: this.#restraint.until },
       installing: object.status?.version !== object.spec.version,
     });
     recordChanges(component, object, report.changes);
+    const { strangers } = report;
+    const seen = this.#strangers;
+    recordStrangers(
+      component,
+      object,
+      strangers.filter((each) => !seen.has(each.metadata.uid)),
+    );
+    this.#strangers = new Set(strangers.map((each) => each.metadata.uid));
     if (report.forbidden) this.#rights.doubt();
     const restored = report.changes.filter(
       ({ kind: change }) => change === 'restored' || change === 'corrected',
@@ -165,9 +175,11 @@ class Installer<T extends InstallationObject> {
     }
     // No watch tells that a role was mended.
     if (outcome.lacking !== undefined) return { backoffUntil: component.clock() + ASK_AGAIN_MS };
-    const { failed, heldUntil } = outcome.report;
+    const { failed, heldUntil, problems } = outcome.report;
     if (failed) return 'backoff';
     if (heldUntil !== undefined) return { requeueAt: heldUntil };
+    // What is left as it is may have no label of ours, and then no watch tells that somebody has mended it.
+    if (problems.length > 0) return { requeueAt: component.clock() + ASK_AGAIN_MS };
     return requeueAt(component, serverTime(component) + RESYNC_MS);
   }
 }

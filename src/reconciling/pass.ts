@@ -12,6 +12,8 @@ import type { ObjectWriter } from './writer.ts';
 export interface PassInit {
   /** All that is desired, in any order, without our marks. */
   readonly objects: readonly ManagedObject[];
+  /** Titles of what may have to be removed: other objects are somebody else's, whatever owner they name. */
+  readonly removable: ReadonlySet<string>;
   readonly owner: Owner;
   readonly writer: ObjectWriter;
   readonly watches: Pick<ManagedWatches, 'get' | 'written' | 'all'>;
@@ -41,6 +43,8 @@ export interface PassReport {
   readonly changes: readonly ObjectChange[];
   /** What is not as it is desired, each with its object and the reason; the other objects went on. */
   readonly problems: readonly string[];
+  /** Objects that name our owner and are not ours, such as copies: they are left alone. */
+  readonly strangers: readonly ManagedObject[];
   /** The API server did not take a write, or a read failed: try again later. */
   readonly failed: boolean;
   /** A read or write was forbidden. */
@@ -76,6 +80,7 @@ export async function runPass(init: PassInit): Promise<PassReport> {
 class Pass implements PassReport {
   readonly changes: ObjectChange[] = [];
   readonly problems: string[] = [];
+  readonly strangers: ManagedObject[] = [];
   readonly waiting: string[] = [];
   readonly rollouts: Rollout[] = [];
   failed = false;
@@ -103,8 +108,13 @@ class Pass implements PassReport {
 
   /** Deletes what we own and is no longer desired, such as the objects of a component that was left out. */
   async prune(): Promise<void> {
-    const { objects, owner, watches, writer } = this.#init;
+    const { objects, owner, watches, writer, removable } = this.#init;
     for (const each of superfluous(watches.all(), objects, owner)) {
+      if (!removable.has(titleOf(each))) {
+        // Anybody can write our owner's UID into an object, and our permissions have names.
+        this.strangers.push(each);
+        continue;
+      }
       try {
         await writer.remove(each);
         this.changes.push({ kind: 'removed', object: titleOf(each), paths: [] });
@@ -221,8 +231,31 @@ class Pass implements PassReport {
     this.failed = true;
     if (error.status === 403) this.forbidden = true;
     // Somebody else wrote meanwhile: the next pass compares anew.
-    if (error.code !== 'KUBE_CONFLICT') this.problems.push(`${object}: ${error.message}`);
+    if (error.code !== 'KUBE_CONFLICT') this.problems.push(`${object}: ${problemOf(error)}`);
   }
+}
+
+/** Characters of what the API server says, and of the first thing that it lists: RBAC lists every rule that is missing. */
+const MAX_SAID = 512;
+const MAX_LISTED = 160;
+
+/** What the API server said of a write, so short that it can be read, and what to do where that is known. */
+function problemOf({ message }: KubeError): string {
+  const [said = '', ...listed] = message.split('\n').filter((line) => line.trim() !== '');
+  const [first] = listed;
+  const list = first === undefined ? '' : ` ${cut(first, MAX_LISTED)}`;
+  const more = listed.length > 1 ? ` and ${listed.length - 1} more` : '';
+  const remedy = GRANTS_MORE.test(message)
+    ? '; nobody grants what they do not hold: print the roles of the operator again and apply them'
+    : '';
+  return `${cut(said, MAX_SAID)}${list}${more}${remedy}`;
+}
+
+/** k8s.io/kubernetes/pkg/registry/rbac/validation: ConfirmNoEscalation. */
+const GRANTS_MORE = /is attempting to grant RBAC permissions not currently held/;
+
+function cut(text: string, length: number): string {
+  return text.length > length ? `${text.slice(0, length)}…` : text;
 }
 
 function acceptedKey({ metadata }: ManagedObject, path: string): string {

@@ -124,15 +124,15 @@ test('what the API server puts back itself is not corrected again', () => {
   assert.equal(judge(marked(DEPLOYMENT, OWNER), live, new Set([path])).action, 'leave');
 });
 
-test('another roleRef is reported and not forced, and the subjects are put back all the same', () => {
+test('another roleRef is reported and not forced: our subjects are for no role of somebody else', () => {
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'admin' };
   const live = { ...stored(BINDING), roleRef };
-  const verdict = judge(marked(BINDING, OWNER), live);
-  assert.equal(verdict.action, 'leave');
-  assert.match(verdict.problem ?? '', /binds ClusterRole admin and not ClusterRole x/);
-  const both = judge(marked(BINDING, OWNER), { ...live, subjects: [] });
-  assert.equal(both.action, 'apply');
-  assert.deepEqual(both.desired['roleRef'], roleRef);
+  for (const subjects of [BINDING.subjects, []]) {
+    const verdict = judge(marked(BINDING, OWNER), { ...live, subjects });
+    assert.equal(verdict.action, 'leave');
+    assert.match(verdict.problem ?? '', /binds ClusterRole admin and not ClusterRole x/);
+    assert.match(verdict.problem ?? '', /delete the binding, and it is made again/);
+  }
 });
 
 test('namespaces, ServiceAccounts, Secrets and ConfigMaps are made and never changed', () => {

@@ -47,6 +47,7 @@ async function passed({
   };
   const report = await runPass({
     objects: [WEBHOOK, SERVICE, DEPLOYMENT],
+    removable: new Set(),
     owner: { apiVersion: 'v1', kind: 'K', name: 'o', uid: 'u', label: 'l' },
     ...{ writer, watches: { get: () => undefined, written: () => undefined, all: () => [] } },
     ...{ accepted: new Set<string>(), installing, heldUntil: () => undefined },

@@ -4,10 +4,11 @@ import {
   type CertManagerSpec,
 } from '../../api/operator/cert-manager-deployment.ts';
 import type { DesiredInstallation, Refusal } from '../../installing/desired.ts';
-import type { ManagedObject } from '../../reconciling/objects/managed-object.ts';
+import { titleOf, type ManagedObject } from '../../reconciling/objects/managed-object.ts';
 import { DEPLOYMENTS, withOverrides } from './overrides.ts';
 import { isOldest, sumsOf, unknownArguments, type CertManagerSettings } from './preflight.ts';
 import { refuseRelease, unpackRelease } from './release.ts';
+import { RELEASES } from './releases.ts';
 import { releaseRules } from './rules.ts';
 
 /** The objects of a release that is the one that it should be, or why it is not. @param file - of the ConfigMap */
@@ -45,6 +46,7 @@ export function certManagerOf(
   });
   return {
     objects,
+    removable: new Set([...release, ...RELEASES.objects].map(titleOf)),
     rules: releaseRules(objects),
     oldest: isOldest(spec.version),
     unknownArguments: unknownArguments(spec),

@@ -4,7 +4,7 @@ import type { ComponentOverrides, CountersignSpec } from '../../api/operator/cou
 import type { DesiredInstallation, Refusal } from '../../installing/desired.ts';
 import { SignerError } from '../../errors.ts';
 import { printable } from '../../quote.ts';
-import type { ManagedObject } from '../../reconciling/objects/managed-object.ts';
+import { titleOf, type ManagedObject } from '../../reconciling/objects/managed-object.ts';
 import { COMPONENTS } from '../components.ts';
 import { installationFiles } from '../files.ts';
 import type { InstallationPlan } from '../installation-plan.ts';
@@ -36,9 +36,11 @@ export function desiredInstallation(
   try {
     const plan = planFor(spec, settings);
     const [oldest] = supportedMinors(settings);
+    const all = objectsOf(planFor(fullest(spec), settings));
     return {
       objects: objectsOf(plan),
-      rules: operatorRules(plan, objectsOf(planFor(fullest(spec), settings))),
+      removable: new Set(all.map(titleOf)),
+      rules: operatorRules(plan, all),
       oldest: supportedMinors(settings).length > 1 && minorOf(spec.version) === oldest,
       unknownArguments: unknownArguments(spec, settings),
     };

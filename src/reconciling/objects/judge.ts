@@ -13,7 +13,7 @@ export interface Judgement {
    * - `leave`: nothing to do.
    */
   readonly action: 'make' | 'remake' | 'correct' | 'apply' | 'leave';
-  /** What is applied: the desired object, as far as it can be put into place. */
+  /** What is applied. */
   readonly desired: ManagedObject;
   /** JSON pointers of what differs. */
   readonly paths: readonly string[];
@@ -41,17 +41,16 @@ export function judge(
     const problem = `${titleOf(desired)} is controlled by ${other.kind} ${other.name}; remove one of the two`;
     return { ...leave, problem };
   }
-  const placed = withRoleRef(desired, live);
-  const wanted = placed.desired;
+  const otherRole = otherRoleRef(desired, live);
+  if (otherRole !== undefined) return { ...leave, problem: otherRole };
   const found = (action: Judgement['action'], paths: readonly string[]): Judgement => ({
-    ...{ action, paths },
-    ...placed,
+    ...{ action, desired, paths },
   });
   if (remadeFor !== undefined && live[remadeFor] !== undefined)
     return found('remake', [`/${remadeFor}`]);
-  const foreign = exact.flatMap((path) => foreignIn(wanted, live, path)).filter(isNot(accepted));
+  const foreign = exact.flatMap((path) => foreignIn(desired, live, path)).filter(isNot(accepted));
   if (foreign.length > 0) return found('correct', foreign);
-  const missing = lacking(wanted, live);
+  const missing = lacking(desired, live);
   return found(missing.length > 0 ? 'apply' : 'leave', missing);
 }
 
@@ -68,16 +67,12 @@ function isNot(accepted: ReadonlySet<string>): (path: string) => boolean {
   return (path) => !accepted.has(path);
 }
 
-/** roleRef is immutable: with another one, the rest is kept all the same. */
-function withRoleRef(
-  desired: ManagedObject,
-  live: ManagedObject,
-): { readonly desired: ManagedObject; readonly problem?: string } {
+/** roleRef is immutable. A binding to another role is left as it is: our subjects are for no role of somebody else. */
+function otherRoleRef(desired: ManagedObject, live: ManagedObject): string | undefined {
   const { roleRef } = desired;
-  if (roleRef === undefined || lacking(roleRef, live['roleRef']).length === 0) return { desired };
+  if (roleRef === undefined || lacking(roleRef, live['roleRef']).length === 0) return undefined;
   const [now, wanted] = [roleText(live['roleRef']), roleText(roleRef)];
-  const problem = `${titleOf(desired)} binds ${now} and not ${wanted}; roleRef cannot be changed: delete the binding, and it is made again`;
-  return { desired: { ...desired, roleRef: live['roleRef'] }, problem };
+  return `${titleOf(desired)} binds ${now} and not ${wanted}; roleRef cannot be changed: delete the binding, and it is made again`;
 }
 
 function roleText(roleRef: unknown): string {

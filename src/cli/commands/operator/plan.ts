@@ -104,9 +104,9 @@ export async function printPlan<T extends InstallationObject>(
   }
   const same = desired.objects.length - lines.length;
   const there = inCluster === undefined ? [] : await markedIn(client, desired.objects, label);
-  const removed = superfluous(there, desired.objects, owner).map((each) =>
-    printable(`remove  ${titleOf(each)}`),
-  );
+  const removed = superfluous(there, desired.objects, owner)
+    .filter((each) => desired.removable.has(titleOf(each)))
+    .map((each) => printable(`remove  ${titleOf(each)}`));
   const count = lines.length + removed.length;
   printText([...lines, ...removed, `${count} to change, ${same} as desired`, ''].join('\n'));
   return 0;
