@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The files of rbac/ and deploy/ that are made from src/manifests, for the names of the demo. */
 import packageJson from '../package.json' with { type: 'json' };
+import { CERT_MANAGER_OPERATOR_NAMESPACE } from '../src/api/operator/cert-manager-deployment.ts';
 import { certManagerOperatorManifests } from '../src/manifests/cert-manager/installed.ts';
 import { operatorManifests } from '../src/manifests/operator/installed.ts';
 import { DEMO, DEMO_PLAN, DEMO_SIGNERS } from './demo-installation.ts';
@@ -108,11 +109,12 @@ write a Countersign, its Deployment. For your own names: countersign rbac --oper
 /** The operator of cert-manager, off until it is applied. */
 function certManagerFiles(): readonly (readonly [string, string])[] {
   const manifests = certManagerOperatorManifests({
-    ...{ namespace: DEMO.namespace, image: 'countersign', version: packageJson.version },
+    ...{ namespace: CERT_MANAGER_OPERATOR_NAMESPACE, image: 'countersign' },
+    ...{ version: packageJson.version },
     ...{ moreReleases: {}, dangerZone: false },
   });
-  const about = `What an administrator applies so that the operator can install cert-manager: namespaces, its roles, its
-Deployment. Whoever holds its token reads every Secret. countersign rbac --cert-manager-operator prints the same.`;
+  const about = `What an administrator applies so that the operator can install cert-manager: a namespace of its own, its
+roles, who may write its object, its Deployment. Whoever holds its token reads every Secret. countersign rbac --cert-manager-operator prints the same.`;
   return [['deploy/operator/cert-manager-operator.yaml', headerOf(about) + documentsOf(manifests)]];
 }
 

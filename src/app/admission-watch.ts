@@ -5,11 +5,11 @@ import type { PermissionRule } from '../kube/resource/permissions.ts';
 import { resource, type Resource } from '../kube/resource/resource.ts';
 import {
   admissionDifferences,
-  admissionRisk,
   isReliedOn,
   type AdmissionContext,
   type LiveAdmission,
 } from '../manifests/admission/compare.ts';
+import { admissionRisk } from '../manifests/admission/risks.ts';
 import type { Component } from '../runtime/component/component.ts';
 import { poll } from '../runtime/component/poll.ts';
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Checks of roles and admission policies, compared with what this version prints. Pure. */
 import type { PermissionRule } from '../kube/resource/permissions.ts';
-import { admissionDifferences, admissionRisk, isReliedOn } from '../manifests/admission/compare.ts';
+import { admissionDifferences, isReliedOn } from '../manifests/admission/compare.ts';
+import { admissionRisk } from '../manifests/admission/risks.ts';
 import { OPT_IN, admissionOf } from '../manifests/admission/installed.ts';
 import { COMPONENTS } from '../manifests/components.ts';
 import type { ComponentDescription } from '../manifests/components/description.ts';

@@ -112,7 +112,7 @@ function progressOf({ rollouts, waiting }: PassReport): Finding {
 }
 
 /** Objects that a message names with what is wrong of them; it counts the rest. */
-const MAX_PROBLEMS = 5;
+const MAX_PROBLEMS_NAMED = 5;
 
 function degradationOf(
   { problems, rollouts, strangers }: PassReport,
@@ -132,8 +132,8 @@ function degradationOf(
 }
 
 function firstOf(texts: readonly string[]): readonly string[] {
-  const more = texts.length - MAX_PROBLEMS;
-  return more > 0 ? [...texts.slice(0, MAX_PROBLEMS), `and ${more} more`] : texts;
+  const more = texts.length - MAX_PROBLEMS_NAMED;
+  return more > 0 ? [...texts.slice(0, MAX_PROBLEMS_NAMED), `and ${more} more`] : texts;
 }
 
 function upgradeOf(

@@ -3,7 +3,7 @@ import { printable } from '../quote.ts';
 import { titleOf, type ManagedObject } from '../reconciling/objects/managed-object.ts';
 
 /** Objects that a message names; it counts the rest. */
-const MAX_NAMED = 5;
+const MAX_STRANGERS_NAMED = 5;
 
 /**
  * Says of objects that name an installation's object as their owner, and are not of the installation: anybody who may
@@ -11,9 +11,12 @@ const MAX_NAMED = 5;
  */
 export function strangersText(strangers: readonly ManagedObject[]): string {
   const named = strangers
-    .slice(0, MAX_NAMED)
+    .slice(0, MAX_STRANGERS_NAMED)
     .map((each) => printable(titleOf(each)))
     .join(', ');
-  const more = strangers.length > MAX_NAMED ? ` and ${strangers.length - MAX_NAMED} more` : '';
+  const more =
+    strangers.length > MAX_STRANGERS_NAMED
+      ? ` and ${strangers.length - MAX_STRANGERS_NAMED} more`
+      : '';
   return `left alone, since it is not of the installation although it names this object as its owner: ${named}${more}; delete it, or take the owner reference away: it goes with this object`;
 }

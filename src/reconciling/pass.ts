@@ -236,19 +236,19 @@ class Pass implements PassReport {
 }
 
 /** Characters of what the API server says, and of the first thing that it lists: RBAC lists every rule that is missing. */
-const MAX_SAID = 512;
-const MAX_LISTED = 160;
+const MAX_REFUSAL = 512;
+const MAX_FIRST_LISTED = 160;
 
 /** What the API server said of a write, so short that it can be read, and what to do where that is known. */
 function problemOf({ message }: KubeError): string {
   const [said = '', ...listed] = message.split('\n').filter((line) => line.trim() !== '');
   const [first] = listed;
-  const list = first === undefined ? '' : ` ${cut(first, MAX_LISTED)}`;
+  const list = first === undefined ? '' : ` ${cut(first, MAX_FIRST_LISTED)}`;
   const more = listed.length > 1 ? ` and ${listed.length - 1} more` : '';
   const remedy = GRANTS_MORE.test(message)
     ? '; nobody grants what they do not hold: print the roles of the operator again and apply them'
     : '';
-  return `${cut(said, MAX_SAID)}${list}${more}${remedy}`;
+  return `${cut(said, MAX_REFUSAL)}${list}${more}${remedy}`;
 }
 
 /** k8s.io/kubernetes/pkg/registry/rbac/validation: ConfirmNoEscalation. */

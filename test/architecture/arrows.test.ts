@@ -107,7 +107,7 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   'manifests/values': [],
   'checks/catalogue': [],
   'manifests/operator': ['admission', 'values', 'workloads'],
-  'manifests/cert-manager': ['operator', 'workloads'],
+  'manifests/cert-manager': ['admission', 'operator', 'workloads'],
   'operations/verbs': [],
   'operations/pods': [],
   'operations/show': [],

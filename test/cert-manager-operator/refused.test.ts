@@ -13,8 +13,11 @@ import { plannerOf, type Planner } from '../operator/planner.ts';
 import { apply } from '../support/cluster/apply.ts';
 import { releaseSum, unpackRelease } from '../../src/manifests/cert-manager/release.ts';
 import type { ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
+import { CAN, CANNOT } from './attempts.ts';
 import { NEW, OLD, loadRelease, type Release } from './releases.ts';
 import { SYSTEM, USER, WAIT_MS, packed, startStand, type Stand } from './stand.ts';
+
+const RBAC = 'rbac.authorization.k8s.io/v1';
 
 let stand: Stand;
 let old: Release;
@@ -40,16 +43,66 @@ async function refusal(file: Uint8Array, reason: string, message: RegExp): Promi
 }
 
 test('a second CertManagerDeployment is refused by its schema', async () => {
-  const second = {
-    apiVersion: 'operator.countersign.dev/v1alpha1',
-    kind: 'CertManagerDeployment',
-    metadata: { name: 'second' },
-    spec: { version: OLD },
-  };
+  const second = { ...OBJECT, metadata: { name: 'second' } };
   await assert.rejects(
     apply(stand.cluster, second),
     /there is one CertManagerDeployment in a cluster; name it cluster/,
   );
+});
+
+/** Somebody who may write the object, as far as RBAC knows, and has these permissions besides. */
+async function writer(name: string, ...rules: readonly object[]): Promise<void> {
+  const apiGroup = 'rbac.authorization.k8s.io';
+  const objects = {
+    apiGroups: ['operator.countersign.dev'],
+    ...{ resources: ['certmanagerdeployments'], verbs: ['*'] },
+  };
+  await apply(
+    stand.cluster,
+    { apiVersion: RBAC, kind: 'ClusterRole', metadata: { name }, rules: [objects, ...rules] },
+    {
+      ...{ apiVersion: RBAC, kind: 'ClusterRoleBinding', metadata: { name } },
+      roleRef: { apiGroup, kind: 'ClusterRole', name },
+      subjects: [{ kind: 'User', name, apiGroup }],
+    },
+  );
+}
+
+/** What the API server says to `kubectl <args>` with this object, and does nothing. */
+async function tried(by: string, ...args: readonly string[]): Promise<string> {
+  const { code, stderr } = await stand.cluster.kubectl(
+    [...args, `--as=${by}`, '--dry-run=server', '-f', '-'],
+    { input: JSON.stringify(OBJECT), allowFailure: true },
+  );
+  return code === 0 ? 'done' : stderr;
+}
+
+const OBJECT = {
+  apiVersion: 'operator.countersign.dev/v1alpha1',
+  kind: 'CertManagerDeployment',
+  metadata: { name: 'cluster' },
+  spec: { version: OLD },
+};
+
+test('only who may approve for every Issuer and read every Secret writes or deletes a CertManagerDeployment', async () => {
+  const approve = { apiGroups: ['cert-manager.io'], resources: ['signers'], verbs: ['approve'] };
+  const secrets = { apiGroups: [''], resources: ['secrets'], verbs: ['get'] };
+  await writer('eve', approve);
+  await writer('mallory', secrets);
+  await writer('trent', { ...approve, resourceNames: ['*'] }, secrets);
+  const refuses = (by: string, message: RegExp, ...args: readonly string[]): Promise<boolean> =>
+    until(`${by} is refused`, WAIT_MS, async () => message.test(await tried(by, ...args)));
+  const [noSecrets, noIssuers] = [
+    /eve may not get the Secrets of all namespaces/,
+    /mallory may not approve for every Issuer/,
+  ];
+  await refuses('eve', noSecrets, 'create');
+  await refuses('mallory', noIssuers, 'create');
+  await until('trent may', WAIT_MS, async () => (await tried('trent', 'create')) === 'done');
+  await stand.install({ version: OLD });
+  await refuses('eve', noSecrets, 'delete');
+  await refuses('mallory', noIssuers, 'apply', '--server-side', '--force-conflicts');
+  await stand.cluster.kubectl(['delete', 'certmanagerdeployments', 'cluster']);
 });
 
 test('its plan prints what a release in a file would make, and why one is refused; it makes nothing', async () => {
@@ -58,13 +111,7 @@ test('its plan prints what a release in a file would make, and why one is refuse
   const [file, release] = ['object.json', 'release.gz'].map((each) =>
     join(stand.cluster.directory, each),
   ) as [string, string];
-  writeFileSync(
-    file,
-    JSON.stringify({
-      ...{ apiVersion: 'operator.countersign.dev/v1alpha1', kind: 'CertManagerDeployment' },
-      ...{ metadata: { name: 'cluster' }, spec: { version: OLD } },
-    }),
-  );
+  writeFileSync(file, JSON.stringify(OBJECT));
   const missing = await planner.plan('--file', file);
   assert.equal(missing.code, 3);
   assert.match(missing.stdout, /^refused, nothing would change: ManifestMissing: /);
@@ -83,7 +130,10 @@ test('its plan prints what a release in a file would make, and why one is refuse
 test('without a release, or with one that is not known, nothing is written', async () => {
   await stand.install({ version: OLD });
   const message = await stand.condition('Degraded', 'True', 'ManifestMissing');
-  assert.match(message, /ConfigMap countersign-system\/cert-manager-1\.20\.3 is not there; gzip/);
+  assert.match(
+    message,
+    /ConfigMap countersign-cert-manager\/cert-manager-1\.20\.3 is not there; gzip/,
+  );
   const whole = packed(old.text);
   await refusal(whole.subarray(0, whole.length / 2), 'ManifestInvalid', /no whole gzip/);
   const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '));
@@ -210,8 +260,6 @@ test('an admission policy that refuses one object is named, and all others go on
   await stand.healed(gone);
 });
 
-const RBAC = 'rbac.authorization.k8s.io/v1';
-
 /** As the operator writes: by server-side apply. @returns what the API server says */
 async function applied(object: object): Promise<string> {
   const { stderr, code } = await stand.cluster.kubectl(
@@ -231,32 +279,6 @@ test('whoever holds its token grants and binds no more than cert-manager may', a
   assert.equal(await applied(role(own)), 'done');
   assert.match(await applied(role(all)), /attempting to grant RBAC permissions not currently held/);
 });
-
-/** What SECURITY.md says that it can. */
-const CAN: readonly (readonly [what: string, ...args: string[]])[] = [
-  ['read every Secret', 'list', 'secrets', '-A'],
-  ['change every webhook', 'patch', 'mutatingwebhookconfigurations/other'],
-  ['change every definition', 'patch', 'crd/other.example.com'],
-  ['write every Secret', 'update', 'secrets', '-A'],
-  [
-    'write the Deployments of cert-manager',
-    'patch',
-    'deployments/cert-manager',
-    '-n',
-    'cert-manager',
-  ],
-];
-
-const CANNOT: readonly (readonly [what: string, ...args: string[]])[] = [
-  ['make a role of another name', 'patch', 'clusterroles/other'],
-  ['make a Deployment of another name', 'patch', 'deployments/other', '-n', 'cert-manager'],
-  ['write Deployments of another namespace', 'patch', 'deployments/cert-manager', '-n', SYSTEM],
-  ['write a MutatingAdmissionPolicy', 'create', 'mutatingadmissionpolicies'],
-  ['write a CertManagerDeployment', 'patch', 'certmanagerdeployments/cluster'],
-  ['hand itself a release', 'patch', `configmaps/cert-manager-${OLD}`, '-n', SYSTEM],
-  ['delete a definition', 'delete', 'crd/certificates.cert-manager.io'],
-  ['delete a namespace', 'delete', 'namespaces/cert-manager'],
-];
 
 for (const [can, list] of [
   ['yes', CAN],

@@ -30,7 +30,7 @@ import { createWriter, type ObjectWriter } from '../../src/reconciling/writer.ts
 import { NEW, OLD } from './releases.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
-export const SYSTEM = 'countersign-system';
+export const SYSTEM = 'countersign-cert-manager';
 export const USER = `system:serviceaccount:${SYSTEM}:countersign-cert-manager-operator`;
 export const WAIT_MS = 120_000;
 const NONROOT = 65_532;
@@ -92,7 +92,8 @@ export async function startStand({ realPods }: { readonly realPods: boolean }): 
     start: async () => {
       const account = 'countersign-cert-manager-operator';
       const kubeconfig = await cluster.serviceAccountKubeconfig(SYSTEM, account);
-      const started = await startComponent({ name: 'cert-manager-operator', kubeconfig });
+      const args = ['--lease-namespace', SYSTEM];
+      const started = await startComponent({ name: 'cert-manager-operator', kubeconfig, args });
       processes.push(started);
       return started;
     },

@@ -3,7 +3,8 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { DEMO } from '../../build/demo-installation.ts';
 import { COMPONENTS } from '../../src/manifests/components.ts';
-import { admissionDifferences, admissionRisk } from '../../src/manifests/admission/compare.ts';
+import { admissionDifferences } from '../../src/manifests/admission/compare.ts';
+import { admissionRisk } from '../../src/manifests/admission/risks.ts';
 import { printedAdmission } from '../support/manifests/printed-admission.ts';
 
 const PODS = 'countersign-pod-certificate-requests';

@@ -9,6 +9,12 @@ export const CERT_MANAGER_DEPLOYMENTS = {
   plural: 'certmanagerdeployments',
 } as const;
 
+/**
+ * Where its operator runs, with nobody else: its token reads every Secret, and whoever may make pods or tokens in a
+ * namespace has the tokens of that namespace.
+ */
+export const CERT_MANAGER_OPERATOR_NAMESPACE = 'countersign-cert-manager';
+
 /** The components of cert-manager, each a Deployment of its release. */
 export const CERT_MANAGER_COMPONENTS = ['controller', 'webhook', 'cainjector'] as const;
 

@@ -37,7 +37,11 @@ export function permissions({
       ...{ resourceNames: versions.map(releaseMapOf), verbs: ['get'] },
     },
     EVENTS_IN_DEFAULT,
-    readPolicies({ leases }, ['countersign-events']),
+    // It is alone in its namespace: no policy need hold its Leases.
+    readPolicies({ leases: undefined }, [
+      'countersign-cert-manager-operator',
+      'countersign-cert-manager-events',
+    ]),
     ...onLeaderLease(
       { signerNames: [], bundles: [], secrets: [], leases },
       'cert-manager-operator',

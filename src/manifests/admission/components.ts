@@ -186,11 +186,14 @@ export function whatAnswersChange(namespace: string): readonly Manifest[] {
  *
  * @param namespace - where the components run
  */
-export function whichEventsAreWritten(namespace: string): readonly Manifest[] {
+export function whichEventsAreWritten(
+  namespace: string,
+  name = 'countersign-events',
+): readonly Manifest[] {
   const prefix = userOf(namespace, '');
   const own = `'countersign.dev/' + request.userInfo.username.replace('${prefix}', '')`;
   return policy({
-    name: 'countersign-events',
+    name,
     rule: {
       apiGroups: ['events.k8s.io'],
       apiVersions: ['v1'],

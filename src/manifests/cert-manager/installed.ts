@@ -3,6 +3,7 @@
 import { DEFAULT_SECRET_NAMESPACE } from '../../api/signer/own-tls.ts';
 import { permissions } from '../../controllers/cert-manager-operator/permissions.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
+import { whoWritesCertManagerDeployments } from '../admission/cert-manager-deployments.ts';
 import { operatorDeployment } from '../operator/deployment.ts';
 import { merged, onObject } from '../operator/managed-rules.ts';
 import { roleManifests, type Manifest } from '../roles.ts';
@@ -16,7 +17,7 @@ const NAMESPACE = 'cert-manager';
 
 /** What the operator itself is started as. */
 export interface CertManagerOperatorRelease extends CertManagerSettings {
-  /** Where it runs. */
+  /** Where it runs, with nobody else. */
   readonly namespace: string;
   /** A repository. */
   readonly image: string;
@@ -42,7 +43,7 @@ function certManagerOperatorRules({
 }
 
 /**
- * The namespaces, the operator's ServiceAccount with these permissions, and its Deployment. The CustomResourceDefinition is
+ * The namespaces, the operator's ServiceAccount with these permissions, who may write its object, and its Deployment. The CustomResourceDefinition is
  * deploy/crds/operator/certmanagerdeployments.yaml.
  */
 export function certManagerOperatorManifests(
@@ -62,6 +63,7 @@ export function certManagerOperatorManifests(
     // As the release has it: without labels of ours, which it would lose.
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } },
     ...roleManifests(COMPONENT, namespace, certManagerOperatorRules(release)),
+    ...whoWritesCertManagerDeployments(namespace),
     deployment,
   ];
 }

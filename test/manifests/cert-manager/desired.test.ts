@@ -2,9 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { CertManagerSpec } from '../../../src/api/operator/cert-manager-deployment.ts';
-import type { PermissionRule } from '../../../src/kube/resource/permissions.ts';
 import { certManagerOf } from '../../../src/manifests/cert-manager/desired.ts';
-import { certManagerOperatorManifests } from '../../../src/manifests/cert-manager/installed.ts';
 import { refuseSpec, sumsOf } from '../../../src/manifests/cert-manager/preflight.ts';
 import { CERT_MANAGER_MOULDS, RELEASES } from '../../../src/manifests/cert-manager/releases.ts';
 import type { ManagedObject } from '../../../src/reconciling/objects/managed-object.ts';
@@ -213,29 +211,6 @@ test('overrides reach the Deployment of their component, and no other', () => {
       },
     },
   });
-});
-
-interface Role {
-  readonly kind: string;
-  readonly rules: readonly PermissionRule[];
-}
-
-test('its permissions to write have names, and there is no wildcard, escalate or bind', () => {
-  const release = { namespace: 'countersign-system', image: 'i', version: '0.1.0', ...SETTINGS };
-  const roles = certManagerOperatorManifests(release).filter(({ kind }) =>
-    ['Role', 'ClusterRole'].includes(String(kind)),
-  ) as unknown as readonly Role[];
-  const rules = roles.flatMap((role) => role.rules);
-  for (const { verbs, resources, apiGroups } of rules)
-    for (const each of [...verbs, ...resources, ...apiGroups])
-      assert.ok(!['*', 'escalate', 'bind', 'impersonate'].includes(each), each);
-  const written = ['deployments', 'clusterroles', 'clusterrolebindings', 'roles', 'rolebindings'];
-  const writing = rules.filter(
-    ({ verbs, resources }) =>
-      verbs.includes('create') && resources.some((each) => written.includes(each)),
-  );
-  assert.ok(writing.length > 0);
-  for (const { resourceNames = [] } of writing) assert.ok(resourceNames.length > 0);
 });
 
 test('the objects of every known release have the namespaces that an administrator makes', () => {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
 import { addCertManagerOptions, addImageOptions } from '../../../app/component-options.ts';
+import { CERT_MANAGER_OPERATOR_NAMESPACE } from '../../../api/operator/cert-manager-deployment.ts';
 import { DEFAULT_SECRET_NAMESPACE } from '../../../api/signer/own-tls.ts';
 import { addUserOptions } from '../../user-client.ts';
 import type { PlanOptions } from './plan.ts';
@@ -39,7 +40,7 @@ export function addCertManagerOperatorVerbs(operator: Command): void {
     .option(
       '--namespace <name>',
       'namespace of the operator and of the ConfigMap',
-      'countersign-system',
+      CERT_MANAGER_OPERATOR_NAMESPACE,
     );
   addUserOptions(addCertManagerOptions(plan)).action(async (options: CertManagerPlanOptions) => {
     const { runCertManagerPlan } = await import('./plan-cert-manager.ts');

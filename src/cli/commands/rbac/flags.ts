@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
+import { CERT_MANAGER_OPERATOR_NAMESPACE } from '../../../api/operator/cert-manager-deployment.ts';
 import { DEFAULT_SECRET_NAMESPACE, OWN_TLS_SIGNER } from '../../../api/signer/own-tls.ts';
 import { addImageOptions, addReleaseOption } from '../../../app/component-options.ts';
 import type { RbacOptions } from './run.ts';
@@ -126,7 +127,12 @@ function addOperatorFlags(command: Command): Command {
     )
     .option(
       '--cert-manager-operator',
-      'print instead what the operator of cert-manager needs: its roles and its Deployment',
+      'print instead what the operator of cert-manager needs: its namespace, its roles, its policies and its Deployment',
       false,
+    )
+    .option(
+      '--cert-manager-operator-namespace <name>',
+      'namespace of that operator, in which nothing else is: its token reads every Secret',
+      CERT_MANAGER_OPERATOR_NAMESPACE,
     );
 }

@@ -45,6 +45,7 @@ export interface RbacOptions extends OperatorFlags, CertManagerOperatorFlags {
   readonly output?: string;
   readonly operator?: string;
   readonly certManagerOperator: boolean;
+  readonly certManagerOperatorNamespace: string;
   readonly whoMayRequest: boolean;
   readonly fromCluster: boolean;
   readonly secretNamespace: string;
@@ -97,10 +98,16 @@ async function writeOperator(file: string, options: RbacOptions): Promise<void> 
   await writeManifests('operator.yaml', manifests, options.output);
 }
 
-/** What an administrator applies before a CertManagerDeployment. */
+/** What an administrator applies before a CertManagerDeployment. @throws SignerError USAGE (`fail`) */
 function certManagerOperator(options: RbacOptions): readonly Manifest[] {
+  const { namespace: components, secretNamespace: keys } = options;
+  const { certManagerOperatorNamespace: namespace } = options;
+  if ([components, keys, 'cert-manager', 'kube-system', 'default'].includes(namespace)) {
+    const message = `--cert-manager-operator-namespace ${namespace}: its token reads every Secret, and whoever may make pods there has it; name a namespace for it alone`;
+    throw new SignerError({ code: 'USAGE', disposition: 'fail', message });
+  }
   return certManagerOperatorManifests({
-    ...{ namespace: options.namespace, image: options.image, version: VERSION },
+    ...{ namespace, image: options.image, version: VERSION },
     ...{ moreReleases: options.allowRelease, dangerZone: options.allowDangerZone },
   });
 }
