@@ -111,11 +111,13 @@ test('operator plan prints what was changed, deleted and left over, and puts not
     return found;
   };
   const [role, gone, deployment] = [find('ClusterRole'), find('Service'), find('Deployment')];
+  const binding = find('ClusterRoleBinding');
   await disturb(stand.client, role, 'planned');
   await disturb(stand.client, deployment, 'planned');
   const live = await stand.admin.read(gone);
   assert.ok(live);
   await stand.admin.remove(live);
+  await rebind(binding, 'view');
   const before_ = await differences(stand);
   const { code, stdout } = await planner.planOf({
     ...EXAMPLE.spec,
@@ -125,14 +127,53 @@ test('operator plan prints what was changed, deleted and left over, and puts not
   assert.match(stdout, new RegExp(`^adopt {3}${titleOf(role)}$`, 'm'));
   assert.match(stdout, new RegExp(`^clean {3}${titleOf(deployment)} `, 'm'));
   assert.match(stdout, new RegExp(`^make {4}${titleOf(gone)}$`, 'm'));
+  assert.match(stdout, new RegExp(`^report {2}${titleOf(binding)} binds ClusterRole view`, 'm'));
   assert.match(
     stdout,
     /^remove {2}Deployment countersign-system\/countersign-certificate-request$/m,
   );
   assert.deepEqual(await differences(stand), before_);
   assert.deepEqual(await planner.writes(), []);
+  const foreign = await stand.admin.read(binding);
+  assert.ok(foreign);
+  await stand.admin.remove(foreign);
   operator = await stand.start();
   await healed(stand);
+});
+
+/** In place of a binding, one of somebody else's that binds another role. */
+async function rebind(
+  { apiVersion, kind, metadata, ...rest }: ManagedObject,
+  role: string,
+): Promise<void> {
+  const { name } = metadata;
+  await stand.cluster.kubectl(['delete', kind, name]);
+  const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: role };
+  const input = JSON.stringify({ ...rest, apiVersion, kind, metadata: { name }, roleRef });
+  await stand.cluster.kubectl(['create', '-f', '-'], { input });
+}
+
+test('operator plan goes by the flags of the operator that is installed, where none are given', async () => {
+  const args = ['-n', 'countersign-system', 'patch', 'deployment', 'countersign-operator'];
+  const set = (image: string): Promise<unknown> =>
+    stand.cluster.kubectl([
+      ...[...args, '--type=json', '-p'],
+      JSON.stringify([
+        {
+          op: 'replace',
+          path: '/spec/template/spec/containers/0/args',
+          value: ['operator', `--image=${image}`, '--unknown=flag'],
+        },
+      ]),
+    ]);
+  await set('example.com/mirror');
+  const pattern = /^change {2}Deployment countersign-system\/countersign-signer .*\/image/m;
+  assert.match((await planner.plan()).stdout, pattern);
+  assert.match((await planner.plan('--image=countersign')).stdout, /^0 to change/);
+  await set('countersign');
+  assert.match((await planner.plan()).stdout, /^0 to change/);
+  const elsewhere = await planner.plan('--namespace=default');
+  assert.match(elsewhere.stderr, /no operator in namespace default .*write --image/);
 });
 
 /** All of them in the long form; else every fifth, other ones for each seed. */

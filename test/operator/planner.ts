@@ -13,6 +13,7 @@ const USER = `system:serviceaccount:default:${NAME}`;
 interface Planned {
   readonly code: number;
   readonly stdout: string;
+  readonly stderr: string;
 }
 
 /** Somebody who may read everything, and write nothing. */
@@ -28,7 +29,7 @@ export interface Planner {
 /** @param command - the words and flags that every plan begins with */
 export async function plannerOf(
   { cluster }: Pick<Stand, 'cluster'>,
-  command: readonly string[] = ['operator', 'plan', '--image=countersign'],
+  command: readonly string[] = ['operator', 'plan'],
 ): Promise<Planner> {
   const version = 'rbac.authorization.k8s.io/v1';
   const [apiGroup, kind] = ['rbac.authorization.k8s.io', 'ClusterRole'];
@@ -49,8 +50,8 @@ export async function plannerOf(
   const plan = (...flags: readonly string[]): Promise<Planned> =>
     new Promise((resolve) => {
       const args = [MAIN, ...command, '--kubeconfig', kubeconfig];
-      execFile(process.execPath, [...args, ...flags], (error, stdout) => {
-        resolve({ code: error === null ? 0 : Number(error.code), stdout });
+      execFile(process.execPath, [...args, ...flags], (error, stdout, stderr) => {
+        resolve({ code: error === null ? 0 : Number(error.code), stdout, stderr });
       });
     });
   return {

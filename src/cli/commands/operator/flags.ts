@@ -16,10 +16,15 @@ export function addOperatorVerbs(operator: Command): void {
     .description('print what the operator would change, and change nothing')
     .option('-f, --file <file>', 'a Countersign in a file, in place of the one in the cluster')
     .option('--namespace <name>', 'namespace of the components', 'countersign-system')
-    .option('--secret-namespace <name>', 'namespace of the CA Secrets', DEFAULT_SECRET_NAMESPACE);
+    .option('--secret-namespace <name>', 'namespace of the CA Secrets', DEFAULT_SECRET_NAMESPACE)
+    .addHelpText(
+      'after',
+      '\nWhere an operator is installed, its flags count for those that you leave out: the image is the one that it would choose.',
+    );
   addUserOptions(addImageOptions(plan)).action(async (options: PlanOptions) => {
     const { runPlan } = await import('./plan.ts');
-    process.exitCode = await runPlan(options);
+    const given = Object.keys(options).filter((each) => plan.getOptionValueSource(each) === 'cli');
+    process.exitCode = await runPlan(options, new Set(given));
   });
 }
 

@@ -14,9 +14,10 @@ import { titleOf, type ManagedObject } from '../../../reconciling/objects/manage
 import { MANAGED_BY, isMarked, marked, superfluous } from '../../../reconciling/objects/mark.ts';
 import { printable } from '../../../quote.ts';
 import { createWriter } from '../../../reconciling/writer.ts';
-import { printText } from '../../terminal.ts';
+import { printProgress, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 import { readCountersign } from './countersign-file.ts';
+import { installedFlags } from './operator-flags.ts';
 
 /** Flags of `countersign operator plan`. */
 export interface PlanOptions extends UserOptions, OperatorFlags {
@@ -40,17 +41,19 @@ export interface PlannedKind<T extends InstallationObject> {
 /**
  * Prints one line for each object that is not as it is desired, and a summary. Changes nothing.
  *
+ * @param given - the names of the flags that the user wrote; for the others those of the operator count, where there is one
  * @returns the exit code: 0; 3 where the operator would refuse the spec
  * @throws SignerError USAGE (`fail`) where there is no Countersign
  */
-export async function runPlan(options: PlanOptions): Promise<number> {
+export async function runPlan(options: PlanOptions, given: ReadonlySet<string>): Promise<number> {
   const { client } = await connectUser(options, 'operator');
-  const settings = {
-    ...{ namespace: options.namespace, keysNamespace: options.secretNamespace },
-    ...{ image: options.image, allowedImages: options.allowImage },
-    dangerZone: options.allowDangerZone,
-  };
   try {
+    const flags = await flagsFor(client, options, given);
+    const settings = {
+      ...{ namespace: options.namespace, keysNamespace: flags.secretNamespace },
+      ...{ image: flags.image, allowedImages: flags.allowImage },
+      dangerZone: flags.allowDangerZone,
+    };
     return await printPlan<Countersign>(client, options.file, {
       ...{ kind: 'Countersign', resource: resource(COUNTERSIGNS), label: 'countersign' },
       readFile: readCountersign,
@@ -59,6 +62,22 @@ export async function runPlan(options: PlanOptions): Promise<number> {
   } finally {
     await client.close();
   }
+}
+
+async function flagsFor(
+  client: Client,
+  options: PlanOptions,
+  given: ReadonlySet<string>,
+): Promise<PlanOptions> {
+  const { namespace, image } = options;
+  const installed = await installedFlags(client, namespace);
+  if (installed === undefined && !given.has('image')) {
+    printProgress(
+      `there is no operator in namespace ${namespace} whose --image counts; images are planned from ${image}: write --image as it will have it`,
+    );
+  }
+  const written = Object.entries(options).filter(([name]) => given.has(name));
+  return { ...options, ...installed, ...Object.fromEntries(written) };
 }
 
 /**
@@ -150,7 +169,9 @@ function lineOf(
   live: ManagedObject | undefined,
   label: string,
 ): string | undefined {
-  if (action === 'leave') return problem === undefined ? undefined : `${WORDS.leave} ${problem}`;
+  // What the operator refuses to change is no change of its own, whatever else of the object differs.
+  if (problem !== undefined) return `${WORDS.leave} ${problem}`;
+  if (action === 'leave') return undefined;
   const adopted = live !== undefined && action === 'apply' && !isMarked(live, label);
   const word = adopted ? 'adopt  ' : WORDS[action];
   const detail = adopted || paths.length === 0 ? '' : `  ${paths.join(' ')}`;
