@@ -34,6 +34,8 @@ export interface InvalidOptIn {
 export interface ClusterStandings {
   readonly standings: readonly Standing[];
   readonly invalid: readonly InvalidOptIn[];
+  /** Those that opted in where their namespace did not: nobody looks at them. */
+  readonly unlabelled: readonly Workload[];
 }
 
 /** A change of an object: created without `before`, deleted without `now`. */
@@ -112,14 +114,18 @@ export class ClusterView {
     };
     const standings: Standing[] = [];
     const invalid: InvalidOptIn[] = [];
+    const unlabelled: Workload[] = [];
     for (const workload of this.#workloads.values()) {
-      if (!this.isOptedIn(workload.metadata.namespace ?? '')) continue;
       const optIn = optInOf(workload);
+      if (!this.isOptedIn(workload.metadata.namespace ?? '')) {
+        if (optIn.kind !== 'out') unlabelled.push(workload);
+        continue;
+      }
       if (optIn.kind === 'invalid') invalid.push({ workload, message: optIn.message });
       if (optIn.kind === 'in') {
         standings.push(standingOf(workload, optIn, source, { ...times, now }));
       }
     }
-    return { standings, invalid };
+    return { standings, invalid, unlabelled };
   }
 }

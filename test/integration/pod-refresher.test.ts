@@ -130,12 +130,35 @@ test('Secrets that change at once restart each workload that uses one exactly on
 });
 
 test('countersign refresh plan says that everybody is up to date, and who is not', async () => {
-  const plan = async (): Promise<readonly { workload: string; when: string; why: string }[]> => {
-    const args = [MAIN, 'refresh', 'plan', '--kubeconfig', cluster.kubeconfig, '--output', 'json'];
-    const { stdout } = await promisify(execFile)(process.execPath, args);
-    return JSON.parse(stdout) as Awaited<ReturnType<typeof plan>>;
+  const planText = async (...flags: readonly string[]): Promise<string> => {
+    const args = [MAIN, 'refresh', 'plan', '--kubeconfig', cluster.kubeconfig, ...flags];
+    return (await promisify(execFile)(process.execPath, args)).stdout;
   };
+  const plan = async (
+    ...flags: readonly string[]
+  ): Promise<readonly { workload: string; when: string; why: string }[]> =>
+    JSON.parse(await planText('--output', 'json', ...flags)) as Awaited<ReturnType<typeof plan>>;
   assert.deepEqual(await plan(), []);
+  assert.match(
+    await planText(),
+    /^all \d+ workloads that opted in have their current certificates$/m,
+  );
+  assert.equal(
+    await planText('--namespace', 'default'),
+    [
+      'no workload in namespace default has opted in, so none is restarted. Both are needed:',
+      '  kubectl label namespace default countersign.dev/refresh=enabled',
+      '  kubectl annotate deployment NAME --namespace default countersign.dev/refresh=secrets',
+      '',
+    ].join('\n'),
+  );
+  const half = { namespace: 'default', name: 'half', secrets: [], wish: 'secrets' };
+  await stand.workload(half);
+  assert.match(
+    await planText('--namespace', 'default'),
+    /^Deployment default\/half +never +its namespace did not opt in: kubectl label namespace default /m,
+  );
+  await stand.delete(`${APPS}/namespaces/default/deployments/half`);
   await stand.namespace('settling');
   await stand.certificate('settling', 'tls');
   await stand.workload({ namespace: 'settling', name: 'new', secrets: ['tls'], wish: 'secrets' });

@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import { formatTime } from '../../../api/object/time.ts';
-import { workloadText } from '../../../api/workload/workload.ts';
+import { workloadText, type Workload } from '../../../api/workload/workload.ts';
 import { refreshSettings, type RefreshOptions } from '../../refresh-options.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { columns } from '../../../operations/show/table.ts';
 import { ClusterView, type ClusterStandings } from '../../../refreshing/cluster-view.ts';
-import { isOutdated, Refresher } from '../../../refreshing/refresher.ts';
+import { forecast } from '../../../refreshing/forecast.ts';
+import { NAMESPACE_OPTED_IN, REFRESH } from '../../../refreshing/opt-in.ts';
 import type { Standing } from '../../../refreshing/standing.ts';
 import type { RestartVerdict, WaitReason } from '../../../refreshing/verdict.ts';
 import { podsOf } from '../../../controllers/pod-refresher/act.ts';
+import { shellWord } from '../../../quote.ts';
 import { printDocument, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 import { readCluster } from './read-cluster.ts';
@@ -35,58 +37,54 @@ interface PlannedRestart {
 export async function printPlan(options: RefreshPlanOptions): Promise<void> {
   const { client } = await connectUser(options, 'refresh');
   try {
-    const planned = await planOf(client, options);
+    const { planned, current } = await planOf(client, options);
     if (options.output === 'json') printDocument(`${JSON.stringify(planned, null, 2)}\n`);
-    else printText(text(planned));
+    else printText(text(planned, current, options.namespace));
   } finally {
     await client.close();
   }
 }
 
-async function planOf(
-  client: Client,
-  options: RefreshPlanOptions,
-): Promise<readonly PlannedRestart[]> {
+/** What is planned, and how many workloads opted in and are up to date. */
+interface Plan {
+  readonly planned: readonly PlannedRestart[];
+  readonly current: number;
+}
+
+async function planOf(client: Client, options: RefreshPlanOptions): Promise<Plan> {
   const now = (): number => Date.now() - client.clockOffset();
   const view = new ClusterView(now);
   await readCluster(client, view);
   const settings = refreshSettings(options);
+  // Those of other namespaces take slots, too.
   const found = view.standings(settings);
-  const passed = await new Refresher(settings.limits).pass(found.standings, {
+  const verdicts = await forecast(found.standings, settings.limits, {
     now,
     podsOf: (standing) => podsOf({ client }, standing),
     budgetsOf: (namespace) => view.budgetsOf(namespace),
-    // Nothing is written: it takes a slot, so that the next one is told to wait for it.
-    restart: () => Promise.resolve('begun'),
   });
-  const verdicts = new Map(passed);
-  for (const standing of found.standings) {
-    if (await isCurrentAlready(client, standing, verdicts.get(standing.key))) {
-      verdicts.delete(standing.key);
-    }
-  }
-  const { namespace } = options;
-  return plannedRestarts(found, verdicts).filter(
-    ({ workload }) =>
-      namespace === undefined || workload.split(' ')[1]?.startsWith(`${namespace}/`),
-  );
+  const shown = inNamespace(found, options.namespace);
+  const planned = plannedRestarts(shown, verdicts);
+  const named = new Set(planned.map(({ workload }) => workload));
+  const current = shown.standings.filter(({ workload }) => !named.has(workloadText(workload)));
+  return { planned, current: current.length };
 }
 
-/**
- * Whether a workload that waits will not be restarted, since all its pods are newer than its certificates: pod-refresher asks
- * for its pods only when it is due.
- */
-async function isCurrentAlready(
-  client: Client,
-  standing: Standing,
-  verdict: RestartVerdict | undefined,
-): Promise<boolean> {
-  if (verdict?.kind !== 'waiting' && verdict?.kind !== 'held') return false;
-  return !isOutdated(await podsOf({ client }, standing), standing);
+function inNamespace(
+  { standings, invalid, unlabelled }: ClusterStandings,
+  namespace: string | undefined,
+): ClusterStandings {
+  const isShown = ({ metadata }: Workload): boolean =>
+    namespace === undefined || metadata.namespace === namespace;
+  return {
+    standings: standings.filter(({ workload }) => isShown(workload)),
+    invalid: invalid.filter(({ workload }) => isShown(workload)),
+    unlabelled: unlabelled.filter(isShown),
+  };
 }
 
 function plannedRestarts(
-  { standings, invalid }: ClusterStandings,
+  { standings, invalid, unlabelled }: ClusterStandings,
   verdicts: ReadonlyMap<string, RestartVerdict>,
 ): readonly PlannedRestart[] {
   const ofStandings = standings.flatMap((standing) => {
@@ -99,7 +97,15 @@ function plannedRestarts(
   const ofInvalid = invalid.map(({ workload, message }) => ({
     ...{ workload: workloadText(workload), when: 'never', why: message },
   }));
-  return [...ofStandings, ...ofInvalid];
+  const ofUnlabelled = unlabelled.map((workload) => ({
+    ...{ workload: workloadText(workload), when: 'never' },
+    why: `its namespace did not opt in: ${labelCommand(workload.metadata.namespace ?? '')}`,
+  }));
+  return [...ofStandings, ...ofInvalid, ...ofUnlabelled];
+}
+
+function labelCommand(namespace: string): string {
+  return `kubectl label namespace ${shellWord(namespace)} ${REFRESH}=${NAMESPACE_OPTED_IN}`;
 }
 
 const WAITS: Readonly<Record<WaitReason, string>> = {
@@ -139,8 +145,29 @@ function why({ changes, deadline }: Standing): string {
 /** Of a fingerprint: enough to tell two apart. */
 const SHOWN_DIGITS = 12;
 
-function text(planned: readonly PlannedRestart[]): string {
-  if (planned.length === 0) return 'every workload that opted in has its current certificates\n';
+function text(
+  planned: readonly PlannedRestart[],
+  current: number,
+  namespace: string | undefined,
+): string {
+  if (planned.length === 0) return current === 0 ? nobody(namespace) : allCurrent(current);
   const rows = planned.map((each) => [each.workload, each.when, each.why]);
   return [...columns([['WORKLOAD', 'WHEN', 'WHY'], ...rows]), ''].join('\n');
+}
+
+function allCurrent(count: number): string {
+  const who = count === 1 ? 'the one workload' : `all ${count} workloads`;
+  return `${who} that opted in ${count === 1 ? 'has its' : 'have their'} current certificates\n`;
+}
+
+/** Both opt-ins are missing, or the annotation is. */
+function nobody(namespace: string | undefined): string {
+  const where = namespace === undefined ? '' : ` in namespace ${namespace}`;
+  const name = shellWord(namespace ?? 'NAMESPACE');
+  return [
+    `no workload${where} has opted in, so none is restarted. Both are needed:`,
+    `  ${labelCommand(namespace ?? 'NAMESPACE')}`,
+    `  kubectl annotate deployment NAME --namespace ${name} ${REFRESH}=secrets`,
+    '',
+  ].join('\n');
 }
