@@ -17,6 +17,7 @@ const VALUES = {
   networkPolicy: { enabled: true },
   serviceMonitor: { enabled: true },
   alerts: { enabled: true },
+  injection: { enabled: true },
   dashboards: { enabled: true },
 };
 

@@ -43,6 +43,7 @@ export type ErrorCode =
   | 'AUTHORITY_MISSING'
   | 'AUTHORITY_INVALID'
   | 'AUTHORITY_EXPIRED'
+  | 'REVOCATIONS_UNKNOWN'
   | 'ANCHOR_MISSING'
   | 'ANCHOR_NOT_SERVED'
   // What names of pods are proven by (src/controllers/pcr-issuer).

@@ -2,6 +2,7 @@
 /** Objects with tokens as YAML with template actions. */
 import { stringify } from 'yaml';
 import { crlConfigMapName } from '../../src/api/revocation/revocation.ts';
+import { environmentRow, profileRow } from '../../src/manifests/admission/injection/profiles.ts';
 import {
   ACCOUNT,
   ACME_SIGNER,
@@ -16,6 +17,7 @@ import {
   PLACED_SECRET,
   PROVIDER,
   PROVIDER_SOLVER,
+  PROFILE,
   SECRET,
   SIGNER,
   TEAM,
@@ -46,8 +48,29 @@ const SUFFIXED: Readonly<Record<string, readonly [list: string, suffix: string]>
   [crlConfigMapName(SECRET)]: ['$names.secrets', crlConfigMapName('')],
 };
 
+/** The rows of the tables of injection, with a loop in their place. */
+const ROWS: readonly (readonly [text: string, action: string])[] = [
+  [profileRow(PROFILE), loopOf('$names.profiles', profileRow(fields(PROFILE)))],
+  ...PROFILE.environment.map((each): [string, string] => [
+    environmentRow(PROFILE.name, each),
+    loopOf('$names.environment', environmentRow('{{ .profile }}', fields(each))),
+  ]),
+];
+
+/** A row for each item of a list; a brace before an action would be part of its delimiter. */
+function loopOf(list: string, row: string): string {
+  return `{{ range ${list} }}{{ "{" }}${row.slice(1)}{{ end }}`;
+}
+
+/** The texts of an object, each replaced with the action that writes the field of that name. */
+function fields<T extends object>(of: T): Record<keyof T, string> {
+  const actions = Object.keys(of).map((key) => [key, `{{ .${key} }}`]);
+  return Object.fromEntries(actions) as Record<keyof T, string>;
+}
+
 /** Texts with tokens → what the template writes in their place; the longer ones first. */
 const TEXTS: readonly (readonly [text: string, action: string])[] = [
+  ...ROWS,
   [
     `{'${BUNDLE}': '${SIGNER}', `,
     // A brace before an action would be part of its delimiter.

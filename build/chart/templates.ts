@@ -22,6 +22,7 @@ type Documents = readonly unknown[];
 /** File → when it is there. */
 const GUARDS: Readonly<Record<string, string>> = {
   'admission/who-may-request.yaml': '.Values.whoMayRequest',
+  'admission/injection.yaml': '.Values.injection.enabled',
   // On a first installation Helm would not find its kind: NOTES.txt says what to do.
   'serving-signer.yaml':
     'and .Values.servingSigner.create (.Capabilities.APIVersions.Has "countersign.dev/v1alpha1/ClusterSigner") (include "countersign.ownsServingSigner" .)',

@@ -4,6 +4,7 @@
  * template actions for them.
  */
 import { OWN_TLS_SIGNER } from '../../src/api/signer/own-tls.ts';
+import type { InjectionProfile } from '../../src/manifests/admission/injection/profiles.ts';
 import { COMPONENTS } from '../../src/manifests/components.ts';
 import type { ComponentSettings, InstallationPlan } from '../../src/manifests/installation-plan.ts';
 
@@ -27,6 +28,16 @@ export const PROVIDER = '⟦provider⟧';
 export const PROVIDER_SOLVER = '⟦provider-solver⟧';
 /** What AcmeSigners may have called. */
 export const ADDRESS = '⟦address⟧';
+/** A profile of injection, and one of its environment variables. */
+export const PROFILE: InjectionProfile = {
+  name: '⟦profile⟧',
+  signerName: '⟦profile-signer⟧',
+  keyType: '⟦key-type⟧',
+  seconds: '⟦seconds⟧',
+  mountPath: '⟦mount-path⟧',
+  trustBundle: '⟦with-bundle⟧',
+  environment: [{ name: '⟦variable⟧', value: '⟦value⟧' }],
+};
 /** Names of which a release has one. */
 export const NAMESPACE = '⟦namespace⟧';
 export const KEYS = '⟦keys⟧';
@@ -131,6 +142,7 @@ export function symbolicPlan({
       solverSecrets: [{ namespace: DNS_PLACE, name: PLACED_SECRET }],
       dnsWebhooks: [{ group: PROVIDER, solver: PROVIDER_SOLVER }],
       ...(acme ? { acme: { ...SYMBOLIC_ACME, renewCertificates: renews } } : {}),
+      injection: [PROFILE],
     },
     acme: {
       ...{ servers: [ADDRESS], solvers: [ADDRESS], networks: [ADDRESS], http01Zones: [ADDRESS] },

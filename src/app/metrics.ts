@@ -134,6 +134,10 @@ function ledgerMetrics(metrics: Metrics): LedgerMetrics {
       metrics.ledgerEntries.set({ log }, entries);
       metrics.ledgerCheckpoint.set({ log }, at);
     },
+    ledgerUnrecorded: (open, explained) => {
+      metrics.ledgerUnrecorded.set(open);
+      metrics.ledgerExplained.set(explained);
+    },
   };
 }
 

@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Every check of `countersign check`: its page in docs/checks is made of this. Ids are API. */
+import { ACME_CHECKS } from './catalogue/acme.ts';
 import { CHECK_GROUPS, type CheckDescription } from './catalogue/description.ts';
 import { INSTALLATION_CHECKS } from './catalogue/installation.ts';
 import { KUBERNETES_CHECKS } from './catalogue/kubernetes.ts';
 import { SIGNER_CHECKS } from './catalogue/signers.ts';
 
-const CHECKS = { ...KUBERNETES_CHECKS, ...INSTALLATION_CHECKS, ...SIGNER_CHECKS } as const;
+const CHECKS = {
+  ...KUBERNETES_CHECKS,
+  ...INSTALLATION_CHECKS,
+  ...SIGNER_CHECKS,
+  ...ACME_CHECKS,
+} as const;
 
 /** The stable id of a check. */
 export type CheckId = keyof typeof CHECKS;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What `countersign check` reads of a cluster, before anything is judged. */
+import type { AcmeSigner, Order } from '../api/acme/index.ts';
 import type { Client } from '../kube/client/client.ts';
 import type { Lease } from '../kube/lease/lease.ts';
 import type { PermissionRule } from '../kube/resource/permissions.ts';
@@ -58,6 +59,31 @@ export interface InstallationFacts {
   readonly policies: Seen<ReadonlyMap<string, LiveAdmission>>;
   readonly signers: Seen<SignerFacts>;
   readonly requests: Seen<readonly WaitingRequest[]>;
+  readonly acme: Seen<AcmeFacts>;
+}
+
+/** The signers of ACME, and how far their Orders are. */
+export interface AcmeFacts {
+  /** AcmeClusterSigners and AcmeSigners. */
+  readonly signers: readonly AcmeSigner[];
+  /** Those whose spec is invalid, and why. */
+  readonly invalid: readonly { readonly name: string; readonly why: string }[];
+  readonly orders: Seen<readonly NewestOrder[]>;
+}
+
+/** The newest Order of a request. */
+export interface NewestOrder {
+  readonly name: string;
+  readonly namespace: string;
+  readonly attempt: number;
+  readonly state: Order['status']['state'];
+  readonly isIssued: boolean;
+  /** Milliseconds since the epoch: when it was made. */
+  readonly since: number;
+  /** `Reason: message`. */
+  readonly why?: string;
+  /** Milliseconds since the epoch. */
+  readonly nextAttemptAt?: number;
 }
 
 /** apiextensions.k8s.io/v1 CustomResourceDefinition, as far as it is read. */

@@ -63,7 +63,9 @@ export function checkComponents(facts: InstallationFacts): readonly Outcome[] {
   return whereSeen(facts.leases, (leases) => {
     const running = runningComponents(leases, facts.now);
     const wanted = [...COMPONENTS].filter(
-      ([name, { optional }]) => optional === undefined || isInstalled(facts, leases, name),
+      ([name, { optional, leases: has }]) =>
+        // Replicas of one without Leases are counted by replicas-available.
+        has !== false && (optional === undefined || isInstalled(facts, leases, name)),
     );
     const away = wanted.filter(([name]) => !running.has(name));
     return allWell(

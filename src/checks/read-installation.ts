@@ -10,14 +10,17 @@ import { COUNTERSIGNS } from '../api/operator/countersign.ts';
 import { CERT_MANAGER_DEPLOYMENTS } from '../api/operator/cert-manager-deployment.ts';
 import type { InstallationObject } from '../api/operator/installation.ts';
 import type {
+  AcmeFacts,
   Definition,
   Deployment,
   InstallationFacts,
   OperatedInstallation,
   ReadInit,
+  SignerFacts,
 } from './facts.ts';
 import type { Seen } from './finding.ts';
 import { installerOf, type InstalledMetadata } from './installer.ts';
+import { readAcme } from './read-acme.ts';
 import { readRequests } from './read-requests.ts';
 import { readSigners } from './read-signers.ts';
 import { mapSeen, seeAll } from './see.ts';
@@ -30,33 +33,45 @@ const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1' };
 export async function readInstallation(init: ReadInit): Promise<InstallationFacts> {
   const { client, namespace } = init;
   const installedBy: InstalledMetadata[] = [];
-  const [definitions, deployments, leases, roles, policies, signers, operated] = await Promise.all([
-    seeAll(client, DEFINITIONS, definitionOf),
-    seeAll(
-      client,
-      { group: 'apps', version: 'v1', plural: 'deployments', namespace, labelSelector: OURS },
-      (deployment: RawDeployment) => {
-        if (!isOperator(deployment)) installedBy.push(deployment.metadata);
-        return deploymentOf(deployment);
-      },
-    ),
-    seeAll<Lease, Lease>(
-      client,
-      {
-        ...{ group: 'coordination.k8s.io', version: 'v1', plural: 'leases' },
-        ...{ namespace, labelSelector: OURS },
-      },
-      (lease) => [lease],
-    ),
-    readRoles(client),
-    readPolicies(client),
-    readSigners(init),
-    readOperated(client),
-  ]);
-  const requests = await readRequests(client, signers);
+  const [definitions, deployments, leases, roles, policies, signers, acme, operated] =
+    await Promise.all([
+      seeAll(client, DEFINITIONS, definitionOf),
+      seeAll(
+        client,
+        { group: 'apps', version: 'v1', plural: 'deployments', namespace, labelSelector: OURS },
+        (deployment: RawDeployment) => {
+          if (!isOperator(deployment)) installedBy.push(deployment.metadata);
+          return deploymentOf(deployment);
+        },
+      ),
+      seeAll<Lease, Lease>(
+        client,
+        {
+          ...{ group: 'coordination.k8s.io', version: 'v1', plural: 'leases' },
+          ...{ namespace, labelSelector: OURS },
+        },
+        (lease) => [lease],
+      ),
+      readRoles(client),
+      readPolicies(client),
+      readSigners(init),
+      readAcme(client),
+      readOperated(client),
+    ]);
+  const requests = await readRequests(client, signers, acme);
   // After the answers: the offset of the clocks is known.
   const now = serverTime(init);
-  const facts = { definitions, deployments, leases, roles, policies, signers, requests };
+  const named = withAcmeNames(signers, acme, init.secretNamespace);
+  const facts = {
+    definitions,
+    deployments,
+    leases,
+    roles,
+    policies,
+    signers: named,
+    requests,
+    acme,
+  };
   return { now, ...facts, installer: installerOf(installedBy), operated };
 }
 
@@ -77,6 +92,28 @@ async function readOperated(client: Client): Promise<Seen<readonly OperatedInsta
   ]);
   if (!('value' in ours)) return ours;
   return mapSeen(certManagers, (found) => [...ours.value, ...found]);
+}
+
+/** The roles spell out the names of ACME signers as well. Who made an account key is not known: `acme` reads all. */
+function withAcmeNames(
+  signers: Seen<SignerFacts>,
+  acme: Seen<AcmeFacts>,
+  secretNamespace: string,
+): Seen<SignerFacts> {
+  if (!('value' in acme)) return signers;
+  const ofCluster = acme.value.signers.filter(({ kind }) => kind === 'AcmeClusterSigner');
+  if (ofCluster.length === 0) return signers;
+  const names = {
+    signers: ofCluster.map(({ spec }) => spec.signerName),
+    secrets: ofCluster.map(({ spec }) => ({
+      namespace: secretNamespace,
+      name: spec.acme.accountKey.secret.name,
+    })),
+  };
+  return mapSeen(signers, (facts) => ({
+    ...facts,
+    installation: { ...facts.installation, acme: names },
+  }));
 }
 
 const DEFINITIONS = {

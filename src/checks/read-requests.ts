@@ -10,7 +10,7 @@ import type { KubeObject } from '../api/object/object.ts';
 import { isDerivedName } from '../api/signer/signer.ts';
 import { certificatesResourceIfServed } from '../app/certificates-resources.ts';
 import type { Client } from '../kube/client/client.ts';
-import type { SignerFacts, WaitingRequest } from './facts.ts';
+import type { AcmeFacts, SignerFacts, WaitingRequest } from './facts.ts';
 import type { Seen } from './finding.ts';
 import { seeAll } from './see.ts';
 
@@ -24,14 +24,22 @@ interface PodRequest extends KubeObject {
 export async function readRequests(
   client: Client,
   signers: Seen<SignerFacts>,
+  acme: Seen<AcmeFacts>,
 ): Promise<Seen<readonly WaitingRequest[]>> {
   if (!('value' in signers)) return signers;
   const names = new Set(signers.value.states.map(({ signer }) => signer.spec.signerName));
   const isOurs = (name: string): boolean => names.has(name) || isDerivedName(name);
+  const ofAcme = 'value' in acme ? acme.value.signers : [];
+  const acmeNames = new Set(ofAcme.map(({ spec }) => spec.signerName));
   const signing = await seeAll<CertificateSigningRequest & KubeObject, WaitingRequest>(
     client,
     CSR_RESOURCE,
-    (csr) => (isOurs(csr.spec.signerName) && !isFinished(csr) ? [waitingCsr(csr)] : []),
+    (csr) => {
+      const { signerName } = csr.spec;
+      // Once it is approved, its Order says what it waits for.
+      const isOfAcme = acmeNames.has(signerName) && !isApproved(csr);
+      return (isOurs(signerName) || isOfAcme) && !isFinished(csr) ? [waitingCsr(csr)] : [];
+    },
   );
   const kind = await certificatesResourceIfServed(client, 'podcertificaterequests');
   if (kind === undefined || !('value' in signing)) return signing;

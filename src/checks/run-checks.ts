@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { MissingPermission } from '../kube/client/access-review.ts';
+import { checkAcmeComponents, checkAcmeOrders, checkAcmeSigners } from './acme.ts';
 import { CATALOGUE, type CheckId } from './catalogue.ts';
 import type { InstallationFacts, KubernetesFacts } from './facts.ts';
 import type { Finding, Outcome } from './finding.ts';
@@ -76,6 +77,9 @@ const JUDGES: Readonly<Record<CheckId, Judge>> = {
   'bundles-equal': ofInstallation(checkBundles),
   'requests-answered': ofInstallation(checkAnswered),
   'requests-approved': ofInstallation(checkApproved),
+  'acme-components-there': ofInstallation(checkAcmeComponents),
+  'acme-signers-ready': ofInstallation(checkAcmeSigners),
+  'acme-orders-progress': ofInstallation(checkAcmeOrders),
 };
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
 import { isInCluster, type ComponentOptions } from '../app/component-options.ts';
-import { parsedFlag } from '../app/flag-values.ts';
+import { durationFlag, gather, parsedFlag } from '../app/flag-values.ts';
 import { parseGrant } from '../app/ledger/options.ts';
 import type { AppendGrant } from '../controllers/ledger/grants.ts';
 
@@ -12,10 +12,14 @@ export interface LedgerComponentOptions extends ComponentOptions {
   readonly databaseUrl?: string;
   readonly origin: string;
   readonly appender: readonly AppendGrant[];
+  readonly monitoredSecret: readonly string[];
+  readonly monitorPatience: number;
 }
 
 /** The port of the Deployment's container. */
 const LEDGER_PORT = 8444;
+/** A component that was without the ledger sends again after a minute at the latest. */
+const MONITOR_PATIENCE_SECONDS = 300;
 
 /** Adds those of {@link LedgerComponentOptions} that the other components do not have. */
 export function addLedgerComponentOptions(command: Command, environment = process.env): Command {
@@ -39,6 +43,20 @@ export function addLedgerComponentOptions(command: Command, environment = proces
       '--origin <name>',
       'what the names of the logs begin with; others verify checkpoints by it, so never change it',
       'countersign.local/ledger',
+    )
+    .option(
+      '--monitored-secret <namespace/name>',
+      'Secret whose certificates are compared with the records, besides those of all requests (repeatable); its role names it, too',
+      gather,
+      [],
+    )
+    .addOption(
+      new Option(
+        '--monitor-patience <duration>',
+        'how long a certificate may be without its record before it is reported',
+      )
+        .argParser(durationFlag)
+        .default(MONITOR_PATIENCE_SECONDS, '5m'),
     )
     .addOption(
       new Option(

@@ -14,7 +14,7 @@ import { quote } from '../quote.ts';
 import { conditionMoments, reasonText } from './conditions.ts';
 import type { Journey, TimelineEntry } from './explanation.ts';
 import { describeLeaf } from './leaf.ts';
-import { signerText, whyUnserved, type SignerView } from './signer-view.ts';
+import { isOfAcme, signerText, whyUnserved, type SignerView } from './signer-view.ts';
 
 /** The journey of a CertificateRequest of cert-manager. Pure. */
 export function explainCertificateRequest(request: CertificateRequest, view: SignerView): Journey {
@@ -97,9 +97,10 @@ function byRules(
       todo: ['change what is named, in the Certificate or in the rule: it is looked at again then'],
     };
   }
+  const component = isOfAcme(signer) ? 'acme' : 'certificate-request';
   return {
     state: 'WaitsForComponent',
-    summary: said ?? 'certificate-request answers it within seconds',
-    todo: ['countersign check   # is certificate-request running, may it sign?'],
+    summary: said ?? `${component} answers it within seconds`,
+    todo: [`countersign check   # is ${component} running, may it sign?`],
   };
 }

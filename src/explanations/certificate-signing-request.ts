@@ -10,7 +10,7 @@ import { conditionMoment, reasonText } from './conditions.ts';
 import type { Journey, TimelineEntry, RuleVerdict } from './explanation.ts';
 import { describeLeaf } from './leaf.ts';
 import type { VerdictReason } from '../policy/review.ts';
-import { signerText, whyUnserved, type SignerView } from './signer-view.ts';
+import { isOfAcme, signerText, whyUnserved, type SignerView } from './signer-view.ts';
 
 /** The journey of a CertificateSigningRequest. Pure. */
 export function explainSigningRequest(csr: CertificateSigningRequest, view: SignerView): Journey {
@@ -29,13 +29,15 @@ export function explainSigningRequest(csr: CertificateSigningRequest, view: Sign
   if (!isApproved(csr)) return { ...base, ...undecided(csr, view, rules) };
   const unserved = whyUnserved(view, 'signer');
   if (unserved !== undefined) return { ...base, ...unserved };
+  const component = isOfAcme(view.signer) ? 'acme' : 'signer';
+  const does = component === 'acme' ? 'acme makes an Order for it' : 'signer signs it';
   return {
     ...base,
     state: 'WaitsForComponent',
-    summary: 'it is approved, and signer signs it within seconds',
+    summary: `it is approved, and ${does} within seconds`,
     todo: [
-      'countersign check   # is signer running, may it sign?',
-      'kubectl -n countersign-system logs deployment/countersign-signer',
+      `countersign check   # is ${component} running, may it sign?`,
+      `kubectl -n countersign-system logs deployment/countersign-${component}`,
     ],
   };
 }

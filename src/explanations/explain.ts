@@ -1,4 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
+import {
+  ACME_CLUSTER_SIGNERS,
+  ACME_SIGNERS,
+  CHALLENGES,
+  ORDERS,
+  readAcmeSigner,
+  readChallengeObject,
+  readOrder,
+  type Challenge,
+  type Order,
+} from '../api/acme/index.ts';
 import { byAge, type KubeObject } from '../api/object/object.ts';
 import type { Pod } from '../api/object/pod.ts';
 import {
@@ -14,13 +25,16 @@ import { PODS } from '../kube/client/eviction.ts';
 import { resource, type Resource } from '../kube/resource/resource.ts';
 import { listPages } from '../kube/watch/list-pages.ts';
 import { readSignerState, type ReadSignerStateInit } from '../operations/read-signer-state.ts';
+import { explainAcmeSigner, explainChallenge, explainOrder, withOrder } from './acme.ts';
 import { explainCertificateRequest } from './certificate-request.ts';
 import { explainSigningRequest } from './certificate-signing-request.ts';
 import { inOrder, type Explanation, type Journey } from './explanation.ts';
 import { explainPodRequest } from './pod-certificate-request.ts';
 import { explainPod, mountedSigners } from './pod.ts';
 import { readEvents } from './read-events.ts';
+import { challengesOf, newestOrder } from './read-orders.ts';
 import { readNamedSigner, readSignerView } from './read-signer-view.ts';
+import { isOfAcme, type SignerView } from './signer-view.ts';
 import { explainSigner } from './signer.ts';
 
 /** What is to be explained. */
@@ -40,6 +54,10 @@ export interface ExplainInit extends ReadSignerStateInit {
 
 const CSRS = resource(CSR_RESOURCE);
 const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
+const ORDER_KIND = resource(ORDERS);
+const CHALLENGE_KIND = resource(CHALLENGES);
+const ACME_CLUSTER_SIGNER_KIND = resource(ACME_CLUSTER_SIGNERS);
+const ACME_SIGNER_KIND = resource(ACME_SIGNERS);
 
 type Explainer = (init: ExplainInit, subject: Subject) => Promise<Explanation>;
 
@@ -49,6 +67,10 @@ const EXPLAINERS: ReadonlyMap<string, Explainer> = new Map([
   ...namesOf(['cr', 'certificaterequest', 'certificaterequests'], explainCr),
   ...namesOf(['pod', 'pods', 'po'], explainPodOf),
   ...namesOf(['signer', 'clustersigner', 'clustersigners'], explainClusterSigner),
+  ...namesOf(['order', 'orders'], explainOrderOf),
+  ...namesOf(['challenge', 'challenges'], explainChallengeOf),
+  ...namesOf(['acmeclustersigner', 'acmeclustersigners'], explainAcmeClusterSigner),
+  ...namesOf(['acmesigner', 'acmesigners'], explainAcmeSignerOf),
 ]);
 
 function namesOf(
@@ -69,12 +91,12 @@ export function explain(init: ExplainInit, subject: Subject): Promise<Explanatio
   throw new SignerError({
     code: 'USAGE',
     disposition: 'fail',
-    message: `${subject.kind}/${subject.name}: explain knows pod, csr, pcr, certificaterequest and signer`,
+    message: `${subject.kind}/${subject.name}: explain knows pod, csr, pcr, certificaterequest, signer, order, challenge, acmeclustersigner and acmesigner`,
   });
 }
 
 /** Reads the subject. */
-async function read<T extends KubeObject>(
+async function read<T extends KubeObject = KubeObject>(
   { client, known }: ExplainInit,
   kind: Resource,
   reference: { readonly namespace?: string; readonly name: string },
@@ -102,7 +124,7 @@ async function finish(
 async function explainCsr(init: ExplainInit, { name }: Subject): Promise<Explanation> {
   const csr = await read<CertificateSigningRequest>(init, CSRS, { name });
   const view = await readSignerView(init.client, csr.spec.signerName);
-  const judgement = explainSigningRequest(csr, view);
+  const judgement = await byOrder(init, csr, view, explainSigningRequest(csr, view));
   return finish(init.client, 'certificatesigningrequest', csr, judgement);
 }
 
@@ -124,8 +146,62 @@ async function explainCr(init: ExplainInit, { name, namespace }: Subject): Promi
   const request = await read<CertificateRequest>(init, CERTIFICATE_REQUESTS, { namespace, name });
   const { kind = 'Issuer', name: issuer } = request.spec.issuerRef;
   const view = await readNamedSigner(init.client, { kind, name: issuer, namespace });
-  const judgement = explainCertificateRequest(request, view);
+  const judged = explainCertificateRequest(request, view);
+  const judgement = await byOrder(init, request, view, judged);
   return finish(init.client, 'certificaterequest', request, judgement);
+}
+
+/** What the newest Order says of a request of an ACME signer that waits. */
+async function byOrder(
+  init: ExplainInit,
+  request: KubeObject,
+  { signer }: SignerView,
+  journey: Journey,
+): Promise<Journey> {
+  if (!isOfAcme(signer) || journey.state !== 'WaitsForComponent') return journey;
+  const order = await newestOrder(init.client, request);
+  return withOrder(journey, order === undefined ? undefined : await ofOrder(init, order));
+}
+
+async function explainOrderOf(
+  init: ExplainInit,
+  { name, namespace }: Subject,
+): Promise<Explanation> {
+  return ofOrder(init, readOrder(await read(init, ORDER_KIND, { namespace, name })));
+}
+
+async function ofOrder(init: ExplainInit, order: Order): Promise<Explanation> {
+  const challenges = await challengesOf(init.client, order);
+  const parts = await Promise.all(challenges.map((each) => ofChallenge(init, each)));
+  return finish(init.client, 'order.acme.countersign.dev', order, explainOrder(order, parts));
+}
+
+async function explainChallengeOf(
+  init: ExplainInit,
+  { name, namespace }: Subject,
+): Promise<Explanation> {
+  const found = await read(init, CHALLENGE_KIND, { namespace, name });
+  return ofChallenge(init, readChallengeObject(found));
+}
+
+function ofChallenge({ client }: ExplainInit, challenge: Challenge): Promise<Explanation> {
+  return finish(client, 'challenge.acme.countersign.dev', challenge, explainChallenge(challenge));
+}
+
+async function explainAcmeClusterSigner(
+  init: ExplainInit,
+  { name }: Subject,
+): Promise<Explanation> {
+  const signer = readAcmeSigner(await read(init, ACME_CLUSTER_SIGNER_KIND, { name }));
+  return finish(init.client, 'acmeclustersigner', signer, explainAcmeSigner(signer));
+}
+
+async function explainAcmeSignerOf(
+  init: ExplainInit,
+  { name, namespace }: Subject,
+): Promise<Explanation> {
+  const signer = readAcmeSigner(await read(init, ACME_SIGNER_KIND, { namespace, name }));
+  return finish(init.client, 'acmesigner', signer, explainAcmeSigner(signer));
 }
 
 async function explainClusterSigner(init: ExplainInit, { name }: Subject): Promise<Explanation> {

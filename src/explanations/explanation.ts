@@ -3,6 +3,7 @@
 /**
  * Where a thing stands. `WaitsForApproval`: for a person. `WaitsForRule`: approved, and no rule of the signer allows it.
  * `WaitsForSigner`: nobody serves its signer. `WaitsForComponent`: it can be answered now.
+ * `WaitsForServer`: for an ACME server, or for a name to be proved to it.
  */
 export type State =
   | 'Issued'
@@ -12,6 +13,7 @@ export type State =
   | 'WaitsForRule'
   | 'WaitsForSigner'
   | 'WaitsForComponent'
+  | 'WaitsForServer'
   | 'Ready'
   | 'NotReady'
   | 'NotUsed';

@@ -2,31 +2,43 @@
 import type { Condition } from '../api/request/conditions.ts';
 import { findCondition } from '../api/request/conditions.ts';
 import { AWAITING_COMPONENTS, NOT_SERVED } from '../api/serving/report.ts';
-import type { ClusterSigner } from '../api/signer/cluster-signer.ts';
+import { ACME_GROUP } from '../api/acme/index.ts';
+import type { SignerObject } from '../api/signer/cluster-signer.ts';
 import { isNamespaced } from '../api/signer/signer.ts';
 import { reasonText } from './conditions.ts';
 import type { Journey } from './explanation.ts';
+
+/** A ClusterSigner, a Signer, or one of the two of ACME. */
+export interface ViewedSigner extends SignerObject {
+  readonly status?: { readonly conditions?: readonly Condition[] };
+}
+
+/** Whether its certificates come from an ACME server. */
+export function isOfAcme(signer: Pick<ViewedSigner, 'apiVersion'> | undefined): boolean {
+  return signer?.apiVersion.startsWith(`${ACME_GROUP}/`) === true;
+}
 
 /** The signer of a request, as the cluster has it. */
 export interface SignerView {
   readonly signerName: string;
   /** Undefined: no object has this signer name, or its spec is invalid. */
-  readonly signer: ClusterSigner | undefined;
+  readonly signer: ViewedSigner | undefined;
   /** Why there is none, where an object has the name: what is wrong with its spec, or that you may not see it. */
   readonly unusable: string | undefined;
 }
 
-/** `clustersigner NAME`, or `signer NAME -n NAMESPACE`: behind `kubectl describe`. */
-export function describeCommand({ metadata }: ClusterSigner): string {
-  return metadata.namespace === undefined
-    ? `kubectl describe clustersigner ${metadata.name}`
-    : `kubectl describe signer ${metadata.name} -n ${metadata.namespace}`;
+/** `kubectl describe clustersigner NAME`, or `kubectl describe signer NAME -n NAMESPACE`. */
+export function describeCommand({ kind, metadata }: ViewedSigner): string {
+  const command = `kubectl describe ${kind.toLowerCase()} ${metadata.name}`;
+  return metadata.namespace === undefined ? command : `${command} -n ${metadata.namespace}`;
 }
 
 /** `ClusterSigner workload`, or `Signer team-a/workload`. */
-export function signerText(signer: ClusterSigner): string {
+export function signerText(signer: ViewedSigner): string {
   const { name, namespace } = signer.metadata;
-  return isNamespaced(signer) ? `Signer ${namespace ?? ''}/${name}` : `ClusterSigner ${name}`;
+  return isNamespaced(signer)
+    ? `${signer.kind} ${namespace ?? ''}/${name}`
+    : `${signer.kind} ${name}`;
 }
 
 type Unserved = Pick<Journey, 'state' | 'summary' | 'todo'>;
@@ -42,7 +54,7 @@ export function whyUnserved(
   if (isOfOthers(ready, component)) return undefined;
   return {
     state: 'WaitsForSigner',
-    summary: `${signerText(signer)} is not Ready: ${ready === undefined ? 'authority has not looked at it yet' : reasonText(ready)}`,
+    summary: `${signerText(signer)} is not Ready: ${ready === undefined ? `${isOfAcme(signer) ? 'acme' : 'authority'} has not looked at it yet` : reasonText(ready)}`,
     todo: [describeCommand(signer), 'countersign check'],
   };
 }
@@ -54,9 +66,9 @@ function absent(signerName: string, unusable: string | undefined): Unserved {
   }
   return {
     state: 'WaitsForSigner',
-    summary: `no ClusterSigner and no Signer has the signer name ${signerName}`,
+    summary: `no ClusterSigner, Signer or AcmeClusterSigner has the signer name ${signerName}`,
     todo: [
-      'kubectl get clustersigners,signers -A   # the signer names that there are',
+      'kubectl get clustersigners,signers,acmeclustersigners -A   # the signer names that there are',
       'correct signerName, or create a ClusterSigner for it: it is answered then',
     ],
   };

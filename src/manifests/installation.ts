@@ -4,6 +4,7 @@ import { bundleName } from '../api/object/cluster-trust-bundle.ts';
 import { checkSignerName } from '../api/signer/signer-name.ts';
 import { isDerivedName } from '../api/signer/signer.ts';
 import { SignerError } from '../errors.ts';
+import type { InjectionProfile } from './admission/injection/profiles.ts';
 import type { DnsWebhook } from '../runtime/rbac/permission-names.ts';
 
 /** The names of ACME signers, which are no ClusterSigners. */
@@ -40,8 +41,12 @@ export interface Installation {
   readonly optionalComponents?: readonly string[];
   /** What the component `acme` serves; absent: nothing. */
   readonly acme?: AcmeNames;
+  /** What annotated pods are given; absent: nothing is injected. */
+  readonly injection?: readonly InjectionProfile[];
   /** Secrets that `pod-refresher` may read. */
   readonly refreshSecrets?: readonly SecretReference[];
+  /** Secrets whose certificates `ledger` looks at. */
+  readonly monitoredSecrets?: readonly SecretReference[];
   /** Namespace of the components. */
   readonly namespace: string;
   /** Signer name of the CA that signs the certificates of their ports. */
@@ -73,6 +78,7 @@ export function checkInstallation(installation: Installation): Installation {
   }
   for (const bundle of bundles) requireBundle(bundle, signers);
   requireNamed(installation);
+  requireProfiles(installation);
   requireLeafSecrets(installation);
   requireName(LABEL, 'namespace', namespace);
   return installation;
@@ -86,6 +92,13 @@ function requireNamed(installation: Installation): void {
     requireSecret(secret, namespace);
   requireAccountKeys(installation);
   for (const webhook of installation.dnsWebhooks ?? []) requireProvider(webhook);
+}
+
+function requireProfiles({ injection = [] }: Installation): void {
+  for (const { name, signerName } of injection) {
+    requireName(LABEL, 'profile', name);
+    checkSignerName(signerName);
+  }
 }
 
 function requireChosen(signerName: string): void {
@@ -146,16 +159,21 @@ function requireProvider({ group, solver }: DnsWebhook): void {
   if (solver !== undefined) requireName(LABEL, 'solver', solver);
 }
 
-/** `pod-refresher` never reads a CA's key. */
+/** `pod-refresher` and `ledger` never read a CA's key. */
 function requireLeafSecrets(installation: Installation): void {
-  const { refreshSecrets = [], secrets, signerSecrets = [] } = installation;
-  for (const { namespace, name } of refreshSecrets) {
+  const { refreshSecrets = [], monitoredSecrets = [] } = installation;
+  const { secrets, signerSecrets = [] } = installation;
+  const named = [
+    ...refreshSecrets.map((secret) => ({ ...secret, flag: '--refresh-secret' })),
+    ...monitoredSecrets.map((secret) => ({ ...secret, flag: '--monitored-secret' })),
+  ];
+  for (const { namespace, name, flag } of named) {
     requireSecret({ namespace, name }, installation.namespace);
     const isKeys = secrets.some((each) => each.namespace === namespace);
     const isCa = signerSecrets.some((each) => each.namespace === namespace && each.name === name);
     if (!isKeys && !isCa) continue;
     throw usage(
-      `--refresh-secret ${namespace}/${name} is a Secret of CAs; name a Secret that cert-manager writes for a workload`,
+      `${flag} ${namespace}/${name} is a Secret of CAs; name a Secret that cert-manager writes for a workload`,
     );
   }
 }

@@ -49,8 +49,12 @@ function optionalNamesOf({
   solverSecrets = [],
   dnsWebhooks = [],
   refreshSecrets = [],
-}: Installation): Pick<PermissionNames, 'solverSecrets' | 'dnsWebhooks' | 'refreshSecrets'> {
-  return { solverSecrets, dnsWebhooks, refreshSecrets };
+  monitoredSecrets = [],
+}: Installation): Pick<
+  PermissionNames,
+  'solverSecrets' | 'dnsWebhooks' | 'refreshSecrets' | 'monitoredSecrets'
+> {
+  return { solverSecrets, dnsWebhooks, refreshSecrets, monitoredSecrets };
 }
 
 /** Signer names of ACME signers, for who approves by their rules. */

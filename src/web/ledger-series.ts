@@ -10,6 +10,8 @@ export interface LedgerSeries {
   readonly ledgerRefused: Counter<'sender' | 'code'>;
   readonly ledgerEntries: Gauge<'log'>;
   readonly ledgerCheckpoint: Gauge<'log'>;
+  readonly ledgerUnrecorded: Gauge;
+  readonly ledgerExplained: Gauge;
 }
 
 export function ledgerSeries(registers: Registry[]): LedgerSeries {
@@ -52,6 +54,16 @@ export function ledgerSeries(registers: Registry[]): LedgerSeries {
       name: 'countersign_ledger_checkpoint_timestamp_seconds',
       help: 'When the last checkpoint of a log was signed.',
       labelNames: ['log'],
+      registers,
+    }),
+    ledgerUnrecorded: new Gauge({
+      name: 'countersign_ledger_unrecorded_certificates',
+      help: 'Certificates of our CAs that were seen, have no record, and nobody has acknowledged.',
+      registers,
+    }),
+    ledgerExplained: new Gauge({
+      name: 'countersign_ledger_explained_certificates',
+      help: 'Certificates without a record that are older than the ledger or in a counted gap.',
       registers,
     }),
   };

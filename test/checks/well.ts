@@ -104,6 +104,7 @@ export const installed: InstallationFacts = {
   policies: { value: policiesOf(workload) },
   signers: { value: workload },
   requests: { value: [] },
+  acme: { value: { signers: [], invalid: [], orders: { value: [] } } },
 };
 
 export function waiting(seconds: number, changes: Partial<WaitingRequest> = {}): WaitingRequest {

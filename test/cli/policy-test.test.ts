@@ -103,6 +103,45 @@ for (const [law, csr, flags, code, stdout] of verdicts) {
   });
 }
 
+const ACME = {
+  apiVersion: 'acme.countersign.dev/v1alpha1',
+  kind: 'AcmeClusterSigner',
+  metadata: { name: 'public' },
+  spec: {
+    signerName: 'example.com/public',
+    acme: {
+      server: 'https://acme.example/directory',
+      accountKey: { secret: { name: 'account' } },
+      solvers: [{ name: 'web', http01: {} }],
+    },
+    requests: {
+      copy: ['commonName', 'dnsNames', 'uris'],
+      rules: [
+        {
+          name: 'all',
+          when: 'true',
+          allow: { dnsNames: 'true', uris: 'true', usages: ['server auth'] },
+        },
+      ],
+    },
+  },
+};
+const acme = file('acme.yaml', stringify(ACME));
+
+test('the rules of an ACME signer are tested, and what no ACME server certifies is refused', async () => {
+  const judge = (csr: string): Promise<CommandResult> =>
+    countersign([
+      ...['policy', 'test', '--signer-file', acme, '--csr', csr],
+      ...['--user', 'jane', '--usage', 'server auth'],
+    ]);
+  const allowed = await judge(file('name.csr', pem({ subject: [], dnsNames: ['a.example'] })));
+  assert.match(allowed.stdout, /^APPROVE\n/, allowed.stderr);
+  const uri = { subject: [], dnsNames: ['a.example'], uris: ['spiffe://a.example/b'] };
+  const refused = await judge(file('uri.csr', pem(uri)));
+  assert.match(refused.stdout, /^DENY\n.*uris, and an ACME server certifies DNS names/);
+  assert.equal(refused.code, 3);
+});
+
 const services = file('services.yaml', stringify(servicesOfTeams()));
 const web = file('web.csr', pem({ subject: [], dnsNames: ['web.team-a.svc'] }));
 const webObject = file('web.yaml', stringify(certificateRequest({ duration: '1m' })));

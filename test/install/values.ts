@@ -2,6 +2,8 @@
 /** Values that installations are made of in these tests, each by what is special about it. */
 import { ACME_BAD, ACME_GOOD } from './acme-values.ts';
 
+import { BAD_INJECTION, GOOD_INJECTION } from './injection-values.ts';
+
 const ONE = { signers: [{ name: 'example.com/workload' }] };
 const DIGEST = `sha256:${'0123456789abcdef'.repeat(4)}`;
 
@@ -91,6 +93,7 @@ export const GOOD: Readonly<Record<string, readonly [values: object, namespace?:
     },
   ],
   ...ACME_GOOD,
+  ...GOOD_INJECTION,
   'no cert-manager': [{ ...ONE, components: { 'certificate-request': { enabled: false } } }],
   'every optional part': [
     {
@@ -209,6 +212,7 @@ export const BAD: Readonly<Record<string, readonly [values: object, says: RegExp
     /namespacedSigners\.secrets: they are for Signers; set namespacedSigners\.enabled=true/,
   ],
   ...ACME_BAD,
+  ...BAD_INJECTION,
   'a label of ours': [
     { ...ONE, components: { signer: { labels: { 'app.kubernetes.io/name': 'x' } } } },
     /components\/signer\/labels/,

@@ -4,8 +4,18 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { after, before, test } from 'node:test';
 import { until } from '../cluster/until.ts';
+import type { ConfigMap, Secret } from '../../src/api/object/object.ts';
+import { openLocalAuthority } from '../../src/authorities/local.ts';
+import { issueLeaf } from '../../src/controllers/authority/own-tls/issue.ts';
+import { materialOf } from '../../src/runtime/ca/usable-authority.ts';
+import { random } from '../support/authorities/issuing.ts';
 import type { ComponentProcess } from '../support/cluster/component-process.ts';
-import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
+import {
+  getSigner,
+  startFixture,
+  waitForSignerCondition,
+  type Fixture,
+} from '../support/cluster/fixture.ts';
 import { createPod, createTeam } from '../support/cluster/pods.ts';
 import {
   allowRequesters,
@@ -95,6 +105,66 @@ test('a checkpoint of what was appended is published', async () => {
     const { data = {} } = JSON.parse(stdout) as { data?: Record<string, string> };
     return /^countersign\.local\/ledger\/\d{4}\n\d+\n/.test(data['log-1'] ?? '') && 'logs' in data;
   });
+});
+
+test('authority records the CAs, and never waits for the ledger', async () => {
+  await fixture.installation.components.authority.stop();
+  await stand.start('authority', '--ledger-mode', 'required');
+  const signers = await Promise.all(
+    ['workload', 'people'].map((name) => getSigner(fixture.cluster, name)),
+  );
+  const prints = signers.flatMap(({ status }) =>
+    (status?.authorities ?? []).map(({ fingerprint }) => fingerprint),
+  );
+  await until('each CA has its record', PATIENCE, async () => {
+    const recorded = (await stand.all()).flatMap((each) =>
+      each.kind === 'authority' && each.purpose === 'ca' ? [each.ca] : [],
+    );
+    return prints.length === 2 && prints.every((print) => recorded.includes(print));
+  });
+});
+
+test('a certificate that somebody else made with the CA’s key is an alarm; those with a record are not', async () => {
+  const { cluster } = fixture;
+  const get = ['get', 'secret', 'workload-ca', '-n', 'countersign-keys', '-o', 'json'];
+  const stolen = JSON.parse((await cluster.kubectl(get)).stdout) as Secret;
+  const now = Date.now();
+  const desired = {
+    ...{ keyType: 'ECDSAP256', dnsNames: ['thief.example'], durationSeconds: 30 * 24 * 3_600 },
+    backdateSeconds: 60,
+  } as const;
+  const ca = openLocalAuthority(materialOf(stolen), now);
+  const { certificate } = await issueLeaf(ca, desired as never, { random, now });
+  const { serialNumber } = new X509Certificate(certificate);
+  const data = { 'seen-at-the-proxy.pem': certificate };
+  await cluster.kubectl([
+    ...['patch', 'configmap', 'countersign-ledger-uploads', '-n', 'countersign-system'],
+    ...['--type', 'merge', '-p', JSON.stringify({ data })],
+  ]);
+  const condition = await waitForSignerCondition(cluster, 'workload', {
+    ...{ type: 'UnrecordedCertificate', reason: 'Found' },
+  });
+  assert.equal(condition.status, 'True');
+  assert.ok(condition.message?.includes(serialNumber.toLowerCase()));
+  await waitForSignerCondition(cluster, 'people', {
+    ...{ type: 'UnrecordedCertificate', reason: 'NoneFound' },
+  });
+  const { stdout } = await cluster.kubectl([
+    ...[
+      'get',
+      'configmap',
+      'countersign-ledger-findings',
+      '-n',
+      'countersign-system',
+      '-o',
+      'json',
+    ],
+  ]);
+  const found = Object.keys((JSON.parse(stdout) as ConfigMap).data ?? {});
+  assert.equal(found.filter((name) => name.startsWith('unrecorded-')).length, 1);
+  assert.match(await ledger.metrics(), /^countersign_ledger_unrecorded_certificates\{[^}]*\} 1$/m);
+  const events = await cluster.kubectl(['get', 'events', '-n', 'default', '-o', 'json']);
+  assert.ok(events.stdout.includes('"reason": "UnrecordedCertificate"'));
 });
 
 /** A record of the signer, as it would send it. */

@@ -45,6 +45,17 @@ before(async () => {
   const { spec, ...serving } = example('serving');
   const profile = { ...spec.profile, crl: { validity: '24h' } };
   await applySigner(fixture.cluster, { ...serving, spec: { ...spec, profile } });
+  // Whoever signs reads Revocations where there are CRLs.
+  const patch = JSON.stringify({ spec: { profile: { crl: { validity: '24h' } } } });
+  const { stdout: signers } = await fixture.cluster.kubectl([
+    'get',
+    'clustersigners',
+    '-o',
+    'name',
+  ]);
+  for (const each of signers.trim().split('\n')) {
+    await fixture.cluster.kubectl(['patch', each, '--type=merge', '-p', patch]);
+  }
   await until('they are made', WAIT_MS, async () => {
     const path = 'jsonpath={.items[*].data.tls\\.crt}';
     const { stdout } = await fixture.cluster.kubectl([

@@ -42,6 +42,7 @@ const LONG = new Set(
     'explain',
     'fairness',
     'image',
+    'injection',
     'ledger',
     'library-kinds',
     'namespaced-signers',
@@ -70,7 +71,7 @@ if (inPart === undefined)
   throw new Error(`--part ${values.part}: want one of ${Object.keys(PARTS).join(', ')}`);
 
 /** What is held on 1.36 as well, besides `*.1.36.test.ts`, the suite for v1beta1. */
-const ON_BOTH = ['admission.test.ts', 'cluster.test.ts', 'crd.test.ts'];
+const ON_BOTH = ['admission.test.ts', 'cluster.test.ts', 'crd.test.ts', 'injection.test.ts'];
 
 const all = globSync('*.test.ts', { cwd: import.meta.dirname }).sort();
 const files = all

@@ -22,6 +22,7 @@ const GOES_BY: Readonly<Record<string, readonly RegExp[]>> = {
     /== 'system:serviceaccount:countersign-system:countersign-authority'/,
   ],
   'leases.yaml': [/request\.namespace == 'countersign-system'/],
+  'injection.yaml': [/\{'name': 'workload', 'signerName': 'example\.com\/workload', /],
   'components.yaml': ['attester', 'authority', 'certificate-request', 'acme'].map(
     (component) =>
       new RegExp(`== 'system:serviceaccount:countersign-system:countersign-${component}'`),
@@ -34,7 +35,7 @@ test('admission policies name what they guard, and fail closed', () => {
   const files = renderAdmission(DEMO);
   assert.deepEqual([...files.keys()].sort(), Object.keys(GOES_BY).sort());
   for (const [file, text] of files) {
-    const policies = text.match(/^kind: ValidatingAdmissionPolicy$/gm)?.length;
+    const policies = text.match(/^kind: (?:Validating|Mutating)AdmissionPolicy$/gm)?.length;
     assert.equal(text.match(/failurePolicy: Fail/g)?.length, policies, file);
     for (const pattern of GOES_BY[file] ?? []) assert.match(text, pattern, file);
   }

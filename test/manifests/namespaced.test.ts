@@ -46,6 +46,7 @@ const optIn: Record<string, readonly [readonly string[], readonly string[]]> = {
       `${READ} acme.countersign.dev/acmeclustersigners,acmesigners`,
     ],
   ],
+  ledger: [[], []],
   signer: [
     [`sign certificates.k8s.io/signers ${both}`],
     [`sign certificates.k8s.io/signers ${withDerived}`, ...teams],

@@ -113,8 +113,10 @@ test('one role a namespace, also where keys and Events share one', () => {
   assert.deepEqual(where, ['default', 'countersign-system']);
 });
 
-test('pod-refresher reads the Secrets that are named to it, and none of a CA', () => {
+test('pod-refresher and ledger read the Secrets that are named to them, and none of a CA', () => {
   const secret = { namespace: 'team-a', name: 'web-tls' };
+  const monitored = linesOf('ledger', { ...DEMO, monitoredSecrets: [secret] });
+  assert.ok(monitored.includes('list,watch /secrets [web-tls] @team-a'));
   const lines = linesOf('pod-refresher', { ...DEMO, refreshSecrets: [secret] });
   assert.ok(lines.includes('list,watch /secrets [web-tls] @team-a'));
   for (const wrong of [
@@ -123,6 +125,7 @@ test('pod-refresher reads the Secrets that are named to it, and none of a CA', (
     { namespace: 'countersign-system', name: 'countersign-signer-serving' },
   ]) {
     assert.throws(() => renderRbac({ ...DEMO, refreshSecrets: [wrong] }), { code: 'USAGE' });
+    assert.throws(() => renderRbac({ ...DEMO, monitoredSecrets: [wrong] }), { code: 'USAGE' });
   }
 });
 

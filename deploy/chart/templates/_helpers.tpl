@@ -66,7 +66,10 @@ countersign-system
 {{- $acme = include "countersign.acme" . | fromJson -}}
 {{- $acmeTeams = include "countersign.places" .Values.acme.secrets | fromJsonArray -}}
 {{- end -}}
+{{- $injection := include "countersign.injection" . | fromJson -}}
 {{- dict
+      "profiles" $injection.profiles
+      "environment" $injection.environment
       "acme" (get $enabled "acme")
       "acmeSigners" $acme.signers
       "accounts" $acme.accounts
@@ -134,6 +137,65 @@ countersign-system
 {{- if hasKey . "externalAccountSecret" -}}{{- $externals = append $externals .externalAccountSecret -}}{{- end -}}
 {{- end -}}
 {{- dict "signers" $signers "accounts" $accounts "externals" $externals | toJson -}}
+{{- end -}}
+
+{{- /* The profiles of injection with their defaults, and all their environment variables, as JSON. */}}
+{{- define "countersign.injection" -}}
+{{- $given := .Values.injection.profiles -}}
+{{- if not $given -}}
+{{- range .Values.signers -}}
+{{- $given = append $given (dict "name" (splitList "/" .name | last | replace "." "-") "signerName" .name) -}}
+{{- end -}}
+{{- end -}}
+{{- $profiles := list -}}
+{{- $environment := list -}}
+{{- if .Values.injection.enabled -}}
+{{- if not $given -}}
+{{- fail "injection.profiles: it is empty, and so is signers; name at least one profile" -}}
+{{- end -}}
+{{- range $index, $profile := $given -}}
+{{- if not $profile -}}
+{{- fail (printf "injection.profiles[%d]: it is empty, since --set replaces the whole list; write all profiles into a file for --values, or set injection.profiles[%d].name as well" $index $index) -}}
+{{- end -}}
+{{- $at := printf "injection.profiles[%d]" $index -}}
+{{- $name := $profile.name -}}
+{{- if not (regexMatch "^[a-z0-9]([-a-z0-9]{0,38}[a-z0-9])?$" $name) -}}
+{{- fail (printf "%s.name: \"%s\" is not a valid name; write profiles with names of at most 40 lower-case letters, digits and hyphens" $at $name) -}}
+{{- end -}}
+{{- $path := $profile.mountPath | default (printf "/var/run/secrets/countersign.dev/%s" $name) -}}
+{{- $bundle := hasKey $profile "trustBundle" | ternary $profile.trustBundle true -}}
+{{- range $profiles -}}
+{{- if eq .name $name -}}
+{{- fail (printf "%s.name: \"%s\" is named twice; write another name" $at $name) -}}
+{{- end -}}
+{{- if or (hasPrefix (printf "%s/" .mountPath) (printf "%s/" $path)) (hasPrefix (printf "%s/" $path) (printf "%s/" .mountPath)) -}}
+{{- fail (printf "%s.mountPath: \"%s\" and \"%s\" are one inside the other; write another path" $at $path .mountPath) -}}
+{{- end -}}
+{{- end -}}
+{{- $prefix := printf "COUNTERSIGN_%s" (upper (replace "-" "_" $name)) -}}
+{{- $env := list (dict "name" (printf "%s_CREDENTIALS" $prefix) "file" "credentials.pem") -}}
+{{- if $bundle -}}
+{{- $env = append $env (dict "name" (printf "%s_TRUST_BUNDLE" $prefix) "file" "trust-bundle.pem") -}}
+{{- end -}}
+{{- range concat $env ($profile.env | default list) -}}
+{{- $variable := .name -}}
+{{- range $environment -}}
+{{- if eq .name $variable -}}
+{{- fail (printf "%s.env: \"%s\" is set twice; write another name" $at $variable) -}}
+{{- end -}}
+{{- end -}}
+{{- $environment = append $environment (dict "profile" $name "name" $variable "value" (printf "%s/%s" $path .file)) -}}
+{{- end -}}
+{{- $profiles = append $profiles (dict
+      "name" $name
+      "signerName" $profile.signerName
+      "keyType" ($profile.keyType | default "ECDSAP256")
+      "seconds" (printf "%d" (int64 ($profile.maxExpirationSeconds | default 86400)))
+      "mountPath" $path
+      "trustBundle" (printf "%t" $bundle)) -}}
+{{- end -}}
+{{- end -}}
+{{- dict "profiles" $profiles "environment" $environment | toJson -}}
 {{- end -}}
 
 {{- /* Of (list prefix texts): each text after the prefix, as JSON. */}}

@@ -83,7 +83,11 @@ export function withIssued(
 
 /** Well-known reasons of `Denied` (API docs of PodCertificateRequestStatus), and ours. */
 export type DeniedReason =
-  'UnsupportedKeyType' | 'InvalidUnverifiedUserAnnotations' | 'NotAllowed' | 'NonEmptyStubRequest';
+  | 'UnsupportedKeyType'
+  | 'InvalidUnverifiedUserAnnotations'
+  | 'NotAllowed'
+  | 'NonEmptyStubRequest'
+  | 'HolderRevoked';
 
 /** The object for PUT /status that permanently denies a request: the pod cannot start or refresh. */
 export function withDenied(

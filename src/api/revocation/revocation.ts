@@ -22,6 +22,35 @@ export function crlConfigMapName(secretName: string): string {
   return `${secretName}-crl`;
 }
 
+/** What {@link RevokedHolder} may say, each at most as long as the API allows. */
+const MAX_HOLDER_USER = 1024;
+const MAX_HOLDER_NAME = 2048;
+const NAMESPACE = z.string().min(1).max(63);
+const OBJECT_NAME = z.string().min(1).max(253);
+
+const HOLDER = z
+  .strictObject({
+    user: z.string().min(1).max(MAX_HOLDER_USER).exactOptional(),
+    serviceAccount: z.strictObject({ namespace: NAMESPACE, name: OBJECT_NAME }).exactOptional(),
+    pod: z
+      .strictObject({
+        namespace: NAMESPACE,
+        name: OBJECT_NAME,
+        uid: z.string().min(1).max(36).exactOptional(),
+      })
+      .exactOptional(),
+    name: z.string().min(1).max(MAX_HOLDER_NAME).exactOptional(),
+    key: z
+      .string()
+      .max(71)
+      .regex(/^sha256:[0-9a-f]{64}$/)
+      .exactOptional(),
+  })
+  .refine((holder) => Object.keys(holder).length === 1, 'set exactly one of its fields');
+
+/** Who gets no new certificate of the signer while the Revocation stands. */
+export type RevokedHolder = Readonly<z.infer<typeof HOLDER>>;
+
 const time = z.iso.datetime({ offset: true });
 
 const REVOCATION_SPEC = z.strictObject({
@@ -45,6 +74,7 @@ const REVOCATION_SPEC = z.strictObject({
     )
     .min(1)
     .max(MAX_REVOKED),
+  holders: z.array(HOLDER).max(MAX_REVOKED).exactOptional(),
   revokedAt: time.exactOptional(),
 });
 

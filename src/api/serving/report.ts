@@ -19,6 +19,9 @@ export const NOT_SERVED = 'NotServed';
 /** Reason of Ready=False of a signer whose CA is usable, and which some component has not looked at yet. */
 export const AWAITING_COMPONENTS = 'AwaitingComponents';
 
+/** Reason of a fault that `ledger` reports, and the condition that `authority` makes of it. */
+export const UNRECORDED_CERTIFICATE = 'UnrecordedCertificate';
+
 /**
  * Whether `authority` found the CA usable. A component goes on signing although another one does not serve, or has not
  * looked yet: what one reports about itself must not stop the others, nor must the death of `authority` in between.

@@ -3,6 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
 import { openLedgerPort, type LedgerPort } from '../../app/ledger/open-port.ts';
+import { certificatesResourceIfServed } from '../../app/certificates-resources.ts';
 import { runComponent } from '../../app/component.ts';
 import { grantsOf } from '../../controllers/ledger/grants.ts';
 import { createLedger } from '../../controllers/ledger/index.ts';
@@ -15,9 +16,17 @@ export async function run(options: LedgerComponentOptions): Promise<void> {
   await runComponent('ledger', options, async (component, log) => {
     const namespace = component.leases?.namespace;
     if (namespace === undefined) throw withoutNamespace();
+    const podCertificateRequests = await certificatesResourceIfServed(
+      component.client,
+      'podcertificaterequests',
+    );
     const store = await storeOf(options);
     const ledger = createLedger({
       ...{ component, store, namespace, prefix: options.origin },
+      monitor: {
+        ...{ podCertificateRequests, secrets: options.monitoredSecret },
+        patienceSeconds: options.monitorPatience,
+      },
       grants: grantsOf(options.appender, component.namespacedSigners),
     });
     const port = await openLedgerPort(options, { ...ledger, log }).catch(async (error: unknown) => {

@@ -19,7 +19,7 @@ import { namespaceFlow } from '../../runtime/component/charged.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { askedOfCertificateRequest } from '../../runtime/recording/asked.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
-import type { IssuedChain, IssuingCa } from '../../runtime/issuing/issuing-ca.ts';
+import type { IssuedChain, IssuingCa, IssuingCas } from '../../runtime/issuing/issuing-ca.ts';
 import { NOTHING, failed, settleByConditions } from '../../runtime/issuing/not-issued.ts';
 import {
   chainFromBase64,
@@ -37,6 +37,8 @@ export interface CertificateRequestActorInit<S> {
   readonly policyOf: (signer: S) => RequestPolicy;
   /** @throws SignerError */
   readonly issuingOf: (signer: S) => IssuingCa<CertificateRequest>;
+  /** Why a holder gets no certificate; absent: nobody is refused. */
+  readonly refusalOf?: IssuingCas<S, CertificateRequest>['refusalOf'];
   /** How long after its creation a request is retried, in milliseconds; undefined: without end. */
   readonly maxRetryMs?: number | undefined;
 }
@@ -65,6 +67,7 @@ export function createActor<S extends SignerObject>(
       const snapshot = { request, profile, policy, authority, reservedPrefixes, now };
       return carriedOut(request, decide(snapshot), now);
     },
+    refused: (request, why, now) => failed(request, why, { withFailed }, now),
     isFinished,
     withIssued,
     chainOf: ({ status }) => chainFromBase64(status?.certificate),

@@ -18,6 +18,7 @@ import { namespaceFlow } from '../../runtime/component/charged.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
 import type { IssuingCas } from '../../runtime/issuing/issuing-ca.ts';
 import { localCas } from '../../runtime/issuing/local-ca.ts';
+import { createRefusals } from '../../runtime/issuing/refusals.ts';
 import { compileOncePerGeneration } from '../../runtime/signers/compile-cache.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
 import { createApiDiscovery } from '../../runtime/component/api-discovery.ts';
@@ -61,7 +62,7 @@ export function createCertificateRequest(init: CertificateRequestInit): Controll
   const controller = createCertificateRequestSigning<ClusterSigner>({
     component,
     signers,
-    sources: localCas(component, sources),
+    sources: localCas(component, sources, createRefusals(component)),
     selectionOf: (signer) => {
       const { name, namespace } = signer.metadata;
       const kind = isNamespaced(signer) ? 'Signer' : 'ClusterSigner';
@@ -87,6 +88,7 @@ export function createCertificateRequestSigning<S extends SignerObject>(
       compileCertificateRequestPolicy(signer.spec, deadline),
     ),
     issuingOf: sources.issuing,
+    refusalOf: sources.refusalOf,
     maxRetryMs: init.maxRetryMs,
   });
   const presence = createApiDiscovery(component, REQUESTS);

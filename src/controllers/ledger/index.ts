@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { messageOf, SignerError } from '../../errors.ts';
 import type { LedgerStore } from '../../ledger/index.ts';
+import { createWakeup } from '../../kube/wait/wakeup.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
+import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
 import { appendFor, type AppendAnswer } from './append.ts';
 import { createWhoIs } from './callers.ts';
 import { compareWithPublished, publishCheckpoints } from './checkpoints.ts';
 import { logFile } from './files.ts';
 import type { AppendGrants } from './grants.ts';
+import { createMonitor, type MonitorInit } from './monitor/index.ts';
 import { loadLogKey, type LogKey } from './log-key.ts';
 import { permissions } from './permissions.ts';
 
@@ -19,6 +22,7 @@ export interface LedgerInit {
   readonly prefix: string;
   /** Of the components. */
   readonly namespace: string;
+  readonly monitor: Pick<MonitorInit, 'podCertificateRequests' | 'secrets' | 'patienceSeconds'>;
 }
 
 /** A controller, and what its port answers. */
@@ -38,10 +42,11 @@ export function createLedger(init: LedgerInit): Ledger {
   const { component, store } = init;
   const whoIs = createWhoIs(component);
   const state: { key?: LogKey | undefined; fault: string | undefined } = { fault: NOT_LEADING };
-  const wake = { up: (): void => undefined };
+  const wakeup = createWakeup(component.delay);
   const leads = (): boolean => component.shard.owns(WHOLE);
+  const monitor = createMonitor({ ...init, ...init.monitor, leads: () => state.key !== undefined });
   component.shard.onChange(() => {
-    wake.up();
+    wakeup.wake();
   });
 
   async function pass(): Promise<void> {
@@ -64,30 +69,24 @@ export function createLedger(init: LedgerInit): Ledger {
     }
   }
 
-  /** Until it is time for the next checkpoint, or the leader may have changed. */
-  async function paused(signal: AbortSignal): Promise<void> {
-    const early = new AbortController();
-    wake.up = () => {
-      early.abort();
-    };
-    const either = AbortSignal.any([signal, early.signal]);
-    await component.delay(CHECKPOINT_MILLISECONDS, either).catch(() => undefined);
-  }
-
   return {
-    permissions: () =>
-      permissions({ signerNames: [], bundles: [], secrets: [], leases: component.leases }),
+    permissions: () => permissions(namesOf(init)),
     // Only who leads appends: the Service leads to no other replica.
     notReady: () => (state.key === undefined ? [state.fault ?? NOT_LEADING] : []),
-    warnings: () => (state.fault === undefined ? [] : [`no checkpoint is signed: ${state.fault}`]),
+    warnings: () => [
+      ...(state.fault === undefined ? [] : [`no checkpoint is signed: ${state.fault}`]),
+      ...monitor.warnings(),
+    ],
     append: (token, body) =>
       appendFor({ ...init, whoIs, key: () => (leads() ? state.key : undefined) }, token, body),
     file: (path) => logFile(store, path),
     run: async (signal) => {
+      const monitoring = monitor.run(signal);
       while (!signal.aborted) {
         await pass();
-        await paused(signal);
+        await wakeup.wait(CHECKPOINT_MILLISECONDS, signal);
       }
+      await monitoring;
       await pass();
       await store.close();
     },
@@ -101,4 +100,15 @@ async function begun(init: LedgerInit): Promise<LogKey> {
   await compareWithPublished(init);
   component.log.info({ prefix }, 'appends to the ledger');
   return key;
+}
+
+function namesOf({ component, monitor }: LedgerInit): PermissionNames {
+  const { leases, namespacedSigners } = component;
+  const monitoredSecrets = monitor.secrets.map(secretNamed);
+  return { signerNames: [], bundles: [], secrets: [], leases, namespacedSigners, monitoredSecrets };
+}
+
+function secretNamed(key: string): { readonly namespace: string; readonly name: string } {
+  const [namespace = '', name = ''] = key.split('/');
+  return { namespace, name };
 }

@@ -1,7 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+import { CERT_MANAGER_GROUP } from '../../api/request/certificate-request.ts';
+import { CSR_RESOURCE } from '../../api/request/csr.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
-import { onLeaderLease, readPolicies } from '../../runtime/rbac/rules.ts';
+import {
+  EVENTS_IN_DEFAULT,
+  onLeaderLease,
+  onSecrets,
+  readPolicies,
+  readSigners,
+} from '../../runtime/rbac/rules.ts';
+import { FINDINGS } from './monitor/unrecorded.ts';
+import { UPLOADS } from './monitor/watches.ts';
 import { CHECKPOINTS } from './checkpoints.ts';
 import { LOG_KEY_SECRET } from './log-key.ts';
 
@@ -15,8 +25,27 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
   return [
     { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
     ...own,
-    readPolicies(names, []),
+    ...toMonitor(names),
+    readPolicies(names, ['countersign-events']),
     ...onLeaderLease(names, 'ledger'),
+  ];
+}
+
+const SEE = ['list', 'watch'] as const;
+
+/** What certificates show up in. RBAC grants list and watch of a named object for `fieldSelector=metadata.name=<name>` only. */
+function toMonitor(names: PermissionNames): readonly PermissionRule[] {
+  const { monitoredSecrets = [] } = names;
+  return [
+    readSigners(names),
+    {
+      apiGroups: [CSR_RESOURCE.group],
+      resources: [CSR_RESOURCE.plural, 'podcertificaterequests'],
+      verbs: SEE,
+    },
+    { apiGroups: [CERT_MANAGER_GROUP], resources: ['certificaterequests'], verbs: SEE },
+    ...onSecrets({ secrets: monitoredSecrets }, SEE),
+    EVENTS_IN_DEFAULT,
   ];
 }
 
@@ -31,5 +60,7 @@ function ownObjects(namespace: string): readonly PermissionRule[] {
   return [
     of('secrets', LOG_KEY_SECRET, ['get', 'update']),
     of('configmaps', CHECKPOINTS, ['get', 'patch']),
+    of('configmaps', FINDINGS, ['get', 'patch']),
+    of('configmaps', UPLOADS, SEE),
   ];
 }

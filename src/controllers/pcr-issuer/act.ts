@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { HolderRefusal } from '../../revocation/holders.ts';
 import type { SignerObject } from '../../api/signer/cluster-signer.ts';
 import {
   isTerminal,
@@ -17,8 +18,8 @@ import { PROTOBUF } from '../../protobuf/envelope.ts';
 import { namespaceFlow } from '../../runtime/component/charged.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { askedOfPod } from '../../runtime/recording/asked.ts';
-import type { IssuedChain, IssuingCa } from '../../runtime/issuing/issuing-ca.ts';
-import { NOTHING } from '../../runtime/issuing/not-issued.ts';
+import type { IssuedChain, IssuingCa, IssuingCas } from '../../runtime/issuing/issuing-ca.ts';
+import { NOTHING, type Settlement } from '../../runtime/issuing/not-issued.ts';
 import { createRedelivery, type Redelivery } from '../../runtime/issuing/redelivery.ts';
 import type { Decision, Moment } from '../../runtime/issuing/request-kind.ts';
 import { decide } from './decide.ts';
@@ -35,6 +36,8 @@ export interface PodActorInit<S> {
   readonly profileOf: (signer: S) => Profile;
   /** @throws SignerError */
   readonly issuingOf: (signer: S) => IssuingCa<PodCertificateRequest>;
+  /** Why a holder gets no certificate; absent: nobody is refused. */
+  readonly refusalOf?: IssuingCas<S, PodCertificateRequest>['refusalOf'];
   /** Reads pods and Services for signers that ask for it. */
   readonly reader: PodReader;
 }
@@ -75,6 +78,7 @@ export function createActor<S extends SignerObject>(
         issuedToPod(plan, chain, profile, random);
       return { kind: 'issue', leaf: plan, completed, rule: RULE };
     },
+    refused: (request, why, now) => denied(request, why, now),
     isFinished: isTerminal,
     withIssued: (request, { chain, validity, beginRefreshAt }, now) =>
       withIssued(request, { chainPem: chain, ...validity, beginRefreshAt }, now),
@@ -122,6 +126,15 @@ function reread(
   return { kind: 'wait', error };
 }
 
+/** By a Revocation: the end, as for every denial. */
+function denied(
+  request: PodCertificateRequest,
+  why: HolderRefusal,
+  now: number,
+): Settlement<PodCertificateRequest> {
+  return answered(request, { kind: 'deny', ...why }, now);
+}
+
 function carriedOut(
   request: PodCertificateRequest,
   plan: Exclude<PodPlan, { kind: 'issue' | 'reread' }>,
@@ -129,6 +142,14 @@ function carriedOut(
 ): Decision<PodCertificateRequest, never> {
   if (plan.kind === 'ignore') return NOTHING;
   if (plan.kind === 'wait') return plan;
+  return { kind: 'settle', ...answered(request, plan, now) };
+}
+
+function answered(
+  request: PodCertificateRequest,
+  plan: Extract<PodPlan, { kind: 'deny' | 'fail' }>,
+  now: number,
+): Settlement<PodCertificateRequest> {
   const { reason, message } = plan;
   // The kubelet takes a Denied or Failed request for permanent (podcertificatemanager.go).
   const note = `${message}; once that is mended, delete the pod: its kubelet does not ask again`;
@@ -137,5 +158,5 @@ function carriedOut(
     plan.kind === 'deny'
       ? (['denied', withDenied(request, plan, now)] as const)
       : (['failed', withFailed(request, plan, now)] as const);
-  return { kind: 'settle', write, ends: true, outcome: { outcome, reason, message, event } };
+  return { write, ends: true, outcome: { outcome, reason, message, event } };
 }

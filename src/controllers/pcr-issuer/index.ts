@@ -18,6 +18,7 @@ import { watchSigners } from '../../runtime/signers/signers.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
 import type { IssuingCas } from '../../runtime/issuing/issuing-ca.ts';
 import { localCas } from '../../runtime/issuing/local-ca.ts';
+import { createRefusals } from '../../runtime/issuing/refusals.ts';
 import { compileOncePerGeneration } from '../../runtime/signers/compile-cache.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
 import { createRequestController } from '../../runtime/requests/request-controller.ts';
@@ -65,7 +66,7 @@ export function createPcrIssuer(init: PcrIssuerInit): Controller {
   const controller = createPodIssuing<ClusterSigner>({
     ...init,
     signers,
-    sources: localCas(component, sources),
+    sources: localCas(component, sources, createRefusals(component)),
     permissions: (served) => permissions(namesOf(served, component)),
     selectionOf: bySignerNameAndNamespace,
   });
@@ -85,6 +86,7 @@ export function createPodIssuing<S extends SignerObject>(init: PodIssuingInit<S>
       compileProfile(signer.spec, deadline),
     ),
     issuingOf: sources.issuing,
+    refusalOf: sources.refusalOf,
   });
   const place = createPcrFairness(() => serverTime(component));
   const controller = createRequestController<PodCertificateRequest, S>({

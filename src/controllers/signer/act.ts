@@ -12,7 +12,7 @@ import type { Resource } from '../../kube/resource/resource.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { askedOfCsr } from '../../runtime/recording/asked.ts';
 import { csrFlow } from '../../runtime/requests/csr-fairness.ts';
-import type { IssuedChain, IssuingCa } from '../../runtime/issuing/issuing-ca.ts';
+import type { IssuedChain, IssuingCa, IssuingCas } from '../../runtime/issuing/issuing-ca.ts';
 import { NOTHING, failed, settleByConditions } from '../../runtime/issuing/not-issued.ts';
 import {
   chainFromBase64,
@@ -28,6 +28,8 @@ export interface CsrActorInit<S> {
   readonly profileOf: (signer: S) => Profile;
   /** @throws SignerError */
   readonly issuingOf: (signer: S) => IssuingCa<CertificateSigningRequest>;
+  /** Why a holder gets no certificate; absent: nobody is refused. */
+  readonly refusalOf?: IssuingCas<S, CertificateSigningRequest>['refusalOf'];
   /** How long after its creation a request is retried, in milliseconds; undefined: without end. */
   readonly maxRetryMs?: number | undefined;
 }
@@ -45,6 +47,7 @@ export function createActor<S extends SignerObject>(
       const profile = init.profileOf(signer);
       return carriedOut(csr, decide({ csr, profile, authority, reservedPrefixes, now }), now);
     },
+    refused: (csr, why, now) => failed(csr, why, { withFailed }, now),
     isFinished,
     withIssued: (csr, { chain }) => withCertificate(csr, chain),
     chainOf: ({ status }) => chainFromBase64(status?.certificate),

@@ -16,6 +16,7 @@ import type { Component, Controller } from '../../runtime/component/component.ts
 import { csrFairnessKey, csrRetainedFields } from '../../runtime/requests/csr-fairness.ts';
 import type { IssuingCas } from '../../runtime/issuing/issuing-ca.ts';
 import { localCas } from '../../runtime/issuing/local-ca.ts';
+import { createRefusals } from '../../runtime/issuing/refusals.ts';
 import { compileOncePerGeneration } from '../../runtime/signers/compile-cache.ts';
 import { ignoreOlderThanSigner } from '../../runtime/requests/older-than-signer.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
@@ -54,7 +55,7 @@ export function createSigner(init: SignerInit): Controller {
   const controller = createCsrSigning<ClusterSigner>({
     component,
     signers,
-    sources: localCas(component, sources),
+    sources: localCas(component, sources, createRefusals(component)),
     permissions: (served) => permissions(namesOf(served, component)),
   });
   return { ...controller, signers: signers.all };
@@ -70,6 +71,7 @@ export function createCsrSigning<S extends SignerObject>(init: CsrSigningInit<S>
       compileProfile(signer.spec, deadline),
     ),
     issuingOf: sources.issuing,
+    refusalOf: sources.refusalOf,
     maxRetryMs: init.maxRetryMs,
   });
   return createRequestController<CertificateSigningRequest, S>({

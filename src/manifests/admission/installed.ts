@@ -1,4 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import { mutation } from './injection/mutation.ts';
+import type { InjectionProfile } from './injection/profiles.ts';
+import { refusals } from './injection/refusals.ts';
 import type { Installation } from '../installation.ts';
 import { keysNamespaceOf, permissionNamesOf } from '../names.ts';
 import type { Manifest } from '../roles.ts';
@@ -27,7 +30,7 @@ export const OPT_IN = 'who-may-request.yaml';
 
 /** The admission policies of an installation by file. The names are taken as they are. */
 export function admissionOf(installation: Installation): ReadonlyMap<string, readonly Manifest[]> {
-  const { signers, namespacedSigners = false, namespace } = installation;
+  const { signers, namespacedSigners = false, namespace, injection } = installation;
   const guarded = { signers, namespacedSigners };
   const writers = [
     ...whoWritesClusterSigners(),
@@ -46,8 +49,13 @@ export function admissionOf(installation: Installation): ReadonlyMap<string, rea
     ],
     ['leases.yaml', whoWritesLeases(namespace)],
     ['refreshed.yaml', whatIsRefreshed(namespace)],
+    ...(injection === undefined ? [] : [injectionOf(injection)]),
     [OPT_IN, whoMayRequest(guarded)],
   ]);
+}
+
+function injectionOf(profiles: readonly InjectionProfile[]): [string, readonly Manifest[]] {
+  return ['injection.yaml', [...mutation(profiles), ...refusals(profiles)]];
 }
 
 /** The ConfigMaps of CRLs, by namespace: those behind our own ports included. */

@@ -222,17 +222,23 @@ interface Policy {
   readonly rule: Manifest;
   /** Absent: everything that the rule matches. */
   readonly signers?: Guarded;
+  /** Absent: objects of every namespace. */
+  readonly namespaceSelector?: Manifest;
   /** All of them must hold. */
   readonly conditions?: readonly Manifest[];
+  readonly variables?: readonly Manifest[];
+  /** Absent: it denies. */
+  readonly actions?: readonly ('Deny' | 'Warn')[];
   readonly validations: readonly {
     readonly expression: string;
     readonly messageExpression: string;
   }[];
 }
 
-/** A ValidatingAdmissionPolicy that denies, and its binding. */
+/** A ValidatingAdmissionPolicy and its binding. */
 export function policy(init: Policy): readonly Manifest[] {
-  const { name, rule, signers, conditions = [], validations } = init;
+  const { name, rule, signers, conditions = [], validations, namespaceSelector, variables } = init;
+  const { actions = ['Deny'] } = init;
   const matchConditions = [
     ...(signers === undefined ? [] : [matchCondition(signers)]),
     ...conditions,
@@ -245,8 +251,12 @@ export function policy(init: Policy): readonly Manifest[] {
       metadata,
       spec: {
         failurePolicy: 'Fail',
-        matchConstraints: { resourceRules: [rule] },
+        matchConstraints: {
+          ...(namespaceSelector === undefined ? {} : { namespaceSelector }),
+          resourceRules: [rule],
+        },
         ...(matchConditions.length === 0 ? {} : { matchConditions }),
+        ...(variables === undefined ? {} : { variables }),
         validations: validations.map((each) => ({ ...each, reason: 'Forbidden' })),
       },
     },
@@ -254,7 +264,7 @@ export function policy(init: Policy): readonly Manifest[] {
       apiVersion: GROUP,
       kind: 'ValidatingAdmissionPolicyBinding',
       metadata,
-      spec: { policyName: name, validationActions: ['Deny'] },
+      spec: { policyName: name, validationActions: actions },
     },
   ];
 }

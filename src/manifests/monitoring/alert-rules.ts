@@ -85,6 +85,14 @@ const ALERTS: readonly Alert[] = [
       'Somebody wrote a foreign anchor into the bundle of {{ $labels.signer }}; it was removed.',
   },
   {
+    name: 'CountersignUnrecordedCertificate',
+    expr: 'max by (namespace) (countersign_ledger_unrecorded_certificates) > 0',
+    for: '0m',
+    severity: 'critical',
+    summary:
+      'A certificate of our CA has no record: somebody else may have the key. ConfigMap countersign-ledger-findings names it.',
+  },
+  {
     name: 'CountersignServingCertificateExpiresSoon',
     // 0: the port has none, which /readyz says.
     expr: '(countersign_serving_certificate_not_after_timestamp_seconds > 0) - time() < 86400',

@@ -37,11 +37,13 @@ const KEPT: KeptFlags = {
   dangerous: new Set([
     // Whether anything is recorded.
     '--ledger-mode',
+    // Whether a certificate without a record is seen.
+    '--monitor-patience',
     // Whose names may be proved how, what writers of AcmeSigners may have called, and who answers for DNS.
     ...['--http01-zone', '--namespaced-server', '--namespaced-solver', '--namespaced-network'],
     ...['--resolver', '--self-check-network', '--self-check-ports'],
     // Which Secrets are read.
-    ...['--credential-namespace', '--secret'],
+    ...['--credential-namespace', '--secret', '--monitored-secret'],
   ]),
 };
 

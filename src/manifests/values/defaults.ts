@@ -22,6 +22,7 @@ export const DEFAULT_VALUES: InstallationValues = {
     networks: [],
     http01Zones: [],
   },
+  injection: { enabled: false, profiles: [] },
   namespace: '',
   keysNamespace: DEFAULT_SECRET_NAMESPACE,
   namespaces: { create: true },

@@ -13,6 +13,7 @@ import type {
 import { dnsWebhook, namedAcmeSigner } from './check-acme.ts';
 import { checkValues, namedSigner } from './check.ts';
 import { DEFAULT_NAMESPACE, DEFAULT_VALUES, mergedValues } from './defaults.ts';
+import { injectionProfiles } from './injection.ts';
 import { installationValues, type InstallationValues } from './schema.ts';
 
 /** Where and as what the values are installed. */
@@ -36,6 +37,10 @@ export function planOf(given: unknown, release: Release): InstallationPlan {
   const namespace = namespaceOf(values, release);
   checkValues(values, namespace);
   const signers = values.signers.map(namedSigner);
+  const injected = injectionProfiles(
+    values.injection,
+    signers.map(({ name }) => name),
+  );
   const made = values.namespaces.create ? [namespace, keysNamespace] : [];
   return {
     installation: {
@@ -50,6 +55,7 @@ export function planOf(given: unknown, release: Release): InstallationPlan {
       namespace,
       servingSigner: OWN_TLS_SIGNER,
       ...acmeOf(values),
+      ...(injected === undefined ? {} : { injection: injected }),
     },
     keysNamespace,
     acme: calledBy(acme),

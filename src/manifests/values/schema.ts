@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import { MAX_SIGNER_NAME } from '../../api/signer/signer-name.ts';
 import { COMPONENTS } from '../components.ts';
+import { injection } from './injection.ts';
 import { LABEL_COMPONENT, LABEL_NAME } from '../names.ts';
 
 /** No quote, wildcard, space or backslash: names end up in roles and in CEL expressions. */
@@ -194,6 +195,7 @@ export const installationValues = z.strictObject({
       'Let `pcr-issuer` read pods and Services: for signers with `spec.pods.services`, `labels` or `ipAddresses`.',
     ),
   acme,
+  injection,
   namespace: labelText.describe(
     'Namespace of the components. If empty: that of the release, and `countersign-system` when that is `default`.',
   ),

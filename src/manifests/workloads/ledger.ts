@@ -2,6 +2,8 @@
 /** What the ledger keeps, and how components reach it. */
 import { LEDGER_SERVICE, OWN_TLS_CONFIG_MAP } from '../../api/signer/own-tls.ts';
 import { CHECKPOINTS } from '../../controllers/ledger/checkpoints.ts';
+import { FINDINGS } from '../../controllers/ledger/monitor/unrecorded.ts';
+import { UPLOADS } from '../../controllers/ledger/monitor/watches.ts';
 import { LOG_KEY_SECRET } from '../../controllers/ledger/log-key.ts';
 import { APPEND_AUDIENCE } from '../../ledger/sender/wire.ts';
 import { COMPONENTS, type ComponentName } from '../components.ts';
@@ -17,8 +19,8 @@ const TOKEN_SECONDS = 3600;
 const DEFAULT_SIZE = '10Gi';
 
 /**
- * The volume of the data, and two objects that are made empty: the Secret of the log's key, and the ConfigMap of the
- * checkpoints. They have no data, so applying them again leaves what was filled in.
+ * The volume of the data, and objects that are made empty: the Secret of the log's key, and the ConfigMaps of checkpoints, of
+ * findings, and of certificates that people upload. They have no data, so applying them again leaves what was filled in.
  */
 export function ledgerObjects(plan: InstallationPlan): readonly Manifest[] {
   const { storage } = COMPONENTS.get(LEDGER) ?? {};
@@ -31,7 +33,9 @@ export function ledgerObjects(plan: InstallationPlan): readonly Manifest[] {
   });
   return [
     { apiVersion: 'v1', kind: 'Secret', metadata: metadata(LOG_KEY_SECRET), type: 'Opaque' },
-    { apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata(CHECKPOINTS) },
+    ...[CHECKPOINTS, FINDINGS, UPLOADS].map((name) => ({
+      ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata(name) },
+    })),
     {
       apiVersion: 'v1',
       kind: 'PersistentVolumeClaim',

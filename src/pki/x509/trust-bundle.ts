@@ -60,7 +60,7 @@ export function writeAnchors(certificates: readonly Certificate[]): string {
  */
 export function publishedAnchors(pem: string): ReadonlyMap<string, Certificate | undefined> {
   return new Map(
-    findBlocks(pem).map((der) => {
+    certificateBlocks(pem).map((der) => {
       const certificate = attempt(() => decodeCertificate(der));
       const isAnchor = !(certificate instanceof SignerError) && certificate.isCa;
       return [fingerprint(der), isAnchor ? certificate : undefined];
@@ -82,7 +82,7 @@ export function anchorFingerprints(pem: string): ReadonlySet<string> {
  * @returns the same text where nothing goes; '' where nothing is left
  */
 export function withoutAnchors(pem: string, isOut: (fingerprint: string) => boolean): string {
-  const found = findBlocks(pem);
+  const found = certificateBlocks(pem);
   const kept = found.filter((der) => !isOut(fingerprint(der)));
   if (kept.length === found.length) return pem;
   return kept.map((der) => encodePem('CERTIFICATE', der)).join('');
@@ -91,7 +91,8 @@ export function withoutAnchors(pem: string, isOut: (fingerprint: string) => bool
 /** Go refuses headers and other base64; to find such a block too does no harm. */
 const CERTIFICATE_BLOCK = /-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----/g;
 
-function findBlocks(pem: string): readonly Uint8Array[] {
+/** The DER of each block, whatever is between them. Nothing is decoded. */
+export function certificateBlocks(pem: string): readonly Uint8Array[] {
   return [...pem.matchAll(CERTIFICATE_BLOCK)].map(([, base64 = '']) =>
     Buffer.from(base64, 'base64'),
   );

@@ -37,6 +37,8 @@ export interface LedgerMetrics {
   ledgerRefused(sender: string, code: string): void;
   /** A checkpoint was signed and published. `at` in Unix seconds. */
   ledgerHead(log: string, entries: number, at: number): void;
+  /** Certificates without a record: those that nobody has acknowledged, and those that are explained. */
+  ledgerUnrecorded(open: number, explained: number): void;
 }
 
 /** What pod-refresher counts; `web/refresh-series.ts` has the series. */

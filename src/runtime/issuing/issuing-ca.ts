@@ -4,6 +4,7 @@ import type { Validity } from '../../issuance/validity.ts';
 import type { PublicKeyInfo } from '../../pki/keys/public-key.ts';
 import type { KeyUsage, LeafSubject } from '../../vocabulary.ts';
 import type { Sources } from '../requests/request-controller-init.ts';
+import type { HolderRefusal, RefusalInput } from '../../revocation/holders.ts';
 
 /** The decided contents of a leaf: the leaf has these and nothing else. */
 export interface CertificateTemplate {
@@ -55,4 +56,10 @@ export interface IssuingCa<R> {
 export interface IssuingCas<S, R> extends Sources<S> {
   /** @throws SignerError (`authority`) why the signer cannot sign now */
   readonly issuing: (signer: S) => IssuingCa<R>;
+  /**
+   * Why this holder gets no certificate of the signer; undefined: nothing refuses them.
+   *
+   * @throws SignerError (`authority`) why nobody can know
+   */
+  readonly refusalOf?: ((signer: S, input: RefusalInput) => HolderRefusal | undefined) | undefined;
 }

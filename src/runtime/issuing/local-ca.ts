@@ -12,6 +12,7 @@ import type { Component } from '../component/component.ts';
 import { crossCertificates } from './cross-certificate.ts';
 import type { IssuedChain, IssuingCa, IssuingCas, CertificateTemplate } from './issuing-ca.ts';
 import { serverTime } from '../component/server-time.ts';
+import type { Refusals } from './refusals.ts';
 
 /** A started signature is completed, even while the process stops. */
 const NEVER = new AbortController().signal;
@@ -71,13 +72,28 @@ type LocalCaInit = Pick<Component, 'clock' | 'client' | 'random' | 'log'>;
  * Issues with the CAs of ClusterSigners and Signers, whose keys are in Secrets.
  *
  * @param sources - opens them; its `usable` throws if a signer cannot sign now
+ * @param refusals - who gets no certificate
  */
 export function localCas(
   component: LocalCaInit,
   sources: AuthoritySources,
+  refusals: Refusals,
 ): IssuingCas<ClusterSigner, KubeObject> {
   return {
-    ...sources,
+    serve: (signers) => {
+      sources.serve(signers);
+      refusals.serve(signers);
+    },
+    listed: (signer) => sources.listed(signer) && refusals.listed(signer),
+    onChange: (listener) => {
+      sources.onChange(listener);
+      refusals.onChange(listener);
+    },
+    notReady: () => [...sources.notReady(), ...refusals.notReady()],
+    stop: async () => {
+      await Promise.all([sources.stop(), refusals.stop()]);
+    },
     issuing: (signer) => localCa(component, sources.usable(signer), signer),
+    refusalOf: refusals.refusalOf,
   };
 }

@@ -13,11 +13,11 @@ import { requireClocks, serverTime } from '../component/server-time.ts';
 import { lessThanRequested, type RequestOutcome } from '../requests/outcome.ts';
 import { writeSubresource } from '../requests/subresource-write.ts';
 import type { LeafRecord } from '../recording/leaf-record.ts';
-import type { IssuedChain, IssuingCa } from './issuing-ca.ts';
+import { isDeliverable, refusalOf, signingContextOf, type Attempt } from './deliverable.ts';
+import type { CertificateTemplate, IssuedChain, IssuingCa } from './issuing-ca.ts';
 import type { Settlement } from './not-issued.ts';
 import { recordEnd, recordOf } from './record.ts';
 import type { Decision, RequestKindInit } from './request-kind.ts';
-import { isDeliverable, signingContextOf } from './signing-context.ts';
 
 /** Signs each request once and writes it once, however often the delivery is retried. */
 export interface Redelivery<T, S> {
@@ -46,6 +46,7 @@ const MAX_UNDELIVERED = 10_000;
 
 interface Remembered<I> {
   readonly uid: string;
+  readonly leaf: CertificateTemplate;
   readonly issued: I;
   /** By the API server's clock, in milliseconds. */
   readonly since: number;
@@ -60,14 +61,6 @@ interface Machine<T, S, I extends IssuedChain, E> {
   readonly init: RequestKindInit<T, S, I, E>;
   /** Issued and perhaps not persisted, by `namespace/name`. */
   readonly undelivered: BoundedMap<string, Remembered<I>>;
-}
-
-/** One request in progress. */
-interface Attempt<T, S> {
-  readonly request: T;
-  readonly signer: S;
-  /** The version of the API through which it is read and written. */
-  readonly via: Resource;
 }
 
 const GONE: RequestOutcome = { outcome: 'ignored', reason: 'Gone' };
@@ -110,7 +103,7 @@ async function handle<T extends KubeObject, S extends KubeObject, I extends Issu
     const landed = fresh?.metadata.uid === uid && init.chainOf(fresh) === remembered.issued.chain;
     return ended(remembered, landed ? fresh : undefined);
   }
-  if (isDeliverable(init, remembered, at.signer)) {
+  if (isDeliverable(init, remembered, at)) {
     return deliver(machine, { ...at, request: fresh }, remembered);
   }
   // An earlier write still in flight cannot succeed beside a new one: both have the same precondition.
@@ -163,8 +156,24 @@ async function decide<T extends KubeObject, S extends KubeObject, I extends Issu
       return reread(machine, { ...at, via: decision.via });
     case 'issue':
       if (issuing instanceof SignerError) throw issuing;
-      return issue(machine, at, { ...decision, issuing });
+      return issueUnlessRefused(machine, at, { ...decision, issuing });
   }
+}
+
+async function issueUnlessRefused<
+  T extends KubeObject,
+  S extends KubeObject,
+  I extends IssuedChain,
+  E,
+>(
+  machine: Machine<T, S, I, E>,
+  at: Attempt<T, S>,
+  to: Parameters<typeof issue<T, S, I, E>>[2],
+): Promise<RequestOutcome> {
+  const { init } = machine;
+  const refusal = refusalOf(init, at, to.leaf);
+  if (refusal === undefined) return issue(machine, at, to);
+  return settle(init, init.refused(at.request, refusal, serverTime(init.component)), at);
 }
 
 /** Step 3: ask the CA, and remember its answer before anything is sent. */
@@ -186,6 +195,7 @@ async function issue<T extends KubeObject, S extends KubeObject, I extends Issue
   const issued = completed(chain);
   const remembered = {
     uid: request.metadata.uid,
+    leaf,
     issued,
     since: init.deliverableSince?.(issued) ?? serverTime(init.component),
     signingContext: signingContextOf(signer, issuing),

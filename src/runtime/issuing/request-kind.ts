@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { HolderRefusal, RefusalInput } from '../../revocation/holders.ts';
 import type { SignerError } from '../../errors.ts';
 import type { Validity } from '../../issuance/validity.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
@@ -90,6 +91,10 @@ export interface RequestKindInit<T, S, I extends IssuedChain, E = undefined> {
   readonly deliverableSince?: (issued: I) => number;
   /** The body to send: as little of the object as the kind's update strategy allows. */
   readonly bodyOf: (request: T) => Pick<SubresourceWrite, 'body' | 'contentType'>;
+  /** Why this holder gets no certificate; absent: nobody is refused. @throws SignerError why nobody knows */
+  readonly refusalOf?: ((signer: S, input: RefusalInput) => HolderRefusal | undefined) | undefined;
+  /** The final answer to a request that a Revocation refuses; `now` by the API server's clock. */
+  readonly refused: (request: T, why: HolderRefusal, now: number) => Settlement<T>;
   /** The result for a request for which the CA returned no chain. */
   readonly notIssued: (request: T, held: NotIssued, times: Times) => Settlement<T>;
 }

@@ -34,6 +34,8 @@ export interface PermissionNames {
   readonly dnsWebhooks?: readonly DnsWebhook[];
   /** Secrets of cert-manager that `pod-refresher` may read, where no CertificateRequest tells what they hold. */
   readonly refreshSecrets?: readonly SecretReference[];
+  /** Secrets whose certificates `ledger` looks at. */
+  readonly monitoredSecrets?: readonly SecretReference[];
   /** Account keys of ACME that `authority` makes; undefined: the installation has no ACME. */
   readonly accountKeys?: readonly SecretReference[] | undefined;
   /** Whether `acme` marks Certificates of cert-manager when their CA wants them renewed. */
@@ -44,7 +46,7 @@ export interface PermissionNames {
   readonly ownTls?: string | undefined;
   /** Whether `pcr-issuer` reads pods and Services, whose names it proves. */
   readonly podServices?: boolean | undefined;
-  /** Whether `authority` signs CRLs. */
+  /** Whether `authority` signs CRLs, so that Revocations are read. */
   readonly crls?: boolean;
 }
 
@@ -65,6 +67,7 @@ export function namesOf(
       spec.trustBundle === undefined ? [] : [bundleName(spec.signerName, spec.trustBundle.name)],
     ),
     secrets: signers.map((each) => secretOf(each.spec)),
+    ...(signers.some(({ spec }) => spec.profile.crl !== undefined) ? { crls: true } : {}),
     leases,
   };
 }

@@ -123,12 +123,16 @@ export function onSignerSecrets({
   return onSecrets({ secrets: signerSecrets }, READ);
 }
 
-/** Reading signers, bundles and requests, and updating the status of requests: for every component that signs. */
+/**
+ * Reading signers, bundles and requests, and updating the status of requests: for every component that signs. And reading
+ * Revocations where signers have CRLs, since those refuse requests.
+ */
 export function readToSign(
   names: PermissionNames,
   requests: { readonly group: string; readonly plural: string },
 ): readonly PermissionRule[] {
-  return [readSigners(names), READ_BUNDLES, ...onRequests(requests, 'status')];
+  const revocations = names.crls === true ? [READ_REVOCATIONS] : [];
+  return [readSigners(names), READ_BUNDLES, ...onRequests(requests, 'status'), ...revocations];
 }
 
 /** Reading every CA Secret that a component signs with. */

@@ -23,11 +23,11 @@ import { componentKubeconfig, SYSTEM_NAMESPACE } from '../../support/cluster/ins
 import { tlsCertificate } from '../../support/pki/tls-certificate.ts';
 
 /** Component and signer name of each grant. */
-const GRANTS = ['signer', 'pcr-issuer', 'approver'].flatMap((component) =>
+const GRANTS = ['signer', 'pcr-issuer', 'approver', 'authority'].flatMap((component) =>
   ['workload', 'people'].map((name) => `${component}=example.com/${name}`),
 );
 
-type RecordingComponent = 'signer' | 'pcr-issuer' | 'approver';
+type RecordingComponent = 'signer' | 'pcr-issuer' | 'approver' | 'authority';
 
 /** Starts, kills and reads the ledger; starts components that record in it. */
 export class LedgerStand {
@@ -63,7 +63,7 @@ export class LedgerStand {
       kubeconfig,
       args: [
         ...['--listen-ledger', `127.0.0.1:${this.#port}`, '--data', this.#directory],
-        ...['--serving-certificate', this.#directory],
+        ...['--serving-certificate', this.#directory, '--monitor-patience', '2s'],
         ...GRANTS.flatMap((grant) => ['--appender', grant]),
       ],
     });

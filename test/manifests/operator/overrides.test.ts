@@ -56,6 +56,7 @@ const DANGEROUS = {
   ],
   'acme-responder': ['--http01-zone=a=example.com'],
   'pod-refresher': ['--secret=kube-system/x'],
+  ledger: ['--monitored-secret=kube-system/x', '--monitor-patience=1h'],
   signer: ['--ledger-mode=off'],
 };
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A leaf that was not delivered is delivered later only while its signer and its CA are the same. */
+import type { HolderRefusal } from '../../../src/revocation/holders.ts';
 import assert from 'node:assert/strict';
 import type { KubeObject } from '../../../src/api/object/object.ts';
 import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
@@ -35,6 +36,54 @@ forEachKind('a leaf of a CA that was distrusted meanwhile is not delivered', asy
   distrusted = true;
   await assert.rejects(stage.handle(), { code: 'AUTHORITY_INVALID' });
   assert.deepEqual(stage.methods(), ['PUT', 'GET']);
+});
+
+const REFUSAL: HolderRefusal = {
+  reason: 'HolderRevoked',
+  message: 'a Revocation refuses the holder',
+};
+
+forEachKind(
+  'a holder that a Revocation refuses gets no leaf, and the answer is final',
+  async (kind) => {
+    const stage = kind.start({ refusalOf: () => REFUSAL });
+    const { outcome, reason, message, written } = await stage.handle();
+    assert.ok(outcome === 'denied' || outcome === 'failed');
+    assert.deepEqual({ reason, message }, REFUSAL);
+    assert.ok(written !== undefined);
+    assert.deepEqual(stage.methods(), ['PUT']);
+    assert.deepEqual(stage.signed(), []);
+    assert.match(JSON.stringify(stage.sent()), /a Revocation refuses the holder/);
+  },
+);
+
+forEachKind(
+  'a leaf that was signed before a Revocation refuses its holder is not delivered',
+  async (kind) => {
+    const refusals: HolderRefusal[] = [];
+    const stage = kind.start({ refusalOf: () => refusals[0] });
+    stage.server.troubles.push('unreachable');
+    await assert.rejects(stage.handle());
+    refusals.push(REFUSAL);
+    const { reason } = await stage.handle();
+    assert.equal(reason, 'HolderRevoked');
+    assert.ok(stage.server.stored !== undefined);
+    assert.equal(kind.chainOf(stage.server.stored), '');
+  },
+);
+
+forEachKind('while nobody knows whom Revocations refuse, nothing is signed', async (kind) => {
+  const unknown = new SignerError({
+    ...{ code: 'REVOCATIONS_UNKNOWN', disposition: 'authority', message: '' },
+  });
+  const stage = kind.start({
+    refusalOf: () => {
+      throw unknown;
+    },
+  });
+  await assert.rejects(stage.handle(), { code: 'REVOCATIONS_UNKNOWN' });
+  assert.deepEqual(stage.signed(), []);
+  assert.deepEqual(stage.methods(), []);
 });
 
 forEachKind('after the CA was replaced, the new CA signs a new leaf', async (kind) => {

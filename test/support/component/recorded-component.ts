@@ -68,6 +68,7 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
       ledgerAppended: count('ledgerAppended'),
       ledgerRefused: count('ledgerRefused'),
       ledgerHead: count('ledgerHead'),
+      ledgerUnrecorded: count('ledgerUnrecorded'),
       restarted: count('restarted'),
       evicted: count('evicted'),
     },

@@ -19,7 +19,10 @@ export function printedAdmission(more: Partial<Installation> = {}): ReadonlyMap<
     readonly binding: Shipped & NonNullable<LiveAdmission['binding']>;
   }
 > {
-  const files = [...renderAdmission({ ...DEMO, ...more })].filter(([file]) => file !== OPT_IN);
+  const { injection: _, ...installation } = DEMO;
+  const files = [...renderAdmission({ ...installation, ...more })].filter(
+    ([file]) => file !== OPT_IN,
+  );
   const objects = files.flatMap(([, text]) =>
     parseAllDocuments(text).map((each) => each.toJS() as Shipped),
   );

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { HolderRefusal } from '../../../src/revocation/holders.ts';
 import type { KubeObject } from '../../../src/api/object/object.ts';
 import {
   CERTIFICATE_REQUEST_RESOURCE,
@@ -66,6 +67,8 @@ export interface By<T> {
   readonly issuing?: (() => IssuingCa<T>) | undefined;
   /** Where the component has a ledger. */
   readonly recorder?: LedgerRecorder | undefined;
+  /** Why the holder gets none, asked for each leaf. */
+  readonly refusalOf?: (() => HolderRefusal | undefined) | undefined;
   /** Milliseconds; where the kind gives a request up at all. */
   readonly maxRetryMs?: number | undefined;
 }
@@ -101,6 +104,7 @@ export function csrStage(
         resource: CSRS,
         profileOf: () => workloadProfile(),
         issuingOf,
+        refusalOf: by.refusalOf,
         maxRetryMs: by.maxRetryMs,
       }),
   });
@@ -126,6 +130,7 @@ export function pcrStage(
         legacy: by.legacy === true ? pods('v1beta1') : undefined,
         profileOf: () => workloadProfile(),
         issuingOf,
+        refusalOf: by.refusalOf,
         reader: createPodReader(component, () => ({
           regarding: { apiVersion: 'v1', kind: 'Pod', name: spec.podName ?? 'web-0' },
         })),
@@ -150,6 +155,7 @@ export function certificateRequestStage(
         profileOf: () => workloadProfile(),
         policyOf: ({ spec }) => compileCertificateRequestPolicy(spec),
         issuingOf,
+        refusalOf: by.refusalOf,
         maxRetryMs: by.maxRetryMs,
       }),
   });

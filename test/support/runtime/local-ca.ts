@@ -21,5 +21,13 @@ export function localCaOf(
     notReady: () => [],
     stop: () => Promise.resolve(),
   };
-  return localCas(component, sources).issuing(signer);
+  const refusals = {
+    serve: () => undefined,
+    listed: () => true,
+    onChange: () => undefined,
+    notReady: () => [],
+    stop: () => Promise.resolve(),
+    refusalOf: () => undefined,
+  };
+  return localCas(component, sources, refusals).issuing(signer);
 }

@@ -13,6 +13,8 @@ Examples:
   countersign explain pcr/web-x7k2p -n team-a
   countersign explain certificaterequest/tls-1 -n team-a
   countersign explain signer/workload            why is it not Ready, what happens to its CA next?
+  countersign explain order/tls-1-1 -n team-a    what does the ACME server wait for?
+  countersign explain acmeclustersigner/public
 
 Exit codes:
   0  issued, or Ready         3  denied or failed: it is final, or not Ready
@@ -23,7 +25,7 @@ export function addExplainCommand(root: Command): void {
   const command = root
     .command('explain <kind/name>')
     .description(
-      'tell the journey of a pod, a request or a signer: why it waits, and what you can do',
+      'tell the journey of a pod, a request, an Order or a signer: why it waits, and what you can do',
     )
     .option('-n, --namespace <name>', 'namespace of the object', 'default')
     .addOption(

@@ -5,11 +5,16 @@ import type { PolicyTestOptions } from './test-certificate-request.ts';
 
 /** Adds `countersign policy test`: evaluates the rules for a request, without a cluster. */
 export function addPolicyCommand(root: Command): void {
-  const policy = root.command('policy').description('test the rules of a ClusterSigner or Signer');
+  const policy = root
+    .command('policy')
+    .description('test the rules of a ClusterSigner, a Signer or an ACME signer');
   policy
     .command('test')
     .description('print the verdict of the rules on a request, without a cluster')
-    .requiredOption('--signer-file <file>', 'YAML file with the ClusterSigner or Signer')
+    .requiredOption(
+      '--signer-file <file>',
+      'YAML file with the ClusterSigner, Signer, AcmeClusterSigner or AcmeSigner',
+    )
     .requiredOption(
       '--csr <file>',
       'file with the PKCS#10 request as PEM, or a CertificateSigningRequest or CertificateRequest as YAML',

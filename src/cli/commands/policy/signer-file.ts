@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { LineCounter, parseDocument, type Document } from 'yaml';
-import { GROUP, VERSION, type ClusterSigner } from '../../../api/signer/cluster-signer.ts';
+import { ACME_GROUP, ACME_VERSION, readAcmeSigner } from '../../../api/acme/index.ts';
+import { GROUP, VERSION, type SignerObject } from '../../../api/signer/cluster-signer.ts';
 import type { KubeObject, ObjectMeta } from '../../../api/object/object.ts';
 import { readClusterSigner, readSigner } from '../../../api/signer/read-signer.ts';
 import { SignerError, messageOf } from '../../../errors.ts';
@@ -15,32 +16,39 @@ const MAX_ALIASES = 100;
 const NOT_YET_STORED = { uid: '', resourceVersion: '', creationTimestamp: '', generation: 0 };
 
 /** By kind. A file may leave the namespace to kubectl. */
-const READERS = new Map<unknown, (object: KubeObject) => ClusterSigner>([
+const READERS = new Map<unknown, (object: KubeObject) => SignerObject>([
   ['ClusterSigner', readClusterSigner],
-  [
-    'Signer',
-    (object) => {
-      const { namespace = 'default' } = object.metadata;
-      return readSigner({ ...object, metadata: { ...object.metadata, namespace } });
-    },
-  ],
+  ['Signer', (object) => readSigner(inNamespace(object))],
+  ['AcmeClusterSigner', readAcmeSigner],
+  ['AcmeSigner', (object) => readAcmeSigner(inNamespace(object))],
 ]);
 
+function inNamespace(object: KubeObject): KubeObject {
+  const { namespace = 'default' } = object.metadata;
+  return { ...object, metadata: { ...object.metadata, namespace } };
+}
+
+/** @returns the `apiVersion` of a kind of ours */
+function versionOf(kind: unknown): string {
+  const isOfAcme = kind === 'AcmeClusterSigner' || kind === 'AcmeSigner';
+  return isOfAcme ? `${ACME_GROUP}/${ACME_VERSION}` : `${GROUP}/${VERSION}`;
+}
+
 /**
- * Parses a YAML file with one ClusterSigner or Signer, as a user writes it.
+ * Parses a YAML file with one ClusterSigner, Signer, AcmeClusterSigner or AcmeSigner, as a user writes it.
  *
  * @param fileName - for error messages
  * @throws SignerError SPEC_INVALID (`wait`) with the file, and the line or the field
  */
-export function parseSignerFile(text: string, fileName: string): ClusterSigner {
+export function parseSignerFile(text: string, fileName: string): SignerObject {
   const object = parseYaml(text, fileName);
   const { apiVersion, kind, metadata } = object;
-  const wanted = `${GROUP}/${VERSION}`;
+  const wanted = versionOf(kind);
   const read = READERS.get(kind);
   if (read === undefined || apiVersion !== wanted) {
     throw invalid(
       fileName,
-      `is neither a ClusterSigner nor a Signer; write apiVersion: ${wanted} and kind: ClusterSigner or Signer`,
+      `is neither a ClusterSigner nor a Signer; write apiVersion: ${wanted} and kind: ClusterSigner or Signer, or one of the two kinds of ACME`,
     );
   }
   if (!isRecord(metadata) || typeof metadata['name'] !== 'string') {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { CertificateRequest } from '../../../api/request/certificate-request.ts';
-import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
+import type { SignerObject } from '../../../api/signer/cluster-signer.ts';
 import { formatDuration } from '../../../api/object/duration.ts';
 import {
   RULES_ONLY,
@@ -13,7 +13,7 @@ import { writtenSpec } from './request-file.ts';
 
 /** The verdict of the certificate-request component on a CertificateRequest that is approved. */
 export function judgeCertificateRequest(
-  signer: ClusterSigner,
+  signer: SignerObject,
   text: string,
   options: PolicyTestOptions & { readonly namespace: string },
 ): PolicyTestVerdict {
@@ -53,7 +53,7 @@ function verdictOf(plan: CertificateRequestPlan): PolicyTestVerdict {
 /** The object as the API server would hold it: the requester from the flags, the rest from the file. */
 function requestOf(
   text: string,
-  { kind, metadata }: ClusterSigner,
+  { apiVersion, kind, metadata }: SignerObject,
   options: PolicyTestOptions & { readonly namespace: string },
 ): CertificateRequest {
   const { namespace, user, uid, group, usage, expirationSeconds } = options;
@@ -67,7 +67,7 @@ function requestOf(
     },
     spec: {
       ...written,
-      issuerRef: { group: 'countersign.dev', kind, name: metadata.name },
+      issuerRef: { group: apiVersion.split('/')[0] ?? '', kind, name: metadata.name },
       ...(usage.length > 0 ? { usages: usage } : {}),
       ...(expirationSeconds === undefined ? {} : { duration: formatDuration(expirationSeconds) }),
       ...{ username: user, uid, groups: group },

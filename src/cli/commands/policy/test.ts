@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from 'node:fs/promises';
-import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
+import type { SignerObject } from '../../../api/signer/cluster-signer.ts';
 import type { CertificateSigningRequest } from '../../../api/request/csr.ts';
 import { decide, type ApprovalPlan } from '../../../controllers/approver/decide.ts';
 import { compilePolicy } from '../../../policy/compile-policy.ts';
 import { printable } from '../../../quote.ts';
 import { printText } from '../../terminal.ts';
+import { unlessNotAskable } from './acme-request.ts';
 import { parseSignerFile } from './signer-file.ts';
 import { writtenSpec } from './request-file.ts';
 import {
@@ -38,16 +39,17 @@ export async function testPolicy(options: PolicyTestOptions): Promise<number> {
   const signer = parseSignerFile(await readFile(options.signerFile, 'utf8'), options.signerFile);
   const text = await readFile(options.csr, 'utf8');
   const { namespace } = options;
-  const { word, message } =
+  const verdict =
     namespace === undefined
       ? judge(signer, text, options)
       : judgeCertificateRequest(signer, text, { ...options, namespace });
+  const { word, message } = unlessNotAskable(verdict, signer, writtenRequest(text, options));
   const lines = message.split('; ').map((line) => `  ${printable(line)}\n`);
   printText(`${word}\n${lines.join('')}`);
   return EXIT_CODES[word];
 }
 
-function judge(signer: ClusterSigner, text: string, options: PolicyTestOptions): PolicyTestVerdict {
+function judge(signer: SignerObject, text: string, options: PolicyTestOptions): PolicyTestVerdict {
   const plan = decide({
     csr: requestOf(text, signer.spec.signerName, options),
     policy: compilePolicy(signer.spec),
@@ -57,8 +59,14 @@ function judge(signer: ClusterSigner, text: string, options: PolicyTestOptions):
   return { word: WORDS[plan.kind], message };
 }
 
+/** base64 of the PKCS#10 request in the file. */
+function writtenRequest(text: string, { csr, namespace }: PolicyTestOptions): string {
+  const kind = namespace === undefined ? 'CertificateSigningRequest' : 'CertificateRequest';
+  return writtenSpec<CertificateSigningRequest>(kind, text, csr).request;
+}
+
 /** Why no rule was evaluated. */
-function whyIgnored({ spec: { requests, certificateRequests } }: ClusterSigner): string {
+function whyIgnored({ spec: { requests, certificateRequests } }: SignerObject): string {
   if (requests !== undefined)
     return 'spec.requests has neither rules nor deny: the approver leaves the request to others';
   const unserved =

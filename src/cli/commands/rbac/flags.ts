@@ -77,6 +77,12 @@ function addOptionalParts(command: Command): Command {
       [],
     )
     .option(
+      '--monitored-secret <namespace>/<name>',
+      'Secret whose certificates ledger compares with its records, with --with ledger (repeatable)',
+      gather,
+      [],
+    )
+    .option(
       '--acme-signer <name>',
       'signer name of an AcmeClusterSigner (repeatable); it comes with the component acme',
       gather,
@@ -108,6 +114,12 @@ function addOptionalParts(command: Command): Command {
     .option(
       '--dns-webhook <group>[/<solver>]',
       'API group of a DNS provider that was written for cert-manager, which acme-solver may ask (repeatable)',
+      gather,
+      [],
+    )
+    .option(
+      '--inject <profile>=<signer>',
+      'also print the policies that give annotated pods a volume with a certificate, for this name in the annotation (repeatable)',
       gather,
       [],
     )

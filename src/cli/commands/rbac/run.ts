@@ -13,6 +13,7 @@ import { SignerError, messageOf } from '../../../errors.ts';
 import type { CertManagerOperatorFlags, OperatorFlags } from '../../../app/component-options.ts';
 import { VERSION } from '../../../app/version.ts';
 import { certManagerOperatorManifests } from '../../../manifests/cert-manager/installed.ts';
+import { profileOf } from '../../../manifests/admission/injection/profiles.ts';
 import type { Manifest } from '../../../manifests/roles.ts';
 import { operatorManifests } from '../../../manifests/operator/installed.ts';
 import { readCountersign } from '../operator/countersign-file.ts';
@@ -39,6 +40,8 @@ export interface RbacOptions extends OperatorFlags, CertManagerOperatorFlags {
   readonly acmeAccountKey: readonly string[];
   readonly acmeRenewCertificates: boolean;
   readonly refreshSecret: readonly string[];
+  readonly inject: readonly string[];
+  readonly monitoredSecret: readonly string[];
   readonly with: readonly string[];
   readonly namespace: string;
   readonly servingSigner: string;
@@ -122,6 +125,16 @@ async function writeManifests(
   else await writeAll(output, new Map([[file, text]]));
 }
 
+/** Profiles with nothing but a name and a signer: the chart's values have the rest. */
+function injectionOf(given: readonly string[]): Pick<Installation, 'injection'> {
+  if (given.length === 0) return {};
+  const profiles = given.map((text) => {
+    const [name = '', signerName = ''] = text.split('=', 2);
+    return profileOf({ name, signerName });
+  });
+  return { injection: profiles };
+}
+
 async function installationOf(options: RbacOptions): Promise<Installation> {
   const { namespace, servingSigner, namespacedSigners } = options;
   const found = options.fromCluster ? await namesInCluster(options) : undefined;
@@ -140,7 +153,9 @@ async function installationOf(options: RbacOptions): Promise<Installation> {
       return { group, solver };
     }),
     signerSecrets: options.signerSecret.map((text) => secretOf('--signer-secret', text)),
+    ...injectionOf(options.inject),
     refreshSecrets: options.refreshSecret.map((text) => secretOf('--refresh-secret', text)),
+    monitoredSecrets: options.monitoredSecret.map((text) => secretOf('--monitored-secret', text)),
     ...{ namespace, servingSigner, namespacedSigners, ...acmeOf(options) },
   };
 }

@@ -128,9 +128,7 @@ function retiring(
   if (certificate === undefined || material.key === '') return change;
   const old = fingerprint(certificate.raw);
   if (now >= certificate.notAfter || distrustedCas(signer)(old)) return change;
-  const { longestLeaf = signer.spec.profile.maxDuration } =
-    signer.status?.authorities?.find((each) => each.fingerprint === old) ?? {};
-  const until = keepUntil(now, longestLeaf, certificate.notAfter);
+  const until = keepUntil(now, longestLeafOf(signer, old), certificate.notAfter);
   return withRetired(change, { material, fingerprint: old }, until);
 }
 
@@ -169,6 +167,11 @@ async function crossOf(
     if (error instanceof SignerError) return undefined;
     throw error;
   }
+}
+
+function longestLeafOf({ spec, status }: ClusterSigner, ca: string): string {
+  const entry = status?.authorities?.find(({ fingerprint: each }) => each === ca);
+  return entry?.longestLeaf ?? spec.profile.maxDuration;
 }
 
 function firstOf(material: AuthorityMaterial): Certificate | undefined {

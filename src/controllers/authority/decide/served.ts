@@ -2,7 +2,12 @@
 import type { ClusterSigner, ClusterSignerStatus } from '../../../api/signer/cluster-signer.ts';
 import { conditionMessage, findCondition, setCondition } from '../../../api/request/conditions.ts';
 import type { Condition } from '../../../api/request/conditions.ts';
-import { AWAITING_COMPONENTS, NOT_SERVED, isCaReady } from '../../../api/serving/report.ts';
+import {
+  AWAITING_COMPONENTS,
+  NOT_SERVED,
+  UNRECORDED_CERTIFICATE,
+  isCaReady,
+} from '../../../api/serving/report.ts';
 import { formatTime } from '../../../api/object/time.ts';
 import { LOOKING, type ServingFinding } from '../serving/serving-of.ts';
 import type { ConditionContent } from './conditions.ts';
@@ -18,6 +23,12 @@ export function servingNow({ signer, serving }: SignerSnapshot): ServingFinding 
   if (before === undefined || before.status === 'Unknown') return serving;
   const { status, reason = '', message = '' } = before;
   return { ...serving, status, reason, message };
+}
+
+/** The condition UnrecordedCertificate, where there is a ledger. */
+export function unrecorded(serving: ServingFinding | undefined): readonly ConditionContent[] {
+  const { unrecorded: found } = serving ?? {};
+  return found === undefined ? [] : [{ type: UNRECORDED_CERTIFICATE, ...found }];
 }
 
 /** The condition Served. */
@@ -57,7 +68,8 @@ export function statusWhileUnread(snapshot: SignerSnapshot): ClusterSignerStatus
   const content = before?.status === 'True' ? before : checked;
   const { reason = '', message = '' } = content;
   const ready = readyIfServed({ ...checked, reason, message }, serving);
-  const contents = [ready, ...(serving === undefined ? [] : [served(serving)])];
+  const known = serving === undefined ? [] : [served(serving)];
+  const contents = [ready, ...known, ...unrecorded(serving)];
   return { ...signer.status, conditions: withContents(signer, contents, now) };
 }
 

@@ -13,7 +13,7 @@ import {
   type ConditionContent,
   type ConditionInput,
 } from './conditions.ts';
-import { readyIfServed, served, servingNow, withContents } from './served.ts';
+import { readyIfServed, served, servingNow, unrecorded, withContents } from './served.ts';
 import { ownCaReplacementTime } from './own-ca.ts';
 
 /** The whole status as the authority component, its only writer, writes it. */
@@ -24,7 +24,7 @@ export function statusOf(input: ConditionInput): ClusterSignerStatus {
   const before = signer.status;
   const serving = servingNow(snapshot);
   const contents = [readyIfServed(ready(input), serving)];
-  if (serving !== undefined) contents.push(served(serving));
+  if (serving !== undefined) contents.push(served(serving), ...unrecorded(serving));
   // If the CA was not inspected, nothing new is known of it.
   if (finding.inspected) contents.push(rotationDue(input), rotating(input), degraded(input));
   const conditions = withContents(signer, contents, now);

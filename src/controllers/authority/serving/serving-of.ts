@@ -1,5 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { faultsOf, type ServingFault } from '../../../api/serving/report.ts';
+import {
+  faultsOf,
+  UNRECORDED_CERTIFICATE,
+  type ServingFault,
+} from '../../../api/serving/report.ts';
 import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
 import { isNamespaced } from '../../../api/signer/signer.ts';
 import type { ComponentState } from './component-leases.ts';
@@ -11,6 +15,15 @@ export interface ServingFinding {
   readonly message: string;
   /** A fault in spite of which requests are answered. */
   readonly attention?: Pick<ServingFault, 'reason' | 'message'>;
+  /** What the ledger's monitor says; absent: none was ever seen. */
+  readonly unrecorded?: MonitorFinding;
+}
+
+/** Whether there are certificates of the signer's CAs that the ledger does not know. */
+export interface MonitorFinding {
+  readonly status: 'True' | 'False' | 'Unknown';
+  readonly reason: string;
+  readonly message: string;
 }
 
 /** Some component has not looked at the signer yet: what was known before goes on. */
@@ -29,6 +42,28 @@ export interface ServingInput {
 
 /** Whether each component that the signer needs is alive and may serve it. Synchronous and total. */
 export function servingOf(input: ServingInput): ServingFinding {
+  const unrecorded = unrecordedOf(input);
+  return { ...servedOf(input), ...(unrecorded === undefined ? {} : { unrecorded }) };
+}
+
+/** The monitor is a part of `ledger`; without one nothing is said. */
+function unrecordedOf({ signer, stateOf }: ServingInput): MonitorFinding | undefined {
+  const state = stateOf('ledger');
+  if (state?.installed !== true) return undefined;
+  const reports = state.replicas.flatMap(({ report }) => report ?? []);
+  if (reports.length === 0) {
+    const message = 'ledger does not report: nobody compares certificates with their records';
+    return { status: 'Unknown', reason: 'NotMonitored', message };
+  }
+  const fault = reports
+    .flatMap((report) => faultsOf(report, signer))
+    .find(({ reason }) => reason === UNRECORDED_CERTIFICATE);
+  return fault === undefined
+    ? { status: 'False', reason: 'NoneFound', message: '' }
+    : { status: 'True', reason: 'Found', message: fault.message };
+}
+
+function servedOf(input: ServingInput): ServingFinding {
   const found = neededBy(input.signer).map((component) => ({
     component,
     ...lookAt(input, component),
