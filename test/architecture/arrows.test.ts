@@ -106,6 +106,7 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   'manifests/values': ['admission'],
   'manifests/monitoring': [],
   'checks/catalogue': [],
+  'checks/reading': [],
   'manifests/operator': ['admission', 'values', 'workloads'],
   'manifests/cert-manager': ['admission', 'operator', 'workloads'],
   'operations/verbs': [],

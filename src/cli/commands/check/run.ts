@@ -2,8 +2,8 @@
 import { setTimeout as delay } from 'node:timers/promises';
 import { CATALOGUE, renderPage, type CheckId } from '../../../checks/catalogue.ts';
 import type { Place } from '../../../checks/facts.ts';
-import { readInstallation } from '../../../checks/read-installation.ts';
-import { missingInstallRights, readKubernetes } from '../../../checks/read-kubernetes.ts';
+import { readInstallation } from '../../../checks/reading/read-installation.ts';
+import { missingInstallRights, readKubernetes } from '../../../checks/reading/read-kubernetes.ts';
 import { reportOf, reportText, type CheckReport } from '../../../checks/report.ts';
 import { runChecks, type Facts } from '../../../checks/run-checks.ts';
 import { monotonic } from '../../../app/process.ts';

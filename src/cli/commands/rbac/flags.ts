@@ -67,8 +67,8 @@ export function addRbacCommand(root: Command): void {
     });
 }
 
-/** The flags of components that are left out by default. */
-function addOptionalParts(command: Command): Command {
+/** Secrets of certificates that components look at. */
+function addSecretsOfLeaves(command: Command): Command {
   return command
     .option(
       '--refresh-secret <namespace>/<name>',
@@ -81,7 +81,12 @@ function addOptionalParts(command: Command): Command {
       'Secret whose certificates ledger compares with its records, with --with ledger (repeatable)',
       gather,
       [],
-    )
+    );
+}
+
+/** The flags of components that are left out by default. */
+function addOptionalParts(command: Command): Command {
+  return addSecretsOfLeaves(command)
     .option(
       '--acme-signer <name>',
       'signer name of an AcmeClusterSigner (repeatable); it comes with the component acme',

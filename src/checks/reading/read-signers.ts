@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import { bundleName, type ClusterTrustBundle } from '../api/object/cluster-trust-bundle.ts';
-import type { KubeObject } from '../api/object/object.ts';
-import { DEFAULT_PROPAGATION_SECONDS } from '../issuance/propagation-gate.ts';
-import { readClusterSigner } from '../api/signer/read-signer.ts';
-import { SignerError, attempt } from '../errors.ts';
-import { installationNames } from '../manifests/installation-names.ts';
-import type { ReadBundle, SignerState } from '../operations/signer-state.ts';
-import { certificatesResourceIfServed } from '../app/certificates-resources.ts';
-import { serverTime } from '../runtime/component/server-time.ts';
-import { CLUSTER_SIGNERS } from '../runtime/signers/cluster-signers.ts';
-import type { ReadInit, SignerFacts } from './facts.ts';
-import type { Seen } from './finding.ts';
+import { bundleName, type ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
+import type { KubeObject } from '../../api/object/object.ts';
+import { DEFAULT_PROPAGATION_SECONDS } from '../../issuance/propagation-gate.ts';
+import { readClusterSigner } from '../../api/signer/read-signer.ts';
+import { SignerError, attempt } from '../../errors.ts';
+import { installationNames } from '../../manifests/installation-names.ts';
+import type { ReadBundle, SignerState } from '../../operations/signer-state.ts';
+import { certificatesResourceIfServed } from '../../app/certificates-resources.ts';
+import { serverTime } from '../../runtime/component/server-time.ts';
+import { CLUSTER_SIGNERS } from '../../runtime/signers/cluster-signers.ts';
+import type { ReadInit, SignerFacts } from '../facts.ts';
+import type { Seen } from '../finding.ts';
 import { mapSeen, seeAll } from './see.ts';
 
 /** Lists the ClusterSigners and the bundles once each: a thousand of them are two lists. */

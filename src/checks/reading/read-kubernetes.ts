@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Client } from '../kube/client/client.ts';
-import { missingPermissions, type MissingPermission } from '../kube/client/access-review.ts';
-import { servedVersions } from '../kube/client/discovery.ts';
-import type { PermissionRule } from '../kube/resource/permissions.ts';
-import type { StoredObject } from '../kube/resource/object.ts';
-import type { KubernetesFacts, Kubelet, Webhook } from './facts.ts';
-import type { Seen } from './finding.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { missingPermissions, type MissingPermission } from '../../kube/client/access-review.ts';
+import { servedVersions } from '../../kube/client/discovery.ts';
+import type { PermissionRule } from '../../kube/resource/permissions.ts';
+import type { StoredObject } from '../../kube/resource/object.ts';
+import type { KubernetesFacts, Kubelet, Webhook } from '../facts.ts';
+import type { Seen } from '../finding.ts';
 import { seeAll } from './see.ts';
 
 const CERTIFICATES = 'certificates.k8s.io';

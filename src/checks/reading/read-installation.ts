@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Client } from '../kube/client/client.ts';
-import type { Lease } from '../kube/lease/lease.ts';
-import type { StoredObject } from '../kube/resource/object.ts';
-import type { PermissionRule } from '../kube/resource/permissions.ts';
-import type { LiveAdmission } from '../manifests/admission/compare.ts';
-import { LABEL_COMPONENT, LABEL_NAME } from '../manifests/names.ts';
-import { serverTime } from '../runtime/component/server-time.ts';
-import { COUNTERSIGNS } from '../api/operator/countersign.ts';
-import { CERT_MANAGER_DEPLOYMENTS } from '../api/operator/cert-manager-deployment.ts';
-import type { InstallationObject } from '../api/operator/installation.ts';
+import type { Client } from '../../kube/client/client.ts';
+import type { Lease } from '../../kube/lease/lease.ts';
+import type { StoredObject } from '../../kube/resource/object.ts';
+import type { PermissionRule } from '../../kube/resource/permissions.ts';
+import type { LiveAdmission } from '../../manifests/admission/compare.ts';
+import { LABEL_COMPONENT, LABEL_NAME } from '../../manifests/names.ts';
+import { serverTime } from '../../runtime/component/server-time.ts';
+import { COUNTERSIGNS } from '../../api/operator/countersign.ts';
+import { CERT_MANAGER_DEPLOYMENTS } from '../../api/operator/cert-manager-deployment.ts';
+import type { InstallationObject } from '../../api/operator/installation.ts';
 import type {
   AcmeFacts,
   Definition,
@@ -17,9 +17,9 @@ import type {
   OperatedInstallation,
   ReadInit,
   SignerFacts,
-} from './facts.ts';
-import type { Seen } from './finding.ts';
-import { installerOf, type InstalledMetadata } from './installer.ts';
+} from '../facts.ts';
+import type { Seen } from '../finding.ts';
+import { installerOf, type InstalledMetadata } from '../installer.ts';
 import { readAcme } from './read-acme.ts';
 import { readRequests } from './read-requests.ts';
 import { readSigners } from './read-signers.ts';

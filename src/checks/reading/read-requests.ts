@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import { findCondition, hasTrueCondition, type Condition } from '../api/request/conditions.ts';
+import { findCondition, hasTrueCondition, type Condition } from '../../api/request/conditions.ts';
 import {
   CSR_RESOURCE,
   isApproved,
   isFinished,
   type CertificateSigningRequest,
-} from '../api/request/csr.ts';
-import type { KubeObject } from '../api/object/object.ts';
-import { isDerivedName } from '../api/signer/signer.ts';
-import { certificatesResourceIfServed } from '../app/certificates-resources.ts';
-import type { Client } from '../kube/client/client.ts';
-import type { AcmeFacts, SignerFacts, WaitingRequest } from './facts.ts';
-import type { Seen } from './finding.ts';
+} from '../../api/request/csr.ts';
+import type { KubeObject } from '../../api/object/object.ts';
+import { isDerivedName } from '../../api/signer/signer.ts';
+import { certificatesResourceIfServed } from '../../app/certificates-resources.ts';
+import type { Client } from '../../kube/client/client.ts';
+import type { AcmeFacts, SignerFacts, WaitingRequest } from '../facts.ts';
+import type { Seen } from '../finding.ts';
 import { seeAll } from './see.ts';
 
 /** A PodCertificateRequest as JSON, as far as it is read. */

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Client } from '../kube/client/client.ts';
-import { KubeError } from '../kube/client/kube-error.ts';
-import type { StoredObject } from '../kube/resource/object.ts';
-import { resource, type ResourceInit } from '../kube/resource/resource.ts';
-import { listPages } from '../kube/watch/list-pages.ts';
-import type { Seen } from './finding.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { KubeError } from '../../kube/client/kube-error.ts';
+import type { StoredObject } from '../../kube/resource/object.ts';
+import { resource, type ResourceInit } from '../../kube/resource/resource.ts';
+import { listPages } from '../../kube/watch/list-pages.ts';
+import type { Seen } from '../finding.ts';
 
 /** What to list, and whose. */
 export interface Listing extends ResourceInit {

@@ -6,12 +6,12 @@ import {
   readAcmeSigner,
   readOrder,
   type AcmeSigner,
-} from '../api/acme/index.ts';
-import { keyOf, type KubeObject } from '../api/object/object.ts';
-import { SignerError, attempt } from '../errors.ts';
-import type { Client } from '../kube/client/client.ts';
-import type { AcmeFacts, NewestOrder } from './facts.ts';
-import type { Seen } from './finding.ts';
+} from '../../api/acme/index.ts';
+import { keyOf, type KubeObject } from '../../api/object/object.ts';
+import { SignerError, attempt } from '../../errors.ts';
+import type { Client } from '../../kube/client/client.ts';
+import type { AcmeFacts, NewestOrder } from '../facts.ts';
+import type { Seen } from '../finding.ts';
 import { mapSeen, seeAll } from './see.ts';
 
 /** Lists the ACME signers and the newest Order of each request. Nothing where the kinds are not installed. */
