@@ -54,6 +54,7 @@ const LONG = new Set(
     'restored-etcd',
     'rights',
     'served',
+    'service-names',
   ].map((name) => `${name}.test.ts`),
 );
 
