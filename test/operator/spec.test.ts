@@ -7,6 +7,7 @@ import type { ComponentProcess } from '../support/cluster/component-process.ts';
 import { apply } from '../support/cluster/apply.ts';
 import type { ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
 import { healed } from './healed.ts';
+import { REFUSERS } from './refusers.ts';
 import { DESIRED, EXAMPLE, SYSTEM, WAIT_MS, desiredOf, startStand, type Stand } from './stand.ts';
 
 interface GrantedRole {
@@ -146,49 +147,29 @@ test('copies that name the object as their owner are left alone and said, and no
   await degraded(/^every object is as it is desired$/);
 });
 
-test('an admission policy that refuses one object is named, and all others go on', async () => {
-  const version = 'admissionregistration.k8s.io/v1';
-  const name = 'no-signer';
-  const rule = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['CREATE'] };
-  const policy = {
-    apiVersion: version,
-    kind: 'ValidatingAdmissionPolicy',
-    metadata: { name },
-    spec: {
-      matchConstraints: { resourceRules: [{ ...rule, resources: ['deployments'] }] },
-      validations: [
-        { expression: "object.metadata.name != 'countersign-signer'", message: 'no signer today' },
-      ],
-    },
-  };
-  const binding = {
-    ...{ apiVersion: version, kind: 'ValidatingAdmissionPolicyBinding', metadata: { name } },
-    spec: { policyName: name, validationActions: ['Deny'] },
-  };
-  await apply(stand.cluster, policy, binding);
-  await until('it is in force', WAIT_MS, async () => {
-    const args = ['create', 'deployment', 'countersign-signer', '--image=x', '--dry-run=server'];
-    const { stderr } = await stand.cluster.kubectl(args, { allowFailure: true });
-    return stderr.includes('no signer today');
+for (const { what, objects, names, says } of REFUSERS) {
+  test(`${what} that refuses one object is named, and all others go on`, async () => {
+    await apply(stand.cluster, ...objects);
+    await until('it is in force', WAIT_MS, async () => {
+      const args = ['create', 'deployment', 'countersign-signer', '--image=x', '--dry-run=server'];
+      return says.test((await stand.cluster.kubectl(args, { allowFailure: true })).stderr);
+    });
+    await deleted('Service', 'countersign-signer');
+    await deleted('Deployment', 'countersign-signer');
+    await until('it is named', WAIT_MS, async () => {
+      const message = await stand.condition('Degraded', 'True', 'ObjectsDiffer');
+      return (
+        message.includes('Deployment countersign-system/countersign-signer: ') && says.test(message)
+      );
+    });
+    await healed(
+      stand,
+      DESIRED.filter(({ kind }) => kind !== 'Deployment'),
+    );
+    for (const each of names) await stand.cluster.kubectl(['delete', each]);
+    await healed(stand);
   });
-  const gone = DESIRED.filter(
-    ({ kind, metadata }) =>
-      metadata.name === 'countersign-signer' && ['Deployment', 'Service'].includes(kind),
-  );
-  for (const each of gone) {
-    const live = await stand.admin.read(each);
-    if (live !== undefined) await stand.admin.remove(live);
-  }
-  const message = await stand.condition('Degraded', 'True', 'ObjectsDiffer');
-  assert.match(message, /Deployment countersign-system\/countersign-signer: .*no signer today/);
-  await healed(
-    stand,
-    DESIRED.filter(({ kind }) => kind !== 'Deployment'),
-  );
-  for (const each of ['validatingadmissionpolicybinding', 'validatingadmissionpolicy'])
-    await stand.cluster.kubectl(['delete', each, name]);
-  await healed(stand);
-});
+}
 
 /** Deletes an object of the installation, as somebody who means it. */
 async function deleted(kind: string, name: string): Promise<ManagedObject> {

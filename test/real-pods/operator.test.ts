@@ -14,6 +14,18 @@ import { SteadyLoad } from './steady-load.ts';
 const PER_SECOND = 5;
 const FIRST = COUNTERSIGN.slice('countersign:'.length);
 const NEXT = '0.1.1';
+/** Longer than that, what the components say tells more than a figure. */
+const UNEXPLAINED_MS = 30_000;
+
+/** What the pods of components warned of, those that ended not included. */
+async function warningsOf(cluster: Cluster): Promise<string> {
+  const args = ['logs', '-n', 'countersign-system', '-l', 'app.kubernetes.io/name=countersign'];
+  const { stdout } = await cluster.kubectl([...args, '--prefix', '--tail=-1'], {
+    allowFailure: true,
+  });
+  const lines = stdout.split('\n').filter((line) => !/"level":"?(?:info|debug|20|30)/.test(line));
+  return lines.slice(-60).join('\n');
+}
 
 describe('installed by the operator', { skip: SKIP }, () => {
   let stand: Stand;
@@ -45,10 +57,11 @@ describe('installed by the operator', { skip: SKIP }, () => {
         await bringTo(cluster, { version });
         const seconds = (Date.now() - from) / 1000;
         assert.deepEqual(await imagesOf(), [`countersign:${version}`]);
-        const { requests, lost, refused, longestWaitMs } = await load.tally(from);
+        const { requests, lost, refused, longestWaitMs, slowest } = await load.tally(from);
         t.diagnostic(
-          `to ${version} in ${seconds} s: ${requests} requests, the longest waited ${longestWaitMs / 1000} s`,
+          `to ${version} in ${seconds} s: ${requests} requests, the longest waited ${longestWaitMs / 1000} s: ${slowest}`,
         );
+        if (longestWaitMs > UNEXPLAINED_MS) t.diagnostic(await warningsOf(cluster));
         assert.ok(requests > 0);
         assert.deepEqual({ lost, refused }, { lost: [], refused: [] });
       }

@@ -16,9 +16,18 @@ export interface Tally {
   readonly lost: readonly string[];
   readonly refused: readonly string[];
   readonly longestWaitMs: number;
+  /** Who waited longest: `steady-12 (csr), created 3.1 s after the beginning`. */
+  readonly slowest: string;
 }
 
 const ANSWERED_MS = 120_000;
+/** No part of an upgrade explains a longer wait: the duration of a Lease, and the time after which another takes over. */
+const LONG_MS = 20_000;
+
+/** Requests of people and of kubelets take turns. */
+function kindOf(name: string): 'csr' | 'pcr' {
+  return Number(name.slice(name.lastIndexOf('-') + 1)) % 2 === 0 ? 'csr' : 'pcr';
+}
 
 /** Of people and of kubelets by turns, at a steady rate, whatever becomes of them. */
 export class SteadyLoad {
@@ -56,11 +65,16 @@ export class SteadyLoad {
       return wanted.every(([name]) => heard.has(name));
     }).catch(() => undefined);
     const heard = waits();
+    const waited = wanted
+      .map(([name, at]) => ({ name, at, ms: (heard.get(name) ?? at) - at }))
+      .sort((a, b) => b.ms - a.ms);
+    const [longest = { name: 'nobody', at: from, ms: 0 }] = waited;
     return {
       requests: wanted.length,
       lost: wanted.filter(([name]) => !heard.has(name)).map(([name]) => name),
       refused: this.#story.refusals,
-      longestWaitMs: Math.max(0, ...wanted.map(([name, at]) => (heard.get(name) ?? at) - at)),
+      longestWaitMs: Math.max(0, longest.ms),
+      slowest: `${longest.name} (${kindOf(longest.name)}), created ${(longest.at - from) / 1000} s after the beginning; ${waited.filter(({ ms }) => ms > LONG_MS).length} waited more than ${LONG_MS / 1000} s`,
     };
   }
 
@@ -78,7 +92,7 @@ export class SteadyLoad {
     for (let number = 0; !signal.aborted; number += 1) {
       const name = `steady-${number}`;
       under.push(
-        load.create(number % 2 === 0 ? 'csr' : 'pcr', name).then(
+        load.create(kindOf(name), name).then(
           () => void this.#created.set(name, Date.now()),
           () => undefined,
         ),
