@@ -151,6 +151,11 @@ test-real-pods-operator: node_modules controlplane dist/countersign.mjs ## The o
 	$(RUN) node test/cluster/real-pods/build.ts >/dev/null
 	$(RUN) node --test --test-timeout=600000 test/real-pods/operator.test.ts
 
+.PHONY: test-real-pods-credentials
+test-real-pods-credentials: node_modules controlplane dist/countersign.mjs ## refresh: restart of podCertificate volumes in pods that really run: eight minutes; takes root
+	$(RUN) node test/cluster/real-pods/build.ts >/dev/null
+	$(RUN) node --test --test-timeout=1200000 test/real-pods/credentials-run.ts
+
 .PHONY: test-operator
 test-operator: node_modules controlplane ## The operator on a real API server: installed, drifted, refused, deleted, adopted; SEED=7
 	$(COMPILED) $(RUN) node --test --test-timeout=300000 test/operator/life.test.ts test/operator/spec.test.ts test/operator/taken-over.test.ts

@@ -22,11 +22,17 @@ export async function enableRefresher(cluster: Cluster): Promise<void> {
   await bringTo(cluster, { components });
 }
 
+/** The namespace that opted in. */
+function openTeam(cluster: Cluster): Promise<unknown> {
+  const labels = { 'countersign.dev/refresh': 'enabled' };
+  return apply(cluster, { apiVersion: 'v1', kind: 'Namespace', metadata: { name: TEAM, labels } });
+}
+
 /** Two Deployments whose Secrets are renewed one after the other: each is rolled out once. */
 export async function restartsOnce(cluster: Cluster): Promise<void> {
   const client = await administrator(cluster);
   const certificates = new Certificates(client);
-  await certificates.namespace(TEAM);
+  await openTeam(cluster);
   for (const name of ['web', 'api']) {
     await certificates.certificate(TEAM, name);
     await apply(cluster, readerOf(name));
@@ -43,6 +49,39 @@ export async function restartsOnce(cluster: Cluster): Promise<void> {
   // The second was looked at after the first, again and again.
   for (const name of ['web', 'api']) assert.equal(await generation(cluster, name), 2, name);
   await client.close();
+}
+
+/** A kubelet asks for the first credential of a pod before that; what comes later is a renewal (src/refreshing). */
+const FIRST_REQUEST_MS = 5 * 60_000;
+
+/**
+ * The kubelets are started anew, so that each asks for another credential, six minutes after the pods: the Deployment that
+ * cannot read files again is rolled out, once, and the one that can is not.
+ */
+export async function restartsForCredentials(cluster: Cluster): Promise<void> {
+  await openTeam(cluster);
+  await apply(cluster, credentialOf('cannot', 'restart'), credentialOf('can', 'secrets'));
+  for (const name of ['cannot', 'can']) await rolledOut(cluster, name);
+  const [before] = await podsNamed(cluster, 'cannot');
+  assert.ok(before);
+  const old = Date.now() + FIRST_REQUEST_MS + 60_000;
+  await until('a renewal is told from a first request', 2 * FIRST_REQUEST_MS, () =>
+    Promise.resolve(Date.now() > old),
+  );
+  await Promise.all(cluster.nodes.map((node) => node.restart()));
+  await until('it is restarted', WAIT_MS, async () => (await generation(cluster, 'cannot')) > 1);
+  await rolledOut(cluster, 'cannot');
+  await until('its first pod is gone', WAIT_MS, async () =>
+    (await podsNamed(cluster, 'cannot')).every(
+      ({ metadata }) => metadata.uid !== before.metadata.uid,
+    ),
+  );
+}
+
+/** After others were restarted: each pass looks at all. */
+export async function stayedRestartedOnce(cluster: Cluster): Promise<void> {
+  assert.equal(await generation(cluster, 'cannot'), 2, 'it is restarted once');
+  assert.equal(await generation(cluster, 'can'), 1, 'it reads its files again');
 }
 
 /** Its kubelet is started anew, so that it asks again; the signer denies that. */
@@ -135,7 +174,7 @@ function readerOf(name: string): object {
   return deploymentOf(name, PRINT, volume, { refresh: 'secrets' });
 }
 
-function credentialOf(name: string): object {
+function credentialOf(name: string, refresh?: string): object {
   const podCertificate = {
     ...{ signerName: 'example.com/workload', keyType: 'ED25519' },
     ...{ credentialBundlePath: 'credentials.pem', maxExpirationSeconds: 3600 },
@@ -143,7 +182,10 @@ function credentialOf(name: string): object {
   const volume = { name: 'tls', projected: { sources: [{ podCertificate }] } };
   // It ends in an hour, which is sooner than that.
   const annotations = { 'countersign.dev/evict-before-expiry': '2h' };
-  return deploymentOf(name, 'setInterval(() => undefined, 1e6)', volume, { annotations });
+  return deploymentOf(name, 'setInterval(() => undefined, 1e6)', volume, {
+    annotations,
+    ...(refresh === undefined ? {} : { refresh }),
+  });
 }
 
 function deploymentOf(
