@@ -86,6 +86,12 @@ const LEDGER: readonly Panel[] = [
     queries: [{ expr: 'sum(countersign_ledger_lost_records)', legend: 'records' }],
   },
   {
+    title: 'Certificates without a record',
+    description: 'Of our CAs, in the cluster, and unknown to the ledger: a key may be stolen.',
+    ...{ kind: 'stat', unit: 'short', red: 1 },
+    queries: [{ expr: 'max(countersign_ledger_unrecorded_certificates)', legend: 'certificates' }],
+  },
+  {
     title: 'Age of the last checkpoint',
     description: 'A log that does not grow signs none.',
     ...{ kind: 'timeseries', unit: 's' },
