@@ -86,11 +86,23 @@ function typeOf(schema: Schema): string {
   const { type, enum: values, maxLength, maxItems, minimum, maximum, format: form } = schema;
   if (Array.isArray(values)) return values.map((each) => `\`${String(each)}\``).join(', ');
   if (type === 'array') return `list of at most ${String(maxItems)}`;
-  if (type === 'integer') return `number from ${String(minimum)} to ${String(maximum)}`;
+  if (type === 'integer') return numberText(numberOf(minimum), numberOf(maximum));
   if (type === 'boolean') return 'true or false';
   if (type !== 'string') return 'object';
   if (form === 'date-time') return 'time (RFC 3339)';
   return typeof maxLength === 'number' ? `text of at most ${maxLength} characters` : 'text';
+}
+
+function numberOf(bound: unknown): number | undefined {
+  return typeof bound === 'number' ? bound : undefined;
+}
+
+function numberText(least: number | undefined, most: number | undefined): string {
+  if (least === undefined && most === undefined) return 'number';
+  if (most === undefined) return `number of at least ${String(least)}`;
+  return least === undefined
+    ? `number of at most ${String(most)}`
+    : `number from ${String(least)} to ${String(most)}`;
 }
 
 function escaped(text: string): string {

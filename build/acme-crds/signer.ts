@@ -1,119 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import {
-  conditions,
-  DNS_SUBDOMAIN,
-  flag,
-  integer,
-  list,
-  object,
-  objectName,
-  oneOf,
-  text,
-} from './schema.ts';
+import { conditions, flag, integer, list, object, objectName, text } from './schema.ts';
 import type { Kind, Rule, Schema } from './schema.ts';
-
-/** Every name of a certificate has one solver of these. */
-const SOLVER_MEMBERS = ['http01', 'rfc2136', 'acmeDNS', 'webhook', 'persist'];
-
-const SELECTOR = object(
-  [],
-  'Names that the solver is for; all that is given must hold. If omitted, every name.',
-  {
-    dnsNames: list(100, 'Exact names, wildcards with *.', text(255, 'A name.')),
-    dnsZones: list(100, 'Zones: a name is one of them, or ends in it.', text(253, 'A zone.')),
-    matchLabels: {
-      type: 'object',
-      description: 'Labels of the request.',
-      maxProperties: 16,
-      additionalProperties: { type: 'string', maxLength: 63 },
-    },
-  },
-);
-
-const SELF_CHECK = object(
-  [],
-  'How it is seen that the record or file is there, before the server is told.',
-  {
-    nameservers: list(
-      8,
-      'host:port of resolvers, or https:// URLs of DoH; the authoritative servers if omitted.',
-      text(2048, 'One resolver.'),
-    ),
-    waitInstead: text(33, 'Wait so long instead of a check; 0s accepts at once.', {
-      pattern: '^([0-9]{1,10}h)?([0-9]{1,10}m)?([0-9]{1,10}s)?$',
-    }),
-  },
-);
-
-const secretName = (what: string): Schema =>
-  object(['name'], `${what} In the namespace of the credentials of the signer.`, {
-    name: objectName('Name of the Secret.'),
-  });
-
-const SOLVER = object(
-  ['name'],
-  'A way to prove names. Set exactly one of http01, rfc2136, acmeDNS, webhook and persist.',
-  {
-    name: text(63, 'Unique among the solvers.', { pattern: '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$' }),
-    selector: SELECTOR,
-    selfCheck: SELF_CHECK,
-    http01: object(
-      [],
-      'By a file below /.well-known/acme-challenge, which acme-responder serves.',
-      {
-        ingress: object([], 'Make an Ingress for each name.', {
-          className: objectName('Of the Ingress.'),
-        }),
-        gateway: object(['name'], 'Make an HTTPRoute for each name.', {
-          name: objectName('Name of the Gateway.'),
-          namespace: text(63, 'Namespace of the Gateway.'),
-          sectionName: text(253, 'Its listener for port 80.'),
-        }),
-      },
-    ),
-    rfc2136: object(['server'], 'By dynamic updates (RFC 2136), signed by TSIG (RFC 8945).', {
-      server: text(262, 'host:port of the primary server.'),
-      zone: text(253, 'The zone to update; found by its SOA record if omitted.'),
-      tsig: object(['keyName', 'algorithm', 'secret'], 'The key that signs updates.', {
-        keyName: text(253, 'Name of the key.'),
-        algorithm: oneOf(['HMAC-SHA256', 'HMAC-SHA384', 'HMAC-SHA512'], 'Of the key.'),
-        secret: secretName('Its base64 in the key "tsig".'),
-      }),
-    }),
-    acmeDNS: object(['server', 'secret'], 'By an acme-dns server.', {
-      server: text(2048, 'Its URL.', { pattern: '^https?://' }),
-      secret: secretName('Its accounts by name, as JSON in the key "accounts".'),
-    }),
-    webhook: object(
-      ['groupName', 'solverName'],
-      'By an aggregated API that providers serve for cert-manager.',
-      {
-        groupName: text(253, 'API group of the provider.', { pattern: DNS_SUBDOMAIN }),
-        solverName: text(63, 'Name of its solver.'),
-        config: {
-          type: 'object',
-          description: 'What the provider is configured with.',
-          'x-kubernetes-preserve-unknown-fields': true,
-        },
-      },
-    ),
-    persist: object(
-      [],
-      'By a record that you write once (dns-persist-01); the status prints it.',
-      {},
-    ),
-  },
-  [
-    {
-      rule: `[${SOLVER_MEMBERS.map((member) => `has(self.${member})`).join(', ')}].filter(set, set).size() == 1`,
-      message: `must have exactly one of ${SOLVER_MEMBERS.join(', ')}`,
-    },
-    {
-      rule: '!has(self.http01) || !(has(self.http01.ingress) && has(self.http01.gateway))',
-      message: 'must not have both http01.ingress and http01.gateway',
-    },
-  ],
-);
+import { PLAIN_ROUTES, SOLVER } from './solver.ts';
 
 /** Secrets of an AcmeSigner are those of its own namespace, and it cannot say so. */
 function acmeOf(scope: Kind['scope']): Schema {
@@ -172,6 +60,7 @@ function acmeOf(scope: Kind['scope']): Schema {
         true,
       ),
     },
+    scope === 'Cluster' ? [] : [PLAIN_ROUTES],
   );
 }
 

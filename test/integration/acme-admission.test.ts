@@ -9,6 +9,7 @@ import type { KubectlResult } from '../cluster/kubectl.ts';
 import { until } from '../cluster/until.ts';
 import { apply } from '../support/cluster/apply.ts';
 import { SYSTEM_NAMESPACE } from '../support/cluster/installation.ts';
+import { marksOfRoutes } from './acme-admission/marks-of-routes.ts';
 
 const root = join(import.meta.dirname, '../..');
 const CRDS = ['acmeclustersigners', 'acmesigners', 'orders', 'challenges'].flatMap((name) => [
@@ -74,11 +75,7 @@ before(async () => {
 
 after(() => cluster.stop());
 
-type Subjects = readonly {
-  readonly kind: 'ServiceAccount';
-  readonly namespace: string;
-  readonly name: string;
-}[];
+type Subjects = readonly Readonly<Record<'kind' | 'namespace' | 'name', string>>[];
 const SOMEBODY: Subjects = [{ kind: 'ServiceAccount', namespace, name: 'somebody' }];
 
 async function grant(suffix: string, subjects: Subjects, rule: object): Promise<void> {
@@ -292,6 +289,8 @@ test('who writes an AcmeClusterSigner needs sign and attest on its name, and use
   const many = Array.from('abcdefghi', (each) => dns(each, `https://${each}.example`));
   await refused('somebody', /dns for a solver|8 at a time/, replace, solvers(...many));
   await allowed(undefined, replace, solvers(...many));
+  const mayRoute = grant.bind(undefined, 'route', SOMEBODY);
+  await marksOfRoutes({ allowed, refused, solvers, grant: mayRoute });
   const status = { status: { conditions: [] } };
   const write = patch('acmeclustersigner', namespace, status, STATUS);
   await refused('somebody', /may not write the status of AcmeClusterSigner/, write);

@@ -81,6 +81,12 @@ const REFUSED: readonly [law: string, path: string, value: unknown, says: RegExp
     solver({ http01: { ingress: {}, gateway: { name: 'g' } } }),
     /not have both/,
   ],
+  [
+    'a path type that matches more than the path',
+    'acme.solvers',
+    solver({ http01: { ingress: { pathType: 'Prefix' } } }),
+    /Unsupported value/,
+  ],
   ['two solvers of one name', 'acme.solvers', [1, 2].map(() => ACME.solvers[0]), /Duplicate value/],
   ['more than 60 at once', 'acme.maxConcurrent', 61, /less than or equal to 60/],
   ['a caBundle that is none', 'acme.caBundle', 'MII', /should match/],
@@ -114,6 +120,15 @@ test('the signer name of an AcmeClusterSigner cannot change, that of an AcmeSign
   const metadata = { name: 'team', namespace };
   const ofTeam = (spec: object): object => ({ kind: 'AcmeSigner', metadata, spec });
   await dryRun(ofTeam({ acme: ACME }));
+  for (const http01 of [
+    { ingress: { annotations: { a: 'b' } } },
+    { gateway: { name: 'g', labels: { a: 'b' } } },
+  ]) {
+    const acme = { ...ACME, solvers: solver({ http01 }) };
+    const refused = await kubectl('create', ofTeam({ acme }), '--dry-run=server');
+    assert.match(refused.stderr, /must not have labels or annotations of routes/);
+    await dryRun(signer({ ...SPEC, acme }));
+  }
   const { stderr } = await kubectl('create', ofTeam(SPEC), '--dry-run=server');
   assert.match(stderr, /unknown field "spec.signerName"/);
 });

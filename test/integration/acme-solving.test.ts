@@ -83,6 +83,20 @@ test('an Ingress for the path of the token, while the Challenge is to be present
   assert.deepEqual(await routes('ingresses'), []);
 });
 
+test('an Ingress has the path type, the labels and the annotations of its AcmeClusterSigner, and ours win', async () => {
+  const one = await challenge('marked', { kind: 'AcmeClusterSigner' });
+  await say(one, RUNS);
+  await until('presented', SOON, async () => (await reportOf(one)).presented === true);
+  const [ingress] = await routes('ingresses');
+  const { labels = {}, annotations = {} } = ingress?.metadata ?? {};
+  assert.equal(labels['team'], 'edge');
+  assert.equal(labels['app.kubernetes.io/component'], 'acme-solver');
+  assert.equal(annotations['nginx.ingress.kubernetes.io/ssl-redirect'], 'false');
+  assert.match(JSON.stringify(ingress?.spec), /"pathType":"ImplementationSpecific"/);
+  await say(one, ENDED);
+  await until('cleaned up', SOON, async () => (await reportOf(one)).presented === false);
+});
+
 test('an HTTPRoute of the Gateway, in the same way', async () => {
   const one = await challenge('gateway');
   await say(one, RUNS);

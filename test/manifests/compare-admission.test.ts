@@ -226,7 +226,13 @@ test('a policy that trusts the components of another namespace differs', () => {
   assert.deepEqual(differing, [
     'countersign-cluster-signer-status',
     'countersign-signer-status',
-    ...['acme-signer-status', 'acme-orders', 'acme-challenge-status', 'acme-renewals']
+    ...[
+      'acme-cluster-signers',
+      'acme-signer-status',
+      'acme-orders',
+      'acme-challenge-status',
+      'acme-renewals',
+    ]
       .concat('attester-bundles')
       .concat('certificate-request-answers', 'acme-answers', 'authority-secrets')
       .concat('request-metadata', 'events', 'authority-crls', 'leases', 'leases-deleted')

@@ -58,7 +58,7 @@ export function createRouteSolver(
           body: JSON.stringify({
             apiVersion: api.apiVersion,
             kind: name,
-            metadata: metadataOf(challenge, ownNamespace),
+            metadata: metadataOf(challenge, ownNamespace, ingress ?? gateway),
             spec: spec(challenge),
           }),
           signal,
@@ -90,12 +90,20 @@ function routeName({ uid }: ChallengeToSolve): string {
   return `countersign-acme-${uid}`;
 }
 
-function metadataOf(challenge: ChallengeToSolve, namespace: string): object {
+/** What a signer says of its routes, and ours, by which they are found again. */
+function metadataOf(
+  challenge: ChallengeToSolve,
+  namespace: string,
+  { labels, annotations }: NonNullable<RouteSettings['ingress']> = {},
+): object {
   return {
     name: routeName(challenge),
     namespace,
-    labels: { ...ROUTE_LABELS, [CHALLENGE_UID_LABEL]: challenge.uid },
-    annotations: { 'acme.countersign.dev/challenge': `${challenge.namespace}/${challenge.name}` },
+    labels: { ...labels, ...ROUTE_LABELS, [CHALLENGE_UID_LABEL]: challenge.uid },
+    annotations: {
+      ...annotations,
+      'acme.countersign.dev/challenge': `${challenge.namespace}/${challenge.name}`,
+    },
   };
 }
 
@@ -111,10 +119,11 @@ function hostOf({ dnsName }: ChallengeToSolve): string | undefined {
 /** `spec` of networking.k8s.io/v1 Ingress. */
 function ingressSpec(challenge: ChallengeToSolve, ingress: RouteSettings['ingress']): object {
   const backend = { service: { name: SERVICE, port: { number: 80 } } };
-  const paths = [{ path: pathOf(challenge), pathType: 'Exact', backend }];
+  const { className, pathType = 'Exact' } = ingress ?? {};
+  const paths = [{ path: pathOf(challenge), pathType, backend }];
   const host = hostOf(challenge);
   return {
-    ...(ingress?.className === undefined ? {} : { ingressClassName: ingress.className }),
+    ...(className === undefined ? {} : { ingressClassName: className }),
     rules: [{ ...(host === undefined ? {} : { host }), http: { paths } }],
   };
 }

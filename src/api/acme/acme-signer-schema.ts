@@ -22,18 +22,36 @@ const selector = z.strictObject({
     .exactOptional(),
 });
 
+const texts = (most: number) =>
+  z
+    .record(z.string(), z.string().max(most))
+    .refine((given) => Object.keys(given).length <= 16, {
+      message: 'has more than 16 entries; remove some',
+    })
+    .exactOptional();
+
+/** What controllers are told on a route. */
+const metadata = { labels: texts(63), annotations: texts(1024) };
+
+const ingress = z.strictObject({
+  className: objectName.exactOptional(),
+  pathType: z.enum(['Exact', 'ImplementationSpecific']).exactOptional(),
+  ...metadata,
+});
+
 const gateway = z.strictObject({
   name: objectName,
   namespace: text(63).exactOptional(),
   sectionName: text(253).exactOptional(),
+  ...metadata,
 });
 
 const http01 = z
   .strictObject({
-    ingress: z.strictObject({ className: objectName.exactOptional() }).exactOptional(),
+    ingress: ingress.exactOptional(),
     gateway: gateway.exactOptional(),
   })
-  .refine(({ ingress, gateway: other }) => ingress === undefined || other === undefined, {
+  .refine((given) => given.ingress === undefined || given.gateway === undefined, {
     message: 'must not have both ingress and gateway; remove one',
   });
 

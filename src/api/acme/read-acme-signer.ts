@@ -8,7 +8,7 @@ import { invalidShape, invalidSpec } from '../signer/invalid-spec.ts';
 import { isDerivedName } from '../signer/signer.ts';
 import { checkSignerName } from '../signer/signer-name.ts';
 import type { RequestField } from '../../vocabulary.ts';
-import type { AcmeSigner, AcmeSignerStatus } from './acme-signer.ts';
+import type { AcmeSigner, AcmeSignerStatus, AcmeSolver } from './acme-signer.ts';
 import { ACME_CLUSTER_SIGNER_SPEC, ACME_SIGNER_SPEC } from './acme-signer-schema.ts';
 import { ACME_DERIVED_PREFIX, acmeDerivedName } from './names.ts';
 
@@ -39,6 +39,7 @@ export function readAcmeSigner(object: KubeObject): AcmeSigner {
   const faults = [
     ...(isNamespaced ? [] : faultsOfName(signerName)),
     ...faultsOfLife(profile.maxDuration),
+    ...(isNamespaced ? shape.data.acme.solvers.flatMap(faultsOfRoute) : []),
     ...shape.data.acme.solvers.flatMap(({ selfCheck }, index) =>
       selfCheck?.waitInstead === undefined
         ? []
@@ -57,6 +58,14 @@ function withProvableNames<T extends Pick<SignerSpec, 'requests'>>(spec: T): T {
   const { requests } = spec;
   if (requests === undefined || requests.copy !== undefined) return spec;
   return { ...spec, requests: { ...requests, copy: PROVABLE } };
+}
+
+/** Routes are in the namespace of the components: what stands on them can lead a controller to more than a path. */
+function faultsOfRoute({ http01 }: AcmeSolver, index: number): readonly SpecProblem[] {
+  const { labels, annotations } = { ...http01?.ingress, ...http01?.gateway };
+  if (labels === undefined && annotations === undefined) return [];
+  const message = 'an AcmeSigner must not have labels or annotations of routes; remove them';
+  return [{ path: `spec.acme.solvers[${index}].http01`, message }];
 }
 
 function faultsOfName(signerName: string): readonly SpecProblem[] {

@@ -142,7 +142,8 @@ const QUOTED_NAME = /'([\w./:-]+)'/g;
 const TABLE_ROW = /'([\w.:-]+)': '([\w./-]+)'/g;
 const PLACE = /'([\w-]+)\/([\w.-]+)'/g;
 const KEYS_NAMESPACE = /resource\('secrets'\)\.namespace\('([a-z0-9-]+)'\)/;
-const ACCOUNT = /system:serviceaccount:([a-z0-9-]+):countersign-/;
+const COMPONENTS_PLACE =
+  /(?:serviceaccount:|'ingresses'\)\.namespace\(')([a-z0-9-]+)(?::countersign-|'\))/;
 
 /** The names in `object.spec.signerName in ['…']`, and whether those of all Signers are matched as well. */
 function guardedBy(live: Manifest): Guarded {
@@ -171,7 +172,7 @@ function componentNamesIn(live: Manifest, namespace: string): ComponentNames {
 }
 
 function namespaceIn(live: Manifest): string {
-  return ACCOUNT.exec(JSON.stringify(live))?.[1] ?? '';
+  return COMPONENTS_PLACE.exec(JSON.stringify(live))?.[1] ?? '';
 }
 
 function unnamed(

@@ -90,10 +90,24 @@ async function apply(object: object): Promise<void> {
   await cluster.kubectl(['apply', '--server-side', '-f', '-'], { input });
 }
 
+/** What controllers are told on the Ingress, and a label of ours, which stays ours. */
+const MARKED = {
+  name: 'marked',
+  http01: {
+    ingress: {
+      className: 'nginx',
+      pathType: 'ImplementationSpecific',
+      labels: { team: 'edge', 'app.kubernetes.io/component': 'theirs' },
+      annotations: { 'nginx.ingress.kubernetes.io/ssl-redirect': 'false' },
+    },
+  },
+};
+
 function signer(kind: string, metadata: object): object {
   const solvers = [
     { name: 'plain', http01: {} },
     { name: 'ingress', http01: { ingress: { className: 'nginx' } } },
+    ...(kind === 'AcmeClusterSigner' ? [MARKED] : []),
     {
       name: 'gateway',
       http01: { gateway: { name: 'web', namespace: 'infra', sectionName: 'http' } },
@@ -188,7 +202,11 @@ export async function reportOf({ name, namespace }: Made): Promise<Reported> {
 }
 
 interface Route {
-  readonly metadata: { readonly name: string; readonly labels: Readonly<Record<string, string>> };
+  readonly metadata: {
+    readonly name: string;
+    readonly labels: Readonly<Record<string, string>>;
+    readonly annotations: Readonly<Record<string, string>>;
+  };
   readonly spec: unknown;
 }
 

@@ -1,0 +1,126 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The policies for who writes AcmeClusterSigners. */
+import { ACME_GROUP, ACME_VERSION, CREDENTIAL_NAMESPACE } from '../../api/acme/index.ts';
+import type { Manifest } from '../roles.ts';
+import { policy } from './policies.ts';
+
+/** Group and versions of a rule for the kinds of ACME. */
+export const ACME_KINDS = { apiGroups: [ACME_GROUP], apiVersions: [ACME_VERSION] };
+
+/** As for ClusterSigners: the writer decides who gets certificates of this name. */
+export function whoWritesSigners(namespace: string): readonly Manifest[] {
+  const name = '(object == null ? oldObject : object).spec.signerName';
+  return policy({
+    name: 'countersign-acme-cluster-signers',
+    rule: {
+      ...ACME_KINDS,
+      operations: ['CREATE', 'UPDATE', 'DELETE'],
+      resources: ['acmeclustersigners'],
+    },
+    validations: [
+      ...(['sign', 'attest'] as const).map((verb) => ({
+        expression: `authorizer.group('certificates.k8s.io').resource('signers').name(${name})\n.check('${verb}').allowed()`,
+        messageExpression: [
+          `request.userInfo.username + ' may not ${verb} for ' + ${name}`,
+          "+ ', so it may not write or delete its AcmeClusterSigner; ask an administrator to grant it the verbs'",
+          `+ ' sign and attest on signers.certificates.k8s.io ' + ${name}`,
+        ].join('\n'),
+      })),
+      whoMarksRoutes('ingress', ['networking.k8s.io', 'ingresses'], namespace),
+      whoMarksRoutes('gateway', ['gateway.networking.k8s.io', 'httproutes'], namespace),
+    ],
+  });
+}
+
+/**
+ * Labels and annotations of routes are words to an Ingress controller, and to whoever else watches the namespace of the
+ * components: who chooses them could have made the route.
+ */
+function whoMarksRoutes(
+  member: 'ingress' | 'gateway',
+  [group, resource]: readonly [string, string],
+  namespace: string,
+): { readonly expression: string; readonly messageExpression: string } {
+  const route = `s.http01.${member}`;
+  const marked = (object: string): string =>
+    `${object}.spec.acme.solvers.filter(s, has(s.http01) && has(${route})\n&& (has(${route}.labels) || has(${route}.annotations))).map(s, ${route})`;
+  return {
+    expression: [
+      `request.operation == 'DELETE' || ${marked('object')}.size() == 0`,
+      `|| (oldObject != null && ${marked('object')} == ${marked('oldObject')})`,
+      `|| authorizer.group('${group}').resource('${resource}').namespace('${namespace}').check('create').allowed()`,
+    ].join('\n'),
+    messageExpression: [
+      `request.userInfo.username + ' may not create ${resource} in namespace ${namespace}'`,
+      "+ ', so it may not choose labels and annotations of them; ask an administrator to grant it the verb create'",
+    ].join('\n'),
+  };
+}
+
+/** Credentials of solvers that one write may name anew. The API server bounds how often a policy may ask who may what. */
+const MAX_NEW_CREDENTIALS = 8;
+
+/**
+ * Who names a Secret as an account key, or as an external account, has certificates ordered in that account's name. Who
+ * names one as a credential of DNS proves every name that it reaches; with another acme-dns server, gets the password.
+ */
+export function whoTakesSecrets(secretNamespace: string): readonly Manifest[] {
+  const key = (object: string): string => `${object}.spec.acme.accountKey.secret.name`;
+  const external = (object: string): string =>
+    `${object}.spec.acme.?externalAccountBinding.?secret.?name.orValue('')`;
+  const secretsIn = (namespace: string): string =>
+    `authorizer.group('').resource('secrets').namespace('${namespace}')`;
+  const mayUse = (secret: string, namespace = secretNamespace): string =>
+    `${secretsIn(namespace)}\n.name(${secret}).check('use').allowed()`;
+  const isSame = (of: (object: string) => string): string =>
+    `(oldObject != null && ${of('oldObject')} == ${of('object')})`;
+  const refusal = (secret: string, what: string, namespace = secretNamespace): string =>
+    [
+      `request.userInfo.username + ' may not use Secret ${namespace}/' + ${secret}`,
+      `+ ' for ${what}; ask an administrator to grant it the verb use on this Secret'`,
+    ].join('\n');
+  const nth = (index: number): string => `${NEW_CREDENTIALS}[${index}].split(' ')[0]`;
+  return policy({
+    name: 'countersign-acme-account-keys',
+    rule: { ...ACME_KINDS, operations: ['CREATE', 'UPDATE'], resources: ['acmeclustersigners'] },
+    conditions: [
+      {
+        name: 'another-secret',
+        expression: [
+          'oldObject == null',
+          `|| ${key('oldObject')} != ${key('object')}`,
+          `|| ${external('oldObject')} != ${external('object')}`,
+          `|| ${credentialsIn('oldObject')} != ${credentialsIn('object')}`,
+        ].join('\n'),
+      },
+    ],
+    validations: [
+      {
+        expression: `${isSame(key)}\n|| ${mayUse(key('object'))}`,
+        messageExpression: refusal(key('object'), 'an account key'),
+      },
+      {
+        expression: `${external('object')} == '' || ${isSame(external)}\n|| ${mayUse(external('object'))}`,
+        messageExpression: refusal(external('object'), 'an external account'),
+      },
+      ...Array.from({ length: MAX_NEW_CREDENTIALS }, (_none, index) => ({
+        expression: `${NEW_CREDENTIALS}.size() <= ${index}\n|| ${mayUse(nth(index), CREDENTIAL_NAMESPACE)}`,
+        messageExpression: refusal(nth(index), 'a solver', CREDENTIAL_NAMESPACE),
+      })),
+      {
+        expression: `${NEW_CREDENTIALS}.size() <= ${MAX_NEW_CREDENTIALS}\n|| ${secretsIn(CREDENTIAL_NAMESPACE)}.check('use').allowed()`,
+        messageExpression: `'more than ${MAX_NEW_CREDENTIALS} solvers with another Secret or server; write ${MAX_NEW_CREDENTIALS} at a time'`,
+      },
+    ],
+  });
+}
+
+/** The credentials of an object's solvers, each with the server that it is sent to: a TSIG key is sent to none. */
+function credentialsIn(object: string): string {
+  const solvers = `${object}.spec.acme.solvers`;
+  const ofAcmeDns = `${solvers}.filter(s, has(s.acmeDNS)).map(s, s.acmeDNS.secret.name + ' ' + s.acmeDNS.server)`;
+  const ofTsig = `${solvers}.filter(s, has(s.rfc2136) && has(s.rfc2136.tsig)).map(s, s.rfc2136.tsig.secret.name)`;
+  return `(${ofAcmeDns}\n+ ${ofTsig})`;
+}
+
+const NEW_CREDENTIALS = `${credentialsIn('object')}.filter(c, oldObject == null || !(c in ${credentialsIn('oldObject')}))`;
