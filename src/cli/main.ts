@@ -29,6 +29,7 @@ import { addPolicyCommand } from './commands/policy/flags.ts';
 import { addRbacCommand } from './commands/rbac/flags.ts';
 import { addRefreshCommand } from './commands/refresh/flags.ts';
 import { addRequestCommand } from './commands/request/flags.ts';
+import { addRevokeCommand } from './commands/revoke/flags.ts';
 import { requireNode, VERSION } from '../app/version.ts';
 import { addLedgerComponentOptions } from './ledger-options.ts';
 import { printProgress } from './terminal.ts';
@@ -145,6 +146,7 @@ function program(): Command {
   addRbacCommand(root);
   addManifestsCommand(root);
   addRefreshCommand(root);
+  addRevokeCommand(root);
   return root;
 }
 

@@ -11,8 +11,8 @@ import { MAX_SIGNER_NAME } from '../signer/signer-name.ts';
 /** The group, the version and the plural of {@link Revocation}. */
 export const REVOCATIONS = { group: GROUP, version: VERSION, plural: 'revocations' } as const;
 
-/** Certificates of one Revocation. */
-const MAX_REVOKED = 256;
+/** Certificates, or holders, of one Revocation. */
+export const MAX_REVOKED = 256;
 
 /** The condition of a Revocation: whether the CRLs have its certificates. */
 export const LISTED = 'Listed';

@@ -1,0 +1,55 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Option, type Command } from 'commander';
+import { REVOCATION_CODES } from '../../../api/acme/names.ts';
+import { gather } from '../../../app/flag-values.ts';
+import { OUTPUTS } from '../../../operations/report.ts';
+import { REVOCATION_REASONS } from '../../../vocabulary.ts';
+import { addUserOptions } from '../../user-client.ts';
+import type { RevokeCertificatesOptions } from './run.ts';
+
+const HELP = `
+Examples:
+  countersign revoke --pod team-a/web-0 --reason keyCompromise --dry-run
+  countersign revoke --user alice --reason cessationOfOperation
+  countersign revoke --serial 5f0c9e3b7a1d4c6e8f2a --signer example.com/workload --reason keyCompromise
+  countersign revoke order/www-1-1 -n web --reason keyCompromise     # of an ACME server
+
+It prints the plan and then writes Revocations. It takes the verb revoke on the signer, and create on revocations.
+Exit code: 0 written, or noted; 1 an error; 2 the command line is wrong; 3 refused, nothing was written.`;
+
+/** Adds `countersign revoke`: certificates of our CAs by a Revocation, those of ACME by their Order. */
+export function addRevokeCommand(root: Command): void {
+  const reasons = [
+    ...new Set([...Object.keys(REVOCATION_REASONS), ...Object.keys(REVOCATION_CODES)]),
+  ];
+  const revoke = root
+    .command('revoke [order]')
+    .description(
+      'revoke certificates: of your own CA by what you know of them, of an ACME server by order/NAME',
+    )
+    .option('--serial <digits>', 'by the serial number (repeatable)', gather, [])
+    .option('--pod <namespace/name>', 'all that a pod has')
+    .option('--user <name>', 'all that a user requested')
+    .option('--ca <fingerprint>', 'all of one CA: sha256:<hexadecimal digits>')
+    .option('--san <name>', 'all with this common name, DNS name, address, URI or email address')
+    .option('--signer <name>', 'only of this signer name')
+    .addOption(
+      new Option('--reason <reason>', 'why (RFC 5280 §5.3.1)')
+        .choices(reasons)
+        .default('unspecified'),
+    )
+    .option('--allow-renewal', 'let their holders get new certificates', false)
+    .option('--dry-run', 'print the plan, and write nothing', false)
+    .addOption(
+      new Option('-o, --output <format>', 'output format').choices(OUTPUTS).default('text'),
+    )
+    .option('-n, --namespace <name>', 'namespace of the Order')
+    .option('--force', 'an Order: also where its certificate is in use', false)
+    .addHelpText('after', HELP);
+  addUserOptions(revoke).action(
+    async (order: string | undefined, options: RevokeCertificatesOptions) => {
+      const { runRevokeCommand } = await import('./run.ts');
+      process.exitCode = await runRevokeCommand(order, options);
+    },
+  );
+}

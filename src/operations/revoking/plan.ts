@@ -1,0 +1,261 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Which Revocations revoke what a person names. Pure. */
+import { createHash } from 'node:crypto';
+import { formatTime } from '../../api/object/time.ts';
+import {
+  MAX_REVOKED,
+  REVOCATIONS,
+  type Revocation,
+  type RevocationSpec,
+  type RevokedHolder,
+} from '../../api/revocation/revocation.ts';
+import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
+import { SignerError, attempt } from '../../errors.ts';
+import { OID_COMMON_NAME } from '../../pki/der/oids.ts';
+import { fingerprint, type Certificate } from '../../pki/x509/certificate.ts';
+import { readAnchors } from '../../pki/x509/trust-bundle.ts';
+import { sameBytes } from '../../bytes.ts';
+import { canonicalSerial, serialText } from '../../revocation/serial.ts';
+import type { CrlReason } from '../../vocabulary.ts';
+import type { FoundCertificate } from './find-certificates.ts';
+
+/** What a person knows of the certificates: exactly one kind. */
+export interface Selection {
+  /** Hexadecimal digits, in any case, with colons or without. */
+  readonly serial?: readonly string[] | undefined;
+  /** `namespace/name` */
+  readonly pod?: string | undefined;
+  readonly user?: string | undefined;
+  /** `sha256:<hex>` of the CA's certificate. */
+  readonly ca?: string | undefined;
+  readonly san?: string | undefined;
+}
+
+export interface PlanInput {
+  readonly selection: Selection;
+  /** The signer name; undefined: whichever issued what is found. */
+  readonly signerName: string | undefined;
+  readonly reason: CrlReason;
+  /** Whether their holders may have other certificates. */
+  readonly allowRenewal: boolean;
+  readonly signers: readonly ClusterSigner[];
+  readonly found: readonly FoundCertificate[];
+  /** Milliseconds. */
+  readonly now: number;
+}
+
+/** What is to be written, and what to say of it. */
+export interface RevocationPlan {
+  readonly revocations: readonly Pick<Revocation, 'apiVersion' | 'kind' | 'metadata' | 'spec'>[];
+  readonly certificates: readonly PlannedCertificate[];
+  readonly notes: readonly string[];
+  /** Why nothing can be written. */
+  readonly refusals: readonly string[];
+}
+
+/** One certificate of a plan. */
+export interface PlannedCertificate {
+  readonly signerName: string;
+  readonly serial: string;
+  /** `sha256:<hex>` of the CA; absent where it is not known. */
+  readonly authority?: string;
+  /** RFC 3339; absent where it is not known. */
+  readonly notAfter?: string;
+  /** What has it; absent: a serial number that nothing in the cluster has. */
+  readonly source?: string;
+}
+
+/** Plans the Revocations of what is selected, one a signer and 256 certificates. Synchronous and total. */
+export function planRevocation(input: PlanInput): RevocationPlan {
+  const { found, signerName, now } = input;
+  const known = new Set(input.signers.map(({ spec }) => spec.signerName));
+  const selected = found.filter(
+    (each) =>
+      known.has(each.signerName) &&
+      (signerName === undefined || signerName === each.signerName) &&
+      each.chain[0].notAfter >= now &&
+      isSelected(input, each),
+  );
+  const planned = selected.map((each) => plannedOf(input.signers, each));
+  const unseen = unseenSerials(input, planned);
+  const certificates = distinct([...planned, ...unseen.certificates]);
+  const refusals = [...unseen.refusals, ...refusalsOf(input, certificates)];
+  const names = [...new Set(certificates.map((each) => each.signerName))];
+  const revocations = names.flatMap((each) => revocationsOf(input, each, certificates, selected));
+  return {
+    revocations: refusals.length === 0 ? revocations : [],
+    certificates,
+    notes: notesOf(input, names, certificates),
+    refusals,
+  };
+}
+
+function isSelected(
+  { selection: { serial, pod, user, ca, san }, signers }: PlanInput,
+  each: FoundCertificate,
+): boolean {
+  const [leaf] = each.chain;
+  if (serial !== undefined) return serial.map(canonicalSerial).includes(serialText(leaf.serial));
+  if (pod !== undefined) return `${each.pod?.namespace}/${each.pod?.name}` === pod;
+  if (user !== undefined) return each.user === user;
+  if (ca !== undefined) return issuerOf(signers, each) === ca;
+  return san !== undefined && namesIn(leaf).includes(san);
+}
+
+function namesIn({ subject, sans }: Certificate): readonly string[] {
+  const common = subject.attributes.filter(({ oid }) => oid === OID_COMMON_NAME);
+  const { dnsNames, emails, ipAddresses, uris } = sans;
+  return [...common.map(({ value }) => value), ...dnsNames, ...emails, ...ipAddresses, ...uris];
+}
+
+/** The CA whose key signed it: in the chain, or an anchor that the signer's status lists. */
+function issuerOf(
+  signers: readonly ClusterSigner[],
+  { signerName, chain: [leaf, ...above] }: FoundCertificate,
+): string | undefined {
+  const { status } = signers.find(({ spec }) => spec.signerName === signerName) ?? {};
+  const listed = (status?.authorities ?? []).flatMap(({ anchors = '' }) => {
+    const read = attempt(() => readAnchors(anchors));
+    return read instanceof SignerError ? [] : read;
+  });
+  const issuer = [...above, ...listed].find(
+    (ca) =>
+      sameBytes(ca.subject.raw, leaf.issuer.raw) &&
+      sameBytes(ca.subjectKeyIdentifier, leaf.authorityKeyIdentifier),
+  );
+  return issuer && fingerprint(issuer.raw);
+}
+
+function plannedOf(signers: readonly ClusterSigner[], each: FoundCertificate): PlannedCertificate {
+  const [leaf] = each.chain;
+  const authority = issuerOf(signers, each);
+  return {
+    signerName: each.signerName,
+    serial: serialText(leaf.serial),
+    ...(authority === undefined ? {} : { authority }),
+    notAfter: formatTime(leaf.notAfter),
+    source: each.source,
+  };
+}
+
+/** Serial numbers that nothing in the cluster has are revoked all the same, where the signer is known. */
+function unseenSerials(
+  { selection: { serial = [] }, signerName }: PlanInput,
+  planned: readonly PlannedCertificate[],
+): Pick<RevocationPlan, 'certificates' | 'refusals'> {
+  const seen = new Set(planned.map((each) => each.serial));
+  const unseen = serial.map(canonicalSerial).filter((each) => !seen.has(each));
+  const wrong = unseen.filter((each) => !/^[0-9a-f]{1,40}$/.test(each));
+  if (wrong.length > 0) {
+    return { certificates: [], refusals: ['a serial number has 1 to 40 hexadecimal digits'] };
+  }
+  if (unseen.length > 0 && signerName === undefined) {
+    const text = `no object in the cluster has a certificate with serial number ${unseen.join(', ')}: name its signer with --signer, and it is revoked all the same`;
+    return { certificates: [], refusals: [text] };
+  }
+  const certificates = unseen.map((each) => ({ signerName: signerName ?? '', serial: each }));
+  return { certificates, refusals: [] };
+}
+
+function distinct(all: readonly PlannedCertificate[]): readonly PlannedCertificate[] {
+  return [...new Map(all.map((each) => [`${each.signerName} ${each.serial}`, each])).values()];
+}
+
+function refusalsOf(
+  { signerName, signers, selection, allowRenewal }: PlanInput,
+  certificates: readonly PlannedCertificate[],
+): readonly string[] {
+  if (signerName !== undefined && !signers.some(({ spec }) => spec.signerName === signerName)) {
+    return [
+      `no ClusterSigner has the signer name ${signerName}; the certificates of ACME signers are revoked with countersign revoke order/NAME`,
+    ];
+  }
+  if (certificates.length > 0 || selection.serial !== undefined) return [];
+  const rest = allowRenewal ? '' : ', and whom to refuse is not known without one';
+  return [`nothing in the cluster has such a certificate that lives${rest}`];
+}
+
+function revocationsOf(
+  { reason, selection, allowRenewal }: PlanInput,
+  signerName: string,
+  certificates: readonly PlannedCertificate[],
+  selected: readonly FoundCertificate[],
+): RevocationPlan['revocations'] {
+  const own = certificates.filter((each) => each.signerName === signerName);
+  const ofSigner = selected.filter((each) => each.signerName === signerName);
+  const holders = allowRenewal ? [] : holdersOf(selection, ofSigner);
+  const parts = Array.from({ length: Math.ceil(own.length / MAX_REVOKED) }, (_, index) =>
+    own.slice(index * MAX_REVOKED, (index + 1) * MAX_REVOKED),
+  );
+  return parts.map((part, index) => {
+    const refused = holders.slice(index * MAX_REVOKED, (index + 1) * MAX_REVOKED);
+    const spec: RevocationSpec = {
+      signerName,
+      reason,
+      certificates: part.map(({ serial, authority, notAfter }) => ({
+        serial,
+        ...(authority === undefined ? {} : { authority }),
+        ...(notAfter === undefined ? {} : { notAfter }),
+      })),
+      ...(refused.length === 0 ? {} : { holders: refused }),
+    };
+    const { group, version } = REVOCATIONS;
+    return {
+      apiVersion: `${group}/${version}`,
+      kind: 'Revocation',
+      metadata: { name: nameOf(spec) } as Revocation['metadata'],
+      spec,
+    };
+  });
+}
+
+/** Whoever revokes the same twice writes one object. */
+function nameOf(spec: RevocationSpec): string {
+  const digest = createHash('sha256').update(JSON.stringify(spec)).digest('hex');
+  return `revoked-${digest.slice(0, 16)}`;
+}
+
+/** Whoever had what is revoked, by what was named; a pod by its UID, so that its successor gets a certificate. */
+function holdersOf(
+  { serial, pod, user, san }: Selection,
+  selected: readonly FoundCertificate[],
+): readonly RevokedHolder[] {
+  if (user !== undefined) return [{ user }];
+  if (san !== undefined) return [{ name: san }];
+  if (pod !== undefined) {
+    const pods = selected.flatMap((each) => each.pod ?? []);
+    return [...new Map(pods.map((each) => [each.uid, { pod: each }])).values()];
+  }
+  if (serial === undefined) return [];
+  const keys = selected.map(({ chain: [leaf] }) => {
+    const digest = createHash('sha256').update(leaf.publicKey.spki).digest('hex');
+    return `sha256:${digest}`;
+  });
+  return [...new Set(keys)].map((key) => ({ key }));
+}
+
+function notesOf(
+  { signers, selection }: PlanInput,
+  names: readonly string[],
+  certificates: readonly PlannedCertificate[],
+): readonly string[] {
+  const plain = names.filter((name) => {
+    const signer = signers.find(({ spec }) => spec.signerName === name);
+    return signer?.spec.profile.crl === undefined;
+  });
+  const vague = certificates.filter(({ authority }) => authority === undefined);
+  return [
+    ...plain.map(
+      (each) =>
+        `the ClusterSigner of ${each} has no spec.profile.crl: no CRL lists them, and nobody is refused, until it has`,
+    ),
+    ...(vague.length === 0
+      ? []
+      : [`${vague.length} of them: the CA is not known, so each CA of the signer lists it`]),
+    ...(selection.ca === undefined
+      ? []
+      : [
+          'if somebody else has the key of this CA, distrust it instead (countersign authority revoke): a thief signs others',
+        ]),
+  ];
+}

@@ -1,0 +1,222 @@
+// SPDX-License-Identifier: Apache-2.0
+/** `countersign revoke`: what is found, what is written, and what is said of it. */
+import assert from 'node:assert/strict';
+import { createHash, randomBytes } from 'node:crypto';
+import { test } from 'node:test';
+import { readRevocation, type Revocation } from '../../../src/api/revocation/revocation.ts';
+import type { Authority } from '../../../src/authorities/contract.ts';
+import {
+  revokeCertificates,
+  type RevokeCertificatesOptions,
+} from '../../../src/cli/commands/revoke/run.ts';
+import { EMPTY_SUBJECT } from '../../../src/issuance/leaf-subject.ts';
+import { prepare } from '../../../src/issuance/prepare.ts';
+import { KubeError } from '../../../src/kube/client/kube-error.ts';
+import { liveRequests } from '../../../src/operations/revoking/find-certificates.ts';
+import { encodePem } from '../../../src/pki/der/pem.ts';
+import {
+  decodeCertificate,
+  fingerprint,
+  type Certificate,
+} from '../../../src/pki/x509/certificate.ts';
+import { writeAnchors } from '../../../src/pki/x509/trust-bundle.ts';
+import { serialText } from '../../../src/revocation/serial.ts';
+import { NOW, leafInput, openAuthority } from '../../support/authorities/issuing.ts';
+import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
+import { clusterSigner, changed, workloadSpec } from '../../support/signers/cluster-signer.ts';
+
+const SIGNER = 'example.com/workload';
+const ca = await openAuthority();
+
+async function leafOf(name: string, by: Authority = ca): Promise<Certificate> {
+  const subject = { ...EMPTY_SUBJECT, dnsNames: [name] };
+  const prepared = prepare(leafInput(by, { subject, random: (size) => randomBytes(size) }));
+  return decodeCertificate(await by.sign(prepared, new AbortController().signal));
+}
+
+const [pods, alices, managers] = [
+  await leafOf('web-0.example'),
+  await leafOf('alice.example'),
+  await leafOf('cm.example'),
+];
+const pem = (leaf: Certificate): string => encodePem('CERTIFICATE', leaf.raw);
+const base64 = (leaf: Certificate): string => Buffer.from(pem(leaf)).toString('base64');
+
+const LISTS: Readonly<Record<string, readonly object[]>> = {
+  clustersigners: [
+    {
+      ...clusterSigner(changed(workloadSpec(), 'profile.crl', { validity: '24h' })),
+      status: {
+        authorities: [
+          {
+            fingerprint: ca.facts.fingerprint,
+            phase: 'Active',
+            anchors: writeAnchors(ca.facts.anchors),
+          },
+        ],
+      },
+    },
+  ],
+  certificatesigningrequests: [
+    { spec: { signerName: SIGNER, username: 'alice' }, status: { certificate: base64(alices) } },
+    {
+      spec: { signerName: 'kubernetes.io/kubelet-serving', username: 'alice' },
+      status: { certificate: base64(pods) },
+    },
+    { spec: { signerName: SIGNER, username: 'alice' }, status: { certificate: 'bm90aGluZw==' } },
+  ],
+  podcertificaterequests: [
+    {
+      spec: { signerName: SIGNER, podName: 'web-0', podUID: 'pod-1' },
+      status: { certificateChain: pem(pods) },
+    },
+  ],
+  certificaterequests: [
+    {
+      spec: {
+        issuerRef: { group: 'countersign.dev', kind: 'ClusterSigner', name: 'workload' },
+        username: 'alice',
+      },
+      status: { certificate: base64(managers) },
+    },
+  ],
+};
+
+function cluster(hidden: Readonly<Record<string, number>> = {}): RecordedClient {
+  const client = recordedClient();
+  client.answer(({ method, path, body }) => {
+    if (method === 'POST') return body;
+    const plural = path.split('/').at(-1) ?? '';
+    const status = hidden[plural];
+    if (status !== undefined) throw new KubeError({ status, what: path });
+    const items = (LISTS[plural] ?? []).map((each, index) => ({
+      metadata: { namespace: 'team-a', name: `${plural}-${index}` },
+      ...each,
+    }));
+    return { apiVersion: 'v1', kind: 'List', metadata: {}, items };
+  });
+  return client;
+}
+
+const OPTIONS: RevokeCertificatesOptions = {
+  asGroup: [],
+  ...{ serial: [], reason: 'keyCompromise', allowRenewal: false, dryRun: false },
+  ...{ output: 'text', force: false },
+};
+
+async function revoked(
+  options: Partial<RevokeCertificatesOptions>,
+  client = cluster(),
+): Promise<{
+  readonly report: Awaited<ReturnType<typeof revokeCertificates>>;
+  readonly written: readonly Revocation[];
+  readonly dryRuns: readonly unknown[];
+}> {
+  const all = { ...OPTIONS, ...options };
+  const report = await revokeCertificates(client, [liveRequests(client)], all, NOW);
+  const posts = client.requests.filter(({ method }) => method === 'POST');
+  return {
+    report,
+    written: posts.map(({ body }) => readRevocation(body as Revocation)),
+    dryRuns: posts.map(({ query }) => query?.['dryRun']),
+  };
+}
+
+const entry = (leaf: Certificate): object => ({
+  serial: serialText(leaf.serial),
+  authority: fingerprint(ca.facts.certificate.raw),
+  notAfter: new Date(leaf.notAfter).toISOString().replace('.000', ''),
+});
+const keyOf = ({ publicKey }: Certificate): string =>
+  `sha256:${createHash('sha256').update(publicKey.spki).digest('hex')}`;
+
+const colons = (leaf: Certificate): string =>
+  (Buffer.from(leaf.serial).toString('hex').match(/../g) ?? []).join(':').toUpperCase();
+
+const rows: readonly [
+  law: string,
+  options: Partial<RevokeCertificatesOptions>,
+  certificates: readonly Certificate[],
+  holders: readonly object[] | undefined,
+][] = [
+  [
+    'a pod: its certificates, and the pod by its UID',
+    { pod: 'team-a/web-0' },
+    [pods],
+    [{ pod: { namespace: 'team-a', name: 'web-0', uid: 'pod-1' } }],
+  ],
+  [
+    'a user: what they requested themselves, not what cert-manager did',
+    { user: 'alice' },
+    [alices],
+    [{ user: 'alice' }],
+  ],
+  ['a name', { san: 'cm.example' }, [managers], [{ name: 'cm.example' }]],
+  [
+    'a CA: all of it, and nobody is refused',
+    { ca: ca.facts.fingerprint },
+    [alices, pods, managers],
+    undefined,
+  ],
+  [
+    'a serial number as OpenSSL prints it: its key is refused',
+    { serial: [colons(alices)] },
+    [alices],
+    [{ key: keyOf(alices) }],
+  ],
+  ['--allow-renewal refuses nobody', { user: 'alice', allowRenewal: true }, [alices], undefined],
+];
+
+for (const [law, options, certificates, holders] of rows) {
+  test(`revokes ${law}`, async () => {
+    const { written, report } = await revoked(options);
+    assert.equal(written.length, 1);
+    assert.deepEqual(written[0]?.spec.certificates, certificates.map(entry));
+    assert.deepEqual(written[0].spec.holders, holders);
+    assert.equal(written[0].spec.signerName, SIGNER);
+    assert.equal(written[0].spec.reason, 'keyCompromise');
+    assert.equal(report.outcome, 'written');
+  });
+}
+
+test('a serial number that nothing has is revoked where its signer is named, and refused otherwise', async () => {
+  const { written } = await revoked({ serial: ['0A:1b'], signer: SIGNER });
+  assert.deepEqual(written[0]?.spec.certificates, [{ serial: 'a1b' }]);
+  const refused = await revoked({ serial: ['0A:1b'] });
+  assert.deepEqual(refused.written, []);
+  assert.equal(refused.report.outcome, 'refused');
+  assert.match(refused.report.refusals.join(), /name its signer with --signer/);
+});
+
+test('a dry run asks the API server and stores nothing; the plan is the same', async () => {
+  const { dryRuns, report } = await revoked({ user: 'alice', dryRun: true });
+  assert.deepEqual(dryRuns, ['All']);
+  assert.deepEqual(report.revocations, (await revoked({ user: 'alice' })).report.revocations);
+});
+
+test('it says what was searched, what was not, and that no ledger was', async () => {
+  const hidden = cluster({ certificaterequests: 404, podcertificaterequests: 403 });
+  const { report } = await revoked({ user: 'alice' }, hidden);
+  assert.deepEqual(report.searched.slice(0, 3), [
+    '3 CertificateSigningRequests',
+    'no PodCertificateRequests: they may not be listed by you',
+    'no CertificateRequests: they are not installed',
+  ]);
+  assert.match(report.searched[3] ?? '', /^no ledger was searched/);
+});
+
+test('nothing is written where nothing is found, or the signer is no ClusterSigner', async () => {
+  const nobody = await revoked({ user: 'bob' });
+  assert.deepEqual(nobody.written, []);
+  assert.match(nobody.report.refusals.join(), /^nothing in the cluster has such a certificate/);
+  const acme = await revoked({ serial: ['a1'], signer: 'example.com/acme' });
+  assert.deepEqual(acme.written, []);
+  assert.match(acme.report.refusals.join(), /countersign revoke order\/NAME/);
+});
+
+test('one selection at a time, and a reason that CRLs have', async () => {
+  const usage = { code: 'USAGE' };
+  await assert.rejects(revoked({}), usage);
+  await assert.rejects(revoked({ user: 'alice', san: 'x' }), usage);
+  await assert.rejects(revoked({ user: 'alice', reason: 'removeFromCRL' }), usage);
+});
