@@ -144,7 +144,9 @@ function inKeys(document: object, lines: readonly string[]): readonly string[] {
 const FILLED = ['Service', 'Secret'];
 
 /** Services that are there with their component. */
-const PUBLIC = [...COMPONENTS.values()].flatMap(({ publicPort }) => publicPort?.service ?? []);
+const PUBLIC = [...COMPONENTS.values()].flatMap(({ publicPorts = [] }) =>
+  publicPorts.map(({ service }) => service),
+);
 
 function isFilled(kind: unknown, name: string): boolean {
   return FILLED.includes(String(kind)) && !PUBLIC.includes(name) && name !== LOG_KEY_SECRET;

@@ -8,6 +8,7 @@ import type { AppendGrant } from '../controllers/ledger/grants.ts';
 /** The flags of the component `ledger`. */
 export interface LedgerComponentOptions extends ComponentOptions {
   readonly listenLedger: string;
+  readonly listenCrl: string;
   readonly data: string;
   readonly databaseUrl?: string;
   readonly origin: string;
@@ -18,6 +19,7 @@ export interface LedgerComponentOptions extends ComponentOptions {
 
 /** The port of the Deployment's container. */
 const LEDGER_PORT = 8444;
+const CRL_PORT = 8090;
 /** A component that was without the ledger sends again after a minute at the latest. */
 const MONITOR_PATIENCE_SECONDS = 300;
 
@@ -29,6 +31,11 @@ export function addLedgerComponentOptions(command: Command, environment = proces
       '--listen-ledger <host:port>',
       'address where components append, and where the logs are served as files; TLS with --serving-certificate',
       `${host}:${LEDGER_PORT}`,
+    )
+    .option(
+      '--listen-crl <host:port>',
+      'address where the CRLs of ClusterSigners with profile.crl are served over plain HTTP: they are signed',
+      `${host}:${CRL_PORT}`,
     )
     .option(
       '--data <directory>',

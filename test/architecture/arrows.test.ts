@@ -112,6 +112,7 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   'operations/verbs': [],
   'operations/pods': [],
   'operations/show': [],
+  'operations/revoking': [],
   'library/calls': [],
   'library/issuers': ['calls'],
   'library/signing': ['calls', 'issuers'],

@@ -179,5 +179,6 @@ export const table: Record<string, readonly string[]> = {
     'list,watch /configmaps [countersign-ledger-uploads] @countersign-system',
     ...leader('ledger'),
     EVENTS,
+    'list,watch /configmaps [workload-ca-crl people-ca-crl] @countersign-keys',
   ],
 };

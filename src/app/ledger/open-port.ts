@@ -4,10 +4,15 @@ import { APPEND_PATH, MOST_BATCH_BYTES } from '../../ledger/index.ts';
 import type { Log } from '../../ports.ts';
 import type { HttpsServer } from '../../web/https-server.ts';
 import { serveLedger, type LedgerServerInit } from '../../web/ledger-server.ts';
+import { serveLists, type CrlServerInit } from './crl-server.ts';
+import type { RunningServer } from '../../web/server.ts';
 import { clock, delay } from '../process.ts';
 
 /** The port of the ledger. */
 export type LedgerPort = HttpsServer;
+
+/** The port of CRLs. */
+export type CrlPort = RunningServer;
 
 /**
  * Opens the port where components append.
@@ -25,4 +30,16 @@ export function openLedgerPort(
     // The port with /metrics has the same certificate, and says so.
     measureNotAfter: () => undefined,
   });
+}
+
+/**
+ * Opens the port where verifiers fetch CRLs.
+ *
+ * @throws SignerError USAGE if it cannot be opened
+ */
+export function openCrlPort(
+  listen: string,
+  lists: Pick<CrlServerInit, 'listOf' | 'isComplete'>,
+): Promise<CrlPort> {
+  return serveLists({ ...lists, listen, clock });
 }

@@ -2,7 +2,12 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
-import { openLedgerPort, type LedgerPort } from '../../app/ledger/open-port.ts';
+import {
+  openCrlPort,
+  openLedgerPort,
+  type CrlPort,
+  type LedgerPort,
+} from '../../app/ledger/open-port.ts';
 import { certificatesResourceIfServed } from '../../app/certificates-resources.ts';
 import { runComponent } from '../../app/component.ts';
 import { grantsOf } from '../../controllers/ledger/grants.ts';
@@ -34,7 +39,9 @@ export async function run(options: LedgerComponentOptions): Promise<void> {
       throw error;
     });
     log.info({ port: port.port }, 'components can append');
-    return { ...ledger, ...together(ledger, port) };
+    const crls = await openCrlPort(options.listenCrl, ledger.lists);
+    log.info({ port: crls.port }, 'serves CRLs');
+    return { ...ledger, ...together(ledger, port, crls) };
   });
 }
 
@@ -42,6 +49,7 @@ export async function run(options: LedgerComponentOptions): Promise<void> {
 function together(
   ledger: ReturnType<typeof createLedger>,
   port: LedgerPort,
+  crls: CrlPort,
 ): Pick<ReturnType<typeof createLedger>, 'run' | 'warnings'> {
   return {
     warnings: () => [...(ledger.warnings?.() ?? []), ...port.warnings()],
@@ -49,6 +57,7 @@ function together(
       const ended = new AbortController();
       const keeping = ledger.run(ended.signal);
       await port.run(signal);
+      await crls.close();
       ended.abort();
       await keeping;
     },

@@ -9,6 +9,7 @@ import { createWhoIs } from './callers.ts';
 import { compareWithPublished, publishCheckpoints } from './checkpoints.ts';
 import { logFile } from './files.ts';
 import type { AppendGrants } from './grants.ts';
+import { createLists, type Lists } from './lists.ts';
 import { createMonitor, type MonitorInit } from './monitor/index.ts';
 import { loadLogKey, type LogKey } from './log-key.ts';
 import { permissions } from './permissions.ts';
@@ -29,6 +30,7 @@ export interface LedgerInit {
 export interface Ledger extends Controller {
   readonly append: (token: string, body: string) => Promise<AppendAnswer>;
   readonly file: (path: string) => Promise<Uint8Array | undefined>;
+  readonly lists: Pick<Lists, 'listOf' | 'isComplete'>;
 }
 
 /** How long a record may wait for a checkpoint that covers it. */
@@ -45,6 +47,7 @@ export function createLedger(init: LedgerInit): Ledger {
   const wakeup = createWakeup(component.delay);
   const leads = (): boolean => component.shard.owns(WHOLE);
   const monitor = createMonitor({ ...init, ...init.monitor, leads: () => state.key !== undefined });
+  const lists = createLists(component);
   component.shard.onChange(() => {
     wakeup.wake();
   });
@@ -70,23 +73,25 @@ export function createLedger(init: LedgerInit): Ledger {
   }
 
   return {
-    permissions: () => permissions(namesOf(init)),
+    permissions: () => permissions(namesOf(init, lists)),
     // Only who leads appends: the Service leads to no other replica.
     notReady: () => (state.key === undefined ? [state.fault ?? NOT_LEADING] : []),
     warnings: () => [
       ...(state.fault === undefined ? [] : [`no checkpoint is signed: ${state.fault}`]),
       ...monitor.warnings(),
+      ...lists.warnings(),
     ],
     append: (token, body) =>
       appendFor({ ...init, whoIs, key: () => (leads() ? state.key : undefined) }, token, body),
     file: (path) => logFile(store, path),
+    lists,
     run: async (signal) => {
-      const monitoring = monitor.run(signal);
+      const watching = Promise.all([monitor.run(signal), lists.run(signal)]);
       while (!signal.aborted) {
         await pass();
         await wakeup.wait(CHECKPOINT_MILLISECONDS, signal);
       }
-      await monitoring;
+      await watching;
       await pass();
       await store.close();
     },
@@ -102,10 +107,11 @@ async function begun(init: LedgerInit): Promise<LogKey> {
   return key;
 }
 
-function namesOf({ component, monitor }: LedgerInit): PermissionNames {
+function namesOf({ component, monitor }: LedgerInit, lists: Lists): PermissionNames {
   const { leases, namespacedSigners } = component;
   const monitoredSecrets = monitor.secrets.map(secretNamed);
-  return { signerNames: [], bundles: [], secrets: [], leases, namespacedSigners, monitoredSecrets };
+  const secrets = lists.secrets();
+  return { signerNames: [], bundles: [], secrets, leases, namespacedSigners, monitoredSecrets };
 }
 
 function secretNamed(key: string): { readonly namespace: string; readonly name: string } {

@@ -12,6 +12,7 @@ import {
 } from '../../runtime/rbac/rules.ts';
 import { FINDINGS } from './monitor/unrecorded.ts';
 import { UPLOADS } from './monitor/watches.ts';
+import { crlConfigMapName } from '../../api/revocation/revocation.ts';
 import { CHECKPOINTS } from './checkpoints.ts';
 import { LOG_KEY_SECRET } from './log-key.ts';
 
@@ -26,6 +27,7 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
     ...own,
     ...toMonitor(names),
+    ...toServeLists(names),
     readPolicies(names, ['countersign-events']),
     ...onLeaderLease(names, 'ledger'),
   ];
@@ -47,6 +49,18 @@ function toMonitor(names: PermissionNames): readonly PermissionRule[] {
     ...onSecrets({ secrets: monitoredSecrets }, SEE),
     EVENTS_IN_DEFAULT,
   ];
+}
+
+/** The ConfigMap of CRLs beside each CA Secret: it serves them, and reads no Secret. */
+function toServeLists({ secrets }: PermissionNames): readonly PermissionRule[] {
+  const byNamespace = Map.groupBy(secrets, ({ namespace }) => namespace);
+  return [...byNamespace].map(([namespace, found]) => ({
+    apiGroups: [''],
+    resources: ['configmaps'],
+    resourceNames: [...new Set(found.map(({ name }) => crlConfigMapName(name)))],
+    verbs: SEE,
+    namespace,
+  }));
 }
 
 function ownObjects(namespace: string): readonly PermissionRule[] {

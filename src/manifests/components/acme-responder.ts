@@ -11,5 +11,7 @@ export const acmeResponder: ComponentDescription = {
   resources: { requests: { cpu: '20m', memory: '96Mi' }, limits: { memory: '256Mi' } },
   optional: { enabled: false },
   leases: false,
-  publicPort: { name: 'challenges', containerPort: 8089, service: 'countersign-acme-challenges' },
+  publicPorts: [
+    { name: 'challenges', containerPort: 8089, service: 'countersign-acme-challenges' },
+  ],
 };

@@ -8,6 +8,15 @@ export interface ComputeResources {
   readonly limits?: Readonly<Record<string, string | number>>;
 }
 
+/** A port for whoever asks, with a Service of its own. */
+export interface PublicPort {
+  readonly name: string;
+  readonly containerPort: number;
+  readonly service: string;
+  /** Of the Service; 80 by default. */
+  readonly servicePort?: number;
+}
+
 /** What an installation needs to know of a component: everything else follows from its name. */
 export interface ComponentDescription {
   /** One sentence, the Deployment's annotation `kubernetes.io/description`. */
@@ -21,14 +30,8 @@ export interface ComponentDescription {
   readonly optional?: { readonly enabled: boolean };
   /** False where its replicas need no Leases. Absent: they take some. */
   readonly leases?: false;
-  /** A port for whoever asks, with a Service of its own that has it as port 80. */
-  readonly publicPort?: {
-    readonly name: string;
-    readonly containerPort: number;
-    readonly service: string;
-    /** Of the Service; 80 by default. */
-    readonly servicePort?: number;
-  };
+  /** Ports for whoever asks, each with a Service of its own. */
+  readonly publicPorts?: readonly PublicPort[];
   /** Where it keeps its data, on a volume that is never collected: one pod at a time has it. */
   readonly storage?: { readonly mountPath: string; readonly claim: string };
   /** Whether it records in the ledger, where there is one. */

@@ -10,12 +10,10 @@ export const ledger: ComponentDescription = {
   replicas: 1,
   resources: { requests: { cpu: '50m', memory: '128Mi' }, limits: { memory: '640Mi' } },
   optional: { enabled: false },
-  publicPort: {
-    name: 'ledger',
-    containerPort: 8444,
-    service: LEDGER_SERVICE,
-    servicePort: 443,
-  },
+  publicPorts: [
+    { name: 'ledger', containerPort: 8444, service: LEDGER_SERVICE, servicePort: 443 },
+    { name: 'crl', containerPort: 8090, service: 'countersign-crl' },
+  ],
   storage: { mountPath: '/var/lib/countersign', claim: 'countersign-ledger' },
   servesNamespacedSigners: true,
 };

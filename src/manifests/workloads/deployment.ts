@@ -109,7 +109,7 @@ function container(
     ports: [
       { name: 'http', containerPort: 8080 },
       { name: 'https', containerPort: 8443 },
-      ...publicPortOf(component),
+      ...publicPortsOf(component),
     ],
     ...given('lifecycle', drainOf(component)),
     volumeMounts: [
@@ -137,15 +137,15 @@ export function probes(): Manifest {
   };
 }
 
-/** The port that strangers ask, where the component has one. */
-function publicPortOf(component: ComponentName): readonly Manifest[] {
-  const port = COMPONENTS.get(component)?.publicPort;
-  return port === undefined ? [] : [{ name: port.name, containerPort: port.containerPort }];
+/** The ports that strangers ask. */
+function publicPortsOf(component: ComponentName): readonly Manifest[] {
+  const { publicPorts = [] } = COMPONENTS.get(component) ?? {};
+  return publicPorts.map(({ name, containerPort }) => ({ name, containerPort }));
 }
 
 /** A port that strangers ask answers until every node knows that the pod goes. */
 function drainOf(component: ComponentName): Manifest | undefined {
-  const isPublic = publicPortOf(component).length > 0;
+  const isPublic = publicPortsOf(component).length > 0;
   return isPublic ? { preStop: { sleep: { seconds: 5 } } } : undefined;
 }
 

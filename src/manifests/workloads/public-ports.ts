@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What leads strangers to the ports that are for them. */
 import { COMPONENTS } from '../components.ts';
-import type { ComponentDescription } from '../components/description.ts';
+import type { PublicPort } from '../components/description.ts';
 import type { InstallationPlan } from '../installation-plan.ts';
 import { labelsOf } from '../names.ts';
 import type { Manifest } from '../roles.ts';
@@ -34,8 +34,6 @@ export function publicNetworkPolicies(plan: InstallationPlan): readonly Manifest
   }));
 }
 
-type PublicPort = NonNullable<ComponentDescription['publicPort']>;
-
 function ofEach(
   plan: InstallationPlan,
   make: (
@@ -46,9 +44,8 @@ function ofEach(
 ): readonly Manifest[] {
   const { namespace } = plan.installation;
   return [...plan.components.keys()].flatMap((component) => {
-    const { publicPort } = COMPONENTS.get(component) ?? {};
-    if (publicPort === undefined) return [];
+    const { publicPorts: ports = [] } = COMPONENTS.get(component) ?? {};
     const labels = labelsOf(component);
-    return [make({ name: publicPort.service, namespace, labels }, labels, publicPort)];
+    return ports.map((port) => make({ name: port.service, namespace, labels }, labels, port));
   });
 }
