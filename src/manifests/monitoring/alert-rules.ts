@@ -93,6 +93,22 @@ const ALERTS: readonly Alert[] = [
       'A certificate of our CA has no record: somebody else may have the key. ConfigMap countersign-ledger-findings names it.',
   },
   {
+    name: 'CountersignLedgerAway',
+    expr: 'max by (namespace, component) (countersign_ledger_failing) > 0',
+    for: '5m',
+    severity: 'critical',
+    summary:
+      'The ledger does not take the records of {{ $labels.component }}: it issues without records, or not at all.',
+  },
+  {
+    name: 'CountersignCheckpointTooOld',
+    expr: '(time() - max by (namespace) (countersign_ledger_checkpoint_timestamp_seconds > 0) > 300) and on (namespace) (sum by (namespace) (increase(countersign_ledger_appended_total[5m])) > 0)',
+    for: '5m',
+    severity: 'warning',
+    summary:
+      'The log of the ledger grows, and no checkpoint of it is signed. /readyz of ledger says why.',
+  },
+  {
     name: 'CountersignServingCertificateExpiresSoon',
     // 0: the port has none, which /readyz says.
     expr: '(countersign_serving_certificate_not_after_timestamp_seconds > 0) - time() < 86400',

@@ -86,6 +86,12 @@ const LEDGER: readonly Panel[] = [
     queries: [{ expr: 'sum(countersign_ledger_lost_records)', legend: 'records' }],
   },
   {
+    title: 'Components without the ledger',
+    description: '1 while the last batch of records did not reach it.',
+    ...{ kind: 'timeseries', unit: 'short' },
+    queries: [{ expr: 'max by (component) (countersign_ledger_failing)', legend: '{{component}}' }],
+  },
+  {
     title: 'Certificates without a record',
     description: 'Of our CAs, in the cluster, and unknown to the ledger: a key may be stolen.',
     ...{ kind: 'stat', unit: 'short', red: 1 },
