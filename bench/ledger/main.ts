@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { openWorkerStore } from '../../src/ledger/store/worker-store.ts';
 import type { LedgerStore } from '../../src/ledger/store/store.ts';
-import type { RecordQuery } from '../../src/ledger/store/search.ts';
+import type { RecordQuery } from '../../src/ledger/store/walk.ts';
 import { Dice } from '../../test/oracle/dice.ts';
 import {
   CA,
@@ -99,7 +99,7 @@ async function search(store: LedgerStore): Promise<void> {
       const began = performance.now();
       const found = await store.find(asked);
       taken.push(performance.now() - began);
-      if (found.length === 0) throw new Error(`${name} finds nothing`);
+      if (found.records.length === 0) throw new Error(`${name} finds nothing`);
     }
     say(`search ${name}`, { p50Ms: percentile(taken, 0.5), p95Ms: percentile(taken, 0.95) });
   }

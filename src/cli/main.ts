@@ -20,6 +20,7 @@ import {
 import { addLedgerOptions, RECORDING_COMPONENTS } from '../app/ledger/options.ts';
 import { addHttp01Options, addResponderOptions } from '../app/acme/challenge-port.ts';
 import { addCredentialOptions, addDnsOptions } from '../app/acme/dns-options.ts';
+import { addLedgerVerbs } from './commands/ledger/flags.ts';
 import { addCertManagerOperatorVerbs, addOperatorVerbs } from './commands/operator/flags.ts';
 import { addRefreshOptions, addRefreshSecretOption } from './refresh-options.ts';
 import { addExplainCommand } from './commands/explain/flags.ts';
@@ -111,7 +112,7 @@ const OWN_FLAGS: Readonly<Record<string, (command: Command) => unknown>> = {
   'acme-solver': (command) => addCredentialOptions(addDnsOptions(addHttp01Options(command))),
   acme: (command) => addSelfCheckOptions(addAcmeOptions(command)),
   'pod-refresher': (command) => addRefreshSecretOption(addRefreshOptions(command)),
-  ledger: (command) => addLedgerComponentOptions(command),
+  ledger: (command) => addLedgerVerbs(addLedgerComponentOptions(command)),
   authority: (command) => addAuthorityVerbs(addOwnTlsOptions(command)),
   operator: (command) => addOperatorVerbs(addImageOptions(command)),
   'cert-manager-operator': (command) => addCertManagerOperatorVerbs(addCertManagerOptions(command)),

@@ -7,17 +7,29 @@ export { openLogList, signLogList } from './log/list.ts';
 export { includes, isConsistent } from './log/merkle.ts';
 export { formatVerifierKey, noteSigner, parseVerifierKey } from './log/note.ts';
 export { consistencyPath, formatProof } from './log/prove.ts';
-export { parseTilePath, servedTile } from './log/tiles.ts';
-export { SALT_BYTES } from './records/entry.ts';
-export { readRecord, type LedgerRecord } from './records/record.ts';
+export {
+  hashesServed,
+  parseTilePath,
+  servedTile,
+  tilePath,
+  widthOf,
+  type TileRequest,
+} from './log/tiles.ts';
+export { bodyBytes, SALT_BYTES } from './records/entry.ts';
+export { readRecord, type LedgerRecord, type RecordBody } from './records/record.ts';
+export { namespaceOf, type SearchTerm, type TermKind } from './records/terms.ts';
 export { BestEffortSender } from './sender/best-effort.ts';
 export { RequiredSender } from './sender/required.ts';
 export { createHttpsSender, type HttpsSender } from './sender/https.ts';
 export { APPEND_AUDIENCE, APPEND_PATH, encodeAnswer, MOST_BATCH_BYTES } from './sender/wire.ts';
 export type { Appending } from './store/append.ts';
 export { idOf } from './store/ids.ts';
-export { contentsOf } from './store/search.ts';
+export { contentsOf, type StoredRecord } from './store/search.ts';
 export { signedLogList, signHeads, type LedgerKeys } from './store/sign.ts';
+export type { StoredLog } from './store/logs.ts';
+export type { SourceRecord, VerifySource } from './store/source.ts';
 export { openStore, storeOf, type LedgerStore } from './store/store.ts';
+export { verifyLedger, type VerifyReport } from './store/verify.ts';
+export type { RecordCursor, RecordQuery } from './store/walk.ts';
 export { openWorkerStore } from './store/worker-store.ts';
 export { isLedgerWorker, runLedgerWorker } from './store/worker.ts';

@@ -15,6 +15,11 @@ export interface TlsInit extends Pick<ServerInit, 'listen' | 'requestTimeoutMs'>
   readonly clock: Clock;
   readonly delay: Delay;
   readonly log: Log;
+  /**
+   * PEM of the CAs by which certificates of clients are verified: without it none is asked for; while it gives nothing,
+   * none is good. It is asked again with the files.
+   */
+  readonly clientCa?: (() => string | undefined) | undefined;
   /** Unix seconds. */
   readonly measureNotAfter: (seconds: number) => void;
 }
@@ -63,10 +68,13 @@ export async function serveTls(init: TlsInit, listener: RequestListener): Promis
     minVersion: MIN_VERSION,
     // The timeouts of HTTP begin after it; Node's own is two minutes.
     handshakeTimeout: timeouts.requestTimeout,
+    // Who shows no certificate, or a wrong one, is served as anybody.
+    ...(init.clientCa === undefined ? {} : { requestCert: true, rejectUnauthorized: false }),
   };
   const server = createServer(options, listener);
   const open = await listening(server, init);
   let current: ServingCertificate | undefined;
+  let currentCa: string | undefined;
   let problem: string | undefined = 'not read yet';
 
   async function reload(): Promise<void> {
@@ -78,9 +86,12 @@ export async function serveTls(init: TlsInit, listener: RequestListener): Promis
       return;
     }
     problem = undefined;
-    if (found.certificate === current?.certificate && found.key === current.key) return;
-    current = found;
-    server.setSecureContext({ cert: found.certificate, key: found.key, minVersion: MIN_VERSION });
+    const clientCa = init.clientCa?.();
+    const isSame = found.certificate === current?.certificate && found.key === current.key;
+    if (isSame && clientCa === currentCa) return;
+    [current, currentCa] = [found, clientCa];
+    server.setSecureContext({ ...contextOf(found), ...clientCaOf(init, clientCa) });
+    if (isSame) return;
     init.measureNotAfter(Math.floor(found.notAfter / 1000));
     log.info({ notAfter: new Date(found.notAfter).toISOString() }, 'serving certificate in use');
   }
@@ -100,4 +111,13 @@ export async function serveTls(init: TlsInit, listener: RequestListener): Promis
       await open.close();
     },
   };
+}
+
+function contextOf({ certificate: cert, key }: ServingCertificate): TlsOptions {
+  return { cert, key, minVersion: MIN_VERSION };
+}
+
+/** Without `ca` Node would believe all public CAs. */
+function clientCaOf(init: TlsInit, pem: string | undefined): Pick<TlsOptions, 'ca'> {
+  return init.clientCa === undefined ? {} : { ca: pem === undefined ? [] : [pem] };
 }

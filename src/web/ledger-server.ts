@@ -1,6 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The port of the ledger: components append to it, and whoever asks gets the files of its logs. */
+/**
+ * The port of the ledger: components append to it, whoever asks gets the files of its logs, and the API server passes on
+ * who reads records.
+ */
 import type { IncomingMessage, ServerResponse } from 'node:http';
+import { TLSSocket } from 'node:tls';
 import { serveTls, type HttpsServer, type TlsInit } from './https-server.ts';
 
 /** What the port answers from. */
@@ -15,6 +19,19 @@ export interface LedgerServerInit extends TlsInit {
   ) => Promise<{ readonly status: number; readonly body: string }>;
   /** A file of a log; nothing where there is none. */
   readonly file: (path: string) => Promise<Uint8Array | undefined>;
+  /** The aggregated API, below `/apis`. */
+  readonly api: (request: {
+    readonly url: string;
+    readonly method: string;
+    readonly headers: Readonly<Record<string, readonly string[] | undefined>>;
+    readonly certificate?: { readonly commonName: string; readonly raw: Uint8Array };
+  }) => Promise<ApiAnswer>;
+}
+
+/** JSON, or the bytes of a file. */
+interface ApiAnswer {
+  readonly status: number;
+  readonly body: string | Uint8Array;
 }
 
 /** A batch of 16 MiB through a slow network. */
@@ -42,18 +59,37 @@ export function serveLedger(init: LedgerServerInit): Promise<HttpsServer> {
   });
 }
 
-interface Answer {
-  readonly status: number;
-  readonly body: string | Uint8Array;
+interface Answer extends ApiAnswer {
+  readonly contentType?: string;
 }
 
 async function answerTo(init: LedgerServerInit, request: IncomingMessage): Promise<Answer> {
-  const { method = '', url = '' } = request;
+  const { method, url = '' } = request;
   const [path = ''] = url.split('?', 1);
   if (method === 'POST' && path === init.appendPath) return append(init, request);
+  if (path === '/apis' || path.startsWith('/apis/')) return apiAnswer(init, request);
   if (method !== 'GET' && method !== 'HEAD') return { status: 405, body: 'method not allowed\n' };
   const file = await init.file(path);
   return file === undefined ? { status: 404, body: 'not found\n' } : { status: 200, body: file };
+}
+
+async function apiAnswer(init: LedgerServerInit, request: IncomingMessage): Promise<Answer> {
+  const { method = '', url = '', headersDistinct: headers } = request;
+  const certificate = certificateOf(request);
+  const known = certificate === undefined ? {} : { certificate };
+  const answer = await init.api({ url, method, headers, ...known });
+  return typeof answer.body === 'string' ? { ...answer, contentType: 'application/json' } : answer;
+}
+
+/** Of a client that TLS has verified. */
+function certificateOf({
+  socket,
+}: IncomingMessage): { readonly commonName: string; readonly raw: Uint8Array } | undefined {
+  if (!(socket instanceof TLSSocket) || !socket.authorized) return undefined;
+  const { subject, raw } = socket.getPeerCertificate();
+  // Several common names are a list, whatever the types say; none of them counts.
+  const commonName: unknown = subject.CN;
+  return { commonName: typeof commonName === 'string' ? commonName : '', raw };
 }
 
 async function append(init: LedgerServerInit, request: IncomingMessage): Promise<Answer> {
@@ -78,10 +114,12 @@ async function bodyOf(request: IncomingMessage, most: number): Promise<string | 
   return Buffer.concat(chunks).toString('utf8');
 }
 
-function send(request: IncomingMessage, response: ServerResponse, { status, body }: Answer): void {
+function send(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
+  const { status, body } = answer;
   const isText = typeof body === 'string';
+  const byBody = isText ? 'text/plain; charset=utf-8' : 'application/octet-stream';
   response.writeHead(status, {
-    'content-type': isText ? 'text/plain; charset=utf-8' : 'application/octet-stream',
+    'content-type': answer.contentType ?? byBody,
     'content-length': Buffer.byteLength(body),
     'cache-control': 'no-store',
     'x-content-type-options': 'nosniff',

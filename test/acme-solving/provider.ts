@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster } from '../cluster/cluster.ts';
 import { freePort } from '../cluster/ports.ts';
 import { until } from '../cluster/until.ts';
 import { buildGoProgram } from '../go/build.ts';
 import { apply } from '../support/cluster/apply.ts';
-import { tlsCertificate } from '../support/pki/tls-certificate.ts';
 
 /** A provider that serves its API behind the API server. */
 export interface Provider {
@@ -27,24 +25,6 @@ function buildProvider(log: (line: string) => void): Promise<string> {
     },
     log,
   );
-}
-
-/** The flags by which an API server proves to others whom it speaks for. */
-export async function frontProxyFlags(directory: string): Promise<readonly string[]> {
-  mkdirSync(directory, { recursive: true });
-  const [cert, key] = [join(directory, 'front-proxy.crt'), join(directory, 'front-proxy.key')];
-  const pair = await tlsCertificate('front-proxy-client');
-  writeFileSync(cert, pair.cert);
-  writeFileSync(key, pair.key);
-  return [
-    `--requestheader-client-ca-file=${cert}`,
-    '--requestheader-allowed-names=front-proxy-client',
-    '--requestheader-username-headers=X-Remote-User',
-    '--requestheader-group-headers=X-Remote-Group',
-    '--requestheader-extra-headers-prefix=X-Remote-Extra-',
-    `--proxy-client-cert-file=${cert}`,
-    `--proxy-client-key-file=${key}`,
-  ];
 }
 
 /** Starts the provider and registers its API group. The API server reaches it by a Service that names localhost. */

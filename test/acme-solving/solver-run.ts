@@ -18,7 +18,8 @@ import { startBind, type DnsServer, type UpdateKey } from '../dns/server.ts';
 import { apply } from '../support/cluster/apply.ts';
 import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
 import { componentKubeconfig } from '../support/cluster/installation.ts';
-import { frontProxyFlags, startProvider, type Provider } from './provider.ts';
+import { frontProxyFlags } from '../support/cluster/front-proxy.ts';
+import { startProvider, type Provider } from './provider.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const apiVersion = 'acme.countersign.dev/v1alpha1';

@@ -44,6 +44,7 @@ const LONG = new Set(
     'image',
     'injection',
     'ledger',
+    'ledger-api',
     'library-kinds',
     'namespaced-signers',
     'own-tls',

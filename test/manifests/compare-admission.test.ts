@@ -41,7 +41,7 @@ for (const namespacedSigners of [false, true]) {
       const secretNamespace = namespace && 'countersign-keys';
       const context = { namespace, secretNamespace, signerNames: [...DEMO.signers, ...derived] };
       const printed = printedAdmission({ namespacedSigners });
-      assert.equal(printed.size, 27);
+      assert.equal(printed.size, 28);
       for (const [name, live] of printed) {
         assert.deepEqual(admissionDifferences(name, live, context), []);
       }
@@ -235,6 +235,7 @@ test('a policy that trusts the components of another namespace differs', () => {
     ]
       .concat('attester-bundles')
       .concat('certificate-request-answers', 'acme-answers', 'authority-secrets')
+      .concat('authority-api-service')
       .concat('request-metadata', 'events', 'authority-crls', 'leases', 'leases-deleted')
       .concat('refreshed-workloads', 'refreshed-pods')
       .map((each) => `countersign-${each}`),

@@ -27,7 +27,8 @@ function policiesOfAuthority(ofSigners: boolean): string {
   const names = [
     ...['cluster-signers', 'cluster-signer-secrets', 'cluster-signer-status'],
     ...(ofSigners ? ['signer-status'] : []),
-    ...['authority-secrets', 'authority-crls', 'revocations', 'events', 'leases'],
+    ...['authority-secrets', 'authority-api-service', 'authority-crls', 'revocations'],
+    ...['events', 'leases'],
     'leases-deleted',
   ].map((each) => `countersign-${each}`);
   const kinds = 'validatingadmissionpolicies,validatingadmissionpolicybindings';

@@ -32,7 +32,13 @@ export const OWN_TLS_COMPONENTS = [
 /** The Service by which components reach the ledger's own port. */
 export const LEDGER_SERVICE = 'countersign-ledger-api';
 
-/** On the Secrets and the ConfigMap, the signer name: the owner's consent that `authority` fills them. */
+/** The aggregated API by which people read the ledger: `records` and `logs` are no objects of etcd. */
+export const LEDGER_API = { group: 'ledger.countersign.dev', version: 'v1alpha1' } as const;
+
+/** The APIService that leads to it: `authority` keeps its `caBundle`. */
+export const LEDGER_API_SERVICE = `${LEDGER_API.version}.${LEDGER_API.group}`;
+
+/** On the Secrets, the ConfigMap and the APIService, the signer name: the owner's consent that `authority` fills them. */
 export const FILLED_BY = 'countersign.dev/filled-by';
 
 /** The Secret (`tls.crt`, `tls.key`) that a component mounts, in its own namespace. */

@@ -21,7 +21,7 @@ export type CrlPort = RunningServer;
  */
 export function openLedgerPort(
   options: { readonly listenLedger: string; readonly servingCertificate: string },
-  parts: Pick<LedgerServerInit, 'append' | 'file'> & { readonly log: Log },
+  parts: Pick<LedgerServerInit, 'append' | 'file' | 'api' | 'clientCa'> & { readonly log: Log },
 ): Promise<LedgerPort> {
   return serveLedger({
     ...{ listen: options.listenLedger, directory: options.servingCertificate },

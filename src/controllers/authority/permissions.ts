@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { OWN_TLS_COMPONENTS, OWN_TLS_CONFIG_MAP, ownTlsSecret } from '../../api/signer/own-tls.ts';
+import {
+  LEDGER_API_SERVICE,
+  OWN_TLS_COMPONENTS,
+  OWN_TLS_CONFIG_MAP,
+  ownTlsSecret,
+} from '../../api/signer/own-tls.ts';
 import { LEASES } from '../../kube/lease/lease.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import { crlConfigMapName } from '../../api/revocation/revocation.ts';
@@ -76,6 +81,7 @@ function policies({ namespacedSigners, crls }: PermissionNames): readonly string
     'countersign-cluster-signer-status',
     ...(namespacedSigners === true ? ['countersign-signer-status'] : []),
     'countersign-authority-secrets',
+    'countersign-authority-api-service',
     ...(crls === true ? ['countersign-authority-crls', 'countersign-revocations'] : []),
     'countersign-events',
   ];
@@ -119,6 +125,13 @@ function onOwnTls({ ownTls: namespace }: PermissionNames): readonly PermissionRu
   return [
     { ...core, resources: ['secrets'], resourceNames: OWN_TLS_COMPONENTS.map(ownTlsSecret) },
     { ...core, resources: ['configmaps'], resourceNames: [OWN_TLS_CONFIG_MAP] },
+    // Where there is a ledger; a policy holds it to `caBundle`.
+    {
+      apiGroups: ['apiregistration.k8s.io'],
+      resources: ['apiservices'],
+      resourceNames: [LEDGER_API_SERVICE],
+      verbs,
+    },
   ];
 }
 

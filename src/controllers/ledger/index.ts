@@ -4,6 +4,9 @@ import type { LedgerStore } from '../../ledger/index.ts';
 import { createWakeup } from '../../kube/wait/wakeup.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
 import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
+import type { ApiAnswer, ApiRequest } from './api/answer.ts';
+import { createFrontProxySource } from './api/front-proxy-source.ts';
+import { createLedgerApi } from './api/index.ts';
 import { appendFor, type AppendAnswer } from './append.ts';
 import { createWhoIs } from './callers.ts';
 import { compareWithPublished, publishCheckpoints } from './checkpoints.ts';
@@ -31,6 +34,9 @@ export interface Ledger extends Controller {
   readonly append: (token: string, body: string) => Promise<AppendAnswer>;
   readonly file: (path: string) => Promise<Uint8Array | undefined>;
   readonly lists: Pick<Lists, 'listOf' | 'isComplete'>;
+  readonly api: (request: ApiRequest) => Promise<ApiAnswer>;
+  /** PEM of the CAs of the API server's certificate for that; nothing before it is known. */
+  readonly clientCa: () => string | undefined;
 }
 
 /** How long a record may wait for a checkpoint that covers it. */
@@ -43,6 +49,7 @@ const WHOLE = 'ledger';
 export function createLedger(init: LedgerInit): Ledger {
   const { component, store } = init;
   const whoIs = createWhoIs(component);
+  const front = createFrontProxySource(component);
   const state: { key?: LogKey | undefined; fault: string | undefined } = { fault: NOT_LEADING };
   const wakeup = createWakeup(component.delay);
   const leads = (): boolean => component.shard.owns(WHOLE);
@@ -85,8 +92,10 @@ export function createLedger(init: LedgerInit): Ledger {
       appendFor({ ...init, whoIs, key: () => (leads() ? state.key : undefined) }, token, body),
     file: (path) => logFile(store, path),
     lists,
+    api: createLedgerApi({ component, store, front }),
+    clientCa: () => front.current()?.clientCa,
     run: async (signal) => {
-      const watching = Promise.all([monitor.run(signal), lists.run(signal)]);
+      const watching = Promise.all([monitor.run(signal), lists.run(signal), front.run(signal)]);
       while (!signal.aborted) {
         await pass();
         await wakeup.wait(CHECKPOINT_MILLISECONDS, signal);

@@ -13,6 +13,7 @@ import {
 import { FINDINGS } from './monitor/unrecorded.ts';
 import { UPLOADS } from './monitor/watches.ts';
 import { crlConfigMapName } from '../../api/revocation/revocation.ts';
+import { FRONT_PROXY } from './api/front-proxy-source.ts';
 import { CHECKPOINTS } from './checkpoints.ts';
 import { LOG_KEY_SECRET } from './log-key.ts';
 
@@ -25,6 +26,14 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
   const own = leases === undefined ? [] : ownObjects(leases.namespace);
   return [
     { apiGroups: ['authentication.k8s.io'], resources: ['tokenreviews'], verbs: ['create'] },
+    { apiGroups: ['authorization.k8s.io'], resources: ['subjectaccessreviews'], verbs: ['create'] },
+    {
+      apiGroups: [''],
+      resources: ['configmaps'],
+      resourceNames: [FRONT_PROXY.name],
+      verbs: ['get'],
+      namespace: FRONT_PROXY.namespace,
+    },
     ...own,
     ...toMonitor(names),
     ...toServeLists(names),

@@ -24,6 +24,8 @@ interface Migration {
 const MIGRATIONS: readonly Migration[] = [
   { up: (sql) => sql.script(spelled(sql, LOG)), down: (sql) => sql.script(NO_LOG) },
   { up: indexed, down: (sql) => sql.script('DROP TABLE terms; DROP INDEX records_not_after;') },
+  // Since then a request without a namespace is found by that of who asked. Older programs find more than they wrote.
+  { up: indexedAnew, down: (sql) => sql.script('DROP INDEX records_kind;') },
 ];
 
 /**
@@ -75,6 +77,15 @@ const INDEXED_TOGETHER = 1000;
 /** Whatever the terms were, they follow from the records. */
 async function indexed(sql: Sql): Promise<void> {
   await sql.script(spelled(sql, INDEX));
+  await writeTerms(sql);
+}
+
+async function indexedAnew(sql: Sql): Promise<void> {
+  await sql.script('DELETE FROM terms; CREATE INDEX records_kind ON records (kind, id);');
+  await writeTerms(sql);
+}
+
+async function writeTerms(sql: Sql): Promise<void> {
   for (let after = -1; ;) {
     const query = 'SELECT id, body FROM records WHERE id > ? ORDER BY id LIMIT ?';
     const rows = await sql.all(query, [after, INDEXED_TOGETHER]);

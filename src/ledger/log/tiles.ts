@@ -139,6 +139,12 @@ export function tilePath(level: number, index: number, width = TILE_WIDTH): stri
   return `tile/${name}/${parts.join('/')}${width === TILE_WIDTH ? '' : `.p/${width}`}`;
 }
 
+/** How many hashes a tile of a tree of `size` entries has; 0 if there is no such tile. */
+export function widthOf(size: number, level: number, index: number): number {
+  const hashes = level === ENTRIES_LEVEL ? size : Math.floor(size / TILE_WIDTH ** level);
+  return Math.max(0, Math.min(TILE_WIDTH, hashes - index * TILE_WIDTH));
+}
+
 /** What a path of tlog-tiles asks for. */
 export interface TileRequest {
   readonly level: number;
@@ -168,6 +174,17 @@ export function servedTile(level: number, hashes: Uint8Array): Uint8Array {
     parts.push(length, hashes.subarray(at, at + HASH_BYTES));
   }
   return Buffer.concat(parts);
+}
+
+/** The hashes of what {@link servedTile} serves; nothing if it is no such bundle of entries. */
+export function hashesServed(level: number, bytes: Uint8Array): Uint8Array | undefined {
+  if (level !== ENTRIES_LEVEL) return bytes;
+  const each = HASH_BYTES + 2;
+  const parts = Array.from({ length: Math.ceil(bytes.length / each) }, (_, at) =>
+    bytes.subarray(at * each + 2, (at + 1) * each),
+  );
+  const hashes = Buffer.concat(parts);
+  return Buffer.compare(servedTile(level, hashes), bytes) === 0 ? hashes : undefined;
 }
 
 /** Of what a ledger stores and what contradicts itself. */

@@ -67,15 +67,29 @@ type Pair = readonly [TermKind, string];
 function termsOfRequest(record: LedgerRecord): readonly Pair[] {
   if (record.kind === 'gap') return [];
   if (record.kind === 'result') return [['of', record.of]];
-  if (record.kind === 'authority') return termsOfSigner(record);
+  const ofAll: readonly Pair[] = [
+    ...termsOfSigner(record),
+    ['namespace', namespaceOf(record) ?? ''],
+  ];
+  if (record.kind === 'authority') return ofAll;
   const { request, requester, decision } = record;
   return [
-    ...termsOfSigner(record),
+    ...ofAll,
     ...termsOfRequester(requester),
     ['request', request.uid],
-    ['namespace', request.namespace ?? ''],
     ['rule', decision?.rule ?? ''],
   ];
+}
+
+/**
+ * The namespace whose team a record is for: its request's; of a request without one, as a CertificateSigningRequest is,
+ * that of the ServiceAccount that asked, else that of the Signer that was asked. Nothing where there is none of them.
+ */
+export function namespaceOf(record: RecordBody['record']): string | undefined {
+  if (!('signer' in record)) return undefined;
+  const ofSigner = record.signer.object?.namespace;
+  if (record.kind === 'authority') return ofSigner;
+  return record.request.namespace ?? record.requester.serviceAccount?.namespace ?? ofSigner;
 }
 
 type Asked = Extract<LedgerRecord, { readonly kind: 'issued' }>;

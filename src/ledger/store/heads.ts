@@ -72,6 +72,17 @@ export async function lastNote(sql: Sql, log: number): Promise<string | undefine
   return row === undefined ? undefined : textOf(row, 'note');
 }
 
+/** The notes of a log's checkpoints of more than `size` entries, the oldest first. */
+export async function notesAfter(
+  sql: Sql,
+  log: number,
+  size: number,
+  limit: number,
+): Promise<readonly string[]> {
+  const query = 'SELECT note FROM checkpoints WHERE log = ? AND size > ? ORDER BY size LIMIT ?';
+  return (await sql.all(query, [log, size, limit])).map((row) => textOf(row, 'note'));
+}
+
 async function lastCheckpoint(sql: Sql, log: StoredLog): Promise<Checkpoint | undefined> {
   const note = await lastNote(sql, log.number);
   return note === undefined ? undefined : openCheckpoint(note, verifierOf(log));

@@ -1,26 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Finds records by what is known of them. */
-import { numberOf, bytesOf, type SqlRow, type Sql, type SqlValue } from '../database/database.ts';
+/** Finds records by what is known of them, in pages: whatever is asked for, a call reads so many rows at most. */
+import { bytesOf, numberOf, type SqlRow, type Sql, type SqlValue } from '../database/database.ts';
 import { readBody, type RecordBody } from '../records/record.ts';
-import { TERM_KINDS, type SearchTerm, type TermKind } from '../records/terms.ts';
+import { TERM_KINDS } from '../records/terms.ts';
 import { placeOf, type LedgerPlace } from './ids.ts';
-
-/** What is asked for; everything that is given must hold. */
-export interface RecordQuery {
-  readonly terms: readonly SearchTerm[];
-  /** Kinds of records; all if absent. */
-  readonly kinds?: readonly RecordBody['record']['kind'][];
-  /** When they were appended: milliseconds since 1970, `until` exclusive. */
-  readonly since?: number;
-  readonly until?: number;
-  /** When the certificate expires: milliseconds since 1970, `expiresBefore` exclusive. */
-  readonly expiresAfter?: number;
-  readonly expiresBefore?: number;
-  /** The id of the last record of the page before. */
-  readonly before?: number;
-  /** Records a page. */
-  readonly limit: number;
-}
+import {
+  walkOf,
+  type SqlCondition,
+  type RecordCursor,
+  type RecordQuery,
+  type Walk,
+} from './walk.ts';
 
 /** A record as it is kept. */
 export interface StoredRecord extends LedgerPlace {
@@ -30,16 +20,143 @@ export interface StoredRecord extends LedgerPlace {
   readonly body: Uint8Array;
 }
 
-/** The records that a query asks for, the newest first; where only the expiry is asked for, the first to expire first. */
-export async function findRecords(sql: Sql, query: RecordQuery): Promise<readonly StoredRecord[]> {
-  const { text, values } = statementOf(query);
-  return (await sql.all(text, values)).map(recordOf);
+/** Some of the records that a query asks for. */
+export interface RecordPage {
+  readonly records: readonly StoredRecord[];
+  /** Where the next page begins; absent at the end. A page with a next one may have few records, or none. */
+  readonly next?: RecordCursor;
+}
+
+/** Rows of an index that one call walks: some 30 ms. A query that finds few of them goes on with the next page. */
+const MOST_WALKED = 10_000;
+/** What a walk with conditions begins with: where most rows fit, a page needs no more. */
+const FIRST_WALKED = 250;
+/** Of the bodies of a page: a record may have megabytes. */
+const PAGE_BYTES = 8 * 1024 * 1024;
+
+/**
+ * A page of the records that a query asks for, the newest first; where the expiry is asked for and nothing that few
+ * records have, the first to expire first.
+ */
+export async function findRecords(sql: Sql, query: RecordQuery): Promise<RecordPage> {
+  const walk = walkOf(query);
+  const page = new Page(query);
+  let walked = 0;
+  let together = walk.conditions.length === 0 ? query.limit + 1 : FIRST_WALKED;
+  for (;;) {
+    const rows = await walkOn(sql, walk, page.after, together);
+    if (!rows.every((row) => page.take(row))) return pageOf(sql, page.matches, page.after);
+    walked += rows.length;
+    if (rows.length < together) return pageOf(sql, page.matches, undefined);
+    if (walked >= MOST_WALKED) return pageOf(sql, page.matches, page.after);
+    together = Math.min(together * 4, MOST_WALKED - walked);
+  }
+}
+
+/** Gathers matches until there is no room for more. */
+class Page {
+  readonly matches: Match[] = [];
+  after: RecordCursor | undefined;
+  readonly #limit: number;
+  #bytes = 0;
+
+  constructor({ limit, after }: RecordQuery) {
+    this.#limit = limit;
+    this.after = after;
+  }
+
+  /** False if the row is for the next page. */
+  take(row: Match): boolean {
+    const { size, ...cursor } = row;
+    if (size !== undefined) {
+      const isFull = this.matches.length === this.#limit || this.#bytes + size > PAGE_BYTES;
+      if (isFull && this.matches.length > 0) return false;
+      this.#bytes += size;
+      this.matches.push(row);
+    }
+    this.after = cursor;
+    return true;
+  }
+}
+
+/** A row of the walked index; without a size if its record does not match. */
+interface Match extends RecordCursor {
+  readonly size: number | undefined;
+}
+
+async function walkOn(
+  sql: Sql,
+  { from, within, order, conditions, next }: Walk,
+  after: RecordCursor | undefined,
+  limit: number,
+): Promise<readonly Match[]> {
+  const bounds = [...within, ...(after === undefined ? [] : [next(after)])];
+  const text = `
+    WITH walked AS (SELECT w.id AS id FROM ${from} w ${clauseOf('WHERE', bounds)} ORDER BY ${order('w')} LIMIT ?)
+    SELECT walked.id AS id, r.not_after AS not_after,
+      CASE WHEN r.id IS NOT NULL ${clauseOf('AND', conditions)} THEN length(r.body) END AS size
+    FROM walked LEFT JOIN records r ON r.id = walked.id ORDER BY ${order('r')}`;
+  const values = [...bounds.flatMap(valuesOf), limit, ...conditions.flatMap(valuesOf)];
+  return (await sql.all(text, values)).map(matchOf);
+}
+
+function clauseOf(word: string, conditions: readonly SqlCondition[]): string {
+  const [first, ...rest] = conditions.map(([text]) => text);
+  return first === undefined ? '' : `${word} ${[first, ...rest].join(' AND ')}`;
+}
+
+function valuesOf([, values]: SqlCondition): readonly SqlValue[] {
+  return values;
+}
+
+function matchOf(row: SqlRow): Match {
+  const { not_after: notAfter, size } = row;
+  return {
+    id: numberOf(row, 'id'),
+    ...(typeof notAfter === 'number' ? { notAfter } : {}),
+    size: typeof size === 'number' ? size : undefined,
+  };
+}
+
+async function pageOf(
+  sql: Sql,
+  matches: readonly Match[],
+  next: RecordCursor | undefined,
+): Promise<RecordPage> {
+  const ids = matches.map(({ id }) => id);
+  const found = new Map((await recordsOf(sql, ids)).map((each) => [each.id, each]));
+  const records = ids.flatMap((id) => found.get(id) ?? []);
+  return next === undefined ? { records } : { records, next };
+}
+
+async function recordsOf(sql: Sql, ids: readonly number[]): Promise<readonly StoredRecord[]> {
+  if (ids.length === 0) return [];
+  const places = ids.map(() => '?').join(', ');
+  const rows = await sql.all(`SELECT id, salt, body FROM records WHERE id IN (${places})`, ids);
+  return rows.map(recordOf);
 }
 
 /** A record by its id. */
 export async function recordAt(sql: Sql, id: number): Promise<StoredRecord | undefined> {
-  const [row] = await sql.all('SELECT id, salt, body FROM records WHERE id = ?', [id]);
-  return row === undefined ? undefined : recordOf(row);
+  return (await recordsOf(sql, [id]))[0];
+}
+
+/** Results of one record: delivered, refused, abandoned. */
+const RESULTS_OF_ONE = 3;
+
+/** The records of what became of certificates, by the keys of their records; oldest first. */
+export async function resultsOf(
+  sql: Sql,
+  keys: readonly string[],
+): Promise<readonly StoredRecord[]> {
+  if (keys.length === 0) return [];
+  const query = `SELECT id FROM terms WHERE kind = ${TERM_KINDS.of} AND value IN (${keys.map(() => '?').join(', ')}) ORDER BY id LIMIT ?`;
+  const rows = await sql.all(query, [...keys, keys.length * RESULTS_OF_ONE]);
+  const found = await recordsOf(
+    sql,
+    rows.map((row) => numberOf(row, 'id')),
+  );
+  return found.toSorted((a, b) => a.id - b.id);
 }
 
 /** Records in the order in which they were appended, from the one after `after` on. */
@@ -60,91 +177,4 @@ export function contentsOf({ body }: Pick<StoredRecord, 'body'>): RecordBody {
 function recordOf(row: SqlRow): StoredRecord {
   const id = numberOf(row, 'id');
   return { id, ...placeOf(id), salt: bytesOf(row, 'salt'), body: bytesOf(row, 'body') };
-}
-
-interface Statement {
-  readonly text: string;
-  readonly values: readonly SqlValue[];
-}
-
-/** Which index is walked, in which order, and from where on the next page goes. */
-interface Walk {
-  readonly from: string;
-  readonly conditions: readonly Condition[];
-  readonly order: string;
-  /** The column by which records are ordered as they were appended. */
-  readonly id: string;
-  readonly next: Condition | undefined;
-}
-
-type Condition = readonly [text: string, values: readonly SqlValue[]];
-
-/**
- * Walks the index of the most selective term, else of the expiry, else of the order of appending. Other terms are
- * looked up for each record that it gives.
- */
-function walkOf({ terms, before, expiresAfter, expiresBefore }: RecordQuery): Walk {
-  const [first, ...rest] = terms.toSorted((a, b) => numberOfKind(a) - numberOfKind(b));
-  if (first !== undefined) {
-    return {
-      from: 'terms t JOIN records r ON r.id = t.id',
-      conditions: [
-        ['t.kind = ? AND t.value = ?', pairOf(first)],
-        ...rest.map((term): Condition => [`EXISTS (${LOOKED_UP})`, pairOf(term)]),
-      ],
-      order: 't.id DESC',
-      id: 't.id',
-      next: before === undefined ? undefined : ['t.id < ?', [before]],
-    };
-  }
-  const walk = { from: 'records r', conditions: [], id: 'r.id' };
-  if (expiresAfter === undefined && expiresBefore === undefined) {
-    const next: Condition | undefined = before === undefined ? undefined : ['r.id < ?', [before]];
-    return { ...walk, order: 'r.id DESC', next };
-  }
-  const next: Condition | undefined =
-    before === undefined ? undefined : [`(r.not_after, r.id) > ((${EXPIRY}), ?)`, [before, before]];
-  return { ...walk, order: 'r.not_after, r.id', next };
-}
-
-const EXPIRY = 'SELECT e.not_after FROM records e WHERE e.id = ?';
-
-function statementOf(query: RecordQuery): Statement {
-  const { from, conditions, order, id, next } = walkOf(query);
-  const all: readonly Condition[] = [
-    ...conditions,
-    ...(next === undefined ? [] : [next]),
-    ...kindsOf(query),
-    ...bound('r.not_after >= ?', query.expiresAfter),
-    ...bound('r.not_after < ?', query.expiresBefore),
-    ...bound(`${id} >= (${FIRST_SINCE})`, query.since),
-    ...bound(`${id} < (${FIRST_SINCE})`, query.until),
-  ];
-  const where = all.length === 0 ? '' : `WHERE ${all.map(([text]) => text).join(' AND ')}`;
-  return {
-    text: `SELECT r.id, r.salt, r.body FROM ${from} ${where} ORDER BY ${order} LIMIT ?`,
-    values: [...all.flatMap(([, values]) => values), query.limit],
-  };
-}
-
-const LOOKED_UP = 'SELECT 1 FROM terms o WHERE o.kind = ? AND o.value = ? AND o.id = r.id';
-
-/** Times never fall from one id to the next: a time becomes a bound of the index that is walked. */
-const FIRST_SINCE =
-  'SELECT COALESCE((SELECT s.id FROM records s WHERE s.at >= ? ORDER BY s.at, s.id LIMIT 1), 9007199254740991)';
-
-function bound(text: string, value: number | undefined): readonly Condition[] {
-  return value === undefined ? [] : [[text, [value]]];
-}
-
-function kindsOf({ kinds }: RecordQuery): readonly Condition[] {
-  return kinds === undefined ? [] : [[`r.kind IN (${kinds.map(() => '?').join(', ')})`, kinds]];
-}
-
-function numberOfKind({ kind }: { readonly kind: TermKind }): number {
-  return TERM_KINDS[kind];
-}
-
-function pairOf(term: SearchTerm): readonly SqlValue[] {
-  return [numberOfKind(term), term.value];
 }

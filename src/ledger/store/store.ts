@@ -6,13 +6,16 @@ import { openCheckpoint } from '../log/checkpoint.ts';
 import { inclusionPath, type ProofText } from '../log/prove.ts';
 import { appendBatch, type Appended, type AppendContext, type Appending } from './append.ts';
 import { eraseRecords, type Eraser, type Erasure } from './erase.ts';
-import { compareWith, keepCheckpoint, lastNote, unsignedHeads, verifierOf } from './heads.ts';
+import { compareWith, keepCheckpoint, lastNote, notesAfter } from './heads.ts';
+import { unsignedHeads, verifierOf } from './heads.ts';
 import type { UnsignedHead } from './heads.ts';
 import { placeOf } from './ids.ts';
 import { beginLog, logsOf, tilesOf, type LogNaming, type StoredLog } from './logs.ts';
-import { findRecords, recordAt, recordsAfter } from './search.ts';
-import type { RecordQuery, StoredRecord } from './search.ts';
-import { verifyLedger, type VerifyReport } from './verify.ts';
+import { findRecords, recordAt, recordsAfter, resultsOf } from './search.ts';
+import type { RecordPage, StoredRecord } from './search.ts';
+import type { RecordQuery } from './walk.ts';
+import { sqlSource } from './source.ts';
+import { verifyLedger, type KeptElsewhere, type VerifyReport } from './verify.ts';
 
 /**
  * What a ledger can be asked. All calls reject with LEDGER_UNAVAILABLE while the database is away, and with
@@ -31,7 +34,11 @@ export interface LedgerStore {
   logs(): Promise<readonly StoredLog[]>;
   checkpoint(log: number): Promise<string | undefined>;
   tile(log: number, level: number, index: number): Promise<Uint8Array | undefined>;
-  find(query: RecordQuery): Promise<readonly StoredRecord[]>;
+  find(query: RecordQuery): Promise<RecordPage>;
+  /** What became of certificates, by the keys of their records. */
+  results(keys: readonly string[]): Promise<readonly StoredRecord[]>;
+  /** Checkpoints of a log of more than `size` entries, the oldest first. */
+  checkpoints(log: number, size: number, limit: number): Promise<readonly string[]>;
   get(id: number): Promise<StoredRecord | undefined>;
   /** In the order of appending. */
   after(id: number, limit: number): Promise<readonly StoredRecord[]>;
@@ -39,7 +46,7 @@ export interface LedgerStore {
   prove(id: number): Promise<ProofText | undefined>;
   /** Returns how many records were removed; below the limit when nothing is left. */
   erase(erasure: Erasure, eraser: Eraser): Promise<number>;
-  verify(outside: readonly string[]): Promise<VerifyReport>;
+  verify(outside: readonly string[], keys?: KeptElsewhere['keys']): Promise<VerifyReport>;
   close(): Promise<void>;
 }
 
@@ -63,11 +70,14 @@ export function storeOf(database: Database): LedgerStore {
     checkpoint: (log) => reading((sql) => lastNote(sql, log)),
     tile: (log, level, index) => reading((sql) => tilesOf(sql, log)(level, index)),
     find: (query) => reading((sql) => findRecords(sql, query)),
+    results: (keys) => reading((sql) => resultsOf(sql, keys)),
+    checkpoints: (log, size, limit) => reading((sql) => notesAfter(sql, log, size, limit)),
     get: (id) => reading((sql) => recordAt(sql, id)),
     after: (id, limit) => reading((sql) => recordsAfter(sql, id, limit)),
     prove: (id) => reading((sql) => prove(sql, id)),
     erase: (erasure, eraser) => writing((sql) => eraseRecords(sql, erasure, eraser)),
-    verify: (outside) => reading((sql) => verifyLedger(sql, outside)),
+    verify: (outside, keys = []) =>
+      reading((sql) => verifyLedger(sqlSource(sql), { outside, keys })),
     close: () => database.close(),
   };
 }

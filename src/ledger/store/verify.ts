@@ -2,17 +2,18 @@
 /** Checks everything that a ledger has stored: trees, checkpoints, and every record against its leaf. */
 import { sameBytes } from '../../bytes.ts';
 import { attempt, SignerError } from '../../errors.ts';
-import { bytesOf, numberOf, textOf, type SqlRow, type Sql } from '../database/database.ts';
 import { openCheckpoint } from '../log/checkpoint.ts';
 import { HASH_BYTES } from '../log/merkle.ts';
+import type { NoteVerifier } from '../log/note.ts';
 import { entryOf } from '../records/entry.ts';
 import type { RecordBody } from '../records/record.ts';
-import { ENTRIES_LEVEL, rangeHash } from '../log/tiles.ts';
+import { ENTRIES_LEVEL, rangeHash, type ReadTile } from '../log/tiles.ts';
 import { Findings, type LedgerFinding } from './findings.ts';
 import { verifierOf } from './heads.ts';
 import { idOf, placeOf } from './ids.ts';
-import { logsOf, tilesOf, type StoredLog } from './logs.ts';
+import type { StoredLog } from './logs.ts';
 import { Removals } from './removals.ts';
+import type { SourceRecord, VerifySource } from './source.ts';
 import { verifyTiles } from './verify-tiles.ts';
 
 /** What a check has found. */
@@ -31,22 +32,27 @@ export interface VerifyReport {
 /** Records that are read together. */
 const READ_TOGETHER = 1024;
 
-/**
- * Checks a ledger in one transaction that reads.
- *
- * @param outside - checkpoints that were kept elsewhere: only they show that a whole ledger was replaced
- */
+/** What a check of a ledger is held against. */
+export interface KeptElsewhere {
+  /** Checkpoints: only they show that a whole ledger was replaced. */
+  readonly outside: readonly string[];
+  /** Keys of logs; where there are some, what a ledger says of its keys counts nothing. */
+  readonly keys?: readonly NoteVerifier[];
+}
+
+/** Checks one state of a ledger: every hash is computed anew. */
 export async function verifyLedger(
-  sql: Sql,
-  outside: readonly string[] = [],
+  source: VerifySource,
+  { outside, keys = [] }: KeptElsewhere,
 ): Promise<VerifyReport> {
-  const logs = await logsOf(sql);
+  const logs = await source.logs();
   const findings = new Findings();
   const [counts, removals] = [{ records: 0, checkpoints: 0 }, new Removals()];
   for (const log of logs) {
-    await verifyTiles(sql, log, findings);
-    counts.checkpoints += await verifyCheckpoints(sql, log, outside, findings);
-    counts.records += await verifyRecords(sql, log, { findings, removals });
+    requireKey(log, keys, findings);
+    await verifyTiles(source, log, findings);
+    counts.checkpoints += await verifyCheckpoints(source, log, outside, findings);
+    counts.records += await verifyRecords(source, log, { findings, removals });
   }
   for (const note of outside) requireLog(note, logs, findings);
   let lost = 0;
@@ -69,6 +75,14 @@ export async function verifyLedger(
   };
 }
 
+function requireKey(log: StoredLog, keys: readonly NoteVerifier[], findings: Findings): void {
+  const isKnown = keys.some(
+    ({ name, publicKey }) => name === log.origin && sameBytes(publicKey, log.publicKey),
+  );
+  if (keys.length === 0 || isKnown) return;
+  findings.add('checkpoint', log, 'the log is signed by none of the keys that were given');
+}
+
 function requireLog(note: string, logs: readonly StoredLog[], findings: Findings): void {
   const origin = originOf(note);
   if (logs.some((log) => log.origin === origin)) return;
@@ -86,30 +100,30 @@ function originOf(note: string): string {
 
 /** Each checkpoint must be signed by the log's key and have the root of the tree as it is now. */
 async function verifyCheckpoints(
-  sql: Sql,
+  source: VerifySource,
   log: StoredLog,
   outside: readonly string[],
   findings: Findings,
 ): Promise<number> {
-  const query = 'SELECT note FROM checkpoints WHERE log = ? ORDER BY size';
-  const kept = (await sql.all(query, [log.number])).map((row) => textOf(row, 'note'));
+  const kept = await source.notes(log.number);
   const notes = [...kept, ...outside.filter((note) => originOf(note) === log.origin)];
+  const read = source.tiles(log);
   for (const note of notes) {
     const head = attempt(() => openCheckpoint(note, verifierOf(log)));
     if (head instanceof SignerError) {
       findings.add('checkpoint', log, head.message);
     } else if (head.size > log.size) {
       findings.add('checkpoint', log, `it says ${head.size} entries, and the log has ${log.size}`);
-    } else if (!sameBytes(await rootAt(sql, log, head.size), head.root)) {
+    } else if (!sameBytes(await rootAt(read, head.size), head.root)) {
       findings.add('checkpoint', log, `the log does not begin with it (${head.size} entries)`);
     }
   }
   return notes.length;
 }
 
-async function rootAt(sql: Sql, log: StoredLog, size: number): Promise<Uint8Array | undefined> {
+async function rootAt(read: ReadTile, size: number): Promise<Uint8Array | undefined> {
   try {
-    return await rangeHash(tilesOf(sql, log.number), 0, size);
+    return await rangeHash(read, 0, size);
   } catch (error) {
     if (error instanceof SignerError && error.code === 'LEDGER_INCONSISTENT') return undefined;
     throw error;
@@ -121,36 +135,34 @@ interface RecordChecks {
   readonly removals: Removals;
 }
 
-async function verifyRecords(sql: Sql, log: StoredLog, checks: RecordChecks): Promise<number> {
-  const read = tilesOf(sql, log.number);
-  const query =
-    'SELECT id, record_key, kind, salt, body FROM records WHERE id BETWEEN ? AND ? ORDER BY id';
+async function verifyRecords(
+  source: VerifySource,
+  log: StoredLog,
+  checks: RecordChecks,
+): Promise<number> {
+  const read = source.tiles(log);
   let records = 0;
   for (let from = 0; from < log.size; from += READ_TOGETHER) {
     const to = Math.min(from + READ_TOGETHER, log.size) - 1;
-    const ids = [idOf({ log: log.number, index: from }), idOf({ log: log.number, index: to })];
-    const rows = await sql.all(query, ids);
+    const [first, last] = [from, to].map((index) => idOf({ log: log.number, index }));
+    const found = await source.between(first ?? 0, last ?? 0);
     const entries = await entriesBetween(read, from, to);
-    const present = new Map(rows.map((row) => [placeOf(numberOf(row, 'id')).index, row]));
+    const present = new Map(found.map((each) => [placeOf(each.id).index, each]));
     for (let index = from; index <= to; index += 1) {
-      const row = present.get(index);
-      if (row === undefined) checks.removals.missing(idOf({ log: log.number, index }));
-      else verifyRecord(log, row, { ...checks, index, entry: entries.get(index) });
+      const record = present.get(index);
+      if (record === undefined) checks.removals.missing(idOf({ log: log.number, index }));
+      else verifyRecord(log, record, { ...checks, index, entry: entries.get(index) });
     }
-    records += rows.length;
+    records += found.length;
   }
-  const beyond = await sql.all('SELECT COUNT(*) AS count FROM records WHERE id >= ? AND id < ?', [
-    idOf({ log: log.number, index: log.size }),
-    idOf({ log: log.number + 1, index: 0 }),
-  ]);
-  const surplus = numberOf(beyond[0], 'count');
+  const surplus = await source.surplus(log);
   if (surplus > 0)
     checks.findings.add('record', log, `${surplus} records have no entry in the log`);
   return records;
 }
 
 async function entriesBetween(
-  read: ReturnType<typeof tilesOf>,
+  read: ReadTile,
   from: number,
   to: number,
 ): Promise<ReadonlyMap<number, Uint8Array>> {
@@ -172,17 +184,16 @@ interface OneRecord extends RecordChecks {
 
 function verifyRecord(
   log: StoredLog,
-  row: SqlRow,
+  { salt, body, key, kind }: SourceRecord,
   { findings, removals, index, entry }: OneRecord,
 ): void {
-  const body = bytesOf(row, 'body');
-  if (!sameBytes(entryOf(bytesOf(row, 'salt'), body), entry)) {
+  if (!sameBytes(entryOf(salt, body), entry)) {
     findings.add('record', log, `the record ${index} is not what its entry is the hash of`);
     return;
   }
   // The hash covers the text, so its shape was checked when it was appended.
   const { record } = JSON.parse(Buffer.from(body).toString('utf8')) as RecordBody;
-  if (record.key !== textOf(row, 'record_key') || record.kind !== textOf(row, 'kind')) {
+  if (record.key !== key || record.kind !== kind) {
     findings.add(
       'record',
       log,

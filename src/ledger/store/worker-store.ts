@@ -41,6 +41,8 @@ export async function openWorkerStore(path: string, entry: URL): Promise<LedgerS
     checkpoint: read('checkpoint'),
     tile: read('tile'),
     find: read('find'),
+    results: read('results'),
+    checkpoints: read('checkpoints'),
     get: read('get'),
     after: read('after'),
     prove: read('prove'),

@@ -16,6 +16,7 @@ import { whoWritesAcme } from './acme.ts';
 import { whoAsksByCertificateRequests } from './certificate-requests.ts';
 import {
   whatAnswersChange,
+  whatTheAuthorityChangesOfApiServices,
   whichBundlesTheAttesterWrites,
   whichEventsAreWritten,
   whichRequestsAreAnswered,
@@ -122,6 +123,7 @@ function render(
     ...whichSecretsTheAuthorityMakes(names),
     ...whoRevokes(),
     ...whichConfigMapsTheAuthorityMakes({ namespace, secrets: names.secrets.map(ofCrl) }),
+    ...whatTheAuthorityChangesOfApiServices(namespace),
     ...whatAnswersChange(namespace),
     ...whichEventsAreWritten(namespace),
     ...whoWritesLeases(namespace),

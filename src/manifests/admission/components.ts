@@ -141,6 +141,45 @@ export function whichSecretsTheAuthorityMakes(names: ComponentNames): readonly M
 }
 
 /**
+ * `authority` brings a CA into the ledger's APIService. To another port the API server would send who asks for records, and
+ * answer with what that says.
+ *
+ * @param namespace - where the components run
+ */
+export function whatTheAuthorityChangesOfApiServices(namespace: string): readonly Manifest[] {
+  const same = (path: string, none: string): string =>
+    `object.${path}.orValue(${none}) == oldObject.${path}.orValue(${none})`;
+  return policy({
+    name: 'countersign-authority-api-service',
+    rule: {
+      apiGroups: ['apiregistration.k8s.io'],
+      apiVersions: ['v1'],
+      operations: ['UPDATE'],
+      resources: ['apiservices'],
+    },
+    conditions: [only(namespace, 'authority')],
+    validations: [
+      {
+        expression: [
+          'object.spec.service == oldObject.spec.service',
+          '&& object.spec.group == oldObject.spec.group',
+          '&& object.spec.version == oldObject.spec.version',
+          '&& object.spec.groupPriorityMinimum == oldObject.spec.groupPriorityMinimum',
+          '&& object.spec.versionPriority == oldObject.spec.versionPriority',
+          `&& ${same('spec.?insecureSkipTLSVerify', 'false')}`,
+          `&& ${same('metadata.?labels', '{}')}`,
+          `&& ${same('metadata.?annotations', '{}')}`,
+          `&& ${same('metadata.?ownerReferences', '[]')}`,
+          `&& ${same('metadata.?finalizers', '[]')}`,
+        ].join('\n'),
+        messageExpression:
+          "request.userInfo.username + ' may change nothing but spec.caBundle of APIService ' + object.metadata.name",
+      },
+    ],
+  });
+}
+
+/**
  * `signer`, `acme` and `approver` change the status of a CertificateSigningRequest and nothing else of it. The API server asks for the
  * verb `sign` only where a certificate or a condition changes, and a status update may change the metadata: an owner
  * that does not exist has the garbage collector delete the request, whoever is to sign it.

@@ -9,6 +9,7 @@ import { whoWritesAcme } from './acme.ts';
 import { whoAsksByCertificateRequests } from './certificate-requests.ts';
 import {
   whatAnswersChange,
+  whatTheAuthorityChangesOfApiServices,
   whichBundlesTheAttesterWrites,
   whichEventsAreWritten,
   whichRequestsAreAnswered,
@@ -79,6 +80,7 @@ function onComponents(installation: Installation): readonly Manifest[] {
     ...whichBundlesTheAttesterWrites(names),
     ...whichRequestsAreAnswered(namespace),
     ...whichSecretsTheAuthorityMakes(names),
+    ...whatTheAuthorityChangesOfApiServices(namespace),
     ...whatAnswersChange(namespace),
     ...whichEventsAreWritten(namespace),
   ];

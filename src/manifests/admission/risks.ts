@@ -46,6 +46,8 @@ const RISKS: Readonly<Record<string, string>> = {
     'this component may make bundles of other names when it is taken over',
   'countersign-authority-secrets':
     'this component may create Secrets of other names when it is taken over',
+  'countersign-authority-api-service':
+    'this component may lead readers of the ledger to another server when it is taken over',
   'countersign-authority-crls':
     'this component may create ConfigMaps of other names when it is taken over',
   'countersign-revocations':

@@ -6,6 +6,7 @@ import type { ManagedObject } from '../../reconciling/objects/managed-object.ts'
 import { COMPONENTS } from '../components.ts';
 import type { InstallationPlan } from '../installation-plan.ts';
 import { permissionNamesOf } from '../names.ts';
+import { READER_RULES } from '../workloads/ledger.ts';
 import { merged, onObject } from './managed-rules.ts';
 
 /**
@@ -19,7 +20,13 @@ export function operatorRules(
   plan: InstallationPlan,
   objects: readonly ManagedObject[],
 ): readonly PermissionRule[] {
-  return merged([...ownRules(plan), ...objects.flatMap(onObject), ...componentRules(plan)]);
+  return merged([
+    ...ownRules(plan),
+    ...objects.flatMap(onObject),
+    ...componentRules(plan),
+    // Who makes the role for readers must hold what it grants.
+    ...(plan.components.has('ledger') ? READER_RULES : []),
+  ]);
 }
 
 function ownRules({

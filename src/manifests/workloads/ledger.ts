@@ -1,10 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What the ledger keeps, and how components reach it. */
-import { LEDGER_SERVICE, OWN_TLS_CONFIG_MAP } from '../../api/signer/own-tls.ts';
+import {
+  FILLED_BY,
+  LEDGER_API,
+  LEDGER_API_SERVICE,
+  LEDGER_SERVICE,
+  OWN_TLS_CONFIG_MAP,
+} from '../../api/signer/own-tls.ts';
 import { CHECKPOINTS } from '../../controllers/ledger/checkpoints.ts';
 import { FINDINGS } from '../../controllers/ledger/monitor/unrecorded.ts';
 import { UPLOADS } from '../../controllers/ledger/monitor/watches.ts';
 import { LOG_KEY_SECRET } from '../../controllers/ledger/log-key.ts';
+import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import { APPEND_AUDIENCE } from '../../ledger/sender/wire.ts';
 import { COMPONENTS, type ComponentName } from '../components.ts';
 import type { InstallationPlan } from '../installation-plan.ts';
@@ -21,6 +28,7 @@ const DEFAULT_SIZE = '10Gi';
 /**
  * The volume of the data, and objects that are made empty: the Secret of the log's key, and the ConfigMaps of checkpoints, of
  * findings, and of certificates that people upload. They have no data, so applying them again leaves what was filled in.
+ * The APIService has no `caBundle`: `authority` fills it in. Who reads records is bound to the ClusterRole, in a namespace or in all.
  */
 export function ledgerObjects(plan: InstallationPlan): readonly Manifest[] {
   const { storage } = COMPONENTS.get(LEDGER) ?? {};
@@ -45,6 +53,43 @@ export function ledgerObjects(plan: InstallationPlan): readonly Manifest[] {
         ...(className === undefined ? {} : { storageClassName: className }),
         resources: { requests: { storage: size } },
       },
+    },
+    ...apiObjects(plan),
+  ];
+}
+
+/** The ClusterRole of those who read records, and its rules. */
+const READER_ROLE = 'countersign-ledger-reader';
+const READS = { apiGroups: [LEDGER_API.group], verbs: ['get', 'list'] };
+export const READER_RULES: readonly PermissionRule[] = [
+  { ...READS, resources: ['records'] },
+  { ...READS, resources: ['logs', 'logs/checkpoint', 'logs/checkpoints', 'logs/tile'] },
+];
+
+function apiObjects({
+  installation: { namespace, servingSigner },
+}: InstallationPlan): readonly Manifest[] {
+  const { group, version } = LEDGER_API;
+  const labels = labelsOf(LEDGER);
+  return [
+    {
+      apiVersion: 'apiregistration.k8s.io/v1',
+      kind: 'APIService',
+      metadata: {
+        name: LEDGER_API_SERVICE,
+        labels,
+        annotations: { [FILLED_BY]: servingSigner },
+      },
+      spec: {
+        ...{ group, version, groupPriorityMinimum: 1000, versionPriority: 10 },
+        service: { name: LEDGER_SERVICE, namespace, port: 443 },
+      },
+    },
+    {
+      apiVersion: 'rbac.authorization.k8s.io/v1',
+      kind: 'ClusterRole',
+      metadata: { name: READER_ROLE, labels },
+      rules: READER_RULES,
     },
   ];
 }

@@ -131,9 +131,10 @@ const ROWS: readonly Row[] = [
   [MONITORING, 'ServiceMonitor', 'servicemonitors', 'services'],
   [MONITORING, 'PrometheusRule', 'prometheusrules', 'services'],
   ['countersign.dev/v1alpha1', 'ClusterSigner', 'clustersigners', 'signers', { owned: false }],
-  // Merged: who serves a webhook puts its CA into them.
+  // Merged: who serves a webhook or an API puts its CA into them.
   [ADMISSION, 'MutatingWebhookConfiguration', 'mutatingwebhookconfigurations', 'webhooks'],
   [ADMISSION, 'ValidatingWebhookConfiguration', 'validatingwebhookconfigurations', 'webhooks'],
+  ['apiregistration.k8s.io/v1', 'APIService', 'apiservices', 'webhooks'],
 ];
 
 const KINDS: ReadonlyMap<string, KindRule> = new Map(

@@ -63,7 +63,10 @@ test('what is kept and what is not is said for each record, in order', async () 
   const { results } = JSON.parse(body) as { results: { error?: { code: string } }[] };
   const codes = results.map(({ error }) => error?.code);
   assert.deepEqual(codes, [undefined, 'LEDGER_REFUSED', 'LEDGER_MALFORMED', undefined]);
-  const found = await store.find({ terms: [{ kind: 'request', value: 'request-3' }], limit: 9 });
+  const { records: found } = await store.find({
+    terms: [{ kind: 'request', value: 'request-3' }],
+    limit: 9,
+  });
   assert.equal(found.length, 1);
 });
 
@@ -77,8 +80,8 @@ const refused: [law: string, status: number, changes: Partial<AppendInit>, body?
 for (const [law, status, changes, body = [record(9)]] of refused) {
   test(`nothing is appended: ${law}`, async () => {
     assert.equal((await send(body, changes)).status, status);
-    const found = await store.find({ terms: [{ kind: 'request', value: 'request-9' }], limit: 9 });
-    assert.deepEqual(found, []);
+    const terms = [{ kind: 'request', value: 'request-9' }] as const;
+    assert.deepEqual((await store.find({ terms, limit: 9 })).records, []);
   });
 }
 

@@ -56,6 +56,16 @@ export class LedgerStand {
     return new LedgerStand(cluster, directory, await freePort());
   }
 
+  get port(): number {
+    return this.#port;
+  }
+
+  /** Puts another certificate in the place of its own; the ledger reads the files again. */
+  serveWith({ cert, key }: { readonly cert: string; readonly key: string }): void {
+    writeFileSync(join(this.#directory, 'tls.crt'), cert);
+    writeFileSync(join(this.#directory, 'tls.key'), key);
+  }
+
   async startLedger(): Promise<ComponentProcess> {
     const kubeconfig = await componentKubeconfig(this.#cluster, 'ledger');
     const ledger = await startComponent({

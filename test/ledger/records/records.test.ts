@@ -6,7 +6,7 @@ import { canonicalJson, type CanonicalValue } from '../../../src/ledger/records/
 import { bodyBytes, entryOf } from '../../../src/ledger/records/entry.ts';
 import { sha256 } from '../../../src/ledger/log/merkle.ts';
 import { readBody, readRecord } from '../../../src/ledger/records/record.ts';
-import { findable } from '../../../src/ledger/records/terms.ts';
+import { findable, namespaceOf } from '../../../src/ledger/records/terms.ts';
 import { issuedRecord, NOW, resultRecord, SENDER } from '../../support/ledger/records.ts';
 
 const MALFORMED = { code: 'LEDGER_MALFORMED' };
@@ -112,4 +112,19 @@ test('a certificate is found by its serial without the sign octet', () => {
     { kind: 'serial', value: '5a0000000000000003' },
   );
   assert.equal(notAfter, NOW + 3 * 60_000);
+});
+
+test('a record belongs to the namespace of its request, of the ServiceAccount that asked, or of the Signer', () => {
+  const request = { kind: 'CertificateSigningRequest', name: 'csr', uid: 'csr' };
+  const signer = {
+    name: 'signers.countersign.dev/team-b.ca',
+    object: { namespace: 'b', name: 'ca' },
+  };
+  const serviceAccount = { namespace: 'a', name: 'web' };
+  const belongs = (changes: Parameters<typeof issuedRecord>[1]): string | undefined =>
+    namespaceOf(issuedRecord(1, changes));
+  assert.equal(belongs({}), 'team-1');
+  assert.equal(belongs({ request, signer, requester: { serviceAccount } }), 'a');
+  assert.equal(belongs({ request, signer, requester: {} }), 'b');
+  assert.equal(belongs({ request, requester: {} }), undefined);
 });

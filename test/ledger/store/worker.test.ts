@@ -29,7 +29,7 @@ test('a store in threads answers as one in this thread, and its errors keep thei
   const [refused] = await store.append([appending(other)], context);
   assert.ok(refused instanceof SignerError && refused.code === 'LEDGER_CONFLICT');
   const terms = [{ kind: 'san', value: uriOf(7) }] as const;
-  const [found] = await store.find({ terms, limit: 1 });
+  const [found] = (await store.find({ terms, limit: 1 })).records;
   assert.equal(found && contentsOf(found).record.key, 'request-7/issued');
   assert.equal((await store.verify([])).records, 20);
   await assert.rejects(store.compareWith('nobody/2026\n'), { code: 'LEDGER_INCONSISTENT' });

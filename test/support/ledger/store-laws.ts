@@ -12,7 +12,8 @@ import { noteSigner, type NoteSigner } from '../../../src/ledger/log/note.ts';
 import { includes, leafHash, sha256 } from '../../../src/ledger/log/merkle.ts';
 import type { Appended } from '../../../src/ledger/store/append.ts';
 import { idOf } from '../../../src/ledger/store/ids.ts';
-import { contentsOf, type RecordQuery } from '../../../src/ledger/store/search.ts';
+import { contentsOf } from '../../../src/ledger/store/search.ts';
+import type { RecordQuery } from '../../../src/ledger/store/walk.ts';
 import { openStore, type LedgerStore } from '../../../src/ledger/store/store.ts';
 import {
   appending,
@@ -111,7 +112,7 @@ export function storeLaws(open: (name: string) => Promise<Database>): void {
     await store.append(issuedBatch(0, 60), context);
     await store.append([appending(resultRecord(33))], { naming, now: NOW + 1000 });
     const found = async (query: Partial<RecordQuery>): Promise<readonly number[]> =>
-      (await store.find({ terms: [], limit: 100, ...query })).map(({ index }) => index);
+      (await store.find({ terms: [], limit: 100, ...query })).records.map(({ index }) => index);
     const only = [
       { kind: 'serial', value: serialOf(33) },
       { kind: 'fingerprint', value: fingerprint(podCertificate(33)) },
@@ -136,15 +137,21 @@ export function storeLaws(open: (name: string) => Promise<Database>): void {
     ] as const) {
       const terms = [{ kind, value }];
       assert.equal((await found({ terms })).length, 60);
-      assert.deepEqual(await found({ terms, before: 3, limit: 2 }).then((all) => all.length), 0);
-      assert.deepEqual(await found({ terms, before: idOf({ log: 1, index: 3 }) }), [2, 1, 0]);
+      assert.deepEqual(await found({ terms, after: { id: 3 }, limit: 2 }), []);
+      assert.deepEqual(
+        await found({ terms, after: { id: idOf({ log: 1, index: 3 }) } }),
+        [2, 1, 0],
+      );
     }
     assert.deepEqual(await found({ kinds: ['result'] }), [60]);
     assert.deepEqual(await found({ since: NOW + 1000 }), [60]);
     assert.equal((await found({ until: NOW + 1000 })).length, 60);
     const soon = { expiresAfter: NOW + 5 * 60_000, expiresBefore: NOW + 8 * 60_000 };
     assert.deepEqual(await found(soon), [5, 6, 7]);
-    assert.deepEqual(await found({ ...soon, before: idOf({ log: 1, index: 5 }) }), [6, 7]);
+    const fifth = { id: idOf({ log: 1, index: 5 }), notAfter: NOW + 5 * 60_000 };
+    assert.deepEqual(await found({ ...soon, after: fifth }), [6, 7]);
+    assert.deepEqual(await found({ ...soon, terms: [{ kind: 'ca', value: CA }] }), [5, 6, 7]);
+    assert.deepEqual(await found({ terms: [team], oldestFirst: true }), [3, 13, 23, 33, 43, 53]);
     assert.deepEqual(await found({ ...soon, terms: [team] }), []);
     await store.close();
   });
@@ -211,7 +218,7 @@ export function storeLaws(open: (name: string) => Promise<Database>): void {
     assert.deepEqual(report.findings, []);
     assert.deepEqual([report.records, report.erased, report.entries], [33, 10, 43]);
     const terms = [{ kind: 'pod', value: 'team-5/pod-5' }] as const;
-    assert.deepEqual(await store.find({ terms, limit: 1 }), []);
+    assert.deepEqual((await store.find({ terms, limit: 1 })).records, []);
     assert.equal(await store.get(idOf({ log: 1, index: 5 })), undefined);
     await store.close();
   });
@@ -225,11 +232,11 @@ export function storeLaws(open: (name: string) => Promise<Database>): void {
       { naming: signed, now: NOW },
     );
     const terms = [{ kind: 'user', value: 'jane@example.com' }] as const;
-    const ids = (await store.find({ terms, limit: 100 })).map(({ id }) => id);
+    const ids = (await store.find({ terms, limit: 100 })).records.map(({ id }) => id);
     assert.equal(ids.length, 4);
     const eraser = { naming: signed, now: NOW, by: 'ledger', limit: 100, salt: randomBytes(32) };
     assert.equal(await store.erase({ reason: 'person', ids }, eraser), 4);
-    assert.deepEqual(await store.find({ terms, limit: 100 }), []);
+    assert.deepEqual((await store.find({ terms, limit: 100 })).records, []);
     const left = await store.after(0, 100);
     assert.ok(left.every(({ body }) => !Buffer.from(body).includes('jane')));
     assert.deepEqual((await store.verify([])).findings, []);

@@ -3,6 +3,7 @@ import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
 import type { ClusterTrustBundle } from '../../../api/object/cluster-trust-bundle.ts';
 import type { Secret } from '../../../api/object/object.ts';
 import {
+  LEDGER_API_SERVICE,
   OWN_TLS_COMPONENTS,
   OWN_TLS_CONFIG_MAP,
   ownTlsSecret,
@@ -16,6 +17,8 @@ import { createOpenedSecrets, type OpenedSecrets } from '../../../runtime/ca/ope
 import { requeueAt, requireClocks, serverTime } from '../../../runtime/component/server-time.ts';
 import { usableAuthority } from '../../../runtime/ca/usable-authority.ts';
 import { isFresh } from '../apply/freshness.ts';
+import { JSON_PATCH } from '../apply/secret-patch.ts';
+import { API_SERVICES, caBundlePatch, type ApiService } from './api-service.ts';
 import { decideBundle } from './decide-bundle.ts';
 import { decideLeaf } from './decide-leaf.ts';
 import { issueLeaf } from './issue.ts';
@@ -71,7 +74,8 @@ const SERVING_WAITS = { reason: 'ServingCertificateWaits', action: 'Issue' };
 const PREFIX = ':own-tls/';
 const CONFIG_MAP_KEY = `${PREFIX}ca`;
 const keyOfComponent = (name: string): string => `${PREFIX}component/${name}`;
-const KEYS = [CONFIG_MAP_KEY, ...OWN_TLS_COMPONENTS.map(keyOfComponent)];
+const API_SERVICE_KEY = `${PREFIX}api-service`;
+const KEYS = [CONFIG_MAP_KEY, API_SERVICE_KEY, ...OWN_TLS_COMPONENTS.map(keyOfComponent)];
 
 /** How soon a key that waits for the CA is reconciled again: not all that it waits for triggers it. */
 const WAIT_MS = 15_000;
@@ -101,6 +105,7 @@ export function createOwnTls(init: OwnTlsInit): OwnTls {
       const watched = signer === undefined ? undefined : init.watched(signer);
       if (signer === undefined || watched === undefined) return undefined;
       if (key === CONFIG_MAP_KEY) return reconcileConfigMap(state, signer, watched);
+      if (key === API_SERVICE_KEY) return reconcileApiService(state, signer);
       const name = OWN_TLS_COMPONENTS.find((each) => keyOfComponent(each) === key);
       return name === undefined ? undefined : reconcileLeaf(state, name, signer, watched);
     },
@@ -149,6 +154,24 @@ async function reconcileConfigMap(
   objects.observeConfigMap(await writeBundle({ ...component, version, signer: serving }, plan));
   component.log.info({ configMap: OWN_TLS_CONFIG_MAP }, 'published the CA of our own ports');
   enqueueAll(component);
+  return undefined;
+}
+
+/** The API server believes the ledger's port by what the ConfigMap has: nothing else can be in the way of it. */
+async function reconcileApiService(
+  { init, objects }: OwnTlsState,
+  serving: ClusterSigner,
+): Promise<ReconcileResult> {
+  const { component, place } = init;
+  const look = objects.configMap();
+  const configMap = look.kind === 'found' ? look.configMap : undefined;
+  const body = caBundlePatch(objects.apiService(), configMap, place.signerName);
+  if (body === undefined) return undefined;
+  if (!(await isFresh(component, serving, serverTime(component)))) return 'backoff';
+  const path = API_SERVICES.object({ name: LEDGER_API_SERVICE });
+  const patch = { method: 'PATCH', path, contentType: JSON_PATCH, body } as const;
+  objects.observeApiService(await component.client.request<ApiService>(patch));
+  component.log.info({ apiService: LEDGER_API_SERVICE }, 'published the CA of the ledger');
   return undefined;
 }
 

@@ -1,27 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 import { keyOf, type ConfigMap, type KubeObject, type Secret } from '../../../api/object/object.ts';
 import {
+  LEDGER_API_SERVICE,
   OWN_TLS_COMPONENTS,
   OWN_TLS_CONFIG_MAP,
   ownTlsSecret,
 } from '../../../api/signer/own-tls.ts';
 import { createReflector, type Reflector } from '../../../kube/watch/reflector.ts';
-import type { Resource } from '../../../kube/resource/resource.ts';
 import { createWatchSet, type WatchSet } from '../../../kube/watch/watch-set.ts';
 import { SECRETS } from '../../../runtime/ca/secret-watches.ts';
 import type { Component } from '../../../runtime/component/component.ts';
 import type { ObservedSecret } from '../decide/inspect.ts';
+import { API_SERVICES, type ApiService } from './api-service.ts';
 import type { ConfigMapLook } from './decide-bundle.ts';
 import { CONFIG_MAPS } from './write.ts';
 
-/** The Secrets of our own ports and the ConfigMap with their CA, each watched by its name. */
+/** The Secrets of our own ports, the ConfigMap with their CA, and the ledger's APIService, each watched by its name. */
 export interface OwnTlsObjects {
   watch(wanted: boolean): void;
   secret(name: string): ObservedSecret;
   configMap(): ConfigMapLook;
+  /** Nothing while it is not known or not there: only an installation with a ledger has one. */
+  apiService(): ApiService | undefined;
   /** Stores the response to our own write. */
   observeSecret(secret: Secret): void;
   observeConfigMap(configMap: ConfigMap): void;
+  observeApiService(service: ApiService): void;
   notReady(): readonly string[];
   readonly stop: () => Promise<void>;
 }
@@ -32,24 +36,11 @@ export function createOwnTlsObjects(
   onChange: () => void,
 ): OwnTlsObjects {
   const stopped = new AbortController();
+  const init = { component, onChange, stopped: stopped.signal };
 
-  function watchesOf<T extends KubeObject>(of: Resource): WatchSet<T> {
-    return createWatchSet<T>((name) => {
-      const reflector = createReflector<T>({
-        ...component,
-        path: of.collection(namespace),
-        // With resourceNames, RBAC grants list and watch for exactly this field selector only.
-        fieldSelector: `metadata.name=${name}`,
-        onEvent: onChange,
-      });
-      // From now on "not there" means missing.
-      void reflector.whenSynced(stopped.signal).then(onChange, () => undefined);
-      return reflector;
-    });
-  }
-
-  const secrets = watchesOf<Secret>(SECRETS);
-  const configMaps = watchesOf<ConfigMap>(CONFIG_MAPS);
+  const secrets = watchesByName<Secret>(init, SECRETS.collection(namespace));
+  const configMaps = watchesByName<ConfigMap>(init, CONFIG_MAPS.collection(namespace));
+  const apiServices = watchesByName<ApiService>(init, API_SERVICES.collection());
   const all = (): readonly (readonly [string, Reflector<Secret> | Reflector<ConfigMap>])[] => [
     ...secrets.entries(),
     ...configMaps.entries(),
@@ -61,6 +52,7 @@ export function createOwnTlsObjects(
     watch: (wanted) => {
       secrets.reconcile(wanted ? OWN_TLS_COMPONENTS.map(ownTlsSecret) : []);
       configMaps.reconcile(wanted ? [OWN_TLS_CONFIG_MAP] : []);
+      apiServices.reconcile(wanted ? [LEDGER_API_SERVICE] : []);
     },
     secret: (name) => {
       const reflector = secrets.get(name);
@@ -74,15 +66,41 @@ export function createOwnTlsObjects(
       const configMap = found(reflector, OWN_TLS_CONFIG_MAP);
       return configMap === undefined ? { kind: 'missing' } : { kind: 'found', configMap };
     },
+    apiService: () => apiServices.get(LEDGER_API_SERVICE)?.get(keyOf({ name: LEDGER_API_SERVICE })),
     observeSecret: (secret) => secrets.get(secret.metadata.name)?.applyWrite(secret),
     observeConfigMap: (configMap) => configMaps.get(configMap.metadata.name)?.applyWrite(configMap),
+    observeApiService: (service) => apiServices.get(service.metadata.name)?.applyWrite(service),
     notReady: () =>
       all()
         .filter(([, each]) => !each.synced || each.failure !== undefined)
         .map(([name, each]) => `${namespace}/${name}: ${each.failure ?? 'not listed yet'}`),
     stop: async () => {
       stopped.abort();
-      await Promise.all([secrets.stop(), configMaps.stop()]);
+      await Promise.all([secrets.stop(), configMaps.stop(), apiServices.stop()]);
     },
   };
+}
+
+interface WatchesInit {
+  readonly component: Component;
+  readonly onChange: () => void;
+  readonly stopped: AbortSignal;
+}
+
+function watchesByName<T extends KubeObject>(
+  { component, onChange, stopped }: WatchesInit,
+  path: string,
+): WatchSet<T> {
+  return createWatchSet<T>((name) => {
+    const reflector = createReflector<T>({
+      ...component,
+      path,
+      // With resourceNames, RBAC grants list and watch for exactly this field selector only.
+      fieldSelector: `metadata.name=${name}`,
+      onEvent: onChange,
+    });
+    // From now on "not there" means missing.
+    void reflector.whenSynced(stopped).then(onChange, () => undefined);
+    return reflector;
+  });
 }

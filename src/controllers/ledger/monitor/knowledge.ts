@@ -12,12 +12,12 @@ export type ReadLedger = Pick<LedgerStore, 'find' | 'after'>;
 
 /** Certificates that were appended, those of records that were erased included. */
 export async function isRecorded(store: ReadLedger, fingerprint: string): Promise<boolean> {
-  const found = await store.find({
+  const { records } = await store.find({
     terms: [{ kind: 'fingerprint', value: fingerprint }],
     kinds: ['issued', 'authority', 'erased'],
     limit: 1,
   });
-  return found.length > 0;
+  return records.length > 0;
 }
 
 /** The CAs that signers' statuses list and the ledger has a record of, by fingerprint. */
@@ -59,11 +59,12 @@ async function certificateOf(
   store: ReadLedger,
   fingerprint: string,
 ): Promise<X509Certificate | undefined> {
-  const [found] = await store.find({
+  const { records } = await store.find({
     terms: [{ kind: 'fingerprint', value: fingerprint }],
     kinds: ['authority'],
     limit: 1,
   });
+  const [found] = records;
   const record = found === undefined ? undefined : contentsOf(found).record;
   if (record?.kind !== 'authority') return undefined;
   return new X509Certificate(Buffer.from(record.certificate, 'base64'));
@@ -75,7 +76,7 @@ const MOST_GAPS = 1_000;
 /** When the ledger began, and what was lost and counted since. */
 export async function limitsOf(store: ReadLedger): Promise<LedgerLimits> {
   const [first] = await store.after(0, 1);
-  const gaps = await store.find({ terms: [], kinds: ['gap'], limit: MOST_GAPS });
+  const { records: gaps } = await store.find({ terms: [], kinds: ['gap'], limit: MOST_GAPS });
   return {
     beginning: first === undefined ? undefined : Date.parse(contentsOf(first).appended.at),
     gaps: gaps.flatMap((found): LedgerGap[] => {

@@ -1,0 +1,125 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What a check of a ledger reads, through the API server. */
+import { LEDGER_API } from '../../../api/signer/own-tls.ts';
+import type { CheckpointPage, LogObject } from '../../../controllers/ledger/api/logs.ts';
+import { idOfName, type RecordObject } from '../../../controllers/ledger/api/object.ts';
+import type { Client } from '../../../kube/client/client.ts';
+import { KubeError } from '../../../kube/client/kube-error.ts';
+import { resource } from '../../../kube/resource/resource.ts';
+import {
+  bodyBytes,
+  hashesServed,
+  parseVerifierKey,
+  tilePath,
+  widthOf,
+  type SourceRecord,
+  type StoredLog,
+  type TileRequest,
+  type VerifySource,
+} from '../../../ledger/index.ts';
+import { pagesOf, readable } from './read.ts';
+
+const LOGS = resource({ ...LEDGER_API, plural: 'logs' });
+
+/**
+ * Reads all that there is when this is called. What is appended meanwhile is no part of it.
+ *
+ * @throws KubeError; SignerError LEDGER_UNAVAILABLE where the cluster has no such API
+ */
+export async function apiSource(client: Client): Promise<VerifySource> {
+  // Checkpoints before sizes: no checkpoint is of more than is looked at.
+  const notes = new Map<number, readonly string[]>();
+  for (const { number } of await logsOf(client)) notes.set(number, await notesOf(client, number));
+  const logs = await logsOf(client);
+  const records = new RecordStream(client);
+  return {
+    logs: () => Promise.resolve(logs),
+    notes: (log) => Promise.resolve(notes.get(log) ?? []),
+    tiles:
+      ({ number, size }) =>
+      (level, index) =>
+        tileOf(client, number, { level, index, width: widthOf(size, level, index) }),
+    // The API shows what the log's size makes, and no rows.
+    tileCount: () => Promise.resolve(undefined),
+    surplus: () => Promise.resolve(0),
+    between: (first, last) => records.between(first, last),
+  };
+}
+
+async function logsOf(client: Client): Promise<readonly StoredLog[]> {
+  const path = LOGS.collection();
+  const { items } = await readable(
+    client.request<{ readonly items: readonly LogObject[] }>({ method: 'GET', path }),
+  );
+  return items.map(({ metadata, origin, verifierKey, size }) => {
+    const { publicKey } = parseVerifierKey(verifierKey);
+    return { number: Number(metadata.name), origin, publicKey, size, latest: 0 };
+  });
+}
+
+async function notesOf(client: Client, log: number): Promise<readonly string[]> {
+  const path = LOGS.object({ name: String(log) }, 'checkpoints');
+  const notes: string[] = [];
+  let token: string | undefined;
+  do {
+    const query = { continue: token };
+    const page = await client.request<CheckpointPage>({ method: 'GET', path, query });
+    notes.push(...page.notes);
+    token = page.continue;
+  } while (token !== undefined);
+  return notes;
+}
+
+async function tileOf(
+  client: Client,
+  log: number,
+  { level, index, width }: TileRequest,
+): Promise<Uint8Array | undefined> {
+  if (width === 0) return undefined;
+  const path = LOGS.object({ name: String(log) }, tilePath(level, index, width));
+  try {
+    const chunks: Uint8Array[] = [];
+    const accept = 'application/octet-stream, application/json';
+    for await (const chunk of await client.stream({ method: 'GET', path, accept }))
+      chunks.push(chunk);
+    return hashesServed(level, Buffer.concat(chunks));
+  } catch (error) {
+    if (error instanceof KubeError && error.status === 404) return undefined;
+    throw error;
+  }
+}
+
+/** All records in order; ids that are asked for never fall. */
+class RecordStream {
+  readonly #pages: ReturnType<typeof pagesOf>;
+  #waiting: readonly RecordObject[] = [];
+  #isAtEnd = false;
+
+  constructor(client: Client) {
+    this.#pages = pagesOf(client, { kind: 'any' }, { limit: 0, oldestFirst: true });
+  }
+
+  async between(first: number, last: number): Promise<readonly SourceRecord[]> {
+    const found: SourceRecord[] = [];
+    for (;;) {
+      for (const [at, object] of this.#waiting.entries()) {
+        const id = idOfName(object.metadata.name) ?? 0;
+        if (id > last) {
+          this.#waiting = this.#waiting.slice(at);
+          return found;
+        }
+        if (id >= first) found.push(recordOf(id, object));
+      }
+      this.#waiting = [];
+      if (this.#isAtEnd) return found;
+      const page = await this.#pages.next();
+      if (page.done === true) this.#isAtEnd = true;
+      else this.#waiting = page.value.items;
+    }
+  }
+}
+
+function recordOf(id: number, { appended, record, salt }: RecordObject): SourceRecord {
+  const body = bodyBytes({ appended, record });
+  return { id, key: record.key, kind: record.kind, salt: Buffer.from(salt, 'base64'), body };
+}

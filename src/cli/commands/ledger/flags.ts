@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { gather } from '../../../app/flag-values.ts';
+import { addUserOptions } from '../../user-client.ts';
+import type { ExportOptions } from './export.ts';
+import type { SearchOptions } from './search.ts';
+import type { ShowRecordOptions } from './show.ts';
+import type { VerifyOptions } from './verify.ts';
+
+/** Values of `--output` of a search. */
+const FORMATS: readonly SearchOptions['output'][] = ['table', 'json', 'csv', 'pem'];
+
+const DEFAULT_LIMIT = 100;
+
+const EXIT_CODES = '\nExit code: 0 found; 1 an error; 3 nothing is found.';
+
+/**
+ * Adds `countersign ledger search | show | prove | verify | export`: what people ask the ledger, with their own permissions.
+ * `countersign ledger` alone runs the component.
+ */
+export function addLedgerVerbs(ledger: Command): void {
+  // Flags before the verb are the component's.
+  ledger.enablePositionalOptions();
+  addSearch(ledger);
+  addShow(ledger);
+  addProve(ledger);
+  addVerify(ledger);
+  addExport(ledger);
+  rejectUnknownVerbs(ledger);
+}
+
+function rejectUnknownVerbs(ledger: Command): void {
+  ledger.allowExcessArguments(true).hook('preAction', (_command, action) => {
+    const [unknown] = action === ledger ? action.args : [];
+    if (unknown === undefined) return;
+    const verbs = ledger.commands.map((each) => each.name()).join(', ');
+    ledger.error(`error: unknown verb "${unknown}" of ledger; use one of ${verbs}`);
+  });
+}
+
+/** Flags by which records are chosen; the server's fields have the same names in camel case. */
+function addChoice(command: Command): Command {
+  return command
+    .option(
+      '-n, --namespace <name>',
+      'only records of this namespace (default: all that there are)',
+    )
+    .option('--serial <hex>', 'serial number of the certificate')
+    .option('--fingerprint <hex>', 'SHA-256 of the certificate')
+    .option('--san <name>', 'subject alternative name: DNS name, IP address, URI or email')
+    .option('--spiffe <id>', 'SPIFFE ID')
+    .option('--subject <name>', 'common name of the certificate')
+    .option('--pod <name>', 'namespace/name of the pod; with -n its name')
+    .option('--pod-uid <uid>', 'UID of the pod')
+    .option('--service-account <name>', 'namespace/name of the ServiceAccount; with -n its name')
+    .option('--user <name>', 'username that asked')
+    .option('--node <name>', 'node that asked for the pod')
+    .option('--signer <name>', 'signer name')
+    .option('--ca <hex>', 'SHA-256 of the CA’s certificate')
+    .option('--rule <name>', 'rule that allowed or denied it')
+    .option('--request <uid>', 'UID of the request')
+    .option('--kind <kind>', 'issued, approved, denied, failed, result, authority, gap or erased')
+    .option('--since <time>', 'appended since: 2026-11-22T13:30:00Z, or 30d, 24h, 90m ago')
+    .option('--until <time>', 'appended before: a time as in --since')
+    .option('--expires-in <duration>', 'certificates that expire within: 7d, 24h, 90m');
+}
+
+function addSearch(ledger: Command): void {
+  const search = ledger
+    .command('search')
+    .description('find records: who has a certificate, who asked for it, who allowed it')
+    .addOption(
+      new Option('-o, --output <format>', 'output format').choices(FORMATS).default('table'),
+    )
+    .addOption(
+      new Option('--limit <count>', 'most records that are printed; 0: all')
+        .argParser(countFlag)
+        .default(DEFAULT_LIMIT),
+    )
+    .option('--continue <token>', 'go on where a search with the same flags has ended')
+    .addHelpText('after', EXIT_CODES);
+  addUserOptions(addChoice(search)).action(async (options: SearchOptions) => {
+    const { runSearch } = await import('./search.ts');
+    process.exitCode = await runSearch(options);
+  });
+}
+
+function addShow(ledger: Command): void {
+  const show = ledger
+    .command('show <record>')
+    .description('print one record, such as 1-42, and what its certificate says')
+    .option('-n, --namespace <name>', 'namespace of the record, for who may read only that')
+    .addOption(
+      new Option('-o, --output <format>', 'output format')
+        .choices(['text', 'json', 'pem'])
+        .default('text'),
+    );
+  addUserOptions(show).action(async (name: string, options: ShowRecordOptions) => {
+    const { runShow } = await import('./show.ts');
+    await runShow(name, options);
+  });
+}
+
+function addProve(ledger: Command): void {
+  const prove = ledger
+    .command('prove <record>')
+    .description('print a proof that the log has a record (C2SP tlog-proof), for tools of others')
+    .option('-n, --namespace <name>', 'namespace of the record, for who may read only that');
+  addUserOptions(prove).action(async (name: string, options: ShowRecordOptions) => {
+    const { runProve } = await import('./show.ts');
+    await runProve(name, options);
+  });
+}
+
+function addVerify(ledger: Command): void {
+  const verify = ledger
+    .command('verify')
+    .description(
+      'check every record against its leaf, every tile, and every checkpoint from the first on',
+    )
+    .option(
+      '--key <key>',
+      'verifier key of a log, as it was noted elsewhere (repeatable; default: as the ledger says)',
+      gather,
+      [],
+    )
+    .option(
+      '--checkpoint <file>',
+      'a checkpoint that was kept elsewhere: the log must begin with it (repeatable)',
+      gather,
+      [],
+    )
+    .option('--data <directory>', 'read the SQLite database in this directory, and no API')
+    .option('--database-url <file>', 'read the PostgreSQL database whose URL is in this file')
+    .addOption(
+      new Option('-o, --output <format>', 'output format')
+        .choices(['text', 'json'])
+        .default('text'),
+    )
+    .addHelpText(
+      'after',
+      '\nExit code: 0 everything is as it was; 1 an error; 3 something is not.',
+    );
+  addUserOptions(verify).action(async (options: VerifyOptions) => {
+    const { runVerify } = await import('./verify.ts');
+    process.exitCode = await runVerify(options);
+  });
+}
+
+function addExport(ledger: Command): void {
+  const exporting = ledger
+    .command('export')
+    .description('write records as JSON Lines, the oldest first')
+    .option(
+      '--file <file>',
+      'append to this file, after the last record that it has: a file that is there is continued',
+    );
+  addUserOptions(addChoice(exporting)).action(async (options: ExportOptions) => {
+    const { runExport } = await import('./export.ts');
+    await runExport(options);
+  });
+}
+
+/** @throws InvalidArgumentError */
+function countFlag(text: string): number {
+  if (/^\d{1,9}$/.test(text)) return Number(text);
+  throw new InvalidArgumentError('write a whole number');
+}

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Records as text: everything in them was written by others. */
+import { outcomeOf, requesterOf } from '../../../controllers/ledger/api/table.ts';
+import type { RecordObject } from '../../../controllers/ledger/api/object.ts';
+import { attempt, SignerError } from '../../../errors.ts';
+import { columns } from '../../../operations/show/table.ts';
+import { encodePem } from '../../../pki/der/pem.ts';
+import { decodeCertificate, fingerprint, type Certificate } from '../../../pki/x509/certificate.ts';
+import { printable } from '../../../quote.ts';
+
+/** The certificate of a record; nothing if it has none, or one that cannot be read. */
+export function certificateOf({ record }: RecordObject): Certificate | undefined {
+  if (!('certificate' in record)) return undefined;
+  const read = attempt(() => decodeCertificate(Buffer.from(record.certificate, 'base64')));
+  return read instanceof SignerError ? undefined : read;
+}
+
+/** All names of a certificate, with its common name. */
+export function namesOf({ subject, sans }: Certificate): readonly string[] {
+  const { dnsNames, ipAddresses, uris, emails } = sans;
+  const texts = subject.attributes.map(({ value }) => value);
+  return [...new Set([...texts, ...uris, ...dnsNames, ...ipAddresses, ...emails])];
+}
+
+/** In hexadecimal, as records are found by it. */
+export function serialOf({ serial }: Certificate): string {
+  return Buffer.from(serial).toString('hex').replace(/^00/, '');
+}
+
+/** For people. @param now - milliseconds since 1970 */
+export function tableText(records: readonly RecordObject[]): string {
+  const titles = ['NAME', 'KIND', 'NAMESPACE', 'SIGNER', 'FOR', 'RESULT', 'SERIAL', 'EXPIRES'];
+  const rows = records.map((each) => {
+    const certificate = certificateOf(each);
+    return [
+      each.metadata.name,
+      each.record.kind,
+      each.metadata.namespace ?? '-',
+      'signer' in each.record ? each.record.signer.name : '-',
+      orDash(requesterOf(each.record)),
+      orDash(outcomeOf(each)),
+      certificate === undefined ? '-' : serialOf(certificate),
+      certificate === undefined ? '-' : timeOf(certificate.notAfter),
+    ];
+  });
+  return [...columns([titles, ...rows]), ''].join('\n');
+}
+
+function orDash(text: string): string {
+  return text === '' ? '-' : text;
+}
+
+/** RFC 3339 in whole seconds. */
+export function timeOf(milliseconds: number): string {
+  return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
+}
+
+const CSV_TITLES = [
+  ...['name', 'kind', 'namespace', 'appended', 'signer', 'requester', 'user', 'node', 'rule'],
+  ...['request', 'result', 'serial', 'fingerprint', 'names', 'notBefore', 'notAfter', 'ca'],
+];
+
+/** RFC 4180, with a line of titles. */
+export function csvHead(): string {
+  return csvLine(CSV_TITLES);
+}
+
+/** One line of a record. */
+export function csvOf(object: RecordObject): string {
+  const { metadata, appended, record } = object;
+  const found = certificateOf(object);
+  return csvLine([
+    ...[metadata.name, record.kind, metadata.namespace, appended.at],
+    'signer' in record ? record.signer.name : undefined,
+    requesterOf(record),
+    ...requestCells(record),
+    outcomeOf(object),
+    ...(found === undefined ? Array<undefined>(5).fill(undefined) : certificateCells(found)),
+    'ca' in record ? record.ca : undefined,
+  ]);
+}
+
+function requestCells(record: RecordObject['record']): readonly (string | undefined)[] {
+  if (!('request' in record)) return Array<undefined>(4).fill(undefined);
+  const { request, requester, decision } = record;
+  const of = `${request.kind}/${request.name}`;
+  return [requester.user?.username, requester.node?.name, decision?.rule, of];
+}
+
+function certificateCells(certificate: Certificate): readonly string[] {
+  const { raw, notBefore, notAfter } = certificate;
+  return [
+    ...[serialOf(certificate), fingerprint(raw), namesOf(certificate).join(' ')],
+    ...[timeOf(notBefore), timeOf(notAfter)],
+  ];
+}
+
+/** What a spreadsheet would compute is text behind an apostrophe (OWASP, CSV injection). */
+function csvLine(cells: readonly (string | undefined)[]): string {
+  const texts = cells.map((cell = '') => {
+    const text = printable(cell);
+    const safe = /^[=+\-@]/.test(text) ? `'${text}` : text;
+    return /[",\n]/.test(safe) ? `"${safe.replaceAll('"', '""')}"` : safe;
+  });
+  return `${texts.join(',')}\n`;
+}
+
+/** The certificates, each behind the name of its record. */
+export function pemOf(object: RecordObject): string {
+  const { metadata, record } = object;
+  if (!('certificate' in record)) return '';
+  const pem = encodePem('CERTIFICATE', Buffer.from(record.certificate, 'base64'));
+  return `# ${metadata.name} ${printable(requesterOf(record))}\n${pem}`;
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { RecordObject } from '../../../controllers/ledger/api/object.ts';
+import { EXIT_REFUSED } from '../../../operations/report.ts';
+import { printDocument, printProgress, printText } from '../../terminal.ts';
+import { connectUser, type UserOptions } from '../../user-client.ts';
+import { csvHead, csvOf, pemOf, tableText } from './formats.ts';
+import { pagesOf, type Choice } from './read.ts';
+
+/** Flags of `countersign ledger search`. */
+export interface SearchOptions extends UserOptions, Choice {
+  readonly output: 'table' | 'json' | 'csv' | 'pem';
+  readonly limit: number;
+  readonly continue?: string;
+}
+
+/**
+ * Runs `countersign ledger search`.
+ *
+ * @returns the exit code
+ * @throws KubeError; SignerError LEDGER_UNAVAILABLE
+ */
+export async function runSearch(options: SearchOptions): Promise<number> {
+  const { client } = await connectUser(options, 'ledger');
+  const { output, limit } = options;
+  const items: RecordObject[] = [];
+  let [count, next]: [number, string | undefined] = [0, undefined];
+  const isWhole = output === 'table' || output === 'json';
+  try {
+    for await (const page of pagesOf(client, options, { limit, from: options.continue })) {
+      if (isWhole) items.push(...page.items);
+      else printRows(output, page.items, count === 0);
+      count += page.items.length;
+      next = page.metadata.continue;
+    }
+  } finally {
+    await client.close();
+  }
+  if (output === 'json') printDocument(`${JSON.stringify(listOf(items, next), undefined, 2)}\n`);
+  if (output === 'table' && count > 0) printText(tableText(items));
+  if (count === 0) printProgress('no record is found');
+  if (next !== undefined) printProgress(`there may be more: --continue ${next}`);
+  return count === 0 ? EXIT_REFUSED : 0;
+}
+
+function printRows(output: 'csv' | 'pem', items: readonly RecordObject[], isFirst: boolean): void {
+  const head = output === 'csv' && isFirst ? csvHead() : '';
+  printText(head + items.map(output === 'csv' ? csvOf : pemOf).join(''));
+}
+
+function listOf(items: readonly RecordObject[], next: string | undefined): object {
+  const metadata = next === undefined ? {} : { continue: next };
+  return { apiVersion: 'v1', kind: 'List', metadata, items };
+}

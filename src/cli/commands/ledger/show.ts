@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { RecordObject } from '../../../controllers/ledger/api/object.ts';
+import { outcomeOf, requesterOf } from '../../../controllers/ledger/api/table.ts';
+import { SignerError } from '../../../errors.ts';
+import { fingerprint, type Certificate } from '../../../pki/x509/certificate.ts';
+import { printable, quote } from '../../../quote.ts';
+import { printDocument, printText } from '../../terminal.ts';
+import { connectUser, type UserOptions } from '../../user-client.ts';
+import { certificateOf, namesOf, pemOf, serialOf, timeOf } from './formats.ts';
+import { recordNamed } from './read.ts';
+
+/** Flags of `countersign ledger show` and `prove`. */
+export interface ShowRecordOptions extends UserOptions {
+  readonly namespace?: string;
+  readonly output?: 'text' | 'json' | 'pem';
+}
+
+/** Runs `countersign ledger show`. @throws KubeError; SignerError LEDGER_UNAVAILABLE */
+export async function runShow(name: string, options: ShowRecordOptions): Promise<void> {
+  const object = await read(name, options);
+  if (options.output === 'json') printDocument(`${JSON.stringify(object, undefined, 2)}\n`);
+  else printText(options.output === 'pem' ? pemOf(object) : textOf(object));
+}
+
+/**
+ * Runs `countersign ledger prove`.
+ *
+ * @throws KubeError; SignerError LEDGER_UNAVAILABLE, also while no checkpoint covers the record
+ */
+export async function runProve(name: string, options: ShowRecordOptions): Promise<void> {
+  const { proof } = await read(name, options);
+  if (proof === undefined) {
+    const message = `no checkpoint covers ${quote(name)} yet: one is signed every few seconds; try again`;
+    throw new SignerError({ code: 'LEDGER_UNAVAILABLE', disposition: 'retry', message });
+  }
+  // Base64, numbers and the origin of the log.
+  printText(proof);
+}
+
+async function read(name: string, options: ShowRecordOptions): Promise<RecordObject> {
+  const { client } = await connectUser(options, 'ledger');
+  try {
+    return await recordNamed(client, name, options.namespace);
+  } finally {
+    await client.close();
+  }
+}
+
+function textOf(object: RecordObject): string {
+  const certificate = certificateOf(object);
+  const rows = [
+    ...aboutRecord(object),
+    ...(certificate === undefined ? [] : aboutCertificate(certificate)),
+    [
+      'proof',
+      object.proof === undefined ? 'no checkpoint covers it yet' : 'ledger prove prints it',
+    ],
+  ] as const;
+  return rows
+    .filter(([, value]) => value !== undefined && value !== '')
+    .map(([title, value]) => `${title.padEnd(WIDTH)}${printable(value ?? '')}\n`)
+    .join('');
+}
+
+const WIDTH = 14;
+
+type Row = readonly [title: string, value: string | undefined];
+
+function aboutRecord(object: RecordObject): readonly Row[] {
+  const { metadata, appended, record } = object;
+  return [
+    ['record', `${metadata.name}: ${record.kind}`],
+    ['namespace', metadata.namespace ?? 'none'],
+    ['appended', `${appended.at} by ${appended.by}`],
+    ['signer', 'signer' in record ? signerOf(record.signer) : undefined],
+    ...('request' in record ? aboutRequest(record) : []),
+    ['result', outcomeOf(object)],
+    ['message', 'message' in record ? record.message : undefined],
+    ['CA', 'ca' in record ? record.ca : undefined],
+  ];
+}
+
+type Record = RecordObject['record'];
+type AskedRecord = Extract<Record, { readonly kind: 'issued' | 'approved' | 'denied' | 'failed' }>;
+
+function signerOf({ name, kind, object, generation }: AskedRecord['signer']): string {
+  const of = object === undefined ? '' : ` (${kind ?? 'object'} ${object.name}`;
+  return `${name}${of}${of === '' ? '' : `, generation ${generation ?? 'unknown'})`}`;
+}
+
+function aboutRequest(record: AskedRecord): readonly Row[] {
+  const { request, requester, decision = {} } = record;
+  const { user, node } = requester;
+  const { stated = {} } = decision;
+  return [
+    ['request', `${request.kind}/${request.name}, UID ${request.uid}`],
+    ['for', requesterOf(record)],
+    ['user', user?.username],
+    ['groups', user?.groups?.join(', ')],
+    ['node', node?.name],
+    ['rule', decision.rule],
+    ['approved by', decision.by],
+    ['stated', [stated.reason, stated.message].filter(Boolean).join(': ')],
+  ];
+}
+
+function aboutCertificate(certificate: Certificate): readonly Row[] {
+  return [
+    ['serial', serialOf(certificate)],
+    ['fingerprint', fingerprint(certificate.raw)],
+    ['names', namesOf(certificate).join(', ')],
+    ['valid', `${timeOf(certificate.notBefore)} to ${timeOf(certificate.notAfter)}`],
+  ];
+}

@@ -1,0 +1,68 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readFile } from 'node:fs/promises';
+import { join } from 'node:path';
+import { openPostgres, openSqlite, parseVerifierKey, storeOf } from '../../../ledger/index.ts';
+import { verifyLedger, type VerifyReport } from '../../../ledger/index.ts';
+import { EXIT_REFUSED } from '../../../operations/report.ts';
+import { printable, printableJson } from '../../../quote.ts';
+import { printDocument, printText } from '../../terminal.ts';
+import { connectUser, type UserOptions } from '../../user-client.ts';
+import { apiSource } from './api-source.ts';
+
+/** Flags of `countersign ledger verify`. */
+export interface VerifyOptions extends UserOptions {
+  readonly key: readonly string[];
+  readonly checkpoint: readonly string[];
+  readonly data?: string;
+  readonly databaseUrl?: string;
+  readonly output: 'text' | 'json';
+}
+
+/**
+ * Runs `countersign ledger verify`: over the API, where this program computes every hash itself, or over the database.
+ *
+ * @returns the exit code
+ * @throws KubeError; SignerError LEDGER_UNAVAILABLE; SignerError LEDGER_MALFORMED for a key that is none
+ */
+export async function runVerify(options: VerifyOptions): Promise<number> {
+  const outside = await Promise.all(options.checkpoint.map((file) => readFile(file, 'utf8')));
+  const report = await reportOf(options, outside);
+  if (options.output === 'json')
+    printDocument(printableJson(`${JSON.stringify(report, undefined, 2)}\n`));
+  else printText(textOf(report));
+  return report.found === 0 ? 0 : EXIT_REFUSED;
+}
+
+async function reportOf(options: VerifyOptions, outside: readonly string[]): Promise<VerifyReport> {
+  const keys = options.key.map(parseVerifierKey);
+  const { data, databaseUrl } = options;
+  if (data === undefined && databaseUrl === undefined) {
+    const { client } = await connectUser(options, 'ledger');
+    try {
+      return await verifyLedger(await apiSource(client), { outside, keys });
+    } finally {
+      await client.close();
+    }
+  }
+  const database =
+    databaseUrl === undefined
+      ? openSqlite(join(data ?? '', 'ledger.db'))
+      : openPostgres((await readFile(databaseUrl, 'utf8')).trim());
+  const store = storeOf(database);
+  try {
+    return await store.verify(outside, keys);
+  } finally {
+    await store.close();
+  }
+}
+
+function textOf({ findings, found, ...counts }: VerifyReport): string {
+  const { logs, entries, records, erased, checkpoints } = counts;
+  const lines = [
+    `${logs} logs, ${entries} entries, ${records} records, ${erased} removed in good order, ${checkpoints} checkpoints`,
+    ...findings.map(({ what, log, message }) => printable(`${what} ${log}: ${message}`)),
+    ...(found > findings.length ? [`and ${found - findings.length} more`] : []),
+    found === 0 ? 'everything is as it was recorded' : `${found} findings`,
+  ];
+  return `${lines.join('\n')}\n`;
+}

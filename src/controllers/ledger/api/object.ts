@@ -1,0 +1,98 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A record as an object of the API. Pure. */
+import {
+  contentsOf,
+  idOf,
+  namespaceOf,
+  type RecordBody,
+  type StoredRecord,
+} from '../../../ledger/index.ts';
+import { API_VERSION } from './discovery.ts';
+
+/** What became of a certificate. */
+export interface RecordResult {
+  readonly outcome: 'delivered' | 'refused' | 'abandoned';
+  readonly reason?: string;
+  readonly at: string;
+}
+
+/** One record of the ledger. It cannot be written. */
+export interface RecordObject {
+  readonly apiVersion: string;
+  readonly kind: 'Record';
+  readonly metadata: {
+    /** `<number of the log>-<index>`: `1-42`. */
+    readonly name: string;
+    /** Whose team it is for; absent where it is for none. */
+    readonly namespace?: string;
+    readonly creationTimestamp: string;
+  };
+  /** When it was appended, and by whom: as the ledger authenticated them. */
+  readonly appended: RecordBody['appended'];
+  readonly record: RecordBody['record'];
+  /** Base64: with it and the record's canonical bytes the entry of the log can be computed. */
+  readonly salt: string;
+  readonly results?: readonly RecordResult[];
+  /** C2SP tlog-proof, of one record; absent while no checkpoint covers it. */
+  readonly proof?: string;
+}
+
+/** A page of records. */
+export interface RecordList {
+  readonly apiVersion: string;
+  readonly kind: 'RecordList';
+  readonly metadata: { readonly continue?: string };
+  readonly items: readonly RecordObject[];
+}
+
+/** The name of the record with an id. */
+function nameOf({ log, index }: Pick<StoredRecord, 'log' | 'index'>): string {
+  return `${log}-${index}`;
+}
+
+/** The id of the record that has a name; nothing if none can. */
+export function idOfName(name: string): number | undefined {
+  const [, log = '', index = ''] = /^([1-9]\d{0,3})-(0|[1-9]\d{0,11})$/.exec(name) ?? [];
+  return log === '' ? undefined : idOf({ log: Number(log), index: Number(index) });
+}
+
+/** @param results - of all records that are shown */
+export function objectOf(stored: StoredRecord, results: ResultsByKey = new Map()): RecordObject {
+  const { appended, record } = contentsOf(stored);
+  const namespace = namespaceOf(record);
+  const own = results.get(record.key);
+  return {
+    apiVersion: API_VERSION,
+    kind: 'Record',
+    metadata: {
+      name: nameOf(stored),
+      ...(namespace === undefined ? {} : { namespace }),
+      creationTimestamp: `${appended.at.slice(0, 19)}Z`,
+    },
+    appended,
+    record,
+    salt: Buffer.from(stored.salt).toString('base64'),
+    ...(own === undefined ? {} : { results: own }),
+  };
+}
+
+/** By the key of the record of the certificate. */
+export type ResultsByKey = ReadonlyMap<string, readonly RecordResult[]>;
+
+export function resultsByKey(stored: readonly StoredRecord[]): ResultsByKey {
+  const results = stored.flatMap((each) => {
+    const { record } = contentsOf(each);
+    return record.kind === 'result' ? [record] : [];
+  });
+  const byKey = Map.groupBy(results, ({ of }) => of);
+  return new Map(
+    [...byKey].map(([key, found]) => [
+      key,
+      found.map(({ outcome, reason, at }) => ({
+        outcome,
+        ...(reason === undefined ? {} : { reason }),
+        at,
+      })),
+    ]),
+  );
+}

@@ -1,0 +1,272 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Who reads which records, through the API server: on a real one, whose aggregation layer is configured. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { request } from 'node:https';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { Secret } from '../../src/api/object/object.ts';
+import { startCluster, type Cluster } from '../cluster/cluster.ts';
+import { until } from '../cluster/until.ts';
+import { apply } from '../support/cluster/apply.ts';
+import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
+import { applySigner, example } from '../support/cluster/fixture.ts';
+import { frontProxyFlags } from '../support/cluster/front-proxy.ts';
+import {
+  applyManifests,
+  componentKubeconfig,
+  SYSTEM_NAMESPACE,
+} from '../support/cluster/installation.ts';
+import { issuedRecord } from '../support/ledger/records.ts';
+import { tlsCertificate } from '../support/pki/tls-certificate.ts';
+import { LedgerStand } from './ledger/stand.ts';
+
+const PATIENCE = 120_000;
+const SERVICE = 'v1alpha1.ledger.countersign.dev';
+const RAW = '/apis/ledger.countersign.dev/v1alpha1';
+const component = { name: 'pcr-issuer', version: '0.1.0', replica: 'pcr-issuer-0' };
+
+let directory: string;
+let cluster: Cluster;
+let stand: LedgerStand;
+const running: ComponentProcess[] = [];
+
+before(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'ledger-api-'));
+  const flags = { 'kube-apiserver': await frontProxyFlags(directory) };
+  cluster = await startCluster({ version: '1.37', nodes: 0, flags });
+  await applyManifests(cluster);
+  stand = await LedgerStand.create(cluster);
+  const ledger = await stand.startLedger();
+  running.push(ledger);
+  const token = await stand.token('countersign-pcr-issuer');
+  // Of team-1 to team-6, one of a person, and one of a ServiceAccount of team-1.
+  const records = [1, 2, 3, 4, 5, 6].map((n) =>
+    issuedRecord(n, { key: `pcr-issuer/${n}`, component }),
+  );
+  const csr = { kind: 'CertificateSigningRequest', name: 'csr', uid: 'csr' };
+  const jane = { user: { username: 'jane', groups: ['dev'] } };
+  const account = {
+    user: { username: 'system:serviceaccount:team-1:web' },
+    serviceAccount: { namespace: 'team-1', name: 'web' },
+  };
+  records.push(
+    issuedRecord(7, { key: 'pcr-issuer/7', component, request: csr, requester: jane }),
+    issuedRecord(8, { key: 'pcr-issuer/8', component, request: csr, requester: account }),
+  );
+  assert.deepEqual(await stand.append(token, ...records), Array(8).fill('kept'));
+  await serveBehindApiServer();
+});
+
+after(async () => {
+  await stand.stop();
+  await Promise.all(running.map((each) => each.kill()));
+  await cluster.stop();
+  rmSync(directory, { recursive: true, force: true });
+});
+
+/** The certificate that `authority` makes, and a Service that leads to this machine. */
+async function serveBehindApiServer(): Promise<void> {
+  for (const name of ['attester', 'authority'] as const) {
+    const kubeconfig = await componentKubeconfig(cluster, name);
+    running.push(await startComponent({ name, kubeconfig, args: ['--propagation', '1s'] }));
+  }
+  await applySigner(cluster, example('serving'));
+  await apply(cluster, {
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { name: 'countersign-ledger-api', namespace: SYSTEM_NAMESPACE },
+    spec: { type: 'ExternalName', externalName: 'localhost' },
+  });
+  const patch = JSON.stringify({ spec: { service: { port: stand.port } } });
+  await cluster.kubectl(['patch', 'apiservice', SERVICE, '--type=merge', '-p', patch]);
+  const get = ['get', 'secret', 'countersign-ledger-serving', '-n', SYSTEM_NAMESPACE, '-o', 'json'];
+  const { cert, key } = await until('the ledger has its certificate', PATIENCE, async () => {
+    const { data = {} } = JSON.parse((await cluster.kubectl(get)).stdout) as Secret;
+    const of = (name: string): string => Buffer.from(data[name] ?? '', 'base64').toString();
+    return of('tls.crt') !== '' && { cert: of('tls.crt'), key: of('tls.key') };
+  });
+  stand.serveWith({ cert, key });
+}
+
+test('authority brings the CA into the APIService, and the API server believes the ledger', async () => {
+  await cluster.kubectl([
+    ...['wait', `apiservice/${SERVICE}`, '--for=condition=Available'],
+    `--timeout=${PATIENCE / 1000}s`,
+  ]);
+  const { stdout } = await cluster.kubectl(['api-resources', '--api-group=ledger.countersign.dev']);
+  assert.match(stdout, /^records +ledger\.countersign\.dev\/v1alpha1 +true +Record$/m);
+});
+
+test('authority changes nothing else of it', async () => {
+  const kubeconfig = await componentKubeconfig(cluster, 'authority');
+  const spec = { service: { name: 'elsewhere', namespace: 'default' } };
+  const patch = ['patch', 'apiservice', SERVICE, '--type=merge', '-p', JSON.stringify({ spec })];
+  await assert.rejects(cluster.kubectl(['--kubeconfig', kubeconfig, ...patch]), /nothing but spec/);
+});
+
+async function namesIn(...args: readonly string[]): Promise<readonly string[]> {
+  const { stdout } = await cluster.kubectl(['get', 'records', '--no-headers', ...args]);
+  return stdout
+    .split('\n')
+    .filter((line) => line !== '')
+    .map(
+      (line) =>
+        line
+          .trim()
+          .split(/ +/)
+          .find((word) => /^1-\d+$/.test(word)) ?? '',
+    );
+}
+
+test('kubectl prints records: of a namespace, of all, and by what is known of them', async () => {
+  // That of a ServiceAccount's CertificateSigningRequest is its namespace's.
+  assert.deepEqual(await namesIn('-n', 'team-1'), ['1-7', '1-0']);
+  const all = ['1-7', '1-6', '1-5', '1-4', '1-3', '1-2', '1-1', '1-0'];
+  assert.deepEqual(await namesIn('-A'), all);
+  assert.deepEqual(await namesIn('-A', '--chunk-size=3'), all);
+  assert.deepEqual(await namesIn('-A', '--field-selector', 'user=jane'), ['1-6']);
+  assert.deepEqual(await namesIn('-n', 'team-3', '--field-selector', 'pod=pod-3'), ['1-2']);
+  const { stdout } = await cluster.kubectl(['get', 'records', '-n', 'team-3', '-o', 'wide']);
+  assert.match(stdout, /^NAME +KIND +SIGNER +FOR +REQUEST +RESULT +EXPIRES +AGE +RULE +CA$/m);
+  assert.match(stdout, /pod team-3\/pod-3 .* allow /);
+});
+
+test('a team sees its own: with a RoleBinding in its namespace, and nothing of others', async () => {
+  const bind = ['create', 'rolebinding', 'readers', '-n', 'team-1', '--user=lea'];
+  await cluster.kubectl(['create', 'namespace', 'team-1']);
+  await cluster.kubectl([...bind, '--clusterrole=countersign-ledger-reader']);
+  const asLea = (...args: readonly string[]): Promise<unknown> =>
+    cluster.kubectl(['get', ...args, '--as=lea']);
+  assert.deepEqual(await namesIn('-n', 'team-1', '--as=lea'), ['1-7', '1-0']);
+  await asLea('record', '1-0', '-n', 'team-1');
+  await assert.rejects(asLea('records', '-n', 'team-2'), /Forbidden/);
+  await assert.rejects(asLea('records', '-A'), /Forbidden/);
+  await assert.rejects(asLea('record', '1-1', '-n', 'team-1'), /NotFound/);
+  await assert.rejects(asLea('record', '1-1', '-n', 'team-2'), /Forbidden/);
+  await assert.rejects(asLea('--raw', `${RAW}/records/1-6`), /Forbidden/);
+});
+
+test('the ledger asks for itself: list alone is not enough', async () => {
+  const role = ['create', 'clusterrole', 'listers', '--verb=list'];
+  await cluster.kubectl([...role, '--resource=records.ledger.countersign.dev']);
+  await cluster.kubectl([
+    'create',
+    'clusterrolebinding',
+    'l',
+    '--clusterrole=listers',
+    '--user=li',
+  ]);
+  await until('the API server lets them ask', PATIENCE, async () => {
+    const list = cluster.kubectl(['get', 'records', '-A', '--as=li']);
+    const said = await list.then(
+      () => 'records',
+      (error: unknown) => String(error),
+    );
+    assert.notEqual(said, 'records');
+    return said.includes('cannot get resource');
+  });
+});
+
+test('a record has its proof, and the logs are files', async () => {
+  const raw = async (path: string): Promise<string> =>
+    (await cluster.kubectl(['get', '--raw', `${RAW}${path}`])).stdout;
+  const record = JSON.parse(await raw('/namespaces/team-2/records/1-1')) as { proof?: string };
+  assert.match(record.proof ?? '', /^c2sp\.org\/tlog-proof@v1\nextra \S+\nindex 1\n/);
+  assert.match(await raw('/logs/1/checkpoint'), /^countersign\.local\/ledger\/\d{4}\n8\n/);
+  const { notes } = JSON.parse(await raw('/logs/1/checkpoints')) as { notes: string[] };
+  assert.equal(notes.at(-1), await raw('/logs/1/checkpoint'));
+});
+
+/** `countersign ledger …` as the cluster's administrator. */
+function countersign(
+  ...args: readonly string[]
+): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
+  const program = [join(import.meta.dirname, '../../src/cli/main.ts'), 'ledger'];
+  return new Promise((resolve) => {
+    const all = [...program, ...args, '--kubeconfig', cluster.kubeconfig];
+    execFile(process.execPath, all, (error, stdout, stderr) => {
+      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });
+    });
+  });
+}
+
+test('ledger search prints a table, CSV, PEM and JSON, page by page', async () => {
+  const found = await countersign('search', '--pod', 'team-3/pod-3');
+  assert.equal(found.code, 0, found.stderr);
+  assert.match(found.stdout, /^NAME +KIND +NAMESPACE.*\n1-2 +issued +team-3 .*pod team-3\/pod-3/);
+  const csv = await countersign('search', '-o', 'csv', '--user', 'jane');
+  assert.match(csv.stdout, /^name,kind,.*\n1-6,issued,,.*,jane,jane,/);
+  const pem = await countersign('search', '-o', 'pem', '-n', 'team-4');
+  assert.equal(new X509Certificate(pem.stdout).subject, 'CN=pod-4');
+  const first = await countersign('search', '-o', 'json', '--limit', '3');
+  const { items, metadata } = JSON.parse(first.stdout) as {
+    items: { metadata: { name: string } }[];
+    metadata: { continue: string };
+  };
+  assert.equal(items.length, 3);
+  const rest = await countersign('search', '-o', 'json', '--continue', metadata.continue);
+  assert.equal((JSON.parse(rest.stdout) as { items: [] }).items.length, 5);
+  assert.equal((await countersign('search', '--user', 'nobody')).code, 3);
+  assert.equal((await countersign('search', '--serial', 'xyz')).code, 1);
+});
+
+test('ledger show, prove and verify', async () => {
+  const shown = await countersign('show', '1-2');
+  assert.match(shown.stdout, /^for +pod team-3\/pod-3$/m);
+  assert.match(shown.stdout, /^serial +5a0000000000000003$/m);
+  const proof = await countersign('prove', '1-2');
+  assert.match(proof.stdout, /^c2sp\.org\/tlog-proof@v1\n.*\nindex 2\n/);
+  const verified = await countersign('verify');
+  assert.equal(verified.code, 0, verified.stdout + verified.stderr);
+  assert.match(verified.stdout, /^1 logs, 8 entries, 8 records, 0 removed .*\neverything is as/);
+  const other = join(directory, 'other.note');
+  writeFileSync(
+    other,
+    (await stand.read((store) => store.checkpoint(1)))?.replace(/\n8\n/, '\n7\n') ?? '',
+  );
+  const forged = await countersign('verify', '--checkpoint', other);
+  assert.equal(forged.code, 3);
+  assert.match(forged.stdout, /does not fit the text/);
+});
+
+test('an export goes on after the last whole line of its file', async () => {
+  const file = join(directory, 'records.jsonl');
+  assert.equal((await countersign('export', '--file', file)).code, 0);
+  const whole = readFileSync(file, 'utf8');
+  const lines = whole.trimEnd().split('\n');
+  assert.equal(lines.length, 8);
+  writeFileSync(file, `${lines.slice(0, 5).join('\n')}\n${(lines[5] ?? '').slice(0, 40)}`);
+  const again = await countersign('export', '--file', file);
+  assert.match(again.stderr, /^3 records, after 1-4$/m);
+  assert.equal(readFileSync(file, 'utf8'), whole);
+  writeFileSync(file, 'notes of somebody\n');
+  assert.equal((await countersign('export', '--file', file)).code, 1);
+});
+
+/** What the port answers somebody who says that they are an administrator. */
+function direct(pair: { readonly cert?: string; readonly key?: string }): Promise<number> {
+  return new Promise((resolve, reject) => {
+    const headers = { 'x-remote-user': 'admin', 'x-remote-group': 'system:masters' };
+    const options = { ...pair, headers, rejectUnauthorized: false, agent: false };
+    const url = `https://127.0.0.1:${stand.port}${RAW}/records`;
+    const sent = request(url, options, (response) => {
+      response.resume();
+      resolve(response.statusCode ?? 0);
+    });
+    sent.on('error', reject);
+    sent.end();
+  });
+}
+
+test('nobody but the API server is believed who asks', async () => {
+  assert.equal(await direct({}), 401);
+  assert.equal(await direct(await tlsCertificate('front-proxy-client')), 401);
+  const [cert, key] = ['crt', 'key'].map((end) =>
+    readFileSync(join(directory, `front-proxy.${end}`), 'utf8'),
+  );
+  assert.equal(await direct({ cert: cert ?? '', key: key ?? '' }), 200);
+});
