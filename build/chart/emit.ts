@@ -245,8 +245,11 @@ function added(expression: string, indent: number): readonly string[] {
 function scalar(name: string, value: unknown, indent: number): readonly string[] {
   if (typeof value !== 'string') return [`${name} ${JSON.stringify(value)}`];
   if (value.includes('\n')) {
-    const lines = filled(value, (text) => text).split('\n');
-    return [`${name} |-`, ...lines.map((line) => spaces(indent) + line)];
+    const isEnded = value.endsWith('\n');
+    const lines = filled(value, (text) => text)
+      .slice(0, isEnded ? -1 : undefined)
+      .split('\n');
+    return [`${name} ${isEnded ? '|' : '|-'}`, ...lines.map((line) => spaces(indent) + line)];
   }
   const isPlain = !value.includes('⟦') && !value.includes('{{');
   if (isPlain) return [`${name} ${plain(value)}`];
