@@ -141,14 +141,14 @@ test('each ServiceAccount has no permission in certificates.k8s.io beyond its ro
   }
 });
 
+/** `VERB_SHARE=1/3` takes every third verb, from the second on; CI takes another share at each commit. */
+const SHARE = /^(\d)\/(\d)$/.exec(process.env['VERB_SHARE'] ?? '0/1');
+if (SHARE === null || Number(SHARE[1]) >= Number(SHARE[2])) throw new Error('VERB_SHARE: want 1/3');
+
 // The components' roles are their own: one chain of tests a component, side by side.
 describe('one verb less', { concurrency: COMPONENTS.length }, () => {
   for (const name of COMPONENTS) describe(name, { concurrency: 1 }, () => oneVerbLess(name));
 });
-
-/** `VERB_SHARE=1/3` takes every third verb, from the second on; CI takes another share at each commit. */
-const SHARE = /^(\d)\/(\d)$/.exec(process.env['VERB_SHARE'] ?? '0/1');
-if (SHARE === null || Number(SHARE[1]) >= Number(SHARE[2])) throw new Error('VERB_SHARE: want 1/3');
 
 function oneVerbLess(name: ComponentName): void {
   before(() => fixture.installation.components[name].stop());
