@@ -32,7 +32,7 @@ const KEPT: KeptFlags = {
     // Who may append, under which name, and where the records are: a log in another place is a log that nobody looks at.
     ...['--appender', '--origin', '--data', '--database-url', '--listen-ledger'],
     // They take permissions that an installation has or has not.
-    ...['--acme-account-keys', '--renew-certificates', '--listen-challenges'],
+    ...['--acme-account-keys', '--renew-certificates', '--listen-challenges', '--listen-crl'],
   ]),
   dangerous: new Set([
     // Whether anything is recorded.
