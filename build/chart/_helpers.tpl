@@ -87,6 +87,7 @@ countersign-system
       "image" (include "countersign.image" .)
       "signers" $signers
       "bundles" $bundles
+      "trustConfigMaps" (include "countersign.trustConfigMaps" $bundles | fromJsonArray)
       "table" $table
       "secrets" $secrets
       "teams" (include "countersign.places" .Values.namespacedSigners.secrets | fromJsonArray)
@@ -196,6 +197,13 @@ countersign-system
 {{- end -}}
 {{- end -}}
 {{- dict "profiles" $profiles "environment" $environment | toJson -}}
+{{- end -}}
+
+{{- /* The names of the ConfigMaps of bundles, as JSON. */}}
+{{- define "countersign.trustConfigMaps" -}}
+{{- $all := list -}}
+{{- range . -}}{{- $all = append $all (replace ":" "." .) -}}{{- end -}}
+{{- toJson $all -}}
 {{- end -}}
 
 {{- /* Of (list prefix texts): each text after the prefix, as JSON. */}}

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Objects with tokens as YAML with template actions. */
 import { stringify } from 'yaml';
+import { trustConfigMapName } from '../../src/api/object/trust-config-map.ts';
 import { crlConfigMapName } from '../../src/api/revocation/revocation.ts';
 import { environmentRow, profileRow } from '../../src/manifests/admission/injection/profiles.ts';
 import {
@@ -31,6 +32,7 @@ import { Either, isObject } from './vary.ts';
 const LISTS: Readonly<Record<string, string>> = {
   [SIGNER]: '$names.signers',
   [BUNDLE]: '$names.bundles',
+  [trustConfigMapName(BUNDLE)]: '$names.trustConfigMaps',
   [SECRET]: '$names.secrets',
   [TEAM_SECRET]: '$team.secrets',
   [PLACED_SECRET]: '$team.secrets',
@@ -75,6 +77,10 @@ const TEXTS: readonly (readonly [text: string, action: string])[] = [
     `{'${BUNDLE}': '${SIGNER}', `,
     // A brace before an action would be part of its delimiter.
     `{{ "{" }}{{ range $names.table }}'{{ .bundle }}': '{{ .signer }}', {{ end }}`,
+  ],
+  [
+    `{'${trustConfigMapName(BUNDLE)}': '${SIGNER}', `,
+    `{{ "{" }}{{ range $names.table }}'{{ .bundle | replace ":" "." }}': '{{ .signer }}', {{ end }}`,
   ],
   [`['${SIGNER}']`, `[{{ include "countersign.quoted" $names.signers }}]`],
   [

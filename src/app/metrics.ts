@@ -36,6 +36,7 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
       if (isNamed) strangers.add(fingerprint);
       metrics.strangerAnchors.inc({ signer, anchor: isNamed ? fingerprint : 'other' });
     },
+    trustTarget: (signer, outcome) => metrics.trustTargets.inc({ signer, outcome }),
     authorityNotAfter: (signer, seconds) => metrics.authorityNotAfter.set({ signer }, seconds),
     authorityFullLeaves: (signer, seconds) => metrics.authorityFullLeaves.set({ signer }, seconds),
     authorityPhase: (signer, phase, count) => metrics.authorityPhase.set({ signer, phase }, count),

@@ -33,6 +33,7 @@ const LEADER_ELECTED: readonly string[] = [
   'cert-manager-operator',
   'pod-refresher',
   'ledger',
+  'trust-distributor',
 ];
 
 export interface ReplicaInit {

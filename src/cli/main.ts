@@ -95,6 +95,10 @@ const COMPONENTS: Readonly<
     'run the component that keeps records of what was asked, allowed and issued',
     () => import('./components/ledger.ts'),
   ],
+  'trust-distributor': [
+    'run the component that copies published anchors into ConfigMaps of namespaces that opted in',
+    () => import('./components/trust-distributor.ts'),
+  ],
 };
 
 /** The components that serve no Signers of namespaces. */
@@ -104,6 +108,7 @@ const WITHOUT_SIGNERS: readonly string[] = [
   'operator',
   'cert-manager-operator',
   'pod-refresher',
+  'trust-distributor',
 ];
 
 /** The flags that one component alone has. */

@@ -90,6 +90,7 @@ const RESERVED_NAMES: ReadonlySet<string> = new Set([
   'acme',
   'operator',
   'pod-refresher',
+  'trust-distributor',
   'console',
 ]);
 

@@ -12,6 +12,7 @@ import type { ComponentDescription } from './components/description.ts';
 import { podRefresher } from './components/pod-refresher.ts';
 import { pcrIssuer } from './components/pcr-issuer.ts';
 import { signer } from './components/signer.ts';
+import { trustDistributor } from './components/trust-distributor.ts';
 
 /** A component that an installation consists of, by its subcommand. */
 export type ComponentName = (typeof OWN_TLS_COMPONENTS)[number];
@@ -32,6 +33,7 @@ const TABLE: Readonly<Record<ComponentName, ComponentDescription>> = {
   'acme-solver': acmeSolver,
   'pod-refresher': podRefresher,
   ledger,
+  'trust-distributor': trustDistributor,
 };
 
 /** The table in its order. */

@@ -5,6 +5,7 @@ import { Counter, Gauge, type Registry } from 'prom-client';
 export interface TrustSeries {
   readonly foreignBundles: Gauge<'signer'>;
   readonly strangerAnchors: Counter<'signer' | 'anchor'>;
+  readonly trustTargets: Counter<'signer' | 'outcome'>;
   readonly authorityNotAfter: Gauge<'signer'>;
   readonly authorityFullLeaves: Gauge<'signer'>;
   readonly authorityPhase: Gauge<'signer' | 'phase'>;
@@ -28,6 +29,12 @@ export function trustSeries(registers: Registry[]): TrustSeries {
       name: 'countersign_trust_bundle_stranger_anchors_total',
       help: 'Foreign anchors that were removed from a published bundle, by fingerprint.',
       labelNames: ['signer', 'anchor'],
+      registers,
+    }),
+    trustTargets: new Counter({
+      name: 'countersign_trust_targets_total',
+      help: 'ConfigMaps with anchors that were written or deleted, and looks at some that are left alone (refused).',
+      labelNames: ['signer', 'outcome'],
       registers,
     }),
     authorityNotAfter: ofSigner(

@@ -25,6 +25,7 @@ import {
 
 import { ACME, CALL_PROVIDER, MAKE_CHALLENGE, PROVIDER } from './taken-over/acme-attempts.ts';
 import { deploymentOf, NOT_OPTED_IN, OPTED_IN, RESTART } from './taken-over/refresh-attempts.ts';
+import { configMapsOf, WRITE_ANCHORS } from './taken-over/trust-attempts.ts';
 import { createClient } from '../../src/kube/client/client.ts';
 import { KubeError } from '../../src/kube/client/kube-error.ts';
 import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
@@ -46,7 +47,7 @@ before(async () => {
     await cluster.kubectl(['apply', '-f', join(root, file)]);
   // Left out by default.
   const optionalComponents = [
-    ...['pod-refresher', 'acme', 'acme-responder', 'acme-solver', 'ledger'],
+    ...['pod-refresher', 'acme', 'acme-responder', 'acme-solver', 'ledger', 'trust-distributor'],
   ];
   const acme = { signers: ['example.com/public'], secrets: [{ namespace: KEYS, name: 'account' }] };
   const roles = renderRbac({ ...DEMO, optionalComponents, acme, dnsWebhooks: [PROVIDER] });
@@ -64,7 +65,7 @@ before(async () => {
   }
   await allowed('acme', MAKE_CHALLENGE);
   const policed = ATTEMPTS.filter(({ cannot }) =>
-    /no CA of|names no signer|another issuer|is proved|metadata|Event of|with a token|workload|pod template|evict|rollout/.test(
+    /no CA of|names no signer|another issuer|is proved|metadata|Event of|with a token|workload|pod template|evict|rollout|opt in|annotate|another signer|an owner|another key/.test(
       cannot,
     ),
   );
@@ -83,6 +84,10 @@ test('acme-solver may have the DNS webhook called that it was bound to', async (
   const { stderr } = await attempt(CALL_PROVIDER, 'acme-solver');
   // Nobody serves it here.
   assert.match(stderr, /NotFound/);
+});
+
+test('trust-distributor may write anchors where both consent', async () => {
+  await allowed('trust-distributor', WRITE_ANCHORS);
 });
 
 test('pod-refresher may restart a workload that opted in', async () => {
@@ -264,9 +269,11 @@ async function createWorkloads(): Promise<void> {
     [OPTED_IN, 'enabled'],
     [NOT_OPTED_IN, 'off'],
   ] as const) {
-    const metadata = { name, labels: { 'countersign.dev/refresh': refresh } };
+    const labels = { 'countersign.dev/refresh': refresh, 'countersign.dev/trust': refresh };
+    const metadata = { name, labels };
     await create({ apiVersion: 'v1', kind: 'Namespace', metadata });
     await cluster.kubectl(['create', 'serviceaccount', 'web', '--namespace', name]);
+    for (const each of configMapsOf(name)) await create(each);
     await create({ ...deploymentOf(name, 'opted-in', 'secrets') });
     await create({ ...deploymentOf(name, 'opted-out', 'off') });
     const containers = [{ name: 'main', image: 'example.com/web' }];

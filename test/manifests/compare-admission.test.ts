@@ -9,14 +9,10 @@ import { printedAdmission } from '../support/manifests/printed-admission.ts';
 
 const PODS = 'countersign-pod-certificate-requests';
 const NAMES = ['example.com/a', 'example.com/b'];
-const CONTEXT = {
-  namespace: DEMO.namespace,
-  secretNamespace: 'countersign-keys',
-  signerNames: NAMES,
-};
+const SECRETS = 'countersign-keys';
+const CONTEXT = { namespace: DEMO.namespace, secretNamespace: SECRETS, signerNames: NAMES };
 type Spec = Readonly<Record<string, unknown>>;
-type Names = Parameters<typeof printedAdmission>[0];
-const PRINTED: Names = { signers: NAMES, bundles: [] };
+const PRINTED: Parameters<typeof printedAdmission>[0] = { signers: NAMES, bundles: [] };
 
 function printedPolicy(name: string, installation = PRINTED) {
   return printedAdmission(installation).get(name) ?? assert.fail(name);
@@ -38,10 +34,10 @@ for (const namespacedSigners of [false, true]) {
     const where = namespace ?? 'a namespace that is not known';
     test(`what is printed does not differ, for ${where}, ${namespacedSigners ? 'with' : 'without'} Signers`, () => {
       const derived = namespacedSigners ? ['signers.countersign.dev/*'] : [];
-      const secretNamespace = namespace && 'countersign-keys';
+      const secretNamespace = namespace && SECRETS;
       const context = { namespace, secretNamespace, signerNames: [...DEMO.signers, ...derived] };
       const printed = printedAdmission({ namespacedSigners });
-      assert.equal(printed.size, 28);
+      assert.equal(printed.size, 29);
       for (const [name, live] of printed) {
         assert.deepEqual(admissionDifferences(name, live, context), []);
       }
@@ -236,7 +232,8 @@ test('a policy that trusts the components of another namespace differs', () => {
       .concat('attester-bundles')
       .concat('certificate-request-answers', 'acme-answers', 'authority-secrets')
       .concat('authority-api-service')
-      .concat('request-metadata', 'events', 'authority-crls', 'leases', 'leases-deleted')
+      .concat('request-metadata', 'events', 'trust-config-maps', 'authority-crls')
+      .concat('leases', 'leases-deleted')
       .concat('refreshed-workloads', 'refreshed-pods')
       .map((each) => `countersign-${each}`),
   ]);

@@ -29,6 +29,7 @@ const servingSecrets = [
   'acme-solver',
   'pod-refresher',
   'ledger',
+  'trust-distributor',
 ]
   .map((component) => `countersign-${component}-serving`)
   .join(' ');
@@ -168,6 +169,15 @@ export const table: Record<string, readonly string[]> = {
     'create,patch events.k8s.io/events',
     policies('refreshed-workloads', 'refreshed-pods'),
     ...leader('pod-refresher'),
+  ],
+  'trust-distributor': [
+    `${READ} countersign.dev/clustersigners`,
+    `${READ} certificates.k8s.io/clustertrustbundles`,
+    'list,watch /namespaces',
+    'list,watch,create,patch,delete /configmaps [example.com.workload.primary countersign.dev.serving.primary]',
+    'create,patch events.k8s.io/events',
+    policies('trust-config-maps'),
+    ...leader('trust-distributor'),
   ],
   ledger: [
     'create authentication.k8s.io/tokenreviews',

@@ -87,6 +87,7 @@ countersign-system
       "image" (include "countersign.image" .)
       "signers" $signers
       "bundles" $bundles
+      "trustConfigMaps" (include "countersign.trustConfigMaps" $bundles | fromJsonArray)
       "table" $table
       "secrets" $secrets
       "teams" (include "countersign.places" .Values.namespacedSigners.secrets | fromJsonArray)
@@ -198,6 +199,13 @@ countersign-system
 {{- dict "profiles" $profiles "environment" $environment | toJson -}}
 {{- end -}}
 
+{{- /* The names of the ConfigMaps of bundles, as JSON. */}}
+{{- define "countersign.trustConfigMaps" -}}
+{{- $all := list -}}
+{{- range . -}}{{- $all = append $all (replace ":" "." .) -}}{{- end -}}
+{{- toJson $all -}}
+{{- end -}}
+
 {{- /* Of (list prefix texts): each text after the prefix, as JSON. */}}
 {{- define "countersign.prefixed" -}}
 {{- $prefix := index . 0 -}}
@@ -252,7 +260,8 @@ true
   "acme-responder": false,
   "acme-solver": false,
   "pod-refresher": false,
-  "ledger": false
+  "ledger": false,
+  "trust-distributor": false
 }
 {{- end -}}
 
@@ -388,6 +397,18 @@ true
       },
       "limits": {
         "memory": "640Mi"
+      }
+    }
+  },
+  "trust-distributor": {
+    "replicas": 2,
+    "resources": {
+      "requests": {
+        "cpu": "20m",
+        "memory": "128Mi"
+      },
+      "limits": {
+        "memory": "384Mi"
       }
     }
   }

@@ -20,9 +20,10 @@ export interface Secret extends KubeObject {
   readonly immutable?: boolean;
 }
 
-/** A ConfigMap: `data` values are texts. */
+/** A ConfigMap: `data` values are texts, `binaryData` values standard base64. */
 export interface ConfigMap extends KubeObject {
   readonly data?: Readonly<Record<string, string>>;
+  readonly binaryData?: Readonly<Record<string, string>>;
   readonly immutable?: boolean;
 }
 

@@ -27,6 +27,7 @@ export const OWN_TLS_COMPONENTS = [
   'acme-solver',
   'pod-refresher',
   'ledger',
+  'trust-distributor',
 ] as const;
 
 /** The Service by which components reach the ledger's own port. */

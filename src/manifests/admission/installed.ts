@@ -17,6 +17,8 @@ import {
 } from './components.ts';
 import { whoWritesLeases } from './leases.ts';
 import { whatIsRefreshed } from './refreshed.ts';
+import { trustConfigMapName } from '../../api/object/trust-config-map.ts';
+import { whichTrustConfigMapsAreWritten } from './trust.ts';
 import { whichConfigMapsTheAuthorityMakes, whoRevokes } from './revocations.ts';
 import {
   whoCreatesPodCertificateRequests,
@@ -83,5 +85,6 @@ function onComponents(installation: Installation): readonly Manifest[] {
     ...whatTheAuthorityChangesOfApiServices(namespace),
     ...whatAnswersChange(namespace),
     ...whichEventsAreWritten(namespace),
+    ...whichTrustConfigMapsAreWritten(namespace, signerNames, bundles.map(trustConfigMapName)),
   ];
 }

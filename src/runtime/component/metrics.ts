@@ -57,6 +57,8 @@ export interface TrustMetrics {
   foreignBundles(signer: string, count: number): void;
   /** The attester removed an anchor that it had not added to a published bundle. */
   strangerAnchor(signer: string, fingerprint: string): void;
+  /** A ConfigMap with anchors was written (`apply`), deleted (`delete`), or is somebody's own (`refused`). */
+  trustTarget(signer: string, outcome: string): void;
   /** When the Active CA expires, in Unix seconds. */
   authorityNotAfter(signer: string, seconds: number): void;
   /** Until when a leaf can get the profile's full validity, in Unix seconds. */

@@ -3,11 +3,11 @@
  * What a component that was taken over tries with its own token, and must not get: a row a sentence of SECURITY.md.
  * Every object that a row names exists, so that nothing is refused for being absent.
  */
-
 import { BY_ACME, BY_RESPONDER, BY_SOLVER } from './acme-attempts.ts';
 import { writeForeignLease } from './foreign-lease.ts';
 import { ON_PODS } from './pod-attempts.ts';
 import { WORKLOAD_ATTEMPTS } from './refresh-attempts.ts';
+import { BY_TRUST_DISTRIBUTOR } from './trust-attempts.ts';
 
 /** One call of the API, as `kubectl --raw` makes it; a patch is a merge patch. */
 export interface Call {
@@ -293,5 +293,6 @@ export const ATTEMPTS: readonly Attempt[] = [
     'report in the Lease of another component': writeForeignLease('signer'),
   }),
   ...cannot('pod-refresher', { ...WORKLOAD_ATTEMPTS, ...BY_WHO_SIGNS_NOTHING }),
+  ...cannot('trust-distributor', { ...BY_TRUST_DISTRIBUTOR, ...BY_WHO_SIGNS_NOTHING }),
   ...cannot('ledger', { ...BY_WHO_SIGNS_NOTHING, [BESIDE]: makeSecretBesideComponents }),
 ];

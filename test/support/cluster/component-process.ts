@@ -19,7 +19,8 @@ export type OptionalComponentName =
   | 'operator'
   | 'cert-manager-operator'
   | 'pod-refresher'
-  | 'ledger';
+  | 'ledger'
+  | 'trust-distributor';
 
 /** A line of a component's log. */
 export type LogLine = Readonly<Record<string, unknown>>;

@@ -50,6 +50,7 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
       podNamesOutdated: count('podNamesOutdated'),
       foreignBundles: count('foreignBundles'),
       strangerAnchor: count('strangerAnchor'),
+      trustTarget: count('trustTarget'),
       authorityNotAfter: count('authorityNotAfter'),
       authorityFullLeaves: count('authorityFullLeaves'),
       authorityPhase: count('authorityPhase'),

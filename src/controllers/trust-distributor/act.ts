@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ConfigMap } from '../../api/object/object.ts';
+import { TRUST_KEY } from '../../api/object/trust-config-map.ts';
+import { SIGNER_NAME } from '../../api/signer/grant.ts';
+import { SignerError } from '../../errors.ts';
+import { resource } from '../../kube/resource/resource.ts';
+import type { Component } from '../../runtime/component/component.ts';
+import type { TargetChange } from './decide.ts';
+
+/** The API resource of ConfigMaps. */
+export const CONFIG_MAPS = resource({ group: '', version: 'v1', plural: 'configmaps' });
+
+const FIELD_MANAGER = 'countersign-trust-distributor';
+
+/**
+ * Carries a change out: at most one write. What was there is named with its UID and resourceVersion, so that a ConfigMap
+ * which somebody makes or changes meanwhile is judged again.
+ *
+ * @param existing - as it was judged
+ * @returns the ConfigMap as written; undefined where nothing was
+ * @throws KubeError
+ */
+export async function act(
+  { client, log }: Component,
+  target: { readonly namespace: string; readonly name: string },
+  change: TargetChange,
+  existing: ConfigMap | undefined,
+): Promise<ConfigMap | undefined> {
+  const path = CONFIG_MAPS.object(target);
+  const fields = { kind: 'ConfigMap', ...target };
+  if (change.kind === 'delete') {
+    const { uid, resourceVersion } = change.existing.metadata;
+    const body = { preconditions: { uid, resourceVersion } };
+    await client.request({ method: 'DELETE', path, body }).catch(ignoreGone);
+    log.info(
+      fields,
+      'ConfigMap with trust anchors deleted: its namespace opted out, or none is left',
+    );
+    return undefined;
+  }
+  if (change.kind !== 'apply') return undefined;
+  // What others wrote beside our key goes: a program that reads the directory would trust it.
+  if (existing !== undefined) return replaced(client, path, change, existing);
+  const written = await client.request<ConfigMap>({
+    method: 'PATCH',
+    path,
+    query: { fieldManager: FIELD_MANAGER, force: true },
+    contentType: 'application/apply-patch+yaml',
+    body: {
+      apiVersion: 'v1',
+      kind: 'ConfigMap',
+      metadata: { ...target, ...ours(change) },
+      data: { [TRUST_KEY]: change.text },
+    },
+  });
+  log.info(fields, 'ConfigMap with trust anchors written');
+  return written;
+}
+
+function ours({ signerName }: Extract<TargetChange, { kind: 'apply' }>): object {
+  return {
+    labels: { 'app.kubernetes.io/managed-by': 'countersign' },
+    annotations: { [SIGNER_NAME]: signerName },
+  };
+}
+
+function replaced(
+  client: Component['client'],
+  path: string,
+  { text }: Extract<TargetChange, { kind: 'apply' }>,
+  { metadata }: ConfigMap,
+): Promise<ConfigMap> {
+  const { resourceVersion } = metadata;
+  return client.request<ConfigMap>({
+    method: 'PATCH',
+    path,
+    query: { fieldManager: FIELD_MANAGER },
+    contentType: 'application/json-patch+json',
+    body: [
+      // Another version is a conflict.
+      { op: 'add', path: '/metadata/resourceVersion', value: resourceVersion },
+      { op: 'add', path: '/data', value: { [TRUST_KEY]: text } },
+      { op: 'add', path: '/binaryData', value: {} },
+    ],
+  });
+}
+
+function ignoreGone(error: unknown): void {
+  if (error instanceof SignerError && ['KUBE_NOT_FOUND', 'KUBE_CONFLICT'].includes(error.code))
+    return;
+  throw error;
+}

@@ -1,0 +1,189 @@
+// SPDX-License-Identifier: Apache-2.0
+import { bundleName, type ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
+import { keyOf, type ConfigMap, type KubeObject } from '../../api/object/object.ts';
+import { TRUST, TRUST_OPTED_IN, trustConfigMapName } from '../../api/object/trust-config-map.ts';
+import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
+import type { Resource } from '../../kube/resource/resource.ts';
+import { resource } from '../../kube/resource/resource.ts';
+import { createReflector, type Reflector } from '../../kube/watch/reflector.ts';
+import { createWatchSet, type WatchSet } from '../../kube/watch/watch-set.ts';
+import { runLoop, type ReconcileResult } from '../../kube/workqueue/run-loop.ts';
+import type { Component, Controller } from '../../runtime/component/component.ts';
+import { areClocksApart, serverTime } from '../../runtime/component/server-time.ts';
+import { namesOf } from '../../runtime/rbac/permission-names.ts';
+import { reportRetry } from '../../runtime/requests/error-outcome.ts';
+import { createClusterSigners } from '../../runtime/signers/cluster-signers.ts';
+import type { Signers } from '../../runtime/signers/signer-set.ts';
+import { CONFIG_MAPS, act } from './act.ts';
+import { decide, type TargetChange, type TargetSnapshot } from './decide.ts';
+import { permissions } from './permissions.ts';
+
+const NAMESPACES = resource({ group: '', version: 'v1', plural: 'namespaces' });
+/** Few bundles, and as many namespaces as opt in. */
+const TARGET_WORKERS = 4;
+
+interface State {
+  readonly component: Component;
+  readonly signers: Signers;
+  readonly bundles: Reflector<ClusterTrustBundle>;
+  /** Those that opted in. */
+  readonly namespaces: Reflector<KubeObject>;
+  /** By the name of the ConfigMap, of all namespaces. */
+  readonly configMaps: WatchSet<ConfigMap>;
+  /** Name of the ConfigMap → the ClusterSigner whose bundle it copies. */
+  readonly publishers: Map<string, ClusterSigner>;
+}
+
+/** Keeps the anchors of published bundles in ConfigMaps of the namespaces that opted in. */
+export function createTrustDistributor(component: Component, bundle: Resource): Controller {
+  const state = createState(component, bundle);
+  const { signers, bundles, namespaces, configMaps } = state;
+  const watches = (): readonly (readonly [
+    string,
+    Pick<Reflector<unknown>, 'synced' | 'failure'>,
+  ])[] => [
+    ['bundles', bundles],
+    ['namespaces', namespaces],
+    ...configMaps.entries().map(([name, each]) => [`ConfigMaps ${name}`, each] as const),
+  ];
+  return {
+    signers: signers.all,
+    permissions: () => permissions(namesOf(signers.all(), component)),
+    notReady: () => [
+      ...(signers.settled ? [] : [`ClusterSigners: ${signers.failure ?? 'not listed yet'}`]),
+      ...watches()
+        .filter(([, { synced, failure }]) => !synced || failure !== undefined)
+        .map(([what, { failure }]) => `${what}: ${failure ?? 'not listed yet'}`),
+    ],
+    run: async (signal) => {
+      const watching = [signers.run(signal), bundles.run(signal), namespaces.run(signal)];
+      const handle = (key: string): Promise<ReconcileResult> => reconcile(state, key);
+      const onError = (key: string, error: unknown): void => {
+        const [namespace = '', name = ''] = key.split('/');
+        const named = { kind: 'ConfigMap', namespace, name };
+        const regarding = { apiVersion: 'v1', ...named };
+        reportRetry(component, error, { noun: 'ConfigMap', named, regarding });
+      };
+      await runLoop({ ...component, workers: TARGET_WORKERS, handle, onError }, signal);
+      await Promise.all([...watching, configMaps.stop()]);
+    },
+  };
+}
+
+function createState(component: Component, bundle: Resource): State {
+  const publishers = new Map<string, ClusterSigner>();
+  const signers = createClusterSigners(component);
+  const bundles = createReflector<ClusterTrustBundle>({
+    ...component,
+    path: bundle.collection(),
+    onEvent: (name) => {
+      enqueue(state, trustConfigMapName(name));
+    },
+  });
+  const namespaces = createReflector<KubeObject>({
+    ...component,
+    path: NAMESPACES.collection(),
+    labelSelector: `${TRUST}=${TRUST_OPTED_IN}`,
+    transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }),
+    onEvent: (namespace) => {
+      for (const name of publishers.keys()) component.queue.add(keyOf({ namespace, name }));
+    },
+  });
+  const configMaps = createWatchSet<ConfigMap>((name) =>
+    createReflector<ConfigMap>({
+      ...component,
+      path: CONFIG_MAPS.collection(),
+      // With resourceNames, RBAC grants list and watch for exactly this field selector only.
+      fieldSelector: `metadata.name=${name}`,
+      onEvent: (key) => {
+        component.queue.add(key);
+      },
+    }),
+  );
+  signers.onChange(() => {
+    publishers.clear();
+    for (const signer of signers.all()) {
+      const { signerName, trustBundle } = signer.spec;
+      if (trustBundle === undefined) continue;
+      const name = trustConfigMapName(bundleName(signerName, trustBundle.name));
+      // Two names may become one: the first keeps it.
+      if (!publishers.has(name)) publishers.set(name, signer);
+    }
+    configMaps.reconcile(publishers.keys());
+    enqueueAll(state);
+  });
+  const state: State = { component, signers, bundles, namespaces, configMaps, publishers };
+  component.shard.onChange(() => {
+    enqueueAll(state);
+  });
+  return state;
+}
+
+function enqueueAll(state: State): void {
+  for (const name of state.publishers.keys()) enqueue(state, name);
+}
+
+/** The targets of one name: in namespaces that opted in, and where there is one already. */
+function enqueue({ component, namespaces, configMaps }: State, name: string): void {
+  for (const { metadata } of namespaces.list())
+    component.queue.add(keyOf({ namespace: metadata.name, name }));
+  for (const { metadata } of configMaps.get(name)?.list() ?? [])
+    component.queue.add(keyOf(metadata));
+}
+
+async function reconcile(state: State, key: string): Promise<ReconcileResult> {
+  const { component, configMaps, publishers } = state;
+  if (!component.shard.owns(key)) return undefined;
+  const [namespace = '', name = ''] = key.split('/');
+  const found = configMaps.get(name);
+  const signer = publishers.get(name);
+  if (signer === undefined || found === undefined) return undefined;
+  if (!isComplete(state) || !found.synced) return 'backoff';
+  const existing = found.get(key);
+  const change = decide(snapshotOf(state, { namespace, signer, existing }));
+  tell(component, { namespace, name }, signer, change);
+  const written = await act(component, { namespace, name }, change, existing);
+  if (written !== undefined) found.applyWrite(written);
+  return undefined;
+}
+
+/** Before all lists are complete, "nobody publishes this" and "it did not opt in" would be guesses. */
+function isComplete({ signers, bundles, namespaces }: State): boolean {
+  return signers.settled && bundles.synced && namespaces.synced;
+}
+
+function snapshotOf(
+  { component, bundles, namespaces }: State,
+  {
+    namespace,
+    signer,
+    existing,
+  }: Pick<TargetSnapshot, 'existing'> & {
+    readonly namespace: string;
+    readonly signer: ClusterSigner;
+  },
+): TargetSnapshot {
+  const { signerName, trustBundle } = signer.spec;
+  return {
+    ...{ signer, existing, secretNamespace: component.secretNamespace },
+    consents: namespaces.get(namespace) !== undefined,
+    bundle: bundles.get(bundleName(signerName, trustBundle?.name ?? '')),
+    now: serverTime(component),
+    clocksApart: areClocksApart(component),
+  };
+}
+
+function tell(
+  { metrics, log }: Component,
+  target: { readonly namespace: string; readonly name: string },
+  { spec: { signerName } }: ClusterSigner,
+  { kind }: TargetChange,
+): void {
+  if (kind === 'ignore') return;
+  metrics.trustTarget(signerName, kind);
+  if (kind !== 'refused') return;
+  log.warn(
+    { kind: 'ConfigMap', ...target },
+    `left alone: it does not name signer ${signerName} in annotation countersign.dev/signer-name; annotate it or delete it`,
+  );
+}

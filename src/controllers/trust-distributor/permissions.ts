@@ -1,0 +1,40 @@
+// SPDX-License-Identifier: Apache-2.0
+import { trustConfigMapName } from '../../api/object/trust-config-map.ts';
+import type { PermissionRule } from '../../kube/resource/permissions.ts';
+import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
+import {
+  EVENTS_EVERYWHERE,
+  READ_BUNDLES,
+  READ_CLUSTER_SIGNERS,
+  onLeaderLease,
+  readPolicies,
+} from '../../runtime/rbac/rules.ts';
+
+/**
+ * The permissions of the component that copies anchors: ConfigMaps of its bundles' names, in every namespace, and nothing
+ * of any other name. Server-side apply asks for `create` by name, so the role lists it.
+ */
+export function permissions(names: PermissionNames): readonly PermissionRule[] {
+  return [
+    READ_CLUSTER_SIGNERS,
+    READ_BUNDLES,
+    { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] },
+    ...onConfigMaps(names),
+    EVENTS_EVERYWHERE,
+    readPolicies(names, ['countersign-trust-config-maps', 'countersign-events']),
+    ...onLeaderLease(names, 'trust-distributor'),
+  ];
+}
+
+/** No rule without a name: an empty `resourceNames` would mean every ConfigMap. */
+function onConfigMaps({ bundles }: PermissionNames): readonly PermissionRule[] {
+  if (bundles.length === 0) return [];
+  return [
+    {
+      apiGroups: [''],
+      resources: ['configmaps'],
+      resourceNames: bundles.map(trustConfigMapName),
+      verbs: ['list', 'watch', 'create', 'patch', 'delete'],
+    },
+  ];
+}
