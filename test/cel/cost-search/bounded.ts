@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MAX_PAUSE_MS, MAX_RATIO } from './cost-search/limits.ts';
-import { picks } from './cost-search/random.ts';
-import { search } from './cost-search/search.ts';
+import { MAX_PAUSE_MS, MAX_RATIO } from './limits.ts';
+import { picks } from './random.ts';
+import { search } from './search.ts';
 
 /** `make test-cel-cost` searches for ten minutes. */
 const SEARCH_MS = 12_000;
