@@ -25,11 +25,8 @@ const { version } = values;
 if (!isVersion(version))
   throw new Error(`--version ${version}: want one of ${versions.join(', ')}`);
 
-/**
- * Files at once: two keep both cores busy, and a third those that mostly wait. Each works in namespaces and on signer
- * names of its own.
- */
-const CONCURRENCY = values.part === 'long' ? 3 : 2;
+/** Two at once keep both cores busy; each file works in namespaces and on signer names of its own. */
+const CONCURRENCY = 2;
 
 /** A minute or more each, or a cluster of their own: `make test-long`. */
 const LONG = new Set(
