@@ -72,7 +72,8 @@ export class LedgerStand {
       name: 'ledger',
       kubeconfig,
       args: [
-        ...['--listen-ledger', `127.0.0.1:${this.#port}`, '--data', this.#directory],
+        ...['--listen-ledger', `127.0.0.1:${this.#port}`, '--listen-crl', '127.0.0.1:0'],
+        ...['--data', this.#directory],
         ...['--serving-certificate', this.#directory, '--monitor-patience', '2s'],
         ...GRANTS.flatMap((grant) => ['--appender', grant]),
       ],
