@@ -23,11 +23,11 @@ export function whichTrustConfigMapsAreWritten(
   signers: readonly string[],
   configMaps: readonly string[],
 ): readonly Manifest[] {
-  const rows = signers.flatMap((signer) =>
-    configMaps
-      .filter((each) => each.startsWith(trustConfigMapName(bundleName(signer, ''))))
-      .map((each) => `'${each}': '${signer}'`),
-  );
+  // A key twice is an error of CEL, which refuses every write: dots in names can make one of two bundles.
+  const rows = [...new Set(configMaps)].flatMap((each) => {
+    const owner = ownerOf(each, signers);
+    return owner === undefined ? [] : [`'${each}': '${owner}'`];
+  });
   const table = `{${rows.join(', ')}}`;
   const may =
     "request.userInfo.username + ' may not write ConfigMap ' + request.namespace + '/' + request.name";
@@ -67,4 +67,11 @@ export function whichTrustConfigMapsAreWritten(
       },
     ],
   });
+}
+
+/** Of `example.com/a` and `example.com/a.b` the longer one, whose bundles have both prefixes. */
+function ownerOf(configMap: string, signers: readonly string[]): string | undefined {
+  return signers
+    .filter((signer) => configMap.startsWith(trustConfigMapName(bundleName(signer, ''))))
+    .toSorted((a, b) => b.length - a.length)[0];
 }
