@@ -105,14 +105,25 @@ function property(value: unknown, key: string): unknown {
     : undefined;
 }
 
+/**
+ * @throws Error where there is nothing to authenticate with, as while a token file is written in place: the API server
+ * takes a call without a token for one of `system:anonymous` and answers 403, which nobody retries as a 401
+ */
 async function readCredentials({ config, tokenFile }: Source): Promise<Credentials> {
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
   const authorization =
-    tokenFile === undefined
-      ? authorizationOf(options)
-      : `Bearer ${(await readFile(tokenFile, 'utf8')).trim()}`;
-  return { tls: tlsOf(options), ...(authorization === undefined ? {} : { authorization }) };
+    tokenFile === undefined ? authorizationOf(options) : await bearerOf(tokenFile);
+  const tls = tlsOf(options);
+  if (authorization === undefined && tls.cert === undefined) {
+    throw new Error('its user has neither a token nor a client certificate at the moment');
+  }
+  return { tls, ...(authorization === undefined ? {} : { authorization }) };
+}
+
+async function bearerOf(tokenFile: string): Promise<string | undefined> {
+  const token = (await readFile(tokenFile, 'utf8')).trim();
+  return token === '' ? undefined : `Bearer ${token}`;
 }
 
 function authorizationOf(options: RequestOptions): string | undefined {

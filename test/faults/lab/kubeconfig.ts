@@ -42,6 +42,7 @@ export async function accessThrough(init: AccessInit): Promise<Access> {
       path: ACCOUNTS.object(account, 'token'),
       body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
     });
+    // In place, as a script of a user would: for a moment the file is empty.
     writeFileSync(tokenFile, status.token, { mode: 0o600 });
   };
   await renewToken();

@@ -94,6 +94,31 @@ test('files are relative to the kubeconfig and are read again', async () => {
   });
 });
 
+// client-go: "read empty token from file". Without the header the API server would take us for system:anonymous.
+for (const empty of ['', '\n']) {
+  test(`a token file that is empty (${JSON.stringify(empty)}) makes no call without a token`, async () => {
+    const time = fakeTime();
+    write('first', 'token');
+    const path = kubeconfig({ user: { tokenFile: 'token' } });
+    let unreadable = 0;
+    const onUnreadable = (): void => void (unreadable += 1);
+    const connection = await loadConnection({ kubeconfig: path, clock: time.clock, onUnreadable });
+    const first = await connection.credentials();
+    write(empty, 'token');
+    await time.advance(60_000);
+    assert.equal(await connection.credentials(), first, 'the previous token stays in use');
+    assert.equal(unreadable, 1);
+    connection.invalidate(first);
+    await assert.rejects(connection.credentials(), {
+      code: 'KUBE_CONFIG',
+      disposition: 'wait',
+      message: /has neither a token nor a client certificate at the moment/,
+    });
+    write('second', 'token');
+    assert.equal((await connection.credentials()).authorization, 'Bearer second');
+  });
+}
+
 test('an exec plugin runs again after its token is rejected', async () => {
   const count = join(directory, 'count');
   const script = `echo x >> ${count}; n=$(wc -l < ${count}); echo '{"status":{"token":"'$n'"}}'`;
