@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Answer, NoAnswer, Problem } from '../acme/answer.ts';
-import { callBackOff, pollBackOff } from './back-off.ts';
+import { pollBackOff } from './back-off.ts';
 import { isGone, judge } from './verdict.ts';
 import {
-  CLEAN_UP_FAILED,
   isFinalChallenge,
   type ChallengeMemory,
   type ChallengeRecord,
@@ -91,15 +90,10 @@ function failure(
   return { reason: `Authorization${state.charAt(0).toUpperCase()}${state.slice(1)}`, message };
 }
 
-/** After a solver presented it, or could not. */
-export function afterPresenting(
-  before: ChallengeBefore,
-  problem: string | undefined,
-): ChallengeAfter {
-  const { record, now } = before;
-  if (problem !== undefined) return solverFailed(before, 'PresentFailed', problem);
+/** After a solver presented it. One that cannot says so itself, and tries again by itself. */
+export function afterPresenting({ record, memory, now }: ChallengeBefore): ChallengeAfter {
   const presented = { ...record, ...CALM, presented: true, presentedAt: now };
-  return { record: presented, memory: { ...before.memory, passed: false } };
+  return { record: presented, memory: { ...memory, passed: false } };
 }
 
 /** After the self-check. What it found is asked again every ten seconds. */
@@ -123,23 +117,16 @@ export function afterAccepting(before: ChallengeBefore, answer: Answer<unknown>)
   return { record: { ...record, ...CALM, nextAttemptAt }, memory: { ...memory, polls: 1, read } };
 }
 
-/** After the clean-up; without a problem nothing is presented any more. */
-export function afterCleanUp(before: ChallengeBefore, problem: string | undefined): ChallengeAfter {
-  const { record, memory } = before;
-  if (problem !== undefined) return solverFailed(before, CLEAN_UP_FAILED, problem);
-  // The reason of the end stays.
-  const { reason, message } = record.reason === CLEAN_UP_FAILED ? CALM : record;
+/** After the clean-up: nothing is presented any more. The reason of the end stays. */
+export function afterCleanUp({
+  record,
+  memory,
+}: Pick<ChallengeBefore, 'record' | 'memory'>): ChallengeAfter {
+  const { reason, message } = record;
   return {
     record: { ...record, ...CALM, reason, message, presented: false },
     memory: { ...memory, passed: false },
   };
-}
-
-function solverFailed(before: ChallengeBefore, reason: string, message: string): ChallengeAfter {
-  const { record, memory, uid, now } = before;
-  const failures = record.failures + 1;
-  const nextAttemptAt = now + callBackOff(failures, uid);
-  return { record: { ...record, reason, message, failures, nextAttemptAt }, memory };
 }
 
 function afterCallError(

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
-  CLEAN_UP_FAILED,
   isFinalChallenge,
   waitsUntil,
   type ChallengeMemory,
@@ -47,7 +46,6 @@ export function nextChallengeStep(
 function cleanUpStep(record: ChallengeRecord, endedAt: number, now: number): ChallengeStep {
   if (!record.presented) return { step: 'done' };
   if (now - endedAt >= CLEAN_UP_MS) return { step: 'giveUpCleanUp' };
-  // A limit of the ACME server is no reason to leave a record where it is.
-  const until = record.reason === CLEAN_UP_FAILED ? waitsUntil(record, now) : undefined;
-  return until === undefined ? { step: 'cleanUp' } : { step: 'wait', until };
+  // No wait holds it back: a limit of the ACME server is no reason to leave a record where it is.
+  return { step: 'cleanUp' };
 }

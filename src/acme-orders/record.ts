@@ -115,9 +115,6 @@ export interface ChallengeMemory {
 /** The reason of an Order that waits until its account was read: the refusal can have been the account's. */
 export const UNAUTHORIZED = 'Unauthorized';
 
-/** The reason of a Challenge whose solver could not remove what it presented. */
-export const CLEAN_UP_FAILED = 'CleanUpFailed';
-
 const FINAL_CHALLENGES: readonly (ChallengeState | undefined)[] = [
   'valid',
   'invalid',

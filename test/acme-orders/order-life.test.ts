@@ -251,6 +251,19 @@ test('an authorization that the CA finds invalid ends the Order, and cleans up t
   );
 });
 
+test('a solver that cannot present yet is waited for, and no call is made before it can', () => {
+  const life = new SimulatedLife(new SimulatedCa(), ['a.example']);
+  let tries = 0;
+  life.present = () => {
+    tries += 1;
+    return tries < 50 ? 'the DNS server refused the update' : undefined;
+  };
+  life.run();
+  requireIssued(life);
+  const [authorization] = life.ca.authorizations.values();
+  assert.deepEqual([tries, authorization?.accepted], [50, 1]);
+});
+
 test('a clean-up that fails is tried for ten minutes and then given up: a namespace is not held', () => {
   const life = new SimulatedLife(new SimulatedCa(), ['a.example']);
   const triedAt: number[] = [];

@@ -41,7 +41,12 @@ interface SimulatedChallenge {
   readonly name: string;
   record: ChallengeRecord;
   memory: ChallengeMemory;
+  /** When its solver tries again what it could not do. */
+  solverUntil?: number;
 }
+
+/** As the loop of Challenges looks at a solver's clean-up. */
+const SOLVER_MS = 60_000;
 
 /** One Order and its Challenges on a virtual clock; each change of a status is one write. */
 export class SimulatedLife {
@@ -175,8 +180,15 @@ export class SimulatedLife {
     const step = nextChallengeStep(record, memory, deletedAt, this.now);
     if (step.step === 'wait') return step.until;
     if (step.step === 'done' || step.step === 'giveUpCleanUp') return undefined;
+    const isSolvers = step.step === 'present' || step.step === 'cleanUp';
+    const { solverUntil = this.now } = challenge;
+    if (isSolvers && this.now < solverUntil) return solverUntil;
     this.#boundary(`before ${step.step}`);
     this.steps.push(step.step);
+    if (isSolvers && this[step.step]() !== undefined) {
+      challenge.solverUntil = this.now + SOLVER_MS;
+      return 'moved';
+    }
     const before: ChallengeBefore = { record, memory, uid: url, now: this.now };
     const after = this.#challengeCall(step.step, challenge, before);
     this.#boundary(`answer of ${step.step}`);
@@ -198,21 +210,17 @@ export class SimulatedLife {
         return { record: afterScheduling(before.record), memory: before.memory };
       case 'readAuthorization':
         return afterReading(before, this.ca.readAuthorization(url));
-      case 'present': {
-        const fault = this.present();
+      case 'present':
         // A solver adds its value to those that are there; again, it changes nothing.
-        if (fault === undefined) values.add(url);
-        return afterPresenting(before, fault);
-      }
+        values.add(url);
+        return afterPresenting(before);
       case 'selfCheck':
         return afterSelfCheck(before, values.has(url) ? this.selfCheck() : 'no record');
       case 'accept':
         return afterAccepting(before, this.ca.accept(url));
-      case 'cleanUp': {
-        const fault = this.cleanUp();
-        if (fault === undefined) values.delete(url);
-        return afterCleanUp(before, fault);
-      }
+      case 'cleanUp':
+        values.delete(url);
+        return afterCleanUp(before);
     }
   }
 }

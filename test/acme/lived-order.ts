@@ -136,14 +136,14 @@ export class LivedOrder {
         return readChallenge(this.#session, target, before);
       case 'present':
         await this.#records.add(at, value);
-        return afterPresenting(before, undefined);
+        return afterPresenting(before);
       case 'selfCheck':
         return afterSelfCheck(before, (await this.#records.has(at, value)) ? undefined : 'none');
       case 'accept':
         return acceptTheChallenge(this.#session, target, before);
       case 'cleanUp':
         await this.#records.remove(at, value);
-        return afterCleanUp(before, undefined);
+        return afterCleanUp(before);
       default:
         throw new Error(step);
     }

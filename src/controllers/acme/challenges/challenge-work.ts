@@ -192,7 +192,7 @@ export class ChallengeWork {
       return this.#park({ reason: 'SolverNotFound', message });
     }
     if (!this.#isSolved) {
-      this.#take(afterPresenting(this.#before(), undefined));
+      this.#take(afterPresenting(this.#before()));
       return 'go on';
     }
     // From here on it is acme-solver's turn.
@@ -235,7 +235,7 @@ export class ChallengeWork {
 
   async #cleanUp(): Promise<ReconcileResult | 'go on'> {
     if (!this.#isSolved) {
-      this.#take(afterCleanUp(this.#before(), undefined));
+      this.#take(afterCleanUp(this.#before()));
       return 'go on';
     }
     await this.#save();
