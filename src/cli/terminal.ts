@@ -3,6 +3,9 @@
  * The only way of this command line to stdout and stderr. Messages repeat what others wrote (conditions,
  * names of requests, errors of the API server), so that no character reaches a terminal that it would interpret.
  */
+import { createInterface } from 'node:readline/promises';
+import { Writable } from 'node:stream';
+import { SignerError } from '../errors.ts';
 import { colorMarks } from './mark-colors.ts';
 import { printable, printableJson, printableLines } from '../quote.ts';
 
@@ -29,4 +32,33 @@ export function printMarked(text: string): void {
   const colored = process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '';
   const printed = printableLines(text);
   process.stdout.write(colored ? colorMarks(printed) : printed);
+}
+
+/**
+ * Asks the person at the terminal, who sees nothing of what they type.
+ *
+ * @throws SignerError USAGE (`fail`) where nobody is there to answer
+ */
+export async function askSecret(question: string): Promise<string> {
+  if (!process.stdin.isTTY) {
+    throw new SignerError({
+      code: 'USAGE',
+      disposition: 'fail',
+      message: `nobody can be asked "${printable(question.trim())}" here: stdin is no terminal; name a file with the password`,
+    });
+  }
+  process.stderr.write(printable(question));
+  // Readline edits the line; its echo goes nowhere.
+  const nowhere = new Writable({
+    write(_chunk, _encoding, done) {
+      done();
+    },
+  });
+  const input = createInterface({ input: process.stdin, output: nowhere, terminal: true });
+  try {
+    return await input.question('');
+  } finally {
+    input.close();
+    process.stderr.write('\n');
+  }
 }

@@ -27,6 +27,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   ledger: ['pki'],
   refreshing: ['api', 'pki'],
   authorities: ['issuance', 'pki', 'revocation'],
+  keystores: ['pki'],
   kube: ['protobuf'],
   reconciling: ['kube'],
   installing: ['api', 'kube', 'runtime', 'reconciling'],
@@ -38,7 +39,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   controllers: [
     ...SERVED,
     ...['runtime', 'acme', 'acme-orders', 'acme-issuing', 'acme-solving'],
-    ...['ledger', 'reconciling', 'installing', 'refreshing'],
+    ...['ledger', 'reconciling', 'installing', 'refreshing', 'keystores'],
   ],
   'conformance-runner': ['api', 'pki', 'kube', 'conformance'],
   manifests: [
@@ -58,7 +59,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   cli: [
     ...SERVED,
     ...['runtime', 'controllers', 'authorities', 'conformance', 'conformance-runner'],
-    ...['acme-solving', 'refreshing', 'installing', 'ledger'],
+    ...['acme-solving', 'refreshing', 'installing', 'ledger', 'keystores'],
     ...['app', 'manifests', 'operations', 'checks', 'explanations', 'reconciling'],
   ],
 };
@@ -149,8 +150,8 @@ const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   tldts: ['acme-orders'],
   'dns-packet': ['acme-solving'],
   pg: ['ledger'],
-  pkijs: ['revocation'],
-  asn1js: ['revocation'],
+  pkijs: ['keystores', 'revocation'],
+  asn1js: ['keystores', 'revocation'],
   express: ['web'],
   'prom-client': ['web'],
   '@marcbachmann/cel-js': ['cel'],

@@ -3,9 +3,20 @@ import { Option, type Command } from 'commander';
 import { KEY_TYPES } from '../../../vocabulary.ts';
 import type { RequestOptions } from './run.ts';
 import { durationFlag, gather } from '../../../app/flag-values.ts';
+import { PASSWORD_VARIABLE } from '../../pkcs12-password.ts';
 import { addUserOptions } from '../../user-client.ts';
 
 const DEFAULT_WAIT_SECONDS = 600;
+
+const HELP = `
+Examples:
+  countersign request --signer example.com/people --name jane --group dev
+  countersign request --signer example.com/web --name web --dns www.example.com --usage 'server auth'
+  countersign request --signer example.com/people --name jane --pkcs12 jane.p12
+
+Exit codes:
+  0  the certificate is written                  2  the command line is wrong; it was denied, failed or
+  1  the API server or a file refused                took too long`;
 
 /** Adds `countersign request`: makes a key and a request and, once it is signed, a kubeconfig. */
 export function addRequestCommand(root: Command): void {
@@ -32,6 +43,11 @@ export function addRequestCommand(root: Command): void {
     )
     .addOption(new Option('--expires <duration>', 'validity to request').argParser(durationFlag))
     .option('--out <directory>', 'directory for <name>.key, <name>.crt and <name>.kubeconfig', '.')
+    .option('--pkcs12 <file>', 'also write key and chain as PKCS#12, for browsers and Java')
+    .option(
+      '--pkcs12-password-file <file>',
+      `file with its password (default: ${PASSWORD_VARIABLE}, else you are asked)`,
+    )
     .option(
       '--csr-name <name>',
       'name of the CertificateSigningRequest (default: made from --name)',
@@ -40,7 +56,8 @@ export function addRequestCommand(root: Command): void {
       new Option('--timeout <duration>', 'how long to wait for the certificate')
         .argParser(durationFlag)
         .default(DEFAULT_WAIT_SECONDS, '10m'),
-    );
+    )
+    .addHelpText('after', HELP);
   addUserOptions(command).action(async (options: RequestOptions) => {
     const { request } = await import('./run.ts');
     await request(options);

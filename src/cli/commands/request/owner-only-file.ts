@@ -51,7 +51,7 @@ export async function writeNewKey(path: string, pem: string): Promise<void> {
 }
 
 /** Replaces a file. Removed first, so that the mode of an older file does not remain. */
-export async function replaceFile(path: string, text: string): Promise<void> {
+export async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
   await rm(path, { force: true });
-  await writeFile(path, text, { mode: OWNER_ONLY, flag: 'wx' });
+  await writeFile(path, content, { mode: OWNER_ONLY, flag: 'wx' });
 }

@@ -21,13 +21,14 @@ import { fileBase, replaceFile, writeNewKey } from './owner-only-file.ts';
 import { issuedChain } from './issued-chain.ts';
 import { whyNobodyServes } from './served-names.ts';
 import { renderKubeconfig } from './kubeconfig-file.ts';
+import { preparePkcs12, type Pkcs12Options } from './pkcs12-file.ts';
 import type { KeyType } from '../../../vocabulary.ts';
 import { printable } from '../../../quote.ts';
 import { printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 
 /** Flags of `countersign request`. */
-export interface RequestOptions extends UserOptions {
+export interface RequestOptions extends UserOptions, Pkcs12Options {
   readonly signer: string;
   readonly name: string;
   readonly group: readonly string[];
@@ -60,6 +61,7 @@ const HINT_MS = 3_000;
 export async function request(options: RequestOptions): Promise<void> {
   for (const name of [options.name, ...options.group]) requireVisible(name, 'the request');
   const base = fileBase(options.out, options.name);
+  const writePkcs12 = await preparePkcs12(options, process.env);
   const { connection, client } = await connectUser(options, 'request');
   try {
     const { key, pem } = await generatePrivateKey(options.keyType);
@@ -86,8 +88,10 @@ export async function request(options: RequestOptions): Promise<void> {
     const answer = await issued(client, made, options.timeout * 1000);
     const certificate = issuedChain(answer, publicKeyOf(key));
     await replaceFile(`${base}.crt`, certificate);
+    await writePkcs12?.(options.name, key, certificate);
     const kubeconfig = await kubeconfigOf(connection, options.name, certificate, pem);
     await replaceFile(`${base}.kubeconfig`, kubeconfig);
+    if (options.pkcs12 !== undefined) report(`wrote ${options.pkcs12}`);
     report(
       `wrote ${base}.crt and ${base}.kubeconfig; try: kubectl --kubeconfig ${base}.kubeconfig auth whoami`,
     );

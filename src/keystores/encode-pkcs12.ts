@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+import { createHash, webcrypto } from 'node:crypto';
+import { BmpString, ObjectIdentifier, OctetString } from 'asn1js';
+import {
+  Attribute,
+  AuthenticatedSafe,
+  CertBag,
+  CryptoEngine,
+  PFX,
+  PKCS8ShroudedKeyBag,
+  SafeBag,
+  SafeContents,
+} from 'pkijs';
+import { requirePassword } from './password.ts';
+import {
+  OID_ANY_EXTENDED_KEY_USAGE,
+  OID_CERT_BAG,
+  OID_DATA,
+  OID_FRIENDLY_NAME,
+  OID_LOCAL_KEY_ID,
+  OID_SHROUDED_KEY_BAG,
+  OID_TRUSTED_KEY_USAGE,
+  OID_X509_CERTIFICATE,
+} from './pkcs12-oids.ts';
+
+/** A private key and the chain of its certificate. */
+export interface KeyEntry {
+  /** What Java calls its alias, and OpenSSL its friendlyName. */
+  readonly alias: string;
+  /** DER PrivateKeyInfo (RFC 5958). */
+  readonly pkcs8: Uint8Array;
+  /** DER, that of the key first. */
+  readonly chain: readonly Uint8Array[];
+}
+
+/** A certificate that Java takes for a trust anchor: the bag has Oracle's attribute trustedKeyUsage. */
+export interface TrustedEntry {
+  /** One of its own for each: Java drops the first of two with one alias. */
+  readonly alias: string;
+  /** DER. */
+  readonly certificate: Uint8Array;
+}
+
+/** What a PKCS#12 file is to hold. */
+export interface KeyStore {
+  readonly keys?: readonly KeyEntry[];
+  readonly trusted?: readonly TrustedEntry[];
+}
+
+/**
+ * Rounds of PBKDF2 and of the MAC's derivation: whoever guesses passwords tries the cheaper of the two. Java refuses
+ * over 5,000,000.
+ */
+const ITERATIONS = 100_000;
+
+const AES_256_CBC = { name: 'AES-CBC', length: 256 };
+
+/**
+ * Encodes a PKCS#12 file (RFC 7292) as OpenSSL 3 and Java 8u301 read it: PBES2 with AES-256-CBC and
+ * PBKDF2-HMAC-SHA-256 for keys and certificates, HMAC-SHA-256 over the whole. Salts are random: the same entries give
+ * other bytes each time, so compare what was decoded.
+ *
+ * @param password - protects all; printable ASCII, since programs encode other characters differently
+ * @returns DER
+ * @throws SignerError USAGE (`fail`) for a password that not every program reads
+ */
+export async function encodePkcs12(
+  { keys = [], trusted = [] }: KeyStore,
+  password: string,
+): Promise<Uint8Array> {
+  const engine = new CryptoEngine({ name: 'node', crypto: webcrypto });
+  const secret = bufferOf(Buffer.from(requirePassword(password), 'ascii'));
+  const keyBags = await Promise.all(keys.map((each) => keyBagOf(each, secret, engine)));
+  const certificates = [...keys.flatMap(chainBagsOf), ...trusted.map(trustedBagOf)];
+  // Keys are encrypted one by one, certificates together: what OpenSSL and Java do.
+  const safes = [
+    ...(keyBags.length === 0 ? [] : [{ privacyMode: 0, value: contentsOf(keyBags) }]),
+    { privacyMode: 1, value: contentsOf(certificates) },
+  ];
+  const safe = new AuthenticatedSafe({ parsedValue: { safeContents: safes } });
+  await safe.makeInternalValues(
+    { safeContents: safes.map((each) => (each.privacyMode === 0 ? {} : encryptionOf(secret))) },
+    engine,
+  );
+  const file = new PFX({ parsedValue: { integrityMode: 0, authenticatedSafe: safe } });
+  await file.makeInternalValues(
+    {
+      ...{ password: secret, iterations: ITERATIONS },
+      ...{ pbkdf2HashAlgorithm: 'SHA-256', hmacHashAlgorithm: 'SHA-256' },
+    },
+    engine,
+  );
+  return new Uint8Array(file.toSchema().toBER(false));
+}
+
+function encryptionOf(password: ArrayBuffer): object {
+  return {
+    password,
+    contentEncryptionAlgorithm: AES_256_CBC,
+    hmacHashAlgorithm: 'SHA-256',
+    iterationCount: ITERATIONS,
+  };
+}
+
+async function keyBagOf(
+  { alias, pkcs8, chain }: KeyEntry,
+  password: ArrayBuffer,
+  engine: CryptoEngine,
+): Promise<SafeBag> {
+  const { contentEncryptionAlgorithm, encryptedContent } = await engine.encryptEncryptedContentInfo(
+    {
+      ...{ password, contentEncryptionAlgorithm: AES_256_CBC, hmacHashAlgorithm: 'SHA-256' },
+      ...{ iterationCount: ITERATIONS, contentToEncrypt: bufferOf(pkcs8), contentType: OID_DATA },
+    },
+  );
+  if (encryptedContent === undefined) throw new Error('pkijs encrypted no key');
+  return new SafeBag({
+    bagId: OID_SHROUDED_KEY_BAG,
+    bagValue: new PKCS8ShroudedKeyBag({
+      encryptionAlgorithm: contentEncryptionAlgorithm,
+      encryptedData: encryptedContent,
+    }),
+    bagAttributes: [nameOf(alias), localKeyIdOf(chain)],
+  });
+}
+
+/** A key's chain: the first certificate says by its localKeyId that it is the key's. */
+function chainBagsOf({ alias, chain }: KeyEntry): readonly SafeBag[] {
+  return chain.map((der, index) =>
+    certificateBag(der, index === 0 ? [nameOf(alias), localKeyIdOf(chain)] : []),
+  );
+}
+
+function trustedBagOf({ alias, certificate }: TrustedEntry): SafeBag {
+  const trustedFor = new Attribute({
+    type: OID_TRUSTED_KEY_USAGE,
+    values: [new ObjectIdentifier({ value: OID_ANY_EXTENDED_KEY_USAGE })],
+  });
+  return certificateBag(certificate, [nameOf(alias), trustedFor]);
+}
+
+function certificateBag(der: Uint8Array, attributes: Attribute[]): SafeBag {
+  const bag = new CertBag({ certId: OID_X509_CERTIFICATE });
+  // As it came, not as pkijs would encode it again.
+  bag.certValue = new OctetString({ valueHex: bufferOf(der) });
+  return new SafeBag({
+    bagId: OID_CERT_BAG,
+    bagValue: bag,
+    ...(attributes.length === 0 ? {} : { bagAttributes: attributes }),
+  });
+}
+
+function nameOf(alias: string): Attribute {
+  return new Attribute({ type: OID_FRIENDLY_NAME, values: [new BmpString({ value: alias })] });
+}
+
+function localKeyIdOf([first = new Uint8Array()]: readonly Uint8Array[]): Attribute {
+  const id = createHash('sha256').update(first).digest();
+  return new Attribute({
+    type: OID_LOCAL_KEY_ID,
+    values: [new OctetString({ valueHex: bufferOf(id) })],
+  });
+}
+
+function contentsOf(safeBags: readonly SafeBag[]): SafeContents {
+  return new SafeContents({ safeBags: [...safeBags] });
+}
+
+/** A copy that is an ArrayBuffer of its own, which is what pkijs takes. */
+function bufferOf(bytes: Uint8Array): ArrayBuffer {
+  return Uint8Array.from(bytes).buffer;
+}

@@ -1,0 +1,22 @@
+// SPDX-License-Identifier: Apache-2.0
+// Object identifiers of PKCS#12 as dotted decimal text, by the names that RFC 7292 and RFC 2985 give them.
+
+/** id-data, RFC 5652 §4. */
+export const OID_DATA = '1.2.840.113549.1.7.1';
+/** pkcs-12-pkcs-8ShroudedKeyBag, RFC 7292 §4.2. */
+export const OID_SHROUDED_KEY_BAG = '1.2.840.113549.1.12.10.1.2';
+/** pkcs-12-certBag, RFC 7292 §4.2. */
+export const OID_CERT_BAG = '1.2.840.113549.1.12.10.1.3';
+/** x509Certificate, RFC 7292 §4.2.3. */
+export const OID_X509_CERTIFICATE = '1.2.840.113549.1.9.22.1';
+/** friendlyName, RFC 2985 §5.5.1. */
+export const OID_FRIENDLY_NAME = '1.2.840.113549.1.9.20';
+/** localKeyId, RFC 2985 §5.5.2. */
+export const OID_LOCAL_KEY_ID = '1.2.840.113549.1.9.21';
+/**
+ * trustedKeyUsage, an attribute of Oracle's: by it alone does Java take a certificate without a key for trusted
+ * (JDK-8076190, `sun.security.pkcs12.PKCS12KeyStore`).
+ */
+export const OID_TRUSTED_KEY_USAGE = '2.16.840.1.113894.746875.1.1';
+/** anyExtendedKeyUsage, RFC 5280 §4.2.1.12: trusted for everything. */
+export const OID_ANY_EXTENDED_KEY_USAGE = '2.5.29.37.0';
