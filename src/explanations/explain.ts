@@ -32,6 +32,7 @@ import { inOrder, type Explanation, type Journey } from './explanation.ts';
 import { explainPodRequest } from './pod-certificate-request.ts';
 import { explainPod, mountedSigners } from './pod.ts';
 import { readEvents } from './read-events.ts';
+import { readEvidence } from './read-evidence.ts';
 import { challengesOf, newestOrder } from './read-orders.ts';
 import { readNamedSigner, readSignerView } from './read-signer-view.ts';
 import { isOfAcme, type SignerView } from './signer-view.ts';
@@ -139,7 +140,9 @@ async function ofPodRequest(
   request: PodCertificateRequest,
 ): Promise<Explanation> {
   const view = await readSignerView(client, request.spec.signerName);
-  return finish(client, 'podcertificaterequest', request, explainPodRequest(request, view));
+  const evidence = await readEvidence(client, request, view);
+  const journey = explainPodRequest(request, view, evidence);
+  return finish(client, 'podcertificaterequest', request, journey);
 }
 
 async function explainCr(init: ExplainInit, { name, namespace }: Subject): Promise<Explanation> {

@@ -2,7 +2,7 @@
 
 /**
  * Where a thing stands. `WaitsForApproval`: for a person. `WaitsForRule`: approved, and no rule of the signer allows it.
- * `WaitsForSigner`: nobody serves its signer. `WaitsForComponent`: it can be answered now.
+ * `WaitsForSigner`: nobody serves its signer. `WaitsForService`: what its names are proven by is not there. `WaitsForComponent`: it can be answered now.
  * `WaitsForServer`: for an ACME server, or for a name to be proved to it.
  */
 export type State =
@@ -11,6 +11,7 @@ export type State =
   | 'Failed'
   | 'WaitsForApproval'
   | 'WaitsForRule'
+  | 'WaitsForService'
   | 'WaitsForSigner'
   | 'WaitsForComponent'
   | 'WaitsForServer'

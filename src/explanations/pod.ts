@@ -4,8 +4,8 @@ import type { Explanation, Journey, State } from './explanation.ts';
 
 /** The worst state decides. */
 const ORDER: readonly State[] = [
-  ...(['Failed', 'Denied', 'WaitsForSigner', 'WaitsForRule', 'WaitsForApproval'] as const),
-  ...(['WaitsForComponent', 'Issued'] as const),
+  ...(['Failed', 'Denied', 'WaitsForSigner', 'WaitsForRule', 'WaitsForService'] as const),
+  ...(['WaitsForApproval', 'WaitsForComponent', 'Issued'] as const),
 ];
 
 /** The signer names of the `podCertificate` projections of a pod, each once. */

@@ -219,7 +219,7 @@ const empty = file('empty.yaml', 'kind: CertificateSigningRequest\n');
 const refused: [law: string, csr: string, flags: string[], code: number, stderr: RegExp][] = [
   ['a file that is not there', join(directory, 'none'), ['--user', 'jane'], 1, /ENOENT.*none/],
   ['an object without a request', empty, ['--user', 'jane'], 1, /empty\.yaml: .*no spec\.request/],
-  ['no --user', jane, [], 1, /'--user <name>' not specified/],
+  ['no --user', jane, [], 2, /give --csr and --user, or --pod/],
   [
     'seconds that are none',
     jane,

@@ -8,7 +8,10 @@ export interface PodVolume {
   readonly secret?: { readonly secretName?: string };
   readonly projected?: {
     readonly sources?: readonly {
-      readonly podCertificate?: { readonly signerName?: string };
+      readonly podCertificate?: {
+        readonly signerName?: string;
+        readonly userAnnotations?: Readonly<Record<string, string>>;
+      };
       readonly secret?: { readonly name?: string };
       readonly clusterTrustBundle?: {
         readonly name?: string;

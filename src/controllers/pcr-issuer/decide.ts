@@ -48,7 +48,7 @@ export function decide(snapshot: PodDecisionInput): PodPlan {
 
 function judge(snapshot: PodDecisionInput, pods: PodProfile, publicKey: PublicKeyInfo): PodPlan {
   const { request, profile, authority } = snapshot;
-  const evaluated = pods.together(() => evaluate(snapshot, pods));
+  const evaluated = pods.together(() => evaluatePod(snapshot, pods));
   if ('kind' in evaluated) return evaluated;
   const { subject, proof } = evaluated;
   if (authority instanceof SignerError) return { kind: 'wait', error: authority };
@@ -71,16 +71,27 @@ function judge(snapshot: PodDecisionInput, pods: PodProfile, publicKey: PublicKe
 /** The address of a pod is another pod's after it: the shortest leaf that the API server takes. */
 const MAX_ADDRESS_SECONDS = MIN_LIFETIME_SECONDS;
 
-interface Evaluated {
+/** Whom a leaf names, and what proves it. */
+interface EvaluatedPod {
   readonly subject: LeafSubject;
+  /** Undefined: nothing was read of the pod. */
   readonly proof: Proof | undefined;
 }
 
-/** All that runs expressions and patterns of the spec. */
-function evaluate(
-  { request, profile, reservedPrefixes, evidence }: PodDecisionInput,
+/**
+ * All that runs expressions and patterns of the spec: whom a leaf would name, or why there is none.
+ *
+ * @throws SignerError (`wait`) of an expression
+ */
+export function evaluatePod(
+  {
+    request,
+    profile,
+    reservedPrefixes,
+    evidence,
+  }: Pick<PodDecisionInput, 'request' | 'profile' | 'reservedPrefixes' | 'evidence'>,
   pods: PodProfile,
-): PodPlan | Evaluated {
+): PodPlan | EvaluatedPod {
   const refusal = checkAnnotations(request, pods);
   if (refusal !== undefined) return refusal;
   const judged = pods.readsPod ? judgeEvidence(pods, request, evidence) : undefined;

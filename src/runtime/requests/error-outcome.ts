@@ -87,8 +87,8 @@ function sharedByOf(error: SignerError): RequestOutcome['sharedBy'] {
   return OF_THE_SERVER.has(error.code) || isClock(error) ? 'server' : undefined;
 }
 
-/** `ANCHOR_NOT_SERVED` → `AnchorNotServed`; a denied permission gets its own name. */
-function reasonOf(error: SignerError): string {
+/** The reason of Events and metrics: `ANCHOR_NOT_SERVED` → `AnchorNotServed`; a denied permission gets its own name. */
+export function reasonOf(error: SignerError): string {
   if (error instanceof KubeError && isForbidden(error)) return 'RightMissing';
   if (error instanceof KubeError && isClock(error)) return 'ClockSkew';
   return error.code

@@ -1,7 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
 import { gather, secondsFlag } from '../../../app/flag-values.ts';
+import { SignerError } from '../../../errors.ts';
 import type { PolicyTestOptions } from './test-certificate-request.ts';
+
+/** What the flags give: a request, or a pod. */
+interface PolicyTestFlags extends Omit<PolicyTestOptions, 'csr' | 'user'> {
+  readonly pod?: string;
+  readonly csr?: string;
+  readonly user?: string;
+}
 
 /** Adds `countersign policy test`: evaluates the rules for a request, without a cluster. */
 export function addPolicyCommand(root: Command): void {
@@ -15,15 +23,19 @@ export function addPolicyCommand(root: Command): void {
       '--signer-file <file>',
       'YAML file with the ClusterSigner, Signer, AcmeClusterSigner or AcmeSigner',
     )
-    .requiredOption(
+    .option(
+      '--pod <file>',
+      'test spec.pods: YAML with a Pod, or a workload that makes Pods, and the Services of its namespace',
+    )
+    .option(
       '--csr <file>',
       'file with the PKCS#10 request as PEM, or a CertificateSigningRequest or CertificateRequest as YAML',
     )
     .option(
       '--namespace <name>',
-      'test it as a CertificateRequest of cert-manager in this namespace',
+      'test it as a CertificateRequest of cert-manager in this namespace; with --pod, the namespace of the pod',
     )
-    .requiredOption('--user <name>', 'username of the requester')
+    .option('--user <name>', 'username of the requester; needed with --csr')
     .option('--uid <uid>', 'UID of the requester', '')
     .option('--group <name>', 'group of the requester (repeatable)', gather, [])
     .option(
@@ -40,8 +52,17 @@ export function addPolicyCommand(root: Command): void {
       [],
     )
     .addHelpText('after', '\nExit code: 0 approve; 1 a file cannot be read; 3 deny; 4 no opinion.')
-    .action(async (options: PolicyTestOptions) => {
+    .action(async ({ pod, csr, user, ...options }: PolicyTestFlags) => {
+      if (pod !== undefined && csr === undefined) {
+        const { testPod } = await import('./test-pod.ts');
+        process.exitCode = await testPod({ ...options, pod });
+        return;
+      }
+      if (pod !== undefined || csr === undefined || user === undefined) {
+        const message = 'give --csr and --user, or --pod';
+        throw new SignerError({ code: 'USAGE', disposition: 'fail', message });
+      }
       const { testPolicy } = await import('./test.ts');
-      process.exitCode = await testPolicy(options);
+      process.exitCode = await testPolicy({ ...options, csr, user });
     });
 }

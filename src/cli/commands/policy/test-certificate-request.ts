@@ -96,3 +96,10 @@ export interface PolicyTestOptions {
   readonly expirationSeconds?: number;
   readonly reservedPrefix: readonly string[];
 }
+
+/** For scripts and CI: a request that is not approved is not a success. */
+export const EXIT_CODES: Readonly<Record<PolicyTestVerdict['word'], number>> = {
+  APPROVE: 0,
+  DENY: 3,
+  'NO OPINION': 4,
+};

@@ -10,17 +10,11 @@ import { unlessNotAskable } from './acme-request.ts';
 import { parseSignerFile } from './signer-file.ts';
 import { writtenSpec } from './request-file.ts';
 import {
+  EXIT_CODES,
   judgeCertificateRequest,
   type PolicyTestOptions,
   type PolicyTestVerdict,
 } from './test-certificate-request.ts';
-
-/** For scripts and CI: a request that is not approved is not a success. */
-const EXIT_CODES: Readonly<Record<PolicyTestVerdict['word'], number>> = {
-  APPROVE: 0,
-  DENY: 3,
-  'NO OPINION': 4,
-};
 
 const WORDS: Readonly<Record<ApprovalPlan['kind'], PolicyTestVerdict['word']>> = {
   approve: 'APPROVE',

@@ -1,0 +1,170 @@
+// SPDX-License-Identifier: Apache-2.0
+import { readFile } from 'node:fs/promises';
+import { parseAllDocuments } from 'yaml';
+import type { KubeObject } from '../../../api/object/object.ts';
+import type { Pod } from '../../../api/object/pod.ts';
+import type { Service } from '../../../api/object/service.ts';
+import type { PodCertificateRequest } from '../../../api/request/pod-certificate-request.ts';
+import type { SignerObject } from '../../../api/signer/cluster-signer.ts';
+import { evaluatePod } from '../../../controllers/pcr-issuer/decide.ts';
+import { SignerError, attempt } from '../../../errors.ts';
+import { compileProfile } from '../../../issuance/profile.ts';
+import { printable } from '../../../quote.ts';
+import { reasonOf } from '../../../runtime/requests/error-outcome.ts';
+import type { LeafSubject } from '../../../vocabulary.ts';
+import { printText } from '../../terminal.ts';
+import { parseSignerFile } from './signer-file.ts';
+import { EXIT_CODES, type PolicyTestVerdict } from './test-certificate-request.ts';
+
+/** Flags of `countersign policy test --pod`. */
+interface PodTestOptions {
+  readonly signerFile: string;
+  readonly pod: string;
+  readonly namespace?: string;
+  readonly reservedPrefix: readonly string[];
+}
+
+/** What the API server adds, and a file lacks. */
+const UNSET = { uid: '', resourceVersion: '', creationTimestamp: '' };
+
+/**
+ * Runs `countersign policy test --pod`: prints whom the leaf of a pod would name, or why it would get none.
+ *
+ * @returns the exit code
+ * @throws SignerError SPEC_INVALID for a file that cannot be read
+ */
+export async function testPod(options: PodTestOptions): Promise<number> {
+  const signer = parseSignerFile(await readFile(options.signerFile, 'utf8'), options.signerFile);
+  const objects = objectsOf(await readFile(options.pod, 'utf8'), options.pod);
+  const pod = podIn(objects, options);
+  const { namespace } = pod.metadata;
+  const services = objects.filter(
+    ({ kind, metadata }) =>
+      kind === 'Service' && (metadata.namespace ?? options.namespace ?? 'default') === namespace,
+  );
+  const evidence = { pod, services: services as readonly Service[] };
+  const { word, message } = judge(signer, evidence, options);
+  const lines = message.split('\n').map((line) => `  ${printable(line)}\n`);
+  printText(`${word}\n${lines.join('')}`);
+  return EXIT_CODES[word];
+}
+
+function judge(
+  { spec }: SignerObject,
+  evidence: { readonly pod: Pod; readonly services: readonly Service[] },
+  { reservedPrefix: reservedPrefixes }: PodTestOptions,
+): PolicyTestVerdict {
+  const profile = compileProfile(spec);
+  const { pods } = profile;
+  if (pods === undefined)
+    return {
+      word: 'NO OPINION',
+      message: 'there is no spec.pods: this signer does not serve pods',
+    };
+  const request = requestOf(evidence.pod, spec.signerName);
+  if (request === undefined) {
+    const message = `the pod has no volume with a podCertificate of signer ${spec.signerName}`;
+    return { word: 'NO OPINION', message };
+  }
+  const snapshot = { request, profile, reservedPrefixes, evidence };
+  return verdictOf(attempt(() => pods.together(() => evaluatePod(snapshot, pods))));
+}
+
+function verdictOf(found: ReturnType<typeof evaluatePod> | SignerError): PolicyTestVerdict {
+  if (found instanceof SignerError) return waits(found);
+  if (!('kind' in found)) return { word: 'APPROVE', message: namesText(found.subject) };
+  if (found.kind === 'deny') return { word: 'DENY', message: `${found.reason}: ${found.message}` };
+  return found.kind === 'wait' ? waits(found.error) : { word: 'NO OPINION', message: found.kind };
+}
+
+/** Its request is answered when somebody has mended that. */
+function waits(error: SignerError): PolicyTestVerdict {
+  return { word: 'NO OPINION', message: `${reasonOf(error)}: ${error.message}` };
+}
+
+function namesText({ commonName, dnsNames, uris, ipAddresses }: LeafSubject): string {
+  return [
+    ...(commonName === '' ? [] : [`CN ${commonName}`]),
+    ...dnsNames.map((name) => `DNS ${name}`),
+    ...uris.map((name) => `URI ${name}`),
+    ...ipAddresses.map((name) => `IP ${name}`),
+  ].join('\n');
+}
+
+function objectsOf(text: string, fileName: string): readonly KubeObject[] {
+  return parseAllDocuments(text, { logLevel: 'error' }).flatMap((document) => {
+    const [problem] = document.errors;
+    if (problem !== undefined) throw invalid(`${fileName}: ${problem.message}`);
+    const object = document.toJS({ maxAliasCount: 100 }) as
+      (Partial<KubeObject> & { readonly items?: readonly KubeObject[] }) | null;
+    if (object?.items !== undefined) return object.items;
+    return object?.metadata === undefined ? [] : [object as KubeObject];
+  });
+}
+
+/** A workload with a template of pods; CronJobs have theirs one level deeper. */
+interface Templated extends KubeObject {
+  readonly spec?: {
+    readonly serviceName?: string;
+    readonly template?: Pick<Pod, 'spec'> & { readonly metadata?: Partial<Pod['metadata']> };
+    readonly jobTemplate?: Pick<Templated, 'spec'>;
+  };
+}
+
+/** The Pod of the file, or the first one that its workload makes. */
+function podIn(objects: readonly KubeObject[], options: PodTestOptions): Pod {
+  for (const object of objects) {
+    const found = object.kind === 'Pod' ? (object as Pod) : firstOf(object);
+    if (found === undefined) continue;
+    const namespace = object.metadata.namespace ?? options.namespace ?? 'default';
+    const metadata = { ...found.metadata, ...UNSET, namespace };
+    return { ...found, metadata, spec: settled(found.spec) };
+  }
+  const what = 'there is neither a Pod nor a workload with a template of one; add it';
+  throw invalid(`${options.pod}: ${what}`);
+}
+
+/** The first pod of a workload; undefined: it makes none. */
+function firstOf({ kind, metadata, ...workload }: KubeObject): Pod | undefined {
+  const { spec } = workload as Pick<Templated, 'spec'>;
+  const template = spec?.template ?? spec?.jobTemplate?.spec?.template;
+  if (template === undefined) return undefined;
+  const name = `${metadata.name}-0`;
+  const ofSet =
+    kind === 'StatefulSet' ? { hostname: name, subdomain: spec?.serviceName ?? '' } : {};
+  return {
+    ...{ apiVersion: 'v1', kind: 'Pod' },
+    metadata: { ...template.metadata, ...UNSET, name },
+    spec: { ...ofSet, ...template.spec },
+  };
+}
+
+/** With what the API server and the scheduler fill in. */
+function settled(spec: Pod['spec']): Pod['spec'] {
+  const { nodeName = 'node', serviceAccountName = 'default' } = spec;
+  return { ...spec, nodeName, serviceAccountName };
+}
+
+/** As the pod's kubelet would write it, without a key. */
+function requestOf({ metadata, spec }: Pod, signerName: string): PodCertificateRequest | undefined {
+  const source = (spec.volumes ?? [])
+    .flatMap(({ projected }) => projected?.sources ?? [])
+    .find(({ podCertificate }) => podCertificate?.signerName === signerName)?.podCertificate;
+  if (source === undefined) return undefined;
+  const { nodeName = '', serviceAccountName = '' } = spec;
+  return {
+    ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'PodCertificateRequest' },
+    metadata: { ...UNSET, namespace: metadata.namespace ?? '', name: 'policy-test' },
+    spec: {
+      ...{ signerName, podName: metadata.name, podUID: metadata.uid, nodeName, nodeUID: '' },
+      ...{ serviceAccountName, serviceAccountUID: '' },
+      ...(source.userAnnotations === undefined
+        ? {}
+        : { unverifiedUserAnnotations: source.userAnnotations }),
+    },
+  };
+}
+
+function invalid(message: string): SignerError {
+  return new SignerError({ code: 'SPEC_INVALID', disposition: 'wait', message });
+}

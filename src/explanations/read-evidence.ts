@@ -1,0 +1,43 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Pod } from '../api/object/pod.ts';
+import type { Service } from '../api/object/service.ts';
+import { isTerminal, type PodCertificateRequest } from '../api/request/pod-certificate-request.ts';
+import { readsPods } from '../api/signer/cluster-signer.ts';
+import type { PodEvidence } from '../controllers/pcr-issuer/evidence/evidence.ts';
+import { messageOf } from '../errors.ts';
+import type { Client } from '../kube/client/client.ts';
+import { PODS } from '../kube/client/eviction.ts';
+import { KubeError, ignoreNotFound } from '../kube/client/kube-error.ts';
+import { resource } from '../kube/resource/resource.ts';
+import { listPages } from '../kube/watch/list-pages.ts';
+import type { SignerView } from './signer-view.ts';
+
+const SERVICES = resource({ group: '', version: 'v1', plural: 'services' });
+
+/**
+ * Reads what the names of a request that waits are proven by, with the user's permissions.
+ *
+ * @returns why it may not be read, as a text; undefined where the signer asks for nothing
+ * @throws KubeError other than 403
+ */
+export async function readEvidence(
+  client: Client,
+  request: PodCertificateRequest,
+  { signer }: SignerView,
+): Promise<PodEvidence | string | undefined> {
+  if (signer === undefined || !readsPods(signer.spec) || isTerminal(request)) return undefined;
+  const { namespace = '' } = request.metadata;
+  const path = PODS.object({ namespace, name: request.spec.podName });
+  try {
+    const pod = await client.request<Pod>({ method: 'GET', path }).catch(ignoreNotFound);
+    if (signer.spec.pods?.services === undefined) return { pod, services: undefined };
+    const services: Service[] = [];
+    await listPages({ client, path: SERVICES.collection(namespace) }, (each) => {
+      services.push(each as Service);
+    });
+    return { pod, services };
+  } catch (error) {
+    if (error instanceof KubeError && error.status === 403) return messageOf(error);
+    throw error;
+  }
+}
