@@ -23,6 +23,7 @@ import { addCredentialOptions, addDnsOptions } from '../app/acme/dns-options.ts'
 import { addLedgerVerbs } from './commands/ledger/flags.ts';
 import { addCertManagerOperatorVerbs, addOperatorVerbs } from './commands/operator/flags.ts';
 import { addRefreshOptions, addRefreshSecretOption } from './refresh-options.ts';
+import { addInspectCommand } from './commands/inspect/flags.ts';
 import { addExplainCommand } from './commands/explain/flags.ts';
 import { addSelfCheckOptions } from '../app/acme/self-check-options.ts';
 import { addManifestsCommand } from './commands/manifests/flags.ts';
@@ -144,6 +145,7 @@ function program(): Command {
   }
   addCheckCommand(root);
   addExplainCommand(root);
+  addInspectCommand(root);
   addApproveCommands(root);
   addRequestCommand(root);
   addAcmeCommands(root);

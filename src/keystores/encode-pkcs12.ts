@@ -11,9 +11,9 @@ import {
   SafeBag,
   SafeContents,
 } from 'pkijs';
+import { OID_ANY_EXTENDED_KEY_USAGE } from '../pki/der/oids.ts';
 import { requirePassword } from './password.ts';
 import {
-  OID_ANY_EXTENDED_KEY_USAGE,
   OID_CERT_BAG,
   OID_DATA,
   OID_FRIENDLY_NAME,

@@ -18,5 +18,9 @@ export const OID_LOCAL_KEY_ID = '1.2.840.113549.1.9.21';
  * (JDK-8076190, `sun.security.pkcs12.PKCS12KeyStore`).
  */
 export const OID_TRUSTED_KEY_USAGE = '2.16.840.1.113894.746875.1.1';
-/** anyExtendedKeyUsage, RFC 5280 §4.2.1.12: trusted for everything. */
-export const OID_ANY_EXTENDED_KEY_USAGE = '2.5.29.37.0';
+/** id-encryptedData, RFC 5652 §8. */
+export const OID_ENCRYPTED_DATA = '1.2.840.113549.1.7.6';
+/** pkcs-12-keyBag, RFC 7292 §4.2: a key that is not encrypted by itself. */
+export const OID_KEY_BAG = '1.2.840.113549.1.12.10.1.1';
+/** id-PBES2, RFC 8018 appendix A.4. */
+export const OID_PBES2 = '1.2.840.113549.1.5.13';

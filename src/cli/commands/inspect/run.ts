@@ -1,0 +1,166 @@
+// SPDX-License-Identifier: Apache-2.0
+import { SignerError } from '../../../errors.ts';
+import { differenceOf } from '../../../inspecting/difference.ts';
+import type { Found } from '../../../inspecting/inspected.ts';
+import { readMaterial } from '../../../inspecting/read-material.ts';
+import { relationsOf, type NamedBundle, type Relations } from '../../../inspecting/relations.ts';
+import { differenceText, longText, relationsText, shortText } from '../../../inspecting/text.ts';
+import type { Client } from '../../../kube/client/client.ts';
+import { EXIT_REFUSED, structuredText } from '../../../operations/report.ts';
+import { encodePem } from '../../../pki/der/pem.ts';
+import { pkcs12Password } from '../../pkcs12-password.ts';
+import { listBundles } from '../../sources/cluster-objects.ts';
+import { readSource, type SourceInit } from '../../sources/read-source.ts';
+import { printDocument, printProgress, printText } from '../../terminal.ts';
+import { connectUser, type UserOptions } from '../../user-client.ts';
+
+/** Flags of `countersign inspect`. */
+export interface InspectOptions extends UserOptions {
+  readonly namespace: string;
+  readonly short: boolean;
+  readonly diff: boolean;
+  readonly bundle: readonly string[];
+  readonly clusterBundles: boolean;
+  readonly port?: number;
+  readonly serverName?: string;
+  readonly passwordFile?: string;
+  readonly output: 'text' | 'json' | 'yaml' | 'pem';
+}
+
+/** What `-o json` and `-o yaml` print. */
+export interface InspectReport {
+  readonly items: readonly Found['what'][];
+  readonly relations: Relations;
+  /** What could not be looked at. */
+  readonly notes: readonly string[];
+}
+
+const LABELS: Readonly<Partial<Record<Found['what']['kind'], string>>> = {
+  certificate: 'CERTIFICATE',
+  request: 'CERTIFICATE REQUEST',
+  crl: 'X509 CRL',
+};
+
+/**
+ * Runs `countersign inspect`.
+ *
+ * @returns the exit code: with `--diff` 3 where something differs
+ * @throws SignerError USAGE for what cannot be read; KubeError
+ */
+export async function inspect(
+  sources: readonly string[],
+  options: InspectOptions,
+): Promise<number> {
+  if (options.diff && sources.length !== 2) throw usage('--diff compares two: name two');
+  let client: Client | undefined;
+  const connect = async (): Promise<Client> =>
+    (client ??= (await connectUser(options, 'inspect')).client);
+  try {
+    const read = await readAll(sources, options, { ...options, connect });
+    if (options.diff) return printDifference(read.bySource, options);
+    const found = read.bySource.flat();
+    const bundles = await bundlesOf(options, read.isOfCluster, connect);
+    const now = Date.now() - (client?.clockOffset() ?? 0);
+    const relations = relationsOf(found, bundles, now);
+    print(
+      { items: found.map(({ what }) => what), relations, notes: read.notes },
+      found,
+      options,
+      now,
+    );
+    return 0;
+  } finally {
+    await client?.close();
+  }
+}
+
+async function readAll(
+  sources: readonly string[],
+  { passwordFile }: InspectOptions,
+  init: SourceInit,
+): Promise<{
+  readonly bySource: readonly (readonly Found[])[];
+  readonly notes: readonly string[];
+  readonly isOfCluster: boolean;
+}> {
+  const secrets = {
+    pkcs12Password: (source: string) => pkcs12Password(passwordFile, source, process.env),
+  };
+  const bySource: Found[][] = [];
+  const notes: string[] = [];
+  let isOfCluster = false;
+  for (const text of sources) {
+    const read = await readSource(text, init);
+    const found: Found[] = [];
+    for (const each of read.materials) found.push(...(await readMaterial(each, secrets)));
+    bySource.push(found);
+    notes.push(...read.notes);
+    isOfCluster ||= read.isOfCluster;
+  }
+  return { bySource, notes, isOfCluster };
+}
+
+/** Files that are named; else, where the cluster is asked anyhow, its ClusterTrustBundles. */
+async function bundlesOf(
+  { bundle, clusterBundles, namespace }: InspectOptions,
+  isOfCluster: boolean,
+  connect: () => Promise<Client>,
+): Promise<readonly NamedBundle[] | undefined> {
+  const named: NamedBundle[] = [];
+  for (const text of bundle) {
+    const { materials } = await readSource(text, { namespace, connect });
+    named.push(
+      ...materials.map(({ source, bytes }) => ({
+        name: source,
+        pem: Buffer.from(bytes).toString(),
+      })),
+    );
+  }
+  if (!clusterBundles && (!isOfCluster || bundle.length > 0)) {
+    return bundle.length > 0 ? named : undefined;
+  }
+  const listed = await listBundles(await connect());
+  if (listed === undefined && clusterBundles) {
+    throw usage('--cluster-bundles: this API server lists no ClusterTrustBundles to you');
+  }
+  return listed === undefined ? undefined : [...named, ...listed];
+}
+
+function printDifference(
+  [left = [], right = []]: readonly (readonly Found[])[],
+  { output }: InspectOptions,
+): number {
+  const [a, b] = [left[0]?.what, right[0]?.what];
+  if (a === undefined || b === undefined) throw usage('--diff: one of the two has nothing in it');
+  const fields = differenceOf(a, b);
+  if (output === 'json' || output === 'yaml') {
+    printDocument(structuredText({ left: a.source, right: b.source, fields }, output));
+  } else printText(differenceText(fields));
+  return fields.length === 0 ? 0 : EXIT_REFUSED;
+}
+
+function print(
+  report: InspectReport,
+  found: readonly Found[],
+  { output, short }: InspectOptions,
+  now: number,
+): void {
+  if (output === 'json' || output === 'yaml') {
+    printDocument(structuredText(report, output));
+    return;
+  }
+  if (output === 'pem') printText(found.map(pemOf).join(''));
+  else if (short) printText(shortText(report.items, now));
+  else printText(longText(report.items, now) + relationsText(report.relations));
+  for (const note of report.notes) printProgress(`note: ${note}`);
+}
+
+/** Keys have no PEM here. */
+function pemOf({ what, der }: Found): string {
+  const label = LABELS[what.kind];
+  return label === undefined || der === undefined ? '' : encodePem(label, der);
+}
+
+function usage(message: string): SignerError {
+  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
+}

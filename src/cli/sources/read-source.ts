@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What people name to be looked at: a file, `-`, `https://…`, or `kind/name`. */
+import { readFile } from 'node:fs/promises';
+import { SignerError, messageOf } from '../../errors.ts';
+import type { Material } from '../../inspecting/read-material.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { subjectOf, withNamespaceHint } from '../subject.ts';
+import { OBJECT_READERS, type ObjectMaterials } from './cluster-objects.ts';
+import { servedChain } from './served.ts';
+
+/** How sources are read. */
+export interface SourceInit {
+  readonly namespace: string;
+  /** Connects when the first object of the cluster is named. */
+  readonly connect: () => Promise<Client>;
+  /** Server name for TLS servers, in place of the host of the URL. */
+  readonly serverName?: string | undefined;
+  /** A port of a pod that is asked what it serves. */
+  readonly port?: number | undefined;
+}
+
+/** What was read, and whether the cluster was asked for it. */
+export interface SourceMaterials {
+  readonly materials: readonly Material[];
+  readonly notes: readonly string[];
+  readonly isOfCluster: boolean;
+}
+
+const HTTPS_PORT = 443;
+
+/**
+ * Reads one source.
+ *
+ * @throws SignerError USAGE for what cannot be read; KubeError of the API server
+ */
+export async function readSource(text: string, init: SourceInit): Promise<SourceMaterials> {
+  if (text.startsWith('https://')) return { ...(await ofUrl(text, init)), isOfCluster: false };
+  const kind = /^([a-z]+)\//i.exec(text)?.[1]?.toLowerCase() ?? '';
+  const reader = OBJECT_READERS.get(kind);
+  if (reader === undefined) {
+    const material = { source: text === '-' ? 'stdin' : text, bytes: await bytesOf(text) };
+    return { materials: [material], notes: [], isOfCluster: false };
+  }
+  const subject = subjectOf(text, init.namespace);
+  const client = await init.connect();
+  try {
+    const found = await reader(client, subject);
+    return await withServed({ ...found, isOfCluster: true }, found, text, init);
+  } catch (error) {
+    throw withNamespaceHint(error, subject);
+  }
+}
+
+async function bytesOf(file: string): Promise<Uint8Array> {
+  try {
+    // Its descriptor, as other tools take it.
+    return await readFile(file === '-' ? '/dev/stdin' : file);
+  } catch (error) {
+    throw usage(
+      `${file} cannot be read: ${messageOf(error)}; name a file, - for stdin, https://HOST, or one of csr/, pcr/, certificaterequest/, ctb/, secret/, configmap/ and pod/ with a name`,
+    );
+  }
+}
+
+async function ofUrl(
+  text: string,
+  init: SourceInit,
+): Promise<Omit<SourceMaterials, 'isOfCluster'>> {
+  const url = URL.parse(text);
+  if (url === null) throw usage(`${text} is no URL`);
+  const host = url.hostname.replace(/^\[|\]$/g, '');
+  const isName = !/^[\d.]+$|:/.test(host);
+  const serverName = init.serverName ?? (isName ? host : undefined);
+  const port = url.port === '' ? HTTPS_PORT : Number(url.port);
+  return { materials: [await servedChain({ host, port, serverName }, text)], notes: [] };
+}
+
+async function withServed(
+  found: SourceMaterials,
+  { podIp }: ObjectMaterials,
+  text: string,
+  { port, serverName }: SourceInit,
+): Promise<SourceMaterials> {
+  if (port === undefined) return found;
+  if (podIp === undefined) throw usage(`--port asks a pod that runs, and ${text} has no address`);
+  try {
+    const source = `${text} serves on ${port}`;
+    const served = await servedChain({ host: podIp, port, serverName }, source);
+    return { ...found, materials: [...found.materials, served] };
+  } catch (error) {
+    throw usage(
+      `${messageOf(error)}; where pods cannot be reached from here, type kubectl port-forward ${text} ${port}, and then countersign inspect https://localhost:${port}`,
+    );
+  }
+}
+
+function usage(message: string): SignerError {
+  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
+}

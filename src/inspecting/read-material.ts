@@ -1,0 +1,190 @@
+// SPDX-License-Identifier: Apache-2.0
+import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
+import { ContentInfo, SignedData, Certificate } from 'pkijs';
+import { SignerError } from '../errors.ts';
+import { decodePkcs12 } from '../keystores/decode-pkcs12.ts';
+import { quote } from '../quote.ts';
+import type { Found, InspectedKey } from './inspected.ts';
+import { readCertificateDer, readListDer, readRequestDer } from './read-der.ts';
+import { keyOfSpki } from './read-fields.ts';
+
+/** Bytes that somebody has, and what to call them. */
+export interface Material {
+  readonly source: string;
+  readonly bytes: Uint8Array;
+}
+
+/** How to open what is protected. */
+export interface Secrets {
+  /** Asks for the password of a PKCS#12 file. */
+  readonly pkcs12Password: (source: string) => Promise<string>;
+}
+
+/** More is no certificate, and no bundle of the API server's. */
+const MAX_MATERIAL_BYTES = 8 * 1024 * 1024;
+
+const PEM_BLOCK = /-----BEGIN ([A-Z0-9 #]{1,64})-----([^-]*)-----END \1-----/g;
+
+type Reader = (
+  der: Uint8Array,
+  source: string,
+  secrets: Secrets,
+) => Found | Promise<Found> | Promise<readonly Found[]>;
+
+const BY_LABEL: ReadonlyMap<string, Reader> = new Map<string, Reader>([
+  ['CERTIFICATE', readCertificateDer],
+  ['X509 CERTIFICATE', readCertificateDer],
+  ['TRUSTED CERTIFICATE', readCertificateDer],
+  ['CERTIFICATE REQUEST', readRequestDer],
+  ['NEW CERTIFICATE REQUEST', readRequestDer],
+  ['X509 CRL', readListDer],
+  ['PKCS7', readPkcs7],
+  ['CMS', readPkcs7],
+  ['PRIVATE KEY', privateKey('pkcs8')],
+  ['EC PRIVATE KEY', privateKey('sec1')],
+  ['RSA PRIVATE KEY', privateKey('pkcs1')],
+  ['ENCRYPTED PRIVATE KEY', encryptedKey],
+  ['PUBLIC KEY', publicKey],
+]);
+
+/** What DER without a label may be, by what is tried first. */
+const UNLABELLED: readonly Reader[] = [
+  readCertificateDer,
+  readRequestDer,
+  readListDer,
+  readPkcs7,
+  privateKey('pkcs8'),
+  privateKey('sec1'),
+  privateKey('pkcs1'),
+  publicKey,
+  readPkcs12,
+];
+
+/**
+ * Reads whatever a person has: PEM with any text around its blocks, or one DER certificate, PKCS#10 request, CRL, key,
+ * PKCS#7 or PKCS#12 file. Nothing of a private key but its public half is in the result.
+ *
+ * @throws SignerError USAGE (`fail`) for bytes that are none of it
+ */
+export async function readMaterial(
+  { source, bytes }: Material,
+  secrets: Secrets,
+): Promise<readonly Found[]> {
+  if (bytes.length > MAX_MATERIAL_BYTES)
+    throw unreadable(source, `it has more than ${MAX_MATERIAL_BYTES} bytes`);
+  if (bytes.length === 0) throw unreadable(source, 'it is empty');
+  const text = Buffer.from(bytes).toString('latin1');
+  if (!text.includes('-----BEGIN ')) return readUnlabelled(bytes, source, secrets);
+  const found: Found[] = [];
+  const blocks = [...text.matchAll(PEM_BLOCK)];
+  if (blocks.length === 0) throw unreadable(source, 'a PEM block in it has no end');
+  for (const [index, [, label = '', body = '']] of blocks.entries()) {
+    const name = blocks.length === 1 ? source : `${source} #${index + 1}`;
+    found.push(...(await readBlock(label, body, name, secrets)));
+  }
+  return found;
+}
+
+async function readBlock(
+  label: string,
+  body: string,
+  source: string,
+  secrets: Secrets,
+): Promise<readonly Found[]> {
+  // Parameters that OpenSSL writes before a key: they are part of the key.
+  if (label === 'EC PARAMETERS') return [];
+  const reader = BY_LABEL.get(label);
+  if (reader === undefined) throw unreadable(source, `nobody here reads a block ${quote(label)}`);
+  // Old encrypted keys have headers (RFC 1421).
+  if (body.includes('Proc-Type:')) return [encryptedKey(new Uint8Array(), source)];
+  const der = Buffer.from(body, 'base64');
+  try {
+    return [await reader(der, source, secrets)].flat();
+  } catch (error) {
+    if (error instanceof SignerError) throw error;
+    throw unreadable(source, `its ${label} block is damaged`);
+  }
+}
+
+async function readUnlabelled(
+  der: Uint8Array,
+  source: string,
+  secrets: Secrets,
+): Promise<readonly Found[]> {
+  if (der[0] !== 0x30) throw unreadable(source, 'it is neither PEM nor DER');
+  for (const reader of UNLABELLED) {
+    try {
+      return [await reader(der, source, secrets)].flat();
+    } catch (error) {
+      // Only PKCS#12 says why: it is the last.
+      if (error instanceof SignerError) throw error;
+    }
+  }
+  throw unreadable(source, 'its DER is none of the kinds');
+}
+
+/** The certificates of a PKCS#7 file, in its order. */
+function readPkcs7(der: Uint8Array, source: string): Promise<readonly Found[]> {
+  const info = ContentInfo.fromBER(Uint8Array.from(der).buffer);
+  const { certificates = [] } = new SignedData({ schema: info.content });
+  const found = certificates
+    .filter((each) => each instanceof Certificate)
+    .map((each, index) =>
+      readCertificateDer(new Uint8Array(each.toSchema().toBER(false)), `${source} #${index + 1}`),
+    );
+  return Promise.resolve(found);
+}
+
+async function readPkcs12(
+  der: Uint8Array,
+  source: string,
+  { pkcs12Password }: Secrets,
+): Promise<readonly Found[]> {
+  // Version 3 (RFC 7292 §4): all else is no PKCS#12 file, and nobody is asked for its password.
+  if (!Buffer.from(der.subarray(0, 16)).toString('hex').includes('020103')) throw new TypeError();
+  const { keys, certificates } = await decodePkcs12(der, await pkcs12Password(source));
+  const ofKeys = keys.map(({ pkcs8, alias }) => named(privateKey('pkcs8')(pkcs8, source), alias));
+  const others = certificates.map((each, index) =>
+    named(readCertificateDer(each.der, `${source} #${index + 1}`), each.alias),
+  );
+  return [...ofKeys, ...others];
+}
+
+function named(found: Found, alias: string | undefined): Found {
+  return alias === undefined
+    ? found
+    : { ...found, what: { ...found.what, alias } as Found['what'] };
+}
+
+function privateKey(type: 'pkcs8' | 'sec1' | 'pkcs1'): (der: Uint8Array, source: string) => Found {
+  return (der, source) => {
+    const key = createPrivateKey({ key: Buffer.from(der), format: 'der', type });
+    return {
+      what: {
+        ...{ kind: 'private key', source, isEncrypted: false },
+        key: inspectedKey(createPublicKey(key)),
+      },
+    };
+  };
+}
+
+function encryptedKey(_der: Uint8Array, source: string): Found {
+  return { what: { kind: 'private key', source, isEncrypted: true } };
+}
+
+function publicKey(der: Uint8Array, source: string): Found {
+  const key = createPublicKey({ key: Buffer.from(der), format: 'der', type: 'spki' });
+  return { what: { kind: 'public key', source, key: inspectedKey(key) } };
+}
+
+function inspectedKey(key: KeyObject): InspectedKey {
+  return keyOfSpki(key.export({ type: 'spki', format: 'der' }), key.asymmetricKeyType ?? '');
+}
+
+function unreadable(source: string, why: string): SignerError {
+  return new SignerError({
+    code: 'USAGE',
+    disposition: 'fail',
+    message: `${source} cannot be read: ${why}; countersign reads PEM, DER, PKCS#7 and PKCS#12: certificates, requests, CRLs and keys`,
+  });
+}
