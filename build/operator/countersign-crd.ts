@@ -21,6 +21,70 @@ const byComponent = (description: string, value: Schema): Schema => ({
   additionalProperties: value,
 });
 
+const placedSecrets = (description: string, placed: string): Schema =>
+  list(
+    256,
+    description,
+    object(['namespace', 'name'], 'One Secret.', {
+      namespace: text(63, placed, { pattern: DNS_LABEL }),
+      name: objectName('Name of the Secret.'),
+    }),
+  );
+
+const flagTexts = (description: string, one: string): Schema =>
+  list(256, description, text(2048, one, { pattern: '^[A-Za-z0-9_.:/=[\\]-]*$' }));
+
+/** Fields that no role bounds say so. */
+const BY_FLAG = 'Takes the operator’s flag --allow-danger-zone.';
+
+const ACME = object(
+  [],
+  'What the components acme, acme-solver and acme-responder serve, where they are enabled.',
+  {
+    signers: list(
+      256,
+      'One item for each AcmeClusterSigner.',
+      object(['name'], 'One signer name.', {
+        name: text(MAX_SIGNER_NAME, 'The signer name, such as example.com/public.'),
+        accountSecret: objectName(
+          'Name of the Secret of its account key. Default: the path of the signer name and -account.',
+        ),
+        externalAccountSecret: objectName(
+          'Name of the Secret with the MAC key of its external account.',
+        ),
+      }),
+    ),
+    secrets: placedSecrets(
+      'Secrets of AcmeSigners that acme may read: account keys and external accounts.',
+      'The namespace of the AcmeSigner.',
+    ),
+    solverSecrets: placedSecrets(
+      'Secrets with credentials of DNS that acme-solver may read.',
+      'countersign-dns, or the namespace of the AcmeSigner.',
+    ),
+    dnsWebhooks: flagTexts(
+      'DNS providers that were written for cert-manager, which acme-solver may ask.',
+      'Its <groupName>/<solverName>.',
+    ),
+    renewCertificates: flag(
+      'Let acme mark Certificates of cert-manager when their CA wants them renewed. Default: false.',
+    ),
+    servers: flagTexts(`Directories that AcmeSigners may name. ${BY_FLAG}`, 'Its URL.'),
+    solvers: flagTexts(
+      `What solvers of AcmeSigners may call. ${BY_FLAG}`,
+      'rfc2136=host:port, acmeDNS=url, webhook=group or nameserver=host:port.',
+    ),
+    networks: flagTexts(
+      `Networks beside the Internet that these servers may be in. ${BY_FLAG}`,
+      'Such as 10.0.0.0/8.',
+    ),
+    http01Zones: flagTexts(
+      `Names that AcmeSigners of a namespace may prove by HTTP-01. ${BY_FLAG}`,
+      'Such as team-a=team-a.example.com.',
+    ),
+  },
+);
+
 const SPEC = object(['version'], 'What is installed. The namespaces are flags of the operator.', {
   version: text(
     64,
@@ -62,15 +126,12 @@ const SPEC = object(['version'], 'What is installed. The namespaces are flags of
   ),
   namespacedSigners: object([], 'Signers that teams write in their own namespaces.', {
     enabled: flag('Serve the Signers of all namespaces as well.'),
-    secrets: list(
-      256,
+    secrets: placedSecrets(
       'Their CA Secrets, which the components may then read.',
-      object(['namespace', 'name'], 'One Secret.', {
-        namespace: text(63, 'The namespace of the Signer.', { pattern: DNS_LABEL }),
-        name: objectName('Name of the Secret.'),
-      }),
+      'The namespace of the Signer.',
     ),
   }),
+  acme: ACME,
   podServices: flag(
     'Let pcr-issuer read pods and Services, for signers with spec.pods.services, labels or ipAddresses.',
   ),

@@ -8,6 +8,8 @@ export interface DesiredInstallation {
   readonly objects: readonly ManagedObject[];
   /** Titles of all that this operator may have to remove. */
   readonly removable: ReadonlySet<string>;
+  /** Objects whose kinds and places are watched: what is desired, and where something may have to be removed. */
+  readonly watched: readonly ManagedObject[];
   /** The permissions that the operator needs for exactly these objects. */
   readonly rules: readonly PermissionRule[];
   /** Whether it is of the oldest version that this operator installs: the next operator does not. */

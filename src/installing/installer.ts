@@ -125,11 +125,11 @@ class Installer<T extends InstallationObject> {
 
   async #pass(
     object: InstallationObject,
-    { objects, removable }: DesiredInstallation,
+    { objects, removable, watched }: DesiredInstallation,
     signal: AbortSignal,
   ): Promise<PassReport> {
     const { component, installs } = this.#init;
-    this.watches.follow(objects);
+    this.watches.follow(watched);
     const { apiVersion, kind, metadata } = object;
     const owner = {
       apiVersion,

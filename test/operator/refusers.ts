@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Who refuses one object of an installation: policies and webhooks of others. Data only. */
+/** Who refuses one object of an installation: policies, webhooks and quotas of others. */
+import { until } from '../cluster/until.ts';
+import { apply } from '../support/cluster/apply.ts';
+import { SYSTEM, WAIT_MS, type Stand } from './stand.ts';
 
 const NAME = 'no-signer';
 const VERSION = 'admissionregistration.k8s.io/v1';
@@ -65,3 +68,13 @@ export const REFUSERS: readonly Refuser[] = [
     says: /failed calling webhook "no-signer\.example\.com"/,
   },
 ];
+
+/** In force once the controller of quotas has counted. */
+export async function quota({ cluster }: Stand, name: string, hard: object): Promise<void> {
+  const metadata = { name, namespace: SYSTEM };
+  await apply(cluster, { apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: { hard } });
+  await until('the quota is counted', WAIT_MS, async () => {
+    const args = ['get', 'resourcequota', name, '-n', SYSTEM, '-o', 'jsonpath={.status.hard}'];
+    return (await cluster.kubectl(args)).stdout !== '';
+  });
+}

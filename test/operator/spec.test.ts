@@ -7,7 +7,7 @@ import type { ComponentProcess } from '../support/cluster/component-process.ts';
 import { apply } from '../support/cluster/apply.ts';
 import type { ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
 import { healed } from './healed.ts';
-import { REFUSERS } from './refusers.ts';
+import { quota, REFUSERS } from './refusers.ts';
 import { DESIRED, EXAMPLE, SYSTEM, WAIT_MS, desiredOf, startStand, type Stand } from './stand.ts';
 
 interface GrantedRole {
@@ -59,6 +59,35 @@ test('one more signer name is served once an administrator has granted it', asyn
   await healed(stand, desiredOf(spec));
   await stand.install();
   await healed(stand);
+});
+
+test('names of ACME are served once an administrator has granted them, and go with their components', async () => {
+  const secret = { namespace: 'countersign-dns', name: 'tsig' };
+  const acme = {
+    ...{ signers: [{ name: 'example.com/public' }], solverSecrets: [secret] },
+    ...{ dnsWebhooks: ['acme.provider.example/records'], renewCertificates: true },
+  };
+  const names = ['acme', 'acme-responder', 'acme-solver'];
+  const components = Object.fromEntries(names.map((each) => [each, { enabled: true }]));
+  const spec = { ...EXAMPLE.spec, acme, components };
+  await stand.cluster.kubectl(['create', 'namespace', secret.namespace]);
+  await stand.install(spec);
+  const message = await stand.condition('Degraded', 'True', 'RightsMissing');
+  assert.match(message, /lack: .*countersign-acme/);
+  await stand.grant(spec);
+  await stand.condition('Degraded', 'False');
+  await healed(stand, desiredOf(spec));
+  const solver = `system:serviceaccount:${SYSTEM}:countersign-acme-solver`;
+  const may = ['auth', 'can-i', 'get', 'secret/tsig', '-n', secret.namespace, '--as', solver];
+  assert.equal((await stand.cluster.kubectl(may)).stdout.trim(), 'yes');
+  await stand.install({ ...EXAMPLE.spec, acme });
+  const args = ['get', 'deployment,clusterrole,role', '-A', '-o', 'name'];
+  await until('they are gone', WAIT_MS, async () => {
+    return !(await stand.cluster.kubectl(args)).stdout.includes('countersign-acme');
+  });
+  await stand.install();
+  await healed(stand);
+  await stand.condition('Degraded', 'False');
 });
 
 test('overrides reach a Deployment, and leave it when they are taken away', async () => {
@@ -181,18 +210,8 @@ async function deleted(kind: string, name: string): Promise<ManagedObject> {
   return object;
 }
 
-/** In force once the controller of quotas has counted. */
-async function quota(name: string, hard: object): Promise<void> {
-  const metadata = { name, namespace: SYSTEM };
-  await apply(stand.cluster, { apiVersion: 'v1', kind: 'ResourceQuota', metadata, spec: { hard } });
-  await until('the quota is counted', WAIT_MS, async () => {
-    const args = ['get', 'resourcequota', name, '-n', SYSTEM, '-o', 'jsonpath={.status.hard}'];
-    return (await stand.cluster.kubectl(args)).stdout !== '';
-  });
-}
-
 test('a quota that refuses one object is named, and all others go on', async () => {
-  await quota('no-services', { services: '0' });
+  await quota(stand, 'no-services', { services: '0' });
   await deleted('Service', 'countersign-signer');
   const role = await deleted('ClusterRole', 'countersign-signer');
   const message = await stand.condition('Degraded', 'True', 'ObjectsDiffer');
@@ -204,7 +223,7 @@ test('a quota that refuses one object is named, and all others go on', async () 
 });
 
 test('a quota that refuses pods is named while the old ones serve', async () => {
-  await quota('no-pods', { pods: '0' });
+  await quota(stand, 'no-pods', { pods: '0' });
   const spec = { ...EXAMPLE.spec, components: { signer: { nodeSelector: { a: 'b' } } } };
   await stand.install(spec);
   const message = await stand.condition('Degraded', 'True', 'RolloutStuck');

@@ -29,6 +29,23 @@ export interface CountersignSpec {
   };
   /** Whether pcr-issuer reads pods and Services, for signers whose leaves have their names. */
   readonly podServices?: boolean;
+  /** What the components of ACME serve, where they are enabled. */
+  readonly acme?: {
+    readonly signers?: readonly {
+      readonly name: string;
+      readonly accountSecret?: string;
+      readonly externalAccountSecret?: string;
+    }[];
+    readonly secrets?: readonly { readonly namespace: string; readonly name: string }[];
+    readonly solverSecrets?: readonly { readonly namespace: string; readonly name: string }[];
+    /** `<groupName>/<solverName>`. */
+    readonly dnsWebhooks?: readonly string[];
+    readonly renewCertificates?: boolean;
+    readonly servers?: readonly string[];
+    readonly solvers?: readonly string[];
+    readonly networks?: readonly string[];
+    readonly http01Zones?: readonly string[];
+  };
   readonly servingSigner?: { readonly create?: boolean };
   readonly whoMayRequest?: boolean;
   /** Settings of all components; each may override them. */

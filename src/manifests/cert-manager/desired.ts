@@ -47,6 +47,7 @@ export function certManagerOf(
   return {
     objects,
     removable: new Set([...release, ...RELEASES.objects].map(titleOf)),
+    watched: objects,
     rules: releaseRules(objects),
     oldest: isOldest(spec.version),
     unknownArguments: unknownArguments(spec),

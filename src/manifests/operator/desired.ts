@@ -4,6 +4,7 @@ import type { ComponentOverrides, CountersignSpec } from '../../api/operator/cou
 import type { DesiredInstallation, Refusal } from '../../installing/desired.ts';
 import { SignerError } from '../../errors.ts';
 import { printable } from '../../quote.ts';
+import { ruleOf } from '../../reconciling/objects/kinds.ts';
 import { titleOf, type ManagedObject } from '../../reconciling/objects/managed-object.ts';
 import { COMPONENTS } from '../components.ts';
 import { installationFiles } from '../files.ts';
@@ -37,9 +38,12 @@ export function desiredInstallation(
     const plan = planFor(spec, settings);
     const [oldest] = supportedMinors(settings);
     const all = objectsOf(planFor(fullest(spec), settings));
+    const objects = objectsOf(plan);
     return {
-      objects: objectsOf(plan),
+      objects,
       removable: new Set(all.map(titleOf)),
+      // The last object of a namespace goes as the others do.
+      watched: [...objects, ...all.filter((each) => ruleOf(each).owned)],
       rules: operatorRules(plan, all),
       oldest: supportedMinors(settings).length > 1 && minorOf(spec.version) === oldest,
       unknownArguments: unknownArguments(spec, settings),
@@ -60,10 +64,10 @@ function objectsOf(plan: InstallationPlan): readonly ManagedObject[] {
 /** The plan that the chart makes of the same values. */
 function planFor(spec: CountersignSpec, settings: OperatorSettings): InstallationPlan {
   const { image, signers = [], servingSigner, whoMayRequest } = spec;
-  const { namespacedSigners, podServices } = spec;
+  const { namespacedSigners, podServices, acme } = spec;
   const { reference, pullPolicy, pullSecrets } = image ?? {};
   const values = {
-    ...{ signers, namespacedSigners, podServices, servingSigner, whoMayRequest },
+    ...{ signers, namespacedSigners, podServices, acme, servingSigner, whoMayRequest },
     namespace: settings.namespace,
     keysNamespace: settings.keysNamespace,
     image: { pullPolicy, pullSecrets },

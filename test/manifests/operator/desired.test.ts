@@ -8,7 +8,7 @@ import { planOf } from '../../../src/manifests/values/plan.ts';
 import { installationFiles } from '../../../src/manifests/files.ts';
 import { COMPONENTS } from '../../../src/manifests/components.ts';
 import { permissionNamesOf } from '../../../src/manifests/names.ts';
-import { SETTINGS, SPEC, made, refused } from './specs.ts';
+import { ACME_SPEC, SETTINGS, SPEC, made, refused } from './specs.ts';
 
 test('every patch of a minor version with a mould is installed; any other version is refused', () => {
   const moulds = { '0.1': MOULDS['0.1'] ?? {}, '0.2': MOULDS['0.1'] ?? {} };
@@ -62,21 +62,25 @@ function grantsOf(rule: PermissionRule): readonly string[] {
   );
 }
 
-test('the operator holds every permission of every component that it installs', () => {
-  const held = new Set(made(SPEC).rules.flatMap(grantsOf));
-  const plan = planOf({ signers: SPEC.signers }, { namespace: 'countersign-system', version: '' });
-  const needed = [...COMPONENTS]
-    .filter(([component]) => plan.components.has(component))
-    .flatMap(([, each]) => each.permissions(permissionNamesOf(each, plan.installation)))
-    .flatMap(grantsOf);
-  // By its name, or by any name.
-  const byAny = (one: string): string => one.replace(/^((?:\S* ){3})\S+/, '$1*');
-  const lacking = needed.filter((one) => !held.has(one) && !held.has(byAny(one)));
-  assert.deepEqual(lacking, []);
-});
+for (const [what, spec] of Object.entries({ 'CAs of its own': SPEC, ACME: ACME_SPEC })) {
+  test(`the operator holds every permission of every component that it installs, for ${what}`, () => {
+    const held = new Set(made(spec).rules.flatMap(grantsOf));
+    const { signers, acme, components } = spec;
+    const values = { signers, acme, components };
+    const plan = planOf(values, { namespace: 'countersign-system', version: '' });
+    const needed = [...COMPONENTS]
+      .filter(([component]) => plan.components.has(component))
+      .flatMap(([, each]) => each.permissions(permissionNamesOf(each, plan.installation)))
+      .flatMap(grantsOf);
+    // By its name, or by any name.
+    const byAny = (one: string): string => one.replace(/^((?:\S* ){3})\S+/, '$1*');
+    const lacking = needed.filter((one) => !held.has(one) && !held.has(byAny(one)));
+    assert.deepEqual(lacking, []);
+  });
+}
 
 test('its permissions to write objects of the installation have names; there is no wildcard', () => {
-  const { rules } = made(SPEC);
+  const rules = [SPEC, ACME_SPEC].flatMap((spec) => made(spec).rules);
   assert.doesNotMatch(JSON.stringify(rules), /\*|escalate|bind"|impersonate|mutatingadmission/);
   const managed =
     /^(?:roles|rolebindings|clusterroles|clusterrolebindings|deployments|services|serviceaccounts|customresourcedefinitions|validating.*|flowschemas|prioritylevelconfigurations|poddisruptionbudgets|namespaces|configmaps)$/;

@@ -14,6 +14,24 @@ export const SPEC: CountersignSpec = {
   signers: [{ name: 'example.com/workload' }],
 };
 
+/** With everything of ACME that permissions bound. */
+export const ACME_SPEC: CountersignSpec = {
+  ...SPEC,
+  components: {
+    ...{ acme: { enabled: true }, 'acme-responder': { enabled: true } },
+    'acme-solver': { enabled: true },
+  },
+  acme: {
+    signers: [
+      { name: 'example.com/public', externalAccountSecret: 'public-external' },
+      { name: 'example.com/staging', accountSecret: 'staging' },
+    ],
+    solverSecrets: [{ namespace: 'countersign-dns', name: 'tsig' }],
+    dnsWebhooks: ['acme.provider.example/records'],
+    renewCertificates: true,
+  },
+};
+
 /** @throws Error if it is refused */
 export function made(spec: CountersignSpec, settings = SETTINGS): DesiredInstallation {
   const desired = desiredInstallation(spec, settings);

@@ -122,7 +122,7 @@ export async function printPlan<T extends InstallationObject>(
     if (line !== undefined) lines.push(printable(line));
   }
   const same = desired.objects.length - lines.length;
-  const there = inCluster === undefined ? [] : await markedIn(client, desired.objects, label);
+  const there = inCluster === undefined ? [] : await markedIn(client, desired.watched, label);
   const removed = superfluous(there, desired.objects, owner)
     .filter((each) => desired.removable.has(titleOf(each)))
     .map((each) => printable(`remove  ${titleOf(each)}`));
