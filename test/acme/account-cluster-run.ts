@@ -1,22 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The account key of an AcmeClusterSigner on the real API server: `authority` and `acme`, each with its own rights. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { promisify } from 'node:util';
 import { DEMO } from '../../build/demo-installation.ts';
-import type { AcmeSignerStatus } from '../../src/api/acme/index.ts';
+import type { AcmeSignerStatus, Challenge } from '../../src/api/acme/index.ts';
 import type { Secret } from '../../src/api/object/object.ts';
+import { findCondition } from '../../src/api/request/conditions.ts';
 import { renderAdmission, renderRbac } from '../../src/manifests/render.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { established } from '../cluster/established.ts';
+import { freePort } from '../cluster/ports.ts';
 import { until } from '../cluster/until.ts';
 import { apply, applyText } from '../support/cluster/apply.ts';
 import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
+import { countersign } from '../support/cluster/countersign.ts';
 import { componentKubeconfig } from '../support/cluster/installation.ts';
+import { createCsr, waitForCertificate } from '../support/cluster/requests/csr.ts';
+import { roleWithout } from '../support/cluster/role-without.ts';
+import { prepareStepCa, type StepCa } from '../stepca/server.ts';
 import { startPebble, type Pebble } from './pebble.ts';
 
 const root = join(import.meta.dirname, '../..');
@@ -24,17 +29,25 @@ const CRDS = ['clustersigners', 'signers', 'acme/acmeclustersigners', 'acme/acme
   .concat('acme/orders', 'acme/challenges')
   .flatMap((name) => ['-f', join(root, `deploy/crds/${name}.yaml`)]);
 const SOON = 180_000;
-const NAMES = ['first', 'second'];
+/** `internal` is of step-ca, which cannot change keys. */
+const NAMES = ['first', 'second', 'internal'];
+const USAGES = ['digital signature', 'server auth'];
 
 let cluster: Cluster;
 let pebble: Pebble;
+let step: StepCa;
 let authority: ComponentProcess;
 let acme: ComponentProcess;
 const directory = mkdtempSync(join(tmpdir(), 'acme-account-'));
 
 before(async () => {
   cluster = await startCluster({ version: '1.37', nodes: 0 });
-  pebble = await startPebble(directory);
+  const port = await freePort();
+  // Its own file server, at a port that is known.
+  const settings = { http01: `127.0.0.1:${port}`, httpPort: port };
+  pebble = await startPebble(directory, { settings });
+  step = await prepareStepCa(mkdtempSync(join(directory, 'step-')));
+  await step.start();
   await cluster.kubectl(['apply', '-f', join(root, 'deploy/namespaces.yaml')]);
   await cluster.kubectl(['apply', '--server-side', ...CRDS]);
   await established(cluster, ...CRDS);
@@ -51,12 +64,16 @@ before(async () => {
   acme = await startComponent({
     name: 'acme',
     kubeconfig: await componentKubeconfig(cluster, 'acme'),
+    args: [
+      ...[`--resolver=${pebble.dns}`, '--self-check-network=127.0.0.0/8'],
+      `--self-check-ports=${port},${port}`,
+    ],
   });
 });
 
 after(async () => {
   await Promise.all([authority, acme].map((each) => each.stop()));
-  await pebble.stop();
+  await Promise.all([pebble.stop(), step.stop()]);
   await cluster.stop();
   rmSync(directory, { recursive: true });
 });
@@ -66,7 +83,7 @@ async function startAuthority(): Promise<ComponentProcess> {
   return startComponent({ name: 'authority', kubeconfig, args: ['--acme-account-keys'] });
 }
 
-async function applySigner(name: string): Promise<void> {
+async function applySigner(name: string, server = pebble.directory, ca = pebble.ca): Promise<void> {
   await apply(cluster, {
     apiVersion: 'acme.countersign.dev/v1alpha1',
     kind: 'AcmeClusterSigner',
@@ -74,11 +91,14 @@ async function applySigner(name: string): Promise<void> {
     spec: {
       signerName: `example.com/${name}`,
       acme: {
-        server: pebble.directory,
-        caBundle: pebble.ca,
+        ...{ server, caBundle: ca },
         termsOfServiceAgreed: true,
         accountKey: { secret: { name } },
         solvers: [{ name: 'http', http01: {} }],
+      },
+      profile: { usages: USAGES },
+      requests: {
+        rules: [{ name: 'all', when: 'true', allow: { dnsNames: 'true', usages: USAGES } }],
       },
     },
   });
@@ -100,14 +120,19 @@ const secretOf = (name: string): Promise<Secret | undefined> =>
 const keysOf = (secret: Secret | undefined): string => Object.keys(secret?.data ?? {}).join();
 
 async function verb(...args: readonly string[]): Promise<string> {
-  const main = join(root, 'src/cli/main.ts');
-  const all = [main, 'authority', ...args, '--kubeconfig', cluster.kubeconfig];
-  const { stdout } = await promisify(execFile)(process.execPath, all);
-  return stdout;
+  const all = ['authority', ...args, '--kubeconfig', cluster.kubeconfig];
+  return (await countersign(all)).stdout;
 }
 
 function account(name: string): Promise<NonNullable<AcmeSignerStatus['account']>> {
   return until(`${name} has an account`, SOON, async () => (await statusOf(name)).account ?? false);
+}
+
+/** The thumbprint of the key that stands beside the old one. */
+function nextKey(name: string): Promise<string> {
+  return until('the next key is shown', SOON, async () => {
+    return (await statusOf(name)).account?.nextKeyThumbprint ?? false;
+  });
 }
 
 test('authority makes the key of a signer, and acme opens the account with it', async () => {
@@ -124,9 +149,7 @@ test('prepare and activate change the account to a new key, and the old one goes
   const before = await account('first');
   const old = (await secretOf('first'))?.data?.['tls.key'];
   assert.match(await verb('prepare', 'acmeclustersigner/first'), /changed/);
-  const next = await until('the next key is shown', SOON, async () => {
-    return (await statusOf('first')).account?.nextKeyThumbprint ?? false;
-  });
+  const next = await nextKey('first');
   assert.equal(keysOf(await secretOf('first')), 'next.key,tls.key');
   assert.match(await verb('activate', 'acmeclustersigner/first'), /changed/);
   const secret = await until('the old key is gone', SOON, async () => {
@@ -140,18 +163,60 @@ test('prepare and activate change the account to a new key, and the old one goes
   assert.deepEqual(said, ['KeyRolledOver KeyChanged', 'Ready AccountReady']);
 });
 
+test('a Challenge of the old key is made anew after a roll-over, and the CA takes the proof by the new one', async () => {
+  const { keyThumbprint: old } = await account('first');
+  const wanted = { dnsNames: ['rolls.example'], commonName: '', organizations: [] };
+  const admin = { user: 'admin', groups: ['system:masters'] };
+  const signerName = 'example.com/first';
+  const name = await createCsr(cluster, { ...wanted, signerName, usages: USAGES, as: admin });
+  await cluster.kubectl(['certificate', 'approve', name]);
+  const challenge = async (isIt: (found: Challenge) => boolean): Promise<Challenge | undefined> => {
+    const all = ['challenges.acme.countersign.dev', '-A'];
+    const list = await get<{ readonly items: readonly Challenge[] }>(...all);
+    return list?.items.find(isIt);
+  };
+  const isPresented = ({ status }: Challenge): boolean => status.reason === 'NotPropagated';
+  const first = await until('nothing is there yet', SOON, () => challenge(isPresented));
+  assert.equal(first.spec.key, `${first.spec.token}.${old}`);
+  await verb('prepare', 'acmeclustersigner/first');
+  const next = await nextKey('first');
+  await verb('activate', 'acmeclustersigner/first');
+  const second = await until('it is another Challenge', SOON, () =>
+    challenge(({ metadata }) => metadata.uid !== first.metadata.uid),
+  );
+  const { authorizationURL, token = '', key = '' } = second.spec;
+  assert.equal(authorizationURL, first.spec.authorizationURL);
+  assert.equal(key, `${token}.${next}`);
+  // Pebble compares the file with the key that the account has now.
+  await pebble.change('add-http01', token, key);
+  const leaf = new X509Certificate(await waitForCertificate(cluster, name));
+  assert.equal(leaf.subjectAltName, 'DNS:rolls.example');
+});
+
+test('a CA that cannot change keys: the condition says so and what to do, and the signer stays ready', async () => {
+  await applySigner('internal', step.acmeDirectory, step.root);
+  const { keyThumbprint } = await account('internal');
+  await verb('prepare', 'acmeclustersigner/internal');
+  await nextKey('internal');
+  await verb('activate', 'acmeclustersigner/internal');
+  const said = await until('the condition says so', SOON, async () => {
+    const { conditions } = await statusOf('internal');
+    return findCondition(conditions, 'KeyRolledOver');
+  });
+  assert.deepEqual([said.status, said.reason], ['False', 'KeyChangeUnsupported']);
+  assert.match(said.message ?? '', /old key: .*name another Secret in spec\.acme\.accountKey/);
+  const { conditions, account: now } = await statusOf('internal');
+  const ready = findCondition(conditions, 'Ready')?.status;
+  assert.deepEqual([ready, now?.keyThumbprint], ['True', keyThumbprint]);
+  assert.equal(keysOf(await secretOf('internal')), 'next.key,tls.key');
+});
+
 test('a key that is gone is not replaced while the status names its account', async () => {
   const secret = await secretOf('first');
   await cluster.kubectl(['delete', 'secret', 'first', '-n', 'countersign-keys']);
   await until('it is said', SOON, async () => {
-    const args = [
-      'get',
-      'events.events.k8s.io',
-      '-n',
-      'default',
-      '-o',
-      'jsonpath={.items[*].reason}',
-    ];
+    const reasons = 'jsonpath={.items[*].reason}';
+    const args = ['get', 'events.events.k8s.io', '-n', 'default', '-o', reasons];
     return (await cluster.kubectl(args)).stdout.includes('AccountKeyLost');
   });
   assert.equal(await secretOf('first'), undefined);
@@ -163,39 +228,13 @@ test('a key that is gone is not replaced while the status names its account', as
   });
 });
 
-interface Role {
-  readonly rules: readonly {
-    readonly resources: readonly string[];
-    readonly resourceNames?: readonly string[];
-    readonly verbs: readonly string[];
-  }[];
-}
-
-/** Takes a verb away, from the rule of one Secret alone where it names some. @returns what gives it back */
-async function without(
-  kind: readonly string[],
-  taken: string,
+/** Takes a verb of `authority` away, of the Secret of `second` alone where the rule names some. */
+function without(
+  role: readonly string[],
+  verb: string,
   resource: string,
 ): Promise<() => Promise<void>> {
-  const role = await get<Role>(...kind, 'countersign-authority');
-  assert.ok(role);
-  const rules = role.rules.flatMap((rule) => {
-    const { resources, resourceNames, verbs } = rule;
-    const isNamed = resourceNames?.includes('second') ?? true;
-    if (!resources.includes(resource) || !isNamed) return [rule];
-    const others = resourceNames?.filter((name) => name !== 'second') ?? [];
-    const narrower = { ...rule, verbs: verbs.filter((each) => each !== taken) };
-    const own = resourceNames === undefined ? narrower : { ...narrower, resourceNames: ['second'] };
-    const rest = { ...rule, resourceNames: others };
-    return [own, ...(others.length === 0 ? [] : [rest])].filter((each) => each.verbs.length > 0);
-  });
-  const replace = async (changed: object): Promise<void> => {
-    const { metadata } = changed as { readonly metadata: object };
-    const body = { ...changed, metadata: { ...metadata, resourceVersion: undefined } };
-    await cluster.kubectl(['replace', '-f', '-'], { input: JSON.stringify(body) });
-  };
-  await replace({ ...role, rules });
-  return () => replace(role);
+  return roleWithout(cluster, { role, component: 'authority', verb, resource, name: 'second' });
 }
 
 for (const taken of ['get', 'list', 'watch']) {

@@ -23,20 +23,22 @@ export function isOfOldKey({ spec }: Challenge, right: CallRight): boolean {
   return presentedValue(right.session, spec.type, spec) !== spec.key;
 }
 
-/** Deletes it; its Order makes another one of the same authorization. */
+/**
+ * Deletes it; its Order makes another one of the same authorization. By its name in the collection: `deletecollection` is
+ * the right that there is for all Challenges of an Order.
+ */
 export async function startOver(
   { component }: Pick<AcmeContext, 'component'>,
   { metadata }: Challenge,
 ): Promise<void> {
   const { client, log } = component;
-  const body = {
-    ...{ apiVersion: 'v1', kind: 'DeleteOptions' },
-    preconditions: { uid: metadata.uid },
-  };
+  const { name, namespace, uid } = metadata;
   log.info({ challenge: keyOf(metadata) }, 'the account has a new key, another Challenge is made');
-  await client
-    .request({ method: 'DELETE', path: PATHS.object(metadata), body })
-    .catch(ignoreNotFound);
+  await client.request({
+    ...{ method: 'DELETE', path: PATHS.collection(namespace) },
+    query: { fieldSelector: `metadata.name=${name}` },
+    body: { apiVersion: 'v1', kind: 'DeleteOptions', preconditions: { uid } },
+  });
 }
 
 /** Takes our finalizer away from one that is deleted. */
