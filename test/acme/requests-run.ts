@@ -7,6 +7,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { Order } from '../../src/api/acme/index.ts';
+import type { CheckReport } from '../../src/checks/report.ts';
 import { applyCrds } from '../certmanager/crds.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
@@ -14,6 +15,7 @@ import { installAcme } from '../support/acme/installation.ts';
 import { acmeClusterSigner, SIGNER_NAME, waitForAcmeSigner } from '../support/acme/signer.ts';
 import { apply } from '../support/cluster/apply.ts';
 import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
+import { BUNDLE, countersign, type CommandResult } from '../support/cluster/countersign.ts';
 import { componentKubeconfig } from '../support/cluster/installation.ts';
 import {
   allowCertificateRequesters,
@@ -29,7 +31,6 @@ import {
 } from '../support/cluster/requests/csr.ts';
 import { startPebble, type Pebble } from './pebble.ts';
 
-const root = join(import.meta.dirname, '../..');
 const signerName = SIGNER_NAME;
 const issuerRef = { group: 'acme.countersign.dev', kind: 'AcmeClusterSigner', name: 'public' };
 const SOON = 120_000;
@@ -85,14 +86,8 @@ async function applySigner(): Promise<void> {
   await apply(cluster, acmeClusterSigner({ server: pebble, solvers, spec }));
 }
 
-async function cli(...args: readonly string[]): Promise<void> {
-  const { execFile } = await import('node:child_process');
-  const { promisify } = await import('node:util');
-  const main = join(root, 'src/cli/main.ts');
-  const [verb = '', ...rest] = args;
-  await promisify(execFile)(process.execPath, [
-    ...[main, verb, '--kubeconfig', cluster.kubeconfig, ...rest],
-  ]);
+function cli(...[verb = '', ...rest]: readonly string[]): Promise<CommandResult> {
+  return countersign([verb, '--kubeconfig', cluster.kubeconfig, ...rest], undefined, BUNDLE);
 }
 
 async function ordersIn(namespace: string): Promise<readonly Order[]> {
@@ -128,7 +123,7 @@ test('a CertificateRequest that a rule allows gets its certificate by one Order,
   );
 });
 
-test('a wildcard and its base name are one certificate', async () => {
+test('a wildcard that no solver of the signer can prove: the Order waits, and says for which name', async () => {
   const dnsNames = ['w.example', '*.w.example'];
   // HTTP-01 proves no wildcard: the server offers none, and no other solver fits.
   const key = await approvedRequest(cluster, { dnsNames, usages, issuerRef });
@@ -256,4 +251,38 @@ test('an Order that is to be revoked has its certificate revoked by the CA, and 
     ]);
     return stdout.trim() !== '';
   });
+});
+
+test('explain tells what live Orders and their signer are about, and check finds them well', async () => {
+  const orders = await ordersIn('team-a');
+  const named = (state: (order: Order) => boolean): string => {
+    const order = orders.find(state);
+    assert.ok(order, JSON.stringify(orders));
+    return order.metadata.name;
+  };
+  const issued = named(({ status }) => status.state === 'valid');
+  const waiting = named(({ status }) => status.reason === 'NoSolver');
+  for (const [what, code, says] of [
+    [`order/${issued}`, 0, /it has its certificate/],
+    [`order/${waiting}`, 4, /NoSolver: .*w\.example/],
+    [
+      `certificaterequest/${waiting.replace(/-1$/, '')}`,
+      4,
+      new RegExp(`order[^ ]*/${waiting}[^]*NoSolver`),
+    ],
+    ['acmeclustersigner/public', 0, /serves example\.com\/public by https:/],
+  ] as const) {
+    const result = await cli('explain', what, '-n', 'team-a');
+    assert.match(result.stdout, says, what);
+    assert.equal(result.code, code, `${what}: ${result.stdout}${result.stderr}`);
+  }
+  const { stdout } = await cli('check', '-o', 'json');
+  const { checks } = JSON.parse(stdout) as CheckReport;
+  const found = checks.filter(({ id }) => id.startsWith('acme-'));
+  assert.deepEqual(found.map(({ id, severity }) => `${id} ${severity}`).sort(), [
+    'acme-components-there ok',
+    'acme-orders-progress ok',
+    'acme-signers-ready ok',
+  ]);
+  assert.match(JSON.stringify(found), /all 1 ACME signers are Ready/);
 });
