@@ -77,8 +77,21 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
   };
 }
 
-function podMetrics({ podNamesOutdated }: Metrics): Pick<Component['metrics'], 'podNamesOutdated'> {
+function podMetrics({
+  podNamesOutdated,
+  certificateExpiry,
+  refusedExpiry,
+}: Metrics): Pick<Component['metrics'], 'podNamesOutdated' | 'expiries'> {
   return {
+    expiries: (series) => {
+      certificateExpiry.reset();
+      refusedExpiry.reset();
+      for (const { signer, namespace, owner, soonest, refused } of series) {
+        certificateExpiry.set({ signer, owner_namespace: namespace, owner }, soonest);
+        if (refused !== undefined)
+          refusedExpiry.set({ signer, owner_namespace: namespace, owner }, refused);
+      }
+    },
     podNamesOutdated: (signer, leaves) => {
       podNamesOutdated.set({ signer, since: 'start' }, leaves);
     },

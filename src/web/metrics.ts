@@ -6,7 +6,10 @@ import { refreshSeries, type RefreshSeries } from './refresh-series.ts';
 import { callSeries, type CallSeries } from './client-series.ts';
 import { trustSeries, type TrustSeries } from './trust-series.ts';
 
-/** The metrics of one component. Label values are fixed, small sets: never a name from a request. */
+/**
+ * The metrics of one component. Label values are fixed, small sets: never a name from a request, but for the owners of
+ * certificates, of whom `runtime/issuing/expiries.ts` names a fixed number.
+ */
 export interface Metrics extends TrustSeries, CallSeries, AcmeSeries, RefreshSeries, LedgerSeries {
   readonly registry: Registry;
   /** Runs `update` before each scrape, for gauges that are computed then. */
@@ -15,6 +18,8 @@ export interface Metrics extends TrustSeries, CallSeries, AcmeSeries, RefreshSer
   readonly requestDuration: Histogram<'kind' | 'signer'>;
   readonly requestPending: Gauge<'kind' | 'signer'>;
   readonly podNamesOutdated: Gauge<'signer' | 'since'>;
+  readonly certificateExpiry: Gauge<OwnerLabel>;
+  readonly refusedExpiry: Gauge<OwnerLabel>;
   readonly watchRestarts: Counter<'resource' | 'reason'>;
   readonly watchLastEvent: Gauge<'resource' | 'selector'>;
   readonly missingPermissions: Gauge;
@@ -31,6 +36,10 @@ export interface Metrics extends TrustSeries, CallSeries, AcmeSeries, RefreshSer
   readonly queueUnfinished: Gauge<'name'>;
   readonly queueLongest: Gauge<'name'>;
 }
+
+/** Prometheus names the scraped pod's namespace `namespace`. */
+const OWNER_LABELS = ['signer', 'owner_namespace', 'owner'] as const;
+type OwnerLabel = (typeof OWNER_LABELS)[number];
 
 /** Seconds: from one status write to an outage of the signer that a kubelet still tolerates. */
 const REQUEST_BUCKETS = [0.01, 0.025, 0.05, 0.1, 0.25, 0.5, 1, 2.5, 5, 10, 30, 60, 300, 900];
@@ -59,6 +68,7 @@ export function createMetrics(component: string, version: string): Metrics {
       updates.push(update);
     },
     ...requestSeries(registers),
+    ...expirySeries(registers),
     ...processSeries(registers),
     ...callSeries(registers),
     ...trustSeries(registers),
@@ -117,6 +127,23 @@ function requestSeries(
       help: 'Time of the last event on the watch; bookmarks arrive every minute.',
       // A resource has a watch for each signer name, Secret or bundle: a live one hides no dead one.
       labelNames: ['resource', 'selector'],
+      registers,
+    }),
+  };
+}
+
+function expirySeries(registers: Registry[]): Pick<Metrics, 'certificateExpiry' | 'refusedExpiry'> {
+  return {
+    certificateExpiry: new Gauge({
+      name: 'countersign_certificate_soonest_expiry_timestamp_seconds',
+      help: 'When the first certificate of an owner expires, of those that were not renewed.',
+      labelNames: OWNER_LABELS,
+      registers,
+    }),
+    refusedExpiry: new Gauge({
+      name: 'countersign_renewal_refused_expiry_timestamp_seconds',
+      help: 'When the first certificate expires whose renewal was denied or failed.',
+      labelNames: OWNER_LABELS,
       registers,
     }),
   };

@@ -11,6 +11,8 @@ import type { PodCertificateRequest } from '../../src/api/request/pod-certificat
 import type { ClusterSigner } from '../../src/api/signer/cluster-signer.ts';
 import { createActor } from '../../src/controllers/pcr-issuer/act.ts';
 import { createPodReader } from '../../src/controllers/pcr-issuer/evidence/pod-reader.ts';
+import { createRenewals } from '../../src/controllers/pcr-issuer/renewals.ts';
+import { createExpiries } from '../../src/runtime/issuing/expiries.ts';
 import { compileProfile } from '../../src/issuance/profile.ts';
 import { createClient, type Client } from '../../src/kube/client/client.ts';
 import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
@@ -180,6 +182,7 @@ test('a label that is removed between the decision and the write: the certificat
   let isSigned = (): Promise<unknown> => label('app-');
   const actor = createActor<ClusterSigner>({
     ...{ component, reader, resource: REQUESTS, legacy: undefined },
+    renewals: createRenewals(createExpiries()),
     profileOf: ({ spec }) => compileProfile(spec),
     issuingOf: () => ({
       ...ca,

@@ -9,6 +9,8 @@ import {
   type PodCertificateRequest,
 } from '../../api/request/pod-certificate-request.ts';
 import { podStatusBody } from '../../api/request/pod-certificate-request-message.ts';
+import { formatDuration } from '../../api/object/duration.ts';
+import { formatTime } from '../../api/object/time.ts';
 import { SignerError } from '../../errors.ts';
 import type { Profile } from '../../issuance/profile.ts';
 import { refreshTime } from '../../issuance/validity.ts';
@@ -27,6 +29,7 @@ import { outcomeOf } from './waiting-for-ca.ts';
 import type { PodEvidence, Proof } from './evidence/evidence.ts';
 import type { PodReader } from './evidence/pod-reader.ts';
 import type { PodPlan } from './plan.ts';
+import type { Renewals } from './renewals.ts';
 
 export interface PodActorInit<S> {
   readonly component: Component;
@@ -40,6 +43,8 @@ export interface PodActorInit<S> {
   readonly refusalOf?: IssuingCas<S, PodCertificateRequest>['refusalOf'];
   /** Reads pods and Services for signers that ask for it. */
   readonly reader: PodReader;
+  /** What pods have already. */
+  readonly renewals: Pick<Renewals, 'replaces'>;
 }
 
 /** A chain, and when the kubelet should begin its renewal, in milliseconds by the API server's clock. */
@@ -55,7 +60,7 @@ const RULE = 'spec.pods.allow';
 export function createActor<S extends SignerObject>(
   init: PodActorInit<S>,
 ): Redelivery<PodCertificateRequest, S> {
-  const { component, reader } = init;
+  const { component, reader, renewals } = init;
   const { random, reservedPrefixes } = component;
   return createRedelivery<PodCertificateRequest, S, IssuedToPod, PodEvidence | undefined>({
     ...init,
@@ -73,12 +78,13 @@ export function createActor<S extends SignerObject>(
       const plan = decide(snapshot);
       if (profile.pods?.readsPod === true) reader.decided(request, plan);
       if (plan.kind === 'reread') return reread(moment, init.legacy);
-      if (plan.kind !== 'issue') return carriedOut(request, plan, now);
+      if (plan.kind !== 'issue')
+        return carriedOut(request, plan, now, renewals.replaces(request, now));
       const completed = (chain: IssuedChain): IssuedToPod =>
         issuedToPod(plan, chain, profile, random);
       return { kind: 'issue', leaf: plan, completed, rule: RULE };
     },
-    refused: (request, why, now) => denied(request, why, now),
+    refused: (request, why, now) => denied(request, why, now, renewals.replaces(request, now)),
     isFinished: isTerminal,
     withIssued: (request, { chain, validity, beginRefreshAt }, now) =>
       withIssued(request, { chainPem: chain, ...validity, beginRefreshAt }, now),
@@ -131,32 +137,43 @@ function denied(
   request: PodCertificateRequest,
   why: HolderRefusal,
   now: number,
+  expiresAt: number | undefined,
 ): Settlement<PodCertificateRequest> {
-  return answered(request, { kind: 'deny', ...why }, now);
+  return answered(request, { kind: 'deny', ...why }, now, expiresAt);
 }
 
 function carriedOut(
   request: PodCertificateRequest,
   plan: Exclude<PodPlan, { kind: 'issue' | 'reread' }>,
   now: number,
+  expiresAt: number | undefined,
 ): Decision<PodCertificateRequest, never> {
   if (plan.kind === 'ignore') return NOTHING;
   if (plan.kind === 'wait') return plan;
-  return { kind: 'settle', ...answered(request, plan, now) };
+  return { kind: 'settle', ...answered(request, plan, now, expiresAt) };
 }
 
+/** @param expiresAt - of the certificate that this would have renewed, in milliseconds */
 function answered(
   request: PodCertificateRequest,
   plan: Extract<PodPlan, { kind: 'deny' | 'fail' }>,
   now: number,
+  expiresAt: number | undefined,
 ): Settlement<PodCertificateRequest> {
   const { reason, message } = plan;
   // The kubelet takes a Denied or Failed request for permanent (podcertificatemanager.go).
-  const note = `${message}; once that is mended, delete the pod: its kubelet does not ask again`;
+  const note = `${message}; ${lossText(expiresAt, now)}once that is mended, delete the pod: its kubelet does not ask again`;
   const event = { type: 'Warning', reason, action: 'Issue', note } as const;
   const [outcome, write] =
     plan.kind === 'deny'
       ? (['denied', withDenied(request, plan, now)] as const)
       : (['failed', withFailed(request, plan, now)] as const);
   return { write, ends: true, outcome: { outcome, reason, message, event } };
+}
+
+/** What a renewal that is refused costs, and when. */
+function lossText(expiresAt: number | undefined, now: number): string {
+  if (expiresAt === undefined) return '';
+  const left = formatDuration(Math.floor((expiresAt - now) / 1000));
+  return `this was a renewal: the pod's certificate expires in ${left}, at ${formatTime(expiresAt)}; `;
 }

@@ -4,7 +4,7 @@ import type { FlowAssignment } from '../../kube/workqueue/fair-queue.ts';
 import type { Clock } from '../../ports.ts';
 import { namespaceFlow } from '../../runtime/component/charged.ts';
 import type { Intern } from '../../runtime/requests/interner.ts';
-import { createRenewals } from './renewals.ts';
+import type { Renewals } from './renewals.ts';
 
 /** Decides the turn of a PodCertificateRequest. */
 export interface PcrFairness {
@@ -19,8 +19,7 @@ export interface PcrFairness {
  * all its pods at once. Both names are reliable: NodeRestriction and our admission policy let only the node
  * itself create requests, and only for pods that it runs.
  */
-export function createPcrFairness(clock: Clock): PcrFairness {
-  const renewals = createRenewals();
+export function createPcrFairness(renewals: Renewals, clock: Clock): PcrFairness {
   return {
     keyOf: (request) => ({
       distinguishers: [namespaceFlow(request), `node ${request.spec.nodeName}`],

@@ -21,6 +21,7 @@ import { localCas } from '../../runtime/issuing/local-ca.ts';
 import { createRefusals } from '../../runtime/issuing/refusals.ts';
 import { compileOncePerGeneration } from '../../runtime/signers/compile-cache.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
+import { createExpiries, reportExpiries } from '../../runtime/issuing/expiries.ts';
 import { createRequestController } from '../../runtime/requests/request-controller.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
 import {
@@ -32,6 +33,7 @@ import { createActor } from './act.ts';
 import { permissions } from './permissions.ts';
 import { createPodReader, type PodReader } from './evidence/pod-reader.ts';
 import { createPcrFairness } from './fairness.ts';
+import { createRenewals } from './renewals.ts';
 
 export interface PcrIssuerInit {
   readonly component: Component;
@@ -78,8 +80,10 @@ export function createPodIssuing<S extends SignerObject>(init: PodIssuingInit<S>
   const { component } = init;
   const reader = createPodReader(component, regarding);
   const sources = withServices(init.sources, reader);
+  const expiries = createExpiries();
+  const renewals = createRenewals(expiries);
   const actor = createActor<S>({
-    ...{ component, reader },
+    ...{ component, reader, renewals },
     resource: init.requests,
     legacy: init.legacy,
     profileOf: compileOncePerGeneration((signer: S, deadline) =>
@@ -88,7 +92,7 @@ export function createPodIssuing<S extends SignerObject>(init: PodIssuingInit<S>
     issuingOf: sources.issuing,
     refusalOf: sources.refusalOf,
   });
-  const place = createPcrFairness(() => serverTime(component));
+  const place = createPcrFairness(renewals, () => serverTime(component));
   const controller = createRequestController<PodCertificateRequest, S>({
     component,
     kind: 'PodCertificateRequest',
@@ -115,7 +119,8 @@ export function createPodIssuing<S extends SignerObject>(init: PodIssuingInit<S>
     ...controller,
     warnings: () => [...(controller.warnings?.() ?? []), ...reader.warnings()],
     run: async (signal) => {
-      await Promise.all([controller.run(signal), reader.run(signal)]);
+      const reports = reportExpiries(component, expiries, signal);
+      await Promise.all([controller.run(signal), reader.run(signal), reports]);
     },
   };
 }

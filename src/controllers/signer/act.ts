@@ -11,6 +11,7 @@ import type { Profile } from '../../issuance/profile.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { askedOfCsr } from '../../runtime/recording/asked.ts';
+import type { Expiries } from '../../runtime/issuing/expiries.ts';
 import { csrFlow } from '../../runtime/requests/csr-fairness.ts';
 import type { IssuedChain, IssuingCa, IssuingCas } from '../../runtime/issuing/issuing-ca.ts';
 import { NOTHING, failed, settleByConditions } from '../../runtime/issuing/not-issued.ts';
@@ -30,6 +31,8 @@ export interface CsrActorInit<S> {
   readonly issuingOf: (signer: S) => IssuingCa<CertificateSigningRequest>;
   /** Why a holder gets no certificate; absent: nobody is refused. */
   readonly refusalOf?: IssuingCas<S, CertificateSigningRequest>['refusalOf'];
+  /** Where delivered certificates are noted. */
+  readonly expiries: Pick<Expiries, 'issued'>;
   /** How long after its creation a request is retried, in milliseconds; undefined: without end. */
   readonly maxRetryMs?: number | undefined;
 }
@@ -49,6 +52,13 @@ export function createActor<S extends SignerObject>(
     },
     refused: (csr, why, now) => failed(csr, why, { withFailed }, now),
     isFinished,
+    onDelivered: ({ metadata, spec }, { validity: { notAfter } }) => {
+      const { signerName: signer, username: owner = '' } = spec;
+      const askedAt = Date.parse(metadata.creationTimestamp);
+      // The newest of a person or machine counts: those before it were replaced.
+      const of = { signer, namespace: '', owner };
+      init.expiries.issued(`${signer} ${owner}`, of, { askedAt, notAfter });
+    },
     withIssued: (csr, { chain }) => withCertificate(csr, chain),
     chainOf: ({ status }) => chainFromBase64(status?.certificate),
     bodyOf: (csr) => ({ body: csrWriteBody(csr) }),

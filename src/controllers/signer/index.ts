@@ -20,6 +20,7 @@ import { createRefusals } from '../../runtime/issuing/refusals.ts';
 import { compileOncePerGeneration } from '../../runtime/signers/compile-cache.ts';
 import { ignoreOlderThanSigner } from '../../runtime/requests/older-than-signer.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
+import { createExpiries, reportExpiries } from '../../runtime/issuing/expiries.ts';
 import { createRequestController } from '../../runtime/requests/request-controller.ts';
 import type { SignerSet } from '../../runtime/signers/signer-set.ts';
 import { createActor } from './act.ts';
@@ -64,8 +65,9 @@ export function createSigner(init: SignerInit): Controller {
 /** Signs approved CertificateSigningRequests of the signers of a kind. */
 export function createCsrSigning<S extends SignerObject>(init: CsrSigningInit<S>): Controller {
   const { component, sources } = init;
+  const expiries = createExpiries();
   const actor = createActor<S>({
-    component,
+    ...{ component, expiries },
     resource: REQUESTS,
     profileOf: compileOncePerGeneration((signer: S, deadline) =>
       compileProfile(signer.spec, deadline),
@@ -74,7 +76,7 @@ export function createCsrSigning<S extends SignerObject>(init: CsrSigningInit<S>
     refusalOf: sources.refusalOf,
     maxRetryMs: init.maxRetryMs,
   });
-  return createRequestController<CertificateSigningRequest, S>({
+  const controller = createRequestController<CertificateSigningRequest, S>({
     component,
     kind: 'CertificateSigningRequest',
     resource: REQUESTS,
@@ -99,4 +101,11 @@ export function createCsrSigning<S extends SignerObject>(init: CsrSigningInit<S>
     signers: init.signers,
     sources,
   });
+  return {
+    ...controller,
+    run: async (signal) => {
+      const reports = reportExpiries(component, expiries, signal);
+      await Promise.all([controller.run(signal), reports]);
+    },
+  };
 }

@@ -54,6 +54,14 @@ const ALERTS: readonly Alert[] = [
       'A certificate of an ACME signer should have been renewed by now. kubectl get orders.acme.countersign.dev -A -o wide says which.',
   },
   {
+    name: 'CountersignRenewalRefused',
+    expr: 'min by (signer, owner_namespace, owner) (countersign_renewal_refused_expiry_timestamp_seconds) - time() > 0',
+    for: '0m',
+    severity: 'critical',
+    summary:
+      'A pod of {{ $labels.owner_namespace }}/{{ $labels.owner }} loses its certificate of {{ $labels.signer }} in {{ $value | humanizeDuration }}: its renewal was denied or failed.',
+  },
+  {
     name: 'CountersignMissingRights',
     expr: 'max by (namespace, component) (countersign_missing_rights) > 0',
     for: '5m',

@@ -179,6 +179,30 @@ const WHAT_EXPIRES: readonly Panel[] = [
     ],
   },
   {
+    title: 'First certificates to expire',
+    description:
+      'Time left of the ten owners whose certificate expires first. Those of pods that are gone end here, too: a fall to 0 is only bad beside a refused renewal.',
+    ...{ kind: 'bargauge', unit: 's' },
+    queries: [
+      {
+        expr: 'bottomk(10, min by (signer, owner_namespace, owner) (countersign_certificate_soonest_expiry_timestamp_seconds) - time())',
+        legend: '{{owner_namespace}}/{{owner}} {{signer}}',
+      },
+    ],
+  },
+  {
+    title: 'Refused renewals',
+    description:
+      'Time left of certificates whose renewal was denied or failed. The Event on the pod says why.',
+    ...{ kind: 'bargauge', unit: 's', red: { below: DAY } },
+    queries: [
+      {
+        expr: 'min by (signer, owner_namespace, owner) (countersign_renewal_refused_expiry_timestamp_seconds) - time() > 0',
+        legend: '{{owner_namespace}}/{{owner}} {{signer}}',
+      },
+    ],
+  },
+  {
     title: 'CAs by rotation phase',
     description: 'Next, Active, Retiring and Distrusted CAs of each signer.',
     ...{ kind: 'timeseries', unit: 'short' },

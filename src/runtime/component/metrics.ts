@@ -4,6 +4,19 @@ import type { AuthorityPhase } from '../../api/signer/cluster-signer.ts';
 export type RequestKind =
   'CertificateSigningRequest' | 'PodCertificateRequest' | 'CertificateRequest';
 
+/** When the certificates of one owner expire. Times are Unix seconds. */
+export interface ExpirySeries {
+  readonly signer: string;
+  /** '' for owners without one. */
+  readonly namespace: string;
+  /** A ServiceAccount for pods, a username for CertificateSigningRequests. */
+  readonly owner: string;
+  /** The first notAfter. */
+  readonly soonest: number;
+  /** The first notAfter of those whose renewal was denied or failed; undefined: there are none. */
+  readonly refused: number | undefined;
+}
+
 /** What the request controllers count; `web/metrics.ts` has the series. */
 export interface RequestMetrics {
   /** A reconciliation ended a request or made it wait. `reason` is one of a small fixed set. */
@@ -19,6 +32,8 @@ export interface RequestMetrics {
   pending(kind: RequestKind, signer: string, count: number): void;
   /** Leaves delivered since the start whose names of Services are no longer all theirs. */
   podNamesOutdated(signer: string, leaves: number): void;
+  /** When certificates expire, by owner, instead of what was said before. */
+  expiries(series: readonly ExpirySeries[]): void;
   /** The signer name is not served any longer: its gauges must not keep their last values. */
   unserved(signer: string): void;
 }

@@ -7,11 +7,13 @@ import {
   createPcrFairness,
   type PcrFairness,
 } from '../../../src/controllers/pcr-issuer/fairness.ts';
+import { createRenewals } from '../../../src/controllers/pcr-issuer/renewals.ts';
+import { createExpiries } from '../../../src/runtime/issuing/expiries.ts';
 import { podRequest } from '../../support/requests/pod-certificate-request.ts';
 
 /** As in src/controllers/pcr-issuer/renewals.ts. */
 const RENEWAL_OVERDUE_MS = 10 * 60_000;
-/** As in src/controllers/pcr-issuer/renewals.ts. */
+/** As in src/runtime/issuing/expiries.ts. */
 const MAX_NOTED = 50_000;
 
 const HOUR = 3_600_000;
@@ -25,7 +27,7 @@ let now: number;
 let place: PcrFairness;
 beforeEach(() => {
   now = START;
-  place = createPcrFairness(() => now);
+  place = createPcrFairness(createRenewals(createExpiries()), () => now);
 });
 
 const issued = (

@@ -8,6 +8,7 @@ import { test } from 'node:test';
 import fc from 'fast-check';
 import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import { isFinished, type CertificateSigningRequest } from '../../../src/api/request/csr.ts';
+import { createExpiries } from '../../../src/runtime/issuing/expiries.ts';
 import { createActor } from '../../../src/controllers/signer/act.ts';
 import { createDelayingQueue } from '../../../src/kube/workqueue/delaying-queue.ts';
 import { createQueue } from '../../../src/kube/workqueue/queue.ts';
@@ -89,6 +90,7 @@ function world(): World {
       resource: REQUESTS,
       profileOf: () => workloadProfile(),
       issuingOf: () => localCaOf(component, openIntermediate()),
+      expiries: createExpiries(),
     });
     const controller = createRequestController<CertificateSigningRequest, ClusterSigner>({
       component,

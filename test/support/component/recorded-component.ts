@@ -48,6 +48,7 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
       duration: count('duration'),
       pending: count('pending'),
       podNamesOutdated: count('podNamesOutdated'),
+      expiries: count('expiries'),
       foreignBundles: count('foreignBundles'),
       strangerAnchor: count('strangerAnchor'),
       trustTarget: count('trustTarget'),

@@ -12,11 +12,13 @@ import type { Authority } from '../../../src/authorities/contract.ts';
 import { createActor as createCertificateRequestActor } from '../../../src/controllers/certificate-request/act.ts';
 import { createActor as createPodActor } from '../../../src/controllers/pcr-issuer/act.ts';
 import { createPodReader } from '../../../src/controllers/pcr-issuer/evidence/pod-reader.ts';
+import { createRenewals, type Renewals } from '../../../src/controllers/pcr-issuer/renewals.ts';
 import { createActor as createCsrActor } from '../../../src/controllers/signer/act.ts';
 import type { RequestInit } from '../../../src/kube/client/client.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import { compileCertificateRequestPolicy } from '../../../src/policy/compile-policy.ts';
 import type { LogFields } from '../../../src/ports.ts';
+import { createExpiries } from '../../../src/runtime/issuing/expiries.ts';
 import type { IssuingCa } from '../../../src/runtime/issuing/issuing-ca.ts';
 import { localCaOf } from './local-ca.ts';
 import type { Redelivery } from '../../../src/runtime/issuing/redelivery.ts';
@@ -106,6 +108,7 @@ export function csrStage(
         issuingOf,
         refusalOf: by.refusalOf,
         maxRetryMs: by.maxRetryMs,
+        expiries: createExpiries(),
       }),
   });
 }
@@ -113,7 +116,10 @@ export function csrStage(
 /** The request of pod team-a/web-0. */
 export function pcrStage(
   spec: Partial<PodCertificateRequest['spec']> = {},
-  by: By<PodCertificateRequest> & { readonly legacy?: boolean } = {},
+  by: By<PodCertificateRequest> & {
+    readonly legacy?: boolean;
+    readonly renewals?: Pick<Renewals, 'replaces'>;
+  } = {},
 ): Stage<PodCertificateRequest> {
   const pods = (version: string): typeof CSRS =>
     resource({ group: CERTIFICATES, version, plural: 'podcertificaterequests' });
@@ -131,6 +137,7 @@ export function pcrStage(
         profileOf: () => workloadProfile(),
         issuingOf,
         refusalOf: by.refusalOf,
+        renewals: by.renewals ?? createRenewals(createExpiries()),
         reader: createPodReader(component, () => ({
           regarding: { apiVersion: 'v1', kind: 'Pod', name: spec.podName ?? 'web-0' },
         })),
