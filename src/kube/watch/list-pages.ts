@@ -46,6 +46,24 @@ export async function listPages(
   }
 }
 
+/** Names and metadata are enough to see the version of a list, and less than an object that may be a Secret. */
+const ACCEPT_METADATA =
+  'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
+
+/**
+ * The resourceVersion that the collection has now: of a consistent read, as a list without `resourceVersion` is,
+ * whatever a watch cache of the server holds.
+ *
+ * @throws KubeError
+ */
+export async function readVersion(init: ListInit, signal: AbortSignal): Promise<string> {
+  const { client, path, fieldSelector, labelSelector } = init;
+  const query = { limit: 1, fieldSelector, labelSelector };
+  const accept = ACCEPT_METADATA;
+  const page = await client.request<ListPage>({ method: 'GET', path, query, accept, signal });
+  return page.metadata.resourceVersion;
+}
+
 /** Items of a list lack apiVersion and kind, which every write needs. */
 function withType(item: StoredObject, { apiVersion, kind }: ListPage): StoredObject {
   const type = { apiVersion, kind: kind.replace(/List$/, '') };

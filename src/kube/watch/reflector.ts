@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { messageOf } from '../../errors.ts';
 import type { Clock, Delay, Log, Random } from '../../ports.ts';
-import type { Client, Query } from '../client/client.ts';
-import type { StoredObject } from '../resource/object.ts';
+import type { Client } from '../client/client.ts';
+import { isNewer, type StoredObject } from '../resource/object.ts';
 import type { OnChange } from '../resource/store.ts';
 import { createIdleTimeout, type IdleTimeout } from './idle-timeout.ts';
-import { listPages } from './list-pages.ts';
+import { listPages, readVersion } from './list-pages.ts';
 import { createObjectCache, type ObjectCache } from './object-cache.ts';
 import { decodeWatch, watchMediaTypes } from './watch-decoder.ts';
 import { WatchError, classifyWatchError, type WatchFailure } from './watch-error.ts';
 import { WatchHealth } from './watch-health.ts';
 import type { ReadMessage } from './watch-message.ts';
+import { watchQuery } from './watch-query.ts';
 
 /** Which watch: one collection may have many, and each can fail alone. */
 export interface WatchTarget {
@@ -86,9 +87,6 @@ export interface Reflector<T> {
   clear(): void;
 }
 
-/** The server ends a watch after this time; it is spread so that not all watches reconnect at once. */
-const WATCH_SECONDS = 290;
-const WATCH_SPREAD_SECONDS = 60;
 /** Bookmarks come every minute, spread by a quarter: a longer silence is a dead connection. */
 const WATCH_IDLE_MS = 90_000;
 /** Something in between cuts a watch that ends sooner: it is reconnected after a backoff. */
@@ -109,6 +107,8 @@ class ListWatcher<T extends StoredObject> implements Reflector<T> {
   #paged = false;
   /** The watch was answered, and has sent nothing. */
   #mute = false;
+  /** The last watch failed in a way in which etcd may have been restored meanwhile. */
+  #doubtful = false;
 
   constructor(init: ReflectorInit<T>) {
     this.#init = init;
@@ -172,6 +172,7 @@ class ListWatcher<T extends StoredObject> implements Reflector<T> {
     const started = this.#init.clock();
     const withheld = await this.#init.preflight?.();
     if (withheld !== undefined) throw new WatchError('withheld', withheld);
+    if (this.#doubtful) await this.#compareVersion(signal);
     if (this.#cache.resourceVersion === undefined && this.#paged) await this.#listPages(signal);
     const idle = createIdleTimeout({ ...this.#init, timeoutMs: WATCH_IDLE_MS }, signal);
     try {
@@ -185,10 +186,27 @@ class ListWatcher<T extends StoredObject> implements Reflector<T> {
     this.#init.metrics.watchRestart(this.#target, 'ended');
   }
 
+  /**
+   * A watch from a version that the server has not reached is silent until etcd has caught up, and what happens until
+   * then is never sent. So after each outage the server is asked once which version it has: a lower one than ours is
+   * that of an etcd restored from a backup.
+   */
+  async #compareVersion(signal: AbortSignal): Promise<void> {
+    const { path, log, metrics } = this.#init;
+    const known = this.#cache.resourceVersion;
+    // A list that is due anyway leaves no doubt.
+    const now = known === undefined ? undefined : await readVersion(this.#init, signal);
+    this.#doubtful = false;
+    if (known === undefined || now === undefined || !isNewer(known, now)) return;
+    this.#cache.invalidate();
+    metrics.watchRestart(this.#target, 'restored');
+    log.warn({ path, known, now }, 'etcd has an older state than was seen before, listing anew');
+  }
+
   async #watch(idle: IdleTimeout): Promise<void> {
     const { client, path, clock, metrics, readMessage } = this.#init;
     const initial = this.#cache.resourceVersion === undefined;
-    const query = this.#watchQuery();
+    const query = watchQuery(this.#init, this.#cache.resourceVersion);
     const { signal } = idle;
     this.#mute = false;
     const accept = this.#init.accept ?? watchMediaTypes(readMessage);
@@ -222,22 +240,6 @@ class ListWatcher<T extends StoredObject> implements Reflector<T> {
     if (this.#health.recovered()) this.#cache.resync();
   }
 
-  #watchQuery(): Query {
-    const { fieldSelector, labelSelector, random } = this.#init;
-    const { resourceVersion } = this.#cache;
-    const spread = (Buffer.from(random(1)).readUInt8() / 256) * WATCH_SPREAD_SECONDS;
-    return {
-      watch: true,
-      allowWatchBookmarks: true,
-      timeoutSeconds: WATCH_SECONDS + Math.floor(spread),
-      fieldSelector,
-      labelSelector,
-      ...(resourceVersion === undefined
-        ? { sendInitialEvents: true, resourceVersionMatch: 'NotOlderThan' }
-        : { resourceVersion }),
-    };
-  }
-
   async #listPages(signal: AbortSignal): Promise<void> {
     this.#cache.beginList();
     const add = (object: StoredObject): void => {
@@ -260,6 +262,7 @@ class ListWatcher<T extends StoredObject> implements Reflector<T> {
     const failure = classifyWatchError(error, this.#cache.resourceVersion === undefined);
     if (failure.relist || this.#isAhead(failure)) this.#cache.invalidate();
     if (failure.paged) this.#paged = true;
+    if (failure.doubtful) this.#doubtful = true;
     metrics.watchRestart(this.#target, failure.reason);
     const wait = this.#health.failed(failure);
     log[failure.reason === 'withheld' ? 'debug' : 'warn'](

@@ -17,6 +17,9 @@ export type WatchFault =
   /** It sent an event older than the one before it: others may have been lost. */
   | 'disordered';
 
+/** Nothing was sent, or the server answered and something in between cuts each watch: no sign of an outage. */
+const ASSURED: ReadonlySet<WatchFault> = new Set(['withheld', 'short']);
+
 /** A watch that failed for a reason of its own. Its message never quotes an object. */
 export class WatchError extends Error {
   readonly fault: WatchFault;
@@ -40,6 +43,11 @@ export interface WatchFailure {
   readonly outage: boolean;
   /** The resourceVersion is of no use: the next watch begins with a new list. */
   readonly relist: boolean;
+  /**
+   * Meanwhile etcd may have been restored from a backup: the resourceVersion is compared with the server's before the
+   * next watch. Not where the server answered and has too much to do, and not where we sent nothing.
+   */
+  readonly doubtful: boolean;
   /** The server cannot stream the list: it is to be listed by pages. */
   readonly paged: boolean;
   /** Retry-After in milliseconds; 0 without one. */
@@ -59,6 +67,7 @@ export function classifyWatchError(error: unknown, listing: boolean): WatchFailu
       message,
       outage: false,
       relist: error instanceof WatchError && error.fault === 'disordered',
+      doubtful: !(error instanceof WatchError && ASSURED.has(error.fault)),
       paged: false,
       retryAfter: 0,
     };
@@ -68,6 +77,7 @@ export function classifyWatchError(error: unknown, listing: boolean): WatchFailu
     message,
     outage: error.status === 0 || error.status >= 500,
     relist: isExpired(error),
+    doubtful: error.status !== 429,
     // The server does not know sendInitialEvents, or its feature gate is off.
     paged: listing && (error.status === 422 || error.status === 400),
     retryAfter: error.retryAfter ?? 0,

@@ -38,6 +38,10 @@ export interface Stage {
   readonly server: ScriptedServer;
   readonly client: Client;
   readonly time: FakeTime;
+  /** Reads of the collection's version alone, as they came: answered with the last of what `hasVersion` was told. */
+  readonly comparisons: readonly Call[];
+  /** Undefined: the server is unavailable. */
+  hasVersion(version: string | undefined): void;
   start(more?: Partial<ReflectorInit<Thing>>): Running;
   /** A reflector whose watch is established at version 10, and older than a second. */
   established(
@@ -56,6 +60,15 @@ export async function startStage(): Promise<Stage> {
   const time = fakeTime();
   const client = wire.connect({ clock: time.clock });
   const running: Running[] = [];
+  const comparisons: Call[] = [];
+  let version: string | undefined = '1000';
+  wire.server.aside((call) => {
+    if (call.query.get('limit') !== '1') return false;
+    comparisons.push(call);
+    if (version === undefined) call.answer(503, 'no endpoints');
+    else call.answer(200, { kind: 'ThingList', metadata: { resourceVersion: version } });
+    return true;
+  });
 
   function start(more: Partial<ReflectorInit<Thing>> = {}): Running {
     const made = run({ ...time, client, ...more });
@@ -67,6 +80,10 @@ export async function startStage(): Promise<Stage> {
     server: wire.server,
     client,
     time,
+    comparisons,
+    hasVersion: (now) => {
+      version = now;
+    },
     start,
     established: async (objects, more) => {
       const run = start(more);

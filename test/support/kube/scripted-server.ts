@@ -35,6 +35,8 @@ export interface ScriptedServer {
   next(what?: string): Promise<Call>;
   /** Answers all further calls by itself. */
   always(answer: (call: Call) => void): void;
+  /** Answers the calls for which `take` is true by itself: no test takes them. */
+  aside(take: (call: Call) => boolean): void;
   stop(): Promise<void>;
 }
 
@@ -46,6 +48,7 @@ export async function startScriptedServer(tls?: ServerOptions): Promise<Scripted
   const waiters: ((call: Call) => void)[] = [];
   let taken = 0;
   let script: ((call: Call) => void) | undefined;
+  let takesAside: (call: Call) => boolean = () => false;
 
   async function receive(request: IncomingMessage, response: ServerResponse): Promise<void> {
     const chunks: Buffer[] = [];
@@ -56,6 +59,7 @@ export async function startScriptedServer(tls?: ServerOptions): Promise<Scripted
       body: Buffer.concat(chunks).toString(),
       connection,
     });
+    if (takesAside(call)) return;
     calls.push(call);
     waiters[calls.length - 1]?.(call);
     script?.(call);
@@ -89,6 +93,9 @@ export async function startScriptedServer(tls?: ServerOptions): Promise<Scripted
     },
     always: (answer) => {
       script = answer;
+    },
+    aside: (take) => {
+      takesAside = take;
     },
     stop: async () => {
       const closed = once(server, 'close');
