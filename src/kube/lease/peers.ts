@@ -10,10 +10,17 @@ export interface Peers {
   /** The Lease `name` as of `now`; undefined if it was deleted. */
   observe(name: string, lease: Lease | undefined, now: number): void;
   /**
-   * Nothing could be observed from `since` to `now`: the Leases that were live at `since` count for one
-   * more duration.
+   * This process was stopped until `now`, and what arrived meanwhile is not read yet: the Leases that were live at
+   * `since`, when it looked last, count for one more duration. Once for each renewal that was seen: a process that
+   * is always late must see a replica die as well.
    */
   extend(since: number, now: number): void;
+  /**
+   * The watch was broken from `since` to `now`: that time does not count for Leases that were live at `since`. Once a
+   * Lease was given two durations in this way since a renewal was seen, it is given no more: a watch that breaks again
+   * and again must not keep a replica alive that is dead.
+   */
+  suspend(since: number, now: number): void;
   /** Names of the live replicas, sorted. */
   live(now: number): readonly string[];
   /** When the next Lease expires without a renewal; undefined if none is live. */
@@ -25,7 +32,14 @@ export interface Peers {
 interface Observed {
   readonly lease: Lease;
   readonly seenAt: number;
+  /** It has been extended since it was seen to change. */
+  readonly extended: boolean;
+  /** Milliseconds for which the watch was broken since then. */
+  readonly suspendedMs: number;
 }
+
+/** Of {@link Peers.suspend}, in durations of the Lease. */
+const MOST_SUSPENDED = 2;
 
 export function createPeers(): Peers {
   const known = new Map<string, Observed>();
@@ -43,10 +57,20 @@ export function createPeers(): Peers {
       const before = known.get(name)?.lease.metadata;
       const { uid, resourceVersion } = lease.metadata;
       if (before?.uid === uid && before.resourceVersion === resourceVersion) return;
-      known.set(name, { lease, seenAt: now });
+      known.set(name, { lease, seenAt: now, extended: false, suspendedMs: 0 });
     },
     extend: (since, now) => {
-      for (const [name, { lease }] of liveAt(since)) known.set(name, { lease, seenAt: now });
+      for (const [name, each] of liveAt(since)) {
+        if (!each.extended) known.set(name, { ...each, seenAt: now, extended: true });
+      }
+    },
+    suspend: (since, now) => {
+      for (const [name, each] of liveAt(since)) {
+        const { lease, suspendedMs } = each;
+        if (suspendedMs >= MOST_SUSPENDED * leaseMilliseconds(lease)) continue;
+        const seenAt = Math.min(now, each.seenAt + (now - since));
+        known.set(name, { ...each, seenAt, suspendedMs: suspendedMs + (now - since) });
+      }
     },
     live: (now) =>
       liveAt(now)

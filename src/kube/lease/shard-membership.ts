@@ -165,7 +165,7 @@ class RunningMembership implements LeasedShardFilter {
       const isOver = now - this.#blindSince > BLIND_DURATIONS * this.#durationMs;
       return isOver ? [] : this.#peers.live(this.#blindSince);
     }
-    if (this.#blindSince !== undefined) this.#peers.extend(this.#blindSince, now);
+    if (this.#blindSince !== undefined) this.#peers.suspend(this.#blindSince, now);
     this.#blindSince = undefined;
     return this.#peers.live(now);
   }

@@ -49,6 +49,40 @@ test('`extend` prolongs Leases that were live, and no expired one', () => {
   assert.equal(peers.nextExpiry(80_000), 95_000);
 });
 
+test('`extend` prolongs a Lease once, until its next renewal is seen', () => {
+  const peers = createPeers();
+  peers.observe('a', lease('a', 1), 0);
+  peers.extend(10_000, 12_000);
+  peers.extend(20_000, 22_000);
+  assert.equal(peers.nextExpiry(22_000), 27_000);
+  peers.observe('a', lease('a', 2), 23_000);
+  peers.extend(30_000, 37_000);
+  assert.equal(peers.nextExpiry(37_000), 52_000);
+});
+
+test('`suspend` does not count the time for Leases that were live, and not more', () => {
+  const peers = createPeers();
+  peers.observe('dead', lease('dead', 1), 0);
+  peers.observe('alive', lease('alive', 1), 10_000);
+  peers.suspend(20_000, 80_000);
+  assert.deepEqual(peers.live(80_000), ['alive']);
+  assert.equal(peers.nextExpiry(80_000), 85_000);
+  const later = createPeers();
+  later.observe('new', lease('new', 1), 80_000);
+  later.suspend(79_000, 81_000);
+  assert.equal(later.nextExpiry(81_000), 96_000, 'seen at 80 s, and at most now');
+});
+
+test('a Lease without a renewal is suspended for two durations in all, or for one outage, however long', () => {
+  const peers = createPeers();
+  peers.observe('a', lease('a', 1), 0);
+  for (let turn = 1; turn <= 30; turn += 1) peers.suspend(turn * 10_000 - 9_000, turn * 10_000);
+  assert.deepEqual(peers.live(300_000), []);
+  peers.observe('b', lease('b', 1), 0);
+  peers.suspend(5_000, 500_000);
+  assert.deepEqual(peers.live(500_000), ['b']);
+});
+
 test('a forged Lease of years counts for five minutes', () => {
   const peers = createPeers();
   peers.observe('forged', lease('forged', 1, 2 ** 31 - 1), 0);

@@ -107,6 +107,42 @@ test('a process that was stopped does not take the others for dead when it conti
   assert.deepEqual(gapsAndOverlaps(a, b), [0, 0]);
 });
 
+test('a process that is always late takes over the keys of a killed replica within two Leases, and those of no live one', async () => {
+  const [a, b, c] = [start('a'), start('b'), start('c')];
+  await stage.time.advance(1_000);
+  a.starve(2_000);
+  await stage.time.advance(600_000);
+  assert.deepEqual(gapsAndOverlaps(a, b, c), [0, 0]);
+  b.pause(true);
+  await stage.time.advance(2 * 15_000 + 5_000);
+  assert.deepEqual(gapsAndOverlaps(a, c), [0, 0]);
+  await stage.time.advance(600_000);
+  assert.deepEqual(gapsAndOverlaps(a, c), [0, 0]);
+  assert.ok(!a.counted.some((each) => JSON.stringify(each) === '[1,1]'));
+});
+
+test('a process that is always late and alone takes over all keys', async () => {
+  const [a, b] = [start('a'), start('b')];
+  await stage.time.advance(1_000);
+  a.starve(20_000);
+  b.pause(true);
+  await stage.time.advance(2 * 15_000 + 2 * 23_000);
+  assert.equal(share(a).length, KEYS.length);
+});
+
+test('a watch that breaks again and again does not keep a killed replica alive', async () => {
+  const [a, b, c] = [start('a'), start('b'), start('c')];
+  await stage.time.advance(1_000);
+  b.pause(true);
+  for (let turn = 0; turn < 30; turn += 1) {
+    stage.api.deafen('a');
+    await stage.time.advance(4_000);
+    stage.api.deafen('a', false);
+    await stage.time.advance(4_000);
+  }
+  assert.deepEqual(gapsAndOverlaps(a, c), [0, 0]);
+});
+
 test('while the API server is unavailable no replica is taken for dead; after 30 s each owns every key', async () => {
   const [a, b] = [start('a'), start('b')];
   await stage.time.advance(1_000);

@@ -15,6 +15,8 @@ export interface Replica<F extends LeasedShardFilter> {
   readonly stop: () => Promise<void>;
   /** As SIGSTOP: its clock runs on while it does nothing. Never resumed, it is as SIGKILL. */
   readonly pause: (paused: boolean) => void;
+  /** Short of CPU: each of its delays ends so many milliseconds late. */
+  readonly starve: (lateMs: number) => void;
 }
 
 /** What each kind of shard filter takes from the replica that it is part of. */
@@ -23,10 +25,9 @@ export type ReplicaPorts = Pick<
   'client' | 'clock' | 'monotonic' | 'delay' | 'random' | 'log' | 'metrics' | 'namespace' | 'labels'
 >;
 
-/** A pause withholds the end of every delay. */
-interface Pausable {
+/** A pause withholds the end of every delay; starving makes it late. */
+interface Pausable extends Pick<Replica<LeasedShardFilter>, 'pause' | 'starve'> {
   readonly delay: FakeTime['delay'];
-  readonly pause: (paused: boolean) => void;
 }
 
 /** One API server, one clock, and the replicas of a test. */
@@ -76,7 +77,7 @@ function startReplica<F extends LeasedShardFilter>(
 ): Replica<F> {
   const log = recordedLog();
   const counted: unknown[] = [];
-  const { delay, pause: hold } = pausable(time);
+  const { delay, pause: hold, starve } = pausable(time);
   const filter = create({
     client: api.client(user),
     clock: time.clock,
@@ -100,20 +101,25 @@ function startReplica<F extends LeasedShardFilter>(
     await time.advance(0);
     await running;
   };
-  return { filter, log, counted, pause, stop };
+  return { filter, log, counted, pause, starve, stop };
 }
 
 function pausable(time: FakeTime): Pausable {
   const held: (() => void)[] = [];
   let paused = false;
+  let late = 0;
   return {
     delay: async (ms, signal) => {
       await time.delay(ms, signal);
+      if (late > 0) await time.delay(late, signal);
       if (paused) await new Promise<void>((resolve) => held.push(resolve));
     },
     pause: (now) => {
       paused = now;
       for (const go of held.splice(0)) go();
+    },
+    starve: (lateMs) => {
+      late = lateMs;
     },
   };
 }
