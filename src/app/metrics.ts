@@ -148,6 +148,13 @@ function ledgerMetrics(metrics: Metrics): LedgerMetrics {
       metrics.ledgerEntries.set({ log }, entries);
       metrics.ledgerCheckpoint.set({ log }, at);
     },
+    ledgerPublished: (destination, { at, waitingSince = 0, contradicted = false }) => {
+      // The series are there from the start: nobody can be told of one that never was.
+      metrics.ledgerPublished.inc({ destination }, 0);
+      if (at !== undefined) metrics.ledgerPublished.set({ destination }, at);
+      metrics.ledgerUnpublished.set({ destination }, waitingSince);
+      metrics.ledgerContradicted.set({ destination }, contradicted ? 1 : 0);
+    },
     ledgerUnrecorded: (open, explained) => {
       metrics.ledgerUnrecorded.set(open);
       metrics.ledgerExplained.set(explained);

@@ -3,10 +3,11 @@ import { Option, type Command } from 'commander';
 import { isInCluster, type ComponentOptions } from '../app/component-options.ts';
 import { durationFlag, gather, parsedFlag } from '../app/flag-values.ts';
 import { parseGrant } from '../app/ledger/options.ts';
+import { addCheckpointOptions, type CheckpointOptions } from './checkpoint-options.ts';
 import type { AppendGrant } from '../controllers/ledger/grants.ts';
 
 /** The flags of the component `ledger`. */
-export interface LedgerComponentOptions extends ComponentOptions {
+export interface LedgerComponentOptions extends ComponentOptions, CheckpointOptions {
   readonly listenLedger: string;
   readonly listenCrl: string;
   readonly data: string;
@@ -26,7 +27,7 @@ const MONITOR_PATIENCE_SECONDS = 300;
 /** Adds those of {@link LedgerComponentOptions} that the other components do not have. */
 export function addLedgerComponentOptions(command: Command, environment = process.env): Command {
   const host = isInCluster(environment) ? '0.0.0.0' : '127.0.0.1';
-  return command
+  return addCheckpointOptions(command)
     .option(
       '--listen-ledger <host:port>',
       'address where components append, and where the logs are served as files; TLS with --serving-certificate',

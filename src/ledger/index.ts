@@ -3,6 +3,8 @@
 export { openPostgres } from './database/postgres.ts';
 export { openSqlite } from './database/sqlite.ts';
 export { openCheckpoint, signCheckpoint } from './log/checkpoint.ts';
+export { addCheckpointBody, openCosignature, parseWitnessKey } from './log/cosignature.ts';
+export type { WitnessKey } from './log/cosignature.ts';
 export { openLogList, signLogList } from './log/list.ts';
 export { includes, isConsistent } from './log/merkle.ts';
 export { formatVerifierKey, noteSigner, parseVerifierKey } from './log/note.ts';

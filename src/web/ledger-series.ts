@@ -10,6 +10,9 @@ export interface LedgerSeries {
   readonly ledgerRefused: Counter<'sender' | 'code'>;
   readonly ledgerEntries: Gauge<'log'>;
   readonly ledgerCheckpoint: Gauge<'log'>;
+  readonly ledgerPublished: Gauge<'destination'>;
+  readonly ledgerUnpublished: Gauge<'destination'>;
+  readonly ledgerContradicted: Gauge<'destination'>;
   readonly ledgerUnrecorded: Gauge;
   readonly ledgerExplained: Gauge;
 }
@@ -56,6 +59,7 @@ export function ledgerSeries(registers: Registry[]): LedgerSeries {
       labelNames: ['log'],
       registers,
     }),
+    ...publishedSeries(registers),
     ledgerUnrecorded: new Gauge({
       name: 'countersign_ledger_unrecorded_certificates',
       help: 'Certificates of our CAs that were seen, have no record, and nobody has acknowledged.',
@@ -64,6 +68,36 @@ export function ledgerSeries(registers: Registry[]): LedgerSeries {
     ledgerExplained: new Gauge({
       name: 'countersign_ledger_explained_certificates',
       help: 'Certificates without a record that are older than the ledger or in a counted gap.',
+      registers,
+    }),
+  };
+}
+
+type PublishedSeries = Pick<
+  LedgerSeries,
+  'ledgerPublished' | 'ledgerUnpublished' | 'ledgerContradicted'
+>;
+
+/** Of the places outside the cluster that take checkpoints. */
+function publishedSeries(registers: Registry[]): PublishedSeries {
+  const labelNames = ['destination'] as const;
+  return {
+    ledgerPublished: new Gauge({
+      name: 'countersign_ledger_checkpoint_published_timestamp_seconds',
+      help: 'When a place outside the cluster last took a checkpoint; 0 if it never did.',
+      labelNames,
+      registers,
+    }),
+    ledgerUnpublished: new Gauge({
+      name: 'countersign_ledger_checkpoint_unpublished_since_timestamp_seconds',
+      help: 'Since when a place outside the cluster lacks a checkpoint; 0 if it has the last one.',
+      labelNames,
+      registers,
+    }),
+    ledgerContradicted: new Gauge({
+      name: 'countersign_ledger_checkpoint_contradicted',
+      help: '1 if a witness has cosigned a tree that the log does not begin with.',
+      labelNames,
       registers,
     }),
   };

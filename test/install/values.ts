@@ -38,6 +38,22 @@ export const GOOD: Readonly<Record<string, readonly [values: object, namespace?:
       ],
     },
   ],
+  'checkpoints that leave the cluster': [
+    {
+      ...ONE,
+      components: { ledger: { enabled: true } },
+      ledger: {
+        checkpoints: {
+          webhook: 'https://hooks.example.com/checkpoints?a=b&c=%2F',
+          signWebhook: true,
+          objectStore: true,
+          witnesses: [`witness.example/a+0123abcd+${'A'.repeat(44)}@https://witness.example/a/`],
+          ownCa: true,
+          interval: '10s',
+        },
+      },
+    },
+  ],
   'names that YAML would read as something else': [
     {
       signers: [{ name: '1.2/3', bundle: 'on', secret: '0x1' }],

@@ -6,6 +6,9 @@ import { buildGoProgram } from '../go/build.ts';
 /** What other people's programs can be asked about a log (`judge/`). */
 export type LogJudge = 'note' | 'tlog' | 'fsck' | 'inclusion' | 'consistency';
 
+/** What they can be asked about what left the cluster. */
+export type OutsideJudge = 'cosigned' | 'webhook';
+
 /** The path of the program by which Go's, transparency-dev's and Tessera's code judge a log. */
 export function buildLogJudge(): Promise<string> {
   return buildGoProgram(
@@ -19,9 +22,23 @@ export function buildLogJudge(): Promise<string> {
   );
 }
 
+/** The path of litewitness, a witness that is not ours (C2SP tlog-witness). */
+export function buildWitness(): Promise<string> {
+  return buildGoProgram(
+    {
+      name: 'litewitness',
+      moduleDirectory: join(import.meta.dirname, 'witness'),
+      command: 'filippo.io/torchwood/cmd/litewitness',
+      flags: ['-trimpath', '-ldflags=-s -w'],
+      words: 'building a witness: half a minute the first time',
+    },
+    (line) => console.error(line),
+  );
+}
+
 /** Why the judge refuses, empty if it accepts. `files` are those that `judge/main.go` names. */
 export async function verdictOf(
-  judge: LogJudge,
+  judge: LogJudge | OutsideJudge,
   key: string,
   files: readonly string[],
 ): Promise<string> {
@@ -35,4 +52,4 @@ export async function verdictOf(
   });
 }
 
-if (import.meta.main) console.log(await buildLogJudge());
+if (import.meta.main) console.log(await buildLogJudge(), await buildWitness());

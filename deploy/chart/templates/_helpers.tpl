@@ -92,6 +92,7 @@ countersign-system
       "secrets" $secrets
       "teams" (include "countersign.places" .Values.namespacedSigners.secrets | fromJsonArray)
       "enabled" $enabled
+      "checkpointArgs" (include "countersign.checkpointArgs" .Values.ledger.checkpoints | fromJsonArray)
       "ledger" (and (get $enabled "ledger") (ne .Values.ledger.mode "off"))
       "namespacedSigners" .Values.namespacedSigners.enabled
       "podServices" .Values.podServices
@@ -211,6 +212,19 @@ countersign-system
 {{- $prefix := index . 0 -}}
 {{- $all := list -}}
 {{- range index . 1 -}}{{- $all = append $all (printf "%s%s" $prefix .) -}}{{- end -}}
+{{- toJson $all -}}
+{{- end -}}
+
+{{- /* Of .Values.ledger.checkpoints: the arguments that checkpointArguments makes (src/manifests/workloads/ledger.ts). */}}
+{{- define "countersign.checkpointArgs" -}}
+{{- $directory := "/run/countersign/checkpoints" -}}
+{{- $all := list -}}
+{{- with .webhook -}}{{- $all = append $all (printf "--checkpoint-webhook=%s" .) -}}{{- end -}}
+{{- if .signWebhook -}}{{- $all = append $all (printf "--checkpoint-webhook-secret=%s/webhook-secret" $directory) -}}{{- end -}}
+{{- if .objectStore -}}{{- $all = append $all (printf "--checkpoint-object=%s/object-url" $directory) -}}{{- end -}}
+{{- range .witnesses -}}{{- $all = append $all (printf "--witness=%s" .) -}}{{- end -}}
+{{- if .ownCa -}}{{- $all = append $all (printf "--checkpoint-ca=%s/ca.crt" $directory) -}}{{- end -}}
+{{- if $all -}}{{- $all = append $all (printf "--checkpoint-interval=%s" .interval) -}}{{- end -}}
 {{- toJson $all -}}
 {{- end -}}
 

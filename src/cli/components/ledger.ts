@@ -13,7 +13,17 @@ import { runComponent } from '../../app/component.ts';
 import { grantsOf } from '../../controllers/ledger/grants.ts';
 import { createLedger } from '../../controllers/ledger/index.ts';
 import { SignerError } from '../../errors.ts';
-import { openPostgres, openStore, openWorkerStore, type LedgerStore } from '../../ledger/index.ts';
+import {
+  openPostgres,
+  openStore,
+  openWorkerStore,
+  parseWitnessKey,
+  type LedgerStore,
+} from '../../ledger/index.ts';
+import { openDestinations } from '../../controllers/ledger/publishing/open.ts';
+import { clock } from '../../app/process.ts';
+import { VERSION } from '../../app/version.ts';
+import type { CheckpointOptions } from '../checkpoint-options.ts';
 import type { LedgerComponentOptions } from '../ledger-options.ts';
 
 /** Runs the component that keeps the ledger, until it is stopped. */
@@ -26,8 +36,9 @@ export async function run(options: LedgerComponentOptions): Promise<void> {
       'podcertificaterequests',
     );
     const store = await storeOf(options);
+    const outside = await openPlaces(options, store);
     const ledger = createLedger({
-      ...{ component, store, namespace, prefix: options.origin },
+      ...{ component, store, namespace, prefix: options.origin, outside },
       monitor: {
         ...{ podCertificateRequests, secrets: options.monitoredSecret },
         patienceSeconds: options.monitorPatience,
@@ -41,7 +52,7 @@ export async function run(options: LedgerComponentOptions): Promise<void> {
     log.info({ port: port.port }, 'components can append');
     const crls = await openCrlPort(options.listenCrl, ledger.lists);
     log.info({ port: crls.port }, 'serves CRLs');
-    return { ...ledger, ...together(ledger, port, crls) };
+    return { ...ledger, ...together(ledger, port, crls, outside) };
   });
 }
 
@@ -50,6 +61,7 @@ function together(
   ledger: ReturnType<typeof createLedger>,
   port: LedgerPort,
   crls: CrlPort,
+  outside: { readonly close: () => Promise<void> },
 ): Pick<ReturnType<typeof createLedger>, 'run' | 'warnings'> {
   return {
     warnings: () => [...(ledger.warnings?.() ?? []), ...port.warnings()],
@@ -60,8 +72,34 @@ function together(
       await crls.close();
       ended.abort();
       await keeping;
+      await outside.close();
     },
   };
+}
+
+/**
+ * The places of these flags.
+ *
+ * @throws SignerError LEDGER_MALFORMED if the key of a witness is none; Error if the CAs cannot be read
+ */
+async function openPlaces(
+  options: CheckpointOptions,
+  store: LedgerStore,
+): Promise<
+  ReturnType<typeof openDestinations> & {
+    readonly intervalSeconds: CheckpointOptions['checkpointInterval'];
+  }
+> {
+  const { checkpointWebhookSecret: secret, checkpointObject: object, checkpointCa } = options;
+  const ca = checkpointCa === undefined ? undefined : await readFile(checkpointCa, 'utf8');
+  const places = openDestinations({
+    ...{ webhook: options.checkpointWebhook, ca, store, clock },
+    witnesses: options.witness.map(({ key, url }) => ({ key: parseWitnessKey(key), url })),
+    userAgent: `countersign/${VERSION}`,
+    readWebhookSecret: secret === undefined ? undefined : () => readFile(secret, 'utf8'),
+    readObjectPlace: object === undefined ? undefined : () => readFile(object, 'utf8'),
+  });
+  return { ...places, intervalSeconds: options.checkpointInterval };
 }
 
 async function storeOf({ data, databaseUrl }: LedgerComponentOptions): Promise<LedgerStore> {

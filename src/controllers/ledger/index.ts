@@ -14,6 +14,8 @@ import { logFile } from './files.ts';
 import type { AppendGrants } from './grants.ts';
 import { createLists, type Lists } from './lists.ts';
 import { createMonitor, type MonitorInit } from './monitor/index.ts';
+import type { Destination } from './publishing/destination.ts';
+import { createPublisher, type Publisher } from './publishing/index.ts';
 import { loadLogKey, type LogKey } from './log-key.ts';
 import { permissions } from './permissions.ts';
 
@@ -26,6 +28,11 @@ export interface LedgerInit {
   readonly prefix: string;
   /** Of the components. */
   readonly namespace: string;
+  /** Where checkpoints go outside the cluster, and how often. */
+  readonly outside?: {
+    readonly destinations: readonly Destination[];
+    readonly intervalSeconds: number;
+  };
   readonly monitor: Pick<MonitorInit, 'podCertificateRequests' | 'secrets' | 'patienceSeconds'>;
 }
 
@@ -55,6 +62,8 @@ export function createLedger(init: LedgerInit): Ledger {
   const leads = (): boolean => component.shard.owns(WHOLE);
   const monitor = createMonitor({ ...init, ...init.monitor, leads: () => state.key !== undefined });
   const lists = createLists(component);
+  const publisher = publisherOf(init, () => state.key !== undefined);
+  const parts = [publisher, monitor, lists];
   component.shard.onChange(() => {
     wakeup.wake();
   });
@@ -69,6 +78,7 @@ export function createLedger(init: LedgerInit): Ledger {
     try {
       state.key ??= await begun(init);
       await publishCheckpoints(init, state.key);
+      publisher.wake();
       state.fault = undefined;
     } catch (error) {
       const fault = messageOf(error);
@@ -83,11 +93,7 @@ export function createLedger(init: LedgerInit): Ledger {
     permissions: () => permissions(namesOf(init, lists)),
     // Only who leads appends: the Service leads to no other replica.
     notReady: () => (state.key === undefined ? [state.fault ?? NOT_LEADING] : []),
-    warnings: () => [
-      ...(state.fault === undefined ? [] : [`no checkpoint is signed: ${state.fault}`]),
-      ...monitor.warnings(),
-      ...lists.warnings(),
-    ],
+    warnings: () => [...faultOf(state), ...parts.flatMap((part) => part.warnings())],
     append: (token, body) =>
       appendFor({ ...init, whoIs, key: () => (leads() ? state.key : undefined) }, token, body),
     file: (path) => logFile(store, path),
@@ -95,7 +101,7 @@ export function createLedger(init: LedgerInit): Ledger {
     api: createLedgerApi({ component, store, front }),
     clientCa: () => front.current()?.clientCa,
     run: async (signal) => {
-      const watching = Promise.all([monitor.run(signal), lists.run(signal), front.run(signal)]);
+      const watching = Promise.all([...parts, front].map((each) => each.run(signal)));
       while (!signal.aborted) {
         await pass();
         await wakeup.wait(CHECKPOINT_MILLISECONDS, signal);
@@ -105,6 +111,15 @@ export function createLedger(init: LedgerInit): Ledger {
       await store.close();
     },
   };
+}
+
+function faultOf({ fault }: { readonly fault: string | undefined }): readonly string[] {
+  return fault === undefined ? [] : [`no checkpoint is signed: ${fault}`];
+}
+
+function publisherOf({ component, store, outside }: LedgerInit, leads: () => boolean): Publisher {
+  const { destinations, intervalSeconds } = outside ?? { destinations: [], intervalSeconds: 0 };
+  return createPublisher({ component, store, destinations, intervalSeconds, leads });
 }
 
 /** The key, after the store was found to continue what was published. */

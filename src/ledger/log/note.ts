@@ -132,10 +132,14 @@ function isSignedBy(
     ({ name, keyId }) => name === verifier.name && sameBytes(keyId, id),
   );
   if (mine.length === 0) return false;
-  const spki = Buffer.concat([SPKI_HEAD, verifier.publicKey]);
-  const key = createPublicKey({ key: spki, format: 'der', type: 'spki' });
+  const key = createPublicKey({ key: spkiOf(verifier.publicKey), format: 'der', type: 'spki' });
   if (mine.every(({ bytes }) => verify(null, Buffer.from(text), key, bytes))) return true;
   throw badNote(`a signature by ${quote(verifier.name)} does not fit the text`);
+}
+
+/** SubjectPublicKeyInfo of an Ed25519 key. */
+export function spkiOf(publicKey: Uint8Array): Buffer {
+  return Buffer.concat([SPKI_HEAD, publicKey]);
 }
 
 function keyId({ name, publicKey }: NoteVerifier): Uint8Array {
@@ -145,7 +149,8 @@ function keyId({ name, publicKey }: NoteVerifier): Uint8Array {
   return hashed.subarray(0, KEY_ID_BYTES);
 }
 
-function isKeyName(name: string): boolean {
+/** Whether a key of a note may have this name. */
+export function isKeyName(name: string): boolean {
   return name !== '' && !/[\s+]/u.test(name) && name.isWellFormed();
 }
 

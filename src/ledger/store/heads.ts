@@ -98,3 +98,18 @@ export async function keepCheckpoint(
     'INSERT INTO checkpoints (log, size, note) VALUES (?, ?, ?) ON CONFLICT (log, size) DO NOTHING';
   await sql.all(insert, [log, size, note]);
 }
+
+/** Adds the line of a witness to a checkpoint that is kept; a witness has one line. */
+export async function cosign(
+  sql: Sql,
+  { log, size }: Pick<UnsignedHead, 'log' | 'size'>,
+  line: string,
+): Promise<void> {
+  const where = 'WHERE log = ? AND size = ?';
+  const [row] = await sql.all(`SELECT note FROM checkpoints ${where}`, [log, size]);
+  if (row === undefined) return;
+  const signer = line.slice(0, line.lastIndexOf(' ') + 1);
+  const lines = textOf(row, 'note').split(/(?<=\n)/);
+  const note = [...lines.filter((each) => !each.startsWith(signer)), line].join('');
+  await sql.all(`UPDATE checkpoints SET note = ? ${where}`, [note, log, size]);
+}

@@ -6,7 +6,7 @@ import { openCheckpoint } from '../log/checkpoint.ts';
 import { inclusionPath, type ProofText } from '../log/prove.ts';
 import { appendBatch, type Appended, type AppendContext, type Appending } from './append.ts';
 import { eraseRecords, type Eraser, type Erasure } from './erase.ts';
-import { compareWith, keepCheckpoint, lastNote, notesAfter } from './heads.ts';
+import { compareWith, cosign, keepCheckpoint, lastNote, notesAfter } from './heads.ts';
 import { unsignedHeads, verifierOf } from './heads.ts';
 import type { UnsignedHead } from './heads.ts';
 import { placeOf } from './ids.ts';
@@ -27,6 +27,8 @@ export interface LedgerStore {
   /** Heads of logs that are to be signed. */
   unsignedHeads(): Promise<readonly UnsignedHead[]>;
   keepCheckpoint(head: Pick<UnsignedHead, 'log' | 'size'>, note: string): Promise<void>;
+  /** Keeps the line of a witness with a checkpoint. */
+  cosign(head: Pick<UnsignedHead, 'log' | 'size'>, line: string): Promise<void>;
   /** Rejects if the ledger does not continue a checkpoint that was kept elsewhere. */
   compareWith(note: string): Promise<void>;
   /** Begins a new log, as after an older copy of the database was restored on purpose. */
@@ -64,6 +66,7 @@ export function storeOf(database: Database): LedgerStore {
     append: (batch, context) => writing((sql) => appendBatch(sql, batch, context)),
     unsignedHeads: () => reading(unsignedHeads),
     keepCheckpoint: (head, note) => writing((sql) => keepCheckpoint(sql, head, note)),
+    cosign: (head, line) => writing((sql) => cosign(sql, head, line)),
     compareWith: (note) => reading((sql) => compareWith(sql, note)),
     beginLog: (naming, now) => writing((sql) => beginNext(sql, naming, now)),
     logs: () => reading(logsOf),

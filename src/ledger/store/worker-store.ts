@@ -33,6 +33,7 @@ export async function openWorkerStore(path: string, entry: URL): Promise<LedgerS
     append: async (batch, context) =>
       (await writer.call<readonly SentItem[]>('append', [batch, context])).map(receivedItem),
     keepCheckpoint: write('keepCheckpoint'),
+    cosign: write('cosign'),
     beginLog: write('beginLog'),
     erase: write('erase'),
     unsignedHeads: read('unsignedHeads'),

@@ -117,6 +117,30 @@ const ALERTS: readonly Alert[] = [
       'The log of the ledger grows, and no checkpoint of it is signed. /readyz of ledger says why.',
   },
   {
+    name: 'CountersignLedgerDoesNotGrow',
+    // Only where components record: those that do have the series of failing.
+    expr: 'sum by (namespace) (increase(countersign_requests_total{outcome="issued"}[15m])) > 0 and on (namespace) max by (namespace) (countersign_ledger_failing) >= 0 unless on (namespace) sum by (namespace) (increase(countersign_ledger_appended_total[15m])) > 0',
+    for: '15m',
+    severity: 'critical',
+    summary: 'Certificates are issued, and the ledger keeps no record of them.',
+  },
+  {
+    name: 'CountersignWitnessSilent',
+    expr: 'time() - (max by (namespace, destination) (countersign_ledger_checkpoint_unpublished_since_timestamp_seconds) > 0) > 900',
+    for: '5m',
+    severity: 'warning',
+    summary:
+      '{{ $labels.destination }} has not taken a checkpoint for a quarter of an hour: what was appended since then can be rewritten unnoticed.',
+  },
+  {
+    name: 'CountersignLedgerContradicted',
+    expr: 'max by (namespace, destination) (countersign_ledger_checkpoint_contradicted) > 0',
+    for: '0m',
+    severity: 'critical',
+    summary:
+      '{{ $labels.destination }} has seen another past of the ledger: an older copy was restored, or the log was rewritten.',
+  },
+  {
     name: 'CountersignServingCertificateExpiresSoon',
     // 0: the port has none, which /readyz says.
     expr: '(countersign_serving_certificate_not_after_timestamp_seconds > 0) - time() < 86400',

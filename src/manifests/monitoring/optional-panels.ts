@@ -98,6 +98,21 @@ const LEDGER: readonly Panel[] = [
     queries: [{ expr: 'max(countersign_ledger_unrecorded_certificates)', legend: 'certificates' }],
   },
   {
+    title: 'Checkpoints outside the cluster',
+    description: 'For how long a webhook, an object store or a witness has lacked one.',
+    ...{ kind: 'timeseries', unit: 's' },
+    queries: [
+      {
+        expr: 'time() - (max by (destination) (countersign_ledger_checkpoint_unpublished_since_timestamp_seconds) > 0)',
+        legend: '{{destination}}',
+      },
+      {
+        expr: 'max by (destination) (countersign_ledger_checkpoint_contradicted) > 0',
+        legend: '{{destination}} contradicts',
+      },
+    ],
+  },
+  {
     title: 'Age of the last checkpoint',
     description: 'A log that does not grow signs none.',
     ...{ kind: 'timeseries', unit: 's' },

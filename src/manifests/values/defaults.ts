@@ -37,7 +37,14 @@ export const DEFAULT_VALUES: InstallationValues = {
   serviceMonitor: { enabled: false, labels: {}, interval: '30s' },
   alerts: { enabled: false, labels: {} },
   dashboards: { enabled: false, labels: { grafana_dashboard: '1' } },
-  ledger: { mode: 'best-effort', storage: { size: '10Gi', className: '' } },
+  ledger: {
+    mode: 'best-effort',
+    storage: { size: '10Gi', className: '' },
+    checkpoints: {
+      ...{ webhook: '', signWebhook: false, objectStore: false, witnesses: [], ownCa: false },
+      interval: '1m',
+    },
+  },
   defaults: {},
   components: Object.fromEntries([...COMPONENTS.keys()].map((each) => [each, {}])),
 };

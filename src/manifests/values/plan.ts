@@ -3,6 +3,7 @@ import { ZodError } from 'zod';
 import { bundleName } from '../../api/object/cluster-trust-bundle.ts';
 import { OWN_TLS_SIGNER } from '../../api/signer/own-tls.ts';
 import { SignerError } from '../../errors.ts';
+import { checkpointArguments } from '../checkpoint-arguments.ts';
 import { COMPONENTS, type ComponentName } from '../components.ts';
 import type {
   ComponentSettings,
@@ -179,11 +180,15 @@ function partsOf(values: InstallationValues): OptionalParts {
 }
 
 function ledgerOf({
-  ledger: { mode, storage },
-}: InstallationValues): Pick<OptionalParts, 'ledgerMode' | 'ledgerStorage'> {
+  ledger: { mode, storage, checkpoints },
+}: InstallationValues): Pick<
+  OptionalParts,
+  'ledgerMode' | 'ledgerStorage' | 'checkpointArguments'
+> {
   const { size, className } = storage;
   return {
     ...(mode === 'off' ? {} : { ledgerMode: mode }),
+    checkpointArguments: checkpointArguments(checkpoints),
     ledgerStorage: { size, ...(className === '' ? {} : { className }) },
   };
 }

@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import { MAX_SIGNER_NAME } from '../../api/signer/signer-name.ts';
 import { COMPONENTS } from '../components.ts';
+import { checkpoints } from './checkpoints.ts';
 import { injection } from './injection.ts';
 import { LABEL_COMPONENT, LABEL_NAME } from '../names.ts';
 
@@ -269,6 +270,7 @@ export const installationValues = z.strictObject({
           className: name(253).describe('StorageClass; if empty, the default of the cluster.'),
         })
         .describe('A ReadWriteOnce volume, which stays when the chart is uninstalled.'),
+      checkpoints,
     })
     .describe('The ledger, where `components.ledger.enabled` is set: docs/explanation/ledger.md.'),
   defaults: settings.describe('Settings of all components; each may override them.'),

@@ -13,6 +13,7 @@ import { UPLOADS } from '../../controllers/ledger/monitor/watches.ts';
 import { LOG_KEY_SECRET } from '../../controllers/ledger/log-key.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import { APPEND_AUDIENCE } from '../../ledger/sender/wire.ts';
+import { CHECKPOINT_DIRECTORY, CHECKPOINT_SECRET } from '../checkpoint-arguments.ts';
 import { COMPONENTS, type ComponentName } from '../components.ts';
 import type { InstallationPlan } from '../installation-plan.ts';
 import { labelsOf } from '../names.ts';
@@ -107,9 +108,10 @@ export function ledgerArguments(
 }
 
 function grantsOf(plan: InstallationPlan): readonly string[] {
-  const { components, installation } = plan;
+  const { components, installation, parts } = plan;
   return [
     `--origin=countersign.${installation.namespace}/ledger`,
+    ...(parts.checkpointArguments ?? []),
     ...[...components.keys()]
       .filter((each) => COMPONENTS.get(each)?.records === true)
       .flatMap((each) =>
@@ -137,7 +139,11 @@ export function ledgerVolumes(
 ): readonly Manifest[] {
   const { storage } = COMPONENTS.get(component) ?? {};
   if (storage !== undefined) {
-    return [{ name: 'data', persistentVolumeClaim: { claimName: storage.claim } }];
+    return [
+      { name: 'data', persistentVolumeClaim: { claimName: storage.claim } },
+      // Optional: yours, with what the places outside the cluster need.
+      { name: 'checkpoints', secret: { secretName: CHECKPOINT_SECRET, optional: true } },
+    ];
   }
   if (!records(component, plan)) return [];
   const token = { audience: APPEND_AUDIENCE, expirationSeconds: TOKEN_SECONDS, path: 'token' };
@@ -162,7 +168,12 @@ export function ledgerMounts(
   plan: InstallationPlan,
 ): readonly Manifest[] {
   const { storage } = COMPONENTS.get(component) ?? {};
-  if (storage !== undefined) return [{ name: 'data', mountPath: storage.mountPath }];
+  if (storage !== undefined) {
+    return [
+      { name: 'data', mountPath: storage.mountPath },
+      { name: 'checkpoints', mountPath: CHECKPOINT_DIRECTORY, readOnly: true },
+    ];
+  }
   if (!records(component, plan)) return [];
   return [{ name: 'ledger', mountPath: DIRECTORY, readOnly: true }];
 }

@@ -44,6 +44,16 @@ export interface ResponderMetrics {
   challengeAnswered(status: number): void;
 }
 
+/** What is measured of a place outside the cluster, in Unix seconds. */
+export interface PublishedState {
+  /** When it took a checkpoint. Absent: as before. */
+  readonly at?: number;
+  /** Since when it lacks one; 0 where it lacks none. */
+  readonly waitingSince?: number;
+  /** Whether it has seen another past of the log. */
+  readonly contradicted?: boolean;
+}
+
 /** What ledger counts; `web/ledger-series.ts` has the series. */
 export interface LedgerMetrics {
   /** A record was kept that was not there before. */
@@ -52,6 +62,8 @@ export interface LedgerMetrics {
   ledgerRefused(sender: string, code: string): void;
   /** A checkpoint was signed and published. `at` in Unix seconds. */
   ledgerHead(log: string, entries: number, at: number): void;
+  /** What a place outside the cluster has of the checkpoints. */
+  ledgerPublished(destination: string, state: PublishedState): void;
   /** Certificates without a record: those that nobody has acknowledged, and those that are explained. */
   ledgerUnrecorded(open: number, explained: number): void;
 }

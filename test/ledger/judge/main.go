@@ -16,6 +16,8 @@ ledgerjudge tlog VKEY DIRECTORY [OLDER-CHECKPOINT ...]
 ledgerjudge fsck VKEY DIRECTORY
 ledgerjudge inclusion VKEY PROOF
 ledgerjudge consistency VKEY OLDER-CHECKPOINT NEWER-CHECKPOINT PROOF
+ledgerjudge cosigned WITNESS-VKEY CHECKPOINT
+ledgerjudge webhook SECRET BODY HEADERS.json
 `
 
 func main() {
@@ -23,14 +25,24 @@ func main() {
 		fmt.Fprint(os.Stderr, usage)
 		os.Exit(2)
 	}
-	verifier, err := note.NewVerifier(os.Args[2])
-	if err == nil {
-		err = judge(os.Args[1], verifier, os.Args[3:])
-	}
-	if err != nil {
+	if err := verdict(os.Args[1], os.Args[2], os.Args[3:]); err != nil {
 		fmt.Fprintln(os.Stderr, err)
 		os.Exit(1)
 	}
+}
+
+func verdict(name, key string, files []string) error {
+	switch name {
+	case "cosigned":
+		return judgeCosigned(key, files[0])
+	case "webhook":
+		return judgeWebhook(key, files)
+	}
+	verifier, err := note.NewVerifier(key)
+	if err != nil {
+		return err
+	}
+	return judge(name, verifier, files)
 }
 
 func judge(name string, verifier note.Verifier, files []string) error {

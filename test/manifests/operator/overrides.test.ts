@@ -37,6 +37,8 @@ const OF_THE_INSTALLATION = {
   ledger: [
     ...['--appender=evil=example.com/workload', '--origin=x', '--data=/tmp'],
     ...['--database-url=/var/run/secrets/kubernetes.io/serviceaccount/token', '--listen-ledger=:1'],
+    ...['--checkpoint-webhook=https://x/', '--checkpoint-webhook-secret=/x'],
+    ...['--checkpoint-object=/x', '--checkpoint-ca=/x'],
   ],
   authority: ['--acme-account-keys'],
   acme: ['--renew-certificates'],
@@ -94,6 +96,7 @@ test('whom a component calls and which Secrets it reads is for the danger zone a
 test('every flag of every component is one that the spec may set, one of the danger zone, or one of the installation', () => {
   // A new flag is put into one of the three: what may be set changes neither whom a component calls nor where data goes.
   const free = new Set([
+    '--checkpoint-interval',
     ...['--lease-duration', '--log-format', '--log-level', '--reserved-prefix', '--propagation'],
     ...['--ledger-waiting', '--debounce', '--window', '--concurrent', '--namespace-concurrent'],
     ...['--restarts-per-minute', '--namespace-restarts-per-minute', '--rollout-timeout'],

@@ -70,6 +70,7 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
       ledgerAppended: count('ledgerAppended'),
       ledgerRefused: count('ledgerRefused'),
       ledgerHead: count('ledgerHead'),
+      ledgerPublished: count('ledgerPublished'),
       ledgerUnrecorded: count('ledgerUnrecorded'),
       restarted: count('restarted'),
       evicted: count('evicted'),
