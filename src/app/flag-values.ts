@@ -32,3 +32,10 @@ export function positiveFlag(text: string): number {
   if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
   throw new InvalidArgumentError('write a whole number from 1');
 }
+
+/** A port. @throws InvalidArgumentError */
+export function portFlag(text: string): number {
+  const port = Number(text);
+  if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port;
+  throw new InvalidArgumentError('write a port from 1 to 65535');
+}

@@ -24,6 +24,8 @@ import { addLedgerVerbs } from './commands/ledger/flags.ts';
 import { addCertManagerOperatorVerbs, addOperatorVerbs } from './commands/operator/flags.ts';
 import { addRefreshOptions, addRefreshSecretOption } from './refresh-options.ts';
 import { addInspectCommand } from './commands/inspect/flags.ts';
+import { addLintCommand } from './commands/lint/flags.ts';
+import { addNeedsRenewalCommand } from './commands/needs-renewal/flags.ts';
 import { addExplainCommand } from './commands/explain/flags.ts';
 import { addSelfCheckOptions } from '../app/acme/self-check-options.ts';
 import { addManifestsCommand } from './commands/manifests/flags.ts';
@@ -146,6 +148,8 @@ function program(): Command {
   addCheckCommand(root);
   addExplainCommand(root);
   addInspectCommand(root);
+  addLintCommand(root);
+  addNeedsRenewalCommand(root);
   addApproveCommands(root);
   addRequestCommand(root);
   addAcmeCommands(root);

@@ -28,6 +28,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   refreshing: ['api', 'pki'],
   authorities: ['issuance', 'pki', 'revocation'],
   keystores: ['pki'],
+  linting: ['api', 'pki', 'issuance'],
   inspecting: ['api', 'pki', 'keystores', 'operations/show'],
   kube: ['protobuf'],
   reconciling: ['kube'],
@@ -60,7 +61,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   cli: [
     ...SERVED,
     ...['runtime', 'controllers', 'authorities', 'conformance', 'conformance-runner'],
-    ...['acme-solving', 'refreshing', 'installing', 'ledger', 'keystores', 'inspecting'],
+    ...['acme-solving', 'refreshing', 'installing', 'ledger', 'keystores', 'inspecting', 'linting'],
     ...['app', 'manifests', 'operations', 'checks', 'explanations', 'reconciling'],
   ],
 };

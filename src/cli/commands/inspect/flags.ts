@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { InvalidArgumentError, Option, type Command } from 'commander';
-import { gather } from '../../../app/flag-values.ts';
+import { Option, type Command } from 'commander';
+import { gather, portFlag } from '../../../app/flag-values.ts';
 import { PASSWORD_VARIABLE } from '../../pkcs12-password.ts';
 import { addUserOptions } from '../../user-client.ts';
 import type { InspectOptions } from './run.ts';
@@ -53,11 +53,4 @@ export function addInspectCommand(root: Command): void {
     const { inspect } = await import('./run.ts');
     process.exitCode = await inspect(sources, options);
   });
-}
-
-/** @throws InvalidArgumentError */
-function portFlag(text: string): number {
-  const port = Number(text);
-  if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port;
-  throw new InvalidArgumentError('write a port from 1 to 65535');
 }

@@ -1,0 +1,36 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Option, type Command } from 'commander';
+import { OUTPUTS } from '../../../operations/report.ts';
+import { addUserOptions } from '../../user-client.ts';
+import type { LintOptions } from './run.ts';
+
+const HELP = `
+Examples:
+  countersign lint request.yaml                 would the API server take it?
+  countersign lint jane.csr chain.pem           RFC 5280, and what Countersign asks besides
+  countersign lint signer.yaml --strict         warnings fail, too
+  kubectl get ctb NAME -o yaml | countersign lint -
+  countersign lint secret/web-tls -n team-a -o json
+
+Exit codes:
+  0  nothing, or warnings          3  errors; with --strict warnings, too
+  1  the API server refused        2  the command line is wrong, or there is nothing to lint`;
+
+/** Adds `countersign lint`: what would be refused, before it is submitted. */
+export function addLintCommand(root: Command): void {
+  const command = root
+    .command('lint <source...>')
+    .description(
+      'find what the API server, RFC 5280 or Countersign would refuse, before you submit it',
+    )
+    .option('-n, --namespace <name>', 'namespace of objects', 'default')
+    .option('--strict', 'let warnings fail, too', false)
+    .addOption(
+      new Option('-o, --output <format>', 'output format').choices(OUTPUTS).default('text'),
+    )
+    .addHelpText('after', HELP);
+  addUserOptions(command).action(async (sources: string[], options: LintOptions) => {
+    const { lint } = await import('./run.ts');
+    process.exitCode = await lint(sources, options);
+  });
+}
