@@ -39,3 +39,9 @@ export function portFlag(text: string): number {
   if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port;
   throw new InvalidArgumentError('write a port from 1 to 65535');
 }
+
+/** Seconds of a Go duration, or of whole days such as `7d`. @throws InvalidArgumentError */
+export function daysFlag(text: string): number {
+  const days = /^(\d{1,5})d$/.exec(text)?.[1];
+  return days === undefined ? durationFlag(text) : Number(days) * 86_400;
+}

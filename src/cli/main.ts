@@ -24,6 +24,7 @@ import { addLedgerVerbs } from './commands/ledger/flags.ts';
 import { addCertManagerOperatorVerbs, addOperatorVerbs } from './commands/operator/flags.ts';
 import { addRefreshOptions, addRefreshSecretOption } from './refresh-options.ts';
 import { addInspectCommand } from './commands/inspect/flags.ts';
+import { addIssuedCommand } from './commands/issued/flags.ts';
 import { addLintCommand } from './commands/lint/flags.ts';
 import { addNeedsRenewalCommand } from './commands/needs-renewal/flags.ts';
 import { addExplainCommand } from './commands/explain/flags.ts';
@@ -148,6 +149,7 @@ function program(): Command {
   addCheckCommand(root);
   addExplainCommand(root);
   addInspectCommand(root);
+  addIssuedCommand(root);
   addLintCommand(root);
   addNeedsRenewalCommand(root);
   addApproveCommands(root);

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { durationFlag, portFlag } from '../../../app/flag-values.ts';
+import { daysFlag, portFlag } from '../../../app/flag-values.ts';
 import type { Threshold } from '../../../inspecting/renewal.ts';
 import { OUTPUTS } from '../../../operations/report.ts';
 import { addUserOptions } from '../../user-client.ts';
@@ -52,9 +52,8 @@ export function addNeedsRenewalCommand(root: Command): void {
 
 /** `75%`, `12h`, `7d`. @throws InvalidArgumentError */
 function thresholdFlag(text: string): Threshold {
-  const [, digits = '', unit] = /^(\d{1,4})([%d])$/.exec(text) ?? [];
-  if (unit === 'd') return { leftSeconds: Number(digits) * 86_400 };
-  if (unit === undefined) return { leftSeconds: durationFlag(text) };
+  const digits = /^(\d{1,4})%$/.exec(text)?.[1];
+  if (digits === undefined) return { leftSeconds: daysFlag(text) };
   if (Number(digits) <= 100) return { elapsedPercent: Number(digits) };
   throw new InvalidArgumentError('write at most 100%');
 }

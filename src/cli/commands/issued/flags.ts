@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+import { Option, type Command } from 'commander';
+import { daysFlag } from '../../../app/flag-values.ts';
+import { addUserOptions } from '../../user-client.ts';
+import type { IssuedOptions } from './run.ts';
+
+const HELP = `
+Examples:
+  countersign issued --expires-in 24h                 what expires within a day, the first one first
+  countersign issued --signer example.com/workload -n team-a
+  countersign issued --pod team-a/web --source live
+  countersign issued --san '*.shop.example'
+  countersign issued --authority 1f3c9a20             who still has a certificate of this CA?
+  countersign issued --expires-in 7d -o json
+
+It asks the ledger where there is one, else it lists live requests, and says so.
+
+Exit codes:
+  0  found                         3  nothing is found
+  1  the API server refused        2  the command line is wrong`;
+
+/** Adds `countersign issued`: who has a certificate, and until when. */
+export function addIssuedCommand(root: Command): void {
+  const command = root
+    .command('issued')
+    .description('list certificates: who has them, of which CA, until when')
+    .option('-n, --namespace <name>', 'only of this namespace (default: of all)')
+    .option('--signer <name>', 'only of this signer name')
+    .option('--pod <namespace/name>', 'only of this pod')
+    .option('--user <name>', 'only of this user')
+    .option('--san <name>', 'only with this name; *.example.com: all that end so')
+    .option('--serial <hex>', 'only with this serial number')
+    .option('--authority <fingerprint>', 'only of this CA: the first digits of its SHA-256')
+    .option('--expires-in <duration>', 'only what expires within: 7d, 24h, 90m', daysFlag)
+    .option('--expired', 'also what has expired', false)
+    .addOption(
+      new Option(
+        '--source <source>',
+        'whom to ask: the ledger, live objects, or the first there is',
+      )
+        .choices(['auto', 'ledger', 'live'])
+        .default('auto'),
+    )
+    .addOption(
+      new Option('-o, --output <format>', 'output format')
+        .choices(['table', 'wide', 'json', 'yaml', 'name'])
+        .default('table'),
+    )
+    .addHelpText('after', HELP);
+  addUserOptions(command).action(async (options: IssuedOptions) => {
+    const { issued } = await import('./run.ts');
+    process.exitCode = await issued(options);
+  });
+}
