@@ -23,6 +23,7 @@ import type { ComponentOptions } from './component-options.ts';
 import { componentMetrics, countAnswer, queueMetrics } from './metrics.ts';
 import { clock, delay, monotonic, random, startTimer } from './process.ts';
 import type { Replica } from './replica.ts';
+import { traceCalls } from './tracing/traced-client.ts';
 
 /** The backoff of every loop: it starts as client-go's, and a new permission takes effect within 30 s. */
 const LOOP_BACKOFF = { firstMs: 5, maxMs: 30_000 };
@@ -83,17 +84,20 @@ export interface ComponentParts {
   readonly replica: Replica;
   readonly serving: Component['serving'];
   readonly recorder: Component['recorder'];
+  readonly tracing: Component['tracing'];
 }
 
 /** Puts a component together. */
 export function assembleComponent(parts: ComponentParts): Component {
-  const { name, options, log, metrics, loops, client, replica, serving, recorder } = parts;
+  const { name, options, log, metrics, loops, client, replica, serving } = parts;
+  const { recorder, tracing } = parts;
   const loop = loops.create(name);
   measureLoop(parts, loop);
   return {
     ...loop,
-    ...{ name, clock, monotonic, delay, random, log, serving, recorder },
-    ...{ shard: replica.shard, leases: replica.leases, client: replica.client },
+    ...{ name, clock, monotonic, delay, random, log, serving, recorder, tracing },
+    ...{ shard: replica.shard, leases: replica.leases },
+    client: tracing === undefined ? replica.client : traceCalls(replica.client, tracing),
     anotherLoop: (other) => loops.create(`${name}/${other}`),
     events: createEventRecorder({
       ...{ client, delay, random, log },

@@ -21,6 +21,7 @@ import { openRecorder, type OpenRecorder } from './ledger/open-recorder.ts';
 import { openPorts } from './open-ports.ts';
 import { clock, delay, random } from './process.ts';
 import { createReplica, type Replica } from './replica.ts';
+import { openTracing } from './tracing/open-tracing.ts';
 import type { PermissionRule } from '../kube/resource/permissions.ts';
 import { VERSION } from './version.ts';
 
@@ -69,8 +70,9 @@ export async function runComponent(
   });
   serving.onChange(replica.renew);
   const recording = openRecorder(name, options, { metrics, log });
-  const { recorder } = recording;
-  const parts = { name, options, log, metrics, loops, client, replica, serving, recorder };
+  const traces = await openTracing(name, process.env, log);
+  const made = { name, options, log, metrics, loops, client, replica, serving };
+  const parts = { ...made, recorder: recording.recorder, tracing: traces.tracing };
   const component = assembleComponent(parts);
   const { permissions, admission, health } = createWatchers({
     ...parts,
@@ -89,7 +91,7 @@ export async function runComponent(
     const watches = [permissions.run(stop), admission.run(stop)];
     await Promise.all([...watches, runReplica(controller, replica, stop)]);
   }
-  await recording.close();
+  await Promise.all([recording.close(), traces.close()]);
   await component.events.flush();
   await listening;
   await ports.close();

@@ -2,6 +2,7 @@
 /** Who may import whom. A failure names the culprit. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { PACKAGES } from './packages.ts';
 import { folderOf, isController, isIn, roomOf, unitOf, withoutComments } from './places.ts';
 import { circlesOf, readSource, readSources, type Source } from './sources.ts';
 
@@ -94,6 +95,7 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   'kube/lease': ['resource', 'client', 'wait', 'watch'],
   'app/acme': [],
   'app/ledger': [],
+  'app/tracing': [],
   'acme-solving/http': [],
   'reconciling/objects': [],
   'runtime/recording': [],
@@ -143,28 +145,6 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   'cel/pattern': [],
   'cel/cost': ['pattern'],
   'cel/functions': ['cost', 'pattern'],
-};
-
-/** Package → the only folders, or files, that may import it. */
-const PACKAGES: Readonly<Record<string, readonly string[]>> = {
-  '@kubernetes/client-node': ['kube'],
-  undici: ['acme', 'acme-solving', 'kube'],
-  jose: ['acme'],
-  tldts: ['acme-orders'],
-  'dns-packet': ['acme-solving'],
-  pg: ['ledger'],
-  pkijs: ['inspecting', 'keystores', 'revocation'],
-  asn1js: ['inspecting', 'keystores', 'revocation'],
-  express: ['web'],
-  'prom-client': ['web'],
-  '@marcbachmann/cel-js': ['cel'],
-  re2js: ['cel'],
-  // manifests: the values of an installation.
-  zod: ['acme', 'acme-solving', 'api', 'ledger', 'manifests'],
-  commander: ['app', 'cli', 'library'],
-  pino: ['app'],
-  'pino-pretty': ['app'],
-  yaml: ['cli', 'manifests', 'operations', 'kube/client/kubeconfig.ts'],
 };
 
 /** What pure code may use of Node: arithmetic on bytes and texts, no I/O. */

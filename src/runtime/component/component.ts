@@ -13,6 +13,7 @@ import type { LoopMetrics } from '../../kube/workqueue/run-loop.ts';
 import type { Clock, Delay, Log, Monotonic, Random } from '../../ports.ts';
 import type { LedgerRecorder } from '../recording/recorder.ts';
 import type { LeasePlace } from './leases.ts';
+import type { Tracing } from './tracing.ts';
 import type { ServingReporter } from './serving-state.ts';
 import type {
   AcmeMetrics,
@@ -70,6 +71,8 @@ export interface Component {
   readonly reservedPrefixes: readonly string[];
   /** How many seconds a bundle must have served an anchor before its CA signs. */
   readonly propagationSeconds: number;
+  /** Absent: requests are not traced. */
+  readonly tracing?: Tracing | undefined;
   /** Absent: the component records nothing in a ledger. */
   readonly recorder?: LedgerRecorder | undefined;
 }

@@ -10,6 +10,7 @@ import { ignoreNotFound } from '../../kube/client/kube-error.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import { charged } from '../component/charged.ts';
 import { requireClocks, serverTime } from '../component/server-time.ts';
+import { traced } from '../component/tracing.ts';
 import { lessThanRequested, type RequestOutcome } from '../requests/outcome.ts';
 import { writeSubresource } from '../requests/subresource-write.ts';
 import type { LeafRecord } from '../recording/leaf-record.ts';
@@ -140,7 +141,9 @@ async function decide<T extends KubeObject, S extends KubeObject, I extends Issu
 ): Promise<RequestOutcome> {
   const { init } = machine;
   const { request, signer, via } = at;
-  const evidence = await init.gather?.(request, signer);
+  const { gather } = init;
+  const evidence =
+    gather && (await traced(init.component, 'gather evidence', () => gather(request, signer)));
   const issuing = attempt(() => init.issuingOf(signer));
   const authority = issuing instanceof SignerError ? issuing : issuing.validity;
   const moment = { authority, now: serverTime(init.component), via, evidence };
@@ -185,7 +188,7 @@ async function issue<T extends KubeObject, S extends KubeObject, I extends Issue
   const { init, undelivered } = machine;
   const { request, signer } = at;
   const { leaf, completed, issuing } = to;
-  const chain = await issuing.issue(leaf, request);
+  const chain = await traced(init.component, 'sign', () => issuing.issue(leaf, request));
   if (chain.kind === 'notIssued') {
     const { component, maxRetryMs } = init;
     const ahead = component.client.clockOffset();
@@ -216,7 +219,7 @@ async function deliver<T extends KubeObject, S, I extends IssuedChain, E>(
   { issued, withheld, record }: Remembered<I>,
 ): Promise<RequestOutcome> {
   const { init, undelivered } = machine;
-  await record?.append();
+  if (record !== undefined) await traced(init.component, 'record', () => record.append());
   const changed = await init.confirm?.(request, issued);
   if (changed !== undefined) {
     drop(machine, keyOf(request.metadata));

@@ -87,11 +87,23 @@ async function look<T extends KubeObject, S extends SignerObject>(
   }
   // At start all lists run at once: an Event about an object that is not listed yet might be wrong.
   if (init.sources?.listed(signer) === false) return waitFor(state, key, `${signerName} listing`);
-  const outcome = await judged(init, request, signer);
+  const outcome = await tracedLook(at, key, request, () => judged(init, request, signer));
   const left = (outcome.written ?? outcome.changed) as T | undefined;
   if (left !== undefined) noteWrite(at, key, left);
   report(init, { request, signerName, outcome, news: isNewsOf(state, key, outcome) });
   return nextLook(state, key, outcome);
+}
+
+/** One reconciliation as a span, where requests are traced. */
+function tracedLook<T extends KubeObject, S>(
+  { init: { component, kind } }: Reconciler<T, S>,
+  key: string,
+  { metadata: { namespace, name, uid } }: T,
+  work: () => Promise<RequestOutcome>,
+): Promise<RequestOutcome> {
+  if (component.tracing === undefined) return work();
+  const signer = partsOf(key).signerName;
+  return component.tracing.reconciliation({ key, kind, namespace, name, uid, signer }, work);
 }
 
 /** Reconciles another replica's request; it is reported only if that answered it. */

@@ -35,7 +35,9 @@ export function createRequestController<T extends KubeObject, S extends SignerOb
   const requests = createPendingRequests<T>({
     ...init,
     onKey: (key, why) => {
-      if (onWatchEvent(state, key, why)) component.queue.add(key);
+      if (!onWatchEvent(state, key, why)) return;
+      component.tracing?.arrived(key);
+      component.queue.add(key);
     },
   });
   const takeover = createOrphanTakeover({ component, pending: () => requests.all() });
