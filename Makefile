@@ -120,6 +120,11 @@ test-install: node_modules controlplane dist/countersign.mjs ## The chart with t
 	$(RUN) node test/cluster/real-pods/build.ts >/dev/null
 	$(RUN) node --test --test-timeout=600000 --test-concurrency=1 'test/install/*.test.ts'
 
+.PHONY: test-monitoring
+test-monitoring: node_modules controlplane ## Alerts by promtool's unit tests; every query of the dashboards in a real Prometheus, built once from its Go module
+	$(RUN) node test/monitoring/tools/build.ts >/dev/null
+	$(RUN) node --test --test-concurrency=1 --test-timeout=300000 test/monitoring/*-run.ts
+
 .PHONY: test-step-ca
 test-step-ca: node_modules controlplane dist/library/index.mjs ## examples/step-ca.ts with a real step-ca server, built once from its Go module
 	$(RUN) node test/stepca/build.ts >/dev/null

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Manifest } from '../roles.ts';
+import { grown } from './grown.ts';
 
 /** An alert: what it says, when, and for how long that must hold. */
 interface Alert {
@@ -86,7 +87,7 @@ const ALERTS: readonly Alert[] = [
   },
   {
     name: 'CountersignStrangerAnchor',
-    expr: 'increase(countersign_trust_bundle_stranger_anchors_total[1h]) > 0',
+    expr: `${grown('countersign_trust_bundle_stranger_anchors_total', '1h')} > 0`,
     for: '0m',
     severity: 'critical',
     summary:
@@ -150,7 +151,7 @@ const ALERTS: readonly Alert[] = [
   },
   {
     name: 'CountersignPodRequestsRefused',
-    expr: 'sum by (signer, reason) (increase(countersign_requests_total{kind="PodCertificateRequest", outcome=~"denied|failed"}[1h])) > 0',
+    expr: `sum by (signer, reason) (${grown('countersign_requests_total{kind="PodCertificateRequest", outcome=~"denied|failed"}', '1h')}) > 0`,
     for: '0m',
     severity: 'warning',
     summary:

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Dashboards of the components that are off by default: empty where they do not run. */
+import { grown } from './grown.ts';
 import type { Dashboard, Panel } from './panels.ts';
 
 const ACME: readonly Panel[] = [
@@ -138,11 +139,11 @@ const RESTARTS: readonly Panel[] = [
     ...{ kind: 'timeseries', unit: 'short' },
     queries: [
       {
-        expr: 'sum by (outcome) (increase(countersign_refresh_restarts_total[1h]))',
+        expr: `sum by (outcome) (${grown('countersign_refresh_restarts_total', '1h')})`,
         legend: 'restart {{outcome}}',
       },
       {
-        expr: 'sum by (outcome) (increase(countersign_refresh_evictions_total[1h]))',
+        expr: `sum by (outcome) (${grown('countersign_refresh_evictions_total', '1h')})`,
         legend: 'eviction {{outcome}}',
       },
     ],

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What the Grafana dashboards show: each row answers one question. `test/manifests/dashboards.test.ts` reads the queries. */
 
+import { grown } from './grown.ts';
+
 /** A query and what to call its series: Grafana replaces `{{label}}`. */
 export interface PanelQuery {
   readonly expr: string;
@@ -80,7 +82,7 @@ const IS_IT_WELL: readonly Panel[] = [
     ...{ kind: 'stat', unit: 'short', red: 1 },
     queries: [
       {
-        expr: 'sum(increase(countersign_trust_bundle_stranger_anchors_total[24h])) or vector(0)',
+        expr: `sum(${grown('countersign_trust_bundle_stranger_anchors_total', '24h')}) or vector(0)`,
         legend: 'anchors',
       },
     ],

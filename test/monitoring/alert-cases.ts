@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+/** When each alert of the chart fires and when it does not, as series over minutes in promtool's notation. */
+
+/** An alert over time. */
+export interface AlertCase {
+  /** By series; the values a minute, as promtool expands them (`0x9 1x20`: ten zeros, then 21 ones). */
+  readonly series: Readonly<Record<string, string>>;
+  /** When it fires, and its labels without `alertname` and `severity`. */
+  readonly fires: {
+    readonly at: string;
+    readonly labels: Readonly<Record<string, string>>;
+    /** Its value, as the summary writes it. */
+    readonly said?: string;
+  };
+  /** When it does not: before, while it is pending, and after the cause is gone. */
+  readonly quiet: readonly string[];
+}
+
+const DAY = 86_400;
+/** Scraped from a pod: what a scrape adds to the series of one component. */
+const of = (component: string): string =>
+  `component="${component}",namespace="countersign-system",instance="10.0.0.1:8443"`;
+const at = (component: string): Readonly<Record<string, string>> => ({
+  namespace: 'countersign-system',
+  component,
+});
+const scraped = (component: string): Readonly<Record<string, string>> => ({
+  ...at(component),
+  instance: '10.0.0.1:8443',
+});
+
+const SIGNERS: Readonly<Record<string, AlertCase>> = {
+  CountersignCaExpiresSoon: {
+    // Two hours after the epoch; at 4 h 1 min the CA is replaced.
+    series: {
+      [`countersign_ca_full_leaves_until_timestamp_seconds{${of('authority')},signer="example.com/a"}`]: `${2 * 3600}x240 ${100 * DAY}x120`,
+    },
+    fires: { at: '3h30m', labels: { ...scraped('authority'), signer: 'example.com/a' } },
+    quiet: ['1h50m', '2h30m', '4h10m'],
+  },
+  CountersignAnchorExpiresSoon: {
+    series: {
+      [`countersign_trust_bundle_not_after_timestamp_seconds{${of('attester')},signer="example.com/a"}`]: `${DAY + 2 * 3600}x240 ${100 * DAY}x120`,
+    },
+    fires: { at: '3h30m', labels: { ...scraped('attester'), signer: 'example.com/a' } },
+    quiet: ['1h50m', '2h30m', '4h10m'],
+  },
+  CountersignCrlFails: {
+    series: {
+      [`countersign_crl_failing{${of('authority')},signer="example.com/a"}`]: '0x9 1x29 0x30',
+    },
+    fires: { at: '30m', labels: { ...scraped('authority'), signer: 'example.com/a' } },
+    quiet: ['9m', '15m', '45m'],
+  },
+  CountersignRequestsWait: {
+    series: {
+      [`countersign_request_pending{${of('signer')},signer="example.com/a"}`]: '0x9 3x40 0x30',
+      // A rollout: never ten minutes without a zero.
+      [`countersign_request_pending{${of('pcr-issuer')},signer="example.com/b"}`]:
+        '5x4 0x0 5x4 0x0 5x4 0x0 5x4 0x0 5x4 0x0 5x4 0x0 5x4 0x0 5x4 0x0 5x4 0x0 5x4 0x0 5x4 0x0 5x4 0x0 5x4 0x0',
+    },
+    fires: { at: '30m', labels: { ...scraped('signer'), signer: 'example.com/a' } },
+    quiet: ['12m', '20m', '60m'],
+  },
+  CountersignPodRequestsRefused: {
+    series: {
+      [`countersign_requests_total{${of('pcr-issuer')},kind="PodCertificateRequest",outcome="denied",reason="Denied",signer="example.com/a"}`]:
+        // The first event makes the series.
+        '_x10 1x120',
+      [`countersign_requests_total{${of('signer')},kind="CertificateSigningRequest",outcome="denied",reason="Denied",signer="example.com/b"}`]:
+        '_x10 1x120',
+    },
+    fires: { at: '20m', labels: { signer: 'example.com/a', reason: 'Denied' } },
+    quiet: ['8m', '90m'],
+  },
+  CountersignRenewalRefused: {
+    // Refused ten minutes after the epoch; the pod's certificate ends two hours after it.
+    series: {
+      [`countersign_renewal_refused_expiry_timestamp_seconds{${of('pcr-issuer')},owner="Deployment/web",owner_namespace="team-a",signer="example.com/a"}`]:
+        '_x10 7200x180',
+    },
+    fires: {
+      at: '20m',
+      labels: { signer: 'example.com/a', owner_namespace: 'team-a', owner: 'Deployment/web' },
+      said: '1h 40m 0s',
+    },
+    quiet: ['9m', '121m'],
+  },
+  CountersignRenewalOverdue: {
+    series: {
+      [`countersign_acme_renewals{${of('acme')},state="overdue"}`]: '0x9 1x100 0x30',
+      [`countersign_acme_renewals{${of('acme')},state="scheduled"}`]: '5x150',
+    },
+    fires: { at: '90m', labels: at('acme') },
+    quiet: ['9m', '60m', '120m'],
+  },
+};
+
+const TRUST: Readonly<Record<string, AlertCase>> = {
+  CountersignStrangerAnchor: {
+    series: {
+      // The first event makes the series.
+      [`countersign_trust_bundle_stranger_anchors_total{${of('attester')},anchor="sha256:ab",signer="example.com/a"}`]:
+        '_x10 1x120',
+    },
+    fires: {
+      at: '20m',
+      labels: { ...scraped('attester'), anchor: 'sha256:ab', signer: 'example.com/a' },
+    },
+    quiet: ['9m', '90m'],
+  },
+  CountersignMissingRights: {
+    series: { [`countersign_missing_rights{${of('signer')}}`]: '0x9 2x29 0x30' },
+    fires: { at: '20m', labels: at('signer') },
+    quiet: ['9m', '12m', '45m'],
+  },
+  CountersignAdmissionPolicyDiffers: {
+    series: {
+      [`countersign_admission_policy_differences{${of('attester')},policy="countersign-bundles"}`]:
+        '0x9 1x29 0x30',
+    },
+    fires: { at: '20m', labels: { ...at('attester'), policy: 'countersign-bundles' } },
+    quiet: ['9m', '12m', '45m'],
+  },
+  CountersignUnrecordedCertificate: {
+    series: { [`countersign_ledger_unrecorded_certificates{${of('ledger')}}`]: '0x9 1x29 0x30' },
+    fires: { at: '12m', labels: { namespace: 'countersign-system' } },
+    quiet: ['9m', '45m'],
+  },
+  CountersignLedgerAway: {
+    series: { [`countersign_ledger_failing{${of('signer')}}`]: '0x9 1x29 0x30' },
+    fires: { at: '20m', labels: at('signer') },
+    quiet: ['9m', '12m', '45m'],
+  },
+  CountersignCheckpointTooOld: {
+    // The log grows all the time; from 10 min to an hour no checkpoint is signed.
+    series: {
+      [`countersign_ledger_appended_total{${of('ledger')},sender="signer"}`]: '0+5x120',
+      [`countersign_ledger_checkpoint_timestamp_seconds{${of('ledger')},log="2026"}`]:
+        '0+60x10 600x49 3600+60x60',
+    },
+    fires: { at: '30m', labels: { namespace: 'countersign-system' } },
+    quiet: ['9m', '17m', '70m'],
+  },
+};
+
+const PROCESSES: Readonly<Record<string, AlertCase>> = {
+  CountersignNoLeader: {
+    series: {
+      [`countersign_leader{${of('authority')}}`]: '1x9 0x60',
+      [`countersign_leader{${of('authority').replace('10.0.0.1', '10.0.0.2')}}`]: '0x39 1x30',
+      // Another component has one all the time.
+      [`countersign_leader{${of('attester')}}`]: '1x70',
+    },
+    fires: { at: '20m', labels: at('authority') },
+    quiet: ['9m', '12m', '50m'],
+  },
+  CountersignServingCertificateExpiresSoon: {
+    series: {
+      [`countersign_serving_certificate_not_after_timestamp_seconds{${of('signer')}}`]: `${DAY + 2 * 3600}x240 ${100 * DAY}x120`,
+      // A port without a certificate.
+      [`countersign_serving_certificate_not_after_timestamp_seconds{${of('approver')}}`]: '0x360',
+    },
+    fires: { at: '3h30m', labels: scraped('signer') },
+    quiet: ['1h50m', '2h30m', '4h10m'],
+  },
+  CountersignClockApart: {
+    series: {
+      [`countersign_clock_offset_seconds{${of('signer')}}`]: '1x9 -90x29 2x30',
+      [`countersign_clock_offset_seconds{${of('approver')}}`]: '-30x70',
+    },
+    fires: { at: '30m', labels: at('signer') },
+    quiet: ['9m', '15m', '45m'],
+  },
+  CountersignEventLoopBlocked: {
+    series: {
+      [`nodejs_eventloop_lag_p99_seconds{${of('signer')}}`]: '0.01x9 0.9x29 0.01x30',
+      [`countersign_build_info{${of('signer')},version="0.0.0"}`]: '1x70',
+      // Somebody else's Node program.
+      ['nodejs_eventloop_lag_p99_seconds{component="shop",namespace="shop",instance="10.0.0.9:80"}']:
+        '0.9x70',
+    },
+    fires: { at: '30m', labels: at('signer') },
+    quiet: ['9m', '15m', '45m'],
+  },
+};
+
+export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
+  ...SIGNERS,
+  ...TRUST,
+  ...PROCESSES,
+};

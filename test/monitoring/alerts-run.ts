@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Each alert as Prometheus evaluates it: promtool's unit tests. */
+import assert from 'node:assert/strict';
+import { execFile } from 'node:child_process';
+import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { promisify } from 'node:util';
+import { stringify } from 'yaml';
+import { ALERT_RULES } from '../../src/manifests/monitoring/alert-rules.ts';
+import { ALERT_CASES, type AlertCase } from './alert-cases.ts';
+import { buildPromtool } from './tools/build.ts';
+
+const run = promisify(execFile);
+let promtool: string;
+let directory: string;
+let rules: string;
+
+before(async () => {
+  promtool = await buildPromtool((line) => {
+    console.error(line);
+  });
+  directory = mkdtempSync(join(tmpdir(), 'countersign-alerts-'));
+  rules = join(directory, 'rules.yaml');
+  writeFileSync(rules, stringify({ groups: [{ name: 'countersign', rules: ALERT_RULES }] }));
+});
+after(() => {
+  rmSync(directory, { recursive: true });
+});
+
+test('promtool takes the rules and finds nothing to say of them', async () => {
+  const { stdout } = await run(promtool, ['check', 'rules', '--lint-fatal', rules]);
+  assert.match(stdout, new RegExp(`SUCCESS: ${ALERT_RULES.length} rules found`));
+});
+
+test('each alert is tried, and none that is not there', () => {
+  assert.deepEqual(
+    Object.keys(ALERT_CASES).sort(),
+    ALERT_RULES.map(({ alert }) => String(alert)).sort(),
+  );
+});
+
+for (const rule of ALERT_RULES) {
+  const name = String(rule['alert']);
+  const its = ALERT_CASES[name];
+  if (its === undefined) continue;
+  test(`${name} fires, with all that it names, waits before it does, and resolves`, async () => {
+    const file = join(directory, `${name}.yaml`);
+    writeFileSync(file, stringify(unitTest(rule, its)));
+    await run(promtool, ['test', 'rules', file]);
+  });
+  test(`${name}: a test that expects it where it is quiet is red`, async () => {
+    const file = join(directory, `${name}-red.yaml`);
+    const [when = ''] = its.quiet;
+    writeFileSync(file, stringify(unitTest(rule, { ...its, fires: { ...its.fires, at: when } })));
+    await assert.rejects(run(promtool, ['test', 'rules', file]), /FAILED/);
+  });
+}
+
+/** What promtool reads: https://prometheus.io/docs/prometheus/latest/configuration/unit_testing_rules/ */
+function unitTest(rule: (typeof ALERT_RULES)[number], { series, fires, quiet }: AlertCase): object {
+  const { severity } = rule['labels'] as { readonly severity: string };
+  const { summary } = rule['annotations'] as { readonly summary: string };
+  const expected = {
+    exp_labels: { severity, ...fires.labels },
+    exp_annotations: {
+      summary: summary
+        .replace('{{ $value | humanizeDuration }}', fires.said ?? '')
+        .replace(
+          /\{\{ \$labels\.(\w+) \}\}/g,
+          (_, label: string) => fires.labels[label] ?? assert.fail(`no label ${label}`),
+        ),
+    },
+  };
+  const alertname = rule['alert'];
+  return {
+    rule_files: [rules],
+    evaluation_interval: '1m',
+    tests: [
+      {
+        interval: '1m',
+        input_series: Object.entries(series).map(([name, values]) => ({ series: name, values })),
+        alert_rule_test: [
+          { eval_time: fires.at, alertname, exp_alerts: [expected] },
+          ...quiet.map((each) => ({ eval_time: each, alertname, exp_alerts: [] })),
+        ],
+      },
+    ],
+  };
+}
