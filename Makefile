@@ -272,6 +272,10 @@ bench-acme: node_modules controlplane dist/countersign.mjs ## CertificateRequest
 bench-injection: node_modules controlplane ## CPU time of the API server a pod, with and without the policies of injection; ARGS='--pods 1000 --rounds 5'
 	$(RUN) node bench/injection/main.ts $(ARGS)
 
+.PHONY: bench-check
+bench-check: node_modules controlplane dist/countersign.mjs ## How long `countersign check` takes with 1,000 signers and 150,000 pods; ARGS='--signers 100 --pods 1000'
+	$(RUN) node bench/check/main.ts $(ARGS)
+
 .PHONY: bench-path
 bench-path: node_modules dist/countersign.mjs ## CPU time a certificate from frame to answer, builds in turns; ARGS='--bundles old.mjs,dist/countersign.mjs'
 	$(RUN) node bench/path/main.ts $(ARGS)
