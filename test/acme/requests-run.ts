@@ -14,6 +14,7 @@ import { until } from '../cluster/until.ts';
 import { installAcme } from '../support/acme/installation.ts';
 import { acmeClusterSigner, SIGNER_NAME, waitForAcmeSigner } from '../support/acme/signer.ts';
 import { apply } from '../support/cluster/apply.ts';
+import { refusedCalls } from '../support/cluster/audit.ts';
 import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
 import { BUNDLE, countersign, type CommandResult } from '../support/cluster/countersign.ts';
 import { componentKubeconfig } from '../support/cluster/installation.ts';
@@ -285,4 +286,8 @@ test('explain tells what live Orders and their signer are about, and check finds
     'acme-signers-ready ok',
   ]);
   assert.match(JSON.stringify(found), /all 1 ACME signers are Ready/);
+});
+
+test('no component was refused a call', async () => {
+  assert.deepEqual(await refusedCalls(cluster), []);
 });

@@ -19,6 +19,7 @@ import {
 } from '../certmanager/certificates.ts';
 import { until } from '../cluster/until.ts';
 import { getAcmeSigner, waitForAcmeSigner } from '../support/acme/signer.ts';
+import { refusedCalls } from '../support/cluster/audit.ts';
 import { waitForCertificate } from '../support/cluster/requests/csr.ts';
 import { KEY } from './whole/signers.ts';
 import {
@@ -164,4 +165,8 @@ test('no process logged an error, and no log line has a credential', () => {
     assert.deepEqual(errors, [], name);
     assert.ok(!JSON.stringify(log).includes(KEY.secret), name);
   }
+});
+
+test('no component was refused a call', async () => {
+  assert.deepEqual(await refusedCalls(stand.cluster), []);
 });

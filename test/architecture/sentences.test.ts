@@ -12,6 +12,7 @@ const PAGES: Readonly<Record<string, readonly string[]>> = {
     ...['operator', 'cert-manager-operator', 'install'],
     ...['reconciling', 'manifests', 'controllers'],
   ],
+  'acme-sentences': ['acme', 'acme-orders', 'acme-solving', 'controllers/acme', 'integration'],
   'refresh-sentences': ['refreshing', 'integration', 'controllers', 'manifests'],
 };
 /** How a page calls a file whose name says less. */
@@ -22,7 +23,7 @@ const NAMED = /(?:`([\w/-]+)`|(_cluster_)): ([^`_.|]+)/g;
 
 for (const [page, places] of Object.entries(PAGES)) {
   test(`each test that ${page}.md names is there`, () => {
-    const files = places.flatMap((place) => globSync(join(ROOT, 'test', place, '**/*.test.ts')));
+    const files = places.flatMap((place) => globSync(join(ROOT, 'test', place, '**/*.ts')));
     const text = readFileSync(join(ROOT, `docs/reference/${page}.md`), 'utf8');
     const held = text.split('\n').map((line) => /^\| [^|]+\|([^|]+)\|$/.exec(line)?.[1] ?? '');
     const named = held.flatMap((cell) => [...cell.matchAll(NAMED)]);
@@ -30,7 +31,7 @@ for (const [page, places] of Object.entries(PAGES)) {
     for (const [, file, other = '', names = ''] of named) {
       const called = basename(file ?? CALLED[other] ?? other);
       const sources = files
-        .filter((each) => basename(each) === `${called}.test.ts`)
+        .filter((each) => [`${called}.test.ts`, `${called}.ts`].includes(basename(each)))
         .map((each) => readFileSync(each, 'utf8'))
         .join('\n');
       for (const name of names.split(/;|….*$/).map((each) => each.trim()))

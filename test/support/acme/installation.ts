@@ -22,6 +22,8 @@ export interface AcmeInstallation {
   readonly accounts?: readonly string[];
   /** Whether `acme` may mark Certificates of cert-manager. */
   readonly renewCertificates?: boolean;
+  /** Secrets of AcmeSigners; named, their namespaces are served, too. */
+  readonly teamAccounts?: readonly { readonly namespace: string; readonly name: string }[];
   /** Credentials of solvers. */
   readonly solverSecrets?: readonly { readonly namespace: string; readonly name: string }[];
   /** Default: true. Who makes Orders in the place of `acme` goes without the policies. */
@@ -41,11 +43,13 @@ export async function applyAcmeKinds(cluster: Cluster): Promise<void> {
 export async function installAcme(cluster: Cluster, wanted: AcmeInstallation = {}): Promise<void> {
   await applyAcmeKinds(cluster);
   const { components = ACME_COMPONENTS, signers = [SIGNER_NAME], accounts = ['account'] } = wanted;
-  const secrets = accounts.map((name) => ({ namespace: KEYS_NAMESPACE, name }));
-  const { renewCertificates = false } = wanted;
+  const { renewCertificates = false, teamAccounts } = wanted;
+  const ofKeys = accounts.map((name) => ({ namespace: KEYS_NAMESPACE, name }));
+  const secrets = [...ofKeys, ...(teamAccounts ?? [])];
   const installation = {
     ...DEMO,
     acme: { signers, secrets, renewCertificates },
+    ...(teamAccounts === undefined ? {} : { namespacedSigners: true }),
     optionalComponents: components,
     ...(wanted.solverSecrets === undefined ? {} : { solverSecrets: wanted.solverSecrets }),
   };

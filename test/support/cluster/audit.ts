@@ -25,6 +25,13 @@ export async function componentCalls(cluster: Cluster): Promise<readonly AuditEv
   );
 }
 
+/** Calls of our users that RBAC or a policy refused: `user verb URI`. */
+export async function refusedCalls(cluster: Cluster): Promise<readonly string[]> {
+  return (await componentCalls(cluster))
+    .filter(({ responseStatus }) => responseStatus?.code === 403)
+    .map(({ user, verb, requestURI }) => `${user.username} ${verb} ${requestURI}`);
+}
+
 /**
  * What a user wrote with success, by the audit log, oldest first: `patch services countersign-system/web`. Leases, Events
  * and reviews of its own permissions are left out.
