@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Objects with tokens as YAML with template actions. */
 import { stringify } from 'yaml';
+import { caBundleTargetText } from '../../src/api/object/ca-bundle-target.ts';
 import { trustConfigMapName } from '../../src/api/object/trust-config-map.ts';
 import { crlConfigMapName } from '../../src/api/revocation/revocation.ts';
 import { environmentRow, profileRow } from '../../src/manifests/admission/injection/profiles.ts';
@@ -9,6 +10,7 @@ import {
   ACME_SIGNER,
   ACME_TEAM,
   BUNDLE,
+  CA_BUNDLES,
   EXTERNAL,
   ADDRESS,
   DNS_PLACE,
@@ -23,6 +25,7 @@ import {
   SIGNER,
   TEAM,
   TEAM_SECRET,
+  caBundleToken,
   readHole,
   readMore,
 } from './tokens.ts';
@@ -39,15 +42,24 @@ const LISTS: Readonly<Record<string, string>> = {
   [ACME_SIGNER]: '$names.acmeSigners',
   [ACCOUNT]: '$names.accounts',
   [EXTERNAL]: '$names.externals',
+  ...Object.fromEntries(
+    CA_BUNDLES.map(([value]) => [caBundleToken(value), `$names.caBundles.${value}`]),
+  ),
   [`--http01-zone=${ADDRESS}`]: '$names.zoneArgs',
   [`--namespaced-server=${ADDRESS}`]: '$names.serverArgs',
   [`--namespaced-solver=${ADDRESS}`]: '$names.solverArgs',
   [`--namespaced-network=${ADDRESS}`]: '$names.networkArgs',
 };
 
-/** The items of such a list with something behind each: list and suffix. */
-const SUFFIXED: Readonly<Record<string, readonly [list: string, suffix: string]>> = {
-  [crlConfigMapName(SECRET)]: ['$names.secrets', crlConfigMapName('')],
+/** The items of such a list with something around each: list and format. */
+const FORMATTED: Readonly<Record<string, readonly [list: string, format: string]>> = {
+  [crlConfigMapName(SECRET)]: ['$names.secrets', `%s${crlConfigMapName('')}`],
+  ...Object.fromEntries(
+    CA_BUNDLES.map(([value, resource]) => [
+      `--ca-bundle-of=${caBundleTargetText({ resource, name: caBundleToken(value) })}`,
+      [`$names.caBundles.${value}`, `--ca-bundle-of=${resource}/%s`],
+    ]),
+  ),
 };
 
 /** The rows of the tables of injection, with a loop in their place. */
@@ -189,9 +201,9 @@ function item(value: unknown, indent: number): readonly string[] {
 function loop(dash: string, text: string): readonly string[] | undefined {
   const list = LISTS[text];
   if (list !== undefined) return [open(`range ${list}`), `${dash} {{ . | quote }}`, END];
-  const [named, suffix] = SUFFIXED[text] ?? [];
+  const [named, format] = FORMATTED[text] ?? [];
   if (named !== undefined) {
-    return [open(`range ${named}`), `${dash} {{ printf "%s${suffix ?? ''}" . | quote }}`, END];
+    return [open(`range ${named}`), `${dash} {{ printf "${format ?? ''}" . | quote }}`, END];
   }
   const signer = [SIGNER, ACME_SIGNER].find((each) => text.endsWith(each));
   if (!text.startsWith(GRANT) || signer === undefined) return undefined;

@@ -3,6 +3,7 @@
  * The plan of an installation that is not known yet: tokens where the values of a release will be. `emit.ts` writes
  * template actions for them.
  */
+import { type CaBundleTarget } from '../../src/api/object/ca-bundle-target.ts';
 import { OWN_TLS_SIGNER } from '../../src/api/signer/own-tls.ts';
 import type { InjectionProfile } from '../../src/manifests/admission/injection/profiles.ts';
 import { COMPONENTS } from '../../src/manifests/components.ts';
@@ -38,6 +39,17 @@ export const PROFILE: InjectionProfile = {
   trustBundle: '⟦with-bundle⟧',
   environment: [{ name: '⟦variable⟧', value: '⟦value⟧' }],
 };
+/** Value of the chart → the resource that it names objects of. */
+export const CA_BUNDLES: readonly (readonly [value: string, CaBundleTarget['resource']])[] = [
+  ['validatingWebhookConfigurations', 'validatingwebhookconfigurations'],
+  ['mutatingWebhookConfigurations', 'mutatingwebhookconfigurations'],
+  ['apiServices', 'apiservices'],
+  ['customResourceDefinitions', 'customresourcedefinitions'],
+];
+/** Stands for the names of one of {@link CA_BUNDLES}. */
+export function caBundleToken(value: string): string {
+  return `⟦ca-bundle ${value}⟧`;
+}
 /** Names of which a release has one. */
 export const NAMESPACE = '⟦namespace⟧';
 export const KEYS = '⟦keys⟧';
@@ -144,6 +156,7 @@ export function symbolicPlan({
       dnsWebhooks: [{ group: PROVIDER, solver: PROVIDER_SOLVER }],
       ...(acme ? { acme: { ...SYMBOLIC_ACME, renewCertificates: renews } } : {}),
       injection: [PROFILE],
+      caBundles: CA_BUNDLES.map(([value, resource]) => ({ resource, name: caBundleToken(value) })),
     },
     acme: {
       ...{ servers: [ADDRESS], solvers: [ADDRESS], networks: [ADDRESS], http01Zones: [ADDRESS] },

@@ -32,6 +32,7 @@ import { addSelfCheckOptions } from '../app/acme/self-check-options.ts';
 import { addManifestsCommand } from './commands/manifests/flags.ts';
 import { addPolicyCommand } from './commands/policy/flags.ts';
 import { addRbacCommand } from './commands/rbac/flags.ts';
+import { addTrustOptions } from './trust-options.ts';
 import { addRefreshCommand } from './commands/refresh/flags.ts';
 import { addRequestCommand } from './commands/request/flags.ts';
 import { addRevokeCommand } from './commands/revoke/flags.ts';
@@ -100,7 +101,7 @@ const COMPONENTS: Readonly<
     () => import('./components/ledger.ts'),
   ],
   'trust-distributor': [
-    'run the component that copies published anchors into ConfigMaps of namespaces that opted in',
+    'run the component that copies published anchors into ConfigMaps of namespaces that opted in, and into caBundles',
     () => import('./components/trust-distributor.ts'),
   ],
 };
@@ -121,6 +122,7 @@ const OWN_FLAGS: Readonly<Record<string, (command: Command) => unknown>> = {
   'acme-solver': (command) => addCredentialOptions(addDnsOptions(addHttp01Options(command))),
   acme: (command) => addSelfCheckOptions(addAcmeOptions(command)),
   'pod-refresher': (command) => addRefreshSecretOption(addRefreshOptions(command)),
+  'trust-distributor': (command) => addTrustOptions(command),
   ledger: (command) => addLedgerVerbs(addLedgerComponentOptions(command)),
   authority: (command) => addAuthorityVerbs(addOwnTlsOptions(command)),
   operator: (command) => addOperatorVerbs(addImageOptions(command)),

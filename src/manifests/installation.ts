@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { SecretReference } from '../api/signer/cluster-signer.ts';
+import type { CaBundleTarget } from '../api/object/ca-bundle-target.ts';
 import { bundleName } from '../api/object/cluster-trust-bundle.ts';
 import { checkSignerName } from '../api/signer/signer-name.ts';
 import { isDerivedName } from '../api/signer/signer.ts';
@@ -45,6 +46,8 @@ export interface Installation {
   readonly injection?: readonly InjectionProfile[];
   /** Secrets that `pod-refresher` may read. */
   readonly refreshSecrets?: readonly SecretReference[];
+  /** Objects into whose `caBundle` `trust-distributor` writes. */
+  readonly caBundles?: readonly CaBundleTarget[];
   /** Secrets whose certificates `ledger` looks at. */
   readonly monitoredSecrets?: readonly SecretReference[];
   /** Namespace of the components. */

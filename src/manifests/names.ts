@@ -57,6 +57,10 @@ function optionalNamesOf({
   return { solverSecrets, dnsWebhooks, refreshSecrets, monitoredSecrets };
 }
 
+function caBundlesOf({ caBundles = [] }: Installation): Pick<PermissionNames, 'caBundles'> {
+  return { caBundles };
+}
+
 /** Signer names of ACME signers, for who approves by their rules. */
 function approvedOf(
   { approvesAcme = false }: Partial<ComponentDescription>,
@@ -94,6 +98,7 @@ export function permissionNamesOf(
     ...ofNamespaces,
     leases,
     crls: true,
+    ...caBundlesOf(installation),
     ownTls: namespace,
     accountKeys: installation.acme && (installation.acme.accountKeys ?? []),
     signerNames: [...new Set([...signers, servingSigner])],

@@ -33,7 +33,7 @@ export function trustSeries(registers: Registry[]): TrustSeries {
     }),
     trustTargets: new Counter({
       name: 'countersign_trust_targets_total',
-      help: 'ConfigMaps with anchors that were written or deleted, and looks at some that are left alone (refused).',
+      help: 'ConfigMaps and caBundles with anchors that were written or deleted, and looks at some that are left alone (refused).',
       labelNames: ['signer', 'outcome'],
       registers,
     }),

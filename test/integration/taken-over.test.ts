@@ -25,10 +25,14 @@ import {
 
 import { ACME, CALL_PROVIDER, MAKE_CHALLENGE, PROVIDER } from './taken-over/acme-attempts.ts';
 import { deploymentOf, NOT_OPTED_IN, OPTED_IN, RESTART } from './taken-over/refresh-attempts.ts';
-import { configMapsOf, WRITE_ANCHORS } from './taken-over/trust-attempts.ts';
-import { createClient } from '../../src/kube/client/client.ts';
-import { KubeError } from '../../src/kube/client/kube-error.ts';
-import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
+import { patched } from './taken-over/patched.ts';
+import {
+  configMapsOf,
+  NAMED,
+  namedObjects,
+  WRITE_ANCHORS,
+  WRITE_CA_BUNDLE,
+} from './taken-over/trust-attempts.ts';
 
 const root = join(import.meta.dirname, '../..');
 /** The API server compiles a new policy within a few seconds. */
@@ -50,7 +54,13 @@ before(async () => {
     ...['pod-refresher', 'acme', 'acme-responder', 'acme-solver', 'ledger', 'trust-distributor'],
   ];
   const acme = { signers: ['example.com/public'], secrets: [{ namespace: KEYS, name: 'account' }] };
-  const roles = renderRbac({ ...DEMO, optionalComponents, acme, dnsWebhooks: [PROVIDER] });
+  const roles = renderRbac({
+    ...DEMO,
+    optionalComponents,
+    acme,
+    dnsWebhooks: [PROVIDER],
+    caBundles: NAMED,
+  });
   for (const name of optionalComponents) {
     await cluster.kubectl(['apply', '-f', '-'], { input: roles.get(`${name}.yaml`) ?? '' });
   }
@@ -65,7 +75,7 @@ before(async () => {
   }
   await allowed('acme', MAKE_CHALLENGE);
   const policed = ATTEMPTS.filter(({ cannot }) =>
-    /no CA of|names no signer|another issuer|is proved|metadata|Event of|with a token|workload|pod template|evict|rollout|opt in|annotate|another signer|an owner|another key/.test(
+    /no CA of|names no signer|another issuer|is proved|metadata|Event of|with a token|workload|pod template|evict|rollout|opt in|annotate|another signer|an owner|another key|another server|TLS verification|CustomResourceDefinition/.test(
       cannot,
     ),
   );
@@ -88,6 +98,7 @@ test('acme-solver may have the DNS webhook called that it was bound to', async (
 
 test('trust-distributor may write anchors where both consent', async () => {
   await allowed('trust-distributor', WRITE_ANCHORS);
+  await allowed('trust-distributor', WRITE_CA_BUNDLE);
 });
 
 test('pod-refresher may restart a workload that opted in', async () => {
@@ -165,27 +176,6 @@ async function attempt(
   return cluster.kubectl([verb, '--raw', path, '-f', '-'], { ...options, input });
 }
 
-/** `kubectl` reads before it patches, which is refused already: so by our own client. */
-async function patched(
-  path: string,
-  body: Readonly<Record<string, unknown>>,
-  kubeconfig: string,
-): Promise<{ readonly code: number; readonly stderr: string }> {
-  const connection = await loadConnection({ kubeconfig, clock: Date.now });
-  const clocks = { clock: Date.now, monotonic: () => performance.now() };
-  const client = createClient({ connection, ...clocks, userAgent: 'countersign-test' });
-  const contentType = 'application/merge-patch+json';
-  try {
-    await client.request({ method: 'PATCH', path, body, contentType });
-    return { code: 0, stderr: '' };
-  } catch (error) {
-    if (!(error instanceof KubeError)) throw error;
-    return { code: 1, stderr: `${error.message}${error.status === 403 ? ' (Forbidden)' : ''}` };
-  } finally {
-    await client.close();
-  }
-}
-
 /** The object at a path as it is now, whose resourceVersion a replace needs. */
 async function current(path: string): Promise<Record<string, unknown>> {
   const { stdout } = await cluster.kubectl(['get', '--raw', path.replace(/\/approval$/, '')]);
@@ -235,6 +225,7 @@ async function createObjects(): Promise<void> {
     await createCertificateRequest(name, group, 'ClusterSigner');
   }
   await createWorkloads();
+  for (const each of namedObjects()) await create(each);
   await create({
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'ClusterTrustBundle',

@@ -2,15 +2,22 @@
 /** Anchors in ConfigMaps of namespaces that opted in, with exactly the printed role and policy. */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { parseAllDocuments } from 'yaml';
 import { DEMO } from '../../build/demo-installation.ts';
+import { caBundleTargetText } from '../../src/api/object/ca-bundle-target.ts';
 import { renderRbac } from '../../src/manifests/render.ts';
 import { until } from '../cluster/until.ts';
 import { applyText } from '../support/cluster/apply.ts';
 import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
 import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import { componentKubeconfig } from '../support/cluster/installation.ts';
-import type { GrantedVerb } from '../support/cluster/roles.ts';
+import { eachRuleIsNeeded, rolesIn } from '../support/cluster/without-rule.ts';
+import {
+  CA_BUNDLES,
+  configured,
+  objectsWithCaBundles,
+  pathOf,
+  withoutCaBundles,
+} from './trust/ca-bundles.ts';
 
 const WAIT_MS = 120_000;
 const NAME = 'example.com.workload.primary';
@@ -23,19 +30,34 @@ interface Found {
 
 let fixture: Fixture;
 let component: ComponentProcess;
-const roleText = renderRbac({ ...DEMO, optionalComponents: ['trust-distributor'] }).get(
-  'trust-distributor.yaml',
-);
+/** Objects with a caBundle before the component saw them. */
+const beforeHand = new Map<string, unknown>();
+const roleText =
+  renderRbac({ ...DEMO, optionalComponents: ['trust-distributor'], caBundles: CA_BUNDLES }).get(
+    'trust-distributor.yaml',
+  ) ?? '';
 
 before(async () => {
   fixture = await startFixture({ only: ['authority', 'attester'], args: ['--propagation', '2s'] });
-  await applyText(fixture.cluster, roleText ?? '');
-  const kubeconfig = await componentKubeconfig(fixture.cluster, 'trust-distributor');
-  component = await startComponent({ name: 'trust-distributor', kubeconfig });
-  await component.ready(WAIT_MS);
+  await applyText(fixture.cluster, roleText);
+  await applyText(fixture.cluster, objectsWithCaBundles('example.com/workload'));
+  for (const text of CA_BUNDLES.map(caBundleTargetText))
+    beforeHand.set(
+      text,
+      withoutCaBundles(JSON.parse(await kubectl('get', text, '-o', 'json')) as Found),
+    );
+  component = await started();
   for (const namespace of ['wanting', 'left-alone', 'leaving', 'owning'])
     await kubectl('create', 'namespace', namespace);
 });
+
+async function started(): Promise<ComponentProcess> {
+  const kubeconfig = await componentKubeconfig(fixture.cluster, 'trust-distributor');
+  const args = CA_BUNDLES.map((each) => `--ca-bundle-of=${caBundleTargetText(each)}`);
+  const process = await startComponent({ name: 'trust-distributor', kubeconfig, args });
+  await process.ready(WAIT_MS);
+  return process;
+}
 
 after(async () => {
   await component.stop();
@@ -64,6 +86,18 @@ function holdsPublished(namespace: string): Promise<unknown> {
     const { data } = (await configMap(namespace)) ?? {};
     return data?.['ca.crt'] === (await published()) && Object.keys(data).length === 1;
   });
+}
+
+function caBundlesHold(text: string): Promise<unknown> {
+  return until(`${text} has what is published`, WAIT_MS, async () => {
+    const wanted = await published();
+    const found = configured(JSON.parse(await kubectl('get', text, '-o', 'json')));
+    return found.length > 0 && found.every((each) => each === wanted);
+  });
+}
+
+async function patchObject(text: string, patch: readonly object[]): Promise<void> {
+  await kubectl('patch', text, '--type=json', '-p', JSON.stringify(patch));
 }
 
 test('a namespace that opts in gets the published anchors; one that does not gets none', async () => {
@@ -105,39 +139,68 @@ test('a namespace that opts out loses the copy', async () => {
   await until('it is gone', WAIT_MS, async () => (await configMap('leaving')) === undefined);
 });
 
+for (const target of CA_BUNDLES) {
+  const text = caBundleTargetText(target);
+
+  test(`each caBundle of ${text} has what is published, whoever changes it, and the rest stays`, async () => {
+    await caBundlesHold(text);
+    await patchObject(text, [{ op: 'add', path: pathOf(target), value: '' }]);
+    await caBundlesHold(text);
+    const object = JSON.parse(await kubectl('get', text, '-o', 'json')) as Found;
+    assert.deepEqual(withoutCaBundles(object), beforeHand.get(text));
+  });
+}
+
+test('what nobody annotated is left alone until somebody does', async () => {
+  const [target] = CA_BUNDLES;
+  assert.ok(target);
+  const text = caBundleTargetText(target);
+  await kubectl('annotate', text, 'countersign.dev/signer-name-');
+  await patchObject(text, [{ op: 'add', path: pathOf(target), value: '' }]);
+  const refused =
+    /countersign_trust_targets_total\{[^}]*signer=""[^}]*outcome="refused"[^}]*\} [1-9]/;
+  await until('it says that it leaves it alone', WAIT_MS, async () =>
+    refused.test(await component.metrics()),
+  );
+  const [first] = configured(JSON.parse(await kubectl('get', text, '-o', 'json')));
+  assert.equal(first, '');
+  await kubectl('annotate', text, 'countersign.dev/signer-name=example.com/workload');
+  await caBundlesHold(text);
+});
+
 test('a CA that is prepared is copied once it is published', async () => {
   const before = await published();
   const rotate = `countersign.dev/prepare-at=${new Date().toISOString()}`;
   await kubectl('annotate', 'clustersigner', 'workload', '--overwrite', rotate);
   await until('another bundle is published', WAIT_MS, async () => (await published()) !== before);
   await holdsPublished('wanting');
+  for (const target of CA_BUNDLES) await caBundlesHold(caBundleTargetText(target));
 });
 
-const roles = parseAllDocuments(roleText ?? '')
-  .map((document) => document.toJS() as GrantedVerb['role'])
-  .filter(({ rules }) => rules !== undefined);
+test('a restart writes nothing', async () => {
+  const versions = (): Promise<string> =>
+    kubectl(
+      ...['get', 'configmaps,validatingwebhookconfigurations,mutatingwebhookconfigurations'],
+      ...['-A', '--field-selector', 'metadata.name!=kube-root-ca.crt'],
+      ...['-o', 'jsonpath={range .items[*]}{.metadata.name}={.metadata.resourceVersion} {end}'],
+    );
+  const of = async (): Promise<readonly string[]> =>
+    (await versions()).split(' ').filter((each) => /^(example\.com|trusting)/.test(each));
+  const before = await of();
+  assert.ok(before.length > 2);
+  await component.stop();
+  component = await started();
+  // It has looked at all of them once what it makes anew is there.
+  await kubectl('label', 'namespace', 'left-alone', OPT_IN);
+  await holdsPublished('left-alone');
+  const after = await of();
+  assert.deepEqual(
+    after.filter((each) => before.includes(each)),
+    before,
+  );
+});
 
-for (const role of roles) {
-  for (const { verbs, resources } of role.rules ?? []) {
-    const [resource = ''] = resources;
-    // Kubernetes grants these reads to every ServiceAccount.
-    if (resource === 'clustertrustbundles') continue;
-    test(`without ${resources.join()} (${role.kind}) it is not ready, names each verb, and heals`, async () => {
-      await replace({ ...role, rules: role.rules?.filter((each) => each.resources !== resources) });
-      await until('it says what is missing', WAIT_MS, async () => {
-        const { status, text } = await component.readyz();
-        const isNamed = (verb: string): boolean =>
-          text
-            .split('\n')
-            .some((line) => line.includes(`lacks: ${verb} `) && line.includes(resource));
-        return status === 503 && verbs.every(isNamed);
-      });
-      await replace(role);
-      await component.ready(WAIT_MS);
-    });
-  }
-}
-
-async function replace(role: object): Promise<void> {
-  await fixture.cluster.kubectl(['replace', '-f', '-'], { input: JSON.stringify(role) });
-}
+eachRuleIsNeeded('trust-distributor', rolesIn(roleText), () => ({
+  cluster: fixture.cluster,
+  component,
+}));

@@ -37,7 +37,7 @@ for (const namespacedSigners of [false, true]) {
       const secretNamespace = namespace && SECRETS;
       const context = { namespace, secretNamespace, signerNames: [...DEMO.signers, ...derived] };
       const printed = printedAdmission({ namespacedSigners });
-      assert.equal(printed.size, 29);
+      assert.equal(printed.size, 30);
       for (const [name, live] of printed) {
         assert.deepEqual(admissionDifferences(name, live, context), []);
       }
@@ -232,7 +232,13 @@ test('a policy that trusts the components of another namespace differs', () => {
       .concat('attester-bundles')
       .concat('certificate-request-answers', 'acme-answers', 'authority-secrets')
       .concat('authority-api-service')
-      .concat('request-metadata', 'events', 'trust-config-maps', 'authority-crls')
+      .concat(
+        'request-metadata',
+        'events',
+        'trust-config-maps',
+        'trust-ca-bundles',
+        'authority-crls',
+      )
       .concat('leases', 'leases-deleted')
       .concat('refreshed-workloads', 'refreshed-pods')
       .map((each) => `countersign-${each}`),

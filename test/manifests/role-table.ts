@@ -176,7 +176,7 @@ export const table: Record<string, readonly string[]> = {
     'list,watch /namespaces',
     'list,watch,create,patch,delete /configmaps [example.com.workload.primary countersign.dev.serving.primary]',
     'create,patch events.k8s.io/events',
-    policies('trust-config-maps'),
+    policies('trust-config-maps', 'trust-ca-bundles'),
     ...leader('trust-distributor'),
   ],
   ledger: [

@@ -96,6 +96,7 @@ countersign-system
       "ledger" (and (get $enabled "ledger") (ne .Values.ledger.mode "off"))
       "namespacedSigners" .Values.namespacedSigners.enabled
       "podServices" .Values.podServices
+      "caBundles" .Values.caBundles
     | toJson -}}
 {{- end -}}
 

@@ -4,9 +4,7 @@ import type { ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.t
 import type { ConfigMap } from '../../api/object/object.ts';
 import { TRUST_KEY } from '../../api/object/trust-config-map.ts';
 import { SIGNER_NAME } from '../../api/signer/grant.ts';
-import { withoutAnchors } from '../../pki/x509/trust-bundle.ts';
-import { distributedAnchors } from './distributed-anchors.ts';
-import { distrustedCas } from '../../rotation/distrusted-cas.ts';
+import { wantedAnchors } from './distributed-anchors.ts';
 
 /** One ConfigMap of one namespace: what is there, and what it should hold. */
 export interface TargetSnapshot {
@@ -36,7 +34,7 @@ export function decide(snapshot: TargetSnapshot): TargetChange {
   // The bundle itself outlives its signer; what it holds then is the attester's to say.
   if (signer === undefined) return IGNORE;
   if (!isCopy(existing, signer)) return consents ? { kind: 'refused' } : IGNORE;
-  const text = consents ? wantedText(snapshot, signer) : '';
+  const text = consents ? wantedText({ ...snapshot, signer }) : '';
   if (text === undefined) return IGNORE;
   if (text === '') return existing === undefined ? IGNORE : { kind: 'delete', existing };
   if (holdsOnly(existing, text)) return IGNORE;
@@ -56,10 +54,8 @@ function holdsOnly(existing: ConfigMap | undefined, text: string): boolean {
   return keys.length === 1 && data[TRUST_KEY] === text;
 }
 
-/** While nothing is published what was copied stays, but for what is distrusted: that never waits. */
-function wantedText(snapshot: TargetSnapshot, signer: ClusterSigner): string | undefined {
-  const published = distributedAnchors({ ...snapshot, signer });
-  const before = snapshot.existing?.data?.[TRUST_KEY];
-  if (published !== undefined || before === undefined) return published;
-  return withoutAnchors(before, distrustedCas(signer));
+function wantedText(
+  snapshot: TargetSnapshot & { readonly signer: ClusterSigner },
+): string | undefined {
+  return wantedAnchors(snapshot, snapshot.existing?.data?.[TRUST_KEY]);
 }

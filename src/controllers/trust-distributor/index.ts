@@ -14,8 +14,11 @@ import { namesOf } from '../../runtime/rbac/permission-names.ts';
 import { reportRetry } from '../../runtime/requests/error-outcome.ts';
 import { createClusterSigners } from '../../runtime/signers/cluster-signers.ts';
 import type { Signers } from '../../runtime/signers/signer-set.ts';
+import type { CaBundleTarget } from '../../api/object/ca-bundle-target.ts';
 import { CONFIG_MAPS, act } from './act.ts';
-import { decide, type TargetChange, type TargetSnapshot } from './decide.ts';
+import { createCaBundleTargets, type CaBundleTargets, type Publications } from './ca-bundles.ts';
+import { decide, type TargetChange } from './decide.ts';
+import type { PublishedBundle } from '../../rotation/retained-anchors.ts';
 import { permissions } from './permissions.ts';
 
 const NAMESPACES = resource({ group: '', version: 'v1', plural: 'namespaces' });
@@ -32,12 +35,21 @@ interface State {
   readonly configMaps: WatchSet<ConfigMap>;
   /** Name of the ConfigMap → the ClusterSigner whose bundle it copies. */
   readonly publishers: Map<string, ClusterSigner>;
+  readonly caBundles: CaBundleTargets;
 }
 
-/** Keeps the anchors of published bundles in ConfigMaps of the namespaces that opted in. */
-export function createTrustDistributor(component: Component, bundle: Resource): Controller {
-  const state = createState(component, bundle);
-  const { signers, bundles, namespaces, configMaps } = state;
+/**
+ * Keeps the anchors of published bundles in ConfigMaps of the namespaces that opted in, and in `caBundle` of objects.
+ *
+ * @param named - the objects with a `caBundle`
+ */
+export function createTrustDistributor(
+  component: Component,
+  bundle: Resource,
+  named: readonly CaBundleTarget[],
+): Controller {
+  const state = createState(component, bundle, named);
+  const { signers, bundles, namespaces, configMaps, caBundles } = state;
   const watches = (): readonly (readonly [
     string,
     Pick<Reflector<unknown>, 'synced' | 'failure'>,
@@ -45,10 +57,11 @@ export function createTrustDistributor(component: Component, bundle: Resource): 
     ['bundles', bundles],
     ['namespaces', namespaces],
     ...configMaps.entries().map(([name, each]) => [`ConfigMaps ${name}`, each] as const),
+    ...caBundles.watches(),
   ];
   return {
     signers: signers.all,
-    permissions: () => permissions(namesOf(signers.all(), component)),
+    permissions: () => permissions({ ...namesOf(signers.all(), component), caBundles: named }),
     notReady: () => [
       ...(signers.settled ? [] : [`ClusterSigners: ${signers.failure ?? 'not listed yet'}`]),
       ...watches()
@@ -64,13 +77,18 @@ export function createTrustDistributor(component: Component, bundle: Resource): 
         const regarding = { apiVersion: 'v1', ...named };
         reportRetry(component, error, { noun: 'ConfigMap', named, regarding });
       };
-      await runLoop({ ...component, workers: TARGET_WORKERS, handle, onError }, signal);
+      const loop = { ...component, workers: TARGET_WORKERS, handle, onError };
+      await Promise.all([runLoop(loop, signal), caBundles.run(signal)]);
       await Promise.all([...watching, configMaps.stop()]);
     },
   };
 }
 
-function createState(component: Component, bundle: Resource): State {
+function createState(
+  component: Component,
+  bundle: Resource,
+  named: readonly CaBundleTarget[],
+): State {
   const publishers = new Map<string, ClusterSigner>();
   const signers = createClusterSigners(component);
   const bundles = createReflector<ClusterTrustBundle>({
@@ -78,6 +96,7 @@ function createState(component: Component, bundle: Resource): State {
     path: bundle.collection(),
     onEvent: (name) => {
       enqueue(state, trustConfigMapName(name));
+      caBundles.enqueueAll();
     },
   });
   const namespaces = createReflector<KubeObject>({
@@ -112,14 +131,35 @@ function createState(component: Component, bundle: Resource): State {
     configMaps.reconcile(publishers.keys());
     enqueueAll(state);
   });
-  const state: State = { component, signers, bundles, namespaces, configMaps, publishers };
+  const caBundles = createCaBundleTargets(
+    component,
+    publications(() => state),
+    named,
+  );
+  const state: State = {
+    ...{ component, signers, bundles, namespaces, configMaps, publishers, caBundles },
+  };
   component.shard.onChange(() => {
     enqueueAll(state);
   });
   return state;
 }
 
+/** By signer name, once signers and bundles are listed. */
+function publications(state: () => State): Publications {
+  return {
+    isComplete: () => state().signers.settled && state().bundles.synced,
+    of: (signerName) => {
+      const signer = state()
+        .signers.all()
+        .find(({ spec }) => spec.signerName === signerName);
+      return signer?.spec.trustBundle === undefined ? undefined : publishedOf(state(), signer);
+    },
+  };
+}
+
 function enqueueAll(state: State): void {
+  state.caBundles.enqueueAll();
   for (const name of state.publishers.keys()) enqueue(state, name);
 }
 
@@ -132,7 +172,7 @@ function enqueue({ component, namespaces, configMaps }: State, name: string): vo
 }
 
 async function reconcile(state: State, key: string): Promise<ReconcileResult> {
-  const { component, configMaps, publishers } = state;
+  const { component, namespaces, configMaps, publishers } = state;
   if (!component.shard.owns(key)) return undefined;
   const [namespace = '', name = ''] = key.split('/');
   const found = configMaps.get(name);
@@ -140,7 +180,10 @@ async function reconcile(state: State, key: string): Promise<ReconcileResult> {
   if (signer === undefined || found === undefined) return undefined;
   if (!isComplete(state) || !found.synced) return 'backoff';
   const existing = found.get(key);
-  const change = decide(snapshotOf(state, { namespace, signer, existing }));
+  const change = decide({
+    ...{ ...publishedOf(state, signer), existing },
+    consents: namespaces.get(namespace) !== undefined,
+  });
   tell(component, { namespace, name }, signer, change);
   const written = await act(component, { namespace, name }, change, existing);
   if (written !== undefined) found.applyWrite(written);
@@ -152,21 +195,11 @@ function isComplete({ signers, bundles, namespaces }: State): boolean {
   return signers.settled && bundles.synced && namespaces.synced;
 }
 
-function snapshotOf(
-  { component, bundles, namespaces }: State,
-  {
-    namespace,
-    signer,
-    existing,
-  }: Pick<TargetSnapshot, 'existing'> & {
-    readonly namespace: string;
-    readonly signer: ClusterSigner;
-  },
-): TargetSnapshot {
+/** What a signer publishes, as it is now. */
+function publishedOf({ component, bundles }: State, signer: ClusterSigner): PublishedBundle {
   const { signerName, trustBundle } = signer.spec;
   return {
-    ...{ signer, existing, secretNamespace: component.secretNamespace },
-    consents: namespaces.get(namespace) !== undefined,
+    ...{ signer, secretNamespace: component.secretNamespace },
     bundle: bundles.get(bundleName(signerName, trustBundle?.name ?? '')),
     now: serverTime(component),
     clocksApart: areClocksApart(component),

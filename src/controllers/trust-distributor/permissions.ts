@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { CA_BUNDLE_RESOURCES } from '../../api/object/ca-bundle-target.ts';
 import { trustConfigMapName } from '../../api/object/trust-config-map.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
@@ -11,8 +12,9 @@ import {
 } from '../../runtime/rbac/rules.ts';
 
 /**
- * The permissions of the component that copies anchors: ConfigMaps of its bundles' names, in every namespace, and nothing
- * of any other name. Server-side apply asks for `create` by name, so the role lists it.
+ * The permissions of the component that copies anchors: ConfigMaps of its bundles' names, in every namespace, the objects
+ * with a `caBundle` that were named, and nothing of any other name. Server-side apply asks for `create` by name, so the
+ * role lists it.
  */
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
   return [
@@ -20,8 +22,13 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     READ_BUNDLES,
     { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] },
     ...onConfigMaps(names),
+    ...onCaBundles(names),
     EVENTS_EVERYWHERE,
-    readPolicies(names, ['countersign-trust-config-maps', 'countersign-events']),
+    readPolicies(names, [
+      'countersign-trust-config-maps',
+      'countersign-trust-ca-bundles',
+      'countersign-events',
+    ]),
     ...onLeaderLease(names, 'trust-distributor'),
   ];
 }
@@ -37,4 +44,14 @@ function onConfigMaps({ bundles }: PermissionNames): readonly PermissionRule[] {
       verbs: ['list', 'watch', 'create', 'patch', 'delete'],
     },
   ];
+}
+
+/** Of webhook configurations these names are all that holds the component: no policy is evaluated on them. */
+function onCaBundles({ caBundles = [] }: PermissionNames): readonly PermissionRule[] {
+  return [...Map.groupBy(caBundles, ({ resource }) => resource)].map(([resource, found]) => ({
+    apiGroups: [CA_BUNDLE_RESOURCES[resource].group],
+    resources: [resource],
+    resourceNames: found.map(({ name }) => name),
+    verbs: ['list', 'watch', 'patch'],
+  }));
 }

@@ -29,7 +29,7 @@ import { whoWritesLeases } from './leases.ts';
 import { whichConfigMapsTheAuthorityMakes, whoRevokes } from './revocations.ts';
 import { crlConfigMapName } from '../../api/revocation/revocation.ts';
 import { whatIsRefreshed } from './refreshed.ts';
-import { whichTrustConfigMapsAreWritten } from './trust.ts';
+import { whichCaBundlesAreWritten, whichTrustConfigMapsAreWritten } from './trust.ts';
 import type { Manifest } from '../roles.ts';
 
 /** The one policy that must name what is served: it guards no other signer name. */
@@ -131,7 +131,9 @@ function render(
     ...whoWritesCountersigns(),
     ...whoWritesCertManagerDeployments(namespace),
     ...whatIsRefreshed(namespace),
+    // The rows of its own table: names of ConfigMaps already.
     ...whichTrustConfigMapsAreWritten(namespace, names.signers, names.bundles),
+    ...whichCaBundlesAreWritten(namespace),
   ];
 }
 

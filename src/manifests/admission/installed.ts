@@ -18,7 +18,7 @@ import {
 import { whoWritesLeases } from './leases.ts';
 import { whatIsRefreshed } from './refreshed.ts';
 import { trustConfigMapName } from '../../api/object/trust-config-map.ts';
-import { whichTrustConfigMapsAreWritten } from './trust.ts';
+import { whichCaBundlesAreWritten, whichTrustConfigMapsAreWritten } from './trust.ts';
 import { whichConfigMapsTheAuthorityMakes, whoRevokes } from './revocations.ts';
 import {
   whoCreatesPodCertificateRequests,
@@ -86,5 +86,6 @@ function onComponents(installation: Installation): readonly Manifest[] {
     ...whatAnswersChange(namespace),
     ...whichEventsAreWritten(namespace),
     ...whichTrustConfigMapsAreWritten(namespace, signerNames, bundles.map(trustConfigMapName)),
+    ...whichCaBundlesAreWritten(namespace),
   ];
 }

@@ -69,6 +69,70 @@ export function whichTrustConfigMapsAreWritten(
   });
 }
 
+/**
+ * `trust-distributor` changes `caBundle` of what its owner annotated, and nothing else of it. The API server evaluates no
+ * policy on webhook configurations (`IsExemptAdmissionConfigurationResource` of k8s.io/apiserver), so this one guards
+ * APIServices and CustomResourceDefinitions alone. RBAC knows the names, so the policy has none.
+ */
+export function whichCaBundlesAreWritten(namespace: string): readonly Manifest[] {
+  const same = (path: string, none: string): string =>
+    `object.${path}.orValue(${none}) == oldObject.${path}.orValue(${none})`;
+  const metadata = [
+    same('metadata.?labels', '{}'),
+    same('metadata.?annotations', '{}'),
+    same('metadata.?ownerReferences', '[]'),
+    same('metadata.?finalizers', '[]'),
+  ];
+  const ofApiServices = [
+    ...['group', 'version', 'groupPriorityMinimum', 'versionPriority'].map(
+      (each) => `object.spec.${each} == oldObject.spec.${each}`,
+    ),
+    same('spec.?service', '{}'),
+    same('spec.?insecureSkipTLSVerify', 'false'),
+  ];
+  const client = 'spec.?conversion.?webhook.?clientConfig';
+  const ofDefinitions = [
+    ...['group', 'names', 'scope', 'versions'].map(
+      (each) => `object.spec.${each} == oldObject.spec.${each}`,
+    ),
+    same('spec.?preserveUnknownFields', 'false'),
+    same('spec.?conversion.?strategy', "''"),
+    same('spec.?conversion.?webhook.?conversionReviewVersions', '[]'),
+    same(`${client}.?service`, '{}'),
+    same(`${client}.?url`, "''"),
+  ];
+  const may =
+    "request.userInfo.username + ' may not write ' + request.resource.resource + ' ' + request.name";
+  return policy({
+    name: 'countersign-trust-ca-bundles',
+    rule: {
+      apiGroups: ['apiregistration.k8s.io', 'apiextensions.k8s.io'],
+      apiVersions: ['v1'],
+      operations: ['CREATE', 'UPDATE', 'DELETE'],
+      resources: ['apiservices', 'customresourcedefinitions'],
+    },
+    conditions: [only(namespace, 'trust-distributor')],
+    validations: [
+      {
+        expression: `oldObject != null\n&& oldObject.metadata.?annotations['${SIGNER_NAME}'].orValue('') != ''`,
+        messageExpression: `${may}\n+ ': its annotation ${SIGNER_NAME} names no signer'`,
+      },
+      {
+        expression: `object != null && ${metadata.join('\n&& ')}`,
+        messageExpression: `${may}\n+ ' but for its caBundle'`,
+      },
+      {
+        expression: `request.resource.resource != 'apiservices'\n|| (${ofApiServices.join('\n&& ')})`,
+        messageExpression: `${may}\n+ ' but for its caBundle'`,
+      },
+      {
+        expression: `request.resource.resource != 'customresourcedefinitions'\n|| (${ofDefinitions.join('\n&& ')})`,
+        messageExpression: `${may}\n+ ' but for its caBundle'`,
+      },
+    ],
+  });
+}
+
 /** Of `example.com/a` and `example.com/a.b` the longer one, whose bundles have both prefixes. */
 function ownerOf(configMap: string, signers: readonly string[]): string | undefined {
   return signers

@@ -36,6 +36,7 @@ const KEPT: KeptFlags = {
     ...['--checkpoint-ca', '--witness'],
     // They take permissions that an installation has or has not.
     ...['--acme-account-keys', '--renew-certificates', '--listen-challenges', '--listen-crl'],
+    '--ca-bundle-of',
   ]),
   dangerous: new Set([
     // Whether anything is recorded.

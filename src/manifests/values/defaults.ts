@@ -23,6 +23,12 @@ export const DEFAULT_VALUES: InstallationValues = {
     http01Zones: [],
   },
   injection: { enabled: false, profiles: [] },
+  caBundles: {
+    validatingWebhookConfigurations: [],
+    mutatingWebhookConfigurations: [],
+    apiServices: [],
+    customResourceDefinitions: [],
+  },
   namespace: '',
   keysNamespace: DEFAULT_SECRET_NAMESPACE,
   namespaces: { create: true },

@@ -3,9 +3,9 @@
 import { z } from 'zod';
 import { MAX_SIGNER_NAME, checkSignerName } from '../../api/signer/signer-name.ts';
 import { SignerError } from '../../errors.ts';
+import { POD_KEY_TYPES } from '../../vocabulary.ts';
 import {
   FILES,
-  KEY_TYPES,
   defaultProfile,
   profileOf,
   type GivenProfile,
@@ -25,7 +25,7 @@ const profile = z.strictObject({
     .max(MAX_SIGNER_NAME)
     .regex(/^[a-z0-9./-]*$/)
     .describe('The signer whose certificate such a pod gets.'),
-  keyType: z.enum(KEY_TYPES).exactOptional().describe('Of its key. Default: `ECDSAP256`.'),
+  keyType: z.enum(POD_KEY_TYPES).exactOptional().describe('Of its key. Default: `ECDSAP256`.'),
   maxExpirationSeconds: z
     .int()
     .min(3600)

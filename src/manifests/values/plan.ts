@@ -12,6 +12,7 @@ import type {
   OptionalParts,
 } from '../installation-plan.ts';
 import { dnsWebhook, namedAcmeSigner } from './check-acme.ts';
+import { caBundleTargets } from './ca-bundles.ts';
 import { checkValues, namedSigner } from './check.ts';
 import { DEFAULT_NAMESPACE, DEFAULT_VALUES, mergedValues } from './defaults.ts';
 import { injectionProfiles } from './injection.ts';
@@ -53,6 +54,7 @@ export function planOf(given: unknown, release: Release): InstallationPlan {
       namespacedSigners: namespacedSigners.enabled,
       signerSecrets: namespacedSigners.secrets,
       podServices: values.podServices,
+      caBundles: caBundleTargets(values.caBundles),
       namespace,
       servingSigner: OWN_TLS_SIGNER,
       ...acmeOf(values),

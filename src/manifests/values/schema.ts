@@ -8,6 +8,7 @@ import { z } from 'zod';
 import { MAX_SIGNER_NAME } from '../../api/signer/signer-name.ts';
 import { COMPONENTS } from '../components.ts';
 import { checkpoints } from './checkpoints.ts';
+import { caBundles } from './ca-bundles.ts';
 import { injection } from './injection.ts';
 import { LABEL_COMPONENT, LABEL_NAME } from '../names.ts';
 
@@ -197,6 +198,7 @@ export const installationValues = z.strictObject({
     ),
   acme,
   injection,
+  caBundles,
   namespace: labelText.describe(
     'Namespace of the components. If empty: that of the release, and `countersign-system` when that is `default`.',
   ),

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { caBundleTargetText } from '../../api/object/ca-bundle-target.ts';
 import { DEFAULT_SECRET_NAMESPACE, ownTlsSecret } from '../../api/signer/own-tls.ts';
 import { COMPONENTS, type ComponentName } from '../components.ts';
 import type { ComponentSettings, InstallationPlan } from '../installation-plan.ts';
@@ -193,7 +194,17 @@ function argumentsOf(component: ComponentName, plan: InstallationPlan): readonly
     ...acmeArguments(component, installation),
     ...ledgerArguments(component, plan),
     ...grantsOf(component, plan),
+    ...trustArguments(component, installation),
   ];
+}
+
+/** Whose `caBundle` is written. */
+function trustArguments(
+  component: ComponentName,
+  { caBundles = [] }: InstallationPlan['installation'],
+): readonly string[] {
+  if (component !== 'trust-distributor') return [];
+  return caBundles.map((each) => `--ca-bundle-of=${caBundleTargetText(each)}`);
 }
 
 /** What components do for ACME signers. */

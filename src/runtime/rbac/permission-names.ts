@@ -5,6 +5,7 @@ import {
   type ClusterSigner,
   type SecretReference,
 } from '../../api/signer/cluster-signer.ts';
+import type { CaBundleTarget } from '../../api/object/ca-bundle-target.ts';
 import { bundleName } from '../../api/object/cluster-trust-bundle.ts';
 import { isNamespaced } from '../../api/signer/signer.ts';
 import type { Component } from '../component/component.ts';
@@ -34,6 +35,8 @@ export interface PermissionNames {
   readonly dnsWebhooks?: readonly DnsWebhook[];
   /** Secrets of cert-manager that `pod-refresher` may read, where no CertificateRequest tells what they hold. */
   readonly refreshSecrets?: readonly SecretReference[];
+  /** Objects into whose `caBundle` `trust-distributor` writes. */
+  readonly caBundles?: readonly CaBundleTarget[];
   /** Secrets whose certificates `ledger` looks at. */
   readonly monitoredSecrets?: readonly SecretReference[];
   /** Account keys of ACME that `authority` makes; undefined: the installation has no ACME. */

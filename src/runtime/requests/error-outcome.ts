@@ -47,7 +47,7 @@ export function toOutcome(
 /** An object whose reconciliation failed. */
 export interface RetriedObject {
   /** The noun of the log message. */
-  readonly noun: 'bundle' | 'signer' | 'Order' | 'Challenge' | 'ConfigMap';
+  readonly noun: 'bundle' | 'signer' | 'Order' | 'Challenge' | 'ConfigMap' | 'caBundle';
   /** The fields that name it in the log. */
   readonly named: Readonly<Record<string, string>>;
   /** The object of the Event; undefined: no Event may be written about it. */

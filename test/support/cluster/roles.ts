@@ -61,7 +61,8 @@ export async function withoutVerb(
   return () => replace(cluster, role);
 }
 
-async function replace(cluster: Cluster, role: Role): Promise<void> {
+/** Writes a role as it is given. */
+export async function replace(cluster: Cluster, role: Role): Promise<void> {
   await cluster.kubectl(['replace', '-f', '-'], { input: JSON.stringify(role) });
 }
 

@@ -67,12 +67,18 @@ export function addRbacCommand(root: Command): void {
     });
 }
 
-/** Secrets of certificates that components look at. */
-function addSecretsOfLeaves(command: Command): Command {
+/** Objects that components look at or write: Secrets of certificates, and what has a caBundle. */
+function addNamedObjects(command: Command): Command {
   return command
     .option(
       '--refresh-secret <namespace>/<name>',
       'Secret that pod-refresher may read, with --with pod-refresher (repeatable)',
+      gather,
+      [],
+    )
+    .option(
+      '--ca-bundle-of <resource>/<name>',
+      'object into whose caBundle trust-distributor writes, such as apiservices/v1beta1.metrics.k8s.io, with --with trust-distributor (repeatable)',
       gather,
       [],
     )
@@ -86,7 +92,7 @@ function addSecretsOfLeaves(command: Command): Command {
 
 /** The flags of components that are left out by default. */
 function addOptionalParts(command: Command): Command {
-  return addSecretsOfLeaves(command)
+  return addNamedObjects(command)
     .option(
       '--acme-signer <name>',
       'signer name of an AcmeClusterSigner (repeatable); it comes with the component acme',

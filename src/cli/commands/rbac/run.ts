@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { readCaBundleTarget } from '../../../api/object/ca-bundle-target.ts';
 import { keyOf } from '../../../api/object/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import type { Installation } from '../../../manifests/installation.ts';
@@ -42,6 +43,7 @@ export interface RbacOptions extends OperatorFlags, CertManagerOperatorFlags {
   readonly refreshSecret: readonly string[];
   readonly inject: readonly string[];
   readonly monitoredSecret: readonly string[];
+  readonly caBundleOf: readonly string[];
   readonly with: readonly string[];
   readonly namespace: string;
   readonly servingSigner: string;
@@ -156,6 +158,7 @@ async function installationOf(options: RbacOptions): Promise<Installation> {
     ...injectionOf(options.inject),
     refreshSecrets: options.refreshSecret.map((text) => secretOf('--refresh-secret', text)),
     monitoredSecrets: options.monitoredSecret.map((text) => secretOf('--monitored-secret', text)),
+    caBundles: options.caBundleOf.map(readCaBundleTarget),
     ...{ namespace, servingSigner, namespacedSigners, ...acmeOf(options) },
   };
 }

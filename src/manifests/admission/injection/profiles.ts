@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What a pod is given for a name in its annotation. Every text here ends up in CEL: the values' schema lets no quote in. */
 
+import type { POD_KEY_TYPES } from '../../../vocabulary.ts';
+
 /** The annotation of a pod, which names profiles, and the label of a namespace. */
 export const INJECT = 'countersign.dev/inject';
 
@@ -19,22 +21,12 @@ export const FILES = {
 /** A file of a volume. */
 export type FileName = (typeof FILES)[keyof typeof FILES];
 
-/** Key types of core/v1 PodCertificateProjection. */
-export const KEY_TYPES = [
-  'RSA3072',
-  'RSA4096',
-  'ECDSAP256',
-  'ECDSAP384',
-  'ECDSAP521',
-  'ED25519',
-] as const;
-
 /** A profile as an administrator writes it. */
 export interface GivenProfile {
   readonly name: string;
   readonly signerName: string;
   /** Default: ECDSAP256, which every TLS library has. */
-  readonly keyType?: (typeof KEY_TYPES)[number];
+  readonly keyType?: (typeof POD_KEY_TYPES)[number];
   /** Of the certificate that is asked for; default: a day, as in Kubernetes. */
   readonly maxExpirationSeconds?: number;
   /** Default: a directory of the profile's name below `/var/run/secrets/countersign.dev`. */

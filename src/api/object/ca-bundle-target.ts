@@ -1,0 +1,47 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Objects whose `caBundle` the API server reads: by it, it knows a webhook or an aggregated API. */
+import { SignerError } from '../../errors.ts';
+
+/** Group and kind by the plural of the resource; all are served as v1 and are cluster-scoped. */
+export const CA_BUNDLE_RESOURCES = {
+  validatingwebhookconfigurations: {
+    group: 'admissionregistration.k8s.io',
+    kind: 'ValidatingWebhookConfiguration',
+  },
+  mutatingwebhookconfigurations: {
+    group: 'admissionregistration.k8s.io',
+    kind: 'MutatingWebhookConfiguration',
+  },
+  apiservices: { group: 'apiregistration.k8s.io', kind: 'APIService' },
+  customresourcedefinitions: { group: 'apiextensions.k8s.io', kind: 'CustomResourceDefinition' },
+} as const;
+
+/** One object with a `caBundle`. */
+export interface CaBundleTarget {
+  readonly resource: keyof typeof CA_BUNDLE_RESOURCES;
+  readonly name: string;
+}
+
+/** `apiservices/v1beta1.metrics.k8s.io`. */
+export function caBundleTargetText({ resource, name }: CaBundleTarget): string {
+  return `${resource}/${name}`;
+}
+
+const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
+
+/**
+ * Reads what {@link caBundleTargetText} writes.
+ *
+ * @throws SignerError USAGE (`fail`) for another resource, or what is no name of an object
+ */
+export function readCaBundleTarget(text: string): CaBundleTarget {
+  const [resource = '', name = '', ...rest] = text.split('/');
+  if (Object.hasOwn(CA_BUNDLE_RESOURCES, resource) && NAME.test(name) && rest.length === 0) {
+    return { resource: resource as CaBundleTarget['resource'], name };
+  }
+  throw new SignerError({
+    code: 'USAGE',
+    disposition: 'fail',
+    message: `"${text.slice(0, 80)}" names no object with a caBundle; write <resource>/<name> with one of ${Object.keys(CA_BUNDLE_RESOURCES).join(', ')}`,
+  });
+}

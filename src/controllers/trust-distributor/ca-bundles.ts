@@ -1,0 +1,156 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  CA_BUNDLE_RESOURCES,
+  caBundleTargetText,
+  type CaBundleTarget,
+} from '../../api/object/ca-bundle-target.ts';
+import type { KubeObject } from '../../api/object/object.ts';
+import { createReflector, type Reflector } from '../../kube/watch/reflector.ts';
+import { runLoop, type ReconcileResult } from '../../kube/workqueue/run-loop.ts';
+import type { PublishedBundle } from '../../rotation/retained-anchors.ts';
+import type { Component } from '../../runtime/component/component.ts';
+import { reportRetry } from '../../runtime/requests/error-outcome.ts';
+import { caBundleObject, resourceOf, type CaBundleObject } from './ca-bundle-object.ts';
+import { decideCaBundle, namedSigner, type CaBundleChange } from './decide-ca-bundle.ts';
+
+/** Few objects, and each is the API server's own configuration. */
+const CA_BUNDLE_WORKERS = 2;
+
+/** What is published, as the targets look at it. */
+export interface Publications {
+  /** Before all lists are complete, "nobody publishes this" would be a guess. */
+  readonly isComplete: () => boolean;
+  /** By signer name; undefined: it is not served, or publishes nothing. */
+  readonly of: (signerName: string) => PublishedBundle | undefined;
+}
+
+/** The objects whose `caBundle` is kept. */
+export interface CaBundleTargets {
+  /** Looks at all of them again. */
+  readonly enqueueAll: () => void;
+  readonly watches: () => readonly (readonly [string, Reflector<CaBundleObject>])[];
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
+interface State {
+  readonly component: Component;
+  readonly publications: Publications;
+  /** By the text of the target. */
+  readonly targets: ReadonlyMap<string, CaBundleTarget>;
+  readonly reflectors: ReadonlyMap<string, Reflector<CaBundleObject>>;
+}
+
+/** Keeps the anchors of published bundles in `caBundle` of the objects that were named, where their owners consent. */
+export function createCaBundleTargets(
+  own: Component,
+  publications: Publications,
+  named: readonly CaBundleTarget[],
+): CaBundleTargets {
+  const component = { ...own, ...own.anotherLoop('ca-bundles') };
+  const targets = new Map(named.map((each) => [caBundleTargetText(each), each]));
+  const reflectors = new Map(
+    [...targets].map(([key, target]) => [key, reflectorOf(component, key, target)] as const),
+  );
+  const state: State = { component, publications, targets, reflectors };
+  return {
+    enqueueAll: () => {
+      for (const key of targets.keys()) component.queue.add(key);
+    },
+    watches: () => [...reflectors],
+    run: async (signal) => {
+      const watching = [...reflectors.values()].map((each) => each.run(signal));
+      const handle = (key: string): Promise<ReconcileResult> => reconcile(state, key);
+      const onError = (key: string, error: unknown): void => {
+        const object = namesOf(state, key);
+        const regarding = { apiVersion: object.apiVersion, kind: object.kind, name: object.name };
+        const fields = { kind: object.kind, name: object.name };
+        reportRetry(component, error, { noun: 'caBundle', named: fields, regarding });
+      };
+      await runLoop({ ...component, workers: CA_BUNDLE_WORKERS, handle, onError }, signal);
+      await Promise.all(watching);
+    },
+  };
+}
+
+function reflectorOf(
+  component: Component,
+  key: string,
+  { resource, name }: CaBundleTarget,
+): Reflector<CaBundleObject> {
+  return createReflector<CaBundleObject>({
+    ...component,
+    path: resourceOf(resource).collection(),
+    // With resourceNames, RBAC grants list and watch for exactly this field selector only.
+    fieldSelector: `metadata.name=${name}`,
+    // A definition may have a megabyte of schemas.
+    transform: (object: KubeObject) => caBundleObject(resource, object),
+    onEvent: () => {
+      component.queue.add(key);
+    },
+  });
+}
+
+function namesOf(
+  { targets }: State,
+  key: string,
+): { readonly apiVersion: string; readonly kind: string; readonly name: string } {
+  const target = targets.get(key);
+  if (target === undefined) throw new TypeError(`no target ${key}`);
+  const { group, kind } = CA_BUNDLE_RESOURCES[target.resource];
+  return { apiVersion: `${group}/v1`, kind, name: target.name };
+}
+
+async function reconcile(state: State, key: string): Promise<ReconcileResult> {
+  const { component, publications, targets, reflectors } = state;
+  if (!component.shard.owns(key)) return undefined;
+  const target = targets.get(key);
+  const reflector = reflectors.get(key);
+  if (target === undefined || reflector === undefined) return undefined;
+  if (!publications.isComplete() || !reflector.synced) return 'backoff';
+  const object = reflector.get(target.name);
+  const signerName = object === undefined ? '' : namedSigner(object);
+  const change = decideCaBundle(object, publications.of(signerName));
+  tell(state, key, change, signerName);
+  if (object === undefined || change.kind !== 'apply') return undefined;
+  reflector.applyWrite(caBundleObject(target.resource, await write(state, target, object, change)));
+  component.log.info(namesOf(state, key), 'caBundle written');
+  return undefined;
+}
+
+/**
+ * Changes the places and nothing else. The version that was read is a condition of the patch, so that whatever somebody
+ * changes meanwhile, an annotation or the address of a webhook, is judged again.
+ */
+async function write(
+  { component: { client } }: State,
+  { resource, name }: CaBundleTarget,
+  { metadata: { uid, resourceVersion } }: CaBundleObject,
+  { places }: Extract<CaBundleChange, { kind: 'apply' }>,
+): Promise<KubeObject> {
+  return client.request<KubeObject>({
+    method: 'PATCH',
+    path: resourceOf(resource).object({ name }),
+    query: { fieldManager: 'countersign-trust-distributor' },
+    contentType: 'application/json-patch+json',
+    body: [
+      { op: 'test', path: '/metadata/uid', value: uid },
+      { op: 'add', path: '/metadata/resourceVersion', value: resourceVersion },
+      ...places.map(({ path, text }) => ({
+        ...{ op: 'add', path },
+        value: Buffer.from(text, 'latin1').toString('base64'),
+      })),
+    ],
+  });
+}
+
+function tell(state: State, key: string, { kind }: CaBundleChange, signerName: string): void {
+  const { component } = state;
+  if (kind === 'ignore') return;
+  // Who annotates an object chooses the text: no label of a metric.
+  component.metrics.trustTarget(kind === 'refused' ? '' : signerName, kind);
+  if (kind !== 'refused') return;
+  component.log.warn(
+    namesOf(state, key),
+    'left alone: its annotation countersign.dev/signer-name names no signer that publishes a bundle; annotate it',
+  );
+}
