@@ -13,7 +13,7 @@ const SELECTOR = object(
     dnsZones: list(100, 'Zones: a name is one of them, or ends in it.', text(253, 'A zone.')),
     matchLabels: {
       type: 'object',
-      description: 'Labels of the request.',
+      description: 'Labels of the request; cert-manager copies those of the Certificate.',
       maxProperties: 16,
       additionalProperties: { type: 'string', maxLength: 63 },
     },

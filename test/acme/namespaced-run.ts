@@ -3,7 +3,12 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { acmeDerivedName, type AcmeSigner, type Order } from '../../src/api/acme/index.ts';
+import {
+  acmeDerivedName,
+  type AcmeSigner,
+  type Challenge,
+  type Order,
+} from '../../src/api/acme/index.ts';
 import { findCondition, type Condition } from '../../src/api/request/conditions.ts';
 import { applyCrds } from '../certmanager/crds.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
@@ -90,7 +95,10 @@ async function create(name: string, more: object = {}): Promise<void> {
       acme: {
         ...{ server: pebble.directory, caBundle: pebble.ca, termsOfServiceAgreed: true },
         ...{ accountKey: { secret: { name: 'account' } } },
-        solvers: [{ name: 'http', selfCheck: { waitInstead: '0s' }, http01: {} }],
+        solvers: [
+          { name: 'http', selfCheck: { waitInstead: '0s' }, http01: {} },
+          { name: 'edge', selector: { matchLabels: { tier: 'edge' } }, http01: {} },
+        ],
         ...more,
       },
       ...{ profile: { usages }, requests: { rules }, certificateRequests: { rules } },
@@ -153,6 +161,18 @@ test('it answers CertificateRequests of its namespace by Orders there, and those
   assert.deepEqual(await ordersFor(name), [TEAM]);
   assert.deepEqual(await ordersFor(stranger.split('/')[1] ?? ''), []);
   assert.equal((await getCertificateRequest(cluster, stranger)).status?.certificate, undefined);
+});
+
+test('a request with the labels that a solver is for is proved by that solver', async () => {
+  const wanted = { dnsNames: ['edge.a.example'], usages, issuerRef };
+  const key = await approvedRequest(cluster, { ...wanted, labels: { tier: 'edge' } });
+  const challenge = await until('it has a Challenge', SOON, async () => {
+    const list = ['challenges.acme.countersign.dev', '-n', TEAM];
+    const { items } = await get<{ readonly items: readonly Challenge[] }>(...list);
+    return items.find(({ spec }) => spec.dnsName === 'edge.a.example');
+  });
+  assert.equal(challenge.spec.solver, 'edge');
+  await cluster.kubectl(['delete', 'certificaterequest', '-n', TEAM, key.split('/')[1] ?? '']);
 });
 
 test('it answers CertificateSigningRequests of its derived name, approved by its rules, by Orders in its namespace', async () => {

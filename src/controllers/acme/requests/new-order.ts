@@ -31,7 +31,7 @@ export interface OrderParts {
 
 /** The body of a POST: the API server fills in the rest of the metadata. */
 export type OrderToCreate = Pick<Order, 'apiVersion' | 'kind' | 'spec'> & {
-  readonly metadata: Pick<ObjectMeta, 'namespace' | 'name'> & {
+  readonly metadata: Pick<ObjectMeta, 'namespace' | 'name' | 'labels'> & {
     readonly annotations?: Readonly<Record<string, string>>;
     readonly ownerReferences?: unknown;
   };
@@ -40,7 +40,7 @@ export type OrderToCreate = Pick<Order, 'apiVersion' | 'kind' | 'spec'> & {
 /** The Order for an attempt. A CertificateRequest owns it; the Order of a CertificateSigningRequest outlives that. */
 export function newOrder(init: OrderParts): OrderToCreate {
   const { request, kind, namespace, signer, asked, now } = init;
-  const { name, uid } = request.metadata;
+  const { name, uid, labels } = request.metadata;
   const before = certificateBefore(init.ofRequester, asked, now);
   const certificate = certificateNameOf(request);
   const owner = { apiVersion: request.apiVersion, kind, name, uid, controller: true };
@@ -49,6 +49,8 @@ export function newOrder(init: OrderParts): OrderToCreate {
     kind: 'Order',
     metadata: {
       ...{ namespace, name: orderName(name, init.attempt) },
+      // Solvers are chosen by them, also by one that the signer gets later.
+      ...(labels === undefined ? {} : { labels }),
       ...(certificate === undefined ? {} : { annotations: { [CERTIFICATE_NAME]: certificate } }),
       ...(kind === 'CertificateRequest' ? { ownerReferences: [owner] } : {}),
     },

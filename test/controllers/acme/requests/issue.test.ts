@@ -134,6 +134,13 @@ test('the first look makes one Order of the request’s namespace, owned by it, 
   assert.deepEqual([order.spec.attempt, order.spec.renewal], [1, false]);
 });
 
+test('an Order has the labels of its request: solvers are chosen by them', async () => {
+  const labels = { tier: 'edge', 'example.com/team': 'a' };
+  const { issue, bodies } = stage({ metadata: { labels } });
+  await issue();
+  assert.deepEqual(bodies()[0]?.metadata.labels, labels);
+});
+
 test('the Order of a CertificateSigningRequest is the installation’s, and has no owner', async () => {
   const { issue, bodies, calls } = stage({ metadata: { namespace: undefined } });
   await issue();

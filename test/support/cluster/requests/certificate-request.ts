@@ -22,6 +22,7 @@ export interface CertificateRequestWanted extends Pick<
   /** What the object says of its maker, where that is not so. */
   readonly username?: string;
   readonly annotations?: Readonly<Record<string, string>>;
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** Who asks: of group dev, which may create CertificateRequests but approve none. */
@@ -48,7 +49,7 @@ export async function allowCertificateRequesters(cluster: Cluster): Promise<void
 export async function certificateRequestBody(
   wanted: CertificateRequestWanted = {},
 ): Promise<{ readonly metadata: { readonly namespace: string; readonly name: string } }> {
-  const { namespace = 'team-a', duration, isCA, annotations } = wanted;
+  const { namespace = 'team-a', duration, isCA, annotations, labels } = wanted;
   const pem =
     wanted.pem ??
     (await requestPem({
@@ -64,6 +65,7 @@ export async function certificateRequestBody(
       namespace,
       name: wanted.name ?? `test-${randomBytes(5).toString('hex')}`,
       ...(annotations === undefined ? {} : { annotations }),
+      ...(labels === undefined ? {} : { labels }),
     },
     spec: {
       issuerRef: {
