@@ -14,7 +14,7 @@ COMPILED := NODE_COMPILE_CACHE="$(CURDIR)/.cache/compile"
 IMAGE_FLAGS := $(shell grep '^ENTRYPOINT' Dockerfile | grep -o '\-\-[a-z0-9=-]*') --max-old-space-size=320
 KUBERNETES ?= 1.37
 ARGS ?=
-UNIT := $(wildcard test/protobuf test/api test/pki test/cel test/issuance test/rotation test/revocation test/keystores test/inspecting test/linting test/policy test/conformance test/conformance-runner test/authorities test/kube test/runtime test/library test/acme test/acme-orders test/acme-issuing test/acme-solving test/ledger test/refreshing test/web test/controllers test/manifests test/operations test/checks test/explanations test/reconciling test/app test/cli test/faults/proxy test/bench test/fuzz)
+UNIT := $(wildcard test/protobuf test/api test/pki test/cel test/issuance test/rotation test/revocation test/keystores test/inspecting test/linting test/policy test/conformance test/conformance-runner test/authorities test/kube test/runtime test/library test/acme test/acme-orders test/acme-issuing test/acme-solving test/ledger test/spiffe test/refreshing test/web test/controllers test/manifests test/operations test/checks test/explanations test/reconciling test/app test/cli test/faults/proxy test/bench test/fuzz)
 
 .PHONY: help
 help: ## Show the targets
@@ -124,6 +124,11 @@ test-install: node_modules controlplane dist/countersign.mjs ## The chart with t
 test-monitoring: node_modules controlplane ## Alerts by promtool's unit tests; every query of the dashboards in a real Prometheus, built once from its Go module
 	$(RUN) node test/monitoring/tools/build.ts >/dev/null
 	$(RUN) node --test --test-concurrency=1 --test-timeout=300000 test/monitoring/*-run.ts
+
+.PHONY: test-spiffe
+test-spiffe: node_modules ## SPIFFE bundles and bundle endpoints in the hands of go-spiffe
+	$(RUN) node test/spiffe/build.ts >/dev/null
+	$(RUN) node --test --test-timeout=300000 test/spiffe/judges-run.ts
 
 .PHONY: test-step-ca
 test-step-ca: node_modules controlplane dist/library/index.mjs ## examples/step-ca.ts with a real step-ca server, built once from its Go module

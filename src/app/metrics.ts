@@ -37,6 +37,7 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
       metrics.strangerAnchors.inc({ signer, anchor: isNamed ? fingerprint : 'other' });
     },
     trustTarget: (signer, outcome) => metrics.trustTargets.inc({ signer, outcome }),
+    ...answerMetrics(metrics),
     authorityNotAfter: (signer, seconds) => metrics.authorityNotAfter.set({ signer }, seconds),
     authorityFullLeaves: (signer, seconds) => metrics.authorityFullLeaves.set({ signer }, seconds),
     authorityPhase: (signer, phase, count) => metrics.authorityPhase.set({ signer, phase }, count),
@@ -48,7 +49,6 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
     ...crlMetrics(metrics),
     ...ledgerMetrics(metrics),
     ...refreshMetrics(metrics),
-    challengeAnswered: (status) => metrics.challengeResponses.inc({ code: String(status) }),
     acmeCall: (endpoint, status) => metrics.acmeCalls.inc({ endpoint, status }),
     acmeOrders: (state, count) => metrics.acmeOrders.set({ state }, count),
     acmeChallenges: (state, count) => metrics.acmeChallenges.set({ state }, count),
@@ -74,6 +74,18 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
       metrics.bundlePublished.remove({ signer });
       removeCrl(metrics, signer);
     },
+  };
+}
+
+/** Of the components that answer strangers. */
+function answerMetrics(
+  metrics: Metrics,
+): Pick<Component['metrics'], 'challengeAnswered' | 'bundleAnswered' | 'endpointCertificate'> {
+  return {
+    challengeAnswered: (status) => metrics.challengeResponses.inc({ code: String(status) }),
+    bundleAnswered: (profile, status) =>
+      metrics.bundleAnswers.inc({ profile, code: String(status) }),
+    endpointCertificate: (profile, notAfter) => metrics.endpointNotAfter.set({ profile }, notAfter),
   };
 }
 

@@ -20,6 +20,7 @@ import {
 import { addLedgerOptions, RECORDING_COMPONENTS } from '../app/ledger/options.ts';
 import { addHttp01Options, addResponderOptions } from '../app/acme/challenge-port.ts';
 import { addCredentialOptions, addDnsOptions } from '../app/acme/dns-options.ts';
+import { addEndpointOptions } from '../app/spiffe/endpoint-options.ts';
 import { addLedgerVerbs } from './commands/ledger/flags.ts';
 import { addCertManagerOperatorVerbs, addOperatorVerbs } from './commands/operator/flags.ts';
 import { addRefreshOptions, addRefreshSecretOption } from './refresh-options.ts';
@@ -104,6 +105,10 @@ const COMPONENTS: Readonly<
     'run the component that copies published anchors into ConfigMaps of namespaces that opted in, and into caBundles',
     () => import('./components/trust-distributor.ts'),
   ],
+  'bundle-endpoint': [
+    'run the component that serves SPIFFE bundles to other trust domains',
+    () => import('./components/bundle-endpoint.ts'),
+  ],
 };
 
 /** The components that serve no Signers of namespaces. */
@@ -114,11 +119,13 @@ const WITHOUT_SIGNERS: readonly string[] = [
   'cert-manager-operator',
   'pod-refresher',
   'trust-distributor',
+  'bundle-endpoint',
 ];
 
 /** The flags that one component alone has. */
 const OWN_FLAGS: Readonly<Record<string, (command: Command) => unknown>> = {
   'acme-responder': (command) => addResponderOptions(command),
+  'bundle-endpoint': (command) => addEndpointOptions(command),
   'acme-solver': (command) => addCredentialOptions(addDnsOptions(addHttp01Options(command))),
   acme: (command) => addSelfCheckOptions(addAcmeOptions(command)),
   'pod-refresher': (command) => addRefreshSecretOption(addRefreshOptions(command)),

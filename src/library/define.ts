@@ -91,6 +91,7 @@ const RESERVED_NAMES: ReadonlySet<string> = new Set([
   'operator',
   'pod-refresher',
   'trust-distributor',
+  'bundle-endpoint',
   'console',
 ]);
 

@@ -6,6 +6,7 @@ import { acmeSolver } from './components/acme-solver.ts';
 import { approver } from './components/approver.ts';
 import { attester } from './components/attester.ts';
 import { authority } from './components/authority.ts';
+import { bundleEndpoint } from './components/bundle-endpoint.ts';
 import { certificateRequest } from './components/certificate-request.ts';
 import { ledger } from './components/ledger.ts';
 import type { ComponentDescription } from './components/description.ts';
@@ -34,6 +35,7 @@ const TABLE: Readonly<Record<ComponentName, ComponentDescription>> = {
   'pod-refresher': podRefresher,
   ledger,
   'trust-distributor': trustDistributor,
+  'bundle-endpoint': bundleEndpoint,
 };
 
 /** The table in its order. */

@@ -20,6 +20,10 @@ export interface TlsInit extends Pick<ServerInit, 'listen' | 'requestTimeoutMs'>
    * none is good. It is asked again with the files.
    */
   readonly clientCa?: (() => string | undefined) | undefined;
+  /** Who must be able to connect; default: whoever knows TLS 1.3. */
+  readonly clients?: 'intermediate';
+  /** Why a certificate must not be used, by its PEM; undefined where it may. */
+  readonly refuse?: (certificate: string) => string | undefined;
   /** Unix seconds. */
   readonly measureNotAfter: (seconds: number) => void;
 }
@@ -45,6 +49,21 @@ const RELOAD_MS = 5_000;
 const MIN_VERSION: TlsOptions['minVersion'] = 'TLSv1.3';
 
 /**
+ * Mozilla's "intermediate" of server-side TLS, without DHE, which it dropped: for clients of TLS 1.2.
+ *
+ * https://wiki.mozilla.org/Security/Server_Side_TLS
+ */
+const INTERMEDIATE: TlsOptions = {
+  minVersion: 'TLSv1.2',
+  ciphers: [
+    ...['TLS_AES_128_GCM_SHA256', 'TLS_AES_256_GCM_SHA384', 'TLS_CHACHA20_POLY1305_SHA256'],
+    ...['ECDHE-ECDSA-AES128-GCM-SHA256', 'ECDHE-RSA-AES128-GCM-SHA256'],
+    ...['ECDHE-ECDSA-AES256-GCM-SHA384', 'ECDHE-RSA-AES256-GCM-SHA384'],
+    ...['ECDHE-ECDSA-CHACHA20-POLY1305', 'ECDHE-RSA-CHACHA20-POLY1305'],
+  ].join(':'),
+};
+
+/**
  * Serves the same as `serve` over TLS, with a certificate from files. When it is replaced, open connections stay, and
  * new ones get the new certificate. While the files cannot be used, the last certificate stays in use, and a warning
  * says why.
@@ -61,11 +80,11 @@ export function createHttpsServer(init: HttpsInit): Promise<HttpsServer> {
  * @throws SignerError USAGE when it cannot listen there
  */
 export async function serveTls(init: TlsInit, listener: RequestListener): Promise<HttpsServer> {
-  const { directory, clock, delay, log } = init;
+  const { directory, delay, log } = init;
   const timeouts = timeoutsOf(init.requestTimeoutMs);
   const options = {
     ...timeouts,
-    minVersion: MIN_VERSION,
+    ...protocolOf(init),
     // The timeouts of HTTP begin after it; Node's own is two minutes.
     handshakeTimeout: timeouts.requestTimeout,
     // Who shows no certificate, or a wrong one, is served as anybody.
@@ -78,7 +97,7 @@ export async function serveTls(init: TlsInit, listener: RequestListener): Promis
   let problem: string | undefined = 'not read yet';
 
   async function reload(): Promise<void> {
-    const found = await readServingCertificate(directory, clock());
+    const found = await readUsable(init);
     if (typeof found === 'string') {
       if (found !== problem)
         log.warn({ directory, error: found }, 'serving certificate not usable');
@@ -90,7 +109,11 @@ export async function serveTls(init: TlsInit, listener: RequestListener): Promis
     const isSame = found.certificate === current?.certificate && found.key === current.key;
     if (isSame && clientCa === currentCa) return;
     [current, currentCa] = [found, clientCa];
-    server.setSecureContext({ ...contextOf(found), ...clientCaOf(init, clientCa) });
+    server.setSecureContext({
+      ...{ cert: found.certificate, key: found.key },
+      ...protocolOf(init),
+      ...clientCaOf(init, clientCa),
+    });
     if (isSame) return;
     init.measureNotAfter(Math.floor(found.notAfter / 1000));
     log.info({ notAfter: new Date(found.notAfter).toISOString() }, 'serving certificate in use');
@@ -113,8 +136,18 @@ export async function serveTls(init: TlsInit, listener: RequestListener): Promis
   };
 }
 
-function contextOf({ certificate: cert, key }: ServingCertificate): TlsOptions {
-  return { cert, key, minVersion: MIN_VERSION };
+function protocolOf({ clients }: TlsInit): TlsOptions {
+  return clients === 'intermediate' ? INTERMEDIATE : { minVersion: MIN_VERSION };
+}
+
+/** @returns the reason, as text, where there is none */
+async function readUsable({
+  directory,
+  clock,
+  refuse,
+}: TlsInit): Promise<ServingCertificate | string> {
+  const found = await readServingCertificate(directory, clock());
+  return typeof found === 'string' ? found : (refuse?.(found.certificate) ?? found);
 }
 
 /** Without `ca` Node would believe all public CAs. */

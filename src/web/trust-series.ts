@@ -6,6 +6,8 @@ export interface TrustSeries {
   readonly foreignBundles: Gauge<'signer'>;
   readonly strangerAnchors: Counter<'signer' | 'anchor'>;
   readonly trustTargets: Counter<'signer' | 'outcome'>;
+  readonly bundleAnswers: Counter<'profile' | 'code'>;
+  readonly endpointNotAfter: Gauge<'profile'>;
   readonly authorityNotAfter: Gauge<'signer'>;
   readonly authorityFullLeaves: Gauge<'signer'>;
   readonly authorityPhase: Gauge<'signer' | 'phase'>;
@@ -37,6 +39,7 @@ export function trustSeries(registers: Registry[]): TrustSeries {
       labelNames: ['signer', 'outcome'],
       registers,
     }),
+    ...endpointSeries(registers),
     authorityNotAfter: ofSigner(
       'ca_not_after_timestamp_seconds',
       'When the CA that signs expires.',
@@ -72,5 +75,24 @@ export function trustSeries(registers: Registry[]): TrustSeries {
       'crl_failing',
       'Whether a CRL of a signer cannot be signed or written (1) or can (0).',
     ),
+  };
+}
+
+function endpointSeries(
+  registers: Registry[],
+): Pick<TrustSeries, 'bundleAnswers' | 'endpointNotAfter'> {
+  return {
+    bundleAnswers: new Counter({
+      name: 'countersign_bundle_endpoint_responses_total',
+      help: 'Responses to requests for SPIFFE bundles, by profile of the endpoint and HTTP status.',
+      labelNames: ['profile', 'code'],
+      registers,
+    }),
+    endpointNotAfter: new Gauge({
+      name: 'countersign_bundle_endpoint_certificate_not_after_timestamp_seconds',
+      help: 'When the certificate of a bundle endpoint expires, by profile.',
+      labelNames: ['profile'],
+      registers,
+    }),
   };
 }

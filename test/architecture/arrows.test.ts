@@ -10,7 +10,7 @@ const sources = readSources();
 
 const CORE = ['protobuf', 'api', 'pki', 'cel', 'issuance', 'policy', 'rotation', 'revocation'];
 const PURE = [...CORE, 'conformance', 'acme-orders', 'refreshing', 'ledger/log', 'ledger/records'];
-const SERVED = [...CORE, 'kube', 'authorities/contract.ts'];
+const SERVED = [...CORE, 'kube', 'spiffe', 'authorities/contract.ts'];
 
 /** Folder → what it may import besides itself and L0, the files of `src` itself. */
 const ARROWS: Readonly<Record<string, readonly string[]>> = {
@@ -23,6 +23,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   policy: ['api', 'pki', 'cel'],
   rotation: ['api', 'pki', 'issuance'],
   revocation: ['api', 'pki', 'issuance'],
+  spiffe: ['pki'],
   conformance: ['api', 'pki'],
   'acme-orders': ['api', 'acme/answer.ts'],
   ledger: ['pki'],
@@ -93,9 +94,7 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   'kube/watch': ['resource', 'client', 'wait'],
   'kube/events': ['resource', 'client', 'wait', 'workqueue'],
   'kube/lease': ['resource', 'client', 'wait', 'watch'],
-  'app/acme': [],
-  'app/ledger': [],
-  'app/tracing': [],
+  ...{ 'app/acme': [], 'app/ledger': [], 'app/tracing': [], 'app/spiffe': [] },
   'acme-solving/http': [],
   'reconciling/objects': [],
   'runtime/recording': [],

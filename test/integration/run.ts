@@ -53,6 +53,7 @@ const LONG = new Set(
     'rights',
     'served',
     'service-names',
+    'spiffe',
     'trust-distributor',
   ].map((name) => `${name}.test.ts`),
 );

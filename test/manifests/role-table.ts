@@ -30,6 +30,7 @@ const servingSecrets = [
   'pod-refresher',
   'ledger',
   'trust-distributor',
+  'bundle-endpoint',
 ]
   .map((component) => `countersign-${component}-serving`)
   .join(' ');
@@ -178,6 +179,11 @@ export const table: Record<string, readonly string[]> = {
     'create,patch events.k8s.io/events',
     policies('trust-config-maps', 'trust-ca-bundles'),
     ...leader('trust-distributor'),
+  ],
+  // It faces other organizations: no Secret, no Lease, no Event, nothing to write.
+  'bundle-endpoint': [
+    `${READ} countersign.dev/clustersigners`,
+    `${READ} certificates.k8s.io/clustertrustbundles`,
   ],
   ledger: [
     'create authentication.k8s.io/tokenreviews',

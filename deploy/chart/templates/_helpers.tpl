@@ -276,7 +276,8 @@ true
   "acme-solver": false,
   "pod-refresher": false,
   "ledger": false,
-  "trust-distributor": false
+  "trust-distributor": false,
+  "bundle-endpoint": false
 }
 {{- end -}}
 
@@ -424,6 +425,18 @@ true
       },
       "limits": {
         "memory": "384Mi"
+      }
+    }
+  },
+  "bundle-endpoint": {
+    "replicas": 2,
+    "resources": {
+      "requests": {
+        "cpu": "20m",
+        "memory": "96Mi"
+      },
+      "limits": {
+        "memory": "256Mi"
       }
     }
   }

@@ -28,6 +28,7 @@ export const OWN_TLS_COMPONENTS = [
   'pod-refresher',
   'ledger',
   'trust-distributor',
+  'bundle-endpoint',
 ] as const;
 
 /** The Service by which components reach the ledger's own port. */

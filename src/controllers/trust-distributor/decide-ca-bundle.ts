@@ -2,7 +2,7 @@
 import { SIGNER_NAME } from '../../api/signer/grant.ts';
 import type { PublishedBundle } from '../../rotation/retained-anchors.ts';
 import type { CaBundleObject, CaBundlePlace } from './ca-bundle-object.ts';
-import { wantedAnchors } from './distributed-anchors.ts';
+import { wantedAnchors } from '../../runtime/ca/distributed-anchors.ts';
 
 /** What is to be done with the `caBundle`s of an object. */
 export type CaBundleChange =

@@ -4,7 +4,7 @@ import type { ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.t
 import type { ConfigMap } from '../../api/object/object.ts';
 import { TRUST_KEY } from '../../api/object/trust-config-map.ts';
 import { SIGNER_NAME } from '../../api/signer/grant.ts';
-import { wantedAnchors } from './distributed-anchors.ts';
+import { wantedAnchors } from '../../runtime/ca/distributed-anchors.ts';
 
 /** One ConfigMap of one namespace: what is there, and what it should hold. */
 export interface TargetSnapshot {

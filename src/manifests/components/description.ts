@@ -17,6 +17,14 @@ export interface PublicPort {
   readonly servicePort?: number;
 }
 
+/** A Secret that is mounted where it is there. */
+export interface SecretVolume {
+  /** Of the volume. */
+  readonly name: string;
+  readonly secret: string;
+  readonly mountPath: string;
+}
+
 /** What an installation needs to know of a component: everything else follows from its name. */
 export interface ComponentDescription {
   /** One sentence, the Deployment's annotation `kubernetes.io/description`. */
@@ -32,6 +40,8 @@ export interface ComponentDescription {
   readonly leases?: false;
   /** Ports for whoever asks, each with a Service of its own. */
   readonly publicPorts?: readonly PublicPort[];
+  /** Secrets beside the components that somebody else fills: mounted where they are there. */
+  readonly secretVolumes?: readonly SecretVolume[];
   /** Where it keeps its data, on a volume that is never collected: one pod at a time has it. */
   readonly storage?: { readonly mountPath: string; readonly claim: string };
   /** Whether it records in the ledger, where there is one. */

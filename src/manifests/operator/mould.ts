@@ -37,6 +37,8 @@ const KEPT: KeptFlags = {
     // They take permissions that an installation has or has not.
     ...['--acme-account-keys', '--renew-certificates', '--listen-challenges', '--listen-crl'],
     '--ca-bundle-of',
+    // Which files prove who serves a bundle, and where the Services lead.
+    ...['--listen-web', '--web-certificate', '--listen-spiffe', '--svid'],
   ]),
   dangerous: new Set([
     // Whether anything is recorded.
@@ -46,6 +48,8 @@ const KEPT: KeptFlags = {
     // Whose names may be proved how, what writers of AcmeSigners may have called, and who answers for DNS.
     ...['--http01-zone', '--namespaced-server', '--namespaced-solver', '--namespaced-network'],
     ...['--resolver', '--self-check-network', '--self-check-ports'],
+    // Whose anchors other trust domains take for those of which trust domain, and how the server proves itself.
+    ...['--trust-domain', '--profile'],
     // Which Secrets are read.
     ...['--credential-namespace', '--secret', '--monitored-secret'],
   ]),

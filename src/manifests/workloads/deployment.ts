@@ -2,6 +2,7 @@
 import { caBundleTargetText } from '../../api/object/ca-bundle-target.ts';
 import { DEFAULT_SECRET_NAMESPACE, ownTlsSecret } from '../../api/signer/own-tls.ts';
 import { COMPONENTS, type ComponentName } from '../components.ts';
+import type { SecretVolume } from '../components/description.ts';
 import type { ComponentSettings, InstallationPlan } from '../installation-plan.ts';
 import { labelsOf } from '../names.ts';
 import { ledgerArguments, ledgerMounts, ledgerVolumes } from './ledger.ts';
@@ -78,6 +79,9 @@ function podSpec(
         // Optional: it starts, and works, before there is a certificate; /readyz warns.
         secret: { secretName: ownTlsSecret(component), optional: true },
       },
+      ...secretVolumesOf(component).map(({ name, secret: secretName }) => ({
+        ...{ name, secret: { secretName, optional: true } },
+      })),
       ...ledgerVolumes(component, plan),
     ],
   };
@@ -115,6 +119,9 @@ function container(
     ...given('lifecycle', drainOf(component)),
     volumeMounts: [
       { name: 'serving', mountPath: '/run/countersign/serving', readOnly: true },
+      ...secretVolumesOf(component).map(({ name, mountPath }) => ({
+        ...{ name, mountPath, readOnly: true },
+      })),
       ...ledgerMounts(component, plan),
     ],
     ...probes(),
@@ -136,6 +143,10 @@ export function probes(): Manifest {
     },
     readinessProbe: { ...probe('/readyz'), periodSeconds: 5, timeoutSeconds: 5 },
   };
+}
+
+function secretVolumesOf(component: ComponentName): readonly SecretVolume[] {
+  return COMPONENTS.get(component)?.secretVolumes ?? [];
 }
 
 /** The ports that strangers ask. */

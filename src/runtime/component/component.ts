@@ -22,6 +22,7 @@ import type {
   RequestMetrics,
   ResponderMetrics,
   TrustMetrics,
+  EndpointMetrics,
 } from './metrics.ts';
 
 /** What every controller is made from; `app/component.ts` puts it together. */
@@ -41,6 +42,7 @@ export interface Component {
     LoopMetrics &
     RequestMetrics &
     TrustMetrics &
+    EndpointMetrics &
     ResponderMetrics &
     AcmeMetrics &
     RefreshMetrics &

@@ -54,6 +54,14 @@ export interface PublishedState {
   readonly contradicted?: boolean;
 }
 
+/** What bundle-endpoint counts; `web/trust-series.ts` has the series. `profile`: `https_web` or `https_spiffe`. */
+export interface EndpointMetrics {
+  /** Somebody asked for a SPIFFE bundle. */
+  bundleAnswered(profile: string, status: number): void;
+  /** The certificate of a port is in use; Unix seconds. */
+  endpointCertificate(profile: string, notAfter: number): void;
+}
+
 /** What ledger counts; `web/ledger-series.ts` has the series. */
 export interface LedgerMetrics {
   /** A record was kept that was not there before. */

@@ -142,6 +142,17 @@ const NOBODY_MAY = {
 } as const;
 
 /** What concerns none of their work. */
+/** Strangers ask them. */
+const BY_WHO_FACES_STRANGERS = {
+  ...{ 'read a Secret': readOwnCa, 'list Secrets': listSecrets },
+  'answer a CertificateSigningRequest': answerCsr,
+  ...{ 'publish a bundle': publish, 'write a ClusterSigner or its status': attest },
+  'write an Event': FORGED,
+  'report in a Lease': writeForeignLease('signer'),
+  'approve a CertificateSigningRequest': approve,
+  'mint a token': mintToken,
+};
+
 const BY_WHO_SIGNS_NOTHING: Readonly<Record<string, Call>> = {
   'read the Secret of a CA': readOwnCa,
   'list Secrets': listSecrets,
@@ -272,17 +283,7 @@ export const ATTEMPTS: readonly Attempt[] = [
     'answer a PodCertificateRequest': answerPcr,
     'report in the Lease of another component': writeForeignLease('signer'),
   }),
-  ...cannot('acme-responder', {
-    ...BY_RESPONDER,
-    'read a Secret': readOwnCa,
-    'list Secrets': listSecrets,
-    'answer a CertificateSigningRequest': answerCsr,
-    'publish a bundle': publish,
-    'write a ClusterSigner or its status': attest,
-    'write an Event': FORGED,
-    'report in a Lease': writeForeignLease('acme-responder'),
-    'mint a token': mintToken,
-  }),
+  ...cannot('acme-responder', { ...BY_RESPONDER, ...BY_WHO_FACES_STRANGERS }),
   ...cannot('acme-solver', {
     ...NOBODY_MAY,
     ...BY_SOLVER,
@@ -294,5 +295,6 @@ export const ATTEMPTS: readonly Attempt[] = [
   }),
   ...cannot('pod-refresher', { ...WORKLOAD_ATTEMPTS, ...BY_WHO_SIGNS_NOTHING }),
   ...cannot('trust-distributor', { ...BY_TRUST_DISTRIBUTOR, ...BY_WHO_SIGNS_NOTHING }),
+  ...cannot('bundle-endpoint', BY_WHO_FACES_STRANGERS),
   ...cannot('ledger', { ...BY_WHO_SIGNS_NOTHING, [BESIDE]: makeSecretBesideComponents }),
 ];

@@ -43,6 +43,9 @@ const OF_THE_INSTALLATION = {
   authority: ['--acme-account-keys'],
   acme: ['--renew-certificates'],
   'acme-responder': ['--listen-challenges=:1'],
+  'bundle-endpoint': [
+    ...['--listen-web=:1', '--listen-spiffe=:1', '--web-certificate=/tmp', '--svid=/tmp'],
+  ],
 };
 
 /** Flags that decide whom a component calls, whom it trusts, or which Secrets it reads. */
@@ -60,6 +63,7 @@ const DANGEROUS = {
   'pod-refresher': ['--secret=kube-system/x'],
   ledger: ['--monitored-secret=kube-system/x', '--monitor-patience=1h'],
   signer: ['--ledger-mode=off'],
+  'bundle-endpoint': ['--trust-domain=a.example=example.com/x', '--profile=https_web'],
 };
 
 test('nobody chooses by a flag where records go, who appends them, or what the permissions are for', () => {
@@ -98,6 +102,7 @@ test('every flag of every component is one that the spec may set, one of the dan
   const free = new Set([
     '--checkpoint-interval',
     ...['--lease-duration', '--log-format', '--log-level', '--reserved-prefix', '--propagation'],
+    '--refresh-hint',
     ...['--ledger-waiting', '--debounce', '--window', '--concurrent', '--namespace-concurrent'],
     ...['--restarts-per-minute', '--namespace-restarts-per-minute', '--rollout-timeout'],
   ]);

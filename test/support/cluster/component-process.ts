@@ -20,7 +20,8 @@ export type OptionalComponentName =
   | 'cert-manager-operator'
   | 'pod-refresher'
   | 'ledger'
-  | 'trust-distributor';
+  | 'trust-distributor'
+  | 'bundle-endpoint';
 
 /** A line of a component's log. */
 export type LogLine = Readonly<Record<string, unknown>>;

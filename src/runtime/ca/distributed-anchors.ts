@@ -16,7 +16,7 @@ import { retainedAnchors, type PublishedBundle } from '../../rotation/retained-a
  *
  * @returns PEM; '' where no anchor is left, undefined where nothing is published
  */
-function distributedAnchors(published: PublishedBundle): string | undefined {
+export function distributedAnchors(published: PublishedBundle): string | undefined {
   const { bundle, signer, secretNamespace } = published;
   if (bundle === undefined || !isOurs(bundle, secretNamespace)) return undefined;
   const named = (signer.status?.authorities ?? []).map((each) => each.anchors ?? '');
