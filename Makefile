@@ -62,6 +62,10 @@ unit: node_modules
 package: node_modules dist/library/index.mjs dist/countersign.mjs ## The library as npm pack makes it, in the hands of an outsider
 	$(RUN) node --test 'test/outsider/*.test.ts'
 
+.PHONY: krew
+krew: node_modules dist/countersign.mjs ## The kubectl plugin's archive and krew manifest; ARGS='--uri https://…' where it will be served
+	$(RUN) node build/krew.ts $(ARGS)
+
 .PHONY: oracle
 oracle: node_modules ## What Go and OpenSSL refuse we refuse: a corpus and 100,000 mutations
 	$(RUN) node test/oracle/build.ts >/dev/null

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `countersign`: one binary with a subcommand for each component, and the commands for people. */
+import { basename } from 'node:path';
 import { isMainThread } from 'node:worker_threads';
 import { Command } from 'commander';
 import { SignerError, messageOf } from '../errors.ts';
@@ -7,6 +8,7 @@ import { addAcmeCommands } from './commands/acme/flags.ts';
 import { addApproveCommands } from './commands/approve/flags.ts';
 import { addAuthorityVerbs } from './commands/authority/flags.ts';
 import { addCheckCommand } from './commands/check/flags.ts';
+import { addCompletionCommands } from './commands/completion/flags.ts';
 import { addConformanceCommand } from './commands/conformance/flags.ts';
 import {
   addAcmeOptions,
@@ -25,6 +27,7 @@ import { addLedgerVerbs } from './commands/ledger/flags.ts';
 import { addCertManagerOperatorVerbs, addOperatorVerbs } from './commands/operator/flags.ts';
 import { addRefreshOptions, addRefreshSecretOption } from './refresh-options.ts';
 import { addInspectCommand } from './commands/inspect/flags.ts';
+import { addInstallCommands } from './commands/install/flags.ts';
 import { addIssuedCommand } from './commands/issued/flags.ts';
 import { addLintCommand } from './commands/lint/flags.ts';
 import { addNeedsRenewalCommand } from './commands/needs-renewal/flags.ts';
@@ -41,7 +44,7 @@ import { requireNode, VERSION } from '../app/version.ts';
 import { addLedgerComponentOptions } from './ledger-options.ts';
 import { printProgress } from './terminal.ts';
 
-/** Exit codes: 1 an error, 2 an invalid command line (commander itself exits with 1 for most of those). */
+/** Exit codes: 1 an error, 2 an invalid command line. */
 const EXIT_FAILED = 1;
 const EXIT_USAGE = 2;
 
@@ -137,14 +140,18 @@ const OWN_FLAGS: Readonly<Record<string, (command: Command) => unknown>> = {
 };
 
 function program(): Command {
-  const root = new Command('countersign')
+  // As kubectl runs it, it is `kubectl countersign`.
+  const isPlugin = basename(process.argv[1] ?? '').startsWith('kubectl-');
+  const root = new Command(isPlugin ? 'kubectl countersign' : 'countersign')
     .description(
       'Certificates from your own CA inside Kubernetes: the signer for your own signer names.',
     )
     .version(VERSION)
     // Flags after a command belong to that command: authority and its verbs share some.
     .enablePositionalOptions()
-    .showHelpAfterError('(--help shows the flags)');
+    .showHelpAfterError('(--help shows the flags)')
+    // commander would exit with 1, which commands have another meaning for.
+    .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : EXIT_USAGE));
   for (const [name, [description, load]] of Object.entries(COMPONENTS)) {
     const command = root.command(name).description(description);
     addComponentOptions(command).action(async (options: ComponentOptions) => {
@@ -158,6 +165,7 @@ function program(): Command {
   addCheckCommand(root);
   addExplainCommand(root);
   addInspectCommand(root);
+  addInstallCommands(root);
   addIssuedCommand(root);
   addLintCommand(root);
   addNeedsRenewalCommand(root);
@@ -170,6 +178,7 @@ function program(): Command {
   addManifestsCommand(root);
   addRefreshCommand(root);
   addRevokeCommand(root);
+  addCompletionCommands(root);
   return root;
 }
 

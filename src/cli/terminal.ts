@@ -19,6 +19,11 @@ export function printDocument(text: string): void {
   process.stdout.write(printableJson(text));
 }
 
+/** Writes rows to stdout, for programs: cells end with a tab, and no cell holds one. */
+export function printRows(rows: readonly (readonly string[])[]): void {
+  process.stdout.write(rows.map((row) => `${row.map(printable).join('\t')}\n`).join(''));
+}
+
 /** Writes one line of progress or an error to stderr. */
 export function printProgress(line: string): void {
   process.stderr.write(`${printable(line)}\n`);

@@ -49,6 +49,7 @@ test('what is written by hand in deploy/ is what says which signers there are, a
     'deploy/examples/people.yaml',
     'deploy/examples/pod.yaml',
     'deploy/examples/workload.yaml',
+    'deploy/krew/countersign.yaml',
     'deploy/kustomization.yaml',
   ]);
 });

@@ -38,6 +38,20 @@ export async function loadConnection(init: ConnectionInit): Promise<Connection> 
   };
 }
 
+/**
+ * The contexts of a kubeconfig.
+ *
+ * @param file - undefined: as {@link loadConnection} finds it
+ * @throws Error of the file
+ */
+export async function contextNames(file: string | undefined): Promise<readonly string[]> {
+  const { KubeConfig: Loader } = await import('@kubernetes/client-node');
+  const config = new Loader();
+  if (file === undefined) config.loadFromDefault();
+  else config.loadFromFile(file);
+  return config.getContexts().map(({ name }) => name);
+}
+
 interface Source {
   readonly config: KubeConfig;
   readonly server: string;

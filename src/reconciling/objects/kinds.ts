@@ -150,6 +150,11 @@ const KINDS: ReadonlyMap<string, KindRule> = new Map(
   }),
 );
 
+/** All of the table. */
+export function kindRules(): readonly KindRule[] {
+  return [...KINDS.values()];
+}
+
 /** Whether objects of this kind can be kept as they are desired. */
 export function isKnownKind({
   apiVersion,

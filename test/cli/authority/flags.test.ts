@@ -22,7 +22,7 @@ test('an unknown verb or flag, or an invalid number, is a usage error', async ()
   ];
   const results = await Promise.all(wrong.map((args) => countersign(['authority', ...args])));
   for (const [index, { code, stdout }] of results.entries()) {
-    assert.deepEqual([code, stdout], [1, ''], wrong[index]?.join(' '));
+    assert.deepEqual([code, stdout], [2, ''], wrong[index]?.join(' '));
   }
 });
 

@@ -55,7 +55,12 @@ function filesOf(values: unknown): ReadonlyMap<string, readonly Manifest[]> {
   return new Map([['definitions.yaml', definitions], ...installationFiles(plan)]);
 }
 
-async function readValues(file: string): Promise<unknown> {
+/**
+ * Values of one file; `-` is stdin.
+ *
+ * @throws SignerError USAGE (`fail`)
+ */
+export async function readValues(file: string): Promise<unknown> {
   try {
     // Its descriptor, as other tools take it.
     return parse(await readFile(file === '-' ? '/dev/stdin' : file, 'utf8')) as unknown;
