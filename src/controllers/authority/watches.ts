@@ -118,10 +118,9 @@ export function failuresOf({
   secrets,
   bundles,
 }: AuthorityWatches): readonly (string | undefined)[] {
-  const unread = bundles.entries().filter(([, each]) => !each.synced || each.failure !== undefined);
   return [
     ...(signers.settled && signers.failure === undefined ? [] : [signers.failure]),
-    ...[...secrets.unread(), ...unread].map(([, each]) => each.failure),
+    ...[...secrets.unread(), ...bundles.unread()].map(([, each]) => each.failure),
   ];
 }
 

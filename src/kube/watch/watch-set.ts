@@ -7,6 +7,8 @@ export interface WatchSet<T> {
   readonly reconcile: (keys: Iterable<string>) => void;
   readonly get: (key: string) => Reflector<T> | undefined;
   readonly entries: () => readonly (readonly [string, Reflector<T>])[];
+  /** Those that have not listed yet, or fail. */
+  readonly unread: () => readonly (readonly [string, Reflector<T>])[];
   /** Stops all and waits for them; their caches stay as they are. */
   readonly stop: () => Promise<void>;
 }
@@ -37,6 +39,9 @@ export function createWatchSet<T>(make: (key: string) => Reflector<T>): WatchSet
     reflector.clear();
   }
 
+  const entries: WatchSet<T>['entries'] = () =>
+    [...running].map(([key, each]) => [key, each.reflector] as const);
+
   return {
     reconcile: (keys) => {
       const wanted = new Set(keys);
@@ -44,7 +49,8 @@ export function createWatchSet<T>(make: (key: string) => Reflector<T>): WatchSet
       for (const key of wanted) if (!running.has(key)) start(key);
     },
     get: (key) => running.get(key)?.reflector,
-    entries: () => [...running].map(([key, each]) => [key, each.reflector] as const),
+    entries,
+    unread: () => entries().filter(([, each]) => !each.synced || each.failure !== undefined),
     stop: async () => {
       for (const each of running.values()) each.abort.abort();
       await Promise.all(runs);

@@ -69,8 +69,8 @@ export function watchPublishedBundles<S extends SignerObject>(
     },
     notReady: () =>
       watches
-        .entries()
-        .filter(([, each]) => !each.synced || each.failure !== undefined)
+        .unread()
+
         .map(([name, each]) => `bundle of ${name}: ${each.failure ?? 'not listed yet'}`),
     stop: watches.stop,
   };

@@ -144,10 +144,7 @@ function listed({ secrets, bundles }: SourcesState, signer: ClusterSigner): bool
  * does: it is its namespace's.
  */
 function notReady(state: SourcesState): readonly string[] {
-  const unread = state.bundles
-    .entries()
-    .filter(([, watch]) => !watch.synced || watch.failure !== undefined);
-  const listing = [...state.secrets.unread(), ...unread].map(
+  const listing = [...state.secrets.unread(), ...state.bundles.unread()].map(
     ([name, watch]) => `CA of ${name}: ${watch.failure ?? 'not listed yet'}`,
   );
   const ofCluster = state.served.filter((signer) => !isNamespaced(signer));

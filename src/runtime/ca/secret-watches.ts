@@ -74,8 +74,7 @@ export function createSecretWatches(init: SecretWatchesInit): SecretWatches {
       for (const each of [ofCluster, ofNamespaces])
         each.get(keyOf(secret.metadata))?.applyWrite(secret);
     },
-    unread: () =>
-      ofCluster.entries().filter(([, each]) => !each.synced || each.failure !== undefined),
+    unread: ofCluster.unread,
     stop: async () => {
       stopped.abort();
       await Promise.all([ofCluster.stop(), ofNamespaces.stop()]);

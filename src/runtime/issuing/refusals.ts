@@ -60,8 +60,8 @@ export function createRefusals(component: Component): Refusals {
     },
     notReady: () =>
       watches
-        .entries()
-        .filter(([, each]) => !each.synced || each.failure !== undefined)
+        .unread()
+
         .map(([key, each]) => `${key}: ${each.failure ?? 'not listed yet'}`),
     stop: () => {
       stopped.abort();

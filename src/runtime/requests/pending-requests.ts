@@ -120,7 +120,7 @@ export function createPendingRequests<T extends KubeObject>(
         cache.applying = false;
       }
     },
-    notReady: () => notListed(init.kind, watches.entries()),
+    notReady: () => notListed(init.kind, watches.unread()),
     stop: watches.stop,
   };
 }
@@ -196,7 +196,6 @@ function notListed(
     watches
       // New Signers appear all the time; readiness does not depend on them.
       .filter(([name]) => !isDerivedName(name))
-      .filter(([, each]) => !each.synced || each.failure !== undefined)
       .map(([name, each]) => `${kind}s of ${name}: ${each.failure ?? 'not listed yet'}`)
   );
 }

@@ -75,9 +75,9 @@ export function createCrlObjects(
       configMaps.get(keyOf(configMap.metadata))?.applyWrite(configMap),
     observeRevocation: (revocation) => revocations.get(ALL)?.applyWrite(revocation),
     notReady: () =>
-      [...revocations.entries(), ...configMaps.entries()]
-        .filter(([, each]) => !each.synced || each.failure !== undefined)
-        .map(([key, each]) => `${key}: ${each.failure ?? 'not listed yet'}`),
+      [...revocations.unread(), ...configMaps.unread()].map(
+        ([key, each]) => `${key}: ${each.failure ?? 'not listed yet'}`,
+      ),
     stop: async () => {
       stopped.abort();
       await Promise.all([revocations.stop(), configMaps.stop()]);

@@ -41,10 +41,6 @@ export function createOwnTlsObjects(
   const secrets = watchesByName<Secret>(init, SECRETS.collection(namespace));
   const configMaps = watchesByName<ConfigMap>(init, CONFIG_MAPS.collection(namespace));
   const apiServices = watchesByName<ApiService>(init, API_SERVICES.collection());
-  const all = (): readonly (readonly [string, Reflector<Secret> | Reflector<ConfigMap>])[] => [
-    ...secrets.entries(),
-    ...configMaps.entries(),
-  ];
   const found = <T extends KubeObject>(reflector: Reflector<T> | undefined, name: string) =>
     reflector?.get(keyOf({ namespace, name }));
 
@@ -71,9 +67,9 @@ export function createOwnTlsObjects(
     observeConfigMap: (configMap) => configMaps.get(configMap.metadata.name)?.applyWrite(configMap),
     observeApiService: (service) => apiServices.get(service.metadata.name)?.applyWrite(service),
     notReady: () =>
-      all()
-        .filter(([, each]) => !each.synced || each.failure !== undefined)
-        .map(([name, each]) => `${namespace}/${name}: ${each.failure ?? 'not listed yet'}`),
+      [...secrets.unread(), ...configMaps.unread()].map(
+        ([name, each]) => `${namespace}/${name}: ${each.failure ?? 'not listed yet'}`,
+      ),
     stop: async () => {
       stopped.abort();
       await Promise.all([secrets.stop(), configMaps.stop(), apiServices.stop()]);
