@@ -173,6 +173,8 @@ test('a certificate signed for one request is not delivered to another', async (
     return kept[0] ?? { chain: '' };
   };
   it.api.put(A, csrObject('a'));
+  // Else either may be signed first.
+  await it.settle();
   it.api.put(`${CSR}/b`, csrObject('b', undefined, { subject: [[CN, 'bob']], username: 'bob' }));
   await it.settle();
   assert.equal((it.api.get(`${CSR}/b`)?.status as { certificate?: string }).certificate, undefined);
