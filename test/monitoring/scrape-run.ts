@@ -140,11 +140,11 @@ test('Prometheus takes each alert, and each finds the series that it asks for', 
 });
 
 test('where all is well, no alert is pending or fires', async () => {
-  await until(
-    'no alert is pending',
-    PATIENCE,
-    async () => (await prometheus.alerts()).length === 0,
-  );
+  await until('no alert is pending', PATIENCE, async () => {
+    const alerts = await prometheus.alerts();
+    if (alerts.length > 0) throw new Error(alerts.join(', '));
+    return true;
+  });
 });
 
 test('a CSR is one trace: approved by approver, recorded, signed and written by signer', async () => {
