@@ -3,6 +3,7 @@ import { readFileSync } from 'node:fs';
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { ALERT_RULES } from '../../src/manifests/monitoring/alert-rules.ts';
+import { ALERT_CASES } from '../monitoring/alert-cases.ts';
 import { everySeries } from '../support/web/series.ts';
 
 for (const { alert, expr, annotations } of ALERT_RULES) {
@@ -26,4 +27,9 @@ test('each alert has its section in Answer an alert, its row in Scrape metrics o
   const rows = [...page('metrics-over-tls').matchAll(/^\| `(Countersign\w+)`/gm)];
   assert.deepEqual(sections.toSorted(), alerts);
   assert.deepEqual(rows.map(([, name]) => name).toSorted(), alerts);
+});
+
+test('each alert has its case for promtool (make test-monitoring), and none has more', () => {
+  const alerts = ALERT_RULES.map(({ alert }) => String(alert));
+  assert.deepEqual(Object.keys(ALERT_CASES).sort(), alerts.sort());
 });

@@ -144,6 +144,44 @@ const TRUST: Readonly<Record<string, AlertCase>> = {
   },
 };
 
+const LEDGER: Readonly<Record<string, AlertCase>> = {
+  CountersignLedgerDoesNotGrow: {
+    // Certificates all the time; from 10 min to 70 min the ledger keeps nothing.
+    series: {
+      [`countersign_requests_total{${of('signer')},kind="CertificateSigningRequest",outcome="issued",reason="Issued",signer="example.com/a"}`]:
+        '0+5x180',
+      [`countersign_ledger_failing{${of('signer')}}`]: '0x180',
+      [`countersign_ledger_appended_total{${of('ledger')},sender="signer"}`]:
+        '0+5x10 50x59 50+5x110',
+    },
+    fires: { at: '60m', labels: { namespace: 'countersign-system' } },
+    quiet: ['9m', '20m', '35m', '80m'],
+  },
+  CountersignWitnessSilent: {
+    // Silent from 10 min to 70 min after the epoch.
+    series: {
+      [`countersign_ledger_checkpoint_unpublished_since_timestamp_seconds{${of('ledger')},destination="witness.example.com"}`]:
+        '0x9 600x59 0x60',
+    },
+    fires: {
+      at: '60m',
+      labels: { namespace: 'countersign-system', destination: 'witness.example.com' },
+    },
+    quiet: ['9m', '20m', '28m', '75m'],
+  },
+  CountersignLedgerContradicted: {
+    series: {
+      [`countersign_ledger_checkpoint_contradicted{${of('ledger')},destination="witness.example.com"}`]:
+        '0x9 1x29 0x30',
+    },
+    fires: {
+      at: '12m',
+      labels: { namespace: 'countersign-system', destination: 'witness.example.com' },
+    },
+    quiet: ['9m', '45m'],
+  },
+};
+
 const PROCESSES: Readonly<Record<string, AlertCase>> = {
   CountersignNoLeader: {
     series: {
@@ -188,5 +226,6 @@ const PROCESSES: Readonly<Record<string, AlertCase>> = {
 export const ALERT_CASES: Readonly<Record<string, AlertCase>> = {
   ...SIGNERS,
   ...TRUST,
+  ...LEDGER,
   ...PROCESSES,
 };
