@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Command } from 'commander';
+import { Option, type Command } from 'commander';
 import { gather, secondsFlag } from '../../../app/flag-values.ts';
 import { SignerError } from '../../../errors.ts';
+import { addUserOptions } from '../../user-client.ts';
+import type { ReplayOptions } from './replay.ts';
 import type { PolicyTestOptions } from './test-certificate-request.ts';
 
 /** What the flags give: a request, or a pod. */
@@ -11,11 +13,12 @@ interface PolicyTestFlags extends Omit<PolicyTestOptions, 'csr' | 'user'> {
   readonly user?: string;
 }
 
-/** Adds `countersign policy test`: evaluates the rules for a request, without a cluster. */
+/** Adds `countersign policy test`, which evaluates the rules for a request without a cluster, and `policy replay`. */
 export function addPolicyCommand(root: Command): void {
   const policy = root
     .command('policy')
     .description('test the rules of a ClusterSigner, a Signer or an ACME signer');
+  addReplay(policy);
   policy
     .command('test')
     .description('print the verdict of the rules on a request, without a cluster')
@@ -65,4 +68,37 @@ export function addPolicyCommand(root: Command): void {
       const { testPolicy } = await import('./test.ts');
       process.exitCode = await testPolicy({ ...options, csr, user });
     });
+}
+
+function addReplay(policy: Command): void {
+  const replay = policy
+    .command('replay')
+    .description('print which requests of the ledger other rules would decide differently, and why')
+    .requiredOption(
+      '--signer-file <file>',
+      'YAML file with the ClusterSigner or Signer as it is to be',
+    )
+    .option('--since <time>', 'records since: 2026-11-22T13:30:00Z, or 30d, 24h, 90m ago', '30d')
+    .option('--until <time>', 'records before: a time as in --since')
+    .option('-n, --namespace <name>', 'only records of this namespace, for who may read only those')
+    .option('--records <file>', 'read what countersign ledger export has written, and no cluster')
+    .option(
+      '--reserved-prefix <prefix>',
+      'the value of --reserved-prefix that the components run with (repeatable)',
+      gather,
+      [],
+    )
+    .addOption(
+      new Option('-o, --output <format>', 'output format')
+        .choices(['text', 'json'])
+        .default('text'),
+    )
+    .addHelpText(
+      'after',
+      '\nExit code: 0 all as before; 1 an error; 3 some differently; 4 none differently, but some cannot be replayed.',
+    );
+  addUserOptions(replay).action(async (options: ReplayOptions) => {
+    const { runReplay } = await import('./replay.ts');
+    process.exitCode = await runReplay(options);
+  });
 }
