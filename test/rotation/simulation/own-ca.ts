@@ -54,7 +54,8 @@ function replacement(dice: Dice, at: number, next: Secret): readonly Plan[] {
   ];
 }
 
-function begin(sim: Simulation, secret: Secret): void {
+/** From now on the signer has this CA of its owner's. */
+export function begin(sim: Simulation, secret: Secret): void {
   const { signer } = sim.world.objects;
   if (signer === undefined) return;
   sim.excusedUntil = sim.world.now + SETTLED_MS;
@@ -67,7 +68,8 @@ function begin(sim: Simulation, secret: Secret): void {
   });
 }
 
-async function secretOf(commonName: string, now: number, dice: Dice): Promise<Secret> {
+/** A CA of the owner's, as he would put it into the cluster. */
+export async function secretOf(commonName: string, now: number, dice: Dice): Promise<Secret> {
   const create = createManagedAuthorities((size) =>
     Uint8Array.from({ length: size }, () => dice.roll(256)),
   );

@@ -8,6 +8,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Dice } from '../../oracle/dice.ts';
+import { PortsConfigMap } from './ports-config-map.ts';
 import { CALM, DAY, ROUGH, randomDurations } from './scenario.ts';
 import { START, Simulation } from './simulation.ts';
 
@@ -30,12 +31,16 @@ function chosenBy(hash: string): readonly number[] {
 for (const seed of worlds) {
   const durations = randomDurations(new Dice(seed));
   test(`world ${seed}, ${JSON.stringify(durations)}: no gap and no lost trust, whatever is lost, killed or misconfigured`, async () => {
+    const ports = new PortsConfigMap(seed);
     const sim = new Simulation({
       ...{ seed, durations, weather: ROUGH, propagationSeconds: 600 },
-      crossSigned: seed % 2 === 1,
+      ...{ crossSigned: seed % 2 === 1, authorityLooks: ports.looks },
     });
+    ports.judge(sim);
     await sim.run(START + DAYS * DAY);
+    ports.mustBeWhole();
     assert.ok(sim.laws.leaves > DAYS);
+    assert.ok(ports.losses > 0 && ports.writes > ports.losses);
   });
 }
 

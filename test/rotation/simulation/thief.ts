@@ -32,6 +32,8 @@ export const DISTRUST_GRACE_MS = 100 * MINUTE;
 export class Thief {
   /** Leaves that were made, and refused. */
   leaves = 0;
+  /** Called at each check, for other places than the bundle from which clients learn trust. */
+  onCheck: () => void = () => undefined;
   readonly #world: World;
   readonly #crosses: CrossRecord;
   /** Fingerprint → the CA's texts, from every Secret that was ever written. */
@@ -72,14 +74,26 @@ export class Thief {
     if (!isRecorded) this.#lateUntil = this.#world.now + DISTRUST_GRACE_MS;
   }
 
+  /** What the status alone knew is lost, and the Secret is not read yet. */
+  get isLate(): boolean {
+    return this.#world.now <= this.#lateUntil;
+  }
+
   /** What is published now, against all that the thief has. */
   check(): void {
-    if (this.#world.now <= this.#lateUntil) return;
-    const anchors = anchorFingerprints(this.#text);
+    if (this.isLate) return;
+    this.mustNotTrust(this.#text, 'the bundle');
+    for (const each of this.#distrusted) this.#mustRefuse(each);
+    this.onCheck();
+  }
+
+  /** These anchors, which clients are made to believe in. */
+  mustNotTrust(text: string, where: string): void {
+    if (this.isLate) return;
+    const anchors = anchorFingerprints(text);
     for (const each of this.#distrusted) {
       const ways = [each, ...this.#waysTo(each)].filter((print) => anchors.has(print));
-      assert.deepEqual(ways, [], `the bundle lets a thief of ${each} go on`);
-      this.#mustRefuse(each);
+      assert.deepEqual(ways, [], `${where} lets a thief of ${each} go on`);
     }
   }
 
@@ -95,7 +109,7 @@ export class Thief {
     const before = anchorFingerprints(this.#text);
     this.#text = (object as ClusterTrustBundle | undefined)?.spec.trustBundle ?? '';
     const now = anchorFingerprints(this.#text);
-    const isLate = this.#world.now <= this.#lateUntil;
+    const { isLate } = this;
     const returned = [...now].filter((each) => this.#left.has(each) && !isLate);
     assert.deepEqual(returned, [], 'an anchor that left trust by distrust re-enters');
     for (const each of before) if (!now.has(each) && this.#isOut(each)) this.#left.add(each);
