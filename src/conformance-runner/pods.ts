@@ -22,10 +22,19 @@ export function podOf(
   run: Run,
   name: string,
   volumes: readonly (readonly object[])[],
-): { readonly kind: 'Pod'; readonly metadata: { name: string; namespace: string }; spec: object } {
+  labels: Readonly<Record<string, string>> = {},
+): {
+  readonly kind: 'Pod';
+  readonly metadata: {
+    name: string;
+    namespace: string;
+    labels: Readonly<Record<string, string>>;
+  };
+  spec: object;
+} {
   return {
     kind: 'Pod',
-    metadata: { name: podName(run, name), namespace: run.namespace },
+    metadata: { name: podName(run, name), namespace: run.namespace, labels },
     spec: {
       serviceAccountName: run.serviceAccount,
       automountServiceAccountToken: false,

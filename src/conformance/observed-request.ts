@@ -16,6 +16,12 @@ export interface RequestedLeaf {
   readonly lifetimeSeconds: number | undefined;
   /** Of a pod's request: who asks, as the API server vouches for it. */
   readonly pod?: { readonly namespace: string; readonly serviceAccount: string };
+  /** Of a pod's request, where the signer names Services: those that select the pod, and some that do not. */
+  readonly services?: {
+    readonly namespace: string;
+    readonly selecting: readonly string[];
+    readonly others: readonly string[];
+  };
 }
 
 /** Every name in the request, by kind. */

@@ -26,6 +26,8 @@ export interface ConformanceProfile {
   readonly uris?: readonly string[];
   /** The URIs of a leaf whose pod has `annotations`. */
   readonly annotatedUris?: readonly string[];
+  /** The leaf of a pod names the Services that select it. */
+  readonly serviceNames?: boolean;
   /** The API server accepts its leaves as client certificates. */
   readonly clientAuthentication?: boolean;
   /** The signer's names are Kubernetes' own: `system:` is no attack. */
@@ -64,6 +66,7 @@ const FIELDS: Readonly<Record<keyof ConformanceProfile, Read>> = {
   annotations: texts,
   uris: listOf(text),
   annotatedUris: listOf(text),
+  serviceNames: flag,
   clientAuthentication: flag,
   kubernetesNames: flag,
   latency: seconds,

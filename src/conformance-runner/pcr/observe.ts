@@ -22,6 +22,7 @@ import { HOUR_SECONDS } from '../plans.ts';
 import { burstOf, createAll, scenariosOf, type PlannedRequest } from '../requests.ts';
 import { makeRequest } from './requests.ts';
 import type { PcrRun } from './run.ts';
+import { makeServices } from './services.ts';
 import { mountVolume, sourcesOf, type MountedVolume } from './volumes.ts';
 
 /** PodCertificateRequestSpec.maxExpirationSeconds: 91 days. */
@@ -55,7 +56,7 @@ export async function observePcr(run: Run): Promise<PcrSnapshot> {
     const plans = pcrPlans(run);
     // Awaited later; an interrupted run never awaits them, and their rejection must not end the process.
     for (const each of [operations, plans]) each.catch(() => undefined);
-    const [pod, podDefault, podAnnotated] = await mountAll(pcr);
+    const [pod, podDefault, podAnnotated, podUnserved] = await mountAll(pcr);
     const requester = await findRequester(pcr, pod.request ?? podDefault.request);
     const made = 'skipped' in requester ? requester : await makeAll(pcr, requester, await plans);
     await run.delay(Math.max(0, begun + run.quietMs - run.clock()), run.signal);
@@ -70,6 +71,7 @@ export async function observePcr(run: Run): Promise<PcrSnapshot> {
         pod: pod.observed(),
         podDefault: podDefault.observed(),
         podAnnotated: podAnnotated.observed(),
+        podUnserved: podUnserved.observed(),
       },
       burst: burstOf(made),
       operations: {
@@ -90,19 +92,24 @@ export async function observePcr(run: Run): Promise<PcrSnapshot> {
 
 async function mountAll(
   pcr: PcrRun,
-): Promise<readonly [MountedVolume, MountedVolume, MountedVolume]> {
+): Promise<readonly [MountedVolume, MountedVolume, MountedVolume, MountedVolume]> {
   const { annotations } = pcr.run.profile;
-  const none: MountedVolume = {
-    observed: () => ({ skipped: 'the profile names no annotations' }),
-    starts: { skipped: 'the profile names no annotations' },
-  };
+  const services = await makeServices(pcr.run);
+  const { names } = services;
   return Promise.all([
-    mountVolume(pcr, { name: 'pod', maxExpirationSeconds: HOUR_SECONDS, trust: true }),
-    mountVolume(pcr, { name: 'default' }),
+    mountVolume(pcr, { name: 'pod', maxExpirationSeconds: HOUR_SECONDS, trust: true, services }),
+    mountVolume(pcr, { name: 'default', services }),
     annotations === undefined
-      ? none
-      : mountVolume(pcr, { name: 'annotated', userAnnotations: annotations }),
+      ? none('the profile names no annotations')
+      : mountVolume(pcr, { name: 'annotated', userAnnotations: annotations, services }),
+    names === undefined
+      ? none(services.skipped ?? '')
+      : mountVolume(pcr, { name: 'unserved', services: { labels: {}, names }, mayWait: true }),
   ]);
+}
+
+function none(skipped: string): MountedVolume {
+  return { observed: () => ({ skipped }), starts: { skipped } };
 }
 
 async function makeAll(

@@ -14,9 +14,13 @@ export interface PcrRun {
   readonly recorder: Recorder<PodCertificateRequest>;
 }
 
-/** Waits until the request has a terminal condition, at most `timeoutMs` of the run. */
-export async function untilAnswered({ run, recorder }: PcrRun, uid: string): Promise<void> {
+/** Waits until the request has a terminal condition, at most `timeoutMs`; default: that of the run. */
+export async function untilAnswered(
+  { run, recorder }: PcrRun,
+  uid: string,
+  timeoutMs = run.timeoutMs,
+): Promise<void> {
   const isAnswered = (): boolean =>
     recorder.versionsOf(uid).some(({ object }) => isTerminal(object));
-  await until(run, isAnswered, run.timeoutMs);
+  await until(run, isAnswered, timeoutMs);
 }

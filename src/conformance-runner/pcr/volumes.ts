@@ -18,6 +18,7 @@ import { certificatesRule, coreRule } from '../permissions.ts';
 import { StepSkipped } from '../steps.ts';
 import { observationFacts, versionsSince } from '../requests.ts';
 import { untilAnswered, type PcrRun } from './run.ts';
+import type { RunServices } from './services.ts';
 
 export interface VolumeWanted {
   readonly name: string;
@@ -25,6 +26,10 @@ export interface VolumeWanted {
   readonly userAnnotations?: Readonly<Record<string, string>>;
   /** Mounts the signer's bundle as well. */
   readonly trust?: boolean;
+  /** What selects the pod. */
+  readonly services?: RunServices;
+  /** It may wait for ever: it is looked at for as long as what must not change. */
+  readonly mayWait?: boolean;
 }
 
 /** What a pod's volume came to. */
@@ -51,12 +56,8 @@ export async function mountVolume(pcr: PcrRun, wanted: VolumeWanted): Promise<Mo
   const missing = await lackingForPods(pcr);
   if (missing !== undefined) return skipped(missing);
   const begun = run.clock();
-  try {
-    await run.created.create(PODS, podOf(run, wanted.name, [sourcesOf(pcr, wanted)]));
-  } catch (error) {
-    if (!(error instanceof KubeError) || error.status === 0) throw error;
-    return skipped(`the pod was refused: ${messageOf(error)}`);
-  }
+  const refused = await createPod(pcr, wanted);
+  if (refused !== undefined) return skipped(refused);
   const name = podName(run, wanted.name);
   const find = (): PodCertificateRequest | undefined =>
     recorder
@@ -73,12 +74,11 @@ export async function mountVolume(pcr: PcrRun, wanted: VolumeWanted): Promise<Mo
     return skipped(`no kubelet made a request for the pod in ${run.timeoutMs / 1000} s`);
   }
   run.created.track(requests, request.metadata);
-  const requested = requestedBy(request);
+  const requested = requestedBy(request, wanted.services);
   if (requested === undefined)
     return skipped('its kubelet speaks an older version of the API: the request shows no key');
   const { uid } = request.metadata;
-  await untilAnswered(pcr, uid);
-  const started = await runs(run, wanted.name, run.timeoutMs);
+  const started = await hasStarted(pcr, wanted, uid);
   const ms = run.clock() - begun;
   return {
     request,
@@ -90,6 +90,26 @@ export async function mountVolume(pcr: PcrRun, wanted: VolumeWanted): Promise<Mo
       ? { seen: `it runs after ${ms} ms` }
       : { fault: `it does not run after ${ms} ms` },
   };
+}
+
+async function hasStarted(pcr: PcrRun, wanted: VolumeWanted, uid: string): Promise<boolean> {
+  const { run } = pcr;
+  const { mayWait = false } = wanted;
+  await untilAnswered(pcr, uid, mayWait ? run.quietMs : run.timeoutMs);
+  return !mayWait && runs(run, wanted.name, run.timeoutMs);
+}
+
+/** @returns why the API server refused the pod */
+async function createPod(pcr: PcrRun, wanted: VolumeWanted): Promise<string | undefined> {
+  const { run } = pcr;
+  const labels = wanted.services?.labels;
+  try {
+    await run.created.create(PODS, podOf(run, wanted.name, [sourcesOf(pcr, wanted)], labels));
+    return undefined;
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.status === 0) throw error;
+    return `the pod was refused: ${messageOf(error)}`;
+  }
 }
 
 function skipped(reason: string): MountedVolume {
@@ -117,7 +137,10 @@ export function sourcesOf({ run }: Pick<PcrRun, 'run'>, wanted: VolumeWanted): r
 }
 
 /** What a kubelet's request asks for; undefined where this version of the API does not show its key. */
-function requestedBy({ metadata, spec }: PodCertificateRequest): RequestedLeaf | undefined {
+function requestedBy(
+  { metadata, spec }: PodCertificateRequest,
+  services: RunServices | undefined,
+): RequestedLeaf | undefined {
   const publicKey = keyOf(spec);
   if (publicKey === undefined) return undefined;
   return {
@@ -127,6 +150,7 @@ function requestedBy({ metadata, spec }: PodCertificateRequest): RequestedLeaf |
     usages: [],
     lifetimeSeconds: spec.maxExpirationSeconds,
     pod: { namespace: metadata.namespace ?? '', serviceAccount: spec.serviceAccountName },
+    ...(services?.names === undefined ? {} : { services: services.names }),
   };
 }
 

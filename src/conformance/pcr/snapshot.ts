@@ -11,6 +11,8 @@ export const PCR_SCENARIOS = [
   'pod',
   'podDefault',
   'podAnnotated',
+  // A kubelet's, for a pod that no Service selects.
+  'podUnserved',
   // The runner's: ordinary, another key of the same pod, and with labels and annotations of its own.
   'plain',
   'again',

@@ -22,7 +22,9 @@ import {
   podDenied,
   podIssued,
   podIssuedFor,
+  podNamed,
   podPending,
+  podServed,
   podSnapshot,
   withPodScenarios,
 } from './pcr-snapshot.ts';
@@ -168,4 +170,13 @@ export const PCR_BROKEN: Readonly<Record<string, PcrSnapshot>> = {
       }),
     ]),
   ),
+  'PCR-81': withPodScenarios({ pod: podNamed('served.team-a.svc') }),
+  'PCR-82': withPodScenarios({
+    pod: podNamed('served.team-a.svc', 'headless.team-a.svc', 'alias.team-a.svc.cluster.local'),
+  }),
+  'PCR-83': withPodScenarios({ podUnserved: podNamed('other.team-a.svc') }),
+  'PCR-84': withPodScenarios({ pod: podNamed('served.team-a.svc', 'served.team-a') }),
+  'PCR-85': withPodScenarios({
+    pod: podIssued(podServed(), instead(extKeyUsage(['1.3.6.1.5.5.7.3.2']))),
+  }),
 };

@@ -31,6 +31,23 @@ export function podRequested(more: Partial<RequestedLeaf> = {}): RequestedLeaf {
   return requested({ names: NO_NAMES, usages: [], pod: POD, ...more });
 }
 
+/** What the runner made beside the pod: two that select it, and two that do not. */
+const SERVICES = {
+  namespace: 'team-a',
+  selecting: ['served', 'headless'],
+  others: ['other', 'alias'],
+};
+
+/** The request of a pod whose signer names Services. */
+export function podServed(): RequestedLeaf {
+  return podRequested({ services: SERVICES });
+}
+
+/** The leaf of such a pod with these DNS names. */
+export function podNamed(...dnsNames: readonly string[]): ObservedRequest {
+  return podIssuedFor({ uris: [ID], dnsNames }, podServed());
+}
+
 /** A status with the three times of the leaf, the refresh at half of its life. */
 export function podSnapshot(pem: string, more: Partial<ObjectVersion> = {}): ObjectVersion {
   const chain = readChain(pem);
@@ -124,9 +141,10 @@ function goodScenarios(): Readonly<Record<PcrScenario, ScenarioResult>> {
   const day = podRequested({ lifetimeSeconds: 24 * HOUR });
   return {
     ...keys,
-    pod: podIssued(),
+    pod: podNamed('served.team-a.svc', 'headless.team-a.svc'),
     podDefault: podIssued(day),
     podAnnotated: podIssued(),
+    podUnserved: podPending(podServed()),
     plain: podIssued(),
     again: podIssued(),
     labelled: podIssued(),
