@@ -9,6 +9,7 @@ import {
   type Challenge,
   type Order,
 } from '../../src/api/acme/index.ts';
+import type { Secret } from '../../src/api/object/object.ts';
 import { findCondition, type Condition } from '../../src/api/request/conditions.ts';
 import { applyCrds } from '../certmanager/crds.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
@@ -72,7 +73,10 @@ async function allowOwner(): Promise<void> {
   const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata };
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'owner' };
   const rules = [
-    { apiGroups: ['acme.countersign.dev'], resources: ['acmesigners'], verbs: ['get', 'create'] },
+    {
+      ...{ apiGroups: ['acme.countersign.dev'], resources: ['acmesigners'] },
+      verbs: ['get', 'create', 'patch'],
+    },
     { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'create', 'patch'] },
   ];
   const subjects = [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'User', name: 'owner' }];
@@ -142,12 +146,29 @@ test('an AcmeSigner whose Secret the installation does not name says how it is n
   assert.match(message, /countersign rbac --acme-secret team-a\/another/);
 });
 
+/** A command of the owner. */
+async function asOwner(...args: readonly string[]): Promise<void> {
+  const as = ['-n', TEAM, '--kubeconfig', cluster.kubeconfig, '--as', 'owner'];
+  const { code, stdout, stderr } = await countersign([...args, ...as], undefined, BUNDLE);
+  assert.equal(code, 0, stdout + stderr);
+}
+
 test('its owner makes the account key by a verb and no other right, and the account is opened with it', async () => {
   await create('web');
-  const args = ['account-key', 'web', '-n', TEAM, '--kubeconfig', cluster.kubeconfig];
-  const { code, stderr } = await countersign([...args, '--as', 'owner'], undefined, BUNDLE);
-  assert.equal(code, 0, stderr);
+  await asOwner('account-key', 'web');
   await ready('web', 'True');
+});
+
+test('its owner changes the key by two verbs, and the account stays', async () => {
+  const account = async (): Promise<AcmeSigner['status']['account']> =>
+    (await get<AcmeSigner>('acmesigner', 'web', '-n', TEAM)).status.account;
+  const before = await account();
+  for (const verb of ['prepare', 'activate']) await asOwner('authority', verb, 'acmesigner/web');
+  const now = await account();
+  assert.equal(now?.url, before?.url);
+  assert.notEqual(now?.keyThumbprint, before?.keyThumbprint);
+  const { data } = await get<Secret>('secret', 'account', '-n', TEAM);
+  assert.deepEqual(Object.keys(data ?? {}), ['tls.key']);
 });
 
 test('it answers CertificateRequests of its namespace by Orders there, and those of no other namespace', async () => {

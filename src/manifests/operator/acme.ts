@@ -19,7 +19,7 @@ export function refuseAcme(
 ): Refusal | undefined {
   for (const [index, text] of (acme.dnsWebhooks ?? []).entries()) {
     const { group, solver } = dnsWebhook(text);
-    if (solver !== undefined && solver !== '') continue;
+    if (solver !== undefined) continue;
     const message = `spec.acme.dnsWebhooks[${index}]: ${quote(text, 256)} names no solver; write ${quote(`${group}/<solverName>`, 256)}: the operator’s permissions have no wildcard`;
     return { reason: 'InvalidSpec', message };
   }

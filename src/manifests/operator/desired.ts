@@ -10,6 +10,7 @@ import { COMPONENTS } from '../components.ts';
 import { installationFiles } from '../files.ts';
 import type { InstallationPlan } from '../installation-plan.ts';
 import { planOf } from '../values/plan.ts';
+import { refuseAcme } from './acme.ts';
 import definitions from './definitions.json' with { type: 'json' };
 import { checkArguments } from './mould.ts';
 import {
@@ -36,6 +37,9 @@ export function desiredInstallation(
   if (refusal !== undefined) return refusal;
   try {
     const plan = planFor(spec, settings);
+    // The shape of the values is checked by now.
+    const ofAcme = refuseAcme(spec, settings.dangerZone);
+    if (ofAcme !== undefined) return ofAcme;
     const [oldest] = supportedMinors(settings);
     const all = objectsOf(planFor(fullest(spec), settings));
     const objects = objectsOf(plan);

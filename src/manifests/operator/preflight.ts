@@ -3,7 +3,6 @@
 import type { ComponentOverrides, CountersignSpec } from '../../api/operator/countersign.ts';
 import type { Refusal } from '../../installing/desired.ts';
 import { printable, quote, quoteList } from '../../quote.ts';
-import { refuseAcme } from './acme.ts';
 import { refuseMarks } from './marks.ts';
 import { MOULDS, checkArguments, refuseChecked, type Mould } from './mould.ts';
 
@@ -45,7 +44,6 @@ export function refusalOf(spec: CountersignSpec, settings: OperatorSettings): Re
     refuseDangerZone(spec, settings) ??
     refuseEnvironment(overridesOf(spec)) ??
     refuseMarks(overridesOf(spec), settings.dangerZone) ??
-    refuseAcme(spec, settings.dangerZone) ??
     refuseArguments(spec, settings)
   );
 }

@@ -70,10 +70,8 @@ for (const [field, values] of Object.entries(DANGEROUS)) {
 }
 
 test('a DNS provider is named with its solver: the operator has no wildcard to give', () => {
-  for (const text of ['acme.provider.example', 'acme.provider.example/']) {
-    const message = refused(acme({ dnsWebhooks: [text] }), ALLOWED);
-    assert.match(message, /^InvalidSpec: spec\.acme\.dnsWebhooks\[0\]: .*\/<solverName>/);
-  }
+  const message = refused(acme({ dnsWebhooks: ['acme.provider.example'] }), ALLOWED);
+  assert.match(message, /^InvalidSpec: spec\.acme\.dnsWebhooks\[0\]: .*\/<solverName>/);
 });
 
 test('what the chart refuses of ACME is refused, with the field', () => {
@@ -84,6 +82,7 @@ test('what the chart refuses of ACME is refused, with the field', () => {
     [{ secrets: [{ namespace: 'team-a', name: 'account' }] }, /namespacedSigners/],
     [{ dnsWebhooks: ['apps.k8s.io/x'] }, /not the API group of a DNS provider/],
     [{ more: [] }, /spec\.acme: .*more/],
+    [{ dnsWebhooks: 'x.example/y' }, /dnsWebhooks: .*expected array/],
   ] as const) {
     const message = refused(acme(more));
     assert.match(message, /^InvalidSpec: spec\.acme/);
