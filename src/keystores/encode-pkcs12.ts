@@ -57,18 +57,20 @@ const AES_256_CBC = { name: 'AES-CBC', length: 256 };
 
 /**
  * Encodes a PKCS#12 file (RFC 7292) as OpenSSL 3 and Java 8u301 read it: PBES2 with AES-256-CBC and
- * PBKDF2-HMAC-SHA-256 for keys and certificates, HMAC-SHA-256 over the whole. Salts are random: the same entries give
- * other bytes each time, so compare what was decoded.
+ * PBKDF2-HMAC-SHA-256 for keys and certificates, HMAC-SHA-256 over the whole. Unless `crypto` says otherwise, salts are
+ * random: the same entries give other bytes each time, so compare what was decoded.
  *
  * @param password - protects all; printable ASCII, since programs encode other characters differently
+ * @param crypto - where salts come from
  * @returns DER
  * @throws SignerError USAGE (`fail`) for a password that not every program reads
  */
 export async function encodePkcs12(
   { keys = [], trusted = [] }: KeyStore,
   password: string,
+  crypto: Pick<webcrypto.Crypto, 'subtle' | 'getRandomValues'> = webcrypto,
 ): Promise<Uint8Array> {
-  const engine = new CryptoEngine({ name: 'node', crypto: webcrypto });
+  const engine = new CryptoEngine({ name: 'node', crypto: crypto as webcrypto.Crypto });
   const secret = bufferOf(Buffer.from(requirePassword(password), 'ascii'));
   const keyBags = await Promise.all(keys.map((each) => keyBagOf(each, secret, engine)));
   const certificates = [...keys.flatMap(chainBagsOf), ...trusted.map(trustedBagOf)];

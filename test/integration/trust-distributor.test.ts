@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { DEMO } from '../../build/demo-installation.ts';
 import { caBundleTargetText } from '../../src/api/object/ca-bundle-target.ts';
+import { decodePkcs12 } from '../../src/keystores/decode-pkcs12.ts';
+import { certificateBlocks } from '../../src/pki/x509/trust-bundle.ts';
 import { renderRbac } from '../../src/manifests/render.ts';
 import { until } from '../cluster/until.ts';
 import { applyText } from '../support/cluster/apply.ts';
@@ -26,6 +28,7 @@ const OPT_IN = 'countersign.dev/trust=enabled';
 interface Found {
   readonly metadata: { readonly uid: string; readonly annotations?: Record<string, string> };
   readonly data?: Readonly<Record<string, string>>;
+  readonly binaryData?: Readonly<Record<string, string>>;
 }
 
 let fixture: Fixture;
@@ -47,7 +50,7 @@ before(async () => {
       withoutCaBundles(JSON.parse(await kubectl('get', text, '-o', 'json')) as Found),
     );
   component = await started();
-  for (const namespace of ['wanting', 'left-alone', 'leaving', 'owning'])
+  for (const namespace of ['wanting', 'left-alone', 'leaving', 'owning', 'storing'])
     await kubectl('create', 'namespace', namespace);
 });
 
@@ -130,6 +133,27 @@ test('a ConfigMap that was there is left alone until its owner annotates it', as
   await kubectl('annotate', 'configmap', NAME, '-n', 'owning', consent);
   await holdsPublished('owning');
   assert.equal((await configMap('owning'))?.metadata.uid, mine.metadata.uid);
+});
+
+test('a namespace that wants a truststore has one of PKCS#12, and loses it with the wish', async () => {
+  await kubectl('label', 'namespace', 'storing', 'countersign.dev/trust=pkcs12');
+  await until('a truststore is there', WAIT_MS, async () => {
+    const { data, binaryData = {} } = (await configMap('storing')) ?? {};
+    const store = binaryData['truststore.p12'];
+    return data?.['ca.crt'] === (await published()) && store !== undefined;
+  });
+  const { binaryData = {} } = (await configMap('storing')) ?? {};
+  const der = Buffer.from(binaryData['truststore.p12'] ?? '', 'base64');
+  const { certificates } = await decodePkcs12(der, 'changeit');
+  assert.deepEqual(
+    certificates.map((each) => Buffer.from(each.der)),
+    certificateBlocks(await published()).map((each) => Buffer.from(each)),
+  );
+  await kubectl('label', 'namespace', 'storing', '--overwrite', OPT_IN);
+  await until('it is gone', WAIT_MS, async () => {
+    const found = await configMap('storing');
+    return found?.binaryData === undefined && found?.data?.['ca.crt'] === (await published());
+  });
 });
 
 test('a namespace that opts out loses the copy', async () => {

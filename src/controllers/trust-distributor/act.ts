@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ConfigMap } from '../../api/object/object.ts';
-import { TRUST_KEY } from '../../api/object/trust-config-map.ts';
+import { TRUST_KEY, TRUST_STORE_KEY } from '../../api/object/trust-config-map.ts';
 import { SIGNER_NAME } from '../../api/signer/grant.ts';
 import { SignerError } from '../../errors.ts';
 import { resource } from '../../kube/resource/resource.ts';
@@ -50,7 +50,7 @@ export async function act(
       apiVersion: 'v1',
       kind: 'ConfigMap',
       metadata: { ...target, ...ours(change) },
-      data: { [TRUST_KEY]: change.text },
+      ...contentsOf(change),
     },
   });
   log.info(fields, 'ConfigMap with trust anchors written');
@@ -64,13 +64,22 @@ function ours({ signerName }: Extract<TargetChange, { kind: 'apply' }>): object 
   };
 }
 
+function contentsOf({
+  text,
+  store,
+}: Extract<TargetChange, { kind: 'apply' }>): Required<Pick<ConfigMap, 'data' | 'binaryData'>> {
+  const binaryData = store === undefined ? {} : { [TRUST_STORE_KEY]: store };
+  return { data: { [TRUST_KEY]: text }, binaryData };
+}
+
 function replaced(
   client: Component['client'],
   path: string,
-  { text }: Extract<TargetChange, { kind: 'apply' }>,
+  change: Extract<TargetChange, { kind: 'apply' }>,
   { metadata }: ConfigMap,
 ): Promise<ConfigMap> {
   const { resourceVersion } = metadata;
+  const { data, binaryData } = contentsOf(change);
   return client.request<ConfigMap>({
     method: 'PATCH',
     path,
@@ -79,8 +88,8 @@ function replaced(
     body: [
       // Another version is a conflict.
       { op: 'add', path: '/metadata/resourceVersion', value: resourceVersion },
-      { op: 'add', path: '/data', value: { [TRUST_KEY]: text } },
-      { op: 'add', path: '/binaryData', value: {} },
+      { op: 'add', path: '/data', value: data },
+      { op: 'add', path: '/binaryData', value: binaryData },
     ],
   });
 }

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { bundleName, type ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
 import { keyOf, type ConfigMap, type KubeObject } from '../../api/object/object.ts';
-import { TRUST, TRUST_OPTED_IN, trustConfigMapName } from '../../api/object/trust-config-map.ts';
+import {
+  TRUST,
+  TRUST_OPTED_IN,
+  TRUST_WITH_STORE,
+  trustConfigMapName,
+} from '../../api/object/trust-config-map.ts';
 import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import { resource } from '../../kube/resource/resource.ts';
@@ -17,8 +22,9 @@ import type { Signers } from '../../runtime/signers/signer-set.ts';
 import type { CaBundleTarget } from '../../api/object/ca-bundle-target.ts';
 import { CONFIG_MAPS, act } from './act.ts';
 import { createCaBundleTargets, type CaBundleTargets, type Publications } from './ca-bundles.ts';
-import { decide, type TargetChange } from './decide.ts';
+import { decide, wantedText, type TargetChange } from './decide.ts';
 import type { PublishedBundle } from '../../rotation/retained-anchors.ts';
+import { createTrustStores, type TrustStores } from './trust-stores.ts';
 import { permissions } from './permissions.ts';
 
 const NAMESPACES = resource({ group: '', version: 'v1', plural: 'namespaces' });
@@ -36,6 +42,7 @@ interface State {
   /** Name of the ConfigMap → the ClusterSigner whose bundle it copies. */
   readonly publishers: Map<string, ClusterSigner>;
   readonly caBundles: CaBundleTargets;
+  readonly stores: TrustStores;
 }
 
 /**
@@ -99,14 +106,8 @@ function createState(
       caBundles.enqueueAll();
     },
   });
-  const namespaces = createReflector<KubeObject>({
-    ...component,
-    path: NAMESPACES.collection(),
-    labelSelector: `${TRUST}=${TRUST_OPTED_IN}`,
-    transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }),
-    onEvent: (namespace) => {
-      for (const name of publishers.keys()) component.queue.add(keyOf({ namespace, name }));
-    },
+  const namespaces = namespacesOf(component, (namespace) => {
+    for (const name of publishers.keys()) component.queue.add(keyOf({ namespace, name }));
   });
   const configMaps = createWatchSet<ConfigMap>((name) =>
     createReflector<ConfigMap>({
@@ -138,11 +139,25 @@ function createState(
   );
   const state: State = {
     ...{ component, signers, bundles, namespaces, configMaps, publishers, caBundles },
+    stores: createTrustStores(),
   };
   component.shard.onChange(() => {
     enqueueAll(state);
   });
   return state;
+}
+
+function namespacesOf(
+  component: Component,
+  onEvent: (namespace: string) => void,
+): Reflector<KubeObject> {
+  return createReflector<KubeObject>({
+    ...component,
+    path: NAMESPACES.collection(),
+    labelSelector: `${TRUST} in (${TRUST_OPTED_IN},${TRUST_WITH_STORE})`,
+    transform: ({ apiVersion, kind, metadata }) => ({ apiVersion, kind, metadata }),
+    onEvent,
+  });
 }
 
 /** By signer name, once signers and bundles are listed. */
@@ -180,14 +195,24 @@ async function reconcile(state: State, key: string): Promise<ReconcileResult> {
   if (signer === undefined || found === undefined) return undefined;
   if (!isComplete(state) || !found.synced) return 'backoff';
   const existing = found.get(key);
-  const change = decide({
-    ...{ ...publishedOf(state, signer), existing },
-    consents: namespaces.get(namespace) !== undefined,
-  });
+  const opted = namespaces.get(namespace);
+  const looked = { ...publishedOf(state, signer), existing, consents: opted !== undefined };
+  const store = await storeFor(state, opted, wantedText(looked));
+  const change = decide({ ...looked, store });
   tell(component, { namespace, name }, signer, change);
   const written = await act(component, { namespace, name }, change, existing);
   if (written !== undefined) found.applyWrite(written);
   return undefined;
+}
+
+/** The truststore, where the namespace wants one. */
+async function storeFor(
+  { stores }: State,
+  namespace: KubeObject | undefined,
+  text = '',
+): Promise<string | undefined> {
+  const isWanted = namespace?.metadata.labels?.[TRUST] === TRUST_WITH_STORE;
+  return isWanted && text !== '' ? stores.of(text) : undefined;
 }
 
 /** Before all lists are complete, "nobody publishes this" and "it did not opt in" would be guesses. */

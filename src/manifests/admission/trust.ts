@@ -4,6 +4,8 @@ import {
   TRUST,
   TRUST_KEY,
   TRUST_OPTED_IN,
+  TRUST_STORE_KEY,
+  TRUST_WITH_STORE,
   trustConfigMapName,
 } from '../../api/object/trust-config-map.ts';
 import { SIGNER_NAME } from '../../api/signer/grant.ts';
@@ -54,16 +56,16 @@ export function whichTrustConfigMapsAreWritten(
         messageExpression: `${may}\n+ ': it is none of this installation, or its annotation ${SIGNER_NAME} does not name the signer'`,
       },
       {
-        expression: `object == null\n|| namespaceObject.metadata.?labels['${TRUST}'].orValue('') == '${TRUST_OPTED_IN}'`,
-        messageExpression: `${may}\n+ ': the namespace has no label ${TRUST}=${TRUST_OPTED_IN}'`,
+        expression: `object == null\n|| namespaceObject.metadata.?labels['${TRUST}'].orValue('') in ['${TRUST_OPTED_IN}', '${TRUST_WITH_STORE}']`,
+        messageExpression: `${may}\n+ ': the namespace has no label ${TRUST}=${TRUST_OPTED_IN} or ${TRUST}=${TRUST_WITH_STORE}'`,
       },
       {
         expression: [
           `object == null || (object.?data.orValue({}).all(k, k == '${TRUST_KEY}')`,
-          '&& object.?binaryData.orValue({}).size() == 0',
+          `&& object.?binaryData.orValue({}).all(k, k == '${TRUST_STORE_KEY}')`,
           `&& ${sameOwners})`,
         ].join('\n'),
-        messageExpression: `${may}\n+ ' with more than the key ${TRUST_KEY}, or with another owner'`,
+        messageExpression: `${may}\n+ ' with more than the keys ${TRUST_KEY} and ${TRUST_STORE_KEY}, or with another owner'`,
       },
     ],
   });

@@ -83,6 +83,17 @@ test('another text, a second key and binary data are drift', () => {
     assert.deepEqual(changeOf({ existing }), apply(A.pem));
 });
 
+test('a truststore is written where it is wanted, and taken away where it is not any more', () => {
+  const wanted = { kind: 'apply', signerName: 'example.com/workload', text: A.pem, store: 'AAAA' };
+  const both = configMap(A.pem, { binaryData: { 'truststore.p12': 'AAAA' } });
+  assert.deepEqual(changeOf({ store: 'AAAA' }), wanted);
+  assert.deepEqual(changeOf({ store: 'AAAA', existing: configMap(A.pem) }), wanted);
+  assert.deepEqual(changeOf({ store: 'AAAA', existing: both }), { kind: 'ignore' });
+  assert.deepEqual(changeOf({ existing: both }), apply(A.pem));
+  const drifted = configMap(A.pem, { binaryData: { 'truststore.p12': 'BBBB' } });
+  assert.deepEqual(changeOf({ store: 'AAAA', existing: drifted }), wanted);
+});
+
 test('an anchor that somebody else put into the bundle is not copied on', () => {
   const edited = { ...bundle, spec: { ...bundle.spec, trustBundle: A.pem + C.pem } };
   assert.deepEqual(changeOf({ bundle: edited }), apply(A.pem));
