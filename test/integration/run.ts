@@ -35,6 +35,7 @@ const LONG = new Set(
     'authority-verbs',
     'certificate-requests',
     'check',
+    'commands',
     'conformance',
     'explain',
     'fairness',

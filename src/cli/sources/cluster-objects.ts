@@ -2,7 +2,8 @@
 /** What objects of the cluster hold of certificates, requests and anchors. */
 import type { ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
 import { byAge, type KubeObject } from '../../api/object/object.ts';
-import type { Pod } from '../../api/object/pod.ts';
+import { selects } from '../../api/object/label-selector.ts';
+import type { Pod, PodVolume } from '../../api/object/pod.ts';
 import {
   CERTIFICATE_REQUEST_RESOURCE,
   type CertificateRequest,
@@ -148,6 +149,7 @@ async function readPod(client: Client, { name, namespace }: Subject): Promise<Ob
   const pod = await client.request<Pod>({ method: 'GET', path: PODS.object({ name, namespace }) });
   const all = [
     await mountedCertificates(client, pod, namespace),
+    await mountedBundles(client, pod),
     ...(await Promise.all(
       mountedSubjects(pod, namespace).map((subject) => readMounted(client, subject)),
     )),
@@ -159,13 +161,45 @@ async function readPod(client: Client, { name, namespace }: Subject): Promise<Ob
   };
 }
 
+/** The bundles of signers: a kubelet takes those whose labels the volume selects. */
+async function mountedBundles(client: Client, pod: Pod): Promise<ObjectMaterials> {
+  const wanted = sourcesOf(pod).flatMap(({ clusterTrustBundle: of }) =>
+    of?.signerName === undefined ? [] : [of],
+  );
+  if (wanted.length === 0) return { materials: [], notes: [] };
+  const materials: Material[] = [];
+  try {
+    const [kind] = await certificatesResources(client, 'clustertrustbundles');
+    await listPages({ client, path: kind.collection() }, (object) => {
+      const bundle = object as unknown as ClusterTrustBundle;
+      const { signerName } = bundle.spec;
+      // The API: without a selector nothing is selected, by an empty one everything.
+      const isMounted = wanted.some(
+        (each) =>
+          each.signerName === signerName &&
+          each.labelSelector !== undefined &&
+          selects(each.labelSelector, bundle.metadata.labels),
+      );
+      if (isMounted) materials.push(ofBundle(bundle));
+    });
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.status !== 403) throw error;
+    return { materials, notes: ['ClusterTrustBundles are mounted, but you may not list them'] };
+  }
+  return { materials, notes: [] };
+}
+
+function sourcesOf({ spec }: Pod): NonNullable<NonNullable<PodVolume['projected']>['sources']> {
+  return (spec.volumes ?? []).flatMap(({ projected }) => projected?.sources ?? []);
+}
+
 async function mountedCertificates(
   client: Client,
-  { metadata, spec }: Pod,
+  pod: Pod,
   namespace: string,
 ): Promise<ObjectMaterials> {
-  const sources = (spec.volumes ?? []).flatMap(({ projected }) => projected?.sources ?? []);
-  const signers = new Set(sources.flatMap(({ podCertificate: of }) => of?.signerName ?? []));
+  const { metadata } = pod;
+  const signers = new Set(sourcesOf(pod).flatMap(({ podCertificate: of }) => of?.signerName ?? []));
   if (signers.size === 0) return { materials: [], notes: [] };
   const [kind] = await certificatesResources(client, 'podcertificaterequests');
   const requests: PodCertificateRequest[] = [];

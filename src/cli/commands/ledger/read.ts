@@ -123,7 +123,11 @@ export async function readable<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
-/** The API server knows no such group, or cannot reach who serves it; a record that is not there has a name in the answer. */
+/**
+ * The API server knows no such group (it says so in one of two ways), or cannot reach who serves it; a record that is not
+ * there has a name in the answer.
+ */
 function isAbsent({ status, message }: KubeError): boolean {
-  return status === 503 || (status === 404 && message.includes('could not find the requested'));
+  const isUnknown = /could not find the requested|404 page not found/.test(message);
+  return status === 503 || (status === 404 && isUnknown);
 }

@@ -63,7 +63,7 @@ interface Linted {
 
 async function lintMaterial(material: Material): Promise<Linted> {
   const text = Buffer.from(material.bytes).toString('utf8');
-  if (/^\s*["']?apiVersion["']?:/m.test(text)) return lintManifests(text, material.source);
+  if (/^[\s{]*["']?apiVersion["']?\s*:/m.test(text)) return lintManifests(text, material.source);
   const secrets = {
     pkcs12Password: (source: string) => pkcs12Password(undefined, source, process.env),
   };
@@ -84,8 +84,10 @@ function lintManifests(text: string, file: string): Linted {
     const [broken] = document.errors;
     if (broken !== undefined) throw usage(`${file} is no YAML: ${broken.message}`);
     const object = document.toJS({ maxAliasCount: 100 }) as Partial<KubeObject> | null;
-    const findings = lintObject(object ?? {}, String(document), file);
-    return findings === undefined ? [] : [findings];
+    return itemsOf(object ?? {}).flatMap((each) => {
+      const findings = lintObject(each, file);
+      return findings === undefined ? [] : [findings];
+    });
   });
   if (judged.length > 0) return { findings: judged.flat(), count: judged.length };
   throw usage(
@@ -93,12 +95,18 @@ function lintManifests(text: string, file: string): Linted {
   );
 }
 
+/** What `kubectl get -o yaml` prints for several. */
+function itemsOf(
+  object: Partial<KubeObject> & { readonly items?: unknown },
+): readonly Partial<KubeObject>[] {
+  const { kind = '', items } = object;
+  return kind.endsWith('List') && Array.isArray(items)
+    ? (items as Partial<KubeObject>[])
+    : [object];
+}
+
 /** Undefined for a kind that is not ours to judge. */
-function lintObject(
-  object: Partial<KubeObject>,
-  text: string,
-  file: string,
-): readonly LintFinding[] | undefined {
+function lintObject(object: Partial<KubeObject>, file: string): readonly LintFinding[] | undefined {
   const { kind = '', metadata } = object;
   const name = metadata?.name ?? '';
   const where = `${file} ${kind}/${name}`;
@@ -106,7 +114,7 @@ function lintObject(
   if (byApi !== undefined) {
     return byApi({ ...object, metadata: { ...metadata, name } } as KubeObject, where);
   }
-  return KINDS_OF_OURS.has(kind) ? lintSigner(text, file, where) : undefined;
+  return KINDS_OF_OURS.has(kind) ? lintSigner(JSON.stringify(object), file, where) : undefined;
 }
 
 function lintSigner(text: string, file: string, where: string): readonly LintFinding[] {

@@ -1,0 +1,227 @@
+// SPDX-License-Identifier: Apache-2.0
+/** inspect, lint, needs-renewal, issued, request --pkcs12, completion and install against a real API server. */
+import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
+import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import type { InspectReport } from '../../src/cli/commands/inspect/run.ts';
+import type { IssuedCertificateRow } from '../../src/operations/issued.ts';
+import { until } from '../cluster/until.ts';
+import { BUNDLE, countersign, type CommandResult } from '../support/cluster/countersign.ts';
+import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
+import { createPod, createTeam } from '../support/cluster/pods.ts';
+
+const WAIT_MS = 120_000;
+const PASSWORD = 'correct horse';
+const WEB = {
+  ...{ namespace: 'team-shown', name: 'web', serviceAccount: 'web', node: 'node-1' },
+  ...{ signerName: 'example.com/workload', keyType: 'ED25519' },
+};
+
+let fixture: Fixture;
+let directory: string;
+before(async () => {
+  directory = mkdtempSync(join(tmpdir(), 'commands-'));
+  fixture = await startFixture();
+  await createTeam(fixture.cluster, 'team-shown', ['web']);
+  await createPod(fixture.cluster, WEB);
+});
+after(async () => {
+  rmSync(directory, { recursive: true });
+  await fixture.stop();
+});
+
+function run(command: string, ...args: readonly string[]): Promise<CommandResult> {
+  const { kubeconfig } = fixture.cluster;
+  return countersign([command, '--kubeconfig', kubeconfig, ...args], undefined, BUNDLE);
+}
+
+function openssl(...args: readonly string[]): string {
+  return execFileSync('openssl', args, { cwd: directory, encoding: 'utf8' });
+}
+
+function file(name: string, text: string): string {
+  writeFileSync(join(directory, name), text);
+  return join(directory, name);
+}
+
+test('inspect shows what a pod mounts, and that its bundle trusts its certificate', async () => {
+  const report = await until('the pod has its certificate', WAIT_MS, async () => {
+    const { stdout, stderr } = await run('inspect', 'pod/web', '-n', 'team-shown', '-o', 'json');
+    const read = JSON.parse(stdout === '' ? '{"items": []}' : stdout) as InspectReport;
+    if (read.items.some(({ source }) => source.includes('certificateChain'))) return read;
+    throw new Error(stderr);
+  });
+  const leaf = report.items.find((each) => each.kind === 'certificate' && !each.isCa);
+  assert.ok(leaf?.kind === 'certificate');
+  assert.equal(leaf.key.type, 'Ed25519');
+  assert.ok(report.items.some(({ source }) => source.startsWith('ctb/')));
+  const trusted = report.relations.trusted?.find(({ certificate }) => certificate === leaf.source);
+  assert.match(trusted?.by.join() ?? '', /ctb\/example\.com:workload:/);
+});
+
+test('needs-renewal judges what a pod has by the exit codes of step', async () => {
+  const codes = await Promise.all(
+    [['--expires-in', '100%'], ['--expires-in', '90d'], ['--nothing']].map(
+      async (args) => (await run('needs-renewal', 'pod/web', '-n', 'team-shown', ...args)).code,
+    ),
+  );
+  assert.deepEqual(codes, [1, 0, 2]);
+  assert.equal((await run('needs-renewal', 'pod/none', '-n', 'team-shown')).code, 2);
+});
+
+test('request --pkcs12 writes a file that OpenSSL opens, and never replaces one', async () => {
+  const password = file('password', `${PASSWORD}\n`);
+  const store = join(directory, 'jane.p12');
+  const args = [
+    ...['--signer', 'example.com/people', '--name', 'jane', '--group', 'dev', '--out', directory],
+    ...['--as', 'jane', '--as-group', 'dev', '--as-group', 'system:authenticated'],
+    ...['--pkcs12', store, '--pkcs12-password-file', password],
+  ];
+  await fixture.cluster.kubectl([
+    ...['create', 'clusterrole', 'commands-request', '--verb=create,get'],
+    '--resource=certificatesigningrequests.certificates.k8s.io',
+  ]);
+  await fixture.cluster.kubectl([
+    ...['create', 'clusterrolebinding', 'commands-request'],
+    ...['--clusterrole=commands-request', '--group=dev'],
+  ]);
+  const first = await run('request', ...args);
+  assert.equal(first.code, 0, first.stderr);
+  assert.equal(statSync(store).mode & 0o777, 0o600);
+  const opened = openssl('pkcs12', '-in', store, '-passin', `pass:${PASSWORD}`, '-nodes');
+  assert.match(opened, /friendlyName: jane/);
+  assert.match(opened, /BEGIN PRIVATE KEY/);
+  const again = await run('request', ...args);
+  assert.equal(again.code, 2);
+  assert.match(again.stderr, /jane\.p12 exists/);
+});
+
+test('issued finds pods and people live, and says that there is no ledger', async () => {
+  const all = await run('issued', '-o', 'json');
+  assert.equal(all.code, 0, all.stderr);
+  assert.match(all.stderr, /no ledger answers/);
+  const rows = JSON.parse(all.stdout) as IssuedCertificateRow[];
+  assert.ok(rows.some(({ holder }) => holder === 'pod team-shown/web'));
+  assert.ok(rows.some(({ holder, names }) => holder === 'user jane' && names.includes('jane')));
+  const own = await run('issued', '--pod', 'team-shown/web', '-o', 'name');
+  assert.match(own.stdout, /^podcertificaterequest team-shown\//);
+  const [row] = rows;
+  const shown = await run('issued', '--serial', row?.serial ?? '', '-o', 'wide');
+  assert.match(shown.stdout, new RegExp(row?.fingerprint ?? 'none'));
+  assert.equal((await run('issued', '--user', 'nobody')).code, 3);
+});
+
+test('lint refuses the CSRs and bundles that the API server refuses, and no other', async () => {
+  openssl(
+    'req',
+    '-new',
+    '-newkey',
+    'ed25519',
+    '-nodes',
+    '-keyout',
+    'k',
+    '-subj',
+    '/CN=x',
+    '-out',
+    'x.csr',
+  );
+  openssl(...['req', '-x509', '-key', 'k', '-subj', '/CN=ca', '-days', '3', '-out', 'ca.pem']);
+  openssl(
+    ...['req', '-x509', '-key', 'k', '-subj', '/CN=leaf', '-days', '3', '-out', 'leaf.pem'],
+    ...['-addext', 'basicConstraints=critical,CA:FALSE'],
+  );
+  const pem = openssl('req', '-in', 'x.csr').trim();
+  const [ca, leaf] = ['ca.pem', 'leaf.pem'].map((name) => openssl('x509', '-in', name));
+  const csr = (spec: object): object => ({
+    ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' },
+    metadata: { name: 'linted' },
+    spec: {
+      request: Buffer.from(pem).toString('base64'),
+      ...{ signerName: 'other.example/x', usages: ['client auth'] },
+      ...spec,
+    },
+  });
+  const bundle = (spec: object, name = 'other.example:x:one'): object => ({
+    ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'ClusterTrustBundle', metadata: { name } },
+    spec: { signerName: 'other.example/x', trustBundle: ca, ...spec },
+  });
+  const objects: object[] = [
+    csr({}),
+    csr({ usages: [] }),
+    csr({ usages: ['client auth', 'client auth'] }),
+    csr({ usages: ['client-auth'] }),
+    csr({ expirationSeconds: 599 }),
+    csr({ expirationSeconds: 600 }),
+    csr({ signerName: 'nodomain/x' }),
+    csr({ signerName: 'other.example' }),
+    csr({ signerName: 'kubernetes.io/legacy-unknown' }),
+    csr({ signerName: 'kubernetes.io/kube-apiserver-client' }),
+    csr({ request: Buffer.from(pem.replace('Q', 'R')).toString('base64') }),
+    csr({ request: Buffer.from(ca ?? '').toString('base64') }),
+    bundle({}),
+    bundle({}, 'other.example:y:one'),
+    bundle({}, 'one'),
+    bundle({ signerName: undefined }, 'one'),
+    bundle({ signerName: undefined }, 'one:two'),
+    bundle({ trustBundle: '' }),
+    bundle({ trustBundle: leaf }),
+    bundle({ trustBundle: `${ca}${ca}` }),
+    bundle({ trustBundle: pem }),
+  ];
+  for (const [index, object] of objects.entries()) {
+    const input = JSON.stringify(object);
+    const asked = await fixture.cluster.kubectl(['create', '--dry-run=server', '-f', '-'], {
+      ...{ input, allowFailure: true },
+    });
+    const { code, stdout } = await run('lint', file(`${index}.json`, input));
+    assert.equal(code === 3, asked.code !== 0, `${input}\n${asked.stderr}\n${stdout}`);
+  }
+});
+
+test('completion asks for live names, with the flags that are typed already', async () => {
+  const { kubeconfig } = fixture.cluster;
+  const completed = async (...words: readonly string[]): Promise<string> =>
+    (await countersign(['__complete', ...words], undefined, BUNDLE)).stdout;
+  const own = ['--kubeconfig', kubeconfig];
+  assert.match(await completed('explain', ...own, '-n', 'team-shown', 'pod/'), /^pod\/web\t\n:4$/m);
+  assert.match(await completed('request', ...own, '--signer', ''), /^example\.com\/people\t$/m);
+  assert.match(await completed('inspect', ...own, '-n', 'team-sho'), /^team-shown\t\n:4$/m);
+  assert.match(await completed('authority', 'prepare', ...own, 'work'), /^workload\t$/m);
+  assert.equal(await completed('explain', '--kubeconfig', '/nowhere', 'pod/'), ':4\n');
+});
+
+test('install applies what manifests prints, again changes nothing, and uninstall leaves keys and definitions', async () => {
+  const values = file(
+    'values.yaml',
+    'signers: [{name: example.com/installed}]\nnamespace: installed-system\nkeysNamespace: installed-keys\n',
+  );
+  const dry = await run('install', '--values', values, '--dry-run=server', '--force-conflicts');
+  assert.equal(dry.code, 0, dry.stderr);
+  assert.match(dry.stdout, /created \(server dry run\)/);
+  const there = async (...args: readonly string[]): Promise<boolean> =>
+    (await fixture.cluster.kubectl(['get', ...args], { allowFailure: true })).code === 0;
+  const deployment = ['deployment', 'countersign-signer', '-n', 'installed-system'];
+  assert.equal(await there(...deployment), false);
+  // The fixture's own definitions and roles were applied by kubectl.
+  const conflict = await run('install', '--values', values);
+  assert.equal(conflict.code, 2, conflict.stdout);
+  assert.match(conflict.stderr, /somebody else manages it.*--force-conflicts/);
+  const installed = await run('install', '--values', values, '--force-conflicts');
+  assert.equal(installed.code, 0, installed.stderr);
+  assert.match(installed.stderr, /next: countersign check/);
+  assert.equal(await there(...deployment), true);
+  const again = await run('install', '--values', values, '--force-conflicts');
+  assert.doesNotMatch(again.stdout, / created$/m);
+  const planned = await run('uninstall', '--dry-run');
+  assert.match(planned.stdout, /customresourcedefinition\/clustersigners\.countersign\.dev kept/);
+  assert.equal(await there(...deployment), true);
+  const removed = await run('uninstall');
+  assert.equal(removed.code, 0, removed.stderr);
+  assert.equal(await there(...deployment), false);
+  assert.equal(await there('namespace', 'installed-keys'), true);
+  assert.equal(await there('clustersigner', 'workload'), true);
+  assert.equal(await there('secret', 'workload-ca', '-n', 'countersign-keys'), true);
+});
