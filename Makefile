@@ -152,6 +152,11 @@ test-acme: node_modules controlplane dist/countersign.mjs ## ACME with Pebble, s
 test-acme-killed: node_modules controlplane ## acme on a real API server, killed at each boundary between two calls or writes, and one of two replicas killed; some minutes
 	$(RUN) node --test --test-concurrency=1 --test-timeout=900000 test/acme/killed-matrix.ts test/acme/lives/failover-run.ts
 
+.PHONY: test-examples
+test-examples: node_modules controlplane dist/countersign.mjs ## examples/ as shipped, with nginx, HAProxy, PostgreSQL, Prometheus, curl and Go in pods that run; takes root
+	$(RUN) node test/cluster/real-pods/build.ts >/dev/null
+	$(RUN) node --test --test-timeout=900000 test/examples/run.ts
+
 .PHONY: test-ledger
 test-ledger: node_modules ## The ledger: its log judged by Go, its store on PostgreSQL, and after crashes
 	$(RUN) node test/ledger/build.ts >/dev/null
@@ -284,6 +289,10 @@ bench-injection: node_modules controlplane ## CPU time of the API server a pod, 
 .PHONY: bench-check
 bench-check: node_modules controlplane dist/countersign.mjs ## How long `countersign check` takes with 1,000 signers and 150,000 pods; ARGS='--signers 100 --pods 1000'
 	$(RUN) node bench/check/main.ts $(ARGS)
+
+.PHONY: bench-services
+bench-services: node_modules controlplane dist/countersign.mjs ## Certificates a second with names of Services beside those without, and memory; ARGS='--services 1000 --pods 10000 --rounds 3'
+	$(RUN) node bench/services/main.ts $(ARGS)
 
 .PHONY: bench-path
 bench-path: node_modules dist/countersign.mjs ## CPU time a certificate from frame to answer, builds in turns; ARGS='--bundles old.mjs,dist/countersign.mjs'

@@ -29,11 +29,16 @@ const START_MS = 60_000;
 /** While the first one is awaited, and for who ends at once after the last one. */
 const METER_MS = 20;
 
-/** Starts the contender on its backlog, measures until all are Issued, verifies, and ends it. */
+/**
+ * Starts the contender on its backlog, measures until all are Issued, verifies, and ends it.
+ *
+ * @param atEnd - is told its process before it is ended
+ */
 export async function measureDrain(
   { cluster, client }: BenchCluster,
   contender: Contender,
   backlog: Backlog,
+  atEnd: (pid: number) => void = () => undefined,
 ): Promise<Drain> {
   const { size, signerName } = backlog;
   const { resourceVersion } = await backlog.list();
@@ -58,6 +63,7 @@ export async function measureDrain(
     await Promise.race([issued.all, running.failed, late]);
     const last = meter();
     clearInterval(metering);
+    atEnd(running.pid);
     await verifyIssued(client, contender, backlog);
     return drainOf(size, { began, first: await first, last });
   } finally {

@@ -43,17 +43,24 @@ export function repeated(stubs: readonly string[], size: number): readonly strin
   return Array.from({ length: size }, (_, index) => stubs[index % stubs.length] ?? '');
 }
 
-/** Every contender gets the same keys; creation is not part of what is measured. */
+/**
+ * Every contender gets the same keys; creation is not part of what is measured.
+ *
+ * @param podUids - of pods that are there; default: of none
+ */
 export async function createBacklog(
   { client }: BenchCluster,
   signerName: string,
   stubs: readonly string[],
+  podUids: readonly string[] = [],
 ): Promise<Backlog> {
   const path = REQUESTS.collection(NAMESPACE);
   // Several backlogs may lie beside each other.
   const prefix = signerName.slice(signerName.indexOf('/') + 1);
   await inParallel(stubs, CREATIONS_IN_FLIGHT, async (stub, index) => {
-    const body = podRequest({ signerName, name: `${prefix}-${index}`, stub });
+    const made = podRequest({ signerName, name: `${prefix}-${index}`, stub });
+    const podUID = podUids[index] ?? made.spec.podUID;
+    const body = { ...made, spec: { ...made.spec, podUID } };
     await client.request({ method: 'POST', path, body });
   });
   const fieldSelector = `spec.signerName=${signerName}`;

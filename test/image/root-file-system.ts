@@ -41,11 +41,19 @@ export class RootFileSystem {
     cpSync(from, join(this.directory, path), { recursive: true, verbatimSymlinks: true });
   }
 
-  /** The program with the shared libraries that it needs, where the dynamic linker looks for them. */
-  async copyProgram(from: string, path: string): Promise<void> {
+  /**
+   * The program with the shared libraries that it needs, where the dynamic linker looks for them.
+   *
+   * @param env - by which the linker of this machine finds them
+   */
+  async copyProgram(
+    from: string,
+    path: string,
+    env: NodeJS.ProcessEnv = process.env,
+  ): Promise<void> {
     this.copy(from, path, 0o755);
     // One line each: `libm.so.6 => /lib/…/libm.so.6 (0x…)`, or `/lib64/ld-linux-x86-64.so.2 (0x…)`.
-    const lines = (await run('ldd', [from])).split('\n');
+    const lines = (await run('ldd', [from], env)).split('\n');
     for (const line of lines) {
       const library = /(?:=>|^)\s*(\/\S+) \(0x/.exec(line)?.[1];
       if (library !== undefined) this.copy(library, library, 0o755);
