@@ -42,6 +42,7 @@ import { addRequestCommand } from './commands/request/flags.ts';
 import { addRevokeCommand } from './commands/revoke/flags.ts';
 import { requireNode, VERSION } from '../app/version.ts';
 import { addLedgerComponentOptions } from './ledger-options.ts';
+import { HELP_STYLE, applyManners, nextAfter } from './manners.ts';
 import { printProgress } from './terminal.ts';
 
 /** Exit codes: 1 an error, 2 an invalid command line. */
@@ -149,6 +150,7 @@ function program(): Command {
     .version(VERSION)
     // Flags after a command belong to that command: authority and its verbs share some.
     .enablePositionalOptions()
+    .configureHelp(HELP_STYLE)
     .showHelpAfterError('(--help shows the flags)')
     // commander would exit with 1, which commands have another meaning for.
     .exitOverride(({ exitCode }) => process.exit(exitCode === 0 ? 0 : EXIT_USAGE));
@@ -179,6 +181,7 @@ function program(): Command {
   addRefreshCommand(root);
   addRevokeCommand(root);
   addCompletionCommands(root);
+  applyManners(root);
   return root;
 }
 
@@ -189,6 +192,8 @@ try {
   else await import('../ledger/store/worker.ts');
 } catch (error) {
   printProgress(`countersign: ${messageOf(error)}`);
+  const next = nextAfter(error, process.argv.slice(2));
+  if (next !== undefined) printProgress(`next: ${next}`);
   const usage =
     error instanceof RangeError || (error instanceof SignerError && error.code === 'USAGE');
   process.exit(usage ? EXIT_USAGE : EXIT_FAILED);

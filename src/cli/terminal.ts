@@ -24,6 +24,17 @@ export function printRows(rows: readonly (readonly string[])[]): void {
   process.stdout.write(rows.map((row) => `${row.map(printable).join('\t')}\n`).join(''));
 }
 
+const SIGN_OF_LIFE_MS = 1_000;
+let slow: NodeJS.Timeout | undefined;
+
+/** Says on a terminal that a command is still at work after a second: programs read nothing of it. */
+export function sayWhenSlow(command: string): void {
+  if (!process.stderr.isTTY) return;
+  slow = setTimeout(() => {
+    printProgress(`countersign ${command} is at work; Ctrl-C ends it`);
+  }, SIGN_OF_LIFE_MS).unref();
+}
+
 /** Writes one line of progress or an error to stderr. */
 export function printProgress(line: string): void {
   process.stderr.write(`${printable(line)}\n`);
@@ -52,6 +63,7 @@ export async function askSecret(question: string): Promise<string> {
       message: `nobody can be asked "${printable(question.trim())}" here: stdin is no terminal; name a file with the password`,
     });
   }
+  clearTimeout(slow);
   process.stderr.write(printable(question));
   // Readline edits the line; its echo goes nowhere.
   const nowhere = new Writable({

@@ -45,7 +45,7 @@ function add(root: Command, name: string, decision: Approval, description: strin
     .addOption(
       new Option('-o, --output <format>', 'output format').choices(OUTPUTS).default('text'),
     )
-    .addHelpText('after', EXAMPLES[decision] + EXIT_CODES);
+    .addHelpText('before', EXAMPLES[decision] + EXIT_CODES);
   addUserOptions(command).action(
     async (subjects: string[], options: Omit<DecideOptions, 'propagation'>) => {
       const { decideRequests } = await import('./run.ts');

@@ -40,7 +40,7 @@ export function addCheckCommand(root: Command): void {
     .addOption(
       new Option('-o, --output <format>', 'output format').choices(OUTPUTS).default('text'),
     )
-    .addHelpText('after', HELP);
+    .addHelpText('before', HELP);
   addUserOptions(command).action(async (options: CheckOptions) => {
     const { check } = await import('./run.ts');
     process.exitCode = await check(options);

@@ -19,7 +19,7 @@ export function addCompletionCommands(root: Command): void {
     .command('completion')
     .description('print a script that completes commands, flags and live names in your shell')
     .addArgument(new Argument('<shell>', 'your shell').choices(['bash', 'zsh', 'fish', 'kubectl']))
-    .addHelpText('after', HELP)
+    .addHelpText('before', HELP)
     .action(async (shell: 'bash' | 'zsh' | 'fish' | 'kubectl') => {
       const { printScript } = await import('./run.ts');
       printScript(shell);
@@ -33,5 +33,12 @@ export function addCompletionCommands(root: Command): void {
     .action(async (words: readonly string[]) => {
       const { printCompletions } = await import('./run.ts');
       await printCompletions(root, words);
+    });
+  root
+    .command('__commands', { hidden: true })
+    .description('print all commands with their flags and their help as JSON')
+    .action(async () => {
+      const { printCommands } = await import('./run.ts');
+      printCommands(root);
     });
 }

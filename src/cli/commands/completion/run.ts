@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
 import { printable } from '../../../quote.ts';
-import { printRows, printText } from '../../terminal.ts';
+import { printDocument, printRows, printText } from '../../terminal.ts';
 import { complete } from './candidates.ts';
 import { liveNames } from './live-names.ts';
 import { SCRIPTS } from './scripts.ts';
@@ -21,4 +21,39 @@ export async function printCompletions(root: Command, words: readonly string[]):
     .filter(({ value }) => printable(value) === value)
     .map(({ value, description = '' }) => [value, description]);
   printRows([...rows, [`:${directive}`]]);
+}
+
+/** Runs `countersign __commands`: what documentation and tests know of the command line. */
+export function printCommands(root: Command): void {
+  printDocument(`${JSON.stringify(describe(root, []), undefined, 1)}\n`);
+}
+
+interface DescribedCommand {
+  /** `authority show` */
+  readonly path: string;
+  /** Long flags. */
+  readonly flags: readonly string[];
+  /** What `--help` prints. */
+  readonly help: string;
+}
+
+function describe(command: Command, before: readonly string[]): readonly DescribedCommand[] {
+  return command.commands
+    .filter((each) => !each.name().startsWith('_'))
+    .flatMap((each) => {
+      const path = [...before, each.name()];
+      const flags = each.options.flatMap(({ long }) => long ?? []);
+      return [{ path: path.join(' '), flags, help: helpOf(each) }, ...describe(each, path)];
+    });
+}
+
+function helpOf(command: Command): string {
+  let text = '';
+  command.configureOutput({
+    writeOut: (part) => {
+      text += part;
+    },
+  });
+  command.outputHelp();
+  return text;
 }

@@ -39,7 +39,7 @@ export function addExplainCommand(root: Command): void {
     .addOption(
       new Option('-o, --output <format>', 'output format').choices(OUTPUTS).default('text'),
     )
-    .addHelpText('after', HELP);
+    .addHelpText('before', HELP);
   addUserOptions(command).action(async (subject: string, options: ExplainOptions) => {
     const { explainSubject } = await import('./run.ts');
     process.exitCode = await explainSubject(subject, options);

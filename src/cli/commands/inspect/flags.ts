@@ -48,7 +48,7 @@ export function addInspectCommand(root: Command): void {
         .choices(['text', 'json', 'yaml', 'pem'])
         .default('text'),
     )
-    .addHelpText('after', HELP);
+    .addHelpText('before', HELP);
   addUserOptions(command).action(async (sources: string[], options: InspectOptions) => {
     const { inspect } = await import('./run.ts');
     process.exitCode = await inspect(sources, options);

@@ -57,7 +57,7 @@ export function addInstallCommands(root: Command): void {
     )
     .option('--force-conflicts', 'take over fields that others manage', false)
     .addOption(outputOption())
-    .addHelpText('after', INSTALL_HELP);
+    .addHelpText('before', INSTALL_HELP);
   addUserOptions(install).action(async (options: InstallOptions) => {
     const run = await import('./run.ts');
     process.exitCode = await run.install(options);
@@ -67,7 +67,7 @@ export function addInstallCommands(root: Command): void {
     .description('delete what countersign install has made; keys, trust and definitions stay')
     .option('--dry-run', 'say what would be deleted', false)
     .addOption(outputOption())
-    .addHelpText('after', UNINSTALL_HELP);
+    .addHelpText('before', UNINSTALL_HELP);
   addUserOptions(uninstall).action(async (options: UninstallOptions) => {
     const run = await import('./uninstall.ts');
     process.exitCode = await run.uninstall(options);
@@ -79,7 +79,7 @@ export function addInstallCommands(root: Command): void {
     .addOption(
       new Option('-o, --output <format>', 'output format').choices(OUTPUTS).default('text'),
     )
-    .addHelpText('after', IMAGES_HELP)
+    .addHelpText('before', IMAGES_HELP)
     .action(async (options: ImagesOptions) => {
       const run = await import('./images.ts');
       await run.images(options);

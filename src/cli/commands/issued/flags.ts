@@ -25,6 +25,7 @@ export function addIssuedCommand(root: Command): void {
     .command('issued')
     .description('list certificates: who has them, of which CA, until when')
     .option('-n, --namespace <name>', 'only of this namespace (default: of all)')
+    .option('-A, --all-namespaces', 'of all namespaces, which is the default', false)
     .option('--signer <name>', 'only of this signer name')
     .option('--pod <namespace/name>', 'only of this pod')
     .option('--user <name>', 'only of this user')
@@ -46,7 +47,7 @@ export function addIssuedCommand(root: Command): void {
         .choices(['table', 'wide', 'json', 'yaml', 'name'])
         .default('table'),
     )
-    .addHelpText('after', HELP);
+    .addHelpText('before', HELP);
   addUserOptions(command).action(async (options: IssuedOptions) => {
     const { issued } = await import('./run.ts');
     process.exitCode = await issued(options);

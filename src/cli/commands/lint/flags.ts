@@ -28,7 +28,7 @@ export function addLintCommand(root: Command): void {
     .addOption(
       new Option('-o, --output <format>', 'output format').choices(OUTPUTS).default('text'),
     )
-    .addHelpText('after', HELP);
+    .addHelpText('before', HELP);
   addUserOptions(command).action(async (sources: string[], options: LintOptions) => {
     const { lint } = await import('./run.ts');
     process.exitCode = await lint(sources, options);

@@ -23,7 +23,7 @@ export function addManifestsCommand(root: Command): void {
       [],
     )
     .option('--output <directory>', 'write the files there instead of printing')
-    .addHelpText('after', HELP)
+    .addHelpText('before', HELP)
     .action(async (options: ManifestsOptions) => {
       const { writeManifests } = await import('./run.ts');
       await writeManifests(options);

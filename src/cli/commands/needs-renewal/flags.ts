@@ -43,7 +43,7 @@ export function addNeedsRenewalCommand(root: Command): void {
     .addOption(
       new Option('-o, --output <format>', 'output format').choices(OUTPUTS).default('text'),
     )
-    .addHelpText('after', HELP);
+    .addHelpText('before', HELP);
   addUserOptions(command).action(async (sources: string[], options: NeedsRenewalOptions) => {
     const { needsRenewal } = await import('./run.ts');
     process.exitCode = await needsRenewal(sources, options);

@@ -57,7 +57,7 @@ export function addRequestCommand(root: Command): void {
         .argParser(durationFlag)
         .default(DEFAULT_WAIT_SECONDS, '10m'),
     )
-    .addHelpText('after', HELP);
+    .addHelpText('before', HELP);
   addUserOptions(command).action(async (options: RequestOptions) => {
     const { request } = await import('./run.ts');
     await request(options);

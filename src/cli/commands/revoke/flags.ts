@@ -45,7 +45,7 @@ export function addRevokeCommand(root: Command): void {
     )
     .option('-n, --namespace <name>', 'namespace of the Order')
     .option('--force', 'an Order: also where its certificate is in use', false)
-    .addHelpText('after', HELP);
+    .addHelpText('before', HELP);
   addUserOptions(revoke).action(
     async (order: string | undefined, options: RevokeCertificatesOptions) => {
       const { runRevokeCommand } = await import('./run.ts');

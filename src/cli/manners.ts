@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What holds for every command that people run: help that begins with examples, what to type next, and a sign of life. */
+import { Help, type Command } from 'commander';
+import { KubeError } from '../kube/client/kube-error.ts';
+import { SignerError } from '../errors.ts';
+import { sayWhenSlow } from './terminal.ts';
+
+/** Examples of the commands whose flags have none beside them, by the words that lead to them. */
+const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
+  'authority show': [
+    'countersign authority show',
+    'countersign authority show workload people -o yaml',
+  ],
+  'authority prepare': ['countersign authority prepare workload --dry-run'],
+  'authority activate': ['countersign authority activate workload sha256:1f3c9a20'],
+  'authority taint': [
+    'countersign authority taint workload sha256:1f3c9a20 --dry-run',
+    'countersign authority taint workload sha256:1f3c9a20 --restart --rate 10',
+  ],
+  'authority revoke': ['countersign authority revoke workload sha256:1f3c9a20 --dry-run'],
+  'ledger search': [
+    'countersign ledger search --pod team-a/web-0',
+    'countersign ledger search --signer example.com/workload --expires-in 7d -o csv',
+  ],
+  'ledger show': ['countersign ledger show 1-42', 'countersign ledger show 1-42 -o pem'],
+  'ledger prove': ['countersign ledger prove 1-42 > proof.txt'],
+  'ledger verify': [
+    'countersign ledger verify',
+    'countersign ledger verify --checkpoint kept-elsewhere.txt',
+  ],
+  'ledger export': ['countersign ledger export --file records.jsonl'],
+  'policy test': [
+    'countersign policy test --signer-file signer.yaml --csr jane.csr --user jane --group dev',
+    'countersign policy test --signer-file signer.yaml --pod pod.yaml',
+  ],
+  'policy replay': ['countersign policy replay --signer-file new.yaml --since 30d'],
+  rbac: ['countersign rbac --help', 'countersign rbac --from-cluster > roles.yaml'],
+  conformance: ['countersign conformance --kind csr --signer example.com/people'],
+  'refresh plan': ['countersign refresh plan', 'countersign refresh plan --namespace team-a'],
+  'operator plan': ['countersign operator plan --file countersign.yaml'],
+  'cert-manager-operator plan': ['countersign cert-manager-operator plan --file deployment.yaml'],
+  'account-key': ['countersign account-key example.com/public'],
+  'persist-record': ['countersign persist-record example.com/public www.example.com'],
+};
+
+/** An empty line between the examples and the rest. */
+export const HELP_STYLE: Partial<Help> = {
+  formatHelp: (command, helper) => `\n${Help.prototype.formatHelp.call(helper, command, helper)}`,
+};
+
+/** What to type after an error of the API server. */
+const NEXT: Readonly<Record<string, string>> = {
+  KUBE_CONFIG: 'kubectl config get-contexts, then --context NAME or --kubeconfig FILE',
+  KUBE_UNAUTHORIZED: 'kubectl auth whoami',
+  KUBE_FORBIDDEN: 'kubectl auth can-i --list, and show it to who grants permissions',
+  KUBE_UNAVAILABLE: 'kubectl get --raw /readyz',
+};
+
+/** Gives each command its examples, and lets those that take long say so on a terminal. */
+export function applyManners(root: Command): void {
+  for (const [path, examples] of Object.entries(EXAMPLES)) {
+    const lines = examples.map((each) => `  ${each}`);
+    commandAt(root, path)?.addHelpText('before', ['', 'Examples:', ...lines].join('\n'));
+  }
+  root.hook('preAction', (_, action) => {
+    // A component tells its own log; what completes a word is silent.
+    const isForPeople = action.options.some(({ long }) => long === '--as');
+    if (isForPeople) sayWhenSlow(action.name());
+  });
+}
+
+function commandAt(root: Command, path: string): Command | undefined {
+  return path
+    .split(' ')
+    .reduce<Command | undefined>(
+      (command, word) => command?.commands.find((each) => each.name() === word),
+      root,
+    );
+}
+
+/**
+ * What to type after an error.
+ *
+ * @param command - what was typed, for an error of usage
+ * @returns undefined where its message says all
+ */
+export function nextAfter(error: unknown, command: readonly string[]): string | undefined {
+  if (error instanceof KubeError || error instanceof SignerError) {
+    const [name = ''] = command;
+    const isName = /^[a-z][a-z-]*$/.test(name);
+    if (error.code === 'USAGE') return isName ? `countersign ${name} --help` : undefined;
+    return NEXT[error.code];
+  }
+  return undefined;
+}

@@ -1,0 +1,136 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What holds for every command that people run, now and for those to come. */
+import assert from 'node:assert/strict';
+import { before, test } from 'node:test';
+import { countersign } from '../support/cluster/countersign.ts';
+
+interface DescribedCommand {
+  readonly path: string;
+  readonly flags: readonly string[];
+  readonly help: string;
+}
+
+let all: readonly DescribedCommand[];
+/** Those that people run: a component has the flags of its log. */
+let people: readonly DescribedCommand[];
+
+before(async () => {
+  const { stdout, code, stderr } = await countersign(['__commands']);
+  assert.equal(code, 0, stderr);
+  all = JSON.parse(stdout) as readonly DescribedCommand[];
+  const isGroup = ({ path }: DescribedCommand): boolean =>
+    all.some((each) => each.path.startsWith(`${path} `));
+  people = all.filter((each) => !each.flags.includes('--log-format') && !isGroup(each));
+});
+
+test('there are commands', () => {
+  assert.ok(people.length > 25, `${people.length}`);
+  assert.ok(people.some(({ path }) => path === 'authority show'));
+  assert.ok(!people.some(({ path }) => path === 'signer'));
+});
+
+test('the help of each command begins with examples', () => {
+  const others = people.filter(({ help }) => !/^\s*Examples:\n {2}\S/.test(help));
+  assert.deepEqual(
+    others.map(({ path }) => path),
+    [],
+  );
+});
+
+test('each example names a command that there is, and flags that it has', () => {
+  const wrong = people.flatMap(({ help }) => {
+    const [, examples = ''] = /Examples:\n((?: {2}.*\n)+)/.exec(help) ?? [];
+    return examples.split('\n').flatMap((line) => {
+      const [, typed] =
+        /countersign ([^|#>;]*)/.exec(
+          line.replace(/ {3,}.*/, (rest) => (/^ +[^-]/.test(rest) ? '' : rest)),
+        ) ?? [];
+      return typed === undefined ? [] : wrongIn(typed);
+    });
+  });
+  assert.deepEqual(wrong, []);
+});
+
+function wrongIn(typed: string): readonly string[] {
+  const words = typed.trim().split(/\s+/);
+  const command = [words.slice(0, 2).join(' '), words[0] ?? '']
+    .map((path) => all.find((each) => each.path === path))
+    .find((each) => each !== undefined);
+  if (command === undefined) return [`no command: ${typed}`];
+  const flags = words
+    .filter((word) => word.startsWith('--'))
+    .map((word) => word.split('=')[0] ?? '');
+  return flags
+    .filter((flag) => flag !== '--help' && !command.flags.includes(flag))
+    .map((flag) => `${command.path} has no ${flag}`);
+}
+
+/** Commands that call no API server, and why. */
+const WITHOUT_CLUSTER = new Set([
+  ...['images', 'manifests', 'completion'],
+  // It reads a cluster only to be told which names there are.
+  ...['rbac', 'policy test'],
+]);
+
+test('each command that calls an API server takes --kubeconfig, --context and --as', () => {
+  const wanted = ['--kubeconfig', '--context', '--as', '--as-group'];
+  const others = people.filter(
+    ({ path, flags }) =>
+      !WITHOUT_CLUSTER.has(path) && !wanted.every((each) => flags.includes(each)),
+  );
+  assert.deepEqual(
+    others.map(({ path }) => path),
+    [],
+  );
+});
+
+/** Commands whose result has a form of its own. */
+const WITH_OTHER_RESULT = new Map([
+  ['request', 'files'],
+  ['completion', 'a script'],
+  ['manifests', 'YAML of objects'],
+  ['rbac', 'YAML of objects'],
+  ['ledger prove', 'a C2SP tlog-proof'],
+  ['ledger export', 'JSON Lines'],
+  // Text alone, until somebody asks for more.
+  ['operator plan', 'a plan as text'],
+  ['cert-manager-operator plan', 'a plan as text'],
+  ['account-key', 'where the key is, as text'],
+  ['persist-record', 'one line of a zone'],
+  ['policy test', 'the verdict as text, and an exit code'],
+]);
+
+test('each command that has a result prints it as JSON', () => {
+  const others = people.filter(({ help, path }) => {
+    const [, choices = ''] = /--output <[^]*?choices:([^)]*)\)/.exec(help) ?? [];
+    return !WITH_OTHER_RESULT.has(path) && !/"json"/.test(choices);
+  });
+  assert.deepEqual(
+    others.map(({ path }) => path),
+    [],
+  );
+});
+
+const errors: [args: readonly string[], code: number, next: RegExp][] = [
+  [['lint', '/nowhere'], 2, /^next: countersign lint --help$/m],
+  [['inspect', 'https://localhost:1'], 2, /^next: countersign inspect --help$/m],
+  [['explain', 'pod/x', '--kubeconfig', '/nowhere'], 1, /^next: kubectl config get-contexts/m],
+  [['needs-renewal', '/nowhere'], 2, /name a file/],
+  [['bogus'], 2, /--help shows the flags/],
+  [['check', '--bogus'], 2, /--help shows the flags/],
+  [['issued', '--expires-in', 'soon'], 2, /--help shows the flags/],
+];
+
+for (const [args, code, next] of errors) {
+  test(`an error says what to type next: ${args.join(' ')}`, async () => {
+    const result = await countersign(args);
+    assert.equal(result.code, code, result.stderr);
+    assert.match(result.stderr, next);
+    assert.equal(result.stdout, '');
+  });
+}
+
+test('nothing is colored where no terminal reads it', async () => {
+  const { stdout, stderr } = await countersign(['check', '--kubeconfig', '/nowhere']);
+  assert.ok(!`${stdout}${stderr}`.includes('\u001B'));
+});
