@@ -4,6 +4,7 @@
  * before the library of Standard Webhooks.
  */
 import assert from 'node:assert/strict';
+import { generateKeyPairSync, type KeyObject } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -17,12 +18,16 @@ import { webhook } from '../../src/controllers/ledger/publishing/webhook.ts';
 import { witness } from '../../src/controllers/ledger/publishing/witness.ts';
 import {
   formatVerifierKey,
+  noteSigner,
   openSqlite,
   openStore,
   parseWitnessKey,
+  signHeads as signHeadsOf,
+  type LedgerKeys,
   type LedgerStore,
 } from '../../src/ledger/index.ts';
-import { issuedBatch, NOW } from '../support/ledger/records.ts';
+import type { LogNaming } from '../../src/ledger/store/logs.ts';
+import { issuedBatch, NOW, PREFIX } from '../support/ledger/records.ts';
 import { signed, signHeads } from '../support/ledger/store-laws.ts';
 import { verdictOf } from './build.ts';
 import { startLitewitness, type Litewitness } from './litewitness.ts';
@@ -154,4 +159,32 @@ test('what a webhook gets is verified by the library of Standard Webhooks; anoth
   assert.notEqual(await verdictOf('webhook', other, [bodyFile, headersFile]), '');
   writeFileSync(bodyFile, `${body} `);
   assert.notEqual(await verdictOf('webhook', secret, [bodyFile, headersFile]), '');
+});
+
+test('while a key is replaced, Go’s note accepts checkpoints of the new log by either key; afterwards only by its own', async () => {
+  const [former, current] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
+  const naming = (key: KeyObject): LogNaming => ({
+    prefix: PREFIX,
+    publicKey: noteSigner(PREFIX, key).publicKey,
+  });
+  const store = await openStore(openSqlite(join(root, 'rotated.db')));
+  await store.append(issuedBatch(0, 3), { naming: naming(former.privateKey), now: NOW });
+  const next = { naming: naming(current.privateKey), now: NOW };
+  await store.append(issuedBatch(3, 5), next);
+  const verdicts = async (keys: LedgerKeys): Promise<readonly boolean[]> => {
+    const note = (await signHeadsOf(store, keys)).at(-1)?.note ?? '';
+    const file = join(root, 'rotated');
+    writeFileSync(file, note);
+    const names = [
+      noteSigner(`${PREFIX}/2026`, former.privateKey),
+      noteSigner(`${PREFIX}/2026-2`, current.privateKey),
+    ];
+    return Promise.all(
+      names.map(async (key) => (await verdictOf('signed', formatVerifierKey(key), [file])) === ''),
+    );
+  };
+  assert.deepEqual(await verdicts([current.privateKey, former.privateKey]), [true, true]);
+  await store.append(issuedBatch(5, 7), next);
+  assert.deepEqual(await verdicts([current.privateKey]), [false, true]);
+  await store.close();
 });

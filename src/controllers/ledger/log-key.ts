@@ -24,7 +24,8 @@ export interface LogKey {
 const SECRETS = resource({ group: '', version: 'v1', plural: 'secrets' });
 
 /**
- * Reads the keys, and makes the first one.
+ * Reads the keys, and makes the one that signs where there is none: the first one, or the next after an administrator has
+ * moved it to {@link PREVIOUS}.
  *
  * @throws KubeError; SignerError LEDGER_MALFORMED if the Secret holds something else
  */
@@ -34,18 +35,15 @@ export async function loadLogKey(
 ): Promise<LogKey> {
   const path = SECRETS.object({ namespace, name: LOG_KEY_SECRET });
   const secret = await client.request<Secret>({ method: 'GET', path });
-  const current = secret.data?.[CURRENT];
-  if (current !== undefined && current !== '') {
-    const previous = secret.data?.[PREVIOUS];
-    const former = previous === undefined || previous === '' ? [] : [keyIn(previous)];
-    return keyOf([keyIn(current), ...former]);
-  }
+  const [current = '', previous = ''] = [CURRENT, PREVIOUS].map((name) => secret.data?.[name]);
+  const former = previous === '' ? [] : [keyIn(previous)];
+  if (current !== '') return keyOf([keyIn(current), ...former]);
   const { privateKey } = generateKeyPairSync('ed25519');
   const pem = privateKey.export({ type: 'pkcs8', format: 'pem' });
   const data = { ...secret.data, [CURRENT]: Buffer.from(pem).toString('base64') };
   // With the resourceVersion that was read: of two that begin, one makes the key.
   await client.request({ method: 'PUT', path, body: { ...secret, data } });
-  return keyOf([privateKey]);
+  return keyOf([privateKey, ...former]);
 }
 
 function keyOf(keys: LedgerKeys): LogKey {

@@ -10,9 +10,16 @@ export interface Checkpoint extends TreeHead {
   readonly origin: string;
 }
 
-/** The signed note of a tree's head. */
-export function signCheckpoint({ origin, size, root }: Checkpoint, signer: NoteSigner): string {
-  return signNote(`${origin}\n${size}\n${Buffer.from(root).toString('base64')}\n`, [signer]);
+/**
+ * The signed note of a tree's head.
+ *
+ * @param signers - the log's own key first; keys after it are for who knows only a former log
+ */
+export function signCheckpoint(
+  { origin, size, root }: Checkpoint,
+  ...signers: readonly [NoteSigner, ...NoteSigner[]]
+): string {
+  return signNote(`${origin}\n${size}\n${Buffer.from(root).toString('base64')}\n`, signers);
 }
 
 /**

@@ -7,7 +7,10 @@ import { sameBytes } from '../../bytes.ts';
 export const HASH_BYTES = 32;
 
 const LEAF = Uint8Array.of(0);
-const NODE = Uint8Array.of(1);
+/** What is hashed, used again for each hash: a check of a ledger makes millions of them. */
+const leaf = new Uint8Array(1 + HASH_BYTES);
+const node = new Uint8Array(1 + 2 * HASH_BYTES);
+node[0] = 1;
 
 /** SHA-256 of `data`, 32 bytes. */
 export function sha256(data: Uint8Array): Uint8Array {
@@ -16,12 +19,16 @@ export function sha256(data: Uint8Array): Uint8Array {
 
 /** The hash of a leaf (RFC 6962 §2.1). */
 export function leafHash(entry: Uint8Array): Uint8Array {
-  return sha256(Buffer.concat([LEAF, entry]));
+  if (entry.length !== HASH_BYTES) return sha256(Buffer.concat([LEAF, entry]));
+  leaf.set(entry, 1);
+  return sha256(leaf);
 }
 
 /** The hash above `left` and `right`. */
 export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
-  return sha256(Buffer.concat([NODE, left, right]));
+  node.set(left, 1);
+  node.set(right, 1 + HASH_BYTES);
+  return sha256(node);
 }
 
 /** The root of a tree without entries (RFC 6962 §2.1). */

@@ -20,7 +20,8 @@ export interface SignedHead {
 
 /**
  * Signs a checkpoint of each log that has grown since its last one, and keeps it: publish what this returns. A log whose
- * key is no longer there stays as it is.
+ * key is no longer there stays as it is. The key of the log before signs, too, as long as it is kept: who knows only that
+ * one accepts the checkpoint all the same.
  *
  * @throws SignerError LEDGER_INCONSISTENT if a log does not continue its last checkpoint: then none is signed
  */
@@ -29,10 +30,13 @@ export async function signHeads(
   keys: LedgerKeys,
 ): Promise<readonly SignedHead[]> {
   const signed: SignedHead[] = [];
+  const logs = await store.logs();
   for (const head of await store.unsignedHeads()) {
     const signer = signerOf(keys, head);
     if (signer === undefined) continue;
-    const note = signCheckpoint(head, signer);
+    const former = logs[logs.findIndex(({ number }) => number === head.log) - 1];
+    const overlap = former === undefined ? undefined : signerOf(keys, former);
+    const note = signCheckpoint(head, signer, ...(overlap === undefined ? [] : [overlap]));
     await store.keepCheckpoint(head, note);
     signed.push({ log: head.log, size: head.size, note });
   }

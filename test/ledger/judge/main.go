@@ -11,7 +11,8 @@ import (
 	"golang.org/x/mod/sumdb/note"
 )
 
-const usage = `ledgerjudge note VKEY CHECKPOINT
+const usage = `ledgerjudge signed VKEY NOTE
+ledgerjudge note VKEY CHECKPOINT
 ledgerjudge tlog VKEY DIRECTORY [OLDER-CHECKPOINT ...]
 ledgerjudge fsck VKEY DIRECTORY
 ledgerjudge inclusion VKEY PROOF
@@ -47,6 +48,13 @@ func verdict(name, key string, files []string) error {
 
 func judge(name string, verifier note.Verifier, files []string) error {
 	switch name {
+	case "signed":
+		text, err := os.ReadFile(files[0])
+		if err != nil {
+			return err
+		}
+		_, err = note.Open(text, note.VerifierList(verifier))
+		return err
 	case "note":
 		_, err := readCheckpoint(verifier, files[0])
 		return err

@@ -9,7 +9,7 @@ import { after, test } from 'node:test';
 import { openSqlite } from '../../../src/ledger/database/sqlite.ts';
 import { openCheckpoint } from '../../../src/ledger/log/checkpoint.ts';
 import { openLogList } from '../../../src/ledger/log/list.ts';
-import { noteSigner } from '../../../src/ledger/log/note.ts';
+import { noteSigner, openNote } from '../../../src/ledger/log/note.ts';
 import { signedLogList, signHeads } from '../../../src/ledger/store/sign.ts';
 import { openStore } from '../../../src/ledger/store/store.ts';
 import { issuedBatch, NOW, PREFIX } from '../../support/ledger/records.ts';
@@ -38,6 +38,9 @@ test('a key is replaced: each log is signed by its own, and who knows one of the
     ({ note }, at) => openCheckpoint(note, verifiers[at] ?? verifiers[0]).size,
   );
   assert.deepEqual(sizes, [3, 2]);
+  // The overlap: the new log's checkpoint has a signature by the former key, under the former log's name.
+  assert.equal(openNote(heads[1]?.note ?? '', [verifiers[0]]).text.split('\n')[1], '2');
+  assert.throws(() => openNote(heads[0]?.note ?? '', [verifiers[1]]));
   assert.deepEqual(await signHeads(store, [current, former]), []);
   const list = (await signedLogList(store, [current, former])) ?? '';
   for (const verifier of verifiers) {

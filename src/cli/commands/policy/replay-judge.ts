@@ -176,19 +176,24 @@ function podRequestOf(
   const { pod, serviceAccount, node } = requester;
   if (pod === undefined || serviceAccount === undefined || node === undefined)
     return 'the record does not name the pod, its ServiceAccount and its node: a field was left out';
-  const { name, namespace = '', uid, annotations } = request;
+  const { annotations } = request;
   if (annotations === undefined && /\bannotations\b/.test(JSON.stringify(signer.spec.pods)))
     return 'spec.pods reads annotations, and the record has none: nobody can tell whether there were none';
   return {
     ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'PodCertificateRequest' },
-    metadata: { ...UNSET, name, namespace, uid },
+    metadata: { ...UNSET, name: request.name, namespace: pod.namespace, uid: request.uid },
     spec: {
-      ...{ signerName: signer.spec.signerName, podName: pod.name, podUID: pod.uid ?? '' },
-      ...{ nodeName: node.name, nodeUID: node.uid ?? '' },
-      ...{ serviceAccountName: serviceAccount.name, serviceAccountUID: serviceAccount.uid ?? '' },
+      signerName: signer.spec.signerName,
+      ...{ podName: pod.name, podUID: uidOf(pod) },
+      ...{ nodeName: node.name, nodeUID: uidOf(node) },
+      ...{ serviceAccountName: serviceAccount.name, serviceAccountUID: uidOf(serviceAccount) },
       ...(annotations === undefined ? {} : { unverifiedUserAnnotations: annotations }),
     },
   };
+}
+
+function uidOf({ uid = '' }: { readonly uid?: string | undefined }): string {
+  return uid;
 }
 
 function podVerdict(found: ReturnType<typeof evaluatePod> | SignerError): ReplayedVerdict {
