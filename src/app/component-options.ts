@@ -226,7 +226,12 @@ export interface AuthorityComponentOptions extends ComponentOptions {
   readonly servingNamespace?: string;
   readonly servingSigner?: string;
   readonly acmeAccountKeys: boolean;
+  /** Seconds. */
+  readonly targetDeadline: number;
 }
+
+/** Three times the default of --propagation: long enough for a person to look. */
+const TARGET_DEADLINE_SECONDS = 1_800;
 
 /** Adds those of {@link AuthorityComponentOptions} that the other components do not have. */
 export function addOwnTlsOptions(command: Command): Command {
@@ -239,6 +244,14 @@ export function addOwnTlsOptions(command: Command): Command {
       '--serving-signer <name>',
       'signer name whose CA signs the serving certificates; without such a ClusterSigner, none are issued',
       OWN_TLS_SIGNER,
+    )
+    .addOption(
+      new Option(
+        '--target-deadline <duration>',
+        'how long after its anchor is published a CA waits for the targets of trust-distributor at most',
+      )
+        .argParser(durationFlag)
+        .default(TARGET_DEADLINE_SECONDS, '30m'),
     )
     .option(
       '--acme-account-keys',

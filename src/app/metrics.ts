@@ -15,6 +15,15 @@ const KINDS: readonly RequestKind[] = [
 /** Anchors with a series of their own: anyone who adds one a second must not fill up the process. */
 const MAX_STRANGERS = 64;
 
+function targetMetrics(
+  metrics: Metrics,
+): Pick<Component['metrics'], 'trustTarget' | 'trustTargetsLagging'> {
+  return {
+    trustTarget: (signer, outcome) => metrics.trustTargets.inc({ signer, outcome }),
+    trustTargetsLagging: (signer, count) => metrics.trustTargetsLagging.set({ signer }, count),
+  };
+}
+
 /** Maps what a component counts to the series of `web/metrics.ts`. */
 export function componentMetrics(metrics: Metrics, name: string): Component['metrics'] {
   const strangers = new Set<string>();
@@ -36,8 +45,8 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
       if (isNamed) strangers.add(fingerprint);
       metrics.strangerAnchors.inc({ signer, anchor: isNamed ? fingerprint : 'other' });
     },
-    trustTarget: (signer, outcome) => metrics.trustTargets.inc({ signer, outcome }),
     ...answerMetrics(metrics),
+    ...targetMetrics(metrics),
     authorityNotAfter: (signer, seconds) => metrics.authorityNotAfter.set({ signer }, seconds),
     authorityFullLeaves: (signer, seconds) => metrics.authorityFullLeaves.set({ signer }, seconds),
     authorityPhase: (signer, phase, count) => metrics.authorityPhase.set({ signer, phase }, count),

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { AuthorityStatus } from '../api/signer/cluster-signer.ts';
 import { MAX_AUTHORITIES } from '../api/signer/cluster-signer-limits.ts';
+import { formatTime } from '../api/object/time.ts';
 import type { SignerError } from '../errors.ts';
 import type { RequestedRotation } from './requested-rotation.ts';
-import { isTooLate, renewalTime } from './renewal-time.ts';
+import { allowedDelaySeconds, isTooLate, renewalTime } from './renewal-time.ts';
 import { driftOf, rotationReason, type RotationReason } from './rotation-reason.ts';
 import type { CaCertificate } from './ca-certificate.ts';
 import { type DesiredCa } from './desired-ca.ts';
@@ -33,6 +34,10 @@ export interface RotationInput {
   /** Milliseconds since when the CA's anchor is served; undefined while it is not. */
   readonly servedSince: (held: CaCertificate) => number | undefined;
   readonly propagationSeconds: number;
+  /** Targets of trust that do not have what is published, in words; absent: none, or nobody says. */
+  readonly laggards?: string | undefined;
+  /** How long after its anchor is published a successor waits for them at most; seconds. */
+  readonly targetDeadlineSeconds?: number | undefined;
   readonly now: number;
 }
 
@@ -144,16 +149,38 @@ const CLOCK_GRAIN_MS = 2_000;
 
 function finish(input: RotationInput, next: CaCertificate, due: RotationReason): Rotation {
   const served = propagatedAt(input, next);
-  const from = served === undefined ? undefined : served + CLOCK_GRAIN_MS;
-  if (from !== undefined && input.now >= from) {
-    const step: RotationStep = { kind: 'activate', due };
-    return { step, due, waitsFor: undefined, lookAt: undefined };
+  const waiting = { step: undefined, due };
+  if (served === undefined) {
+    const waitsFor =
+      'its successor is not in the published bundle yet; check that the attester is running';
+    return { ...waiting, waitsFor, lookAt: undefined };
   }
-  const waitsFor =
-    from === undefined
-      ? 'its successor is not in the published bundle yet; check that the attester is running'
-      : 'its successor’s anchor has not been published for the propagation time yet';
-  return { step: undefined, due, waitsFor, lookAt: from };
+  const from = served + CLOCK_GRAIN_MS;
+  if (input.now < from) {
+    const waitsFor = 'its successor’s anchor has not been published for the propagation time yet';
+    return { ...waiting, waitsFor, lookAt: from };
+  }
+  const until = laggardsUntil(input, next, due, from);
+  if (until !== undefined && input.now < until) {
+    const waitsFor = `targets of trust do not have its anchor, at most until ${formatTime(until)}: ${input.laggards ?? ''}`;
+    return { ...waiting, waitsFor, lookAt: until };
+  }
+  return { ...waiting, step: { kind: 'activate', due }, waitsFor: undefined, lookAt: undefined };
+}
+
+/**
+ * Until when targets that lag hold a rotation up, in milliseconds; undefined where none does, or its reason cannot wait.
+ * Never longer than a CA may be late, so that no leaf is cut short for a target that is broken for ever.
+ */
+function laggardsUntil(
+  { laggards, targetDeadlineSeconds = 0, propagationSeconds }: RotationInput,
+  next: CaCertificate,
+  { canWait }: RotationReason,
+  from: number,
+): number | undefined {
+  if (laggards === undefined || !canWait) return undefined;
+  const beyond = Math.max(0, targetDeadlineSeconds - propagationSeconds);
+  return from + Math.min(beyond, allowedDelaySeconds(next)) * 1000;
 }
 
 /** When every kubelet has the CA's anchor, in milliseconds; undefined while it is not published. */

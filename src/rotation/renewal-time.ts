@@ -63,6 +63,7 @@ export function isTooLate(
   return now >= Math.max(at, published);
 }
 
-function allowedDelaySeconds({ durationSeconds }: CaCertificate): number {
+/** How late a successor may be before leaves are cut short by the end of their CA. */
+export function allowedDelaySeconds({ durationSeconds }: CaCertificate): number {
   return Math.min(MAX_DELAY_SECONDS, Math.floor(durationSeconds / DELAY_SHARE));
 }

@@ -8,6 +8,7 @@ export interface TrustSeries {
   readonly trustTargets: Counter<'signer' | 'outcome'>;
   readonly bundleAnswers: Counter<'profile' | 'code'>;
   readonly endpointNotAfter: Gauge<'profile'>;
+  readonly trustTargetsLagging: Gauge<'signer'>;
   readonly authorityNotAfter: Gauge<'signer'>;
   readonly authorityFullLeaves: Gauge<'signer'>;
   readonly authorityPhase: Gauge<'signer' | 'phase'>;
@@ -33,13 +34,8 @@ export function trustSeries(registers: Registry[]): TrustSeries {
       labelNames: ['signer', 'anchor'],
       registers,
     }),
-    trustTargets: new Counter({
-      name: 'countersign_trust_targets_total',
-      help: 'ConfigMaps and caBundles with anchors that were written or deleted, and looks at some that are left alone (refused).',
-      labelNames: ['signer', 'outcome'],
-      registers,
-    }),
     ...endpointSeries(registers),
+    ...targetSeries(registers, ofSigner),
     authorityNotAfter: ofSigner(
       'ca_not_after_timestamp_seconds',
       'When the CA that signs expires.',
@@ -94,5 +90,24 @@ function endpointSeries(
       labelNames: ['profile'],
       registers,
     }),
+  };
+}
+
+/** The series of what trust-distributor writes. */
+function targetSeries(
+  registers: Registry[],
+  ofSigner: (name: string, help: string) => Gauge<'signer'>,
+): Pick<TrustSeries, 'trustTargets' | 'trustTargetsLagging'> {
+  return {
+    trustTargets: new Counter({
+      name: 'countersign_trust_targets_total',
+      help: 'ConfigMaps and caBundles with anchors that were written or deleted, and looks at some that are left alone (refused).',
+      labelNames: ['signer', 'outcome'],
+      registers,
+    }),
+    trustTargetsLagging: ofSigner(
+      'trust_targets_lagging',
+      'ConfigMaps and objects with a caBundle that cannot be written with what is published.',
+    ),
   };
 }

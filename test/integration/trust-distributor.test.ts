@@ -7,12 +7,15 @@ import { caBundleTargetText } from '../../src/api/object/ca-bundle-target.ts';
 import { decodePkcs12 } from '../../src/keystores/decode-pkcs12.ts';
 import { certificateBlocks } from '../../src/pki/x509/trust-bundle.ts';
 import { renderRbac } from '../../src/manifests/render.ts';
+import { findCondition } from '../../src/api/request/conditions.ts';
+import type { ClusterSigner } from '../../src/api/signer/cluster-signer.ts';
 import { until } from '../cluster/until.ts';
 import { applyText } from '../support/cluster/apply.ts';
 import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
-import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
+import { getSigner, startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import { componentKubeconfig } from '../support/cluster/installation.ts';
 import { eachRuleIsNeeded, rolesIn } from '../support/cluster/without-rule.ts';
+import { BROKEN, crowd, printsIn, printsOf, signing } from './trust/rotation.ts';
 import {
   CA_BUNDLES,
   configured,
@@ -41,7 +44,10 @@ const roleText =
   ) ?? '';
 
 before(async () => {
-  fixture = await startFixture({ only: ['authority', 'attester'], args: ['--propagation', '2s'] });
+  fixture = await startFixture({
+    ...{ only: ['authority', 'attester'], args: ['--propagation', '2s'] },
+    argsOf: { authority: ['--target-deadline', '10s'] },
+  });
   await applyText(fixture.cluster, roleText);
   await applyText(fixture.cluster, objectsWithCaBundles('example.com/workload'));
   for (const text of CA_BUNDLES.map(caBundleTargetText))
@@ -200,6 +206,50 @@ test('a CA that is prepared is copied once it is published', async () => {
   await holdsPublished('wanting');
   for (const target of CA_BUNDLES) await caBundlesHold(caBundleTargetText(target));
 });
+
+test('a rotation names the target that is broken for ever, goes on, and no other target lacks the CA that signs', async () => {
+  await applyText(fixture.cluster, crowd(NAME));
+  const signer = (): Promise<ClusterSigner> => getSigner(fixture.cluster, 'workload');
+  await until('the broken one is named', WAIT_MS, async () => {
+    const degraded = findCondition((await signer()).status?.conditions, 'Degraded');
+    return degraded?.reason === 'TargetsLagging' && /broken/.test(degraded.message ?? '');
+  });
+  assert.match(await component.metrics(), /countersign_trust_targets_lagging\{[^}]*\} 1\b/);
+  const before = signing(await signer());
+  const rotate = `countersign.dev/rotate-at=${new Date().toISOString()}`;
+  await kubectl('annotate', 'clustersigner', 'workload', '--overwrite', rotate);
+  await until('another CA signs', WAIT_MS, async () => {
+    const now = signing(await signer());
+    for (const each of await healthyTargets())
+      assert.ok(each.prints.includes(now), `${each.name} lacks ${now}`);
+    return now !== '' && now !== before;
+  });
+});
+
+/** Every target but the broken one, and what a verifier that reads it trusts. */
+async function healthyTargets(): Promise<
+  readonly { readonly name: string; readonly prints: readonly string[] }[]
+> {
+  const named = ['-A', '--field-selector', `metadata.name=${NAME}`, '-o', 'json'];
+  const { items } = JSON.parse(await kubectl('get', 'configmaps', ...named)) as {
+    readonly items: readonly (Found & { readonly metadata: { readonly namespace: string } })[];
+  };
+  const found: { name: string; prints: readonly string[] }[] = [];
+  for (const { metadata, data, binaryData } of items) {
+    if (metadata.namespace === BROKEN) continue;
+    found.push({ name: metadata.namespace, prints: printsIn(data?.['ca.crt'] ?? '') });
+    const store = binaryData?.['truststore.p12'];
+    if (store === undefined) continue;
+    const { certificates } = await decodePkcs12(Buffer.from(store, 'base64'), 'changeit');
+    const prints = printsOf(certificates.map(({ der }) => der));
+    found.push({ name: `truststore of ${metadata.namespace}`, prints });
+  }
+  for (const text of CA_BUNDLES.map(caBundleTargetText)) {
+    const texts = configured(JSON.parse(await kubectl('get', text, '-o', 'json')));
+    for (const each of texts) found.push({ name: text, prints: printsIn(each) });
+  }
+  return found;
+}
 
 test('a restart writes nothing', async () => {
   const versions = (): Promise<string> =>

@@ -38,6 +38,9 @@ const rotating = (more: Partial<Slots> = {}): Partial<RotationInput> => ({
   authorities: [entry(A), entry(B, 'Prepared')],
 });
 
+/** As the flag's default has it. */
+const lagging = { laggards: 'apiservices/v1.x', targetDeadlineSeconds: 1_800 };
+
 function told(step: RotationStep | undefined): string {
   if (step === undefined) return 'nothing';
   const where = step.kind === 'make' ? ` ${step.slot}` : '';
@@ -126,6 +129,41 @@ const rows: [law: string, input: Partial<RotationInput>, step: string, lookAt?: 
     'then it signs, two seconds later for clocks that are late',
     { ...rotating(), now: due + 10 * MINUTE + 2 * SECOND },
     'activate: RenewBefore',
+  ],
+  [
+    'a target that lags holds it up',
+    { ...rotating(), ...lagging, now: due + 10 * MINUTE + 2 * SECOND },
+    'nothing',
+    due + 30 * MINUTE + 2 * SECOND,
+  ],
+  [
+    'a target that is broken for ever holds it up until the deadline and no longer',
+    { ...rotating(), ...lagging, now: due + 30 * MINUTE + 2 * SECOND },
+    'activate: RenewBefore',
+  ],
+  [
+    'a deadline within the propagation time is none',
+    {
+      ...{ ...rotating(), ...lagging, targetDeadlineSeconds: 300 },
+      now: due + 10 * MINUTE + 2 * SECOND,
+    },
+    'activate: RenewBefore',
+  ],
+  [
+    'no target holds a CA up for longer than it may be late',
+    { ...rotating(), ...lagging, targetDeadlineSeconds: 864_000, now: due + 20 * MINUTE },
+    'nothing',
+    due + 10 * MINUTE + HOUR + 2 * SECOND,
+  ],
+  [
+    'distrust waits for no target',
+    { ...rotating(), ...lagging, isDistrusted: (each) => each === A.fingerprint },
+    'make tls at once: Distrusted',
+  ],
+  [
+    'nor does a CA that cannot sign',
+    { ...rotating({ active: broken }), ...lagging },
+    'activate: KeyUnusable',
   ],
   [
     'a successor that no longer fits the spec is replaced',

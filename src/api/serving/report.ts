@@ -32,6 +32,9 @@ export function isCaReady(conditions: readonly Condition[] | undefined): boolean
   return ready?.reason === NOT_SERVED || ready?.reason === AWAITING_COMPONENTS;
 }
 
+/** Reason of a fault that `trust-distributor` reports: a rotation waits for these targets, but not for ever. */
+export const TARGETS_LAGGING = 'TargetsLagging';
+
 /** Something that a component cannot do for a signer. */
 export interface ServingFault {
   /** As of a condition: CamelCase. */

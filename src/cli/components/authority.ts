@@ -25,6 +25,7 @@ export async function run(options: AuthorityComponentOptions): Promise<void> {
       create: createManagedAuthorities(component.random),
       crossSign: createCrossSign(component.random),
       version: VERSION,
+      targetDeadlineSeconds: options.targetDeadline,
       createAccountKeys: accountKeys?.createAccountKeys,
       ownTls: namespace === undefined ? undefined : { namespace, signerName },
     });

@@ -48,6 +48,8 @@ export interface AuthorityInit {
   readonly bundles: Resource;
   /** Of this process. */
   readonly version: string;
+  /** How long after its anchor is published a CA waits for targets of trust at most; absent: not at all. */
+  readonly targetDeadlineSeconds?: number | undefined;
   /** Where the certificates of our own ports are; absent: none are issued. */
   readonly ownTls?: OwnTlsPlace | undefined;
   /** Absent: it leaves the keys of ACME accounts alone. */
@@ -214,6 +216,7 @@ function snapshotOf(
     isBundleKnown: areBundlesListed(watches, signer),
     secretNamespace: init.component.secretNamespace,
     propagationSeconds: init.component.propagationSeconds,
+    targetDeadlineSeconds: init.targetDeadlineSeconds,
   };
 }
 

@@ -11,6 +11,7 @@ import type { PublishedBundle } from '../../rotation/retained-anchors.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { reportRetry } from '../../runtime/requests/error-outcome.ts';
 import { caBundleObject, resourceOf, type CaBundleObject } from './ca-bundle-object.ts';
+import type { Laggards } from './laggards.ts';
 import { decideCaBundle, namedSigner, type CaBundleChange } from './decide-ca-bundle.ts';
 
 /** Few objects, and each is the API server's own configuration. */
@@ -38,6 +39,7 @@ interface State {
   /** By the text of the target. */
   readonly targets: ReadonlyMap<string, CaBundleTarget>;
   readonly reflectors: ReadonlyMap<string, Reflector<CaBundleObject>>;
+  readonly laggards: Laggards;
 }
 
 /** Keeps the anchors of published bundles in `caBundle` of the objects that were named, where their owners consent. */
@@ -45,13 +47,14 @@ export function createCaBundleTargets(
   own: Component,
   publications: Publications,
   named: readonly CaBundleTarget[],
+  laggards: Laggards,
 ): CaBundleTargets {
   const component = { ...own, ...own.anotherLoop('ca-bundles') };
   const targets = new Map(named.map((each) => [caBundleTargetText(each), each]));
   const reflectors = new Map(
     [...targets].map(([key, target]) => [key, reflectorOf(component, key, target)] as const),
   );
-  const state: State = { component, publications, targets, reflectors };
+  const state: State = { component, publications, targets, reflectors, laggards };
   return {
     enqueueAll: () => {
       for (const key of targets.keys()) component.queue.add(key);
@@ -62,6 +65,7 @@ export function createCaBundleTargets(
       const handle = (key: string): Promise<ReconcileResult> => reconcile(state, key);
       const onError = (key: string, error: unknown): void => {
         const object = namesOf(state, key);
+        lag(state, key);
         const regarding = { apiVersion: object.apiVersion, kind: object.kind, name: object.name };
         const fields = { kind: object.kind, name: object.name };
         reportRetry(component, error, { noun: 'caBundle', named: fields, regarding });
@@ -111,10 +115,21 @@ async function reconcile(state: State, key: string): Promise<ReconcileResult> {
   const signerName = object === undefined ? '' : namedSigner(object);
   const change = decideCaBundle(object, publications.of(signerName));
   tell(state, key, change, signerName);
-  if (object === undefined || change.kind !== 'apply') return undefined;
+  if (object === undefined || change.kind !== 'apply') {
+    state.laggards.remove(key);
+    return undefined;
+  }
   reflector.applyWrite(caBundleObject(target.resource, await write(state, target, object, change)));
+  state.laggards.remove(key);
   component.log.info(namesOf(state, key), 'caBundle written');
   return undefined;
+}
+
+/** A write failed: the signer that the object names has a target that lags. */
+function lag({ targets, reflectors, publications, laggards }: State, key: string): void {
+  const object = reflectors.get(key)?.get(targets.get(key)?.name ?? '');
+  const published = object === undefined ? undefined : publications.of(namedSigner(object));
+  if (published !== undefined) laggards.add(published.signer, key);
 }
 
 /**

@@ -24,6 +24,7 @@ import { CONFIG_MAPS, act } from './act.ts';
 import { createCaBundleTargets, type CaBundleTargets, type Publications } from './ca-bundles.ts';
 import { decide, wantedText, type TargetChange } from './decide.ts';
 import type { PublishedBundle } from '../../rotation/retained-anchors.ts';
+import { createLaggards, type Laggards } from './laggards.ts';
 import { createTrustStores, type TrustStores } from './trust-stores.ts';
 import { permissions } from './permissions.ts';
 
@@ -43,6 +44,7 @@ interface State {
   readonly publishers: Map<string, ClusterSigner>;
   readonly caBundles: CaBundleTargets;
   readonly stores: TrustStores;
+  readonly laggards: Laggards;
 }
 
 /**
@@ -80,6 +82,8 @@ export function createTrustDistributor(
       const handle = (key: string): Promise<ReconcileResult> => reconcile(state, key);
       const onError = (key: string, error: unknown): void => {
         const [namespace = '', name = ''] = key.split('/');
+        const signer = state.publishers.get(name);
+        if (signer !== undefined) state.laggards.add(signer, `ConfigMap ${key}`);
         const named = { kind: 'ConfigMap', namespace, name };
         const regarding = { apiVersion: 'v1', ...named };
         reportRetry(component, error, { noun: 'ConfigMap', named, regarding });
@@ -132,14 +136,16 @@ function createState(
     configMaps.reconcile(publishers.keys());
     enqueueAll(state);
   });
+  const laggards = createLaggards(component);
   const caBundles = createCaBundleTargets(
     component,
     publications(() => state),
     named,
+    laggards,
   );
   const state: State = {
     ...{ component, signers, bundles, namespaces, configMaps, publishers, caBundles },
-    stores: createTrustStores(),
+    ...{ stores: createTrustStores(), laggards },
   };
   component.shard.onChange(() => {
     enqueueAll(state);
@@ -201,6 +207,7 @@ async function reconcile(state: State, key: string): Promise<ReconcileResult> {
   const change = decide({ ...looked, store });
   tell(component, { namespace, name }, signer, change);
   const written = await act(component, { namespace, name }, change, existing);
+  state.laggards.remove(`ConfigMap ${key}`);
   if (written !== undefined) found.applyWrite(written);
   return undefined;
 }

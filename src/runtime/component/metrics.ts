@@ -94,6 +94,8 @@ export interface TrustMetrics {
   strangerAnchor(signer: string, fingerprint: string): void;
   /** A ConfigMap with anchors was written (`apply`), deleted (`delete`), or is somebody's own (`refused`). */
   trustTarget(signer: string, outcome: string): void;
+  /** How many targets of trust do not have what is published. */
+  trustTargetsLagging(signer: string, count: number): void;
   /** When the Active CA expires, in Unix seconds. */
   authorityNotAfter(signer: string, seconds: number): void;
   /** Until when a leaf can get the profile's full validity, in Unix seconds. */

@@ -16,6 +16,8 @@ export interface ServingReporter {
    * and expression, and lapses ten minutes after it was last reported.
    */
   readonly report: (signer: SignerObject, fault: FoundFault) => void;
+  /** Takes a fault without an expression back before it lapses. */
+  readonly retract: (signer: SignerObject, reason: string) => void;
 }
 
 /** A fault of one signer. */
@@ -101,6 +103,9 @@ export function createServingState(init: {
       const whole = { ...fault, signers: [keyOf(metadata)], generation };
       put(found, key, { fault: whole, flow: metadata.namespace ?? '', at: clock() });
       if (JSON.stringify(before?.fault) !== JSON.stringify(whole)) changed();
+    },
+    retract: ({ metadata }, reason) => {
+      if (found.delete(JSON.stringify([keyOf(metadata), reason, undefined]))) changed();
     },
     annotations: () => {
       if (known === undefined) return {};

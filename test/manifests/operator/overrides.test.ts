@@ -103,6 +103,7 @@ test('every flag of every component is one that the spec may set, one of the dan
     '--checkpoint-interval',
     ...['--lease-duration', '--log-format', '--log-level', '--reserved-prefix', '--propagation'],
     '--refresh-hint',
+    '--target-deadline',
     ...['--ledger-waiting', '--debounce', '--window', '--concurrent', '--namespace-concurrent'],
     ...['--restarts-per-minute', '--namespace-restarts-per-minute', '--rollout-timeout'],
   ]);

@@ -16,7 +16,10 @@ let reported: (readonly [string, FoundFault])[];
 beforeEach(async () => {
   reported = [];
   it = await startControlled({
-    serving: { report: ({ metadata }, fault) => void reported.push([metadata.name, fault]) },
+    serving: {
+      report: ({ metadata }, fault) => void reported.push([metadata.name, fault]),
+      retract: () => undefined,
+    },
   });
 });
 afterEach(() => it.stop());

@@ -24,7 +24,7 @@ function told(
 } {
   const faults: FoundFault[] = [];
   const component = recordedComponent({
-    serving: { report: (_signer, fault) => void faults.push(fault) },
+    serving: { report: (_signer, fault) => void faults.push(fault), retract: () => undefined },
   });
   tellSlow(component, scope, signer, error);
   const events = component.notes.map(({ reason, regarding: { name, namespace } }) => {

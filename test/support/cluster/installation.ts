@@ -61,6 +61,8 @@ export async function startComponents(
   cluster: Cluster,
   options: Omit<ComponentOptions, 'name' | 'kubeconfig'> & {
     readonly only?: readonly ComponentName[];
+    /** Arguments of one component alone. */
+    readonly argsOf?: Partial<Record<ComponentName, readonly string[]>>;
   } = {},
 ): Promise<Installation> {
   const started: ComponentProcess[] = [];
@@ -72,7 +74,8 @@ export async function startComponents(
     const starting = await Promise.allSettled(
       (options.only ?? COMPONENTS).map(async (name) => {
         const kubeconfig = await componentKubeconfig(cluster, name);
-        started.push(await startComponent({ ...options, name, kubeconfig }));
+        const args = [...(options.args ?? []), ...(options.argsOf?.[name] ?? [])];
+        started.push(await startComponent({ ...options, args, name, kubeconfig }));
       }),
     );
     const failed = starting.find((each) => each.status === 'rejected');

@@ -31,7 +31,7 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
     clock: () => NOW,
     monotonic: () => NOW,
     random,
-    serving: { report: () => undefined },
+    serving: { report: () => undefined, retract: () => undefined },
     log: recordedLog(),
     events: {
       record: (note: EventDetails) => notes.push(note),
@@ -52,6 +52,7 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
       foreignBundles: count('foreignBundles'),
       strangerAnchor: count('strangerAnchor'),
       trustTarget: count('trustTarget'),
+      trustTargetsLagging: count('trustTargetsLagging'),
       authorityNotAfter: count('authorityNotAfter'),
       authorityFullLeaves: count('authorityFullLeaves'),
       authorityPhase: count('authorityPhase'),

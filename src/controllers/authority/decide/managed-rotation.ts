@@ -45,6 +45,8 @@ export function managedRotation(
     isDistrusted: distrustedCas(signer),
     servedSince: (held) => servedSinceOf(snapshot, held),
     propagationSeconds,
+    laggards: snapshot.serving?.laggards,
+    targetDeadlineSeconds: snapshot.targetDeadlineSeconds,
     now,
   };
   const next = withoutOldKeys(snapshot, input, nextStep(input));

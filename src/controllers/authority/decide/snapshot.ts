@@ -25,6 +25,8 @@ export interface SignerSnapshot {
   readonly serving: ServingFinding | undefined;
   readonly secretNamespace: string;
   readonly propagationSeconds: number;
+  /** How long after its anchor is published a CA waits for targets of trust at most. */
+  readonly targetDeadlineSeconds?: number | undefined;
   /** Milliseconds, by the API server's clock. */
   readonly now: number;
   /** Our own clock contradicts the API server's. */

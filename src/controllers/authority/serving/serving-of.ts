@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
   faultsOf,
+  TARGETS_LAGGING,
   UNRECORDED_CERTIFICATE,
   type ServingFault,
 } from '../../../api/serving/report.ts';
@@ -15,6 +16,8 @@ export interface ServingFinding {
   readonly message: string;
   /** A fault in spite of which requests are answered. */
   readonly attention?: Pick<ServingFault, 'reason' | 'message'>;
+  /** Targets of trust that do not have what is published, in words; absent: none is known. */
+  readonly laggards?: string;
   /** What the ledger's monitor says; absent: none was ever seen. */
   readonly unrecorded?: MonitorFinding;
 }
@@ -43,7 +46,19 @@ export interface ServingInput {
 /** Whether each component that the signer needs is alive and may serve it. Synchronous and total. */
 export function servingOf(input: ServingInput): ServingFinding {
   const unrecorded = unrecordedOf(input);
-  return { ...servedOf(input), ...(unrecorded === undefined ? {} : { unrecorded }) };
+  const found = { ...servedOf(input), ...(unrecorded === undefined ? {} : { unrecorded }) };
+  const laggards = laggardsOf(input);
+  if (laggards === undefined) return found;
+  const attention = { reason: TARGETS_LAGGING, message: laggards };
+  return { attention, ...found, laggards };
+}
+
+/** Nothing waits for a distributor that is not alive: it is left out of most installations. */
+function laggardsOf({ signer, stateOf }: ServingInput): string | undefined {
+  const { replicas = [] } = stateOf('trust-distributor') ?? {};
+  return replicas
+    .flatMap(({ report }) => (report === undefined ? [] : faultsOf(report, signer)))
+    .find(({ reason }) => reason === TARGETS_LAGGING)?.message;
 }
 
 /** The monitor is a part of `ledger`; without one nothing is said. */

@@ -143,3 +143,13 @@ test('a Signer is not served by a component that serves ClusterSigners only', ()
   const found = find({}, NAMESPACED);
   assert.deepEqual([found.status, found.reason], ['False', 'NamespacedSignersOff']);
 });
+
+test('a distributor that says who lags is heard, and is otherwise not needed', () => {
+  const lagging = { reason: 'TargetsLagging', message: 'ConfigMap a/x', stops: false };
+  const found = find({ 'trust-distributor': state(replica([lagging])) });
+  assert.equal(found.status, 'True');
+  assert.equal(found.laggards, 'ConfigMap a/x');
+  assert.deepEqual(found.attention, { reason: 'TargetsLagging', message: 'ConfigMap a/x' });
+  for (const each of [undefined, ABSENT, state(replica())])
+    assert.equal(find({ 'trust-distributor': each }).laggards, undefined);
+});

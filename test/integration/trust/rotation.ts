@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Many targets, one of them broken for ever, and what a verifier that reads any other finds. */
+import { createHash } from 'node:crypto';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import { certificateBlocks } from '../../../src/pki/x509/trust-bundle.ts';
+
+/** Namespaces with a copy each; one in five has a truststore as well. */
+export const CROWD: readonly string[] = Array.from({ length: 50 }, (_none, at) => `crowd-${at}`);
+
+/** The namespace whose ConfigMap nobody can change. */
+export const BROKEN = 'broken';
+
+/** {@link CROWD} and {@link BROKEN} as YAML. @param name - of the ConfigMap */
+export function crowd(name: string): string {
+  const namespace = (each: string, value: string): object => ({
+    ...{ apiVersion: 'v1', kind: 'Namespace' },
+    metadata: { name: each, labels: { 'countersign.dev/trust': value } },
+  });
+  const fixed = {
+    ...{ apiVersion: 'v1', kind: 'ConfigMap', immutable: true, data: { 'ca.crt': '' } },
+    metadata: {
+      ...{ namespace: BROKEN, name },
+      annotations: { 'countersign.dev/signer-name': 'example.com/workload' },
+    },
+  };
+  const all = CROWD.map((each, at) => namespace(each, at % 5 === 0 ? 'pkcs12' : 'enabled'));
+  return [...all, namespace(BROKEN, 'enabled'), fixed]
+    .map((each) => JSON.stringify(each))
+    .join('\n---\n');
+}
+
+/** The CA that signs now. */
+export function signing({ status }: ClusterSigner): string {
+  return status?.authorities?.find(({ phase }) => phase === 'Active')?.fingerprint ?? '';
+}
+
+/** The fingerprints of anchors, as a status writes them. */
+export function printsOf(anchors: readonly Uint8Array[]): readonly string[] {
+  return anchors.map((der) => `sha256:${createHash('sha256').update(der).digest('hex')}`);
+}
+
+/** The fingerprints of anchors in PEM. */
+export function printsIn(text: string): readonly string[] {
+  return printsOf(certificateBlocks(text));
+}
