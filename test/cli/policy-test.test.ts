@@ -224,7 +224,7 @@ const refused: [law: string, csr: string, flags: string[], code: number, stderr:
     'seconds that are none',
     jane,
     ['--user', 'jane', '--expiration-seconds', '1h'],
-    1,
+    2,
     /'--expiration-seconds <n>' argument '1h' is invalid\. write whole seconds/,
   ],
 ];

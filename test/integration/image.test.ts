@@ -72,7 +72,7 @@ test(`${WHAT}: --help of every subcommand says how it is used, as user ${UID}`, 
   const seen: string[] = [];
   const visit = async (...names: readonly string[]): Promise<void> => {
     const help = await helpOf(...names);
-    assert.match(help, new RegExp(`^Usage: ${['countersign', ...names].join(' ')} `));
+    assert.match(help, new RegExp(`^Usage: ${['countersign', ...names].join(' ')} `, 'm'));
     seen.push(names.join(' '));
     const listed = help.split('\nCommands:\n')[1]?.matchAll(/^ {2}([a-z][a-z0-9-]*)/gm) ?? [];
     const below = [...listed].map(([, name = '']) => name).filter((name) => name !== 'help');

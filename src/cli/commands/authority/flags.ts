@@ -14,8 +14,8 @@ const DEFAULT_TAINT_TIMEOUT_SECONDS = 1800;
 const DEFAULT_RATE = 60;
 
 const EXIT_CODES = `
-Exit code: 0 done, or nothing to do; 1 an error; 2 the CA still signed at the timeout;
-3 refused, nothing was written; 4 pods are left.`;
+Exit code: 0 done, or nothing to do; 1 an error; 2 the command line is wrong, or the CA still signed
+at the timeout; 3 refused, nothing was written; 4 pods are left.`;
 
 /**
  * Adds `countersign authority show | prepare | activate | taint | revoke`: what people do about a signer's
