@@ -54,6 +54,25 @@ export const GOOD: Readonly<Record<string, readonly [values: object, namespace?:
       },
     },
   ],
+  'every kind of object with a caBundle': [
+    {
+      ...ONE,
+      components: { 'trust-distributor': { enabled: true } },
+      caBundles: {
+        validatingWebhookConfigurations: ['a', 'b.example.org'],
+        mutatingWebhookConfigurations: ['1e3'],
+        apiServices: ['v1beta1.metrics.k8s.io'],
+        customResourceDefinitions: ['things.example.org'],
+      },
+    },
+  ],
+  'one object with a caBundle, and no other kind': [
+    {
+      ...ONE,
+      components: { 'trust-distributor': { enabled: true } },
+      caBundles: { apiServices: ['v1.trusting.example.org'] },
+    },
+  ],
   'names that YAML would read as something else': [
     {
       signers: [{ name: '1.2/3', bundle: 'on', secret: '0x1' }],
