@@ -51,7 +51,7 @@ export async function reconcile<T extends KubeObject, S extends SignerObject>(
     let next: ReconcileResult;
     if (isOwn(at, key)) next = await look(at, key);
     else {
-      if (takeover.claims(key)) await answerOrphan(at, key);
+      if (takeover.claims(key) && (await answerOrphan(at, key))) takeover.settle(key);
       forget(state, key);
     }
     settle(state, key, next);
@@ -106,21 +106,28 @@ function tracedLook<T extends KubeObject, S>(
   return component.tracing.reconciliation({ key, kind, namespace, name, uid, signer }, work);
 }
 
-/** Reconciles another replica's request; it is reported only if that answered it. */
+/**
+ * Reconciles another replica's request; it is reported only if that answered it.
+ *
+ * @returns false where it failed, or cannot succeed yet
+ */
 async function answerOrphan<T extends KubeObject, S extends SignerObject>(
   { init, requests }: Reconciler<T, S>,
   key: string,
-): Promise<void> {
+): Promise<boolean> {
   const { signerName } = partsOf(key);
   const signer = init.signers.serving(signerName);
-  const request = await requests.load(key).catch(() => undefined);
-  if (request === undefined || signer === undefined) return;
   const { sources } = init;
-  if (sources?.listed(signer) === false || sources?.waitsFor?.(signer) !== undefined) return;
-  const outcome = await handled(init, request, signer);
-  if (outcome.written === undefined) return;
+  if (signer === undefined || sources?.listed(signer) === false) return false;
+  if (sources?.waitsFor?.(signer) !== undefined) return false;
+  const read = await attempted(init, async () => ({ request: await requests.load(key) }));
+  if ('outcome' in read) return false;
+  if (read.request === undefined) return true;
+  const outcome = await handled(init, read.request, signer);
+  if (outcome.written === undefined) return outcome.outcome !== 'waiting';
   requests.applyWrite(signerName, outcome.written as T);
-  report(init, { request, signerName, outcome, news: true });
+  report(init, { request: read.request, signerName, outcome, news: true });
+  return true;
 }
 
 async function judged<T extends KubeObject, S extends SignerObject>(

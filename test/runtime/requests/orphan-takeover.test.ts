@@ -59,7 +59,8 @@ test('an overdue request of another replica is taken over once', async () => {
   assert.deepEqual(queued, ['theirs']);
   assert.equal(rescue.claims('theirs'), true);
   assert.equal(rescue.claims('theirs'), false);
-  await time.advance(600_000);
+  rescue.settle('theirs');
+  await time.advance(3_600_000);
   assert.deepEqual(queued, ['theirs']);
 });
 
@@ -90,6 +91,49 @@ test('of many overdue requests the newest come first, in batches, until all are 
   assert.equal(queued.at(-1), 'r1199');
   await time.advance(10_000);
   assert.equal(new Set(queued).size, 1_200);
+  for (const key of queued) rescue.settle(key);
   await time.advance(60_000);
   assert.equal(queued.length, 1_200);
+});
+
+test('a takeover that fails is repeated with backoff, until it is settled', async () => {
+  add('a', 'theirs-1');
+  const times: number[] = [];
+  const began = time.clock();
+  while (time.clock() < began + 4_000_000) {
+    await time.advance(5_000);
+    if (rescue.claims('a')) times.push((time.clock() - began) / 1_000);
+  }
+  const waits = times.slice(1).map((each, index) => each - (times[index] ?? 0));
+  for (const [index, base] of [30, 60, 120, 240, 480, 600, 600].entries()) {
+    const wait = waits[index] ?? 0;
+    // Jitter of a half, and the next sweep.
+    assert.ok(wait >= base && wait <= 1.5 * base + 5, `${wait} s for ${base}`);
+  }
+  rescue.settle('a');
+  await time.advance(4_000_000);
+  assert.equal(rescue.claims('a'), false);
+});
+
+test('of many takeovers that fail a few are repeated at once, and each has its turn', async () => {
+  for (let index = 0; index < 400; index += 1) add(`r${index}`, `theirs-${index}`);
+  await time.advance(TAKEOVER_AFTER_MS + 5_000);
+  const first = queued.length;
+  assert.equal(first, 400);
+  let most = 0;
+  for (let sweep = 0; sweep < 24; sweep += 1) {
+    const before = queued.length;
+    await time.advance(5_000);
+    most = Math.max(most, queued.length - before);
+  }
+  assert.equal(most, 50);
+  assert.ok(new Set(queued.slice(first)).size === 400, 'each had a second turn');
+});
+
+test('a request that was answered or deleted is forgotten', async () => {
+  add('a', 'theirs-1');
+  await time.advance(TAKEOVER_AFTER_MS + 5_000);
+  pending.delete('a');
+  await time.advance(3_600_000);
+  assert.deepEqual(queued, ['a']);
 });

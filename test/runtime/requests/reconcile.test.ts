@@ -26,7 +26,7 @@ function stage(kind: RequestKind, namespace: string, handle: () => Promise<never
     },
     state: createRequestState({ clock, random, queue }),
     requests: { peek: () => one, load: () => Promise.resolve(one) },
-    takeover: { claims: () => false },
+    takeover: { claims: () => false, settle: () => undefined },
   } as unknown as Reconciler<Request, typeof signer>;
   const look = () => reconcile(at, requestKey(signer.spec.signerName, 'r'));
   return { component, signer, look };
