@@ -6,6 +6,7 @@ import type { Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import { EVERY_COMPONENT } from '../support/cluster/component-process.ts';
 import { SYSTEM_NAMESPACE } from '../support/cluster/installation.ts';
+import { textBetweenAnchors } from './bundle-text.ts';
 import { mutualTls } from './mutual-tls.ts';
 import {
   IN_SYSTEM,
@@ -100,6 +101,9 @@ describe('the shipped Deployments', { skip: SKIP }, () => {
     mutualTls(cluster, (line) => {
       t.diagnostic(line);
     }));
+
+  test('text between the anchors of a bundle hides no stranger: a kubelet skips it, and so does the attester, which takes the stranger out', () =>
+    textBetweenAnchors(cluster));
 
   test('a process stays below the memory that is its limit', async (t: TestContext) => {
     const used = await cluster.podHost.memory();
