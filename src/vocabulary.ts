@@ -152,3 +152,24 @@ export const REVOCATION_REASONS = {
 } as const;
 
 export type CrlReason = keyof typeof REVOCATION_REASONS;
+
+/** What can be left out of records of the ledger. The certificate, the request's name and UID, pod, ServiceAccount, CA and rule always stay. */
+export const OMITTABLE_FIELDS = [
+  /** Who asked: username and UID. What a ServiceAccount asks is still known by its name. */
+  'user',
+  'groups',
+  /** The PKCS#10 request or public key, with all names that were asked for. */
+  'request',
+  /** Annotations that a pod's author wrote on its volume. */
+  'annotations',
+  'node',
+  /** Who approved. */
+  'approver',
+  /** The reason and message of the condition Approved, as they stand on the request. */
+  'stated',
+  /** The text of a denial or a failure; its reason stays. */
+  'message',
+] as const;
+
+/** A member of records that can be left out. */
+export type OmittableField = (typeof OMITTABLE_FIELDS)[number];

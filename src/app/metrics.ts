@@ -165,6 +165,7 @@ function ledgerMetrics(metrics: Metrics): LedgerMetrics {
   return {
     ledgerAppended: (sender, kind) => metrics.ledgerAppended.inc({ sender, kind }),
     ledgerRefused: (sender, code) => metrics.ledgerRefused.inc({ sender, code }),
+    ledgerErased: (reason, count) => metrics.ledgerErased.inc({ reason }, count),
     ledgerHead: (log, entries, at) => {
       metrics.ledgerEntries.set({ log }, entries);
       metrics.ledgerCheckpoint.set({ log }, at);

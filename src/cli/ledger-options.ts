@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Option, type Command } from 'commander';
+import { InvalidArgumentError, Option, type Command } from 'commander';
 import { isInCluster, type ComponentOptions } from '../app/component-options.ts';
 import { durationFlag, gather, parsedFlag } from '../app/flag-values.ts';
 import { parseGrant } from '../app/ledger/options.ts';
 import { addCheckpointOptions, type CheckpointOptions } from './checkpoint-options.ts';
 import type { AppendGrant } from '../controllers/ledger/grants.ts';
+import { OMITTABLE_FIELDS, type OmittableField } from '../vocabulary.ts';
 
 /** The flags of the component `ledger`. */
 export interface LedgerComponentOptions extends ComponentOptions, CheckpointOptions {
@@ -16,6 +17,8 @@ export interface LedgerComponentOptions extends ComponentOptions, CheckpointOpti
   readonly appender: readonly AppendGrant[];
   readonly monitoredSecret: readonly string[];
   readonly monitorPatience: number;
+  readonly retention?: number;
+  readonly omit: readonly OmittableField[];
 }
 
 /** The port of the Deployment's container. */
@@ -27,7 +30,7 @@ const MONITOR_PATIENCE_SECONDS = 300;
 /** Adds those of {@link LedgerComponentOptions} that the other components do not have. */
 export function addLedgerComponentOptions(command: Command, environment = process.env): Command {
   const host = isInCluster(environment) ? '0.0.0.0' : '127.0.0.1';
-  return addCheckpointOptions(command)
+  return addCheckpointOptions(addKeepingOptions(command))
     .option(
       '--listen-ledger <host:port>',
       'address where components append, and where the logs are served as files; TLS with --serving-certificate',
@@ -77,4 +80,40 @@ export function addLedgerComponentOptions(command: Command, environment = proces
         ])
         .default([]),
     );
+}
+
+/** What is kept of records, and for how long. */
+function addKeepingOptions(command: Command): Command {
+  return command
+    .addOption(
+      new Option(
+        '--retention <duration>',
+        'how long records are kept: 400d, or a duration; at least as long as certificates live (default: for ever)',
+      ).argParser(retentionFlag),
+    )
+    .addOption(
+      new Option(
+        '--omit <field>',
+        `member of records that is not kept: ${OMITTABLE_FIELDS.join(', ')} (repeatable; default: none)`,
+      )
+        .argParser(omittedFlag)
+        .default([]),
+    );
+}
+
+const DAY_SECONDS = 86_400;
+
+/** @throws InvalidArgumentError */
+function retentionFlag(text: string): number {
+  const [, days] = /^([1-9]\d{0,4})d$/.exec(text) ?? [];
+  const seconds = days === undefined ? durationFlag(text) : Number(days) * DAY_SECONDS;
+  if (seconds > 0) return seconds;
+  throw new InvalidArgumentError('write for how long, such as 400d; leave it out to keep records');
+}
+
+/** @throws InvalidArgumentError */
+function omittedFlag(text: string, before: readonly OmittableField[]): readonly OmittableField[] {
+  const field = OMITTABLE_FIELDS.find((each) => each === text);
+  if (field !== undefined) return [...before, field];
+  throw new InvalidArgumentError(`use one of ${OMITTABLE_FIELDS.join(', ')}`);
 }

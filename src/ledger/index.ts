@@ -8,18 +8,27 @@ export type { WitnessKey } from './log/cosignature.ts';
 export { openLogList, signLogList } from './log/list.ts';
 export { includes, isConsistent } from './log/merkle.ts';
 export { formatVerifierKey, noteSigner, parseVerifierKey } from './log/note.ts';
-export { consistencyPath, formatProof } from './log/prove.ts';
+export { consistencyPath, formatProof, inclusionPath } from './log/prove.ts';
+export { HASH_BYTES } from './log/merkle.ts';
 export {
+  ENTRIES_LEVEL,
   hashesServed,
   parseTilePath,
   servedTile,
+  TILE_WIDTH,
   tilePath,
   widthOf,
   type TileRequest,
 } from './log/tiles.ts';
 export { bodyBytes, SALT_BYTES } from './records/entry.ts';
+export { withoutFields } from './records/fields.ts';
 export { readRecord, type LedgerRecord, type RecordBody } from './records/record.ts';
-export { namespaceOf, type SearchTerm, type TermKind } from './records/terms.ts';
+export {
+  certificateNotAfter,
+  namespaceOf,
+  type SearchTerm,
+  type TermKind,
+} from './records/terms.ts';
 export { BestEffortSender } from './sender/best-effort.ts';
 export { RequiredSender } from './sender/required.ts';
 export { createHttpsSender, type HttpsSender } from './sender/https.ts';
@@ -28,8 +37,9 @@ export type { Appending } from './store/append.ts';
 export { idOf } from './store/ids.ts';
 export { contentsOf, type StoredRecord } from './store/search.ts';
 export { signedLogList, signHeads, type LedgerKeys } from './store/sign.ts';
-export type { StoredLog } from './store/logs.ts';
+export type { LogNaming, StoredLog } from './store/logs.ts';
 export type { SourceRecord, VerifySource } from './store/source.ts';
+export type { Removal } from './store/erase.ts';
 export { openStore, storeOf, type LedgerStore } from './store/store.ts';
 export { verifyLedger, type VerifyReport } from './store/verify.ts';
 export type { RecordCursor, RecordQuery } from './store/walk.ts';

@@ -8,6 +8,7 @@ export interface LedgerSeries {
   readonly ledgerFailing: Gauge<'mode'>;
   readonly ledgerAppended: Counter<'sender' | 'kind'>;
   readonly ledgerRefused: Counter<'sender' | 'code'>;
+  readonly ledgerErased: Counter<'reason'>;
   readonly ledgerEntries: Gauge<'log'>;
   readonly ledgerCheckpoint: Gauge<'log'>;
   readonly ledgerPublished: Gauge<'destination'>;
@@ -60,16 +61,7 @@ export function ledgerSeries(registers: Registry[]): LedgerSeries {
       registers,
     }),
     ...publishedSeries(registers),
-    ledgerUnrecorded: new Gauge({
-      name: 'countersign_ledger_unrecorded_certificates',
-      help: 'Certificates of our CAs that were seen, have no record, and nobody has acknowledged.',
-      registers,
-    }),
-    ledgerExplained: new Gauge({
-      name: 'countersign_ledger_explained_certificates',
-      help: 'Certificates without a record that are older than the ledger or in a counted gap.',
-      registers,
-    }),
+    ...recordSeries(registers),
   };
 }
 
@@ -98,6 +90,29 @@ function publishedSeries(registers: Registry[]): PublishedSeries {
       name: 'countersign_ledger_checkpoint_contradicted',
       help: '1 if a witness has cosigned a tree that the log does not begin with.',
       labelNames,
+      registers,
+    }),
+  };
+}
+
+function recordSeries(
+  registers: Registry[],
+): Pick<LedgerSeries, 'ledgerErased' | 'ledgerUnrecorded' | 'ledgerExplained'> {
+  return {
+    ledgerErased: new Counter({
+      name: 'countersign_ledger_erased_total',
+      help: 'Records that were removed, by retention or because a person asked for it.',
+      labelNames: ['reason'],
+      registers,
+    }),
+    ledgerUnrecorded: new Gauge({
+      name: 'countersign_ledger_unrecorded_certificates',
+      help: 'Certificates of our CAs that were seen, have no record, and nobody has acknowledged.',
+      registers,
+    }),
+    ledgerExplained: new Gauge({
+      name: 'countersign_ledger_explained_certificates',
+      help: 'Certificates without a record that are older than the ledger or in a counted gap.',
       registers,
     }),
   };

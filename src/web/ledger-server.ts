@@ -25,6 +25,7 @@ export interface LedgerServerInit extends TlsInit {
     readonly method: string;
     readonly headers: Readonly<Record<string, readonly string[] | undefined>>;
     readonly certificate?: { readonly commonName: string; readonly raw: Uint8Array };
+    readonly body?: string;
   }) => Promise<ApiAnswer>;
 }
 
@@ -36,6 +37,8 @@ interface ApiAnswer {
 
 /** A batch of 16 MiB through a slow network. */
 const BATCH_TIMEOUT_MS = 30_000;
+/** 500 names of records have 10 KiB. */
+const MOST_OBJECT_BYTES = 64 * 1024;
 /** Replicas of components, and who reads tiles. */
 const MOST_CONNECTIONS = 1_024;
 
@@ -77,7 +80,9 @@ async function apiAnswer(init: LedgerServerInit, request: IncomingMessage): Prom
   const { method = '', url = '', headersDistinct: headers } = request;
   const certificate = certificateOf(request);
   const known = certificate === undefined ? {} : { certificate };
-  const answer = await init.api({ url, method, headers, ...known });
+  const body = method === 'POST' ? await bodyOf(request, MOST_OBJECT_BYTES) : '';
+  if (body === undefined) return { status: 413, body: 'the object is too large\n' };
+  const answer = await init.api({ url, method, headers, ...known, body });
   return typeof answer.body === 'string' ? { ...answer, contentType: 'application/json' } : answer;
 }
 

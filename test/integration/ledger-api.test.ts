@@ -222,7 +222,10 @@ test('ledger show, prove and verify', async () => {
   assert.match(proof.stdout, /^c2sp\.org\/tlog-proof@v1\n.*\nindex 2\n/);
   const verified = await countersign('verify');
   assert.equal(verified.code, 0, verified.stdout + verified.stderr);
-  assert.match(verified.stdout, /^1 logs, 8 entries, 8 records, 0 removed .*\neverything is as/);
+  assert.match(
+    verified.stdout,
+    /^1 logs, 8 entries, 8 records, \d+ checkpoints; removed in good order: 0 by retention, 0 by erasure\neverything is as/,
+  );
   const other = join(directory, 'other.note');
   writeFileSync(
     other,
@@ -245,6 +248,27 @@ test('an export goes on after the last whole line of its file', async () => {
   assert.equal(readFileSync(file, 'utf8'), whole);
   writeFileSync(file, 'notes of somebody\n');
   assert.equal((await countersign('export', '--file', file)).code, 1);
+});
+
+test('a person’s records are removed by who may, their entries are proved, and no namespace takes records with it', async () => {
+  const asReader = countersign('erase', '--user', 'jane', '--yes', '--as', 'lea', '-n', 'team-1');
+  assert.equal((await asReader).code, 3);
+  const own = countersign('erase', '1-0', '--yes', '--as', 'lea', '-n', 'team-1');
+  assert.match((await own).stderr, /cannot create resource "erasures"/);
+  const planned = await countersign('erase', '--user', 'jane');
+  assert.match(planned.stdout + planned.stderr, /1-6 [^]*Repeat it with --yes/);
+  const erased = await countersign('erase', '--user', 'jane', '--yes');
+  assert.match(erased.stdout, /1 records are removed; record 1-8 says so/, erased.stderr);
+  const get = cluster.kubectl(['get', '--raw', `${RAW}/records/1-6`]);
+  await assert.rejects(get, /removed by an erasure at .*, as record 1-8 says/);
+  const proof = await until('a checkpoint covers it', PATIENCE, async () => {
+    const { code, stdout } = await countersign('prove', '1-6');
+    return code === 0 && stdout;
+  });
+  assert.match(proof, /^c2sp\.org\/tlog-proof@v1\nindex 6\n/);
+  assert.match((await countersign('verify')).stdout, /0 by retention, 1 by erasure/);
+  await cluster.kubectl(['delete', 'namespace', 'team-1', `--timeout=${PATIENCE / 1000}s`]);
+  assert.deepEqual(await namesIn('-n', 'team-1'), ['1-7', '1-0']);
 });
 
 /** What the port answers somebody who says that they are an administrator. */

@@ -9,7 +9,7 @@ import { after, test } from 'node:test';
 import { openSqlite } from '../../src/ledger/database/sqlite.ts';
 import { HASH_BYTES } from '../../src/ledger/log/merkle.ts';
 import { formatVerifierKey } from '../../src/ledger/log/note.ts';
-import { formatProof } from '../../src/ledger/log/prove.ts';
+import { formatProof, inclusionPath } from '../../src/ledger/log/prove.ts';
 import { ENTRIES_LEVEL, servedTile, tilePath } from '../../src/ledger/log/tiles.ts';
 import { idOf } from '../../src/ledger/store/ids.ts';
 import { openStore, type LedgerStore } from '../../src/ledger/store/store.ts';
@@ -67,9 +67,18 @@ test('tiles, checkpoints and proofs of a store are accepted, and stay so when re
   await accepted('whole');
   const eraser = { naming: signed, by: 'ledger', limit: 10_000, salt: randomBytes(32) };
   const erasure = { reason: 'retention', appendedBefore: NOW + 1 } as const;
-  const removed = await store.erase(erasure, { ...eraser, now: NOW + 24 * 3_600_000 });
+  const { removed } = await store.erase(erasure, { ...eraser, now: NOW + 24 * 3_600_000 });
   assert.equal(removed, 900);
   await signHeads(store);
   await accepted('removed');
+  // Whoever kept salt and record proves it by the log as it is now.
+  const checkpoint = (await store.checkpoint(1)) ?? '';
+  const size = Number(checkpoint.split('\n')[1]);
+  const path = await inclusionPath((level, index) => store.tile(1, level, index), 512, size);
+  writeFileSync(join(root, 'bare.tlog-proof'), formatProof({ index: 512, path, checkpoint }));
+  writeFileSync(join(root, 'kept'), proved.extra ?? '');
+  const files = ['bare.tlog-proof', 'kept'].map((name) => join(root, name));
+  assert.equal(await verdictOf('inclusion', key, files), '');
+  assert.notEqual(await verdictOf('inclusion', key, files.slice(0, 1)), '');
   await store.close();
 });

@@ -43,6 +43,7 @@ export async function run(options: LedgerComponentOptions): Promise<void> {
         ...{ podCertificateRequests, secrets: options.monitoredSecret },
         patienceSeconds: options.monitorPatience,
       },
+      ...{ omitted: new Set(options.omit), retentionSeconds: options.retention },
       grants: grantsOf(options.appender, component.namespacedSigners),
     });
     const port = await openLedgerPort(options, { ...ledger, log }).catch(async (error: unknown) => {

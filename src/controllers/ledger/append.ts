@@ -5,10 +5,12 @@ import {
   encodeAnswer,
   readRecord,
   SALT_BYTES,
+  withoutFields,
   type Appending,
   type LedgerRecord,
   type LedgerStore,
 } from '../../ledger/index.ts';
+import type { OmittableField } from '../../vocabulary.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { componentOf, type WhoIs } from './callers.ts';
 import { refusalOf, type AppendGrants } from './grants.ts';
@@ -20,6 +22,8 @@ export interface AppendInit {
   readonly store: LedgerStore;
   readonly whoIs: WhoIs;
   readonly grants: AppendGrants;
+  /** Members of records that are not kept. */
+  readonly omitted: ReadonlySet<OmittableField>;
   /** What the origins of logs begin with. */
   readonly prefix: string;
   /** Of the components whose tokens count. */
@@ -77,7 +81,7 @@ interface Sender {
 }
 
 async function appended(
-  { component, store, grants, prefix }: AppendInit,
+  { component, store, grants, prefix, omitted }: AppendInit,
   { publicKey }: LogKey,
   { sender, username }: Sender,
   sent: readonly unknown[],
@@ -86,7 +90,13 @@ async function appended(
   const batch = judged.flatMap((each): Appending[] =>
     each instanceof SignerError
       ? []
-      : [{ record: each, by: username, salt: component.random(SALT_BYTES) }],
+      : [
+          {
+            record: withoutFields(each, omitted),
+            by: username,
+            salt: component.random(SALT_BYTES),
+          },
+        ],
   );
   const context = { naming: { prefix, publicKey }, now: component.clock() };
   const kept = batch.length === 0 ? [] : await store.append(batch, context);

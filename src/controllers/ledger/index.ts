@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { messageOf, SignerError } from '../../errors.ts';
-import type { LedgerStore } from '../../ledger/index.ts';
+import type { LedgerStore, LogNaming } from '../../ledger/index.ts';
+import type { OmittableField } from '../../vocabulary.ts';
 import { createWakeup } from '../../kube/wait/wakeup.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
 import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
@@ -18,6 +19,7 @@ import type { Destination } from './publishing/destination.ts';
 import { createPublisher, type Publisher } from './publishing/index.ts';
 import { loadLogKey, type LogKey } from './log-key.ts';
 import { permissions } from './permissions.ts';
+import { createRetention } from './retention.ts';
 
 /** What the component is made of. */
 export interface LedgerInit {
@@ -33,6 +35,10 @@ export interface LedgerInit {
     readonly destinations: readonly Destination[];
     readonly intervalSeconds: number;
   };
+  /** Members of records that are not kept. */
+  readonly omitted: ReadonlySet<OmittableField>;
+  /** How long records are kept; absent: for ever. */
+  readonly retentionSeconds?: number | undefined;
   readonly monitor: Pick<MonitorInit, 'podCertificateRequests' | 'secrets' | 'patienceSeconds'>;
 }
 
@@ -57,57 +63,44 @@ export function createLedger(init: LedgerInit): Ledger {
   const { component, store } = init;
   const whoIs = createWhoIs(component);
   const front = createFrontProxySource(component);
-  const state: { key?: LogKey | undefined; fault: string | undefined } = { fault: NOT_LEADING };
   const wakeup = createWakeup(component.delay);
-  const leads = (): boolean => component.shard.owns(WHOLE);
-  const monitor = createMonitor({ ...init, ...init.monitor, leads: () => state.key !== undefined });
+  const key = (): LogKey | undefined => writing.key;
+  const naming = (): LogNaming | undefined => {
+    const { publicKey } = key() ?? {};
+    return publicKey === undefined ? undefined : { prefix: init.prefix, publicKey };
+  };
+  const monitor = createMonitor({ ...init, ...init.monitor, leads: () => key() !== undefined });
   const lists = createLists(component);
-  const publisher = publisherOf(init, () => state.key !== undefined);
-  const parts = [publisher, monitor, lists];
+  const { retentionSeconds: seconds } = init;
+  const { signers } = monitor;
+  const retention = createRetention({ component, store, seconds, signers, naming });
+  const publisher = publisherOf(init, () => key() !== undefined);
+  const writing = new Writing(init, () => {
+    publisher.wake();
+  });
+  const parts = [publisher, monitor, retention, lists];
   component.shard.onChange(() => {
     wakeup.wake();
   });
 
-  async function pass(): Promise<void> {
-    if (!leads()) {
-      // Another one may append meanwhile: what is published is compared again.
-      state.key = undefined;
-      state.fault = NOT_LEADING;
-      return;
-    }
-    try {
-      state.key ??= await begun(init);
-      await publishCheckpoints(init, state.key);
-      publisher.wake();
-      state.fault = undefined;
-    } catch (error) {
-      const fault = messageOf(error);
-      if (error instanceof SignerError && error.code === 'LEDGER_INCONSISTENT')
-        state.key = undefined;
-      if (state.fault !== fault) component.log.error({ error: fault }, 'no checkpoint is signed');
-      state.fault = fault;
-    }
-  }
-
   return {
     permissions: () => permissions(namesOf(init, lists)),
     // Only who leads appends: the Service leads to no other replica.
-    notReady: () => (state.key === undefined ? [state.fault ?? NOT_LEADING] : []),
-    warnings: () => [...faultOf(state), ...parts.flatMap((part) => part.warnings())],
-    append: (token, body) =>
-      appendFor({ ...init, whoIs, key: () => (leads() ? state.key : undefined) }, token, body),
+    notReady: () => (key() === undefined ? [writing.fault ?? NOT_LEADING] : []),
+    warnings: () => [...faultOf(writing), ...parts.flatMap((part) => part.warnings())],
+    append: (token, body) => appendFor({ ...init, whoIs, key }, token, body),
     file: (path) => logFile(store, path),
     lists,
-    api: createLedgerApi({ component, store, front }),
+    api: createLedgerApi({ component, store, front, naming }),
     clientCa: () => front.current()?.clientCa,
     run: async (signal) => {
       const watching = Promise.all([...parts, front].map((each) => each.run(signal)));
       while (!signal.aborted) {
-        await pass();
+        await writing.pass();
         await wakeup.wait(CHECKPOINT_MILLISECONDS, signal);
       }
       await watching;
-      await pass();
+      await writing.pass();
       await store.close();
     },
   };
@@ -120,6 +113,53 @@ function faultOf({ fault }: { readonly fault: string | undefined }): readonly st
 function publisherOf({ component, store, outside }: LedgerInit, leads: () => boolean): Publisher {
   const { destinations, intervalSeconds } = outside ?? { destinations: [], intervalSeconds: 0 };
   return createPublisher({ component, store, destinations, intervalSeconds, leads });
+}
+
+/** Whether this replica appends and signs. */
+class Writing {
+  readonly #init: LedgerInit;
+  readonly #onPublished: () => void;
+  #key: LogKey | undefined;
+  /** Why it does not, or signs no checkpoint. */
+  fault: string | undefined = NOT_LEADING;
+
+  /** @param onPublished - called when checkpoints are in the ConfigMap */
+  constructor(init: LedgerInit, onPublished: () => void) {
+    this.#init = init;
+    this.#onPublished = onPublished;
+  }
+
+  /** Nothing while another replica leads. */
+  get key(): LogKey | undefined {
+    return this.#leads() ? this.#key : undefined;
+  }
+
+  #leads(): boolean {
+    return this.#init.component.shard.owns(WHOLE);
+  }
+
+  async pass(): Promise<void> {
+    if (!this.#leads()) {
+      // Another one may append meanwhile: what is published is compared again.
+      this.#key = undefined;
+      this.fault = NOT_LEADING;
+      return;
+    }
+    try {
+      this.#key ??= await begun(this.#init);
+      await publishCheckpoints(this.#init, this.#key);
+      this.#onPublished();
+      this.fault = undefined;
+    } catch (error) {
+      const fault = messageOf(error);
+      if (error instanceof SignerError && error.code === 'LEDGER_INCONSISTENT')
+        this.#key = undefined;
+      if (this.fault !== fault) {
+        this.#init.component.log.error({ error: fault }, 'no checkpoint is signed');
+      }
+      this.fault = fault;
+    }
+  }
 }
 
 /** The key, after the store was found to continue what was published. */

@@ -34,6 +34,11 @@ export interface Database {
   write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
   /** A transaction that sees one state of the database. */
   read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  /**
+   * Makes what was removed unreadable in the database's own files, as far as that keeps nobody waiting. False: somebody
+   * still reads what was removed; to be tried again.
+   */
+  scrub(): Promise<boolean>;
   close(): Promise<void>;
 }
 

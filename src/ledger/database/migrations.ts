@@ -2,7 +2,7 @@
 /** The schema, by numbered steps. A step that was released is never changed. */
 import { SignerError } from '../../errors.ts';
 import { findable, TERM_KINDS } from '../records/terms.ts';
-import { readBody } from '../records/record.ts';
+import { readBody, type ErasureRecord } from '../records/record.ts';
 import {
   bytesOf,
   numberOf,
@@ -26,6 +26,7 @@ const MIGRATIONS: readonly Migration[] = [
   { up: indexed, down: (sql) => sql.script('DROP TABLE terms; DROP INDEX records_not_after;') },
   // Since then a request without a namespace is found by that of who asked. Older programs find more than they wrote.
   { up: indexedAnew, down: (sql) => sql.script('DROP INDEX records_kind;') },
+  { up: removalsListed, down: (sql) => sql.script('DROP TABLE removals;') },
 ];
 
 /**
@@ -59,6 +60,20 @@ const INDEX = `
   CREATE INDEX records_not_after ON records (not_after, id) WHERE not_after IS NOT NULL;
 `;
 
+/** Which indexes of a log have no record any longer, and the id of the record that says so. No two ranges overlap. */
+const REMOVED = `
+  CREATE TABLE removals (
+    log {integer} NOT NULL, first {integer} NOT NULL, last {integer} NOT NULL, by_record {integer} NOT NULL,
+    PRIMARY KEY (log, first)
+  );
+`;
+
+/** The columns of removals. */
+export const REMOVALS: SqlColumns = {
+  table: 'removals',
+  names: ['log', 'first', 'last', 'by_record'],
+};
+
 const SPELLINGS = {
   sqlite: { '{integer}': 'INTEGER', '{bytes}': 'BLOB', '{narrow}': 'WITHOUT ROWID' },
   postgres: { '{integer}': 'BIGINT', '{bytes}': 'BYTEA', '{narrow}': '' },
@@ -83,6 +98,29 @@ async function indexed(sql: Sql): Promise<void> {
 async function indexedAnew(sql: Sql): Promise<void> {
   await sql.script('DELETE FROM terms; CREATE INDEX records_kind ON records (kind, id);');
   await writeTerms(sql);
+}
+
+async function removalsListed(sql: Sql): Promise<void> {
+  await sql.script(spelled(sql, REMOVED));
+  for (let after = -1; ;) {
+    const query = `SELECT id, body FROM records WHERE kind = 'erased' AND id > ? ORDER BY id LIMIT ?`;
+    const rows = await sql.all(query, [after, INDEXED_TOGETHER]);
+    if (rows.length === 0) return;
+    for (const row of rows) {
+      const { record } = readBody(bytesOf(row, 'body'));
+      if (record.kind === 'erased')
+        await sql.insert(REMOVALS, removalRows(numberOf(row, 'id'), record));
+    }
+    after = numberOf(rows.at(-1), 'id');
+  }
+}
+
+/** The rows of a record of a removal. */
+export function removalRows(
+  id: number,
+  { removed }: ErasureRecord,
+): readonly (readonly SqlValue[])[] {
+  return removed.map(({ log, from, to }) => [log, from, to, id]);
 }
 
 async function writeTerms(sql: Sql): Promise<void> {

@@ -36,8 +36,20 @@ export function openSqlite(path: string): Database {
   return {
     write: (work) => turns.take(() => transaction(connection, 'BEGIN IMMEDIATE', () => work(sql))),
     read: (work) => turns.take(() => transaction(connection, 'BEGIN', () => work(sql))),
+    scrub: () => turns.take(() => settled(() => emptyWal(connection))),
     close: () => turns.take(() => settled(() => connection.close())),
   };
+}
+
+/** The WAL has the pages as they were before rows were removed. Who reads it now is not waited for. */
+function emptyWal(connection: DatabaseSync): boolean {
+  connection.exec('PRAGMA busy_timeout = 0');
+  try {
+    const result = connection.prepare('PRAGMA wal_checkpoint(TRUNCATE)').get();
+    return result?.['busy'] === 0;
+  } finally {
+    connection.exec(`PRAGMA busy_timeout = ${BUSY_MILLISECONDS}`);
+  }
 }
 
 async function transaction<T>(

@@ -48,8 +48,8 @@ export async function consistencyPath(
 
 /** What a proof for strangers says. */
 export interface ProofText {
-  /** Salt and record: what the entry is the SHA-256 of. */
-  readonly extra: Uint8Array;
+  /** Salt and record: what the entry is the SHA-256 of. Absent where they were removed. */
+  readonly extra?: Uint8Array;
   readonly index: number;
   readonly path: readonly Uint8Array[];
   /** The signed note of the tree's head. */
@@ -60,7 +60,7 @@ export interface ProofText {
 export function formatProof({ extra, index, path, checkpoint }: ProofText): string {
   const lines = [
     'c2sp.org/tlog-proof@v1',
-    `extra ${Buffer.from(extra).toString('base64')}`,
+    ...(extra === undefined ? [] : [`extra ${Buffer.from(extra).toString('base64')}`]),
     `index ${index}`,
     ...path.map((hash) => Buffer.from(hash).toString('base64')),
   ];

@@ -120,6 +120,11 @@ const erasureSchema = z.strictObject({
   reason: z.enum(['retention', 'person']),
   /** The number of the log, and from which index to which, both inclusive. */
   removed: z.array(z.strictObject({ log: count, from: count, to: count })).min(1),
+  /**
+   * Fingerprints of certificates that had not expired: they had a record. Who has the certificate knows all that was
+   * removed; nobody else learns anything.
+   */
+  living: z.array(fingerprint).readonly().optional(),
 });
 
 /** A record of what was removed. */

@@ -53,7 +53,9 @@ const LONGEST_TERM = 2048;
  * @throws SignerError LEDGER_MALFORMED if its certificate cannot be read
  */
 export function findable(record: RecordBody['record']): Findable {
-  if (record.kind === 'erased') return { terms: [] };
+  if (record.kind === 'erased') {
+    return { terms: (record.living ?? []).map((value) => ({ kind: 'fingerprint', value })) };
+  }
   const certificate = 'certificate' in record ? decoded(record.certificate) : undefined;
   const values = [...termsOfRequest(record), ...termsOfCertificate(certificate)];
   const terms = [...new Map(values.map(([kind, value]) => [`${kind} ${value}`, { kind, value }]))]
@@ -79,6 +81,11 @@ function termsOfRequest(record: LedgerRecord): readonly Pair[] {
     ['request', request.uid],
     ['rule', decision?.rule ?? ''],
   ];
+}
+
+/** When the certificate of a record expires, in milliseconds since 1970; nothing where it has none. */
+export function certificateNotAfter(record: RecordBody['record']): number | undefined {
+  return 'certificate' in record ? decoded(record.certificate).notAfter : undefined;
 }
 
 /**

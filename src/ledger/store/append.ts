@@ -6,6 +6,7 @@ import { bytesOf, numberOf, textOf, type Sql, type SqlValue } from '../database/
 import { TERMS, termRows } from '../database/migrations.ts';
 import { canonicalJson } from '../records/canonical.ts';
 import { bodyBytes, entryOf } from '../records/entry.ts';
+import { comparable } from '../records/fields.ts';
 import { readBody, type LedgerRecord, type RecordBody } from '../records/record.ts';
 import { findable, type Findable } from '../records/terms.ts';
 import { idOf, placeOf, type LedgerPlace } from './ids.ts';
@@ -83,9 +84,15 @@ function prepare(
 }
 
 function compared({ place, record }: Known, sent: LedgerRecord): Appended {
-  if (sameBytes(canonicalJson(record), canonicalJson(sent))) return { ...place, known: true };
+  if (isSame(record, sent)) return { ...place, known: true };
   const message = `another record with the same key is at index ${place.index} of log ${place.log}: nothing is appended in its place. One component has made two records of one key`;
   return new SignerError({ code: 'LEDGER_CONFLICT', disposition: 'fail', message });
+}
+
+/** What an installation leaves out may change between an append and its repetition. */
+function isSame(record: RecordBody['record'], sent: LedgerRecord): boolean {
+  if (record.kind === 'erased') return false;
+  return sameBytes(canonicalJson(comparable(record)), canonicalJson(comparable(sent)));
 }
 
 async function knownRecords(

@@ -9,15 +9,23 @@ interface IdRange {
   readonly last: number;
 }
 
+interface RemovedRange extends IdRange {
+  readonly reason: ErasureRecord['reason'];
+}
+
+/** Entries without a record whose removal is recorded, by its reason. */
+export type RemovedCounts = Readonly<Record<ErasureRecord['reason'], number>>;
+
 /** A million removed records are some ranges: nothing here is as long as a ledger. */
 export class Removals {
-  readonly #removed: IdRange[] = [];
+  readonly #removed: RemovedRange[] = [];
   readonly #missing: { readonly first: number; last: number }[] = [];
 
   /** A record of a removal that is in the log. */
-  add({ removed }: ErasureRecord): void {
+  add({ removed, reason }: ErasureRecord): void {
     for (const { log, from, to } of removed) {
-      this.#removed.push({ first: idOf({ log, index: from }), last: idOf({ log, index: to }) });
+      const [first, last] = [idOf({ log, index: from }), idOf({ log, index: to })];
+      this.#removed.push({ first, last, reason });
     }
   }
 
@@ -28,15 +36,14 @@ export class Removals {
     else this.#missing.push({ first: id, last: id });
   }
 
-  /** How many entries are without a record. */
-  get count(): number {
-    return this.#missing.reduce((sum, { first, last }) => sum + last - first + 1, 0);
-  }
-
-  /** Entries without a record that no record of a removal names, in order. */
-  unexplained(): readonly IdRange[] {
+  /**
+   * Entries without a record that no record of a removal names, in order; and how many the others are. What two removals
+   * name counts for the one whose range begins first.
+   */
+  explained(): { readonly left: readonly IdRange[]; readonly counts: RemovedCounts } {
     const removed = this.#removed.toSorted((a, b) => a.first - b.first);
     const left: IdRange[] = [];
+    const counts = { retention: 0, person: 0 };
     let at = 0;
     for (const { first, last } of this.#missing) {
       let from = first;
@@ -46,10 +53,12 @@ export class Removals {
         const range = removed[next];
         if (range === undefined || range.first > last) break;
         if (range.first > from) left.push({ first: from, last: range.first - 1 });
+        const begin = Math.max(from, range.first);
+        counts[range.reason] += Math.max(0, Math.min(range.last, last) + 1 - begin);
         from = Math.max(from, range.last + 1);
       }
       if (from <= last) left.push({ first: from, last });
     }
-    return left;
+    return { left, counts };
   }
 }

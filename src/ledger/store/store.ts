@@ -5,7 +5,8 @@ import { migrate } from '../database/migrations.ts';
 import { openCheckpoint } from '../log/checkpoint.ts';
 import { inclusionPath, type ProofText } from '../log/prove.ts';
 import { appendBatch, type Appended, type AppendContext, type Appending } from './append.ts';
-import { eraseRecords, type Eraser, type Erasure } from './erase.ts';
+import { eraseRecords, removalOf } from './erase.ts';
+import type { Erased, Eraser, Erasure, Removal } from './erase.ts';
 import { compareWith, cosign, keepCheckpoint, lastNote, notesAfter } from './heads.ts';
 import { unsignedHeads, verifierOf } from './heads.ts';
 import type { UnsignedHead } from './heads.ts';
@@ -46,8 +47,13 @@ export interface LedgerStore {
   after(id: number, limit: number): Promise<readonly StoredRecord[]>;
   /** A proof for strangers; nothing while no checkpoint covers the record. */
   prove(id: number): Promise<ProofText | undefined>;
-  /** Returns how many records were removed; below the limit when nothing is left. */
-  erase(erasure: Erasure, eraser: Eraser): Promise<number>;
+  erase(erasure: Erasure, eraser: Eraser): Promise<Erased>;
+  /** Why there is no record with this id; nothing where the log has no removal of it. */
+  removal(id: number): Promise<Removal | undefined>;
+  /**
+   * Makes what was removed unreadable in the files of the database, as far as that blocks nobody. False: to be tried again.
+   */
+  scrub(): Promise<boolean>;
   verify(outside: readonly string[], keys?: KeptElsewhere['keys']): Promise<VerifyReport>;
   close(): Promise<void>;
 }
@@ -79,6 +85,8 @@ export function storeOf(database: Database): LedgerStore {
     after: (id, limit) => reading((sql) => recordsAfter(sql, id, limit)),
     prove: (id) => reading((sql) => prove(sql, id)),
     erase: (erasure, eraser) => writing((sql) => eraseRecords(sql, erasure, eraser)),
+    removal: (id) => reading((sql) => removalOf(sql, id)),
+    scrub: () => database.scrub(),
     verify: (outside, keys = []) =>
       reading((sql) => verifyLedger(sqlSource(sql), { outside, keys })),
     close: () => database.close(),

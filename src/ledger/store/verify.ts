@@ -12,7 +12,7 @@ import { Findings, type LedgerFinding } from './findings.ts';
 import { verifierOf } from './heads.ts';
 import { idOf, placeOf } from './ids.ts';
 import type { StoredLog } from './logs.ts';
-import { Removals } from './removals.ts';
+import { Removals, type RemovedCounts } from './removals.ts';
 import type { SourceRecord, VerifySource } from './source.ts';
 import { verifyTiles } from './verify-tiles.ts';
 
@@ -21,7 +21,8 @@ export interface VerifyReport {
   readonly logs: number;
   readonly entries: number;
   readonly records: number;
-  readonly erased: number;
+  /** Records that were removed, by the reason in the record of their removal. */
+  readonly erased: RemovedCounts;
   readonly checkpoints: number;
   /** The first of them. */
   readonly findings: readonly LedgerFinding[];
@@ -55,10 +56,9 @@ export async function verifyLedger(
     counts.records += await verifyRecords(source, log, { findings, removals });
   }
   for (const note of outside) requireLog(note, logs, findings);
-  let lost = 0;
-  for (const { first, last } of removals.unexplained()) {
+  const { left, counts: erased } = removals.explained();
+  for (const { first, last } of left) {
     const [from, to] = [placeOf(first), placeOf(last).index];
-    lost += to - from.index + 1;
     const log = logs.find(({ number }) => number === from.log);
     const entries = `the entries ${from.index} to ${to}`;
     if (log !== undefined) {
@@ -69,7 +69,7 @@ export async function verifyLedger(
     logs: logs.length,
     entries: logs.reduce((sum, { size }) => sum + size, 0),
     ...counts,
-    erased: removals.count - lost,
+    erased,
     findings: findings.listed,
     found: findings.found,
   };

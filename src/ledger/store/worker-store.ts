@@ -36,6 +36,8 @@ export async function openWorkerStore(path: string, entry: URL): Promise<LedgerS
     cosign: write('cosign'),
     beginLog: write('beginLog'),
     erase: write('erase'),
+    scrub: write('scrub'),
+    removal: read('removal'),
     unsignedHeads: read('unsignedHeads'),
     compareWith: read('compareWith'),
     logs: read('logs'),

@@ -45,6 +45,8 @@ const KEPT: KeptFlags = {
     '--ledger-mode',
     // Whether a certificate without a record is seen.
     '--monitor-patience',
+    // Whether records, and all of them, are kept.
+    ...['--retention', '--omit'],
     // Whose names may be proved how, what writers of AcmeSigners may have called, and who answers for DNS.
     ...['--http01-zone', '--namespaced-server', '--namespaced-solver', '--namespaced-network'],
     ...['--resolver', '--self-check-network', '--self-check-ports'],

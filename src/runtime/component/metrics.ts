@@ -68,6 +68,8 @@ export interface LedgerMetrics {
   ledgerAppended(sender: string, kind: string): void;
   /** A record, or a whole batch, was not taken. `code`: of an error, or the HTTP status. */
   ledgerRefused(sender: string, code: string): void;
+  /** Records were removed: by `retention`, or as a `person` asked. */
+  ledgerErased(reason: string, count: number): void;
   /** A checkpoint was signed and published. `at` in Unix seconds. */
   ledgerHead(log: string, entries: number, at: number): void;
   /** What a place outside the cluster has of the checkpoints. */

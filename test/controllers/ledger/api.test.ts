@@ -135,7 +135,12 @@ function asking(allowed?: readonly string[]): (path: string) => Promise<Answered
     return { status: { allowed: allowed === undefined || allowed.includes(namespace) } };
   });
   const front = frontProxyOf(published);
-  const api = createLedgerApi({ component, store, front: { current: () => front } });
+  const api = createLedgerApi({
+    component,
+    store,
+    front: { current: () => front },
+    naming: () => naming,
+  });
   return async (path) => {
     const request: ApiRequest = { method: 'GET', url: `${RAW}${path}`, headers, certificate };
     const { status, body } = await api(request);

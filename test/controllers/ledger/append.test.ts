@@ -16,6 +16,7 @@ import { parseGrant } from '../../../src/app/ledger/options.ts';
 import { grantsOf } from '../../../src/controllers/ledger/grants.ts';
 import type { LogKey } from '../../../src/controllers/ledger/log-key.ts';
 import { noteSigner, openSqlite, openStore, type LedgerStore } from '../../../src/ledger/index.ts';
+import { unavailable } from '../../../src/ledger/database/database.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
 import { issuedRecord, naming, PREFIX } from '../../support/ledger/records.ts';
 
@@ -44,6 +45,7 @@ function init(changes: Partial<AppendInit> = {}): AppendInit {
     whoIs: () => Promise.resolve(SENDER),
     grants: grantsOf([parseGrant('pcr-issuer=example.com/workload')], false),
     prefix: PREFIX,
+    omitted: new Set(),
     namespace: 'countersign-system',
     key,
     ...changes,
@@ -68,6 +70,43 @@ test('what is kept and what is not is said for each record, in order', async () 
     limit: 9,
   });
   assert.equal(found.length, 1);
+});
+
+test('what is left out is not kept; a repetition is the same record whatever is left out then', async () => {
+  const user = { username: 'jane.roe', groups: ['dev'] };
+  const of = issuedRecord(7, { key: 'pcr-issuer/7', requester: { user } });
+  const omitted = new Set(['user'] as const);
+  for (const changes of [{ omitted }, {}]) {
+    const { body } = await send([of], changes);
+    assert.deepEqual(JSON.parse(body), { results: [{}] });
+  }
+  const terms = [{ kind: 'request', value: 'request-7' }] as const;
+  const { records: found } = await store.find({ terms, limit: 9 });
+  assert.equal(found.length, 1);
+  assert.ok(!Buffer.from(found[0]?.body ?? '').includes('jane.roe'));
+});
+
+test('nothing of a record reaches the log, whatever becomes of it', async () => {
+  const component = recordedComponent({ name: 'ledger' });
+  const secret = 'only-in-the-record';
+  const of = (changes: object): object => ({
+    ...issuedRecord(20, { key: `pcr-issuer/${secret}` }),
+    requester: { user: { username: secret, groups: [secret] } },
+    ...changes,
+  });
+  const all = [
+    of({}),
+    of({ decision: { rule: secret } }),
+    of({ signer: { name: `example.com/${secret}` } }),
+    of({ [secret]: secret }),
+    of({ certificate: Buffer.from(secret).toString('base64'), key: 'pcr-issuer/21' }),
+  ];
+  await send(all, { component });
+  const away = { ...store, append: () => Promise.reject(unavailable('it is away')) };
+  await send(all, { component, store: away });
+  await send({ [secret]: secret }, { component });
+  assert.ok(component.log.lines.length > 0);
+  assert.ok(!JSON.stringify([component.log.lines, component.counted]).includes(secret));
 });
 
 const refused: [law: string, status: number, changes: Partial<AppendInit>, body?: unknown][] = [

@@ -15,7 +15,7 @@ const usage = `ledgerjudge signed VKEY NOTE
 ledgerjudge note VKEY CHECKPOINT
 ledgerjudge tlog VKEY DIRECTORY [OLDER-CHECKPOINT ...]
 ledgerjudge fsck VKEY DIRECTORY
-ledgerjudge inclusion VKEY PROOF
+ledgerjudge inclusion VKEY PROOF [KEPT-SALT-AND-RECORD]
 ledgerjudge consistency VKEY OLDER-CHECKPOINT NEWER-CHECKPOINT PROOF
 ledgerjudge cosigned WITNESS-VKEY CHECKPOINT
 ledgerjudge webhook SECRET BODY HEADERS.json
@@ -63,7 +63,7 @@ func judge(name string, verifier note.Verifier, files []string) error {
 	case "fsck":
 		return judgeByFsck(verifier, files[0])
 	case "inclusion":
-		return judgeInclusion(verifier, files[0])
+		return judgeInclusion(verifier, files)
 	case "consistency":
 		return judgeConsistency(verifier, files)
 	default:

@@ -17,9 +17,10 @@ import (
 	"golang.org/x/mod/sumdb/tlog"
 )
 
-// judgeInclusion knows nothing but the key: the entry is the SHA-256 of what the proof carries with it.
-func judgeInclusion(verifier note.Verifier, path string) error {
-	text, err := os.ReadFile(path)
+// judgeInclusion knows nothing but the key: the entry is the SHA-256 of what the proof carries with it, or of the file
+// that somebody kept.
+func judgeInclusion(verifier note.Verifier, files []string) error {
+	text, err := os.ReadFile(files[0])
 	if err != nil {
 		return err
 	}
@@ -34,7 +35,16 @@ func judgeInclusion(verifier note.Verifier, path string) error {
 	if err != nil {
 		return err
 	}
-	entry := sha256.Sum256(read.ExtraData)
+	extra := read.ExtraData
+	if len(files) > 1 {
+		if len(extra) > 0 {
+			return fmt.Errorf("the proof carries a record")
+		}
+		if extra, err = os.ReadFile(files[1]); err != nil {
+			return err
+		}
+	}
+	entry := sha256.Sum256(extra)
 	hashes := make([][]byte, len(read.Hashes))
 	theirs := make(tlog.RecordProof, len(read.Hashes))
 	for at := range read.Hashes {

@@ -70,6 +70,7 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
       refreshed: count('refreshed'),
       ledgerAppended: count('ledgerAppended'),
       ledgerRefused: count('ledgerRefused'),
+      ledgerErased: count('ledgerErased'),
       ledgerHead: count('ledgerHead'),
       ledgerPublished: count('ledgerPublished'),
       ledgerUnrecorded: count('ledgerUnrecorded'),

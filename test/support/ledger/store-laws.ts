@@ -15,6 +15,7 @@ import { idOf } from '../../../src/ledger/store/ids.ts';
 import { contentsOf } from '../../../src/ledger/store/search.ts';
 import type { RecordQuery } from '../../../src/ledger/store/walk.ts';
 import { openStore, type LedgerStore } from '../../../src/ledger/store/store.ts';
+import { removalLaws } from './removal-laws.ts';
 import {
   appending,
   CA,
@@ -168,6 +169,7 @@ export function storeLaws(open: (name: string) => Promise<Database>): void {
     const proof = await store.prove(id);
     assert.ok(proof !== undefined && head !== undefined);
     const { extra, index, path } = proof;
+    assert.ok(extra !== undefined);
     assert.equal(contentsOf({ body: extra.subarray(32) }).record.key, 'request-260/issued');
     const leaf = leafHash(sha256(extra));
     assert.ok(includes(leaf, { index, path, size: 300, root: head.root }));
@@ -201,58 +203,24 @@ export function storeLaws(open: (name: string) => Promise<Database>): void {
     await store.close();
   });
 
-  test('retention removes old records of dead certificates, keeps their proofs, and says so in the log', async () => {
-    const store = await opened('retention');
-    await store.append(issuedBatch(0, 30), { naming: signed, now: NOW });
-    await store.append(issuedBatch(30, 40), { naming: signed, now: NOW + 60_000 });
-    const [before = ''] = await signHeads(store);
-    const eraser = { naming: signed, now: NOW + 10 * 60_000, by: 'ledger', limit: 4 };
-    const erase = (): Promise<number> =>
-      store.erase(
-        { reason: 'retention', appendedBefore: NOW + 1 },
-        { ...eraser, salt: randomBytes(32) },
-      );
-    // Certificates 0 to 9 have expired by then.
-    assert.deepEqual([await erase(), await erase(), await erase(), await erase()], [4, 4, 2, 0]);
-    const report = await store.verify([before]);
-    assert.deepEqual(report.findings, []);
-    assert.deepEqual([report.records, report.erased, report.entries], [33, 10, 43]);
-    const terms = [{ kind: 'pod', value: 'team-5/pod-5' }] as const;
-    assert.deepEqual((await store.find({ terms, limit: 1 })).records, []);
-    assert.equal(await store.get(idOf({ log: 1, index: 5 })), undefined);
-    await store.close();
-  });
-
-  test('the records of a person are removed, and nothing of them is found', async () => {
-    const store = await opened('person');
-    const user = { user: { username: 'jane@example.com', groups: ['dev'] } };
-    const jane = { requester: user, decision: { by: 'kubernetes-admin' } };
-    await store.append(
-      Array.from({ length: 10 }, (_, n) => appending(issuedRecord(n, n % 3 === 0 ? jane : {}))),
-      { naming: signed, now: NOW },
-    );
-    const terms = [{ kind: 'user', value: 'jane@example.com' }] as const;
-    const ids = (await store.find({ terms, limit: 100 })).records.map(({ id }) => id);
-    assert.equal(ids.length, 4);
-    const eraser = { naming: signed, now: NOW, by: 'ledger', limit: 100, salt: randomBytes(32) };
-    assert.equal(await store.erase({ reason: 'person', ids }, eraser), 4);
-    assert.deepEqual((await store.find({ terms, limit: 100 })).records, []);
-    const left = await store.after(0, 100);
-    assert.ok(left.every(({ body }) => !Buffer.from(body).includes('jane')));
-    assert.deepEqual((await store.verify([])).findings, []);
-    await store.close();
-  });
+  removalLaws(opened);
 
   test('the schema goes down and up again, and everything is found as before', async () => {
     const database = await open('migrations');
     const store = await openStore(database);
     await store.append(issuedBatch(0, 1100), { naming: signed, now: NOW });
     const terms = [{ kind: 'san', value: uriOf(1050) }] as const;
+    const gone = idOf({ log: 1, index: 7 });
+    const eraser = { naming: signed, now: NOW, by: 'admin', limit: 1, salt: randomBytes(32) };
+    await store.erase({ reason: 'person', ids: [gone] }, eraser);
+    const removal = await store.removal(gone);
+    assert.equal(removal?.by, 'admin');
     const before = await store.find({ terms, limit: 10 });
     await migrate(database, 1);
     await assert.rejects(store.find({ terms, limit: 10 }), { code: 'LEDGER_UNAVAILABLE' });
     await migrate(database);
     assert.deepEqual(await store.find({ terms, limit: 10 }), before);
+    assert.deepEqual(await store.removal(gone), removal);
     assert.deepEqual((await store.verify([])).findings, []);
     await store.close();
   });

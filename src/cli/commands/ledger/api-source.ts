@@ -8,8 +8,11 @@ import { KubeError } from '../../../kube/client/kube-error.ts';
 import { resource } from '../../../kube/resource/resource.ts';
 import {
   bodyBytes,
+  ENTRIES_LEVEL,
+  HASH_BYTES,
   hashesServed,
   parseVerifierKey,
+  TILE_WIDTH,
   tilePath,
   widthOf,
   type SourceRecord,
@@ -35,15 +38,45 @@ export async function apiSource(client: Client): Promise<VerifySource> {
   return {
     logs: () => Promise.resolve(logs),
     notes: (log) => Promise.resolve(notes.get(log) ?? []),
-    tiles:
-      ({ number, size }) =>
-      (level, index) =>
-        tileOf(client, number, { level, index, width: widthOf(size, level, index) }),
+    tiles: (log) => tilesOf(client, log),
     // The API shows what the log's size makes, and no rows.
     tileCount: () => Promise.resolve(undefined),
     surplus: () => Promise.resolve(0),
     between: (first, last) => records.between(first, last),
   };
+}
+
+/** The tiles of a log as far as its size fills them. */
+export function tilesOf(
+  client: Client,
+  { number, size }: Pick<StoredLog, 'number' | 'size'>,
+): ReturnType<VerifySource['tiles']> {
+  return (level, index) =>
+    tileOf(client, number, { level, index, width: widthOf(size, level, index) });
+}
+
+/** The last checkpoint of a log. @throws KubeError */
+export async function checkpointOf(client: Client, log: number): Promise<string> {
+  const path = LOGS.object({ name: String(log) }, 'checkpoint');
+  return (await bytesOf(client, path)).toString('utf8');
+}
+
+/** The entry at an index: what the log has of a record. Empty if it has no such file. */
+export async function entryAt(
+  read: ReturnType<VerifySource['tiles']>,
+  index: number,
+): Promise<Uint8Array> {
+  const hashes = await read(ENTRIES_LEVEL, Math.floor(index / TILE_WIDTH));
+  const at = (index % TILE_WIDTH) * HASH_BYTES;
+  return hashes?.subarray(at, at + HASH_BYTES) ?? new Uint8Array();
+}
+
+async function bytesOf(client: Client, path: string): Promise<Buffer> {
+  const chunks: Uint8Array[] = [];
+  const accept = 'application/octet-stream, application/json';
+  for await (const chunk of await client.stream({ method: 'GET', path, accept }))
+    chunks.push(chunk);
+  return Buffer.concat(chunks);
 }
 
 async function logsOf(client: Client): Promise<readonly StoredLog[]> {
@@ -78,11 +111,7 @@ async function tileOf(
   if (width === 0) return undefined;
   const path = LOGS.object({ name: String(log) }, tilePath(level, index, width));
   try {
-    const chunks: Uint8Array[] = [];
-    const accept = 'application/octet-stream, application/json';
-    for await (const chunk of await client.stream({ method: 'GET', path, accept }))
-      chunks.push(chunk);
-    return hashesServed(level, Buffer.concat(chunks));
+    return hashesServed(level, await bytesOf(client, path));
   } catch (error) {
     if (error instanceof KubeError && error.status === 404) return undefined;
     throw error;

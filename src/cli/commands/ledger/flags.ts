@@ -2,6 +2,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { gather } from '../../../app/flag-values.ts';
 import { addUserOptions } from '../../user-client.ts';
+import type { EraseOptions } from './erase.ts';
 import type { ExportOptions } from './export.ts';
 import type { SearchOptions } from './search.ts';
 import type { ShowRecordOptions } from './show.ts';
@@ -15,7 +16,7 @@ const DEFAULT_LIMIT = 100;
 const EXIT_CODES = '\nExit code: 0 found; 1 an error; 3 nothing is found.';
 
 /**
- * Adds `countersign ledger search | show | prove | verify | export`: what people ask the ledger, with their own permissions.
+ * Adds `countersign ledger search | show | prove | verify | export | erase`: what people ask the ledger, with their own permissions.
  * `countersign ledger` alone runs the component.
  */
 export function addLedgerVerbs(ledger: Command): void {
@@ -26,6 +27,7 @@ export function addLedgerVerbs(ledger: Command): void {
   addProve(ledger);
   addVerify(ledger);
   addExport(ledger);
+  addErase(ledger);
   rejectUnknownVerbs(ledger);
 }
 
@@ -107,7 +109,7 @@ function addProve(ledger: Command): void {
     .description('print a proof that the log has a record (C2SP tlog-proof), for tools of others')
     .option('-n, --namespace <name>', 'namespace of the record, for who may read only that');
   addUserOptions(prove).action(async (name: string, options: ShowRecordOptions) => {
-    const { runProve } = await import('./show.ts');
+    const { runProve } = await import('./prove.ts');
     await runProve(name, options);
   });
 }
@@ -159,6 +161,26 @@ function addExport(ledger: Command): void {
     const { runExport } = await import('./export.ts');
     await runExport(options);
   });
+}
+
+function addErase(ledger: Command): void {
+  const erase = ledger
+    .command('erase [records...]')
+    .description(
+      'remove records for good, such as those of a person; their entries stay in the log, and proofs hold',
+    )
+    .option('--living', 'also of certificates that are still valid')
+    .option('--yes', 'remove them; without this flag they are printed, and nothing is removed')
+    .addHelpText(
+      'after',
+      '\nIt takes create on erasures.ledger.countersign.dev, besides get and list on records.\nExit code: 0 removed or printed; 1 an error; 3 nothing is found.',
+    );
+  addUserOptions(addChoice(erase)).action(
+    async (names: readonly string[], options: EraseOptions) => {
+      const { runErase } = await import('./erase.ts');
+      process.exitCode = await runErase(names, options);
+    },
+  );
 }
 
 /** @throws InvalidArgumentError */

@@ -50,6 +50,11 @@ function selectorOf(choice: Choice): string {
   return [...parts, ...(podUid === undefined ? [] : [`podUID=${escaped(podUid)}`])].join(',');
 }
 
+/** Whether a choice says more than a namespace. */
+export function isSelective(choice: Choice): boolean {
+  return selectorOf(choice) !== '';
+}
+
 /** As apimachinery's fields.EscapeValue. */
 function escaped(value: string): string {
   return value.replace(/[\\,=]/g, '\\$&');

@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { RecordObject } from '../../../controllers/ledger/api/object.ts';
 import { outcomeOf, requesterOf } from '../../../controllers/ledger/api/table.ts';
-import { SignerError } from '../../../errors.ts';
 import { fingerprint, type Certificate } from '../../../pki/x509/certificate.ts';
-import { printable, quote } from '../../../quote.ts';
+import { printable } from '../../../quote.ts';
 import { printDocument, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 import { certificateOf, namesOf, pemOf, serialOf, timeOf } from './formats.ts';
@@ -20,21 +19,6 @@ export async function runShow(name: string, options: ShowRecordOptions): Promise
   const object = await read(name, options);
   if (options.output === 'json') printDocument(`${JSON.stringify(object, undefined, 2)}\n`);
   else printText(options.output === 'pem' ? pemOf(object) : textOf(object));
-}
-
-/**
- * Runs `countersign ledger prove`.
- *
- * @throws KubeError; SignerError LEDGER_UNAVAILABLE, also while no checkpoint covers the record
- */
-export async function runProve(name: string, options: ShowRecordOptions): Promise<void> {
-  const { proof } = await read(name, options);
-  if (proof === undefined) {
-    const message = `no checkpoint covers ${quote(name)} yet: one is signed every few seconds; try again`;
-    throw new SignerError({ code: 'LEDGER_UNAVAILABLE', disposition: 'retry', message });
-  }
-  // Base64, numbers and the origin of the log.
-  printText(proof);
 }
 
 async function read(name: string, options: ShowRecordOptions): Promise<RecordObject> {

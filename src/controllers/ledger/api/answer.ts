@@ -10,6 +10,8 @@ export interface ApiRequest {
   readonly headers: Readonly<Record<string, readonly string[] | undefined>>;
   /** Of the client's certificate; absent where TLS has not verified one. */
   readonly certificate?: ClientCertificate;
+  /** Of a POST. */
+  readonly body?: string;
 }
 
 /** The certificate by which a client has proved who it is. */
@@ -32,6 +34,9 @@ const REASONS: Readonly<Record<number, string>> = {
   404: 'NotFound',
   405: 'MethodNotAllowed',
   406: 'NotAcceptable',
+  409: 'Conflict',
+  410: 'Gone',
+  413: 'RequestEntityTooLarge',
   503: 'ServiceUnavailable',
 };
 

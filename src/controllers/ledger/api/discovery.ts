@@ -22,6 +22,14 @@ const RESOURCES = {
       kind: 'Record',
       verbs: ['get', 'list'],
     },
+    // Records have no verb delete: with one, deleting a namespace would delete the records of its requests.
+    {
+      name: 'erasures',
+      singularName: 'erasure',
+      namespaced: true,
+      kind: 'Erasure',
+      verbs: ['create'],
+    },
     { name: 'logs', singularName: 'log', namespaced: false, kind: 'Log', verbs: ['get', 'list'] },
     ...['checkpoint', 'checkpoints', 'tile'].map((subresource) => ({
       name: `logs/${subresource}`,

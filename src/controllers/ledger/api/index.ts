@@ -7,17 +7,21 @@ import {
   formatProof,
   namespaceOf,
   type LedgerStore,
+  type LogNaming,
   type RecordCursor,
+  type Removal,
 } from '../../../ledger/index.ts';
 import { quote } from '../../../quote.ts';
 import type { Component } from '../../../runtime/component/component.ts';
-import { createMayRead, type MayRead } from './access.ts';
+import { createMay, type MayDo } from './access.ts';
 import { failure, json, type ApiAnswer, type ApiRequest } from './answer.ts';
+import { eraseFor } from './erasures.ts';
 import { API_VERSION, discovery } from './discovery.ts';
 import { callerOf, type ApiCaller } from './front-proxy.ts';
 import type { FrontProxySource } from './front-proxy-source.ts';
 import { logsAnswer } from './logs.ts';
-import { idOfName, objectOf, resultsByKey, type RecordObject } from './object.ts';
+import { idOfName, nameOf, notFound, objectOf, recordNamed, resultsByKey } from './object.ts';
+import type { RecordObject } from './object.ts';
 import { formatPageToken, parsePageToken, type Continued } from './page-token.ts';
 import { askedBy, type AskedRecords, type SelectorFault } from './selector.ts';
 import { tableOf, wantsTable } from './table.ts';
@@ -27,6 +31,8 @@ export interface LedgerApiInit {
   readonly component: Component;
   readonly store: LedgerStore;
   readonly front: Pick<FrontProxySource, 'current'>;
+  /** What records are removed with; nothing while this replica does not lead. */
+  readonly naming: () => LogNaming | undefined;
 }
 
 /** Answers one request. Never throws. */
@@ -37,13 +43,17 @@ const DEFAULT_LIMIT = 100;
 const MOST_LIMIT = 500;
 
 /** The API over a store. */
-export function createLedgerApi({ component, store, front }: LedgerApiInit): LedgerApi {
-  const mayRead = createMayRead(component);
+export function createLedgerApi({ component, store, front, naming }: LedgerApiInit): LedgerApi {
+  const mayRead = createMay(component, 'read');
+  const mayErase = createMay(component, 'erase');
   return async (request) => {
     try {
       const caller = callerOf(front.current(), request, component.clock());
       if (caller === undefined) {
         return failure(401, 'ask the API server: it alone is believed who asks');
+      }
+      if (request.method === 'POST') {
+        return await eraseFor({ component, store, mayErase, naming: naming() }, request, caller);
       }
       return await answerTo({ store, mayRead, now: component.clock() }, request, caller);
     } catch (error) {
@@ -56,7 +66,7 @@ export function createLedgerApi({ component, store, front }: LedgerApiInit): Led
 
 interface Context {
   readonly store: LedgerStore;
-  readonly mayRead: MayRead;
+  readonly mayRead: MayDo;
   readonly now: number;
 }
 
@@ -65,7 +75,7 @@ async function answerTo(
   { url, method, headers }: ApiRequest,
   caller: ApiCaller,
 ): Promise<ApiAnswer> {
-  if (method !== 'GET') return failure(405, 'records and logs can be read, and nothing else');
+  if (method !== 'GET') return failure(405, 'records and logs can be read, and erasures created');
   const { pathname, searchParams } = new URL(url, 'https://ledger');
   const document = discovery(pathname.replace(/\/$/, ''));
   if (document !== undefined) return document;
@@ -118,17 +128,26 @@ async function one(
 ): Promise<ApiAnswer> {
   const path = { ...(namespace === undefined ? {} : { namespace }), name };
   if (!(await mayRead(caller, path))) return forbidden(caller, path);
-  const id = idOfName(name);
-  const stored = id === undefined ? undefined : await store.get(id);
-  const isThere =
-    stored !== undefined &&
-    (namespace === undefined || namespaceOf(contentsOf(stored).record) === namespace);
-  if (!isThere) return failure(404, `records.${LEDGER_API.group} ${quote(name)} not found`);
+  const stored = await recordNamed(store, name);
+  if (stored === undefined) return notFound(name);
+  if ('reason' in stored) return gone(name, stored);
+  const isElsewhere =
+    namespace !== undefined && namespaceOf(contentsOf(stored).record) !== namespace;
+  if (isElsewhere) return notFound(name);
   const results = resultsByKey(await store.results([contentsOf(stored).record.key]));
   const found = objectOf(stored, results);
   if (wantsTable(accept)) return json(200, tableOf([found], {}, now));
   const proof = await store.prove(stored.id);
   return json(200, proof === undefined ? found : { ...found, proof: formatProof(proof) });
+}
+
+/** Which entries have no record any longer is public: the name says nothing more. */
+function gone(name: string, { reason, at, record }: Removal): ApiAnswer {
+  const by = reason === 'retention' ? 'retention' : 'an erasure';
+  return failure(
+    410,
+    `records.${LEDGER_API.group} ${quote(name)} was removed by ${by} at ${at}, as record ${nameOf(record)} says; its entry stays in the log, and proofs of it hold`,
+  );
 }
 
 interface ListRequest extends RecordsPath {

@@ -1,12 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A record as an object of the API. Pure. */
+import { LEDGER_API } from '../../../api/signer/own-tls.ts';
 import {
   contentsOf,
   idOf,
   namespaceOf,
+  type LedgerStore,
   type RecordBody,
+  type Removal,
   type StoredRecord,
 } from '../../../ledger/index.ts';
+import { quote } from '../../../quote.ts';
+import { failure, type ApiAnswer } from './answer.ts';
 import { API_VERSION } from './discovery.ts';
 
 /** What became of a certificate. */
@@ -46,7 +51,7 @@ export interface RecordList {
 }
 
 /** The name of the record with an id. */
-function nameOf({ log, index }: Pick<StoredRecord, 'log' | 'index'>): string {
+export function nameOf({ log, index }: Pick<StoredRecord, 'log' | 'index'>): string {
   return `${log}-${index}`;
 }
 
@@ -54,6 +59,20 @@ function nameOf({ log, index }: Pick<StoredRecord, 'log' | 'index'>): string {
 export function idOfName(name: string): number | undefined {
   const [, log = '', index = ''] = /^([1-9]\d{0,3})-(0|[1-9]\d{0,11})$/.exec(name) ?? [];
   return log === '' ? undefined : idOf({ log: Number(log), index: Number(index) });
+}
+
+/** The answer where there is no record of this name, or it is another team's. */
+export function notFound(name: string): ApiAnswer {
+  return failure(404, `records.${LEDGER_API.group} ${quote(name)} not found`);
+}
+
+/** The record of a name, or its removal; nothing where there was never one. */
+export async function recordNamed(
+  store: Pick<LedgerStore, 'get' | 'removal'>,
+  name: string,
+): Promise<StoredRecord | Removal | undefined> {
+  const id = idOfName(name);
+  return id === undefined ? undefined : ((await store.get(id)) ?? store.removal(id));
 }
 
 /** @param results - of all records that are shown */

@@ -36,6 +36,8 @@ export interface MonitorInit {
 
 /** The monitor as the ledger runs it. */
 export interface Monitor {
+  /** The signers that it sees; nothing before all are known. */
+  readonly signers: () => readonly ClusterSigner[] | undefined;
   readonly warnings: () => readonly string[];
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
@@ -82,6 +84,7 @@ export function createMonitor(init: MonitorInit): Monitor {
     }
   }
   return {
+    signers: () => (signers.settled ? signers.known() : undefined),
     warnings: () => [
       ...watches.warnings(),
       ...(fault === undefined

@@ -4,7 +4,7 @@ import { X509Certificate } from 'node:crypto';
 import { parseDuration } from '../../../api/object/duration.ts';
 import { keyOf } from '../../../api/object/object.ts';
 import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
-import { contentsOf, type LedgerStore } from '../../../ledger/index.ts';
+import { contentsOf, type LedgerStore, type StoredRecord } from '../../../ledger/index.ts';
 import type { LedgerGap, LedgerLimits, MonitoredCa } from './judge.ts';
 
 /** The part of a ledger that is read. */
@@ -78,7 +78,7 @@ export async function limitsOf(store: ReadLedger): Promise<LedgerLimits> {
   const [first] = await store.after(0, 1);
   const { records: gaps } = await store.find({ terms: [], kinds: ['gap'], limit: MOST_GAPS });
   return {
-    beginning: first === undefined ? undefined : Date.parse(contentsOf(first).appended.at),
+    beginning: beginningOf(first),
     gaps: gaps.flatMap((found): LedgerGap[] => {
       const { record } = contentsOf(found);
       if (record.kind !== 'gap' || record.of === 'results') return [];
@@ -86,4 +86,11 @@ export async function limitsOf(store: ReadLedger): Promise<LedgerLimits> {
       return [{ key, lost, from: Date.parse(record.from), to: Date.parse(record.to) }];
     }),
   };
+}
+
+/** Retention is longer than leaves live: where the very first record was removed, what is older has expired. */
+function beginningOf(first: StoredRecord | undefined): number | undefined {
+  if (first === undefined) return undefined;
+  const isFirst = first.log === 1 && first.index === 0;
+  return isFirst ? Date.parse(contentsOf(first).appended.at) : -Infinity;
 }

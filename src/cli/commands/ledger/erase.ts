@@ -1,0 +1,101 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ErasureObject } from '../../../controllers/ledger/api/erasures.ts';
+import { API_VERSION } from '../../../controllers/ledger/api/discovery.ts';
+import type { RecordObject } from '../../../controllers/ledger/api/object.ts';
+import { LEDGER_API } from '../../../api/signer/own-tls.ts';
+import { SignerError } from '../../../errors.ts';
+import type { Client } from '../../../kube/client/client.ts';
+import { resource } from '../../../kube/resource/resource.ts';
+import { EXIT_REFUSED } from '../../../operations/report.ts';
+import { printProgress, printText } from '../../terminal.ts';
+import { connectUser, type UserOptions } from '../../user-client.ts';
+import { tableText } from './formats.ts';
+import { isSelective, pagesOf, readable, recordNamed, type Choice } from './read.ts';
+
+/** Flags of `countersign ledger erase`. */
+export interface EraseOptions extends UserOptions, Choice {
+  readonly living?: boolean;
+  readonly yes?: boolean;
+}
+
+const ERASURES = resource({ ...LEDGER_API, plural: 'erasures' });
+/** What one erasure may name. */
+const TOGETHER = 500;
+/** Of nobody: what the ledger and its components say of themselves. */
+const KEPT: readonly string[] = ['erased', 'gap', 'authority'];
+
+/**
+ * Runs `countersign ledger erase`: prints what would be removed, and removes it with `--yes`.
+ *
+ * @param names - records; with flags of a search, those that it finds as well
+ * @returns the exit code
+ * @throws KubeError; SignerError LEDGER_UNAVAILABLE, USAGE
+ */
+export async function runErase(names: readonly string[], options: EraseOptions): Promise<number> {
+  if (names.length === 0 && !isSelective(options)) throw usage();
+  const { client } = await connectUser(options, 'ledger');
+  try {
+    const found = await recordsOf(client, names, options);
+    if (found.length === 0) {
+      printProgress('no record is found');
+      return EXIT_REFUSED;
+    }
+    printText(tableText(found));
+    if (options.yes !== true) {
+      printProgress(
+        `${found.length} records, and what became of their certificates, would be removed for good; their entries stay in the log. Repeat it with --yes`,
+      );
+      return 0;
+    }
+    for (let at = 0; at < found.length; at += TOGETHER) {
+      const part = found.slice(at, at + TOGETHER);
+      printText(saidOf(await erase(client, part, options)));
+    }
+    return 0;
+  } finally {
+    await client.close();
+  }
+}
+
+async function recordsOf(
+  client: Client,
+  names: readonly string[],
+  options: EraseOptions,
+): Promise<readonly RecordObject[]> {
+  const found = new Map<string, RecordObject>();
+  for (const name of names) {
+    found.set(name, await recordNamed(client, name, options.namespace));
+  }
+  if (!isSelective(options)) return [...found.values()];
+  for await (const page of pagesOf(client, options, { limit: 0 })) {
+    for (const each of page.items) {
+      if (!KEPT.includes(each.record.kind)) found.set(each.metadata.name, each);
+    }
+  }
+  return [...found.values()];
+}
+
+async function erase(
+  client: Client,
+  records: readonly RecordObject[],
+  { namespace, living }: EraseOptions,
+): Promise<ErasureObject> {
+  const spec: ErasureObject['spec'] = {
+    records: records.map(({ metadata }) => metadata.name),
+    ...(living === undefined ? {} : { living }),
+  };
+  const body: ErasureObject = { apiVersion: API_VERSION, kind: 'Erasure', metadata: {}, spec };
+  const path = ERASURES.collection(namespace);
+  return readable(client.request<ErasureObject>({ method: 'POST', path, body }));
+}
+
+function saidOf({ status }: ErasureObject): string {
+  if (status?.record === undefined) return 'all of these were removed before\n';
+  return `${status.removed} records are removed; record ${status.record} says so\n`;
+}
+
+function usage(): SignerError {
+  const message =
+    'name the records, such as 1-42, or what they have in common, such as --user jane@example.com';
+  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
+}

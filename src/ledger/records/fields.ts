@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Members of records that an installation may leave out, because they are personal or say more than it wants to keep. */
+import { OMITTABLE_FIELDS, type OmittableField } from '../../vocabulary.ts';
+import type { LedgerRecord } from './record.ts';
+
+type Asked = Extract<LedgerRecord, { readonly request: object }>;
+
+/** The record without some of its members. */
+export function withoutFields(
+  record: LedgerRecord,
+  omitted: ReadonlySet<OmittableField>,
+): LedgerRecord {
+  if (omitted.size === 0 || !('request' in record)) return record;
+  const { request, requester, decision, ...rest } = record;
+  const isLeftOut = (field: OmittableField): boolean => omitted.has(field);
+  const kept = withoutDecision(decision, isLeftOut);
+  const whole = {
+    ...rest,
+    request: withoutRequest(request, isLeftOut),
+    requester: withoutRequester(requester, isLeftOut),
+    ...(kept === undefined ? {} : { decision: kept }),
+  } as Asked;
+  return 'message' in whole && isLeftOut('message') ? { ...whole, message: '' } : whole;
+}
+
+type IsLeftOut = (field: OmittableField) => boolean;
+
+function withoutRequest(request: Asked['request'], isLeftOut: IsLeftOut): Asked['request'] {
+  const { pkcs10, publicKey, annotations, ...rest } = request;
+  return {
+    ...rest,
+    ...(pkcs10 === undefined || isLeftOut('request') ? {} : { pkcs10 }),
+    ...(publicKey === undefined || isLeftOut('request') ? {} : { publicKey }),
+    ...(annotations === undefined || isLeftOut('annotations') ? {} : { annotations }),
+  };
+}
+
+function withoutRequester(requester: Asked['requester'], isLeftOut: IsLeftOut): Asked['requester'] {
+  const { user, node, ...rest } = requester;
+  return {
+    ...rest,
+    ...(user === undefined || isLeftOut('user') ? {} : { user: withoutGroups(user, isLeftOut) }),
+    ...(node === undefined || isLeftOut('node') ? {} : { node }),
+  };
+}
+
+type User = NonNullable<Asked['requester']['user']>;
+
+function withoutGroups({ groups, ...user }: User, isLeftOut: IsLeftOut): User {
+  return groups === undefined || isLeftOut('groups') ? user : { ...user, groups };
+}
+
+function withoutDecision(
+  decision: Asked['decision'],
+  isLeftOut: IsLeftOut,
+): Asked['decision'] | undefined {
+  if (decision === undefined) return undefined;
+  const { by, stated, ...rest } = decision;
+  const kept = {
+    ...rest,
+    ...(by === undefined || isLeftOut('approver') ? {} : { by }),
+    ...(stated === undefined || isLeftOut('stated') ? {} : { stated }),
+  };
+  return Object.keys(kept).length === 0 ? undefined : kept;
+}
+
+const ALL: ReadonlySet<OmittableField> = new Set(OMITTABLE_FIELDS);
+
+/** What of a record is there whatever is left out: two of one key are the same record if they have the same. */
+export function comparable(record: LedgerRecord): LedgerRecord {
+  return withoutFields(record, ALL);
+}
