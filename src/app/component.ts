@@ -57,7 +57,8 @@ export async function runComponent(
   });
   const inCluster = isInCluster(process.env);
   const namespaced = options.namespacedSigners === true;
-  const serving = createServingState({ clock, namespaced });
+  const recording = openRecorder(name, options, { metrics, log });
+  const serving = createServingState({ clock, namespaced, faults: recording.faults });
   const replica = createReplica({
     ...{ name, client, clock, delay, random, log, inCluster },
     metrics: componentMetrics(metrics, name),
@@ -69,7 +70,6 @@ export async function runComponent(
     annotations: serving.annotations,
   });
   serving.onChange(replica.renew);
-  const recording = openRecorder(name, options, { metrics, log });
   const traces = await openTracing(name, process.env, log);
   const made = { name, options, log, metrics, loops, client, replica, serving };
   const parts = { ...made, recorder: recording.recorder, tracing: traces.tracing };

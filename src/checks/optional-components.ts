@@ -110,6 +110,7 @@ export function checkLedger({ deployments, leases, now }: InstallationFacts): re
       return allWell(
         [
           ...(isRunning ? [] : recording.map(withoutLedger)),
+          ...onOneVolume(all, recording),
           ...silent.map(({ component }) =>
             warning(
               `${component} does not record what it does, unlike ${namesOf(recording)}`,
@@ -118,7 +119,7 @@ export function checkLedger({ deployments, leases, now }: InstallationFacts): re
             ),
           ),
         ],
-        `${namesOf(recording)} record what they do, and the ledger runs`,
+        `${recording.map((each) => `${each.component} (${modeOf(each)})`).join(', ')} record what they do, and the ledger runs`,
       );
     }),
   );
@@ -149,6 +150,24 @@ function withoutLedger(deployment: Deployment): Outcome {
         todo,
         subject,
       );
+}
+
+/** SQLite is on a ReadWriteOnce volume: its node takes the ledger with it. */
+function onOneVolume(
+  all: readonly Deployment[],
+  recording: readonly Deployment[],
+): readonly Outcome[] {
+  const required = recording.filter((each) => modeOf(each) === 'required');
+  const ledger = all.find(({ component }) => component === 'ledger');
+  const isOnOne = ledger?.args.every((each) => !each.startsWith('--database-url')) === true;
+  if (required.length === 0 || !isOnOne) return [];
+  return [
+    warning(
+      `the ledger is on one volume (SQLite), and ${namesOf(required)} answer only what is recorded: while its node is lost nothing is issued`,
+      'give it a PostgreSQL database (--database-url), or set ledger.mode=best-effort; or accept that the volume moves to another node first',
+      'deployment/countersign-ledger',
+    ),
+  ];
 }
 
 /** The value of `--ledger-mode`; the last one counts. */

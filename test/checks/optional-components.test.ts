@@ -173,3 +173,20 @@ test('a ledger that nobody records in, and a component that does not while other
     'warning deployment/countersign-approver approver does not record what it does, unlike signer',
   ]);
 });
+
+test('required on one volume is told, and with PostgreSQL it is not; every mode is said', () => {
+  const signer = recording('required', 'signer').deployments.value;
+  const approver = recording('best-effort', 'approver').deployments.value;
+  const on = (...args: readonly string[]): readonly string[] => {
+    const ledgers = recording(undefined, 'ledger').deployments.value;
+    const ledger = ledgers.map((each) => ({ ...each, args: ['ledger', ...args] }));
+    return says('ledger-records', { deployments: { value: [...signer, ...approver, ...ledger] } });
+  };
+  assert.match(
+    on().join(),
+    /^warning deployment\/countersign-ledger the ledger is on one volume \(SQLite\), and signer answer only/,
+  );
+  assert.deepEqual(on('--database-url=/run/url'), [
+    'ok  signer (required), approver (best-effort) record what they do, and the ledger runs',
+  ]);
+});

@@ -7,17 +7,21 @@ import { BestEffortSender } from '../../ledger/sender/best-effort.ts';
 import type { SenderState } from '../../ledger/sender/contract.ts';
 import { createHttpsSender } from '../../ledger/sender/https.ts';
 import { RequiredSender } from '../../ledger/sender/required.ts';
+import type { ServingFault } from '../../api/serving/report.ts';
 import type { Log } from '../../ports.ts';
 import { LedgerRecorder } from '../../runtime/recording/recorder.ts';
 import type { Metrics } from '../../web/metrics.ts';
 import { clock, delay } from '../process.ts';
 import { VERSION } from '../version.ts';
+import { createLedgerFaults } from './ledger-faults.ts';
 import { ledgerUrlOf, waitsForLedger, type LedgerOptions } from './options.ts';
 
 /** A recorder, what /readyz says of it, and its end. */
 export interface OpenRecorder {
   readonly recorder: LedgerRecorder | undefined;
   readonly warnings: () => readonly string[];
+  /** What the report in its Lease says of the ledger. */
+  readonly faults: () => readonly ServingFault[];
   /** Sends what waits, for some seconds at most, and logs what is lost. */
   readonly close: () => Promise<void>;
 }
@@ -28,6 +32,7 @@ const FLUSH_MILLISECONDS = 10_000;
 const OFF: OpenRecorder = {
   recorder: undefined,
   warnings: () => [],
+  faults: () => [],
   close: () => Promise.resolve(),
 };
 
@@ -63,6 +68,7 @@ export function openRecorder(
   return {
     recorder,
     warnings: () => warningsOf(recorder.state),
+    faults: createLedgerFaults(() => recorder.state, clock),
     close: async () => {
       await spool.flush(AbortSignal.timeout(FLUSH_MILLISECONDS));
       await Promise.all([before.close(), spool.close()]);

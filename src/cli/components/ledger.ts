@@ -26,6 +26,9 @@ import { VERSION } from '../../app/version.ts';
 import type { CheckpointOptions } from '../checkpoint-options.ts';
 import type { LedgerComponentOptions } from '../ledger-options.ts';
 
+const ONE_VOLUME =
+  'the records are in SQLite on one volume: while its node is lost, components with --ledger-mode=required issue nothing';
+
 /** Runs the component that keeps the ledger, until it is stopped. */
 export async function run(options: LedgerComponentOptions): Promise<void> {
   await runComponent('ledger', options, async (component, log) => {
@@ -50,6 +53,7 @@ export async function run(options: LedgerComponentOptions): Promise<void> {
       await store.close();
       throw error;
     });
+    if (options.databaseUrl === undefined) log.info({ data: options.data }, ONE_VOLUME);
     log.info({ port: port.port }, 'components can append');
     const crls = await openCrlPort(options.listenCrl, ledger.lists);
     log.info({ port: crls.port }, 'serves CRLs');

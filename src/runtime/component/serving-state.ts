@@ -74,12 +74,13 @@ function inTurn(found: FoundFaults): readonly ServingFault[] {
   ).flat();
 }
 
-/** @param init - `namespaced`: whether the process serves Signers too */
+/** @param init - `namespaced`: whether the process serves Signers too; `faults`: what else it reports, of all signers */
 export function createServingState(init: {
   readonly clock: Clock;
   readonly namespaced: boolean;
+  readonly faults?: () => readonly ServingFault[];
 }): ServingState {
-  const { clock, namespaced } = init;
+  const { clock, namespaced, faults: others = () => [] } = init;
   const found: FoundFaults = new Map();
   const listeners: (() => void)[] = [];
   let known: { readonly digest: string; readonly faults: readonly ServingFault[] } | undefined;
@@ -109,7 +110,7 @@ export function createServingState(init: {
     },
     annotations: () => {
       if (known === undefined) return {};
-      const faults = [...known.faults, ...present()];
+      const faults = [...known.faults, ...others(), ...present()];
       return { [SERVING_REPORT]: writeReport({ checked: known.digest, namespaced, faults }) };
     },
     onChange: (listener) => {
