@@ -6,12 +6,12 @@ import { COMPONENTS } from '../../src/manifests/components.ts';
 import { admissionDifferences } from '../../src/manifests/admission/compare.ts';
 import { admissionRisk } from '../../src/manifests/admission/risks.ts';
 import { printedAdmission } from '../support/manifests/printed-admission.ts';
+import { condition, expressionOf, match, rewritten, type Spec } from './changed-spec.ts';
 
 const PODS = 'countersign-pod-certificate-requests';
 const NAMES = ['example.com/a', 'example.com/b'];
 const SECRETS = 'countersign-keys';
 const CONTEXT = { namespace: DEMO.namespace, secretNamespace: SECRETS, signerNames: NAMES };
-type Spec = Readonly<Record<string, unknown>>;
 const PRINTED: Parameters<typeof printedAdmission>[0] = { signers: NAMES, bundles: [] };
 
 function printedPolicy(name: string, installation = PRINTED) {
@@ -87,28 +87,6 @@ test('what the API server fills in is no difference', () => {
     [],
   );
 });
-
-const expressionOf = (spec: Spec, field: string): string =>
-  (spec[field] as readonly { expression: string }[])[0]?.expression ?? '';
-const match = (spec: Spec, more: object): Spec => ({
-  ...spec,
-  matchConstraints: { ...(spec['matchConstraints'] as object), ...more },
-});
-const condition = (spec: Spec, expression: string): Spec => ({
-  ...spec,
-  matchConditions: [{ name: 'our-signers', expression }],
-});
-
-/** Writes each expression of the validations again. */
-function rewritten(write: (expression: string) => string): (spec: Spec) => Spec {
-  return (spec) => ({
-    ...spec,
-    validations: (spec['validations'] as { expression: string }[]).map((each) => ({
-      ...each,
-      expression: write(each.expression),
-    })),
-  });
-}
 
 const weaker: [what: string, change: (spec: Spec) => Spec, says: RegExp][] = [
   [
