@@ -28,6 +28,10 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'countersign ledger verify',
     'countersign ledger verify --checkpoint kept-elsewhere.txt',
   ],
+  'ledger erase': [
+    'countersign ledger erase --user jane@example.com',
+    'countersign ledger erase --user jane@example.com --yes',
+  ],
   'ledger export': ['countersign ledger export --file records.jsonl'],
   'policy test': [
     'countersign policy test --signer-file signer.yaml --csr jane.csr --user jane --group dev',

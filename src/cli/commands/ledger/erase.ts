@@ -7,7 +7,7 @@ import { SignerError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { resource } from '../../../kube/resource/resource.ts';
 import { EXIT_REFUSED } from '../../../operations/report.ts';
-import { printProgress, printText } from '../../terminal.ts';
+import { printDocument, printProgress, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 import { tableText } from './formats.ts';
 import { isSelective, pagesOf, readable, recordNamed, type Choice } from './read.ts';
@@ -16,6 +16,7 @@ import { isSelective, pagesOf, readable, recordNamed, type Choice } from './read
 export interface EraseOptions extends UserOptions, Choice {
   readonly living?: boolean;
   readonly yes?: boolean;
+  readonly output?: 'text' | 'json';
 }
 
 const ERASURES = resource({ ...LEDGER_API, plural: 'erasures' });
@@ -40,21 +41,32 @@ export async function runErase(names: readonly string[], options: EraseOptions):
       printProgress('no record is found');
       return EXIT_REFUSED;
     }
-    printText(tableText(found));
+    const asJson = options.output === 'json';
+    if (!asJson) printText(tableText(found));
     if (options.yes !== true) {
+      if (asJson) printJson(found, []);
       printProgress(
         `${found.length} records, and what became of their certificates, would be removed for good; their entries stay in the log. Repeat it with --yes`,
       );
       return 0;
     }
+    const erasures: ErasureObject[] = [];
     for (let at = 0; at < found.length; at += TOGETHER) {
-      const part = found.slice(at, at + TOGETHER);
-      printText(saidOf(await erase(client, part, options)));
+      const done = await erase(client, found.slice(at, at + TOGETHER), options);
+      erasures.push(done);
+      if (!asJson) printText(saidOf(done));
     }
+    if (asJson) printJson(found, erasures);
     return 0;
   } finally {
     await client.close();
   }
+}
+
+/** The names of what is or would be removed, and what the ledger answered. */
+function printJson(found: readonly RecordObject[], erasures: readonly ErasureObject[]): void {
+  const records = found.map(({ metadata }) => metadata.name);
+  printDocument(`${JSON.stringify({ records, erasures }, undefined, 2)}\n`);
 }
 
 async function recordsOf(

@@ -169,6 +169,11 @@ function addErase(ledger: Command): void {
     .description(
       'remove records for good, such as those of a person; their entries stay in the log, and proofs hold',
     )
+    .addOption(
+      new Option('-o, --output <format>', 'output format')
+        .choices(['text', 'json'])
+        .default('text'),
+    )
     .option('--living', 'also of certificates that are still valid')
     .option('--yes', 'remove them; without this flag they are printed, and nothing is removed')
     .addHelpText(
