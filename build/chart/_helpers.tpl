@@ -92,7 +92,7 @@ countersign-system
       "secrets" $secrets
       "teams" (include "countersign.places" .Values.namespacedSigners.secrets | fromJsonArray)
       "enabled" $enabled
-      "checkpointArgs" (include "countersign.checkpointArgs" .Values.ledger.checkpoints | fromJsonArray)
+      "ledgerArgs" (include "countersign.ledgerArgs" .Values.ledger | fromJsonArray)
       "ledger" (and (get $enabled "ledger") (ne .Values.ledger.mode "off"))
       "namespacedSigners" .Values.namespacedSigners.enabled
       "podServices" .Values.podServices
@@ -216,16 +216,20 @@ countersign-system
 {{- toJson $all -}}
 {{- end -}}
 
-{{- /* Of .Values.ledger.checkpoints: the arguments that checkpointArguments makes (src/manifests/workloads/ledger.ts). */}}
-{{- define "countersign.checkpointArgs" -}}
+{{- /* Of .Values.ledger: the arguments that ledgerOf makes (src/manifests/values/plan.ts). */}}
+{{- define "countersign.ledgerArgs" -}}
 {{- $directory := "/run/countersign/checkpoints" -}}
 {{- $all := list -}}
+{{- with .checkpoints -}}
 {{- with .webhook -}}{{- $all = append $all (printf "--checkpoint-webhook=%s" .) -}}{{- end -}}
 {{- if .signWebhook -}}{{- $all = append $all (printf "--checkpoint-webhook-secret=%s/webhook-secret" $directory) -}}{{- end -}}
 {{- if .objectStore -}}{{- $all = append $all (printf "--checkpoint-object=%s/object-url" $directory) -}}{{- end -}}
 {{- range .witnesses -}}{{- $all = append $all (printf "--witness=%s" .) -}}{{- end -}}
 {{- if .ownCa -}}{{- $all = append $all (printf "--checkpoint-ca=%s/ca.crt" $directory) -}}{{- end -}}
 {{- if $all -}}{{- $all = append $all (printf "--checkpoint-interval=%s" .interval) -}}{{- end -}}
+{{- end -}}
+{{- with .retention -}}{{- $all = append $all (printf "--retention=%s" .) -}}{{- end -}}
+{{- range .omit -}}{{- $all = append $all (printf "--omit=%s" .) -}}{{- end -}}
 {{- toJson $all -}}
 {{- end -}}
 

@@ -136,7 +136,7 @@ export function symbolicPlan({
     alerts: { labels: labels('$.Values.alerts.labels') },
     dashboards: { labels: labels('$.Values.dashboards.labels') },
     ...(ledger ? { ledgerMode: LEDGER_MODE } : {}),
-    checkpointArguments: ['⟦more $names.checkpointArgs⟧'],
+    ledgerArguments: ['⟦more $names.ledgerArgs⟧'],
     ledgerStorage: {
       size: hole('quote', '$.Values.ledger.storage.size'),
       className: hole('with', '$.Values.ledger.storage.className'),

@@ -15,7 +15,7 @@ export interface CheckpointPlaces {
   readonly interval: string;
 }
 
-/** The arguments for that; the chart's helper `countersign.checkpointArgs` makes the same. */
+/** The arguments for that; the chart's helper `countersign.ledgerArgs` makes the same. */
 export function checkpointArguments(places: CheckpointPlaces): readonly string[] {
   const { webhook, signWebhook, objectStore, witnesses, ownCa, interval } = places;
   const file = (flag: string, key: string): string => `${flag}=${CHECKPOINT_DIRECTORY}/${key}`;

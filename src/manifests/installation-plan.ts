@@ -51,8 +51,8 @@ export interface OptionalParts {
   readonly ledgerMode?: 'required' | 'best-effort';
   /** The volume of the ledger: a quantity, and a StorageClass where it is not the cluster's default. */
   readonly ledgerStorage?: { readonly size: string; readonly className?: string };
-  /** Arguments of the ledger that say where its checkpoints go outside the cluster. */
-  readonly checkpointArguments?: readonly string[];
+  /** Arguments of the ledger: where its checkpoints go outside the cluster, what it keeps, and for how long. */
+  readonly ledgerArguments?: readonly string[];
   readonly alerts?: { readonly labels: Readonly<Record<string, string>> };
   /** Labels by which Grafana's sidecar finds the ConfigMap. */
   readonly dashboards?: { readonly labels: Readonly<Record<string, string>> };

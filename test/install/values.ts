@@ -51,6 +51,8 @@ export const GOOD: Readonly<Record<string, readonly [values: object, namespace?:
           ownCa: true,
           interval: '10s',
         },
+        retention: '400d',
+        omit: ['request', 'groups'],
       },
     },
   ],

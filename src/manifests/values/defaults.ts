@@ -50,6 +50,8 @@ export const DEFAULT_VALUES: InstallationValues = {
       ...{ webhook: '', signWebhook: false, objectStore: false, witnesses: [], ownCa: false },
       interval: '1m',
     },
+    retention: '',
+    omit: [],
   },
   defaults: {},
   components: Object.fromEntries([...COMPONENTS.keys()].map((each) => [each, {}])),

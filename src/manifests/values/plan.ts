@@ -182,15 +182,16 @@ function partsOf(values: InstallationValues): OptionalParts {
 }
 
 function ledgerOf({
-  ledger: { mode, storage, checkpoints },
-}: InstallationValues): Pick<
-  OptionalParts,
-  'ledgerMode' | 'ledgerStorage' | 'checkpointArguments'
-> {
+  ledger: { mode, storage, checkpoints, retention, omit },
+}: InstallationValues): Pick<OptionalParts, 'ledgerMode' | 'ledgerStorage' | 'ledgerArguments'> {
   const { size, className } = storage;
   return {
     ...(mode === 'off' ? {} : { ledgerMode: mode }),
-    checkpointArguments: checkpointArguments(checkpoints),
+    ledgerArguments: [
+      ...checkpointArguments(checkpoints),
+      ...(retention === '' ? [] : [`--retention=${retention}`]),
+      ...omit.map((each) => `--omit=${each}`),
+    ],
     ledgerStorage: { size, ...(className === '' ? {} : { className }) },
   };
 }

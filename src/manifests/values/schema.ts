@@ -6,6 +6,7 @@
  */
 import { z } from 'zod';
 import { MAX_SIGNER_NAME } from '../../api/signer/signer-name.ts';
+import { OMITTABLE_FIELDS } from '../../vocabulary.ts';
 import { COMPONENTS } from '../components.ts';
 import { checkpoints } from './checkpoints.ts';
 import { caBundles } from './ca-bundles.ts';
@@ -273,6 +274,16 @@ export const installationValues = z.strictObject({
         })
         .describe('A ReadWriteOnce volume, which stays when the chart is uninstalled.'),
       checkpoints,
+      retention: z
+        .string()
+        .regex(/^([0-9]+[smhd])?$/)
+        .describe(
+          'How long records are kept, at least as long as certificates live: `400d`. If empty, for ever.',
+        ),
+      omit: z
+        .array(z.enum(OMITTABLE_FIELDS))
+        .readonly()
+        .describe('Members of records that are not kept.'),
     })
     .describe('The ledger, where `components.ledger.enabled` is set: docs/explanation/ledger.md.'),
   defaults: settings.describe('Settings of all components; each may override them.'),

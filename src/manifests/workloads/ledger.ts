@@ -111,7 +111,7 @@ function grantsOf(plan: InstallationPlan): readonly string[] {
   const { components, installation, parts } = plan;
   return [
     `--origin=countersign.${installation.namespace}/ledger`,
-    ...(parts.checkpointArguments ?? []),
+    ...(parts.ledgerArguments ?? []),
     ...[...components.keys()]
       .filter((each) => COMPONENTS.get(each)?.records === true)
       .flatMap((each) =>
