@@ -11,7 +11,7 @@ import {
 } from '../pki/der/oids.ts';
 import { checkKey } from '../pki/keys/weak-keys.ts';
 import { decodeCertificate, isSelfIssued, type Certificate } from '../pki/x509/certificate.ts';
-import type { LintFinding } from './finding.ts';
+import { unreadable, type LintFinding } from './finding.ts';
 
 interface CertificateRule {
   readonly severity: LintFinding['severity'];
@@ -182,16 +182,7 @@ export function lintCertificate(
 ): readonly LintFinding[] {
   const certificate = attempt(() => decodeCertificate(der));
   if (certificate instanceof SignerError) {
-    const { message } = certificate;
-    return [
-      {
-        severity: 'error',
-        rule: 'readable',
-        source: 'docs/reference/strictness.md',
-        where,
-        message,
-      },
-    ];
+    return [unreadable(where, certificate)];
   }
   return RULES.flatMap(({ severity, rule, source, check }) => {
     const message = check(certificate, now);

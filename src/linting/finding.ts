@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 
+import type { SignerError } from '../errors.ts';
+
 /** What `countersign lint` found wrong with one thing. */
 export interface LintFinding {
   /** `error`: somebody refuses it. `warning`: somebody may. */
@@ -11,4 +13,10 @@ export interface LintFinding {
   /** Which of the things that were read, and the field in it. */
   readonly where: string;
   readonly message: string;
+}
+
+/** What our strict reader refuses, by its error. */
+export function unreadable(where: string, { message }: SignerError): LintFinding {
+  const source = 'docs/reference/strictness.md';
+  return { severity: 'error', rule: 'readable', source, where, message };
 }

@@ -2,7 +2,7 @@
 import { SignerError, attempt } from '../errors.ts';
 import { checkKey } from '../pki/keys/weak-keys.ts';
 import { decodeRequest, verifyRequest, type CertificationRequest } from '../pki/x509/pkcs10.ts';
-import type { LintFinding } from './finding.ts';
+import { unreadable, type LintFinding } from './finding.ts';
 
 type Check = readonly [rule: string, source: string, run: (request: CertificationRequest) => void];
 
@@ -21,16 +21,7 @@ const CHECKS: readonly Check[] = [
 export function lintRequest(der: Uint8Array, where: string): readonly LintFinding[] {
   const request = attempt(() => decodeRequest(der));
   if (request instanceof SignerError) {
-    const { message } = request;
-    return [
-      {
-        severity: 'error',
-        rule: 'readable',
-        source: 'docs/reference/strictness.md',
-        where,
-        message,
-      },
-    ];
+    return [unreadable(where, request)];
   }
   const broken = CHECKS.flatMap(([rule, source, run]): readonly LintFinding[] => {
     const done = attempt(() => {

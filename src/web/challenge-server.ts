@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createServer, type IncomingMessage, type ServerResponse } from 'node:http';
-import { listening, timeoutsOf, type RunningServer } from './server.ts';
+import { createServer, type IncomingMessage } from 'node:http';
+import {
+  listening,
+  sendShort,
+  timeoutsOf,
+  type RunningServer,
+  type ShortAnswer,
+} from './server.ts';
 
 /** What the port for validations answers from. */
 export interface ChallengeServerInit {
@@ -39,7 +45,7 @@ export async function serveChallenges(init: ChallengeServerInit): Promise<Runnin
   const options = { ...timeoutsOf(requestTimeoutMs), maxHeaderSize: MAX_QUESTION_BYTES };
   const server = createServer(options, (request, response) => {
     const answer = answerTo(request, init);
-    send(request, response, answer);
+    sendShort(request, response, answer);
     init.onAnswered(answer.status);
   });
   // No "100 Continue": the body is not wanted.
@@ -47,15 +53,9 @@ export async function serveChallenges(init: ChallengeServerInit): Promise<Runnin
   return listening(server, { listen, requestTimeoutMs, mostConnections: MOST_ASKING });
 }
 
-interface ChallengeAnswer {
-  readonly status: number;
-  readonly body: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
+const NOT_FOUND: ShortAnswer = { status: 404, body: 'not found\n' };
 
-const NOT_FOUND: ChallengeAnswer = { status: 404, body: 'not found\n' };
-
-function answerTo(request: IncomingMessage, init: ChallengeServerInit): ChallengeAnswer {
+function answerTo(request: IncomingMessage, init: ChallengeServerInit): ShortAnswer {
   const { method = '', headers } = request;
   const token = tokenOf(request);
   if (token === undefined) return NOT_FOUND;
@@ -79,21 +79,4 @@ function tokenOf({ url = '' }: IncomingMessage): string | undefined {
 function hostOf(header: string): string {
   const { host = '' } = /^\[?(?<host>.*?)\]?(?::\d+)?$/.exec(header)?.groups ?? {};
   return host.toLowerCase();
-}
-
-function send(request: IncomingMessage, response: ServerResponse, answer: ChallengeAnswer): void {
-  const { status, body, headers } = answer;
-  const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
-  const hasBody = coding !== undefined || (length !== undefined && length !== '0');
-  response.writeHead(status, {
-    'content-type': 'text/plain; charset=utf-8',
-    'content-length': Buffer.byteLength(body),
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    ...headers,
-    // A body that is not read ends with its connection.
-    ...(hasBody ? { connection: 'close' } : {}),
-  });
-  response.end(body);
-  if (hasBody) response.once('finish', () => request.destroy());
 }

@@ -1,5 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createServer, type Server, type ServerOptions } from 'node:http';
+import {
+  createServer,
+  type IncomingMessage,
+  type Server,
+  type ServerOptions,
+  type ServerResponse,
+} from 'node:http';
 import type { AddressInfo } from 'node:net';
 import { messageOf } from '../errors.ts';
 import { createApplication, type ApplicationInit } from './application.ts';
@@ -76,4 +82,32 @@ function close(server: Server): Promise<void> {
     });
     server.closeAllConnections();
   });
+}
+
+/** What a port answers that strangers may ask. */
+export interface ShortAnswer {
+  readonly status: number;
+  readonly body: string;
+  /** Besides what every answer has; plain text unless it names a content type. */
+  readonly headers?: Readonly<Record<string, string>>;
+}
+
+/** Answers whole, for nobody to keep. A body that is not read ends with its connection. */
+export function sendShort(
+  request: IncomingMessage,
+  response: ServerResponse,
+  { status, body, headers }: ShortAnswer,
+): void {
+  const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
+  const hasBody = coding !== undefined || (length !== undefined && length !== '0');
+  response.writeHead(status, {
+    'content-type': 'text/plain; charset=utf-8',
+    'content-length': Buffer.byteLength(body),
+    'cache-control': 'no-store',
+    'x-content-type-options': 'nosniff',
+    ...headers,
+    ...(hasBody ? { connection: 'close' } : {}),
+  });
+  response.end(request.method === 'HEAD' ? undefined : body);
+  if (hasBody) response.once('finish', () => request.destroy());
 }

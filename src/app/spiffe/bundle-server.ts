@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Apart from its flags: only `bundle-endpoint` loads the server. */
-import type { IncomingMessage, RequestListener, ServerResponse } from 'node:http';
+import type { IncomingMessage, RequestListener } from 'node:http';
 import { SignerError, attempt } from '../../errors.ts';
 import { decodeCertificate } from '../../pki/x509/certificate.ts';
 import { certificateBlocks } from '../../pki/x509/trust-bundle.ts';
 import type { Log } from '../../ports.ts';
 import { svidFault } from '../../spiffe/svid.ts';
 import { serveTls, type HttpsServer, type TlsInit } from '../../web/https-server.ts';
+import { sendShort, type ShortAnswer } from '../../web/server.ts';
 import { clock, delay } from '../process.ts';
 import {
   ENDPOINT_PROFILES,
@@ -91,14 +92,8 @@ function refuseSvid(pem: string): string | undefined {
   return fault === undefined ? undefined : `tls.crt is no X509-SVID: ${fault}`;
 }
 
-interface Answer {
-  readonly status: number;
-  readonly body: string;
-  readonly headers?: Readonly<Record<string, string>>;
-}
-
 const PATH = /^\/(?<domain>[a-z0-9._-]{1,255})\/bundle\.json$/;
-const NOT_FOUND: Answer = { status: 404, body: 'not found\n' };
+const NOT_FOUND: ShortAnswer = { status: 404, body: 'not found\n' };
 
 function listenerOf(
   { trustDomain }: EndpointOptions,
@@ -109,7 +104,7 @@ function listenerOf(
     const domain = domainIn(request);
     const isServed = domain !== undefined && trustDomain.has(domain);
     const answer = isServed ? answerTo(request, documentOf(domain)) : NOT_FOUND;
-    send(request, response, answer);
+    sendShort(request, response, answer);
     onAnswered(profile, answer.status);
   };
 }
@@ -119,31 +114,10 @@ function domainIn({ url = '' }: IncomingMessage): string | undefined {
   return PATH.exec(path)?.groups?.['domain'];
 }
 
-function answerTo({ method }: IncomingMessage, document: string | undefined): Answer {
+function answerTo({ method }: IncomingMessage, document: string | undefined): ShortAnswer {
   if (method !== 'GET' && method !== 'HEAD')
     return { status: 405, body: 'method not allowed\n', headers: { allow: 'GET, HEAD' } };
   if (document === undefined)
     return { status: 503, body: 'not available\n', headers: { 'retry-after': '60' } };
   return { status: 200, body: document, headers: { 'content-type': 'application/json' } };
-}
-
-/** A body that is not read ends with its connection. */
-function send(
-  request: IncomingMessage,
-  response: ServerResponse,
-  { status, body, headers }: Answer,
-): void {
-  const { 'content-length': length, 'transfer-encoding': coding } = request.headers;
-  const hasBody = coding !== undefined || (length !== undefined && length !== '0');
-  response.writeHead(status, {
-    'content-type': 'text/plain; charset=utf-8',
-    'content-length': Buffer.byteLength(body),
-    // The newest there is (§5.2.1.3).
-    'cache-control': 'no-store',
-    'x-content-type-options': 'nosniff',
-    ...headers,
-    ...(hasBody ? { connection: 'close' } : {}),
-  });
-  response.end(request.method === 'HEAD' ? undefined : body);
-  if (hasBody) response.once('finish', () => request.destroy());
 }
