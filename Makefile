@@ -71,6 +71,10 @@ oracle: node_modules ## What Go and OpenSSL refuse we refuse: a corpus and 100,0
 	$(RUN) node test/oracle/build.ts >/dev/null
 	$(COMPILED) $(RUN) node --test 'test/oracle/*.test.ts'
 
+.PHONY: test-java
+test-java: node_modules ## keytool of a JDK opens the PKCS#12 files that we write
+	$(RUN) node --test test/oracle/java-run.ts
+
 .PHONY: test-oracle
 test-oracle: node_modules ## The same with 2,000,000 mutations, a million serials and 1,000 leaves of every kind
 	$(RUN) node test/oracle/build.ts >/dev/null
