@@ -37,7 +37,12 @@ const NEVER_HERE =
 const EMPTY_WHERE_WELL = new Set([
   'Watches that were reconnected',
   'Checkpoints outside the cluster',
+  'Refused renewals',
 ]);
+/** A person's certificate has an owner without one. */
+const NOT_OF_PEOPLE = 'owner_namespace';
+/** The certificate that approver serves here lives an hour. */
+const HERE_RIGHTLY = 'CountersignServingCertificateExpiresSoon';
 
 let fixture: Fixture;
 let stand: LedgerStand;
@@ -123,7 +128,7 @@ async function shows({ queries }: Panel, something: boolean): Promise<void> {
       assert.ok(!Number.isNaN(value) || expr.startsWith('histogram_quantile'), expr);
       for (const [, label = ''] of legend.matchAll(/\{\{(\w+)\}\}/g))
         assert.ok(
-          (metric[label] ?? '') !== '',
+          label === NOT_OF_PEOPLE || (metric[label] ?? '') !== '',
           `${expr}: no ${label} in ${JSON.stringify(metric)}`,
         );
     }
@@ -145,7 +150,7 @@ test('Prometheus takes each alert, and each finds the series that it asks for', 
 
 test('where all is well, no alert is pending or fires', async () => {
   await until('no alert is pending', PATIENCE, async () => {
-    const alerts = await prometheus.alerts();
+    const alerts = (await prometheus.alerts()).filter((each) => each !== HERE_RIGHTLY);
     if (alerts.length > 0) throw new Error(alerts.join(', '));
     return true;
   });
