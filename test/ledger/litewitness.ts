@@ -2,10 +2,10 @@
 import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { existsSync, mkdirSync, watch } from 'node:fs';
-import { createServer, type AddressInfo } from 'node:net';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { DatabaseSync } from 'node:sqlite';
+import { freePort } from '../cluster/ports.ts';
 import { buildWitness } from './build.ts';
 
 /** A running witness of somebody else. */
@@ -78,13 +78,4 @@ async function keyOf(witness: ChildProcess): Promise<string> {
   witness.stderr.resume();
   if (key === undefined) throw new Error('litewitness did not start');
   return key;
-}
-
-async function freePort(): Promise<number> {
-  const server = createServer().listen(0, '127.0.0.1');
-  await once(server, 'listening');
-  const { port } = server.address() as AddressInfo;
-  server.close();
-  await once(server, 'close');
-  return port;
 }
