@@ -5,6 +5,7 @@ import fc from 'fast-check';
 import { compileExpression } from '../../src/cel/compile.ts';
 import { selfOf } from '../../src/cel/environments.ts';
 import { indexIn } from '../../src/cel/functions/search.ts';
+import { STRINGS } from '../../src/cel/functions/strings.ts';
 import { URLS } from '../../src/cel/functions/url.ts';
 import { ERRORS, TRUE } from '../support/cel/expressions.ts';
 import { request } from './request.ts';
@@ -67,6 +68,27 @@ test('indexOf finds the first occurrence', () => {
       }
     }),
     { seed: 4 },
+  );
+});
+
+test('a position counts code points, as a list of them does, lone surrogates too', () => {
+  const unit = fc.constantFrom('a', 'é', '\u{1f600}', '\ud83d', '\ude00');
+  const handler = (name: string): ((...args: unknown[]) => unknown) =>
+    STRINGS.find((each) => each.name === name)?.signatures.at(-1)?.handler as never;
+  fc.assert(
+    fc.property(fc.string({ unit, maxLength: 12 }), fc.nat(13), fc.nat(13), (text, from, to) => {
+      const list = Array.from(text);
+      if (from > to || to > list.length) {
+        assert.throws(() => handler('substring')(text, BigInt(from), BigInt(to)), RangeError);
+        return;
+      }
+      const part = list.slice(from, to).join('');
+      assert.equal(handler('substring')(text, BigInt(from), BigInt(to)), part);
+      assert.equal(handler('charAt')(text, BigInt(from)), list[from] ?? '');
+      const at = text.indexOf(part);
+      assert.equal(handler('indexOf')(text, part), BigInt(Array.from(text.slice(0, at)).length));
+    }),
+    { seed: 5 },
   );
 });
 

@@ -12,25 +12,49 @@ function method(
   return [{ receiver: 'string', parameters, returns, handler }];
 }
 
-/** Splits into code points. In ASCII, which is common, these are the units that String counts. */
+/** Splits into code points. */
 function characters(text: string): readonly string[] {
   return Array.from(text);
 }
 
+/** Where the character after the one at `unit` begins: a pair of surrogates is one character. */
+function next(text: string, unit: number): number {
+  return unit + ((text.codePointAt(unit) ?? 0) > 0xffff ? 2 : 1);
+}
+
+/** Whether characters are not the units that String counts. Most texts have none such. */
+const SURROGATE = /[\ud800-\udfff]/;
+
+/** How many characters `text` has up to `end` (UTF-16 units). Makes no list: a long one is garbage for milliseconds. */
+function counted(text: string, end = text.length): number {
+  if (!SURROGATE.test(text)) return end;
+  let count = 0;
+  for (let unit = 0; unit < end; unit = next(text, unit)) count += 1;
+  return count;
+}
+
+/** Converts a position in characters, none beyond the end, to one in UTF-16 units. */
+function unitAt(text: string, position: number): number {
+  if (!SURROGATE.test(text)) return position;
+  let unit = 0;
+  for (let passed = 0; passed < position; passed += 1) unit = next(text, unit);
+  return unit;
+}
+
 function slice(text: string, start: bigint, end?: bigint): string {
-  const all = characters(text);
-  const last = end ?? BigInt(all.length);
-  if (start < 0n || last > BigInt(all.length) || start > last) {
+  const length = BigInt(counted(text));
+  const last = end ?? length;
+  if (start < 0n || last > length || start > last) {
     throw new RangeError(
-      `substring(${start}, ${last}) is out of range: the string has ${all.length} characters`,
+      `substring(${start}, ${last}) is out of range: the string has ${length} characters`,
     );
   }
-  return all.slice(Number(start), Number(last)).join('');
+  return text.slice(unitAt(text, Number(start)), unitAt(text, Number(last)));
 }
 
 /** Converts UTF-16 position `unit` to a position in characters; -1 stays -1. */
 function characterAt(text: string, unit: number): bigint {
-  return unit < 0 ? -1n : BigInt(characters(text.slice(0, unit)).length);
+  return unit < 0 ? -1n : BigInt(counted(text, unit));
 }
 
 function lower(text: string): string {
@@ -115,7 +139,7 @@ export const STRINGS: readonly CelFunction[] = [
   {
     name: 'charAt',
     signatures: method('int', 'string', (text: string, at: bigint) =>
-      at === BigInt(characters(text).length) ? '' : slice(text, at, at + 1n),
+      at === BigInt(counted(text)) ? '' : slice(text, at, at + 1n),
     ),
     price: linear(() => ({ size: 2 }), EACH),
   },
