@@ -43,10 +43,19 @@ async function client(localAddress: string): Promise<Socket> {
 }
 
 test('silent clients do not keep a probe out, whatever their number', async () => {
-  await start(LONG);
+  const server = await start(LONG);
+  let held = 0;
+  let most = 0;
+  server.on('connection', (socket: Socket) => {
+    held += 1;
+    // The limit is enforced by a listener before this one.
+    setImmediate(() => (most = Math.max(most, held)));
+    socket.once('close', () => (held -= 1));
+  });
   for (let each = 0; each < 600; each += 1) await client('127.0.0.2');
   const { status } = await fetch(`http://127.0.0.1:${open.server?.port ?? 0}/healthz`);
   assert.equal(status, 200);
+  assert.ok(most >= 256 && most < 300, `${most} connections at once`);
 });
 
 test('an address that has many connections loses its own, not those of others', async () => {

@@ -81,6 +81,12 @@ test('a second successor does not extend the time of inherited anchors', () => {
   });
 });
 
+test('while a restored ClusterSigner has no status, the bundle keeps what it has', () => {
+  const { status: _, ...restored } = successor([B.pem]);
+  const plan = planOf({ signer: restored, bundle: served(taken), now: NOW + HOUR });
+  assert.deepEqual(plan, { kind: 'ignore' });
+});
+
 test('an anchor that the successor also has is its own, and keeps its served-since', () => {
   const plan = planOf({ signer: successor([A.pem]), bundle: published, now: NOW + HOUR });
   const bundle = served(plan);
