@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import { createClient, type Client } from '../../src/kube/client/client.ts';
-import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
+import type { Client } from '../../src/kube/client/client.ts';
 import { startPebble, type Pebble } from '../../test/acme/pebble.ts';
 import { openCluster, type Cluster } from '../../test/cluster/cluster.ts';
 import { makeDirectory, removeDirectory } from '../../test/cluster/directory.ts';
 import { freePort } from '../../test/cluster/ports.ts';
 import { startBind, type DnsServer, type UpdateKey } from '../../test/dns/server.ts';
+import { administratorOf } from '../cluster/administrator.ts';
 import { BUNDLE, CLUSTER } from '../cluster/start.ts';
 
 /** Every name of the bench is in it. */
@@ -47,11 +47,7 @@ export async function startStage(say: (line: string) => void): Promise<Stage> {
   const env = { PEBBLE_WFE_NONCEREJECT: '0' };
   const pebble = await startPebble(directory, { env, log, settings: { resolver: bind.at } });
   const cluster = await openCluster({ ...CLUSTER, log: say });
-  const connection = await loadConnection({ kubeconfig: cluster.kubeconfig, clock: Date.now });
-  const monotonic = (): number => performance.now();
-  const client = createClient({
-    ...{ connection, clock: Date.now, monotonic, userAgent: 'countersign-bench' },
-  });
+  const client = await administratorOf(cluster);
   return {
     ...{ cluster, client, pebble, bind, log },
     stop: async () => {

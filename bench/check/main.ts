@@ -5,8 +5,6 @@
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { createClient } from '../../src/kube/client/client.ts';
-import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
 import { installationFiles } from '../../src/manifests/files.ts';
 import { planOf } from '../../src/manifests/values/plan.ts';
 import { openCluster } from '../../test/cluster/cluster.ts';
@@ -15,6 +13,7 @@ import { apply } from '../../test/support/cluster/apply.ts';
 import { example } from '../../test/support/cluster/fixture.ts';
 import { applyManifests, startComponents } from '../../test/support/cluster/installation.ts';
 import { createTeam } from '../../test/support/cluster/pods.ts';
+import { administratorOf } from '../cluster/administrator.ts';
 import { BUNDLE, CLUSTER, NAMESPACE } from '../cluster/start.ts';
 import { readArguments } from '../measure/arguments.ts';
 import { endOnSignals } from '../measure/end-on-signals.ts';
@@ -36,12 +35,7 @@ const MIB = 2 ** 20;
 
 endOnSignals();
 const cluster = await openCluster({ ...CLUSTER, log: console.log });
-const client = createClient({
-  connection: await loadConnection({ kubeconfig: cluster.kubeconfig, clock: Date.now }),
-  clock: Date.now,
-  monotonic: () => performance.now(),
-  userAgent: 'countersign-bench',
-});
+const client = await administratorOf(cluster);
 const names = Array.from({ length: sizes.signers }, (_, index) => `bench-${index}`);
 try {
   await applyManifests(cluster);

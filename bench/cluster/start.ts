@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import { createClient, type Client } from '../../src/kube/client/client.ts';
-import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
+import type { Client } from '../../src/kube/client/client.ts';
 import { openCluster, type Cluster, type ClusterOptions } from '../../test/cluster/cluster.ts';
 import { exactRelease } from '../../test/cluster/releases.ts';
 import { applySigner, example, waitForUsableCa } from '../../test/support/cluster/fixture.ts';
@@ -13,6 +12,7 @@ import {
 } from '../../test/support/cluster/installation.ts';
 import { until } from '../../test/cluster/until.ts';
 import { createTeam } from '../../test/support/cluster/pods.ts';
+import { administratorOf } from './administrator.ts';
 
 /** Where the pods of the requests are said to be: deploy/examples/workload.yaml allows `team-`. */
 export const NAMESPACE = 'team-bench';
@@ -75,13 +75,7 @@ export async function startBenchCluster(
     await createTeam(cluster, NAMESPACE, ['web']);
     await grantClientCa(cluster, { name: 'people-ca', signerName: 'example.com/people' });
     await makeAuthorities(cluster, signers as readonly ReturnType<typeof example>[]);
-    const connection = await loadConnection({ kubeconfig: cluster.kubeconfig, clock: Date.now });
-    const client = createClient({
-      connection,
-      clock: Date.now,
-      monotonic: () => performance.now(),
-      userAgent: 'countersign-bench',
-    });
+    const client = await administratorOf(cluster);
     return {
       cluster,
       client,

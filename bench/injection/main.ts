@@ -4,14 +4,13 @@
  * them for a pod that does not ask, for one that asks, and for the same pod written by hand. Pods are made as a dry run,
  * which is admitted like any other and not stored. ARGS: `--pods 1000 --rounds 5`.
  */
-import { createClient } from '../../src/kube/client/client.ts';
-import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
 import { mutation } from '../../src/manifests/admission/injection/mutation.ts';
 import { profileOf } from '../../src/manifests/admission/injection/profiles.ts';
 import { refusals } from '../../src/manifests/admission/injection/refusals.ts';
 import { openCluster } from '../../test/cluster/cluster.ts';
 import { until } from '../../test/cluster/until.ts';
 import { apply } from '../../test/support/cluster/apply.ts';
+import { administratorOf } from '../cluster/administrator.ts';
 import { CLUSTER } from '../cluster/start.ts';
 import { readArguments } from '../measure/arguments.ts';
 import { cpuTimeOf } from '../measure/cpu-time.ts';
@@ -30,12 +29,7 @@ const AT_ONCE = 4;
 
 endOnSignals();
 const cluster = await openCluster({ ...CLUSTER, log: console.log });
-const client = createClient({
-  connection: await loadConnection({ kubeconfig: cluster.kubeconfig, clock: Date.now }),
-  clock: Date.now,
-  monotonic: () => performance.now(),
-  userAgent: 'countersign-bench',
-});
+const client = await administratorOf(cluster);
 try {
   for (const [name, labels] of [
     ['bench-out', {}],

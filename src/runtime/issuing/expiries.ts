@@ -43,6 +43,10 @@ interface Kept extends KnownCertificate {
 
 interface Owned extends CertificateOwner {
   certificates: number;
+  /** The soonest end when it was last looked at, in milliseconds; Infinity: none. */
+  soonest: number;
+  /** The soonest end of those whose renewal was refused; Infinity: none. */
+  refused: number;
 }
 
 export function createExpiries(): Expiries {
@@ -76,36 +80,43 @@ class KnownExpiries implements Expiries {
   }
 
   series(now: number): readonly ExpirySeries[] {
-    const found = new Map<Owned, Soonest>();
-    for (const [key, kept] of this.#certificates.entries()) {
-      if (kept.notAfter <= now) {
-        this.#certificates.delete(key);
-        this.#release(kept);
-      } else {
-        found.set(kept.owner, sooner(found.get(kept.owner), soonestOf(kept)));
-      }
-    }
-    const shared = new Map<string, Soonest>();
+    this.#lookAt(now);
+    const shared = new Map<string, Owned>();
     const series: ExpirySeries[] = [];
     for (const owned of this.#owners.values()) {
-      const soonest = found.get(owned);
-      if (soonest === undefined) continue;
-      const { signer, namespace, owner } = owned;
-      if (series.length < MAX_NAMED_OWNERS) series.push({ signer, namespace, owner, ...soonest });
-      else shared.set(signer, sooner(shared.get(signer), soonest));
+      if (series.length < MAX_NAMED_OWNERS) {
+        series.push(seriesOf(owned));
+        continue;
+      }
+      const rest = shared.get(owned.signer);
+      if (rest === undefined)
+        shared.set(owned.signer, { ...owned, namespace: OTHER, owner: OTHER });
+      else takeSooner(rest, owned.soonest, owned.refused);
     }
-    const rest = [...shared].map(([signer, soonest]) => ({
-      ...{ signer, namespace: OTHER, owner: OTHER },
-      ...soonest,
-    }));
-    return [...series, ...rest];
+    return [...series, ...[...shared.values()].map(seriesOf)];
+  }
+
+  /** Brings the soonest ends of all owners up to date, and forgets what has expired. */
+  #lookAt(now: number): void {
+    for (const owned of this.#owners.values()) {
+      owned.soonest = Infinity;
+      owned.refused = Infinity;
+    }
+    for (const [key, kept] of this.#certificates.entries()) {
+      const { notAfter, refusedAt, askedAt, owner } = kept;
+      if (notAfter > now) takeSooner(owner, notAfter, refusedAt > askedAt ? notAfter : Infinity);
+      else {
+        this.#certificates.delete(key);
+        this.#release(kept);
+      }
+    }
   }
 
   #owner(of: CertificateOwner): Owned {
     const key = JSON.stringify([of.signer, of.namespace, of.owner]);
     const known = this.#owners.get(key);
     if (known !== undefined) return known;
-    const made = { ...of, certificates: 0 };
+    const made = { ...of, certificates: 0, soonest: Infinity, refused: Infinity };
     this.#owners.set(key, made);
     return made;
   }
@@ -122,20 +133,17 @@ function isNewer(one: KnownCertificate, other: KnownCertificate): boolean {
   return one.notAfter > other.notAfter;
 }
 
-type Soonest = Pick<ExpirySeries, 'soonest' | 'refused'>;
-
-function soonestOf({ notAfter, refusedAt, askedAt }: Kept): Soonest {
-  const seconds = notAfter / 1000;
-  return { soonest: seconds, refused: refusedAt > askedAt ? seconds : undefined };
+function seriesOf({ signer, namespace, owner, soonest, refused }: Owned): ExpirySeries {
+  return {
+    ...{ signer, namespace, owner, soonest: soonest / 1000 },
+    refused: refused === Infinity ? undefined : refused / 1000,
+  };
 }
 
-function sooner(one: Soonest | undefined, other: Soonest): Soonest {
-  if (one === undefined) return other;
-  const refused = [one.refused, other.refused].filter((each) => each !== undefined);
-  return {
-    soonest: Math.min(one.soonest, other.soonest),
-    refused: refused.length === 0 ? undefined : Math.min(...refused),
-  };
+/** Keeps the sooner ends, in milliseconds. In place: this runs for each certificate. */
+function takeSooner(owned: Owned, soonest: number, refused: number): void {
+  owned.soonest = Math.min(owned.soonest, soonest);
+  owned.refused = Math.min(owned.refused, refused);
 }
 
 /** How often the series are made anew: each time walks over all certificates. */
