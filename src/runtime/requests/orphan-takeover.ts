@@ -18,10 +18,9 @@ export interface OrphanTakeoverInit {
 
 /**
  * Takes over requests that another replica should have answered long ago: once each, and again with backoff while that
- * fails. A replica with a Lease
- * counts as working, but it may hang, and anyone with write access to Leases can forge one: that may delay
- * requests, but not stop them. It is safe if two replicas process one request, since one of their writes ends in
- * a resourceVersion conflict; it wastes a signature, so the takeover comes late.
+ * fails. A replica with a Lease counts as working, but it may hang, and anyone with write access to Leases can forge one:
+ * that may delay requests, but not stop them. It is safe if two replicas process one request, since one of their writes
+ * ends in a resourceVersion conflict; it wastes a signature, so the takeover comes late.
  */
 export interface OrphanTakeover {
   /** Whether another replica's request with this key is taken over now. True only once for each takeover. */
