@@ -7,6 +7,7 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { installationFiles } from '../../src/manifests/files.ts';
 import { planOf } from '../../src/manifests/values/plan.ts';
+import { CLUSTER_SIGNERS } from '../../src/runtime/signers/cluster-signers.ts';
 import { openCluster } from '../../test/cluster/cluster.ts';
 import { until } from '../../test/cluster/until.ts';
 import { apply } from '../../test/support/cluster/apply.ts';
@@ -29,7 +30,6 @@ const sizes = readArguments({
 });
 
 const AT_ONCE = 32;
-const MANIFESTS_AT_ONCE = 100;
 const CAS_MS = 1_800_000;
 const MIB = 2 ** 20;
 
@@ -42,10 +42,10 @@ try {
   await install();
   const program = [process.execPath, BUNDLE];
   const installation = await startComponents(cluster, { only: ['authority', 'attester'], program });
-  await inTurns(names, MANIFESTS_AT_ONCE, (some) => apply(cluster, ...some.map(signerOf)));
+  await atOnce(names.length, 'signers', createSigner);
   await until('every CA is usable and published', CAS_MS, isPublished);
   await createTeam(cluster, NAMESPACE, ['web']);
-  await atOnce(sizes.pods, createPod);
+  await atOnce(sizes.pods, 'pods', createPod);
   const rounds: Run[] = [];
   for (let round = 0; round < sizes.rounds; round += 1) {
     const run = await check();
@@ -77,6 +77,11 @@ async function install(): Promise<void> {
   const files = [...installationFiles(plan)];
   const wanted = files.filter(([file]) => /^(?:rbac|admission|deploy\/admission)\//.test(file));
   for (const [, objects] of wanted) await apply(cluster, ...objects);
+}
+
+async function createSigner(index: number): Promise<void> {
+  const path = CLUSTER_SIGNERS.collection();
+  await client.request({ method: 'POST', path, body: signerOf(names[index] ?? '') });
 }
 
 function signerOf(name: string): object {
@@ -129,21 +134,19 @@ async function createPod(index: number): Promise<void> {
   });
 }
 
-async function inTurns<T>(
-  all: readonly T[],
-  size: number,
-  work: (some: readonly T[]) => Promise<unknown>,
+/** @param work - takes 0 to `count - 1` */
+async function atOnce(
+  count: number,
+  what: string,
+  work: (index: number) => Promise<void>,
 ): Promise<void> {
-  for (let from = 0; from < all.length; from += size) await work(all.slice(from, from + size));
-}
-
-async function atOnce(count: number, work: (index: number) => Promise<void>): Promise<void> {
   let next = 0;
   const worker = async (): Promise<void> => {
     while (next < count) {
-      const index = (next += 1);
+      const index = next;
+      next += 1;
       await work(index);
-      if (index % 10_000 === 0) console.log(`${index} pods`);
+      if (next % 10_000 === 0) console.log(`${next} ${what}`);
     }
   };
   await Promise.all(Array.from({ length: AT_ONCE }, worker));

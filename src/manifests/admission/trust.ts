@@ -26,8 +26,13 @@ export function whichTrustConfigMapsAreWritten(
   configMaps: readonly string[],
 ): readonly Manifest[] {
   // A key twice is an error of CEL, which refuses every write: dots in names can make one of two bundles.
+  const owners = new Map(
+    signers
+      .map((signer) => [trustConfigMapName(bundleName(signer, '')), signer] as const)
+      .toReversed(),
+  );
   const rows = [...new Set(configMaps)].flatMap((each) => {
-    const owner = ownerOf(each, signers);
+    const owner = ownerOf(each, owners);
     return owner === undefined ? [] : [`'${each}': '${owner}'`];
   });
   const table = `{${rows.join(', ')}}`;
@@ -50,8 +55,8 @@ export function whichTrustConfigMapsAreWritten(
           rows.length === 0
             ? 'false'
             : [
-                `[object, oldObject].filter(o, o != null).all(o, o.metadata.name in ${table}`,
-                `&& o.metadata.?annotations['${SIGNER_NAME}'].orValue('') == ${table}[o.metadata.name])`,
+                `[object, oldObject].filter(o, o != null).all(o,`,
+                `o.metadata.?annotations['${SIGNER_NAME}'].orValue('') == ${table}[?o.metadata.name].orValue('/'))`,
               ].join('\n'),
         messageExpression: `${may}\n+ ': it is none of this installation, or its annotation ${SIGNER_NAME} does not name the signer'`,
       },
@@ -136,8 +141,10 @@ export function whichCaBundlesAreWritten(namespace: string): readonly Manifest[]
 }
 
 /** Of `example.com/a` and `example.com/a.b` the longer one, whose bundles have both prefixes. */
-function ownerOf(configMap: string, signers: readonly string[]): string | undefined {
-  return signers
-    .filter((signer) => configMap.startsWith(trustConfigMapName(bundleName(signer, ''))))
-    .toSorted((a, b) => b.length - a.length)[0];
+function ownerOf(configMap: string, owners: ReadonlyMap<string, string>): string | undefined {
+  for (let end = configMap.length; end > 0; end = configMap.lastIndexOf('.', end - 2) + 1) {
+    const owner = owners.get(configMap.slice(0, end));
+    if (owner !== undefined) return owner;
+  }
+  return undefined;
 }
