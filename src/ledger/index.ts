@@ -10,6 +10,7 @@ export { includes, isConsistent } from './log/merkle.ts';
 export { formatVerifierKey, noteSigner, parseVerifierKey } from './log/note.ts';
 export { consistencyPath, formatProof, inclusionPath } from './log/prove.ts';
 export { HASH_BYTES } from './log/merkle.ts';
+export { inBlocks } from './log/tile-blocks.ts';
 export {
   ENTRIES_LEVEL,
   hashesServed,

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What a check of a ledger reads: its database, or what it shows to others. */
 import { bytesOf, numberOf, textOf, type Sql } from '../database/database.ts';
+import { inBlocks, type TileBlock } from '../log/tile-blocks.ts';
 import type { ReadTile } from '../log/tiles.ts';
 import { idOf } from './ids.ts';
-import { logsOf, tilesOf, type StoredLog } from './logs.ts';
+import { logsOf, type StoredLog } from './logs.ts';
 
 /** A record as a check sees it. */
 export interface SourceRecord {
@@ -36,7 +37,7 @@ export function sqlSource(sql: Sql): VerifySource {
     numberOf((await sql.all(query, values))[0], 'count');
   return {
     logs: () => logsOf(sql),
-    tiles: ({ number }) => tilesOf(sql, number),
+    tiles: ({ number }) => inBlocks((block) => tilesBetween(sql, number, block)),
     tileCount: ({ number }) =>
       counted('SELECT COUNT(*) AS count FROM tiles WHERE log = ?', [number]),
     notes: async (log) => {
@@ -57,4 +58,16 @@ export function sqlSource(sql: Sql): VerifySource {
         idOf({ log: number + 1, index: 0 }),
       ]),
   };
+}
+
+async function tilesBetween(
+  sql: Sql,
+  log: number,
+  { level, first, count }: TileBlock,
+): Promise<readonly (Uint8Array | undefined)[]> {
+  const query =
+    'SELECT number, hashes FROM tiles WHERE log = ? AND level = ? AND number BETWEEN ? AND ?';
+  const rows = await sql.all(query, [log, level, first, first + count - 1]);
+  const byNumber = new Map(rows.map((row) => [numberOf(row, 'number'), bytesOf(row, 'hashes')]));
+  return Array.from({ length: count }, (_, at) => byNumber.get(first + at));
 }

@@ -7,17 +7,30 @@ import type { Findings } from './findings.ts';
 import type { StoredLog } from './logs.ts';
 import type { VerifySource } from './source.ts';
 
-/** Adds a finding for each tile that is not what the entries make it. */
+/** Entries of a log that are kept together: 32 bytes each, from one index on. */
+export interface EntriesTile {
+  readonly first: number;
+  /** How many there must be; `hashes` may have others where somebody has changed the tile. */
+  readonly width: number;
+  readonly hashes: Uint8Array;
+}
+
+/**
+ * Adds a finding for each tile that is not what the entries make it. Of the whole log it keeps one hash of each 256.
+ *
+ * @param visit - is given the entries in order, as they are read: nobody else needs to read them
+ */
 export async function verifyTiles(
   source: VerifySource,
   log: StoredLog,
   findings: Findings,
+  visit: (entries: EntriesTile) => Promise<void>,
 ): Promise<void> {
   const read = source.tiles(log);
   const add = (message: string): void => findings.add('tile', log, message);
-  let layer = await leavesOf(read, log.size, add);
-  let expected = tilesIn(log.size);
-  for (let level = 0; layer.length > 0; level += 1) {
+  let layer = await compareLeaves({ read, size: log.size, add, visit });
+  let expected = 2 * tilesIn(log.size);
+  for (let level = 1; layer.length > 0; level += 1) {
     expected += tilesIn(layer.length);
     layer = await compareLevel(read, { level, hashes: layer }, add);
   }
@@ -32,25 +45,35 @@ function tilesIn(hashes: number): number {
 
 type Add = (message: string) => void;
 
-/** Leaf hashes of all entries; an entry that is not there has a hash of nothing. */
-async function leavesOf(read: ReadTile, size: number, add: Add): Promise<Hashes> {
-  const leaves = new Hashes(size);
-  for (let tile = 0; tile < tilesIn(size); tile += 1) {
-    const entries = (await read(ENTRIES_LEVEL, tile)) ?? new Uint8Array();
-    const width = Math.min(TILE_WIDTH, size - tile * TILE_WIDTH);
-    if (entries.length !== width * HASH_BYTES) {
-      add(
-        `${tilePath(ENTRIES_LEVEL, tile)} has ${entries.length / HASH_BYTES} entries of ${width}`,
-      );
-    }
-    for (let at = 0; at < width; at += 1) {
-      leaves.push(leafHash(entries.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES)));
-    }
-  }
-  return leaves;
+interface Leaves {
+  readonly read: ReadTile;
+  readonly size: number;
+  readonly add: Add;
+  readonly visit: (entries: EntriesTile) => Promise<void>;
 }
 
-/** Hashes of 32 bytes, one after the other: an array of ten million objects would not fit into a pod. */
+/** Compares the tiles of leaf hashes with the entries. Returns the hashes of the level above. */
+async function compareLeaves({ read, size, add, visit }: Leaves): Promise<Hashes> {
+  const above = new Hashes(Math.floor(size / TILE_WIDTH));
+  const leaves = new Uint8Array(TILE_WIDTH * HASH_BYTES);
+  for (let tile = 0; tile < tilesIn(size); tile += 1) {
+    const hashes = (await read(ENTRIES_LEVEL, tile)) ?? new Uint8Array();
+    const first = tile * TILE_WIDTH;
+    const width = Math.min(TILE_WIDTH, size - first);
+    if (hashes.length !== width * HASH_BYTES)
+      add(`${tilePath(ENTRIES_LEVEL, tile)} has ${hashes.length / HASH_BYTES} entries of ${width}`);
+    // An entry that is not there has a hash of nothing.
+    for (let at = 0; at < width * HASH_BYTES; at += HASH_BYTES) {
+      leaves.set(leafHash(hashes.subarray(at, at + HASH_BYTES)), at);
+    }
+    const expected = leaves.subarray(0, width * HASH_BYTES);
+    await compareTile(read, { level: 0, tile, expected, above }, add);
+    await visit({ first, width, hashes });
+  }
+  return above;
+}
+
+/** Hashes of 32 bytes, one after the other: an array of objects would need several times as much. */
 class Hashes {
   readonly #bytes: Buffer;
   length = 0;
@@ -78,10 +101,25 @@ async function compareLevel(
   const above = new Hashes(Math.floor(hashes.length / TILE_WIDTH));
   for (let tile = 0; tile < tilesIn(hashes.length); tile += 1) {
     const expected = hashes.slice(tile * TILE_WIDTH, (tile + 1) * TILE_WIDTH);
-    if (!sameBytes(await read(level, tile), expected)) {
-      add(`${tilePath(level, tile)} is not the hash of what is below it`);
-    }
-    if (expected.length === TILE_WIDTH * HASH_BYTES) above.push(foldedHash(expected));
+    await compareTile(read, { level, tile, expected, above }, add);
   }
   return above;
+}
+
+interface ExpectedTile {
+  readonly level: number;
+  readonly tile: number;
+  readonly expected: Uint8Array;
+  /** Is given the hash of a full tile. */
+  readonly above: Hashes;
+}
+
+async function compareTile(
+  read: ReadTile,
+  { level, tile, expected, above }: ExpectedTile,
+  add: Add,
+): Promise<void> {
+  if (!sameBytes(await read(level, tile), expected))
+    add(`${tilePath(level, tile)} is not the hash of what is below it`);
+  if (expected.length === TILE_WIDTH * HASH_BYTES) above.push(foldedHash(expected));
 }

@@ -9,7 +9,7 @@ import { after, test } from 'node:test';
 import { openSqlite } from '../../../src/ledger/database/sqlite.ts';
 import { idOf } from '../../../src/ledger/store/ids.ts';
 import { openStore } from '../../../src/ledger/store/store.ts';
-import { issuedBatch, NOW } from '../../support/ledger/records.ts';
+import { appending, issuedBatch, issuedRecord, NOW } from '../../support/ledger/records.ts';
 import { signed, signHeads } from '../../support/ledger/store-laws.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'ledger-tampering-'));
@@ -17,6 +17,8 @@ after(() => rmSync(root, { recursive: true, force: true }));
 
 const context = { naming: signed, now: NOW };
 const SIZE = 600;
+/** Of a record with annotations. */
+const DECOY = 400;
 const id = (index: number): number => idOf({ log: 1, index });
 
 /** A ledger with 600 records, its last checkpoint, and a copy of it when it had 300. */
@@ -31,7 +33,16 @@ async function made(): Promise<string> {
   const reader = new DatabaseSync(good);
   reader.prepare('VACUUM INTO ?').run(early);
   reader.close();
-  await store.append(issuedBatch(300, SIZE), context);
+  const decoy = issuedRecord(DECOY);
+  const annotations = { key: 'decoy', kind: 'issued' };
+  await store.append(
+    [
+      ...issuedBatch(300, DECOY),
+      appending({ ...decoy, request: { ...decoy.request, annotations } }),
+      ...issuedBatch(DECOY + 1, SIZE),
+    ],
+    context,
+  );
   const [note = ''] = await signHeads(store);
   await store.close();
   return note;
@@ -69,6 +80,12 @@ const TABLE: readonly [what: string, tamper: Tamper, found: string, withOutside:
   [
     'the key of a record',
     execute(`UPDATE records SET record_key = 'x' WHERE id = ${id(5)}`),
+    ...both('record'),
+  ],
+  // Its annotations spell what a key and a kind look like: by them it is not known again.
+  [
+    'the key of a record, into one that the record has within it',
+    execute(`UPDATE records SET record_key = 'decoy' WHERE id = ${id(DECOY)}`),
     ...both('record'),
   ],
   ['a record is removed', execute(`DELETE FROM records WHERE id = ${id(5)}`), ...both('missing')],

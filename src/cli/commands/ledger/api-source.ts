@@ -2,7 +2,11 @@
 /** What a check of a ledger reads, through the API server. */
 import { LEDGER_API } from '../../../api/signer/own-tls.ts';
 import type { CheckpointPage, LogObject } from '../../../controllers/ledger/api/logs.ts';
-import { idOfName, type RecordObject } from '../../../controllers/ledger/api/object.ts';
+import {
+  idOfName,
+  type RecordList,
+  type RecordObject,
+} from '../../../controllers/ledger/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { KubeError } from '../../../kube/client/kube-error.ts';
 import { resource } from '../../../kube/resource/resource.ts';
@@ -11,6 +15,7 @@ import {
   ENTRIES_LEVEL,
   HASH_BYTES,
   hashesServed,
+  inBlocks,
   parseVerifierKey,
   TILE_WIDTH,
   tilePath,
@@ -38,7 +43,7 @@ export async function apiSource(client: Client): Promise<VerifySource> {
   return {
     logs: () => Promise.resolve(logs),
     notes: (log) => Promise.resolve(notes.get(log) ?? []),
-    tiles: (log) => tilesOf(client, log),
+    tiles: (log) => tilesTogether(client, log),
     // The API shows what the log's size makes, and no rows.
     tileCount: () => Promise.resolve(undefined),
     surplus: () => Promise.resolve(0),
@@ -53,6 +58,14 @@ export function tilesOf(
 ): ReturnType<VerifySource['tiles']> {
   return (level, index) =>
     tileOf(client, number, { level, index, width: widthOf(size, level, index) });
+}
+
+/** The same for who reads all of them, many at a time. */
+function tilesTogether(client: Client, log: StoredLog): ReturnType<VerifySource['tiles']> {
+  const read = tilesOf(client, log);
+  return inBlocks(({ level, first, count }) =>
+    Promise.all(Array.from({ length: count }, (_, at) => read(level, first + at))),
+  );
 }
 
 /** The last checkpoint of a log. @throws KubeError */
@@ -121,11 +134,21 @@ async function tileOf(
 /** All records in order; ids that are asked for never fall. */
 class RecordStream {
   readonly #pages: ReturnType<typeof pagesOf>;
+  /** The page after the one that waits: it is on its way while that one is hashed. */
+  #next: Promise<IteratorResult<RecordList, unknown>>;
   #waiting: readonly RecordObject[] = [];
   #isAtEnd = false;
 
   constructor(client: Client) {
     this.#pages = pagesOf(client, { kind: 'any' }, { limit: 0, oldestFirst: true });
+    this.#next = this.#asked();
+  }
+
+  #asked(): Promise<IteratorResult<RecordList, unknown>> {
+    const next = this.#pages.next();
+    // Whoever takes it hears of it.
+    next.catch(() => undefined);
+    return next;
   }
 
   async between(first: number, last: number): Promise<readonly SourceRecord[]> {
@@ -141,9 +164,12 @@ class RecordStream {
       }
       this.#waiting = [];
       if (this.#isAtEnd) return found;
-      const page = await this.#pages.next();
+      const page = await this.#next;
       if (page.done === true) this.#isAtEnd = true;
-      else this.#waiting = page.value.items;
+      else {
+        this.#next = this.#asked();
+        this.#waiting = page.value.items;
+      }
     }
   }
 }

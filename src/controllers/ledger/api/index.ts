@@ -131,11 +131,11 @@ async function one(
   const stored = await recordNamed(store, name);
   if (stored === undefined) return notFound(name);
   if ('reason' in stored) return gone(name, stored);
-  const isElsewhere =
-    namespace !== undefined && namespaceOf(contentsOf(stored).record) !== namespace;
+  const contents = contentsOf(stored);
+  const isElsewhere = namespace !== undefined && namespaceOf(contents.record) !== namespace;
   if (isElsewhere) return notFound(name);
-  const results = resultsByKey(await store.results([contentsOf(stored).record.key]));
-  const found = objectOf(stored, results);
+  const results = resultsByKey(await store.results([contents.record.key]));
+  const found = objectOf(stored, contents, results);
   if (wantsTable(accept)) return json(200, tableOf([found], {}, now));
   const proof = await store.prove(stored.id);
   return json(200, proof === undefined ? found : { ...found, proof: formatProof(proof) });
@@ -214,12 +214,12 @@ async function withResults(
   store: LedgerStore,
   records: Awaited<ReturnType<LedgerStore['find']>>['records'],
 ): Promise<readonly RecordObject[]> {
-  const keys = records.flatMap((each) => {
-    const { record } = contentsOf(each);
-    return record.kind === 'issued' ? [record.key] : [];
-  });
+  const read = records.map((stored) => ({ stored, contents: contentsOf(stored) }));
+  const keys = read.flatMap(({ contents: { record } }) =>
+    record.kind === 'issued' ? [record.key] : [],
+  );
   const results = resultsByKey(await store.results(keys));
-  return records.map((each) => objectOf(each, results));
+  return read.map(({ stored, contents }) => objectOf(stored, contents, results));
 }
 
 /** kubectl asks for 500, and with --chunk-size=0 for all, which are pages here, too. */

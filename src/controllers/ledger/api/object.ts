@@ -76,8 +76,11 @@ export async function recordNamed(
 }
 
 /** @param results - of all records that are shown */
-export function objectOf(stored: StoredRecord, results: ResultsByKey = new Map()): RecordObject {
-  const { appended, record } = contentsOf(stored);
+export function objectOf(
+  stored: StoredRecord,
+  { appended, record }: RecordBody,
+  results: ResultsByKey,
+): RecordObject {
   const namespace = namespaceOf(record);
   const own = results.get(record.key);
   return {
