@@ -30,6 +30,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   refreshing: ['api', 'pki'],
   authorities: ['issuance', 'pki', 'revocation'],
   keystores: ['pki'],
+  webhooks: [],
   linting: ['api', 'pki', 'issuance'],
   inspecting: ['api', 'pki', 'keystores', 'operations/show'],
   kube: ['protobuf'],
@@ -43,7 +44,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   controllers: [
     ...SERVED,
     ...['runtime', 'acme', 'acme-orders', 'acme-issuing', 'acme-solving'],
-    ...['ledger', 'reconciling', 'installing', 'refreshing', 'keystores'],
+    ...['ledger', 'reconciling', 'installing', 'refreshing', 'keystores', 'webhooks'],
   ],
   'conformance-runner': ['api', 'pki', 'kube', 'conformance'],
   manifests: [

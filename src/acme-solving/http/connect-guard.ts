@@ -4,16 +4,30 @@ import type { ConnectGuard } from '../../acme/exchange.ts';
 import { parseIp } from '../../ip.ts';
 import { refusalOf, type Network } from './networks.ts';
 
+/** Of whom a refusal speaks: what is called, and the flag that allows it networks. */
+export interface GuardWords {
+  readonly called: string;
+  readonly flag: string;
+}
+
+const OF_ACME_SIGNERS: GuardWords = {
+  called: 'servers of AcmeSigners',
+  flag: '--namespaced-network',
+};
+
 /**
  * Keeps connections on the Internet, and in these networks: each address is judged where the connection is made, so no
  * second look-up comes in between.
  */
-export function connectGuard(allowed: readonly Network[]): ConnectGuard {
+export function connectGuard(
+  allowed: readonly Network[],
+  { called, flag }: GuardWords = OF_ACME_SIGNERS,
+): ConnectGuard {
   const refusal = (address: string): string | undefined => {
     const octets = parseIp(address.replace(/^\[|\]$/g, ''));
     const what = octets === undefined ? undefined : refusalOf(octets, allowed);
     if (what === undefined) return undefined;
-    return `${address} is ${what}, which servers of AcmeSigners may be in only where an administrator allows the network (--namespaced-network)`;
+    return `${address} is ${what}, which ${called} may be in only where an administrator allows the network (${flag})`;
   };
   return {
     refusalOf: refusal,

@@ -74,6 +74,8 @@ export interface Reflector<T> {
   readonly synced: boolean;
   /** Resolves when it is synced; rejects with the signal's reason. */
   whenSynced(signal: AbortSignal): Promise<void>;
+  /** The resourceVersion that the cache has reached; undefined while a full list is due, or being received. */
+  readonly version: string | undefined;
   /** The last error while there is no working watch. */
   readonly failure: string | undefined;
   get(key: string): T | undefined;
@@ -123,6 +125,10 @@ class ListWatcher<T extends StoredObject> implements Reflector<T> {
 
   get synced(): boolean {
     return this.#cache.synced;
+  }
+
+  get version(): string | undefined {
+    return this.#cache.resourceVersion;
   }
 
   get(key: string): T | undefined {

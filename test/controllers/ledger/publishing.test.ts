@@ -63,6 +63,16 @@ test('a webhook gets the note, signed; the same checkpoint has the same id', asy
   assert.equal(second.headers?.['webhook-signature'], `v1,${expected.digest('base64')}`);
 });
 
+test('a webhook whose secret is being written gets nothing: never the note without a signature', async () => {
+  const exchange = answering();
+  const place = webhook({
+    ...{ url: new URL('https://hooks.example.com'), exchange, clock: () => 0 },
+    readSecret: () => Promise.resolve(''),
+  });
+  assert.equal((await place.publish(checkpoint, never)).kind, 'failed');
+  assert.deepEqual(exchange.calls, []);
+});
+
 test('an object is PUT to the URL that its file has now, with the fields below it', async () => {
   const exchange = answering();
   const files = ['https://a.example/1?sig=x\n', 'https://b.example/2\nx-ms-blob-type: BlockBlob\n'];

@@ -20,6 +20,7 @@ function watched(): {
     },
     clear: () => done.push(`clear ${key}`),
     synced: true,
+    version: undefined,
     failure: undefined,
     whenSynced: () => Promise.resolve(),
     get: () => undefined,
