@@ -14,8 +14,9 @@ const LOCK = 119_187_403_466_098;
 /** An unreachable server is noticed; the batch is tried again. */
 const CONNECT_MILLISECONDS = 10_000;
 
-/** Object identifiers of int8 and of count's and min's results (pg_type). */
+/** Object identifiers of int8, also of count's and min's results, and of text (pg_type). */
 const INT8 = 20;
+const TEXT = 25;
 
 /**
  * Connects when it is first used.
@@ -50,8 +51,25 @@ export function openPostgres(url: string): Database {
 function typesOf(): pg.TypeOverrides {
   const types = new pg.TypeOverrides();
   types.setTypeParser(INT8, Number);
+  types.setTypeParser(TEXT, unescaped);
   return types;
 }
+
+/**
+ * A text of PostgreSQL holds no U+0000 (documentation §8.3), and one of Kubernetes may: `1` and `0` after U+0001 say which
+ * of the two is meant.
+ */
+function escaped(text: string): string {
+  return text.replace(RARE, (each) => (each === '\0' ? '\u00010' : '\u00011'));
+}
+
+function unescaped(text: string): string {
+  return text.replace(ESCAPES, (each) => (each === '\u00010' ? '\0' : '\u0001'));
+}
+
+// No literals: a linter takes control characters in one for a mistake.
+const RARE = new RegExp('[\0\u0001]', 'g');
+const ESCAPES = new RegExp('\u0001[01]', 'g');
 
 async function transaction<T>(
   pool: pg.Pool,
@@ -126,6 +144,7 @@ class PostgresSql implements Sql {
 
 /** pg takes Buffers for bytea; of another Uint8Array it would send the text. */
 function sent(value: SqlValue): string | number | Buffer | null {
+  if (typeof value === 'string') return escaped(value);
   return value instanceof Uint8Array
     ? Buffer.from(value.buffer, value.byteOffset, value.byteLength)
     : value;

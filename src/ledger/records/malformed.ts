@@ -17,8 +17,8 @@ export const LIMITS = {
   key: 200,
   /** An object's name (RFC 1123 subdomain). */
   name: 253,
-  /** `system:serviceaccount:` with namespace and name; certificates name users of any length. */
-  username: 1024,
+  /** Kubernetes limits none: an object of etcd does. */
+  username: 1_500_000,
   /** An object of etcd is smaller, and so is what it carries in base64. */
   bytes: 1_500_000,
   message: 4096,

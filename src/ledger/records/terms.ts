@@ -44,8 +44,15 @@ export interface Findable {
   readonly notAfter?: number;
 }
 
-/** Longer ones could not be an entry of an index in PostgreSQL (2,704 bytes). */
+/** Bytes. Longer ones could not be an entry of an index in PostgreSQL (2,704 bytes with all else); a SPIFFE ID has so many. */
 const LONGEST_TERM = 2048;
+
+/** Bytes of UTF-8 in PostgreSQL, which spells control characters with one more (postgres.ts). */
+function sizeOf(value: string): number {
+  return Buffer.byteLength(value) + (value.match(CONTROLS)?.length ?? 0);
+}
+
+const CONTROLS = /\p{Cc}/gu;
 
 /**
  * By what a record is found.
@@ -60,7 +67,7 @@ export function findable(record: RecordBody['record']): Findable {
   const values = [...termsOfRequest(record), ...termsOfCertificate(certificate)];
   const terms = [...new Map(values.map(([kind, value]) => [`${kind} ${value}`, { kind, value }]))]
     .map(([, term]) => term)
-    .filter(({ value }) => value !== '' && value.length <= LONGEST_TERM);
+    .filter(({ value }) => value !== '' && sizeOf(value) <= LONGEST_TERM);
   return certificate === undefined ? { terms } : { terms, notAfter: certificate.notAfter };
 }
 

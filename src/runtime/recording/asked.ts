@@ -94,7 +94,9 @@ function pkcs10Of(request: string): Pick<AskedRequest, 'pkcs10'> {
   return der instanceof SignerError ? {} : { pkcs10: Buffer.from(der).toString('base64') };
 }
 
-const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):([^:]+)$/;
+/** No object has a longer name (RFC 1123 subdomain): who impersonates may write any text, which names no object then. */
+const NAME_LENGTH = 253;
+const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]{1,253}):([^:]{1,253})$/;
 /** Of a token that is bound to a pod (KEP-1205, KEP-4193); only the API server sets them. */
 const POD_NAME = 'authentication.kubernetes.io/pod-name';
 const POD_UID = 'authentication.kubernetes.io/pod-uid';
@@ -104,7 +106,7 @@ const NODE_UID = 'authentication.kubernetes.io/node-uid';
 function requesterOf({ username = '', uid, groups, extra = {} }: Requester): AskedRequester {
   const ownUid = present('uid', nonEmpty(uid));
   const user = { username, ...ownUid, ...present('groups', groups) };
-  const of = (key: string): string | undefined => nonEmpty(extra[key]?.[0]);
+  const of = (key: string): string | undefined => possibleName(extra[key]?.[0]);
   const node = of(NODE_NAME);
   return {
     ...(username === '' ? {} : { user }),
@@ -136,10 +138,14 @@ function statedIn(conditions: readonly Condition[] | undefined): Pick<AskedFacts
   const { reason, message } = findCondition(conditions, 'Approved') ?? {};
   if (reason === undefined && message === undefined) return {};
   const stated = {
-    ...present('reason', nonEmpty(reason)),
+    ...present('reason', reason && conditionMessage(reason, NAME_LENGTH)),
     ...present('message', message && conditionMessage(message, STATED_BYTES)),
   };
   return { decision: { stated } };
+}
+
+function possibleName(text: string | undefined): string | undefined {
+  return text !== undefined && text.length <= NAME_LENGTH ? nonEmpty(text) : undefined;
 }
 
 function nonEmpty(text: string | null | undefined): string | undefined {

@@ -16,6 +16,7 @@ import { contentsOf } from '../../../src/ledger/store/search.ts';
 import type { RecordQuery } from '../../../src/ledger/store/walk.ts';
 import { openStore, type LedgerStore } from '../../../src/ledger/store/store.ts';
 import { removalLaws } from './removal-laws.ts';
+import { textLaws } from './text-laws.ts';
 import {
   appending,
   CA,
@@ -204,6 +205,7 @@ export function storeLaws(open: (name: string) => Promise<Database>): void {
   });
 
   removalLaws(opened);
+  textLaws(opened);
 
   test('the schema goes down and up again, and everything is found as before', async () => {
     const database = await open('migrations');

@@ -1,0 +1,65 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What strangers may write into a request never keeps its record out of the ledger. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { CertificateSigningRequest } from '../../../src/api/request/csr.ts';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import { readRecord } from '../../../src/ledger/records/record.ts';
+import { askedOfCsr, type AskedFacts } from '../../../src/runtime/recording/asked.ts';
+import { issuedRecord } from '../../support/ledger/records.ts';
+
+const signer = {
+  kind: 'ClusterSigner',
+  metadata: { name: 'people', uid: 'signer-uid' },
+  spec: { signerName: 'example.com/people' },
+} as ClusterSigner;
+
+const POD = 'authentication.kubernetes.io/pod-name';
+const NODE = 'authentication.kubernetes.io/node-name';
+
+function asked(
+  spec: Partial<CertificateSigningRequest['spec']>,
+  approved: { readonly reason?: string; readonly message?: string } = {},
+): AskedFacts {
+  const csr = {
+    ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' },
+    metadata: { name: 'csr', uid: 'csr-uid' },
+    spec: { request: '', signerName: 'example.com/people', username: 'jane', ...spec },
+    status: { conditions: [{ type: 'Approved', status: 'True', ...approved }] },
+  } as unknown as CertificateSigningRequest;
+  return askedOfCsr(csr, signer);
+}
+
+/** As the ledger reads it. */
+function recorded(facts: AskedFacts): ReturnType<typeof issuedRecord> {
+  const { key, at, component, certificate, kind } = issuedRecord(0);
+  return readRecord({ kind, key, at, component, certificate, ...facts }) as ReturnType<
+    typeof issuedRecord
+  >;
+}
+
+const LONG = 'x'.repeat(5_000);
+
+test('a user, a group and a UID of any length and any characters are recorded whole', () => {
+  const spec = { username: `${LONG}\0`, uid: LONG, groups: ['dev', LONG] };
+  const { user } = recorded(asked(spec)).requester;
+  assert.deepEqual(user, spec);
+});
+
+test('what an approver writes is recorded, cut where it is long', () => {
+  const { decision } = recorded(asked({}, { reason: LONG, message: LONG }));
+  assert.match(decision?.stated?.reason ?? '', /^x{250}…$/);
+  assert.match(decision?.stated?.message ?? '', /^x{1021}…$/);
+});
+
+test('text that can be no object’s name names none', () => {
+  const account = `system:serviceaccount:${LONG}:web`;
+  const extra = { [POD]: [LONG], [NODE]: [LONG] };
+  const { user, serviceAccount, pod, node } = recorded(
+    asked({ username: account, extra }),
+  ).requester;
+  assert.deepEqual(
+    [user?.username, serviceAccount, pod, node],
+    [account, undefined, undefined, undefined],
+  );
+});
