@@ -60,16 +60,15 @@ function typesOf(): pg.TypeOverrides {
  * of the two is meant.
  */
 function escaped(text: string): string {
-  return text.replace(RARE, (each) => (each === '\0' ? '\u00010' : '\u00011'));
+  return text.replace(/\p{Cc}/gu, (each) => ESCAPED[each] ?? each);
 }
 
 function unescaped(text: string): string {
-  return text.replace(ESCAPES, (each) => (each === '\u00010' ? '\0' : '\u0001'));
+  return text.replace(/\p{Cc}[01]/gu, (each) => UNESCAPED[each] ?? each);
 }
 
-// No literals: a linter takes control characters in one for a mistake.
-const RARE = new RegExp('[\0\u0001]', 'g');
-const ESCAPES = new RegExp('\u0001[01]', 'g');
+const ESCAPED: Readonly<Record<string, string>> = { '\0': '\u00010', '\u0001': '\u00011' };
+const UNESCAPED: Readonly<Record<string, string>> = { '\u00010': '\0', '\u00011': '\u0001' };
 
 async function transaction<T>(
   pool: pg.Pool,
