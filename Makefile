@@ -129,9 +129,13 @@ test-install: node_modules controlplane dist/countersign.mjs ## The chart with t
 	$(RUN) node --test --test-timeout=600000 --test-concurrency=1 'test/install/*.test.ts'
 
 .PHONY: test-monitoring
-test-monitoring: node_modules controlplane ## Alerts by promtool's unit tests; every query of the dashboards in a real Prometheus, built once from its Go module
+test-monitoring: node_modules controlplane dist/countersign.mjs ## Alerts by promtool's unit tests; every query of the dashboards in a real Prometheus, built once from its Go module; PICTURES=DIRECTORY draws them
 	$(RUN) node test/monitoring/tools/build.ts >/dev/null
-	$(RUN) node --test --test-concurrency=1 --test-timeout=300000 test/monitoring/*-run.ts
+	$(RUN) node test/acme/build.ts >/dev/null
+	$(RUN) node test/stepca/build.ts >/dev/null
+	$(RUN) node test/certmanager/build.ts >/dev/null
+	$(RUN) node test/dns/debian.ts >/dev/null
+	$(RUN) $(if $(PICTURES),PICTURES=$(PICTURES)) node --test --test-concurrency=1 --test-timeout=600000 test/monitoring/*-run.ts
 
 .PHONY: test-spiffe
 test-spiffe: node_modules ## SPIFFE bundles and bundle endpoints in the hands of go-spiffe

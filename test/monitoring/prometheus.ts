@@ -13,6 +13,8 @@ import { buildPrometheus } from './tools/build.ts';
 export interface Prometheus {
   /** What an instant query finds now: a series each, by its labels. Rejects with what Prometheus says of a query. */
   query(expr: string): Promise<readonly Sample[]>;
+  /** What a query found over the last `seconds`, at some 100 times of them. */
+  range(expr: string, seconds: number): Promise<readonly Series[]>;
   /** Alerts that are pending or firing, by name. */
   alerts(): Promise<readonly string[]>;
   stop(): Promise<void>;
@@ -23,11 +25,18 @@ export interface Sample {
   readonly value: number;
 }
 
+/** A series over time. */
+export interface Series {
+  readonly metric: Sample['metric'];
+  /** Seconds since 1970, and the value then. */
+  readonly points: readonly (readonly [time: number, value: number])[];
+}
+
 export interface PrometheusInit {
   /** `host:port` of each target's /metrics. */
   readonly targets: readonly string[];
   /** One that has its metrics on a TLS port, as a ServiceMonitor scrapes it; the CA as PEM. */
-  readonly secured: { readonly target: string; readonly ca: string };
+  readonly secured?: { readonly target: string; readonly ca: string };
   /** Rules as in a PrometheusRule. */
   readonly rules: readonly object[];
 }
@@ -59,12 +68,14 @@ export async function startPrometheus({
           job_name: 'countersign',
           static_configs: [{ targets, labels }],
         },
-        {
-          job_name: 'secured',
-          scheme: 'https',
-          tls_config: { ca: secured.ca },
-          static_configs: [{ targets: [secured.target], labels }],
-        },
+        ...(secured === undefined
+          ? []
+          : [
+              {
+                ...{ job_name: 'secured', scheme: 'https', tls_config: { ca: secured.ca } },
+                static_configs: [{ targets: [secured.target], labels }],
+              },
+            ]),
       ],
     }),
   );
@@ -98,6 +109,18 @@ export async function startPrometheus({
       const { result } = await answer<{ result: readonly Found[] }>(`${url}/api/v1/query`, body);
       return result.map(({ metric, value }) => ({ metric, value: Number(value[1]) }));
     },
+    range: async (query, seconds) => {
+      const end = Date.now() / 1000;
+      const times = { start: end - seconds, end, step: Math.max(1, Math.round(seconds / 100)) };
+      const body = new URLSearchParams({ query });
+      for (const [name, value] of Object.entries(times)) body.set(name, String(value));
+      const path = `${url}/api/v1/query_range`;
+      const { result } = await answer<{ result: readonly FoundRange[] }>(path, body);
+      return result.map(({ metric, values }) => ({
+        metric,
+        points: values.map(([time, value]) => [time, Number(value)] as const),
+      }));
+    },
     alerts: async () => {
       const { alerts } = await answer<{ alerts: readonly { labels: { alertname: string } }[] }>(
         `${url}/api/v1/alerts`,
@@ -111,6 +134,11 @@ export async function startPrometheus({
 interface Found {
   readonly metric: Readonly<Record<string, string>>;
   readonly value: readonly [time: number, value: string];
+}
+
+interface FoundRange {
+  readonly metric: Readonly<Record<string, string>>;
+  readonly values: readonly Found['value'][];
 }
 
 /** https://prometheus.io/docs/prometheus/latest/querying/api/ */

@@ -4,8 +4,8 @@ import type { Dashboard, Panel, PanelQuery } from './panels.ts';
 
 const SCHEMA_VERSION = 39;
 const GRID_WIDTH = 24;
-const STATS_IN_A_LINE = 6;
-const GRAPHS_IN_A_LINE = 2;
+/** The names of bars need room. */
+const IN_A_LINE = { stat: 6, bargauge: 3, timeseries: 2 };
 const HEIGHTS = { stat: 4, timeseries: 8, bargauge: 8 };
 
 /** The data source is picked in Grafana, the first Prometheus unless somebody picks another. */
@@ -30,9 +30,11 @@ export function grafanaDashboard({ name, title, rows }: Dashboard): object {
     y += 1;
     let x = 0;
     let height = 0;
-    for (const panel of row.panels) {
+    for (const panel of inOrder(row.panels)) {
       const w = widthOf(panel, row.panels);
-      if (x + w > GRID_WIDTH) [x, y, height] = [0, y + height, 0];
+      // What has another height begins a line of its own.
+      const fits = x + w <= GRID_WIDTH && (x === 0 || height === HEIGHTS[panel.kind]);
+      if (!fits) [x, y, height] = [0, y + height, 0];
       const h = HEIGHTS[panel.kind];
       panels.push(grafanaPanel(panel, panels.length + 1, { h, w, x, y }));
       x += w;
@@ -50,10 +52,15 @@ export function grafanaDashboard({ name, title, rows }: Dashboard): object {
   };
 }
 
+/** The low ones first, then each kind together; otherwise as they are listed. */
+function inOrder(panels: readonly Panel[]): readonly Panel[] {
+  const kinds = Object.keys(IN_A_LINE);
+  return panels.toSorted((a, b) => kinds.indexOf(a.kind) - kinds.indexOf(b.kind));
+}
+
 function widthOf({ kind }: Panel, all: readonly Panel[]): number {
   const alike = all.filter((each) => each.kind === kind).length;
-  const inALine = kind === 'timeseries' ? GRAPHS_IN_A_LINE : STATS_IN_A_LINE;
-  return Math.floor(GRID_WIDTH / Math.min(inALine, Math.max(alike, GRAPHS_IN_A_LINE)));
+  return Math.floor(GRID_WIDTH / Math.min(IN_A_LINE[kind], Math.max(alike, 2)));
 }
 
 function grafanaPanel(panel: Panel, id: number, gridPos: Place): object {
