@@ -7,6 +7,9 @@ import { nameOf, type EvictionSummary } from './pods/evict-pods.ts';
 
 /** Values of `--output`. */
 export const OUTPUTS = ['text', 'json', 'yaml'] as const;
+
+/** Where certificates are looked up; `auto`: in the ledger, as far as there is one, and in live objects. */
+export const CERTIFICATE_SOURCES = ['auto', 'ledger', 'live'] as const;
 export type Output = (typeof OUTPUTS)[number];
 
 /** The verbs that change a ClusterSigner. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Certificates of our CAs that objects of the cluster still have, by what a person knows of them. */
+import { ORDERS, type Order } from '../../api/acme/index.ts';
 import type { KubeObject } from '../../api/object/object.ts';
 import {
   CERTIFICATE_REQUEST_RESOURCE,
@@ -20,11 +21,25 @@ export interface FoundCertificate {
   readonly signerName: string;
   /** Leaf first. */
   readonly chain: readonly [Certificate, ...Certificate[]];
-  /** `podcertificaterequest team-a/web-0-abc`, for people. */
+  /** `podcertificaterequest team-a/web-0-abc`, `record 1-42`, for people. */
   readonly source: string;
   readonly user?: string | undefined;
   readonly pod?:
-    { readonly namespace: string; readonly name: string; readonly uid: string } | undefined;
+    { readonly namespace: string; readonly name: string; readonly uid?: string } | undefined;
+  /** Whose team it is for. */
+  readonly namespace?: string | undefined;
+  readonly serviceAccount?: { readonly namespace: string; readonly name: string } | undefined;
+  /** `sha256:<hex>` of the CA, where the source says so. */
+  readonly authority?: string | undefined;
+  /** The Order that got it from an ACME server. */
+  readonly order?: { readonly namespace: string; readonly name: string } | undefined;
+}
+
+/** Who has a certificate, for people: `pod team-a/web-0`, `user alice`. */
+export function holderOf({ pod, user, serviceAccount }: FoundCertificate): string | undefined {
+  if (pod !== undefined) return `pod ${pod.namespace}/${pod.name}`;
+  if (user !== undefined) return `user ${user}`;
+  return serviceAccount && `serviceaccount ${serviceAccount.namespace}/${serviceAccount.name}`;
 }
 
 /** What was looked through. */
@@ -41,6 +56,7 @@ const CSRS = resource(CSR_RESOURCE);
 const POD_REQUESTS = resource({
   ...{ group: 'certificates.k8s.io', version: 'v1', plural: 'podcertificaterequests' },
 });
+const ORDER_PATHS = resource(ORDERS);
 const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
 
 /** The requests that the API server has: pods' are gone after 15 minutes, those of people after hours. */
@@ -58,6 +74,14 @@ export function liveRequests(client: Client): CertificateSource {
       found: places.flatMap(({ found }) => found),
       places: places.flatMap(({ places: texts }) => texts),
     };
+  };
+}
+
+/** The Orders of ACME servers, which revoke certificates themselves; none where they cannot be listed. */
+export function liveOrders(client: Client): CertificateSource {
+  return async () => {
+    const { found } = await searched(client, ORDER_PATHS.collection(), 'Orders', fromOrder);
+    return { found, places: [] };
   };
 }
 
@@ -95,6 +119,7 @@ function fromPod(object: KubeObject): FoundCertificate | undefined {
   const { namespace = '', name } = metadata;
   return foundIn(status?.certificateChain, {
     ...{ signerName: spec.signerName, source: `podcertificaterequest ${namespace}/${name}` },
+    namespace,
     pod: { namespace, name: spec.podName, uid: spec.podUID },
   });
 }
@@ -110,6 +135,15 @@ function fromCertificateRequest(
   const source = `certificaterequest ${metadata.namespace ?? ''}/${metadata.name}`;
   // Its requester is cert-manager, for everybody.
   return foundIn(fromBase64(status?.certificate), { signerName, source });
+}
+
+function fromOrder(object: KubeObject): FoundCertificate | undefined {
+  const { spec, status, metadata } = object as Partial<Order> & Pick<Order, 'metadata'>;
+  const { kind = '', name: signer = '' } = spec?.signerRef ?? {};
+  const { namespace = '', name } = metadata;
+  const source = `order ${namespace}/${name}`;
+  const order = { namespace, name };
+  return foundIn(status?.certificate, { signerName: `${kind} ${signer}`, source, order });
 }
 
 function foundIn(

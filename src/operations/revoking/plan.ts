@@ -61,31 +61,35 @@ export interface PlannedCertificate {
   readonly authority?: string;
   /** RFC 3339; absent where it is not known. */
   readonly notAfter?: string;
-  /** What has it; absent: a serial number that nothing in the cluster has. */
-  readonly source?: string;
+  /** What knows it: `csr alice`, `record 1-42`; none: a serial number that nothing has. */
+  readonly sources: readonly string[];
 }
+
+/** So many entries fit into a ConfigMap, beside when each ends. A CRL that does not fit is not renewed either. */
+export const MOST_REVOCABLE = 8000;
 
 /** Plans the Revocations of what is selected, one a signer and 256 certificates. Synchronous and total. */
 export function planRevocation(input: PlanInput): RevocationPlan {
   const { found, signerName, now } = input;
   const known = new Set(input.signers.map(({ spec }) => spec.signerName));
-  const selected = found.filter(
+  const chosen = found.filter(
     (each) =>
-      known.has(each.signerName) &&
       (signerName === undefined || signerName === each.signerName) &&
       each.chain[0].notAfter >= now &&
       isSelected(input, each),
   );
+  const selected = chosen.filter((each) => known.has(each.signerName));
+  const elsewhere = chosen.filter((each) => !known.has(each.signerName));
   const planned = selected.map((each) => plannedOf(input.signers, each));
   const unseen = unseenSerials(input, planned);
-  const certificates = distinct([...planned, ...unseen.certificates]);
+  const certificates = merged([...planned, ...unseen.certificates]);
   const refusals = [...unseen.refusals, ...refusalsOf(input, certificates)];
   const names = [...new Set(certificates.map((each) => each.signerName))];
   const revocations = names.flatMap((each) => revocationsOf(input, each, certificates, selected));
   return {
     revocations: refusals.length === 0 ? revocations : [],
     certificates,
-    notes: notesOf(input, names, certificates),
+    notes: [...notesOf(input, names, certificates), ...notesElsewhere(elsewhere)],
     refusals,
   };
 }
@@ -108,11 +112,12 @@ function namesIn({ subject, sans }: Certificate): readonly string[] {
   return [...common.map(({ value }) => value), ...dnsNames, ...emails, ...ipAddresses, ...uris];
 }
 
-/** The CA whose key signed it: in the chain, or an anchor that the signer's status lists. */
+/** The CA whose key signed it: as its record says, in the chain, or an anchor that the signer's status lists. */
 function issuerOf(
   signers: readonly ClusterSigner[],
-  { signerName, chain: [leaf, ...above] }: FoundCertificate,
+  { signerName, chain: [leaf, ...above], authority }: FoundCertificate,
 ): string | undefined {
+  if (authority !== undefined) return authority;
   const { status } = signers.find(({ spec }) => spec.signerName === signerName) ?? {};
   const listed = (status?.authorities ?? []).flatMap(({ anchors = '' }) => {
     const read = attempt(() => readAnchors(anchors));
@@ -134,7 +139,7 @@ function plannedOf(signers: readonly ClusterSigner[], each: FoundCertificate): P
     serial: serialText(leaf.serial),
     ...(authority === undefined ? {} : { authority }),
     notAfter: formatTime(leaf.notAfter),
-    source: each.source,
+    sources: [each.source],
   };
 }
 
@@ -145,20 +150,31 @@ function unseenSerials(
 ): Pick<RevocationPlan, 'certificates' | 'refusals'> {
   const seen = new Set(planned.map((each) => each.serial));
   const unseen = serial.map(canonicalSerial).filter((each) => !seen.has(each));
-  const wrong = unseen.filter((each) => !/^[0-9a-f]{1,40}$/.test(each));
+  const wrong = unseen.filter((each) => !isSerial(each));
   if (wrong.length > 0) {
     return { certificates: [], refusals: ['a serial number has 1 to 40 hexadecimal digits'] };
   }
   if (unseen.length > 0 && signerName === undefined) {
-    const text = `no object in the cluster has a certificate with serial number ${unseen.join(', ')}: name its signer with --signer, and it is revoked all the same`;
+    const text = `nothing that was searched has a certificate with serial number ${unseen.join(', ')}: name its signer with --signer, and it is revoked all the same`;
     return { certificates: [], refusals: [text] };
   }
-  const certificates = unseen.map((each) => ({ signerName: signerName ?? '', serial: each }));
+  const certificates = unseen.map((each) => ({
+    ...{ signerName: signerName ?? '', serial: each, sources: [] },
+  }));
   return { certificates, refusals: [] };
 }
 
-function distinct(all: readonly PlannedCertificate[]): readonly PlannedCertificate[] {
-  return [...new Map(all.map((each) => [`${each.signerName} ${each.serial}`, each])).values()];
+/** @param text - as `canonicalSerial` returns it; RFC 5280 §4.1.2.2: at most 20 octets */
+export function isSerial(text: string): boolean {
+  return /^[0-9a-f]{1,40}$/.test(text);
+}
+
+/** Each certificate once, with all that know it. */
+function merged(all: readonly PlannedCertificate[]): readonly PlannedCertificate[] {
+  const groups = Map.groupBy(all, ({ signerName, serial }) => `${signerName} ${serial}`);
+  return [...groups.values()].map((each) =>
+    each.reduce((one, next) => ({ ...one, ...next, sources: [...one.sources, ...next.sources] })),
+  );
 }
 
 function refusalsOf(
@@ -170,9 +186,14 @@ function refusalsOf(
       `no ClusterSigner has the signer name ${signerName}; the certificates of ACME signers are revoked with countersign revoke order/NAME`,
     ];
   }
+  if (certificates.length > MOST_REVOCABLE) {
+    return [
+      `these are more than ${MOST_REVOCABLE} certificates, and no CRL has room for them: distrust their CA (countersign authority revoke), or choose fewer`,
+    ];
+  }
   if (certificates.length > 0 || selection.serial !== undefined) return [];
   const rest = allowRenewal ? '' : ', and whom to refuse is not known without one';
-  return [`nothing in the cluster has such a certificate that lives${rest}`];
+  return [`nothing that was searched has such a certificate that lives${rest}`];
 }
 
 function revocationsOf(
@@ -233,6 +254,21 @@ function holdersOf(
   });
   return [...new Set(keys)].map((key) => ({ key }));
 }
+
+/** What was found and no CRL of ours can list. */
+function notesElsewhere(elsewhere: readonly FoundCertificate[]): readonly string[] {
+  const groups = Map.groupBy(elsewhere, ({ chain: [leaf] }) => fingerprint(leaf.raw));
+  const texts = [...groups.values()].map((each) => {
+    const { order } = each.find((one) => one.order !== undefined) ?? {};
+    if (order === undefined)
+      return `${each[0]?.source} is of ${each[0]?.signerName}, which is no ClusterSigner: no CRL lists its certificate`;
+    return `an ACME server signed the certificate of order ${order.namespace}/${order.name}: countersign revoke order/${order.name} -n ${order.namespace}`;
+  });
+  const more = texts.length - MOST_NOTES;
+  return more > 0 ? [...texts.slice(0, MOST_NOTES), `and ${more} more such certificates`] : texts;
+}
+
+const MOST_NOTES = 20;
 
 function notesOf(
   { signers, selection }: PlanInput,

@@ -7,12 +7,12 @@ import { readRevocation, type Revocation } from '../../../src/api/revocation/rev
 import type { Authority } from '../../../src/authorities/contract.ts';
 import {
   revokeCertificates,
+  sourcesOf,
   type RevokeCertificatesOptions,
 } from '../../../src/cli/commands/revoke/run.ts';
 import { EMPTY_SUBJECT } from '../../../src/issuance/leaf-subject.ts';
 import { prepare } from '../../../src/issuance/prepare.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
-import { liveRequests } from '../../../src/operations/revoking/find-certificates.ts';
 import { encodePem } from '../../../src/pki/der/pem.ts';
 import {
   decodeCertificate,
@@ -101,7 +101,7 @@ function cluster(hidden: Readonly<Record<string, number>> = {}): RecordedClient 
 const OPTIONS: RevokeCertificatesOptions = {
   asGroup: [],
   ...{ serial: [], reason: 'keyCompromise', allowRenewal: false, dryRun: false },
-  ...{ output: 'text', force: false },
+  ...{ source: 'live', output: 'text', force: false },
 };
 
 async function revoked(
@@ -113,7 +113,7 @@ async function revoked(
   readonly dryRuns: readonly unknown[];
 }> {
   const all = { ...OPTIONS, ...options };
-  const report = await revokeCertificates(client, [liveRequests(client)], all, NOW);
+  const report = await revokeCertificates(client, sourcesOf(client, all, NOW), all, NOW);
   const posts = client.requests.filter(({ method }) => method === 'POST');
   return {
     report,
@@ -202,13 +202,13 @@ test('it says what was searched, what was not, and that no ledger was', async ()
     'no PodCertificateRequests: they may not be listed by you',
     'no CertificateRequests: they are not installed',
   ]);
-  assert.match(report.searched[3] ?? '', /^no ledger was searched/);
+  assert.match(report.searched[3] ?? '', /^no ledger, by --source live/);
 });
 
 test('nothing is written where nothing is found, or the signer is no ClusterSigner', async () => {
   const nobody = await revoked({ user: 'bob' });
   assert.deepEqual(nobody.written, []);
-  assert.match(nobody.report.refusals.join(), /^nothing in the cluster has such a certificate/);
+  assert.match(nobody.report.refusals.join(), /^nothing that was searched has such a certificate/);
   const acme = await revoked({ serial: ['a1'], signer: 'example.com/acme' });
   assert.deepEqual(acme.written, []);
   assert.match(acme.report.refusals.join(), /countersign revoke order\/NAME/);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
 import { daysFlag } from '../../../app/flag-values.ts';
+import { CERTIFICATE_SOURCES } from '../../../operations/report.ts';
 import { addUserOptions } from '../../user-client.ts';
 import type { IssuedOptions } from './run.ts';
 
@@ -39,7 +40,7 @@ export function addIssuedCommand(root: Command): void {
         '--source <source>',
         'whom to ask: the ledger, live objects, or the first there is',
       )
-        .choices(['auto', 'ledger', 'live'])
+        .choices(CERTIFICATE_SOURCES)
         .default('auto'),
     )
     .addOption(

@@ -1,30 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KubeObject } from '../../../api/object/object.ts';
 import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
-import { readClusterSigner } from '../../../api/signer/read-signer.ts';
-import type { RecordObject } from '../../../controllers/ledger/api/object.ts';
-import { SignerError, attempt } from '../../../errors.ts';
+import { SignerError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { KubeError } from '../../../kube/client/kube-error.ts';
-import { listPages } from '../../../kube/watch/list-pages.ts';
 import {
   issuedRow,
   issuedTable,
   wantedRows,
   type IssuedCertificateRow,
 } from '../../../operations/issued.ts';
-import { EXIT_REFUSED, structuredText } from '../../../operations/report.ts';
 import {
+  EXIT_REFUSED,
+  structuredText,
+  type CERTIFICATE_SOURCES,
+} from '../../../operations/report.ts';
+import {
+  holderOf,
   liveRequests,
-  type FoundCertificate,
+  type Searched,
 } from '../../../operations/revoking/find-certificates.ts';
 import { publishedAnchors } from '../../../pki/x509/trust-bundle.ts';
-import { CLUSTER_SIGNERS } from '../../../runtime/signers/cluster-signers.ts';
 import { listBundles } from '../../sources/cluster-objects.ts';
+import {
+  clusterSignersOf,
+  recordedCertificates,
+  recordedOrElse,
+} from '../../sources/issued-certificates.ts';
 import { printDocument, printProgress, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
-import { certificateOf } from '../ledger/formats.ts';
-import { pagesOf } from '../ledger/read.ts';
 
 /** Flags of `countersign issued`. */
 export interface IssuedOptions extends UserOptions {
@@ -38,7 +41,7 @@ export interface IssuedOptions extends UserOptions {
   /** Seconds. */
   readonly expiresIn?: number;
   readonly expired: boolean;
-  readonly source: 'auto' | 'ledger' | 'live';
+  readonly source: (typeof CERTIFICATE_SOURCES)[number];
   readonly output: 'table' | 'wide' | 'json' | 'yaml' | 'name';
 }
 
@@ -47,9 +50,6 @@ interface Read {
   /** Where they were looked for. */
   readonly places: readonly string[];
 }
-
-const NO_LEDGER =
-  'no ledger answers, so that only live objects are listed: pods’ requests are gone after 15 minutes, those of people after hours';
 
 /**
  * Runs `countersign issued`.
@@ -78,80 +78,36 @@ export async function issued(options: IssuedOptions): Promise<number> {
 }
 
 async function read(client: Client, options: IssuedOptions): Promise<Read> {
-  if (options.source === 'live') return fromObjects(client);
-  try {
-    return await fromLedger(client, options);
-  } catch (error) {
-    if (options.source === 'ledger' || !isAbsent(error)) throw error;
-    const live = await fromObjects(client);
-    return { ...live, places: [...live.places, NO_LEDGER] };
-  }
+  const { source, namespace, signer, pod, user, san, serial } = options;
+  const recorded = recordedCertificates(client, {
+    ...{ namespace, signer, pod, user, limit: 0 },
+    serials: serial === undefined ? undefined : [serial],
+    // Names that end so are chosen here.
+    san: san?.startsWith('*') === true ? undefined : san,
+  });
+  const live = liveRequests(client);
+  if (source === 'ledger') return readFrom(await recorded([]));
+  const signers = await clusterSignersIfAny(client);
+  if (source === 'live') return readFrom(await live(signers));
+  return readFrom(await recordedOrElse(recorded, live, signers));
 }
 
-/** There is no ledger, or this user may not read it. */
-function isAbsent(error: unknown): boolean {
-  if (error instanceof SignerError) return error.code === 'LEDGER_UNAVAILABLE';
-  return error instanceof KubeError && error.status === 403;
-}
-
-async function fromLedger(
-  client: Client,
-  { namespace, signer, serial }: IssuedOptions,
-): Promise<Read> {
-  const rows: IssuedCertificateRow[] = [];
-  const choice = {
-    kind: 'issued',
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(signer === undefined ? {} : { signer }),
-    ...(serial === undefined ? {} : { serial }),
-  };
-  for await (const page of pagesOf(client, choice, { limit: 0 })) {
-    for (const object of page.items) {
-      const certificate = certificateOf(object);
-      const { record, metadata } = object;
-      if (certificate === undefined || !('signer' in record)) continue;
-      const holding = {
-        signerName: record.signer.name,
-        holder: holderOf(record),
-        namespace: metadata.namespace,
-        source: `record ${metadata.name}`,
-      };
-      rows.push(issuedRow(certificate, holding));
-    }
-  }
-  return { rows, places: [`the ledger: ${rows.length} certificates`] };
-}
-
-function holderOf(record: RecordObject['record']): string | undefined {
-  if (!('requester' in record)) return undefined;
-  const { pod, serviceAccount, user } = record.requester;
-  if (pod !== undefined) return `pod ${pod.namespace}/${pod.name}`;
-  if (user !== undefined) return `user ${user.username}`;
-  return serviceAccount && `serviceaccount ${serviceAccount.namespace}/${serviceAccount.name}`;
-}
-
-async function fromObjects(client: Client): Promise<Read> {
-  const { found, places } = await liveRequests(client)(await clusterSigners(client));
-  return { rows: found.map(rowOf), places };
-}
-
-function rowOf({ signerName, chain, source, user, pod }: FoundCertificate): IssuedCertificateRow {
-  const holder = pod === undefined ? user && `user ${user}` : `pod ${pod.namespace}/${pod.name}`;
-  return issuedRow(chain[0], { signerName, holder, namespace: pod?.namespace, source });
+function readFrom({ found, places }: Searched): Read {
+  const rows = found.map((each) => {
+    const { chain, signerName, namespace, source } = each;
+    return issuedRow(chain[0], { signerName, holder: holderOf(each), namespace, source });
+  });
+  return { rows, places };
 }
 
 /** None where the kind is not installed: CSRs of other signers are listed all the same. */
-async function clusterSigners(client: Client): Promise<readonly ClusterSigner[]> {
-  const all: ClusterSigner[] = [];
+async function clusterSignersIfAny(client: Client): Promise<readonly ClusterSigner[]> {
   try {
-    await listPages({ client, path: CLUSTER_SIGNERS.collection() }, (object) => {
-      const signer = attempt(() => readClusterSigner(object as unknown as KubeObject));
-      if (!(signer instanceof SignerError)) all.push(signer);
-    });
+    return await clusterSignersOf(client);
   } catch (error) {
     if (!(error instanceof KubeError) || ![403, 404].includes(error.status)) throw error;
+    return [];
   }
-  return all;
 }
 
 /** Key identifiers of the published CAs whose fingerprint begins so. */

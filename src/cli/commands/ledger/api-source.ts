@@ -25,7 +25,7 @@ import {
   type TileRequest,
   type VerifySource,
 } from '../../../ledger/index.ts';
-import { pagesOf, readable } from './read.ts';
+import { pagesOf, readable } from '../../sources/ledger-records.ts';
 
 const LOGS = resource({ ...LEDGER_API, plural: 'logs' });
 

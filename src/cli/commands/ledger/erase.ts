@@ -10,7 +10,13 @@ import { EXIT_REFUSED } from '../../../operations/report.ts';
 import { printDocument, printProgress, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 import { tableText } from './formats.ts';
-import { isSelective, pagesOf, readable, recordNamed, type Choice } from './read.ts';
+import {
+  isSelective,
+  pagesOf,
+  readable,
+  recordNamed,
+  type Choice,
+} from '../../sources/ledger-records.ts';
 
 /** Flags of `countersign ledger erase`. */
 export interface EraseOptions extends UserOptions, Choice {

@@ -5,7 +5,7 @@ import { SignerError } from '../../../errors.ts';
 import { printableJson, quote } from '../../../quote.ts';
 import { printDocument, printProgress } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
-import { pagesOf, type Choice } from './read.ts';
+import { pagesOf, type Choice } from '../../sources/ledger-records.ts';
 
 /** Flags of `countersign ledger export`. */
 export interface ExportOptions extends UserOptions, Choice {

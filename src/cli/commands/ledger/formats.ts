@@ -2,18 +2,11 @@
 /** Records as text: everything in them was written by others. */
 import { outcomeOf, requesterOf } from '../../../controllers/ledger/api/table.ts';
 import type { RecordObject } from '../../../controllers/ledger/api/object.ts';
-import { attempt, SignerError } from '../../../errors.ts';
 import { columns } from '../../../operations/show/table.ts';
 import { encodePem } from '../../../pki/der/pem.ts';
-import { decodeCertificate, fingerprint, type Certificate } from '../../../pki/x509/certificate.ts';
+import { fingerprint, type Certificate } from '../../../pki/x509/certificate.ts';
 import { printable } from '../../../quote.ts';
-
-/** The certificate of a record; nothing if it has none, or one that cannot be read. */
-export function certificateOf({ record }: RecordObject): Certificate | undefined {
-  if (!('certificate' in record)) return undefined;
-  const read = attempt(() => decodeCertificate(Buffer.from(record.certificate, 'base64')));
-  return read instanceof SignerError ? undefined : read;
-}
+import { certificateOf } from '../../sources/ledger-records.ts';
 
 /** All names of a certificate, with its common name. */
 export function namesOf({ subject, sans }: Certificate): readonly string[] {

@@ -7,7 +7,7 @@ import { quote } from '../../../quote.ts';
 import { printProgress, printText } from '../../terminal.ts';
 import { connectUser } from '../../user-client.ts';
 import { checkpointOf, entryAt, tilesOf } from './api-source.ts';
-import { recordNamed } from './read.ts';
+import { recordNamed } from '../../sources/ledger-records.ts';
 import type { ShowRecordOptions } from './show.ts';
 
 /**

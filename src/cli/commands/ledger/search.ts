@@ -4,7 +4,7 @@ import { EXIT_REFUSED } from '../../../operations/report.ts';
 import { printDocument, printProgress, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 import { csvHead, csvOf, pemOf, tableText } from './formats.ts';
-import { pagesOf, type Choice } from './read.ts';
+import { pagesOf, type Choice } from '../../sources/ledger-records.ts';
 
 /** Flags of `countersign ledger search`. */
 export interface SearchOptions extends UserOptions, Choice {

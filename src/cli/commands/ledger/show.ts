@@ -5,8 +5,8 @@ import { fingerprint, type Certificate } from '../../../pki/x509/certificate.ts'
 import { printable } from '../../../quote.ts';
 import { printDocument, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
-import { certificateOf, namesOf, pemOf, serialOf, timeOf } from './formats.ts';
-import { recordNamed } from './read.ts';
+import { namesOf, pemOf, serialOf, timeOf } from './formats.ts';
+import { certificateOf, recordNamed } from '../../sources/ledger-records.ts';
 
 /** Flags of `countersign ledger show` and `prove`. */
 export interface ShowRecordOptions extends UserOptions {

@@ -2,8 +2,9 @@
 /** Recorded decisions beside those of other rules. Pure. */
 import { requesterOf } from '../../../controllers/ledger/api/table.ts';
 import type { RecordObject } from '../../../controllers/ledger/api/object.ts';
-import { certificateOf, namesOf } from '../ledger/formats.ts';
+import { namesOf } from '../ledger/formats.ts';
 import type { AskedRecord, ReplayedVerdict, ReplayJudge } from './replay-judge.ts';
+import { certificateOf } from '../../sources/ledger-records.ts';
 
 /** What was decided. `PERSON`: no rule did, and somebody approved it. */
 interface RecordedVerdict {

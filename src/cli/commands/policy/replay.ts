@@ -7,7 +7,7 @@ import { SignerError } from '../../../errors.ts';
 import { printable, printableJson, quote } from '../../../quote.ts';
 import { printDocument, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
-import { pagesOf } from '../ledger/read.ts';
+import { pagesOf } from '../../sources/ledger-records.ts';
 import { replayJudge } from './replay-judge.ts';
 import { Replay, type ReplayReport, type ReplayedRequest } from './replay-report.ts';
 import { parseSignerFile } from './signer-file.ts';

@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander';
 import { REVOCATION_CODES } from '../../../api/acme/names.ts';
 import { gather } from '../../../app/flag-values.ts';
-import { OUTPUTS } from '../../../operations/report.ts';
+import { CERTIFICATE_SOURCES, OUTPUTS } from '../../../operations/report.ts';
 import { REVOCATION_REASONS } from '../../../vocabulary.ts';
 import { addUserOptions } from '../../user-client.ts';
 import type { RevokeCertificatesOptions } from './run.ts';
@@ -37,6 +37,14 @@ export function addRevokeCommand(root: Command): void {
       new Option('--reason <reason>', 'why (RFC 5280 §5.3.1)')
         .choices(reasons)
         .default('unspecified'),
+    )
+    .addOption(
+      new Option(
+        '--source <source>',
+        'where certificates are looked up: in live objects and in the ledger where one is installed, or in one of them',
+      )
+        .choices(CERTIFICATE_SOURCES)
+        .default('auto'),
     )
     .option('--allow-renewal', 'let their holders get new certificates', false)
     .option('--dry-run', 'print the plan, and write nothing', false)

@@ -1,26 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KubeObject } from '../../../api/object/object.ts';
 import { REVOCATIONS, type Revocation } from '../../../api/revocation/revocation.ts';
-import { readClusterSigner } from '../../../api/signer/read-signer.ts';
-import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
-import { SignerError, attempt } from '../../../errors.ts';
+import { SignerError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { KubeError } from '../../../kube/client/kube-error.ts';
 import { resource } from '../../../kube/resource/resource.ts';
-import { listPages } from '../../../kube/watch/list-pages.ts';
-import { EXIT_REFUSED, structuredText, type Output } from '../../../operations/report.ts';
 import {
+  EXIT_REFUSED,
+  structuredText,
+  type CERTIFICATE_SOURCES,
+  type Output,
+} from '../../../operations/report.ts';
+import {
+  liveOrders,
   liveRequests,
   type CertificateSource,
 } from '../../../operations/revoking/find-certificates.ts';
 import {
+  MOST_REVOCABLE,
+  isSerial,
   planRevocation,
   type RevocationPlan,
   type Selection,
 } from '../../../operations/revoking/plan.ts';
 import { printable } from '../../../quote.ts';
-import { CLUSTER_SIGNERS } from '../../../runtime/signers/cluster-signers.ts';
+import { canonicalSerial } from '../../../revocation/serial.ts';
 import { REVOCATION_REASONS, type CrlReason } from '../../../vocabulary.ts';
+import {
+  clusterSignersOf,
+  recordedCertificates,
+  recordedIfInstalled,
+} from '../../sources/issued-certificates.ts';
 import { printDocument, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 
@@ -32,6 +41,7 @@ export interface RevokeCertificatesOptions extends UserOptions {
   readonly ca?: string;
   readonly san?: string;
   readonly signer?: string;
+  readonly source: (typeof CERTIFICATE_SOURCES)[number];
   readonly reason: string;
   readonly allowRenewal: boolean;
   readonly dryRun: boolean;
@@ -52,10 +62,6 @@ export interface RevokeReport {
 }
 
 const PATHS = resource(REVOCATIONS);
-
-/** Said where no ledger answered: requests do not live for long. */
-const WITHOUT_LEDGER =
-  'no ledger was searched: certificates whose requests are gone are not among these; name them by --serial and --signer';
 
 /**
  * Runs `countersign revoke`.
@@ -78,7 +84,8 @@ export async function runRevokeCommand(
   if (!isReason(options.reason)) throw usage(`--reason ${options.reason} is none of a CRL`);
   const { client } = await connectUser(options, 'revoke');
   try {
-    const report = await revokeCertificates(client, [liveRequests(client)], options, Date.now());
+    const now = Date.now() - client.clockOffset();
+    const report = await revokeCertificates(client, sourcesOf(client, options, now), options, now);
     if (options.output === 'text') printText(textOf(report));
     else printDocument(structuredText(report, options.output));
     return report.outcome === 'refused' ? EXIT_REFUSED : 0;
@@ -90,8 +97,9 @@ export async function runRevokeCommand(
 /**
  * The same with any client and any sources.
  *
- * @param sources - where certificates are looked up; a ledger is one more
+ * @param sources - where certificates are looked up
  * @param now - milliseconds
+ * @throws KubeError; SignerError USAGE, and LEDGER_UNAVAILABLE before anything is written
  */
 export async function revokeCertificates(
   client: Client,
@@ -105,7 +113,7 @@ export async function revokeCertificates(
   }
   const { reason, allowRenewal, dryRun, signer: signerName } = options;
   if (!isReason(reason)) throw usage(`--reason ${reason} is none of a CRL`);
-  const signers = await clusterSigners(client);
+  const signers = await clusterSignersOf(client);
   const searched = await Promise.all(sources.map((source) => source(signers)));
   const found = searched.flatMap((each) => each.found);
   const plan = planRevocation({
@@ -115,10 +123,43 @@ export async function revokeCertificates(
   return {
     outcome: plan.refusals.length > 0 ? 'refused' : 'written',
     dryRun,
-    searched: [...searched.flatMap(({ places }) => places), WITHOUT_LEDGER],
+    searched: searched.flatMap(({ places }) => places),
     ...plan,
   };
 }
+
+/**
+ * Where the certificates of these flags are looked up.
+ *
+ * @param now - milliseconds; what has expired is not asked for
+ */
+export function sourcesOf(
+  client: Client,
+  options: Pick<
+    RevokeCertificatesOptions,
+    'serial' | 'pod' | 'user' | 'ca' | 'san' | 'signer' | 'source'
+  >,
+  now: number,
+): readonly CertificateSource[] {
+  const { serial, pod, user, ca, san, signer, source } = options;
+  const query = {
+    ...{ pod, user, ca, san, signer, livingAt: now, limit: MOST_REVOCABLE + 1 },
+    // Who may read the pod's namespace alone can ask for it.
+    namespace: pod?.split('/')[0],
+    serials: serial.length === 0 ? undefined : serial.map(canonicalSerial).filter(isSerial),
+  };
+  if (source === 'ledger') return [recordedCertificates(client, query)];
+  const live = [liveRequests(client), liveOrders(client)];
+  if (source === 'live') return [...live, () => Promise.resolve(NOT_ASKED)];
+  return [...live, recordedIfInstalled(client, query)];
+}
+
+const NOT_ASKED = {
+  found: [],
+  places: [
+    'no ledger, by --source live: certificates whose requests are gone are not among these; name them by --serial and --signer',
+  ],
+};
 
 function isReason(text: string): text is CrlReason {
   return Object.hasOwn(REVOCATION_REASONS, text);
@@ -139,15 +180,6 @@ function selectionOf({
   return given.length === 0 ? undefined : all;
 }
 
-async function clusterSigners(client: Client): Promise<readonly ClusterSigner[]> {
-  const all: ClusterSigner[] = [];
-  await listPages({ client, path: CLUSTER_SIGNERS.collection() }, (object) => {
-    const signer = attempt(() => readClusterSigner(object as unknown as KubeObject));
-    if (!(signer instanceof SignerError)) all.push(signer);
-  });
-  return all;
-}
-
 /** Whoever revokes the same again finds it written. */
 async function write(
   client: Client,
@@ -166,8 +198,9 @@ function textOf(report: RevokeReport): string {
   const { searched, certificates, revocations, notes, refusals, dryRun } = report;
   const lines = [
     ...searched.map((each) => `searched: ${each}`),
-    ...certificates.map(({ signerName, serial, notAfter = 'unknown', source = 'no object' }) => {
-      return `  ${signerName}  serial ${serial}  until ${notAfter}  (${source})`;
+    ...certificates.map(({ signerName, serial, notAfter = 'unknown', sources }) => {
+      const from = sources.length === 0 ? 'nothing has it' : sources.join(', ');
+      return `  ${signerName}  serial ${serial}  until ${notAfter}  (${from})`;
     }),
     ...revocations.flatMap(({ metadata, spec }) => [
       `revocation.countersign.dev/${metadata.name} ${dryRun ? 'would be written (dry run)' : 'written'}: ${spec.certificates.length} certificates, ${spec.reason}`,

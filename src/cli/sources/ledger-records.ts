@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Reads records through the API server. */
-import { LEDGER_API } from '../../../api/signer/own-tls.ts';
-import type { RecordList, RecordObject } from '../../../controllers/ledger/api/object.ts';
-import { SignerError } from '../../../errors.ts';
-import type { Client } from '../../../kube/client/client.ts';
-import { KubeError } from '../../../kube/client/kube-error.ts';
-import { resource } from '../../../kube/resource/resource.ts';
+import { LEDGER_API } from '../../api/signer/own-tls.ts';
+import type { RecordList, RecordObject } from '../../controllers/ledger/api/object.ts';
+import { attempt, SignerError } from '../../errors.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { KubeError } from '../../kube/client/kube-error.ts';
+import { resource } from '../../kube/resource/resource.ts';
+import { type Certificate, decodeCertificate } from '../../pki/x509/certificate.ts';
 
 /** The flags by which records are chosen. */
 export interface Choice {
@@ -28,13 +29,15 @@ export interface Choice {
   readonly since?: string;
   readonly until?: string;
   readonly expiresIn?: string;
+  /** A time in RFC 3339. */
+  readonly expiresAfter?: string;
 }
 
 /** Flags whose field is of the same name, or of this one. */
 const FIELDS = [
   ...(['serial', 'fingerprint', 'san', 'spiffe', 'subject', 'pod', 'serviceAccount'] as const),
   ...(['user', 'node', 'signer', 'ca', 'rule', 'request', 'kind', 'since', 'until'] as const),
-  'expiresIn',
+  ...(['expiresIn', 'expiresAfter'] as const),
 ] as const;
 
 const RECORDS = resource({ ...LEDGER_API, plural: 'records' });
@@ -114,13 +117,18 @@ export function recordNamed(
   );
 }
 
-/** Says what is missing where there is no ledger. */
+/** Says what is missing where no ledger answers. */
 export async function readable<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
-    if (!(error instanceof KubeError) || !isAbsent(error)) throw error;
-    const message = `the cluster serves no ${LEDGER_API.group}/${LEDGER_API.version}: install the component ledger, and look at kubectl get apiservice ${LEDGER_API.version}.${LEDGER_API.group}`;
+    const fault = error instanceof KubeError ? faultOf(error) : undefined;
+    if (fault !== 'absent' && fault !== 'unreachable') throw error;
+    const what =
+      fault === 'absent'
+        ? `the cluster serves no ${LEDGER_API.group}/${LEDGER_API.version}: install the component ledger`
+        : `who serves ${LEDGER_API.group}/${LEDGER_API.version} does not answer: see whether the component ledger runs`;
+    const message = `${what}, and look at kubectl get apiservice ${LEDGER_API.version}.${LEDGER_API.group}`;
     throw new SignerError({
       ...{ code: 'LEDGER_UNAVAILABLE', disposition: 'retry', message },
       cause: error,
@@ -128,11 +136,29 @@ export async function readable<T>(answer: Promise<T>): Promise<T> {
   }
 }
 
+/** Why a ledger cannot be asked: none is installed, none answers, or this user may not read it. */
+export type LedgerFault = 'absent' | 'unreachable' | 'forbidden';
+
+/** @param error - of {@link pagesOf}; undefined: another fault than these */
+export function ledgerFault(error: unknown): LedgerFault | undefined {
+  if (error instanceof KubeError) return faultOf(error);
+  return error instanceof SignerError ? ledgerFault(error.cause) : undefined;
+}
+
 /**
  * The API server knows no such group (it says so in one of two ways), or cannot reach who serves it; a record that is not
  * there has a name in the answer.
  */
-function isAbsent({ status, message }: KubeError): boolean {
+function faultOf({ status, message }: KubeError): LedgerFault | undefined {
+  if (status === 503) return 'unreachable';
+  if (status === 403) return 'forbidden';
   const isUnknown = /could not find the requested|404 page not found/.test(message);
-  return status === 503 || (status === 404 && isUnknown);
+  return status === 404 && isUnknown ? 'absent' : undefined;
+}
+
+/** The certificate of a record; nothing if it has none, or one that cannot be read. */
+export function certificateOf({ record }: RecordObject): Certificate | undefined {
+  if (!('certificate' in record)) return undefined;
+  const read = attempt(() => decodeCertificate(Buffer.from(record.certificate, 'base64')));
+  return read instanceof SignerError ? undefined : read;
 }
