@@ -264,7 +264,7 @@ bench-start: node_modules controlplane dist/countersign.mjs ## From the start to
 	$(RUN) node bench/start/main.ts $(ARGS)
 
 .PHONY: bench-ledger
-bench-ledger: node_modules ## A ledger of a million records: append, search, verify; ARGS='--records 100000'
+bench-ledger: node_modules controlplane dist/countersign.mjs ## What recording costs a signer, over SQLite and PostgreSQL, and a ledger of a million records
 	$(RUN) node bench/ledger/main.ts $(ARGS)
 
 .PHONY: bench-replicas

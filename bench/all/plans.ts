@@ -74,4 +74,9 @@ export const PLANS: readonly Plan[] = [
     short: '--requests 30 --default-requests 0 --rounds 1',
     smoke: '--requests 2 --default-requests 0 --rounds 1',
   }),
+  plan('ledger', {
+    full: '--requests 10000 --rounds 5',
+    short: '--records 100000 --requests 2000 --seconds 15 --rounds 2',
+    smoke: '--records 500 --searches 2 --batches 2 --requests 40 --seconds 1 --rounds 1',
+  }),
 ];

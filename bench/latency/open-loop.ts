@@ -31,6 +31,8 @@ export interface Load {
   readonly arrivals: readonly number[];
   /** What comes before is not counted: connections open, compilers compile. */
   readonly warmUpMs: number;
+  /** Processes that work for the contender alone. */
+  readonly beside?: readonly number[];
 }
 
 /** How long the last certificates may take. */
@@ -58,7 +60,7 @@ export async function openLoop(
       issuedAt.set(nameIn(line), performance.now());
       return issuedAt.size === arrivals.length;
     });
-    const meter = createMeter(cluster, [contender.pid]);
+    const meter = createMeter(cluster, [contender.pid, ...(load.beside ?? [])]);
     const first = meter();
     const began = performance.now();
     await create(bench, load, began);

@@ -17,6 +17,14 @@ const HEADINGS: Readonly<Record<string, string>> = {
   apiWritesPerOrder: 'API writes an order',
   contenderCpuMs: 'own CPU, ms',
   apiServerCpuMs: 'API server, ms',
+  bytesPerRecord: 'bytes a record',
+  appendedPerSecond: 'records/s appended',
+  verifiedPerCpuSecond: 'verified/s of CPU time',
+  openMs: 'to open it, ms',
+  peakMiB: 'most memory, MiB',
+  p50Ms: 'p50, ms',
+  p95Ms: 'p95, ms',
+  p99Ms: 'p99, ms',
   perSecondAndCore: 'leaves/s/core',
 };
 

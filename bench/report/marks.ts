@@ -25,6 +25,7 @@ export const BENCHES = [
   'fairness',
   'library',
   'acme',
+  'ledger',
   'issue',
 ] as const;
 export type Bench = (typeof BENCHES)[number];
@@ -85,6 +86,18 @@ export const MARKS: readonly Mark[] = [
   mark('acme.acme_orders_vs_cert_manager', ['at least', 1.5], 'ACME orders/s, of cert-manager’s'),
   mark('acme.acme_calls_per_order_vs_cert_manager', ['at most', 1], 'calls of the ACME server'),
   mark('acme.api_writes_per_order_vs_cert_manager', ['at most', 0.5], 'writes of the API server'),
+  mark('ledger.drain_with_ledger_vs_without', ['at least', 0.85], 'certificates/s, each recorded'),
+  mark('ledger.drain_with_postgres_vs_without', ['at least', 0.75], 'the same over PostgreSQL'),
+  mark(
+    'ledger.search_p95_ms',
+    ['at most', 50],
+    '95th percentile of the slowest search, {records} records',
+  ),
+  mark(
+    'ledger.verified_per_second',
+    ['at least', 50_000],
+    'records that `verify` checks, a second',
+  ),
   mark('issue.issue_vs_pkijs', ['at least', 3], 'leaves/s/core, pkijs straight'),
   mark('issue.issue_linted_vs_pkijs', ['at least', 2], 'the same, linted'),
 ];

@@ -18,6 +18,7 @@ const TITLES: Readonly<Record<Bench, string>> = {
   fairness: 'fairness: a quiet tenant beside a hostile one',
   library: 'library: a program on the library beside our own',
   acme: 'acme: CertificateRequests answered by an ACME server',
+  ledger: 'ledger: what recording costs, and a ledger of a million',
   issue: 'issue: leaves a second and core',
 };
 

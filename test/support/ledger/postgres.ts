@@ -2,7 +2,7 @@
 /** A real PostgreSQL 18, from its npm package, on a free port and a directory of its own. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, cpSync, mkdirSync, mkdtempSync, rmSync } from 'node:fs';
+import { chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -18,6 +18,8 @@ const NOBODY = 65_534;
 export interface Postgres extends AsyncDisposable {
   /** The URL of a database of this name, which is made. */
   database(name: string): Promise<string>;
+  /** Its processes now. */
+  processes(): readonly number[];
   /** Ends it as a crash would, and starts it again on the same files. */
   crash(): Promise<void>;
 }
@@ -60,6 +62,7 @@ export async function startPostgres(): Promise<Postgres> {
       await client.end();
       return url(name);
     },
+    processes: () => [child.pid ?? 0, ...childrenOf(child.pid ?? 0)],
     crash: async () => {
       // Immediate shutdown: no checkpoint, as after a crash (PostgreSQL documentation §18.5).
       await ended(child, 'SIGQUIT');
@@ -70,6 +73,12 @@ export async function startPostgres(): Promise<Postgres> {
       rmSync(root, { recursive: true, force: true });
     },
   };
+}
+
+/** One process a connection, and some of its own (proc_pid_children(5)). */
+function childrenOf(pid: number): readonly number[] {
+  const text = readFileSync(`/proc/${pid}/task/${pid}/children`, 'utf8').trim();
+  return text === '' ? [] : text.split(' ').map(Number);
 }
 
 async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
