@@ -214,6 +214,10 @@ test-rotation-cluster: node_modules controlplane dist/countersign.mjs ## CAs rep
 	$(RUN) node test/oracle/build.ts >/dev/null
 	$(COMPILED) $(RUN) node test/integration/run.ts --version 1.37 --only rotation.test
 
+.PHONY: test-trust-rotation
+test-trust-rotation: node_modules controlplane dist/countersign.mjs ## CAs replaced under load with every kind of trust target, one broken for ever: each leaf by a handshake with each target; four minutes
+	$(RUN) node --test --test-timeout=900000 test/trust-rotation/run.ts
+
 .PHONY: test-rotation
 test-rotation: node_modules ## Ten years of CA rotations in twenty worlds, on a simulated clock
 	ROTATION=long $(RUN) node --test --test-concurrency=2 'test/rotation/simulation/*.test.ts'

@@ -8,14 +8,15 @@ import { decodePkcs12 } from '../../src/keystores/decode-pkcs12.ts';
 import { certificateBlocks } from '../../src/pki/x509/trust-bundle.ts';
 import { renderRbac } from '../../src/manifests/render.ts';
 import { findCondition } from '../../src/api/request/conditions.ts';
-import type { ClusterSigner } from '../../src/api/signer/cluster-signer.ts';
 import { until } from '../cluster/until.ts';
 import { applyText } from '../support/cluster/apply.ts';
 import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
 import { getSigner, startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import { componentKubeconfig } from '../support/cluster/installation.ts';
 import { eachRuleIsNeeded, rolesIn } from '../support/cluster/without-rule.ts';
-import { BROKEN, crowd, printsIn, printsOf, signing } from './trust/rotation.ts';
+import { CROWD, crowd } from './trust/rotation.ts';
+import { ASKED } from '../trust-rotation/asked.ts';
+import { rotateUnderLoad } from '../trust-rotation/law.ts';
 import {
   CA_BUNDLES,
   configured,
@@ -28,6 +29,8 @@ const WAIT_MS = 120_000;
 const NAME = 'example.com.workload.primary';
 const OPT_IN = 'countersign.dev/trust=enabled';
 
+const caBundles = [...CA_BUNDLES, ...ASKED];
+
 interface Found {
   readonly metadata: { readonly uid: string; readonly annotations?: Record<string, string> };
   readonly data?: Readonly<Record<string, string>>;
@@ -39,14 +42,15 @@ let component: ComponentProcess;
 /** Objects with a caBundle before the component saw them. */
 const beforeHand = new Map<string, unknown>();
 const roleText =
-  renderRbac({ ...DEMO, optionalComponents: ['trust-distributor'], caBundles: CA_BUNDLES }).get(
+  renderRbac({ ...DEMO, optionalComponents: ['trust-distributor'], caBundles }).get(
     'trust-distributor.yaml',
   ) ?? '';
 
 before(async () => {
   fixture = await startFixture({
-    ...{ only: ['authority', 'attester'], args: ['--propagation', '2s'] },
-    argsOf: { authority: ['--target-deadline', '10s'] },
+    only: ['authority', 'attester', 'approver', 'signer'],
+    args: ['--propagation', '2s'],
+    argsOf: { authority: ['--target-deadline', '20s'] },
   });
   await applyText(fixture.cluster, roleText);
   await applyText(fixture.cluster, objectsWithCaBundles('example.com/workload'));
@@ -62,7 +66,7 @@ before(async () => {
 
 async function started(): Promise<ComponentProcess> {
   const kubeconfig = await componentKubeconfig(fixture.cluster, 'trust-distributor');
-  const args = CA_BUNDLES.map((each) => `--ca-bundle-of=${caBundleTargetText(each)}`);
+  const args = caBundles.map((each) => `--ca-bundle-of=${caBundleTargetText(each)}`);
   const process = await startComponent({ name: 'trust-distributor', kubeconfig, args });
   await process.ready(WAIT_MS);
   return process;
@@ -207,49 +211,22 @@ test('a CA that is prepared is copied once it is published', async () => {
   for (const target of CA_BUNDLES) await caBundlesHold(caBundleTargetText(target));
 });
 
-test('a rotation names the target that is broken for ever, goes on, and no other target lacks the CA that signs', async () => {
-  await applyText(fixture.cluster, crowd(NAME));
-  const signer = (): Promise<ClusterSigner> => getSigner(fixture.cluster, 'workload');
+test('a rotation names the target that is broken for ever and goes on, and no verifier that reads another one refuses a fresh leaf', async () => {
+  const { cluster } = fixture;
+  await applyText(cluster, crowd(NAME));
   await until('the broken one is named', WAIT_MS, async () => {
-    const degraded = findCondition((await signer()).status?.conditions, 'Degraded');
+    const { status } = await getSigner(cluster, 'workload');
+    const degraded = findCondition(status?.conditions, 'Degraded');
     return degraded?.reason === 'TargetsLagging' && /broken/.test(degraded.message ?? '');
   });
   assert.match(await component.metrics(), /countersign_trust_targets_lagging\{[^}]*\} 1\b/);
-  const before = signing(await signer());
-  const rotate = `countersign.dev/rotate-at=${new Date().toISOString()}`;
-  await kubectl('annotate', 'clustersigner', 'workload', '--overwrite', rotate);
-  await until('another CA signs', WAIT_MS, async () => {
-    const now = signing(await signer());
-    for (const each of await healthyTargets())
-      assert.ok(each.prints.includes(now), `${each.name} lacks ${now}`);
-    return now !== '' && now !== before;
-  });
+  const signerName = 'example.com/workload';
+  const scene = { cluster, signer: 'workload', signerName, configMap: NAME, caBundles };
+  const { faults, issuers, targets } = await rotateUnderLoad(scene, 1);
+  assert.deepEqual(faults, []);
+  assert.equal(issuers, 2);
+  assert.ok(targets > CROWD.length + caBundles.length);
 });
-
-/** Every target but the broken one, and what a verifier that reads it trusts. */
-async function healthyTargets(): Promise<
-  readonly { readonly name: string; readonly prints: readonly string[] }[]
-> {
-  const named = ['-A', '--field-selector', `metadata.name=${NAME}`, '-o', 'json'];
-  const { items } = JSON.parse(await kubectl('get', 'configmaps', ...named)) as {
-    readonly items: readonly (Found & { readonly metadata: { readonly namespace: string } })[];
-  };
-  const found: { name: string; prints: readonly string[] }[] = [];
-  for (const { metadata, data, binaryData } of items) {
-    if (metadata.namespace === BROKEN) continue;
-    found.push({ name: metadata.namespace, prints: printsIn(data?.['ca.crt'] ?? '') });
-    const store = binaryData?.['truststore.p12'];
-    if (store === undefined) continue;
-    const { certificates } = await decodePkcs12(Buffer.from(store, 'base64'), 'changeit');
-    const prints = printsOf(certificates.map(({ der }) => der));
-    found.push({ name: `truststore of ${metadata.namespace}`, prints });
-  }
-  for (const text of CA_BUNDLES.map(caBundleTargetText)) {
-    const texts = configured(JSON.parse(await kubectl('get', text, '-o', 'json')));
-    for (const each of texts) found.push({ name: text, prints: printsIn(each) });
-  }
-  return found;
-}
 
 test('a restart writes nothing', async () => {
   const versions = (): Promise<string> =>

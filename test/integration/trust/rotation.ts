@@ -1,8 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Many targets, one of them broken for ever, and what a verifier that reads any other finds. */
-import { createHash } from 'node:crypto';
+/** Many targets, one of them broken for ever. */
 import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
-import { certificateBlocks } from '../../../src/pki/x509/trust-bundle.ts';
 
 /** Namespaces with a copy each; one in five has a truststore as well. */
 export const CROWD: readonly string[] = Array.from({ length: 50 }, (_none, at) => `crowd-${at}`);
@@ -32,14 +30,4 @@ export function crowd(name: string): string {
 /** The CA that signs now. */
 export function signing({ status }: ClusterSigner): string {
   return status?.authorities?.find(({ phase }) => phase === 'Active')?.fingerprint ?? '';
-}
-
-/** The fingerprints of anchors, as a status writes them. */
-export function printsOf(anchors: readonly Uint8Array[]): readonly string[] {
-  return anchors.map((der) => `sha256:${createHash('sha256').update(der).digest('hex')}`);
-}
-
-/** The fingerprints of anchors in PEM. */
-export function printsIn(text: string): readonly string[] {
-  return printsOf(certificateBlocks(text));
 }
