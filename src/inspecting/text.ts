@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { columns } from '../operations/show/table.ts';
+import { columns, spanText } from '../operations/show/table.ts';
 import { printable } from '../quote.ts';
 import type { FieldDifference } from './difference.ts';
 import type {
@@ -168,20 +168,10 @@ function subjectOrName(subject: string, { names }: InspectedExtensions): string 
   return [...uris, ...dnsNames, ...ipAddresses, ...emails][0] ?? '-';
 }
 
-const UNITS: readonly (readonly [unit: string, seconds: number])[] = [
-  ['d', 86_400],
-  ['h', 3_600],
-  ['m', 60],
-  ['s', 1],
-];
-
 /** `23h left`, `expired 2d ago`. */
 function remaining(time: string, now: number): string {
   const seconds = Math.round((Date.parse(time) - now) / 1000);
-  const size = Math.abs(seconds);
-  const [unit, length] = UNITS.find(([, each]) => size >= 2 * each) ?? ['s', 1];
-  const text = `${Math.floor(size / length)}${unit}`;
-  return seconds >= 0 ? `${text} left` : `expired ${text} ago`;
+  return seconds >= 0 ? `${spanText(seconds)} left` : `expired ${spanText(seconds)} ago`;
 }
 
 function lines(all: readonly string[]): string {

@@ -86,29 +86,75 @@ test('each command that calls an API server takes --kubeconfig, --context and --
 
 /** Commands whose result has a form of its own. */
 const WITH_OTHER_RESULT = new Map([
-  ['request', 'files'],
   ['completion', 'a script'],
   ['manifests', 'YAML of objects'],
   ['rbac', 'YAML of objects'],
   ['ledger prove', 'a C2SP tlog-proof'],
   ['ledger export', 'JSON Lines'],
-  // Text alone, until somebody asks for more.
-  ['operator plan', 'a plan as text'],
-  ['cert-manager-operator plan', 'a plan as text'],
-  ['account-key', 'where the key is, as text'],
-  ['persist-record', 'one line of a zone'],
-  ['policy test', 'the verdict as text, and an exit code'],
 ]);
 
-test('each command that has a result prints it as JSON', () => {
-  const others = people.filter(({ help, path }) => {
-    const [, choices = ''] = /--output <[^]*?choices:([^)]*)\)/.exec(help) ?? [];
-    return !WITH_OTHER_RESULT.has(path) && !/"json"/.test(choices);
-  });
+/** Commands that list no objects, and make or change none: there is no name to print. */
+const WITHOUT_NAMES = new Map([
+  ...['check', 'explain', 'lint', 'needs-renewal', 'inspect'].map(
+    (each) => [each, 'findings'] as const,
+  ),
+  ...['policy test', 'policy replay', 'conformance'].map((each) => [each, 'verdicts'] as const),
+  ...['operator plan', 'cert-manager-operator plan'].map((each) => [each, 'a plan'] as const),
+  ['ledger show', 'one record, whose name was given'],
+  ['ledger verify', 'findings'],
+  ['persist-record', 'a DNS record'],
+]);
+
+/** Commands whose table has more columns than fit. */
+const WITH_WIDE = new Set(['authority show', 'issued', 'ledger search']);
+
+const outputsOf = ({ help }: DescribedCommand): readonly string[] => {
+  const [, choices = ''] = /-o, --output <[^]*?choices:([^)]*)\)/.exec(help) ?? [];
+  return [...choices.replace(/default:.*/s, '').matchAll(/"(\w+)"/g)].map(([, word = '']) => word);
+};
+
+test('each command that has a result prints it as JSON and as YAML', () => {
+  const others = people
+    .filter(({ path }) => !WITH_OTHER_RESULT.has(path))
+    .filter((each) => !['json', 'yaml'].every((form) => outputsOf(each).includes(form)));
   assert.deepEqual(
     others.map(({ path }) => path),
     [],
   );
+});
+
+test('each command that is about objects prints their names, and a wide table where it has one', () => {
+  const named = people.filter((each) => outputsOf(each).includes('name')).map(({ path }) => path);
+  const wide = people.filter((each) => outputsOf(each).includes('wide')).map(({ path }) => path);
+  const expected = people
+    .map(({ path }) => path)
+    .filter((path) => !WITH_OTHER_RESULT.has(path) && !WITHOUT_NAMES.has(path));
+  assert.deepEqual(named, expected);
+  assert.deepEqual(new Set(wide), WITH_WIDE);
+});
+
+test('a namespace is -n, and where it only narrows, -A says that it is left out', () => {
+  const spelled = people.filter(
+    ({ flags, help }) => flags.includes('--namespace') && !help.includes('-n, --namespace'),
+  );
+  assert.deepEqual(
+    spelled.map(({ path }) => path),
+    [],
+  );
+  const narrowing = people.filter(({ help }) =>
+    /-n, --namespace <name> +(?:only \w+\s+of|look for pods in)\s+this\s+namespace/.test(help),
+  );
+  assert.ok(narrowing.length >= 5, narrowing.map(({ path }) => path).join());
+  assert.deepEqual(
+    narrowing.filter(({ flags }) => !flags.includes('--all-namespaces')).map(({ path }) => path),
+    [],
+  );
+});
+
+test('-n beside -A is refused', async () => {
+  const { code, stderr } = await countersign(['issued', '-n', 'team-a', '-A']);
+  assert.equal(code, 2);
+  assert.match(stderr, /cannot be used with/);
 });
 
 const errors: [args: readonly string[], code: number, next: RegExp][] = [

@@ -11,56 +11,66 @@ const ALL: Wanted = {
   served: { a: 600, b: 3, c: 900 },
 };
 
-test('one row for each CA: phase, times, and the next scheduled event', () => {
-  const lines = renderTable([summarizeSigner(state(ALL))]).split('\n');
-  const cells = lines.map((line) => line.split(/ {3,}/));
-  assert.deepEqual(cells[0], [
-    ...['CLUSTERSIGNER', 'FINGERPRINT', 'PHASE', 'NOT BEFORE', 'NOT AFTER'],
-    ...['LEAVES EXPIRE BY', 'SERVED SINCE', 'NEXT'],
-  ]);
-  const year = ['2026-01-01T00:00:00Z', '2027-01-01T01:00:00Z'];
+const NOW = Date.parse('2026-01-01T01:00:00Z');
+const narrow = { now: NOW, isWide: false };
+const wide = { now: NOW, isWide: true };
+const cellsOf = (table: string): readonly string[][] =>
+  table.split('\n').map((line) => line.split(/ {3,}/));
+
+test('one row for each CA: whether its signer is Ready, its phase, its end, the next scheduled event', () => {
+  const cells = cellsOf(renderTable([summarizeSigner(state(ALL))], narrow));
+  assert.deepEqual(cells[0], ['CLUSTERSIGNER', 'READY', 'CA', 'PHASE', 'ENDS', 'NEXT']);
   const short = (name: 'a' | 'b' | 'c' | 'd'): string => print(name).slice(0, 23);
   assert.deepEqual(cells.slice(1), [
-    [
-      'workload',
-      short('a'),
-      'Active',
-      ...year,
-      '-',
-      '2025-12-31T15:00:00Z',
-      'ends 2027-01-01T01:00:00Z',
-    ],
+    ['workload', 'True', short('a'), 'Active', 'in 365d', 'ends in 365d'],
     // Served for three minutes of ten.
-    [
-      'workload',
-      short('b'),
-      'Prepared',
-      ...year,
-      '-',
-      '2026-01-01T00:57:00Z',
-      'may sign 2026-01-01T01:07:00Z',
-    ],
+    ['workload', 'True', short('b'), 'Prepared', 'in 365d', 'may sign in 7m'],
     // Five minutes after its last leaf.
-    [
-      'workload',
-      short('c'),
-      'Retiring',
-      ...year,
-      at(12 * HOUR),
-      '2025-12-31T10:00:00Z',
-      'leaves the bundle 2026-01-01T13:05:00Z',
-    ],
-    [
-      'workload',
-      short('d'),
-      'Distrusted',
-      ...year,
-      at(12 * HOUR),
-      '-',
-      'is forgotten 2026-01-01T13:05:00Z',
-    ],
+    ['workload', 'True', short('c'), 'Retiring', 'in 365d', 'leaves the bundle in 12h'],
+    ['workload', 'True', short('d'), 'Distrusted', 'in 365d', 'is forgotten in 12h'],
     [''],
   ]);
+});
+
+test('wide: the signer name and every time as it is', () => {
+  const cells = cellsOf(renderTable([summarizeSigner(state(ALL))], wide));
+  assert.deepEqual(cells[0]?.slice(6), [
+    ...['SIGNER', 'NOT BEFORE', 'NOT AFTER', 'LEAVES EXPIRE BY', 'SERVED SINCE'],
+  ]);
+  const year = ['2026-01-01T00:00:00Z', '2027-01-01T01:00:00Z'];
+  assert.deepEqual(
+    cells.slice(1, 4).map((row) => row.slice(7)),
+    [
+      [...year, '-', '2025-12-31T15:00:00Z'],
+      [...year, '-', '2026-01-01T00:57:00Z'],
+      [...year, at(12 * HOUR), '2025-12-31T10:00:00Z'],
+    ],
+  );
+});
+
+test('what ends first is above the others, and a signer without a CA is first', () => {
+  const shown = summarizeSigner(state(ALL));
+  const ending = (name: string, notAfter: string): typeof shown => ({
+    ...shown,
+    name,
+    authorities: shown.authorities.slice(0, 1).map((each) => ({ ...each, notAfter })),
+  });
+  const signers = [
+    ending('late', '2028-01-01T00:00:00Z'),
+    ending('ended', '2025-12-31T00:00:00Z'),
+    ending('soon', '2026-01-03T01:00:00Z'),
+    { ...shown, name: 'none', authorities: [] },
+  ];
+  const cells = cellsOf(renderTable(signers, narrow));
+  assert.deepEqual(
+    cells.slice(1, 5).map(([name, , , , ends]) => [name, ends]),
+    [
+      ['none', '-'],
+      ['ended', '25h ago'],
+      ['soon', 'in 2d'],
+      ['late', 'in 729d'],
+    ],
+  );
 });
 
 test('a retiring CA that is not published is forgotten, not removed from the bundle', () => {
@@ -68,13 +78,13 @@ test('a retiring CA that is not published is forgotten, not removed from the bun
     authorities: { b: 'Active', c: 'Retiring' },
     spec: { trustBundle: undefined },
   } as const;
-  const table = renderTable([summarizeSigner(state({ ...wanted, bundle: undefined }))]);
-  assert.match(table, /Retiring.* is forgotten 2026-01-01T13:05:00Z/);
+  const table = renderTable([summarizeSigner(state({ ...wanted, bundle: undefined }))], narrow);
+  assert.match(table, /Retiring.* is forgotten in 12h/);
 });
 
 test('a ClusterSigner without a CA has a row too', () => {
   const shown = summarizeSigner(state({ authorities: {}, bundle: undefined, conditions: [] }));
-  assert.match(renderTable([shown]), /^workload +none +Unknown/m);
+  assert.match(renderTable([shown], narrow), /^workload +Unknown +none/m);
 });
 
 const warns: [law: string, wanted: Wanted, says: RegExp | undefined][] = [

@@ -12,7 +12,7 @@ import { certificatesResourceIfServed } from '../../app/certificates-resources.t
 import type { Client } from '../../kube/client/client.ts';
 import type { AcmeFacts, SignerFacts, WaitingRequest } from '../facts.ts';
 import type { Seen } from '../finding.ts';
-import { seeAll } from './see.ts';
+import { mapSeen, seeAll } from './see.ts';
 
 /** A PodCertificateRequest as JSON, as far as it is read. */
 interface PodRequest extends KubeObject {
@@ -31,22 +31,28 @@ export async function readRequests(
   const isOurs = (name: string): boolean => names.has(name) || isDerivedName(name);
   const ofAcme = 'value' in acme ? acme.value.signers : [];
   const acmeNames = new Set(ofAcme.map(({ spec }) => spec.signerName));
-  const signing = await seeAll<CertificateSigningRequest & KubeObject, WaitingRequest>(
-    client,
-    CSR_RESOURCE,
-    (csr) => {
+  const [signing, pods] = await Promise.all([
+    seeAll<CertificateSigningRequest & KubeObject, WaitingRequest>(client, CSR_RESOURCE, (csr) => {
       const { signerName } = csr.spec;
       // Once it is approved, its Order says what it waits for.
       const isOfAcme = acmeNames.has(signerName) && !isApproved(csr);
       return (isOurs(signerName) || isOfAcme) && !isFinished(csr) ? [waitingCsr(csr)] : [];
-    },
-  );
+    }),
+    readPodRequests(client, isOurs),
+  ]);
+  if (!('value' in signing)) return signing;
+  return mapSeen(pods, (found) => [...signing.value, ...found]);
+}
+
+async function readPodRequests(
+  client: Client,
+  isOurs: (signerName: string) => boolean,
+): Promise<Seen<readonly WaitingRequest[]>> {
   const kind = await certificatesResourceIfServed(client, 'podcertificaterequests');
-  if (kind === undefined || !('value' in signing)) return signing;
-  const pods = await seeAll<PodRequest, WaitingRequest>(client, kind, (request) =>
+  if (kind === undefined) return { value: [] };
+  return seeAll<PodRequest, WaitingRequest>(client, kind, (request) =>
     isOurs(request.spec.signerName) && !isAnswered(request) ? [waitingPod(request)] : [],
   );
-  return 'value' in pods ? { value: [...signing.value, ...pods.value] } : pods;
 }
 
 function waitingCsr(csr: CertificateSigningRequest): WaitingRequest {

@@ -16,8 +16,10 @@ import { mapSeen, seeAll } from './see.ts';
 /** Lists the ClusterSigners and the bundles once each: a thousand of them are two lists. */
 export async function readSigners(init: ReadInit): Promise<Seen<SignerFacts>> {
   const { client } = init;
-  const objects = await seeAll<KubeObject, KubeObject>(client, CLUSTER_SIGNERS, (each) => [each]);
-  const bundles = await readBundles(init);
+  const [objects, bundles] = await Promise.all([
+    seeAll<KubeObject, KubeObject>(client, CLUSTER_SIGNERS, (each) => [each]),
+    readBundles(init),
+  ]);
   return mapSeen(objects, (found) => factsOf(init, found, bundles));
 }
 

@@ -19,7 +19,11 @@ export interface SignerSummary {
   readonly name: string;
   readonly signerName: string;
   readonly authority: 'managed' | 'secret';
-  readonly ready: string;
+  readonly ready: {
+    readonly status: 'True' | 'False' | 'Unknown';
+    readonly reason?: string;
+    readonly message?: string;
+  };
   readonly authorities: readonly AuthoritySummary[];
   readonly warnings: readonly string[];
 }
@@ -32,7 +36,11 @@ export function summarizeSigner(state: SignerState): SignerSummary {
     name: metadata.name,
     signerName: spec.signerName,
     authority: spec.authority.managed === undefined ? 'secret' : 'managed',
-    ready: ready === undefined ? 'Unknown' : `${ready.status}: ${ready.reason ?? ''}`,
+    ready: {
+      status: ready?.status ?? 'Unknown',
+      ...(ready?.reason === undefined ? {} : { reason: ready.reason }),
+      ...(ready?.message === undefined ? {} : { message: ready.message }),
+    },
     authorities: authoritiesOf(state).map((each) => summarizeAuthority(state, each)),
     warnings: warningsOf(state),
   };

@@ -56,5 +56,8 @@ test('a Secret that is there is not written, and what is said has no key', async
     ['GET', 'POST'],
   );
   client.answer(() => acmeObject({}, 'example.com/public'));
-  assert.doesNotMatch(await makeAccountKey(client, 'web', OPTIONS), /PRIVATE|MIGH/);
+  assert.deepEqual(await makeAccountKey(client, 'web', OPTIONS), {
+    signerName: 'example.com/public',
+    secret: { namespace: 'countersign-keys', name: 'account' },
+  });
 });

@@ -12,7 +12,8 @@ import type { Client } from '../../../kube/client/client.ts';
 import { KubeError } from '../../../kube/client/kube-error.ts';
 import { resource } from '../../../kube/resource/resource.ts';
 import { generatePrivateKey } from '../../../pki/keys/private-key.ts';
-import { printText } from '../../terminal.ts';
+import { structuredText, type Output } from '../../../operations/report.ts';
+import { printDocument, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 
 /** Flags of `countersign account-key`. */
@@ -20,6 +21,7 @@ export interface AccountKeyOptions extends UserOptions {
   /** Absent: an AcmeClusterSigner. */
   readonly namespace?: string;
   readonly secretNamespace: string;
+  readonly output: Output | 'name';
 }
 
 const SECRETS = resource({ group: '', version: 'v1', plural: 'secrets' });
@@ -32,18 +34,32 @@ const SECRETS = resource({ group: '', version: 'v1', plural: 'secrets' });
 export async function runAccountKey(name: string, options: AccountKeyOptions): Promise<void> {
   const { client } = await connectUser(options, 'account-key');
   try {
-    printText(await makeAccountKey(client, name, options));
+    const { output } = options;
+    const made = await makeAccountKey(client, name, options);
+    if (output === 'json' || output === 'yaml') printDocument(structuredText(made, output));
+    else if (output === 'name') printText(`secret/${made.secret.name}\n`);
+    else printText(textOf(made));
   } finally {
     await client.close();
   }
 }
 
-/** @returns what was done, for people */
+/** The Secret that was made: what `-o json` and `-o yaml` print, never the key. */
+export interface MadeAccountKey {
+  readonly signerName: string;
+  readonly secret: { readonly namespace: string; readonly name: string };
+}
+
+function textOf({ signerName, secret: { namespace, name } }: MadeAccountKey): string {
+  return `Secret ${namespace}/${name} was made with a new account key for ${signerName}.\nKeep a copy of it: whoever has the key can revoke what the account ordered.\n`;
+}
+
+/** @returns what was made */
 export async function makeAccountKey(
   client: Pick<Client, 'request'>,
   name: string,
   options: Pick<AccountKeyOptions, 'namespace' | 'secretNamespace'>,
-): Promise<string> {
+): Promise<MadeAccountKey> {
   const { namespace } = options;
   const kind = resource(namespace === undefined ? ACME_CLUSTER_SIGNERS : ACME_SIGNERS);
   const path = kind.object({ namespace, name });
@@ -63,7 +79,8 @@ export async function makeAccountKey(
       cause: error,
     });
   }
-  return `Secret ${where} was made with a new account key for ${signer.spec.signerName}.\nKeep a copy of it: whoever has the key can revoke what the account ordered.\n`;
+  const { namespace: place, name: secretName } = secret.metadata;
+  return { signerName: signer.spec.signerName, secret: { namespace: place, name: secretName } };
 }
 
 type NewSecret = Omit<Secret, 'metadata'> & {

@@ -11,13 +11,15 @@ import { SignerError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { resource } from '../../../kube/resource/resource.ts';
 import { quote } from '../../../quote.ts';
-import { printText } from '../../terminal.ts';
+import { structuredText, type Output } from '../../../operations/report.ts';
+import { printDocument, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 
 /** Flags of `countersign persist-record`. */
 export interface PersistRecordOptions extends UserOptions {
   /** Absent: an AcmeClusterSigner. */
   readonly namespace?: string;
+  readonly output: Output;
 }
 
 /** Prints the record of dns-persist-01 for a name. @throws SignerError USAGE, or KubeError */
@@ -27,7 +29,9 @@ export async function runPersistRecord(
 ): Promise<void> {
   const { client } = await connectUser(options, 'persist-record');
   try {
-    printText(`${await persistRecordOf(client, signer, name, options)}\n`);
+    const record = await persistRecordOf(client, signer, name, options);
+    if (options.output === 'text') printText(`${record}\n`);
+    else printDocument(structuredText({ signer, record }, options.output));
   } finally {
     await client.close();
   }

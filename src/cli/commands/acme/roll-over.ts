@@ -26,7 +26,7 @@ import { connectUser, type UserOptions } from '../../user-client.ts';
 export interface RollOverOptions extends UserOptions {
   /** Of an AcmeSigner. */
   readonly namespace?: string;
-  readonly output: Output;
+  readonly output: Output | 'name';
   readonly force: boolean;
   readonly dryRun: boolean;
 }
@@ -82,8 +82,10 @@ export async function runRollOver(
   const { client } = await connectUser(options, 'authority');
   try {
     const report = await rollOverAccountKey(client, verb, name, options);
-    if (options.output === 'text') printText(textOf(report, options.dryRun));
-    else printDocument(structuredText(report, options.output));
+    const { output } = options;
+    if (output === 'text') printText(textOf(report, options.dryRun));
+    else if (output === 'name') printText(`${report.signer}\n`);
+    else printDocument(structuredText(report, output));
     return report.outcome === 'refused' ? EXIT_REFUSED : 0;
   } finally {
     await client.close();

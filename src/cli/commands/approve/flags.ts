@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { DEFAULT_PROPAGATION_SECONDS } from '../../../issuance/propagation-gate.ts';
-import { OUTPUTS } from '../../../operations/report.ts';
+import { outputOption } from '../../list-options.ts';
 import { addUserOptions } from '../../user-client.ts';
 import type { DecideOptions, Approval } from './run.ts';
 
@@ -42,9 +42,7 @@ function add(root: Command, name: string, decision: Approval, description: strin
     )
     .option('--message <text>', 'message of the condition: why', `countersign ${name}`)
     .option('--dry-run', 'print what the rules say, ask the API server, and store nothing', false)
-    .addOption(
-      new Option('-o, --output <format>', 'output format').choices(OUTPUTS).default('text'),
-    )
+    .addOption(outputOption(['name']))
     .addHelpText('before', EXAMPLES[decision] + EXIT_CODES);
   addUserOptions(command).action(
     async (subjects: string[], options: Omit<DecideOptions, 'propagation'>) => {

@@ -21,7 +21,7 @@ export interface DecideOptions extends UserOptions {
   readonly reason: string;
   readonly message: string;
   readonly dryRun: boolean;
-  readonly output: Output;
+  readonly output: Output | 'name';
   /** Seconds. */
   readonly propagation: number;
 }
@@ -102,8 +102,10 @@ export async function decideRequests(
     );
     const done: DecidedRequest[] = [];
     for (const each of judged) done.push(await decide(client, decision, each, options));
-    if (options.output === 'text') printText(done.map(textOf).join('\n'));
-    else printDocument(structuredText(done, options.output));
+    const { output } = options;
+    if (output === 'text') printText(done.map(textOf).join('\n'));
+    else if (output === 'name') printText(done.map(({ object }) => `${object}\n`).join(''));
+    else printDocument(structuredText(done, output));
     return done.some(({ outcome }) => outcome === 'refused') ? EXIT_REFUSED : 0;
   } finally {
     await client.close();

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
 import { DEFAULT_PROPAGATION_SECONDS } from '../../../issuance/propagation-gate.ts';
-import { OUTPUTS } from '../../../operations/report.ts';
 import type { ChangeOptions } from './change.ts';
 import type { ShowOptions } from './show.ts';
 import type { TaintOptions } from './taint.ts';
 import { durationFlag, gather, positiveFlag } from '../../../app/flag-values.ts';
+import { allNamespacesOption, outputOption, selectorOption } from '../../list-options.ts';
 import { addUserOptions } from '../../user-client.ts';
 
 /** Longer than the propagation time, plus disruption budgets. */
@@ -105,10 +105,16 @@ function verb(authority: Command, usage: string, description: string): Command {
 }
 
 function addShow(authority: Command): void {
-  const show = verb(authority, 'show [signer]', 'show the CAs of one ClusterSigner, or of all');
-  addReadOptions(show).action(async (name: string | undefined, options: ShowOptions) => {
+  const show = verb(
+    authority,
+    'show [signers...]',
+    'show the CAs of ClusterSigners, or of all: by their name or by their signer name',
+  )
+    .addOption(selectorOption('ClusterSigners'))
+    .addOption(outputOption(['wide', 'name']));
+  addReadOptions(show).action(async (names: readonly string[], options: ShowOptions) => {
     const command = await import('./show.ts');
-    await command.show(name, options);
+    await command.show(names, options);
   });
 }
 
@@ -124,6 +130,7 @@ function addTaint(authority: Command): void {
       gather,
       [],
     )
+    .addOption(allNamespacesOption())
     .option(
       '--restart',
       'evict the pods that may hold its leaves, once it has stopped signing',
@@ -152,6 +159,7 @@ function addTaint(authority: Command): void {
 function addChangeOptions(command: Command): Command {
   return addReadOptions(
     command
+      .addOption(outputOption(['name']))
       .option(
         '--force',
         'write the change in spite of refusals; those without an override stand',
@@ -167,17 +175,13 @@ function addChangeOptions(command: Command): Command {
 
 function addReadOptions(command: Command): Command {
   return addUserOptions(
-    command
-      .addOption(
-        new Option('-o, --output <format>', 'output format').choices(OUTPUTS).default('text'),
+    command.addOption(
+      new Option(
+        '--propagation <duration>',
+        'the value of --propagation that the components run with',
       )
-      .addOption(
-        new Option(
-          '--propagation <duration>',
-          'the value of --propagation that the components run with',
-        )
-          .argParser(durationFlag)
-          .default(DEFAULT_PROPAGATION_SECONDS, '10m'),
-      ),
+        .argParser(durationFlag)
+        .default(DEFAULT_PROPAGATION_SECONDS, '10m'),
+    ),
   );
 }

@@ -12,12 +12,12 @@ import { printDocument, printProgress, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 import { findPods, type FoundPods } from '../../../operations/pods/find-pods.ts';
 import { readSignerState } from '../../../operations/read-signer-state.ts';
-import { structuredText, type Output } from '../../../operations/report.ts';
+import { structuredText, type OperationReport, type Output } from '../../../operations/report.ts';
 import type { SignerState } from '../../../operations/signer-state.ts';
 
 /** Flags that the four verbs with a change have in common. */
 export interface ChangeOptions extends UserOptions {
-  readonly output: Output;
+  readonly output: Output | 'name';
   readonly propagation: number;
   readonly force: boolean;
   readonly dryRun: boolean;
@@ -31,8 +31,8 @@ export interface Session {
   readonly progress: (line: string) => void;
   /** Writes to stdout with `-o text`. */
   readonly print: (text: string) => void;
-  /** Writes the result to stdout with `-o json` and `-o yaml`: once, at the end. */
-  readonly printStructured: (value: unknown) => void;
+  /** Writes the result to stdout with `-o json`, `-o yaml` and `-o name`: once, at the end. */
+  readonly printStructured: (value: OperationReport) => void;
   /** Whether the API server serves CertificateRequests of cert-manager. */
   readonly hasCertManager: () => Promise<boolean>;
   readonly pods: (
@@ -65,7 +65,8 @@ export async function inSession(
         if (output === 'text') printText(text);
       },
       printStructured: (value) => {
-        if (output !== 'text') printDocument(structuredText(value, output));
+        if (output === 'name') printText(`clustersigner.countersign.dev/${value.clusterSigner}\n`);
+        else if (output !== 'text') printDocument(structuredText(value, output));
       },
       hasCertManager: async () => {
         const kind = { group: CERT_MANAGER_GROUP, plural: 'certificaterequests' };

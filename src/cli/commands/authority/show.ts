@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { messageOf } from '../../../errors.ts';
-import { readSignerState, readAllSignerStates } from '../../../operations/read-signer-state.ts';
+import { readAllSignerStates, readSignerState } from '../../../operations/read-signer-state.ts';
 import { structuredText, type Output } from '../../../operations/report.ts';
 import { summarizeSigner } from '../../../operations/show/signer-summary.ts';
 import { renderTable } from '../../../operations/show/table.ts';
@@ -9,30 +9,37 @@ import { connectUser, type UserOptions } from '../../user-client.ts';
 
 /** Flags of `countersign authority show`. */
 export interface ShowOptions extends UserOptions {
-  readonly output: Output;
+  readonly output: Output | 'wide' | 'name';
   readonly propagation: number;
+  /** Labels. */
+  readonly selector?: string;
 }
 
 /**
  * Runs `countersign authority show`.
  *
- * @param name - of the ClusterSigner; all of them if undefined
+ * @param names - of ClusterSigners, or signer names; all of them if empty
  * @throws KubeError of the API server
  */
-export async function show(name: string | undefined, options: ShowOptions): Promise<void> {
+export async function show(names: readonly string[], options: ShowOptions): Promise<void> {
+  const { output, selector } = options;
   const { client } = await connectUser(options, 'authority');
   const init = { client, clock: Date.now, propagationSeconds: options.propagation };
   try {
     const states =
-      name === undefined
-        ? await readAllSignerStates(init, (each, error) => {
+      names.length === 0
+        ? await readAllSignerStates(init, selector, (each, error) => {
             printProgress(`warning: ${each}: ${messageOf(error)}`);
           })
-        : [await readSignerState(init, name)];
+        : await Promise.all(names.map((name) => readSignerState(init, name)));
     const items = states.map(summarizeSigner);
-    const { output } = options;
-    if (output === 'text') printText(renderTable(items));
-    else printDocument(structuredText({ items }, output));
+    if (output === 'json' || output === 'yaml') printDocument(structuredText({ items }, output));
+    else if (output === 'name') {
+      printText(items.map(({ name }) => `clustersigner.countersign.dev/${name}\n`).join(''));
+    } else {
+      const now = Date.now() - client.clockOffset();
+      printText(renderTable(items, { now, isWide: output === 'wide' }));
+    }
   } finally {
     await client.close();
   }

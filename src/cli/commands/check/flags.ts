@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { DEFAULT_SECRET_NAMESPACE, OWN_TLS_SIGNER } from '../../../api/signer/own-tls.ts';
 import { durationFlag } from '../../../app/flag-values.ts';
-import { OUTPUTS } from '../../../operations/report.ts';
+import { outputOption } from '../../list-options.ts';
 import { addUserOptions } from '../../user-client.ts';
 import type { CheckOptions } from './run.ts';
 
@@ -30,16 +30,14 @@ export function addCheckCommand(root: Command): void {
       durationFlag,
     )
     .option('--explain <id>', 'print the page of a check instead: what it affects, what to do')
-    .option('--namespace <name>', 'namespace of the components', 'countersign-system')
+    .option('-n, --namespace <name>', 'namespace of the components', 'countersign-system')
     .option('--secret-namespace <name>', 'namespace of the CA Secrets', DEFAULT_SECRET_NAMESPACE)
     .option(
       '--serving-signer <name>',
       'signer name whose CA signs the certificates of the components’ own ports',
       OWN_TLS_SIGNER,
     )
-    .addOption(
-      new Option('-o, --output <format>', 'output format').choices(OUTPUTS).default('text'),
-    )
+    .addOption(outputOption())
     .addHelpText('before', HELP);
   addUserOptions(command).action(async (options: CheckOptions) => {
     const { check } = await import('./run.ts');

@@ -65,7 +65,7 @@ const VALUES_OF: Readonly<Record<string, Exclude<keyof LiveNames, 'objects'>>> =
 };
 
 /** A value that is no file, and that nobody knows. */
-const FREE_TEXT = /(?:name|text|word|user|duration|number|time|address|uri|hex|count|url)/;
+const FREE_TEXT = /(?:name|labels|text|word|user|duration|number|time|address|uri|hex|count|url)/;
 
 /**
  * What may come next.

@@ -3,6 +3,7 @@ import { Option, type Command } from 'commander';
 import { KINDS } from '../../../conformance/case.ts';
 import type { ConformanceOptions } from './run.ts';
 import { durationFlag } from '../../../app/flag-values.ts';
+import { outputOption } from '../../list-options.ts';
 import { addUserOptions } from '../../user-client.ts';
 
 const DEFAULT_ANSWER_SECONDS = 30;
@@ -26,7 +27,7 @@ export function addConformanceCommand(root: Command): void {
       'PEM of the trust anchors to verify with (default: the signer’s ClusterTrustBundles)',
     )
     .option(
-      '--namespace <name>',
+      '-n, --namespace <name>',
       'namespace for the pods and requests of the test; it must exist',
       'default',
     )
@@ -36,11 +37,7 @@ export function addConformanceCommand(root: Command): void {
       'image of the pods: any that runs until it is deleted',
       'registry.k8s.io/pause:3.10',
     )
-    .addOption(
-      new Option('-o, --output <format>', 'format of the report')
-        .choices(['text', 'json', 'junit'])
-        .default('text'),
-    )
+    .addOption(outputOption(['junit']))
     .addOption(
       new Option('--timeout <duration>', 'how long to wait for an answer')
         .argParser(durationFlag)

@@ -9,6 +9,7 @@ import { readProfile } from '../../../conformance/profile.ts';
 import { junitReport } from '../../../conformance/report/junit.ts';
 import { isConformant, jsonReport, type Report } from '../../../conformance/report/report.ts';
 import { leftLines, textReport } from '../../../conformance/report/text.ts';
+import { structuredText, type Output } from '../../../operations/report.ts';
 import { createClient } from '../../../kube/client/client.ts';
 import { EVALUATE } from '../../../conformance-runner/index.ts';
 import { trackCreatedObjects } from '../../../conformance-runner/created-objects.ts';
@@ -28,7 +29,7 @@ export interface ConformanceOptions extends UserOptions {
   readonly namespace: string;
   readonly serviceAccount: string;
   readonly image: string;
-  readonly output: 'text' | 'json' | 'junit';
+  readonly output: Output | 'junit';
   /** Seconds. */
   readonly timeout: number;
   readonly quiet: number;
@@ -37,6 +38,8 @@ export interface ConformanceOptions extends UserOptions {
 const RENDER: Readonly<Record<ConformanceOptions['output'], (report: Report) => string>> = {
   text: textReport,
   json: jsonReport,
+  // Its JSON is YAML's source, so that both have the same fields.
+  yaml: (report) => structuredText(JSON.parse(jsonReport(report)), 'yaml'),
   junit: junitReport,
 };
 
@@ -74,7 +77,8 @@ export async function conformance(options: ConformanceOptions): Promise<number> 
       removed,
       left,
     };
-    const print = options.output === 'json' ? printDocument : printText;
+    const { output } = options;
+    const print = output === 'json' || output === 'yaml' ? printDocument : printText;
     print(RENDER[options.output](report));
     if (!isConformant(report)) return EXIT_NOT_CONFORMANT;
     return left.length > 0 ? EXIT_LEFT : 0;

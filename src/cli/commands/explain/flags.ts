@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander';
 import { DEFAULT_PROPAGATION_SECONDS } from '../../../issuance/propagation-gate.ts';
 import { durationFlag } from '../../../app/flag-values.ts';
-import { OUTPUTS } from '../../../operations/report.ts';
+import { outputOption } from '../../list-options.ts';
 import { addUserOptions } from '../../user-client.ts';
 import type { ExplainOptions } from './run.ts';
 
@@ -36,9 +36,7 @@ export function addExplainCommand(root: Command): void {
         .argParser(durationFlag)
         .default(DEFAULT_PROPAGATION_SECONDS, '10m'),
     )
-    .addOption(
-      new Option('-o, --output <format>', 'output format').choices(OUTPUTS).default('text'),
-    )
+    .addOption(outputOption())
     .addHelpText('before', HELP);
   addUserOptions(command).action(async (subject: string, options: ExplainOptions) => {
     const { explainSubject } = await import('./run.ts');

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { gather, portFlag } from '../../../app/flag-values.ts';
 import { PASSWORD_VARIABLE } from '../../pkcs12-password.ts';
+import { outputOption } from '../../list-options.ts';
 import { addUserOptions } from '../../user-client.ts';
 import type { InspectOptions } from './run.ts';
 
@@ -43,11 +44,7 @@ export function addInspectCommand(root: Command): void {
       '--password-file <file>',
       `file with the password of PKCS#12 (default: ${PASSWORD_VARIABLE}, else you are asked)`,
     )
-    .addOption(
-      new Option('-o, --output <format>', 'output format')
-        .choices(['text', 'json', 'yaml', 'pem'])
-        .default('text'),
-    )
+    .addOption(outputOption(['pem']))
     .addHelpText('before', HELP);
   addUserOptions(command).action(async (sources: string[], options: InspectOptions) => {
     const { inspect } = await import('./run.ts');

@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
 import { gather } from '../../../app/flag-values.ts';
+import { outputOption } from '../../list-options.ts';
 import { addUserOptions } from '../../user-client.ts';
 import type { ImagesOptions } from './images.ts';
 import type { InstallOptions } from './run.ts';
 import type { UninstallOptions } from './uninstall.ts';
-
-const OUTPUTS = ['text', 'json', 'yaml', 'name'];
 
 const INSTALL_HELP = `
 Examples:
@@ -56,7 +55,7 @@ export function addInstallCommands(root: Command): void {
         .default('none'),
     )
     .option('--force-conflicts', 'take over fields that others manage', false)
-    .addOption(outputOption())
+    .addOption(outputOption(['name']))
     .addHelpText('before', INSTALL_HELP);
   addUserOptions(install).action(async (options: InstallOptions) => {
     const run = await import('./run.ts');
@@ -66,7 +65,7 @@ export function addInstallCommands(root: Command): void {
     .command('uninstall')
     .description('delete what countersign install has made; keys, trust and definitions stay')
     .option('--dry-run', 'say what would be deleted', false)
-    .addOption(outputOption())
+    .addOption(outputOption(['name']))
     .addHelpText('before', UNINSTALL_HELP);
   addUserOptions(uninstall).action(async (options: UninstallOptions) => {
     const run = await import('./uninstall.ts');
@@ -76,9 +75,7 @@ export function addInstallCommands(root: Command): void {
     .command('images')
     .description('print the container images of an installation, for clusters without Internet')
     .addOption(valuesOption())
-    .addOption(
-      new Option('-o, --output <format>', 'output format').choices(OUTPUTS).default('text'),
-    )
+    .addOption(outputOption(['name']))
     .addHelpText('before', IMAGES_HELP)
     .action(async (options: ImagesOptions) => {
       const run = await import('./images.ts');
@@ -90,8 +87,4 @@ function valuesOption(): Option {
   return new Option('--values <file>', 'values as the chart takes them, - for stdin (repeatable)')
     .argParser(gather)
     .default([], 'none');
-}
-
-function outputOption(): Option {
-  return new Option('-o, --output <format>', 'output format').choices(OUTPUTS).default('text');
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
 import { daysFlag } from '../../../app/flag-values.ts';
+import { addScopeOptions, outputOption } from '../../list-options.ts';
 import { CERTIFICATE_SOURCES } from '../../../operations/report.ts';
 import { addUserOptions } from '../../user-client.ts';
 import type { IssuedOptions } from './run.ts';
@@ -25,8 +26,6 @@ export function addIssuedCommand(root: Command): void {
   const command = root
     .command('issued')
     .description('list certificates: who has them, of which CA, until when')
-    .option('-n, --namespace <name>', 'only of this namespace (default: of all)')
-    .option('-A, --all-namespaces', 'of all namespaces, which is the default', false)
     .option('--signer <name>', 'only of this signer name')
     .option('--pod <namespace/name>', 'only of this pod')
     .option('--user <name>', 'only of this user')
@@ -43,14 +42,12 @@ export function addIssuedCommand(root: Command): void {
         .choices(CERTIFICATE_SOURCES)
         .default('auto'),
     )
-    .addOption(
-      new Option('-o, --output <format>', 'output format')
-        .choices(['table', 'wide', 'json', 'yaml', 'name'])
-        .default('table'),
-    )
+    .addOption(outputOption(['wide', 'name'], 'table'))
     .addHelpText('before', HELP);
-  addUserOptions(command).action(async (options: IssuedOptions) => {
-    const { issued } = await import('./run.ts');
-    process.exitCode = await issued(options);
-  });
+  addUserOptions(addScopeOptions(command, 'certificates')).action(
+    async (options: IssuedOptions) => {
+      const { issued } = await import('./run.ts');
+      process.exitCode = await issued(options);
+    },
+  );
 }

@@ -6,10 +6,10 @@ import { LEDGER_API } from '../../../api/signer/own-tls.ts';
 import { SignerError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { resource } from '../../../kube/resource/resource.ts';
-import { EXIT_REFUSED } from '../../../operations/report.ts';
+import { EXIT_REFUSED, structuredText, type Output } from '../../../operations/report.ts';
 import { printDocument, printProgress, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
-import { tableText } from './formats.ts';
+import { namesText, tableText } from './formats.ts';
 import {
   isSelective,
   pagesOf,
@@ -22,7 +22,7 @@ import {
 export interface EraseOptions extends UserOptions, Choice {
   readonly living?: boolean;
   readonly yes?: boolean;
-  readonly output?: 'text' | 'json';
+  readonly output?: Output | 'name';
 }
 
 const ERASURES = resource({ ...LEDGER_API, plural: 'erasures' });
@@ -47,10 +47,11 @@ export async function runErase(names: readonly string[], options: EraseOptions):
       printProgress('no record is found');
       return EXIT_REFUSED;
     }
-    const asJson = options.output === 'json';
-    if (!asJson) printText(tableText(found));
+    const { output = 'text' } = options;
+    if (output === 'text') printText(tableText(found));
+    if (output === 'name') printText(namesText(found));
     if (options.yes !== true) {
-      if (asJson) printJson(found, []);
+      printStructured(output, found, []);
       printProgress(
         `${found.length} records, and what became of their certificates, would be removed for good; their entries stay in the log. Repeat it with --yes`,
       );
@@ -60,9 +61,9 @@ export async function runErase(names: readonly string[], options: EraseOptions):
     for (let at = 0; at < found.length; at += TOGETHER) {
       const done = await erase(client, found.slice(at, at + TOGETHER), options);
       erasures.push(done);
-      if (!asJson) printText(saidOf(done));
+      if (output === 'text') printText(saidOf(done));
     }
-    if (asJson) printJson(found, erasures);
+    printStructured(output, found, erasures);
     return 0;
   } finally {
     await client.close();
@@ -70,9 +71,14 @@ export async function runErase(names: readonly string[], options: EraseOptions):
 }
 
 /** The names of what is or would be removed, and what the ledger answered. */
-function printJson(found: readonly RecordObject[], erasures: readonly ErasureObject[]): void {
+function printStructured(
+  output: NonNullable<EraseOptions['output']>,
+  found: readonly RecordObject[],
+  erasures: readonly ErasureObject[],
+): void {
+  if (output !== 'json' && output !== 'yaml') return;
   const records = found.map(({ metadata }) => metadata.name);
-  printDocument(`${JSON.stringify({ records, erasures }, undefined, 2)}\n`);
+  printDocument(structuredText({ records, erasures }, output));
 }
 
 async function recordsOf(

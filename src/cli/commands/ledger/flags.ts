@@ -1,15 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { gather } from '../../../app/flag-values.ts';
+import { addScopeOptions, outputOption } from '../../list-options.ts';
 import { addUserOptions } from '../../user-client.ts';
 import type { EraseOptions } from './erase.ts';
 import type { ExportOptions } from './export.ts';
 import type { SearchOptions } from './search.ts';
 import type { ShowRecordOptions } from './show.ts';
 import type { VerifyOptions } from './verify.ts';
-
-/** Values of `--output` of a search. */
-const FORMATS: readonly SearchOptions['output'][] = ['table', 'json', 'csv', 'pem'];
 
 const DEFAULT_LIMIT = 100;
 
@@ -42,11 +40,7 @@ function rejectUnknownVerbs(ledger: Command): void {
 
 /** Flags by which records are chosen; the server's fields have the same names in camel case. */
 function addChoice(command: Command): Command {
-  return command
-    .option(
-      '-n, --namespace <name>',
-      'only records of this namespace (default: all that there are)',
-    )
+  return addScopeOptions(command, 'records')
     .option('--serial <hex>', 'serial number of the certificate')
     .option('--fingerprint <hex>', 'SHA-256 of the certificate')
     .option('--san <name>', 'subject alternative name: DNS name, IP address, URI or email')
@@ -71,9 +65,7 @@ function addSearch(ledger: Command): void {
   const search = ledger
     .command('search')
     .description('find records: who has a certificate, who asked for it, who allowed it')
-    .addOption(
-      new Option('-o, --output <format>', 'output format').choices(FORMATS).default('table'),
-    )
+    .addOption(outputOption(['wide', 'name', 'csv', 'pem'], 'table'))
     .addOption(
       new Option('--limit <count>', 'most records that are printed; 0: all')
         .argParser(countFlag)
@@ -92,11 +84,7 @@ function addShow(ledger: Command): void {
     .command('show <record>')
     .description('print one record, such as 1-42, and what its certificate says')
     .option('-n, --namespace <name>', 'namespace of the record, for who may read only that')
-    .addOption(
-      new Option('-o, --output <format>', 'output format')
-        .choices(['text', 'json', 'pem'])
-        .default('text'),
-    );
+    .addOption(outputOption(['pem']));
   addUserOptions(show).action(async (name: string, options: ShowRecordOptions) => {
     const { runShow } = await import('./show.ts');
     await runShow(name, options);
@@ -134,11 +122,7 @@ function addVerify(ledger: Command): void {
     )
     .option('--data <directory>', 'read the SQLite database in this directory, and no API')
     .option('--database-url <file>', 'read the PostgreSQL database whose URL is in this file')
-    .addOption(
-      new Option('-o, --output <format>', 'output format')
-        .choices(['text', 'json'])
-        .default('text'),
-    )
+    .addOption(outputOption())
     .addHelpText(
       'after',
       '\nExit code: 0 everything is as it was; 1 an error; 3 something is not.',
@@ -169,11 +153,7 @@ function addErase(ledger: Command): void {
     .description(
       'remove records for good, such as those of a person; their entries stay in the log, and proofs hold',
     )
-    .addOption(
-      new Option('-o, --output <format>', 'output format')
-        .choices(['text', 'json'])
-        .default('text'),
-    )
+    .addOption(outputOption(['name']))
     .option('--living', 'also of certificates that are still valid')
     .option('--yes', 'remove them; without this flag they are printed, and nothing is removed')
     .addHelpText(

@@ -20,11 +20,22 @@ export function serialOf({ serial }: Certificate): string {
   return Buffer.from(serial).toString('hex').replace(/^00/, '');
 }
 
-/** For people. @param now - milliseconds since 1970 */
-export function tableText(records: readonly RecordObject[]): string {
+/** As kubectl names them, a line each. */
+export function namesText(records: readonly RecordObject[]): string {
+  return records.map(({ metadata }) => `record.ledger.countersign.dev/${metadata.name}\n`).join('');
+}
+
+/** For people. */
+export function tableText(records: readonly RecordObject[], isWide = false): string {
   const titles = ['NAME', 'KIND', 'NAMESPACE', 'SIGNER', 'FOR', 'RESULT', 'SERIAL', 'EXPIRES'];
+  const wide = ['APPENDED', 'RULE', 'FINGERPRINT', 'NAMES'];
   const rows = records.map((each) => {
     const certificate = certificateOf(each);
+    const more =
+      certificate === undefined
+        ? ['-', '-']
+        : [fingerprint(certificate.raw), namesOf(certificate).join(' ')];
+    const rule = 'decision' in each.record ? each.record.decision?.rule : undefined;
     return [
       each.metadata.name,
       each.record.kind,
@@ -34,9 +45,10 @@ export function tableText(records: readonly RecordObject[]): string {
       orDash(outcomeOf(each)),
       certificate === undefined ? '-' : serialOf(certificate),
       certificate === undefined ? '-' : timeOf(certificate.notAfter),
+      ...(isWide ? [each.appended.at, rule ?? '-', ...more] : []),
     ];
   });
-  return [...columns([titles, ...rows]), ''].join('\n');
+  return [...columns([isWide ? [...titles, ...wide] : titles, ...rows]), ''].join('\n');
 }
 
 function orDash(text: string): string {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { RecordObject } from '../../../controllers/ledger/api/object.ts';
-import { EXIT_REFUSED } from '../../../operations/report.ts';
+import { EXIT_REFUSED, structuredText } from '../../../operations/report.ts';
 import { printDocument, printProgress, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
-import { csvHead, csvOf, pemOf, tableText } from './formats.ts';
+import { csvHead, csvOf, namesText, pemOf, tableText } from './formats.ts';
 import { pagesOf, type Choice } from '../../sources/ledger-records.ts';
 
 /** Flags of `countersign ledger search`. */
 export interface SearchOptions extends UserOptions, Choice {
-  readonly output: 'table' | 'json' | 'csv' | 'pem';
+  readonly output: 'table' | 'wide' | 'name' | 'json' | 'yaml' | 'csv' | 'pem';
   readonly limit: number;
   readonly continue?: string;
 }
@@ -24,7 +24,7 @@ export async function runSearch(options: SearchOptions): Promise<number> {
   const { output, limit } = options;
   const items: RecordObject[] = [];
   let [count, next]: [number, string | undefined] = [0, undefined];
-  const isWhole = output === 'table' || output === 'json';
+  const isWhole = output !== 'csv' && output !== 'pem';
   try {
     for await (const page of pagesOf(client, options, { limit, from: options.continue })) {
       if (isWhole) items.push(...page.items);
@@ -35,8 +35,13 @@ export async function runSearch(options: SearchOptions): Promise<number> {
   } finally {
     await client.close();
   }
-  if (output === 'json') printDocument(`${JSON.stringify(listOf(items, next), undefined, 2)}\n`);
-  if (output === 'table' && count > 0) printText(tableText(items));
+  if (output === 'json' || output === 'yaml') {
+    printDocument(structuredText(listOf(items, next), output));
+  }
+  if (output === 'name') printText(namesText(items));
+  if ((output === 'table' || output === 'wide') && count > 0) {
+    printText(tableText(items, output === 'wide'));
+  }
   if (count === 0) printProgress('no record is found');
   if (next !== undefined) printProgress(`there may be more: --continue ${next}`);
   return count === 0 ? EXIT_REFUSED : 0;

@@ -2,6 +2,7 @@
 import type { RecordObject } from '../../../controllers/ledger/api/object.ts';
 import { outcomeOf, requesterOf } from '../../../controllers/ledger/api/table.ts';
 import { fingerprint, type Certificate } from '../../../pki/x509/certificate.ts';
+import { structuredText, type Output } from '../../../operations/report.ts';
 import { printable } from '../../../quote.ts';
 import { printDocument, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
@@ -11,14 +12,15 @@ import { certificateOf, recordNamed } from '../../sources/ledger-records.ts';
 /** Flags of `countersign ledger show` and `prove`. */
 export interface ShowRecordOptions extends UserOptions {
   readonly namespace?: string;
-  readonly output?: 'text' | 'json' | 'pem';
+  readonly output?: Output | 'pem';
 }
 
 /** Runs `countersign ledger show`. @throws KubeError; SignerError LEDGER_UNAVAILABLE */
 export async function runShow(name: string, options: ShowRecordOptions): Promise<void> {
   const object = await read(name, options);
-  if (options.output === 'json') printDocument(`${JSON.stringify(object, undefined, 2)}\n`);
-  else printText(options.output === 'pem' ? pemOf(object) : textOf(object));
+  const { output } = options;
+  if (output === 'json' || output === 'yaml') printDocument(structuredText(object, output));
+  else printText(output === 'pem' ? pemOf(object) : textOf(object));
 }
 
 async function read(name: string, options: ShowRecordOptions): Promise<RecordObject> {

@@ -3,8 +3,8 @@ import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { openPostgres, openSqlite, parseVerifierKey, storeOf } from '../../../ledger/index.ts';
 import { verifyLedger, type VerifyReport } from '../../../ledger/index.ts';
-import { EXIT_REFUSED } from '../../../operations/report.ts';
-import { printable, printableJson } from '../../../quote.ts';
+import { EXIT_REFUSED, structuredText, type Output } from '../../../operations/report.ts';
+import { printable } from '../../../quote.ts';
 import { printDocument, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 import { apiSource } from './api-source.ts';
@@ -15,7 +15,7 @@ export interface VerifyOptions extends UserOptions {
   readonly checkpoint: readonly string[];
   readonly data?: string;
   readonly databaseUrl?: string;
-  readonly output: 'text' | 'json';
+  readonly output: Output;
 }
 
 /**
@@ -27,9 +27,8 @@ export interface VerifyOptions extends UserOptions {
 export async function runVerify(options: VerifyOptions): Promise<number> {
   const outside = await Promise.all(options.checkpoint.map((file) => readFile(file, 'utf8')));
   const report = await reportOf(options, outside);
-  if (options.output === 'json')
-    printDocument(printableJson(`${JSON.stringify(report, undefined, 2)}\n`));
-  else printText(textOf(report));
+  if (options.output === 'text') printText(textOf(report));
+  else printDocument(structuredText(report, options.output));
   return report.found === 0 ? 0 : EXIT_REFUSED;
 }
 

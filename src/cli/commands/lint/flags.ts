@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Option, type Command } from 'commander';
-import { OUTPUTS } from '../../../operations/report.ts';
+import type { Command } from 'commander';
+import { outputOption } from '../../list-options.ts';
 import { addUserOptions } from '../../user-client.ts';
 import type { LintOptions } from './run.ts';
 
@@ -25,9 +25,7 @@ export function addLintCommand(root: Command): void {
     )
     .option('-n, --namespace <name>', 'namespace of objects', 'default')
     .option('--strict', 'let warnings fail, too', false)
-    .addOption(
-      new Option('-o, --output <format>', 'output format').choices(OUTPUTS).default('text'),
-    )
+    .addOption(outputOption())
     .addHelpText('before', HELP);
   addUserOptions(command).action(async (sources: string[], options: LintOptions) => {
     const { lint } = await import('./run.ts');

@@ -2,7 +2,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { daysFlag, portFlag } from '../../../app/flag-values.ts';
 import type { Threshold } from '../../../inspecting/renewal.ts';
-import { OUTPUTS } from '../../../operations/report.ts';
+import { outputOption } from '../../list-options.ts';
 import { addUserOptions } from '../../user-client.ts';
 import type { NeedsRenewalOptions } from './run.ts';
 
@@ -40,9 +40,7 @@ export function addNeedsRenewalCommand(root: Command): void {
     .option('--port <number>', 'pod/NAME: also ask this port of the pod what it serves', portFlag)
     .option('--server-name <name>', 'server name to ask for (SNI; default: the host of the URL)')
     .option('--password-file <file>', 'file with the password of PKCS#12')
-    .addOption(
-      new Option('-o, --output <format>', 'output format').choices(OUTPUTS).default('text'),
-    )
+    .addOption(outputOption())
     .addHelpText('before', HELP);
   addUserOptions(command).action(async (sources: string[], options: NeedsRenewalOptions) => {
     const { needsRenewal } = await import('./run.ts');

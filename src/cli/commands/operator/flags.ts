@@ -3,6 +3,7 @@ import type { Command } from 'commander';
 import { addCertManagerOptions, addImageOptions } from '../../../app/component-options.ts';
 import { CERT_MANAGER_OPERATOR_NAMESPACE } from '../../../api/operator/cert-manager-deployment.ts';
 import { DEFAULT_SECRET_NAMESPACE } from '../../../api/signer/own-tls.ts';
+import { outputOption } from '../../list-options.ts';
 import { addUserOptions } from '../../user-client.ts';
 import type { PlanOptions } from './plan.ts';
 import type { CertManagerPlanOptions } from './plan-cert-manager.ts';
@@ -15,8 +16,9 @@ export function addOperatorVerbs(operator: Command): void {
     .command('plan')
     .description('print what the operator would change, and change nothing')
     .option('-f, --file <file>', 'a Countersign in a file, in place of the one in the cluster')
-    .option('--namespace <name>', 'namespace of the components', 'countersign-system')
+    .option('-n, --namespace <name>', 'namespace of the components', 'countersign-system')
     .option('--secret-namespace <name>', 'namespace of the CA Secrets', DEFAULT_SECRET_NAMESPACE)
+    .addOption(outputOption())
     .addHelpText(
       'after',
       '\nWhere an operator is installed, its flags count for those that you leave out: the image is the one that it would choose.',
@@ -43,10 +45,11 @@ export function addCertManagerOperatorVerbs(operator: Command): void {
       'cert-manager.yaml.gz of the release, in place of the ConfigMap in the cluster',
     )
     .option(
-      '--namespace <name>',
+      '-n, --namespace <name>',
       'namespace of the operator and of the ConfigMap',
       CERT_MANAGER_OPERATOR_NAMESPACE,
-    );
+    )
+    .addOption(outputOption());
   addUserOptions(addCertManagerOptions(plan)).action(async (options: CertManagerPlanOptions) => {
     const { runCertManagerPlan } = await import('./plan-cert-manager.ts');
     process.exitCode = await runCertManagerPlan(options);

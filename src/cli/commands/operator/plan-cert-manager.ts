@@ -14,7 +14,7 @@ import { refuseSpec } from '../../../manifests/cert-manager/preflight.ts';
 import type { ManagedObject } from '../../../reconciling/objects/managed-object.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 import { readCertManagerDeployment } from './countersign-file.ts';
-import { printPlan } from './plan.ts';
+import { printPlan, type PlanOptions } from './plan.ts';
 
 /** Flags of `countersign cert-manager-operator plan`. */
 export interface CertManagerPlanOptions extends UserOptions, CertManagerOperatorFlags {
@@ -23,6 +23,7 @@ export interface CertManagerPlanOptions extends UserOptions, CertManagerOperator
   readonly release?: string;
   /** Of the ConfigMaps with releases. */
   readonly namespace: string;
+  readonly output: PlanOptions['output'];
 }
 
 type Read = (version: string) => Promise<readonly ManagedObject[] | Refusal>;
@@ -44,7 +45,7 @@ export async function runCertManagerPlan(options: CertManagerPlanOptions): Promi
       ? createReleaseReader({ client, namespace, accept })
       : async (version) => accept(version, await contentsOf(given));
   try {
-    return await printPlan<CertManagerDeployment>(client, options.file, {
+    return await printPlan<CertManagerDeployment>(client, options, {
       ...{ kind: 'CertManagerDeployment', resource: resource(CERT_MANAGER_DEPLOYMENTS) },
       label: 'cert-manager',
       readFile: readCertManagerDeployment,

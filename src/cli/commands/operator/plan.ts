@@ -14,7 +14,8 @@ import { titleOf, type ManagedObject } from '../../../reconciling/objects/manage
 import { MANAGED_BY, isMarked, marked, superfluous } from '../../../reconciling/objects/mark.ts';
 import { printable } from '../../../quote.ts';
 import { createWriter } from '../../../reconciling/writer.ts';
-import { printProgress, printText } from '../../terminal.ts';
+import { EXIT_REFUSED, structuredText, type Output } from '../../../operations/report.ts';
+import { printDocument, printProgress, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 import { readCountersign } from './countersign-file.ts';
 import { installedFlags } from './operator-flags.ts';
@@ -24,6 +25,27 @@ export interface PlanOptions extends UserOptions, OperatorFlags {
   readonly file?: string;
   readonly namespace: string;
   readonly secretNamespace: string;
+  readonly output: Output;
+}
+
+/** What `-o json` and `-o yaml` print. */
+interface PlanReport {
+  /** Why the operator would refuse the spec; nothing else is there then. */
+  readonly refused?: { readonly reason: string; readonly message: string };
+  readonly changes: readonly PlannedChange[];
+  /** Objects that are as they are desired. */
+  readonly same: number;
+}
+
+/** One object that is not as it is desired. */
+interface PlannedChange {
+  readonly action: 'make' | 'change' | 'remake' | 'clean' | 'adopt' | 'report' | 'remove';
+  /** `Deployment countersign-system/countersign-signer`. */
+  readonly object: string;
+  /** Fields that differ. */
+  readonly paths?: readonly string[];
+  /** Why nothing is done about it. */
+  readonly problem?: string;
 }
 
 /** What is planned, and from which kind of singleton. */
@@ -54,7 +76,7 @@ export async function runPlan(options: PlanOptions, given: ReadonlySet<string>):
       ...{ image: flags.image, allowedImages: flags.allowImage },
       dangerZone: flags.allowDangerZone,
     };
-    return await printPlan<Countersign>(client, options.file, {
+    return await printPlan<Countersign>(client, options, {
       ...{ kind: 'Countersign', resource: resource(COUNTERSIGNS), label: 'countersign' },
       readFile: readCountersign,
       desiredOf: ({ spec }) => Promise.resolve(desiredInstallation(spec, settings)),
@@ -83,15 +105,16 @@ async function flagsFor(
 /**
  * Prints the plan of one kind of installation.
  *
- * @param file - with the object; undefined: the one in the cluster
+ * @param options - `file`: with the object; without it the one in the cluster
  * @returns the exit code: 0; 3 where the operator would refuse the spec
  * @throws SignerError USAGE (`fail`) where there is no such object; KubeError
  */
 export async function printPlan<T extends InstallationObject>(
   client: Client,
-  file: string | undefined,
-  { kind, resource: singletons, label, readFile, desiredOf }: PlannedKind<T>,
+  { file, output }: { readonly file?: string; readonly output: Output },
+  planned: PlannedKind<T>,
 ): Promise<number> {
+  const { kind, resource: singletons, readFile, desiredOf } = planned;
   const path = singletons.object({ name: SINGLETON });
   const inCluster = await client.request<T>({ method: 'GET', path }).catch(ignoreNotFound);
   const object = file === undefined ? inCluster : await readFile(file);
@@ -103,32 +126,59 @@ export async function printPlan<T extends InstallationObject>(
     });
   }
   const desired = await desiredOf(object);
-  if (isRefusal(desired)) {
-    printText(
-      `${printable(`refused, nothing would change: ${desired.reason}: ${desired.message}`)}\n`,
-    );
-    return 3;
-  }
+  const report = isRefusal(desired)
+    ? { refused: { reason: desired.reason, message: desired.message }, changes: [], same: 0 }
+    : await reportOf(client, desired, { object, inCluster, label: planned.label });
+  if (output === 'text') printText(textOf(report));
+  else printDocument(structuredText(report, output));
+  return report.refused === undefined ? 0 : EXIT_REFUSED;
+}
+
+async function reportOf(
+  client: Client,
+  desired: DesiredInstallation,
+  {
+    object,
+    inCluster,
+    label,
+  }: {
+    readonly object: InstallationObject;
+    readonly inCluster: InstallationObject | undefined;
+    readonly label: string;
+  },
+): Promise<PlanReport> {
   const owner = {
     ...{ apiVersion: object.apiVersion, kind: object.kind, name: SINGLETON },
     ...{ uid: inCluster?.metadata.uid ?? '', label },
   };
   const writer = createWriter(client, 'countersign-plan');
-  const lines: string[] = [];
+  const changes: PlannedChange[] = [];
   for (const each of desired.objects) {
     const wanted = marked(each, owner);
     const live = await writer.read(wanted);
-    const line = lineOf(judge(wanted, live), live, label);
-    if (line !== undefined) lines.push(printable(line));
+    const change = changeOf(judge(wanted, live), live, label);
+    if (change !== undefined) changes.push(change);
   }
-  const same = desired.objects.length - lines.length;
+  const same = desired.objects.length - changes.length;
   const there = inCluster === undefined ? [] : await markedIn(client, desired.watched, label);
   const removed = superfluous(there, desired.objects, owner)
     .filter((each) => desired.removable.has(titleOf(each)))
-    .map((each) => printable(`remove  ${titleOf(each)}`));
-  const count = lines.length + removed.length;
-  printText([...lines, ...removed, `${count} to change, ${same} as desired`, ''].join('\n'));
-  return 0;
+    .map((each) => ({ action: 'remove', object: titleOf(each) }) as const);
+  return { changes: [...changes, ...removed], same };
+}
+
+/** Words of the same width, so that the objects stand below each other. */
+const WIDTH = 'change '.length;
+
+function textOf({ refused, changes, same }: PlanReport): string {
+  if (refused !== undefined) {
+    return `${printable(`refused, nothing would change: ${refused.reason}: ${refused.message}`)}\n`;
+  }
+  const lines = changes.map(({ action, object, paths = [], problem }) => {
+    const detail = paths.length === 0 ? '' : `  ${paths.join(' ')}`;
+    return printable(`${action.padEnd(WIDTH)} ${problem ?? object}${detail}`);
+  });
+  return [...lines, `${changes.length} to change, ${same} as desired`, ''].join('\n');
 }
 
 /** The objects with our label, in the collections of these. */
@@ -155,25 +205,24 @@ async function markedIn(
   return lists.flat();
 }
 
-/** Words of the same width, so that the objects stand below each other. */
-const WORDS: Readonly<Record<Judgement['action'], string>> = {
-  make: 'make   ',
-  apply: 'change ',
-  remake: 'remake ',
-  correct: 'clean  ',
-  leave: 'report ',
+const ACTIONS: Readonly<Record<Judgement['action'], PlannedChange['action']>> = {
+  make: 'make',
+  apply: 'change',
+  remake: 'remake',
+  correct: 'clean',
+  leave: 'report',
 };
 
-function lineOf(
+function changeOf(
   { action, desired, paths, problem }: Judgement,
   live: ManagedObject | undefined,
   label: string,
-): string | undefined {
+): PlannedChange | undefined {
+  const object = titleOf(desired);
   // What the operator refuses to change is no change of its own, whatever else of the object differs.
-  if (problem !== undefined) return `${WORDS.leave} ${problem}`;
+  if (problem !== undefined) return { action: 'report', object, problem };
   if (action === 'leave') return undefined;
   const adopted = live !== undefined && action === 'apply' && !isMarked(live, label);
-  const word = adopted ? 'adopt  ' : WORDS[action];
-  const detail = adopted || paths.length === 0 ? '' : `  ${paths.join(' ')}`;
-  return `${word} ${titleOf(desired)}${detail}`;
+  if (adopted) return { action: 'adopt', object };
+  return { action: ACTIONS[action], object, ...(paths.length === 0 ? {} : { paths }) };
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { gather, secondsFlag } from '../../../app/flag-values.ts';
 import { SignerError } from '../../../errors.ts';
+import { addScopeOptions, outputOption } from '../../list-options.ts';
 import { addUserOptions } from '../../user-client.ts';
 import type { ReplayOptions } from './replay.ts';
 import type { PolicyTestOptions } from './test-certificate-request.ts';
@@ -35,7 +36,7 @@ export function addPolicyCommand(root: Command): void {
       'file with the PKCS#10 request as PEM, or a CertificateSigningRequest or CertificateRequest as YAML',
     )
     .option(
-      '--namespace <name>',
+      '-n, --namespace <name>',
       'test it as a CertificateRequest of cert-manager in this namespace; with --pod, the namespace of the pod',
     )
     .option('--user <name>', 'username of the requester; needed with --csr')
@@ -54,6 +55,7 @@ export function addPolicyCommand(root: Command): void {
       gather,
       [],
     )
+    .addOption(outputOption())
     .addHelpText('after', '\nExit code: 0 approve; 1 a file cannot be read; 3 deny; 4 no opinion.')
     .action(async ({ pod, csr, user, ...options }: PolicyTestFlags) => {
       if (pod !== undefined && csr === undefined) {
@@ -80,7 +82,6 @@ function addReplay(policy: Command): void {
     )
     .option('--since <time>', 'records since: 2026-11-22T13:30:00Z, or 30d, 24h, 90m ago', '30d')
     .option('--until <time>', 'records before: a time as in --since')
-    .option('-n, --namespace <name>', 'only records of this namespace, for who may read only those')
     .option('--records <file>', 'read what countersign ledger export has written, and no cluster')
     .option(
       '--reserved-prefix <prefix>',
@@ -88,16 +89,12 @@ function addReplay(policy: Command): void {
       gather,
       [],
     )
-    .addOption(
-      new Option('-o, --output <format>', 'output format')
-        .choices(['text', 'json'])
-        .default('text'),
-    )
+    .addOption(outputOption())
     .addHelpText(
       'after',
       '\nExit code: 0 all as before; 1 an error; 3 some differently; 4 none differently, but some cannot be replayed.',
     );
-  addUserOptions(replay).action(async (options: ReplayOptions) => {
+  addUserOptions(addScopeOptions(replay, 'records')).action(async (options: ReplayOptions) => {
     const { runReplay } = await import('./replay.ts');
     process.exitCode = await runReplay(options);
   });

@@ -4,7 +4,8 @@ import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
 import type { RecordObject } from '../../../controllers/ledger/api/object.ts';
 import { SignerError } from '../../../errors.ts';
-import { printable, printableJson, quote } from '../../../quote.ts';
+import { structuredText, type Output } from '../../../operations/report.ts';
+import { printable, quote } from '../../../quote.ts';
 import { printDocument, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 import { pagesOf } from '../../sources/ledger-records.ts';
@@ -21,7 +22,7 @@ export interface ReplayOptions extends UserOptions {
   /** An export of the ledger, in place of the cluster. */
   readonly records?: string;
   readonly reservedPrefix: readonly string[];
-  readonly output: 'text' | 'json';
+  readonly output: Output;
 }
 
 const EXIT_DIFFERENT = 3;
@@ -39,11 +40,8 @@ export async function runReplay(options: ReplayOptions): Promise<number> {
   const replay = new Replay(replayJudge(signer, options.reservedPrefix));
   for await (const record of recordsOf(options, signerName)) replay.add(record);
   const report = replay.report();
-  if (options.output === 'json')
-    printDocument(
-      `${printableJson(JSON.stringify({ signer: signerName, ...report }, undefined, 2))}\n`,
-    );
-  else printText(textOf(signerName, options, report));
+  if (options.output === 'text') printText(textOf(signerName, options, report));
+  else printDocument(structuredText({ signer: signerName, ...report }, options.output));
   if (report.different.length > 0) return EXIT_DIFFERENT;
   return report.unknown.length > 0 ? EXIT_UNKNOWN : 0;
 }

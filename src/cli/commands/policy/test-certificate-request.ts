@@ -9,6 +9,9 @@ import {
 } from '../../../controllers/certificate-request/decide.ts';
 import { compileProfile } from '../../../issuance/profile.ts';
 import { compileCertificateRequestPolicy } from '../../../policy/compile-policy.ts';
+import { structuredText, type Output } from '../../../operations/report.ts';
+import { printable } from '../../../quote.ts';
+import { printDocument, printText } from '../../terminal.ts';
 import { writtenSpec } from './request-file.ts';
 
 /** The verdict of the certificate-request component on a CertificateRequest that is approved. */
@@ -94,11 +97,27 @@ export interface PolicyTestOptions {
   readonly group: readonly string[];
   readonly usage: readonly string[];
   readonly expirationSeconds?: number;
+  readonly output: Output;
   readonly reservedPrefix: readonly string[];
 }
 
+/** Prints a verdict, its reasons a line each. @returns the exit code */
+export function printVerdict(
+  { word, message }: PolicyTestVerdict,
+  separator: string,
+  output: Output,
+): number {
+  const reasons = message.split(separator);
+  if (output === 'text') {
+    printText(`${word}\n${reasons.map((line) => `  ${printable(line)}\n`).join('')}`);
+  } else {
+    printDocument(structuredText({ verdict: word, reasons }, output));
+  }
+  return EXIT_CODES[word];
+}
+
 /** For scripts and CI: a request that is not approved is not a success. */
-export const EXIT_CODES: Readonly<Record<PolicyTestVerdict['word'], number>> = {
+const EXIT_CODES: Readonly<Record<PolicyTestVerdict['word'], number>> = {
   APPROVE: 0,
   DENY: 3,
   'NO OPINION': 4,

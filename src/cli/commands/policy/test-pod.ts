@@ -9,18 +9,18 @@ import type { SignerObject } from '../../../api/signer/cluster-signer.ts';
 import { evaluatePod } from '../../../controllers/pcr-issuer/decide.ts';
 import { SignerError, attempt } from '../../../errors.ts';
 import { compileProfile } from '../../../issuance/profile.ts';
-import { printable } from '../../../quote.ts';
+import type { Output } from '../../../operations/report.ts';
 import { reasonOf } from '../../../runtime/requests/error-outcome.ts';
 import type { LeafSubject } from '../../../vocabulary.ts';
-import { printText } from '../../terminal.ts';
 import { parseSignerFile } from './signer-file.ts';
-import { EXIT_CODES, type PolicyTestVerdict } from './test-certificate-request.ts';
+import { printVerdict, type PolicyTestVerdict } from './test-certificate-request.ts';
 
 /** Flags of `countersign policy test --pod`. */
 interface PodTestOptions {
   readonly signerFile: string;
   readonly pod: string;
   readonly namespace?: string;
+  readonly output: Output;
   readonly reservedPrefix: readonly string[];
 }
 
@@ -43,10 +43,7 @@ export async function testPod(options: PodTestOptions): Promise<number> {
       kind === 'Service' && (metadata.namespace ?? options.namespace ?? 'default') === namespace,
   );
   const evidence = { pod, services: services as readonly Service[] };
-  const { word, message } = judge(signer, evidence, options);
-  const lines = message.split('\n').map((line) => `  ${printable(line)}\n`);
-  printText(`${word}\n${lines.join('')}`);
-  return EXIT_CODES[word];
+  return printVerdict(judge(signer, evidence, options), '\n', options.output);
 }
 
 function judge(

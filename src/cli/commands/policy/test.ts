@@ -4,14 +4,12 @@ import type { SignerObject } from '../../../api/signer/cluster-signer.ts';
 import type { CertificateSigningRequest } from '../../../api/request/csr.ts';
 import { decide, type ApprovalPlan } from '../../../controllers/approver/decide.ts';
 import { compilePolicy } from '../../../policy/compile-policy.ts';
-import { printable } from '../../../quote.ts';
-import { printText } from '../../terminal.ts';
 import { unlessNotAskable } from './acme-request.ts';
 import { parseSignerFile } from './signer-file.ts';
 import { writtenSpec } from './request-file.ts';
 import {
-  EXIT_CODES,
   judgeCertificateRequest,
+  printVerdict,
   type PolicyTestOptions,
   type PolicyTestVerdict,
 } from './test-certificate-request.ts';
@@ -37,10 +35,8 @@ export async function testPolicy(options: PolicyTestOptions): Promise<number> {
     namespace === undefined
       ? judge(signer, text, options)
       : judgeCertificateRequest(signer, text, { ...options, namespace });
-  const { word, message } = unlessNotAskable(verdict, signer, writtenRequest(text, options));
-  const lines = message.split('; ').map((line) => `  ${printable(line)}\n`);
-  printText(`${word}\n${lines.join('')}`);
-  return EXIT_CODES[word];
+  const found = unlessNotAskable(verdict, signer, writtenRequest(text, options));
+  return printVerdict(found, '; ', options.output);
 }
 
 function judge(signer: SignerObject, text: string, options: PolicyTestOptions): PolicyTestVerdict {

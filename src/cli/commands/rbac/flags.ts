@@ -48,7 +48,7 @@ export function addRbacCommand(root: Command): void {
       'kubeconfig of the cluster to compare with (default: KUBECONFIG, then ~/.kube/config)',
     )
     .option('--context <name>', 'context of the kubeconfig')
-    .option('--namespace <name>', 'namespace of the components', 'countersign-system')
+    .option('-n, --namespace <name>', 'namespace of the components', 'countersign-system')
     .option(
       '--serving-signer <name>',
       'signer name whose CA signs the certificates of the components’ own ports',

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Option, type Command } from 'commander';
+import type { Command } from 'commander';
 import { addRefreshOptions } from '../../refresh-options.ts';
+import { addScopeOptions, outputOption, selectorOption } from '../../list-options.ts';
 import { addUserOptions } from '../../user-client.ts';
 import type { RefreshPlanOptions } from './run.ts';
 
@@ -12,18 +13,16 @@ export function addRefreshCommand(root: Command): void {
   const plan = refresh
     .command('plan')
     .description('print who would be restarted for a certificate, when, and why; changes nothing')
-    .option('--namespace <name>', 'only workloads of this namespace')
-    .addOption(
-      new Option('--output <format>', 'format of the output')
-        .choices(['table', 'json'])
-        .default('table'),
-    )
+    .addOption(selectorOption('workloads'))
+    .addOption(outputOption(['name'], 'table'))
     .addHelpText(
       'after',
       '\nIt decides as pod-refresher does that is started now with the same flags, by the permissions of your kubeconfig.',
     );
-  addRefreshOptions(addUserOptions(plan)).action(async (options: RefreshPlanOptions) => {
-    const { printPlan } = await import('./run.ts');
-    await printPlan(options);
-  });
+  addRefreshOptions(addUserOptions(addScopeOptions(plan, 'workloads'))).action(
+    async (options: RefreshPlanOptions) => {
+      const { printPlan } = await import('./run.ts');
+      await printPlan(options);
+    },
+  );
 }

@@ -68,7 +68,25 @@ async function readCertificates(client: Client, { seen }: ClusterView): Promise<
   }
 }
 
-async function list<T>(client: Client, of: Resource): Promise<readonly T[]> {
+/** UIDs of the workloads with these labels. @throws KubeError for a selector that is none */
+export async function selectedWorkloads(
+  client: Client,
+  labelSelector: string,
+  namespace: string | undefined,
+): Promise<ReadonlySet<string>> {
+  const found = await Promise.all(
+    WORKLOAD_KINDS.map((kind) =>
+      list<Workload>(client, resource(WORKLOAD_RESOURCES[kind]), { labelSelector, namespace }),
+    ),
+  );
+  return new Set(found.flat().map(({ metadata }) => metadata.uid));
+}
+
+async function list<T>(
+  client: Client,
+  of: Resource,
+  { labelSelector, namespace }: { labelSelector?: string; namespace?: string | undefined } = {},
+): Promise<readonly T[]> {
   const found: T[] = [];
   let from: string | undefined;
   do {
@@ -76,7 +94,11 @@ async function list<T>(client: Client, of: Resource): Promise<readonly T[]> {
       .request<{
         readonly items: readonly T[];
         readonly metadata: { readonly continue?: string };
-      }>({ method: 'GET', path: of.collection(), query: { limit: PAGE, continue: from } })
+      }>({
+        method: 'GET',
+        path: of.collection(namespace),
+        query: { limit: PAGE, continue: from, labelSelector },
+      })
       .catch(ignoreNotFound);
     found.push(...(page?.items ?? []));
     from = page?.metadata.continue;

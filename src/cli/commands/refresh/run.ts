@@ -3,6 +3,7 @@ import { formatTime } from '../../../api/object/time.ts';
 import { workloadText, type Workload } from '../../../api/workload/workload.ts';
 import { refreshSettings, type RefreshOptions } from '../../refresh-options.ts';
 import type { Client } from '../../../kube/client/client.ts';
+import { structuredText } from '../../../operations/report.ts';
 import { columns } from '../../../operations/show/table.ts';
 import { ClusterView, type ClusterStandings } from '../../../refreshing/cluster-view.ts';
 import { forecast } from '../../../refreshing/forecast.ts';
@@ -13,12 +14,14 @@ import { podsOf } from '../../../controllers/pod-refresher/act.ts';
 import { shellWord } from '../../../quote.ts';
 import { printDocument, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
-import { readCluster } from './read-cluster.ts';
+import { readCluster, selectedWorkloads } from './read-cluster.ts';
 
 /** Flags of `countersign refresh plan`. */
 export interface RefreshPlanOptions extends UserOptions, RefreshOptions {
   readonly namespace?: string;
-  readonly output: 'table' | 'json';
+  /** Labels. */
+  readonly selector?: string;
+  readonly output: 'table' | 'name' | 'json' | 'yaml';
 }
 
 /** One workload that is not up to date, or cannot be told. */
@@ -38,8 +41,10 @@ export async function printPlan(options: RefreshPlanOptions): Promise<void> {
   const { client } = await connectUser(options, 'refresh');
   try {
     const { planned, current } = await planOf(client, options);
-    if (options.output === 'json') printDocument(`${JSON.stringify(planned, null, 2)}\n`);
-    else printText(text(planned, current, options.namespace));
+    const { output, namespace } = options;
+    if (output === 'json' || output === 'yaml') printDocument(structuredText(planned, output));
+    else if (output === 'name') printText(namesText(planned));
+    else printText(text(planned, current, namespace));
   } finally {
     await client.close();
   }
@@ -63,19 +68,25 @@ async function planOf(client: Client, options: RefreshPlanOptions): Promise<Plan
     podsOf: (standing) => podsOf({ client }, standing),
     budgetsOf: (namespace) => view.budgetsOf(namespace),
   });
-  const shown = inNamespace(found, options.namespace);
+  const { namespace, selector } = options;
+  const selected =
+    selector === undefined ? undefined : await selectedWorkloads(client, selector, namespace);
+  const shown = chosen(
+    found,
+    ({ metadata }) =>
+      (namespace === undefined || metadata.namespace === namespace) &&
+      (selected === undefined || selected.has(metadata.uid)),
+  );
   const planned = plannedRestarts(shown, verdicts);
   const named = new Set(planned.map(({ workload }) => workload));
   const current = shown.standings.filter(({ workload }) => !named.has(workloadText(workload)));
   return { planned, current: current.length };
 }
 
-function inNamespace(
+function chosen(
   { standings, invalid, unlabelled }: ClusterStandings,
-  namespace: string | undefined,
+  isShown: (workload: Workload) => boolean,
 ): ClusterStandings {
-  const isShown = ({ metadata }: Workload): boolean =>
-    namespace === undefined || metadata.namespace === namespace;
   return {
     standings: standings.filter(({ workload }) => isShown(workload)),
     invalid: invalid.filter(({ workload }) => isShown(workload)),
@@ -153,6 +164,15 @@ function text(
   if (planned.length === 0) return current === 0 ? nobody(namespace) : allCurrent(current);
   const rows = planned.map((each) => [each.workload, each.when, each.why]);
   return [...columns([['WORKLOAD', 'WHEN', 'WHY'], ...rows]), ''].join('\n');
+}
+
+/** As kubectl names them: `deployment.apps/web`, each once. */
+function namesText(planned: readonly PlannedRestart[]): string {
+  const names = planned.map(({ workload }) => {
+    const [kind = '', name = ''] = workload.split(/ [^/]*\//);
+    return `${kind.toLowerCase()}.apps/${name}\n`;
+  });
+  return [...new Set(names)].join('');
 }
 
 function allCurrent(count: number): string {

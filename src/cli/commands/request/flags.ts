@@ -4,6 +4,7 @@ import { KEY_TYPES } from '../../../vocabulary.ts';
 import type { RequestOptions } from './run.ts';
 import { durationFlag, gather } from '../../../app/flag-values.ts';
 import { PASSWORD_VARIABLE } from '../../pkcs12-password.ts';
+import { outputOption } from '../../list-options.ts';
 import { addUserOptions } from '../../user-client.ts';
 
 const DEFAULT_WAIT_SECONDS = 600;
@@ -57,6 +58,7 @@ export function addRequestCommand(root: Command): void {
         .argParser(durationFlag)
         .default(DEFAULT_WAIT_SECONDS, '10m'),
     )
+    .addOption(outputOption(['name']))
     .addHelpText('before', HELP);
   addUserOptions(command).action(async (options: RequestOptions) => {
     const { request } = await import('./run.ts');

@@ -22,9 +22,10 @@ import { issuedChain } from './issued-chain.ts';
 import { whyNobodyServes } from './served-names.ts';
 import { renderKubeconfig } from './kubeconfig-file.ts';
 import { preparePkcs12, type Pkcs12Options } from './pkcs12-file.ts';
+import { structuredText, type Output } from '../../../operations/report.ts';
 import type { KeyType } from '../../../vocabulary.ts';
 import { printable } from '../../../quote.ts';
-import { printText } from '../../terminal.ts';
+import { printDocument, printProgress, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 
 /** Flags of `countersign request`. */
@@ -42,6 +43,20 @@ export interface RequestOptions extends UserOptions, Pkcs12Options {
   readonly out: string;
   readonly csrName?: string;
   readonly timeout: number;
+  readonly output: Output | 'name';
+}
+
+/** What `-o json` and `-o yaml` print. */
+export interface WrittenFiles {
+  readonly certificateSigningRequest: string;
+  readonly signerName: string;
+  /** Paths. */
+  readonly files: {
+    readonly key: string;
+    readonly certificate: string;
+    readonly kubeconfig: string;
+    readonly pkcs12?: string;
+  };
 }
 
 const REQUESTS = resource(CSR_RESOURCE);
@@ -84,17 +99,21 @@ export async function request(options: RequestOptions): Promise<void> {
         throw error;
       },
     );
-    report(`certificatesigningrequest.certificates.k8s.io/${made.metadata.name} created`);
-    const answer = await issued(client, made, options.timeout * 1000);
+    progress(options, `${objectOf(made)} created`);
+    const answer = await issued(client, made, options);
     const certificate = issuedChain(answer, publicKeyOf(key));
     await replaceFile(`${base}.crt`, certificate);
     await writePkcs12?.(options.name, key, certificate);
     const kubeconfig = await kubeconfigOf(connection, options.name, certificate, pem);
     await replaceFile(`${base}.kubeconfig`, kubeconfig);
-    if (options.pkcs12 !== undefined) report(`wrote ${options.pkcs12}`);
-    report(
-      `wrote ${base}.crt and ${base}.kubeconfig; try: kubectl --kubeconfig ${base}.kubeconfig auth whoami`,
-    );
+    printWritten(options, {
+      certificateSigningRequest: made.metadata.name,
+      signerName: options.signer,
+      files: {
+        ...{ key: `${base}.key`, certificate: `${base}.crt`, kubeconfig: `${base}.kubeconfig` },
+        ...(options.pkcs12 === undefined ? {} : { pkcs12: options.pkcs12 }),
+      },
+    });
   } finally {
     await client.close();
   }
@@ -135,7 +154,7 @@ async function create(
 async function issued(
   client: Client,
   { metadata: { name }, spec }: CertificateSigningRequest,
-  timeoutMs: number,
+  options: RequestOptions,
 ): Promise<string> {
   const started = Date.now();
   let hinted = false;
@@ -148,12 +167,13 @@ async function issued(
     if (certificate !== '') return Buffer.from(certificate, 'base64').toString();
     if (isFinished(csr)) throw refused(csr);
     const waited = Date.now() - started;
-    if (waited > timeoutMs) throw late(name);
+    if (waited > options.timeout * 1000) throw late(name);
     if (!hinted && waited > HINT_MS) {
       hinted = true;
       const nobody = await whyNobodyServes(client, spec.signerName);
-      if (nobody !== undefined) report(nobody);
-      report(
+      if (nobody !== undefined) progress(options, nobody);
+      progress(
+        options,
         `waiting for approval; kubectl describe csr ${name} says why, and kubectl certificate approve ${name} approves it`,
       );
     }
@@ -195,6 +215,29 @@ function late(name: string): SignerError {
   });
 }
 
-function report(line: string): void {
+function objectOf({ metadata }: CertificateSigningRequest): string {
+  return `certificatesigningrequest.certificates.k8s.io/${metadata.name}`;
+}
+
+function printWritten({ output }: RequestOptions, written: WrittenFiles): void {
+  const { files, certificateSigningRequest } = written;
+  if (output === 'json' || output === 'yaml') printDocument(structuredText(written, output));
+  else if (output === 'name') {
+    printText(`certificatesigningrequest.certificates.k8s.io/${certificateSigningRequest}\n`);
+  } else {
+    if (files.pkcs12 !== undefined) say(`wrote ${files.pkcs12}`);
+    say(
+      `wrote ${files.certificate} and ${files.kubeconfig}; try: kubectl --kubeconfig ${files.kubeconfig} auth whoami`,
+    );
+  }
+}
+
+/** What programs read is on stdout alone. */
+function progress({ output }: RequestOptions, line: string): void {
+  if (output === 'text') say(line);
+  else printProgress(line);
+}
+
+function say(line: string): void {
   printText(`${printable(line)}\n`);
 }

@@ -2,7 +2,8 @@
 import { Option, type Command } from 'commander';
 import { REVOCATION_CODES } from '../../../api/acme/names.ts';
 import { gather } from '../../../app/flag-values.ts';
-import { CERTIFICATE_SOURCES, OUTPUTS } from '../../../operations/report.ts';
+import { CERTIFICATE_SOURCES } from '../../../operations/report.ts';
+import { outputOption } from '../../list-options.ts';
 import { REVOCATION_REASONS } from '../../../vocabulary.ts';
 import { addUserOptions } from '../../user-client.ts';
 import type { RevokeCertificatesOptions } from './run.ts';
@@ -48,9 +49,7 @@ export function addRevokeCommand(root: Command): void {
     )
     .option('--allow-renewal', 'let their holders get new certificates', false)
     .option('--dry-run', 'print the plan, and write nothing', false)
-    .addOption(
-      new Option('-o, --output <format>', 'output format').choices(OUTPUTS).default('text'),
-    )
+    .addOption(outputOption(['name']))
     .option('-n, --namespace <name>', 'namespace of the Order')
     .option('--force', 'an Order: also where its certificate is in use', false)
     .addHelpText('before', HELP);

@@ -45,7 +45,7 @@ export interface RevokeCertificatesOptions extends UserOptions {
   readonly reason: string;
   readonly allowRenewal: boolean;
   readonly dryRun: boolean;
-  readonly output: Output;
+  readonly output: Output | 'name';
   readonly namespace?: string;
   readonly force: boolean;
 }
@@ -86,8 +86,11 @@ export async function runRevokeCommand(
   try {
     const now = Date.now() - client.clockOffset();
     const report = await revokeCertificates(client, sourcesOf(client, options, now), options, now);
-    if (options.output === 'text') printText(textOf(report));
-    else printDocument(structuredText(report, options.output));
+    const { output } = options;
+    if (output === 'text') printText(textOf(report));
+    else if (output === 'name') {
+      printText(report.revocations.map(nameLine).join(''));
+    } else printDocument(structuredText(report, output));
     return report.outcome === 'refused' ? EXIT_REFUSED : 0;
   } finally {
     await client.close();
@@ -192,6 +195,10 @@ async function write(
   } catch (error) {
     if (!(error instanceof KubeError) || error.code !== 'KUBE_ALREADY_EXISTS') throw error;
   }
+}
+
+function nameLine({ metadata }: RevocationPlan['revocations'][number]): string {
+  return `revocation.countersign.dev/${metadata.name}\n`;
 }
 
 function textOf(report: RevokeReport): string {
