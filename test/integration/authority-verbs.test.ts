@@ -68,18 +68,33 @@ async function inPhase(phase: AuthorityStatus['phase']): Promise<AuthorityStatus
 
 test('show says which CA signs and since when it is served, as a table and as YAML', async () => {
   await until('the bundle is served', WAIT_MS, async () => {
-    const { stdout } = await verb(['show', 'workload']);
-    return /^workload +sha256:[0-9a-f]{16} +Active +\S+Z +\S+Z +- +\S+Z +/m.test(stdout);
+    const { stdout } = await verb(['show', 'example.com/workload', '-o', 'wide']);
+    return /^workload +True +sha256:[0-9a-f]{16} +Active +in \d+\w .* example\.com\/workload +\S+Z +\S+Z +- +\S+Z$/m.test(
+      stdout,
+    );
   });
   const { stdout } = await verb(['show', '-o', 'yaml']);
   const { items } = parse(stdout) as { items: readonly SignerSummary[] };
   assert.deepEqual(
-    items.map(({ name, authority, ready }) => [name, authority, ready]),
+    items.map(({ name, authority, ready }) => [
+      name,
+      authority,
+      `${ready.status}: ${ready.reason}`,
+    ]),
     [
       ['people', 'secret', 'True: Checked'],
       ['workload', 'managed', 'True: Checked'],
     ],
   );
+});
+
+test('show takes labels, which the API server evaluates, and prints names', async () => {
+  const named = async (...flags: string[]): Promise<string> =>
+    (await verb(['show', '-o', 'name', ...flags])).stdout;
+  assert.equal(await named('people'), 'clustersigner.countersign.dev/people\n');
+  assert.equal(await named('-l', 'no=such'), '');
+  assert.equal((await verb(['show', '-l', 'a b'])).code, 1);
+  assert.equal((await verb(['show', 'example.com/nobody'])).code, 1);
 });
 
 test('prepare --dry-run is validated by the API server and changes nothing', async () => {

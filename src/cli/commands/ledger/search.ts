@@ -35,16 +35,21 @@ export async function runSearch(options: SearchOptions): Promise<number> {
   } finally {
     await client.close();
   }
-  if (output === 'json' || output === 'yaml') {
-    printDocument(structuredText(listOf(items, next), output));
-  }
-  if (output === 'name') printText(namesText(items));
-  if ((output === 'table' || output === 'wide') && count > 0) {
-    printText(tableText(items, output === 'wide'));
-  }
+  if (isWhole) printWhole(output, items, next);
   if (count === 0) printProgress('no record is found');
   if (next !== undefined) printProgress(`there may be more: --continue ${next}`);
   return count === 0 ? EXIT_REFUSED : 0;
+}
+
+function printWhole(
+  output: Exclude<SearchOptions['output'], 'csv' | 'pem'>,
+  items: readonly RecordObject[],
+  next: string | undefined,
+): void {
+  if (output === 'json' || output === 'yaml') {
+    printDocument(structuredText(listOf(items, next), output));
+  } else if (output === 'name') printText(namesText(items));
+  else if (items.length > 0) printText(tableText(items, output === 'wide'));
 }
 
 function printRows(output: 'csv' | 'pem', items: readonly RecordObject[], isFirst: boolean): void {
