@@ -35,6 +35,7 @@ What values.schema.json cannot say, with the words of src/manifests/values/check
 {{- include "countersign.checkPlaces" (list "acme.secrets" $values.acme.secrets $notThere) -}}
 {{- include "countersign.checkPlaces" (list "acme.solverSecrets" $values.acme.solverSecrets $notThere) -}}
 {{- include "countersign.checkCalled" $values.acme -}}
+{{- include "countersign.checkLedger" (list . (append $notThere "kube-system")) -}}
 {{- end -}}
 
 {{- define "countersign.checkSigner" -}}

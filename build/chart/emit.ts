@@ -15,7 +15,9 @@ import {
   ADDRESS,
   DNS_PLACE,
   KEYS,
+  LEDGER_DATABASE,
   LEDGER_MODE,
+  MONITORED_PLACE,
   NAMESPACE,
   PLACED_SECRET,
   PROVIDER,
@@ -112,9 +114,11 @@ const TEXTS: readonly (readonly [text: string, action: string])[] = [
   [TEAM, '{{ $team.namespace }}'],
   [ACME_TEAM, '{{ $team.namespace }}'],
   [DNS_PLACE, '{{ $team.namespace }}'],
+  [MONITORED_PLACE, '{{ $team.namespace }}'],
   [PROVIDER, '{{ .group }}'],
   [PROVIDER_SOLVER, '{{ .solver }}'],
   [LEDGER_MODE, '{{ $.Values.ledger.mode }}'],
+  [LEDGER_DATABASE, '{{ $.Values.ledger.postgres.secret }}'],
 ];
 
 /** Items of lists that are there under a condition. */

@@ -9,6 +9,7 @@ import {
   ACME_TEAM,
   DNS_PLACE,
   KEYS,
+  MONITORED_PLACE,
   NAMESPACE,
   SECRET,
   TEAM,
@@ -40,6 +41,9 @@ Made from src/manifests by make chart: do not edit.
 {{- $names := include "countersign.names" . | fromJson }}
 `;
 
+/** Whether the ledger keeps its records on a volume. */
+const ON_VOLUME = 'not $.Values.ledger.postgres.secret';
+
 /** Path below templates/ → text. */
 export function templates(): ReadonlyMap<string, string> {
   return new Map(
@@ -56,9 +60,9 @@ function documentsByFile(): ReadonlyMap<string, Documents> {
   const withAcme = (
     namespacedSigners: boolean,
     affinity: boolean,
-    ledger: boolean,
+    of: Pick<Variant, 'ledger' | 'postgres'>,
   ): ReadonlyMap<string, unknown> => {
-    const variant = { namespacedSigners, affinity, ledger };
+    const variant = { namespacedSigners, affinity, ...of };
     const yes = varyFiles(
       '$names.renewCertificates',
       files({ ...variant, acme: true, renews: true }),
@@ -73,14 +77,20 @@ function documentsByFile(): ReadonlyMap<string, Documents> {
       ]),
     );
   };
-  const withLedger = (signers: boolean, affinity: boolean): ReadonlyMap<string, unknown> =>
+  const withLedger = (
+    signers: boolean,
+    affinity: boolean,
+    postgres: boolean,
+  ): ReadonlyMap<string, unknown> =>
     varyFiles(
       '$names.ledger',
-      withAcme(signers, affinity, true),
-      withAcme(signers, affinity, false),
+      withAcme(signers, affinity, { ledger: true, postgres }),
+      withAcme(signers, affinity, { ledger: false, postgres }),
     );
+  const withDatabase = (signers: boolean, affinity: boolean): ReadonlyMap<string, unknown> =>
+    varyFiles(ON_VOLUME, withLedger(signers, affinity, false), withLedger(signers, affinity, true));
   const withAffinity = (signers: boolean): ReadonlyMap<string, unknown> =>
-    varyFiles('$settings.affinity', withLedger(signers, true), withLedger(signers, false));
+    varyFiles('$settings.affinity', withDatabase(signers, true), withDatabase(signers, false));
   const all = varyFiles('$names.namespacedSigners', withAffinity(true), withAffinity(false));
   return all as ReadonlyMap<string, Documents>;
 }
@@ -106,8 +116,11 @@ function template(file: string, documents: Documents): string {
 
 function documentLines(document: unknown): readonly string[] {
   if (document instanceof Either) {
-    // Only Signers have objects of their own; the loop over their namespaces is empty without them.
-    return documentLines(document.yes);
+    // Only Signers and a volume are objects of their own; the loop over namespaces is empty without Signers.
+    const lines = documentLines(document.yes);
+    return document.condition === ON_VOLUME
+      ? [`{{- if ${ON_VOLUME} }}`, ...lines, '{{- end }}']
+      : lines;
   }
   if (!isObject(document)) throw new TypeError('a document is no object');
   const { kind, metadata } = document;
@@ -128,6 +141,7 @@ const PLACES: Readonly<Record<string, string>> = {
   [TEAM]: '$names.teams',
   [ACME_TEAM]: '$names.acmeTeams',
   [DNS_PLACE]: '$names.dnsPlaces',
+  [MONITORED_PLACE]: '$names.monitoredPlaces',
 };
 
 /** Without a Secret there would be a rule without names, which means all of them. */

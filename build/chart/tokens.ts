@@ -23,6 +23,7 @@ export const EXTERNAL = '⟦external⟧';
 /** Secrets of AcmeSigners and of solvers, in the namespaces of a loop of their own. */
 export const ACME_TEAM = '⟦acme-team⟧';
 export const DNS_PLACE = '⟦dns-place⟧';
+export const MONITORED_PLACE = '⟦monitored-place⟧';
 export const PLACED_SECRET = '⟦placed-secret⟧';
 /** The API of a DNS provider. */
 export const PROVIDER = '⟦provider⟧';
@@ -56,6 +57,8 @@ export const KEYS = '⟦keys⟧';
 
 /** How components record in the ledger. */
 export const LEDGER_MODE = '⟦ledger-mode⟧';
+/** The Secret with the credentials of its PostgreSQL. */
+export const LEDGER_DATABASE = '⟦ledger-database⟧';
 
 /** What a token of a setting asks for. */
 export type Wanted =
@@ -94,6 +97,8 @@ export interface Variant {
   readonly affinity: boolean;
   /** Whether components record in a ledger. */
   readonly ledger: boolean;
+  /** Whether the ledger has a PostgreSQL in place of a volume. */
+  readonly postgres: boolean;
   /** Whether the component acme is there, and whether it marks Certificates. */
   readonly acme: boolean;
   readonly renews: boolean;
@@ -115,6 +120,7 @@ export function symbolicPlan({
   namespacedSigners,
   affinity,
   ledger,
+  postgres,
   acme,
   renews,
   podServices,
@@ -136,6 +142,7 @@ export function symbolicPlan({
     alerts: { labels: labels('$.Values.alerts.labels') },
     dashboards: { labels: labels('$.Values.dashboards.labels') },
     ...(ledger ? { ledgerMode: LEDGER_MODE } : {}),
+    ...(postgres ? { ledgerPostgres: LEDGER_DATABASE } : {}),
     ledgerArguments: ['⟦more $names.ledgerArgs⟧'],
     ledgerStorage: {
       size: hole('quote', '$.Values.ledger.storage.size'),
@@ -156,6 +163,7 @@ export function symbolicPlan({
       dnsWebhooks: [{ group: PROVIDER, solver: PROVIDER_SOLVER }],
       ...(acme ? { acme: { ...SYMBOLIC_ACME, renewCertificates: renews } } : {}),
       injection: [PROFILE],
+      monitoredSecrets: [{ namespace: MONITORED_PLACE, name: PLACED_SECRET }],
       caBundles: CA_BUNDLES.map(([value, resource]) => ({ resource, name: caBundleToken(value) })),
     },
     acme: {

@@ -29,7 +29,8 @@ export function vary(condition: string, yes: unknown, no: unknown): unknown {
 }
 
 function varyLists(condition: string, yes: readonly unknown[], no: readonly unknown[]): unknown {
-  if (yes.length === no.length) return yes.map((each, index) => vary(condition, each, no[index]));
+  if (yes.length === no.length)
+    return yes.map((each, index) => varyItem(condition, each, no[index]));
   let next = 0;
   const items = yes.map((each) => {
     if (!isSame(each, no[next])) return new Either(condition, each, undefined);
@@ -38,6 +39,12 @@ function varyLists(condition: string, yes: readonly unknown[], no: readonly unkn
   });
   if (next < no.length) throw new TypeError(`an item is only there without ${condition}`);
   return items;
+}
+
+/** What has another name is another item, such as a volume: nothing of it is merged. */
+function varyItem(condition: string, yes: unknown, no: unknown): unknown {
+  const isOther = isObject(yes) && isObject(no) && yes['name'] !== no['name'];
+  return isOther ? new Either(condition, yes, no) : vary(condition, yes, no);
 }
 
 /** Equal, the same Kubernetes object, or a rule with other names. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The CustomResourceDefinition of Countersign: values of the chart, under the same names. */
+import { OMITTABLE_FIELDS } from '../../src/vocabulary.ts';
 import { MAX_SIGNER_NAME } from '../../src/api/signer/signer-name.ts';
 import {
   DNS_LABEL,
@@ -85,6 +86,54 @@ const ACME = object(
   },
 );
 
+const LEDGER = object([], 'The ledger, where the component is enabled.', {
+  mode: oneOf(
+    ['off', 'required', 'best-effort'],
+    `How components record in it. Default: best-effort. ${BY_FLAG}`,
+  ),
+  storage: object([], 'A ReadWriteOnce volume, which stays.', {
+    size: text(64, 'Of the volume. Default: 10Gi.'),
+    className: text(253, 'StorageClass. Default: that of the cluster.', { minLength: 0 }),
+  }),
+  postgres: object([], `A PostgreSQL in place of the volume. ${BY_FLAG}`, {
+    secret: objectName(
+      'Name of a Secret in the namespace of the components: key url, the whole URL, or password.',
+    ),
+    url: text(2000, 'URL without a password. Default: the key url says it.', { minLength: 0 }),
+    ownCa: flag('Trust only the CAs in the key ca.crt of that Secret.'),
+  }),
+  checkpoints: object(
+    [],
+    `Where checkpoints go outside the cluster; their keys are in Secret countersign-ledger-checkpoints. ${BY_FLAG}`,
+    {
+      webhook: text(2000, 'An https URL that each checkpoint is POSTed to.', { minLength: 0 }),
+      signWebhook: flag('Sign what is sent there with the key webhook-secret.'),
+      objectStore: flag('PUT each checkpoint to the pre-signed URL in the key object-url.'),
+      witnesses: list(
+        16,
+        'Witnesses (C2SP tlog-witness).',
+        text(2000, 'Its <name>+<key ID>+<base64>@<https URL>.'),
+      ),
+      ownCa: flag('Trust only the CAs in the key ca.crt.'),
+      interval: text(16, 'How long at least between two of them. Default: 1m.', {
+        pattern: '^[0-9]+[smhd]$',
+      }),
+    },
+  ),
+  monitoredSecrets: placedSecrets(
+    'Secrets whose certificates it compares with the records, and may then read.',
+    'The namespace of the Secret.',
+  ),
+  retention: text(16, `How long records are kept: 400d. Default: for ever. ${BY_FLAG}`, {
+    pattern: '^[0-9]+[smhd]$',
+  }),
+  omit: list(
+    16,
+    `Members of records that are not kept. ${BY_FLAG}`,
+    oneOf([...OMITTABLE_FIELDS], 'One member.'),
+  ),
+});
+
 const SPEC = object(['version'], 'What is installed. The namespaces are flags of the operator.', {
   version: text(
     64,
@@ -132,6 +181,7 @@ const SPEC = object(['version'], 'What is installed. The namespaces are flags of
     ),
   }),
   acme: ACME,
+  ledger: LEDGER,
   podServices: flag(
     'Let pcr-issuer read pods and Services, for signers with spec.pods.services, labels or ipAddresses.',
   ),

@@ -159,12 +159,12 @@ function onOneVolume(
 ): readonly Outcome[] {
   const required = recording.filter((each) => modeOf(each) === 'required');
   const ledger = all.find(({ component }) => component === 'ledger');
-  const isOnOne = ledger?.args.every((each) => !each.startsWith('--database-url')) === true;
+  const isOnOne = ledger?.args.every((each) => !/^--database(-url)?=/.test(each)) === true;
   if (required.length === 0 || !isOnOne) return [];
   return [
     warning(
       `the ledger is on one volume (SQLite), and ${namesOf(required)} answer only what is recorded: while its node is lost nothing is issued`,
-      'give it a PostgreSQL database (--database-url), or set ledger.mode=best-effort; or accept that the volume moves to another node first',
+      'give it a PostgreSQL database (ledger.postgres.secret), or set ledger.mode=best-effort; or accept that the volume moves to another node first',
       'deployment/countersign-ledger',
     ),
   ];

@@ -4,15 +4,16 @@ import { isInCluster, type ComponentOptions } from '../app/component-options.ts'
 import { durationFlag, gather, parsedFlag } from '../app/flag-values.ts';
 import { parseGrant } from '../app/ledger/options.ts';
 import { addCheckpointOptions, type CheckpointOptions } from './checkpoint-options.ts';
+import { addDatabaseOptions, type DatabaseOptions } from './database-options.ts';
 import type { AppendGrant } from '../controllers/ledger/grants.ts';
 import { OMITTABLE_FIELDS, type OmittableField } from '../vocabulary.ts';
 
 /** The flags of the component `ledger`. */
-export interface LedgerComponentOptions extends ComponentOptions, CheckpointOptions {
+export interface LedgerComponentOptions
+  extends ComponentOptions, CheckpointOptions, DatabaseOptions {
   readonly listenLedger: string;
   readonly listenCrl: string;
   readonly data: string;
-  readonly databaseUrl?: string;
   readonly origin: string;
   readonly appender: readonly AppendGrant[];
   readonly monitoredSecret: readonly string[];
@@ -30,7 +31,7 @@ const MONITOR_PATIENCE_SECONDS = 300;
 /** Adds those of {@link LedgerComponentOptions} that the other components do not have. */
 export function addLedgerComponentOptions(command: Command, environment = process.env): Command {
   const host = isInCluster(environment) ? '0.0.0.0' : '127.0.0.1';
-  return addCheckpointOptions(addKeepingOptions(command))
+  return addCheckpointOptions(addKeepingOptions(addStoreOptions(command)))
     .option(
       '--listen-ledger <host:port>',
       'address where components append, and where the logs are served as files; TLS with --serving-certificate',
@@ -40,15 +41,6 @@ export function addLedgerComponentOptions(command: Command, environment = proces
       '--listen-crl <host:port>',
       'address where the CRLs of ClusterSigners with profile.crl are served over plain HTTP: they are signed',
       `${host}:${CRL_PORT}`,
-    )
-    .option(
-      '--data <directory>',
-      'directory of the SQLite database, on a disk of this machine: never NFS',
-      '/var/lib/countersign',
-    )
-    .option(
-      '--database-url <file>',
-      'file with the URL of a PostgreSQL database (postgresql://…), in place of SQLite',
     )
     .option(
       '--origin <name>',
@@ -80,6 +72,17 @@ export function addLedgerComponentOptions(command: Command, environment = proces
         ])
         .default([]),
     );
+}
+
+/** Where the records are. */
+function addStoreOptions(command: Command): Command {
+  return addDatabaseOptions(
+    command.option(
+      '--data <directory>',
+      'directory of the SQLite database, on a disk of this machine: never NFS',
+      '/var/lib/countersign',
+    ),
+  );
 }
 
 /** What is kept of records, and for how long. */

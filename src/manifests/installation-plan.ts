@@ -51,6 +51,8 @@ export interface OptionalParts {
   readonly ledgerMode?: 'required' | 'best-effort';
   /** The volume of the ledger: a quantity, and a StorageClass where it is not the cluster's default. */
   readonly ledgerStorage?: { readonly size: string; readonly className?: string };
+  /** The Secret with the credentials of the ledger's PostgreSQL; absent: SQLite on the volume. */
+  readonly ledgerPostgres?: string;
   /** Arguments of the ledger: where its checkpoints go outside the cluster, what it keeps, and for how long. */
   readonly ledgerArguments?: readonly string[];
   readonly alerts?: { readonly labels: Readonly<Record<string, string>> };

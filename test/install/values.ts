@@ -3,6 +3,7 @@
 import { ACME_BAD, ACME_GOOD } from './acme-values.ts';
 
 import { BAD_INJECTION, GOOD_INJECTION } from './injection-values.ts';
+import { BAD_LEDGER, GOOD_LEDGER } from './ledger-values.ts';
 
 const ONE = { signers: [{ name: 'example.com/workload' }] };
 const DIGEST = `sha256:${'0123456789abcdef'.repeat(4)}`;
@@ -38,24 +39,7 @@ export const GOOD: Readonly<Record<string, readonly [values: object, namespace?:
       ],
     },
   ],
-  'checkpoints that leave the cluster': [
-    {
-      ...ONE,
-      components: { ledger: { enabled: true } },
-      ledger: {
-        checkpoints: {
-          webhook: 'https://hooks.example.com/checkpoints?a=b&c=%2F',
-          signWebhook: true,
-          objectStore: true,
-          witnesses: [`witness.example/a+0123abcd+${'A'.repeat(44)}@https://witness.example/a/`],
-          ownCa: true,
-          interval: '10s',
-        },
-        retention: '400d',
-        omit: ['request', 'groups'],
-      },
-    },
-  ],
+  ...GOOD_LEDGER,
   'every kind of object with a caBundle': [
     {
       ...ONE,
@@ -250,6 +234,7 @@ export const BAD: Readonly<Record<string, readonly [values: object, says: RegExp
   ],
   ...ACME_BAD,
   ...BAD_INJECTION,
+  ...BAD_LEDGER,
   'a label of ours': [
     { ...ONE, components: { signer: { labels: { 'app.kubernetes.io/name': 'x' } } } },
     /components\/signer\/labels/,

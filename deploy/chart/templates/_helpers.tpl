@@ -92,6 +92,7 @@ countersign-system
       "secrets" $secrets
       "teams" (include "countersign.places" .Values.namespacedSigners.secrets | fromJsonArray)
       "enabled" $enabled
+      "monitoredPlaces" (include "countersign.places" .Values.ledger.monitoredSecrets | fromJsonArray)
       "ledgerArgs" (include "countersign.ledgerArgs" .Values.ledger | fromJsonArray)
       "ledger" (and (get $enabled "ledger") (ne .Values.ledger.mode "off"))
       "namespacedSigners" .Values.namespacedSigners.enabled
@@ -219,17 +220,29 @@ countersign-system
 {{- /* Of .Values.ledger: the arguments that ledgerOf makes (src/manifests/values/plan.ts). */}}
 {{- define "countersign.ledgerArgs" -}}
 {{- $directory := "/run/countersign/checkpoints" -}}
+{{- $database := "/run/countersign/database" -}}
 {{- $all := list -}}
+{{- if .postgres.secret -}}
+{{- if .postgres.url -}}
+{{- $all = append $all (printf "--database=%s" .postgres.url) -}}
+{{- $all = append $all (printf "--database-password=%s/password" $database) -}}
+{{- else -}}
+{{- $all = append $all (printf "--database-url=%s/url" $database) -}}
+{{- end -}}
+{{- if .postgres.ownCa -}}{{- $all = append $all (printf "--database-ca=%s/ca.crt" $database) -}}{{- end -}}
+{{- end -}}
+{{- $before := len $all -}}
 {{- with .checkpoints -}}
 {{- with .webhook -}}{{- $all = append $all (printf "--checkpoint-webhook=%s" .) -}}{{- end -}}
 {{- if .signWebhook -}}{{- $all = append $all (printf "--checkpoint-webhook-secret=%s/webhook-secret" $directory) -}}{{- end -}}
 {{- if .objectStore -}}{{- $all = append $all (printf "--checkpoint-object=%s/object-url" $directory) -}}{{- end -}}
 {{- range .witnesses -}}{{- $all = append $all (printf "--witness=%s" .) -}}{{- end -}}
 {{- if .ownCa -}}{{- $all = append $all (printf "--checkpoint-ca=%s/ca.crt" $directory) -}}{{- end -}}
-{{- if $all -}}{{- $all = append $all (printf "--checkpoint-interval=%s" .interval) -}}{{- end -}}
+{{- if gt (len $all) $before -}}{{- $all = append $all (printf "--checkpoint-interval=%s" .interval) -}}{{- end -}}
 {{- end -}}
 {{- with .retention -}}{{- $all = append $all (printf "--retention=%s" .) -}}{{- end -}}
 {{- range .omit -}}{{- $all = append $all (printf "--omit=%s" .) -}}{{- end -}}
+{{- range .monitoredSecrets -}}{{- $all = append $all (printf "--monitored-secret=%s/%s" .namespace .name) -}}{{- end -}}
 {{- toJson $all -}}
 {{- end -}}
 

@@ -46,6 +46,27 @@ export interface CountersignSpec {
     readonly networks?: readonly string[];
     readonly http01Zones?: readonly string[];
   };
+  /** The ledger, where the component is enabled. */
+  readonly ledger?: {
+    readonly mode?: 'off' | 'required' | 'best-effort';
+    readonly storage?: { readonly size?: string; readonly className?: string };
+    readonly postgres?: {
+      readonly secret?: string;
+      readonly url?: string;
+      readonly ownCa?: boolean;
+    };
+    readonly checkpoints?: {
+      readonly webhook?: string;
+      readonly signWebhook?: boolean;
+      readonly objectStore?: boolean;
+      readonly witnesses?: readonly string[];
+      readonly ownCa?: boolean;
+      readonly interval?: string;
+    };
+    readonly monitoredSecrets?: readonly { readonly namespace: string; readonly name: string }[];
+    readonly retention?: string;
+    readonly omit?: readonly string[];
+  };
   readonly servingSigner?: { readonly create?: boolean };
   readonly whoMayRequest?: boolean;
   /** Settings of all components; each may override them. */

@@ -14,7 +14,6 @@ import { grantsOf } from '../../controllers/ledger/grants.ts';
 import { createLedger } from '../../controllers/ledger/index.ts';
 import { SignerError } from '../../errors.ts';
 import {
-  openPostgres,
   openStore,
   openWorkerStore,
   parseWitnessKey,
@@ -24,6 +23,8 @@ import { openDestinations } from '../../controllers/ledger/publishing/open.ts';
 import { clock } from '../../app/process.ts';
 import { VERSION } from '../../app/version.ts';
 import type { CheckpointOptions } from '../checkpoint-options.ts';
+import { namesPostgres } from '../database-options.ts';
+import { openNamedPostgres } from '../open-postgres.ts';
 import type { LedgerComponentOptions } from '../ledger-options.ts';
 
 const ONE_VOLUME =
@@ -42,6 +43,7 @@ export async function run(options: LedgerComponentOptions): Promise<void> {
     const outside = await openPlaces(options, store);
     const ledger = createLedger({
       ...{ component, store, namespace, prefix: options.origin, outside },
+      shared: namesPostgres(options),
       monitor: {
         ...{ podCertificateRequests, secrets: options.monitoredSecret },
         patienceSeconds: options.monitorPatience,
@@ -53,7 +55,7 @@ export async function run(options: LedgerComponentOptions): Promise<void> {
       await store.close();
       throw error;
     });
-    if (options.databaseUrl === undefined) log.info({ data: options.data }, ONE_VOLUME);
+    if (!namesPostgres(options)) log.info({ data: options.data }, ONE_VOLUME);
     log.info({ port: port.port }, 'components can append');
     const crls = await openCrlPort(options.listenCrl, ledger.lists);
     log.info({ port: crls.port }, 'serves CRLs');
@@ -107,12 +109,11 @@ async function openPlaces(
   return { ...places, intervalSeconds: options.checkpointInterval };
 }
 
-async function storeOf({ data, databaseUrl }: LedgerComponentOptions): Promise<LedgerStore> {
-  if (databaseUrl === undefined) {
-    // The program itself: as a worker it runs the store (main.ts).
-    return openWorkerStore(join(data, 'ledger.db'), pathToFileURL(process.argv[1] ?? ''));
-  }
-  return openStore(openPostgres((await readFile(databaseUrl, 'utf8')).trim()));
+async function storeOf(options: LedgerComponentOptions): Promise<LedgerStore> {
+  const postgres = await openNamedPostgres(options);
+  if (postgres !== undefined) return openStore(postgres);
+  // The program itself: as a worker it runs the store (main.ts).
+  return openWorkerStore(join(options.data, 'ledger.db'), pathToFileURL(process.argv[1] ?? ''));
 }
 
 function withoutNamespace(): SignerError {

@@ -9,12 +9,12 @@ import {
   type Appending,
   type LedgerRecord,
   type LedgerStore,
+  type LogNaming,
 } from '../../ledger/index.ts';
 import type { OmittableField } from '../../vocabulary.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { componentOf, type WhoIs } from './callers.ts';
 import { refusalOf, type AppendGrants } from './grants.ts';
-import type { LogKey } from './log-key.ts';
 
 /** What a batch is taken with. */
 export interface AppendInit {
@@ -24,12 +24,10 @@ export interface AppendInit {
   readonly grants: AppendGrants;
   /** Members of records that are not kept. */
   readonly omitted: ReadonlySet<OmittableField>;
-  /** What the origins of logs begin with. */
-  readonly prefix: string;
   /** Of the components whose tokens count. */
   readonly namespace: string;
-  /** Nothing while this replica does not lead, or has no key yet. */
-  readonly key: () => LogKey | undefined;
+  /** Nothing while this replica does not append, or has no key yet. */
+  readonly naming: () => LogNaming | undefined;
 }
 
 /** An answer to a component. */
@@ -48,8 +46,8 @@ export async function appendFor(
   body: string,
 ): Promise<AppendAnswer> {
   const { component, namespace } = init;
-  const key = init.key();
-  if (key === undefined)
+  const naming = init.naming();
+  if (naming === undefined)
     return refuse(component, 503, 'this replica does not lead, or has no key yet');
   try {
     const username = await init.whoIs(token);
@@ -61,7 +59,7 @@ export async function appendFor(
     }
     const sent = parsed(body);
     if (sent === undefined) return refuse(component, 400, 'the body is no list of records');
-    const results = await appended(init, key, { sender, username }, sent);
+    const results = await appended(init, naming, { sender, username }, sent);
     return { status: 200, body: encodeAnswer(results) };
   } catch (error) {
     if (!(error instanceof SignerError)) throw error;
@@ -81,8 +79,8 @@ interface Sender {
 }
 
 async function appended(
-  { component, store, grants, prefix, omitted }: AppendInit,
-  { publicKey }: LogKey,
+  { component, store, grants, omitted }: AppendInit,
+  naming: LogNaming,
   { sender, username }: Sender,
   sent: readonly unknown[],
 ): Promise<readonly (SignerError | undefined)[]> {
@@ -98,7 +96,7 @@ async function appended(
           },
         ],
   );
-  const context = { naming: { prefix, publicKey }, now: component.clock() };
+  const context = { naming, now: component.clock() };
   const kept = batch.length === 0 ? [] : await store.append(batch, context);
   let next = 0;
   return judged.map((each) => {

@@ -26,6 +26,8 @@ export interface LedgerInit {
   readonly component: Component;
   readonly store: LedgerStore;
   readonly grants: AppendGrants;
+  /** Whether several replicas have the same records: then each appends, and who leads signs. */
+  readonly shared: boolean;
   /** What the origins of logs begin with. */
   readonly prefix: string;
   /** Of the components. */
@@ -65,16 +67,19 @@ export function createLedger(init: LedgerInit): Ledger {
   const front = createFrontProxySource(component);
   const wakeup = createWakeup(component.delay);
   const key = (): LogKey | undefined => writing.key;
+  const leads = (): boolean => writing.leads && key() !== undefined;
   const naming = (): LogNaming | undefined => {
     const { publicKey } = key() ?? {};
-    return publicKey === undefined ? undefined : { prefix: init.prefix, publicKey };
+    if (publicKey === undefined) return undefined;
+    return { prefix: init.prefix, publicKey, follows: !writing.leads };
   };
-  const monitor = createMonitor({ ...init, ...init.monitor, leads: () => key() !== undefined });
+  const monitor = createMonitor({ ...init, ...init.monitor, leads });
   const lists = createLists(component);
   const { retentionSeconds: seconds } = init;
   const { signers } = monitor;
-  const retention = createRetention({ component, store, seconds, signers, naming });
-  const publisher = publisherOf(init, () => key() !== undefined);
+  const ofLeader = (): LogNaming | undefined => (leads() ? naming() : undefined);
+  const retention = createRetention({ component, store, seconds, signers, naming: ofLeader });
+  const publisher = publisherOf(init, leads);
   const writing = new Writing(init, () => {
     publisher.wake();
   });
@@ -85,10 +90,10 @@ export function createLedger(init: LedgerInit): Ledger {
 
   return {
     permissions: () => permissions(namesOf(init, lists)),
-    // Only who leads appends: the Service leads to no other replica.
+    // The Service leads to nobody who does not append.
     notReady: () => (key() === undefined ? [writing.fault ?? NOT_LEADING] : []),
     warnings: () => [...faultOf(writing), ...parts.flatMap((part) => part.warnings())],
-    append: (token, body) => appendFor({ ...init, whoIs, key }, token, body),
+    append: (token, body) => appendFor({ ...init, whoIs, naming }, token, body),
     file: (path) => logFile(store, path),
     lists,
     api: createLedgerApi({ component, store, front, naming }),
@@ -115,12 +120,14 @@ function publisherOf({ component, store, outside }: LedgerInit, leads: () => boo
   return createPublisher({ component, store, destinations, intervalSeconds, leads });
 }
 
-/** Whether this replica appends and signs. */
+/** Whether this replica appends, and whether it signs. */
 class Writing {
   readonly #init: LedgerInit;
   readonly #onPublished: () => void;
   #key: LogKey | undefined;
-  /** Why it does not, or signs no checkpoint. */
+  /** Whether it led when the key was read. */
+  #led = false;
+  /** Why it does not append, or signs no checkpoint. */
   fault: string | undefined = NOT_LEADING;
 
   /** @param onPublished - called when checkpoints are in the ConfigMap */
@@ -129,26 +136,26 @@ class Writing {
     this.#onPublished = onPublished;
   }
 
-  /** Nothing while another replica leads. */
+  /** Nothing while another replica leads, unless the records are shared. */
   get key(): LogKey | undefined {
-    return this.#leads() ? this.#key : undefined;
+    return this.leads || this.#init.shared ? this.#key : undefined;
   }
 
-  #leads(): boolean {
+  get leads(): boolean {
     return this.#init.component.shard.owns(WHOLE);
   }
 
   async pass(): Promise<void> {
-    if (!this.#leads()) {
-      // Another one may append meanwhile: what is published is compared again.
-      this.#key = undefined;
+    const { leads } = this;
+    // Another one may have appended meanwhile: what is published is compared again.
+    if (leads !== this.#led) this.#key = undefined;
+    this.#led = leads;
+    if (!leads && !this.#init.shared) {
       this.fault = NOT_LEADING;
       return;
     }
     try {
-      this.#key ??= await begun(this.#init);
-      await publishCheckpoints(this.#init, this.#key);
-      this.#onPublished();
+      await this.#work(leads);
       this.fault = undefined;
     } catch (error) {
       const fault = messageOf(error);
@@ -159,6 +166,16 @@ class Writing {
       }
       this.fault = fault;
     }
+  }
+
+  async #work(leads: boolean): Promise<void> {
+    const isNew = this.#key === undefined;
+    this.#key ??= await begun(this.#init);
+    if (leads) {
+      await publishCheckpoints(this.#init, this.#key);
+      this.#onPublished();
+      // Who leads has signed of these records: who follows looks whether they are what was signed.
+    } else if (!isNew) await compareWithPublished(this.#init);
   }
 }
 

@@ -3,6 +3,7 @@
 import pg from 'pg';
 import { messageOf, SignerError } from '../../errors.ts';
 import { unavailable } from './database.ts';
+import { postgresConnection, type PostgresSecurity } from './postgres-url.ts';
 import type { SqlColumns, Database, SqlRow, Sql, SqlValue } from './database.ts';
 
 /** One writes, the others read and search. */
@@ -22,10 +23,11 @@ const TEXT = 25;
  * Connects when it is first used.
  *
  * @param url - `postgresql://…`; it may hold a password, which no message repeats
+ * @throws SignerError USAGE for another URL
  */
-export function openPostgres(url: string): Database {
+export function openPostgres(url: string, security?: PostgresSecurity): Database {
   const pool = new pg.Pool({
-    connectionString: url,
+    ...postgresConnection(url, security),
     max: POOLED,
     connectionTimeoutMillis: CONNECT_MILLISECONDS,
     types: typesOf(),

@@ -22,6 +22,8 @@ export interface LogNaming {
   readonly prefix: string;
   /** Of the key that signs now. Another one than the last log's begins a new log. */
   readonly publicKey: Uint8Array;
+  /** A replica that signs nothing goes on with the last log's key, whatever its own is. */
+  readonly follows?: boolean;
 }
 
 const COLUMNS = 'number, origin, public_key, size, latest';
@@ -43,7 +45,8 @@ function logOf(row: SqlRow): StoredLog {
 
 /**
  * The log that is appended to at `now`: the last one, or a new one where there is none, another year has begun, or
- * another key signs.
+ * another key signs. Who {@link LogNaming.follows} never begins a log for another key: two replicas that read different
+ * keys would else begin one after the other.
  *
  * @param now - milliseconds since 1970
  */
@@ -51,8 +54,13 @@ export async function openLog(sql: Sql, naming: LogNaming, now: number): Promise
   const [row] = await sql.all(`SELECT ${COLUMNS} FROM logs ORDER BY number DESC LIMIT 1`);
   const last = row === undefined ? undefined : logOf(row);
   const latest = Math.max(now, last?.latest ?? 0);
-  if (last !== undefined && isOpen(last, naming, latest)) return { ...last, latest };
-  return beginLog(sql, naming, { number: (last?.number ?? 0) + 1, latest });
+  const wanted = last === undefined ? naming : followed(naming, last);
+  if (last !== undefined && isOpen(last, wanted, latest)) return { ...last, latest };
+  return beginLog(sql, wanted, { number: (last?.number ?? 0) + 1, latest });
+}
+
+function followed(naming: LogNaming, { publicKey }: StoredLog): LogNaming {
+  return naming.follows === true ? { ...naming, publicKey } : naming;
 }
 
 function isOpen(last: StoredLog, { publicKey }: LogNaming, now: number): boolean {

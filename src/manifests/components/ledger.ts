@@ -3,7 +3,7 @@ import { LEDGER_SERVICE } from '../../api/signer/own-tls.ts';
 import { permissions } from '../../controllers/ledger/permissions.ts';
 import type { ComponentDescription } from './description.ts';
 
-/** One pod has the volume. With SQLite a second one would wait for it, and never get it on another node. */
+/** With SQLite one pod has the volume: a second one would wait for it, and never get it on another node. */
 export const ledger: ComponentDescription = {
   description: 'Keeps records of what was asked, allowed and issued; signs no certificate.',
   permissions,

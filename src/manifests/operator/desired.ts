@@ -12,6 +12,7 @@ import type { InstallationPlan } from '../installation-plan.ts';
 import { planOf } from '../values/plan.ts';
 import { refuseAcme } from './acme.ts';
 import definitions from './definitions.json' with { type: 'json' };
+import { refuseLedger } from './ledger.ts';
 import { checkArguments } from './mould.ts';
 import {
   minorOf,
@@ -38,8 +39,9 @@ export function desiredInstallation(
   try {
     const plan = planFor(spec, settings);
     // The shape of the values is checked by now.
-    const ofAcme = refuseAcme(spec, settings.dangerZone);
-    if (ofAcme !== undefined) return ofAcme;
+    const unbounded =
+      refuseAcme(spec, settings.dangerZone) ?? refuseLedger(spec, settings.dangerZone);
+    if (unbounded !== undefined) return unbounded;
     const [oldest] = supportedMinors(settings);
     const all = objectsOf(planFor(fullest(spec), settings));
     const objects = objectsOf(plan);
@@ -68,10 +70,10 @@ function objectsOf(plan: InstallationPlan): readonly ManagedObject[] {
 /** The plan that the chart makes of the same values. */
 function planFor(spec: CountersignSpec, settings: OperatorSettings): InstallationPlan {
   const { image, signers = [], servingSigner, whoMayRequest } = spec;
-  const { namespacedSigners, podServices, acme } = spec;
+  const { namespacedSigners, podServices, acme, ledger } = spec;
   const { reference, pullPolicy, pullSecrets } = image ?? {};
   const values = {
-    ...{ signers, namespacedSigners, podServices, acme, servingSigner, whoMayRequest },
+    ...{ signers, namespacedSigners, podServices, acme, ledger, servingSigner, whoMayRequest },
     namespace: settings.namespace,
     keysNamespace: settings.keysNamespace,
     image: { pullPolicy, pullSecrets },

@@ -31,6 +31,7 @@ const KEPT: KeptFlags = {
     ...['--ledger', '--ledger-token', '--ledger-ca', '--ledger-name'],
     // Who may append, under which name, and where the records are: a log in another place is a log that nobody looks at.
     ...['--appender', '--origin', '--data', '--database-url', '--listen-ledger'],
+    ...['--database', '--database-password', '--database-ca'],
     // What leaves the cluster, and where to; two of them name files that are sent.
     ...['--checkpoint-webhook', '--checkpoint-webhook-secret', '--checkpoint-object'],
     ...['--checkpoint-ca', '--witness'],

@@ -8,6 +8,7 @@ import { checkSignerName } from '../../api/signer/signer-name.ts';
 import { isDerivedName } from '../../api/signer/signer.ts';
 import { checkAcme, servesAcme } from './check-acme.ts';
 import { checkNamespace, isObjectName, usage } from './check-names.ts';
+import { checkLedger } from './ledger.ts';
 import type { InstallationValues } from './schema.ts';
 
 /** A signer of the values with its defaults. */
@@ -57,6 +58,7 @@ export function checkValues(values: InstallationValues, namespace: string): void
   for (const [index, signer] of named.entries()) checkSigner(signer, index, named, keysNamespace);
   checkTeams(namespacedSigners, [namespace, keysNamespace]);
   checkAcme(values, named, [namespace, keysNamespace]);
+  checkLedger(values, [namespace, keysNamespace, 'kube-system']);
 }
 
 function checkSigner(

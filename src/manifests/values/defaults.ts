@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { DEFAULT_SECRET_NAMESPACE } from '../../api/signer/own-tls.ts';
 import { COMPONENTS } from '../components.ts';
+import { DEFAULT_LEDGER } from './ledger.ts';
 import type { InstallationValues } from './schema.ts';
 
 /** The namespace of the components where the release has none of its own. */
@@ -43,16 +44,7 @@ export const DEFAULT_VALUES: InstallationValues = {
   serviceMonitor: { enabled: false, labels: {}, interval: '30s' },
   alerts: { enabled: false, labels: {} },
   dashboards: { enabled: false, labels: { grafana_dashboard: '1' } },
-  ledger: {
-    mode: 'best-effort',
-    storage: { size: '10Gi', className: '' },
-    checkpoints: {
-      ...{ webhook: '', signWebhook: false, objectStore: false, witnesses: [], ownCa: false },
-      interval: '1m',
-    },
-    retention: '',
-    omit: [],
-  },
+  ledger: DEFAULT_LEDGER,
   defaults: {},
   components: Object.fromEntries([...COMPONENTS.keys()].map((each) => [each, {}])),
 };

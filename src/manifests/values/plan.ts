@@ -3,7 +3,6 @@ import { ZodError } from 'zod';
 import { bundleName } from '../../api/object/cluster-trust-bundle.ts';
 import { OWN_TLS_SIGNER } from '../../api/signer/own-tls.ts';
 import { SignerError } from '../../errors.ts';
-import { checkpointArguments } from '../checkpoint-arguments.ts';
 import { COMPONENTS, type ComponentName } from '../components.ts';
 import type {
   ComponentSettings,
@@ -16,6 +15,7 @@ import { caBundleTargets } from './ca-bundles.ts';
 import { checkValues, namedSigner } from './check.ts';
 import { DEFAULT_NAMESPACE, DEFAULT_VALUES, mergedValues } from './defaults.ts';
 import { injectionProfiles } from './injection.ts';
+import { ledgerParts } from './ledger.ts';
 import { installationValues, type InstallationValues } from './schema.ts';
 
 /** Where and as what the values are installed. */
@@ -55,6 +55,7 @@ export function planOf(given: unknown, release: Release): InstallationPlan {
       signerSecrets: namespacedSigners.secrets,
       podServices: values.podServices,
       caBundles: caBundleTargets(values.caBundles),
+      monitoredSecrets: values.ledger.monitoredSecrets,
       namespace,
       servingSigner: OWN_TLS_SIGNER,
       ...acmeOf(values),
@@ -177,21 +178,6 @@ function partsOf(values: InstallationValues): OptionalParts {
       : {}),
     ...(alerts.enabled ? { alerts: { labels: alerts.labels } } : {}),
     ...(dashboards.enabled ? { dashboards: { labels: dashboards.labels } } : {}),
-    ...(isEnabled('ledger', values) ? ledgerOf(values) : {}),
-  };
-}
-
-function ledgerOf({
-  ledger: { mode, storage, checkpoints, retention, omit },
-}: InstallationValues): Pick<OptionalParts, 'ledgerMode' | 'ledgerStorage' | 'ledgerArguments'> {
-  const { size, className } = storage;
-  return {
-    ...(mode === 'off' ? {} : { ledgerMode: mode }),
-    ledgerArguments: [
-      ...checkpointArguments(checkpoints),
-      ...(retention === '' ? [] : [`--retention=${retention}`]),
-      ...omit.map((each) => `--omit=${each}`),
-    ],
-    ledgerStorage: { size, ...(className === '' ? {} : { className }) },
+    ...(isEnabled('ledger', values) ? ledgerParts(values) : {}),
   };
 }

@@ -6,11 +6,10 @@
  */
 import { z } from 'zod';
 import { MAX_SIGNER_NAME } from '../../api/signer/signer-name.ts';
-import { OMITTABLE_FIELDS } from '../../vocabulary.ts';
 import { COMPONENTS } from '../components.ts';
-import { checkpoints } from './checkpoints.ts';
 import { caBundles } from './ca-bundles.ts';
 import { injection } from './injection.ts';
+import { ledger } from './ledger.ts';
 import { LABEL_COMPONENT, LABEL_NAME } from '../names.ts';
 
 /** No quote, wildcard, space or backslash: names end up in roles and in CEL expressions. */
@@ -260,32 +259,7 @@ export const installationValues = z.strictObject({
       labels: labels.describe('Labels by which the sidecar of your Grafana selects it.'),
     })
     .describe('For Grafana.'),
-  ledger: z
-    .strictObject({
-      mode: z
-        .enum(['off', 'required', 'best-effort'])
-        .describe(
-          'How components record in it: `required` answers no request before it has its record, `best-effort` never waits and counts what is lost, `off` records nothing.',
-        ),
-      storage: z
-        .strictObject({
-          size: z.string().min(1).describe('Of the volume of its data.'),
-          className: name(253).describe('StorageClass; if empty, the default of the cluster.'),
-        })
-        .describe('A ReadWriteOnce volume, which stays when the chart is uninstalled.'),
-      checkpoints,
-      retention: z
-        .string()
-        .regex(/^([0-9]+[smhd])?$/)
-        .describe(
-          'How long records are kept, at least as long as certificates live: `400d`. If empty, for ever.',
-        ),
-      omit: z
-        .array(z.enum(OMITTABLE_FIELDS))
-        .readonly()
-        .describe('Members of records that are not kept.'),
-    })
-    .describe('The ledger, where `components.ledger.enabled` is set: docs/explanation/ledger.md.'),
+  ledger,
   defaults: settings.describe('Settings of all components; each may override them.'),
   components: z.strictObject(componentTable).describe('Settings of single components.'),
   global: anything

@@ -47,7 +47,7 @@ export function deployment(component: ComponentName, plan: InstallationPlan): Ma
     },
     spec: {
       replicas: settings.replicas,
-      strategy: strategyOf(component),
+      strategy: strategyOf(component, plan),
       selector: { matchLabels: labels },
       template: { metadata: podMetadata, spec: podSpec(component, settings, plan) },
     },
@@ -162,8 +162,9 @@ function drainOf(component: ComponentName): Manifest | undefined {
 }
 
 /** A new pod is ready before an old one ends, unless only one of them can have the volume. */
-function strategyOf(component: ComponentName): Manifest {
-  const isAlone = COMPONENTS.get(component)?.storage !== undefined;
+function strategyOf(component: ComponentName, { parts }: InstallationPlan): Manifest {
+  const hasStorage = COMPONENTS.get(component)?.storage !== undefined;
+  const isAlone = hasStorage && parts.ledgerPostgres === undefined;
   return isAlone
     ? { type: 'Recreate' }
     : { type: 'RollingUpdate', rollingUpdate: { maxSurge: 1, maxUnavailable: 0 } };

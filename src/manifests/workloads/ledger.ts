@@ -18,6 +18,7 @@ import { COMPONENTS, type ComponentName } from '../components.ts';
 import type { InstallationPlan } from '../installation-plan.ts';
 import { labelsOf } from '../names.ts';
 import type { Manifest } from '../roles.ts';
+import { DATABASE_DIRECTORY, DATABASE_VOLUME } from './ledger-database.ts';
 
 const LEDGER = 'ledger';
 /** Where the flags of components look for the token and the CA (app/ledger/options.ts). */
@@ -34,7 +35,6 @@ const DEFAULT_SIZE = '10Gi';
 export function ledgerObjects(plan: InstallationPlan): readonly Manifest[] {
   const { storage } = COMPONENTS.get(LEDGER) ?? {};
   if (storage === undefined || !plan.components.has(LEDGER)) return [];
-  const { size, className } = plan.parts.ledgerStorage ?? { size: DEFAULT_SIZE };
   const metadata = (name: string): Manifest => ({
     name,
     namespace: plan.installation.namespace,
@@ -45,18 +45,23 @@ export function ledgerObjects(plan: InstallationPlan): readonly Manifest[] {
     ...[CHECKPOINTS, FINDINGS, UPLOADS].map((name) => ({
       ...{ apiVersion: 'v1', kind: 'ConfigMap', metadata: metadata(name) },
     })),
-    {
-      apiVersion: 'v1',
-      kind: 'PersistentVolumeClaim',
-      metadata: metadata(storage.claim),
-      spec: {
-        accessModes: ['ReadWriteOnce'],
-        ...(className === undefined ? {} : { storageClassName: className }),
-        resources: { requests: { storage: size } },
-      },
-    },
+    ...(plan.parts.ledgerPostgres === undefined ? [claim(metadata(storage.claim), plan)] : []),
     ...apiObjects(plan),
   ];
+}
+
+function claim(metadata: Manifest, { parts }: InstallationPlan): Manifest {
+  const { size, className } = parts.ledgerStorage ?? { size: DEFAULT_SIZE };
+  return {
+    apiVersion: 'v1',
+    kind: 'PersistentVolumeClaim',
+    metadata,
+    spec: {
+      accessModes: ['ReadWriteOnce'],
+      ...(className === undefined ? {} : { storageClassName: className }),
+      resources: { requests: { storage: size } },
+    },
+  };
 }
 
 /** The ClusterRole of those who read records, and its rules. */
@@ -139,8 +144,11 @@ export function ledgerVolumes(
 ): readonly Manifest[] {
   const { storage } = COMPONENTS.get(component) ?? {};
   if (storage !== undefined) {
+    const { ledgerPostgres: secretName } = plan.parts;
     return [
-      { name: 'data', persistentVolumeClaim: { claimName: storage.claim } },
+      secretName === undefined
+        ? { name: 'data', persistentVolumeClaim: { claimName: storage.claim } }
+        : { name: DATABASE_VOLUME, secret: { secretName } },
       // Optional: yours, with what the places outside the cluster need.
       { name: 'checkpoints', secret: { secretName: CHECKPOINT_SECRET, optional: true } },
     ];
@@ -170,7 +178,9 @@ export function ledgerMounts(
   const { storage } = COMPONENTS.get(component) ?? {};
   if (storage !== undefined) {
     return [
-      { name: 'data', mountPath: storage.mountPath },
+      plan.parts.ledgerPostgres === undefined
+        ? { name: 'data', mountPath: storage.mountPath }
+        : { name: DATABASE_VOLUME, mountPath: DATABASE_DIRECTORY, readOnly: true },
       { name: 'checkpoints', mountPath: CHECKPOINT_DIRECTORY, readOnly: true },
     ];
   }

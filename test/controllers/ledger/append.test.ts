@@ -14,8 +14,13 @@ import { componentOf, createWhoIs } from '../../../src/controllers/ledger/caller
 import { logFile } from '../../../src/controllers/ledger/files.ts';
 import { parseGrant } from '../../../src/app/ledger/options.ts';
 import { grantsOf } from '../../../src/controllers/ledger/grants.ts';
-import type { LogKey } from '../../../src/controllers/ledger/log-key.ts';
-import { noteSigner, openSqlite, openStore, type LedgerStore } from '../../../src/ledger/index.ts';
+import {
+  noteSigner,
+  openSqlite,
+  openStore,
+  type LedgerStore,
+  type LogNaming,
+} from '../../../src/ledger/index.ts';
 import { unavailable } from '../../../src/ledger/database/database.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
 import { issuedRecord, naming, PREFIX } from '../../support/ledger/records.ts';
@@ -33,9 +38,9 @@ after(async () => {
   rmSync(root, { recursive: true, force: true });
 });
 
-function key(): LogKey {
+function namingOf(): LogNaming {
   const { privateKey } = generateKeyPairSync('ed25519');
-  return { keys: [privateKey], publicKey: noteSigner(PREFIX, privateKey).publicKey };
+  return { prefix: PREFIX, publicKey: noteSigner(PREFIX, privateKey).publicKey };
 }
 
 function init(changes: Partial<AppendInit> = {}): AppendInit {
@@ -44,10 +49,9 @@ function init(changes: Partial<AppendInit> = {}): AppendInit {
     store,
     whoIs: () => Promise.resolve(SENDER),
     grants: grantsOf([parseGrant('pcr-issuer=example.com/workload')], false),
-    prefix: PREFIX,
     omitted: new Set(),
     namespace: 'countersign-system',
-    key,
+    naming: namingOf,
     ...changes,
   };
 }
@@ -110,7 +114,7 @@ test('nothing of a record reaches the log, whatever becomes of it', async () => 
 });
 
 const refused: [law: string, status: number, changes: Partial<AppendInit>, body?: unknown][] = [
-  ['while this replica does not lead', 503, { key: () => undefined }],
+  ['while this replica does not lead', 503, { naming: () => undefined }],
   ['a token of nobody', 401, { whoIs: () => Promise.resolve(undefined) }],
   ['another ServiceAccount', 403, { whoIs: () => Promise.resolve('system:serviceaccount:x:y') }],
   ['a body that is no list', 400, {}, { records: [] }],

@@ -57,6 +57,20 @@ test('a key is replaced: each log is signed by its own, and who knows one of the
   await store.close();
 });
 
+test('a replica that follows goes on with the last log, whichever key it has read, and makes a new year’s log with that key', async () => {
+  const store = await openStore(openSqlite(join(root, 'followed.db')));
+  const follows = { ...naming(current), follows: true };
+  await store.append(issuedBatch(0, 1), { naming: naming(former), now: NOW });
+  await store.append(issuedBatch(1, 2), { naming: follows, now: NOW });
+  const nextYear = Date.UTC(2027, 0, 1);
+  await store.append(issuedBatch(2, 3), { naming: follows, now: nextYear });
+  await store.append(issuedBatch(3, 4), { naming: naming(former), now: nextYear });
+  const [first, second, ...others] = await store.logs();
+  assert.deepEqual([first?.size, second?.size, others], [2, 2, []]);
+  assert.deepEqual(Buffer.from(second?.publicKey ?? []), Buffer.from(first?.publicKey ?? []));
+  await store.close();
+});
+
 test('a log whose key is gone is not signed by another', async () => {
   const store = await openStore(openSqlite(join(root, 'gone.db')));
   await store.append(issuedBatch(0, 3), { naming: naming(former), now: NOW });

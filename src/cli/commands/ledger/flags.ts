@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import { gather } from '../../../app/flag-values.ts';
+import { addDatabaseOptions } from '../../database-options.ts';
 import { addScopeOptions, outputOption } from '../../list-options.ts';
 import { addUserOptions } from '../../user-client.ts';
 import type { EraseOptions } from './erase.ts';
@@ -121,13 +122,12 @@ function addVerify(ledger: Command): void {
       [],
     )
     .option('--data <directory>', 'read the SQLite database in this directory, and no API')
-    .option('--database-url <file>', 'read the PostgreSQL database whose URL is in this file')
     .addOption(outputOption())
     .addHelpText(
       'after',
       '\nExit code: 0 everything is as it was; 1 an error; 3 something is not.',
     );
-  addUserOptions(verify).action(async (options: VerifyOptions) => {
+  addUserOptions(addDatabaseOptions(verify)).action(async (options: VerifyOptions) => {
     const { runVerify } = await import('./verify.ts');
     process.exitCode = await runVerify(options);
   });

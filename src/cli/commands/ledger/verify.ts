@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openPostgres, openSqlite, parseVerifierKey, storeOf } from '../../../ledger/index.ts';
+import { openSqlite, parseVerifierKey, storeOf } from '../../../ledger/index.ts';
 import { verifyLedger, type VerifyReport } from '../../../ledger/index.ts';
 import { EXIT_REFUSED, structuredText, type Output } from '../../../operations/report.ts';
 import { printable } from '../../../quote.ts';
 import { printDocument, printText } from '../../terminal.ts';
+import type { DatabaseOptions } from '../../database-options.ts';
+import { openNamedPostgres } from '../../open-postgres.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 import { apiSource } from './api-source.ts';
 
 /** Flags of `countersign ledger verify`. */
-export interface VerifyOptions extends UserOptions {
+export interface VerifyOptions extends UserOptions, DatabaseOptions {
   readonly key: readonly string[];
   readonly checkpoint: readonly string[];
   readonly data?: string;
-  readonly databaseUrl?: string;
   readonly output: Output;
 }
 
@@ -34,8 +35,9 @@ export async function runVerify(options: VerifyOptions): Promise<number> {
 
 async function reportOf(options: VerifyOptions, outside: readonly string[]): Promise<VerifyReport> {
   const keys = options.key.map(parseVerifierKey);
-  const { data, databaseUrl } = options;
-  if (data === undefined && databaseUrl === undefined) {
+  const { data } = options;
+  const postgres = await openNamedPostgres(options);
+  if (data === undefined && postgres === undefined) {
     const { client } = await connectUser(options, 'ledger');
     try {
       return await verifyLedger(await apiSource(client), { outside, keys });
@@ -43,11 +45,7 @@ async function reportOf(options: VerifyOptions, outside: readonly string[]): Pro
       await client.close();
     }
   }
-  const database =
-    databaseUrl === undefined
-      ? openSqlite(join(data ?? '', 'ledger.db'))
-      : openPostgres((await readFile(databaseUrl, 'utf8')).trim());
-  const store = storeOf(database);
+  const store = storeOf(postgres ?? openSqlite(join(data ?? '', 'ledger.db')));
   try {
     return await store.verify(outside, keys);
   } finally {
