@@ -32,6 +32,11 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'countersign ledger erase --user jane@example.com',
     'countersign ledger erase --user jane@example.com --yes',
   ],
+  'ledger keys': ['countersign ledger keys'],
+  'ledger rotate-key': [
+    'countersign ledger rotate-key --yes',
+    'countersign ledger rotate-key --finish --yes',
+  ],
   'ledger export': ['countersign ledger export --file records.jsonl'],
   'policy test': [
     'countersign policy test --signer-file signer.yaml --csr jane.csr --user jane --group dev',

@@ -9,10 +9,12 @@ import type { LogKey } from './log-key.ts';
 /** The ConfigMap's name, in the namespace of the components; the manifests make it empty. */
 export const CHECKPOINTS = 'countersign-ledger-checkpoints';
 
+const MERGE_PATCH = 'application/merge-patch+json';
+
 /** The signed list of all logs. */
 const LIST = 'logs';
-/** The last checkpoint of a log: `log-1`. */
-const OF_LOG = /^log-[1-9]\d*$/;
+/** The last checkpoint of a log, `log-1`, and the last one that a witness has signed as well, with its lines: `cosigned-1`. */
+const OF_LOG = /^(?:log|cosigned)-[1-9]\d*$/;
 
 const CONFIG_MAPS = resource({ group: '', version: 'v1', plural: 'configmaps' });
 
@@ -51,16 +53,35 @@ export async function publishCheckpoints(init: CheckpointsInit, { keys }: LogKey
     ...signed.map(({ log, note }) => [`log-${log}`, note] as const),
     ...(list === undefined ? [] : [[LIST, list] as const]),
   ]);
-  const contentType = 'application/merge-patch+json';
   await component.client.request({
     method: 'PATCH',
     path: pathOf(init),
     body: { data },
-    contentType,
+    contentType: MERGE_PATCH,
   });
   for (const { log, size } of signed) {
     component.metrics.ledgerHead(String(log), size, component.clock() / 1000);
   }
+}
+
+/**
+ * Publishes a checkpoint with the lines of witnesses that it has now. The log may have grown meanwhile: its last checkpoint
+ * stays beside it.
+ *
+ * @throws KubeError
+ */
+export async function publishCosigned(
+  init: CheckpointsInit,
+  { log, size }: { readonly log: number; readonly size: number },
+): Promise<void> {
+  const [note] = await init.store.checkpoints(log, size - 1, 1);
+  if (note === undefined) return;
+  await init.component.client.request({
+    method: 'PATCH',
+    path: pathOf(init),
+    body: { data: { [`cosigned-${log}`]: note } },
+    contentType: MERGE_PATCH,
+  });
 }
 
 function pathOf({ namespace }: CheckpointsInit): string {

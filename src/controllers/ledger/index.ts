@@ -10,7 +10,7 @@ import { createFrontProxySource } from './api/front-proxy-source.ts';
 import { createLedgerApi } from './api/index.ts';
 import { appendFor, type AppendAnswer } from './append.ts';
 import { createWhoIs } from './callers.ts';
-import { compareWithPublished, publishCheckpoints } from './checkpoints.ts';
+import { compareWithPublished, publishCheckpoints, publishCosigned } from './checkpoints.ts';
 import { logFile } from './files.ts';
 import type { AppendGrants } from './grants.ts';
 import { createLists, type Lists } from './lists.ts';
@@ -115,9 +115,12 @@ function faultOf({ fault }: { readonly fault: string | undefined }): readonly st
   return fault === undefined ? [] : [`no checkpoint is signed: ${fault}`];
 }
 
-function publisherOf({ component, store, outside }: LedgerInit, leads: () => boolean): Publisher {
+function publisherOf(init: LedgerInit, leads: () => boolean): Publisher {
+  const { component, store, outside } = init;
   const { destinations, intervalSeconds } = outside ?? { destinations: [], intervalSeconds: 0 };
-  return createPublisher({ component, store, destinations, intervalSeconds, leads });
+  const onCosigned = (head: { readonly log: number; readonly size: number }): Promise<void> =>
+    publishCosigned(init, head);
+  return createPublisher({ component, store, destinations, intervalSeconds, leads, onCosigned });
 }
 
 /** Whether this replica appends, and whether it signs. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { DEFAULT_SECRET_NAMESPACE } from '../../api/signer/own-tls.ts';
 import { COMPONENTS } from '../components.ts';
-import { DEFAULT_LEDGER } from './ledger.ts';
+import { DEFAULT_LEDGER } from './ledger-schema.ts';
 import type { InstallationValues } from './schema.ts';
 
 /** The namespace of the components where the release has none of its own. */

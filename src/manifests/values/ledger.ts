@@ -1,92 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The value `ledger`: its schema, what it must not say, and what the ledger is told of it. */
-import { z } from 'zod';
-import { OMITTABLE_FIELDS } from '../../vocabulary.ts';
+/** What the value `ledger` must not say, and what the ledger is told of it. */
 import { checkpointArguments } from '../checkpoint-arguments.ts';
 import { COMPONENTS } from '../components.ts';
 import type { OptionalParts } from '../installation-plan.ts';
-import { postgresArguments } from '../workloads/ledger-database.ts';
+import { postgresArguments } from '../ledger-database.ts';
 import { checkNamespace, isObjectName, usage } from './check-names.ts';
-import { checkpoints } from './checkpoints.ts';
 import type { InstallationValues } from './schema.ts';
-
-const SAFE = /^[a-z0-9./-]*$/;
-const objectName = z.string().max(253).regex(SAFE);
-/** No password, no blank, no quote and no brace: it is an argument that everybody reads. */
-const DATABASE =
-  /^(postgres(ql)?:\/\/[A-Za-z0-9._~%-]+@[A-Za-z0-9.:[\]-]+\/[A-Za-z0-9._~%-]+(\?[A-Za-z0-9=&_-]*)?)?$/;
-
-const postgres = z
-  .strictObject({
-    secret: objectName.describe(
-      'Name of a Secret in the namespace of the components, which you make: key `url`, the whole URL, or `password`. If empty, SQLite.',
-    ),
-    url: z
-      .string()
-      .max(2000)
-      .regex(DATABASE)
-      .describe(
-        'URL without a password: `postgresql://countersign@db.example.com:5432/countersign`. If empty, the key `url` says it.',
-      ),
-    ownCa: z
-      .boolean()
-      .describe('Trust only the CAs in the key `ca.crt` of that Secret, not those of Node.js.'),
-  })
-  .describe('A PostgreSQL in place of the volume: then the ledger may have several replicas.');
-
-const monitoredSecret = z.strictObject({
-  namespace: objectName.describe('The namespace of the Secret.'),
-  name: objectName.describe('Name of the Secret.'),
-});
-
-/** `ledger` of the values. */
-export const ledger = z
-  .strictObject({
-    mode: z
-      .enum(['off', 'required', 'best-effort'])
-      .describe(
-        'How components record in it: `required` answers no request before it has its record, `best-effort` never waits and counts what is lost, `off` records nothing.',
-      ),
-    storage: z
-      .strictObject({
-        size: z.string().min(1).describe('Of the volume of its data.'),
-        className: objectName.describe('StorageClass; if empty, the default of the cluster.'),
-      })
-      .describe('A ReadWriteOnce volume, which stays when the chart is uninstalled.'),
-    postgres,
-    checkpoints,
-    monitoredSecrets: z
-      .array(monitoredSecret)
-      .readonly()
-      .describe(
-        'Secrets whose certificates it compares with the records, and may then read: those of workloads, never of CAs.',
-      ),
-    retention: z
-      .string()
-      .regex(/^([0-9]+[smhd])?$/)
-      .describe(
-        'How long records are kept, at least as long as certificates live: `400d`. If empty, for ever.',
-      ),
-    omit: z
-      .array(z.enum(OMITTABLE_FIELDS))
-      .readonly()
-      .describe('Members of records that are not kept.'),
-  })
-  .describe('The ledger, where `components.ledger.enabled` is set: docs/explanation/ledger.md.');
-
-/** What holds where nothing is said. */
-export const DEFAULT_LEDGER: z.infer<typeof ledger> = {
-  mode: 'best-effort',
-  storage: { size: '10Gi', className: '' },
-  postgres: { secret: '', url: '', ownCa: false },
-  checkpoints: {
-    ...{ webhook: '', signWebhook: false, objectStore: false, witnesses: [], ownCa: false },
-    interval: '1m',
-  },
-  monitoredSecrets: [],
-  retention: '',
-  omit: [],
-};
 
 /**
  * Refuses what the ledger cannot be told. The chart says the same: build/chart/_checks-ledger.tpl.

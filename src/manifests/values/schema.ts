@@ -9,7 +9,7 @@ import { MAX_SIGNER_NAME } from '../../api/signer/signer-name.ts';
 import { COMPONENTS } from '../components.ts';
 import { caBundles } from './ca-bundles.ts';
 import { injection } from './injection.ts';
-import { ledger } from './ledger.ts';
+import { ledger } from './ledger-schema.ts';
 import { LABEL_COMPONENT, LABEL_NAME } from '../names.ts';
 
 /** No quote, wildcard, space or backslash: names end up in roles and in CEL expressions. */

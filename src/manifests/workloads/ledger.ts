@@ -18,7 +18,7 @@ import { COMPONENTS, type ComponentName } from '../components.ts';
 import type { InstallationPlan } from '../installation-plan.ts';
 import { labelsOf } from '../names.ts';
 import type { Manifest } from '../roles.ts';
-import { DATABASE_DIRECTORY, DATABASE_VOLUME } from './ledger-database.ts';
+import { DATABASE_DIRECTORY, DATABASE_VOLUME } from '../ledger-database.ts';
 
 const LEDGER = 'ledger';
 /** Where the flags of components look for the token and the CA (app/ledger/options.ts). */

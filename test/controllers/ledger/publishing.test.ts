@@ -113,11 +113,13 @@ function published(
   readonly publisher: ReturnType<typeof createPublisher>;
   readonly asked: number[];
   readonly cosigned: string[];
+  /** Sizes of what was published with the line of a witness. */
+  readonly told: number[];
   /** Ends a pause, and returns the next one's length in milliseconds. */
   readonly next: () => Promise<number>;
   readonly end: () => Promise<void>;
 } {
-  const [asked, cosigned]: [number[], string[]] = [[], []];
+  const [asked, cosigned, told]: [number[], string[], number[]] = [[], [], []];
   let paused = Promise.withResolvers<number>();
   let resume: () => void = () => undefined;
   const component = recordedComponent({
@@ -142,12 +144,13 @@ function published(
       checkpoint: () => Promise.resolve(NOTE),
       cosign: (_, line) => Promise.resolve(void cosigned.push(line)),
     },
+    onCosigned: ({ size }) => Promise.resolve(void told.push(size)),
     ...more,
   });
   const stop = new AbortController();
   const running = publisher.run(stop.signal);
   return {
-    ...{ component, publisher, asked, cosigned },
+    ...{ component, publisher, asked, cosigned, told },
     next: async () => {
       const pause = await paused.promise;
       paused = Promise.withResolvers();
@@ -163,7 +166,7 @@ function published(
 
 test('what a place does not take is tried again, ever later, until it has it; then it is asked no more', async () => {
   const failed: PublishOutcome = { kind: 'failed', why: 'it answers 500' };
-  const { next, end, asked, publisher, component, cosigned } = published([
+  const { next, end, asked, publisher, component, cosigned, told } = published([
     ...[failed, failed, failed],
     { kind: 'taken', cosignature: '— a b\n' },
   ]);
@@ -179,6 +182,7 @@ test('what a place does not take is tried again, ever later, until it has it; th
   assert.deepEqual(asked, [7, 7, 7, 7]);
   assert.deepEqual(publisher.warnings(), []);
   assert.deepEqual(cosigned, ['— a b\n']);
+  assert.deepEqual(told, [7]);
   const states = component.counted.filter(([name]) => name === 'ledgerPublished');
   const since = component.clock() / 1000;
   assert.deepEqual(states.at(-2), [

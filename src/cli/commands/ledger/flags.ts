@@ -6,6 +6,8 @@ import { addScopeOptions, outputOption } from '../../list-options.ts';
 import { addUserOptions } from '../../user-client.ts';
 import type { EraseOptions } from './erase.ts';
 import type { ExportOptions } from './export.ts';
+import type { KeysOptions } from './keys.ts';
+import type { RotateKeyOptions } from './rotate-key.ts';
 import type { SearchOptions } from './search.ts';
 import type { ShowRecordOptions } from './show.ts';
 import type { VerifyOptions } from './verify.ts';
@@ -15,7 +17,8 @@ const DEFAULT_LIMIT = 100;
 const EXIT_CODES = '\nExit code: 0 found; 1 an error; 3 nothing is found.';
 
 /**
- * Adds `countersign ledger search | show | prove | verify | export | erase`: what people ask the ledger, with their own permissions.
+ * Adds `countersign ledger search | show | prove | verify | export | erase | keys | rotate-key`: what people ask the ledger, with their own
+ * permissions.
  * `countersign ledger` alone runs the component.
  */
 export function addLedgerVerbs(ledger: Command): void {
@@ -27,6 +30,8 @@ export function addLedgerVerbs(ledger: Command): void {
   addVerify(ledger);
   addExport(ledger);
   addErase(ledger);
+  addKeys(ledger);
+  addRotateKey(ledger);
   rejectUnknownVerbs(ledger);
 }
 
@@ -166,6 +171,43 @@ function addErase(ledger: Command): void {
       process.exitCode = await runErase(names, options);
     },
   );
+}
+
+function addKeys(ledger: Command): void {
+  const keys = ledger
+    .command('keys')
+    .description(
+      'print the verifier keys of the logs (C2SP signed-note), for who verifies elsewhere',
+    )
+    .addOption(outputOption());
+  addUserOptions(keys).action(async (options: KeysOptions) => {
+    const { runKeys } = await import('./keys.ts');
+    await runKeys(options);
+  });
+}
+
+function addRotateKey(ledger: Command): void {
+  const rotate = ledger
+    .command('rotate-key')
+    .description(
+      'replace the key that signs checkpoints; the former one signs, too, until --finish',
+    )
+    .option('-n, --namespace <name>', 'namespace of the components', 'countersign-system')
+    .option('--finish', 'end the overlap: remove the former key')
+    .option('--stolen', 'remove all keys at once, without an overlap')
+    .option(
+      '--yes',
+      'do it; without this flag it is tried on the API server, and nothing is changed',
+    )
+    .addOption(outputOption())
+    .addHelpText(
+      'after',
+      `\nIt takes patch on Secret countersign-ledger-key and on Deployment countersign-ledger.\nExit code: 0 done, or possible; 1 an error.`,
+    );
+  addUserOptions(rotate).action(async (options: RotateKeyOptions) => {
+    const { runRotateKey } = await import('./rotate-key.ts');
+    await runRotateKey(options);
+  });
 }
 
 /** @throws InvalidArgumentError */

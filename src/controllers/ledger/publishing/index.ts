@@ -14,6 +14,8 @@ export interface PublisherInit {
   readonly destinations: readonly Destination[];
   /** How long at least between two checkpoints for one place. */
   readonly intervalSeconds: number;
+  /** A witness has signed a checkpoint, and its line is kept. */
+  readonly onCosigned?: (head: { readonly log: number; readonly size: number }) => Promise<void>;
   /** Only who leads publishes. */
   readonly leads: () => boolean;
 }
@@ -140,6 +142,7 @@ class Place {
     const { log, size } = checkpoint;
     if (outcome.cosignature !== undefined) {
       await this.#init.store.cosign({ log: log.number, size }, outcome.cosignature);
+      await this.#init.onCosigned?.({ log: log.number, size });
     }
     this.#taken.set(log.number, size);
     return undefined;
