@@ -342,6 +342,10 @@ chart: node_modules ## Write deploy/chart and its reference page anew from src/m
 crds: node_modules ## Write the CRDs of Signer and of acme.countersign.dev anew
 	$(RUN) node build/crds.ts
 
+.PHONY: ledger-docs
+ledger-docs: node_modules ## docs/reference/ledger-commands.md from the verbs of countersign ledger
+	$(RUN) node build/ledger-docs.ts
+
 .PHONY: library-docs
 library-docs: node_modules ## docs/reference/library-api.md from the docstrings of the library
 	$(RUN) node build/library-docs.ts

@@ -62,11 +62,11 @@ const STOLEN: Change = {
  * Runs `countersign ledger rotate-key`: changes the Secret of the log's key, and restarts the ledger. Without `--yes` it asks
  * the API server with `dryRun`, and nothing is changed.
  *
- * @throws KubeError; SignerError USAGE, LEDGER_CONFLICT while or after an overlap
+ * @throws KubeError; SignerError USAGE, also where the Secret has not the keys for it
  */
 export async function runRotateKey(options: RotateKeyOptions): Promise<void> {
   if (options.finish === true && options.stolen === true) {
-    throw failed('USAGE', 'write --finish or --stolen, not both');
+    throw usage('write --finish or --stolen, not both');
   }
   const change = options.stolen === true ? STOLEN : options.finish === true ? FINISH : BEGIN;
   const isDry = options.yes !== true;
@@ -97,8 +97,7 @@ async function changed(
     // A test or a removal of what is not so (RFC 6902); the API server answers 422 or 400.
     if (!(error instanceof KubeError) || (error.status !== 422 && error.status !== 400))
       throw error;
-    throw failed(
-      'LEDGER_CONFLICT',
+    throw usage(
       'the Secret has not the keys for that: while a former key is there, finish first (--finish); without one there is nothing to finish',
     );
   }
@@ -112,6 +111,6 @@ async function changed(
   });
 }
 
-function failed(code: 'USAGE' | 'LEDGER_CONFLICT', message: string): SignerError {
-  return new SignerError({ code, disposition: 'fail', message });
+function usage(message: string): SignerError {
+  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
 }

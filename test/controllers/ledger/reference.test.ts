@@ -1,0 +1,92 @@
+// SPDX-License-Identifier: Apache-2.0
+/** docs/reference/ledger-api.md says what the code does. */
+import assert from 'node:assert/strict';
+import { generateKeyPairSync } from 'node:crypto';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { failure } from '../../../src/controllers/ledger/api/answer.ts';
+import { discovery } from '../../../src/controllers/ledger/api/discovery.ts';
+import { askedBy } from '../../../src/controllers/ledger/api/selector.ts';
+import { CHECKPOINTS } from '../../../src/controllers/ledger/checkpoints.ts';
+import {
+  APPEND_AUDIENCE,
+  APPEND_PATH,
+  MOST_BATCH_BYTES,
+  noteSigner,
+  signLogList,
+} from '../../../src/ledger/index.ts';
+import { OWN_TLS_CONFIG_MAP } from '../../../src/api/signer/own-tls.ts';
+
+const page = readFileSync(
+  join(import.meta.dirname, '../../../docs/reference/ledger-api.md'),
+  'utf8',
+);
+
+/** The cells of the rows of the table that has this first heading. */
+function rowsOf(heading: string): readonly (readonly string[])[] {
+  const lines = page.split('\n');
+  const from = lines.findIndex(
+    (line) => line.startsWith('|') && line.split('|')[1]?.replaceAll('`', '').trim() === heading,
+  );
+  assert.ok(from >= 0, heading);
+  const end = lines.findIndex((line, at) => at > from && !line.startsWith('|'));
+  return lines.slice(from + 2, end).map((line) =>
+    line
+      .split('|')
+      .slice(1, -1)
+      .map((cell) => cell.trim().replaceAll('`', '')),
+  );
+}
+
+/** What a fault offers: `… use a, b or c`. */
+function offered(selector: string): readonly string[] {
+  const asked = askedBy(selector, { now: 0 });
+  assert.ok('fault' in asked);
+  const [, list = ''] = /use (?:one of )?(.*)$/.exec(asked.fault) ?? [];
+  return list.split(/, | or /);
+}
+
+test('the resources and their verbs are those of discovery', () => {
+  const { body = '' } = discovery('/apis/ledger.countersign.dev/v1alpha1') ?? {};
+  const { resources } = JSON.parse(String(body)) as {
+    resources: { name: string; namespaced: boolean; verbs: string[] }[];
+  };
+  assert.deepEqual(
+    rowsOf('Resource').map((row) => row.slice(0, 3)),
+    resources.map(({ name, namespaced, verbs }) => [
+      ...[name, namespaced ? 'yes' : 'no', verbs.join(', ')],
+    ]),
+  );
+});
+
+test('the fields of selectors, and the kinds, are those that a search knows', () => {
+  const fields = rowsOf('Field').map(([field]) => field);
+  assert.deepEqual([...fields].sort(), [...offered('nothing=x')].sort());
+  const kinds = rowsOf('kind').map(([kind]) => kind);
+  assert.deepEqual([...kinds, 'any'], offered('kind=nothing'));
+});
+
+test('each code of an error has the reason that clients read', () => {
+  for (const [code, reason] of rowsOf('Code')) {
+    const { body } = failure(Number(code), 'x');
+    assert.equal((JSON.parse(String(body)) as { reason: string }).reason, reason);
+  }
+});
+
+test('the append protocol has the path, the audience and the limits of the code', () => {
+  for (const text of [
+    `POST ${APPEND_PATH} HTTP/1.1`,
+    `audience ${APPEND_AUDIENCE}>`,
+    `${MOST_BATCH_BYTES} bytes`,
+    `ConfigMap \`${OWN_TLS_CONFIG_MAP}\``,
+    `ConfigMap \`${CHECKPOINTS}\``,
+  ])
+    assert.ok(page.includes(text), text);
+});
+
+test('the list of logs has the first line that the page says', () => {
+  const signer = noteSigner('a', generateKeyPairSync('ed25519').privateKey);
+  const [header = ''] = signLogList([{ verifier: signer }], [signer]).split('\n');
+  assert.ok(page.includes(`\`${header}\``), header);
+});
