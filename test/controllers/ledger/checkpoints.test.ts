@@ -37,7 +37,7 @@ test('a checkpoint is published with the lines of its witnesses, beside the last
   const naming = { prefix: PREFIX, publicKey };
   await store.append(issuedBatch(0, 3), { naming, now: NOW });
   await publishCheckpoints(init, { keys: [privateKey], publicKey });
-  const line = '— witness.example c2ln\n';
+  const line = '— witness.example AAAAAGNvc2lnbmVk\n';
   await store.cosign({ log: 1, size: 3 }, line);
   // The log grows before the line is there.
   await store.append(issuedBatch(3, 5), { naming, now: NOW });

@@ -63,7 +63,7 @@ test('the resources and their verbs are those of discovery', () => {
 test('the fields of selectors, and the kinds, are those that a search knows', () => {
   const fields = rowsOf('Field').map(([field]) => field);
   assert.deepEqual([...fields].sort(), [...offered('nothing=x')].sort());
-  const kinds = rowsOf('kind').map(([kind]) => kind);
+  const kinds = rowsOf('Kind of record').map(([kind]) => kind);
   assert.deepEqual([...kinds, 'any'], offered('kind=nothing'));
 });
 

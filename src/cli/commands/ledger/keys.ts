@@ -6,7 +6,7 @@ import { structuredText, type Output } from '../../../operations/report.ts';
 import { printable } from '../../../quote.ts';
 import { printDocument, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
-import { readable } from './read.ts';
+import { readable } from '../../sources/ledger-records.ts';
 
 /** Flags of `countersign ledger keys`. */
 export interface KeysOptions extends UserOptions {
