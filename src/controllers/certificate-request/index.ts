@@ -106,8 +106,8 @@ export function createCertificateRequestSigning<S extends SignerObject>(
     retainedFields: () => ({}),
     begin: init.shows === true ? actor.begin : undefined,
     handle: actor.handle,
-    onGone: (key) => {
-      actor.forget(key);
+    onGone: async (key) => {
+      await actor.forget(key);
       init.onGone?.(key);
     },
     regarding: ({ apiVersion, kind, metadata: { namespace = '', name, uid } }) => ({

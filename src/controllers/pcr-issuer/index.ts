@@ -105,9 +105,9 @@ export function createPodIssuing<S extends SignerObject>(init: PodIssuingInit<S>
     onFinished: place.finished,
     readMessage: (type, raw) => readPodCertificateRequest(type, raw, UNLESS_ANSWERED),
     handle: actor.handle,
-    onGone: (key) => {
-      actor.forget(key);
+    onGone: async (key) => {
       reader.forget(key);
+      await actor.forget(key);
     },
     regarding,
     ...(init.selectionOf === undefined ? {} : { selectionOf: init.selectionOf }),

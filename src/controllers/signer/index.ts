@@ -90,8 +90,8 @@ export function createCsrSigning<S extends SignerObject>(init: CsrSigningInit<S>
         ? Promise.resolve({ outcome: 'ignored', reason: '' })
         : actor.handle(csr, signer),
     ),
-    onGone: (key) => {
-      actor.forget(key);
+    onGone: async (key) => {
+      await actor.forget(key);
       init.onGone?.(key);
     },
     regarding: ({ apiVersion, kind, metadata: { name, uid } }) => ({

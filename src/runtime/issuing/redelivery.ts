@@ -6,19 +6,17 @@
 import { keyOf, type KubeObject } from '../../api/object/object.ts';
 import { BoundedMap } from '../../bounded-map.ts';
 import { SignerError, attempt } from '../../errors.ts';
-import { ignoreNotFound } from '../../kube/client/kube-error.ts';
-import type { Resource } from '../../kube/resource/resource.ts';
 import { charged } from '../component/charged.ts';
 import { requireClocks, serverTime } from '../component/server-time.ts';
 import { traced } from '../component/tracing.ts';
 import { lessThanRequested, type RequestOutcome } from '../requests/outcome.ts';
-import { writeSubresource } from '../requests/subresource-write.ts';
 import type { LeafRecord } from '../recording/leaf-record.ts';
 import { isDeliverable, refusalOf, signingContextOf, type Attempt } from './deliverable.ts';
 import type { CertificateTemplate, IssuedChain, IssuingCa } from './issuing-ca.ts';
 import type { Settlement } from './not-issued.ts';
 import { recordEnd, recordOf } from './record.ts';
 import type { Decision, RequestKindInit } from './request-kind.ts';
+import { look, put, read } from './stored-request.ts';
 
 /** Signs each request once and writes it once, however often the delivery is retried. */
 export interface Redelivery<T, S> {
@@ -35,8 +33,13 @@ export interface Redelivery<T, S> {
    * @returns the request as the API server stored it
    */
   readonly put: (request: T) => Promise<T>;
-  /** The request `namespace/name` is deleted: drops its chain. */
-  readonly forget: (key: string) => void;
+  /**
+   * The request `namespace/name` is no longer pending: drops its chain. Where a ledger has the leaf and nothing of what
+   * became of it, the API server is asked: the answer to the delivery may be lost.
+   *
+   * @throws KubeError the chain is not dropped yet
+   */
+  readonly forget: (key: string) => Promise<void>;
 }
 
 /**
@@ -47,6 +50,8 @@ const MAX_UNDELIVERED = 10_000;
 
 interface Remembered<I> {
   readonly uid: string;
+  /** Of the request. */
+  readonly path: string;
   readonly leaf: CertificateTemplate;
   readonly issued: I;
   /** By the API server's clock, in milliseconds. */
@@ -78,9 +83,7 @@ export function createRedelivery<
   return {
     handle: (request, signer) => handle(machine, { request, signer, via }),
     put: (request) => put(init, request, via),
-    forget: (key) => {
-      drop(machine, key);
-    },
+    forget: (key) => forget(machine, key),
   };
 }
 
@@ -101,8 +104,7 @@ async function handle<T extends KubeObject, S extends KubeObject, I extends Issu
   const fresh = await look(init, at);
   if (fresh?.metadata.uid !== uid || init.isFinished(fresh)) {
     undelivered.delete(key);
-    const landed = fresh?.metadata.uid === uid && init.chainOf(fresh) === remembered.issued.chain;
-    return ended(remembered, landed ? fresh : undefined);
+    return ended(init, remembered, fresh);
   }
   if (isDeliverable(init, remembered, at)) {
     return deliver(machine, { ...at, request: fresh }, remembered);
@@ -112,17 +114,31 @@ async function handle<T extends KubeObject, S extends KubeObject, I extends Issu
   return decide(machine, { ...at, request: fresh });
 }
 
-/** The request needs no delivery any longer. @param landed - as it has the chain */
-function ended(
-  { record }: Pick<Remembered<never>, 'record'>,
-  landed: KubeObject | undefined,
+/** The request needs no delivery any longer. @param fresh - as the API server has it now */
+function ended<T extends KubeObject, I extends IssuedChain>(
+  init: Pick<RequestKindInit<T, never, I, never>, 'chainOf'>,
+  { uid, issued, record }: Pick<Remembered<I>, 'uid' | 'issued' | 'record'>,
+  fresh: T | undefined,
 ): RequestOutcome {
-  if (landed === undefined) {
+  if (fresh?.metadata.uid !== uid || init.chainOf(fresh) !== issued.chain) {
     record?.abandoned();
     return GONE;
   }
   record?.delivered();
-  return { outcome: 'issued', reason: 'Issued', written: landed };
+  return { outcome: 'issued', reason: 'Issued', written: fresh };
+}
+
+async function forget<T extends KubeObject, S, I extends IssuedChain, E>(
+  { init, undelivered }: Machine<T, S, I, E>,
+  key: string,
+): Promise<void> {
+  const remembered = undelivered.get(key);
+  const asks = remembered?.record?.isOpen === true;
+  const fresh = asks ? await read<T>(init, remembered.path) : undefined;
+  // Another request of this name may have come meanwhile.
+  if (remembered === undefined || undelivered.get(key) !== remembered) return;
+  undelivered.delete(key);
+  ended(init, remembered, fresh);
 }
 
 /** The chain will not be delivered. */
@@ -198,6 +214,7 @@ async function issue<T extends KubeObject, S extends KubeObject, I extends Issue
   const issued = completed(chain);
   const remembered = {
     uid: request.metadata.uid,
+    path: at.via.object(request.metadata),
     leaf,
     issued,
     since: init.deliverableSince?.(issued) ?? serverTime(init.component),
@@ -258,26 +275,6 @@ async function settle<T extends KubeObject, S>(
   if (ends) await recordEnd(init, { request, signer }, outcome);
   const written = await put(init, write, via);
   return ends ? { ...outcome, written } : { ...outcome, changed: written };
-}
-
-type AnyInit<T> = RequestKindInit<T, never, IssuedChain>;
-
-/** Reads the request from the API server; the cache may be behind our own write. */
-function look<T extends KubeObject>(
-  { component }: Pick<AnyInit<T>, 'component'>,
-  { request, via }: Pick<Attempt<T, never>, 'request' | 'via'>,
-): Promise<T | undefined> {
-  const path = via.object(request.metadata);
-  return component.client.request<T>({ method: 'GET', path }).catch(ignoreNotFound);
-}
-
-function put<T extends KubeObject>(
-  { component, bodyOf }: Pick<AnyInit<T>, 'component' | 'bodyOf'>,
-  request: T,
-  via: Resource,
-): Promise<T> {
-  const path = via.object(request.metadata, 'status');
-  return writeSubresource(component.client, request, { path, ...bodyOf(request) });
 }
 
 /** The chain in a status that holds it as base64 of its PEM. */

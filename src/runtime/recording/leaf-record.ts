@@ -24,6 +24,7 @@ export class LeafRecord {
   /** Whether the ledger may have it: an answer can be lost. */
   #isSent = false;
   #isRefused = false;
+  #isEnded = false;
 
   constructor(init: LeafRecordInit) {
     this.#init = init;
@@ -41,8 +42,14 @@ export class LeafRecord {
     this.#isKept = true;
   }
 
+  /** Whether the ledger may have the leaf, and has nothing of what became of it. */
+  get isOpen(): boolean {
+    return this.#isSent && !this.#isEnded;
+  }
+
   delivered(): void {
     this.#ended('delivered');
+    this.#isEnded = true;
   }
 
   /** The API server has answered a write of it with an error; many of these only delay it. */
@@ -56,10 +63,11 @@ export class LeafRecord {
   /** It will not be delivered. */
   abandoned(): void {
     this.#ended('abandoned');
+    this.#isEnded = true;
   }
 
   #ended(outcome: Outcome, error?: SignerError): void {
-    if (!this.#isSent) return;
+    if (!this.isOpen) return;
     const { after, record, now } = this.#init;
     const { key: of, component } = record;
     const why = error === undefined ? {} : { reason: error.code };

@@ -81,15 +81,16 @@ async function look<T extends KubeObject, S extends SignerObject>(
   const { request } = read;
   const signer = init.signers.serving(signerName);
   if (request === undefined || signer === undefined) {
+    const left = await attempted(init, async () => ({ gone: await init.onGone?.(storeKey) }));
+    if ('outcome' in left) return unread(at, key, left);
     forget(state, key);
-    init.onGone?.(storeKey);
     return undefined;
   }
   // At start all lists run at once: an Event about an object that is not listed yet might be wrong.
   if (init.sources?.listed(signer) === false) return waitFor(state, key, `${signerName} listing`);
   const outcome = await tracedLook(at, key, request, () => judged(init, request, signer));
   const left = (outcome.written ?? outcome.changed) as T | undefined;
-  if (left !== undefined) noteWrite(at, key, left);
+  if (left !== undefined) await noteWrite(at, key, left);
   report(init, { request, signerName, outcome, news: isNewsOf(state, key, outcome) });
   return nextLook(state, key, outcome);
 }
@@ -191,17 +192,17 @@ function putOff({ reason, message, waitMs }: PutOff, now: number): RequestOutcom
  * The cache shows our own write at once; an answered request needs no second reconciliation, whatever the
  * watch delivers.
  */
-function noteWrite<T extends KubeObject, S>(
+async function noteWrite<T extends KubeObject, S>(
   { init, state, requests }: Reconciler<T, S>,
   key: string,
   left: T,
-): void {
+): Promise<void> {
   const { signerName, storeKey } = partsOf(key);
   if (requests.isCurrent(signerName, left)) ignoreEvents(state, key);
   requests.applyWrite(signerName, left);
   if (requests.peek(key) !== undefined) return;
   ignoreEvents(state, key);
-  init.onGone?.(storeKey);
+  await init.onGone?.(storeKey);
 }
 
 /** An answer is always news, and nothing more is logged of an answered request. */

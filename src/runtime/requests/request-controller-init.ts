@@ -55,8 +55,12 @@ export interface RequestControllerInit<T, S> {
   readonly signers: SignerSet<S>;
   /** What else to watch for the served signers: CA Secrets and bundles. */
   readonly sources?: Sources<S> | undefined;
-  /** The request `namespace/name` is no longer in the cache. */
-  readonly onGone?: (key: string) => void;
+  /**
+   * The request `namespace/name` is no longer in the cache.
+   *
+   * @throws SignerError why it is called again
+   */
+  readonly onGone?: (key: string) => Promise<void>;
 }
 
 /** What else a signer's requests wait for. */

@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import type { KubeObject } from '../../../src/api/object/object.ts';
+import { KubeError } from '../../../src/kube/client/kube-error.ts';
 import { fingerprint } from '../../../src/pki/x509/certificate.ts';
 import { openIntermediate } from '../../support/authorities/intermediate.ts';
 import { KeptRecords, nextTurn } from '../../support/ledger/kept-records.ts';
@@ -95,6 +96,54 @@ forEachKind('a leaf that is given up is abandoned, and the one after it recorded
   await nextTurn();
   assert.deepEqual(recordedLeaves(ledger), sentLeaves(kind, stage));
   assert.deepEqual(ledger.results(), ['abandoned', 'delivered']);
+});
+
+/** As the controller does when the watch shows the request answered, or gone. */
+function leavesTheCache<T extends KubeObject>({ stage }: Recorded<T>): Promise<void> {
+  const { namespace, name } = stage.request.metadata;
+  return stage.forget(namespace === undefined ? name : `${namespace}/${name}`);
+}
+
+forEachKind(
+  'a leaf whose answer was lost is delivered, when the watch shows it before the next attempt',
+  async (kind) => {
+    const all = recorded(kind);
+    const { ledger, stage } = all;
+    stage.server.troubles.push('lost');
+    await assert.rejects(stage.handle());
+    stage.server.asked = () => {
+      throw new KubeError({ status: 503, what: 'GET' });
+    };
+    await assert.rejects(leavesTheCache(all), { status: 503 });
+    stage.server.asked = () => undefined;
+    await leavesTheCache(all);
+    await leavesTheCache(all);
+    await nextTurn();
+    assert.deepEqual(ledger.results(), ['delivered']);
+    assert.deepEqual(stage.methods(), ['PUT', 'GET', 'GET']);
+  },
+);
+
+forEachKind(
+  'a leaf that is not in the request that leaves the cache is abandoned',
+  async (kind) => {
+    const all = recorded(kind);
+    const { ledger, stage } = all;
+    stage.server.troubles.push('unreachable');
+    await assert.rejects(stage.handle());
+    await leavesTheCache(all);
+    await nextTurn();
+    assert.deepEqual(ledger.results(), ['abandoned']);
+  },
+);
+
+forEachKind('a delivered leaf is not asked for when its request leaves the cache', async (kind) => {
+  const all = recorded(kind);
+  const { ledger, stage } = all;
+  await stage.handle();
+  await leavesTheCache(all);
+  await nextTurn();
+  assert.deepEqual([ledger.results(), stage.methods()], [['delivered'], ['PUT']]);
 });
 
 forEachKind('a leaf of a request that is gone is abandoned', async (kind) => {

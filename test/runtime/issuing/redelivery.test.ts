@@ -114,7 +114,7 @@ forEachKind('a stale read of an answered request changes nothing', async (kind) 
 forEachKind('what was signed for a request that is gone is forgotten', async (kind) => {
   const stage = await undelivered(kind);
   const { namespace, name } = stage.request.metadata;
-  stage.forget(namespace === undefined ? name : `${namespace}/${name}`);
+  await stage.forget(namespace === undefined ? name : `${namespace}/${name}`);
   await stage.handle();
   assert.deepEqual(stage.methods(), ['PUT', 'PUT']);
   assert.equal(leavesOf(kind, stage), 2);

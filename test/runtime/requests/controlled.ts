@@ -47,6 +47,8 @@ export interface Controlled {
   /** `name@resourceVersion` of every look at a request. */
   readonly looks: string[];
   readonly gone: readonly string[];
+  /** What happens when a request is gone. */
+  whenGone(by: () => Promise<void>): void;
   /** What a look comes to. */
   answer(
     by: (request: Request, signer: ClusterSigner) => RequestOutcome | Promise<RequestOutcome>,
@@ -100,6 +102,7 @@ export async function startControlled(more: Partial<Component> = {}): Promise<Co
   const component = componentOn(stage, more);
   const [looks, gone, stop] = [[] as string[], [] as string[], new AbortController()];
   let listed = true;
+  let leaving = (): Promise<void> => Promise.resolve();
   let answering: (
     request: Request,
     signer: ClusterSigner,
@@ -140,7 +143,10 @@ export async function startControlled(more: Partial<Component> = {}): Promise<Co
       notReady: () => [],
       stop: () => Promise.resolve(),
     },
-    onGone: (key) => gone.push(key),
+    onGone: (key) => {
+      gone.push(key);
+      return leaving();
+    },
   });
   const running = controller.run(stop.signal);
   const signers = await stage.server.next('the watch of ClusterSigners');
@@ -155,6 +161,9 @@ export async function startControlled(more: Partial<Component> = {}): Promise<Co
     requests,
     looks,
     gone,
+    whenGone: (by) => {
+      leaving = by;
+    },
     answer: (by) => {
       answering = by;
     },

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { isDeepStrictEqual } from 'node:util';
 import { SignerError } from '../../../src/errors.ts';
+import { KubeError } from '../../../src/kube/client/kube-error.ts';
 import { until } from '../../cluster/until.ts';
 import { changed, workloadSpec } from '../../support/signers/cluster-signer.ts';
 import { PATIENCE_MS, bookmark } from '../../support/kube/reflector-fixture.ts';
@@ -189,6 +190,22 @@ test('a deleted request is forgotten', async () => {
   await it.looked('a@5');
   it.requests.lines({ type: 'DELETED', object: request('a', 6) });
   await until('it is forgotten', PATIENCE_MS, () => it.gone.includes('a'));
+});
+
+test('what cannot be told of a deleted request yet is told again', async () => {
+  let fails = 2;
+  it.whenGone(() =>
+    (fails -= 1) < 0
+      ? Promise.resolve()
+      : Promise.reject(new KubeError({ status: 503, what: 'GET' })),
+  );
+  hear(request('a', 5));
+  await it.looked('a@5');
+  it.requests.lines({ type: 'DELETED', object: request('a', 6) });
+  await until('it is told three times', PATIENCE_MS, async () => {
+    await it.time.advance(1_000);
+    return it.gone.length === 3;
+  });
 });
 
 test('the controller is ready once every list is complete', async () => {

@@ -60,7 +60,7 @@ export interface Stage<T> {
   readonly later: (milliseconds: number) => void;
   /** Our clock is so far ahead of the server's, as far as the server has told. */
   readonly ahead: (milliseconds: number) => void;
-  readonly forget: (key: string) => void;
+  readonly forget: (key: string) => Promise<void>;
 }
 
 /** The CA: ours, asked for each look at a request; or anybody's. */
