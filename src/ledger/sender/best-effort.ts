@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The mode `best-effort`: records wait in bounded memory, and what does not fit is counted. */
+import { BoundedMap } from '../../bounded-map.ts';
 import type { Clock, Delay } from '../../ports.ts';
 import type { LedgerRecord } from '../records/record.ts';
 import { BATCH_RECORDS } from './contract.ts';
@@ -19,6 +20,12 @@ export interface BestEffortParts {
   readonly of?: 'results';
 }
 
+/**
+ * Keys that are remembered, for each record that may wait: who cannot write an answer to the API server makes its record
+ * again, within seconds. A key has some hundred bytes.
+ */
+const REMEMBERED = 5;
+
 /** The first pause after a failure; each next one is twice as long. */
 const FIRST_PAUSE_MILLISECONDS = 500;
 const LONGEST_PAUSE_MILLISECONDS = 30_000;
@@ -34,6 +41,8 @@ interface Gap {
 export class BestEffortSender implements LedgerSender {
   readonly #parts: BestEffortParts;
   readonly #waiting: LedgerRecord[] = [];
+  /** Taken before, whatever became of it: neither kept nor lost again. */
+  readonly #taken: BoundedMap<string, true>;
   readonly #end = new AbortController();
   #gap: Gap | undefined;
   #gaps = 0;
@@ -43,6 +52,7 @@ export class BestEffortSender implements LedgerSender {
 
   constructor(parts: BestEffortParts) {
     this.#parts = parts;
+    this.#taken = new BoundedMap(parts.mostWaiting * REMEMBERED);
   }
 
   get state(): SenderState {
@@ -51,6 +61,8 @@ export class BestEffortSender implements LedgerSender {
   }
 
   append(record: LedgerRecord): Promise<void> {
+    if (this.#taken.get(record.key) === true) return Promise.resolve();
+    this.#taken.set(record.key, true);
     if (this.#waiting.length >= this.#parts.mostWaiting || this.#end.signal.aborted) this.#lose(1);
     else this.#waiting.push(record);
     if (!this.#end.signal.aborted) this.#running ??= this.#run();

@@ -160,6 +160,33 @@ test('best-effort: what does not fit is counted exactly, over outages, lost answ
   await sender.close();
 });
 
+test('best-effort: a record that is made again is one, whether it was kept, lost or waits', async () => {
+  const ledger = new Ledger();
+  const { sender, wake } = bestEffort(ledger, 3);
+  const append = async (...all: readonly number[]): Promise<void> => {
+    for (const n of all)
+      await sender.append(issuedRecord(n, { at: new Date(NOW + n).toISOString() }));
+  };
+  await append(0);
+  await turns();
+  ledger.away = true;
+  await append(1, 2, 3, 4, 5);
+  await append(0, 1, 2, 3, 4, 5);
+  await turns();
+  await append(0, 4);
+  ledger.away = false;
+  await wake();
+  await append(0, 1, 4, 5);
+  await turns();
+  assert.deepEqual([sender.state.lost, sum(ledger.gaps)], [2, 2]);
+  const kept = [...ledger.kept.values()].filter(({ kind }) => kind !== 'gap');
+  assert.deepEqual(
+    kept.map(({ key }) => key),
+    [0, 1, 2, 3].map(keyOf),
+  );
+  await sender.close();
+});
+
 test('best-effort: an outage with losses at each attempt keeps one gap, and memory stays bounded', async () => {
   const ledger = new Ledger();
   ledger.away = true;
