@@ -7,6 +7,7 @@ import { parseArgs } from 'node:util';
 import { openFaultCluster } from './lab/cluster.ts';
 import { openLab, type Lab } from './lab/lab.ts';
 import { flow } from './mixed/flow.ts';
+import { happen } from './mixed/happen.ts';
 import { mostWasted, printReport } from './mixed/print.ts';
 import { MIXED, NEW_LISTS } from './mixed/script.ts';
 import { TIMETABLE } from './mixed/timetable.ts';
@@ -45,7 +46,7 @@ async function run(at: Lab): Promise<boolean> {
   let made = 0;
   const ticking = setInterval(() => console.log(`${made} of ${requests} made`), LINE_MS);
   at.proxy.script.set(MIXED);
-  const happened = happen(at, () => made / requests);
+  const happened = happen(at, TIMETABLE, () => made / requests);
   const wanted = await flow(at, requests, (count) => (made = count));
   clearInterval(ticking);
   await happened;
@@ -59,18 +60,4 @@ async function run(at: Lab): Promise<boolean> {
     judged.wastedByRunning === 0 &&
     wastedOf(judged) <= mostWasted(requests)
   );
-}
-
-/** What the timetable has, each when so much of the load is made. */
-async function happen(at: Lab, progress: () => number): Promise<void> {
-  for (const each of TIMETABLE) {
-    while (progress() < each.at) await new Promise((resolve) => setTimeout(resolve, 50));
-    at.proxy.tally.noted(`${each.whom}: ${each.what}`, each.whom);
-    console.log(`${each.whom}: ${each.what}`);
-    // A server that is slow to come back on a busy machine is one more outage; one that never does
-    // leaves requests that never end, and the verdict says so.
-    await each.happen(at).catch((error: unknown) => {
-      console.log(`${each.whom}: ${String(error)}`);
-    });
-  }
 }

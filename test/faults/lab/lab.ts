@@ -4,7 +4,11 @@ import { createClient, type Client } from '../../../src/kube/client/client.ts';
 import { loadConnection } from '../../../src/kube/client/kubeconfig.ts';
 import { applyCrds } from '../../certmanager/crds.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
-import type { ComponentName, ComponentOptions } from '../../support/cluster/component-process.ts';
+import type {
+  ComponentName,
+  ComponentOptions,
+  OptionalComponentName,
+} from '../../support/cluster/component-process.ts';
 import { EVERY_COMPONENT } from '../../support/cluster/component-process.ts';
 import { allowCertificateRequesters } from '../../support/cluster/requests/certificate-request.ts';
 import { applySigner, example, waitForUsableCa } from '../../support/cluster/fixture.ts';
@@ -27,12 +31,19 @@ export interface Lab {
   component(client: string): Supervised;
   access(client: string): Access;
   /** Starts one more process of a component, behind a door of its own. */
-  start(name: ComponentName, client: string, more?: Partial<ComponentOptions>): Promise<Supervised>;
+  readonly start: StartBehindDoor;
   /** Past the proxy. */
   readonly admin: Client;
   readonly load: Load;
   stop(): Promise<void>;
 }
+
+/** @param client - the name of its door */
+type StartBehindDoor = (
+  name: ComponentName | OptionalComponentName,
+  client: string,
+  more?: Partial<ComponentOptions>,
+) => Promise<Supervised>;
 
 /** What is shipped, as `make` builds it. */
 const BUNDLE = join(import.meta.dirname, '../../../dist/countersign.mjs');
@@ -49,9 +60,20 @@ export interface LabInit {
   readonly seed: number;
   /** Modules of test/faults/preload that are loaded into each component. */
   readonly preload?: readonly string[];
+  /**
+   * Called when the roles are there and no component runs yet; starts what else there is.
+   *
+   * @returns further arguments of the components
+   */
+  readonly before?: (start: StartBehindDoor) => Promise<ArgumentsOf>;
 }
 
-export async function openLab({ cluster, seed, preload = [] }: LabInit): Promise<Lab> {
+/** Arguments of a component, beside those that each has. */
+export type ArgumentsOf = (name: ComponentName) => readonly string[];
+
+const LOGGED = ['--log-level', 'debug'];
+
+export async function openLab({ cluster, seed, preload = [], before }: LabInit): Promise<Lab> {
   const components = new Map<string, Supervised>();
   const accesses = new Map<string, Access>();
   const named = <T>(all: ReadonlyMap<string, T>, client: string): T => {
@@ -69,7 +91,7 @@ export async function openLab({ cluster, seed, preload = [] }: LabInit): Promise
   const load = createLoad(requester, admin);
 
   async function start(
-    name: ComponentName,
+    name: ComponentName | OptionalComponentName,
     client: string,
     more: Partial<ComponentOptions> = {},
   ): Promise<Supervised> {
@@ -82,8 +104,8 @@ export async function openLab({ cluster, seed, preload = [] }: LabInit): Promise
       name,
       kubeconfig: access.kubeconfig,
       program: programWith(...preload),
-      args: ['--log-level', 'debug'],
       ...more,
+      args: [...LOGGED, ...(more.args ?? [])],
     });
     components.set(client, supervised);
     return supervised;
@@ -96,7 +118,12 @@ export async function openLab({ cluster, seed, preload = [] }: LabInit): Promise
     await Promise.all([admin.close(), requester.close()]);
   };
   try {
-    await install(cluster, () => Promise.all(EVERY_COMPONENT.map((name) => start(name, name))));
+    await install(cluster, async () => {
+      const argumentsOf = (await before?.(start)) ?? (() => []);
+      return Promise.all(
+        EVERY_COMPONENT.map((name) => start(name, name, { args: argumentsOf(name) })),
+      );
+    });
   } catch (error) {
     await stop();
     throw error;

@@ -23,9 +23,17 @@ import { componentKubeconfig, SYSTEM_NAMESPACE } from '../../support/cluster/ins
 import { tlsCertificate } from '../../support/pki/tls-certificate.ts';
 
 /** Component and signer name of each grant. */
-const GRANTS = ['signer', 'pcr-issuer', 'approver', 'authority'].flatMap((component) =>
+export const GRANTS = ['signer', 'pcr-issuer', 'approver', 'authority'].flatMap((component) =>
   ['workload', 'people'].map((name) => `${component}=example.com/${name}`),
 );
+
+/** Applies the roles and objects of the ledger. */
+export async function applyLedger(cluster: Cluster): Promise<void> {
+  const values = { signers: DEMO_SIGNERS, components: { ledger: { enabled: true } } };
+  const files = installationFiles(planOf(values, { namespace: 'default', version: '0.1.0' }));
+  const items = ['rbac/ledger.yaml', 'ledger.yaml'].flatMap((file) => files.get(file) ?? []);
+  await apply(cluster, { apiVersion: 'v1', kind: 'List', items });
+}
 
 type RecordingComponent = 'signer' | 'pcr-issuer' | 'approver' | 'authority';
 
@@ -49,10 +57,7 @@ export class LedgerStand {
     const { cert, key } = await tlsCertificate('ledger');
     writeFileSync(join(directory, 'tls.crt'), cert);
     writeFileSync(join(directory, 'tls.key'), key);
-    const values = { signers: DEMO_SIGNERS, components: { ledger: { enabled: true } } };
-    const files = installationFiles(planOf(values, { namespace: 'default', version: '0.1.0' }));
-    const items = ['rbac/ledger.yaml', 'ledger.yaml'].flatMap((file) => files.get(file) ?? []);
-    await apply(cluster, { apiVersion: 'v1', kind: 'List', items });
+    await applyLedger(cluster);
     return new LedgerStand(cluster, directory, await freePort());
   }
 

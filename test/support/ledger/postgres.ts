@@ -22,6 +22,9 @@ export interface Postgres extends AsyncDisposable {
   processes(): readonly number[];
   /** Ends it as a crash would, and starts it again on the same files. */
   crash(): Promise<void>;
+  /** Ends it as a crash would; it is away until `start`. */
+  stop(): Promise<void>;
+  start(): Promise<void>;
 }
 
 /** Starts one; some seconds. */
@@ -53,6 +56,8 @@ export async function startPostgres(): Promise<Postgres> {
     return child;
   };
   let child = await start();
+  // Immediate shutdown: no checkpoint, as after a crash (PostgreSQL documentation §18.5).
+  const stop = (): Promise<void> => ended(child, 'SIGQUIT');
   const url = (name: string): string => `postgresql://postgres@127.0.0.1:${port}/${name}`;
   return {
     database: async (name) => {
@@ -64,8 +69,11 @@ export async function startPostgres(): Promise<Postgres> {
     },
     processes: () => [child.pid ?? 0, ...childrenOf(child.pid ?? 0)],
     crash: async () => {
-      // Immediate shutdown: no checkpoint, as after a crash (PostgreSQL documentation §18.5).
-      await ended(child, 'SIGQUIT');
+      await stop();
+      child = await start();
+    },
+    stop,
+    start: async () => {
       child = await start();
     },
     [Symbol.asyncDispose]: async () => {
