@@ -64,7 +64,12 @@ export class Crls {
     const { crl } = signer.spec.profile;
     const now = serverTime(component);
     const before = { configMap: this.#configMap, revocations: [], open: openOnce, now };
-    const { lists, gone } = decideLists({ signer, crl, secret, ...before });
+    const { lists, gone, faults } = decideLists({ signer, crl, secret, ...before });
+    assert.deepEqual(
+      faults,
+      [],
+      `${new Date(now).toISOString()}: a CA that retires cannot sign its CRL`,
+    );
     const signed = lists.flatMap(({ authority, next: due }) =>
       due.due ? [signList(authority, due)] : [],
     );

@@ -92,7 +92,7 @@ async function changeOf(
 ): Promise<Omit<SecretChange, 'labels'>> {
   const { signer, step, secret, managed, now } = input;
   const durationSeconds = parseDuration(managed.duration);
-  if (step.kind === 'discard') return withoutNext();
+  if (step.kind === 'discard') return retiring(input, withoutNext(), 'next');
   if (step.kind === 'withdraw') return withoutCross();
   if (step.kind === 'drop') return withoutRetired([...step.atOnce, ...step.byTime]);
   if (step.kind === 'activate' && secret !== undefined) {
@@ -100,7 +100,7 @@ async function changeOf(
     const cross = await crossOf(init, input, slotMaterial(secret, 'tls'), material);
     const made = { ...newAuthority(material), durationSeconds };
     const records = [...recordsOf(signer), ...recordOf(cross, made.fingerprint)];
-    return retiring(input, intoTls(made, { now, atOnce: false, cross, records }));
+    return retiring(input, intoTls(made, { now, atOnce: false, cross, records }), 'tls');
   }
   const material = await init.create({
     keyType: managed.keyType,
@@ -110,26 +110,37 @@ async function changeOf(
     now: unusedBirthSecond(input),
   });
   const made = { ...newAuthority(material), durationSeconds };
-  if (step.kind === 'make' && step.slot === 'next') return intoNext(made);
+  if (step.kind === 'make' && step.slot === 'next') return retiring(input, intoNext(made), 'next');
   const atOnce = step.kind === 'make' && step.atOnce;
   const change = intoTls(made, { now, atOnce, cross: undefined, records: recordsOf(signer) });
-  return retiring(input, change);
+  return retiring(input, change, 'tls');
 }
 
-/** The CA that `change` replaces keeps its key, where CRLs are signed and it is not distrusted. */
+/**
+ * The CA that `change` takes out of its slot keeps its key, where CRLs are signed and it is not distrusted. One that was
+ * only prepared has signed nothing, but a status that lists it as Retiring cannot say so.
+ */
 function retiring(
   { signer, secret, now }: ApplyStepInput,
   change: Omit<SecretChange, 'labels'>,
+  slot: 'tls' | 'next',
 ): Omit<SecretChange, 'labels'> {
   if (secret === undefined || !keepsRetiredKeys(signer)) return change;
-  const material = slotMaterial(secret, 'tls');
+  const material = slotMaterial(secret, slot);
   const certificate = firstOf(material);
   // What cannot be read, or has no key, signs nothing.
   if (certificate === undefined || material.key === '') return change;
   const old = fingerprint(certificate.raw);
-  if (now >= certificate.notAfter || distrustedCas(signer)(old)) return change;
+  if (now >= certificate.notAfter || isStolen(signer, secret, old)) return change;
   const until = keepUntil(now, longestLeafOf(signer, old), certificate.notAfter);
   return withRetired(change, { material, fingerprint: old }, until);
+}
+
+/** A thief of the CA in `tls.*` has the one that is prepared beside it. */
+function isStolen(signer: ClusterSigner, secret: Secret, old: string): boolean {
+  const isDistrusted = distrustedCas(signer);
+  const active = firstOf(slotMaterial(secret, 'tls'));
+  return isDistrusted(old) || (active !== undefined && isDistrusted(fingerprint(active.raw)));
 }
 
 function recordsOf({ status }: ClusterSigner): readonly CrossRecord[] {
