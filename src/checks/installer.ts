@@ -38,7 +38,7 @@ export function putBack(installer: Installer): string {
     case 'operator':
       return 'the operator puts it back by itself, for the signers in spec.signers of countersign/cluster; kubectl describe countersign cluster says what is in its way';
     case 'manifests':
-      return 'countersign rbac --from-cluster | kubectl apply --server-side -f -';
+      return 'countersign rbac --from-cluster | kubectl apply --server-side --force-conflicts -f -';
   }
 }
 
@@ -58,7 +58,7 @@ export function finishUpgrade(installer: Installer): string {
 export function installDefinitions(installer: Installer): string {
   return installer.kind === 'operator'
     ? putBack(installer)
-    : 'kubectl apply --server-side -f deploy/crds';
+    : 'kubectl apply --server-side --force-conflicts -f deploy/crds';
 }
 
 function upgrade({ release, namespace }: Extract<Installer, { kind: 'helm' }>): string {

@@ -29,10 +29,10 @@ import { explainAcmeSigner, explainChallenge, explainOrder, withOrder } from './
 import { explainCertificateRequest } from './certificate-request.ts';
 import { explainSigningRequest } from './certificate-signing-request.ts';
 import { inOrder, type Explanation, type Journey } from './explanation.ts';
-import { explainPodRequest } from './pod-certificate-request.ts';
-import { explainPod, mountedSigners } from './pod.ts';
+import { explainPodRequest } from './pods/pod-certificate-request.ts';
+import { explainPod, mountedSigners } from './pods/pod.ts';
 import { readEvents } from './read-events.ts';
-import { readEvidence } from './read-evidence.ts';
+import { readEvidence } from './pods/read-evidence.ts';
 import { challengesOf, newestOrder } from './read-orders.ts';
 import { readNamedSigner, readSignerView } from './read-signer-view.ts';
 import { isOfAcme, type SignerView } from './signer-view.ts';

@@ -54,9 +54,10 @@ function momentOf(event: Event): TimelineEntry {
   return at === undefined ? { what } : { at, what };
 }
 
-/** Events of events.k8s.io have no lastTimestamp, those of old clients no eventTime. */
+/** Events of events.k8s.io have no lastTimestamp, those of old clients no eventTime. To the second, as all other times are. */
 function timeOf({ series, lastTimestamp, eventTime }: Event): string | undefined {
-  return series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? undefined;
+  const at = series?.lastObservedTime ?? lastTimestamp ?? eventTime ?? undefined;
+  return at?.replace(/\.\d+/, '');
 }
 
 function reporterOf({ reportingComponent, source }: Event): string {

@@ -123,6 +123,7 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   'cli/components': [],
   'cli/sources': [],
   'cli/commands': ['sources'],
+  'explanations/pods': [],
   'conformance/assertions': [],
   'conformance/report': [],
   'conformance/csr': ['assertions'],

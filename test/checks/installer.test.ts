@@ -50,7 +50,7 @@ function twoImages(): readonly object[] {
 const ALLOWED: readonly (readonly [Installer, RegExp])[] = [
   [
     { kind: 'helm', release: 'a b', namespace: 'n' },
-    /^(?:helm upgrade 'a b' deploy\/chart --namespace n |kubectl apply --server-side -f deploy\/crds)/,
+    /^(?:helm upgrade 'a b' deploy\/chart --namespace n |kubectl apply --server-side --force-conflicts -f deploy\/crds)/,
   ],
   [{ kind: 'operator' }, /kubectl describe countersign cluster/],
   [{ kind: 'manifests' }, /countersign rbac --from-cluster|deploy\/crds|apply the manifests/],

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '../../src/api/object/pod.ts';
 import type { Service } from '../../src/api/object/service.ts';
-import { explainPodRequest } from '../../src/explanations/pod-certificate-request.ts';
+import { explainPodRequest } from '../../src/explanations/pods/pod-certificate-request.ts';
 import type { SignerView } from '../../src/explanations/signer-view.ts';
 import { state } from '../operations/signer-states.ts';
 import { podRequest } from '../support/requests/pod-certificate-request.ts';

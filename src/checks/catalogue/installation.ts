@@ -8,7 +8,7 @@ const PUT_BACK = [
   'With the operator, list every signer in spec.signers; it puts the objects back by itself. If it does not, this says why:',
   '$ kubectl describe countersign cluster',
   'With neither, print the objects for the ClusterSigners of the cluster and apply them:',
-  '$ countersign rbac --from-cluster | kubectl apply --server-side -f -',
+  '$ countersign rbac --from-cluster | kubectl apply --server-side --force-conflicts -f -',
 ] as const;
 
 /** What was installed: definitions, components, roles, policies. */
@@ -18,7 +18,10 @@ export const INSTALLATION_CHECKS = {
     title: 'the CustomResourceDefinitions are installed, established and of this version',
     affects:
       'Without them there are no signers. Fields that an older definition does not know are lost when they are written.',
-    todo: ['Install them again from this version:', '$ kubectl apply --server-side -f deploy/crds'],
+    todo: [
+      'Install them again from this version:',
+      '$ kubectl apply --server-side --force-conflicts -f deploy/crds',
+    ],
   },
   'components-running': {
     group: 'installation',

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Pod } from '../api/object/pod.ts';
-import type { Explanation, Journey, State } from './explanation.ts';
+import type { Pod } from '../../api/object/pod.ts';
+import type { Explanation, Journey, State } from '../explanation.ts';
 
 /** The worst state decides. */
 const ORDER: readonly State[] = [

@@ -1,16 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Pod } from '../api/object/pod.ts';
-import type { Service } from '../api/object/service.ts';
-import { isTerminal, type PodCertificateRequest } from '../api/request/pod-certificate-request.ts';
-import { readsPods } from '../api/signer/cluster-signer.ts';
-import type { PodEvidence } from '../controllers/pcr-issuer/evidence/evidence.ts';
-import { messageOf } from '../errors.ts';
-import type { Client } from '../kube/client/client.ts';
-import { PODS } from '../kube/client/eviction.ts';
-import { KubeError, ignoreNotFound } from '../kube/client/kube-error.ts';
-import { resource } from '../kube/resource/resource.ts';
-import { listPages } from '../kube/watch/list-pages.ts';
-import type { SignerView } from './signer-view.ts';
+import type { Pod } from '../../api/object/pod.ts';
+import type { Service } from '../../api/object/service.ts';
+import {
+  isTerminal,
+  type PodCertificateRequest,
+} from '../../api/request/pod-certificate-request.ts';
+import { readsPods } from '../../api/signer/cluster-signer.ts';
+import type { PodEvidence } from '../../controllers/pcr-issuer/evidence/evidence.ts';
+import { messageOf } from '../../errors.ts';
+import type { Client } from '../../kube/client/client.ts';
+import { PODS } from '../../kube/client/eviction.ts';
+import { KubeError, ignoreNotFound } from '../../kube/client/kube-error.ts';
+import { resource } from '../../kube/resource/resource.ts';
+import { listPages } from '../../kube/watch/list-pages.ts';
+import type { SignerView } from '../signer-view.ts';
 
 const SERVICES = resource({ group: '', version: 'v1', plural: 'services' });
 

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-import { findCondition } from '../api/request/conditions.ts';
-import { isTerminal, type PodCertificateRequest } from '../api/request/pod-certificate-request.ts';
-import { readsPods } from '../api/signer/cluster-signer.ts';
-import { evaluatePod } from '../controllers/pcr-issuer/decide.ts';
-import type { PodEvidence } from '../controllers/pcr-issuer/evidence/evidence.ts';
-import { attempt, type SignerError } from '../errors.ts';
-import { compileProfile, type Profile } from '../issuance/profile.ts';
-import { quote } from '../quote.ts';
-import { reasonOf } from '../runtime/requests/error-outcome.ts';
-import { conditionMoment, reasonText } from './conditions.ts';
-import type { Journey, TimelineEntry } from './explanation.ts';
-import { describeLeaf } from './leaf.ts';
-import { signerText, whyUnserved, type SignerView } from './signer-view.ts';
+import { findCondition } from '../../api/request/conditions.ts';
+import {
+  isTerminal,
+  type PodCertificateRequest,
+} from '../../api/request/pod-certificate-request.ts';
+import { readsPods } from '../../api/signer/cluster-signer.ts';
+import { evaluatePod } from '../../controllers/pcr-issuer/decide.ts';
+import type { PodEvidence } from '../../controllers/pcr-issuer/evidence/evidence.ts';
+import { attempt, type SignerError } from '../../errors.ts';
+import { compileProfile, type Profile } from '../../issuance/profile.ts';
+import { quote } from '../../quote.ts';
+import { reasonOf } from '../../runtime/requests/error-outcome.ts';
+import { conditionMoment, reasonText } from '../conditions.ts';
+import type { Journey, TimelineEntry } from '../explanation.ts';
+import { describeLeaf } from '../leaf.ts';
+import { afterRefusal } from './refused-pod.ts';
+import { signerText, whyUnserved, type SignerView } from '../signer-view.ts';
 
 /**
  * The journey of a PodCertificateRequest. Pure.
@@ -28,7 +32,7 @@ export function explainPodRequest(
     at: metadata.creationTimestamp,
     what: `the kubelet of node ${quote(spec.nodeName)} asks for a certificate of ${spec.signerName} for pod ${quote(spec.podName)}, ServiceAccount ${quote(spec.serviceAccountName)}`,
   };
-  if (isTerminal(request)) return ended(request, made);
+  if (isTerminal(request)) return ended(request, made, () => afterRefusal(request, view, evidence));
   const unserved = whyUnserved(view, 'pcr-issuer');
   if (unserved !== undefined) return { timeline: [made], ...unserved };
   const { signer } = view;
@@ -102,20 +106,18 @@ function ofServices({ code }: SignerError): boolean {
   return code.startsWith('SERVICE') || code.startsWith('POD_');
 }
 
-function ended({ status = {} }: PodCertificateRequest, made: TimelineEntry): Journey {
+function ended(
+  { status = {} }: PodCertificateRequest,
+  made: TimelineEntry,
+  refusal: () => Pick<Journey, 'rules' | 'todo'>,
+): Journey {
   const { conditions } = status;
   for (const state of ['Denied', 'Failed'] as const) {
     const found = findCondition(conditions, state);
     if (found === undefined) continue;
     const summary = reasonText(found);
-    return {
-      timeline: [made, conditionMoment(found, `${state}: ${summary}`)],
-      state,
-      summary,
-      todo: [
-        'the kubelet asks again with a back-off; correct what is named, in the pod or in spec.pods of the signer',
-      ],
-    };
+    const timeline = [made, conditionMoment(found, `${state}: ${summary}`)];
+    return { timeline, state, summary, ...refusal() };
   }
   return issued(status, made);
 }
