@@ -109,6 +109,14 @@ const TRUST: Readonly<Record<string, AlertCase>> = {
     },
     quiet: ['9m', '90m'],
   },
+  CountersignTrustTargetsLagging: {
+    series: {
+      [`countersign_trust_targets_lagging{${of('trust-distributor')},signer="example.com/a"}`]:
+        '0x9 2x60 0x60',
+    },
+    fires: { at: '45m', labels: { namespace: 'countersign-system', signer: 'example.com/a' } },
+    quiet: ['9m', '35m', '75m'],
+  },
   CountersignMissingRights: {
     series: { [`countersign_missing_rights{${of('signer')}}`]: '0x9 2x29 0x30' },
     fires: { at: '20m', labels: at('signer') },

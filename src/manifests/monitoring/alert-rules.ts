@@ -94,6 +94,15 @@ const ALERTS: readonly Alert[] = [
       'Somebody wrote a foreign anchor into the bundle of {{ $labels.signer }}; it was removed.',
   },
   {
+    name: 'CountersignTrustTargetsLagging',
+    expr: 'max by (namespace, signer) (countersign_trust_targets_lagging) > 0',
+    // A rotation waits for them so long, by default.
+    for: '30m',
+    severity: 'warning',
+    summary:
+      'Trust targets of {{ $labels.signer }} cannot be written: whoever reads them will refuse leaves of the next CA.',
+  },
+  {
     name: 'CountersignUnrecordedCertificate',
     expr: 'max by (namespace) (countersign_ledger_unrecorded_certificates) > 0',
     for: '0m',
