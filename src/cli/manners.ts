@@ -37,6 +37,7 @@ const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
     'countersign ledger rotate-key --yes',
     'countersign ledger rotate-key --finish --yes',
   ],
+  'ledger migrate': ['countersign ledger migrate --data /var/lib/countersign --schema 3'],
   'ledger export': ['countersign ledger export --file records.jsonl'],
   'policy test': [
     'countersign policy test --signer-file signer.yaml --csr jane.csr --user jane --group dev',

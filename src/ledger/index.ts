@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The door of the room: what its users import. README.md lists the files behind it. */
+export { LATEST_SCHEMA, migrate } from './database/migrations.ts';
 export { openPostgres } from './database/postgres.ts';
 export { openSqlite } from './database/sqlite.ts';
 export { openCheckpoint, signCheckpoint } from './log/checkpoint.ts';

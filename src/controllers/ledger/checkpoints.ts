@@ -25,29 +25,41 @@ export interface CheckpointsInit {
   readonly namespace: string;
 }
 
+/** Checkpoints that were published, by their names in the ConfigMap. */
+export type Published = ReadonlyMap<string, string>;
+
 /**
  * Compares the store with the checkpoints that were published: an older copy of the database must not be continued.
  *
  * @throws SignerError LEDGER_INCONSISTENT, KubeError
  */
-export async function compareWithPublished(init: CheckpointsInit): Promise<void> {
+export async function compareWithPublished(init: CheckpointsInit): Promise<Published> {
   const { component, store } = init;
   const path = pathOf(init);
   const { data = {} } = await component.client.request<ConfigMap>({ method: 'GET', path });
-  for (const [name, note] of Object.entries(data)) {
-    if (OF_LOG.test(name)) await store.compareWith(note);
-  }
+  const published = new Map(Object.entries(data).filter(([name]) => OF_LOG.test(name)));
+  for (const note of published.values()) await store.compareWith(note);
+  return published;
 }
 
 /**
- * Signs the logs that have grown since the last time, and publishes their checkpoints with the list of logs.
+ * Signs the logs that have grown since the last time, and publishes their checkpoints with the list of logs. An older
+ * copy may have come beneath a ledger that runs: a backup, or a replica that lacked the last records and was promoted.
+ * It has its own last checkpoints, and nothing in it contradicts them.
  *
+ * @param published - what this process knows of; default: nothing
+ * @returns what is published now
  * @throws SignerError LEDGER_INCONSISTENT: then none is signed; KubeError
  */
-export async function publishCheckpoints(init: CheckpointsInit, { keys }: LogKey): Promise<void> {
+export async function publishCheckpoints(
+  init: CheckpointsInit,
+  { keys }: LogKey,
+  published: Published = new Map(),
+): Promise<Published> {
   const { component, store } = init;
+  for (const note of published.values()) await store.compareWith(note);
   const signed = await signHeads(store, keys);
-  if (signed.length === 0) return;
+  if (signed.length === 0) return published;
   const list = await signedLogList(store, keys);
   const data = Object.fromEntries([
     ...signed.map(({ log, note }) => [`log-${log}`, note] as const),
@@ -62,6 +74,8 @@ export async function publishCheckpoints(init: CheckpointsInit, { keys }: LogKey
   for (const { log, size } of signed) {
     component.metrics.ledgerHead(String(log), size, component.clock() / 1000);
   }
+  const now = Object.entries(data).filter(([name]) => OF_LOG.test(name));
+  return new Map([...published, ...now]);
 }
 
 /**

@@ -10,7 +10,12 @@ import { createFrontProxySource } from './api/front-proxy-source.ts';
 import { createLedgerApi } from './api/index.ts';
 import { appendFor, type AppendAnswer } from './append.ts';
 import { createWhoIs } from './callers.ts';
-import { compareWithPublished, publishCheckpoints, publishCosigned } from './checkpoints.ts';
+import {
+  compareWithPublished,
+  publishCheckpoints,
+  publishCosigned,
+  type Published,
+} from './checkpoints.ts';
 import { logFile } from './files.ts';
 import type { AppendGrants } from './grants.ts';
 import { createLists, type Lists } from './lists.ts';
@@ -128,6 +133,7 @@ class Writing {
   readonly #init: LedgerInit;
   readonly #onPublished: () => void;
   #key: LogKey | undefined;
+  #published: Published = new Map();
   /** Whether it led when the key was read. */
   #led = false;
   /** Why it does not append, or signs no checkpoint. */
@@ -173,9 +179,12 @@ class Writing {
 
   async #work(leads: boolean): Promise<void> {
     const isNew = this.#key === undefined;
-    this.#key ??= await begun(this.#init);
+    if (this.#key === undefined) {
+      const { key, published } = await begun(this.#init);
+      [this.#key, this.#published] = [key, published];
+    }
     if (leads) {
-      await publishCheckpoints(this.#init, this.#key);
+      this.#published = await publishCheckpoints(this.#init, this.#key, this.#published);
       this.#onPublished();
       // Who leads has signed of these records: who follows looks whether they are what was signed.
     } else if (!isNew) await compareWithPublished(this.#init);
@@ -183,12 +192,14 @@ class Writing {
 }
 
 /** The key, after the store was found to continue what was published. */
-async function begun(init: LedgerInit): Promise<LogKey> {
+async function begun(
+  init: LedgerInit,
+): Promise<{ readonly key: LogKey; readonly published: Published }> {
   const { component, namespace, prefix } = init;
   const key = await loadLogKey(component, namespace);
-  await compareWithPublished(init);
+  const published = await compareWithPublished(init);
   component.log.info({ prefix }, 'appends to the ledger');
-  return key;
+  return { key, published };
 }
 
 function namesOf({ component, monitor }: LedgerInit, lists: Lists): PermissionNames {

@@ -144,36 +144,48 @@ export function termRows(
   return terms.map(({ kind, value }) => [TERM_KINDS[kind], value, id]);
 }
 
+/** The schema of this program. */
+export const LATEST_SCHEMA = MIGRATIONS.length;
+
+/** Which schema a database had, and which one it has now; 0: it was empty. */
+export interface Migrated {
+  readonly from: number;
+  readonly to: number;
+}
+
 /**
- * Brings the schema to `target`, up or down, in one transaction a step.
+ * Brings the schema to `target`, up or down, in one transaction a step. Records stay as they are from schema 1 on; to 0
+ * removes all of them.
  *
  * @throws SignerError LEDGER_INCONSISTENT if the database was made by a newer program
  */
-export async function migrate(database: Database, target = MIGRATIONS.length): Promise<void> {
+export async function migrate(database: Database, target = LATEST_SCHEMA): Promise<Migrated> {
   const script = 'CREATE TABLE IF NOT EXISTS migrations (number {integer} PRIMARY KEY);';
   await database.write((sql) => sql.script(spelled(sql, script)));
+  let from: number | undefined;
   for (;;) {
-    const done = await database.write((sql) => step(sql, target));
-    if (done) return;
+    const before = await database.write((sql) => step(sql, target));
+    from ??= before;
+    if (before === target) return { from, to: target };
   }
 }
 
-async function step(sql: Sql, target: number): Promise<boolean> {
+/** One step towards `target`. Returns the schema before it. */
+async function step(sql: Sql, target: number): Promise<number> {
   const [row] = await sql.all('SELECT COALESCE(MAX(number), 0) AS number FROM migrations');
   const version = numberOf(row, 'number');
   if (version > MIGRATIONS.length) throw tooNew(version);
-  if (version === target) return true;
   if (version < target) {
     await MIGRATIONS[version]?.up(sql);
     await sql.insert({ table: 'migrations', names: ['number'] }, [[version + 1]]);
-  } else {
+  } else if (version > target) {
     await MIGRATIONS[version - 1]?.down(sql);
     await sql.all('DELETE FROM migrations WHERE number = ?', [version]);
   }
-  return false;
+  return version;
 }
 
 function tooNew(version: number): SignerError {
-  const message = `the database of the ledger has the schema ${version}, and this program knows ${MIGRATIONS.length}: start the newer program again, or let it migrate the database down`;
+  const message = `the database of the ledger has the schema ${version}, and this program knows ${MIGRATIONS.length}: start the newer program again, or let it bring the database to ${MIGRATIONS.length} (countersign ledger migrate --schema ${MIGRATIONS.length})`;
   return new SignerError({ code: 'LEDGER_INCONSISTENT', disposition: 'wait', message });
 }

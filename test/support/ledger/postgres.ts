@@ -2,7 +2,17 @@
 /** A real PostgreSQL 18, from its npm package, on a free port and a directory of its own. */
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { chownSync, cpSync, mkdirSync, mkdtempSync, readFileSync, rmSync } from 'node:fs';
+import {
+  chownSync,
+  cpSync,
+  mkdirSync,
+  mkdtempSync,
+  readdirSync,
+  readFileSync,
+  rmSync,
+  statSync,
+  writeFileSync,
+} from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
@@ -25,6 +35,20 @@ export interface Postgres extends AsyncDisposable {
   /** Ends it as a crash would; it is away until `start`. */
   stop(): Promise<void>;
   start(): Promise<void>;
+  /** Another one that follows it, as a streaming replica does; it is up when this resolves. */
+  replica(): Promise<Replica>;
+}
+
+/** Follows a server, and takes its place when it is promoted. */
+export interface Replica {
+  /** The URL of a database of this name, which the server has. */
+  url(name: string): string;
+  /** Whether it has replayed all that the server has written. */
+  hasCaughtUp(): Promise<boolean>;
+  /** Nothing reaches it from now on. */
+  cutOff(): Promise<void>;
+  /** It writes from now on, and follows nobody; with what has reached it. */
+  promote(): Promise<void>;
 }
 
 /** Starts one; some seconds. */
@@ -44,8 +68,8 @@ export async function startPostgres(): Promise<Postgres> {
     env,
   });
   const port = await freePort();
-  const start = async (): Promise<ChildProcess> => {
-    const options = ['-D', data, '-p', String(port), '-k', root, '-h', '127.0.0.1'];
+  const startOn = async (directory: string, at: number, more: readonly string[] = []) => {
+    const options = ['-D', directory, '-p', String(at), '-k', root, '-h', '127.0.0.1', ...more];
     const child = spawn(bin('postgres'), options, {
       ...as,
       env,
@@ -55,10 +79,12 @@ export async function startPostgres(): Promise<Postgres> {
     child.stderr.resume();
     return child;
   };
+  const start = (): Promise<ChildProcess> => startOn(data, port);
   let child = await start();
   // Immediate shutdown: no checkpoint, as after a crash (PostgreSQL documentation §18.5).
   const stop = (): Promise<void> => ended(child, 'SIGQUIT');
-  const url = (name: string): string => `postgresql://postgres@127.0.0.1:${port}/${name}`;
+  const url = (name: string): string => urlOf(port, name);
+  const replicas: ChildProcess[] = [];
   return {
     database: async (name) => {
       const client = new pg.Client(url('postgres'));
@@ -76,8 +102,32 @@ export async function startPostgres(): Promise<Postgres> {
     start: async () => {
       child = await start();
     },
+    replica: async () => {
+      const directory = join(root, `replica-${replicas.length}`);
+      await copied(data, directory, url('postgres'));
+      const at = await freePort();
+      const following = ['-c', `primary_conninfo=host=127.0.0.1 port=${port} user=postgres`];
+      let follower = await startOn(directory, at, following);
+      replicas.push(follower);
+      return {
+        url: (name) => urlOf(at, name),
+        hasCaughtUp: async () => {
+          const [{ lsn } = {}] = await asked(url('postgres'), 'SELECT pg_current_wal_lsn() AS lsn');
+          const query = `SELECT pg_last_wal_replay_lsn() >= '${String(lsn)}' AS done`;
+          return (await asked(urlOf(at, 'postgres'), query))[0]?.['done'] === true;
+        },
+        cutOff: async () => {
+          await ended(follower, 'SIGINT');
+          follower = await startOn(directory, at, ['-c', 'primary_conninfo=']);
+          replicas.push(follower);
+        },
+        promote: async () => {
+          await asked(urlOf(at, 'postgres'), 'SELECT pg_promote(true, 120)');
+        },
+      };
+    },
     [Symbol.asyncDispose]: async () => {
-      await ended(child, 'SIGINT');
+      for (const each of [child, ...replicas]) await ended(each, 'SIGINT');
       rmSync(root, { recursive: true, force: true });
     },
   };
@@ -89,7 +139,44 @@ function childrenOf(pid: number): readonly number[] {
   return text === '' ? [] : text.split(' ').map(Number);
 }
 
+function urlOf(port: number, name: string): string {
+  return `postgresql://postgres@127.0.0.1:${port}/${name}`;
+}
+
+async function asked(url: string, query: string): Promise<readonly Record<string, unknown>[]> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    return (await client.query<Record<string, unknown>>(query)).rows;
+  } finally {
+    await client.end();
+  }
+}
+
+/** A base backup of a server that runs, by its files (PostgreSQL documentation §25.3.4), that will follow it. */
+async function copied(data: string, directory: string, url: string): Promise<void> {
+  const client = new pg.Client(url);
+  await client.connect();
+  try {
+    await client.query("SELECT pg_backup_start('replica', true)");
+    await run('cp', ['-a', data, directory]);
+    const query = 'SELECT labelfile FROM pg_backup_stop(false)';
+    const { rows } = await client.query<{ labelfile: string }>(query);
+    for (const name of readdirSync(join(directory, 'pg_wal')))
+      rmSync(join(directory, 'pg_wal', name), { recursive: true });
+    rmSync(join(directory, 'postmaster.pid'));
+    writeFileSync(join(directory, 'backup_label'), rows[0]?.labelfile ?? '');
+    writeFileSync(join(directory, 'standby.signal'), '');
+    const { uid, gid } = statSync(directory);
+    for (const name of ['backup_label', 'standby.signal'])
+      chownSync(join(directory, name), uid, gid);
+  } finally {
+    await client.end();
+  }
+}
+
 async function ended(child: ChildProcess, signal: NodeJS.Signals): Promise<void> {
+  if (child.exitCode !== null || child.signalCode !== null) return;
   const exit = once(child, 'exit');
   child.kill(signal);
   await exit;
@@ -99,7 +186,8 @@ async function ready(child: ChildProcess): Promise<void> {
   let said = '';
   for await (const chunk of child.stderr?.iterator({ destroyOnReturn: false }) ?? []) {
     said += String(chunk);
-    if (said.includes('database system is ready to accept connections')) return;
+    // A replica says "read-only connections".
+    if (/database system is ready to accept (?:read-only )?connections/.test(said)) return;
   }
   throw new Error(`PostgreSQL did not start: ${said}`);
 }

@@ -8,6 +8,7 @@ import type { EraseOptions } from './erase.ts';
 import type { ExportOptions } from './export.ts';
 import type { KeysOptions } from './keys.ts';
 import type { RotateKeyOptions } from './rotate-key.ts';
+import type { MigrateOptions } from './migrate.ts';
 import type { SearchOptions } from './search.ts';
 import type { ShowRecordOptions } from './show.ts';
 import type { VerifyOptions } from './verify.ts';
@@ -18,7 +19,7 @@ const EXIT_CODES = '\nExit code: 0 found; 1 an error; 3 nothing is found.';
 
 /**
  * Adds `countersign ledger search | show | prove | verify | export | erase | keys | rotate-key`: what people ask the ledger, with their own
- * permissions.
+ * permissions; and `migrate`, for who is where its database is.
  * `countersign ledger` alone runs the component.
  */
 export function addLedgerVerbs(ledger: Command): void {
@@ -32,6 +33,7 @@ export function addLedgerVerbs(ledger: Command): void {
   addErase(ledger);
   addKeys(ledger);
   addRotateKey(ledger);
+  addMigrate(ledger);
   rejectUnknownVerbs(ledger);
 }
 
@@ -207,6 +209,25 @@ function addRotateKey(ledger: Command): void {
   addUserOptions(rotate).action(async (options: RotateKeyOptions) => {
     const { runRotateKey } = await import('./rotate-key.ts');
     await runRotateKey(options);
+  });
+}
+
+function addMigrate(ledger: Command): void {
+  const migrate = ledger
+    .command('migrate')
+    .description(
+      'bring the database to the schema of another version, up or down; all records stay. Stop the ledger first, or roll it back at once',
+    )
+    .option('--data <directory>', 'the SQLite database in this directory')
+    .addOption(
+      new Option('--schema <number>', 'the schema (default: that of this version)').argParser(
+        countFlag,
+      ),
+    )
+    .addOption(outputOption());
+  addDatabaseOptions(migrate).action(async (options: MigrateOptions) => {
+    const { runMigrate } = await import('./migrate.ts');
+    await runMigrate(options);
   });
 }
 
