@@ -28,6 +28,8 @@ const NOBODY = 65_534;
 export interface Postgres extends AsyncDisposable {
   /** The URL of a database of this name, which is made. */
   database(name: string): Promise<string>;
+  /** The directory of its files. */
+  readonly data: string;
   /** Its processes now. */
   processes(): readonly number[];
   /** Ends it as a crash would, and starts it again on the same files. */
@@ -86,6 +88,7 @@ export async function startPostgres(): Promise<Postgres> {
   const url = (name: string): string => urlOf(port, name);
   const replicas: ChildProcess[] = [];
   return {
+    data,
     database: async (name) => {
       const client = new pg.Client(url('postgres'));
       await client.connect();
