@@ -14,7 +14,7 @@ COMPILED := NODE_COMPILE_CACHE="$(CURDIR)/.cache/compile"
 IMAGE_FLAGS := $(shell grep '^ENTRYPOINT' Dockerfile | grep -o '\-\-[a-z0-9=-]*') --max-old-space-size=320
 KUBERNETES ?= 1.37
 ARGS ?=
-UNIT := $(wildcard test/protobuf test/api test/pki test/cel test/issuance test/rotation test/revocation test/keystores test/inspecting test/linting test/policy test/conformance test/conformance-runner test/authorities test/kube test/runtime test/library test/acme test/acme-orders test/acme-issuing test/acme-solving test/ledger test/spiffe test/refreshing test/web test/webhooks test/controllers test/manifests test/operations test/checks test/explanations test/reconciling test/app test/cli test/faults/proxy test/faults/ledger test/bench test/fuzz)
+UNIT := $(wildcard test/protobuf test/api test/pki test/cel test/issuance test/rotation test/revocation test/keystores test/inspecting test/linting test/policy test/conformance test/conformance-runner test/authorities test/kube test/runtime test/library test/acme test/acme-orders test/acme-issuing test/acme-solving test/ledger test/spiffe test/refreshing test/egress test/web test/webhooks test/controllers test/manifests test/operations test/checks test/explanations test/reconciling test/app test/cli test/faults/proxy test/faults/ledger test/bench test/fuzz)
 
 .PHONY: help
 help: ## Show the targets

@@ -36,6 +36,7 @@ What values.schema.json cannot say, with the words of src/manifests/values/check
 {{- include "countersign.checkPlaces" (list "acme.solverSecrets" $values.acme.solverSecrets $notThere) -}}
 {{- include "countersign.checkCalled" $values.acme -}}
 {{- include "countersign.checkLedger" (list . (append $notThere "kube-system")) -}}
+{{- include "countersign.checkFederation" $values.federation -}}
 {{- end -}}
 
 {{- define "countersign.checkSigner" -}}

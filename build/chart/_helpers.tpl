@@ -98,6 +98,8 @@ countersign-system
       "namespacedSigners" .Values.namespacedSigners.enabled
       "podServices" .Values.podServices
       "caBundles" .Values.caBundles
+      "federated" (include "countersign.federated" .Values.federation | fromJsonArray)
+      "federationArgs" (include "countersign.federationArgs" .Values.federation | fromJsonArray)
     | toJson -}}
 {{- end -}}
 
@@ -244,6 +246,26 @@ countersign-system
 {{- range .omit -}}{{- $all = append $all (printf "--omit=%s" .) -}}{{- end -}}
 {{- range .monitoredSecrets -}}{{- $all = append $all (printf "--monitored-secret=%s/%s" .namespace .name) -}}{{- end -}}
 {{- toJson $all -}}
+{{- end -}}
+
+{{- /* Of .Values.federation: the names of the bundles, as JSON. */}}
+{{- define "countersign.federated" -}}
+{{- $all := list -}}
+{{- range .trustDomains -}}{{- $all = append $all (printf "federated.%s" .name) -}}{{- end -}}
+{{- toJson $all -}}
+{{- end -}}
+
+{{- /* Of .Values.federation: the arguments that federationArguments makes (src/manifests/values/federation.ts). */}}
+{{- define "countersign.federationArgs" -}}
+{{- $all := list -}}
+{{- range .trustDomains -}}
+{{- $how := list .name .profile -}}
+{{- if hasKey . "serverId" -}}{{- $how = append $how .serverId -}}{{- end -}}
+{{- $all = append $all (printf "--federate=%s" (join "," (append $how .url))) -}}
+{{- end -}}
+{{- range .ownTrustDomains -}}{{- $all = append $all (printf "--own-trust-domain=%s" .) -}}{{- end -}}
+{{- range .networks -}}{{- $all = append $all (printf "--federation-network=%s" .) -}}{{- end -}}
+{{- toJson (append $all (printf "--keep=%s" .keep)) -}}
 {{- end -}}
 
 {{- /* Names as a list of strings in CEL. They are checked: nothing in them needs escaping. */}}

@@ -2,6 +2,7 @@
 /** Objects with tokens as YAML with template actions. */
 import { stringify } from 'yaml';
 import { caBundleTargetText } from '../../src/api/object/ca-bundle-target.ts';
+import { federatedBundleName } from '../../src/api/object/federated-bundle.ts';
 import { trustConfigMapName } from '../../src/api/object/trust-config-map.ts';
 import { crlConfigMapName } from '../../src/api/revocation/revocation.ts';
 import { environmentRow, profileRow } from '../../src/manifests/admission/injection/profiles.ts';
@@ -12,6 +13,7 @@ import {
   BUNDLE,
   CA_BUNDLES,
   EXTERNAL,
+  FEDERATED,
   ADDRESS,
   DNS_PLACE,
   KEYS,
@@ -44,6 +46,7 @@ const LISTS: Readonly<Record<string, string>> = {
   [ACME_SIGNER]: '$names.acmeSigners',
   [ACCOUNT]: '$names.accounts',
   [EXTERNAL]: '$names.externals',
+  [federatedBundleName(FEDERATED)]: '$names.federated',
   ...Object.fromEntries(
     CA_BUNDLES.map(([value]) => [caBundleToken(value), `$names.caBundles.${value}`]),
   ),

@@ -36,6 +36,7 @@ export async function chartFiles(): Promise<ReadonlyMap<string, string>> {
     [`${CHART}/templates/_checks.tpl`, await own('_checks.tpl')],
     [`${CHART}/templates/_checks-acme.tpl`, await own('_checks-acme.tpl')],
     [`${CHART}/templates/_checks-ledger.tpl`, await own('_checks-ledger.tpl')],
+    [`${CHART}/templates/_checks-federation.tpl`, await own('_checks-federation.tpl')],
     [`${CHART}/templates/NOTES.txt`, await own('NOTES.txt')],
     ...(await Promise.all(
       DEFINITIONS.map(

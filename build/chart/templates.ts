@@ -29,6 +29,7 @@ const GUARDS: Readonly<Record<string, string>> = {
     'and .Values.servingSigner.create (.Capabilities.APIVersions.Has "countersign.dev/v1alpha1/ClusterSigner") (include "countersign.ownsServingSigner" .)',
   'network-policy.yaml': '.Values.networkPolicy.enabled',
   'public-network-policies.yaml': '.Values.networkPolicy.enabled',
+  'federation-network-policy.yaml': '.Values.federation.egress',
   'service-monitors.yaml': '.Values.serviceMonitor.enabled',
   'alerts.yaml': '.Values.alerts.enabled',
   'dashboards.yaml': '.Values.dashboards.enabled',

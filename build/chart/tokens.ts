@@ -51,6 +51,8 @@ export const CA_BUNDLES: readonly (readonly [value: string, CaBundleTarget['reso
 export function caBundleToken(value: string): string {
   return `⟦ca-bundle ${value}⟧`;
 }
+/** A foreign trust domain. */
+export const FEDERATED = '⟦federated⟧';
 /** Names of which a release has one. */
 export const NAMESPACE = '⟦namespace⟧';
 export const KEYS = '⟦keys⟧';
@@ -144,6 +146,8 @@ export function symbolicPlan({
     ...(ledger ? { ledgerMode: LEDGER_MODE } : {}),
     ...(postgres ? { ledgerPostgres: LEDGER_DATABASE } : {}),
     ledgerArguments: ['⟦more $names.ledgerArgs⟧'],
+    federationArguments: ['⟦more $names.federationArgs⟧'],
+    federationEgress: hole('yaml', '$.Values.federation.egress'),
     ledgerStorage: {
       size: hole('quote', '$.Values.ledger.storage.size'),
       className: hole('with', '$.Values.ledger.storage.className'),
@@ -164,6 +168,7 @@ export function symbolicPlan({
       ...(acme ? { acme: { ...SYMBOLIC_ACME, renewCertificates: renews } } : {}),
       injection: [PROFILE],
       monitoredSecrets: [{ namespace: MONITORED_PLACE, name: PLACED_SECRET }],
+      federated: [FEDERATED],
       caBundles: CA_BUNDLES.map(([value, resource]) => ({ resource, name: caBundleToken(value) })),
     },
     acme: {

@@ -3,9 +3,6 @@
 export { createDnsClient } from './dns/client.ts';
 export { CHECK_LIMITS, createSelfCheck } from './self-check.ts';
 export type { SelfCheck, SelfCheckInit, ToCheck } from './self-check.ts';
-export { parseNetwork } from './http/networks.ts';
-export type { Network } from './http/networks.ts';
 export type { ChallengeSolver, ChallengeToSolve, SolverContext, SolverOutcome } from './solver.ts';
 export { mayProveByHttp, parseHttp01Grant } from './http/grants.ts';
 export type { Http01Grant } from './http/grants.ts';
-export { connectGuard } from './http/connect-guard.ts';

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ConnectGuard, Exchange } from '../acme/exchange.ts';
+import type { Exchange } from '../acme/exchange.ts';
 import type { Client } from '../kube/client/client.ts';
 import type { Clock, Delay } from '../ports.ts';
 import type { AskDns } from './dns/client.ts';
+import type { ConnectGuard } from '../egress/connect-guard.ts';
 
 /** A Challenge, as far as a solver needs it. */
 export interface ChallengeToSolve {

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { LookupFunction } from 'node:net';
 import { Agent, request, type Dispatcher } from 'undici';
 import { messageOf } from '../errors.ts';
 import { quote } from '../quote.ts';
 import { unusable, type NoAnswer, type TransportCause } from './answer.ts';
+import type { ConnectGuard } from '../egress/connect-guard.ts';
 
 /** A complete answer, of any status but a redirect. */
 export interface Received {
@@ -46,14 +46,6 @@ export interface Exchange {
   readonly send: (call: HttpCall) => Promise<Received | NoAnswer>;
   /** Ends every connection. */
   readonly close: () => Promise<void>;
-}
-
-/** Judges where a connection may lead. */
-export interface ConnectGuard {
-  /** Finds the addresses of a name, without those that are refused. */
-  readonly lookup: LookupFunction;
-  /** Why nothing is asked of a host that is an address; undefined where it may be, and for a name. */
-  readonly refusalOf: (host: string) => string | undefined;
 }
 
 /** Calls in flight: 60 challenges at once ask for one state each. */

@@ -8,7 +8,6 @@ import {
   createExchange,
   type HttpCall,
   type CallLimits,
-  type ConnectGuard,
   type Exchange,
   type Received,
 } from './exchange.ts';
@@ -16,6 +15,7 @@ import { createNonces, nonceIn, type Nonces } from './nonces.ts';
 import { interpret, jsonOf } from './read-answer.ts';
 import { resourcesAt, type Directory, type Resources } from './resources.ts';
 import { signedMessage, type Caller } from './signed-message.ts';
+import type { ConnectGuard } from '../egress/connect-guard.ts';
 
 /** What is called, for metrics: never a URL. */
 export type Endpoint =

@@ -45,7 +45,7 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
       if (isNamed) strangers.add(fingerprint);
       metrics.strangerAnchors.inc({ signer, anchor: isNamed ? fingerprint : 'other' });
     },
-    ...answerMetrics(metrics),
+    ...{ ...answerMetrics(metrics), ...federationMetrics(metrics) },
     ...targetMetrics(metrics),
     authorityNotAfter: (signer, seconds) => metrics.authorityNotAfter.set({ signer }, seconds),
     authorityFullLeaves: (signer, seconds) => metrics.authorityFullLeaves.set({ signer }, seconds),
@@ -95,6 +95,24 @@ function answerMetrics(
     bundleAnswered: (profile, status) =>
       metrics.bundleAnswers.inc({ profile, code: String(status) }),
     endpointCertificate: (profile, notAfter) => metrics.endpointNotAfter.set({ profile }, notAfter),
+  };
+}
+
+function federationMetrics(
+  metrics: Metrics,
+): Pick<Component['metrics'], 'federated' | 'federatedState'> {
+  return {
+    federated: (domain, outcome) => metrics.federated.inc({ trust_domain: domain, outcome }),
+    federatedState: (domain, state) => {
+      const labels = { trust_domain: domain };
+      if (state === undefined) {
+        metrics.federatedAnchors.remove(labels);
+        metrics.federationConfirmed.remove(labels);
+        return;
+      }
+      metrics.federatedAnchors.set(labels, state.anchors);
+      metrics.federationConfirmed.set(labels, state.confirmedAt);
+    },
   };
 }
 

@@ -34,6 +34,7 @@ const LEADER_ELECTED: readonly string[] = [
   'pod-refresher',
   'ledger',
   'trust-distributor',
+  'federation',
 ];
 
 export interface ReplicaInit {

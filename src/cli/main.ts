@@ -23,6 +23,7 @@ import { addLedgerOptions, RECORDING_COMPONENTS } from '../app/ledger/options.ts
 import { addHttp01Options, addResponderOptions } from '../app/acme/challenge-port.ts';
 import { addCredentialOptions, addDnsOptions } from '../app/acme/dns-options.ts';
 import { addEndpointOptions } from '../app/spiffe/endpoint-options.ts';
+import { addFederationOptions } from '../app/spiffe/federation-options.ts';
 import { addLedgerVerbs } from './commands/ledger/flags.ts';
 import { addCertManagerOperatorVerbs, addOperatorVerbs } from './commands/operator/flags.ts';
 import { addRefreshOptions, addRefreshSecretOption } from './refresh-options.ts';
@@ -113,6 +114,10 @@ const COMPONENTS: Readonly<
     'run the component that serves SPIFFE bundles to other trust domains',
     () => import('./components/bundle-endpoint.ts'),
   ],
+  federation: [
+    'run the component that fetches SPIFFE bundles of other trust domains',
+    () => import('./components/federation.ts'),
+  ],
 };
 
 /** The components that serve no Signers of namespaces. */
@@ -124,12 +129,14 @@ const WITHOUT_SIGNERS: readonly string[] = [
   'pod-refresher',
   'trust-distributor',
   'bundle-endpoint',
+  'federation',
 ];
 
 /** The flags that one component alone has. */
 const OWN_FLAGS: Readonly<Record<string, (command: Command) => unknown>> = {
   'acme-responder': (command) => addResponderOptions(command),
   'bundle-endpoint': (command) => addEndpointOptions(command),
+  federation: (command) => addFederationOptions(command),
   'acme-solver': (command) => addCredentialOptions(addDnsOptions(addHttp01Options(command))),
   acme: (command) => addSelfCheckOptions(addAcmeOptions(command)),
   'pod-refresher': (command) => addRefreshSecretOption(addRefreshOptions(command)),

@@ -92,6 +92,7 @@ const RESERVED_NAMES: ReadonlySet<string> = new Set([
   'pod-refresher',
   'trust-distributor',
   'bundle-endpoint',
+  'federation',
   'console',
 ]);
 

@@ -8,6 +8,7 @@ import { attester } from './components/attester.ts';
 import { authority } from './components/authority.ts';
 import { bundleEndpoint } from './components/bundle-endpoint.ts';
 import { certificateRequest } from './components/certificate-request.ts';
+import { federation } from './components/federation.ts';
 import { ledger } from './components/ledger.ts';
 import type { ComponentDescription } from './components/description.ts';
 import { podRefresher } from './components/pod-refresher.ts';
@@ -36,6 +37,7 @@ const TABLE: Readonly<Record<ComponentName, ComponentDescription>> = {
   ledger,
   'trust-distributor': trustDistributor,
   'bundle-endpoint': bundleEndpoint,
+  federation,
 };
 
 /** The table in its order. */

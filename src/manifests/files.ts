@@ -6,7 +6,13 @@ import type { Manifest } from './roles.ts';
 import { disruptionBudget, flowControl } from './workloads/availability.ts';
 import { deployment } from './workloads/deployment.ts';
 import { ledgerObjects } from './workloads/ledger.ts';
-import { alerts, dashboards, networkPolicy, serviceMonitors } from './monitoring/monitoring.ts';
+import {
+  alerts,
+  dashboards,
+  egressPolicy,
+  networkPolicy,
+  serviceMonitors,
+} from './monitoring/monitoring.ts';
 import { namespaces } from './workloads/namespaces.ts';
 import { ownTls, servingSigner } from './workloads/own-tls.ts';
 import { publicNetworkPolicies, publicPorts } from './workloads/public-ports.ts';
@@ -37,6 +43,7 @@ export function installationFiles(
     ['serving-signer.yaml', serving ? [servingSigner(plan)] : []],
     ['network-policy.yaml', networkPolicy(plan)],
     ['public-network-policies.yaml', publicNetworkPolicies(plan)],
+    ['federation-network-policy.yaml', egressPolicy(plan)],
     ['service-monitors.yaml', serviceMonitors(plan)],
     ['alerts.yaml', alerts(plan)],
     ['dashboards.yaml', dashboards(plan)],

@@ -55,6 +55,10 @@ export interface OptionalParts {
   readonly ledgerPostgres?: string;
   /** Arguments of the ledger: where its checkpoints go outside the cluster, what it keeps, and for how long. */
   readonly ledgerArguments?: readonly string[];
+  /** Arguments of `federation`: whom it asks for which trust domain. */
+  readonly federationArguments?: readonly string[];
+  /** Whom `federation` may call: networking/v1 NetworkPolicyEgressRule; absent: no policy says. */
+  readonly federationEgress?: readonly Manifest[];
   readonly alerts?: { readonly labels: Readonly<Record<string, string>> };
   /** Labels by which Grafana's sidecar finds the ConfigMap. */
   readonly dashboards?: { readonly labels: Readonly<Record<string, string>> };

@@ -2,6 +2,7 @@
 import type { SecretReference } from '../api/signer/cluster-signer.ts';
 import type { CaBundleTarget } from '../api/object/ca-bundle-target.ts';
 import { bundleName } from '../api/object/cluster-trust-bundle.ts';
+import { checkFederatedDomain } from '../api/object/federated-bundle.ts';
 import { checkSignerName } from '../api/signer/signer-name.ts';
 import { isDerivedName } from '../api/signer/signer.ts';
 import { SignerError } from '../errors.ts';
@@ -50,6 +51,8 @@ export interface Installation {
   readonly caBundles?: readonly CaBundleTarget[];
   /** Secrets whose certificates `ledger` looks at. */
   readonly monitoredSecrets?: readonly SecretReference[];
+  /** Foreign trust domains, for `federation`. */
+  readonly federated?: readonly string[];
   /** Namespace of the components. */
   readonly namespace: string;
   /** Signer name of the CA that signs the certificates of their ports. */
@@ -83,6 +86,7 @@ export function checkInstallation(installation: Installation): Installation {
   requireNamed(installation);
   requireProfiles(installation);
   requireLeafSecrets(installation);
+  for (const domain of installation.federated ?? []) checkFederatedDomain(domain);
   requireName(LABEL, 'namespace', namespace);
   return installation;
 }

@@ -50,11 +50,12 @@ function optionalNamesOf({
   dnsWebhooks = [],
   refreshSecrets = [],
   monitoredSecrets = [],
+  federated = [],
 }: Installation): Pick<
   PermissionNames,
-  'solverSecrets' | 'dnsWebhooks' | 'refreshSecrets' | 'monitoredSecrets'
+  'solverSecrets' | 'dnsWebhooks' | 'refreshSecrets' | 'monitoredSecrets' | 'federated'
 > {
-  return { solverSecrets, dnsWebhooks, refreshSecrets, monitoredSecrets };
+  return { solverSecrets, dnsWebhooks, refreshSecrets, monitoredSecrets, federated };
 }
 
 function caBundlesOf({ caBundles = [] }: Installation): Pick<PermissionNames, 'caBundles'> {

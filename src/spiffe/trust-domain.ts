@@ -20,3 +20,8 @@ export function checkTrustDomain(name: string): string {
     message: `${quote(name, 80)} is not the name of a trust domain; write it in lower case and without spiffe://, such as prod.example.com`,
   });
 }
+
+/** The trust domain of a canonical SPIFFE ID; undefined for another URI. */
+export function trustDomainOf(uri: string): string | undefined {
+  return /^spiffe:\/\/(?<domain>[^/]+)(?:\/|$)/.exec(uri)?.groups?.['domain'];
+}

@@ -13,7 +13,7 @@ export interface BundleContents {
 }
 
 /** The value of `use` for CAs of X509-SVIDs (X509-SVID §6.1). */
-const X509_SVID_USE = 'x509-svid';
+export const X509_SVID_USE = 'x509-svid';
 
 /**
  * Whether consumers can read a bundle with this CA. The specification has them ignore a key of an unknown type (§4.2.1);

@@ -4,13 +4,19 @@ import { acmeSeries, type AcmeSeries } from './acme-series.ts';
 import { ledgerSeries, type LedgerSeries } from './ledger-series.ts';
 import { refreshSeries, type RefreshSeries } from './refresh-series.ts';
 import { callSeries, type CallSeries } from './client-series.ts';
-import { trustSeries, type TrustSeries } from './trust-series.ts';
+import {
+  federationSeries,
+  trustSeries,
+  type FederationSeries,
+  type TrustSeries,
+} from './trust-series.ts';
 
 /**
  * The metrics of one component. Label values are fixed, small sets: never a name from a request, but for the owners of
  * certificates, of whom `runtime/issuing/expiries.ts` names a fixed number.
  */
-export interface Metrics extends TrustSeries, CallSeries, AcmeSeries, RefreshSeries, LedgerSeries {
+export interface Metrics
+  extends TrustSeries, FederationSeries, CallSeries, AcmeSeries, RefreshSeries, LedgerSeries {
   readonly registry: Registry;
   /** Runs `update` before each scrape, for gauges that are computed then. */
   readonly onScrape: (update: () => void) => void;
@@ -72,6 +78,7 @@ export function createMetrics(component: string, version: string): Metrics {
     ...processSeries(registers),
     ...callSeries(registers),
     ...trustSeries(registers),
+    ...federationSeries(registers),
     ...acmeSeries(registers),
     ...refreshSeries(registers),
     ...ledgerSeries(registers),

@@ -111,3 +111,34 @@ function targetSeries(
     ),
   };
 }
+
+/** What `federation` measures of each foreign trust domain that a flag names. */
+export interface FederationSeries {
+  readonly federated: Counter<'trust_domain' | 'outcome'>;
+  readonly federatedAnchors: Gauge<'trust_domain'>;
+  readonly federationConfirmed: Gauge<'trust_domain'>;
+}
+
+/** The series of {@link FederationSeries}. */
+export function federationSeries(registers: Registry[]): FederationSeries {
+  return {
+    federated: new Counter({
+      name: 'countersign_federation_looks_total',
+      help: 'Looks at the bundles of foreign trust domains, by what came of them.',
+      labelNames: ['trust_domain', 'outcome'],
+      registers,
+    }),
+    federatedAnchors: new Gauge({
+      name: 'countersign_federation_anchors',
+      help: 'CAs in the ClusterTrustBundle of a foreign trust domain; 0: none of its SVIDs is valid here.',
+      labelNames: ['trust_domain'],
+      registers,
+    }),
+    federationConfirmed: new Gauge({
+      name: 'countersign_federation_confirmed_timestamp_seconds',
+      help: 'When the bundle endpoint of a foreign trust domain gave a good answer last; 0: never.',
+      labelNames: ['trust_domain'],
+      registers,
+    }),
+  };
+}

@@ -7,7 +7,7 @@ import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, test } from 'node:test';
 import { checkHttp01 } from '../../src/acme-solving/http/self-check.ts';
-import { parseNetwork } from '../../src/acme-solving/http/networks.ts';
+import { parseNetwork } from '../../src/egress/networks.ts';
 import { tlsCertificate } from '../support/pki/tls-certificate.ts';
 
 const FILE = { dnsName: 'a.example.com', token: 'tok-1', key: 'tok-1.thumb' };

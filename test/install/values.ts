@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Values that installations are made of in these tests, each by what is special about it. */
 import { ACME_BAD, ACME_GOOD } from './acme-values.ts';
-
+import { BAD_FEDERATION, GOOD_FEDERATION } from './federation-values.ts';
 import { BAD_INJECTION, GOOD_INJECTION } from './injection-values.ts';
 import { BAD_LEDGER, GOOD_LEDGER } from './ledger-values.ts';
 
@@ -59,6 +59,7 @@ export const GOOD: Readonly<Record<string, readonly [values: object, namespace?:
       caBundles: { apiServices: ['v1.trusting.example.org'] },
     },
   ],
+  ...GOOD_FEDERATION,
   'names that YAML would read as something else': [
     {
       signers: [{ name: '1.2/3', bundle: 'on', secret: '0x1' }],
@@ -235,6 +236,7 @@ export const BAD: Readonly<Record<string, readonly [values: object, says: RegExp
   ...ACME_BAD,
   ...BAD_INJECTION,
   ...BAD_LEDGER,
+  ...BAD_FEDERATION,
   'a label of ours': [
     { ...ONE, components: { signer: { labels: { 'app.kubernetes.io/name': 'x' } } } },
     /components\/signer\/labels/,

@@ -39,6 +39,7 @@ const LONG = new Set(
     'conformance',
     'explain',
     'fairness',
+    'federation',
     'image',
     'injection',
     'ledger',

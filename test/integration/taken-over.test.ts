@@ -24,6 +24,7 @@ import {
 } from './taken-over/attempts.ts';
 
 import { ACME, CALL_PROVIDER, MAKE_CHALLENGE, PROVIDER } from './taken-over/acme-attempts.ts';
+import { FEDERATED, federatedBundle } from './taken-over/federation-attempts.ts';
 import { deploymentOf, NOT_OPTED_IN, OPTED_IN, RESTART } from './taken-over/refresh-attempts.ts';
 import { patched } from './taken-over/patched.ts';
 import {
@@ -52,7 +53,7 @@ before(async () => {
   // Left out by default.
   const optionalComponents = [
     ...['pod-refresher', 'acme', 'acme-responder', 'acme-solver', 'ledger', 'trust-distributor'],
-    'bundle-endpoint',
+    ...['bundle-endpoint', 'federation'],
   ];
   const acme = { signers: ['example.com/public'], secrets: [{ namespace: KEYS, name: 'account' }] };
   const roles = renderRbac({
@@ -61,6 +62,7 @@ before(async () => {
     acme,
     dnsWebhooks: [PROVIDER],
     caBundles: NAMED,
+    federated: [FEDERATED],
   });
   for (const name of optionalComponents) {
     await cluster.kubectl(['apply', '-f', '-'], { input: roles.get(`${name}.yaml`) ?? '' });
@@ -76,7 +78,7 @@ before(async () => {
   }
   await allowed('acme', MAKE_CHALLENGE);
   const policed = ATTEMPTS.filter(({ cannot }) =>
-    /no CA of|names no signer|another issuer|is proved|metadata|Event of|with a token|workload|pod template|evict|rollout|opt in|annotate|another signer|an owner|another key|another server|TLS verification|CustomResourceDefinition/.test(
+    /no CA of|names no signer|another issuer|is proved|metadata|Event of|with a token|workload|pod template|evict|rollout|opt in|annotate|another signer|an owner|another key|another trust domain|another server|TLS verification|CustomResourceDefinition/.test(
       cannot,
     ),
   );
@@ -226,7 +228,7 @@ async function createObjects(): Promise<void> {
     await createCertificateRequest(name, group, 'ClusterSigner');
   }
   await createWorkloads();
-  for (const each of namedObjects()) await create(each);
+  for (const each of [...namedObjects(), federatedBundle(anchor)]) await create(each);
   await create({
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'ClusterTrustBundle',

@@ -31,6 +31,7 @@ const servingSecrets = [
   'ledger',
   'trust-distributor',
   'bundle-endpoint',
+  'federation',
 ]
   .map((component) => `countersign-${component}-serving`)
   .join(' ');
@@ -184,6 +185,14 @@ export const table: Record<string, readonly string[]> = {
   'bundle-endpoint': [
     `${READ} countersign.dev/clustersigners`,
     `${READ} certificates.k8s.io/clustertrustbundles`,
+  ],
+  // No Secret; the demo names no foreign trust domain.
+  federation: [
+    `${READ} countersign.dev/clustersigners`,
+    `${READ} certificates.k8s.io/clustertrustbundles`,
+    EVENTS,
+    policies('federated-bundles'),
+    ...leader('federation'),
   ],
   ledger: [
     'create authentication.k8s.io/tokenreviews',

@@ -117,6 +117,31 @@ const TRUST: Readonly<Record<string, AlertCase>> = {
     fires: { at: '45m', labels: { namespace: 'countersign-system', signer: 'example.com/a' } },
     quiet: ['9m', '35m', '75m'],
   },
+  CountersignFederationStale: {
+    // A good answer at the tenth minute, the next one four hours later.
+    series: {
+      [`countersign_federation_confirmed_timestamp_seconds{${of('federation')},trust_domain="partner.example"}`]:
+        '0x9 600x240 15000x60',
+      [`countersign_federation_confirmed_timestamp_seconds{${of('federation')},trust_domain="never.example"}`]:
+        '0x310',
+    },
+    fires: {
+      at: '3h30m',
+      labels: { namespace: 'countersign-system', trust_domain: 'partner.example' },
+    },
+    quiet: ['9m', '3h5m', '3h15m', '4h20m'],
+  },
+  CountersignFederatedBundleMissing: {
+    series: {
+      [`countersign_federation_anchors{${of('federation')},trust_domain="partner.example"}`]:
+        '2x9 0x29 1x30',
+    },
+    fires: {
+      at: '20m',
+      labels: { namespace: 'countersign-system', trust_domain: 'partner.example' },
+    },
+    quiet: ['9m', '12m', '45m'],
+  },
   CountersignMissingRights: {
     series: { [`countersign_missing_rights{${of('signer')}}`]: '0x9 2x29 0x30' },
     fires: { at: '20m', labels: at('signer') },

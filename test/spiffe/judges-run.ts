@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Our bundle endpoint in the hands of go-spiffe and of Node's TLS client. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { createHash } from 'node:crypto';
+import { once } from 'node:events';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { request } from 'node:https';
 import { tmpdir } from 'node:os';
@@ -23,7 +25,12 @@ import {
   spiffeCa,
   svidOf,
 } from '../support/spiffe/certificates.ts';
-import { spiffeJudge } from './build.ts';
+import { connectGuard } from '../../src/egress/connect-guard.ts';
+import { parseNetwork } from '../../src/egress/networks.ts';
+import { fetchBundle } from '../../src/controllers/federation/fetch.ts';
+import type { ForeignDomain } from '../../src/spiffe/foreign-domain.ts';
+import { readBundle } from '../../src/spiffe/read-bundle.ts';
+import { buildSpiffeJudge, spiffeJudge } from './build.ts';
 
 const DOMAIN = 'prod.example.com';
 const ENDPOINT = `spiffe://${DOMAIN}/bundle-endpoint`;
@@ -217,4 +224,47 @@ test('a certificate that is no X509-SVID is not used for https_spiffe, and a war
   await until('it is used once it is one', WAIT_MS, () => opened.warnings().length === 0);
   end.abort(new Error('stopped'));
   await ended;
+});
+
+/** What our client says of go-spiffe's handler. */
+async function ourFetch(
+  port: number,
+  anchors: string,
+  endpointId?: string,
+): Promise<Awaited<ReturnType<typeof fetchBundle>>> {
+  const url = `https://localhost:${port}/`;
+  const domain: ForeignDomain =
+    endpointId === undefined
+      ? { trustDomain: DOMAIN, profile: 'https_web', url }
+      : { trustDomain: DOMAIN, profile: 'https_spiffe', url, endpointId };
+  const { signal } = stop;
+  const guard = connectGuard([parseNetwork('127.0.0.0/8'), parseNetwork('::1')], {
+    ...{ called: 'bundle endpoints', flag: '--federation-network' },
+  });
+  return fetchBundle(domain, anchors, { guard, signal });
+}
+
+test('our client reads what go-spiffe serves, by both profiles, and trusts no other server', async () => {
+  const [crt, key] = [join(directory, 'go.crt'), join(directory, 'go.key')];
+  const leaf = svidOf(root, ENDPOINT);
+  await writeFile(crt, pemOf(leaf));
+  await writeFile(key, keyOf(leaf));
+  const bundle = join(directory, 'bundle.json');
+  const server = spawn(await buildSpiffeJudge(), ['serve', DOMAIN, bundle, crt, key]);
+  const [line] = (await once(server.stdout, 'data')) as [Buffer];
+  const port = Number(line.toString().trim());
+  for (const id of [undefined, ENDPOINT]) {
+    const answer = await ourFetch(port, pemOf(root), id);
+    assert.ok('text' in answer, JSON.stringify(answer));
+    const read = readBundle(answer.text);
+    assert.ok(typeof read !== 'string', JSON.stringify(answer));
+    assert.deepEqual([read.anchors.length, read.sequence, read.refreshSeconds], [1, 1n, 120]);
+  }
+  const problem = async (anchors: Link, id?: string): Promise<string> =>
+    JSON.stringify(await ourFetch(port, pemOf(anchors), id));
+  assert.match(await problem(root, `${ENDPOINT}/other`), /the server is .*, not spiffe/);
+  assert.match(await problem(next, ENDPOINT), /problem.*(?:issuer|verify)/i);
+  assert.match(await problem(next), /problem.*(?:issuer|verify)/i);
+  server.kill();
+  await once(server, 'exit');
 });

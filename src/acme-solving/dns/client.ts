@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ConnectGuard, Exchange } from '../../acme/exchange.ts';
+import type { Exchange } from '../../acme/exchange.ts';
 import { quote } from '../../quote.ts';
 import { parseDnsAddress } from './address.ts';
 import {
@@ -11,6 +11,7 @@ import {
   type Question,
 } from './message.ts';
 import { sendByTcp, sendByUdp } from './transport.ts';
+import type { ConnectGuard } from '../../egress/connect-guard.ts';
 
 /**
  * Asks one server one question.

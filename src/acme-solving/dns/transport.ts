@@ -2,12 +2,12 @@
 /** One message to a DNS server and its answer (RFC 1035 §4.2, RFC 7766). Nothing is thrown. */
 import { createSocket, type Socket } from 'node:dgram';
 import { connect, isIPv6 } from 'node:net';
-import type { ConnectGuard } from '../../acme/exchange.ts';
 import { messageOf } from '../../errors.ts';
 import { quote } from '../../quote.ts';
 import type { DnsAddress } from './address.ts';
 import { answersTo, type NoDnsAnswer } from './message.ts';
 import { uint16s } from './update.ts';
+import type { ConnectGuard } from '../../egress/connect-guard.ts';
 
 /** @param signal - ends the wait; its owner says how long that is */
 export function sendByUdp(

@@ -2,7 +2,7 @@
 import { Client, type Dispatcher } from 'undici';
 import { messageOf } from '../../errors.ts';
 import { quote } from '../../quote.ts';
-import { urlHost } from './networks.ts';
+import { urlHost } from '../../egress/networks.ts';
 
 /** One GET of one address. */
 export interface AddressCall {

@@ -3,7 +3,7 @@ import { messageOf } from '../../errors.ts';
 import { formatIp, parseIp } from '../../ip.ts';
 import { quote, quoteList } from '../../quote.ts';
 import { askAddress } from './ask-address.ts';
-import { refusalOf, urlHost, type Network } from './networks.ts';
+import { refusalOf, urlHost, type Network } from '../../egress/networks.ts';
 
 /** The file that a CA is going to look for. */
 export interface Http01File {

@@ -29,6 +29,7 @@ export const OWN_TLS_COMPONENTS = [
   'ledger',
   'trust-distributor',
   'bundle-endpoint',
+  'federation',
 ] as const;
 
 /** The Service by which components reach the ledger's own port. */

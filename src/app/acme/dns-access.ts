@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What the components of ACME open to ask DNS and the servers that a signer names. The flags are read without it. */
 import { getServers } from 'node:dns';
-import { createExchange, type ConnectGuard, type Exchange } from '../../acme/exchange.ts';
+import { createExchange, type Exchange } from '../../acme/exchange.ts';
 import {
   CHECK_LIMITS,
-  connectGuard,
   createDnsClient,
   createSelfCheck,
   type SelfCheck,
 } from '../../acme-solving/index.ts';
+import { connectGuard, type ConnectGuard } from '../../egress/connect-guard.ts';
 import { clock } from '../process.ts';
 import { VERSION } from '../version.ts';
 import type { DnsOptions, NamespacedOptions } from './dns-options.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
 import { CREDENTIAL_NAMESPACE } from '../../api/acme/index.ts';
-import { parseNetwork, type Network } from '../../acme-solving/http/networks.ts';
+import { parseNetwork, type Network } from '../../egress/networks.ts';
 import { parseSolverGrant, type SolverGrant } from '../../acme-solving/http/grants.ts';
 import { gather, parsedFlag } from '../flag-values.ts';
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { parseNetwork, type Network } from '../../acme-solving/http/networks.ts';
+import { parseNetwork, type Network } from '../../egress/networks.ts';
 import {
   addDnsOptions,
   addNamespacedOptions,

@@ -25,6 +25,7 @@ import {
 } from './components.ts';
 import { whoWritesCertManagerDeployments } from './cert-manager-deployments.ts';
 import { whoWritesCountersigns } from './countersigns.ts';
+import { whichFederatedBundlesAreWritten } from './federation.ts';
 import { whoWritesLeases } from './leases.ts';
 import { whichConfigMapsTheAuthorityMakes, whoRevokes } from './revocations.ts';
 import { crlConfigMapName } from '../../api/revocation/revocation.ts';
@@ -127,6 +128,7 @@ function render(
     ...whatTheAuthorityChangesOfApiServices(namespace),
     ...whatAnswersChange(namespace),
     ...whichEventsAreWritten(namespace),
+    ...whichFederatedBundlesAreWritten(namespace),
     ...whoWritesLeases(namespace),
     ...whoWritesCountersigns(),
     ...whoWritesCertManagerDeployments(namespace),

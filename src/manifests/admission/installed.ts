@@ -15,6 +15,7 @@ import {
   whichRequestsAreAnswered,
   whichSecretsTheAuthorityMakes,
 } from './components.ts';
+import { whichFederatedBundlesAreWritten } from './federation.ts';
 import { whoWritesLeases } from './leases.ts';
 import { whatIsRefreshed } from './refreshed.ts';
 import { trustConfigMapName } from '../../api/object/trust-config-map.ts';
@@ -85,6 +86,7 @@ function onComponents(installation: Installation): readonly Manifest[] {
     ...whatTheAuthorityChangesOfApiServices(namespace),
     ...whatAnswersChange(namespace),
     ...whichEventsAreWritten(namespace),
+    ...whichFederatedBundlesAreWritten(namespace),
     ...whichTrustConfigMapsAreWritten(namespace, signerNames, bundles.map(trustConfigMapName)),
     ...whichCaBundlesAreWritten(namespace),
   ];

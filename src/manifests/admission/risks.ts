@@ -69,6 +69,8 @@ const RISKS: Readonly<Record<string, string>> = {
     'this component may write ConfigMaps of its names in every namespace when it is taken over',
   'countersign-trust-ca-bundles':
     'this component may change everything of the APIServices and CustomResourceDefinitions that it is named when it is taken over',
+  'countersign-federated-bundles':
+    'this component may write bundles that name a signer, or another trust domain, when it is taken over',
   'countersign-leases-deleted': 'a component that is taken over may delete the Leases of another',
 };
 

@@ -103,6 +103,23 @@ const ALERTS: readonly Alert[] = [
       'Trust targets of {{ $labels.signer }} cannot be written: whoever reads them will refuse leaves of the next CA.',
   },
   {
+    name: 'CountersignFederationStale',
+    // The longest that is waited between two looks is an hour. 0: there never was a bundle.
+    expr: 'time() - (max by (namespace, trust_domain) (countersign_federation_confirmed_timestamp_seconds) > 0) > 10800',
+    for: '10m',
+    severity: 'warning',
+    summary:
+      'The bundle endpoint of {{ $labels.trust_domain }} has given no good answer for three hours. Once --keep has passed, its SVIDs are not trusted any more.',
+  },
+  {
+    name: 'CountersignFederatedBundleMissing',
+    expr: 'max by (namespace, trust_domain) (countersign_federation_anchors) == 0',
+    for: '5m',
+    severity: 'critical',
+    summary:
+      'There is no bundle of the foreign trust domain {{ $labels.trust_domain }}: nobody here trusts its SVIDs. /readyz of federation says why.',
+  },
+  {
     name: 'CountersignUnrecordedCertificate',
     expr: 'max by (namespace) (countersign_ledger_unrecorded_certificates) > 0',
     for: '0m',

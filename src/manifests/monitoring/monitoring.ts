@@ -30,6 +30,24 @@ export function networkPolicy({ installation, parts }: InstallationPlan): readon
   ];
 }
 
+/** Whom `federation` may call: whoever takes it over could else call any host. */
+export function egressPolicy({ installation, parts }: InstallationPlan): readonly Manifest[] {
+  if (parts.federationEgress === undefined) return [];
+  const labels = labelsOf('federation');
+  return [
+    {
+      apiVersion: 'networking.k8s.io/v1',
+      kind: 'NetworkPolicy',
+      metadata: { name: 'countersign-federation', namespace: installation.namespace, labels },
+      spec: {
+        podSelector: { matchLabels: labels },
+        policyTypes: ['Egress'],
+        egress: parts.federationEgress,
+      },
+    },
+  ];
+}
+
 /** A ServiceMonitor a component, since each has a server name of its own. */
 export function serviceMonitors(plan: InstallationPlan): readonly Manifest[] {
   const { installation, parts, components } = plan;

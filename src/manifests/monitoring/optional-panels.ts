@@ -150,6 +150,42 @@ const RESTARTS: readonly Panel[] = [
   },
 ];
 
+const FEDERATION: readonly Panel[] = [
+  {
+    title: 'CAs of foreign trust domains',
+    description: '0: there is no bundle, and nobody trusts its SVIDs.',
+    ...{ kind: 'timeseries', unit: 'short' },
+    queries: [
+      {
+        expr: 'max by (trust_domain) (countersign_federation_anchors)',
+        legend: '{{trust_domain}}',
+      },
+    ],
+  },
+  {
+    title: 'Age of what foreign endpoints said',
+    description: 'Since the last good answer. At `--keep` the bundle is dropped.',
+    ...{ kind: 'timeseries', unit: 's' },
+    queries: [
+      {
+        expr: 'time() - (max by (trust_domain) (countersign_federation_confirmed_timestamp_seconds) > 0)',
+        legend: '{{trust_domain}}',
+      },
+    ],
+  },
+  {
+    title: 'Looks at foreign bundles, an hour',
+    description: 'By what came of them; the how-to explains each outcome.',
+    ...{ kind: 'timeseries', unit: 'short' },
+    queries: [
+      {
+        expr: `sum by (trust_domain, outcome) (${grown('countersign_federation_looks_total', '1h')})`,
+        legend: '{{trust_domain}} {{outcome}}',
+      },
+    ],
+  },
+];
+
 export const OPTIONAL_COMPONENTS: Dashboard = {
   name: 'optional-components',
   title: 'Countersign: ACME, ledger, restarts',
@@ -157,5 +193,6 @@ export const OPTIONAL_COMPONENTS: Dashboard = {
     { title: 'ACME', panels: ACME },
     { title: 'Ledger', panels: LEDGER },
     { title: 'Restarts on renewal', panels: RESTARTS },
+    { title: 'Foreign trust domains', panels: FEDERATION },
   ],
 };

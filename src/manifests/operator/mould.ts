@@ -53,6 +53,9 @@ const KEPT: KeptFlags = {
     ...['--resolver', '--self-check-network', '--self-check-ports'],
     // Whose anchors other trust domains take for those of which trust domain, and how the server proves itself.
     ...['--trust-domain', '--profile'],
+    // Whom it asks, whose word stands for which trust domain, and how long.
+    ...['--federate', '--own-trust-domain', '--federation-files', '--keep'],
+    '--federation-network',
     // Which Secrets are read.
     ...['--credential-namespace', '--secret', '--monitored-secret'],
   ]),

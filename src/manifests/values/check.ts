@@ -7,6 +7,7 @@ import { OWN_TLS_CA_SECRET, OWN_TLS_SIGNER } from '../../api/signer/own-tls.ts';
 import { checkSignerName } from '../../api/signer/signer-name.ts';
 import { isDerivedName } from '../../api/signer/signer.ts';
 import { checkAcme, servesAcme } from './check-acme.ts';
+import { checkFederation } from './federation.ts';
 import { checkNamespace, isObjectName, usage } from './check-names.ts';
 import { checkLedger } from './ledger.ts';
 import type { InstallationValues } from './schema.ts';
@@ -59,6 +60,7 @@ export function checkValues(values: InstallationValues, namespace: string): void
   checkTeams(namespacedSigners, [namespace, keysNamespace]);
   checkAcme(values, named, [namespace, keysNamespace]);
   checkLedger(values, [namespace, keysNamespace, 'kube-system']);
+  checkFederation(values.federation);
 }
 
 function checkSigner(

@@ -13,6 +13,7 @@ import type {
 import { dnsWebhook, namedAcmeSigner } from './check-acme.ts';
 import { caBundleTargets } from './ca-bundles.ts';
 import { checkValues, namedSigner } from './check.ts';
+import { federationArguments } from './federation.ts';
 import { DEFAULT_NAMESPACE, DEFAULT_VALUES, mergedValues } from './defaults.ts';
 import { injectionProfiles } from './injection.ts';
 import { ledgerParts } from './ledger.ts';
@@ -56,6 +57,7 @@ export function planOf(given: unknown, release: Release): InstallationPlan {
       podServices: values.podServices,
       caBundles: caBundleTargets(values.caBundles),
       monitoredSecrets: values.ledger.monitoredSecrets,
+      federated: values.federation.trustDomains.map(({ name }) => name),
       namespace,
       servingSigner: OWN_TLS_SIGNER,
       ...acmeOf(values),
@@ -179,5 +181,16 @@ function partsOf(values: InstallationValues): OptionalParts {
     ...(alerts.enabled ? { alerts: { labels: alerts.labels } } : {}),
     ...(dashboards.enabled ? { dashboards: { labels: dashboards.labels } } : {}),
     ...(isEnabled('ledger', values) ? ledgerParts(values) : {}),
+    ...(isEnabled('federation', values) ? federationOf(values) : {}),
+  };
+}
+
+function federationOf({
+  federation,
+}: InstallationValues): Pick<OptionalParts, 'federationArguments' | 'federationEgress'> {
+  const { egress } = federation;
+  return {
+    federationArguments: federationArguments(federation),
+    ...(egress.length === 0 ? {} : { federationEgress: egress }),
   };
 }

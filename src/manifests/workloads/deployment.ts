@@ -207,6 +207,7 @@ function argumentsOf(component: ComponentName, plan: InstallationPlan): readonly
     ...ledgerArguments(component, plan),
     ...grantsOf(component, plan),
     ...trustArguments(component, installation),
+    ...(component === 'federation' ? (plan.parts.federationArguments ?? []) : []),
   ];
 }
 

@@ -23,6 +23,7 @@ import type {
   ResponderMetrics,
   TrustMetrics,
   EndpointMetrics,
+  FederationMetrics,
 } from './metrics.ts';
 
 /** What every controller is made from; `app/component.ts` puts it together. */
@@ -43,6 +44,7 @@ export interface Component {
     RequestMetrics &
     TrustMetrics &
     EndpointMetrics &
+    FederationMetrics &
     ResponderMetrics &
     AcmeMetrics &
     RefreshMetrics &

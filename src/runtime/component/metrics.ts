@@ -54,6 +54,20 @@ export interface PublishedState {
   readonly contradicted?: boolean;
 }
 
+/** What federation counts; `web/trust-series.ts` has the series. The trust domains are those that flags name. */
+export interface FederationMetrics {
+  /** It looked at a foreign trust domain; `outcome` is one of a small fixed set. */
+  federated(trustDomain: string, outcome: string): void;
+  /**
+   * What is published of it: how many CAs, and when its endpoint gave a good answer last, in Unix seconds, 0 for never;
+   * undefined: another replica knows.
+   */
+  federatedState(
+    trustDomain: string,
+    state: { readonly anchors: number; readonly confirmedAt: number } | undefined,
+  ): void;
+}
+
 /** What bundle-endpoint counts; `web/trust-series.ts` has the series. `profile`: `https_web` or `https_spiffe`. */
 export interface EndpointMetrics {
   /** Somebody asked for a SPIFFE bundle. */

@@ -49,6 +49,8 @@ export interface PermissionNames {
   readonly ownTls?: string | undefined;
   /** Whether `pcr-issuer` reads pods and Services, whose names it proves. */
   readonly podServices?: boolean | undefined;
+  /** Foreign trust domains, whose bundles `federation` writes. */
+  readonly federated?: readonly string[];
   /** Whether `authority` signs CRLs, so that Revocations are read. */
   readonly crls?: boolean;
 }

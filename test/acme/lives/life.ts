@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The component acme in this process, which can be killed between any two of its calls and writes. */
-import { connectGuard } from '../../../src/acme-solving/index.ts';
+import { connectGuard } from '../../../src/egress/connect-guard.ts';
 import { createAcme } from '../../../src/controllers/acme/index.ts';
 import { clock, delay, monotonic, random, startTimer } from '../../../src/app/process.ts';
 import type { Client } from '../../../src/kube/client/client.ts';

@@ -4,6 +4,7 @@
  * Every object that a row names exists, so that nothing is refused for being absent.
  */
 import { BY_ACME, BY_RESPONDER, BY_SOLVER } from './acme-attempts.ts';
+import { BY_FEDERATION } from './federation-attempts.ts';
 import { writeForeignLease } from './foreign-lease.ts';
 import { ON_PODS } from './pod-attempts.ts';
 import { WORKLOAD_ATTEMPTS } from './refresh-attempts.ts';
@@ -154,12 +155,10 @@ const BY_WHO_FACES_STRANGERS = {
 };
 
 const BY_WHO_SIGNS_NOTHING: Readonly<Record<string, Call>> = {
-  'read the Secret of a CA': readOwnCa,
-  'list Secrets': listSecrets,
+  ...{ 'read the Secret of a CA': readOwnCa, 'list Secrets': listSecrets },
   'approve a CertificateSigningRequest': approve,
   'answer a CertificateSigningRequest': answerCsr,
-  'answer a PodCertificateRequest': answerPcr,
-  'publish a bundle': publish,
+  ...{ 'answer a PodCertificateRequest': answerPcr, 'publish a bundle': publish },
   'write a ClusterSigner or its status': writeSigner,
   'write an Event of another controller': FORGED,
   'report in the Lease of another component': writeForeignLease('signer'),
@@ -296,5 +295,6 @@ export const ATTEMPTS: readonly Attempt[] = [
   ...cannot('pod-refresher', { ...WORKLOAD_ATTEMPTS, ...BY_WHO_SIGNS_NOTHING }),
   ...cannot('trust-distributor', { ...BY_TRUST_DISTRIBUTOR, ...BY_WHO_SIGNS_NOTHING }),
   ...cannot('bundle-endpoint', BY_WHO_FACES_STRANGERS),
+  ...cannot('federation', { ...BY_FEDERATION, ...BY_WHO_SIGNS_NOTHING }),
   ...cannot('ledger', { ...BY_WHO_SIGNS_NOTHING, [BESIDE]: makeSecretBesideComponents }),
 ];

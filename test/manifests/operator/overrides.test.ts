@@ -63,6 +63,10 @@ const DANGEROUS = {
   'pod-refresher': ['--secret=kube-system/x'],
   ledger: ['--monitored-secret=kube-system/x', '--monitor-patience=1h'],
   signer: ['--ledger-mode=off'],
+  federation: [
+    ...['--federate=a.example,https_web,https://a/', '--own-trust-domain=a.example', '--keep=1h'],
+    ...['--federation-files=/tmp', '--federation-network=10.0.0.0/8'],
+  ],
   'bundle-endpoint': ['--trust-domain=a.example=example.com/x', '--profile=https_web'],
 };
 
@@ -102,8 +106,7 @@ test('every flag of every component is one that the spec may set, one of the dan
   const free = new Set([
     '--checkpoint-interval',
     ...['--lease-duration', '--log-format', '--log-level', '--reserved-prefix', '--propagation'],
-    '--refresh-hint',
-    '--target-deadline',
+    ...['--refresh-hint', '--shortest-refresh', '--target-deadline'],
     ...['--ledger-waiting', '--debounce', '--window', '--concurrent', '--namespace-concurrent'],
     ...['--restarts-per-minute', '--namespace-restarts-per-minute', '--rollout-timeout'],
   ]);

@@ -21,7 +21,8 @@ export type OptionalComponentName =
   | 'pod-refresher'
   | 'ledger'
   | 'trust-distributor'
-  | 'bundle-endpoint';
+  | 'bundle-endpoint'
+  | 'federation';
 
 /** A line of a component's log. */
 export type LogLine = Readonly<Record<string, unknown>>;

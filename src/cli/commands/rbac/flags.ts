@@ -83,6 +83,12 @@ function addNamedObjects(command: Command): Command {
       [],
     )
     .option(
+      '--federated-trust-domain <name>',
+      'foreign trust domain whose bundle federation writes, with --with federation (repeatable)',
+      gather,
+      [],
+    )
+    .option(
       '--monitored-secret <namespace>/<name>',
       'Secret whose certificates ledger compares with its records, with --with ledger (repeatable)',
       gather,

@@ -36,6 +36,7 @@ export interface RbacOptions extends OperatorFlags, CertManagerOperatorFlags {
   readonly signerSecret: readonly string[];
   readonly solverSecret: readonly string[];
   readonly dnsWebhook: readonly string[];
+  readonly federatedTrustDomain: readonly string[];
   readonly acmeSigner: readonly string[];
   readonly acmeSecret: readonly string[];
   readonly acmeAccountKey: readonly string[];
@@ -158,6 +159,7 @@ async function installationOf(options: RbacOptions): Promise<Installation> {
     ...injectionOf(options.inject),
     refreshSecrets: options.refreshSecret.map((text) => secretOf('--refresh-secret', text)),
     monitoredSecrets: options.monitoredSecret.map((text) => secretOf('--monitored-secret', text)),
+    federated: options.federatedTrustDomain,
     caBundles: options.caBundleOf.map(readCaBundleTarget),
     ...{ namespace, servingSigner, namespacedSigners, ...acmeOf(options) },
   };

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ConnectGuard } from '../../../acme/exchange.ts';
 import { openServer, type AcmeServer } from '../../../acme/server.ts';
 import type { SignerProblem } from '../../../acme-issuing/session.ts';
 import type { AcmeSigner, AcmeSignerStatus } from '../../../api/acme/index.ts';
@@ -19,6 +18,7 @@ import { resourceOfSigner, type AcmeSigners } from '../../../runtime/signers/acm
 import { openSession, type ReadySigner, type UnreadySigner } from './open-session.ts';
 import type { Sessions } from './sessions.ts';
 import { readyReasonOf, withSignerStatus, type SignerConditions } from './signer-status.ts';
+import type { ConnectGuard } from '../../../egress/connect-guard.ts';
 
 /** What an administrator allows the AcmeSigners of all namespaces; nothing by default. */
 export interface NamespacedGrants {

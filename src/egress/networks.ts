@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError } from '../../errors.ts';
-import { formatIp, parseIp } from '../../ip.ts';
+import { SignerError } from '../errors.ts';
+import { formatIp, parseIp } from '../ip.ts';
 
 /** Addresses that share their first bits. */
 export interface Network {

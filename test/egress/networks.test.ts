@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { BlockList } from 'node:net';
 import { test } from 'node:test';
 import { formatIp, parseIp } from '../../src/ip.ts';
-import { parseNetwork, refusalOf, urlHost } from '../../src/acme-solving/http/networks.ts';
+import { parseNetwork, refusalOf, urlHost } from '../../src/egress/networks.ts';
 
 const octets = (text: string): Uint8Array => {
   const parsed = parseIp(text);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { lookup, type LookupAddress } from 'node:dns';
-import type { ConnectGuard } from '../../acme/exchange.ts';
-import { parseIp } from '../../ip.ts';
+import type { LookupFunction } from 'node:net';
+import { parseIp } from '../ip.ts';
 import { refusalOf, type Network } from './networks.ts';
 
 /** Of whom a refusal speaks: what is called, and the flag that allows it networks. */
@@ -18,11 +18,14 @@ const OF_ACME_SIGNERS: GuardWords = {
 /**
  * Keeps connections on the Internet, and in these networks: each address is judged where the connection is made, so no
  * second look-up comes in between.
+ *
+ * @param words - what a refusal speaks of
  */
 export function connectGuard(
   allowed: readonly Network[],
-  { called, flag }: GuardWords = OF_ACME_SIGNERS,
+  words: GuardWords = OF_ACME_SIGNERS,
 ): ConnectGuard {
+  const { called, flag } = words;
   const refusal = (address: string): string | undefined => {
     const octets = parseIp(address.replace(/^\[|\]$/g, ''));
     const what = octets === undefined ? undefined : refusalOf(octets, allowed);
@@ -54,4 +57,12 @@ function refused(
 ): NodeJS.ErrnoException {
   const why = first === undefined ? 'it has no address' : (refusal(first.address) ?? '');
   return Object.assign(new Error(`${hostname}: ${why}`), { code: 'ADDRESS_REFUSED' });
+}
+
+/** Judges where a connection may lead. */
+export interface ConnectGuard {
+  /** Finds the addresses of a name, without those that are refused. */
+  readonly lookup: LookupFunction;
+  /** Why nothing is asked of a host that is an address; undefined where it may be, and for a name. */
+  readonly refusalOf: (host: string) => string | undefined;
 }

@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
+import { federatedBundleName } from '../../api/object/federated-bundle.ts';
+import { connectGuard } from '../../egress/connect-guard.ts';
+import type { Resource } from '../../kube/resource/resource.ts';
+import { createReflector } from '../../kube/watch/reflector.ts';
+import { runLoop } from '../../kube/workqueue/run-loop.ts';
+import type { Component, Controller } from '../../runtime/component/component.ts';
+import { namesOf } from '../../runtime/rbac/permission-names.ts';
+import { reportRetry } from '../../runtime/requests/error-outcome.ts';
+import { createClusterSigners } from '../../runtime/signers/cluster-signers.ts';
+import { isOwn } from './decide.ts';
+import type { Federation, FederationInit } from './federation.ts';
+import { createLooks } from './look.ts';
+import { permissions } from './permissions.ts';
+import { reconcile } from './reconcile.ts';
+import type { Told } from './tell.ts';
+
+/** Nobody waits for an endpoint in them. */
+const FEDERATION_WORKERS = 4;
+
+/** Keeps a ClusterTrustBundle for each foreign trust domain, as its bundle endpoint says. */
+export function createFederation(
+  component: Component,
+  resource: Resource,
+  init: FederationInit,
+): Controller {
+  const stop = new AbortController();
+  const federation = assemble(component, resource, init, stop.signal);
+  const { signers, bundles, told, looks } = federation;
+  return {
+    signers: signers.all,
+    permissions: () => {
+      const federated = init.domains.map(({ trustDomain }) => trustDomain);
+      return permissions({ ...namesOf(signers.all(), component), federated });
+    },
+    notReady: () => [
+      ...(signers.settled ? [] : [`ClusterSigners: ${signers.failure ?? 'not listed yet'}`]),
+      ...(bundles.synced ? [] : [`bundles: ${bundles.failure ?? 'not listed yet'}`]),
+    ],
+    warnings: () =>
+      [...told].flatMap(([domain, { problem }]) =>
+        problem === undefined ? [] : [`trust domain ${domain}: ${problem}`],
+      ),
+    run: async (signal) => {
+      signal.addEventListener('abort', () => stop.abort(signal.reason), { once: true });
+      const watching = [signers.run(signal), bundles.run(signal)];
+      enqueueAll(component, init);
+      const onError = (key: string, error: unknown): void => {
+        const named = { kind: 'ClusterTrustBundle', name: federatedBundleName(key) };
+        const regarding = { apiVersion: resource.apiVersion, ...named };
+        reportRetry(component, error, { noun: 'bundle', named, regarding });
+      };
+      const handle = (key: string): ReturnType<typeof reconcile> => reconcile(federation, key);
+      await runLoop({ ...component, workers: FEDERATION_WORKERS, handle, onError }, signal);
+      await Promise.all([...watching, looks.ended()]);
+    },
+  };
+}
+
+function enqueueAll({ queue }: Component, { domains }: FederationInit): void {
+  for (const { trustDomain } of domains) queue.add(trustDomain);
+}
+
+function assemble(
+  component: Component,
+  resource: Resource,
+  init: FederationInit,
+  signal: AbortSignal,
+): Federation {
+  const signers = createClusterSigners(component);
+  const bundles = createReflector<ClusterTrustBundle>({
+    ...component,
+    path: resource.collection(),
+    onEvent: (name) => {
+      const found = init.domains.find((each) => federatedBundleName(each.trustDomain) === name);
+      if (found !== undefined) component.queue.add(found.trustDomain);
+      // What is ours may have changed.
+      else enqueueAll(component, init);
+    },
+  });
+  const told = new Map<string, Told>();
+  const guard = connectGuard(init.networks, {
+    called: 'bundle endpoints',
+    flag: '--federation-network',
+  });
+  const latest = (trustDomain: string): string | undefined => {
+    const known = told.get(trustDomain)?.text;
+    if (known !== undefined) return known;
+    const existing = bundles.get(federatedBundleName(trustDomain));
+    return existing !== undefined && isOwn(existing, trustDomain)
+      ? existing.spec.trustBundle
+      : undefined;
+  };
+  const onAnswer = (trustDomain: string): void => {
+    component.queue.add(trustDomain);
+  };
+  const { directory } = init;
+  const looks = createLooks({ directory, latest, guard, signal, onAnswer });
+  const renew = (): void => {
+    enqueueAll(component, init);
+  };
+  signers.onChange(renew);
+  component.shard.onChange(renew);
+  return { component, init, resource, signers, bundles, told, looks };
+}

@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+import { z } from 'zod';
+import { isObjectName, usage } from './check-names.ts';
+
+/** A trust domain in a URL or a flag: nothing that ends an argument or a name. */
+const name = z
+  .string()
+  .max(243)
+  .regex(/^[a-z0-9.-]*$/);
+const MOST_URL = 2000;
+const MOST_ID = 2048;
+
+const trustDomain = z.strictObject({
+  name: name.describe('The trust domain, such as `partner.example`.'),
+  profile: z.enum(['https_web', 'https_spiffe']).describe('How its bundle endpoint proves itself.'),
+  url: z
+    .string()
+    .max(MOST_URL)
+    .regex(/^https:\/\/[!#-[\]-z|~]+$/)
+    .describe('The URL of its bundle endpoint.'),
+  serverId: z
+    .string()
+    .max(MOST_ID)
+    .regex(/^spiffe:\/\/[a-z0-9._-]+(\/[A-Za-z0-9._-]+)+$/)
+    .exactOptional()
+    .describe('The SPIFFE ID of the endpoint, for `https_spiffe`.'),
+});
+
+/** The value `federation`. */
+export const federation = z
+  .strictObject({
+    trustDomains: z
+      .array(trustDomain)
+      .max(64)
+      .describe('Foreign trust domains. Each gets the ClusterTrustBundle `federated.<name>`.'),
+    ownTrustDomains: z
+      .array(name)
+      .describe('Your own trust domains, which no foreign bundle may claim.'),
+    networks: z
+      .array(z.string().regex(/^[0-9a-f.:]+(\/[0-9]{1,3})?$/))
+      .describe(
+        'Networks that endpoints may be in although they are no part of the Internet, such as `10.0.0.0/8`.',
+      ),
+    keep: z
+      .string()
+      .regex(/^[0-9]+[smhd]$/)
+      .describe('How long a bundle is kept while its endpoint gives no good answer.'),
+    egress: z
+      .array(z.record(z.string(), z.unknown()))
+      .describe(
+        'Whom `federation` may call (networking/v1 NetworkPolicyEgressRule): DNS, the API server, the endpoints. If empty, no policy limits it.',
+      ),
+  })
+  .describe(
+    'Foreign trust domains whose SPIFFE bundles `components.federation` fetches, where it is enabled. Files that it needs are in Secret `countersign-federation-files`, which you make in the namespace of the components.',
+  );
+
+type FederationValues = z.infer<typeof federation>;
+
+/** The arguments for that; the chart's helper `countersign.federationArgs` makes the same. */
+export function federationArguments(values: FederationValues): readonly string[] {
+  const { trustDomains, ownTrustDomains, networks, keep } = values;
+  return [
+    ...trustDomains.map(
+      ({ name: domain, profile, serverId, url }) =>
+        `--federate=${[domain, profile, ...(serverId === undefined ? [] : [serverId]), url].join(',')}`,
+    ),
+    ...ownTrustDomains.map((each) => `--own-trust-domain=${each}`),
+    ...networks.map((each) => `--federation-network=${each}`),
+    `--keep=${keep}`,
+  ];
+}
+
+/**
+ * What a JSON schema cannot say. build/chart/_checks-federation.tpl refuses the same with the same words.
+ *
+ * @throws SignerError USAGE (`fail`)
+ */
+export function checkFederation({ trustDomains, ownTrustDomains }: FederationValues): void {
+  for (const [index, { name: domain, profile, serverId }] of trustDomains.entries()) {
+    const at = `federation.trustDomains[${index}]`;
+    if (!isObjectName(domain))
+      throw usage(
+        `${at}.name: "${domain}" is not the name of a trust domain; write it without spiffe://, such as partner.example`,
+      );
+    if (ownTrustDomains.includes(domain))
+      throw usage(`${at}.name: "${domain}" is your own trust domain; leave one of them out`);
+    if (trustDomains.findIndex((each) => each.name === domain) !== index)
+      throw usage(`${at}.name: "${domain}" is named twice; leave one of them out`);
+    if ((profile === 'https_spiffe') !== (serverId !== undefined))
+      throw usage(
+        `${at}.serverId: write the SPIFFE ID of the endpoint where profile is https_spiffe, and none where it is https_web`,
+      );
+  }
+}

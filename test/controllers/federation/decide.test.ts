@@ -1,0 +1,175 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ClusterTrustBundle } from '../../../src/api/object/cluster-trust-bundle.ts';
+import {
+  decideFetched,
+  decideHeld,
+  isOwn,
+  sameCaAs,
+  sharedAmong,
+  type FederatedChange,
+  type FederatedState,
+} from '../../../src/controllers/federation/decide.ts';
+import { fingerprint } from '../../../src/pki/x509/certificate.ts';
+import { writeBundle } from '../../../src/spiffe/write-bundle.ts';
+import { ca, link, san, type Link } from '../../support/pki/chain.ts';
+import { pemOf, spiffeCa } from '../../support/spiffe/certificates.ts';
+
+const NOW = Date.UTC(2026, 10, 23, 1);
+const HOUR = 3_600_000;
+const KEEP_MS = 24 * HOUR;
+const DOMAIN = 'partner.example';
+const [A, B, OWN] = [spiffeCa('A'), spiffeCa('B'), spiffeCa('own')];
+const judgedBy = {
+  sequence: 5n as bigint | undefined,
+  ownDomains: ['prod.example.com'],
+  isOurs: sameCaAs([OWN.certificate], () => false),
+  trustDomain: DOMAIN,
+  sharedWith: (): string | undefined => undefined,
+};
+
+function published(
+  links: readonly Link[],
+  { sequence = '5', age = 0 }: { readonly sequence?: string; readonly age?: number } = {},
+): ClusterTrustBundle {
+  return {
+    ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'ClusterTrustBundle' },
+    metadata: {
+      ...{ name: `federated.${DOMAIN}`, uid: 'b-1', resourceVersion: '3' },
+      creationTimestamp: '2026-11-21T09:00:00Z',
+      annotations: {
+        'countersign.dev/trust-domain': DOMAIN,
+        'countersign.dev/spiffe-sequence': sequence,
+        'countersign.dev/fetched-at': Number.isNaN(age) ? '' : new Date(NOW - age).toISOString(),
+      },
+    },
+    spec: { trustBundle: links.map(pemOf).join('') },
+  };
+}
+
+function stateOf(existing: ClusterTrustBundle | undefined): FederatedState {
+  return { trustDomain: DOMAIN, existing, now: NOW, keepMs: KEEP_MS };
+}
+
+function documentOf(links: readonly Link[], sequence = 6n): { readonly text: string } {
+  const anchors = links.map(({ certificate }) => certificate);
+  return { text: writeBundle({ anchors, sequence, refreshSeconds: 60 }) };
+}
+
+/** What a change is, and why. */
+function said({ kind, reason }: FederatedChange): string {
+  return `${kind} ${reason ?? ''}`.trim();
+}
+
+test('a newer bundle is written, with its sequence and the time', () => {
+  const { change, refreshSeconds } = decideFetched(
+    stateOf(published([A])),
+    documentOf([A, B], 6n),
+    judgedBy,
+  );
+  assert.equal(said(change), 'write Updated');
+  assert.ok(change.kind === 'write' && change.sequence === 6n && change.at === NOW);
+  assert.ok(change.text.includes(pemOf(A)) && change.text.includes(pemOf(B)));
+  assert.equal(refreshSeconds, 60);
+});
+
+test('the same bundle is not written again, but for the time once it is an eighth of the bound old', () => {
+  const answer = documentOf([A], 5n);
+  const of = (age: number): string =>
+    said(decideFetched(stateOf(published([A], { age })), answer, judgedBy).change);
+  assert.equal(of(HOUR), 'keep');
+  assert.equal(of(3 * HOUR), 'write StillValid');
+  assert.equal(of(-HOUR), 'write StillValid');
+});
+
+test('a sequence that goes backwards changes nothing, whatever the bundle says', () => {
+  const state = stateOf(published([A]));
+  for (const links of [[B], []])
+    assert.equal(
+      said(decideFetched(state, documentOf(links, 4n), judgedBy).change),
+      'keep SequenceWentBack',
+    );
+  const unknown = { ...judgedBy, sequence: undefined };
+  assert.equal(said(decideFetched(state, documentOf([B], 4n), unknown).change), 'write Updated');
+});
+
+test('a bundle with a CA of ours, with its key, with our trust domain, or distrusted is refused whole', () => {
+  const state = stateOf(published([A]));
+  const sameKey = link('renewed', { key: OWN.key, extensions: [ca()] });
+  const ofOurs = spiffeCa('claims', san([6, 'spiffe://prod.example.com']));
+  const refusal = (links: readonly Link[], by = judgedBy): string =>
+    said(decideFetched(state, documentOf(links), by).change);
+  assert.equal(refusal([A, OWN]), 'keep OwnAnchor');
+  assert.equal(refusal([A, sameKey]), 'keep OwnAnchor');
+  assert.equal(refusal([A, ofOurs]), 'keep OwnTrustDomain');
+  const inCapitals = spiffeCa('claims', san([6, 'SPIFFE://Prod.Example.COM']));
+  assert.equal(refusal([A, inCapitals]), 'keep OwnTrustDomain');
+  assert.equal(
+    refusal([A, spiffeCa('claims', san([6, 'spiffe://third.example']))]),
+    'keep OtherTrustDomain',
+  );
+  assert.equal(refusal([A, spiffeCa('says so', san([6, `spiffe://${DOMAIN}`]))]), 'write Updated');
+  const print = fingerprint(B.certificate.raw);
+  const isOurs = sameCaAs([], (each) => each === print);
+  assert.equal(refusal([A, B], { ...judgedBy, isOurs }), 'keep OwnAnchor');
+});
+
+test('an answer that is none, or no bundle, changes nothing', () => {
+  const state = stateOf(published([A]));
+  assert.equal(said(decideFetched(state, { problem: 'x' }, judgedBy).change), 'keep FetchFailed');
+  assert.equal(said(decideFetched(state, { text: '{}' }, judgedBy).change), 'keep Malformed');
+});
+
+test('a trust domain without usable keys is dropped at once: all its SVIDs are invalid (B §4.1.3)', () => {
+  assert.equal(
+    said(decideFetched(stateOf(published([A])), documentOf([]), judgedBy).change),
+    'drop Revoked',
+  );
+  assert.equal(
+    said(decideFetched(stateOf(undefined), documentOf([]), judgedBy).change),
+    'keep Revoked',
+  );
+});
+
+test('what is held is dropped at its bound, with a reason, and not before', () => {
+  const of = (age: number): string =>
+    said(decideHeld(stateOf(published([A], { age })), judgedBy.isOurs));
+  assert.equal(of(KEEP_MS - 1), 'keep');
+  assert.equal(of(KEEP_MS), 'drop Stale');
+  assert.equal(of(NaN), 'drop Stale');
+  // Somebody wrote a time to come, so that it would never be too old.
+  assert.equal(of(-KEEP_MS), 'drop Stale');
+});
+
+test('distrust takes a CA out of what is held at once, and does not make it look younger', () => {
+  const isOurs = sameCaAs([B.certificate], () => false);
+  const age = HOUR;
+  const change = decideHeld(stateOf(published([A, B], { age })), isOurs);
+  assert.ok(change.kind === 'write' && change.text === pemOf(A) && change.at === NOW - age);
+  assert.equal(said(decideHeld(stateOf(published([B])), isOurs)), 'drop OwnAnchor');
+});
+
+test('a ClusterTrustBundle that names a signer or another trust domain is somebody’s own', () => {
+  const ours = published([A]);
+  assert.ok(isOwn(ours, DOMAIN));
+  assert.ok(!isOwn(ours, 'other.example'));
+  const linked = { ...ours, spec: { ...ours.spec, signerName: 'example.com/workload' } };
+  const { annotations: _, ...metadata } = ours.metadata;
+  for (const foreign of [linked, { ...ours, metadata }]) assert.ok(!isOwn(foreign, DOMAIN));
+});
+
+test('a CA that another foreign trust domain has, too, is taken, and said', () => {
+  const sharedWith = sharedAmong(new Map([['third.example', pemOf(B)]]));
+  const look = decideFetched(stateOf(published([A])), documentOf([A, B]), {
+    ...judgedBy,
+    sharedWith,
+  });
+  assert.equal(said(look.change), 'write Updated');
+  assert.match(look.warning ?? '', /^SharedAnchor: CA sha256:.* in the bundle of third\.example/);
+  const alone = decideFetched(stateOf(published([A])), documentOf([A]), {
+    ...judgedBy,
+    sharedWith,
+  });
+  assert.equal(alone.warning, undefined);
+});
