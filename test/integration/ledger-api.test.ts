@@ -1,19 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Who reads which records, through the API server: on a real one, whose aggregation layer is configured. */
 import assert from 'node:assert/strict';
-import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { request } from 'node:https';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { Secret } from '../../src/api/object/object.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
-import { apply } from '../support/cluster/apply.ts';
-import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
-import { applySigner, example } from '../support/cluster/fixture.ts';
+import type { ComponentProcess } from '../support/cluster/component-process.ts';
 import { frontProxyFlags } from '../support/cluster/front-proxy.ts';
 import {
   applyManifests,
@@ -22,11 +17,19 @@ import {
 } from '../support/cluster/installation.ts';
 import { issuedRecord } from '../support/ledger/records.ts';
 import { tlsCertificate } from '../support/pki/tls-certificate.ts';
+import { verdictOf } from '../ledger/build.ts';
+import {
+  direct,
+  keysInSecret,
+  ledgerCommand,
+  logFile,
+  RAW,
+  serveBehindApiServer,
+  SERVICE,
+} from './ledger/api-stand.ts';
 import { LedgerStand } from './ledger/stand.ts';
 
 const PATIENCE = 120_000;
-const SERVICE = 'v1alpha1.ledger.countersign.dev';
-const RAW = '/apis/ledger.countersign.dev/v1alpha1';
 const component = { name: 'pcr-issuer', version: '0.1.0', replica: 'pcr-issuer-0' };
 
 let directory: string;
@@ -58,7 +61,7 @@ before(async () => {
     issuedRecord(8, { key: 'pcr-issuer/8', component, request: csr, requester: account }),
   );
   assert.deepEqual(await stand.append(token, ...records), Array(8).fill('kept'));
-  await serveBehindApiServer();
+  running.push(...(await serveBehindApiServer(cluster, stand)));
 });
 
 after(async () => {
@@ -67,30 +70,6 @@ after(async () => {
   await cluster.stop();
   rmSync(directory, { recursive: true, force: true });
 });
-
-/** The certificate that `authority` makes, and a Service that leads to this machine. */
-async function serveBehindApiServer(): Promise<void> {
-  for (const name of ['attester', 'authority'] as const) {
-    const kubeconfig = await componentKubeconfig(cluster, name);
-    running.push(await startComponent({ name, kubeconfig, args: ['--propagation', '1s'] }));
-  }
-  await applySigner(cluster, example('serving'));
-  await apply(cluster, {
-    apiVersion: 'v1',
-    kind: 'Service',
-    metadata: { name: 'countersign-ledger-api', namespace: SYSTEM_NAMESPACE },
-    spec: { type: 'ExternalName', externalName: 'localhost' },
-  });
-  const patch = JSON.stringify({ spec: { service: { port: stand.port } } });
-  await cluster.kubectl(['patch', 'apiservice', SERVICE, '--type=merge', '-p', patch]);
-  const get = ['get', 'secret', 'countersign-ledger-serving', '-n', SYSTEM_NAMESPACE, '-o', 'json'];
-  const { cert, key } = await until('the ledger has its certificate', PATIENCE, async () => {
-    const { data = {} } = JSON.parse((await cluster.kubectl(get)).stdout) as Secret;
-    const of = (name: string): string => Buffer.from(data[name] ?? '', 'base64').toString();
-    return of('tls.crt') !== '' && { cert: of('tls.crt'), key: of('tls.key') };
-  });
-  stand.serveWith({ cert, key });
-}
 
 test('authority brings the CA into the APIService, and the API server believes the ledger', async () => {
   await cluster.kubectl([
@@ -181,18 +160,8 @@ test('a record has its proof, and the logs are files', async () => {
   assert.equal(notes.at(-1), await raw('/logs/1/checkpoint'));
 });
 
-/** `countersign ledger …` as the cluster's administrator. */
-function countersign(
-  ...args: readonly string[]
-): Promise<{ readonly code: number; readonly stdout: string; readonly stderr: string }> {
-  const program = [join(import.meta.dirname, '../../src/cli/main.ts'), 'ledger'];
-  return new Promise((resolve) => {
-    const all = [...program, ...args, '--kubeconfig', cluster.kubeconfig];
-    execFile(process.execPath, all, (error, stdout, stderr) => {
-      resolve({ code: typeof error?.code === 'number' ? error.code : 0, stdout, stderr });
-    });
-  });
-}
+const countersign = (...args: readonly string[]): ReturnType<typeof ledgerCommand> =>
+  ledgerCommand(cluster, ...args);
 
 test('ledger search prints a table, CSV, PEM and JSON, page by page', async () => {
   const found = await countersign('search', '--pod', 'team-3/pod-3');
@@ -250,6 +219,26 @@ test('an export goes on after the last whole line of its file', async () => {
   assert.equal((await countersign('export', '--file', file)).code, 1);
 });
 
+test('what keys, prove and export print is accepted by programs of others, which have the files of the log and nothing else', async () => {
+  const printed = (await countersign('keys', '-o', 'json')).stdout;
+  const [{ verifierKey } = { verifierKey: '' }] = JSON.parse(printed) as { verifierKey: string }[];
+  const proof = join(directory, 'printed.tlog-proof');
+  writeFileSync(proof, (await countersign('prove', '1-2')).stdout);
+  assert.equal(await verdictOf('inclusion', verifierKey, [proof]), '');
+  const log = join(directory, 'log');
+  for (const path of ['checkpoint', 'tile/0/000.p/8', 'tile/entries/000.p/8']) {
+    mkdirSync(dirname(join(log, path)), { recursive: true });
+    writeFileSync(join(log, path), await logFile(stand, path));
+  }
+  assert.equal(await verdictOf('tlog', verifierKey, [log]), '');
+  const exported = join(directory, 'judged.jsonl');
+  assert.equal((await countersign('export', '--file', exported)).code, 0);
+  const tile = join(log, 'tile/0/000.p/8');
+  assert.equal(await verdictOf('leaves', tile, [exported]), '');
+  writeFileSync(exported, readFileSync(exported, 'utf8').replace('"pod-3"', '"pod-4"'));
+  assert.match(await verdictOf('leaves', tile, [exported]), /record 1-2 is not the leaf/);
+});
+
 test('a person’s records are removed by who may, their entries are proved, and no namespace takes records with it', async () => {
   const asReader = countersign('erase', '--user', 'jane', '--yes', '--as', 'lea', '-n', 'team-1');
   assert.equal((await asReader).code, 3);
@@ -271,26 +260,37 @@ test('a person’s records are removed by who may, their entries are proved, and
   assert.deepEqual(await namesIn('-n', 'team-1'), ['1-7', '1-0']);
 });
 
-/** What the port answers somebody who says that they are an administrator. */
-function direct(pair: { readonly cert?: string; readonly key?: string }): Promise<number> {
-  return new Promise((resolve, reject) => {
-    const headers = { 'x-remote-user': 'admin', 'x-remote-group': 'system:masters' };
-    const options = { ...pair, headers, rejectUnauthorized: false, agent: false };
-    const url = `https://127.0.0.1:${stand.port}${RAW}/records`;
-    const sent = request(url, options, (response) => {
-      response.resume();
-      resolve(response.statusCode ?? 0);
-    });
-    sent.on('error', reject);
-    sent.end();
-  });
-}
-
 test('nobody but the API server is believed who asks', async () => {
-  assert.equal(await direct({}), 401);
-  assert.equal(await direct(await tlsCertificate('front-proxy-client')), 401);
+  assert.equal(await direct(stand, {}), 401);
+  assert.equal(await direct(stand, await tlsCertificate('front-proxy-client')), 401);
   const [cert, key] = ['crt', 'key'].map((end) =>
     readFileSync(join(directory, `front-proxy.${end}`), 'utf8'),
   );
-  assert.equal(await direct({ cert: cert ?? '', key: key ?? '' }), 200);
+  assert.equal(await direct(stand, { cert: cert ?? '', key: key ?? '' }), 200);
+});
+
+test('the key is rotated by who may patch its Secret, without a right to read it: tried first, then moved, then finished', async () => {
+  const namespace = ['-n', SYSTEM_NAMESPACE];
+  const deployment = ['create', 'deployment', 'countersign-ledger', '--image=x', '--replicas=0'];
+  await cluster.kubectl([...deployment, ...namespace]);
+  const role = ['create', 'role', 'rotators', ...namespace, '--verb=patch'];
+  const named = ['--resource-name=countersign-ledger-key', '--resource-name=countersign-ledger'];
+  await cluster.kubectl([...role, '--resource=secrets,deployments.apps', ...named]);
+  const binding = ['create', 'rolebinding', 'rotators', ...namespace, '--role=rotators'];
+  await cluster.kubectl([...binding, '--user=rota']);
+  const rotate = (...args: readonly string[]) => countersign('rotate-key', '--as', 'rota', ...args);
+  await until('rota may', PATIENCE, async () => (await rotate()).code === 0);
+  assert.deepEqual(await keysInSecret(cluster), ['log.key']);
+  const rotated = await rotate('--yes');
+  assert.equal(rotated.code, 0, rotated.stderr);
+  assert.deepEqual(await keysInSecret(cluster), ['previous.key']);
+  const again = await rotate('--yes');
+  assert.match(again.stderr, /while a former key is there, finish first/);
+  assert.equal((await rotate('--finish', '--yes')).code, 0);
+  assert.deepEqual(await keysInSecret(cluster), []);
+  assert.match((await rotate('--finish', '--yes')).stderr, /there is nothing to finish/);
+  const { stdout } = await cluster.kubectl([
+    ...['get', 'deployment', 'countersign-ledger', ...namespace, '-o', 'json'],
+  ]);
+  assert.match(stdout, /kubectl\.kubernetes\.io\/restartedAt/);
 });

@@ -7,7 +7,7 @@ import { buildGoProgram } from '../go/build.ts';
 export type LogJudge = 'note' | 'tlog' | 'fsck' | 'inclusion' | 'consistency';
 
 /** What they can be asked about what left the cluster. */
-export type OutsideJudge = 'signed' | 'cosigned' | 'webhook';
+export type OutsideJudge = 'signed' | 'cosigned' | 'webhook' | 'leaves';
 
 /** The path of the program by which Go's, transparency-dev's and Tessera's code judge a log. */
 export function buildLogJudge(): Promise<string> {

@@ -3,6 +3,7 @@ module countersign.dev/ledgerjudge
 go 1.26.0
 
 require (
+	github.com/gowebpki/jcs v1.0.1
 	github.com/standard-webhooks/standard-webhooks/libraries v0.0.1
 	github.com/transparency-dev/formats v0.1.1
 	github.com/transparency-dev/merkle v0.0.2

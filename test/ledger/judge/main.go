@@ -19,6 +19,7 @@ ledgerjudge inclusion VKEY PROOF [KEPT-SALT-AND-RECORD]
 ledgerjudge consistency VKEY OLDER-CHECKPOINT NEWER-CHECKPOINT PROOF
 ledgerjudge cosigned WITNESS-VKEY CHECKPOINT
 ledgerjudge webhook SECRET BODY HEADERS.json
+ledgerjudge leaves TILE-OF-LEVEL-0 EXPORT.jsonl
 `
 
 func main() {
@@ -38,6 +39,8 @@ func verdict(name, key string, files []string) error {
 		return judgeCosigned(key, files[0])
 	case "webhook":
 		return judgeWebhook(key, files)
+	case "leaves":
+		return judgeLeaves(key, files[0])
 	}
 	verifier, err := note.NewVerifier(key)
 	if err != nil {
