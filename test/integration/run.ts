@@ -44,6 +44,7 @@ const LONG = new Set(
     'injection',
     'ledger',
     'ledger-api',
+    'ledger-run',
     'library-kinds',
     'namespaced-signers',
     'own-tls',

@@ -2,7 +2,7 @@
 /** docs/reference/ledger-api.md says what the code does. */
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
-import { readFileSync } from 'node:fs';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { failure } from '../../../src/controllers/ledger/api/answer.ts';
@@ -89,4 +89,19 @@ test('the list of logs has the first line that the page says', () => {
   const signer = noteSigner('a', generateKeyPairSync('ed25519').privateKey);
   const [header = ''] = signLogList([{ verifier: signer }], [signer]).split('\n');
   assert.ok(page.includes(`\`${header}\``), header);
+});
+
+test('each row of the threat table names tests that there are, or says that it is argued', () => {
+  const root = join(import.meta.dirname, '../../..');
+  const explained = readFileSync(join(root, 'docs/explanation/ledger.md'), 'utf8');
+  const rows = explained.split('\n').filter((line) => /^\| .*(?:argued: |`test\/)/.test(line));
+  assert.ok(rows.length > 12, `${rows.length}`);
+  for (const row of rows) {
+    const named = row.match(/`test\/[^`]+`/g) ?? [];
+    assert.ok(named.length > 0 || /\| argued: \S+/.test(row), row);
+    for (const each of named) assert.ok(existsSync(join(root, each.replaceAll('`', ''))), each);
+  }
+  const [, table = ''] = /## Who can hide what, from whom\n([^]*?)\n## /.exec(explained) ?? [];
+  const inTable = table.split('\n').filter((line) => line.startsWith('|')).length;
+  assert.equal(rows.length, inTable - 2, 'a row without a test says argued');
 });

@@ -71,7 +71,8 @@ export class LedgerStand {
     writeFileSync(join(this.#directory, 'tls.key'), key);
   }
 
-  async startLedger(): Promise<ComponentProcess> {
+  /** @param flags - besides, or in place of the port and the data */
+  async startLedger(...flags: readonly string[]): Promise<ComponentProcess> {
     const kubeconfig = await componentKubeconfig(this.#cluster, 'ledger');
     const ledger = await startComponent({
       name: 'ledger',
@@ -81,6 +82,7 @@ export class LedgerStand {
         ...['--data', this.#directory],
         ...['--serving-certificate', this.#directory, '--monitor-patience', '2s'],
         ...GRANTS.flatMap((grant) => ['--appender', grant]),
+        ...flags,
       ],
     });
     this.#started.add(ledger);
@@ -114,9 +116,18 @@ export class LedgerStand {
   }
 
   /** Appends as whoever has the token. @returns the code for each record; rejects if none is judged */
-  async append(token: string, ...records: readonly LedgerRecord[]): Promise<readonly string[]> {
+  append(token: string, ...records: readonly LedgerRecord[]): Promise<readonly string[]> {
+    return this.appendAt(this.#port, token, ...records);
+  }
+
+  /** The same at another replica's port. */
+  async appendAt(
+    port: number,
+    token: string,
+    ...records: readonly LedgerRecord[]
+  ): Promise<readonly string[]> {
     const sender = createHttpsSender({
-      url: new URL(`https://127.0.0.1:${this.#port}`),
+      url: new URL(`https://127.0.0.1:${port}`),
       readToken: () => Promise.resolve(token),
       readCa: () => Promise.resolve(readFileSync(join(this.#directory, 'tls.crt'), 'utf8')),
     });
