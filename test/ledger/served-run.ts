@@ -6,12 +6,14 @@ import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
+import { objectOf } from '../../src/controllers/ledger/api/object.ts';
 import { openSqlite } from '../../src/ledger/database/sqlite.ts';
 import { HASH_BYTES } from '../../src/ledger/log/merkle.ts';
 import { formatVerifierKey } from '../../src/ledger/log/note.ts';
 import { formatProof, inclusionPath } from '../../src/ledger/log/prove.ts';
 import { ENTRIES_LEVEL, servedTile, tilePath } from '../../src/ledger/log/tiles.ts';
 import { idOf } from '../../src/ledger/store/ids.ts';
+import { contentsOf } from '../../src/ledger/store/search.ts';
 import { openStore, type LedgerStore } from '../../src/ledger/store/store.ts';
 import { issuedBatch, NOW, PREFIX } from '../support/ledger/records.ts';
 import { signed, signerOf, signHeads } from '../support/ledger/store-laws.ts';
@@ -57,6 +59,18 @@ test('tiles, checkpoints and proofs of a store are accepted, and stay so when re
   const proved = await store.prove(idOf({ log: 1, index: 512 }));
   assert.ok(proved !== undefined);
   writeFileSync(proof, formatProof(proved));
+  // What `ledger export` prints, a line a record.
+  const lines = (await store.after(0, 10_000)).map(
+    (each) => `${JSON.stringify(objectOf(each, contentsOf(each), new Map()))}\n`,
+  );
+  const tiles = await Promise.all([0, 1, 2, 3].map((index) => store.tile(1, 0, index)));
+  const exported = join(root, 'records.jsonl');
+  const leaves = join(root, 'leaves');
+  writeFileSync(leaves, Buffer.concat(tiles.map((each) => each ?? new Uint8Array())));
+  writeFileSync(exported, lines.join(''));
+  assert.equal(await verdictOf('leaves', leaves, [exported]), '');
+  writeFileSync(exported, lines.join('').replaceAll('"pod-700"', '"pod-7"'));
+  assert.match(await verdictOf('leaves', leaves, [exported]), /is not the leaf/);
   const accepted = async (name: string): Promise<void> => {
     const directory = join(root, name);
     await writeTiles(store, directory);

@@ -17,6 +17,9 @@ export interface LeaderElectionInit extends Omit<
   readonly metrics: LeaseMetrics & WatchMetrics;
 }
 
+/** TokenReviews and access reviews are created, and nothing is stored: they are questions. */
+const REVIEW = /^\/apis\/auth(?:entication|orization)\.k8s\.io\/v1\/[a-z]*reviews$/;
+
 /** A shard filter that owns every key on the leader, and none elsewhere. */
 export interface LeaderElection extends LeasedShardFilter {
   /**
@@ -101,7 +104,7 @@ class RunningElection implements LeaderElection {
     clockOffset: () => client.clockOffset(),
     close: () => client.close(),
     request: (request) => {
-      if (request.method === 'GET') return client.request(request);
+      if (request.method === 'GET' || REVIEW.test(request.path)) return client.request(request);
       if (!this.#leads()) return Promise.reject(notLeading(this.#init.name));
       const own = request.signal === undefined ? [] : [request.signal];
       const signal = AbortSignal.any([this.#term.signal, ...own]);

@@ -154,25 +154,35 @@ test('without permission for Leases every replica works and warns, unless anothe
   assert.equal(leads(b), true);
 });
 
-test('the fenced client always reads, and writes only while this replica leads', async () => {
+test('the fenced client always reads and reviews, and writes only while this replica leads', async () => {
   const a = start('a');
   const client = recordedClient();
   const fenced = a.filter.fenced(client);
   const write = { method: 'PUT', path: '/x', body: {} } as const;
   const refused = (error: unknown): boolean =>
     error instanceof SignerError && error.code === 'NOT_LEADING' && error.disposition === 'retry';
-  await assert.rejects(fenced.request(write), refused);
+  const others = '/apis/authorization.k8s.io/v1/subjectaccessreviews/x';
+  await Promise.all([
+    assert.rejects(fenced.request(write), refused),
+    assert.rejects(fenced.request({ method: 'POST', path: others }), refused),
+  ]);
   await fenced.request({ method: 'GET', path: '/x' });
+  // A review stores nothing.
+  for (const path of [
+    '/apis/authentication.k8s.io/v1/tokenreviews',
+    '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+  ])
+    await fenced.request({ method: 'POST', path });
   await stage.time.advance(1_000);
   await fenced.request(write);
   assert.deepEqual(
     client.requests.map(({ method }) => method),
-    ['GET', 'PUT'],
+    ['GET', 'POST', 'POST', 'PUT'],
   );
   a.pause(true);
   await stage.time.advance(12_000);
   await assert.rejects(fenced.request(write), refused);
-  assert.equal(client.requests.length, 2);
+  assert.equal(client.requests.length, 4);
 });
 
 test('the fenced client passes every member on to a client that is an instance of a class', async () => {
