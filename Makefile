@@ -178,6 +178,11 @@ test-ledger: node_modules ## The ledger: its log judged by Go, its store on Post
 test-ledger-million: node_modules ## The schema of a ledger of a million records down and up again, in SQLite and PostgreSQL
 	LEDGER_RECORDS=1000000 $(RUN) node --test --test-timeout=7200000 test/ledger/migrations-run.ts
 
+.PHONY: test-revocation
+test-revocation: node_modules controlplane ## Certificates of all three kinds revoked through the ledger, and refused by OpenSSL, Go and nginx
+	$(RUN) node test/revocation/judges.ts >/dev/null
+	$(RUN) node --test --test-timeout=900000 test/revocation/*-run.ts
+
 .PHONY: test-real-pods
 test-real-pods: node_modules controlplane dist/countersign.mjs ## What is shipped in pods that really run: rollouts under load, drains, kills; takes root
 	$(RUN) node test/cluster/real-pods/build.ts >/dev/null

@@ -23,9 +23,9 @@ import { componentKubeconfig, SYSTEM_NAMESPACE } from '../../support/cluster/ins
 import { tlsCertificate } from '../../support/pki/tls-certificate.ts';
 
 /** Component and signer name of each grant. */
-export const GRANTS = ['signer', 'pcr-issuer', 'approver', 'authority'].flatMap((component) =>
-  ['workload', 'people'].map((name) => `${component}=example.com/${name}`),
-);
+export const GRANTS = [
+  ...['signer', 'pcr-issuer', 'approver', 'authority', 'certificate-request'],
+].flatMap((component) => ['workload', 'people'].map((name) => `${component}=example.com/${name}`));
 
 /** Applies the roles and objects of the ledger. */
 export async function applyLedger(cluster: Cluster): Promise<void> {
@@ -35,20 +35,22 @@ export async function applyLedger(cluster: Cluster): Promise<void> {
   await apply(cluster, { apiVersion: 'v1', kind: 'List', items });
 }
 
-type RecordingComponent = 'signer' | 'pcr-issuer' | 'approver' | 'authority';
+type RecordingComponent =
+  'signer' | 'pcr-issuer' | 'approver' | 'authority' | 'certificate-request';
 
 /** Starts, kills and reads the ledger; starts components that record in it. */
 export class LedgerStand {
   readonly #cluster: Cluster;
   readonly #directory: string;
   readonly #port: number;
+  readonly #crlPort: number;
   readonly #started = new Set<ComponentProcess>();
   readonly #senders: HttpsSender[] = [];
 
-  private constructor(cluster: Cluster, directory: string, port: number) {
+  private constructor(cluster: Cluster, directory: string, ports: readonly [number, number]) {
     this.#cluster = cluster;
     this.#directory = directory;
-    this.#port = port;
+    [this.#port, this.#crlPort] = ports;
   }
 
   /** What an administrator applies, a directory for the data, and a certificate for the port. */
@@ -58,11 +60,16 @@ export class LedgerStand {
     writeFileSync(join(directory, 'tls.crt'), cert);
     writeFileSync(join(directory, 'tls.key'), key);
     await applyLedger(cluster);
-    return new LedgerStand(cluster, directory, await freePort());
+    return new LedgerStand(cluster, directory, [await freePort(), await freePort()]);
   }
 
   get port(): number {
     return this.#port;
+  }
+
+  /** Where the ledger serves the CRL of each CA. */
+  get crlUrl(): string {
+    return `http://127.0.0.1:${this.#crlPort}/{authority}.crl`;
   }
 
   /** Puts another certificate in the place of its own; the ledger reads the files again. */
@@ -78,7 +85,8 @@ export class LedgerStand {
       name: 'ledger',
       kubeconfig,
       args: [
-        ...['--listen-ledger', `127.0.0.1:${this.#port}`, '--listen-crl', '127.0.0.1:0'],
+        ...['--listen-ledger', `127.0.0.1:${this.#port}`, '--listen-crl'],
+        `127.0.0.1:${this.#crlPort}`,
         ...['--data', this.#directory],
         ...['--serving-certificate', this.#directory, '--monitor-patience', '2s'],
         ...GRANTS.flatMap((grant) => ['--appender', grant]),

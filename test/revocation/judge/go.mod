@@ -1,0 +1,3 @@
+module countersign.dev/revocationjudge
+
+go 1.26.0
