@@ -81,7 +81,9 @@ async function run(ledger: LedgerLab): Promise<boolean> {
   console.log(`\nanswers of the ledger that were lost: ${relay.lost}`);
   for (const fault of faults) console.log(fault);
   console.log(faults.length === 0 ? 'the ledger holds' : `${faults.length} faults of the ledger`);
-  return judged.violations.length === 0 && judged.wastedByRunning === 0 && faults.length === 0;
+  // What has waited for the ledger for minutes is given up, and signed again (src/runtime/issuing/deliverable.ts).
+  const mayWaste = trial.mode === 'required' || judged.wastedByRunning === 0;
+  return judged.violations.length === 0 && mayWaste && faults.length === 0;
 }
 
 /** Nothing waits in memory any longer, and the last checkpoint covers all of it. */
