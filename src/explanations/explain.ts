@@ -32,10 +32,13 @@ import { inOrder, type Explanation, type Journey } from './explanation.ts';
 import { explainPodRequest } from './pods/pod-certificate-request.ts';
 import { explainPod, mountedSigners } from './pods/pod.ts';
 import { readEvents } from './read-events.ts';
+import { readFullQuota } from './pods/quota.ts';
 import { readEvidence } from './pods/read-evidence.ts';
 import { challengesOf, newestOrder } from './read-orders.ts';
 import { readNamedSigner, readSignerView } from './read-signer-view.ts';
 import { isOfAcme, type SignerView } from './signer-view.ts';
+import { readSecretReferrers } from './read-secret.ts';
+import { explainSecret } from './secret.ts';
 import { explainSigner } from './signer.ts';
 
 /** What is to be explained. */
@@ -67,6 +70,7 @@ const EXPLAINERS: ReadonlyMap<string, Explainer> = new Map([
   ...namesOf(['pcr', 'podcertificaterequest', 'podcertificaterequests'], explainPcr),
   ...namesOf(['cr', 'certificaterequest', 'certificaterequests'], explainCr),
   ...namesOf(['pod', 'pods', 'po'], explainPodOf),
+  ...namesOf(['secret', 'secrets'], explainSecretOf),
   ...namesOf(['signer', 'clustersigner', 'clustersigners'], explainClusterSigner),
   ...namesOf(['order', 'orders'], explainOrderOf),
   ...namesOf(['challenge', 'challenges'], explainChallengeOf),
@@ -92,7 +96,7 @@ export function explain(init: ExplainInit, subject: Subject): Promise<Explanatio
   throw new SignerError({
     code: 'USAGE',
     disposition: 'fail',
-    message: `${subject.kind}/${subject.name}: explain knows pod, csr, pcr, certificaterequest, signer, order, challenge, acmeclustersigner and acmesigner`,
+    message: `${subject.kind}/${subject.name}: explain knows pod, csr, pcr, certificaterequest, secret, signer, order, challenge, acmeclustersigner and acmesigner`,
   });
 }
 
@@ -147,7 +151,15 @@ async function ofPodRequest(
 
 async function explainCr(init: ExplainInit, { name, namespace }: Subject): Promise<Explanation> {
   const request = await read<CertificateRequest>(init, CERTIFICATE_REQUESTS, { namespace, name });
+  return ofCertificateRequest(init, request);
+}
+
+async function ofCertificateRequest(
+  init: ExplainInit,
+  request: CertificateRequest,
+): Promise<Explanation> {
   const { kind = 'Issuer', name: issuer } = request.spec.issuerRef;
+  const { namespace = '' } = request.metadata;
   const view = await readNamedSigner(init.client, { kind, name: issuer, namespace });
   const judged = explainCertificateRequest(request, view);
   const judgement = await byOrder(init, request, view, judged);
@@ -212,6 +224,21 @@ async function explainClusterSigner(init: ExplainInit, { name }: Subject): Promi
   return finish(init.client, 'clustersigner', state.signer, explainSigner(state));
 }
 
+async function explainSecretOf(
+  init: ExplainInit,
+  { name, namespace }: Subject,
+): Promise<Explanation> {
+  const { request, signers, ...rest } = await readSecretReferrers(init.client, { namespace, name });
+  const journey = explainSecret({
+    ...{ name, namespace, ...rest },
+    request: request === undefined ? undefined : await ofCertificateRequest(init, request),
+    signers: await Promise.all(
+      signers.map((each) => explainClusterSigner(init, { kind: '', name: each, namespace })),
+    ),
+  });
+  return { object: `secret/${name}`, namespace, ...journey };
+}
+
 async function explainPodOf(init: ExplainInit, { name, namespace }: Subject): Promise<Explanation> {
   const pod = await read<Pod>(init, PODS, { namespace, name });
   const signers = mountedSigners(pod);
@@ -224,7 +251,9 @@ async function explainPodOf(init: ExplainInit, { name, namespace }: Subject): Pr
         .at(-1) ?? [],
   );
   const parts = await Promise.all(newest.map((each) => ofPodRequest(init, each)));
-  return finish(init.client, 'pod', pod, explainPod(pod, parts));
+  const asked = signers.length === 0 || parts.length > 0;
+  const quota = asked ? undefined : await readFullQuota(init.client, namespace);
+  return finish(init.client, 'pod', pod, explainPod(pod, parts, quota));
 }
 
 async function requestsOf(

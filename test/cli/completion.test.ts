@@ -36,7 +36,7 @@ const laws: [typed: string, candidates: string, directive: number][] = [
   ['in', 'inspect', 4],
   ['authority ', 'prepare', 4],
   ['authority prepare ', 'workload', 4],
-  ['explain ', 'pod/ csr/ pcr/ certificaterequest/ signer/ order/', 6],
+  ['explain ', 'pod/ csr/ pcr/ certificaterequest/ secret/ signer/ order/', 6],
   ['explain pod/', 'pod/pod-1 pod/web', 4],
   ['explain -n team-a pod/w', 'pod/web', 4],
   ['explain -n ', 'team-a team-b', 4],
@@ -49,7 +49,7 @@ const laws: [typed: string, candidates: string, directive: number][] = [
   ['inspect --se', '--server-name', 4],
   ['request --signer ex', 'example.com/workload', 4],
   ['request --context ', 'kind prod', 4],
-  ['explain secret/', '', 4],
+  ['explain configmap/', '', 4],
 ];
 
 for (const [typed, candidates, directive] of laws) {

@@ -7,6 +7,7 @@ import { promisify } from 'node:util';
 import type { Explanation } from '../../src/explanations/explanation.ts';
 import { until } from '../cluster/until.ts';
 import { BUNDLE, countersign, type CommandResult } from '../support/cluster/countersign.ts';
+import { KEYS_NAMESPACE } from '../support/cluster/installation.ts';
 import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import { createPod, createTeam } from '../support/cluster/pods.ts';
 
@@ -142,6 +143,30 @@ test('a pod that the rule does not allow says which expression, and ends with 3'
   const { code, stdout } = await run('pod/web', '-n', 'elsewhere');
   assert.equal(code, 3);
   assert.match(stdout, /what you can do:/);
+});
+
+test('a pod whose requests a ResourceQuota refuses names the quota', async () => {
+  const { cluster } = fixture;
+  await createTeam(cluster, 'team-full', ['web']);
+  const hard = 'count/podcertificaterequests.certificates.k8s.io=0';
+  await cluster.kubectl(['create', 'quota', 'small', '-n', 'team-full', `--hard=${hard}`]);
+  await createPod(cluster, { ...WEB, namespace: 'team-full' });
+  await until('the quota is named', WAIT_MS, async () => {
+    const { summary, todo } = await explained('WaitsForComponent', 'pod/web', '-n', 'team-full');
+    if (!summary.includes('ResourceQuota small of the namespace allows 0'))
+      throw new Error(summary);
+    assert.deepEqual(todo, ['kubectl describe resourcequota small -n team-full']);
+    return true;
+  });
+});
+
+test('a Secret with a CA tells of its signer, and its data is not asked for', async () => {
+  const namespace = ['-n', KEYS_NAMESPACE];
+  const secret = await explained('Ready', 'secret/workload-ca', ...namespace);
+  assert.match(secret.summary, /^it is for a CA: ClusterSigner workload serves/);
+  assert.equal(secret.parts?.length, 1);
+  const none = await explained('NotUsed', 'secret/none', ...namespace);
+  assert.match(none.summary, /^there is no Secret none in namespace/);
 });
 
 test('a signer tells what happens to its CA next', async () => {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Pod } from '../../api/object/pod.ts';
 import type { Explanation, Journey, State } from '../explanation.ts';
+import type { FullQuota } from './quota.ts';
 
 /** The worst state decides. */
 const ORDER: readonly State[] = [
@@ -18,8 +19,9 @@ export function mountedSigners({ spec }: Pod): readonly string[] {
  * The journey of a pod's credentials. Pure.
  *
  * @param requests - the explanations of its PodCertificateRequests, the newest of each signer
+ * @param quota - of its namespace, by which the kubelet's next is refused
  */
-export function explainPod(pod: Pod, requests: readonly Explanation[]): Journey {
+export function explainPod(pod: Pod, requests: readonly Explanation[], quota?: FullQuota): Journey {
   const signers = mountedSigners(pod);
   const { nodeName } = pod.spec;
   const timeline = [
@@ -34,17 +36,7 @@ export function explainPod(pod: Pod, requests: readonly Explanation[]): Journey 
       todo: ['deploy/examples/pod.yaml shows such a volume'],
     };
   }
-  if (requests.length === 0) {
-    return {
-      timeline,
-      state: 'WaitsForComponent',
-      summary:
-        nodeName === undefined
-          ? 'no node runs it yet, so that no kubelet asks'
-          : `there is no PodCertificateRequest of it: the kubelet has not asked, or the request was deleted 15 minutes after its end`,
-      todo: [`kubectl describe pod ${pod.metadata.name} -n ${pod.metadata.namespace ?? ''}`],
-    };
-  }
+  if (requests.length === 0) return { timeline, ...notAsked(pod, quota) };
   const [worst] = requests.toSorted((a, b) => ORDER.indexOf(a.state) - ORDER.indexOf(b.state));
   if (worst === undefined) throw new TypeError('there is a request');
   return {
@@ -55,4 +47,23 @@ export function explainPod(pod: Pod, requests: readonly Explanation[]): Journey 
     todo: worst.todo,
     parts: requests,
   };
+}
+
+/** Why there is no request of it. */
+function notAsked(
+  { metadata: { name, namespace = '' }, spec }: Pod,
+  quota: FullQuota | undefined,
+): Pick<Journey, 'state' | 'summary' | 'todo'> {
+  const state = 'WaitsForComponent';
+  const describe = `kubectl describe pod ${name} -n ${namespace}`;
+  if (spec.nodeName === undefined)
+    return { state, summary: 'no node runs it yet, so that no kubelet asks', todo: [describe] };
+  const absent = 'there is no PodCertificateRequest of it';
+  if (quota === undefined) {
+    const why = 'the kubelet has not asked, or the request was deleted 15 minutes after its end';
+    return { state, summary: `${absent}: ${why}`, todo: [describe] };
+  }
+  const why = `ResourceQuota ${quota.name} of the namespace allows ${quota.hard} at a time, so that the API server refuses the kubelet's`;
+  const todo = [`kubectl describe resourcequota ${quota.name} -n ${namespace}`];
+  return { state, summary: `${absent}: ${why}`, todo };
 }

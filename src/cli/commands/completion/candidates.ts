@@ -44,7 +44,7 @@ const KINDS: ReadonlyMap<string, string> = new Map([
 
 /** Which kinds a command takes; all others take none. */
 const KINDS_OF: Readonly<Record<string, readonly string[]>> = {
-  explain: ['pod', 'csr', 'pcr', 'certificaterequest', 'signer', 'order'],
+  explain: ['pod', 'csr', 'pcr', 'certificaterequest', 'secret', 'signer', 'order'],
   approve: ['csr', 'certificaterequest'],
   deny: ['csr', 'certificaterequest'],
   inspect: ['pod', 'csr', 'pcr', 'certificaterequest', 'ctb', 'secret', 'configmap'],
