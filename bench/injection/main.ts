@@ -15,7 +15,9 @@ import { CLUSTER } from '../cluster/start.ts';
 import { readArguments } from '../measure/arguments.ts';
 import { cpuTimeOf } from '../measure/cpu-time.ts';
 import { endOnSignals } from '../measure/end-on-signals.ts';
+import { readMachine } from '../measure/machine.ts';
 import { median } from '../measure/median.ts';
+import { writeResults } from '../measure/results.ts';
 import { inTurns } from '../measure/turns.ts';
 
 const sizes = readArguments({
@@ -61,6 +63,17 @@ try {
   }
   for (const [name, all] of spent)
     console.log(`median, ${name}: ${median(all).toFixed(0)} µs a pod`);
+  const medians = [...spent.values()].map((all) => Math.round(median(all)));
+  const [outside = 0, unasked = 0, asking = 0, byHand = 0] = medians;
+  writeResults(sizes.results, 'injection', {
+    ratios: { injected_to_by_hand: asking / byHand },
+    figures: {
+      ...{ pods: sizes.pods, rounds: sizes.rounds },
+      ...{ outside_microseconds: outside, unasked_microseconds: unasked },
+      ...{ injected_microseconds: asking, by_hand_microseconds: byHand },
+    },
+    machine: readMachine(),
+  });
 } finally {
   await client.close();
   await cluster.stop();
