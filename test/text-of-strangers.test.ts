@@ -8,7 +8,7 @@ import { conditionMessage } from '../src/api/request/conditions.ts';
 import { reportOf, reportText, type CheckReport } from '../src/checks/report.ts';
 import type { Explanation } from '../src/explanations/explanation.ts';
 import { explanationText } from '../src/explanations/text.ts';
-import { columns } from '../src/operations/show/table.ts';
+import { columns } from '../src/operations/show/columns.ts';
 import { junitReport } from '../src/conformance/report/junit.ts';
 import { textReport } from '../src/conformance/report/text.ts';
 import { jsonReport, type Report } from '../src/conformance/report/report.ts';

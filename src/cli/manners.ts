@@ -75,7 +75,9 @@ export function applyManners(root: Command): void {
   root.hook('preAction', (_, action) => {
     // A component tells its own log; what completes a word is silent.
     const isForPeople = action.options.some(({ long }) => long === '--as');
-    if (isForPeople) sayWhenSlow(action.name());
+    const { output } = action.opts<{ readonly output?: string }>();
+    // Whoever asks for JSON has a program that waits.
+    if (isForPeople && output !== 'json' && output !== 'yaml') sayWhenSlow(action.name());
   });
 }
 

@@ -19,6 +19,11 @@ export function printDocument(text: string): void {
   process.stdout.write(printableJson(text));
 }
 
+/** Columns of the terminal that reads stdout; undefined: a file or a program does, for which nothing is cut or wrapped. */
+export function terminalWidth(): number | undefined {
+  return process.stdout.isTTY ? process.stdout.columns : undefined;
+}
+
 /** Writes rows to stdout, for programs: cells end with a tab, and no cell holds one. */
 export function printRows(rows: readonly (readonly string[])[]): void {
   process.stdout.write(rows.map((row) => `${row.map(printable).join('\t')}\n`).join(''));

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { columns, spanText } from '../operations/show/table.ts';
+import { columns } from '../operations/show/columns.ts';
+import { spanText } from '../operations/show/table.ts';
 import { printable } from '../quote.ts';
 import type { FieldDifference } from './difference.ts';
 import type {
@@ -18,10 +19,15 @@ export function longText(all: readonly Inspected[], now: number): string {
   return all.map((each) => `${printable(titleOf(each))}\n${fieldLines(each, now)}\n`).join('');
 }
 
-/** One line for each thing. @param now - milliseconds since 1970 */
-export function shortText(all: readonly Inspected[], now: number): string {
+/**
+ * One line for each thing.
+ *
+ * @param now - milliseconds since 1970
+ * @param width - columns of the terminal; undefined: none reads it
+ */
+export function shortText(all: readonly Inspected[], now: number, width?: number): string {
   const titles = ['KIND', 'SUBJECT', 'SERIAL', 'KEY', 'EXPIRES', 'IN', 'SOURCE'];
-  return lines([...columns([titles, ...all.map((each) => cellsOf(each, now))])]);
+  return lines([...columns([titles, ...all.map((each) => cellsOf(each, now))], width)]);
 }
 
 /** How the things belong together, for people; '' where nothing is to be said. */

@@ -2,7 +2,7 @@
 /** Certificates that somebody has, whoever knows of them: the ledger or live objects. Pure. */
 import { formatTime } from '../api/object/time.ts';
 import { fingerprint, type Certificate } from '../pki/x509/certificate.ts';
-import { columns } from './show/table.ts';
+import { columns } from './show/columns.ts';
 
 /** One certificate and who has it: what `countersign issued -o json` prints, in a list. */
 export interface IssuedCertificateRow {
@@ -112,8 +112,12 @@ function digitsOf(serial: string): string {
     .replace(/^(?:0x)?(?:00)?/, '');
 }
 
-/** For people. */
-export function issuedTable(rows: readonly IssuedCertificateRow[], isWide: boolean): string {
+/** For people. @param width - columns of the terminal; undefined: none reads it */
+export function issuedTable(
+  rows: readonly IssuedCertificateRow[],
+  isWide: boolean,
+  width?: number,
+): string {
   const titles = ['SIGNER', 'HOLDER', 'NAME', 'SERIAL', 'EXPIRES', 'SOURCE'];
   const wide = ['NOT BEFORE', 'FINGERPRINT', 'OTHER NAMES'];
   const cells = rows.map((row) => {
@@ -121,5 +125,5 @@ export function issuedTable(rows: readonly IssuedCertificateRow[], isWide: boole
     const narrow = [row.signerName, row.holder ?? '-', first, row.serial, row.notAfter, row.source];
     return isWide ? [...narrow, row.notBefore, row.fingerprint, others.join(' ')] : narrow;
   });
-  return [...columns([isWide ? [...titles, ...wide] : titles, ...cells]), ''].join('\n');
+  return [...columns([isWide ? [...titles, ...wide] : titles, ...cells], width), ''].join('\n');
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { parseTime } from '../../api/object/time.ts';
 import { printable } from '../../quote.ts';
+import { columns } from './columns.ts';
 import type { AuthoritySummary, SignerSummary } from './signer-summary.ts';
 
 const TITLES = ['CLUSTERSIGNER', 'READY', 'CA', 'PHASE', 'ENDS', 'NEXT'];
 const WIDE_TITLES = ['SIGNER', 'NOT BEFORE', 'NOT AFTER', 'LEAVES EXPIRE BY', 'SERVED SINCE'];
-const GAP = '   ';
 /** Long enough to distinguish a signer's CAs, and to pass to the other verbs. */
 const SHORT = 'sha256:'.length + 16;
 
@@ -14,10 +14,15 @@ export interface ShowForm {
   /** Milliseconds since the epoch: what relative times are from. */
   readonly now: number;
   readonly isWide: boolean;
+  /** Columns of the terminal; undefined: none reads it. */
+  readonly width?: number | undefined;
 }
 
 /** `show` for people: one row for each CA, what ends first above the others, then the warnings. */
-export function renderTable(signers: readonly SignerSummary[], { now, isWide }: ShowForm): string {
+export function renderTable(
+  signers: readonly SignerSummary[],
+  { now, isWide, width }: ShowForm,
+): string {
   const ends = ({ notAfter }: AuthoritySummary): number => parseTime(notAfter);
   const empty = signers.filter(({ authorities }) => authorities.length === 0);
   const rows = signers
@@ -29,26 +34,11 @@ export function renderTable(signers: readonly SignerSummary[], { now, isWide }: 
     ...[signer.signerName, '-', '-', '-', '-'],
   ]);
   const table = [[...TITLES, ...WIDE_TITLES], ...none, ...rows];
-  const lines = columns(isWide ? table : table.map((row) => row.slice(0, TITLES.length)));
+  const lines = columns(isWide ? table : table.map((row) => row.slice(0, TITLES.length)), width);
   const warnings = signers.flatMap(({ name, warnings }) =>
     warnings.map((warning) => printable(`warning: ${name}: ${warning}`)),
   );
   return [...lines, ...warnings, ''].join('\n');
-}
-
-/** One line for each row, its cells under those of the first row: whatever a cell holds, it ends no line. */
-export function columns(table: readonly (readonly string[])[]): readonly string[] {
-  const rows = table.map((row) => row.map(printable));
-  const [titles = []] = rows;
-  const widths = titles.map((_, column) =>
-    Math.max(...rows.map((row) => row[column]?.length ?? 0)),
-  );
-  return rows.map((row) =>
-    row
-      .map((cell, column) => cell.padEnd(widths[column] ?? 0))
-      .join(GAP)
-      .trimEnd(),
-  );
 }
 
 const UNITS: readonly (readonly [unit: string, seconds: number])[] = [

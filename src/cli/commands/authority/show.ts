@@ -4,7 +4,7 @@ import { readAllSignerStates, readSignerState } from '../../../operations/read-s
 import { structuredText, type Output } from '../../../operations/report.ts';
 import { summarizeSigner } from '../../../operations/show/signer-summary.ts';
 import { renderTable } from '../../../operations/show/table.ts';
-import { printDocument, printProgress, printText } from '../../terminal.ts';
+import { printDocument, printProgress, printText, terminalWidth } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 
 /** Flags of `countersign authority show`. */
@@ -38,7 +38,7 @@ export async function show(names: readonly string[], options: ShowOptions): Prom
       printText(items.map(({ name }) => `clustersigner.countersign.dev/${name}\n`).join(''));
     } else {
       const now = Date.now() - client.clockOffset();
-      printText(renderTable(items, { now, isWide: output === 'wide' }));
+      printText(renderTable(items, { now, isWide: output === 'wide', width: terminalWidth() }));
     }
   } finally {
     await client.close();

@@ -11,7 +11,7 @@ import { encodePem } from '../../../pki/der/pem.ts';
 import { pkcs12Password } from '../../pkcs12-password.ts';
 import { listBundles } from '../../sources/cluster-objects.ts';
 import { readSource, type SourceInit } from '../../sources/read-source.ts';
-import { printDocument, printProgress, printText } from '../../terminal.ts';
+import { printDocument, printProgress, printText, terminalWidth } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 
 /** Flags of `countersign inspect`. */
@@ -150,7 +150,7 @@ function print(
     return;
   }
   if (output === 'pem') printText(found.map(pemOf).join(''));
-  else if (short) printText(shortText(report.items, now));
+  else if (short) printText(shortText(report.items, now, terminalWidth()));
   else printText(longText(report.items, now) + relationsText(report.relations));
   for (const note of report.notes) printProgress(`note: ${note}`);
 }

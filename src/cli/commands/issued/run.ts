@@ -26,7 +26,7 @@ import {
   recordedCertificates,
   recordedOrElse,
 } from '../../sources/issued-certificates.ts';
-import { printDocument, printProgress, printText } from '../../terminal.ts';
+import { printDocument, printProgress, printText, terminalWidth } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 
 /** Flags of `countersign issued`. */
@@ -130,5 +130,5 @@ async function keyIdsOf(client: Client, authority: string): Promise<readonly str
 function print(rows: readonly IssuedCertificateRow[], output: IssuedOptions['output']): void {
   if (output === 'json' || output === 'yaml') printDocument(structuredText(rows, output));
   else if (output === 'name') printText(rows.map(({ source }) => `${source}\n`).join(''));
-  else if (rows.length > 0) printText(issuedTable(rows, output === 'wide'));
+  else if (rows.length > 0) printText(issuedTable(rows, output === 'wide', terminalWidth()));
 }

@@ -7,7 +7,7 @@ import { SignerError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { resource } from '../../../kube/resource/resource.ts';
 import { EXIT_REFUSED, structuredText, type Output } from '../../../operations/report.ts';
-import { printDocument, printProgress, printText } from '../../terminal.ts';
+import { printDocument, printProgress, printText, terminalWidth } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 import { namesText, tableText } from './formats.ts';
 import {
@@ -48,7 +48,7 @@ export async function runErase(names: readonly string[], options: EraseOptions):
       return EXIT_REFUSED;
     }
     const { output = 'text' } = options;
-    if (output === 'text') printText(tableText(found));
+    if (output === 'text') printText(tableText(found, false, terminalWidth()));
     if (output === 'name') printText(namesText(found));
     if (options.yes !== true) {
       printStructured(output, found, []);

@@ -2,7 +2,7 @@
 /** Records as text: everything in them was written by others. */
 import { outcomeOf, requesterOf } from '../../../controllers/ledger/api/table.ts';
 import type { RecordObject } from '../../../controllers/ledger/api/object.ts';
-import { columns } from '../../../operations/show/table.ts';
+import { columns } from '../../../operations/show/columns.ts';
 import { encodePem } from '../../../pki/der/pem.ts';
 import { fingerprint, type Certificate } from '../../../pki/x509/certificate.ts';
 import { printable } from '../../../quote.ts';
@@ -25,8 +25,12 @@ export function namesText(records: readonly RecordObject[]): string {
   return records.map(({ metadata }) => `record.ledger.countersign.dev/${metadata.name}\n`).join('');
 }
 
-/** For people. */
-export function tableText(records: readonly RecordObject[], isWide = false): string {
+/** For people. @param width - columns of the terminal; undefined: none reads it */
+export function tableText(
+  records: readonly RecordObject[],
+  isWide: boolean,
+  width: number | undefined,
+): string {
   const titles = ['NAME', 'KIND', 'NAMESPACE', 'SIGNER', 'FOR', 'RESULT', 'SERIAL', 'EXPIRES'];
   const wide = ['APPENDED', 'RULE', 'FINGERPRINT', 'NAMES'];
   const rows = records.map((each) => {
@@ -48,7 +52,7 @@ export function tableText(records: readonly RecordObject[], isWide = false): str
       ...(isWide ? [each.appended.at, rule ?? '-', ...more] : []),
     ];
   });
-  return [...columns([isWide ? [...titles, ...wide] : titles, ...rows]), ''].join('\n');
+  return [...columns([isWide ? [...titles, ...wide] : titles, ...rows], width), ''].join('\n');
 }
 
 function orDash(text: string): string {

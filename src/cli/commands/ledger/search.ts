@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { RecordObject } from '../../../controllers/ledger/api/object.ts';
 import { EXIT_REFUSED, structuredText } from '../../../operations/report.ts';
-import { printDocument, printProgress, printText } from '../../terminal.ts';
+import { printDocument, printProgress, printText, terminalWidth } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 import { csvHead, csvOf, namesText, pemOf, tableText } from './formats.ts';
 import { pagesOf, type Choice } from '../../sources/ledger-records.ts';
@@ -49,7 +49,7 @@ function printWhole(
   if (output === 'json' || output === 'yaml') {
     printDocument(structuredText(listOf(items, next), output));
   } else if (output === 'name') printText(namesText(items));
-  else if (items.length > 0) printText(tableText(items, output === 'wide'));
+  else if (items.length > 0) printText(tableText(items, output === 'wide', terminalWidth()));
 }
 
 function printRows(output: 'csv' | 'pem', items: readonly RecordObject[], isFirst: boolean): void {

@@ -5,10 +5,10 @@ import { readMaterial } from '../../../inspecting/read-material.ts';
 import { judgeRenewal, type RenewalVerdict, type Threshold } from '../../../inspecting/renewal.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { structuredText, type Output } from '../../../operations/report.ts';
-import { columns } from '../../../operations/show/table.ts';
+import { columns } from '../../../operations/show/columns.ts';
 import { pkcs12Password } from '../../pkcs12-password.ts';
 import { readSource } from '../../sources/read-source.ts';
-import { printDocument, printProgress, printText } from '../../terminal.ts';
+import { printDocument, printProgress, printText, terminalWidth } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 
 /** Flags of `countersign needs-renewal`. */
@@ -98,5 +98,5 @@ function print(verdicts: readonly RenewalVerdict[], output: Output): void {
     each.subject === '' ? '-' : each.subject,
     each.source,
   ]);
-  printText([...columns([titles, ...rows]), ''].join('\n'));
+  printText([...columns([titles, ...rows], terminalWidth()), ''].join('\n'));
 }

@@ -4,7 +4,7 @@ import { workloadText, type Workload } from '../../../api/workload/workload.ts';
 import { refreshSettings, type RefreshOptions } from '../../refresh-options.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { structuredText } from '../../../operations/report.ts';
-import { columns } from '../../../operations/show/table.ts';
+import { columns } from '../../../operations/show/columns.ts';
 import { ClusterView, type ClusterStandings } from '../../../refreshing/cluster-view.ts';
 import { forecast } from '../../../refreshing/forecast.ts';
 import { NAMESPACE_OPTED_IN, REFRESH } from '../../../refreshing/opt-in.ts';
@@ -12,7 +12,7 @@ import type { Standing } from '../../../refreshing/standing.ts';
 import type { RestartVerdict, WaitReason } from '../../../refreshing/verdict.ts';
 import { podsOf } from '../../../controllers/pod-refresher/act.ts';
 import { shellWord } from '../../../quote.ts';
-import { printDocument, printText } from '../../terminal.ts';
+import { printDocument, printText, terminalWidth } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
 import { readCluster, selectedWorkloads } from './read-cluster.ts';
 
@@ -163,7 +163,7 @@ function text(
 ): string {
   if (planned.length === 0) return current === 0 ? nobody(namespace) : allCurrent(current);
   const rows = planned.map((each) => [each.workload, each.when, each.why]);
-  return [...columns([['WORKLOAD', 'WHEN', 'WHY'], ...rows]), ''].join('\n');
+  return [...columns([['WORKLOAD', 'WHEN', 'WHY'], ...rows], terminalWidth()), ''].join('\n');
 }
 
 /** As kubectl names them: `deployment.apps/web`, each once. */
