@@ -1,27 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
-import { z } from 'zod';
 import type { CertManagerDeployment } from '../../../api/operator/cert-manager-deployment.ts';
 import { COUNTERSIGNS, type Countersign } from '../../../api/operator/countersign.ts';
 import { SignerError, messageOf } from '../../../errors.ts';
-import { printable, quote } from '../../../quote.ts';
+import { shapeFault } from '../../../manifests/operator/spec-shape.ts';
 import { isRecord } from '../../../reconciling/objects/managed-object.ts';
-
-/** The values that are judged before those of the chart are: no API server has checked a file against the schema. */
-const overrides = z.looseObject({
-  extraArgs: z.array(z.string()).exactOptional(),
-  extraEnv: z.array(z.looseObject({ name: z.string() })).exactOptional(),
-});
-const SPEC = z.looseObject({
-  version: z.string(),
-  image: z.looseObject({ reference: z.string().exactOptional() }).exactOptional(),
-  defaults: overrides.exactOptional(),
-  components: z.record(z.string(), overrides).exactOptional(),
-  dangerZone: z
-    .looseObject({ extraArgs: z.record(z.string(), z.array(z.string())).exactOptional() })
-    .exactOptional(),
-});
 
 /**
  * Reads a Countersign from a file, as a user writes it.
@@ -56,11 +40,8 @@ async function installationIn(
     );
   if (!isRecord(spec) || typeof spec['version'] !== 'string')
     throw usage(file, 'has no spec.version; write one such as 0.1.0');
-  const [fault] = SPEC.safeParse(spec).error?.issues ?? [];
-  if (fault !== undefined) {
-    const path = ['spec', ...fault.path].map(String).join('.');
-    throw usage(file, `${quote(path, 128)}: ${printable(fault.message)}`);
-  }
+  const fault = shapeFault(spec);
+  if (fault !== undefined) throw usage(file, fault);
   return object;
 }
 
