@@ -102,6 +102,9 @@ const WITHOUT_NAMES = new Map([
   ...['operator plan', 'cert-manager-operator plan'].map((each) => [each, 'a plan'] as const),
   ['ledger show', 'one record, whose name was given'],
   ['ledger verify', 'findings'],
+  ['ledger keys', 'keys, which are no objects'],
+  ['ledger rotate-key', 'a key, which is no object'],
+  ['ledger migrate', 'the version of a schema'],
   ['persist-record', 'a DNS record'],
 ]);
 
