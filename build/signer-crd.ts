@@ -46,7 +46,8 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
     'Name of the Secret, of type kubernetes.io/tls. It must have the annotation countersign.dev/signer-name with the derived signer name, and ca.crt if tls.crt does not end in a self-signed certificate.',
   'spec.pods':
     'How to answer PodCertificateRequests of pods of this namespace. If omitted, they are ignored, like those of other namespaces. CEL expressions have the variable pod (namespace, name, uid, serviceAccount, serviceAccountUID, node, nodeUID, annotations; labels where labels is set), and services, the names of the Services, where services is set.',
-  [ANCHORS]: 'No longer written: the anchors of a Signer are published nowhere.',
+  [ANCHORS]:
+    'The trust anchors of this CA, in PEM. trust-distributor, where it is installed, copies them into the ConfigMap signers.countersign.dev of the namespace. All CAs of a Signer have room for 24,576 characters; the oldest ones lose theirs first.',
   'spec.certificateRequests':
     "How to answer cert-manager's CertificateRequests of this namespace whose issuerRef names this Signer. If omitted, they are ignored. A leaf contains everything that the request asks for, or is not issued. CEL expressions have the variables of requests, and request.namespace.",
 };

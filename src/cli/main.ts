@@ -127,7 +127,6 @@ const WITHOUT_SIGNERS: readonly string[] = [
   'operator',
   'cert-manager-operator',
   'pod-refresher',
-  'trust-distributor',
   'bundle-endpoint',
   'federation',
 ];

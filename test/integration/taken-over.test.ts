@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { DEMO } from '../../build/demo-installation.ts';
 import { renderRbac } from '../../src/manifests/render.ts';
 import { applyCrds } from '../certmanager/crds.ts';
+import { applyText } from '../support/cluster/apply.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { established } from '../cluster/established.ts';
 import { until } from '../cluster/until.ts';
@@ -32,6 +33,7 @@ import {
   NAMED,
   namedObjects,
   WRITE_ANCHORS,
+  WRITE_SIGNER_ANCHORS,
   WRITE_CA_BUNDLE,
 } from './taken-over/trust-attempts.ts';
 
@@ -56,14 +58,11 @@ before(async () => {
     ...['bundle-endpoint', 'federation'],
   ];
   const acme = { signers: ['example.com/public'], secrets: [{ namespace: KEYS, name: 'account' }] };
-  const roles = renderRbac({
-    ...DEMO,
-    optionalComponents,
-    acme,
-    dnsWebhooks: [PROVIDER],
-    caBundles: NAMED,
-    federated: [FEDERATED],
-  });
+  const installation = {
+    ...{ ...DEMO, optionalComponents, acme },
+    ...{ dnsWebhooks: [PROVIDER], caBundles: NAMED, federated: [FEDERATED] },
+  };
+  const roles = renderRbac(installation);
   for (const name of optionalComponents) {
     await cluster.kubectl(['apply', '-f', '-'], { input: roles.get(`${name}.yaml`) ?? '' });
   }
@@ -72,6 +71,10 @@ before(async () => {
   await established(cluster, 'crd/clustersigners.countersign.dev');
   await applyCrds(cluster);
   await createObjects();
+  // Now that its namespace is there.
+  const signerSecrets = [{ namespace: OPTED_IN, name: 'team-ca' }];
+  const withSigners = renderRbac({ ...installation, namespacedSigners: true, signerSecrets });
+  await applyText(cluster, withSigners.get('trust-distributor.yaml') ?? '');
   for (const component of new Set(ATTEMPTS.map((each) => each.component))) {
     const account = `countersign-${component}`;
     kubeconfigs.set(component, await cluster.serviceAccountKubeconfig(SYSTEM, account));
@@ -102,6 +105,7 @@ test('acme-solver may have the DNS webhook called that it was bound to', async (
 test('trust-distributor may write anchors where both consent', async () => {
   await allowed('trust-distributor', WRITE_ANCHORS);
   await allowed('trust-distributor', WRITE_CA_BUNDLE);
+  await allowed('trust-distributor', WRITE_SIGNER_ANCHORS);
 });
 
 test('pod-refresher may restart a workload that opted in', async () => {

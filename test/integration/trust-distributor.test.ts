@@ -15,6 +15,7 @@ import { getSigner, startFixture, type Fixture } from '../support/cluster/fixtur
 import { componentKubeconfig } from '../support/cluster/installation.ts';
 import { eachRuleIsNeeded, rolesIn } from '../support/cluster/without-rule.ts';
 import { CROWD, crowd } from './trust/rotation.ts';
+import { TEAMS, signersPublish } from './trust/signers.ts';
 import { ASKED } from '../trust-rotation/asked.ts';
 import { rotateUnderLoad } from '../trust-rotation/law.ts';
 import {
@@ -39,34 +40,53 @@ interface Found {
 
 let fixture: Fixture;
 let component: ComponentProcess;
+let authority: ComponentProcess;
 /** Objects with a caBundle before the component saw them. */
 const beforeHand = new Map<string, unknown>();
-const roleText =
-  renderRbac({ ...DEMO, optionalComponents: ['trust-distributor'], caBundles }).get(
-    'trust-distributor.yaml',
-  ) ?? '';
+const INSTALLATION = {
+  ...DEMO,
+  ...{ optionalComponents: ['trust-distributor'], caBundles, namespacedSigners: true },
+  signerSecrets: ['web-ca', 'db-ca'].flatMap((name) =>
+    [TEAMS.granted, TEAMS.taken].map((namespace) => ({ namespace, name })),
+  ),
+};
+const rendered = renderRbac(INSTALLATION);
+const roleText = rendered.get('trust-distributor.yaml') ?? '';
 
 before(async () => {
   fixture = await startFixture({
     only: ['authority', 'attester', 'approver', 'signer'],
     args: ['--propagation', '2s'],
-    argsOf: { authority: ['--target-deadline', '20s'] },
   });
-  await applyText(fixture.cluster, roleText);
+  for (const namespace of Object.values(TEAMS)) await kubectl('create', 'namespace', namespace);
+  for (const role of ['trust-distributor', 'authority', 'approver', 'signer'])
+    await applyText(fixture.cluster, rendered.get(`${role}.yaml`) ?? '');
   await applyText(fixture.cluster, objectsWithCaBundles('example.com/workload'));
   for (const text of CA_BUNDLES.map(caBundleTargetText))
     beforeHand.set(
       text,
       withoutCaBundles(JSON.parse(await kubectl('get', text, '-o', 'json')) as Found),
     );
+  authority = await servingSigners();
   component = await started();
   for (const namespace of ['wanting', 'left-alone', 'leaving', 'owning', 'storing'])
     await kubectl('create', 'namespace', namespace);
 });
 
+/** The one of the fixture had no role for it. */
+async function servingSigners(): Promise<ComponentProcess> {
+  await fixture.installation.components.authority.stop();
+  const kubeconfig = await componentKubeconfig(fixture.cluster, 'authority');
+  const args = ['--propagation', '2s', '--target-deadline', '20s', '--namespaced-signers'];
+  const process = await startComponent({ name: 'authority', kubeconfig, args });
+  await process.ready(WAIT_MS);
+  return process;
+}
+
 async function started(): Promise<ComponentProcess> {
   const kubeconfig = await componentKubeconfig(fixture.cluster, 'trust-distributor');
-  const args = caBundles.map((each) => `--ca-bundle-of=${caBundleTargetText(each)}`);
+  const named = caBundles.map((each) => `--ca-bundle-of=${caBundleTargetText(each)}`);
+  const args = [...named, '--namespaced-signers'];
   const process = await startComponent({ name: 'trust-distributor', kubeconfig, args });
   await process.ready(WAIT_MS);
   return process;
@@ -74,6 +94,7 @@ async function started(): Promise<ComponentProcess> {
 
 after(async () => {
   await component.stop();
+  await authority.stop();
   await fixture.stop();
 });
 
@@ -251,7 +272,13 @@ test('a restart writes nothing', async () => {
   );
 });
 
-eachRuleIsNeeded('trust-distributor', rolesIn(roleText), () => ({
+signersPublish(() => ({ cluster: fixture.cluster, component }));
+
+// Without the Role of a namespace with Signers it stays ready: that is the namespace's matter.
+const ofInstallation = rolesIn(roleText).filter(
+  ({ metadata }) => !Object.values<string | undefined>(TEAMS).includes(metadata.namespace),
+);
+eachRuleIsNeeded('trust-distributor', ofInstallation, () => ({
   cluster: fixture.cluster,
   component,
 }));

@@ -38,3 +38,17 @@ export function derivedFrom(signerName: string): string | undefined {
 export function isNamespaced({ metadata }: Pick<KubeObject, 'metadata'>): boolean {
   return metadata.namespace !== undefined;
 }
+
+/** The name of the ConfigMap with the anchors of a namespace's Signers, the same in every namespace; also what its annotation `countersign.dev/signer-name` says. */
+export const SIGNER_TRUST = NAMESPACED_DOMAIN;
+
+const SUFFIX = '.crt';
+
+/** A key of a ConfigMap has at most 253 characters, as the name of a Signer. */
+const MAX_CONFIG_MAP_KEY = 253;
+
+/** The key with the anchors of a Signer, in PEM; undefined where its name is too long for one. */
+export function signerTrustKey(signer: string): string | undefined {
+  const key = `${signer}${SUFFIX}`;
+  return key.length > MAX_CONFIG_MAP_KEY ? undefined : key;
+}

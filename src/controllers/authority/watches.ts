@@ -36,7 +36,7 @@ export function createAuthorityWatches(
   onSigners: () => void,
 ): AuthorityWatches {
   const { queue } = component;
-  const signers = watchSigners(component);
+  const signers = watchSigners(component, { keepsAnchors: true });
   signers.onChange((_signerNames, keys) => {
     const known = signers.known();
     secrets.serve(known);

@@ -10,7 +10,8 @@ import type { TargetChange } from './decide.ts';
 /** The API resource of ConfigMaps. */
 export const CONFIG_MAPS = resource({ group: '', version: 'v1', plural: 'configmaps' });
 
-const FIELD_MANAGER = 'countersign-trust-distributor';
+/** Of server-side apply, and of every other write. */
+export const FIELD_MANAGER = 'countersign-trust-distributor';
 
 /**
  * Carries a change out: at most one write. What was there is named with its UID and resourceVersion, so that a ConfigMap
@@ -29,9 +30,7 @@ export async function act(
   const path = CONFIG_MAPS.object(target);
   const fields = { kind: 'ConfigMap', ...target };
   if (change.kind === 'delete') {
-    const { uid, resourceVersion } = change.existing.metadata;
-    const body = { preconditions: { uid, resourceVersion } };
-    await client.request({ method: 'DELETE', path, body }).catch(ignoreGone);
+    await deleteConfigMap(client, change.existing);
     log.info(
       fields,
       'ConfigMap with trust anchors deleted: its namespace opted out, or none is left',
@@ -92,6 +91,17 @@ function replaced(
       { op: 'add', path: '/binaryData', value: binaryData },
     ],
   });
+}
+
+/** Deletes a ConfigMap as it was judged; one that is gone or changed meanwhile is judged again. @throws KubeError */
+export async function deleteConfigMap(
+  client: Component['client'],
+  { metadata }: ConfigMap,
+): Promise<void> {
+  const { namespace = '', name, uid, resourceVersion } = metadata;
+  const path = CONFIG_MAPS.object({ namespace, name });
+  const body = { preconditions: { uid, resourceVersion } };
+  await client.request({ method: 'DELETE', path, body }).catch(ignoreGone);
 }
 
 function ignoreGone(error: unknown): void {

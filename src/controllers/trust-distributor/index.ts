@@ -27,6 +27,7 @@ import type { PublishedBundle } from '../../rotation/retained-anchors.ts';
 import { createLaggards, type Laggards } from './laggards.ts';
 import { createTrustStores, type TrustStores } from './trust-stores.ts';
 import { permissions } from './permissions.ts';
+import { createSignerTrustTargets } from './signer-trust.ts';
 
 const NAMESPACES = resource({ group: '', version: 'v1', plural: 'namespaces' });
 /** Few bundles, and as many namespaces as opt in. */
@@ -59,6 +60,8 @@ export function createTrustDistributor(
 ): Controller {
   const state = createState(component, bundle, named);
   const { signers, bundles, namespaces, configMaps, caBundles } = state;
+  const ofSigners = component.namespacedSigners ? createSignerTrustTargets(component) : undefined;
+  component.shard.onChange(() => ofSigners?.enqueueAll());
   const watches = (): readonly (readonly [
     string,
     Pick<Reflector<unknown>, 'synced' | 'failure'>,
@@ -77,6 +80,7 @@ export function createTrustDistributor(
         .filter(([, { synced, failure }]) => !synced || failure !== undefined)
         .map(([what, { failure }]) => `${what}: ${failure ?? 'not listed yet'}`),
     ],
+    warnings: () => ofSigners?.warnings() ?? [],
     run: async (signal) => {
       const watching = [signers.run(signal), bundles.run(signal), namespaces.run(signal)];
       const handle = (key: string): Promise<ReconcileResult> => reconcile(state, key);
@@ -89,7 +93,7 @@ export function createTrustDistributor(
         reportRetry(component, error, { noun: 'ConfigMap', named, regarding });
       };
       const loop = { ...component, workers: TARGET_WORKERS, handle, onError };
-      await Promise.all([runLoop(loop, signal), caBundles.run(signal)]);
+      await Promise.all([runLoop(loop, signal), caBundles.run(signal), ofSigners?.run(signal)]);
       await Promise.all([...watching, configMaps.stop()]);
     },
   };

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { CA_BUNDLE_RESOURCES } from '../../api/object/ca-bundle-target.ts';
+import { SIGNER_TRUST } from '../../api/signer/signer.ts';
 import { trustConfigMapName } from '../../api/object/trust-config-map.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
 import {
   EVENTS_EVERYWHERE,
   READ_BUNDLES,
-  READ_CLUSTER_SIGNERS,
   onLeaderLease,
   readPolicies,
+  readSigners,
 } from '../../runtime/rbac/rules.ts';
 
 /**
@@ -18,10 +19,11 @@ import {
  */
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
   return [
-    READ_CLUSTER_SIGNERS,
+    readSigners(names),
     READ_BUNDLES,
     { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] },
     ...onConfigMaps(names),
+    ...onSignerTrust(names),
     ...onCaBundles(names),
     EVENTS_EVERYWHERE,
     readPolicies(names, [
@@ -31,6 +33,20 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     ]),
     ...onLeaderLease(names, 'trust-distributor'),
   ];
+}
+
+/** What it needs in a namespace whose Signers are served. */
+export const ON_SIGNER_TRUST: PermissionRule = {
+  apiGroups: [''],
+  resources: ['configmaps'],
+  resourceNames: [SIGNER_TRUST],
+  verbs: ['list', 'watch', 'create', 'patch', 'delete'],
+};
+
+/** The ConfigMap of the Signers, in each namespace where an administrator granted the Secret of one. */
+function onSignerTrust({ signerSecrets = [] }: PermissionNames): readonly PermissionRule[] {
+  const namespaces = new Set(signerSecrets.map(({ namespace }) => namespace));
+  return [...namespaces].map((namespace) => ({ ...ON_SIGNER_TRUST, namespace }));
 }
 
 /** No rule without a name: an empty `resourceNames` would mean every ConfigMap. */

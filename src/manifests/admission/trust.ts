@@ -8,7 +8,9 @@ import {
   TRUST_WITH_STORE,
   trustConfigMapName,
 } from '../../api/object/trust-config-map.ts';
+import { SIGNER_TRUST } from '../../api/signer/signer.ts';
 import { SIGNER_NAME } from '../../api/signer/grant.ts';
+import { GROUP } from '../../api/signer/cluster-signer.ts';
 import type { Manifest } from '../roles.ts';
 import { only } from './components.ts';
 import { policy } from './policies.ts';
@@ -16,6 +18,8 @@ import { policy } from './policies.ts';
 /**
  * `trust-distributor` writes ConfigMaps of its bundles' names, where the namespace consents by its label, and one that is
  * there consents by its annotation. RBAC knows the names; it knows neither of these.
+ *
+ * The ConfigMap of a namespace's Signers needs no label: RBAC names its namespaces.
  *
  * @param configMaps - their names, as `trustConfigMapName` makes them
  * @returns a policy and its binding
@@ -35,7 +39,7 @@ export function whichTrustConfigMapsAreWritten(
     const owner = ownerOf(each, owners);
     return owner === undefined ? [] : [`'${each}': '${owner}'`];
   });
-  const table = `{${rows.join(', ')}}`;
+  const table = `{${[...rows, `'${SIGNER_TRUST}': '${SIGNER_TRUST}'`].join(', ')}}`;
   const may =
     "request.userInfo.username + ' may not write ConfigMap ' + request.namespace + '/' + request.name";
   const sameOwners =
@@ -51,27 +55,25 @@ export function whichTrustConfigMapsAreWritten(
     conditions: [only(namespace, 'trust-distributor')],
     validations: [
       {
-        expression:
-          rows.length === 0
-            ? 'false'
-            : [
-                `[object, oldObject].filter(o, o != null).all(o,`,
-                `o.metadata.?annotations['${SIGNER_NAME}'].orValue('') == ${table}[?o.metadata.name].orValue('/'))`,
-              ].join('\n'),
+        expression: [
+          `[object, oldObject].filter(o, o != null).all(o,`,
+          `o.metadata.?annotations['${SIGNER_NAME}'].orValue('') == ${table}[?o.metadata.name].orValue('/'))`,
+        ].join('\n'),
         messageExpression: `${may}\n+ ': it is none of this installation, or its annotation ${SIGNER_NAME} does not name the signer'`,
       },
       {
-        expression: `object == null\n|| namespaceObject.metadata.?labels['${TRUST}'].orValue('') in ['${TRUST_OPTED_IN}', '${TRUST_WITH_STORE}']`,
+        expression: `object == null || ${IS_OF_SIGNERS}\n|| namespaceObject.metadata.?labels['${TRUST}'].orValue('') in ['${TRUST_OPTED_IN}', '${TRUST_WITH_STORE}']`,
         messageExpression: `${may}\n+ ': the namespace has no label ${TRUST}=${TRUST_OPTED_IN} or ${TRUST}=${TRUST_WITH_STORE}'`,
       },
       {
         expression: [
-          `object == null || (object.?data.orValue({}).all(k, k == '${TRUST_KEY}')`,
+          `object == null || ${IS_OF_SIGNERS} || (object.?data.orValue({}).all(k, k == '${TRUST_KEY}')`,
           `&& object.?binaryData.orValue({}).all(k, k == '${TRUST_STORE_KEY}')`,
           `&& ${sameOwners})`,
         ].join('\n'),
         messageExpression: `${may}\n+ ' with more than the keys ${TRUST_KEY} and ${TRUST_STORE_KEY}, or with another owner'`,
       },
+      ofSigners(may),
     ],
   });
 }
@@ -138,6 +140,23 @@ export function whichCaBundlesAreWritten(namespace: string): readonly Manifest[]
       },
     ],
   });
+}
+
+const IS_OF_SIGNERS = `object.metadata.name == '${SIGNER_TRUST}'`;
+
+/** Of the ConfigMap of Signers: what else it may hold, and whose it may be. */
+function ofSigners(may: string): {
+  readonly expression: string;
+  readonly messageExpression: string;
+} {
+  return {
+    expression: [
+      `object == null || !(${IS_OF_SIGNERS})`,
+      "|| (object.?data.orValue({}).all(k, k.endsWith('.crt')) && size(object.?binaryData.orValue({})) == 0",
+      `&& object.metadata.?ownerReferences.orValue([]).all(o, o.kind == 'Signer' && o.apiVersion.startsWith('${GROUP}/')))`,
+    ].join('\n'),
+    messageExpression: `${may}\n+ ' with more than keys that end in .crt, or with an owner that is no Signer'`,
+  };
 }
 
 /** Of `example.com/a` and `example.com/a.b` the longer one, whose bundles have both prefixes. */

@@ -88,6 +88,11 @@ const IS_IT_WELL: readonly Panel[] = [
     ],
   },
   {
+    ...{ title: 'Trust targets that lag', kind: 'stat', unit: 'short', red: 1 },
+    description: 'ConfigMaps and caBundles that lack what is published: their writes fail.',
+    queries: [{ expr: 'sum(countersign_trust_targets_lagging) or vector(0)', legend: 'targets' }],
+  },
+  {
     title: 'CRLs that fail',
     description: 'CRLs that cannot be signed or written. Read the Events of their signer.',
     ...{ kind: 'stat', unit: 'short', red: 1 },

@@ -8,7 +8,7 @@ import { SignerError } from '../../errors.ts';
 import { createReflector } from '../../kube/watch/reflector.ts';
 import { resource } from '../../kube/resource/resource.ts';
 import type { Component } from '../component/component.ts';
-import { createSignerQuota, type SignerQuota } from './signer-quota.ts';
+import { createSignerQuota, type SignerQuota, type SignerQuotaOptions } from './signer-quota.ts';
 import type { FaultySigner, Signers, SignersListener } from './signer-set.ts';
 
 /** The API resource of Signers. */
@@ -28,8 +28,11 @@ interface NamespacedState {
  * soon as it is listed. They always count as settled, so that a failing watch of Signers does not keep
  * ClusterSigners from serving; the failure is a warning.
  */
-export function createNamespacedSigners(component: Component): Signers {
-  const quota = createSignerQuota();
+export function createNamespacedSigners(
+  component: Component,
+  options: SignerQuotaOptions = {},
+): Signers {
+  const quota = createSignerQuota(options);
   const known = new Map<string, ClusterSigner>();
   const faulty = new Map<string, FaultySigner>();
   const state: NamespacedState = { component, known, faulty, listeners: [], quota };

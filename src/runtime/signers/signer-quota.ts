@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { SpecProblem } from '../../api/signer/cluster-signer-checks.ts';
-import type { ClusterSignerStatus } from '../../api/signer/cluster-signer.ts';
+import type { AuthorityStatus, ClusterSignerStatus } from '../../api/signer/cluster-signer.ts';
 import type { KubeObject, ObjectMeta } from '../../api/object/object.ts';
 
 /**
@@ -13,10 +13,33 @@ const MAX_SIGNER_TEXT = 65_536;
 /** Characters of a status as JSON, without its CAs: four conditions with messages of the greatest length. */
 const MAX_STATUS_TEXT = 4 * 32_768 + 8_192;
 
+/**
+ * Characters of PEM that the status of a Signer has room for. A namespace has 32 Signers, and all their anchors fit into
+ * one ConfigMap of a mebibyte.
+ */
+const MAX_ANCHORS_TEXT = 24_576;
+
+/** The CAs of a Signer, the newest first: the anchors of those for which there is no room any more are left out. */
+export function anchorsWithinRoom(
+  authorities: readonly AuthorityStatus[],
+): readonly AuthorityStatus[] {
+  let room = MAX_ANCHORS_TEXT;
+  return authorities.map(({ anchors, ...rest }) => {
+    room -= anchors?.length ?? 0;
+    return anchors === undefined || room < 0 ? rest : { ...rest, anchors };
+  });
+}
+
+/** Which of what a Signer says is kept. */
+export interface SignerQuotaOptions {
+  /** Anchors in the status: for who writes them, and who copies them. */
+  readonly keepsAnchors?: boolean;
+}
+
 /** Bounds how many Signers of a namespace are read, and how large they are. */
 export interface SignerQuota {
   /**
-   * Drops what nothing reads: metadata, and the anchors that earlier versions wrote into the status. Drops the
+   * Drops what nothing reads: metadata, and for most components the anchors in the status. Drops the
    * spec if it is too long, and spec and status if the namespace has reached its quota.
    */
   readonly reduce: (object: KubeObject) => KubeObject;
@@ -34,7 +57,7 @@ export interface SignerQuota {
  * The Signers that are listed first are within the quota. Another one is served after some are deleted and it
  * is changed.
  */
-export function createSignerQuota(): SignerQuota {
+export function createSignerQuota({ keepsAnchors = false }: SignerQuotaOptions = {}): SignerQuota {
   const counted = new Map<string, Set<string>>();
   const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));
 
@@ -58,7 +81,7 @@ export function createSignerQuota(): SignerQuota {
       const identity = { apiVersion, kind, metadata: identityOf(metadata) };
       if (!hasRoom(`${namespace}/${name}`)) return identity;
       // Also if the spec is too long: authority writes the whole status and must not forget the CAs.
-      const kept = { ...identity, status: reducedStatus(status ?? {}) };
+      const kept = { ...identity, status: reducedStatus(status ?? {}, keepsAnchors) };
       return isLonger(spec, MAX_SIGNER_TEXT) ? kept : { ...kept, spec };
     },
     admit: (key, object) => {
@@ -83,11 +106,17 @@ interface WireSigner {
 }
 
 /**
- * Without anchors: an owner who exchanges the CA often would fill every component's memory with `ca.crt`. If the
- * rest is too long, only the CAs stay, which the schema bounds; `authority` then writes the conditions again.
+ * Without anchors, or with as many as a Signer has room for: an owner who exchanges the CA often would fill every
+ * component's memory with `ca.crt`. If the rest is too long, only the CAs stay, which the schema bounds; `authority` then
+ * writes the conditions again.
  */
-function reducedStatus({ authorities, ...rest }: ClusterSignerStatus): ClusterSignerStatus {
-  const reduced = authorities?.map(({ anchors: _anchors, ...each }) => each);
+function reducedStatus(
+  { authorities, ...rest }: ClusterSignerStatus,
+  keepsAnchors: boolean,
+): ClusterSignerStatus {
+  const reduced = keepsAnchors
+    ? authorities && anchorsWithinRoom(authorities)
+    : authorities?.map(({ anchors: _anchors, ...each }) => each);
   const kept = reduced === undefined ? {} : { authorities: reduced };
   return isLonger(rest, MAX_STATUS_TEXT) ? kept : { ...rest, ...kept };
 }

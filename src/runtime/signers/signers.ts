@@ -5,6 +5,7 @@ import type { Resource } from '../../kube/resource/resource.ts';
 import type { Component } from '../component/component.ts';
 import { CLUSTER_SIGNERS, createClusterSigners } from './cluster-signers.ts';
 import { SIGNERS, createNamespacedSigners } from './namespaced-signers.ts';
+import type { SignerQuotaOptions } from './signer-quota.ts';
 import type { Signers } from './signer-set.ts';
 
 /** The API resource of a ClusterSigner or Signer. */
@@ -16,10 +17,10 @@ export function resourceOf(signer: Pick<KubeObject, 'metadata'>): Resource {
  * Watches ClusterSigners and, if this installation serves them (`--namespaced-signers`), Signers. A key is the
  * name of a ClusterSigner, or `namespace/name` of a Signer. Only a Signer serves a derived signer name.
  */
-export function watchSigners(component: Component): Signers {
+export function watchSigners(component: Component, options: SignerQuotaOptions = {}): Signers {
   const cluster = createClusterSigners(component);
   if (!component.namespacedSigners) return cluster;
-  const namespaced = createNamespacedSigners(component);
+  const namespaced = createNamespacedSigners(component, options);
   const of = (key: string): Signers => (key.includes('/') ? namespaced : cluster);
   return {
     get settled() {

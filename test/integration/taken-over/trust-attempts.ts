@@ -8,6 +8,9 @@ import { OPTED_IN, NOT_OPTED_IN } from './refresh-attempts.ts';
 const COPY = 'example.com.workload.primary';
 const OWNED = 'countersign.dev.serving.primary';
 
+/** What Signers publish; it is in both namespaces, and the Secret of a Signer was granted in the first. */
+const OF_SIGNERS = 'signers.countersign.dev';
+
 const SIGNER_NAME = 'countersign.dev/signer-name';
 
 function patch(name: string, body: Readonly<Record<string, unknown>>, namespace = OPTED_IN): Call {
@@ -18,6 +21,9 @@ const ANCHORS = { data: { 'ca.crt': 'x' } };
 
 /** The one change that it may make. */
 export const WRITE_ANCHORS = patch(COPY, ANCHORS);
+
+/** What Signers publish, where an administrator granted the Secret of one. */
+export const WRITE_SIGNER_ANCHORS = patch(OF_SIGNERS, { data: { 'web.crt': 'x' } });
 
 const API_SERVICES = '/apis/apiregistration.k8s.io/v1/apiservices';
 const DEFINITIONS = '/apis/apiextensions.k8s.io/v1/customresourcedefinitions';
@@ -69,7 +75,11 @@ export function configMapsOf(namespace: string): readonly Record<string, unknown
     ...{ apiVersion: 'v1', kind: 'ConfigMap' },
     metadata: { namespace, name, annotations },
   });
-  return [of(COPY, { [SIGNER_NAME]: 'example.com/workload' }), of(OWNED, {})];
+  return [
+    of(COPY, { [SIGNER_NAME]: 'example.com/workload' }),
+    of(OWNED, {}),
+    of(OF_SIGNERS, { [SIGNER_NAME]: OF_SIGNERS }),
+  ];
 }
 
 export const BY_TRUST_DISTRIBUTOR: Readonly<Record<string, Call>> = {
@@ -94,6 +104,19 @@ export const BY_TRUST_DISTRIBUTOR: Readonly<Record<string, Call>> = {
   }),
   'write another key into a ConfigMap than that of the anchors': patch(COPY, {
     data: { 'run.sh': 'x' },
+  }),
+  'write the ConfigMap of Signers where no Secret of one was granted': patch(
+    OF_SIGNERS,
+    { data: { 'web.crt': 'x' } },
+    NOT_OPTED_IN,
+  ),
+  'write another key into the ConfigMap of Signers than those of anchors': patch(OF_SIGNERS, {
+    data: { 'run.sh': 'x' },
+  }),
+  'give the ConfigMap of Signers an owner that is no Signer': patch(OF_SIGNERS, {
+    metadata: {
+      ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: 'gone' }],
+    },
   }),
   'lead the API server to another server for an API': {
     ...{ verb: 'patch', path: `${API_SERVICES}/v1.named.example.org` },

@@ -5,6 +5,7 @@ import type {
   ClusterSignerStatus,
 } from '../../../api/signer/cluster-signer.ts';
 import { isNamespaced } from '../../../api/signer/signer.ts';
+import { anchorsWithinRoom } from '../../../runtime/signers/signer-quota.ts';
 import { parseTime } from '../../../api/object/time.ts';
 import { parseDuration } from '../../../api/object/duration.ts';
 import { SignerError } from '../../../errors.ts';
@@ -150,20 +151,21 @@ function authoritiesOf(
   signs: boolean,
 ): readonly AuthorityStatus[] {
   const activatedAt = secret.kind === 'found' ? activationOf(secret.secret) : undefined;
-  return nextAuthorities({
+  const authorities = nextAuthorities({
     before: signer.status?.authorities ?? [],
     current: active && {
-      ...publicHalf(signer, active),
+      ...publicHalf(active),
       signs,
       longestLeafSeconds: unlistedLongestLeaf(active, bundle, { activatedAt, now }),
       crossSignedBy: crossIssuer(signer, active),
     },
-    next: next && publicHalf(signer, next),
+    next: next && publicHalf(next),
     isDistrusted: distrustedCas(signer),
     longestLeafSeconds: parseDuration(signer.spec.profile.maxDuration),
     clocksApart,
     now,
   });
+  return isNamespaced(signer) ? anchorsWithinRoom(authorities) : authorities;
 }
 
 /** When to read the Secret again after a failed read or a fault; undefined if there is neither. */
@@ -187,8 +189,7 @@ function crossIssuer(signer: ClusterSigner, { cross }: AuthorityFacts): string |
   return isSent ? cross.issuer : undefined;
 }
 
-function publicHalf(signer: ClusterSigner, facts: AuthorityFacts): PublicHalf {
+function publicHalf(facts: AuthorityFacts): PublicHalf {
   const { fingerprint, notBefore, notAfter, anchors } = facts;
-  if (isNamespaced(signer)) return { fingerprint, notBefore, notAfter };
   return { fingerprint, notBefore, notAfter, anchors: writeAnchors(anchors) };
 }

@@ -56,7 +56,7 @@ test('the anchor of an intermediate CA is its root', () => {
   assert.equal(active.anchors, certificate(A).toString());
 });
 
-test('the status of a Signer has no anchors: its owner decides how many there are, and nobody reads them', () => {
+test('the status of a Signer has the anchors of its CA and of those before it', () => {
   const granted = { 'countersign.dev/signer-name': 'signers.countersign.dev/team-a.web' };
   const held = (of: typeof A): SignerPlan['status'] => {
     const found = { kind: 'found', secret: secret(of, {}, granted) } as const;
@@ -69,8 +69,8 @@ test('the status of a Signer has no anchors: its owner decides how many there ar
   assert.deepEqual(
     status.authorities?.map(({ phase, fingerprint, anchors }) => [phase, fingerprint, anchors]),
     [
-      ['Active', fingerprintOf(B), undefined],
-      ['Retiring', fingerprintOf(A), undefined],
+      ['Active', fingerprintOf(B), certificate(B).toString()],
+      ['Retiring', fingerprintOf(A), certificate(A).toString()],
     ],
   );
 });

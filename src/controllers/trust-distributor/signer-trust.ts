@@ -1,0 +1,172 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ConfigMap, KubeObject } from '../../api/object/object.ts';
+import { SIGNER_TRUST } from '../../api/signer/signer.ts';
+import { SIGNER_NAME } from '../../api/signer/grant.ts';
+import { permissionText } from '../../kube/client/access-review.ts';
+import { createReflector, type Reflector } from '../../kube/watch/reflector.ts';
+import { createWatchSet, type WatchSet } from '../../kube/watch/watch-set.ts';
+import { runLoop, type ReconcileResult } from '../../kube/workqueue/run-loop.ts';
+import type { Component } from '../../runtime/component/component.ts';
+import { reportRetry } from '../../runtime/requests/error-outcome.ts';
+import { createNamespacedSigners } from '../../runtime/signers/namespaced-signers.ts';
+import type { Signers } from '../../runtime/signers/signer-set.ts';
+import { CONFIG_MAPS, FIELD_MANAGER, deleteConfigMap } from './act.ts';
+import {
+  decideSignerTrust,
+  type SignerTrust,
+  type SignerTrustChange,
+} from './decide-signer-trust.ts';
+import { ON_SIGNER_TRUST } from './permissions.ts';
+
+/** One ConfigMap a namespace. */
+const SIGNER_TRUST_WORKERS = 2;
+
+/** The ConfigMaps of the namespaces that have Signers. */
+export interface SignerTrustTargets {
+  /** Looks at all of them again. */
+  readonly enqueueAll: () => void;
+  readonly warnings: () => readonly string[];
+  readonly run: (signal: AbortSignal) => Promise<void>;
+}
+
+interface State {
+  readonly component: Component;
+  readonly signers: Signers;
+  /** By namespace. */
+  readonly configMaps: WatchSet<ConfigMap>;
+}
+
+/**
+ * Keeps the anchors of Signers in a ConfigMap of their own namespace. What is wrong with it is the namespace's matter: it
+ * never makes the component unready.
+ */
+export function createSignerTrustTargets(own: Component): SignerTrustTargets {
+  const component = { ...own, ...own.anotherLoop('signers') };
+  const signers = createNamespacedSigners(component, { keepsAnchors: true });
+  const configMaps = createWatchSet<ConfigMap>((namespace) => watch(component, namespace));
+  const state: State = { component, signers, configMaps };
+  signers.onChange((_names, keys) => {
+    configMaps.reconcile(new Set(signers.keys().map(namespaceOf)));
+    for (const key of keys) component.queue.add(namespaceOf(key));
+  });
+  return {
+    enqueueAll: () => {
+      for (const [namespace] of configMaps.entries()) component.queue.add(namespace);
+    },
+    warnings: signers.warnings,
+    run: async (signal) => {
+      const watching = signers.run(signal);
+      const handle = (namespace: string): Promise<ReconcileResult> => reconcile(state, namespace);
+      const onError = (namespace: string, error: unknown): void => {
+        const named = { kind: 'ConfigMap', namespace, name: SIGNER_TRUST };
+        const regarding = { apiVersion: 'v1', ...named };
+        reportRetry(component, error, { noun: 'ConfigMap', named, regarding });
+      };
+      await runLoop({ ...component, workers: SIGNER_TRUST_WORKERS, handle, onError }, signal);
+      await Promise.all([watching, configMaps.stop()]);
+    },
+  };
+}
+
+function namespaceOf(key: string): string {
+  return key.slice(0, key.indexOf('/'));
+}
+
+/** Users of the namespace write Signers: without a Role there, none of them must cause a stream of refused calls. */
+function watch(component: Component, namespace: string): Reflector<ConfigMap> {
+  let isTold = false;
+  return createReflector<ConfigMap>({
+    ...component,
+    path: CONFIG_MAPS.collection(namespace),
+    fieldSelector: `metadata.name=${SIGNER_TRUST}`,
+    preflight: async () => {
+      const why = await whyWithheld(component, namespace);
+      if (why !== undefined && !isTold) component.log.warn({ namespace }, why);
+      isTold = why !== undefined;
+      return why;
+    },
+    onEvent: () => {
+      component.queue.add(namespace);
+    },
+  });
+}
+
+async function whyWithheld(component: Component, namespace: string): Promise<string | undefined> {
+  const [missing] = await component.missingPermissions([{ ...ON_SIGNER_TRUST, namespace }]);
+  if (missing === undefined) return undefined;
+  return `${component.name} was not granted ${permissionText(missing)}; an administrator grants it with the Secret of a Signer there: countersign rbac --namespaced-signers --signer-secret ${namespace}/<name>`;
+}
+
+async function reconcile(
+  { component, signers, configMaps }: State,
+  namespace: string,
+): Promise<ReconcileResult> {
+  if (!component.shard.owns(namespace)) return undefined;
+  const watched = configMaps.get(namespace);
+  // The last Signer is gone: Kubernetes deletes what it owned.
+  if (watched === undefined) return undefined;
+  if (!watched.synced) return 'backoff';
+  const existing = watched.get(`${namespace}/${SIGNER_TRUST}`);
+  const change = decideSignerTrust(signersOf(signers, namespace), existing);
+  tell(component, namespace, change);
+  if (change.kind === 'delete') await deleteConfigMap(component.client, change.existing);
+  if (change.kind === 'apply')
+    watched.applyWrite(await write(component, { namespace, existing }, change));
+  return undefined;
+}
+
+/** Valid or not: an edit that breaks the spec does not end trust. */
+function signersOf(signers: Signers, namespace: string): readonly KubeObject[] {
+  return signers
+    .keys()
+    .filter((key) => namespaceOf(key) === namespace)
+    .flatMap((key) => signers.get(key) ?? signers.faulty(key)?.object ?? []);
+}
+
+function write(
+  { client }: Component,
+  { namespace, existing }: { readonly namespace: string; readonly existing: ConfigMap | undefined },
+  { data, ownerReferences }: SignerTrust,
+): Promise<ConfigMap> {
+  const target = { namespace, name: SIGNER_TRUST };
+  const path = CONFIG_MAPS.object(target);
+  if (existing === undefined) {
+    const labels = { 'app.kubernetes.io/managed-by': 'countersign' };
+    const annotations = { [SIGNER_NAME]: SIGNER_TRUST };
+    const metadata = { ...target, labels, annotations, ownerReferences };
+    return client.request<ConfigMap>({
+      ...{ method: 'PATCH', path, query: { fieldManager: FIELD_MANAGER, force: true } },
+      contentType: 'application/apply-patch+yaml',
+      body: { apiVersion: 'v1', kind: 'ConfigMap', metadata, data },
+    });
+  }
+  const { resourceVersion } = existing.metadata;
+  return client.request<ConfigMap>({
+    ...{ method: 'PATCH', path, query: { fieldManager: FIELD_MANAGER } },
+    contentType: 'application/json-patch+json',
+    body: [
+      // Another version is a conflict.
+      { op: 'add', path: '/metadata/resourceVersion', value: resourceVersion },
+      { op: 'add', path: '/metadata/ownerReferences', value: ownerReferences },
+      { op: 'add', path: '/data', value: data },
+      { op: 'add', path: '/binaryData', value: {} },
+    ],
+  });
+}
+
+function tell({ metrics, log }: Component, namespace: string, { kind }: SignerTrustChange): void {
+  if (kind === 'ignore') return;
+  // Users name Signers: one series for all of them.
+  metrics.trustTarget(SIGNER_TRUST, kind);
+  const fields = { kind: 'ConfigMap', namespace, name: SIGNER_TRUST };
+  if (kind === 'refused')
+    log.warn(
+      fields,
+      `left alone: its annotation ${SIGNER_NAME} is not ${SIGNER_TRUST}; annotate it or delete it`,
+    );
+  else
+    log.info(
+      fields,
+      kind === 'apply' ? 'anchors of Signers written' : 'anchors of Signers deleted',
+    );
+}
