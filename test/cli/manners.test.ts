@@ -68,6 +68,8 @@ function wrongIn(typed: string): readonly string[] {
 /** Commands that call no API server, and why. */
 const WITHOUT_CLUSTER = new Set([
   ...['images', 'manifests', 'completion'],
+  // It is where the database is, and no component needs to run.
+  'ledger migrate',
   // It reads a cluster only to be told which names there are.
   ...['rbac', 'policy test'],
   ['ledger migrate', 'reads and writes a database'],
