@@ -213,6 +213,7 @@ test('a policy that trusts the components of another namespace differs', () => {
       .concat(
         'request-metadata',
         'events',
+        'federated-bundles',
         'trust-config-maps',
         'trust-ca-bundles',
         'authority-crls',

@@ -190,8 +190,8 @@ export const table: Record<string, readonly string[]> = {
   federation: [
     `${READ} countersign.dev/clustersigners`,
     `${READ} certificates.k8s.io/clustertrustbundles`,
-    EVENTS,
     policies('federated-bundles'),
+    EVENTS,
     ...leader('federation'),
   ],
   ledger: [
