@@ -72,7 +72,6 @@ const WITHOUT_CLUSTER = new Set([
   'ledger migrate',
   // It reads a cluster only to be told which names there are.
   ...['rbac', 'policy test'],
-  ['ledger migrate', 'reads and writes a database'],
 ]);
 
 test('each command that calls an API server takes --kubeconfig, --context and --as', () => {
