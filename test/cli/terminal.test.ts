@@ -46,8 +46,13 @@ async function silentKubeconfig(): Promise<string> {
   const file = join(folder, 'silent.kubeconfig');
   const config = {
     ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'x' },
-    clusters: [{ name: 'x', cluster: { server: `http://127.0.0.1:${port}` } }],
-    users: [{ name: 'x', user: {} }],
+    clusters: [
+      {
+        name: 'x',
+        cluster: { server: `http://127.0.0.1:${port}`, 'insecure-skip-tls-verify': true },
+      },
+    ],
+    users: [{ name: 'x', user: { token: 'nobody' } }],
     contexts: [{ name: 'x', context: { cluster: 'x', user: 'x' } }],
   };
   await writeFile(file, JSON.stringify(config));
