@@ -160,7 +160,10 @@ test('renewals of all three kinds are refused while a Revocation stands; its end
   assert.equal(again.reason, 'HolderRevoked');
   const asked = await approvedRequest(cluster, { dnsNames: SERVICES });
   const { status } = await waitForReadyReason(cluster, asked, 'Failed');
-  assert.match(findCondition(status?.conditions, 'Ready')?.message ?? '', /^Revocation/);
+  assert.match(
+    findCondition(status?.conditions, 'Ready')?.message ?? '',
+    /^HolderRevoked: Revocation/,
+  );
   await podRefused();
   const all = ['get', 'revocations', '-o', 'name'];
   const names = (await cluster.kubectl(all)).stdout.trim().split('\n');
