@@ -13,7 +13,7 @@ test('a flag after a verb belongs to the verb', async () => {
 test('an unknown verb or flag, or an invalid number, is a usage error', async () => {
   const wrong = [
     ['shwo'],
-    ['show', 'workload', 'people'],
+    ['prepare', 'workload', 'people'],
     ['prepare'],
     ['revoke', 'workload'],
     ['prepare', 'workload', '--restart'],
