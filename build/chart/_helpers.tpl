@@ -93,6 +93,8 @@ countersign-system
       "teams" (include "countersign.places" .Values.namespacedSigners.secrets | fromJsonArray)
       "enabled" $enabled
       "monitoredPlaces" (include "countersign.places" .Values.ledger.monitoredSecrets | fromJsonArray)
+      "notifierArgs" (include "countersign.notifierArgs" .Values.notifications | fromJsonArray)
+      "notifiedPods" .Values.notifications.pods
       "ledgerArgs" (include "countersign.ledgerArgs" .Values.ledger | fromJsonArray)
       "ledger" (and (get $enabled "ledger") (ne .Values.ledger.mode "off"))
       "namespacedSigners" .Values.namespacedSigners.enabled
@@ -266,6 +268,23 @@ countersign-system
 {{- range .ownTrustDomains -}}{{- $all = append $all (printf "--own-trust-domain=%s" .) -}}{{- end -}}
 {{- range .networks -}}{{- $all = append $all (printf "--federation-network=%s" .) -}}{{- end -}}
 {{- toJson (append $all (printf "--keep=%s" .keep)) -}}
+{{- end -}}
+
+{{- /* Of .Values.notifications: the arguments that notificationArguments makes. */}}
+{{- define "countersign.notifierArgs" -}}
+{{- $all := list -}}
+{{- range .targets -}}
+{{- $name := .name -}}
+{{- $all = append $all (printf "--target=%s=%s" $name .url) -}}
+{{- with .events -}}{{- $all = append $all (printf "--target-events=%s=%s" $name (join "," .)) -}}{{- end -}}
+{{- with .handshake -}}{{- $all = append $all (printf "--handshake=%s=%s" $name .) -}}{{- end -}}
+{{- end -}}
+{{- range .networks -}}{{- $all = append $all (printf "--target-network=%s" .) -}}{{- end -}}
+{{- if .ownCa -}}{{- $all = append $all "--target-ca=/run/countersign/notifier/ca.crt" -}}{{- end -}}
+{{- with .source -}}{{- $all = append $all (printf "--source=%s" .) -}}{{- end -}}
+{{- $all = append $all (printf "--expiring=%s" .expiring) -}}
+{{- $all = append $all (printf "--target-rate=%v" .rate) -}}
+{{- toJson $all -}}
 {{- end -}}
 
 {{- /* Names as a list of strings in CEL. They are checked: nothing in them needs escaping. */}}

@@ -53,10 +53,15 @@ export function templates(): ReadonlyMap<string, string> {
 }
 
 function documentsByFile(): ReadonlyMap<string, Documents> {
-  const files = (variant: Omit<Variant, 'podServices'>): ReadonlyMap<string, unknown> => {
-    const yes = installationFiles(symbolicPlan({ ...variant, podServices: true }));
-    const no = installationFiles(symbolicPlan({ ...variant, podServices: false }));
-    return varyFiles('$names.podServices', yes, no);
+  const files = (
+    variant: Omit<Variant, 'podServices' | 'notifiedPods'>,
+  ): ReadonlyMap<string, unknown> => {
+    const varied = (podServices: boolean): ReadonlyMap<string, unknown> => {
+      const yes = installationFiles(symbolicPlan({ ...variant, podServices, notifiedPods: true }));
+      const no = installationFiles(symbolicPlan({ ...variant, podServices, notifiedPods: false }));
+      return varyFiles('$names.notifiedPods', yes, no);
+    };
+    return varyFiles('$names.podServices', varied(true), varied(false));
   };
   const withAcme = (
     namespacedSigners: boolean,

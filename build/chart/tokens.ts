@@ -106,6 +106,8 @@ export interface Variant {
   readonly renews: boolean;
   /** Whether pcr-issuer reads pods and Services. */
   readonly podServices: boolean;
+  /** Whether notifier reads pods. */
+  readonly notifiedPods: boolean;
 }
 
 const SYMBOLIC_ACME = {
@@ -126,6 +128,7 @@ export function symbolicPlan({
   acme,
   renews,
   podServices,
+  notifiedPods,
 }: Variant): InstallationPlan {
   const labels = (path: string): Record<string, string> => ({ [`⟦more ${path}⟧`]: '' });
   const unreadable = {
@@ -136,7 +139,11 @@ export function symbolicPlan({
   const parts = {
     whoMayRequest: true,
     servingSigner: true,
-    networkPolicy: { from: hole('yaml', '$.Values.networkPolicy.from') },
+    networkPolicy: {
+      from: hole('yaml', '$.Values.networkPolicy.from'),
+      notifierEgress: hole('yaml', '$.Values.notifications.egress'),
+    },
+    notifierArguments: ['⟦more $names.notifierArgs⟧'],
     serviceMonitors: {
       labels: labels('$.Values.serviceMonitor.labels'),
       interval: hole('quote', '$.Values.serviceMonitor.interval'),
@@ -161,6 +168,7 @@ export function symbolicPlan({
       namespacedSigners,
       signerSecrets: namespacedSigners ? [{ namespace: TEAM, name: TEAM_SECRET }] : [],
       podServices,
+      notifiedPods,
       namespace: NAMESPACE,
       servingSigner: OWN_TLS_SIGNER,
       solverSecrets: [{ namespace: DNS_PLACE, name: PLACED_SECRET }],

@@ -14,7 +14,7 @@ export interface Received {
 
 /** One call over HTTP. */
 export interface HttpCall {
-  readonly method: 'GET' | 'HEAD' | 'POST' | 'PUT';
+  readonly method: 'GET' | 'HEAD' | 'OPTIONS' | 'POST' | 'PUT';
   readonly url: string;
   /** Signed messages of ACME, unless `headers` say otherwise. */
   readonly body?: string;

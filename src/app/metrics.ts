@@ -3,7 +3,11 @@ import { AUTHORITY_PHASES } from '../api/signer/cluster-signer.ts';
 import type { CallResult } from '../kube/client/client.ts';
 import type { QueueMetrics } from '../kube/workqueue/queue.ts';
 import type { Component } from '../runtime/component/component.ts';
-import type { LedgerMetrics, RequestKind } from '../runtime/component/metrics.ts';
+import type {
+  LedgerMetrics,
+  NotificationMetrics,
+  RequestKind,
+} from '../runtime/component/metrics.ts';
 import type { Metrics } from '../web/metrics.ts';
 
 const KINDS: readonly RequestKind[] = [
@@ -56,7 +60,7 @@ export function componentMetrics(metrics: Metrics, name: string): Component['met
       metrics.bundlePublished.set({ signer }, published);
     },
     ...crlMetrics(metrics),
-    ...ledgerMetrics(metrics),
+    ...{ ...ledgerMetrics(metrics), ...notificationMetrics(metrics) },
     ...refreshMetrics(metrics),
     acmeCall: (endpoint, status) => metrics.acmeCalls.inc({ endpoint, status }),
     acmeOrders: (state, count) => metrics.acmeOrders.set({ state }, count),
@@ -177,6 +181,19 @@ function crlMetrics(metrics: Metrics): Pick<Component['metrics'], 'crl' | 'crlFa
 
 function removeCrl({ crlNextUpdate, crlEntries, crlFailing }: Metrics, signer: string): void {
   for (const each of [crlNextUpdate, crlEntries, crlFailing]) each.remove({ signer });
+}
+
+function notificationMetrics(metrics: Metrics): NotificationMetrics {
+  return {
+    notified: (target, outcome) => metrics.notifications.inc({ target, outcome }),
+    notificationsDropped: (target, reason, count) =>
+      metrics.notificationsDropped.inc({ target, reason }, count),
+    notificationTarget: (target, { pending, failingSince, isGone }) => {
+      metrics.notificationsPending.set({ target }, pending);
+      metrics.notificationsFailing.set({ target }, failingSince);
+      metrics.notificationsGone.set({ target }, Number(isGone));
+    },
+  };
 }
 
 function ledgerMetrics(metrics: Metrics): LedgerMetrics {

@@ -35,6 +35,7 @@ const LEADER_ELECTED: readonly string[] = [
   'ledger',
   'trust-distributor',
   'federation',
+  'notifier',
 ];
 
 export interface ReplicaInit {

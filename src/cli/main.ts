@@ -42,6 +42,7 @@ import { addRefreshCommand } from './commands/refresh/flags.ts';
 import { addRequestCommand } from './commands/request/flags.ts';
 import { addRevokeCommand } from './commands/revoke/flags.ts';
 import { requireNode, VERSION } from '../app/version.ts';
+import { addNotifierOptions } from './notifier-options.ts';
 import { addLedgerComponentOptions } from './ledger-options.ts';
 import { HELP_STYLE, applyManners, nextAfter } from './manners.ts';
 import { printProgress } from './terminal.ts';
@@ -118,6 +119,10 @@ const COMPONENTS: Readonly<
     'run the component that fetches SPIFFE bundles of other trust domains',
     () => import('./components/federation.ts'),
   ],
+  notifier: [
+    'run the component that tells others what happens to certificates and CAs, by CloudEvents',
+    () => import('./components/outside/notifier.ts'),
+  ],
 };
 
 /** The components that serve no Signers of namespaces. */
@@ -140,6 +145,7 @@ const OWN_FLAGS: Readonly<Record<string, (command: Command) => unknown>> = {
   acme: (command) => addSelfCheckOptions(addAcmeOptions(command)),
   'pod-refresher': (command) => addRefreshSecretOption(addRefreshOptions(command)),
   'trust-distributor': (command) => addTrustOptions(command),
+  notifier: (command) => addNotifierOptions(command),
   ledger: (command) => addLedgerVerbs(addLedgerComponentOptions(command)),
   authority: (command) => addAuthorityVerbs(addOwnTlsOptions(command)),
   operator: (command) => addOperatorVerbs(addImageOptions(command)),

@@ -93,6 +93,7 @@ const RESERVED_NAMES: ReadonlySet<string> = new Set([
   'trust-distributor',
   'bundle-endpoint',
   'federation',
+  'notifier',
   'console',
 ]);
 

@@ -11,6 +11,7 @@ import { certificateRequest } from './components/certificate-request.ts';
 import { federation } from './components/federation.ts';
 import { ledger } from './components/ledger.ts';
 import type { ComponentDescription } from './components/description.ts';
+import { notifier } from './components/notifier.ts';
 import { podRefresher } from './components/pod-refresher.ts';
 import { pcrIssuer } from './components/pcr-issuer.ts';
 import { signer } from './components/signer.ts';
@@ -38,6 +39,7 @@ const TABLE: Readonly<Record<ComponentName, ComponentDescription>> = {
   'trust-distributor': trustDistributor,
   'bundle-endpoint': bundleEndpoint,
   federation,
+  notifier,
 };
 
 /** The table in its order. */

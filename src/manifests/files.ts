@@ -6,6 +6,7 @@ import type { Manifest } from './roles.ts';
 import { disruptionBudget, flowControl } from './workloads/availability.ts';
 import { deployment } from './workloads/deployment.ts';
 import { ledgerObjects } from './workloads/ledger.ts';
+import { notifierObjects } from './workloads/notifier.ts';
 import {
   alerts,
   dashboards,
@@ -37,6 +38,7 @@ export function installationFiles(
     ['flow-control.yaml', flowControl(plan)],
     ['own-tls.yaml', ownTls(plan)],
     ['ledger.yaml', ledgerObjects(plan)],
+    ['notifier.yaml', notifierObjects(plan)],
     ['deployments.yaml', components.map((each) => deployment(each, plan))],
     ['public-ports.yaml', publicPorts(plan)],
     ['disruption-budgets.yaml', components.map((each) => disruptionBudget(each, plan))],

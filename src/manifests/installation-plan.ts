@@ -41,7 +41,11 @@ export interface OptionalParts {
   /** The ClusterSigner whose CA signs the certificates of our ports. */
   readonly servingSigner?: boolean;
   /** Who may reach the ports with metrics: networking/v1 NetworkPolicyPeer. */
-  readonly networkPolicy?: { readonly from: readonly Manifest[] };
+  readonly networkPolicy?: {
+    readonly from: readonly Manifest[];
+    /** Where notifier may connect to: networking/v1 NetworkPolicyEgressRule. */
+    readonly notifierEgress: readonly Manifest[];
+  };
   /** Labels by which the Prometheus Operator finds its objects, and how often it scrapes. */
   readonly serviceMonitors?: {
     readonly labels: Readonly<Record<string, string>>;
@@ -53,6 +57,8 @@ export interface OptionalParts {
   readonly ledgerStorage?: { readonly size: string; readonly className?: string };
   /** The Secret with the credentials of the ledger's PostgreSQL; absent: SQLite on the volume. */
   readonly ledgerPostgres?: string;
+  /** Arguments of notifier: whom it tells what. */
+  readonly notifierArguments?: readonly string[];
   /** Arguments of the ledger: where its checkpoints go outside the cluster, what it keeps, and for how long. */
   readonly ledgerArguments?: readonly string[];
   /** Arguments of `federation`: whom it asks for which trust domain. */

@@ -89,6 +89,7 @@ export function permissionNamesOf(
     secrets,
     crls: true,
     podServices: installation.podServices === true,
+    notifiedPods: installation.notifiedPods === true,
     ...optionalNamesOf(installation),
     ...ofNamespaces,
   };

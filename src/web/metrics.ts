@@ -2,7 +2,12 @@
 import { Counter, Gauge, Histogram, Registry, collectDefaultMetrics } from 'prom-client';
 import { acmeSeries, type AcmeSeries } from './acme-series.ts';
 import { ledgerSeries, type LedgerSeries } from './ledger-series.ts';
-import { refreshSeries, type RefreshSeries } from './refresh-series.ts';
+import {
+  notificationSeries,
+  refreshSeries,
+  type NotificationSeries,
+  type RefreshSeries,
+} from './refresh-series.ts';
 import { callSeries, type CallSeries } from './client-series.ts';
 import {
   federationSeries,
@@ -16,7 +21,14 @@ import {
  * certificates, of whom `runtime/issuing/expiries.ts` names a fixed number.
  */
 export interface Metrics
-  extends TrustSeries, FederationSeries, CallSeries, AcmeSeries, RefreshSeries, LedgerSeries {
+  extends
+    TrustSeries,
+    FederationSeries,
+    CallSeries,
+    AcmeSeries,
+    RefreshSeries,
+    LedgerSeries,
+    NotificationSeries {
   readonly registry: Registry;
   /** Runs `update` before each scrape, for gauges that are computed then. */
   readonly onScrape: (update: () => void) => void;
@@ -82,6 +94,7 @@ export function createMetrics(component: string, version: string): Metrics {
     ...acmeSeries(registers),
     ...refreshSeries(registers),
     ...ledgerSeries(registers),
+    ...notificationSeries(registers),
     ...queueSeries(registers),
   };
 }

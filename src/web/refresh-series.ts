@@ -30,3 +30,47 @@ export function refreshSeries(registers: Registry[]): RefreshSeries {
     }),
   };
 }
+
+/** The series of what notifier sends. */
+export interface NotificationSeries {
+  readonly notifications: Counter<'target' | 'outcome'>;
+  readonly notificationsDropped: Counter<'target' | 'reason'>;
+  readonly notificationsPending: Gauge<'target'>;
+  readonly notificationsFailing: Gauge<'target'>;
+  readonly notificationsGone: Gauge<'target'>;
+}
+
+export function notificationSeries(registers: Registry[]): NotificationSeries {
+  return {
+    notifications: new Counter({
+      name: 'countersign_notifications_total',
+      help: 'Calls to targets of notifications, by outcome: delivered, refused (this event for ever), later (tried again) or gone (410).',
+      labelNames: ['target', 'outcome'],
+      registers,
+    }),
+    notificationsDropped: new Counter({
+      name: 'countersign_notifications_dropped_total',
+      help: 'Notifications that a target will not get: no room (full), refused by it, or tried for too long (expired).',
+      labelNames: ['target', 'reason'],
+      registers,
+    }),
+    notificationsPending: new Gauge({
+      name: 'countersign_notifications_pending',
+      help: 'Notifications that wait for a target.',
+      labelNames: ['target'],
+      registers,
+    }),
+    notificationsFailing: new Gauge({
+      name: 'countersign_notifications_failing_since_timestamp_seconds',
+      help: 'Since when a target takes no notification; 0 where the last call succeeded.',
+      labelNames: ['target'],
+      registers,
+    }),
+    notificationsGone: new Gauge({
+      name: 'countersign_notifications_gone',
+      help: '1 where a target has answered 410: it gets nothing until notifier starts anew.',
+      labelNames: ['target'],
+      registers,
+    }),
+  };
+}

@@ -75,6 +75,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
     ...SERVED,
     ...['runtime', 'controllers', 'authorities', 'conformance', 'conformance-runner'],
     ...['acme-solving', 'refreshing', 'installing', 'ledger', 'keystores', 'inspecting', 'linting'],
+    ...['acme/exchange.ts', 'egress'],
     ...['app', 'manifests', 'operations', 'checks', 'explanations', 'reconciling'],
   ],
 };

@@ -55,7 +55,7 @@ before(async () => {
   // Left out by default.
   const optionalComponents = [
     ...['pod-refresher', 'acme', 'acme-responder', 'acme-solver', 'ledger', 'trust-distributor'],
-    ...['bundle-endpoint', 'federation'],
+    ...['bundle-endpoint', 'federation', 'notifier'],
   ];
   const acme = { signers: ['example.com/public'], secrets: [{ namespace: KEYS, name: 'account' }] };
   const installation = {

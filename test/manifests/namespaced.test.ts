@@ -53,6 +53,7 @@ const optIn: Record<string, readonly [readonly string[], readonly string[]]> = {
     ],
   ],
   ledger: [[], []],
+  notifier: [[], []],
   signer: [
     [`sign certificates.k8s.io/signers ${both}`],
     [`sign certificates.k8s.io/signers ${withDerived}`, ...teams],

@@ -32,6 +32,7 @@ const servingSecrets = [
   'trust-distributor',
   'bundle-endpoint',
   'federation',
+  'notifier',
 ]
   .map((component) => `countersign-${component}-serving`)
   .join(' ');
@@ -193,6 +194,16 @@ export const table: Record<string, readonly string[]> = {
     policies('federated-bundles'),
     EVENTS,
     ...leader('federation'),
+  ],
+  // No Secret, and of pods nothing unless it is let.
+  notifier: [
+    `${READ} countersign.dev/clustersigners`,
+    'list,watch certificates.k8s.io/certificatesigningrequests,podcertificaterequests',
+    'list,watch cert-manager.io/certificaterequests',
+    policies(),
+    'get,patch /configmaps [countersign-notifier] @countersign-system',
+    ...leader('notifier'),
+    'create,patch events.k8s.io/events @default',
   ],
   ledger: [
     'create authentication.k8s.io/tokenreviews',

@@ -202,6 +202,27 @@ const LEDGER: Readonly<Record<string, AlertCase>> = {
     },
     quiet: ['9m', '20m', '28m', '75m'],
   },
+  CountersignNotificationsFailing: {
+    // Away from 10 min to 70 min after the epoch.
+    series: {
+      [`countersign_notifications_failing_since_timestamp_seconds{${of('notifier')},target="ops"}`]:
+        '0x9 600x59 0x60',
+    },
+    fires: { at: '60m', labels: { namespace: 'countersign-system', target: 'ops' } },
+    quiet: ['9m', '20m', '28m', '75m'],
+  },
+  CountersignNotificationsDropped: {
+    // The first of a series, which begins with it.
+    series: {
+      [`countersign_notifications_dropped_total{${of('notifier')},target="ops",reason="full"}`]:
+        '_x9 1x170',
+    },
+    fires: {
+      at: '15m',
+      labels: { namespace: 'countersign-system', target: 'ops', reason: 'full' },
+    },
+    quiet: ['5m', '120m'],
+  },
   CountersignLedgerContradicted: {
     series: {
       [`countersign_ledger_checkpoint_contradicted{${of('ledger')},destination="witness.example.com"}`]:

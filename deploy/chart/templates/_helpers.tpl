@@ -93,6 +93,8 @@ countersign-system
       "teams" (include "countersign.places" .Values.namespacedSigners.secrets | fromJsonArray)
       "enabled" $enabled
       "monitoredPlaces" (include "countersign.places" .Values.ledger.monitoredSecrets | fromJsonArray)
+      "notifierArgs" (include "countersign.notifierArgs" .Values.notifications | fromJsonArray)
+      "notifiedPods" .Values.notifications.pods
       "ledgerArgs" (include "countersign.ledgerArgs" .Values.ledger | fromJsonArray)
       "ledger" (and (get $enabled "ledger") (ne .Values.ledger.mode "off"))
       "namespacedSigners" .Values.namespacedSigners.enabled
@@ -268,6 +270,23 @@ countersign-system
 {{- toJson (append $all (printf "--keep=%s" .keep)) -}}
 {{- end -}}
 
+{{- /* Of .Values.notifications: the arguments that notificationArguments makes. */}}
+{{- define "countersign.notifierArgs" -}}
+{{- $all := list -}}
+{{- range .targets -}}
+{{- $name := .name -}}
+{{- $all = append $all (printf "--target=%s=%s" $name .url) -}}
+{{- with .events -}}{{- $all = append $all (printf "--target-events=%s=%s" $name (join "," .)) -}}{{- end -}}
+{{- with .handshake -}}{{- $all = append $all (printf "--handshake=%s=%s" $name .) -}}{{- end -}}
+{{- end -}}
+{{- range .networks -}}{{- $all = append $all (printf "--target-network=%s" .) -}}{{- end -}}
+{{- if .ownCa -}}{{- $all = append $all "--target-ca=/run/countersign/notifier/ca.crt" -}}{{- end -}}
+{{- with .source -}}{{- $all = append $all (printf "--source=%s" .) -}}{{- end -}}
+{{- $all = append $all (printf "--expiring=%s" .expiring) -}}
+{{- $all = append $all (printf "--target-rate=%v" .rate) -}}
+{{- toJson $all -}}
+{{- end -}}
+
 {{- /* Names as a list of strings in CEL. They are checked: nothing in them needs escaping. */}}
 {{- define "countersign.quoted" -}}
 {{- range $index, $name := . -}}
@@ -317,7 +336,8 @@ true
   "ledger": false,
   "trust-distributor": false,
   "bundle-endpoint": false,
-  "federation": false
+  "federation": false,
+  "notifier": false
 }
 {{- end -}}
 
@@ -489,6 +509,18 @@ true
       },
       "limits": {
         "memory": "256Mi"
+      }
+    }
+  },
+  "notifier": {
+    "replicas": 2,
+    "resources": {
+      "requests": {
+        "cpu": "20m",
+        "memory": "128Mi"
+      },
+      "limits": {
+        "memory": "512Mi"
       }
     }
   }

@@ -30,6 +30,7 @@ export const OWN_TLS_COMPONENTS = [
   'trust-distributor',
   'bundle-endpoint',
   'federation',
+  'notifier',
 ] as const;
 
 /** The Service by which components reach the ledger's own port. */

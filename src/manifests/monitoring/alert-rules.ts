@@ -168,6 +168,22 @@ const ALERTS: readonly Alert[] = [
       '{{ $labels.destination }} has seen another past of the ledger: an older copy was restored, or the log was rewritten.',
   },
   {
+    name: 'CountersignNotificationsFailing',
+    expr: 'time() - (max by (namespace, target) (countersign_notifications_failing_since_timestamp_seconds) > 0) > 900',
+    for: '5m',
+    severity: 'warning',
+    summary:
+      'Target {{ $labels.target }} has taken no notification for a quarter of an hour. /readyz of notifier says why.',
+  },
+  {
+    name: 'CountersignNotificationsDropped',
+    expr: `sum by (namespace, target, reason) (${grown('countersign_notifications_dropped_total', '1h')}) > 0`,
+    for: '0m',
+    severity: 'warning',
+    summary:
+      'Target {{ $labels.target }} was not told of something ({{ $labels.reason }}), and will not be.',
+  },
+  {
     name: 'CountersignServingCertificateExpiresSoon',
     // 0: the port has none, which /readyz says.
     expr: '(countersign_serving_certificate_not_after_timestamp_seconds > 0) - time() < 86400',

@@ -99,6 +99,22 @@ const LEDGER: readonly Panel[] = [
     queries: [{ expr: 'max(countersign_ledger_unrecorded_certificates)', legend: 'certificates' }],
   },
   {
+    title: 'Notifications that wait',
+    description: 'By target of notifier, and for how long a target has taken none.',
+    ...{ kind: 'timeseries', unit: 'short' },
+    queries: [
+      { expr: 'sum by (target) (countersign_notifications_pending)', legend: '{{target}}' },
+      {
+        expr: 'time() - (max by (target) (countersign_notifications_failing_since_timestamp_seconds) > 0)',
+        legend: '{{target}}: seconds without an answer',
+      },
+      {
+        expr: `sum by (target) (${grown('countersign_notifications_dropped_total', '1h')})`,
+        legend: '{{target}}: dropped',
+      },
+    ],
+  },
+  {
     title: 'Checkpoints outside the cluster',
     description: 'For how long a webhook, an object store or a witness has lacked one.',
     ...{ kind: 'timeseries', unit: 's' },

@@ -38,6 +38,10 @@ const KEPT: KeptFlags = {
     // They take permissions that an installation has or has not.
     ...['--acme-account-keys', '--renew-certificates', '--listen-challenges', '--listen-crl'],
     '--ca-bundle-of',
+    // Which files sign what is sent, and where cursors are.
+    ...['--target-secrets', '--target-ca'],
+    // It takes a permission that an installation has or has not.
+    '--look-at-pods',
     // Which files prove who serves a bundle, and where the Services lead.
     ...['--listen-web', '--web-certificate', '--listen-spiffe', '--svid'],
   ]),
@@ -56,6 +60,8 @@ const KEPT: KeptFlags = {
     // Whom it asks, whose word stands for which trust domain, and how long.
     ...['--federate', '--own-trust-domain', '--federation-files', '--keep'],
     '--federation-network',
+    // Whom a component tells what happens, in which networks, and whether it tells everything.
+    ...['--target', '--target-events', '--target-network', '--handshake', '--source'],
     // Which Secrets are read.
     ...['--credential-namespace', '--secret', '--monitored-secret'],
   ]),

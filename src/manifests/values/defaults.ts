@@ -46,6 +46,20 @@ export const DEFAULT_VALUES: InstallationValues = {
   alerts: { enabled: false, labels: {} },
   dashboards: { enabled: false, labels: { grafana_dashboard: '1' } },
   ledger: DEFAULT_LEDGER,
+  notifications: {
+    ...{ targets: [], networks: [], ownCa: false, source: '', expiring: '7d', rate: 20 },
+    pods: false,
+    // Names, targets, and the API server.
+    egress: [
+      {
+        ports: [
+          { port: 53, protocol: 'UDP' },
+          { port: 53, protocol: 'TCP' },
+          ...[{ port: 443 }, { port: 6443 }],
+        ],
+      },
+    ],
+  },
   defaults: {},
   components: Object.fromEntries([...COMPONENTS.keys()].map((each) => [each, {}])),
 };

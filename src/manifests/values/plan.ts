@@ -3,6 +3,7 @@ import { ZodError } from 'zod';
 import { bundleName } from '../../api/object/cluster-trust-bundle.ts';
 import { OWN_TLS_SIGNER } from '../../api/signer/own-tls.ts';
 import { SignerError } from '../../errors.ts';
+import { notificationArguments } from '../notification-arguments.ts';
 import { COMPONENTS, type ComponentName } from '../components.ts';
 import type {
   ComponentSettings,
@@ -55,6 +56,7 @@ export function planOf(given: unknown, release: Release): InstallationPlan {
       namespacedSigners: namespacedSigners.enabled,
       signerSecrets: namespacedSigners.secrets,
       podServices: values.podServices,
+      notifiedPods: values.notifications.pods,
       caBundles: caBundleTargets(values.caBundles),
       monitoredSecrets: values.ledger.monitoredSecrets,
       federated: values.federation.trustDomains.map(({ name }) => name),
@@ -170,11 +172,14 @@ function isEmpty(value: unknown): boolean {
 }
 
 function partsOf(values: InstallationValues): OptionalParts {
-  const { networkPolicy, serviceMonitor, alerts, dashboards } = values;
+  const { networkPolicy, serviceMonitor, alerts, dashboards, notifications } = values;
   return {
     whoMayRequest: values.whoMayRequest,
     servingSigner: values.servingSigner.create,
-    ...(networkPolicy.enabled ? { networkPolicy: { from: networkPolicy.from } } : {}),
+    ...(networkPolicy.enabled
+      ? { networkPolicy: { from: networkPolicy.from, notifierEgress: notifications.egress } }
+      : {}),
+    notifierArguments: notificationArguments(notifications),
     ...(serviceMonitor.enabled
       ? { serviceMonitors: { labels: serviceMonitor.labels, interval: serviceMonitor.interval } }
       : {}),

@@ -7,6 +7,7 @@
 import { z } from 'zod';
 import { MAX_SIGNER_NAME } from '../../api/signer/signer-name.ts';
 import { COMPONENTS } from '../components.ts';
+import { notifications } from './notifications.ts';
 import { caBundles } from './ca-bundles.ts';
 import { federation } from './federation.ts';
 import { injection } from './injection.ts';
@@ -262,6 +263,7 @@ export const installationValues = z.strictObject({
     })
     .describe('For Grafana.'),
   ledger,
+  notifications,
   defaults: settings.describe('Settings of all components; each may override them.'),
   components: z.strictObject(componentTable).describe('Settings of single components.'),
   global: anything

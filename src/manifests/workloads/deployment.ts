@@ -6,6 +6,7 @@ import type { SecretVolume } from '../components/description.ts';
 import type { ComponentSettings, InstallationPlan } from '../installation-plan.ts';
 import { labelsOf } from '../names.ts';
 import { ledgerArguments, ledgerMounts, ledgerVolumes } from './ledger.ts';
+import { notifierArguments } from './notifier.ts';
 import type { Manifest } from '../roles.ts';
 
 /** Of the image's user nonroot. */
@@ -208,6 +209,7 @@ function argumentsOf(component: ComponentName, plan: InstallationPlan): readonly
     ...grantsOf(component, plan),
     ...trustArguments(component, installation),
     ...(component === 'federation' ? (plan.parts.federationArguments ?? []) : []),
+    ...notifierArguments(component, plan),
   ];
 }
 

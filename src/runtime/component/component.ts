@@ -24,6 +24,7 @@ import type {
   TrustMetrics,
   EndpointMetrics,
   FederationMetrics,
+  NotificationMetrics,
 } from './metrics.ts';
 
 /** What every controller is made from; `app/component.ts` puts it together. */
@@ -48,7 +49,8 @@ export interface Component {
     ResponderMetrics &
     AcmeMetrics &
     RefreshMetrics &
-    LedgerMetrics;
+    LedgerMetrics &
+    NotificationMetrics;
   readonly queue: DelayingQueue;
   readonly limiter: RateLimiter;
   /** Limits how many keys the loop of `queue` reconciles at once. */

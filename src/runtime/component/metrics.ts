@@ -76,6 +76,25 @@ export interface EndpointMetrics {
   endpointCertificate(profile: string, notAfter: number): void;
 }
 
+/** How a target of notifications is doing. */
+export interface NotificationState {
+  /** How many notifications wait for it. */
+  readonly pending: number;
+  /** Since when it takes none, in Unix seconds; 0 where it does. */
+  readonly failingSince: number;
+  /** Whether it said that it is retired. */
+  readonly isGone: boolean;
+}
+
+/** What notifier counts; `web/refresh-series.ts` has the series. */
+export interface NotificationMetrics {
+  /** A call to a target ended. */
+  notified(target: string, outcome: string): void;
+  /** A target will not get so many notifications. */
+  notificationsDropped(target: string, reason: string, count: number): void;
+  notificationTarget(target: string, state: NotificationState): void;
+}
+
 /** What ledger counts; `web/ledger-series.ts` has the series. */
 export interface LedgerMetrics {
   /** A record was kept that was not there before. */

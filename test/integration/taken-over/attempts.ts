@@ -296,5 +296,6 @@ export const ATTEMPTS: readonly Attempt[] = [
   ...cannot('trust-distributor', { ...BY_TRUST_DISTRIBUTOR, ...BY_WHO_SIGNS_NOTHING }),
   ...cannot('bundle-endpoint', BY_WHO_FACES_STRANGERS),
   ...cannot('federation', { ...BY_FEDERATION, ...BY_WHO_SIGNS_NOTHING }),
+  ...cannot('notifier', { ...BY_WHO_SIGNS_NOTHING, [BESIDE]: makeSecretBesideComponents }),
   ...cannot('ledger', { ...BY_WHO_SIGNS_NOTHING, [BESIDE]: makeSecretBesideComponents }),
 ];

@@ -43,6 +43,7 @@ const OF_THE_INSTALLATION = {
   authority: ['--acme-account-keys'],
   acme: ['--renew-certificates'],
   'acme-responder': ['--listen-challenges=:1'],
+  notifier: ['--target-secrets=/x', '--target-ca=/x', '--look-at-pods'],
   'bundle-endpoint': [
     ...['--listen-web=:1', '--listen-spiffe=:1', '--web-certificate=/tmp', '--svid=/tmp'],
   ],
@@ -66,6 +67,10 @@ const DANGEROUS = {
   federation: [
     ...['--federate=a.example,https_web,https://a/', '--own-trust-domain=a.example', '--keep=1h'],
     ...['--federation-files=/tmp', '--federation-network=10.0.0.0/8'],
+  ],
+  notifier: [
+    ...['--target=a=https://x/', '--target-events=a=certificate.denied', '--source=x'],
+    ...['--target-network=10.0.0.0/8', '--handshake=a=example.com'],
   ],
   'bundle-endpoint': ['--trust-domain=a.example=example.com/x', '--profile=https_web'],
 };
@@ -107,6 +112,7 @@ test('every flag of every component is one that the spec may set, one of the dan
     '--checkpoint-interval',
     ...['--lease-duration', '--log-format', '--log-level', '--reserved-prefix', '--propagation'],
     ...['--refresh-hint', '--shortest-refresh', '--target-deadline'],
+    ...['--expiring', '--target-rate', '--give-up-after'],
     ...['--ledger-waiting', '--debounce', '--window', '--concurrent', '--namespace-concurrent'],
     ...['--restarts-per-minute', '--namespace-restarts-per-minute', '--rollout-timeout'],
   ]);

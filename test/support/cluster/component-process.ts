@@ -22,7 +22,8 @@ export type OptionalComponentName =
   | 'ledger'
   | 'trust-distributor'
   | 'bundle-endpoint'
-  | 'federation';
+  | 'federation'
+  | 'notifier';
 
 /** A line of a component's log. */
 export type LogLine = Readonly<Record<string, unknown>>;

@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What is kept of a request: how it ended, and what an event says of it. */
+import { X509Certificate } from 'node:crypto';
+import type { KubeObject } from '../../../api/object/object.ts';
+import type { CertificateRequest } from '../../../api/request/certificate-request.ts';
+import {
+  findCondition,
+  hasTrueCondition,
+  type Condition,
+} from '../../../api/request/conditions.ts';
+import type { CertificateSigningRequest } from '../../../api/request/csr.ts';
+import type { Requester } from '../../../api/request/reviewable-request.ts';
+import type { PodCertificateRequest } from '../../../api/request/pod-certificate-request.ts';
+import { csrFlow } from '../../../runtime/requests/csr-fairness.ts';
+import { fingerprint } from '../../../pki/x509/certificate.ts';
+import type { EventData } from './event.ts';
+
+/** Plurals of the kinds that are watched. */
+export type RequestPlural =
+  'certificatesigningrequests' | 'podcertificaterequests' | 'certificaterequests';
+
+/** How a request ended. */
+export interface RequestEnd {
+  readonly stage: 'issued' | 'denied' | 'failed';
+  /** Milliseconds since 1970. */
+  readonly at: number;
+  readonly reason?: string | undefined;
+  readonly message?: string | undefined;
+}
+
+/** The certificate of a request that was issued. Times are in milliseconds since 1970. */
+export interface SeenCertificate {
+  readonly fingerprint: string;
+  readonly serialNumber: string;
+  readonly notBefore: number;
+  readonly notAfter: number;
+  /** When the kubelet renews it; absent: nobody does by a plan. */
+  readonly beginRefreshAt?: number;
+}
+
+/** A request with nothing left but what is told of it. */
+export interface SeenRequest extends KubeObject {
+  readonly plural: RequestPlural;
+  /** The signer name that it asks; of a CertificateRequest the key of the signer's object. */
+  readonly signer: string;
+  /** Whose turn it is: a namespace or a user. */
+  readonly flow: string;
+  /** Members of the event's data. */
+  readonly about: EventData;
+  /** A later certificate with the same key takes the place of this one. */
+  readonly renews: string;
+  readonly end?: RequestEnd;
+  readonly certificate?: SeenCertificate;
+}
+
+/** As much of a message as an event has; whoever writes a status may write 32 KiB. */
+const MOST_MESSAGE = 600;
+const MOST_NAME = 253;
+
+/** Reduces a request; what was reduced before stays as it is. */
+export function seenRequest(plural: RequestPlural, object: KubeObject): SeenRequest {
+  if ('renews' in object) return object as SeenRequest;
+  const { apiVersion, kind } = object;
+  const { signer, flow, about, ...parts } = PARTS[plural](object);
+  const end = parts.end && cut(parts.end);
+  const certificate = end?.stage === 'issued' ? certificateIn(parts) : undefined;
+  // A user asks for several things, each by its subject.
+  const renews =
+    parts.bySubject === true ? `${parts.renews} ${certificate?.subject ?? ''}` : parts.renews;
+  return {
+    ...{ apiVersion, kind, plural, metadata: identityOf(object) },
+    ...{ signer, flow, about, renews },
+    ...(end === undefined ? {} : { end }),
+    ...(certificate === undefined ? {} : { certificate: certificate.seen }),
+  };
+}
+
+function identityOf({ metadata }: KubeObject): KubeObject['metadata'] {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;
+  const kept = { name, uid, resourceVersion, creationTimestamp };
+  return namespace === undefined ? kept : { ...kept, namespace };
+}
+
+interface Parts {
+  readonly signer: string;
+  readonly flow: string;
+  readonly about: EventData;
+  readonly renews: string;
+  readonly bySubject?: true;
+  readonly end: RequestEnd | undefined;
+  readonly pem: string;
+  readonly beginRefreshAt?: number;
+}
+
+const PARTS: Readonly<Record<RequestPlural, (object: KubeObject) => Parts>> = {
+  certificatesigningrequests: (object) => ofCsr(object as CertificateSigningRequest),
+  podcertificaterequests: (object) => ofPcr(object as PodCertificateRequest),
+  certificaterequests: (object) => ofCertificateRequest(object as CertificateRequest),
+};
+
+function ofCsr(csr: CertificateSigningRequest): Parts {
+  const { spec, status = {} } = csr;
+  const { conditions, certificate = '' } = status;
+  const username = userOf(spec);
+  return {
+    ...{ signer: spec.signerName, flow: csrFlow(csr), about: { username } },
+    ...{ renews: `${spec.signerName} ${username}`, bySubject: true },
+    end:
+      ended(conditions, 'Denied') ??
+      ended(conditions, 'Failed') ??
+      (certificate === '' ? undefined : { stage: 'issued', at: issuedAt(csr) }),
+    pem: Buffer.from(certificate, 'base64').toString('latin1'),
+  };
+}
+
+function userOf({ username = '' }: Requester): string {
+  return username.slice(0, MOST_NAME);
+}
+
+/** A CertificateSigningRequest does not say when it was issued; the owner of its status does. */
+function issuedAt(csr: CertificateSigningRequest): number {
+  const approved = findCondition(csr.status?.conditions, 'Approved');
+  return statusWrittenAt(csr) ?? timeOf(approved) ?? createdAt(csr.metadata);
+}
+
+function ofPcr({ metadata, spec, status = {} }: PodCertificateRequest): Parts {
+  const { conditions, certificateChain = '', beginRefreshAt } = status;
+  const issued = findCondition(conditions, 'Issued');
+  const { podName, podUID, serviceAccountName: serviceAccount, nodeName: node } = spec;
+  return {
+    ...{ signer: spec.signerName, flow: `namespace ${metadata.namespace ?? ''}` },
+    about: { pod: { name: podName, uid: podUID }, serviceAccount, node },
+    renews: `${podUID} ${spec.signerName} ${spec.maxExpirationSeconds ?? ''}`,
+    end:
+      ended(conditions, 'Denied') ??
+      ended(conditions, 'Failed') ??
+      (issued && { stage: 'issued', at: timeOf(issued) ?? createdAt(metadata) }),
+    pem: certificateChain,
+    ...(beginRefreshAt === undefined ? {} : { beginRefreshAt: Date.parse(beginRefreshAt) }),
+  };
+}
+
+/** cert-manager's own annotation: the Certificate whose request it is. */
+const CERTIFICATE_NAME = 'cert-manager.io/certificate-name';
+
+function ofCertificateRequest(request: CertificateRequest): Parts {
+  const { metadata, spec, status = {} } = request;
+  const { namespace = '', annotations = {} } = metadata;
+  const certificateName = annotations[CERTIFICATE_NAME];
+  return {
+    ...{ signer: issuerKey(request), flow: `namespace ${namespace}` },
+    about: { username: userOf(spec), certificateName },
+    renews: `certificate ${namespace} ${certificateName ?? metadata.name}`,
+    end: endOfCertificateRequest(request),
+    pem: Buffer.from(status.certificate ?? '', 'base64').toString('latin1'),
+  };
+}
+
+/** Keys of our signers have no colon. */
+const NOT_OURS = 'other:';
+
+function issuerKey({ metadata, spec }: CertificateRequest): string {
+  const { group, kind, name } = spec.issuerRef;
+  if (group !== 'countersign.dev') return NOT_OURS;
+  return kind === 'Signer' ? `${metadata.namespace ?? ''}/${name}` : name;
+}
+
+function endOfCertificateRequest({
+  metadata,
+  status = {},
+}: CertificateRequest): RequestEnd | undefined {
+  const { conditions, certificate = '' } = status;
+  const ready = findCondition(conditions, 'Ready');
+  const end = ended(conditions, 'Denied') ?? ended(conditions, 'InvalidRequest');
+  if (end !== undefined) return end;
+  if (ready?.reason === 'Denied') return endOf('denied', ready);
+  if (ready?.reason === 'Failed') return endOf('failed', ready);
+  if (certificate === '') return undefined;
+  return { stage: 'issued', at: timeOf(ready) ?? createdAt(metadata) };
+}
+
+function ended(conditions: readonly Condition[] | undefined, type: string): RequestEnd | undefined {
+  const found = findCondition(conditions, type);
+  const isTrue = found !== undefined && hasTrueCondition(conditions, type);
+  return isTrue ? endOf(type === 'Denied' ? 'denied' : 'failed', found) : undefined;
+}
+
+function endOf(stage: RequestEnd['stage'], condition: Condition): RequestEnd {
+  const { reason, message } = condition;
+  return { stage, at: timeOf(condition) ?? 0, reason, message };
+}
+
+function cut(end: RequestEnd): RequestEnd {
+  const { reason, message, ...rest } = end;
+  return {
+    ...rest,
+    reason: reason?.slice(0, MOST_MESSAGE),
+    message: message?.slice(0, MOST_MESSAGE),
+  };
+}
+
+function timeOf(condition: Condition | undefined): number | undefined {
+  const at = Date.parse(condition?.lastTransitionTime ?? condition?.lastUpdateTime ?? '');
+  return Number.isNaN(at) ? undefined : at;
+}
+
+function createdAt({ creationTimestamp }: KubeObject['metadata']): number {
+  const at = Date.parse(creationTimestamp);
+  return Number.isNaN(at) ? 0 : at;
+}
+
+function statusWrittenAt({ metadata }: KubeObject): number | undefined {
+  const { managedFields } = metadata as {
+    readonly managedFields?: readonly { readonly subresource?: string; readonly time?: string }[];
+  };
+  const times = (managedFields ?? [])
+    .filter(({ subresource }) => subresource === 'status')
+    .map(({ time = '' }) => Date.parse(time))
+    .filter((time) => !Number.isNaN(time));
+  return times.length === 0 ? undefined : Math.max(...times);
+}
+
+/** Read as verifiers read it (OpenSSL). What cannot be read is told of without it. */
+function certificateIn({
+  pem,
+  beginRefreshAt,
+}: Pick<Parts, 'pem' | 'beginRefreshAt'>):
+  { readonly seen: SeenCertificate; readonly subject: string } | undefined {
+  try {
+    const certificate = new X509Certificate(pem);
+    const seen = {
+      fingerprint: fingerprint(certificate.raw),
+      serialNumber: certificate.serialNumber.toLowerCase(),
+      notBefore: certificate.validFromDate.getTime(),
+      notAfter: certificate.validToDate.getTime(),
+      ...(beginRefreshAt === undefined ? {} : { beginRefreshAt }),
+    };
+    return { seen, subject: String(certificate.subject).slice(0, MOST_NAME) };
+  } catch {
+    return undefined;
+  }
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Tells others what happens to certificates and CAs, by CloudEvents to the targets that an administrator names. */
+import { messageOf } from '../../errors.ts';
+import type { Resource } from '../../kube/resource/resource.ts';
+import { createWakeup, type Wakeup } from '../../kube/wait/wakeup.ts';
+import type { Component, Controller } from '../../runtime/component/component.ts';
+import { serverTime } from '../../runtime/component/server-time.ts';
+import { namesOf } from '../../runtime/rbac/permission-names.ts';
+import { watchSigners } from '../../runtime/signers/signers.ts';
+import type { Signers } from '../../runtime/signers/signer-set.ts';
+import { readCursors, writeCursors, type Cursor } from './cursor.ts';
+import { NotifiedTarget, type TargetInit } from './delivery/target.ts';
+import { WatchedCertificates } from './events/expiring.ts';
+import type { SeenRequest } from './events/seen-request.ts';
+import { permissions } from './permissions.ts';
+import { createPodLook } from './pods.ts';
+import { Telling } from './telling.ts';
+import { createRequestWatches, type RequestWatches } from './watches.ts';
+
+/** What the component is made of. */
+export interface NotifierInit {
+  readonly component: Component;
+  /** Of the components. */
+  readonly namespace: string;
+  readonly podCertificateRequests: Resource | undefined;
+  /** Whether pods are read, to tell of certificates that they have not renewed. */
+  readonly pods: boolean;
+  /** A URI reference that names the installation. */
+  readonly source: string;
+  /** How long before its end a certificate is told of, in seconds. */
+  readonly expiringSeconds: number;
+  readonly targets: readonly TargetInit[];
+}
+
+/** How often the cursors are written, and it is looked for what is due. */
+const PASS_MS = 5_000;
+
+/** One replica tells; the others wait with warm caches. */
+export function createNotifier(init: NotifierInit): Controller {
+  const notifier = new Notifier(init);
+  const { component, pods } = init;
+  const { signers, watches } = notifier;
+  return {
+    permissions: () =>
+      permissions({
+        ...namesOf(signers.all(), component),
+        notifiedPods: pods,
+      }),
+    signers: signers.all,
+    notReady: () => [
+      ...(signers.settled ? [] : [`ClusterSigners: ${signers.failure ?? 'not listed yet'}`]),
+      ...watches
+        .all()
+        .filter(([, { synced }]) => !synced)
+        .map(([plural, { failure }]) => `${plural}: ${failure ?? 'not listed yet'}`),
+    ],
+    warnings: () => notifier.warnings(),
+    run: (signal) => notifier.run(signal),
+  };
+}
+
+class Notifier {
+  readonly #init: NotifierInit;
+  readonly signers: Signers;
+  readonly watches: RequestWatches;
+  readonly #targets: readonly NotifiedTarget[];
+  readonly #certificates: WatchedCertificates;
+  readonly #wakeup: Wakeup;
+  readonly #isPodThere;
+  #telling: Telling | undefined;
+  #written = '';
+  #fault: string | undefined;
+
+  constructor(init: NotifierInit) {
+    const { component } = init;
+    this.#init = init;
+    this.#wakeup = createWakeup(component.delay);
+    this.#targets = init.targets.map((each) => new NotifiedTarget(component, each));
+    this.#certificates = new WatchedCertificates(init.expiringSeconds * 1000);
+    this.#isPodThere = createPodLook(component);
+    this.signers = watchSigners(component);
+    this.signers.onChange(() => {
+      this.#wakeup.wake();
+    });
+    component.shard.onChange(() => {
+      this.#wakeup.wake();
+    });
+    this.watches = createRequestWatches({
+      ...init,
+      onEvent: (now, before) => {
+        this.#observe(now, before);
+      },
+    });
+  }
+
+  warnings(): readonly string[] {
+    return [
+      ...(this.#targets.length === 0 ? ['no --target: nobody is told anything'] : []),
+      ...this.#targets.flatMap(({ name, fault }) =>
+        fault === undefined ? [] : [`target ${name} is not told what happens: ${fault}`],
+      ),
+      ...(this.#fault === undefined ? [] : [`notifications are repeated or late: ${this.#fault}`]),
+      ...[...this.watches.all()].flatMap(([plural, { failure }]) =>
+        failure === undefined ? [] : [`${plural}: ${failure}`],
+      ),
+    ];
+  }
+
+  async run(signal: AbortSignal): Promise<void> {
+    const running = [
+      this.signers.run(signal),
+      this.watches.run(signal),
+      ...this.#targets.map((each) => each.run(signal)),
+    ];
+    while (!signal.aborted) {
+      await this.#pass(signal);
+      await this.#wakeup.wait(PASS_MS, signal);
+    }
+    await Promise.all(running);
+    // What was delivered last is not repeated by the next process.
+    await this.#save().catch(() => undefined);
+  }
+
+  #observe(now: SeenRequest | undefined, before: SeenRequest | undefined): void {
+    if (now === undefined) return;
+    if (now.certificate !== undefined && this.#isWatched(now)) this.#certificates.observe(now);
+    if (this.#telling?.joined(now.plural) === true) this.#telling.changed(now, before);
+  }
+
+  /** Without pods, nobody could tell a certificate that was not renewed from one of a pod that is gone. */
+  #isWatched({ plural }: SeenRequest): boolean {
+    return plural !== 'podcertificaterequests' || this.#init.pods;
+  }
+
+  readonly #signerNameOf = ({ plural, signer }: SeenRequest): string | undefined => {
+    if (plural === 'certificaterequests') return this.signers.get(signer)?.spec.signerName;
+    return this.signers.serving(signer)?.spec.signerName;
+  };
+
+  async #pass(signal: AbortSignal): Promise<void> {
+    try {
+      await this.#lead();
+      if (this.#telling !== undefined) await this.#tell(this.#telling, signal);
+      this.#fault = undefined;
+    } catch (error) {
+      const message = messageOf(error);
+      if (this.#fault !== message && !signal.aborted)
+        this.#init.component.log.warn({ error: message }, 'notifications are repeated or late');
+      this.#fault = message;
+    }
+  }
+
+  /** Begins a term, or ends it. */
+  async #lead(): Promise<void> {
+    const { component, namespace, source, expiringSeconds } = this.#init;
+    if (!component.shard.owns('')) {
+      if (this.#telling !== undefined) for (const each of this.#targets) each.clear();
+      this.#telling = undefined;
+      return;
+    }
+    if (this.#telling !== undefined || !this.signers.settled) return;
+    const cursors = await readCursors(component, namespace);
+    this.#written = '';
+    this.#telling = new Telling({
+      ...{ source, cursors, targets: this.#targets, signerNameOf: this.#signerNameOf },
+      ...{ expiringMs: expiringSeconds * 1000, now: serverTime(component) },
+    });
+    await this.#forget(cursors);
+  }
+
+  /** The cursors of targets that are named no more. */
+  async #forget(cursors: ReadonlyMap<string, Cursor>): Promise<void> {
+    const names = new Set(this.#targets.map(({ name }) => name));
+    const gone = [...cursors.keys()].filter((name) => !names.has(name));
+    if (gone.length === 0) return;
+    const none = new Map(gone.map((name) => [name, undefined]));
+    await writeCursors(this.#init.component, this.#init.namespace, none);
+  }
+
+  async #tell(telling: Telling, signal: AbortSignal): Promise<void> {
+    for (const [plural, watch] of this.watches.all()) {
+      if (watch.version === undefined || !watch.synced) continue;
+      if (telling.joined(plural)) telling.reach(plural, watch.version);
+      else telling.join(plural, watch.version, watch.list());
+    }
+    const now = serverTime(this.#init.component);
+    telling.authorities(this.signers.all(), now);
+    await this.#tellExpiring(telling, now, signal);
+    await this.#save();
+  }
+
+  async #tellExpiring(telling: Telling, now: number, signal: AbortSignal): Promise<void> {
+    if (this.watches.all().some(([, { synced }]) => !synced)) return;
+    const isThere = this.#isPodThere(signal);
+    for (const each of this.#certificates.due(now)) {
+      const found = await isThere(each.request);
+      // The rest is asked the next time.
+      if (found === undefined) return;
+      if (found && this.#telling === telling) telling.expiring(each, now);
+      this.#certificates.told(each);
+    }
+    telling.looked(now);
+  }
+
+  async #save(): Promise<void> {
+    const cursors = this.#telling?.cursors();
+    if (cursors === undefined || cursors.size === 0) return;
+    const text = JSON.stringify([...cursors]);
+    if (text === this.#written) return;
+    await writeCursors(this.#init.component, this.#init.namespace, cursors);
+    this.#written = text;
+  }
+}
