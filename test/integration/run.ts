@@ -56,6 +56,7 @@ const LONG = new Set(
     'rights',
     'served',
     'service-names',
+    'notifier',
     'spiffe',
     'trust-distributor',
   ].map((name) => `${name}.test.ts`),
