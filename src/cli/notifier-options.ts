@@ -3,9 +3,9 @@ import { Option, type Command } from 'commander';
 import { parseNetwork, type Network } from '../egress/networks.ts';
 import type { ComponentOptions } from '../app/component-options.ts';
 import { daysFlag, durationFlag, parsedFlag, positiveFlag } from '../app/flag-values.ts';
-import { EVENT_NAMES, type EventName } from '../controllers/notifier/events/event.ts';
 import { SignerError } from '../errors.ts';
 import { quote, quoteList } from '../quote.ts';
+import { EVENT_NAMES, type EventName } from '../api/object/event-names.ts';
 
 /** The flags of `notifier`. */
 export interface NotifierOptions extends ComponentOptions {

@@ -88,7 +88,6 @@ export function checkInstallation(installation: Installation): Installation {
   requireNamed(installation);
   requireProfiles(installation);
   requireLeafSecrets(installation);
-  for (const domain of installation.federated ?? []) checkFederatedDomain(domain);
   requireName(LABEL, 'namespace', namespace);
   return installation;
 }
@@ -101,6 +100,7 @@ function requireNamed(installation: Installation): void {
     requireSecret(secret, namespace);
   requireAccountKeys(installation);
   for (const webhook of installation.dnsWebhooks ?? []) requireProvider(webhook);
+  for (const domain of installation.federated ?? []) checkFederatedDomain(domain);
 }
 
 function requireProfiles({ injection = [] }: Installation): void {

@@ -29,9 +29,9 @@ import { tlsCertificate } from '../support/pki/tls-certificate.ts';
 import { PATIENCE, testDashboard } from './panels.ts';
 import { startPrometheus, type Prometheus } from './prometheus.ts';
 
-/** Of acme, which is not here; of CRLs, which no profile asks for; what begins with the first foreign anchor. */
+/** Of components that are not here; of CRLs, which no profile asks for; what begins with the first foreign anchor. */
 const NEVER_HERE =
-  /^countersign_(?:acme_|crl_failing|trust_bundle_stranger_anchors_total|renewal_refused_|ledger_checkpoint_[uc])/;
+  /^countersign_(?:acme_|federation_|notifications_|crl_failing|trust_bundle_stranger_anchors_total|renewal_refused_|ledger_checkpoint_[uc])/;
 /** Right as they are, without a series. */
 const EMPTY_WHERE_WELL = new Set([
   'Watches that were reconnected',

@@ -99,22 +99,6 @@ const LEDGER: readonly Panel[] = [
     queries: [{ expr: 'max(countersign_ledger_unrecorded_certificates)', legend: 'certificates' }],
   },
   {
-    title: 'Notifications that wait',
-    description: 'By target of notifier, and for how long a target has taken none.',
-    ...{ kind: 'timeseries', unit: 'short' },
-    queries: [
-      { expr: 'sum by (target) (countersign_notifications_pending)', legend: '{{target}}' },
-      {
-        expr: 'time() - (max by (target) (countersign_notifications_failing_since_timestamp_seconds) > 0)',
-        legend: '{{target}}: seconds without an answer',
-      },
-      {
-        expr: `sum by (target) (${grown('countersign_notifications_dropped_total', '1h')})`,
-        legend: '{{target}}: dropped',
-      },
-    ],
-  },
-  {
     title: 'Checkpoints outside the cluster',
     description: 'For how long a webhook, an object store or a witness has lacked one.',
     ...{ kind: 'timeseries', unit: 's' },
@@ -202,6 +186,25 @@ const FEDERATION: readonly Panel[] = [
   },
 ];
 
+const NOTIFICATIONS: readonly Panel[] = [
+  {
+    title: 'Notifications that wait',
+    description: 'By target of notifier, and for how long a target has taken none.',
+    ...{ kind: 'timeseries', unit: 'short' },
+    queries: [
+      { expr: 'sum by (target) (countersign_notifications_pending)', legend: '{{target}}' },
+      {
+        expr: 'time() - (max by (target) (countersign_notifications_failing_since_timestamp_seconds) > 0)',
+        legend: '{{target}}: seconds without an answer',
+      },
+      {
+        expr: `sum by (target) (${grown('countersign_notifications_dropped_total', '1h')})`,
+        legend: '{{target}}: dropped',
+      },
+    ],
+  },
+];
+
 export const OPTIONAL_COMPONENTS: Dashboard = {
   name: 'optional-components',
   title: 'Countersign: ACME, ledger, restarts',
@@ -210,5 +213,6 @@ export const OPTIONAL_COMPONENTS: Dashboard = {
     { title: 'Ledger', panels: LEDGER },
     { title: 'Restarts on renewal', panels: RESTARTS },
     { title: 'Foreign trust domains', panels: FEDERATION },
+    { title: 'Notifications', panels: NOTIFICATIONS },
   ],
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { z } from 'zod';
-import { EVENT_NAMES } from '../../controllers/notifier/events/event.ts';
+import { EVENT_NAMES } from '../../api/object/event-names.ts';
 
 /** No blank, and nothing that ends an argument. */
 const MOST_URL = 2000;

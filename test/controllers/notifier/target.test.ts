@@ -8,12 +8,12 @@ import {
   type TargetInit,
 } from '../../../src/controllers/notifier/delivery/target.ts';
 import { verdictOf, type CallVerdict } from '../../../src/controllers/notifier/delivery/verdict.ts';
-import { EVENT_NAMES } from '../../../src/controllers/notifier/events/event.ts';
 import {
   recordedComponent,
   type RecordedComponent,
 } from '../../support/component/recorded-component.ts';
 import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
+import { EVENT_NAMES } from '../../../src/api/object/event-names.ts';
 
 interface Stage {
   readonly time: FakeTime;

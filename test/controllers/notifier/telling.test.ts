@@ -11,7 +11,7 @@ import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import type { KubeObject } from '../../../src/api/object/object.ts';
 import { cursorOf, type Cursor } from '../../../src/controllers/notifier/cursor.ts';
 import { authorityOccurrences } from '../../../src/controllers/notifier/events/authority-events.ts';
-import { cloudEvent, EVENT_NAMES } from '../../../src/controllers/notifier/events/event.ts';
+import { cloudEvent } from '../../../src/controllers/notifier/events/event.ts';
 import { endOccurrence } from '../../../src/controllers/notifier/events/request-events.ts';
 import {
   seenRequest,
@@ -22,6 +22,7 @@ import { NotifiedTarget } from '../../../src/controllers/notifier/delivery/targe
 import { Telling } from '../../../src/controllers/notifier/telling.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
 import { podRequest } from '../../support/requests/pod-certificate-request.ts';
+import { EVENT_NAMES } from '../../../src/api/object/event-names.ts';
 
 const page = readFileSync(
   join(import.meta.dirname, '../../../docs/reference/cloudevents.md'),

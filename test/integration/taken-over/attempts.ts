@@ -142,7 +142,6 @@ const NOBODY_MAY = {
   'mint a token': mintToken,
 } as const;
 
-/** What concerns none of their work. */
 /** Strangers ask them. */
 const BY_WHO_FACES_STRANGERS = {
   ...{ 'read a Secret': readOwnCa, 'list Secrets': listSecrets },

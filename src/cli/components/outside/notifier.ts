@@ -9,10 +9,10 @@ import { clock } from '../../../app/process.ts';
 import { VERSION } from '../../../app/version.ts';
 import { endpoint } from '../../../controllers/notifier/delivery/endpoint.ts';
 import type { TargetInit } from '../../../controllers/notifier/delivery/target.ts';
-import { EVENT_NAMES } from '../../../controllers/notifier/events/event.ts';
 import { createNotifier } from '../../../controllers/notifier/index.ts';
 import { SignerError } from '../../../errors.ts';
 import type { NotifierOptions } from '../../notifier-options.ts';
+import { EVENT_NAMES } from '../../../api/object/event-names.ts';
 
 /** An answer is a status. */
 const LIMITS: CallLimits = {

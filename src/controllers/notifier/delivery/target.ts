@@ -4,10 +4,10 @@ import { backoffDelay } from '../../../kube/wait/backoff.ts';
 import { createWakeup } from '../../../kube/wait/wakeup.ts';
 import { createReservations } from '../../../kube/workqueue/token-bucket.ts';
 import type { Component } from '../../../runtime/component/component.ts';
-import type { EventName } from '../events/event.ts';
 import type { TargetEndpoint } from './endpoint.ts';
 import { Outbox, type Outgoing, type OutboxLimits } from './outbox.ts';
 import type { CallVerdict } from './verdict.ts';
+import type { EventName } from '../../../api/object/event-names.ts';
 
 /** A target, as flags name it. */
 export interface TargetInit {

@@ -2,7 +2,8 @@
 import type { AuthorityStatus, ClusterSigner } from '../../../api/signer/cluster-signer.ts';
 import { keyOf } from '../../../api/object/object.ts';
 import { isNamespaced } from '../../../api/signer/signer.ts';
-import type { EventData, EventName, Occurrence } from './event.ts';
+import type { EventData, Occurrence } from './event.ts';
+import type { EventName } from '../../../api/object/event-names.ts';
 
 /** A tenth of the life of a CA is soon, whatever the threshold. */
 const SHARE_OF_CA_LIFE = 0.1;

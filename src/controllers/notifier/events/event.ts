@@ -1,20 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What is told, and how it is written: CloudEvents 1.0.2 in the structured mode, as JSON. */
 import { printable } from '../../../quote.ts';
-
-/** What may happen, as flags and values name it; the type of an event has {@link TYPE_PREFIX} before it. */
-export const EVENT_NAMES = [
-  'certificate.issued',
-  'certificate.denied',
-  'certificate.failed',
-  'certificate.expiring',
-  'authority.rotated',
-  'authority.distrusted',
-  'authority.expiring',
-] as const;
-
-/** One of them. */
-export type EventName = (typeof EVENT_NAMES)[number];
+import type { EventName } from '../../../api/object/event-names.ts';
 
 const TYPE_PREFIX = 'dev.countersign.';
 

@@ -171,12 +171,15 @@ function endOfCertificateRequest({
 }: CertificateRequest): RequestEnd | undefined {
   const { conditions, certificate = '' } = status;
   const ready = findCondition(conditions, 'Ready');
-  const end = ended(conditions, 'Denied') ?? ended(conditions, 'InvalidRequest');
-  if (end !== undefined) return end;
-  if (ready?.reason === 'Denied') return endOf('denied', ready);
-  if (ready?.reason === 'Failed') return endOf('failed', ready);
-  if (certificate === '') return undefined;
+  const end =
+    ended(conditions, 'Denied') ?? ended(conditions, 'InvalidRequest') ?? endedByReady(ready);
+  if (end !== undefined || certificate === '') return end;
   return { stage: 'issued', at: timeOf(ready) ?? createdAt(metadata) };
+}
+
+function endedByReady(ready: Condition | undefined): RequestEnd | undefined {
+  if (ready?.reason === 'Denied') return endOf('denied', ready);
+  return ready?.reason === 'Failed' ? endOf('failed', ready) : undefined;
 }
 
 function ended(conditions: readonly Condition[] | undefined, type: string): RequestEnd | undefined {
@@ -235,8 +238,13 @@ function certificateIn({
       notAfter: certificate.validToDate.getTime(),
       ...(beginRefreshAt === undefined ? {} : { beginRefreshAt }),
     };
-    return { seen, subject: String(certificate.subject).slice(0, MOST_NAME) };
+    return { seen, subject: subjectOf(certificate).slice(0, MOST_NAME) };
   } catch {
     return undefined;
   }
+}
+
+/** Node.js has none where the name is empty, whatever its types say. */
+function subjectOf({ subject = '' }: { readonly subject?: string }): string {
+  return subject;
 }
