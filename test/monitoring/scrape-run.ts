@@ -31,7 +31,7 @@ import { startPrometheus, type Prometheus } from './prometheus.ts';
 
 /** Of components that are not here; of CRLs, which no profile asks for; what begins with the first foreign anchor. */
 const NEVER_HERE =
-  /^countersign_(?:acme_|federation_|notifications_|crl_failing|trust_bundle_stranger_anchors_total|renewal_refused_|ledger_checkpoint_[uc])/;
+  /^countersign_(?:acme_|federation_|notifications_|crl_failing|trust_bundle_stranger_anchors_total|trust_targets_lagging|renewal_refused_|ledger_checkpoint_[uc])/;
 /** Right as they are, without a series. */
 const EMPTY_WHERE_WELL = new Set([
   'Watches that were reconnected',
