@@ -46,7 +46,7 @@ test('a checkpoint is published with the lines of its witnesses, beside the last
   assert.deepEqual(Object.keys(data).sort(), ['cosigned-1', 'log-1', 'logs']);
   assert.equal(data['log-1']?.split('\n')[1], '5');
   assert.equal(data['cosigned-1']?.split('\n')[1], '3');
-  assert.ok(data['cosigned-1']?.endsWith(line));
+  assert.ok(data['cosigned-1'].endsWith(line));
   await compareWithPublished(init);
   const empty = await openStore(openSqlite(join(root, 'empty.db')));
   delete data['log-1'];
