@@ -31,7 +31,7 @@ export function renderLedgerCommands(): string {
   applyManners(root);
   const common = ledger.commands[0]?.options.filter(({ long }) => COMMON.has(long ?? '')) ?? [];
   const sections = ledger.commands.map(sectionOf);
-  return `${[HEAD, '## Flags of all of them\n', tableOf(common), ...sections].join('\n')}`;
+  return [HEAD, '## Flags of all of them\n', tableOf(common), ...sections].join('\n');
 }
 
 function sectionOf(command: Command): string {
@@ -66,7 +66,8 @@ function extrasOf(command: Command): { readonly before: string; readonly after: 
 
 function tableOf(options: readonly Option[]): string {
   const rows = options.map((option) => {
-    const { flags, description, argChoices, defaultValue } = option;
+    const { flags, description, argChoices } = option;
+    const defaultValue: unknown = option.defaultValue;
     const choices = argChoices === undefined ? '' : `: ${argChoices.join(', ')}`;
     const byDefault = isSaid(defaultValue) ? ` (default: ${String(defaultValue)})` : '';
     return `| \`${flags}\` | ${cell(`${description}${choices}${byDefault}`)} |`;

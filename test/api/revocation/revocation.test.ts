@@ -50,7 +50,7 @@ const SPEC: Required<RevocationSpec> = {
   signerName: 'example.com/workload',
   reason: 'keyCompromise',
   certificates: [{ serial: 'a1', authority: FINGERPRINT, notAfter: TIME }],
-  holders: Object.entries(HOLDERS).map(([kind, value]) => ({ [kind]: value }) as RevokedHolder),
+  holders: Object.entries(HOLDERS).map(([kind, value]) => ({ [kind]: value })),
   revokedAt: TIME,
 };
 
@@ -95,12 +95,12 @@ function isObject(schema: Schema, value: object): boolean {
 }
 
 /** The same value with each of its parts removed, emptied, lengthened to its bound, and beyond it. */
-function* changesOf(schema: Schema, value: unknown): Generator<unknown> {
+function* changesOf(schema: Schema, value: unknown): Generator {
   if (typeof value === 'string') {
     const { maxLength = value.length } = schema;
     yield* ['', 'Z', `${value}\n`, value.padEnd(maxLength, '0'), value.padEnd(maxLength + 1, '0')];
   } else if (Array.isArray(value)) {
-    const [first] = value;
+    const [first] = value as readonly unknown[];
     const { maxItems = 1, items = {} } = schema;
     yield* [[], Array(maxItems).fill(first), Array(maxItems + 1).fill(first)];
     for (const [at, each] of value.entries())
@@ -126,7 +126,7 @@ test('every field that we read is in the CRD, and every field of the CRD is read
   for (const kind of ['pod', 'serviceAccount'] as const)
     assert.deepEqual(
       Object.keys(holder[kind]?.properties ?? {}).sort(),
-      Object.keys(HOLDERS[kind] ?? {}).sort(),
+      Object.keys(HOLDERS[kind]).sort(),
     );
   const certificate = properties['certificates']?.items?.properties ?? {};
   assert.deepEqual(Object.keys(certificate).sort(), Object.keys(SPEC.certificates[0] ?? {}).sort());
