@@ -154,7 +154,10 @@ test('of two replicas on PostgreSQL each appends and is ready, one signs; when t
   const ports = [await freePort(), await freePort()];
   const [first, second] = await Promise.all(
     ports.map((port) =>
-      stand.startLedger('--database-url', file, '--listen-ledger', `127.0.0.1:${port}`),
+      stand.startLedger(
+        ...['--database-url', file, '--listen-ledger', `127.0.0.1:${port}`],
+        ...['--listen-crl', '127.0.0.1:0'],
+      ),
     ),
   );
   assert.ok(first !== undefined && second !== undefined);
