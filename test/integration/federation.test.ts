@@ -22,7 +22,7 @@ import type { GrantedVerb } from '../support/cluster/roles.ts';
 import type { Link } from '../support/pki/chain.ts';
 import { keyOf, pemOf, spiffeCa, svidOf } from '../support/spiffe/certificates.ts';
 
-const WAIT_MS = 120_000;
+const WAIT_MS = 240_000;
 const [WEB, SPIFFE, OWNED] = ['web.example', 'spiffe.example', 'owned.example'] as const;
 const ID = `spiffe://${SPIFFE}/bundle-endpoint`;
 const [first, second] = [spiffeCa('first'), spiffeCa('second')];
