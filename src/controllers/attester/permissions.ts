@@ -5,6 +5,7 @@ import {
   EVENTS_IN_DEFAULT,
   READ_BUNDLES,
   READ_CLUSTER_SIGNERS,
+  onBundles,
   onSigners,
   onLeaderLease,
   readPolicies,
@@ -23,7 +24,7 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
       resources: ['clustertrustbundles'],
       verbs: ['create'],
     },
-    ...onBundles(names),
+    ...onBundles(names.bundles, ['update', 'delete']),
     ...onSigners(names, 'attest'),
     EVENTS_IN_DEFAULT,
     readPolicies(names, [
@@ -33,18 +34,5 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
       'countersign-events',
     ]),
     ...onLeaderLease(names, 'attester'),
-  ];
-}
-
-/** No rule without a name: an empty `resourceNames` would mean every bundle. */
-function onBundles({ bundles }: PermissionNames): readonly PermissionRule[] {
-  if (bundles.length === 0) return [];
-  return [
-    {
-      apiGroups: ['certificates.k8s.io'],
-      resources: ['clustertrustbundles'],
-      resourceNames: bundles,
-      verbs: ['update', 'delete'],
-    },
   ];
 }

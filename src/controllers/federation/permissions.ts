@@ -5,6 +5,7 @@ import {
   EVENTS_IN_DEFAULT,
   READ_BUNDLES,
   READ_CLUSTER_SIGNERS,
+  onBundles,
   onLeaderLease,
   readPolicies,
 } from '../../runtime/rbac/rules.ts';
@@ -15,25 +16,13 @@ import { federatedBundleName } from '../../api/object/federated-bundle.ts';
  * none that names a signer, since it has no verb `attest`. Server-side apply asks for `create` by name.
  */
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
+  const { federated = [] } = names;
   return [
     READ_CLUSTER_SIGNERS,
     READ_BUNDLES,
-    ...onFederated(names),
+    ...onBundles(federated.map(federatedBundleName), ['create', 'patch', 'delete']),
     EVENTS_IN_DEFAULT,
     readPolicies(names, ['countersign-federated-bundles', 'countersign-events']),
     ...onLeaderLease(names, 'federation'),
-  ];
-}
-
-/** No rule without a name: an empty `resourceNames` would mean every bundle. */
-function onFederated({ federated = [] }: PermissionNames): readonly PermissionRule[] {
-  if (federated.length === 0) return [];
-  return [
-    {
-      apiGroups: ['certificates.k8s.io'],
-      resources: ['clustertrustbundles'],
-      resourceNames: federated.map(federatedBundleName),
-      verbs: ['create', 'patch', 'delete'],
-    },
   ];
 }

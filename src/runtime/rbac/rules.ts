@@ -46,6 +46,20 @@ export const READ_BUNDLES: PermissionRule = {
   verbs: READ,
 };
 
+/**
+ * Verbs on ClusterTrustBundles of these names.
+ *
+ * @returns no rule without a name: an empty `resourceNames` would mean every bundle
+ */
+export function onBundles(
+  names: readonly string[],
+  verbs: PermissionRule['verbs'],
+): readonly PermissionRule[] {
+  if (names.length === 0) return [];
+  const { apiGroups, resources } = READ_BUNDLES;
+  return [{ apiGroups, resources, resourceNames: names, verbs }];
+}
+
 /** Reading Revocations. */
 export const READ_REVOCATIONS: PermissionRule = {
   apiGroups: ['countersign.dev'],
