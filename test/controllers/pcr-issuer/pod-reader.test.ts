@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What proven names cost the API server: nothing where no signer asks for them, one watch of Services where one does. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { setImmediate as turn } from 'node:timers/promises';
+import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import {
+  createPodReader,
+  type PodReader,
+} from '../../../src/controllers/pcr-issuer/evidence/pod-reader.ts';
+import { until } from '../../cluster/until.ts';
+import { recordedComponent } from '../../support/component/recorded-component.ts';
+import { memoryApi } from '../../support/kube/memory-api.ts';
+import { podRequest } from '../../support/requests/pod-certificate-request.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
+
+const POD = '/api/v1/namespaces/team-a/pods/web-0';
+const SERVICES = '/api/v1/services';
+
+interface Stage {
+  readonly reader: PodReader;
+  /** Calls so far, as `GET path` and `WATCH path`. */
+  readonly calls: readonly string[];
+  /** Paths of watches that were not ended. */
+  readonly watched: () => readonly string[];
+}
+
+function stage(): Stage {
+  const { client } = memoryApi();
+  const calls: string[] = [];
+  const watches: { readonly path: string; readonly signal: AbortSignal | undefined }[] = [];
+  const component = recordedComponent({
+    client: {
+      ...client,
+      request: (init) => {
+        calls.push(`${init.method} ${init.path}`);
+        return client.request(init);
+      },
+      stream: (init) => {
+        calls.push(`WATCH ${init.path}`);
+        watches.push({ path: init.path, signal: init.signal });
+        return client.stream(init);
+      },
+    },
+  });
+  const reader = createPodReader(component, () => ({
+    regarding: { apiVersion: 'v1', kind: 'Pod', name: 'web-0' },
+  }));
+  return {
+    ...{ reader, calls },
+    watched: () => watches.filter(({ signal }) => signal?.aborted !== true).map(({ path }) => path),
+  };
+}
+
+/** What is asked for while a request is answered, up to the write. */
+async function answered({ reader }: Stage, signer: ClusterSigner): Promise<void> {
+  await reader.gather(podRequest(), signer);
+  // The pod is not there, so there is no leaf that something would prove.
+  await reader.confirm(undefined);
+}
+
+const NAMING = workload({ pods: { allow: 'true', services: {} } });
+
+test('a signer that asks for nothing of a pod costs no call and no watch', async () => {
+  const made = stage();
+  made.reader.serve([workload()]);
+  // A watch that begins does so in this turn.
+  await turn();
+  await answered(made, workload());
+  assert.deepEqual(made.calls, []);
+  assert.deepEqual(made.reader.notReady(), []);
+  await made.reader.stop();
+});
+
+for (const [what, pods] of [
+  ['labels', { labels: ['app'] }],
+  ['addresses', { ipAddresses: ['pod.ip'] }],
+] as const) {
+  test(`a signer that asks for ${what} alone has the pod read, and no Service`, async () => {
+    const made = stage();
+    const signer = workload({ pods: { allow: 'true', uris: ["'spiffe://a/b'"], ...pods } });
+    made.reader.serve([signer]);
+    await turn();
+    await answered(made, signer);
+    assert.deepEqual(made.calls, [`GET ${POD}`]);
+    await made.reader.stop();
+  });
+}
+
+test('signers that ask for Services share one watch, which those that do not ask pay no call for', async () => {
+  const made = stage();
+  made.reader.serve([workload(), NAMING, NAMING]);
+  await until('Services are listed', 5_000, () =>
+    Promise.resolve(made.reader.notReady().length === 0),
+  );
+  await answered(made, workload());
+  assert.deepEqual(made.calls, [`WATCH ${SERVICES}`]);
+  await made.reader.stop();
+});
+
+test('the watch of Services ends with the last signer that asks for them', async () => {
+  const made = stage();
+  made.reader.serve([workload(), NAMING]);
+  await until('Services are watched', 5_000, () => Promise.resolve(made.watched().length === 1));
+  made.reader.serve([workload()]);
+  assert.deepEqual(made.watched(), []);
+  await made.reader.stop();
+});
