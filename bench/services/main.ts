@@ -6,8 +6,6 @@
  */
 import { readFileSync } from 'node:fs';
 import type { Pod } from '../../src/api/object/pod.ts';
-import { PODS } from '../../src/kube/client/eviction.ts';
-import { resource } from '../../src/kube/resource/resource.ts';
 import { renderRbac } from '../../src/manifests/render.ts';
 import { DEMO } from '../../build/demo-installation.ts';
 import { apply, applyText } from '../../test/support/cluster/apply.ts';
@@ -23,6 +21,7 @@ import { inTurns } from '../measure/turns.ts';
 import { leastDisturbed } from '../measure/undisturbed.ts';
 import { createBacklog, newStubs } from '../requests/backlog.ts';
 import { inParallel } from '../requests/in-parallel.ts';
+import { PODS, SERVICES } from '../../src/kube/resource/core-v1.ts';
 
 /** The goal: two live reads a certificate cost at most two fifths. */
 const LEAST_RATIO = 0.6;
@@ -30,7 +29,6 @@ const IN_FLIGHT = 32;
 /** Of all Services, those of the namespace of the pods; two of them select each pod. */
 const NAMESPACES = 20;
 
-const SERVICES = resource({ group: '', version: 'v1', plural: 'services' });
 /** Nobody runs it, and nobody takes its pods away. */
 const NODE = 'node-1';
 

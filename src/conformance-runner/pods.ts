@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KubeObject } from '../api/object/object.ts';
 import { KubeError } from '../kube/client/kube-error.ts';
-import { PODS } from '../kube/client/eviction.ts';
+import { PODS } from '../kube/resource/core-v1.ts';
 import type { Run } from './run.ts';
 import { StepSkipped } from './steps.ts';
 

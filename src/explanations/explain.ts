@@ -21,7 +21,7 @@ import type { PodCertificateRequest } from '../api/request/pod-certificate-reque
 import { certificatesResources } from '../app/certificates-resources.ts';
 import { SignerError } from '../errors.ts';
 import type { Client } from '../kube/client/client.ts';
-import { PODS } from '../kube/client/eviction.ts';
+import { PODS } from '../kube/resource/core-v1.ts';
 import { resource, type Resource } from '../kube/resource/resource.ts';
 import { listPages } from '../kube/watch/list-pages.ts';
 import { readSignerState, type ReadSignerStateInit } from '../operations/read-signer-state.ts';

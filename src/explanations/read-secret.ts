@@ -12,11 +12,11 @@ import {
 } from '../api/workload/certificate.ts';
 import type { Client } from '../kube/client/client.ts';
 import { KubeError, ignoreNotFound } from '../kube/client/kube-error.ts';
+import { SECRETS } from '../kube/resource/core-v1.ts';
 import { resource, type Resource } from '../kube/resource/resource.ts';
 import { listPages } from '../kube/watch/list-pages.ts';
 import { CLUSTER_SIGNERS } from '../runtime/signers/cluster-signers.ts';
 
-const SECRETS = resource({ group: '', version: 'v1', plural: 'secrets' });
 const CERTIFICATES = resource(CERTIFICATE_RESOURCE);
 const REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
 /** And nothing else: a server that does not know it is to refuse. */

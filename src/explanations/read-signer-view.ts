@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KubeObject } from '../api/object/object.ts';
-import { GROUP, VERSION } from '../api/signer/cluster-signer.ts';
 import { resolveNameConflicts, type NameClaimant } from '../api/signer/name-conflict.ts';
 import { readClusterSigner, readSigner } from '../api/signer/read-signer.ts';
 import {
@@ -16,9 +15,8 @@ import { KubeError, ignoreNotFound } from '../kube/client/kube-error.ts';
 import { resource } from '../kube/resource/resource.ts';
 import { listPages } from '../kube/watch/list-pages.ts';
 import { CLUSTER_SIGNERS } from '../runtime/signers/cluster-signers.ts';
+import { SIGNERS } from '../runtime/signers/namespaced-signers.ts';
 import type { SignerView } from './signer-view.ts';
-
-const SIGNERS = resource({ group: GROUP, version: VERSION, plural: 'signers' });
 
 /** How the objects of each kind are found and read. */
 const KINDS = {

@@ -15,6 +15,7 @@ import {
   longFunctions,
   readHouse,
   readUsers,
+  resourcesWrittenTwice,
   typeNamesWithTwoShapes,
   unusedExports,
   type HouseFile,
@@ -50,6 +51,10 @@ test('an exported type name has one meaning', () => {
 
 test('two numbers of one name are equal', () => {
   assert.deepEqual(constantsWithTwoValues(files), []);
+});
+
+test('the resource of a kind is written in one place', () => {
+  assert.deepEqual(resourcesWrittenTwice(files), []);
 });
 
 test('what is exported is imported by another file of src, or by a program of the repository', () => {
@@ -102,6 +107,14 @@ const BITES: readonly [
     constantsWithTwoValues,
     [one('kube/x.ts', 'const POLL_MS = 5_000;'), one('pki/y.ts', 'export const POLL_MS = 300;')],
     'POLL_MS is 5000 in kube/x.ts; 300 in pki/y.ts',
+  ],
+  [
+    resourcesWrittenTwice,
+    [
+      one('kube/x.ts', "const PODS = resource({ group: '', version: 'v1', plural: 'pods' });"),
+      one('cli/y.ts', "resource({ version: 'v1',\n  group: '', plural: 'pods',\n})"),
+    ],
+    "{ group: '', plural: 'pods', version: 'v1' } is in kube/x.ts and cli/y.ts",
   ],
   [
     unusedExports,

@@ -159,6 +159,23 @@ export function unusedExports(
   });
 }
 
+/** API resources whose group, version and plural are written in more than one place. */
+export function resourcesWrittenTwice(files: readonly HouseFile[]): readonly string[] {
+  const places = new Map<string, string[]>();
+  for (const { path, text } of files) {
+    for (const [, fields = ''] of text.matchAll(/\bresource\(\{([^}]*)\}\)/g)) {
+      const written = fields.split(',').map((field) => field.trim());
+      const named = written.filter((field) => field !== '').sort();
+      if (!named.some((field) => field.startsWith("plural: '"))) continue;
+      const key = named.join(', ');
+      places.set(key, [...(places.get(key) ?? []), path]);
+    }
+  }
+  return [...places]
+    .filter(([, paths]) => paths.length > 1)
+    .map(([key, paths]) => `{ ${key} } is in ${paths.join(' and ')}`);
+}
+
 export function exportsWithoutDocstring(files: readonly HouseFile[]): readonly string[] {
   return files
     .filter(({ path }) => DOCUMENTED.includes(path.split('/')[0] ?? ''))

@@ -3,10 +3,10 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Client, RequestInit } from '../../src/kube/client/client.ts';
 import { KubeError } from '../../src/kube/client/kube-error.ts';
+import { PODS } from '../../src/kube/resource/core-v1.ts';
 import { resource } from '../../src/kube/resource/resource.ts';
 import { RUN_LABEL, trackCreatedObjects } from '../../src/conformance-runner/created-objects.ts';
 
-const pods = resource({ group: '', version: 'v1', plural: 'pods' });
 const requests = resource({
   group: 'certificates.k8s.io',
   version: 'v1',
@@ -34,7 +34,7 @@ test('every created object has the label of the run', async () => {
   const { client } = clientOf(({ body }) => body);
   const own = trackCreatedObjects(client, 'abc');
   const metadata = { name: 'web', namespace, labels: { app: 'web' } };
-  const made = await own.create<{ metadata: { labels: object } }>(pods, { kind: 'Pod', metadata });
+  const made = await own.create<{ metadata: { labels: object } }>(PODS, { kind: 'Pod', metadata });
   assert.deepEqual(made.metadata.labels, { app: 'web', [RUN_LABEL]: 'abc' });
 });
 
@@ -42,7 +42,7 @@ test('deleteAll deletes pods first, because a kubelet recreates a missing reques
   const { client, calls } = clientOf(() => ({}));
   const own = trackCreatedObjects(client, 'abc');
   own.track(requests, { name: 'req', namespace });
-  await own.create(pods, { kind: 'Pod', metadata: { name: 'web', namespace } });
+  await own.create(PODS, { kind: 'Pod', metadata: { name: 'web', namespace } });
   assert.deepEqual(await own.deleteAll(), { removed: 2, left: [] });
   assert.deepEqual(calls.slice(1), [
     'DELETE /api/v1/namespaces/team-a/pods/web',
@@ -55,7 +55,7 @@ test('deleteAll deletes an object whose creation got no response', async () => {
     method === 'POST' ? Promise.reject(new Error('the connection broke')) : {},
   );
   const own = trackCreatedObjects(client, 'abc');
-  await assert.rejects(own.create(pods, { kind: 'Pod', metadata: { name: 'web', namespace } }));
+  await assert.rejects(own.create(PODS, { kind: 'Pod', metadata: { name: 'web', namespace } }));
   await own.deleteAll();
   assert.equal(calls.at(-1), 'DELETE /api/v1/namespaces/team-a/pods/web');
 });
@@ -67,7 +67,7 @@ test('deleteAll counts missing objects as deleted and names those that it may no
   });
   const own = trackCreatedObjects(client, 'abc');
   for (const name of ['gone', 'kept', 'web']) {
-    await own.create(pods, { kind: 'Pod', metadata: { name, namespace } });
+    await own.create(PODS, { kind: 'Pod', metadata: { name, namespace } });
   }
   const { removed, left } = await own.deleteAll();
   assert.equal(removed, 2);
@@ -78,13 +78,13 @@ test('deleteAll waits for creations in flight and deletes their objects', async 
   const stored = Promise.withResolvers<object>();
   const { client, calls } = clientOf(({ method }) => (method === 'POST' ? stored.promise : {}));
   const own = trackCreatedObjects(client, 'abc');
-  const making = own.create(pods, { kind: 'Pod', metadata: { name: 'web', namespace } });
+  const making = own.create(PODS, { kind: 'Pod', metadata: { name: 'web', namespace } });
   const cleaning = own.deleteAll();
   await Promise.resolve();
   assert.deepEqual(calls, ['POST /api/v1/namespaces/team-a/pods']);
   stored.resolve({});
   await Promise.all([making, cleaning]);
   assert.equal(calls.at(-1), 'DELETE /api/v1/namespaces/team-a/pods/web');
-  const late = own.create(pods, { kind: 'Pod', metadata: { name: 'late', namespace } });
+  const late = own.create(PODS, { kind: 'Pod', metadata: { name: 'late', namespace } });
   await assert.rejects(late, /the run is over/);
 });

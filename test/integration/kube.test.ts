@@ -7,12 +7,12 @@ import { createClient, type Client } from '../../src/kube/client/client.ts';
 import { servedVersions } from '../../src/kube/client/discovery.ts';
 import { createEventRecorder } from '../../src/kube/events/recorder.ts';
 import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
+import { CONFIG_MAPS } from '../../src/kube/resource/core-v1.ts';
 import { decodeLines } from '../../src/kube/watch/line-decoder.ts';
 import { readWatchEvent } from '../../src/kube/watch/watch-event.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import {
-  CONFIG_MAPS,
   PATIENCE_MS,
   configMaps,
   delay,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What objects of the cluster hold of certificates, requests and anchors. */
 import type { ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
-import { byAge, type KubeObject } from '../../api/object/object.ts';
+import { byAge, type ConfigMap, type Secret } from '../../api/object/object.ts';
 import { selects } from '../../api/object/label-selector.ts';
 import type { Pod, PodVolume } from '../../api/object/pod.ts';
 import {
@@ -15,8 +15,8 @@ import type { Subject } from '../../explanations/explain.ts';
 import type { Material } from '../../inspecting/read-material.ts';
 import type { NamedBundle } from '../../inspecting/relations.ts';
 import type { Client } from '../../kube/client/client.ts';
-import { PODS } from '../../kube/client/eviction.ts';
 import { KubeError } from '../../kube/client/kube-error.ts';
+import { CONFIG_MAPS, PODS, SECRETS } from '../../kube/resource/core-v1.ts';
 import { resource } from '../../kube/resource/resource.ts';
 import { listPages } from '../../kube/watch/list-pages.ts';
 
@@ -29,19 +29,8 @@ export interface ObjectMaterials {
   readonly podIp?: string | undefined;
 }
 
-interface Secret extends KubeObject {
-  readonly data?: Readonly<Record<string, string>>;
-}
-
-interface ConfigMap extends KubeObject {
-  readonly data?: Readonly<Record<string, string>>;
-  readonly binaryData?: Readonly<Record<string, string>>;
-}
-
 const CSRS = resource(CSR_RESOURCE);
 const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
-const SECRETS = resource({ group: '', version: 'v1', plural: 'secrets' });
-const CONFIG_MAPS = resource({ group: '', version: 'v1', plural: 'configmaps' });
 
 type ObjectReader = (client: Client, subject: Subject) => Promise<ObjectMaterials>;
 

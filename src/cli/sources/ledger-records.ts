@@ -40,6 +40,8 @@ const FIELDS = [
   ...(['expiresIn', 'expiresAfter'] as const),
 ] as const;
 
+/** The logs of the ledger. */
+export const LOGS = resource({ ...LEDGER_API, plural: 'logs' });
 const RECORDS = resource({ ...LEDGER_API, plural: 'records' });
 const MOST_A_PAGE = 500;
 

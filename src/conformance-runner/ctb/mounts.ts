@@ -4,12 +4,12 @@ import { bundleName } from '../../api/object/cluster-trust-bundle.ts';
 import { MOUNTS, type Mount } from '../../conformance/ctb/snapshot.ts';
 import type { Operation } from '../../conformance/snapshot.ts';
 import { inParallel } from '../in-parallel.ts';
-import { PODS } from '../../kube/client/eviction.ts';
 import { podOf, readPod, runs, unschedulableText } from '../pods.ts';
 import { certificatesRule, coreRule, signerRule } from '../permissions.ts';
 import { StepSkipped, check, skipSteps, runStep } from '../steps.ts';
 import { createBundle, freshCertificate, type CtbRun } from './create-bundle.ts';
 import { runSignerName } from '../run.ts';
+import { PODS } from '../../kube/resource/core-v1.ts';
 
 /** As many as upstream's test. */
 const MANY = 150;

@@ -1,12 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Services for pods of the runner, where the profile says that leaves name them. */
 import type { RequestedLeaf } from '../../conformance/observed-request.ts';
-import { resource } from '../../kube/resource/resource.ts';
 import { coreRule } from '../permissions.ts';
 import { podName } from '../pods.ts';
 import type { Run } from '../run.ts';
-
-const SERVICES = resource({ group: '', version: 'v1', plural: 'services' });
+import { SERVICES } from '../../kube/resource/core-v1.ts';
 
 /** Services of the run, or why there are none. */
 export interface RunServices {

@@ -13,9 +13,9 @@ import {
 import type { Secret } from '../../api/object/object.ts';
 import { attempt, messageOf, SignerError } from '../../errors.ts';
 import { quote } from '../../quote.ts';
-import { resource } from '../../kube/resource/resource.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import type { Watched } from './watched.ts';
+import { SECRETS } from '../../kube/resource/core-v1.ts';
 
 /** What solvers need that is the same for all signers. */
 export type SolverSurroundings = Omit<
@@ -33,8 +33,6 @@ export type SolverLookup = (
   | { readonly solver: ChallengeSolver }
   | { readonly problem: { readonly reason: string; readonly message: string } }
   | undefined;
-
-const SECRETS = resource({ group: '', version: 'v1', plural: 'secrets' });
 
 /**
  * @param clusterCredentials - namespace of the credentials of AcmeClusterSigners

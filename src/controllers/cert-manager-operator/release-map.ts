@@ -1,23 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { RELEASE_KEY, releaseMapOf } from '../../api/operator/cert-manager-deployment.ts';
-import type { KubeObject } from '../../api/object/object.ts';
+import type { ConfigMap } from '../../api/object/object.ts';
 import { isRefusal, type Refusal } from '../../installing/desired.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { KubeError, ignoreNotFound } from '../../kube/client/kube-error.ts';
-import { resource } from '../../kube/resource/resource.ts';
+import { CONFIG_MAPS } from '../../kube/resource/core-v1.ts';
 import type { ManagedObject } from '../../reconciling/objects/managed-object.ts';
-
-const CONFIG_MAPS = resource({ group: '', version: 'v1', plural: 'configmaps' });
 
 /** The objects of a release file of that version, or why it is not taken. */
 export type AcceptRelease = (
   version: string,
   file: Uint8Array,
 ) => Promise<readonly ManagedObject[] | Refusal>;
-
-interface ConfigMap extends KubeObject {
-  readonly binaryData?: Readonly<Record<string, string>>;
-}
 
 interface ReleaseReaderInit {
   readonly client: Client;

@@ -2,9 +2,9 @@
 /** Signs what has grown, and publishes it in a ConfigMap. */
 import type { ConfigMap } from '../../api/object/object.ts';
 import { signedLogList, signHeads, type LedgerStore } from '../../ledger/index.ts';
-import { resource } from '../../kube/resource/resource.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import type { LogKey } from './log-key.ts';
+import { CONFIG_MAPS } from '../../kube/resource/core-v1.ts';
 
 /** The ConfigMap's name, in the namespace of the components; the manifests make it empty. */
 export const CHECKPOINTS = 'countersign-ledger-checkpoints';
@@ -15,8 +15,6 @@ const MERGE_PATCH = 'application/merge-patch+json';
 const LIST = 'logs';
 /** The last checkpoint of a log, `log-1`, and the last one that a witness has signed as well, with its lines: `cosigned-1`. */
 const OF_LOG = /^(?:log|cosigned)-[1-9]\d*$/;
-
-const CONFIG_MAPS = resource({ group: '', version: 'v1', plural: 'configmaps' });
 
 /** Where checkpoints come from and go to. */
 export interface CheckpointsInit {

@@ -5,7 +5,7 @@ import { crlConfigMapName } from '../../api/revocation/revocation.ts';
 import { secretOf, type ClusterSigner } from '../../api/signer/cluster-signer.ts';
 import { isNamespaced } from '../../api/signer/signer.ts';
 import { SignerError, attempt } from '../../errors.ts';
-import { resource } from '../../kube/resource/resource.ts';
+import { CONFIG_MAPS } from '../../kube/resource/core-v1.ts';
 import { createReflector } from '../../kube/watch/reflector.ts';
 import { createWatchSet } from '../../kube/watch/watch-set.ts';
 import { decodeCertificateList } from '../../pki/x509/certificate-list.ts';
@@ -32,7 +32,6 @@ export interface Lists {
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-const CONFIG_MAPS = resource({ group: '', version: 'v1', plural: 'configmaps' });
 const KEY = /^([0-9a-f]{64})\.crl$/;
 
 /** Watches the ConfigMaps of CRLs, each by its name. */

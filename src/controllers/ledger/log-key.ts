@@ -4,8 +4,8 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:cryp
 import type { Secret } from '../../api/object/object.ts';
 import { attempt, SignerError } from '../../errors.ts';
 import { noteSigner, type LedgerKeys } from '../../ledger/index.ts';
-import { resource } from '../../kube/resource/resource.ts';
 import type { Component } from '../../runtime/component/component.ts';
+import { SECRETS } from '../../kube/resource/core-v1.ts';
 
 /** The Secret's name, in the namespace of the components. */
 export const LOG_KEY_SECRET = 'countersign-ledger-key';
@@ -20,8 +20,6 @@ export interface LogKey {
   /** Ed25519, 32 bytes: of the key that signs now. */
   readonly publicKey: Uint8Array;
 }
-
-const SECRETS = resource({ group: '', version: 'v1', plural: 'secrets' });
 
 /**
  * Reads the keys, and makes the one that signs where there is none: the first one, or the next after an administrator has

@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** How far each target has got, so that the next process goes on there (ADR 0065). */
 import type { ConfigMap } from '../../api/object/object.ts';
-import { resource } from '../../kube/resource/resource.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import type { Outgoing } from './delivery/outbox.ts';
+import { CONFIG_MAPS } from '../../kube/resource/core-v1.ts';
 
 /** The ConfigMap's name, in the namespace of the components; the manifests make it empty. */
 export const CURSORS = 'countersign-notifier';
 
-const CONFIG_MAPS = resource({ group: '', version: 'v1', plural: 'configmaps' });
 const PREFIX = 'target.';
 
 /** How far one target has got. */

@@ -2,11 +2,10 @@
 /** Whether a pod whose certificate was not renewed is still there: most that have no successor belong to pods that are gone. */
 import type { KubeObject } from '../../api/object/object.ts';
 import { ignoreNotFound } from '../../kube/client/kube-error.ts';
-import { resource } from '../../kube/resource/resource.ts';
+import { PODS } from '../../kube/resource/core-v1.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import type { SeenRequest } from './events/seen-request.ts';
 
-const PODS = resource({ group: '', version: 'v1', plural: 'pods' });
 /** After a rollout thousands are due at once. */
 const MOST_LOOKS = 200;
 const ENDED = ['Succeeded', 'Failed'];

@@ -8,7 +8,7 @@ import {
   type WorkloadKind,
 } from '../../api/workload/workload.ts';
 import { messageOf, SignerError } from '../../errors.ts';
-import { PODS } from '../../kube/client/eviction.ts';
+import { PODS } from '../../kube/resource/core-v1.ts';
 import { resource } from '../../kube/resource/resource.ts';
 import {
   CERTIFICATES,

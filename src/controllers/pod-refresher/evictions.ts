@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isAlive, recreatingOwner, type Pod } from '../../api/object/pod.ts';
 import { formatTime } from '../../api/object/time.ts';
-import { evict, PODS } from '../../kube/client/eviction.ts';
+import { evict } from '../../kube/client/eviction.ts';
 import { ignoreNotFound } from '../../kube/client/kube-error.ts';
+import { PODS } from '../../kube/resource/core-v1.ts';
 import { evictionLeadOf } from '../../refreshing/opt-in.ts';
 import type { EndangeredPod } from '../../refreshing/pod-certificates.ts';
 import type { Component } from '../../runtime/component/component.ts';

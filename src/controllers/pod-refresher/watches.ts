@@ -17,6 +17,7 @@ import {
 import type { ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
 import type { KubeObject, Secret } from '../../api/object/object.ts';
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
+import { NAMESPACES, SECRETS } from '../../kube/resource/core-v1.ts';
 import { resource, type Resource } from '../../kube/resource/resource.ts';
 import type { StoredObject } from '../../kube/resource/object.ts';
 import { createReflector, type Reflector, type ReflectorInit } from '../../kube/watch/reflector.ts';
@@ -27,8 +28,6 @@ import { createApiDiscovery } from '../../runtime/component/api-discovery.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { reducedNamespace, reducedPodRequest, reducedRequest, reducedWorkload } from './reduced.ts';
 
-const NAMESPACES = resource({ group: '', version: 'v1', plural: 'namespaces' });
-const SECRETS = resource({ group: '', version: 'v1', plural: 'secrets' });
 const BUDGETS = resource(DISRUPTION_BUDGET_RESOURCE);
 const CERTIFICATES = resource(CERTIFICATE_RESOURCE);
 const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);

@@ -3,12 +3,9 @@ import type { ConfigMap } from '../../api/object/object.ts';
 import { TRUST_KEY, TRUST_STORE_KEY } from '../../api/object/trust-config-map.ts';
 import { SIGNER_NAME } from '../../api/signer/grant.ts';
 import { SignerError } from '../../errors.ts';
-import { resource } from '../../kube/resource/resource.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import type { TargetChange } from './decide.ts';
-
-/** The API resource of ConfigMaps. */
-export const CONFIG_MAPS = resource({ group: '', version: 'v1', plural: 'configmaps' });
+import { CONFIG_MAPS } from '../../kube/resource/core-v1.ts';
 
 /** Of server-side apply, and of every other write. */
 export const FIELD_MANAGER = 'countersign-trust-distributor';

@@ -8,8 +8,8 @@ import {
   trustConfigMapName,
 } from '../../api/object/trust-config-map.ts';
 import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
+import { CONFIG_MAPS, NAMESPACES } from '../../kube/resource/core-v1.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
-import { resource } from '../../kube/resource/resource.ts';
 import { createReflector, type Reflector } from '../../kube/watch/reflector.ts';
 import { createWatchSet, type WatchSet } from '../../kube/watch/watch-set.ts';
 import { runLoop, type ReconcileResult } from '../../kube/workqueue/run-loop.ts';
@@ -20,7 +20,7 @@ import { reportRetry } from '../../runtime/requests/error-outcome.ts';
 import { createClusterSigners } from '../../runtime/signers/cluster-signers.ts';
 import type { Signers } from '../../runtime/signers/signer-set.ts';
 import type { CaBundleTarget } from '../../api/object/ca-bundle-target.ts';
-import { CONFIG_MAPS, act } from './act.ts';
+import { act } from './act.ts';
 import { createCaBundleTargets, type CaBundleTargets, type Publications } from './ca-bundles.ts';
 import { decide, wantedText, type TargetChange } from './decide.ts';
 import type { PublishedBundle } from '../../rotation/retained-anchors.ts';
@@ -29,7 +29,6 @@ import { createTrustStores, type TrustStores } from './trust-stores.ts';
 import { permissions } from './permissions.ts';
 import { createSignerTrustTargets } from './signer-trust.ts';
 
-const NAMESPACES = resource({ group: '', version: 'v1', plural: 'namespaces' });
 /** Few bundles, and as many namespaces as opt in. */
 const TARGET_WORKERS = 4;
 

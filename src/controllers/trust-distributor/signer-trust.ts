@@ -3,6 +3,7 @@ import type { ConfigMap, KubeObject } from '../../api/object/object.ts';
 import { SIGNER_TRUST } from '../../api/signer/signer.ts';
 import { SIGNER_NAME } from '../../api/signer/grant.ts';
 import { permissionText } from '../../kube/client/access-review.ts';
+import { CONFIG_MAPS } from '../../kube/resource/core-v1.ts';
 import { createReflector, type Reflector } from '../../kube/watch/reflector.ts';
 import { createWatchSet, type WatchSet } from '../../kube/watch/watch-set.ts';
 import { runLoop, type ReconcileResult } from '../../kube/workqueue/run-loop.ts';
@@ -10,7 +11,7 @@ import type { Component } from '../../runtime/component/component.ts';
 import { reportRetry } from '../../runtime/requests/error-outcome.ts';
 import { createNamespacedSigners } from '../../runtime/signers/namespaced-signers.ts';
 import type { Signers } from '../../runtime/signers/signer-set.ts';
-import { CONFIG_MAPS, FIELD_MANAGER, deleteConfigMap } from './act.ts';
+import { FIELD_MANAGER, deleteConfigMap } from './act.ts';
 import {
   decideSignerTrust,
   type SignerTrust,

@@ -9,13 +9,10 @@ import { readsPods } from '../../api/signer/cluster-signer.ts';
 import type { PodEvidence } from '../../controllers/pcr-issuer/evidence/evidence.ts';
 import { messageOf } from '../../errors.ts';
 import type { Client } from '../../kube/client/client.ts';
-import { PODS } from '../../kube/client/eviction.ts';
 import { KubeError, ignoreNotFound } from '../../kube/client/kube-error.ts';
-import { resource } from '../../kube/resource/resource.ts';
+import { PODS, SERVICES } from '../../kube/resource/core-v1.ts';
 import { listPages } from '../../kube/watch/list-pages.ts';
 import type { SignerView } from '../signer-view.ts';
-
-const SERVICES = resource({ group: '', version: 'v1', plural: 'services' });
 
 /**
  * Reads what the names of a request that waits are proven by, with the user's permissions.

@@ -1,10 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Client } from './client.ts';
 import { KubeError, type Status } from './kube-error.ts';
-import { resource } from '../resource/resource.ts';
-
-/** Pods (v1). */
-export const PODS = resource({ group: '', version: 'v1', plural: 'pods' });
+import { PODS } from '../resource/core-v1.ts';
 
 /** One pod by its UID: never another that has its name. */
 export interface EvictionTarget {

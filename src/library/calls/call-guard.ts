@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SIGNER_NAME, isGranted } from '../../api/signer/grant.ts';
 import type { Secret } from '../../api/object/object.ts';
-import { SECRETS } from '../../runtime/ca/secret-watches.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
 import { IssuerError } from '../errors.ts';
 import type { Context, Issuer, SecretData } from '../issuer.ts';
 import { createCallTimeout } from './call-timeout.ts';
 import { ignoreNotFound } from '../../kube/client/kube-error.ts';
+import { SECRETS } from '../../kube/resource/core-v1.ts';
 
 /** What the calls of an author's functions need. */
 export interface CallGuardInit<Config> {

@@ -3,8 +3,8 @@ import type { AuthorityStatus, ClusterSigner } from '../../api/signer/cluster-si
 import { isAlive, countPodCertificates, type Pod } from '../../api/object/pod.ts';
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 import type { Client } from '../../kube/client/client.ts';
-import { PODS } from '../../kube/client/eviction.ts';
 import { KubeError } from '../../kube/client/kube-error.ts';
+import { PODS } from '../../kube/resource/core-v1.ts';
 import { listPages } from '../../kube/watch/list-pages.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import { affectedPods, type AffectedPod } from './affected-pods.ts';

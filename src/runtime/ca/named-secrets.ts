@@ -2,10 +2,10 @@
 import { keyOf, type Secret } from '../../api/object/object.ts';
 import type { SecretReference } from '../../api/signer/cluster-signer.ts';
 import { permissionText } from '../../kube/client/access-review.ts';
+import { SECRETS } from '../../kube/resource/core-v1.ts';
 import { createReflector } from '../../kube/watch/reflector.ts';
 import { createWatchSet } from '../../kube/watch/watch-set.ts';
 import type { Component } from '../component/component.ts';
-import { SECRETS } from './secret-watches.ts';
 
 /** A Secret by the name that an object gives: it, or why there is none yet. */
 export type FoundSecret =

@@ -3,13 +3,10 @@ import { secretOf, type ClusterSigner } from '../../api/signer/cluster-signer.ts
 import { keyOf, type Secret } from '../../api/object/object.ts';
 import { isNamespaced } from '../../api/signer/signer.ts';
 import { permissionText } from '../../kube/client/access-review.ts';
+import { SECRETS } from '../../kube/resource/core-v1.ts';
 import { createReflector, type Reflector } from '../../kube/watch/reflector.ts';
-import { resource } from '../../kube/resource/resource.ts';
 import { createWatchSet, type WatchSet } from '../../kube/watch/watch-set.ts';
 import type { Component } from '../component/component.ts';
-
-/** The API resource of Secrets. */
-export const SECRETS = resource({ group: '', version: 'v1', plural: 'secrets' });
 
 /** The CA Secrets of signers, each watched by its name. */
 export interface SecretWatches {

@@ -6,7 +6,7 @@
  */
 import { parseArgs } from 'node:util';
 import type { ConfigMap } from '../../../src/api/object/object.ts';
-import { resource } from '../../../src/kube/resource/resource.ts';
+import { CONFIG_MAPS } from '../../../src/kube/resource/core-v1.ts';
 import { until } from '../../cluster/until.ts';
 import { SYSTEM_NAMESPACE } from '../../support/cluster/installation.ts';
 import { getSigner } from '../../support/cluster/fixture.ts';
@@ -27,7 +27,7 @@ import { ledgerTimetable } from './timetable.ts';
 const HEALING_MS = 240_000;
 const LINE_MS = 10_000;
 
-const CHECKPOINTS = resource({ group: '', version: 'v1', plural: 'configmaps' }).object({
+const CHECKPOINTS = CONFIG_MAPS.object({
   namespace: SYSTEM_NAMESPACE,
   name: 'countersign-ledger-checkpoints',
 });

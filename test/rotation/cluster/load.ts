@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client } from '../../../src/kube/client/client.ts';
-import { resource } from '../../../src/kube/resource/resource.ts';
 import { RESOURCES } from '../../faults/lab/wanted.ts';
 import { podObject } from '../../support/cluster/pods.ts';
 import { requestPem } from '../../support/cluster/requests/csr.ts';
 import { ignoreNotFound } from '../../../src/kube/client/kube-error.ts';
+import { PODS } from '../../../src/kube/resource/core-v1.ts';
 
 export const NAMESPACE = 'team-a';
-const PODS = resource({ group: '', version: 'v1', plural: 'pods' });
 /** Kubelets hold 110 pods each; the eldest that run are deleted. */
 const MOST_PODS = 60;
 

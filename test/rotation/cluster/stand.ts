@@ -5,7 +5,7 @@ import type { AuthorityStatus, ClusterSigner } from '../../../src/api/signer/clu
 import type { Secret } from '../../../src/api/object/object.ts';
 import { createClient, type Client } from '../../../src/kube/client/client.ts';
 import { loadConnection } from '../../../src/kube/client/kubeconfig.ts';
-import { SECRETS } from '../../../src/runtime/ca/secret-watches.ts';
+import { SECRETS } from '../../../src/kube/resource/core-v1.ts';
 import { CLUSTER_SIGNERS } from '../../../src/runtime/signers/cluster-signers.ts';
 import { startCluster, type Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';

@@ -2,8 +2,8 @@
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
 import type { Client, RequestInit } from '../../../src/kube/client/client.ts';
+import { CONFIG_MAPS } from '../../../src/kube/resource/core-v1.ts';
 import { createReflector, type Reflector } from '../../../src/kube/watch/reflector.ts';
-import { resource } from '../../../src/kube/resource/resource.ts';
 import type { Delay, Random } from '../../../src/ports.ts';
 import { until } from '../../cluster/until.ts';
 import { recordedLog } from '../component/recorded-log.ts';
@@ -33,7 +33,6 @@ export interface Watched {
   readonly tells: (what: string, times?: number) => Promise<void>;
 }
 
-export const CONFIG_MAPS = resource({ group: '', version: 'v1', plural: 'configmaps' });
 export const PATIENCE_MS = 60_000;
 export const random: Random = (size) => randomBytes(size);
 export const delay: Delay = async (ms, signal) => {

@@ -10,6 +10,7 @@ import { SIGNER_NAME } from '../../../api/signer/grant.ts';
 import { SignerError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { KubeError } from '../../../kube/client/kube-error.ts';
+import { SECRETS } from '../../../kube/resource/core-v1.ts';
 import { resource } from '../../../kube/resource/resource.ts';
 import { generatePrivateKey } from '../../../pki/keys/private-key.ts';
 import { structuredText, type Output } from '../../../operations/report.ts';
@@ -23,8 +24,6 @@ export interface AccountKeyOptions extends UserOptions {
   readonly secretNamespace: string;
   readonly output: Output | 'name';
 }
-
-const SECRETS = resource({ group: '', version: 'v1', plural: 'secrets' });
 
 /**
  * Makes the Secret with the account key of a signer. A Secret that is there is never written: its key may have an account.

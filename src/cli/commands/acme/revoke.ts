@@ -10,6 +10,7 @@ import {
 import { SignerError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { KubeError } from '../../../kube/client/kube-error.ts';
+import { PODS, SECRETS } from '../../../kube/resource/core-v1.ts';
 import { resource } from '../../../kube/resource/resource.ts';
 import { listPages } from '../../../kube/watch/list-pages.ts';
 import { readCertificates } from '../../../pki/x509/certificate.ts';
@@ -29,8 +30,6 @@ const REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
 const CERTIFICATES = resource({
   ...{ group: CERT_MANAGER_GROUP, version: CERT_MANAGER_VERSION, plural: 'certificates' },
 });
-const SECRETS = resource({ group: '', version: 'v1', plural: 'secrets' });
-const PODS = resource({ group: '', version: 'v1', plural: 'pods' });
 const EXIT_REFUSED = 3;
 
 /**

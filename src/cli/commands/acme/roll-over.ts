@@ -15,6 +15,7 @@ import { nextThumbprintOf } from '../../../controllers/authority/account-keys/de
 import { writeAccountKey } from '../../../controllers/authority/account-keys/write.ts';
 import { SignerError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
+import { SECRETS } from '../../../kube/resource/core-v1.ts';
 import { resource, type Resource } from '../../../kube/resource/resource.ts';
 import { annotationTime } from '../../../operations/change-plan.ts';
 import { structuredText, type Output } from '../../../operations/report.ts';
@@ -51,7 +52,6 @@ const KINDS: ReadonlyMap<string, Resource> = new Map([
   ['acmeclustersigner', resource(ACME_CLUSTER_SIGNERS)],
   ['acmesigner', resource(ACME_SIGNERS)],
 ]);
-const SECRETS = resource({ group: '', version: 'v1', plural: 'secrets' });
 const EXIT_REFUSED = 3;
 /** The component acme needs some calls of the ACME server; a server that limits it may ask for more. */
 const LOOKS = 120;

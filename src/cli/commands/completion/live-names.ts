@@ -7,6 +7,7 @@ import { CSR_RESOURCE } from '../../../api/request/csr.ts';
 import { ORDERS } from '../../../api/acme/index.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { contextNames } from '../../../kube/client/kubeconfig.ts';
+import { CONFIG_MAPS, NAMESPACES, PODS, SECRETS } from '../../../kube/resource/core-v1.ts';
 import { resource, type Resource } from '../../../kube/resource/resource.ts';
 import { CLUSTER_SIGNERS } from '../../../runtime/signers/cluster-signers.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
@@ -21,14 +22,12 @@ interface NamedItem {
   readonly metadata: { readonly name: string };
 }
 
-const core = (plural: string): Resource => resource({ group: '', version: 'v1', plural });
-
 type Finder = (client: Client) => Resource | Promise<Resource>;
 
 const RESOURCES: ReadonlyMap<string, Finder> = new Map<string, Finder>([
-  ['pod', () => core('pods')],
-  ['secret', () => core('secrets')],
-  ['configmap', () => core('configmaps')],
+  ['pod', () => PODS],
+  ['secret', () => SECRETS],
+  ['configmap', () => CONFIG_MAPS],
   ['csr', () => resource(CSR_RESOURCE)],
   ['pcr', async (client) => (await certificatesResources(client, 'podcertificaterequests'))[0]],
   ['ctb', async (client) => (await certificatesResources(client, 'clustertrustbundles'))[0]],
@@ -70,7 +69,7 @@ export function liveNames(words: readonly string[]): LiveNames {
       if (find === undefined) return [];
       return names(list(find, NAMESPACED.has(kind) ? namespace : undefined, METADATA_ONLY));
     },
-    namespaces: () => names(list(() => core('namespaces'), undefined, METADATA_ONLY)),
+    namespaces: () => names(list(() => NAMESPACES, undefined, METADATA_ONLY)),
     clusterSigners: () => names(list(() => CLUSTER_SIGNERS, undefined, METADATA_ONLY)),
     signerNames: async () => {
       const signers = await list<ClusterSigner>(() => CLUSTER_SIGNERS);

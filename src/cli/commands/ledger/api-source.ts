@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What a check of a ledger reads, through the API server. */
-import { LEDGER_API } from '../../../api/signer/own-tls.ts';
 import type { CheckpointPage, LogObject } from '../../../controllers/ledger/api/logs.ts';
 import {
   idOfName,
@@ -9,7 +8,6 @@ import {
 } from '../../../controllers/ledger/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { KubeError } from '../../../kube/client/kube-error.ts';
-import { resource } from '../../../kube/resource/resource.ts';
 import {
   bodyBytes,
   ENTRIES_LEVEL,
@@ -25,9 +23,7 @@ import {
   type TileRequest,
   type VerifySource,
 } from '../../../ledger/index.ts';
-import { pagesOf, readable } from '../../sources/ledger-records.ts';
-
-const LOGS = resource({ ...LEDGER_API, plural: 'logs' });
+import { LOGS, pagesOf, readable } from '../../sources/ledger-records.ts';
 
 /**
  * Reads all that there is when this is called. What is appended meanwhile is no part of it.

@@ -1,19 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { LogObject } from '../../../controllers/ledger/api/logs.ts';
-import { LEDGER_API } from '../../../api/signer/own-tls.ts';
-import { resource } from '../../../kube/resource/resource.ts';
 import { structuredText, type Output } from '../../../operations/report.ts';
 import { printable } from '../../../quote.ts';
 import { printDocument, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
-import { readable } from '../../sources/ledger-records.ts';
+import { LOGS, readable } from '../../sources/ledger-records.ts';
 
 /** Flags of `countersign ledger keys`. */
 export interface KeysOptions extends UserOptions {
   readonly output: Output;
 }
-
-const LOGS = resource({ ...LEDGER_API, plural: 'logs' });
 
 /**
  * Runs `countersign ledger keys`: prints the verifier key of each log, the one that is appended to last. Whoever verifies

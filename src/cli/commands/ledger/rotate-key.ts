@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import { WORKLOAD_RESOURCES } from '../../../api/workload/workload.ts';
 import { LOG_KEY_SECRET } from '../../../controllers/ledger/log-key.ts';
 import { SignerError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { KubeError } from '../../../kube/client/kube-error.ts';
+import { SECRETS } from '../../../kube/resource/core-v1.ts';
 import { resource } from '../../../kube/resource/resource.ts';
 import { structuredText, type Output } from '../../../operations/report.ts';
 import { printDocument, printProgress, printText } from '../../terminal.ts';
@@ -17,8 +19,7 @@ export interface RotateKeyOptions extends UserOptions {
   readonly output: Output;
 }
 
-const SECRETS = resource({ group: '', version: 'v1', plural: 'secrets' });
-const DEPLOYMENTS = resource({ group: 'apps', version: 'v1', plural: 'deployments' });
+const DEPLOYMENTS = resource(WORKLOAD_RESOURCES.Deployment);
 const DEPLOYMENT = 'countersign-ledger';
 /** As kubectl rollout restart writes it. */
 const RESTARTED = 'kubectl.kubernetes.io/restartedAt';

@@ -2,6 +2,7 @@
 import { Command, CommanderError } from 'commander';
 import { addImageOptions, type OperatorFlags } from '../../../app/component-options.ts';
 import { DEFAULT_SECRET_NAMESPACE } from '../../../api/signer/own-tls.ts';
+import { WORKLOAD_RESOURCES } from '../../../api/workload/workload.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { ignoreNotFound } from '../../../kube/client/kube-error.ts';
 import { resource } from '../../../kube/resource/resource.ts';
@@ -11,7 +12,7 @@ export interface InstalledFlags extends OperatorFlags {
   readonly secretNamespace: string;
 }
 
-const DEPLOYMENTS = resource({ group: 'apps', version: 'v1', plural: 'deployments' });
+const DEPLOYMENTS = resource(WORKLOAD_RESOURCES.Deployment);
 /** As `countersign rbac --operator` names it. */
 const NAME = 'countersign-operator';
 

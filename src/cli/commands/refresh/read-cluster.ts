@@ -21,6 +21,7 @@ import {
 import { certificatesResources } from '../../../app/certificates-resources.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { ignoreNotFound } from '../../../kube/client/kube-error.ts';
+import { NAMESPACES } from '../../../kube/resource/core-v1.ts';
 import { resource, type Resource } from '../../../kube/resource/resource.ts';
 import type { ClusterView } from '../../../refreshing/cluster-view.ts';
 import { issuedRequest } from '../../../refreshing/leaf.ts';
@@ -28,7 +29,6 @@ import { issuedRequest } from '../../../refreshing/leaf.ts';
 /** Objects of a page. */
 const PAGE = 500;
 
-const NAMESPACES = resource({ group: '', version: 'v1', plural: 'namespaces' });
 const BUDGETS = resource(DISRUPTION_BUDGET_RESOURCE);
 const CERTIFICATES = resource(CERTIFICATE_RESOURCE);
 const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);

@@ -7,8 +7,8 @@ import { SIGNER_NAME } from '../../../api/signer/grant.ts';
 import { ACTIVATED_AT, NEXT_KEY, ROTATE_AT } from '../../../api/signer/rotation-annotations.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { KubeError } from '../../../kube/client/kube-error.ts';
+import { SECRETS } from '../../../kube/resource/core-v1.ts';
 import { generatePrivateKey } from '../../../pki/keys/private-key.ts';
-import { SECRETS } from '../../../runtime/ca/secret-watches.ts';
 import { JSON_PATCH, secretPatch } from '../apply/secret-patch.ts';
 import type { AccountKeyStep } from './decide.ts';
 

@@ -16,6 +16,7 @@ import { SignerError, attempt } from '../../../errors.ts';
 import { CA_BACKDATE_SECONDS } from '../../../issuance/ca-certificate.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { KubeError } from '../../../kube/client/kube-error.ts';
+import { SECRETS } from '../../../kube/resource/core-v1.ts';
 import {
   decodeCertificate,
   fingerprint,
@@ -28,7 +29,6 @@ import { distrustedCas } from '../../../rotation/distrusted-cas.ts';
 import type { RotationStep } from '../../../rotation/next-step.ts';
 import { hasRoomForCross } from '../../../rotation/trust-memory.ts';
 import { readAnchors } from '../../../pki/x509/trust-bundle.ts';
-import { SECRETS } from '../../../runtime/ca/secret-watches.ts';
 import {
   intoNext,
   intoTls,

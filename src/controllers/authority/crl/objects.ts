@@ -7,13 +7,13 @@ import {
   type Revocation,
 } from '../../../api/revocation/revocation.ts';
 import { SignerError, attempt } from '../../../errors.ts';
+import { CONFIG_MAPS } from '../../../kube/resource/core-v1.ts';
 import { createReflector, type Reflector } from '../../../kube/watch/reflector.ts';
 import { resource } from '../../../kube/resource/resource.ts';
 import { createWatchSet, type WatchSet } from '../../../kube/watch/watch-set.ts';
 import { crlConfigMapName } from '../../../api/revocation/revocation.ts';
 import type { CrlConfigMap } from '../../../revocation/published.ts';
 import type { Component } from '../../../runtime/component/component.ts';
-import { CONFIG_MAPS } from '../own-tls/write.ts';
 
 /** The paths of Revocations. */
 export const REVOCATION_PATHS = resource(REVOCATIONS);

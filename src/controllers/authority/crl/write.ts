@@ -6,6 +6,7 @@ import {
   type RevocationStatus,
 } from '../../../api/revocation/revocation.ts';
 import type { Client } from '../../../kube/client/client.ts';
+import { CONFIG_MAPS } from '../../../kube/resource/core-v1.ts';
 import { decodeCertificateList, type CertificateList } from '../../../pki/x509/certificate-list.ts';
 import { encodeTbsList } from '../../../revocation/encode-list.ts';
 import type { NextList } from '../../../revocation/next-list.ts';
@@ -14,7 +15,6 @@ import { endsKey, listKey, writeEnds, type CrlConfigMap } from '../../../revocat
 import type { Authority } from '../../../authorities/contract.ts';
 import { SignerError } from '../../../errors.ts';
 import { ownLabels } from '../apply/managed-secret.ts';
-import { CONFIG_MAPS } from '../own-tls/write.ts';
 import { REVOCATION_PATHS } from './objects.ts';
 
 /** A CRL that was signed, and is not published yet. */

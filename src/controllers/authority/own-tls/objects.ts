@@ -6,14 +6,13 @@ import {
   OWN_TLS_CONFIG_MAP,
   ownTlsSecret,
 } from '../../../api/signer/own-tls.ts';
+import { CONFIG_MAPS, SECRETS } from '../../../kube/resource/core-v1.ts';
 import { createReflector, type Reflector } from '../../../kube/watch/reflector.ts';
 import { createWatchSet, type WatchSet } from '../../../kube/watch/watch-set.ts';
-import { SECRETS } from '../../../runtime/ca/secret-watches.ts';
 import type { Component } from '../../../runtime/component/component.ts';
 import type { ObservedSecret } from '../decide/inspect.ts';
 import { API_SERVICES, type ApiService } from './api-service.ts';
 import type { ConfigMapLook } from './decide-bundle.ts';
-import { CONFIG_MAPS } from './write.ts';
 
 /** The Secrets of our own ports, the ConfigMap with their CA, and the ledger's APIService, each watched by its name. */
 export interface OwnTlsObjects {

@@ -5,15 +5,12 @@ import { formatDuration } from '../../../api/object/duration.ts';
 import type { ConfigMap, Secret } from '../../../api/object/object.ts';
 import { DURATION } from '../../../api/signer/rotation-annotations.ts';
 import type { Client } from '../../../kube/client/client.ts';
-import { resource } from '../../../kube/resource/resource.ts';
+import { CONFIG_MAPS, SECRETS } from '../../../kube/resource/core-v1.ts';
 import type { DesiredLeaf } from '../../../rotation/leaf-renewal.ts';
-import { SECRETS } from '../../../runtime/ca/secret-watches.ts';
 import { writerLabels } from '../apply/managed-secret.ts';
 import { JSON_PATCH, objectPatch, secretPatch } from '../apply/secret-patch.ts';
 import { ANCHORS_KEY, type BundlePlan } from './decide-bundle.ts';
 import type { NewLeaf } from './issue.ts';
-
-export const CONFIG_MAPS = resource({ group: '', version: 'v1', plural: 'configmaps' });
 
 export interface WriteInit {
   readonly client: Client;

@@ -2,7 +2,7 @@
 /** Reads by what the API server is known. */
 import type { ConfigMap } from '../../../api/object/object.ts';
 import { messageOf } from '../../../errors.ts';
-import { resource } from '../../../kube/resource/resource.ts';
+import { CONFIG_MAPS } from '../../../kube/resource/core-v1.ts';
 import type { Component } from '../../../runtime/component/component.ts';
 import { frontProxyOf, type FrontProxy } from './front-proxy.ts';
 
@@ -13,7 +13,7 @@ export const FRONT_PROXY = { namespace: 'kube-system', name: 'extension-apiserve
 const REREAD_MILLISECONDS = 60_000;
 const RETRY_MILLISECONDS = 5_000;
 
-const PATH = resource({ group: '', version: 'v1', plural: 'configmaps' }).object(FRONT_PROXY);
+const PATH = CONFIG_MAPS.object(FRONT_PROXY);
 
 /** What the ConfigMap says now. */
 export interface FrontProxySource {

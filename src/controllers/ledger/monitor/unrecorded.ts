@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What the monitor has found, in a ConfigMap: it stays when the object that had the certificate is gone. */
 import type { ConfigMap } from '../../../api/object/object.ts';
-import { resource } from '../../../kube/resource/resource.ts';
 import type { Component } from '../../../runtime/component/component.ts';
+import { CONFIG_MAPS } from '../../../kube/resource/core-v1.ts';
 
 /** The ConfigMap's name, in the namespace of the components; the manifests make it empty. */
 export const FINDINGS = 'countersign-ledger-findings';
-
-const CONFIG_MAPS = resource({ group: '', version: 'v1', plural: 'configmaps' });
 
 /** One certificate without a record. */
 export interface UnrecordedCertificate {

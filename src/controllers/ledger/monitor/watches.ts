@@ -2,6 +2,7 @@
 /** What the monitor watches: requests of three kinds, Secrets that an administrator names, and what is uploaded. */
 import { CERTIFICATE_REQUEST_RESOURCE } from '../../../api/request/certificate-request.ts';
 import { CSR_RESOURCE } from '../../../api/request/csr.ts';
+import { CONFIG_MAPS, SECRETS } from '../../../kube/resource/core-v1.ts';
 import { resource, type Resource } from '../../../kube/resource/resource.ts';
 import { createReflector, type Reflector } from '../../../kube/watch/reflector.ts';
 import { createWatchSet } from '../../../kube/watch/watch-set.ts';
@@ -14,8 +15,6 @@ export const UPLOADS = 'countersign-ledger-uploads';
 
 const CSRS = resource(CSR_RESOURCE);
 const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
-const SECRETS = resource({ group: '', version: 'v1', plural: 'secrets' });
-const CONFIG_MAPS = resource({ group: '', version: 'v1', plural: 'configmaps' });
 
 /** What is watched. */
 export interface MonitorWatchesInit {

@@ -9,11 +9,9 @@ import { isHeadless, selectsLabels, type Service } from '../../../api/object/ser
 import { SignerError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { ignoreNotFound } from '../../../kube/client/kube-error.ts';
-import { resource, type Resource } from '../../../kube/resource/resource.ts';
+import { PODS, SERVICES } from '../../../kube/resource/core-v1.ts';
+import type { Resource } from '../../../kube/resource/resource.ts';
 import { labelsText, type Proof } from './evidence.ts';
-
-const PODS = resource({ group: '', version: 'v1', plural: 'pods' });
-export const SERVICES = resource({ group: '', version: 'v1', plural: 'services' });
 
 /**
  * Looks once more, at the API server and not at a cache, whether the pod and the Services of a leaf are those that it was

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Service } from '../../../api/object/service.ts';
+import { SERVICES } from '../../../kube/resource/core-v1.ts';
 import { createReflector, type Reflector } from '../../../kube/watch/reflector.ts';
 import { createWatchSet } from '../../../kube/watch/watch-set.ts';
 import type { Component } from '../../../runtime/component/component.ts';
-import { SERVICES } from './confirm.ts';
 
 /** Who is told of Services. */
 export interface ServiceListener {
