@@ -20,7 +20,7 @@ import { startComponent, type ComponentProcess } from '../support/cluster/compon
 import { countersign } from '../support/cluster/countersign.ts';
 import { componentKubeconfig } from '../support/cluster/installation.ts';
 import { createCsr, waitForCertificate } from '../support/cluster/requests/csr.ts';
-import { roleWithout } from '../support/cluster/role-without.ts';
+import { roleWithout } from '../support/cluster/roles.ts';
 import { prepareStepCa, type StepCa } from '../stepca/server.ts';
 import { startPebble, type Pebble } from './pebble.ts';
 

@@ -8,7 +8,6 @@ import type { AddressInfo } from 'node:net';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { parseAllDocuments } from 'yaml';
 import { DEMO } from '../../build/demo-installation.ts';
 import { renderRbac } from '../../src/manifests/render.ts';
 import { readAnchors } from '../../src/pki/x509/trust-bundle.ts';
@@ -18,7 +17,7 @@ import { applyText } from '../support/cluster/apply.ts';
 import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
 import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import { componentKubeconfig } from '../support/cluster/installation.ts';
-import type { GrantedVerb } from '../support/cluster/roles.ts';
+import { eachRuleIsNeeded, rolesIn } from '../support/cluster/without-rule.ts';
 import type { Link } from '../support/pki/chain.ts';
 import { keyOf, pemOf, spiffeCa, svidOf } from '../support/spiffe/certificates.ts';
 
@@ -248,36 +247,7 @@ test('while the endpoint is away the bundle stays until its bound, and is then d
   await holds(WEB, [first, second], '10');
 });
 
-const roles = parseAllDocuments(roleText ?? '')
-  .map((document) => document.toJS() as GrantedVerb['role'])
-  .filter(({ rules }) => rules !== undefined);
-
-for (const role of roles) {
-  for (const { verbs, resources } of role.rules ?? []) {
-    const [resource = ''] = resources;
-    // Kubernetes grants these reads to every ServiceAccount.
-    if (resource === 'clustertrustbundles' && verbs.includes('list')) continue;
-    test(`without ${verbs.join()} on ${resources.join()} (${role.kind}) it is not ready, names each verb, and heals`, async () => {
-      const isOther = (each: {
-        readonly resources: readonly string[];
-        readonly verbs: readonly string[];
-      }): boolean =>
-        each.resources.join() !== resources.join() || each.verbs.join() !== verbs.join();
-      await replace({ ...role, rules: role.rules?.filter(isOther) });
-      await until('it says what is missing', WAIT_MS, async () => {
-        const { status, text } = await federation.readyz();
-        const isNamed = (verb: string): boolean =>
-          text
-            .split('\n')
-            .some((line) => line.includes(`lacks: ${verb} `) && line.includes(resource));
-        return status === 503 && verbs.every(isNamed);
-      });
-      await replace(role);
-      await federation.ready(WAIT_MS);
-    });
-  }
-}
-
-async function replace(role: object): Promise<void> {
-  await fixture.cluster.kubectl(['replace', '-f', '-'], { input: JSON.stringify(role) });
-}
+eachRuleIsNeeded('federation', rolesIn(roleText ?? ''), () => ({
+  cluster: fixture.cluster,
+  component: federation,
+}));

@@ -19,6 +19,7 @@ import { startComponent, type ComponentProcess } from '../support/cluster/compon
 import { getSigner, startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import { componentKubeconfig } from '../support/cluster/installation.ts';
 import { allowRequesters, createCsr } from '../support/cluster/requests/csr.ts';
+import { eachRuleIsNeeded, rolesIn } from '../support/cluster/without-rule.ts';
 import { tlsCertificate } from '../support/pki/tls-certificate.ts';
 
 const WAIT_MS = 120_000;
@@ -71,6 +72,9 @@ async function receiver(): Promise<Receiver> {
   await found.open();
   return found;
 }
+
+const roleText =
+  renderRbac({ ...DEMO, optionalComponents: ['notifier'] }).get('notifier.yaml') ?? '';
 
 let fixture: Fixture;
 let directory: string;
@@ -146,8 +150,7 @@ before(async () => {
   directory = await mkdtemp(join(tmpdir(), 'notifier-'));
   for (const name of ['ops', 'other']) await writeFile(join(directory, name), `${SECRET}\n`);
   await writeFile(join(directory, 'ca.crt'), tls.cert);
-  const roles = renderRbac({ ...DEMO, optionalComponents: ['notifier'] });
-  await applyText(fixture.cluster, roles.get('notifier.yaml') ?? '');
+  await applyText(fixture.cluster, roleText);
   await kubectl('create', 'configmap', 'countersign-notifier', '-n', 'countersign-system');
   ops = await receiver();
   other = await receiver();
@@ -236,6 +239,11 @@ test('what was not delivered when the process was killed is told by the next, an
   assert.equal(ops.seen.filter((id) => id === first).length, 1);
   assert.equal(other.seen.filter((id) => id === second).length, 1);
 });
+
+eachRuleIsNeeded('notifier', rolesIn(roleText), () => ({
+  cluster: fixture.cluster,
+  component: notifier,
+}));
 
 test('410 ends a target, and no other', async () => {
   ops.status = 410;

@@ -5,7 +5,6 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { request } from 'node:https';
 import { json } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
-import { parseAllDocuments } from 'yaml';
 import { DEMO } from '../../build/demo-installation.ts';
 import { renderRbac } from '../../src/manifests/render.ts';
 import { until } from '../cluster/until.ts';
@@ -13,7 +12,7 @@ import { applyText } from '../support/cluster/apply.ts';
 import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
 import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import { componentKubeconfig } from '../support/cluster/installation.ts';
-import type { GrantedVerb } from '../support/cluster/roles.ts';
+import { eachRuleIsNeeded, rolesIn } from '../support/cluster/without-rule.ts';
 import { pemOf, servingDirectory, spiffeCa, svidOf } from '../support/spiffe/certificates.ts';
 
 const WAIT_MS = 120_000;
@@ -142,31 +141,7 @@ test('a trust domain whose signer is not there is 503 and a warning; one that is
   );
 });
 
-const roles = parseAllDocuments(roleText ?? '')
-  .map((document) => document.toJS() as GrantedVerb['role'])
-  .filter(({ rules }) => rules !== undefined);
-
-for (const role of roles) {
-  for (const { verbs, resources } of role.rules ?? []) {
-    const [resource = ''] = resources;
-    // Kubernetes grants these reads to every ServiceAccount.
-    if (resource === 'clustertrustbundles') continue;
-    test(`without ${resources.join()} (${role.kind}) it is not ready, names each verb, and heals`, async () => {
-      await replace({ ...role, rules: role.rules?.filter((each) => each.resources !== resources) });
-      await until('it says what is missing', WAIT_MS, async () => {
-        const { status, text } = await endpoint.readyz();
-        const isNamed = (verb: string): boolean =>
-          text
-            .split('\n')
-            .some((line) => line.includes(`lacks: ${verb} `) && line.includes(resource));
-        return status === 503 && verbs.every(isNamed);
-      });
-      await replace(role);
-      await endpoint.ready(WAIT_MS);
-    });
-  }
-}
-
-async function replace(role: object): Promise<void> {
-  await fixture.cluster.kubectl(['replace', '-f', '-'], { input: JSON.stringify(role) });
-}
+eachRuleIsNeeded('bundle-endpoint', rolesIn(roleText ?? ''), () => ({
+  cluster: fixture.cluster,
+  component: endpoint,
+}));

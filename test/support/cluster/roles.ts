@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseAllDocuments } from 'yaml';
@@ -8,6 +9,7 @@ import { EVERY_COMPONENT, type ComponentName } from './component-process.ts';
 interface Rule {
   readonly apiGroups: readonly string[];
   readonly resources: readonly string[];
+  readonly resourceNames?: readonly string[];
   readonly verbs: readonly string[];
 }
 
@@ -59,6 +61,41 @@ export async function withoutVerb(
   });
   await replace(cluster, { ...role, rules });
   return () => replace(cluster, role);
+}
+
+/** What is taken from which role. */
+export interface TakenVerb {
+  /** As `kubectl get` takes it: `clusterrole`, or `role -n <namespace>`. */
+  readonly role: readonly string[];
+  readonly component: string;
+  readonly verb: string;
+  readonly resource: string;
+  /** Of the one object that the verb is taken for, where a rule names some. */
+  readonly name: string;
+}
+
+/** Takes a verb away from a component's role, as the cluster has it. @returns what gives it back */
+export async function roleWithout(
+  cluster: Cluster,
+  { role, component, verb, resource, name }: TakenVerb,
+): Promise<() => Promise<void>> {
+  const get = ['get', ...role, `countersign-${component}`, '-o', 'json'];
+  const live = JSON.parse((await cluster.kubectl(get)).stdout) as Role;
+  // Of a version that the first write ends.
+  const before = { ...live, metadata: { ...live.metadata, resourceVersion: undefined } };
+  const rules = (live.rules ?? []).flatMap((rule) => {
+    const { resources, resourceNames, verbs } = rule;
+    const isNamed = resourceNames?.includes(name) ?? true;
+    if (!resources.includes(resource) || !isNamed) return [rule];
+    const others = resourceNames?.filter((each) => each !== name) ?? [];
+    const narrower = { ...rule, verbs: verbs.filter((each) => each !== verb) };
+    const own = resourceNames === undefined ? narrower : { ...narrower, resourceNames: [name] };
+    const rest = { ...rule, resourceNames: others };
+    return [own, ...(others.length === 0 ? [] : [rest])].filter((each) => each.verbs.length > 0);
+  });
+  assert.notDeepEqual(rules, live.rules);
+  await replace(cluster, { ...before, rules });
+  return () => replace(cluster, before);
 }
 
 /** Writes a role as it is given. */
