@@ -13,7 +13,7 @@ const event = (flow: string, body = 'x', since = 0): Outgoing => ({
 
 type Step =
   | { readonly kind: 'push'; readonly flow: string; readonly size: number }
-  | { readonly kind: 'next' | 'done' | 'back' };
+  | { readonly kind: 'next' | 'done' | 'back' | 'rest' | 'clear' };
 
 const steps = fc.array(
   fc.oneof(
@@ -22,7 +22,11 @@ const steps = fc.array(
       flow: fc.constantFrom('a', 'b', 'c', 'd'),
       size: fc.nat(40),
     }),
-    fc.record({ kind: fc.constantFrom('next' as const, 'done' as const, 'back' as const) }),
+    fc.record({
+      kind: fc.constantFrom(
+        ...(['next', 'next', 'next', 'done', 'back', 'rest', 'clear'] as const),
+      ),
+    }),
   ),
   { maxLength: 200 },
 );
@@ -35,7 +39,7 @@ test('never more than the bounds, but for what is being sent; each event is in i
       const ids = new Set<string>();
       const gone = new Set<string>();
       const sending: Outgoing[] = [];
-      for (const step of taken) {
+      for (const [now, step] of taken.entries()) {
         if (step.kind === 'push') {
           const pushed = event(step.flow, 'x'.repeat(step.size));
           ids.add(pushed.id);
@@ -44,12 +48,16 @@ test('never more than the bounds, but for what is being sent; each event is in i
             gone.add(id);
           }
         } else if (step.kind === 'next') {
-          const found = box.next();
+          const found = box.next(now);
           if (found !== undefined) sending.push(found);
+        } else if (step.kind === 'clear') {
+          for (const { id } of box.pending()) gone.add(id);
+          box.clear();
         } else {
           const found = sending.shift();
           if (found === undefined) continue;
           if (step.kind === 'back') box.back(found);
+          else if (step.kind === 'rest') box.rest(found, now, () => 2);
           else box.done(found);
           if (step.kind === 'done') gone.add(found.id);
         }
@@ -72,7 +80,7 @@ test('flows take turns: whoever floods, the first of any other flow is next but 
   for (let each = 0; each < 500; each += 1) box.push(event('flood'));
   box.push(event('quiet'));
   box.push(event('calm'));
-  const first = [box.next(), box.next(), box.next()].map((each) => each?.flow);
+  const first = [box.next(0), box.next(0), box.next(0)].map((each) => each?.flow);
   assert.deepEqual(first.toSorted(), ['calm', 'flood', 'quiet']);
 });
 
@@ -88,6 +96,40 @@ test('who floods loses events of its own, the oldest, and nobody else loses any'
     ids,
     ids.toSorted((a, b) => a - b),
   );
+});
+
+test('a flow whose event is not taken rests, longer each time, and goes on one by one until one is taken', () => {
+  const box = new Outbox({ events: 100, size: 1e6 });
+  for (let each = 0; each < 3; each += 1) box.push(event('bad'));
+  const rests = [0, 1, 2].map((failures) => {
+    const found = box.next(100 * failures);
+    assert.ok(found);
+    box.rest(found, 100 * failures, (before) => 10 * 2 ** before);
+    assert.equal(box.next(100 * failures + 9), undefined);
+    return box.restsUntil() - 100 * failures;
+  });
+  assert.deepEqual(rests, [10, 20, 40]);
+  box.push(event('good'));
+  assert.equal(box.next(201)?.flow, 'good');
+  const trial = box.next(240);
+  assert.equal(trial?.flow, 'bad');
+  assert.equal(box.next(240), undefined);
+  box.done(trial);
+  assert.equal(box.next(240)?.flow, 'bad');
+  assert.equal(box.next(240)?.flow, 'bad');
+});
+
+test('what was cleared while it was sent does not come back', () => {
+  const box = new Outbox({ events: 100, size: 1e6 });
+  for (const flow of ['a', 'b', 'c']) box.push(event(flow));
+  const [first, second, third] = [box.next(0), box.next(0), box.next(0)];
+  assert.ok(first && second && third);
+  box.clear();
+  box.back(first);
+  box.rest(second, 0, () => 1);
+  box.done(third);
+  assert.deepEqual([...box.pending()], []);
+  assert.equal(box.length, 0);
 });
 
 test('what has waited for too long is taken out, and nothing else', () => {

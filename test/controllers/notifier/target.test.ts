@@ -118,6 +118,43 @@ test('one event that is never taken holds up no other, and is given up after its
   await stage.stop();
 });
 
+test('texts that a target refuses hold up the flow of who wrote them, and nobody else', async () => {
+  const refused = verdictOf({ status: 403, headers: {}, body: Buffer.from('blocked') }, 0);
+  const stage = staged((_call, id) => (id.startsWith('bad') ? refused : { kind: 'delivered' }));
+  for (let each = 0; each < 50; each += 1) push(stage.target, `bad${each}`, 'a');
+  await stage.time.advance(3_600_000);
+  const before = stage.calls.length;
+  assert.ok(before < 30, String(before));
+  push(stage.target, 'good', 'b');
+  await stage.time.advance(1_000);
+  assert.deepEqual(stage.calls.slice(before), [[3600, 'good']]);
+  assert.equal([...stage.target.pending()].length, 50);
+  await stage.stop();
+});
+
+for (const status of [408, 429, 502, 503, 504])
+  test(`a target that answers ${status} is away: it is asked once, whatever waits`, async () => {
+    const answer = verdictOf({ status, headers: {}, body: Buffer.from('') }, 0);
+    const stage = staged(() => answer);
+    for (const flow of ['a', 'b', 'c', 'd', 'e']) push(stage.target, flow, flow);
+    await stage.time.advance(500);
+    assert.equal(stage.calls.length, 1);
+    await stage.stop();
+  });
+
+test('another process sends what was in flight when this one lost its lead', async () => {
+  const answer = Promise.withResolvers<CallVerdict>();
+  const stage = staged(() => answer.promise);
+  push(stage.target, 'e');
+  await stage.time.advance(0);
+  stage.target.clear();
+  answer.resolve(LATER);
+  await stage.time.advance(600_000);
+  assert.equal(stage.calls.length, 1);
+  assert.deepEqual([...stage.target.pending()], []);
+  await stage.stop();
+});
+
 test('an event that is refused is dropped and counted, and the next is sent at once', async () => {
   const stage = staged((_call, id) =>
     id === 'bad' ? { kind: 'refused', why: 'it answers 422' } : { kind: 'delivered' },

@@ -100,11 +100,17 @@ export class NotifiedTarget {
       // After a failure one call shows whether it is there again.
       const most = this.#failures > 0 || !this.#isAsked ? 1 : MOST_CALLS;
       if (this.isGone || this.#calls.size >= most) return IDLE_MS;
-      const event = this.#outbox.next();
-      if (event === undefined) return IDLE_MS;
+      const event = this.#outbox.next(clock());
+      if (event === undefined) return this.#untilRested(clock());
       this.#heldUntil = clock() + this.#reserve();
       this.#begin(event);
     }
+  }
+
+  #untilRested(now: number): number {
+    const end = this.#outbox.restsUntil();
+    // One of a flow that rests may be in flight: its end wakes.
+    return end > now ? Math.min(IDLE_MS, end - now) : IDLE_MS;
   }
 
   /** What a target that is gone has not taken stays: where a next process begins depends on it. */
@@ -127,8 +133,9 @@ export class NotifiedTarget {
     const verdict = await this.#verdictOn(event);
     this.#component.metrics.notified(this.name, verdict.kind);
     if (verdict.kind === 'later') {
-      this.#outbox.back(event);
-      this.#failed(verdict);
+      this.#waits(verdict.why);
+      if (verdict.of === 'flow') this.#flowFailed(event);
+      else this.#failed(event, verdict.afterMs);
       return;
     }
     if (verdict.kind === 'gone') {
@@ -152,16 +159,28 @@ export class NotifiedTarget {
     return this.#init.endpoint.post(event);
   }
 
-  #failed({ why, afterMs = 0 }: Extract<CallVerdict, { kind: 'later' }>): void {
-    const { clock, random, log } = this.#component;
-    const now = clock();
-    if (this.fault === undefined) this.#faultSince = now;
+  #waits(why: string): void {
+    const { clock, log } = this.#component;
+    if (this.fault === undefined) this.#faultSince = clock();
     if (this.fault !== why) log.warn({ target: this.name, error: why }, 'a notification waits');
     this.fault = why;
+  }
+
+  #failed(event: Outgoing, afterMs = 0): void {
+    const { clock, random } = this.#component;
+    const now = clock();
+    this.#outbox.back(event);
     // Calls that were in flight together are one failure.
     if (this.#failures === 0 || this.#pausedUntil <= now) this.#failures += 1;
     const pause = Math.max(afterMs, backoffDelay(this.#failures - 1, { ...RETRY, random }));
     this.#pausedUntil = Math.max(this.#pausedUntil, now + pause);
+  }
+
+  /** The target is there: other flows go on. */
+  #flowFailed(event: Outgoing): void {
+    const { clock, random } = this.#component;
+    this.#failures = 0;
+    this.#outbox.rest(event, clock(), (failures) => backoffDelay(failures, { ...RETRY, random }));
   }
 
   #recovered(): void {
