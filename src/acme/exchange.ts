@@ -31,6 +31,8 @@ export interface CallLimits {
   readonly totalMs: number;
   /** Of an answer's body. */
   readonly maxBytes: number;
+  /** Whether an answer counts whose body is longer, or does not end in time: with as much of it as was read. */
+  readonly statusIsEnough?: boolean;
 }
 
 /** Let's Encrypt answers within seconds; an order of a hundred names has 30 kB. */
@@ -60,7 +62,7 @@ export function createExchange(init: {
   /** Absent: every address may be called. */
   readonly guard?: ConnectGuard | undefined;
 }): Exchange {
-  const { connectMs, silenceMs, totalMs, maxBytes } = init.limits;
+  const { connectMs, silenceMs, totalMs } = init.limits;
   const { ca, guard } = init;
   const agent = new Agent({
     connections: SERVER_CONNECTIONS,
@@ -69,6 +71,8 @@ export function createExchange(init: {
     bodyTimeout: silenceMs,
     connect: {
       timeout: connectMs,
+      // Whatever NODE_TLS_REJECT_UNAUTHORIZED says.
+      rejectUnauthorized: true,
       ...(ca === undefined ? {} : { ca }),
       ...(guard === undefined ? {} : { lookup: guard.lookup }),
     },
@@ -86,7 +90,7 @@ export function createExchange(init: {
         ...{ dispatcher: agent, method, headers, body: body ?? null },
         signal: signal === undefined ? timeout : AbortSignal.any([signal, timeout]),
       });
-      return await received(answer, maxBytes);
+      return await received(answer, init.limits);
     } catch (error) {
       if (signal?.aborted === true) return failed('aborted', 'the call was aborted', true);
       if (timeout.aborted) return failed('timeout', `no answer within ${totalMs / 1000} s`, true);
@@ -104,7 +108,7 @@ function contentOf(body: string | undefined): Readonly<Record<string, string>> {
 
 async function received(
   { statusCode, headers, body }: Dispatcher.ResponseData,
-  maxBytes: number,
+  { maxBytes, statusIsEnough = false }: CallLimits,
 ): Promise<Received | NoAnswer> {
   // An aborted body says so by an event that nobody else listens to.
   body.on('error', () => undefined);
@@ -116,17 +120,32 @@ async function received(
       'redirect',
     );
   }
+  const { bytes, failure } = await read(body, maxBytes);
+  if (statusIsEnough) return { status: statusCode, headers, body: bytes.subarray(0, maxBytes) };
+  if (failure !== undefined) throw failure.error;
+  if (bytes.length > maxBytes)
+    return unusable(`the answer is longer than ${maxBytes} bytes`, 'too-long');
+  return { status: statusCode, headers, body: bytes };
+}
+
+/** The body, or its beginning: where it is longer than `maxBytes`, or ended by a failure. */
+async function read(
+  body: AsyncIterable<Buffer>,
+  maxBytes: number,
+): Promise<{ readonly bytes: Buffer; readonly failure?: { readonly error: unknown } }> {
   const chunks: Buffer[] = [];
   let size = 0;
-  for await (const chunk of body as AsyncIterable<Buffer>) {
-    chunks.push(chunk);
-    size += chunk.length;
-    if (size > maxBytes) {
-      body.destroy();
-      return unusable(`the answer is longer than ${maxBytes} bytes`, 'too-long');
+  try {
+    for await (const chunk of body) {
+      chunks.push(chunk);
+      size += chunk.length;
+      // Leaving the loop ends the connection.
+      if (size > maxBytes) break;
     }
+  } catch (error) {
+    return { bytes: Buffer.concat(chunks), failure: { error } };
   }
-  return { status: statusCode, headers, body: Buffer.concat(chunks, size) };
+  return { bytes: Buffer.concat(chunks) };
 }
 
 /** As long as what is said of an address that is refused. */

@@ -39,6 +39,14 @@ function keyOf(secret: string): Buffer {
     : Buffer.from(secret);
 }
 
+/** Standard Webhooks asks for 24 to 64 bytes. What others can guess, others can sign with. */
+const LEAST_SECRET = 24;
+
+/** Whether a secret is too short to sign with: also a `whsec_` with no base64 behind it, whose key would be empty. */
+export function isWeakSecret(secret: string): boolean {
+  return keyOf(secret).length < LEAST_SECRET;
+}
+
 /** The secrets of a file: one a line, the newest first; blank lines are none. */
 export function readSecrets(text: string): readonly string[] {
   return text

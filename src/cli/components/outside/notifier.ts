@@ -1,26 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { createExchange, type CallLimits } from '../../../acme/exchange.ts';
+import { createExchange } from '../../../acme/exchange.ts';
 import { connectGuard } from '../../../egress/connect-guard.ts';
 import { certificatesResourceIfServed } from '../../../app/certificates-resources.ts';
 import { runComponent } from '../../../app/component.ts';
 import { clock } from '../../../app/process.ts';
 import { VERSION } from '../../../app/version.ts';
-import { endpoint } from '../../../controllers/notifier/delivery/endpoint.ts';
+import { endpoint, TARGET_LIMITS } from '../../../controllers/notifier/delivery/endpoint.ts';
 import type { TargetInit } from '../../../controllers/notifier/delivery/target.ts';
 import { createNotifier } from '../../../controllers/notifier/index.ts';
 import { SignerError } from '../../../errors.ts';
 import type { NotifierOptions } from '../../notifier-options.ts';
 import { EVENT_NAMES } from '../../../api/object/event-names.ts';
-
-/** An answer is a status. */
-const LIMITS: CallLimits = {
-  connectMs: 5_000,
-  silenceMs: 10_000,
-  totalMs: 15_000,
-  maxBytes: 64 * 1024,
-};
 
 /** Runs the component that tells others what happens to certificates and CAs, until it is stopped. */
 export async function run(options: NotifierOptions): Promise<void> {
@@ -58,7 +50,7 @@ async function openTargets(
   const guard = connectGuard(options.targetNetwork, words);
   const exchanges = [...target].map(([name, url]) => {
     const userAgent = `countersign/${VERSION}`;
-    const exchange = createExchange({ ca, userAgent, limits: LIMITS, guard });
+    const exchange = createExchange({ ca, userAgent, limits: TARGET_LIMITS, guard });
     return { name, url, exchange };
   });
   return {

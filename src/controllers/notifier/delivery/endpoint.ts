@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** One place that events are POSTed to: how a call looks, and whether it wants any. */
-import type { Exchange } from '../../../acme/exchange.ts';
+import type { CallLimits, Exchange } from '../../../acme/exchange.ts';
 import type { Clock } from '../../../ports.ts';
-import { readSecrets, signatureFields } from '../../../webhooks/signature.ts';
+import { isWeakSecret, readSecrets, signatureFields } from '../../../webhooks/signature.ts';
 import { field, verdictOf, type CallVerdict } from './verdict.ts';
 
 /** What a target is called with. */
@@ -23,6 +23,15 @@ export interface TargetEndpoint {
   readonly ask: () => Promise<CallVerdict & { readonly perSecond?: number }>;
 }
 
+/** An answer is a status: a long one was taken as well as a short one. */
+export const TARGET_LIMITS: CallLimits = {
+  connectMs: 5_000,
+  silenceMs: 10_000,
+  totalMs: 15_000,
+  maxBytes: 64 * 1024,
+  statusIsEnough: true,
+};
+
 const CONTENT_TYPE = 'application/cloudevents+json; charset=utf-8';
 
 /** A place as Standard Webhooks and the web hooks of CloudEvents call it. */
@@ -40,6 +49,11 @@ export function endpoint({
       // A file that is written in place is empty for a moment: nothing is sent without a signature.
       if (secrets.length === 0)
         return { kind: 'later', why: 'the file of its secret is missing or empty' };
+      if (secrets.some(isWeakSecret))
+        return {
+          kind: 'later',
+          why: 'a secret of it has fewer than 24 bytes: write whsec_ and the base64 of 32 random bytes',
+        };
       const answer = await exchange.send({
         ...{ method: 'POST', url: url.href, body },
         headers: {
