@@ -139,7 +139,7 @@ export const STRICTNESS: readonly Strictness[] = [
   {
     code: 'REQUEST_MALFORMED',
     says: /the subject of the PKCS#10 request has/,
-    what: 'a subject has a type twice, several types in one relative name, an empty value, a control character, or a character set that readers differ on',
+    what: 'a subject has a type twice, several types in one relative name, an empty value that is no organization, a control character, or a character set that readers differ on',
     why: 'what a policy approves must be what every reader of the leaf sees',
   },
   {

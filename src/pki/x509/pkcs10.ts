@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KeyObject } from 'node:crypto';
+import { sameBytes } from '../../bytes.ts';
 import { readWhole, type DerReader } from '../der/der-reader.ts';
 import {
   TAG_BIT_STRING,
@@ -27,9 +28,10 @@ import {
   encodeName,
   readName,
   type DistinguishedName,
+  type NameAttribute,
   type NameParts,
 } from '../names/distinguished-name.ts';
-import { OID_EXTENSION_REQUEST } from '../der/oids.ts';
+import { OID_EXTENSION_REQUEST, OID_ORGANIZATION } from '../der/oids.ts';
 import { publicKeyOf } from '../keys/private-key.ts';
 import { inputError } from '../der/input-error.ts';
 import { readAlgorithmIdentifier, signatureAlgorithm } from '../keys/signature-algorithm.ts';
@@ -44,6 +46,7 @@ export interface CertificationRequest extends InterpretedExtensions {
   readonly raw: Uint8Array;
   /** DER CertificationRequestInfo, header included: the bytes that the signature covers. */
   readonly info: Uint8Array;
+  /** Its attributes are those that name something: an empty organization is left out. */
   readonly subject: DistinguishedName;
   readonly publicKey: PublicKeyInfo;
   /** OIDs of all attributes, extensionRequest among them. */
@@ -84,7 +87,7 @@ type Info = Omit<CertificationRequest, 'raw' | 'info' | 'signatureAlgorithm' | '
 function readInfo(info: Uint8Array): Info {
   const fields = readWhole(info, 'the request’s info', MAX_REQUEST_BYTES);
   smallInteger(fields.read(TAG_INTEGER, 'the version'), 'the version', VERSION_1);
-  const subject = readName(fields, 'the subject');
+  const subject = withoutEmptyOrganizations(readName(fields, 'the subject'));
   const [problem] = subject.problems;
   if (problem !== undefined) {
     throw inputError('REQUEST_MALFORMED', `the subject of the PKCS#10 request has ${problem}`);
@@ -101,6 +104,16 @@ function readInfo(info: Uint8Array): Info {
     extensions,
     ...interpretExtensions(extensions),
   };
+}
+
+/**
+ * istio-agent writes an empty organization into each request (GenCSRTemplate of istio's security/pkg/pki/util). It asks for
+ * no group, and no leaf can have it.
+ */
+function withoutEmptyOrganizations(subject: DistinguishedName): DistinguishedName {
+  const names = ({ oid: type, value }: NameAttribute): boolean =>
+    type !== OID_ORGANIZATION || value !== '';
+  return { ...subject, attributes: subject.attributes.filter(names) };
 }
 
 /** Each type at most once: of two, readers use different ones. */
@@ -153,12 +166,16 @@ export function verifyRequest(request: CertificationRequest): void {
   }
 }
 
+/** A SEQUENCE of no relative names. */
+const EMPTY_NAME = Uint8Array.of(TAG_SEQUENCE, 0);
+
 /**
  * Whether a request contains only a key: an empty subject and no attributes, as
  * `spec.stubPKCS10Request` of a PodCertificateRequest must be (KEP-4317).
  */
 export function isEmptyStub(request: CertificationRequest): boolean {
-  return request.subject.attributes.length === 0 && request.attributes.length === 0;
+  const { subject, attributes } = request;
+  return sameBytes(subject.raw, EMPTY_NAME) && attributes.length === 0;
 }
 
 /** What a request is made from. */

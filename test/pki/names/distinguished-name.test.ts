@@ -78,6 +78,8 @@ describe('a distinguished name that parsers read differently is reported as a pr
     'a TeletexString': [seq(rdn(CN, tlv(0x14, [0x61]))), /TeletexString/],
     'a BMPString': [seq(rdn(CN, tlv(0x1e, [0, 0x61]))), /BMPString/],
     'an empty value': [seq(rdn(CN, utf8(''))), /empty CN/],
+    'an empty unit': [seq(rdn(OU, utf8(''))), /empty OU/],
+    'an empty organization, which requests are read without': [seq(rdn(O, utf8(''))), undefined],
     'a NUL': [seq(rdn(CN, utf8('a\0b'))), /control character/],
     'a line feed': [seq(rdn(O, utf8('a\nb'))), /control character in O/],
   };
