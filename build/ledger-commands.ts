@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { Command, type Option } from 'commander';
 import { addLedgerVerbs } from '../src/cli/commands/ledger/flags.ts';
-import { applyManners } from '../src/cli/manners.ts';
+import { applyManners } from '../src/cli/manners/manners.ts';
 
 /** The page. */
 export const LEDGER_COMMANDS_PAGE = join(

@@ -46,13 +46,14 @@ export function printProgress(line: string): void {
 }
 
 /**
- * Writes text to stdout as {@link printText}, with colors on the marks that begin its lines: only on a terminal, and
- * not where NO_COLOR is set (https://no-color.org).
+ * Writes text to stdout as {@link printText}, with colors on the marks that begin its lines: only on a terminal that
+ * knows colors, and not where NO_COLOR is set (https://no-color.org).
  */
 export function printMarked(text: string): void {
-  const colored = process.stdout.isTTY && (process.env['NO_COLOR'] ?? '') === '';
+  const { NO_COLOR = '', TERM } = process.env;
+  const isColored = process.stdout.isTTY && NO_COLOR === '' && TERM !== 'dumb';
   const printed = printableLines(text);
-  process.stdout.write(colored ? colorMarks(printed) : printed);
+  process.stdout.write(isColored ? colorMarks(printed) : printed);
 }
 
 /**

@@ -132,6 +132,7 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   'library/issuers': ['calls'],
   'library/signing': ['calls', 'issuers'],
   'cli/components': [],
+  'cli/manners': [],
   'cli/sources': [],
   'cli/commands': ['sources'],
   'explanations/pods': [],

@@ -167,9 +167,9 @@ const errors: [args: readonly string[], code: number, next: RegExp][] = [
   [['inspect', 'https://localhost:1'], 2, /^next: countersign inspect --help$/m],
   [['explain', 'pod/x', '--kubeconfig', '/nowhere'], 1, /^next: kubectl config get-contexts/m],
   [['needs-renewal', '/nowhere'], 2, /name a file/],
-  [['bogus'], 2, /--help shows the flags/],
-  [['check', '--bogus'], 2, /--help shows the flags/],
-  [['issued', '--expires-in', 'soon'], 2, /--help shows the flags/],
+  [['bogus'], 2, /^next: countersign --help$/m],
+  [['ledger', 'show', '1-1', '--bogus'], 2, /^next: countersign ledger show --help$/m],
+  [['issued', '--expires-in', 'soon'], 2, /^next: countersign issued --help$/m],
 ];
 
 for (const [args, code, next] of errors) {

@@ -2,6 +2,7 @@
 /** Reads records through the API server. */
 import { LEDGER_API } from '../../api/signer/own-tls.ts';
 import type { RecordList, RecordObject } from '../../controllers/ledger/api/object.ts';
+import { askedBy } from '../../controllers/ledger/api/selector.ts';
 import { attempt, SignerError } from '../../errors.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { KubeError } from '../../kube/client/kube-error.ts';
@@ -60,6 +61,20 @@ export function isSelective(choice: Choice): boolean {
   return selectorOf(choice) !== '';
 }
 
+/**
+ * Says what the ledger would refuse before it is asked: a wrong value of a flag is an error of usage.
+ *
+ * @throws SignerError USAGE
+ */
+function assertUnderstood(fieldSelector: string, namespace: string | undefined): void {
+  const asked = askedBy(fieldSelector, {
+    now: Date.now(),
+    ...(namespace === undefined ? {} : { namespace }),
+  });
+  if ('fault' in asked)
+    throw new SignerError({ code: 'USAGE', disposition: 'fail', message: asked.fault });
+}
+
 /** As apimachinery's fields.EscapeValue. */
 function escaped(value: string): string {
   return value.replace(/[\\,=]/g, '\\$&');
@@ -79,7 +94,7 @@ export interface Reading {
 /**
  * The pages of a choice, until there are no more or the limit is reached. The last page has a token where there are more.
  *
- * @throws KubeError, and SignerError LEDGER_UNAVAILABLE where the cluster has no such API
+ * @throws KubeError, and SignerError LEDGER_UNAVAILABLE where the cluster has no such API, USAGE where a value is wrong
  */
 export async function* pagesOf(
   client: Client,
@@ -87,6 +102,7 @@ export async function* pagesOf(
   { limit, oldestFirst = false, from, after }: Reading,
 ): AsyncGenerator<RecordList> {
   const fieldSelector = selectorOf(choice);
+  assertUnderstood(fieldSelector, choice.namespace);
   let [left, token] = [limit === 0 ? Infinity : limit, from];
   do {
     const page = await readable(

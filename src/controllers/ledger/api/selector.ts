@@ -83,7 +83,8 @@ function partOf(field: string, value: string, where: Where): Part {
   if (time !== undefined) return timeOf(time, value, where.now);
   if (field === 'expiresIn') {
     const until = timeOf('expiresBefore', `+${value}`, where.now);
-    return 'fault' in until ? until : { expiresAfter: where.now, ...until };
+    if (!('fault' in until)) return { expiresAfter: where.now, ...until };
+    return { fault: `expiresIn is ${quote(value)}; write a duration as 7d, 24h or 90m` };
   }
   // Undefined would be left out of the query, and mean what is shown by default.
   if (field === 'kind' && value === 'any') return { kinds: KINDS };

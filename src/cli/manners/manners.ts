@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What holds for every command that people run: help that begins with examples, what to type next, and a sign of life. */
+/** What holds for every command that people run: help that begins with examples, and a sign of life. */
 import { Help, type Command } from 'commander';
-import { KubeError } from '../kube/client/kube-error.ts';
-import { SignerError } from '../errors.ts';
-import { sayWhenSlow } from './terminal.ts';
+import { sayWhenSlow } from '../terminal.ts';
 
 /** Examples of the commands whose flags have none beside them, by the words that lead to them. */
 const EXAMPLES: Readonly<Record<string, readonly string[]>> = {
@@ -58,14 +56,6 @@ export const HELP_STYLE: Partial<Help> = {
   formatHelp: (command, helper) => `\n${Help.prototype.formatHelp.call(helper, command, helper)}`,
 };
 
-/** What to type after an error of the API server. */
-const NEXT: Readonly<Record<string, string>> = {
-  KUBE_CONFIG: 'kubectl config get-contexts, then --context NAME or --kubeconfig FILE',
-  KUBE_UNAUTHORIZED: 'kubectl auth whoami',
-  KUBE_FORBIDDEN: 'kubectl auth can-i --list, and show it to who grants permissions',
-  KUBE_UNAVAILABLE: 'kubectl get --raw /readyz',
-};
-
 /** Gives each command its examples, and lets those that take long say so on a terminal. */
 export function applyManners(root: Command): void {
   for (const [path, examples] of Object.entries(EXAMPLES)) {
@@ -88,20 +78,4 @@ function commandAt(root: Command, path: string): Command | undefined {
       (command, word) => command?.commands.find((each) => each.name() === word),
       root,
     );
-}
-
-/**
- * What to type after an error.
- *
- * @param command - what was typed, for an error of usage
- * @returns undefined where its message says all
- */
-export function nextAfter(error: unknown, command: readonly string[]): string | undefined {
-  if (error instanceof KubeError || error instanceof SignerError) {
-    const [name = ''] = command;
-    const isName = /^[a-z][a-z-]*$/.test(name);
-    if (error.code === 'USAGE') return isName ? `countersign ${name} --help` : undefined;
-    return NEXT[error.code];
-  }
-  return undefined;
 }
