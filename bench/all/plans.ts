@@ -79,4 +79,16 @@ export const PLANS: readonly Plan[] = [
     short: '--records 100000 --requests 2000 --seconds 15 --rounds 2',
     smoke: '--records 500 --searches 2 --batches 2 --requests 40 --seconds 1 --rounds 1',
   }),
+  // What these leave behind would be in the way of the others.
+  plan('injection', { full: '', short: '--pods 300 --rounds 3', smoke: '--pods 10 --rounds 1' }),
+  plan('services', {
+    full: '',
+    short: '--services 200 --pods 2000 --rounds 2',
+    smoke: '--services 40 --pods 40 --rounds 1',
+  }),
+  plan('check', {
+    full: '',
+    short: '--signers 100 --pods 10000 --rounds 3',
+    smoke: '--signers 2 --pods 20 --rounds 1',
+  }),
 ];

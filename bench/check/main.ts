@@ -9,6 +9,7 @@ import { installationFiles } from '../../src/manifests/files.ts';
 import { planOf } from '../../src/manifests/values/plan.ts';
 import { CLUSTER_SIGNERS } from '../../src/runtime/signers/cluster-signers.ts';
 import { openCluster } from '../../test/cluster/cluster.ts';
+import { exactRelease } from '../../test/cluster/releases.ts';
 import { until } from '../../test/cluster/until.ts';
 import { apply } from '../../test/support/cluster/apply.ts';
 import { example } from '../../test/support/cluster/fixture.ts';
@@ -21,6 +22,7 @@ import { endOnSignals } from '../measure/end-on-signals.ts';
 import { readMachine } from '../measure/machine.ts';
 import { median } from '../measure/median.ts';
 import { memoryOf } from '../measure/process-memory.ts';
+import { rounded } from '../measure/ratios.ts';
 import { writeResults } from '../measure/results.ts';
 
 const sizes = readArguments({
@@ -58,12 +60,12 @@ try {
   const seconds = median(rounds.map((each) => each.seconds));
   const peak = Math.max(...rounds.map((each) => each.peak));
   writeResults(sizes.results, 'check', {
-    ratios: {},
+    ratios: { check_s: rounded(seconds) },
     figures: {
       ...{ signers: sizes.signers, pods: sizes.pods, rounds: sizes.rounds },
-      ...{ check_seconds: seconds, check_peak_mib: Math.round(peak / MIB) },
+      check: { seconds: rounded(seconds), peakMiB: rounded(peak / MIB) },
     },
-    machine: readMachine(),
+    machine: readMachine(exactRelease(cluster.version)),
   });
 } finally {
   await client.close();

@@ -8,6 +8,7 @@ import { mutation } from '../../src/manifests/admission/injection/mutation.ts';
 import { profileOf } from '../../src/manifests/admission/injection/profiles.ts';
 import { refusals } from '../../src/manifests/admission/injection/refusals.ts';
 import { openCluster } from '../../test/cluster/cluster.ts';
+import { exactRelease } from '../../test/cluster/releases.ts';
 import { until } from '../../test/cluster/until.ts';
 import { apply } from '../../test/support/cluster/apply.ts';
 import { administratorOf } from '../cluster/administrator.ts';
@@ -17,7 +18,9 @@ import { cpuTimeOf } from '../measure/cpu-time.ts';
 import { endOnSignals } from '../measure/end-on-signals.ts';
 import { readMachine } from '../measure/machine.ts';
 import { median } from '../measure/median.ts';
+import { medianRatio, rounded } from '../measure/ratios.ts';
 import { writeResults } from '../measure/results.ts';
+import { printRatios, printRound } from '../measure/table.ts';
 import { inTurns } from '../measure/turns.ts';
 
 const sizes = readArguments({
@@ -47,32 +50,34 @@ try {
       : undefined;
   });
   const arms = {
-    'namespace that did not opt in': () => create('bench-out', {}),
-    'namespace that opted in, pod that does not ask': () => create('bench-in', {}),
-    'pod that asks': () => create('bench-in', { [INJECT]: 'workload' }),
-    'the same pod, written by hand': () => create('bench-out', {}, injected),
+    'not opted in': () => create('bench-out', {}),
+    'not asking': () => create('bench-in', {}),
+    asking: () => create('bench-in', { [INJECT]: 'workload' }),
+    'by hand': () => create('bench-out', {}, injected),
   };
   const names = Object.keys(arms) as (keyof typeof arms)[];
   const spent = new Map<string, number[]>(names.map((name) => [name, []]));
-  for (const turn of inTurns(names, sizes.rounds)) {
+  for (const [round, turn] of inTurns(names, sizes.rounds).entries()) {
     for (const name of turn) {
-      const one = await measured(arms[name]);
-      spent.get(name)?.push(one);
-      console.log(`${name}: ${one.toFixed(0)} µs a pod`);
+      const apiServerCpuPerPod = await measured(arms[name]);
+      spent.get(name)?.push(apiServerCpuPerPod);
+      printRound(round + 1, name, { apiServerCpuPerPod });
     }
   }
-  for (const [name, all] of spent)
-    console.log(`median, ${name}: ${median(all).toFixed(0)} µs a pod`);
-  const medians = [...spent.values()].map((all) => Math.round(median(all)));
-  const [outside = 0, unasked = 0, asking = 0, byHand = 0] = medians;
+  const of = (name: keyof typeof arms): number[] => spent.get(name) ?? [];
+  const ratios = {
+    asking_vs_by_hand: medianRatio(of('asking'), of('by hand')),
+    not_asking_vs_not_opted_in: medianRatio(of('not asking'), of('not opted in')),
+  };
+  printRatios(ratios);
+  const medianOf = (name: keyof typeof arms): object => ({
+    apiServerCpuPerPod: rounded(median(of(name))),
+  });
+  const figures = Object.fromEntries(names.map((name) => [name, medianOf(name)] as const));
   writeResults(sizes.results, 'injection', {
-    ratios: { injected_to_by_hand: asking / byHand },
-    figures: {
-      ...{ pods: sizes.pods, rounds: sizes.rounds },
-      ...{ outside_microseconds: outside, unasked_microseconds: unasked },
-      ...{ injected_microseconds: asking, by_hand_microseconds: byHand },
-    },
-    machine: readMachine(),
+    ratios,
+    figures: { pods: sizes.pods, rounds: sizes.rounds, ...figures },
+    machine: readMachine(exactRelease(cluster.version)),
   });
 } finally {
   await client.close();

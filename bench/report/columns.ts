@@ -21,6 +21,7 @@ const HEADINGS: Readonly<Record<string, string>> = {
   appendedPerSecond: 'records/s appended',
   verifiedPerCpuSecond: 'verified/s of CPU time',
   openMs: 'to open it, ms',
+  apiServerCpuPerPod: 'API server a pod, µs',
   peakMiB: 'most memory, MiB',
   p50Ms: 'p50, ms',
   p95Ms: 'p95, ms',

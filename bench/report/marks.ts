@@ -26,6 +26,9 @@ export const BENCHES = [
   'library',
   'acme',
   'ledger',
+  'services',
+  'injection',
+  'check',
   'issue',
 ] as const;
 export type Bench = (typeof BENCHES)[number];
@@ -98,6 +101,8 @@ export const MARKS: readonly Mark[] = [
     ['at least', 50_000],
     'records that `verify` checks, a second',
   ),
+  mark('services.services_vs_without', ['at least', 0.6], 'certificates/s, each with proven names'),
+  mark('check.check_s', ['at most', 10], '`countersign check`, {signers} signers and {pods} pods'),
   mark('issue.issue_vs_pkijs', ['at least', 3], 'leaves/s/core, pkijs straight'),
   mark('issue.issue_linted_vs_pkijs', ['at least', 2], 'the same, linted'),
 ];

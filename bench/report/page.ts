@@ -19,6 +19,9 @@ const TITLES: Readonly<Record<Bench, string>> = {
   library: 'library: a program on the library beside our own',
   acme: 'acme: CertificateRequests answered by an ACME server',
   ledger: 'ledger: what recording costs, and a ledger of a million',
+  services: 'services: names of Services, proven',
+  injection: 'injection: what the policies cost a pod',
+  check: 'check: `countersign check` on a large cluster',
   issue: 'issue: leaves a second and core',
 };
 
