@@ -72,7 +72,7 @@ function yearOf(time: number): number {
 }
 
 /** Begins a log after all others; what was appended before is never appended to again. */
-export async function beginLog(
+async function beginLog(
   sql: Sql,
   { prefix, publicKey }: LogNaming,
   { number, latest }: Pick<StoredLog, 'number' | 'latest'>,

@@ -11,7 +11,7 @@ import { compareWith, cosign, keepCheckpoint, lastNote, notesAfter } from './hea
 import { unsignedHeads, verifierOf } from './heads.ts';
 import type { UnsignedHead } from './heads.ts';
 import { placeOf } from './ids.ts';
-import { beginLog, logsOf, tilesOf, type LogNaming, type StoredLog } from './logs.ts';
+import { logsOf, tilesOf, type StoredLog } from './logs.ts';
 import { findRecords, recordAt, recordsAfter, resultsOf } from './search.ts';
 import type { RecordPage, StoredRecord } from './search.ts';
 import type { RecordQuery } from './walk.ts';
@@ -32,8 +32,6 @@ export interface LedgerStore {
   cosign(head: Pick<UnsignedHead, 'log' | 'size'>, line: string): Promise<void>;
   /** Rejects if the ledger does not continue a checkpoint that was kept elsewhere. */
   compareWith(note: string): Promise<void>;
-  /** Begins a new log, as after an older copy of the database was restored on purpose. */
-  beginLog(naming: LogNaming, now: number): Promise<void>;
   logs(): Promise<readonly StoredLog[]>;
   checkpoint(log: number): Promise<string | undefined>;
   tile(log: number, level: number, index: number): Promise<Uint8Array | undefined>;
@@ -74,7 +72,6 @@ export function storeOf(database: Database): LedgerStore {
     keepCheckpoint: (head, note) => writing((sql) => keepCheckpoint(sql, head, note)),
     cosign: (head, line) => writing((sql) => cosign(sql, head, line)),
     compareWith: (note) => reading((sql) => compareWith(sql, note)),
-    beginLog: (naming, now) => writing((sql) => beginNext(sql, naming, now)),
     logs: () => reading(logsOf),
     checkpoint: (log) => reading((sql) => lastNote(sql, log)),
     tile: (log, level, index) => reading((sql) => tilesOf(sql, log)(level, index)),
@@ -91,12 +88,6 @@ export function storeOf(database: Database): LedgerStore {
       reading((sql) => verifyLedger(sqlSource(sql), { outside, keys })),
     close: () => database.close(),
   };
-}
-
-async function beginNext(sql: Sql, naming: LogNaming, now: number): Promise<void> {
-  const last = (await logsOf(sql)).at(-1);
-  const latest = Math.max(now, last?.latest ?? 0);
-  await beginLog(sql, naming, { number: (last?.number ?? 0) + 1, latest });
 }
 
 async function prove(sql: Sql, id: number): Promise<ProofText | undefined> {

@@ -34,7 +34,6 @@ export async function openWorkerStore(path: string, entry: URL): Promise<LedgerS
       (await writer.call<readonly SentItem[]>('append', [batch, context])).map(receivedItem),
     keepCheckpoint: write('keepCheckpoint'),
     cosign: write('cosign'),
-    beginLog: write('beginLog'),
     erase: write('erase'),
     scrub: write('scrub'),
     removal: read('removal'),
