@@ -38,7 +38,7 @@ export { APPEND_AUDIENCE, APPEND_PATH, encodeAnswer, MOST_BATCH_BYTES } from './
 export type { Appending } from './store/append.ts';
 export { idOf } from './store/ids.ts';
 export { contentsOf, type StoredRecord } from './store/search.ts';
-export { signedLogList, signHeads, type LedgerKeys } from './store/sign.ts';
+export { signedLogList, signHeads, type LedgerKeys, type SignedHead } from './store/sign.ts';
 export type { LogNaming, StoredLog } from './store/logs.ts';
 export type { SourceRecord, VerifySource } from './store/source.ts';
 export type { Removal } from './store/erase.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Signs what has grown, and publishes it in a ConfigMap. */
 import type { ConfigMap } from '../../api/object/object.ts';
-import { signedLogList, signHeads, type LedgerStore } from '../../ledger/index.ts';
+import { signedLogList, signHeads, type LedgerStore, type SignedHead } from '../../ledger/index.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import type { LogKey } from './log-key.ts';
 import { CONFIG_MAPS } from '../../kube/resource/core-v1.ts';
@@ -41,26 +41,50 @@ export async function compareWithPublished(init: CheckpointsInit): Promise<Publi
 }
 
 /**
- * Signs the logs that have grown since the last time, and publishes their checkpoints with the list of logs. An older
- * copy may have come beneath a ledger that runs: a backup, or a replica that lacked the last records and was promoted.
- * It has its own last checkpoints, and nothing in it contradicts them.
+ * Signs the logs that have grown since the last time. An older copy may have come beneath a ledger that runs: a backup, or
+ * a replica that lacked the last records and was promoted. It has its own last checkpoints, and nothing in it contradicts
+ * them.
  *
- * @param published - what this process knows of; default: nothing
+ * @param published - what this process knows of
+ * @returns the last checkpoints that are not published, also those that were signed before
+ * @throws SignerError LEDGER_INCONSISTENT: then none is signed
+ */
+export async function signCheckpoints(
+  { store }: Pick<CheckpointsInit, 'store'>,
+  { keys }: LogKey,
+  published: Published,
+): Promise<readonly SignedHead[]> {
+  for (const note of published.values()) await store.compareWith(note);
+  await signHeads(store, keys);
+  const unpublished: SignedHead[] = [];
+  for (const { number: log } of await store.logs()) {
+    const note = await store.checkpoint(log);
+    if (note === undefined) continue;
+    const size = sizeOf(note);
+    if (sizeOf(published.get(nameOf(log)) ?? '') >= size) continue;
+    unpublished.push({ log, size, note });
+  }
+  return unpublished;
+}
+
+/**
+ * Publishes checkpoints with the list of logs.
+ *
+ * @param published - what is published already
  * @returns what is published now
- * @throws SignerError LEDGER_INCONSISTENT: then none is signed; KubeError
+ * @throws KubeError
  */
 export async function publishCheckpoints(
   init: CheckpointsInit,
   { keys }: LogKey,
-  published: Published = new Map(),
+  unpublished: readonly SignedHead[],
+  published: Published,
 ): Promise<Published> {
+  if (unpublished.length === 0) return published;
   const { component, store } = init;
-  for (const note of published.values()) await store.compareWith(note);
-  const signed = await signHeads(store, keys);
-  if (signed.length === 0) return published;
   const list = await signedLogList(store, keys);
   const data = Object.fromEntries([
-    ...signed.map(({ log, note }) => [`log-${log}`, note] as const),
+    ...unpublished.map(({ log, note }) => [nameOf(log), note] as const),
     ...(list === undefined ? [] : [[LIST, list] as const]),
   ]);
   await component.client.request({
@@ -69,7 +93,7 @@ export async function publishCheckpoints(
     body: { data },
     contentType: MERGE_PATCH,
   });
-  for (const { log, size } of signed) {
+  for (const { log, size } of unpublished) {
     component.metrics.ledgerHead(String(log), size, component.clock() / 1000);
   }
   const now = Object.entries(data).filter(([name]) => OF_LOG.test(name));
@@ -94,6 +118,15 @@ export async function publishCosigned(
     body: { data: { [`cosigned-${log}`]: note } },
     contentType: MERGE_PATCH,
   });
+}
+
+function nameOf(log: number): string {
+  return `log-${log}`;
+}
+
+/** The second line of a checkpoint (C2SP tlog-checkpoint); NaN for something else. */
+function sizeOf(note: string): number {
+  return Number(note.split('\n')[1]);
 }
 
 function pathOf({ namespace }: CheckpointsInit): string {

@@ -11,6 +11,8 @@ import {
   compareWithPublished,
   publishCheckpoints,
   publishCosigned,
+  signCheckpoints,
+  type Published,
 } from '../../../src/controllers/ledger/checkpoints.ts';
 import { noteSigner, openSqlite, openStore } from '../../../src/ledger/index.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
@@ -35,13 +37,17 @@ test('a checkpoint is published with the lines of its witnesses, beside the last
   const { privateKey } = generateKeyPairSync('ed25519');
   const { publicKey } = noteSigner(PREFIX, privateKey);
   const naming = { prefix: PREFIX, publicKey };
+  const key = { keys: [privateKey] as const, publicKey };
+  const publish = async (before: Published): Promise<Published> =>
+    publishCheckpoints(init, key, await signCheckpoints(init, key, before), before);
+  let published: Published = new Map();
   await store.append(issuedBatch(0, 3), { naming, now: NOW });
-  await publishCheckpoints(init, { keys: [privateKey], publicKey });
+  published = await publish(published);
   const line = '— witness.example AAAAAGNvc2lnbmVk\n';
   await store.cosign({ log: 1, size: 3 }, line);
   // The log grows before the line is there.
   await store.append(issuedBatch(3, 5), { naming, now: NOW });
-  await publishCheckpoints(init, { keys: [privateKey], publicKey });
+  published = await publish(published);
   await publishCosigned(init, { log: 1, size: 3 });
   assert.deepEqual(Object.keys(data).sort(), ['cosigned-1', 'log-1', 'logs']);
   assert.equal(data['log-1']?.split('\n')[1], '5');

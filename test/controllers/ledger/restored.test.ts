@@ -10,6 +10,7 @@ import { after, test } from 'node:test';
 import {
   compareWithPublished,
   publishCheckpoints,
+  signCheckpoints,
 } from '../../../src/controllers/ledger/checkpoints.ts';
 import { noteSigner, openSqlite, openStore, type LedgerStore } from '../../../src/ledger/index.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
@@ -44,11 +45,12 @@ class Published {
     return compareWithPublished(this.#init(store));
   }
 
-  publish(
+  async publish(
     store: LedgerStore,
     before: Awaited<ReturnType<typeof compareWithPublished>> = new Map(),
   ): ReturnType<typeof publishCheckpoints> {
-    return publishCheckpoints(this.#init(store), key, before);
+    const init = this.#init(store);
+    return publishCheckpoints(init, key, await signCheckpoints(init, key, before), before);
   }
 
   #init(store: LedgerStore): Parameters<typeof compareWithPublished>[0] {
