@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { messageOf } from '../errors.ts';
+import { messageOf, SignerError } from '../errors.ts';
 import { loadConnection } from '../kube/client/kubeconfig.ts';
 import type { Log } from '../ports.ts';
 import type { Component, Controller } from '../runtime/component/component.ts';
@@ -36,7 +36,7 @@ export type MakeController = (component: Component, log: Log) => Promise<Control
  *
  * @param name - the subcommand
  * @throws SignerError KUBE_CONFIG if there is no API server to connect to
- * @throws SignerError USAGE if a port cannot be opened
+ * @throws SignerError USAGE if a port cannot be opened, or flags contradict each other; whoever calls this ends the process
  */
 export async function runComponent(
   name: string,
@@ -165,7 +165,11 @@ async function runReplica(
   await taking;
 }
 
-/** Retries `make` until it succeeds; undefined if `stop` is aborted first. */
+/**
+ * Retries `make` until it succeeds; undefined if `stop` is aborted first.
+ *
+ * @throws SignerError USAGE: what the flags say stays as it is, so trying again would change nothing
+ */
 async function makeWithRetries(
   make: () => Promise<Controller>,
   log: Log,
@@ -175,6 +179,7 @@ async function makeWithRetries(
     try {
       return await make();
     } catch (error) {
+      if (error instanceof SignerError && error.code === 'USAGE') throw error;
       log.warn({ error: messageOf(error) }, 'cannot start yet, retrying');
       await delay(START_RETRY_MS, stop).catch(() => undefined);
     }

@@ -42,7 +42,7 @@ export async function openPorts(
   if (listenHttps !== undefined) {
     opened.https = await createHttpsServer({
       ...answers,
-      listen: listenHttps,
+      ...{ listen: listenHttps, flag: '--listen-https' },
       directory: options.servingCertificate,
       ...{ clock, delay, log },
       measureNotAfter: (seconds) => metrics.servingNotAfter.set(seconds),

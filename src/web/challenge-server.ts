@@ -50,7 +50,10 @@ export async function serveChallenges(init: ChallengeServerInit): Promise<Runnin
   });
   // No "100 Continue": the body is not wanted.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
-  return listening(server, { listen, requestTimeoutMs, mostConnections: MOST_ASKING });
+  return listening(server, {
+    ...{ listen, requestTimeoutMs, mostConnections: MOST_ASKING },
+    flag: '--listen-challenges',
+  });
 }
 
 const NOT_FOUND: ShortAnswer = { status: 404, body: 'not found\n' };

@@ -8,7 +8,7 @@ import { readServingCertificate, type ServingCertificate } from './serving-certi
 import { listening, timeoutsOf, type ServerInit } from './server.ts';
 
 /** A port over TLS: where it listens, and its certificate. */
-export interface TlsInit extends Pick<ServerInit, 'listen' | 'requestTimeoutMs'> {
+export interface TlsInit extends Pick<ServerInit, 'listen' | 'flag' | 'requestTimeoutMs'> {
   readonly mostConnections?: number;
   /** Where `tls.crt` and `tls.key` are. */
   readonly directory: string;

@@ -15,6 +15,8 @@ import { listenError, parseListen } from './listen-address.ts';
 export interface ServerInit extends ApplicationInit {
   /** `host:port`; port 0 chooses a free one. */
   readonly listen: string;
+  /** The flag that says so, for the error; default `--listen`. */
+  readonly flag?: string;
   /** Default `REQUEST_TIMEOUT_MS`. */
   readonly requestTimeoutMs?: number;
 }
@@ -60,15 +62,18 @@ export async function listening(
   server: Server,
   {
     listen,
+    flag,
     requestTimeoutMs = REQUEST_TIMEOUT_MS,
     mostConnections,
-  }: Pick<ServerInit, 'listen' | 'requestTimeoutMs'> & { readonly mostConnections?: number },
+  }: Pick<ServerInit, 'listen' | 'flag' | 'requestTimeoutMs'> & {
+    readonly mostConnections?: number;
+  },
 ): Promise<RunningServer> {
-  const { host, port } = parseListen(listen);
+  const { host, port } = parseListen(listen, flag);
   limitConnections(server, requestTimeoutMs, mostConnections);
   await new Promise<void>((resolve, reject) => {
     server.once('error', (error) => {
-      reject(listenError(listen, messageOf(error), error));
+      reject(listenError(listen, messageOf(error), { flag, cause: error }));
     });
     server.listen(port, host, resolve);
   });

@@ -135,17 +135,37 @@ test('checkpoints reach a webhook and an object store behind a private CA; a cer
   await Promise.all([hook.end(), right.end()]);
 });
 
+for (const flag of ['--listen-crl', '--listen-ledger']) {
+  test(`a ledger whose port is taken (${flag}) ends with an error that names the flag`, async () => {
+    const stand = await LedgerStand.create(cluster);
+    const taken = `127.0.0.1:${await freePort()}`;
+    const place = await startPlace(Number(taken.split(':')[1]), await tlsCertificate('taken'));
+    try {
+      const { code, said } = await stand.endedLedger(flag, taken);
+      assert.match(said, new RegExp(`^countersign: ${flag} ${taken}: listen EADDRINUSE`, 'm'));
+      assert.equal(code, 2, 'a usage error');
+    } finally {
+      await place.end();
+      await stand.stop();
+    }
+  });
+}
+
 async function published(): Promise<Readonly<Record<string, string>>> {
   const of = ['get', 'configmap', 'countersign-ledger-checkpoints', '-n', SYSTEM_NAMESPACE];
   const { stdout } = await cluster.kubectl([...of, '-o', 'json']);
   return (JSON.parse(stdout) as ConfigMap).data ?? {};
 }
 
-test('of two replicas on PostgreSQL each appends and is ready, one signs; when that is killed the other one does', async () => {
-  const empty = JSON.stringify([{ op: 'remove', path: '/data' }]);
+/** Of the ledger before: its records are not in the next one's database. */
+async function emptyCheckpoints(): Promise<void> {
+  const empty = JSON.stringify([{ op: 'replace', path: '/data', value: {} }]);
   const of = ['patch', 'configmap', 'countersign-ledger-checkpoints', '-n', SYSTEM_NAMESPACE];
-  // Of the ledger before: its records are not in this database.
   await cluster.kubectl([...of, '--type=json', '-p', empty]);
+}
+
+test('of two replicas on PostgreSQL each appends and is ready, one signs; when that is killed the other one does', async () => {
+  await emptyCheckpoints();
   await using server = await startPostgres();
   const url = await server.database('records');
   const file = join(directory, 'url');

@@ -41,7 +41,10 @@ export async function serveLists(init: CrlServerInit): Promise<RunningServer> {
   });
   // No "100 Continue": the body is not wanted.
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
-  return listening(server, { listen: init.listen, mostConnections: MOST_ASKING });
+  return listening(server, {
+    ...{ listen: init.listen, mostConnections: MOST_ASKING },
+    flag: '--listen-crl',
+  });
 }
 
 function answer(init: CrlServerInit, request: IncomingMessage, response: ServerResponse): void {

@@ -24,8 +24,9 @@ export function openLedgerPort(
   parts: Pick<LedgerServerInit, 'append' | 'file' | 'api' | 'clientCa'> & { readonly log: Log },
 ): Promise<LedgerPort> {
   return serveLedger({
-    ...{ listen: options.listenLedger, directory: options.servingCertificate },
-    ...{ clock, delay, appendPath: APPEND_PATH, mostBytes: MOST_BATCH_BYTES },
+    ...{ listen: options.listenLedger, flag: '--listen-ledger' },
+    ...{ directory: options.servingCertificate, clock, delay },
+    ...{ appendPath: APPEND_PATH, mostBytes: MOST_BATCH_BYTES },
     ...parts,
     // The port with /metrics has the same certificate, and says so.
     measureNotAfter: () => undefined,

@@ -79,8 +79,11 @@ function tlsOf(
     },
   } as const;
   return profile === 'https_web'
-    ? { ...common, listen: listenWeb, directory: webCertificate }
-    : { ...common, listen: listenSpiffe, directory: svid, refuse: refuseSvid };
+    ? { ...common, listen: listenWeb, flag: '--listen-web', directory: webCertificate }
+    : {
+        ...{ ...common, listen: listenSpiffe, flag: '--listen-spiffe' },
+        ...{ directory: svid, refuse: refuseSvid },
+      };
 }
 
 /** A consumer would refuse it as well. */

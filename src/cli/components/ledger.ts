@@ -22,6 +22,7 @@ import {
 import { openDestinations } from '../../controllers/ledger/publishing/open.ts';
 import { clock } from '../../app/process.ts';
 import { VERSION } from '../../app/version.ts';
+import type { Log } from '../../ports.ts';
 import type { CheckpointOptions } from '../checkpoint-options.ts';
 import { namesPostgres } from '../database-options.ts';
 import { openNamedPostgres } from '../open-postgres.ts';
@@ -51,16 +52,35 @@ export async function run(options: LedgerComponentOptions): Promise<void> {
       ...{ omitted: new Set(options.omit), retentionSeconds: options.retention },
       grants: grantsOf(options.appender, component.namespacedSigners),
     });
-    const port = await openLedgerPort(options, { ...ledger, log }).catch(async (error: unknown) => {
+    const { port, crls } = await openPorts(options, ledger, log).catch(async (error: unknown) => {
+      await outside.close();
       await store.close();
       throw error;
     });
     if (!namesPostgres(options)) log.info({ data: options.data }, ONE_VOLUME);
     log.info({ port: port.port }, 'components can append');
-    const crls = await openCrlPort(options.listenCrl, ledger.lists);
     log.info({ port: crls.port }, 'serves CRLs');
     return { ...ledger, ...together(ledger, port, crls, outside) };
   });
+}
+
+/**
+ * Opens both ports, or none.
+ *
+ * @throws SignerError USAGE, which names the flag of the one that cannot be opened
+ */
+async function openPorts(
+  options: LedgerComponentOptions,
+  ledger: ReturnType<typeof createLedger>,
+  log: Log,
+): Promise<{ readonly port: LedgerPort; readonly crls: CrlPort }> {
+  const crls = await openCrlPort(options.listenCrl, ledger.lists);
+  try {
+    return { crls, port: await openLedgerPort(options, { ...ledger, log }) };
+  } catch (error) {
+    await crls.close();
+    throw error;
+  }
 }
 
 /** The port is closed first: what it has taken is on disk. */

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** A ledger on a real cluster, and components that record in it. */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
 import { DEMO_SIGNERS } from '../../../build/demo-installation.ts';
 import {
   contentsOf,
@@ -34,6 +37,10 @@ export async function applyLedger(cluster: Cluster): Promise<void> {
   const items = ['rbac/ledger.yaml', 'ledger.yaml'].flatMap((file) => files.get(file) ?? []);
   await apply(cluster, { apiVersion: 'v1', kind: 'List', items });
 }
+
+const MAIN = join(import.meta.dirname, '../../../src/cli/main.ts');
+/** Of a process that ends by itself: the sources are loaded in some seconds. */
+const ENDED_MS = 120_000;
 
 type RecordingComponent =
   'signer' | 'pcr-issuer' | 'approver' | 'authority' | 'certificate-request';
@@ -78,21 +85,40 @@ export class LedgerStand {
     writeFileSync(join(this.#directory, 'tls.key'), key);
   }
 
+  /** What a ledger is started with, besides what each component is. */
+  #flags(flags: readonly string[]): readonly string[] {
+    return [
+      ...['--listen-ledger', `127.0.0.1:${this.#port}`, '--listen-crl'],
+      `127.0.0.1:${this.#crlPort}`,
+      ...['--data', this.#directory],
+      ...['--serving-certificate', this.#directory, '--monitor-patience', '2s'],
+      ...GRANTS.flatMap((grant) => ['--appender', grant]),
+      ...flags,
+    ];
+  }
+
+  /** Runs a ledger that ends by itself. @returns its exit code, and what it says */
+  async endedLedger(
+    ...flags: readonly string[]
+  ): Promise<{ readonly code: number | null; readonly said: string }> {
+    const kubeconfig = await componentKubeconfig(this.#cluster, 'ledger');
+    const child = spawn(
+      process.execPath,
+      [
+        ...[MAIN, 'ledger', '--kubeconfig', kubeconfig, '--listen', '127.0.0.1:0'],
+        ...['--lease-namespace', SYSTEM_NAMESPACE, ...this.#flags(flags)],
+      ],
+      { stdio: ['ignore', 'ignore', 'pipe'], timeout: ENDED_MS, killSignal: 'SIGKILL' },
+    );
+    const said = await text(child.stderr);
+    if (child.exitCode === null && child.signalCode === null) await once(child, 'exit');
+    return { code: child.exitCode, said };
+  }
+
   /** @param flags - besides, or in place of the port and the data */
   async startLedger(...flags: readonly string[]): Promise<ComponentProcess> {
     const kubeconfig = await componentKubeconfig(this.#cluster, 'ledger');
-    const ledger = await startComponent({
-      name: 'ledger',
-      kubeconfig,
-      args: [
-        ...['--listen-ledger', `127.0.0.1:${this.#port}`, '--listen-crl'],
-        `127.0.0.1:${this.#crlPort}`,
-        ...['--data', this.#directory],
-        ...['--serving-certificate', this.#directory, '--monitor-patience', '2s'],
-        ...GRANTS.flatMap((grant) => ['--appender', grant]),
-        ...flags,
-      ],
-    });
+    const ledger = await startComponent({ name: 'ledger', kubeconfig, args: this.#flags(flags) });
     this.#started.add(ledger);
     await ledger.ready();
     return ledger;
