@@ -16,7 +16,7 @@ import { until } from '../cluster/until.ts';
 import { verdictOf } from '../ledger/build.ts';
 import type { ComponentProcess } from '../support/cluster/component-process.ts';
 import { applyManifests, SYSTEM_NAMESPACE } from '../support/cluster/installation.ts';
-import { startPostgres } from '../support/ledger/postgres.ts';
+import { startPostgres, type Postgres } from '../support/ledger/postgres.ts';
 import { issuedRecord } from '../support/ledger/records.ts';
 import { tlsCertificate } from '../support/pki/tls-certificate.ts';
 import { LedgerStand } from './ledger/stand.ts';
@@ -201,3 +201,31 @@ test('of two replicas on PostgreSQL each appends and is ready, one signs; when t
   await store.close();
   await stand.stop();
 });
+
+for (const [how, takeAway] of [
+  ['has ended', (server: Postgres) => server.stop()],
+  ['hangs', (server: Postgres) => Promise.resolve(signalled(server, 'SIGSTOP'))],
+] as const) {
+  test(`a ledger whose PostgreSQL ${how} says so to who appends, and ends at SIGTERM`, async () => {
+    await emptyCheckpoints();
+    await using server = await startPostgres();
+    const file = join(directory, 'url');
+    writeFileSync(file, `${await server.database('away')}\n`);
+    const stand = await LedgerStand.create(cluster);
+    try {
+      const ledger = await stand.startLedger('--database-url', file);
+      assert.deepEqual(await stand.append(token, record(20)), ['kept']);
+      await takeAway(server);
+      await assert.rejects(stand.append(token, record(21)), /it answers 503: .*PostgreSQL/);
+      assert.equal(await ledger.stop(), 0);
+    } finally {
+      if (how === 'hangs') signalled(server, 'SIGCONT');
+      await stand.stop();
+    }
+  });
+}
+
+/** Those that are still there. */
+function signalled(server: Postgres, signal: 'SIGSTOP' | 'SIGCONT'): void {
+  for (const each of server.processes()) process.kill(each, signal);
+}

@@ -49,3 +49,41 @@ test('batches that two processes append while the server crashes are there once,
   console.log(JSON.stringify({ refused }));
   for (const each of stores) await each.close();
 });
+
+test('a statement that takes too long is given up, and what was sent with it is undone; one of a long transaction is waited for', async () => {
+  const database = openPostgres(await server.database('patience'));
+  await database.write((sql) => sql.script('CREATE TABLE things (name TEXT)'));
+  const slow = 'SELECT pg_sleep(9.5)::text AS slept';
+  const [refused, waited] = await Promise.allSettled([
+    database.write(async (sql) => {
+      await sql.script("INSERT INTO things VALUES ('half')");
+      await sql.all(slow);
+    }),
+    database.read((sql) => sql.all(slow), { long: true }),
+  ]);
+  assert.ok(refused.status === 'rejected');
+  const { code, message } = refused.reason as SignerError;
+  assert.equal(code, 'LEDGER_UNAVAILABLE');
+  assert.match(message, /statement timeout/);
+  assert.equal(waited.status, 'fulfilled');
+  assert.deepEqual(await database.read((sql) => sql.all('SELECT name FROM things')), []);
+  await database.close();
+});
+
+test('a server that hangs is LEDGER_UNAVAILABLE after a bound, and keeps nobody from closing; when it goes on it is used again', async () => {
+  const url = await server.database('hangs');
+  const store = await openStore(openPostgres(url));
+  await store.append(issuedBatch(0, 2), { naming: signed, now: NOW });
+  const other = await openStore(openPostgres(url));
+  for (const each of server.processes()) process.kill(each, 'SIGSTOP');
+  try {
+    const append = store.append(issuedBatch(2, 4), { naming: signed, now: NOW });
+    await assert.rejects(append, { code: 'LEDGER_UNAVAILABLE' });
+    await other.close();
+  } finally {
+    for (const each of server.processes()) process.kill(each, 'SIGCONT');
+  }
+  await store.append(issuedBatch(2, 4), { naming: signed, now: NOW });
+  assert.deepEqual((await store.verify([])).found, 0);
+  await store.close();
+});

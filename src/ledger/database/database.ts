@@ -25,15 +25,21 @@ export interface Sql {
   script(text: string): Promise<void>;
 }
 
+/** What is said of a transaction. */
+export interface TransactionOptions {
+  /** Its statements may take as long as they need: a step of the schema, or a check of all records. */
+  readonly long?: boolean;
+}
+
 /** A database. Its errors are SignerErrors with the code LEDGER_UNAVAILABLE, and nothing was changed then. */
 export interface Database {
   /**
    * A transaction that changes something. One runs at a time, of all processes; what it has changed is on disk when
    * this resolves. When it rejects because the connection broke at the end, it may have happened all the same.
    */
-  write<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  write<T>(work: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /** A transaction that sees one state of the database. */
-  read<T>(work: (sql: Sql) => Promise<T>): Promise<T>;
+  read<T>(work: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /**
    * Makes what was removed unreadable in the database's own files, as far as that keeps nobody waiting. False: somebody
    * still reads what was removed; to be tried again.

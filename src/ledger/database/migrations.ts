@@ -164,7 +164,7 @@ export async function migrate(database: Database, target = LATEST_SCHEMA): Promi
   await database.write((sql) => sql.script(spelled(sql, script)));
   let from: number | undefined;
   for (;;) {
-    const before = await database.write((sql) => step(sql, target));
+    const before = await database.write((sql) => step(sql, target), { long: true });
     from ??= before;
     if (before === target) return { from, to: target };
   }

@@ -4,7 +4,14 @@ import pg from 'pg';
 import { messageOf, SignerError } from '../../errors.ts';
 import { unavailable } from './database.ts';
 import { postgresConnection, type PostgresSecurity } from './postgres-url.ts';
-import type { SqlColumns, Database, SqlRow, Sql, SqlValue } from './database.ts';
+import type {
+  SqlColumns,
+  Database,
+  SqlRow,
+  Sql,
+  SqlValue,
+  TransactionOptions,
+} from './database.ts';
 
 /** One writes, the others read and search. */
 const POOLED = 4;
@@ -14,6 +21,16 @@ const PARAMETERS = 60_000;
 const LOCK = 119_187_403_466_098;
 /** An unreachable server is noticed; the batch is tried again. */
 const CONNECT_MILLISECONDS = 10_000;
+
+/**
+ * A statement of ours takes milliseconds, and one that waits for the writer's lock some of those. Below the 15 s after which
+ * a component sends its batch again, so that it is told why. The server gives up first, and keeps the connection; one that is
+ * hung is given up by us.
+ */
+const STATEMENT_MILLISECONDS = 8_000;
+const HUNG_MILLISECONDS = 10_000;
+/** Of a writer that is stopped: its lock would keep all others waiting. */
+const IDLE_IN_TRANSACTION_MILLISECONDS = 60_000;
 
 /** Object identifiers of int8, also of count's and min's results, and of text (pg_type). */
 const INT8 = 20;
@@ -30,6 +47,12 @@ export function openPostgres(url: string, security?: PostgresSecurity): Database
     ...postgresConnection(url, security),
     max: POOLED,
     connectionTimeoutMillis: CONNECT_MILLISECONDS,
+    statement_timeout: STATEMENT_MILLISECONDS,
+    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MILLISECONDS,
+    // Of long statements: a server that has vanished does not close its connections.
+    keepAlive: true,
+    // A server that does not answer a goodbye must not keep the process from ending.
+    allowExitOnIdle: true,
     types: typesOf(),
     // Whatever the server's default is: what is committed is on disk.
     options: '-c synchronous_commit=on',
@@ -37,12 +60,8 @@ export function openPostgres(url: string, security?: PostgresSecurity): Database
   // Of a connection that waits for work: the next one is opened when there is some.
   pool.on('error', () => undefined);
   return {
-    write: (work) =>
-      transaction(pool, 'BEGIN', async (sql) => {
-        await sql.all('SELECT pg_advisory_xact_lock(?)', [LOCK]);
-        return work(sql);
-      }),
-    read: (work) => transaction(pool, 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY', work),
+    write: (work, options) => transaction(pool, { begin: 'BEGIN', locks: true, ...options }, work),
+    read: (work, options) => transaction(pool, { begin: READ, locks: false, ...options }, work),
     // VACUUM is the server's own business (autovacuum): it would keep this connection for minutes.
     scrub: () => Promise.resolve(true),
     close: () => pool.end(),
@@ -72,9 +91,16 @@ function unescaped(text: string): string {
 const ESCAPED: Readonly<Record<string, string>> = { '\0': '\u00010', '\u0001': '\u00011' };
 const UNESCAPED: Readonly<Record<string, string>> = { '\u00010': '\0', '\u00011': '\u0001' };
 
+const READ = 'BEGIN ISOLATION LEVEL REPEATABLE READ READ ONLY';
+
+interface Transaction extends TransactionOptions {
+  readonly begin: string;
+  readonly locks: boolean;
+}
+
 async function transaction<T>(
   pool: pg.Pool,
-  begin: string,
+  { begin, locks, long = false }: Transaction,
   work: (sql: Sql) => Promise<T>,
 ): Promise<T> {
   const connection = await guarded(() => pool.connect());
@@ -86,15 +112,20 @@ async function transaction<T>(
   const sql = new PostgresSql(connection);
   try {
     await sql.script(begin);
+    if (long) await sql.waitForLong();
+    if (locks) await sql.all('SELECT pg_advisory_xact_lock(?)', [LOCK]);
     const result = await work(sql);
     await sql.script('COMMIT');
     return result;
   } catch (error) {
-    await connection.query('ROLLBACK').catch((fault: unknown) => {
-      broken ??= fault instanceof Error ? fault : new Error(messageOf(fault));
-    });
+    broken ??= sql.broken;
+    if (broken === undefined)
+      await sql.script('ROLLBACK').catch((fault: unknown) => {
+        broken ??= fault instanceof Error ? fault : new Error(messageOf(fault));
+      });
     throw error;
   } finally {
+    // A broken one is closed; what it was doing is undone by the server.
     connection.removeListener('error', onError);
     connection.release(broken);
   }
@@ -103,16 +134,26 @@ async function transaction<T>(
 class PostgresSql implements Sql {
   readonly dialect = 'postgres';
   readonly #connection: pg.PoolClient;
+  /** After which a statement is given up. */
+  #milliseconds: number | undefined = HUNG_MILLISECONDS;
+  /** Why nothing more can be asked by this connection: an error that is no answer of the server. */
+  broken: Error | undefined;
 
   constructor(connection: pg.PoolClient) {
     this.#connection = connection;
+  }
+
+  /** From now on to the end of the transaction statements take as long as they need. */
+  async waitForLong(): Promise<void> {
+    await this.script('SET LOCAL statement_timeout = 0');
+    this.#milliseconds = undefined;
   }
 
   async all(text: string, parameters: readonly SqlValue[] = []): Promise<readonly SqlRow[]> {
     let number = 0;
     const numbered = text.replace(/\?/g, () => `$${(number += 1)}`);
     const values = parameters.map(sent);
-    return guarded(async () => (await this.#connection.query<SqlRow>(numbered, values)).rows);
+    return (await this.#query(numbered, values)).rows;
   }
 
   insert({ table, names }: SqlColumns, rows: readonly (readonly SqlValue[])[]): Promise<void> {
@@ -139,8 +180,28 @@ class PostgresSql implements Sql {
   }
 
   async script(text: string): Promise<void> {
-    await guarded(() => this.#connection.query(text));
+    await this.#query(text);
   }
+
+  async #query(text: string, values?: ReturnType<typeof sent>[]): Promise<pg.QueryResult<SqlRow>> {
+    const query: BoundedQuery = {
+      text,
+      ...(values === undefined ? {} : { values }),
+      ...(this.#milliseconds === undefined ? {} : { query_timeout: this.#milliseconds }),
+    };
+    try {
+      return await this.#connection.query<SqlRow>(query);
+    } catch (error) {
+      if (!(error instanceof pg.DatabaseError))
+        this.broken = error instanceof Error ? error : new Error(messageOf(error));
+      throw unavailable(`PostgreSQL: ${messageOf(error)}`, error);
+    }
+  }
+}
+
+/** pg takes it for each query (client.js, query), and its types only for a connection. */
+interface BoundedQuery extends pg.QueryConfig {
+  readonly query_timeout?: number;
 }
 
 /** pg takes Buffers for bytea; of another Uint8Array it would send the text. */

@@ -85,7 +85,7 @@ export function storeOf(database: Database): LedgerStore {
     removal: (id) => reading((sql) => removalOf(sql, id)),
     scrub: () => database.scrub(),
     verify: (outside, keys = []) =>
-      reading((sql) => verifyLedger(sqlSource(sql), { outside, keys })),
+      database.read((sql) => verifyLedger(sqlSource(sql), { outside, keys }), { long: true }),
     close: () => database.close(),
   };
 }
