@@ -94,13 +94,15 @@ test('on a terminal a command says that it is at work when it takes long', async
   assert.equal(seen.trim(), 'countersign check is at work; Ctrl-C ends it');
 });
 
-const COLOR = /\u001B\[\d+m/;
-const withoutColors = (text: string): string => text.replaceAll(/\u001B\[\d+m/g, '');
+/** ECMA-48, select graphic rendition: how a color begins and ends. */
+const COLORS = ['32', '33', '31', '36', '0'].map((code) => `\u001B[${code}m`);
+const withoutColors = (text: string): string =>
+  COLORS.reduce((rest, color) => rest.replaceAll(color, ''), text);
 
 test('marks are colored on a terminal, and the text is that which a program reads', async () => {
   const args = ['check', '--kubeconfig', forbidding.kubeconfig];
   const seen = await onTerminal(args);
-  assert.match(seen, COLOR);
+  assert.ok(COLORS.some((color) => seen.includes(color)));
   assert.equal(withoutSignOfLife(withoutColors(seen)), (await countersign(args)).stdout);
 });
 

@@ -62,7 +62,7 @@ test('--wait ends with 0 and the next command when all is well', async () => {
   const { code, stdout, stderr } = await run('--wait', '60s');
   assert.equal(code, 0, stdout + stderr);
   assert.match(stdout, /√ signers-ready: all \d signers are Ready/);
-  assert.match(stdout, /Next: countersign authority show/);
+  assert.match(stdout, /^Next:\n {2}countersign authority show$/m);
   await showsNothing();
 });
 

@@ -40,6 +40,7 @@ const LONG = new Set(
     'explain',
     'fairness',
     'federation',
+    'first-certificate',
     'image',
     'injection',
     'ledger',

@@ -13,6 +13,7 @@ import type { Client } from '../../../kube/client/client.ts';
 import { EXIT_REFUSED, structuredText, type Output } from '../../../operations/report.ts';
 import { printDocument, printMarked, printProgress, printText } from '../../terminal.ts';
 import { connectUser, type UserOptions } from '../../user-client.ts';
+import { nextStep } from './next-step.ts';
 
 /** Flags of `countersign check`. */
 export interface CheckOptions extends UserOptions, Place {
@@ -36,9 +37,10 @@ export async function check(options: CheckOptions): Promise<number> {
   if (options.explain !== undefined) return explain(options.explain);
   const { client } = await connectUser(options, 'check');
   try {
-    const report = await untilWell(client, options);
-    if (options.output === 'text') printMarked(reportText(report) + nextStep(options, report));
-    else printDocument(structuredText(report, options.output));
+    const { facts, report } = await untilWell(client, options);
+    if (options.output === 'text') {
+      printMarked(reportText(report) + nextStep(facts, report, options.servingSigner));
+    } else printDocument(structuredText(report, options.output));
     return report.result === 'error' ? EXIT_REFUSED : 0;
   } finally {
     await client.close();
@@ -61,13 +63,17 @@ function isCheck(id: string): id is CheckId {
   return (CATALOGUE as ReadonlyMap<string, unknown>).has(id);
 }
 
-async function untilWell(client: Client, options: CheckOptions): Promise<CheckReport> {
+async function untilWell(
+  client: Client,
+  options: CheckOptions,
+): Promise<{ readonly facts: Facts; readonly report: CheckReport }> {
   const until = monotonic() + (options.wait ?? 0) * 1000;
   let said = '';
   for (;;) {
-    const report = reportOf(runChecks(await readFacts(client, options)));
+    const facts = await readFacts(client, options);
+    const report = reportOf(runChecks(facts));
     const left = until - monotonic();
-    if (report.result !== 'error' || left <= 0) return report;
+    if (report.result !== 'error' || left <= 0) return { facts, report };
     const failing = report.checks.filter(({ severity }) => severity === 'error');
     const text = `waiting: ${[...new Set(failing.map(({ id }) => id))].join(', ')}`;
     if (text !== said) printProgress(text);
@@ -89,12 +95,4 @@ async function readFacts(client: Client, options: CheckOptions): Promise<Facts> 
         })),
   ]);
   return { kubernetes, release: VERSION, ...rest };
-}
-
-/** What to type next. */
-function nextStep({ pre }: CheckOptions, { result }: CheckReport): string {
-  if (result === 'error') return '';
-  return pre
-    ? 'Next: install with helm (docs/how-to/install-with-helm.md), then countersign check --wait 2m\n'
-    : 'Next: countersign authority show\n';
 }
