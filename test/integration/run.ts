@@ -39,6 +39,7 @@ const LONG = new Set(
     'conformance',
     'explain',
     'fairness',
+    'federated-installations',
     'federation',
     'first-certificate',
     'image',

@@ -5,10 +5,12 @@
 //	spiffejudge fetch web TRUST_DOMAIN URL CA.pem
 //	spiffejudge fetch spiffe TRUST_DOMAIN URL BUNDLE.json ENDPOINT_ID
 //	spiffejudge serve TRUST_DOMAIN BUNDLE.json CERTIFICATE.pem KEY.pem
-//	spiffejudge verify TRUST_DOMAIN BUNDLE.json CHAIN.pem
+//	spiffejudge verify TRUST_DOMAIN BUNDLE.(json|pem) CHAIN.pem
+//	spiffejudge watch TRUST_DOMAIN URL BUNDLE.json ENDPOINT_ID
 //
 // fetch prints what go-spiffe read as JSON; serve prints its port and reads the bundle again for each request; verify
-// prints the SPIFFE ID. Exit code 1: go-spiffe refused, for the reason on stderr.
+// prints the SPIFFE ID, once Go's x509 verified the chain, too; watch prints each bundle that it sees until it is ended.
+// Exit code 1: go-spiffe or x509 refused, for the reason on stderr.
 package main
 
 import (
@@ -18,7 +20,6 @@ import (
 	"crypto/x509"
 	"encoding/hex"
 	"encoding/json"
-	"encoding/pem"
 	"errors"
 	"fmt"
 	"net"
@@ -29,7 +30,6 @@ import (
 	"github.com/spiffe/go-spiffe/v2/bundle/spiffebundle"
 	"github.com/spiffe/go-spiffe/v2/federation"
 	"github.com/spiffe/go-spiffe/v2/spiffeid"
-	"github.com/spiffe/go-spiffe/v2/svid/x509svid"
 )
 
 func main() {
@@ -49,6 +49,8 @@ func run(args []string) error {
 		return serve(args[1], args[2], args[3], args[4])
 	case len(args) == 4 && args[0] == "verify":
 		return verify(args[1], args[2], args[3])
+	case len(args) == 5 && args[0] == "watch":
+		return watch(args[1], args[2], args[3], args[4])
 	}
 	return fmt.Errorf("unknown arguments: %q", args)
 }
@@ -144,29 +146,4 @@ func serve(domain, bundleFile, certificateFile, keyFile string) error {
 		ReadHeaderTimeout: time.Minute,
 	}
 	return server.ServeTLS(listener, "", "")
-}
-
-func verify(domain, bundleFile, chainFile string) error {
-	name, err := spiffeid.TrustDomainFromString(domain)
-	if err != nil {
-		return err
-	}
-	bundle, err := spiffebundle.Load(name, bundleFile)
-	if err != nil {
-		return err
-	}
-	text, err := os.ReadFile(chainFile)
-	if err != nil {
-		return err
-	}
-	var chain [][]byte
-	for block, rest := pem.Decode(text); block != nil; block, rest = pem.Decode(rest) {
-		chain = append(chain, block.Bytes)
-	}
-	id, _, err := x509svid.ParseAndVerify(chain, bundle.X509Bundle())
-	if err != nil {
-		return err
-	}
-	fmt.Println(id)
-	return nil
 }

@@ -1,0 +1,49 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The X509-SVID of `bundle-endpoint`, by the signer of its own trust domain, as a kubelet keeps it. */
+import { existsSync } from 'node:fs';
+import { join } from 'node:path';
+import type { Cluster } from '../../cluster/cluster.ts';
+import { until } from '../../cluster/until.ts';
+import { apply } from '../../support/cluster/apply.ts';
+import { SYSTEM_NAMESPACE } from '../../support/cluster/installation.ts';
+
+const MOUNT_MS = 120_000;
+
+/** Makes a pod with the volume of the chart, and waits for its files. @returns the volume's directory on the node */
+export async function mountSvid(
+  cluster: Cluster,
+  name: string,
+  signerName: string,
+): Promise<string> {
+  const podCertificate = {
+    ...{ signerName, keyType: 'ECDSAP256' },
+    ...{ keyPath: 'tls.key', certificateChainPath: 'tls.crt' },
+  };
+  const container = {
+    ...{ name: 'main', image: 'registry.k8s.io/pause:3.10' },
+    securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+    volumeMounts: [{ name: 'svid', mountPath: '/run/countersign/svid', readOnly: true }],
+  };
+  await apply(cluster, {
+    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { namespace: SYSTEM_NAMESPACE, name } },
+    spec: {
+      serviceAccountName: 'countersign-bundle-endpoint',
+      ...{ automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 },
+      nodeSelector: { 'kubernetes.io/hostname': 'node-1' },
+      securityContext: {
+        ...{ runAsNonRoot: true, runAsUser: 65532 },
+        seccompProfile: { type: 'RuntimeDefault' },
+      },
+      containers: [container],
+      volumes: [{ name: 'svid', projected: { sources: [{ podCertificate }] } }],
+    },
+  });
+  const { stdout: uid } = await cluster.kubectl([
+    ...['get', 'pod', name, '-n', SYSTEM_NAMESPACE, '-o', 'jsonpath={.metadata.uid}'],
+  ]);
+  const node = cluster.nodes.find((each) => each.name === 'node-1');
+  const volumes = join(node?.rootDirectory ?? '', 'pods', uid, 'volumes');
+  const directory = join(volumes, 'kubernetes.io~projected', 'svid');
+  await until(`${name} has its SVID`, MOUNT_MS, () => existsSync(join(directory, 'tls.crt')));
+  return directory;
+}
