@@ -60,11 +60,17 @@ export function fetchBundle(
     signal: AbortSignal.any([signal, timeout]),
   };
   try {
+    let isAnswered = false;
     const outgoing = request(domain.url, options, (response) => {
+      isAnswered = true;
       received(response).then(resolve, fail);
     });
     // Of several errors only the first is said; none may be left without a listener.
     outgoing.on('error', fail);
+    // After 101 there is neither an answer nor an error, and the deadline does not end what is closed.
+    outgoing.once('close', () => {
+      if (!isAnswered) fail(new Error('the connection was closed without an answer'));
+    });
     outgoing.end();
   } catch (error) {
     fail(error);

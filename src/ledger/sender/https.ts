@@ -109,7 +109,9 @@ function posted(url: URL, body: string, options: RequestOptions): Promise<string
       reject(unusable(messageOf(error), error));
     };
     const signal = AbortSignal.timeout(TIMEOUT_MILLISECONDS);
+    let isAnswered = false;
     const sent = request(url, { ...options, signal }, (response) => {
+      isAnswered = true;
       read(response).then((text) => {
         if (response.statusCode === 200) resolve(text);
         else
@@ -119,6 +121,10 @@ function posted(url: URL, body: string, options: RequestOptions): Promise<string
       }, fail);
     });
     sent.on('error', fail);
+    // After 101 there is neither an answer nor an error, and the deadline does not end what is closed.
+    sent.once('close', () => {
+      if (!isAnswered) fail(new Error('the connection was closed without an answer'));
+    });
     sent.end(body);
   });
 }

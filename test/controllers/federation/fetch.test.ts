@@ -97,6 +97,13 @@ for (const status of [204, 206, 404, 500])
     assert.match(await problem(), new RegExp(`answered ${status}`));
   });
 
+test('a server that switches protocols gives no answer', async () => {
+  answer = ({ socket }) => {
+    socket.write('HTTP/1.1 101 Switching Protocols\r\nConnection: Upgrade\r\nUpgrade: x\r\n\r\n');
+  };
+  assert.match(await problem(), /closed without an answer/);
+});
+
 test('nothing is unpacked', async () => {
   answer = (request, response) => {
     assert.equal(request.headers['accept-encoding'], 'identity');

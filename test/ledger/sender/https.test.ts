@@ -12,6 +12,7 @@ const UNAVAILABLE = { code: 'LEDGER_UNAVAILABLE', disposition: 'retry' } as cons
 interface Answer {
   readonly status: number;
   readonly body: string;
+  readonly headers?: Readonly<Record<string, string>>;
 }
 
 let server: Server;
@@ -31,7 +32,7 @@ before(async () => {
       const records = JSON.parse(Buffer.concat(chunks).toString()) as { key: string }[];
       const { authorization: token = '' } = request.headers;
       seen.push({ path: request.url ?? '', token, keys: records.map(({ key: each }) => each) });
-      response.writeHead(answer.status).end(answer.body);
+      response.writeHead(answer.status, answer.headers).end(answer.body);
     });
   });
   await new Promise<void>((resolve) => {
@@ -96,6 +97,7 @@ const unusable: [law: string, answer: Answer][] = [
   ['an answer of another status', { status: 503, body: 'no' }],
   ['an answer that is no JSON', { status: 200, body: 'no' }],
   ['an answer with fewer results than records', results()],
+  ['another protocol', { status: 101, body: '', headers: { connection: 'upgrade', upgrade: 'x' } }],
   ['a code that no ledger gives', results(refused('KUBE_GONE'))],
 ];
 
