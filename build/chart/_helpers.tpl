@@ -254,6 +254,7 @@ countersign-system
 {{- define "countersign.federated" -}}
 {{- $all := list -}}
 {{- range .trustDomains -}}{{- $all = append $all (printf "federated.%s" .name) -}}{{- end -}}
+{{- range .endedTrustDomains -}}{{- $all = append $all (printf "federated.%s" .) -}}{{- end -}}
 {{- toJson $all -}}
 {{- end -}}
 
@@ -265,6 +266,7 @@ countersign-system
 {{- if hasKey . "serverId" -}}{{- $how = append $how .serverId -}}{{- end -}}
 {{- $all = append $all (printf "--federate=%s" (join "," (append $how .url))) -}}
 {{- end -}}
+{{- range .endedTrustDomains -}}{{- $all = append $all (printf "--ended-trust-domain=%s" .) -}}{{- end -}}
 {{- range .ownTrustDomains -}}{{- $all = append $all (printf "--own-trust-domain=%s" .) -}}{{- end -}}
 {{- range .networks -}}{{- $all = append $all (printf "--federation-network=%s" .) -}}{{- end -}}
 {{- toJson (append $all (printf "--keep=%s" .keep)) -}}

@@ -24,6 +24,7 @@ export const GOOD_FEDERATION: Readonly<Record<string, readonly [values: object]>
             serverId: 'spiffe://other.example/bundle-endpoint',
           },
         ],
+        endedTrustDomains: ['was.example', '1e4'],
         ownTrustDomains: ['prod.example.com', '0x1'],
         networks: ['10.0.0.0/8', 'fd00::/8'],
         keep: '3h',
@@ -51,6 +52,14 @@ export const BAD_FEDERATION: Readonly<Record<string, readonly [values: object, s
   'a foreign trust domain twice': [
     federates({}, { trustDomains: [FOREIGN, FOREIGN] }),
     /federation\.trustDomains\[1\]\.name: "a\.example" is named twice; leave one of them out/,
+  ],
+  'a trust domain that has ended and is no name': [
+    federates({}, { endedTrustDomains: ['a..b'] }),
+    /federation\.endedTrustDomains\[0\]: "a\.\.b" is not the name of a trust domain; write it/,
+  ],
+  'a trust domain that has ended and is fetched': [
+    federates({}, { endedTrustDomains: ['a.example'] }),
+    /federation\.endedTrustDomains\[0\]: "a\.example" is in federation\.trustDomains, too; leave/,
   ],
   'https_spiffe without an ID': [
     federates({ profile: 'https_spiffe' }),

@@ -6,6 +6,17 @@ What the values of federation must not say, with the words of src/manifests/valu
 {{- define "countersign.checkFederation" -}}
 {{- $label := "[a-z0-9]([-a-z0-9]*[a-z0-9])?" -}}
 {{- $own := .ownTrustDomains -}}
+{{- $fetched := list -}}
+{{- range .trustDomains -}}{{- $fetched = append $fetched .name -}}{{- end -}}
+{{- range $index, $domain := .endedTrustDomains -}}
+{{- $at := printf "federation.endedTrustDomains[%d]" $index -}}
+{{- if not (regexMatch (printf "^%s(\\.%s)*$" $label $label) $domain) -}}
+{{- fail (printf "%s: \"%s\" is not the name of a trust domain; write it without spiffe://, such as partner.example" $at $domain) -}}
+{{- end -}}
+{{- if has $domain $fetched -}}
+{{- fail (printf "%s: \"%s\" is in federation.trustDomains, too; leave one of them out" $at $domain) -}}
+{{- end -}}
+{{- end -}}
 {{- $before := list -}}
 {{- range $index, $domain := .trustDomains -}}
 {{- $at := printf "federation.trustDomains[%d]" $index -}}

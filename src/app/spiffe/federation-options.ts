@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
 import { parseNetwork, type Network } from '../../egress/networks.ts';
+import { checkFederatedDomain } from '../../api/object/federated-bundle.ts';
 import { readForeignDomain, type ForeignDomain } from '../../spiffe/foreign-domain.ts';
 import { checkTrustDomain } from '../../spiffe/trust-domain.ts';
 import type { ComponentOptions } from '../component-options.ts';
@@ -9,6 +10,7 @@ import { durationFlag, parsedFlag } from '../flag-values.ts';
 /** The flags of `federation`. */
 export interface FederationOptions extends ComponentOptions {
   readonly federate: readonly ForeignDomain[];
+  readonly endedTrustDomain: readonly string[];
   readonly ownTrustDomain: readonly string[];
   readonly federationFiles: string;
   readonly federationNetwork: readonly Network[];
@@ -36,15 +38,18 @@ export function addFederationOptions(command: Command): Command {
         .default([], 'none'),
     )
     .addOption(
-      new Option(
+      namesOption(
+        '--ended-trust-domain <name>',
+        'trust domain that is not federated with any more: its bundle is deleted (repeatable)',
+        checkEnded,
+      ),
+    )
+    .addOption(
+      namesOption(
         '--own-trust-domain <name>',
         'trust domain of our own, whose CAs no other may claim (repeatable)',
-      )
-        .argParser((text: string, before: readonly string[]) => [
-          ...before,
-          parsedFlag(text, checkTrustDomain),
-        ])
-        .default([], 'none'),
+        checkTrustDomain,
+      ),
     )
     .option(
       '--federation-files <directory>',
@@ -75,4 +80,17 @@ export function addFederationOptions(command: Command): Command {
         .argParser(durationFlag)
         .default(MINUTE_SECONDS, '1m'),
     );
+}
+
+/** A repeatable flag; `check` returns the name. */
+function namesOption(flag: string, description: string, check: (name: string) => string): Option {
+  return new Option(flag, description)
+    .argParser((text: string, before: readonly string[]) => [...before, parsedFlag(text, check)])
+    .default([], 'none');
+}
+
+/** @throws SignerError NAME_INVALID */
+function checkEnded(name: string): string {
+  checkFederatedDomain(checkTrustDomain(name));
+  return name;
 }

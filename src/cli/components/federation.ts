@@ -10,15 +10,18 @@ const MOST_DOMAINS = 64;
 
 /** Runs the component that fetches the SPIFFE bundles of foreign trust domains, until it is stopped. */
 export async function run(options: FederationOptions): Promise<void> {
-  const { federate: domains, ownTrustDomain: ownDomains } = options;
-  check(
-    domains.map(({ trustDomain }) => trustDomain),
-    ownDomains,
-  );
+  const { federate: domains, ownTrustDomain: ownDomains, endedTrustDomain: endedDomains } = options;
+  const names = domains.map(({ trustDomain }) => trustDomain);
+  check(names, ownDomains);
+  const alive = endedDomains.find((each) => names.includes(each));
+  if (alive !== undefined)
+    throw usage(
+      `--ended-trust-domain names ${alive}, which --federate names, too; leave one of them out`,
+    );
   await runComponent('federation', options, async (component) => {
     const [bundles] = await certificatesResources(component.client, 'clustertrustbundles');
     return createFederation(component, bundles, {
-      ...{ domains, ownDomains, directory: options.federationFiles },
+      ...{ domains, endedDomains, ownDomains, directory: options.federationFiles },
       networks: options.federationNetwork,
       keepSeconds: options.keep,
       shortestSeconds: Math.max(1, options.shortestRefresh),

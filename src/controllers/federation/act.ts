@@ -7,6 +7,7 @@ import {
   federatedBundleName,
 } from '../../api/object/federated-bundle.ts';
 import { formatTime } from '../../api/object/time.ts';
+import { SECRET_NAMESPACE } from '../../api/signer/bundle-annotations.ts';
 import { SignerError } from '../../errors.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import type { Component } from '../../runtime/component/component.ts';
@@ -22,7 +23,7 @@ const FIELD_MANAGER = 'countersign-federation';
  * @throws KubeError
  */
 export async function act(
-  { client }: Component,
+  { client, secretNamespace }: Component,
   resource: Resource,
   { trustDomain, existing }: Pick<FederatedState, 'trustDomain' | 'existing'>,
   change: FederatedChange,
@@ -50,6 +51,7 @@ export async function act(
         labels: { 'app.kubernetes.io/managed-by': 'countersign' },
         annotations: {
           [TRUST_DOMAIN]: trustDomain,
+          [SECRET_NAMESPACE]: secretNamespace,
           [FETCHED_AT]: formatTime(at),
           ...(sequence === undefined ? {} : { [SPIFFE_SEQUENCE]: String(sequence) }),
         },

@@ -1,6 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
-import { FETCHED_AT, SPIFFE_SEQUENCE, TRUST_DOMAIN } from '../../api/object/federated-bundle.ts';
+import {
+  FETCHED_AT,
+  SPIFFE_SEQUENCE,
+  TRUST_DOMAIN,
+  federatedBundleName,
+} from '../../api/object/federated-bundle.ts';
+import { SECRET_NAMESPACE } from '../../api/signer/bundle-annotations.ts';
 import { fingerprint, type Certificate } from '../../pki/x509/certificate.ts';
 import { publishedAnchors, writeAnchors } from '../../pki/x509/trust-bundle.ts';
 import { judgeBundle, type JudgedBy } from '../../spiffe/judge-bundle.ts';
@@ -48,9 +54,45 @@ export interface Judging extends JudgedBy {
 
 const KEEP = { kind: 'keep' } as const;
 
-/** Whether an object is ours to write: it says that it is of this trust domain. */
-export function isOwn({ spec, metadata }: ClusterTrustBundle, trustDomain: string): boolean {
-  return spec.signerName === undefined && metadata.annotations?.[TRUST_DOMAIN] === trustDomain;
+/** Whether an object is ours to write: it says that it is of this trust domain, and of no other installation. */
+export function isOwn(
+  { spec, metadata }: ClusterTrustBundle,
+  trustDomain: string,
+  secretNamespace: string,
+): boolean {
+  const { annotations = {} } = metadata;
+  const writer = annotations[SECRET_NAMESPACE] ?? secretNamespace;
+  return (
+    spec.signerName === undefined &&
+    annotations[TRUST_DOMAIN] === trustDomain &&
+    writer === secretNamespace
+  );
+}
+
+/**
+ * Trust domains with a bundle of this installation that nobody names any more: whoever mounts one trusts it, and nobody
+ * looks whether it is still good.
+ *
+ * @param named - those that are fetched, or ended
+ */
+export function leftOver(
+  bundles: readonly ClusterTrustBundle[],
+  named: ReadonlySet<string>,
+  secretNamespace: string,
+): readonly string[] {
+  return bundles.flatMap((bundle) => {
+    const { [TRUST_DOMAIN]: domain = '', [SECRET_NAMESPACE]: writer } =
+      bundle.metadata.annotations ?? {};
+    const isFederated = bundle.metadata.name === federatedBundleName(domain);
+    const isOver = isFederated && writer === secretNamespace && !named.has(domain);
+    return isOver && isOwn(bundle, domain, secretNamespace) ? [domain] : [];
+  });
+}
+
+/** An administrator ended it: its bundle goes, whatever its endpoint says. */
+export function decideEnded({ existing }: FederatedState): FederatedChange {
+  if (existing === undefined) return KEEP;
+  return dropped('Ended', 'an administrator ended it: its SVIDs are not trusted any more');
 }
 
 /** What an answer changes. Synchronous and total. */

@@ -13,6 +13,8 @@ import type { Told } from './tell.ts';
 /** What an administrator says of federation. */
 export interface FederationInit extends Pace {
   readonly domains: readonly ForeignDomain[];
+  /** Their bundles are deleted. */
+  readonly endedDomains: readonly string[];
   readonly ownDomains: readonly string[];
   /** Where `<trust domain>.json`, `.pem` and `.crt` are. */
   readonly directory: string;

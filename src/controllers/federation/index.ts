@@ -9,7 +9,7 @@ import type { Component, Controller } from '../../runtime/component/component.ts
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
 import { reportRetry } from '../../runtime/requests/error-outcome.ts';
 import { createClusterSigners } from '../../runtime/signers/cluster-signers.ts';
-import { isOwn } from './decide.ts';
+import { isOwn, leftOver } from './decide.ts';
 import type { Federation, FederationInit } from './federation.ts';
 import { createLooks } from './look.ts';
 import { permissions } from './permissions.ts';
@@ -31,17 +31,21 @@ export function createFederation(
   return {
     signers: signers.all,
     permissions: () => {
-      const federated = init.domains.map(({ trustDomain }) => trustDomain);
-      return permissions({ ...namesOf(signers.all(), component), federated });
+      return permissions({ ...namesOf(signers.all(), component), federated: namedBy(init) });
     },
     notReady: () => [
       ...(signers.settled ? [] : [`ClusterSigners: ${signers.failure ?? 'not listed yet'}`]),
       ...(bundles.synced ? [] : [`bundles: ${bundles.failure ?? 'not listed yet'}`]),
     ],
-    warnings: () =>
-      [...told].flatMap(([domain, { problem }]) =>
+    warnings: () => [
+      ...[...told].flatMap(([domain, { problem }]) =>
         problem === undefined ? [] : [`trust domain ${domain}: ${problem}`],
       ),
+      ...leftOver(bundles.list(), new Set(namedBy(init)), component.secretNamespace).map(
+        (domain) =>
+          `trust domain ${domain}: LeftOver: nobody looks after ClusterTrustBundle ${federatedBundleName(domain)} any more, and who mounts it trusts it: delete it, or name the trust domain by --ended-trust-domain`,
+      ),
+    ],
     run: async (signal) => {
       signal.addEventListener('abort', () => stop.abort(signal.reason), { once: true });
       const watching = [signers.run(signal), bundles.run(signal)];
@@ -58,8 +62,13 @@ export function createFederation(
   };
 }
 
-function enqueueAll({ queue }: Component, { domains }: FederationInit): void {
-  for (const { trustDomain } of domains) queue.add(trustDomain);
+/** Trust domains that are fetched, or ended. */
+function namedBy({ domains, endedDomains }: FederationInit): readonly string[] {
+  return [...domains.map(({ trustDomain }) => trustDomain), ...endedDomains];
+}
+
+function enqueueAll({ queue }: Component, init: FederationInit): void {
+  for (const each of namedBy(init)) queue.add(each);
 }
 
 function assemble(
@@ -73,8 +82,8 @@ function assemble(
     ...component,
     path: resource.collection(),
     onEvent: (name) => {
-      const found = init.domains.find((each) => federatedBundleName(each.trustDomain) === name);
-      if (found !== undefined) component.queue.add(found.trustDomain);
+      const found = namedBy(init).find((each) => federatedBundleName(each) === name);
+      if (found !== undefined) component.queue.add(found);
       // What is ours may have changed.
       else enqueueAll(component, init);
     },
@@ -88,7 +97,7 @@ function assemble(
     const known = told.get(trustDomain)?.text;
     if (known !== undefined) return known;
     const existing = bundles.get(federatedBundleName(trustDomain));
-    return existing !== undefined && isOwn(existing, trustDomain)
+    return existing !== undefined && isOwn(existing, trustDomain, component.secretNamespace)
       ? existing.spec.trustBundle
       : undefined;
   };

@@ -6,6 +6,7 @@ import type { ForeignDomain } from '../../spiffe/foreign-domain.ts';
 import type { JudgedBy } from '../../spiffe/judge-bundle.ts';
 import { act } from './act.ts';
 import {
+  decideEnded,
   decideFetched,
   decideHeld,
   fetchedAt,
@@ -26,7 +27,6 @@ import { NOTHING_TOLD, tell, type Told } from './tell.ts';
 export async function reconcile(federation: Federation, key: string): Promise<ReconcileResult> {
   const { component, init, signers, bundles, told, looks } = federation;
   const domain = init.domains.find(({ trustDomain }) => trustDomain === key);
-  if (domain === undefined) return undefined;
   if (!component.shard.owns(key)) {
     // Another replica leads: what this one knew grows old.
     told.delete(key);
@@ -38,7 +38,8 @@ export async function reconcile(federation: Federation, key: string): Promise<Re
   if (!signers.settled || !bundles.synced) return 'backoff';
   const before = told.get(key) ?? NOTHING_TOLD;
   const state = stateOf(federation, key);
-  if (state.existing !== undefined && !isOwn(state.existing, key))
+  if (domain === undefined) return ended(federation, state);
+  if (state.existing !== undefined && !isOurOwn(federation, state))
     return again(federation, domain, notOurs(federation, state, before));
   const isOurs = ownCas(signers.known(), bundles.list(), component.secretNamespace);
   const held = await hold(federation, state, before, isOurs);
@@ -49,6 +50,15 @@ export async function reconcile(federation: Federation, key: string): Promise<Re
   told.set(key, { ...held, lastFetch, nextFetch: lastFetch + init.shortestSeconds * 1000 });
   const now = await answered(federation, held, { trustDomain: key, fetched, isOurs });
   return again(federation, domain, now);
+}
+
+/** Nothing is remembered of it: what somebody else makes under the name is left alone. */
+async function ended(federation: Federation, state: FederatedState): Promise<undefined> {
+  const isEnded = federation.init.endedDomains.includes(state.trustDomain);
+  if (!isEnded || !isOurOwn(federation, state)) return;
+  const change = decideEnded(state);
+  await write(federation, state, change);
+  tell(federation.component, state, { change, before: undefined });
 }
 
 function notOurs({ component, init }: Federation, state: FederatedState, before: Told): Told {
@@ -149,14 +159,17 @@ function again(federation: Federation, domain: ForeignDomain, now: Told): Reconc
   const due = isDrifted ? Math.min(now.nextFetch, soonest) : now.nextFetch;
   if (at >= due) looks.begin(domain);
   const isAsked = looks.isUnderWay(key);
-  const dropAt = isOurOwn(state) ? fetchedAt(state.existing) + state.keepMs : NaN;
+  const dropAt = isOurOwn(federation, state) ? fetchedAt(state.existing) + state.keepMs : NaN;
   const times = [...(isAsked ? [] : [due]), ...(dropAt > at ? [dropAt] : [])];
   return times.length === 0 ? undefined : { requeueAt: Math.max(at + 1, Math.min(...times)) };
 }
 
-function count({ component }: Federation, state: FederatedState, now: Told): void {
+function count(federation: Federation, state: FederatedState, now: Told): void {
+  const { component } = federation;
   const { trustDomain, existing } = state;
-  const anchors = isOurOwn(state) ? (existing?.spec.trustBundle.match(/BEGIN/g) ?? []).length : 0;
+  const anchors = isOurOwn(federation, state)
+    ? (existing?.spec.trustBundle.match(/BEGIN/g) ?? []).length
+    : 0;
   const confirmedAt = (now.confirmedAt ?? knownSince(state)) / 1000;
   component.metrics.federatedState(trustDomain, { anchors, confirmedAt });
 }
@@ -168,9 +181,11 @@ function knownSince({ existing }: FederatedState): number {
 }
 
 function isOurOwn(
+  { component }: Pick<Federation, 'component'>,
   state: FederatedState,
 ): state is FederatedState & { readonly existing: NonNullable<FederatedState['existing']> } {
-  return state.existing !== undefined && isOwn(state.existing, state.trustDomain);
+  const { existing, trustDomain } = state;
+  return existing !== undefined && isOwn(existing, trustDomain, component.secretNamespace);
 }
 
 function stateOf({ component, bundles, init }: Federation, trustDomain: string): FederatedState {

@@ -58,7 +58,7 @@ const KEPT: KeptFlags = {
     // Whose anchors other trust domains take for those of which trust domain, and how the server proves itself.
     ...['--trust-domain', '--profile'],
     // Whom it asks, whose word stands for which trust domain, and how long.
-    ...['--federate', '--own-trust-domain', '--federation-files', '--keep'],
+    ...['--federate', '--ended-trust-domain', '--own-trust-domain', '--federation-files', '--keep'],
     '--federation-network',
     // Whom a component tells what happens, in which networks, and whether it tells everything.
     ...['--target', '--target-events', '--target-network', '--handshake', '--source'],

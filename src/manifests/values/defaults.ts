@@ -30,7 +30,10 @@ export const DEFAULT_VALUES: InstallationValues = {
     apiServices: [],
     customResourceDefinitions: [],
   },
-  federation: { trustDomains: [], ownTrustDomains: [], networks: [], keep: '24h', egress: [] },
+  federation: {
+    ...{ trustDomains: [], endedTrustDomains: [], ownTrustDomains: [] },
+    ...{ networks: [], keep: '24h', egress: [] },
+  },
   namespace: '',
   keysNamespace: DEFAULT_SECRET_NAMESPACE,
   namespaces: { create: true },

@@ -33,6 +33,12 @@ export const federation = z
       .array(trustDomain)
       .max(64)
       .describe('Foreign trust domains. Each gets the ClusterTrustBundle `federated.<name>`.'),
+    endedTrustDomains: z
+      .array(name)
+      .max(64)
+      .describe(
+        'Trust domains that are not federated with any more: their bundles are deleted. Leave one here until that has happened.',
+      ),
     ownTrustDomains: z
       .array(name)
       .describe('Your own trust domains, which no foreign bundle may claim.'),
@@ -57,14 +63,23 @@ export const federation = z
 
 type FederationValues = z.infer<typeof federation>;
 
+/** Whose bundles `federation` may write: also of those that end. */
+export function federatedDomains({
+  trustDomains,
+  endedTrustDomains,
+}: FederationValues): readonly string[] {
+  return [...trustDomains.map((each) => each.name), ...endedTrustDomains];
+}
+
 /** The arguments for that; the chart's helper `countersign.federationArgs` makes the same. */
 export function federationArguments(values: FederationValues): readonly string[] {
-  const { trustDomains, ownTrustDomains, networks, keep } = values;
+  const { trustDomains, endedTrustDomains, ownTrustDomains, networks, keep } = values;
   return [
     ...trustDomains.map(
       ({ name: domain, profile, serverId, url }) =>
         `--federate=${[domain, profile, ...(serverId === undefined ? [] : [serverId]), url].join(',')}`,
     ),
+    ...endedTrustDomains.map((each) => `--ended-trust-domain=${each}`),
     ...ownTrustDomains.map((each) => `--own-trust-domain=${each}`),
     ...networks.map((each) => `--federation-network=${each}`),
     `--keep=${keep}`,
@@ -76,7 +91,17 @@ export function federationArguments(values: FederationValues): readonly string[]
  *
  * @throws SignerError USAGE (`fail`)
  */
-export function checkFederation({ trustDomains, ownTrustDomains }: FederationValues): void {
+export function checkFederation(values: FederationValues): void {
+  const { trustDomains, endedTrustDomains, ownTrustDomains } = values;
+  for (const [index, domain] of endedTrustDomains.entries()) {
+    const at = `federation.endedTrustDomains[${index}]`;
+    if (!isObjectName(domain))
+      throw usage(
+        `${at}: "${domain}" is not the name of a trust domain; write it without spiffe://, such as partner.example`,
+      );
+    if (trustDomains.some((each) => each.name === domain))
+      throw usage(`${at}: "${domain}" is in federation.trustDomains, too; leave one of them out`);
+  }
   for (const [index, { name: domain, profile, serverId }] of trustDomains.entries()) {
     const at = `federation.trustDomains[${index}]`;
     if (!isObjectName(domain))

@@ -14,7 +14,7 @@ import type {
 import { dnsWebhook, namedAcmeSigner } from './check-acme.ts';
 import { caBundleTargets } from './ca-bundles.ts';
 import { checkValues, namedSigner } from './check.ts';
-import { federationArguments } from './federation.ts';
+import { federatedDomains, federationArguments } from './federation.ts';
 import { DEFAULT_NAMESPACE, DEFAULT_VALUES, mergedValues } from './defaults.ts';
 import { injectionProfiles } from './injection.ts';
 import { ledgerParts } from './ledger.ts';
@@ -59,7 +59,7 @@ export function planOf(given: unknown, release: Release): InstallationPlan {
       notifiedPods: values.notifications.pods,
       caBundles: caBundleTargets(values.caBundles),
       monitoredSecrets: values.ledger.monitoredSecrets,
-      federated: values.federation.trustDomains.map(({ name }) => name),
+      federated: federatedDomains(values.federation),
       namespace,
       servingSigner: OWN_TLS_SIGNER,
       ...acmeOf(values),

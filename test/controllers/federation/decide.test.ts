@@ -3,9 +3,11 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClusterTrustBundle } from '../../../src/api/object/cluster-trust-bundle.ts';
 import {
+  decideEnded,
   decideFetched,
   decideHeld,
   isOwn,
+  leftOver,
   sameCaAs,
   sharedAmong,
   type FederatedChange,
@@ -18,6 +20,7 @@ import { pemOf, spiffeCa } from '../../support/spiffe/certificates.ts';
 
 const NOW = Date.UTC(2026, 10, 23, 1);
 const HOUR = 3_600_000;
+const KEYS = 'countersign-keys';
 const KEEP_MS = 24 * HOUR;
 const DOMAIN = 'partner.example';
 const [A, B, OWN] = [spiffeCa('A'), spiffeCa('B'), spiffeCa('own')];
@@ -152,11 +155,40 @@ test('distrust takes a CA out of what is held at once, and does not make it look
 
 test('a ClusterTrustBundle that names a signer or another trust domain is somebody’s own', () => {
   const ours = published([A]);
-  assert.ok(isOwn(ours, DOMAIN));
-  assert.ok(!isOwn(ours, 'other.example'));
+  assert.ok(isOwn(ours, DOMAIN, KEYS));
+  assert.ok(!isOwn(ours, 'other.example', KEYS));
   const linked = { ...ours, spec: { ...ours.spec, signerName: 'example.com/workload' } };
   const { annotations: _, ...metadata } = ours.metadata;
-  for (const foreign of [linked, { ...ours, metadata }]) assert.ok(!isOwn(foreign, DOMAIN));
+  for (const foreign of [linked, { ...ours, metadata }]) assert.ok(!isOwn(foreign, DOMAIN, KEYS));
+});
+
+/** As an installation marks what it writes. */
+function writtenBy(secretNamespace: string): ClusterTrustBundle {
+  const bundle = published([A]);
+  const annotations = {
+    ...bundle.metadata.annotations,
+    'countersign.dev/secret-namespace': secretNamespace,
+  };
+  return { ...bundle, metadata: { ...bundle.metadata, annotations } };
+}
+
+test('the bundle of another installation is somebody’s own', () => {
+  assert.ok(isOwn(writtenBy(KEYS), DOMAIN, KEYS));
+  assert.ok(!isOwn(writtenBy('other-keys'), DOMAIN, KEYS));
+});
+
+test('a trust domain that is ended loses its bundle', () => {
+  assert.equal(said(decideEnded(stateOf(published([A])))), 'drop Ended');
+  assert.equal(said(decideEnded(stateOf(undefined))), 'keep');
+});
+
+test('a bundle that this installation wrote is left over once nobody names its trust domain', () => {
+  const bundles = [writtenBy(KEYS)];
+  assert.deepEqual(leftOver(bundles, new Set(), KEYS), [DOMAIN]);
+  assert.deepEqual(leftOver(bundles, new Set([DOMAIN]), KEYS), []);
+  assert.deepEqual(leftOver([writtenBy('other-keys'), published([A])], new Set(), KEYS), []);
+  const elsewhere = { ...writtenBy(KEYS), metadata: { ...writtenBy(KEYS).metadata, name: 'a' } };
+  assert.deepEqual(leftOver([elsewhere], new Set(), KEYS), []);
 });
 
 test('a CA that another foreign trust domain has, too, is taken, and said', () => {

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The X509-SVID of `bundle-endpoint`, by the signer of its own trust domain, as a kubelet keeps it. */
-import { existsSync } from 'node:fs';
+import { X509Certificate } from 'node:crypto';
+import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { fingerprint } from '../../../src/pki/x509/certificate.ts';
+import { readAnchors } from '../../../src/pki/x509/trust-bundle.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';
 import { apply } from '../../support/cluster/apply.ts';
@@ -46,4 +49,13 @@ export async function mountSvid(
   const directory = join(volumes, 'kubernetes.io~projected', 'svid');
   await until(`${name} has its SVID`, MOUNT_MS, () => existsSync(join(directory, 'tls.crt')));
   return directory;
+}
+
+/** Which anchor signed the leaf in a file. @param anchors - PEM @returns its fingerprint; '' if none did */
+export function issuerOf(file: string, anchors: string): string {
+  const leaf = new X509Certificate(readFileSync(file));
+  const found = readAnchors(anchors).find(({ raw }) =>
+    leaf.verify(new X509Certificate(raw).publicKey),
+  );
+  return found === undefined ? '' : fingerprint(found.raw);
 }
