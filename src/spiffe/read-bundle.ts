@@ -82,6 +82,9 @@ function anchorOf(given: unknown): readonly Certificate[] {
   const { kty, use, x5c } = jwk;
   if (use !== X509_SVID_USE || !KEY_TYPES.includes(kty)) return [];
   if (!Array.isArray(x5c) || x5c.length === 0) return [];
+  // RFC 7518 §6.2.2, §6.3.2; RFC 8037 §2.
+  if (jwk['d'] !== undefined)
+    throw new SyntaxError('a key has its private half ("d"): whoever reads it can be the CA');
   const [first] = x5c as readonly unknown[];
   if (typeof first !== 'string' || !/^[A-Za-z0-9+/]+={0,2}$/.test(first))
     throw new SyntaxError('a certificate in x5c is not base64');

@@ -75,6 +75,10 @@ const WRONG: readonly (readonly [string, string])[] = [
   ['a negative sequence', '{"spiffe_sequence":-1,"keys":[]}'],
   ['a hint that is no integer', '{"spiffe_refresh_hint":"1","keys":[]}'],
   ['a certificate that is none', JSON.stringify({ keys: [{ ...jwkOf(A), x5c: ['AAAA'] }] })],
+  [
+    'a private key',
+    JSON.stringify({ keys: [{ ...jwkOf(A), ...A.key.export({ format: 'jwk' }) }] }),
+  ],
   ['a certificate that is no CA’s', JSON.stringify({ keys: [jwkOf(NOT_A_CA)] })],
   ['a CA whose SPIFFE ID has a path', JSON.stringify({ keys: [jwkOf(WITH_PATH)] })],
   ['a list for a bundle', '[{"keys":[]}]'],

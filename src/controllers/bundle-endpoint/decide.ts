@@ -68,12 +68,14 @@ export function look({
   const isAll = readable.length === anchors.size;
   const leftOut = `${anchors.size - readable.length} of ${anchors.size} anchors have a key that no consumer of SPIFFE bundles reads (ML-DSA): they are left out`;
   // No key at all would say that every SVID of the trust domain is revoked.
-  if (readable.length === 0 && !isAll) return { served: undefined, problem: leftOut };
+  if (readable.length === 0) return { served: undefined, problem: isAll ? NOTHING : leftOut };
   const given = readable.map(([, anchor]) => anchor);
   const text = writeBundle({ anchors: given, sequence, refreshSeconds });
   const served = { text, fingerprints: readable.map(([print]) => print) };
   return isAll ? { served } : { served, leftOut };
 }
+
+const NOTHING = 'no bundle of the trust domain holds a certificate';
 
 /** Of one that was found good before, which is all that is ever served. */
 function anchorsOf(bundle: ClusterTrustBundle | undefined): readonly [string, Certificate][] {

@@ -17,7 +17,10 @@ export function ownCas(
   bundles: readonly ClusterTrustBundle[],
   secretNamespace: string,
 ): JudgedBy['isOurs'] {
-  const published = bundles.filter((each) => isOurs(each, secretNamespace));
+  // Annotations are anybody's who may write some bundle; to name a signer in one takes the verb `attest` on it.
+  const published = bundles.filter(
+    (each) => each.spec.signerName !== undefined && isOurs(each, secretNamespace),
+  );
   const texts = [
     ...published.map(({ spec }) => spec.trustBundle),
     ...signers.flatMap(({ status }) => (status?.authorities ?? []).map((each) => each.anchors)),

@@ -96,7 +96,8 @@ async function answered(federation: Federation, before: Told, answer: Answer): P
   const { component, init } = federation;
   const { trustDomain: key, fetched, isOurs } = answer;
   const state = stateOf(federation, key);
-  const sequence = highest(before.sequence, sequenceOf(state.existing));
+  // Whoever edits the bundle must not lock the other side out: what is remembered counts, if anything is.
+  const sequence = before.sequence ?? sequenceOf(state.existing);
   const { ownDomains } = init;
   const sharedWith = sharedAmong(others(federation, key));
   const judging = { trustDomain: key, sequence, ownDomains, isOurs, sharedWith };
@@ -156,7 +157,9 @@ function again(federation: Federation, domain: ForeignDomain, now: Told): Reconc
   // Somebody changed or deleted what we wrote.
   const isDrifted = now.text !== undefined && state.existing?.spec.trustBundle !== now.text;
   const soonest = now.lastFetch + init.shortestSeconds * 1000;
-  const due = isDrifted ? Math.min(now.nextFetch, soonest) : now.nextFetch;
+  const planned = isDrifted ? Math.min(now.nextFetch, soonest) : now.nextFetch;
+  // The clock was set back: what was planned may be hours or years away.
+  const due = now.lastFetch > at ? at : planned;
   if (at >= due) looks.begin(domain);
   const isAsked = looks.isUnderWay(key);
   const dropAt = isOurOwn(federation, state) ? fetchedAt(state.existing) + state.keepMs : NaN;

@@ -60,6 +60,13 @@ test('what is published is served, with its resourceVersion as the sequence', ()
   assert.deepEqual(answer(now), [9, 2]);
 });
 
+test('a bundle without a certificate is not served as one: it would say that every SVID is revoked', () => {
+  const empty = { ...published([A.pem], '9'), spec: { signerName, trustBundle: '' } };
+  const now = looked(one(signerWith([A.pem]), empty));
+  assert.equal(answer(now), undefined);
+  assert.match(now.problem ?? '', /no bundle of the trust domain holds a certificate/);
+});
+
 test('several signers of a trust domain are one bundle, as of the one that changed last', () => {
   const other = { ...published([B.pem], '12'), metadata: published([B.pem], '12').metadata };
   const both = [

@@ -53,6 +53,8 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
       strangerAnchor: count('strangerAnchor'),
       trustTarget: count('trustTarget'),
       trustTargetsLagging: count('trustTargetsLagging'),
+      federated: count('federated'),
+      federatedState: count('federatedState'),
       authorityNotAfter: count('authorityNotAfter'),
       authorityFullLeaves: count('authorityFullLeaves'),
       authorityPhase: count('authorityPhase'),
