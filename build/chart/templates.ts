@@ -20,6 +20,9 @@ import { Either, isObject, vary } from './vary.ts';
 
 type Documents = readonly unknown[];
 
+/** File → its documents. */
+type Rendered = ReadonlyMap<string, unknown>;
+
 /** File → when it is there. */
 const GUARDS: Readonly<Record<string, string>> = {
   'admission/who-may-request.yaml': '.Values.whoMayRequest',
@@ -54,11 +57,16 @@ export function templates(): ReadonlyMap<string, string> {
 
 function documentsByFile(): ReadonlyMap<string, Documents> {
   const files = (
-    variant: Omit<Variant, 'podServices' | 'notifiedPods'>,
+    variant: Omit<Variant, 'podServices' | 'notifiedPods' | 'svidSigner'>,
   ): ReadonlyMap<string, unknown> => {
-    const varied = (podServices: boolean): ReadonlyMap<string, unknown> => {
-      const yes = installationFiles(symbolicPlan({ ...variant, podServices, notifiedPods: true }));
-      const no = installationFiles(symbolicPlan({ ...variant, podServices, notifiedPods: false }));
+    const rendered = (more: Pick<Variant, 'podServices' | 'notifiedPods'>): Rendered => {
+      const of = (svidSigner: boolean): Rendered =>
+        installationFiles(symbolicPlan({ ...variant, ...more, svidSigner }));
+      return varyFiles('$.Values.bundleEndpoint.svidSigner', of(true), of(false));
+    };
+    const varied = (podServices: boolean): Rendered => {
+      const yes = rendered({ podServices, notifiedPods: true });
+      const no = rendered({ podServices, notifiedPods: false });
       return varyFiles('$names.notifiedPods', yes, no);
     };
     return varyFiles('$names.podServices', varied(true), varied(false));

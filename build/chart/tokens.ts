@@ -108,6 +108,8 @@ export interface Variant {
   readonly podServices: boolean;
   /** Whether notifier reads pods. */
   readonly notifiedPods: boolean;
+  /** Whether a signer issues the X509-SVID of bundle-endpoint. */
+  readonly svidSigner: boolean;
 }
 
 const SYMBOLIC_ACME = {
@@ -129,6 +131,7 @@ export function symbolicPlan({
   renews,
   podServices,
   notifiedPods,
+  svidSigner,
 }: Variant): InstallationPlan {
   const labels = (path: string): Record<string, string> => ({ [`⟦more ${path}⟧`]: '' });
   const unreadable = {
@@ -153,6 +156,7 @@ export function symbolicPlan({
     ...(ledger ? { ledgerMode: LEDGER_MODE } : {}),
     ...(postgres ? { ledgerPostgres: LEDGER_DATABASE } : {}),
     ledgerArguments: ['⟦more $names.ledgerArgs⟧'],
+    ...(svidSigner ? { svidSigner: hole('quote', '$.Values.bundleEndpoint.svidSigner') } : {}),
     federationArguments: ['⟦more $names.federationArgs⟧'],
     federationEgress: hole('yaml', '$.Values.federation.egress'),
     ledgerStorage: {

@@ -61,6 +61,8 @@ export interface OptionalParts {
   readonly notifierArguments?: readonly string[];
   /** Arguments of the ledger: where its checkpoints go outside the cluster, what it keeps, and for how long. */
   readonly ledgerArguments?: readonly string[];
+  /** Signer of the X509-SVID of `bundle-endpoint`; absent: a Secret has it. */
+  readonly svidSigner?: string;
   /** Arguments of `federation`: whom it asks for which trust domain. */
   readonly federationArguments?: readonly string[];
   /** Whom `federation` may call: networking/v1 NetworkPolicyEgressRule; absent: no policy says. */

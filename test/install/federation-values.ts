@@ -35,6 +35,13 @@ export const GOOD_FEDERATION: Readonly<Record<string, readonly [values: object]>
       },
     },
   ],
+  'a bundle endpoint with an SVID by a signer of ours': [
+    {
+      ...ONE,
+      components: { 'bundle-endpoint': { enabled: true } },
+      bundleEndpoint: { svidSigner: 'example.com/workload' },
+    },
+  ],
   'federation without a foreign trust domain': [
     { ...ONE, components: { federation: { enabled: true } } },
   ],
@@ -68,6 +75,10 @@ export const BAD_FEDERATION: Readonly<Record<string, readonly [values: object, s
   'https_web with an ID': [
     federates({ serverId: 'spiffe://a.example/b' }),
     /federation\.trustDomains\[0\]\.serverId: write the SPIFFE ID of the endpoint where profile/,
+  ],
+  'a signer of the SVID that is no signer name': [
+    { ...ONE, bundleEndpoint: { svidSigner: 'workload' } },
+    /bundleEndpoint\/svidSigner.*does not match pattern/,
   ],
   'a bundle endpoint without TLS': [
     federates({ url: 'http://a.example/' }),

@@ -31,6 +31,7 @@ export const bundleEndpoint: ComponentDescription = {
       name: 'svid',
       secret: 'countersign-bundle-endpoint-svid',
       mountPath: '/run/countersign/svid',
+      signer: 'svidSigner',
     },
   ],
 };

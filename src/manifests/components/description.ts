@@ -23,6 +23,8 @@ export interface SecretVolume {
   readonly name: string;
   readonly secret: string;
   readonly mountPath: string;
+  /** The part of a plan that names a signer, whose podCertificate is then mounted in its place. */
+  readonly signer?: 'svidSigner';
 }
 
 /** What an installation needs to know of a component: everything else follows from its name. */

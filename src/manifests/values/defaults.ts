@@ -30,6 +30,7 @@ export const DEFAULT_VALUES: InstallationValues = {
     apiServices: [],
     customResourceDefinitions: [],
   },
+  bundleEndpoint: { svidSigner: '' },
   federation: {
     ...{ trustDomains: [], endedTrustDomains: [], ownTrustDomains: [] },
     ...{ networks: [], keep: '24h', egress: [] },

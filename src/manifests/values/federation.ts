@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { z } from 'zod';
+import { MAX_SIGNER_NAME } from '../../api/signer/signer-name.ts';
 import { isObjectName, usage } from './check-names.ts';
 
 /** A trust domain in a URL or a flag: nothing that ends an argument or a name. */
@@ -25,6 +26,23 @@ const trustDomain = z.strictObject({
     .exactOptional()
     .describe('The SPIFFE ID of the endpoint, for `https_spiffe`.'),
 });
+
+const SIGNER = /^(?:[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?\/[a-z0-9](?:[-a-z0-9./]*[a-z0-9])?)?$/;
+
+/** The value `bundleEndpoint`. */
+export const bundleEndpoint = z
+  .strictObject({
+    svidSigner: z
+      .string()
+      .max(MAX_SIGNER_NAME)
+      .regex(SIGNER)
+      .describe(
+        'Signer of the X509-SVID of the port for `https_spiffe`: a `podCertificate` volume has it, and the kubelet renews it. If empty, you fill Secret `countersign-bundle-endpoint-svid`.',
+      ),
+  })
+  .describe(
+    'How `components.bundle-endpoint` proves itself, where it is enabled: docs/how-to/federate.md.',
+  );
 
 /** The value `federation`. */
 export const federation = z

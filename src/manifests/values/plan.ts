@@ -173,6 +173,7 @@ function isEmpty(value: unknown): boolean {
 
 function partsOf(values: InstallationValues): OptionalParts {
   const { networkPolicy, serviceMonitor, alerts, dashboards, notifications } = values;
+  const { svidSigner } = values.bundleEndpoint;
   return {
     whoMayRequest: values.whoMayRequest,
     servingSigner: values.servingSigner.create,
@@ -186,6 +187,7 @@ function partsOf(values: InstallationValues): OptionalParts {
     ...(alerts.enabled ? { alerts: { labels: alerts.labels } } : {}),
     ...(dashboards.enabled ? { dashboards: { labels: dashboards.labels } } : {}),
     ...(isEnabled('ledger', values) ? ledgerParts(values) : {}),
+    ...(svidSigner === '' ? {} : { svidSigner }),
     ...(isEnabled('federation', values) ? federationOf(values) : {}),
   };
 }

@@ -9,7 +9,7 @@ import { MAX_SIGNER_NAME } from '../../api/signer/signer-name.ts';
 import { COMPONENTS } from '../components.ts';
 import { notifications } from './notifications.ts';
 import { caBundles } from './ca-bundles.ts';
-import { federation } from './federation.ts';
+import { bundleEndpoint, federation } from './federation.ts';
 import { injection } from './injection.ts';
 import { ledger } from './ledger-schema.ts';
 import { LABEL_COMPONENT, LABEL_NAME } from '../names.ts';
@@ -201,6 +201,7 @@ export const installationValues = z.strictObject({
   acme,
   injection,
   caBundles,
+  bundleEndpoint,
   federation,
   namespace: labelText.describe(
     'Namespace of the components. If empty: that of the release, and `countersign-system` when that is `default`.',

@@ -80,12 +80,24 @@ function podSpec(
         // Optional: it starts, and works, before there is a certificate; /readyz warns.
         secret: { secretName: ownTlsSecret(component), optional: true },
       },
-      ...secretVolumesOf(component).map(({ name, secret: secretName }) => ({
-        ...{ name, secret: { secretName, optional: true } },
-      })),
+      ...secretVolumesOf(component).map((volume) => credentials(volume, plan)),
       ...ledgerVolumes(component, plan),
     ],
   };
+}
+
+/** What somebody else fills; or what a signer of ours issues, under the same names. */
+function credentials(
+  { name, secret, signer }: SecretVolume,
+  { parts }: InstallationPlan,
+): Manifest {
+  const signerName = signer === undefined ? undefined : parts[signer];
+  if (signerName === undefined) return { name, secret: { secretName: secret, optional: true } };
+  const podCertificate = {
+    ...{ signerName, keyType: 'ECDSAP256' },
+    ...{ keyPath: 'tls.key', certificateChainPath: 'tls.crt' },
+  };
+  return { name, projected: { sources: [{ podCertificate }] } };
 }
 
 /** Preferred: a cluster of one node gets both replicas all the same. */

@@ -3,6 +3,9 @@
 import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
+import { DEMO_SIGNERS } from '../../../build/demo-installation.ts';
+import { planOf } from '../../../src/manifests/values/plan.ts';
+import { deployment } from '../../../src/manifests/workloads/deployment.ts';
 import { fingerprint } from '../../../src/pki/x509/certificate.ts';
 import { readAnchors } from '../../../src/pki/x509/trust-bundle.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
@@ -18,10 +21,6 @@ export async function mountSvid(
   name: string,
   signerName: string,
 ): Promise<string> {
-  const podCertificate = {
-    ...{ signerName, keyType: 'ECDSAP256' },
-    ...{ keyPath: 'tls.key', certificateChainPath: 'tls.crt' },
-  };
   const container = {
     ...{ name: 'main', image: 'registry.k8s.io/pause:3.10' },
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
@@ -38,7 +37,7 @@ export async function mountSvid(
         seccompProfile: { type: 'RuntimeDefault' },
       },
       containers: [container],
-      volumes: [{ name: 'svid', projected: { sources: [{ podCertificate }] } }],
+      volumes: [svidVolume(signerName)],
     },
   });
   const { stdout: uid } = await cluster.kubectl([
@@ -49,6 +48,28 @@ export async function mountSvid(
   const directory = join(volumes, 'kubernetes.io~projected', 'svid');
   await until(`${name} has its SVID`, MOUNT_MS, () => existsSync(join(directory, 'tls.crt')));
   return directory;
+}
+
+/** As the chart has it. */
+function svidVolume(signerName: string): object {
+  const values = {
+    signers: DEMO_SIGNERS,
+    components: { 'bundle-endpoint': { enabled: true } },
+    bundleEndpoint: { svidSigner: signerName },
+  };
+  const plan = planOf(values, { namespace: 'default', version: '0.0.0' });
+  const { spec } = deployment('bundle-endpoint', plan) as {
+    readonly spec: {
+      readonly template: { readonly spec: { readonly volumes: readonly Volume[] } };
+    };
+  };
+  const found = spec.template.spec.volumes.find(({ name }) => name === 'svid');
+  if (found === undefined) throw new Error('bundle-endpoint has no volume svid');
+  return found;
+}
+
+interface Volume {
+  readonly name: string;
 }
 
 /** Which anchor signed the leaf in a file. @param anchors - PEM @returns its fingerprint; '' if none did */
