@@ -204,7 +204,13 @@ test('of two replicas on PostgreSQL each appends and is ready, one signs; when t
 
 for (const [how, takeAway] of [
   ['has ended', (server: Postgres) => server.stop()],
-  ['hangs', (server: Postgres) => Promise.resolve(signalled(server, 'SIGSTOP'))],
+  [
+    'hangs',
+    (server: Postgres) => {
+      signalled(server, 'SIGSTOP');
+      return Promise.resolve();
+    },
+  ],
 ] as const) {
   test(`a ledger whose PostgreSQL ${how} says so to who appends, and ends at SIGTERM`, async () => {
     await emptyCheckpoints();

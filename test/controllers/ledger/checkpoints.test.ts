@@ -47,7 +47,7 @@ test('a checkpoint is published with the lines of its witnesses, beside the last
   await store.cosign({ log: 1, size: 3 }, line);
   // The log grows before the line is there.
   await store.append(issuedBatch(3, 5), { naming, now: NOW });
-  published = await publish(published);
+  await publish(published);
   await publishCosigned(init, { log: 1, size: 3 });
   assert.deepEqual(Object.keys(data).sort(), ['cosigned-1', 'log-1', 'logs']);
   assert.equal(data['log-1']?.split('\n')[1], '5');
