@@ -3,12 +3,13 @@
 import { isMainThread } from 'node:worker_threads';
 import { messageOf } from '../errors.ts';
 import { requireNode } from '../app/version.ts';
-import { printProgress } from './terminal.ts';
+import { endWithReader, printProgress } from './terminal.ts';
 
 const EXIT_FAILED = 1;
 
 try {
   requireNode(process.versions.node);
+  if (isMainThread) endWithReader();
   // The threads of the ledger's database are this program again.
   if (isMainThread) await run(process.argv);
   else await import('../ledger/store/worker.ts');

@@ -40,6 +40,17 @@ export function sayWhenSlow(command: string): void {
   }, SIGN_OF_LIFE_MS).unref();
 }
 
+/** 128 + SIGPIPE (13): what a shell says of every other program whose reader has gone, such as `kubectl get … | head`. */
+const EXIT_WITHOUT_READER = 141;
+
+/** Ends this process without a word once nobody reads its stdout any more: `| head`, or a pager that was left. */
+export function endWithReader(): void {
+  process.stdout.on('error', (error: NodeJS.ErrnoException) => {
+    if (error.code !== 'EPIPE') throw error;
+    process.exit(EXIT_WITHOUT_READER);
+  });
+}
+
 /** Writes one line of progress or an error to stderr. */
 export function printProgress(line: string): void {
   process.stderr.write(`${printable(line)}\n`);

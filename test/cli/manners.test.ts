@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What holds for every command that people run, now and for those to come. */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { text } from 'node:stream/consumers';
 import { before, test } from 'node:test';
-import { countersign } from '../support/cluster/countersign.ts';
+import { countersign, MAIN } from '../support/cluster/countersign.ts';
 
 interface DescribedCommand {
   readonly path: string;
@@ -184,4 +187,14 @@ for (const [args, code, next] of errors) {
 test('nothing is colored where no terminal reads it', async () => {
   const { stdout, stderr } = await countersign(['check', '--kubeconfig', '/nowhere']);
   assert.ok(!`${stdout}${stderr}`.includes('\u001B'));
+});
+
+test('a command whose reader leaves ends without a word, as others end of SIGPIPE', async () => {
+  const child = spawn(process.execPath, [MAIN, '__commands'], {
+    stdio: ['ignore', 'pipe', 'pipe'],
+  });
+  child.stdout.once('data', () => child.stdout.destroy());
+  const [[code], stderr] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
+  assert.equal(stderr, '');
+  assert.equal(code, 141);
 });
