@@ -2,19 +2,18 @@
 /** Checks of what is installed. Pure: facts in, outcomes out. */
 import { GROUP, VERSION } from '../api/signer/cluster-signer.ts';
 import { SERVING_REPORT, readReport } from '../api/serving/report.ts';
-import { holderOf, leaseMilliseconds, type Lease } from '../kube/lease/lease.ts';
-import { COMPONENT_LABEL } from '../runtime/component/leases.ts';
+import type { Lease } from '../kube/lease/lease.ts';
 import { COMPONENTS } from '../manifests/components.ts';
 import type { Definition, Deployment, InstallationFacts } from './facts.ts';
 import { finishUpgrade, installDefinitions, putBack, type Installer } from './installer.ts';
+import { MAX_CLOCK_OFFSET_MS, offsetText } from '../runtime/component/server-time.ts';
 import { RIGHT_MISSING } from '../runtime/rbac/rights-faults.ts';
 import { allWell, error, ok, warning, whereSeen, type Outcome } from './finding.ts';
+import { NOTICED_OFFSET_MS } from './kubernetes.ts';
+import { componentOf, isHeld, offsetOf, runningComponents } from './leases.ts';
 
 /** Those without which there are no signers. */
 const DEFINITIONS = [`clustersigners.${GROUP}`, `signers.${GROUP}`] as const;
-
-/** How much longer than a Lease lasts a renewal may be ago: the clocks of nodes differ, and an API server may be slow. */
-const LEASE_SLACK_MS = 30_000;
 
 /**
  * `definitions-installed`
@@ -72,18 +71,13 @@ export function checkComponents(facts: InstallationFacts): readonly Outcome[] {
       away.map(([name, { description }]) =>
         error(
           `no replica of ${name} holds a Lease. It is the component that does this: ${description}`,
-          `kubectl -n countersign-system logs deployment/countersign-${name}`,
+          `kubectl -n countersign-system get pods -l app.kubernetes.io/component=${name}`,
           `deployment/countersign-${name}`,
         ),
       ),
       `${wanted.map(([name]) => name).join(', ')} are running`,
     );
   });
-}
-
-/** The components of which a replica holds its Lease. */
-export function runningComponents(leases: readonly Lease[], now: number): ReadonlySet<string> {
-  return new Set(leases.filter((each) => isHeld(each, now)).map(componentOf));
 }
 
 /** Whether a component that may be left out is there: it has a Deployment, or had a replica somewhere. */
@@ -96,14 +90,25 @@ function isInstalled(
   return 'value' in deployments && deployments.value.some((each) => each.component === component);
 }
 
-function componentOf({ metadata }: Lease): string {
-  return metadata.labels?.[COMPONENT_LABEL] ?? '';
+/** `component-clocks` */
+export function checkComponentClocks({ leases, now }: InstallationFacts): readonly Outcome[] {
+  return whereSeen(leases, (all) =>
+    allWell(
+      all.filter((each) => isHeld(each, now)).flatMap(withWrongClock),
+      "the clocks of all components agree with the API server's",
+    ),
+  );
 }
 
-function isHeld(lease: Lease, now: number): boolean {
-  const renewed = Date.parse(lease.spec?.renewTime ?? '');
-  if (holderOf(lease.spec) === undefined || Number.isNaN(renewed)) return false;
-  return now - renewed < leaseMilliseconds(lease) + LEASE_SLACK_MS;
+function withWrongClock(lease: Lease): readonly Outcome[] {
+  const offset = offsetOf(lease);
+  if (offset === undefined || Math.abs(offset) <= NOTICED_OFFSET_MS) return [];
+  const component = componentOf(lease);
+  const isPaused = Math.abs(offset) > MAX_CLOCK_OFFSET_MS;
+  const why = `where replica ${lease.spec?.holderIdentity ?? ''} of ${component} runs, ${offsetText(offset)}${isPaused ? ', so that it signs nothing' : ''}`;
+  const todo = 'correct the clock of its node: kubectl -n countersign-system get pods -o wide';
+  const make = isPaused ? error : warning;
+  return [make(why, todo, `lease/${lease.metadata.name}`)];
 }
 
 /** `replicas-available` */

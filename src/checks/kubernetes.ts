@@ -1,22 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Checks of the cluster itself. Pure: facts in, outcomes out. */
+import { LEAST_KUBELET, knowsPodCertificates, minorOf } from '../api/object/node.ts';
 import { permissionText, type MissingPermission } from '../kube/client/access-review.ts';
 import { MAX_CLOCK_OFFSET_MS, offsetText } from '../runtime/component/server-time.ts';
 import type { KubernetesFacts, Kubelet, Webhook } from './facts.ts';
 import { allWell, error, ok, warning, whereSeen, type Outcome } from './finding.ts';
 
-/** The oldest minor version that the components run on, and the oldest kubelet with both kinds of volumes. */
+/** The oldest minor version that the components run on. */
 const LEAST_SERVER = 36;
-const LEAST_KUBELET = 35;
 
 /** Certificates are backdated by less; a clock that is further off makes new ones "not yet valid" for it. */
-const NOTICED_OFFSET_MS = 30_000;
-
-/** The minor version in `v1.37.1`; undefined where it is none. */
-function minorOf(version: string): number | undefined {
-  const [, major, minor] = /^v?(\d+)\.(\d+)/.exec(version) ?? [];
-  return major === '1' && minor !== undefined ? Number(minor) : undefined;
-}
+export const NOTICED_OFFSET_MS = 30_000;
 
 /** `api-server-version` */
 export function checkServerVersion({ version }: KubernetesFacts): readonly Outcome[] {
@@ -61,7 +55,7 @@ export function checkClock({ clockOffset }: KubernetesFacts): readonly Outcome[]
 /** `kubelet-versions` */
 export function checkKubelets({ kubelets }: KubernetesFacts): readonly Outcome[] {
   return whereSeen(kubelets, (all) => {
-    const old = all.filter(({ version }) => (minorOf(version) ?? 0) < LEAST_KUBELET);
+    const old = all.filter(({ version }) => !knowsPodCertificates(version));
     return allWell(
       old.map(olderKubelet),
       all.length === 0
@@ -74,7 +68,7 @@ export function checkKubelets({ kubelets }: KubernetesFacts): readonly Outcome[]
 function olderKubelet({ node, version }: Kubelet): Outcome {
   return warning(
     `the kubelet is ${version}; it does not know podCertificate volumes`,
-    'upgrade the node, or keep pods with such volumes away from it',
+    `upgrade the node, or keep new pods away from it: kubectl cordon ${node}`,
     `node/${node}`,
   );
 }

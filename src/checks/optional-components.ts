@@ -5,7 +5,7 @@ import { findCondition } from '../api/request/conditions.ts';
 import { COMPONENTS } from '../manifests/components.ts';
 import type { Deployment, InstallationFacts, OperatedInstallation } from './facts.ts';
 import { allWell, error, ok, warning, whereSeen, type Outcome } from './finding.ts';
-import { runningComponents } from './installation.ts';
+import { runningComponents } from './leases.ts';
 
 /** Which component acts on which kind. */
 const OPERATORS = {

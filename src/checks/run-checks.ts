@@ -5,6 +5,7 @@ import { CATALOGUE, type CheckId } from './catalogue.ts';
 import type { InstallationFacts, KubernetesFacts } from './facts.ts';
 import type { Finding, Outcome } from './finding.ts';
 import {
+  checkComponentClocks,
   checkComponents,
   checkDefinitions,
   checkReplicas,
@@ -63,6 +64,7 @@ const JUDGES: Readonly<Record<CheckId, Judge>> = {
     mayInstall === undefined ? [] : checkInstallRights(mayInstall),
   'definitions-installed': ofInstallation(checkDefinitions),
   'components-running': ofInstallation(checkComponents),
+  'component-clocks': ofInstallation(checkComponentClocks),
   'replicas-available': ofInstallation(checkReplicas),
   'versions-equal': ofInstallation(checkVersions),
   'components-report-no-faults': ofInstallation(checkReports),

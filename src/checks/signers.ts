@@ -2,15 +2,18 @@
 /** Checks of signers, their CAs, and the requests that wait for them. Pure: facts in, outcomes out. */
 import { parseDuration } from '../api/object/duration.ts';
 import { parseTime } from '../api/object/time.ts';
-import { findCondition } from '../api/request/conditions.ts';
+import { findCondition, type Condition } from '../api/request/conditions.ts';
 import { NOT_SERVED, AWAITING_COMPONENTS } from '../api/serving/report.ts';
 import type { AuthorityStatus } from '../api/signer/cluster-signer.ts';
 import {
   authoritiesOf,
   servedSinceOf,
   unknownAnchors,
+  unknownAnchorText,
   type SignerState,
 } from '../operations/signer-state.ts';
+import { consentCommand } from '../operations/consent.ts';
+import { heldSigning } from '../operations/held-signing.ts';
 import { shellWord } from '../quote.ts';
 import type { InstallationFacts, WaitingRequest } from './facts.ts';
 import { allWell, error, warning, whereSeen, type Outcome } from './finding.ts';
@@ -52,18 +55,23 @@ export function checkReady({ signers }: InstallationFacts): readonly Outcome[] {
 function notReady(state: SignerState): readonly Outcome[] {
   const { metadata, status } = state.signer;
   const subject = subjectOf(state);
-  const todo = `kubectl describe clustersigner ${metadata.name}`;
   const ready = findCondition(status?.conditions, 'Ready');
   if (ready === undefined || status?.observedGeneration !== metadata.generation) {
     return [
       error('authority has not looked at its spec yet', 'check that authority runs', subject),
     ];
   }
-  if (ready.status === 'True') return [];
-  const why = `${ready.reason ?? 'Unknown'}: ${ready.message ?? ''}`;
+  return ready.status === 'True' ? [] : [unready(state, ready)];
+}
+
+function unready(state: SignerState, ready: Condition): Outcome {
+  const { signer } = state;
+  const { reason = 'Unknown', message = '' } = ready;
+  const todo = consentCommand(signer) ?? `countersign explain signer/${signer.metadata.name}`;
   // The CA is usable, and some component still signs.
-  const partly = ready.reason === NOT_SERVED || ready.reason === AWAITING_COMPONENTS;
-  return [partly ? warning(why, todo, subject) : error(why, todo, subject)];
+  const partly = reason === NOT_SERVED || reason === AWAITING_COMPONENTS;
+  const make = partly ? warning : error;
+  return make(`${reason}: ${message}`, todo, subjectOf(state));
 }
 
 /** `ca-lifetime` */
@@ -144,7 +152,13 @@ function ofBundle(state: SignerState): readonly Outcome[] {
   if (bundle === undefined) return [error('its ClusterTrustBundle does not exist', todo, subject)];
   return [
     ...unknownAnchors(state).map((each) =>
-      warning(`its bundle holds ${each}, which is none of its CAs`, todo, subject),
+      warning(
+        unknownAnchorText(each),
+        each.retainedUntil === undefined
+          ? todo
+          : `countersign explain signer/${signer.metadata.name}`,
+        subject,
+      ),
     ),
     ...authoritiesOf(state)
       .filter((each) => each.phase !== 'Distrusted' && servedSinceOf(state, each) === undefined)
@@ -156,16 +170,17 @@ function ofBundle(state: SignerState): readonly Outcome[] {
 }
 
 /** `requests-answered` */
-export function checkAnswered({ requests, now }: InstallationFacts): readonly Outcome[] {
+export function checkAnswered({ requests, signers, now }: InstallationFacts): readonly Outcome[] {
+  const states = 'value' in signers ? signers.value.states : [];
   return whereSeen(requests, (all) =>
     allWell(
-      oldestOf(all, { now, waitsForApproval: false }, ({ object, ...each }, seconds) =>
-        error(
-          `it waits for a certificate of ${each.signerName} for ${seconds} s`,
-          `kubectl describe ${commandOf({ object, ...each })}`,
-          object,
-        ),
-      ),
+      oldestOf(all, { now, waitsForApproval: false }, (each, seconds) => {
+        const why = `it waits for a certificate of ${each.signerName} for ${seconds} s`;
+        const state = states.find(({ signer }) => signer.spec.signerName === each.signerName);
+        const held = state === undefined ? undefined : heldSigning(state);
+        const because = held === undefined ? '' : `: ${held.message}`;
+        return error(`${why}${because}`, explainCommand(each), each.object);
+      }),
       'no request for a certificate waits for longer than two minutes',
     ),
   );
@@ -175,11 +190,11 @@ export function checkAnswered({ requests, now }: InstallationFacts): readonly Ou
 export function checkApproved({ requests, now }: InstallationFacts): readonly Outcome[] {
   return whereSeen(requests, (all) =>
     allWell(
-      oldestOf(all, { now, waitsForApproval: true }, ({ object, ...each }, seconds) =>
+      oldestOf(all, { now, waitsForApproval: true }, (each, seconds) =>
         warning(
           `no rule of ${each.signerName} approves it, and it waits for a person for ${seconds} s`,
-          `kubectl describe ${commandOf({ object, ...each })}`,
-          object,
+          explainCommand(each),
+          each.object,
         ),
       ),
       'no CertificateSigningRequest waits for a person',
@@ -187,9 +202,9 @@ export function checkApproved({ requests, now }: InstallationFacts): readonly Ou
   );
 }
 
-function commandOf({ object, namespace }: WaitingRequest): string {
-  const word = shellWord(object);
-  return namespace === undefined ? word : `-n ${namespace} ${word}`;
+function explainCommand({ object, namespace }: WaitingRequest): string {
+  const command = `countersign explain ${shellWord(object)}`;
+  return namespace === undefined ? command : `${command} -n ${namespace}`;
 }
 
 /** The oldest few that are overdue, and how many there are besides. */

@@ -35,5 +35,5 @@ export function resolveFingerprint(
 
 function knownFingerprints(state: SignerState): readonly string[] {
   const own = authoritiesOf(state).map(({ fingerprint }) => fingerprint);
-  return [...new Set([...own, ...unknownAnchors(state)])];
+  return [...new Set([...own, ...unknownAnchors(state).map((each) => each.fingerprint)])];
 }

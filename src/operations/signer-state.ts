@@ -41,10 +41,31 @@ export function publishedAnchors({ bundle }: SignerState): ReadonlySet<string> {
     : anchorFingerprints(bundle.spec.trustBundle);
 }
 
-/** Fingerprints of anchors in the bundle of no CA in the status: of a deleted ClusterSigner, or foreign. */
-export function unknownAnchors(state: SignerState): readonly string[] {
+/** An anchor in the bundle of no CA in the status. */
+export interface UnknownAnchor {
+  readonly fingerprint: string;
+  /** RFC 3339: until when it is kept on purpose, for the leaves of an earlier ClusterSigner; undefined: it is foreign. */
+  readonly retainedUntil?: string;
+}
+
+/** Anchors in the bundle of no CA in the status: of an earlier ClusterSigner, or foreign. */
+export function unknownAnchors(state: SignerState): readonly UnknownAnchor[] {
   const own = new Set(authoritiesOf(state).flatMap(fingerprintsOf));
-  return [...publishedAnchors(state)].filter((each) => !own.has(each));
+  const { retainedAnchors = [] } = state.signer.status ?? {};
+  const retained = new Map(retainedAnchors.map((each) => [each.fingerprint, each.until]));
+  return [...publishedAnchors(state)]
+    .filter((each) => !own.has(each))
+    .map((fingerprint) => {
+      const until = retained.get(fingerprint);
+      return until === undefined ? { fingerprint } : { fingerprint, retainedUntil: until };
+    });
+}
+
+/** What is said of an {@link UnknownAnchor}. */
+export function unknownAnchorText({ fingerprint, retainedUntil }: UnknownAnchor): string {
+  return retainedUntil === undefined
+    ? `the bundle holds ${fingerprint}, which is no CA of this ClusterSigner: it is of an earlier one, or another client added it`
+    : `the bundle keeps ${fingerprint} until ${retainedUntil}: it was published for an earlier ClusterSigner; if you do not know it, name it in spec.authority.managed.distrusted`;
 }
 
 /** The CAs in the status; empty before the first reconcile. */
@@ -52,7 +73,8 @@ export function authoritiesOf({ signer }: SignerState): readonly AuthorityStatus
   return signer.status?.authorities ?? [];
 }
 
-function fingerprintsOf({ anchors = '' }: AuthorityStatus): readonly string[] {
+/** Fingerprints of the anchors of a CA; empty where the status has none that can be read. */
+export function fingerprintsOf({ anchors = '' }: AuthorityStatus): readonly string[] {
   const found = attempt(() => readAnchors(anchors));
   return found instanceof SignerError ? [] : found.map(({ raw }) => fingerprint(raw));
 }

@@ -52,6 +52,8 @@ export interface Wanted {
   /** Replaces members of the spec; undefined takes one away. */
   readonly spec?: Readonly<Record<string, unknown>>;
   readonly conditions?: readonly Condition[];
+  /** Anchors of earlier ClusterSigners, and until when each is kept. */
+  readonly retained?: Readonly<Partial<Record<Name, string>>>;
   readonly observed?: number;
 }
 
@@ -78,6 +80,9 @@ export function state(wanted: Wanted = {}): SignerState {
       authorities: Object.entries(authorities).map(([name, phase]) =>
         entry(name as Name, phase, wanted.authorityFields),
       ),
+      retainedAnchors: Object.entries(wanted.retained ?? {}).map(([name, until]) => ({
+        ...{ fingerprint: print(name as Name), until, anchor: pem(name as Name) },
+      })),
     },
   } as KubeObject);
   const bundle = 'bundle' in wanted ? wanted.bundle : bundleOf(wanted.served ?? { a: 60 });

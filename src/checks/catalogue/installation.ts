@@ -3,8 +3,8 @@ import type { CheckDescription } from './description.ts';
 
 /** Whoever manages the objects puts them back; the finding itself names the one that it is here. */
 const PUT_BACK = [
-  'With Helm, list every signer in the value signers, and repeat the upgrade:',
-  '$ helm upgrade countersign deploy/chart --namespace countersign-system --reset-then-reuse-values --force-conflicts',
+  'With Helm, list every signer in the value signers, and repeat the upgrade in the namespace of the release, which helm list -A names:',
+  '$ helm upgrade countersign deploy/chart --namespace NAMESPACE --reset-then-reuse-values --force-conflicts',
   'With the operator, list every signer in spec.signers; it puts the objects back by itself. If it does not, this says why:',
   '$ kubectl describe countersign cluster',
   'With neither, print the objects for the ClusterSigners of the cluster and apply them:',
@@ -29,9 +29,23 @@ export const INSTALLATION_CHECKS = {
     affects:
       'What the component does is not done: approver decides, signer and pcr-issuer and certificate-request sign, attester publishes bundles, authority replaces CAs.',
     todo: [
-      'Look at its pods and at the log:',
+      'Look at its pods; where there is none, at its Deployment, and where one restarts, at the log of the one before:',
       '$ kubectl -n countersign-system get pods',
-      '$ kubectl -n countersign-system logs deployment/countersign-signer',
+      '$ kubectl -n countersign-system describe deployment countersign-signer',
+      '$ kubectl -n countersign-system logs deployment/countersign-signer --previous',
+    ],
+  },
+  'component-clocks': {
+    group: 'installation',
+    title: "the clock of every component agrees with the API server's",
+    affects:
+      'A component whose clock is more than ten minutes apart signs nothing; its requests wait. With less, certificates may not be valid yet, or end early, for those who read them.',
+    todo: [
+      'Correct the clock of the node that the replica runs on; NTP keeps it right. The holder of a Lease begins with the name of its pod:',
+      '$ kubectl -n countersign-system get leases',
+      '$ kubectl -n countersign-system get pods -o wide',
+      'Until then another node does its work:',
+      '$ kubectl cordon NODE && kubectl -n countersign-system delete pod POD',
     ],
   },
   'replicas-available': {
@@ -46,8 +60,8 @@ export const INSTALLATION_CHECKS = {
     affects:
       'Components of different versions work together while an upgrade runs. For longer they are not tested together.',
     todo: [
-      'Finish the upgrade. With Helm:',
-      '$ helm upgrade countersign deploy/chart --namespace countersign-system --reset-then-reuse-values',
+      'Finish the upgrade. With Helm, in the namespace of the release, which helm list -A names:',
+      '$ helm upgrade countersign deploy/chart --namespace NAMESPACE --reset-then-reuse-values',
       'With the operator, its object says what it waits for:',
       '$ kubectl describe countersign cluster',
       'With neither, apply the manifests of one version.',

@@ -30,10 +30,12 @@ export const KUBERNETES_CHECKS = {
     group: 'kubernetes',
     title: 'every kubelet can mount podCertificate and clusterTrustBundle volumes',
     affects:
-      'A pod with such a volume does not start on a node whose kubelet is older than 1.35, or waits for its volume.',
+      'A kubelet older than 1.35 asks for no certificate: a pod with such a volume does not start there, or runs without the files.',
     todo: [
-      'Upgrade the nodes that are named, or keep such pods away from them.',
+      'Upgrade the nodes that are named, or keep new pods away from them, and delete the pods that wait there, so that others take their place:',
       '$ kubectl get nodes -o custom-columns=NAME:.metadata.name,KUBELET:.status.nodeInfo.kubeletVersion',
+      '$ kubectl cordon NODE',
+      '$ kubectl delete pod NAME -n NAMESPACE',
     ],
   },
   'foreign-webhooks': {

@@ -15,8 +15,10 @@ export const SIGNER_CHECKS = {
     affects: 'Requests of a signer that is not Ready wait. They are not denied.',
     todo: [
       'The condition says why:',
-      '$ kubectl describe clustersigner NAME',
+      '$ countersign explain signer/NAME',
       '$ countersign authority show NAME',
+      'With SecretNotGranted the owner of the CA Secret has not consented, and does so by an annotation:',
+      '$ kubectl annotate secret SECRET -n NAMESPACE countersign.dev/signer-name=SIGNER-NAME',
     ],
   },
   'ca-lifetime': {
@@ -43,6 +45,8 @@ export const SIGNER_CHECKS = {
     todo: [
       'attester puts it right within seconds; if it does not, look at its log.',
       '$ kubectl -n countersign-system logs deployment/countersign-attester',
+      'An anchor of an earlier ClusterSigner of the same name stays until the leaves that it issued have expired. If you do not know it, name it in spec.authority.managed.distrusted:',
+      '$ kubectl edit clustersigner NAME',
     ],
   },
   'requests-answered': {
@@ -50,8 +54,9 @@ export const SIGNER_CHECKS = {
     title: 'no request for a certificate waits for longer than two minutes',
     affects: 'A pod that waits for its first certificate does not start.',
     todo: [
-      'Look at the request, the condition of its signer and the log of the component that answers it.',
-      '$ kubectl describe podcertificaterequest NAME -n NAMESPACE',
+      'See what it waits for: a rule, its signer, an anchor that kubelets do not have yet, or a component.',
+      '$ countersign explain pcr/NAME -n NAMESPACE',
+      '$ countersign explain csr/NAME',
     ],
   },
   'requests-approved': {
@@ -59,6 +64,11 @@ export const SIGNER_CHECKS = {
     title: 'no CertificateSigningRequest waits for a person',
     affects:
       'A request that no rule approves stays until somebody approves or denies it; Kubernetes deletes it after a day.',
-    todo: ['$ kubectl certificate approve NAME', '$ kubectl certificate deny NAME'],
+    todo: [
+      'See which rule is nearest, and what it does not allow. Then correct the rule or the request, or decide:',
+      '$ countersign explain csr/NAME',
+      '$ countersign approve csr/NAME',
+      '$ countersign deny csr/NAME',
+    ],
   },
 } as const satisfies Readonly<Record<string, CheckDescription>>;

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { ClusterNode } from '../../api/object/node.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { missingPermissions, type MissingPermission } from '../../kube/client/access-review.ts';
 import { servedVersions } from '../../kube/client/discovery.ts';
@@ -43,11 +44,7 @@ export async function readKubernetes(client: Client): Promise<KubernetesFacts> {
   };
 }
 
-interface Node extends StoredObject {
-  readonly status?: { readonly nodeInfo?: { readonly kubeletVersion?: string } };
-}
-
-function kubeletOf({ metadata, status }: Node): readonly Kubelet[] {
+function kubeletOf({ metadata, status }: ClusterNode): readonly Kubelet[] {
   const version = status?.nodeInfo?.kubeletVersion;
   return version === undefined || version === '' ? [] : [{ node: metadata.name, version }];
 }

@@ -3,10 +3,12 @@ import type { AuthorityStatus } from '../../api/signer/cluster-signer.ts';
 import { findCondition } from '../../api/request/conditions.ts';
 import { formatTime, parseTime } from '../../api/object/time.ts';
 import { requestedRotationOf, successorAwaitedSince } from '../../rotation/requested-rotation.ts';
+import { heldSigning } from '../held-signing.ts';
 import { notObserved } from '../preflight.ts';
 import {
   authoritiesOf,
   unknownAnchors,
+  unknownAnchorText,
   publishedAnchors,
   servedSinceOf,
   successorNotBefore,
@@ -81,10 +83,12 @@ function ofBundle(state: SignerState): readonly string[] {
     ];
   if (bundle === undefined)
     return ['its bundle is not published; check that the attester is running'];
-  return unknownAnchors(state).map(
-    (each) =>
-      `the bundle holds ${each}, which is no CA of this ClusterSigner: it is of an earlier one, or another client added it`,
-  );
+  const held = heldSigning(state);
+  return [
+    // Where it is not published, the CA itself says so below.
+    ...(held?.until === undefined ? [] : [held.message]),
+    ...unknownAnchors(state).map(unknownAnchorText),
+  ];
 }
 
 function ofDistrust(state: SignerState): readonly string[] {
