@@ -10,7 +10,13 @@ import { conditionMoment, reasonText } from './conditions.ts';
 import type { Journey, TimelineEntry, RuleVerdict } from './explanation.ts';
 import { describeLeaf } from './leaf.ts';
 import type { VerdictReason } from '../policy/review.ts';
-import { isOfAcme, signerText, whyUnserved, type SignerView } from './signer-view.ts';
+import {
+  isOfAcme,
+  signerText,
+  whyUnserved,
+  type SignerView,
+  type ViewedSigner,
+} from './signer-view.ts';
 
 /** The journey of a CertificateSigningRequest. Pure. */
 export function explainSigningRequest(csr: CertificateSigningRequest, view: SignerView): Journey {
@@ -27,7 +33,7 @@ export function explainSigningRequest(csr: CertificateSigningRequest, view: Sign
   const rules = rulesOf(csr, view);
   const base = { timeline, ...(rules.length === 0 ? {} : { rules }) };
   if (!isApproved(csr)) return { ...base, ...undecided(csr, view, rules) };
-  const unserved = whyUnserved(view, 'signer');
+  const unserved = whyUnserved(view, 'signer') ?? withoutRequests(view);
   if (unserved !== undefined) return { ...base, ...unserved };
   const component = isOfAcme(view.signer) ? 'acme' : 'signer';
   const does = component === 'acme' ? 'acme makes an Order for it' : 'signer signs it';
@@ -40,6 +46,22 @@ export function explainSigningRequest(csr: CertificateSigningRequest, view: Sign
       `kubectl -n countersign-system logs deployment/countersign-${component}`,
     ],
   };
+}
+
+/** A signer without spec.requests signs no CertificateSigningRequest, whoever approves it. */
+function withoutRequests({
+  signer,
+}: SignerView): Pick<Journey, 'state' | 'summary' | 'todo'> | undefined {
+  if (signer === undefined || isOfAcme(signer) || signer.spec.requests !== undefined) return;
+  return {
+    state: 'WaitsForRule',
+    summary: hasNoRequests(signer),
+    todo: ['add spec.requests to the signer, or ask for a certificate of another signer'],
+  };
+}
+
+function hasNoRequests(signer: ViewedSigner): string {
+  return `${signerText(signer)} has no spec.requests: it does not serve CertificateSigningRequests`;
 }
 
 function finished(csr: CertificateSigningRequest, timeline: readonly TimelineEntry[]): Journey {
@@ -105,7 +127,7 @@ function undecided(
   if (nearest === undefined) {
     const why =
       signer.spec.requests === undefined
-        ? `${signerText(signer)} has no spec.requests: it does not serve CertificateSigningRequests`
+        ? hasNoRequests(signer)
         : 'no rule applies to it: it waits for a person';
     return { state: 'WaitsForApproval', summary: why, todo: byHand };
   }

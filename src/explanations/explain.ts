@@ -34,12 +34,14 @@ import { explainPod, mountedSigners } from './pods/pod.ts';
 import { readEvents } from './read-events.ts';
 import { readFullQuota } from './pods/quota.ts';
 import { readEvidence } from './pods/read-evidence.ts';
+import { readKubelet } from './pods/read-kubelet.ts';
 import { challengesOf, newestOrder } from './read-orders.ts';
 import { readNamedSigner, readSignerView } from './read-signer-view.ts';
 import { isOfAcme, type SignerView } from './signer-view.ts';
 import { readSecretReferrers } from './read-secret.ts';
 import { explainSecret } from './secret.ts';
 import { explainSigner } from './signer.ts';
+import { keptWaiting } from './waiting/read-kept-waiting.ts';
 
 /** What is to be explained. */
 export interface Subject {
@@ -117,19 +119,20 @@ async function finish(
   { metadata }: KubeObject,
   judgement: Journey,
 ): Promise<Explanation> {
-  const events = await readEvents(client, metadata);
+  const { moments } = await readEvents(client, metadata);
   return {
     object: `${kind}/${metadata.name}`,
     ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
     ...judgement,
-    timeline: inOrder([...judgement.timeline, ...events]),
+    timeline: inOrder([...judgement.timeline, ...moments]),
   };
 }
 
 async function explainCsr(init: ExplainInit, { name }: Subject): Promise<Explanation> {
   const csr = await read<CertificateSigningRequest>(init, CSRS, { name });
   const view = await readSignerView(init.client, csr.spec.signerName);
-  const judgement = await byOrder(init, csr, view, explainSigningRequest(csr, view));
+  const judged = await byOrder(init, csr, view, explainSigningRequest(csr, view));
+  const judgement = await keptWaiting(init, view, judged, csr.metadata);
   return finish(init.client, 'certificatesigningrequest', csr, judgement);
 }
 
@@ -140,12 +143,17 @@ async function explainPcr(init: ExplainInit, { name, namespace }: Subject): Prom
 }
 
 async function ofPodRequest(
-  { client }: ExplainInit,
+  init: ExplainInit,
   request: PodCertificateRequest,
 ): Promise<Explanation> {
+  const { client } = init;
   const view = await readSignerView(client, request.spec.signerName);
   const evidence = await readEvidence(client, request, view);
-  const journey = explainPodRequest(request, view, evidence);
+  const { namespace, creationTimestamp } = request.metadata;
+  // pcr-issuer's Events regard the pod, whose people look there.
+  const pod = { uid: request.spec.podUID, namespace, creationTimestamp };
+  const judged = explainPodRequest(request, view, evidence);
+  const journey = await keptWaiting(init, view, judged, pod);
   return finish(client, 'podcertificaterequest', request, journey);
 }
 
@@ -161,8 +169,8 @@ async function ofCertificateRequest(
   const { kind = 'Issuer', name: issuer } = request.spec.issuerRef;
   const { namespace = '' } = request.metadata;
   const view = await readNamedSigner(init.client, { kind, name: issuer, namespace });
-  const judged = explainCertificateRequest(request, view);
-  const judgement = await byOrder(init, request, view, judged);
+  const judged = await byOrder(init, request, view, explainCertificateRequest(request, view));
+  const judgement = await keptWaiting(init, view, judged, request.metadata);
   return finish(init.client, 'certificaterequest', request, judgement);
 }
 
@@ -252,8 +260,13 @@ async function explainPodOf(init: ExplainInit, { name, namespace }: Subject): Pr
   );
   const parts = await Promise.all(newest.map((each) => ofPodRequest(init, each)));
   const asked = signers.length === 0 || parts.length > 0;
-  const quota = asked ? undefined : await readFullQuota(init.client, namespace);
-  return finish(init.client, 'pod', pod, explainPod(pod, parts, quota));
+  const why = asked
+    ? {}
+    : {
+        quota: await readFullQuota(init.client, namespace),
+        kubelet: await readKubelet(init.client, pod.spec.nodeName),
+      };
+  return finish(init.client, 'pod', pod, explainPod(pod, parts, why));
 }
 
 async function requestsOf(

@@ -3,6 +3,7 @@
 /**
  * Where a thing stands. `WaitsForApproval`: for a person. `WaitsForRule`: approved, and no rule of the signer allows it.
  * `WaitsForSigner`: nobody serves its signer. `WaitsForService`: what its names are proven by is not there. `WaitsForComponent`: it can be answered now.
+ * `WaitsForTrust`: until the anchor of the CA is published, and kubelets have it. `WaitsForNode`: its node cannot ask.
  * `WaitsForServer`: for an ACME server, or for a name to be proved to it.
  */
 export type State =
@@ -13,6 +14,8 @@ export type State =
   | 'WaitsForRule'
   | 'WaitsForService'
   | 'WaitsForSigner'
+  | 'WaitsForTrust'
+  | 'WaitsForNode'
   | 'WaitsForComponent'
   | 'WaitsForServer'
   | 'Ready'

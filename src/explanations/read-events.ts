@@ -22,6 +22,22 @@ interface Event extends StoredObject {
   readonly source?: { readonly component?: string };
 }
 
+/** What a component of ours said of an object. */
+export interface Said {
+  /** RFC 3339. */
+  readonly at: string;
+  readonly component: string;
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** The Events that regard an object. */
+export interface ReadEvents {
+  readonly moments: readonly TimelineEntry[];
+  /** The newest warning of a component of ours. */
+  readonly said: Said | undefined;
+}
+
 /**
  * The Events that regard an object, which the API server keeps for an hour.
  *
@@ -33,17 +49,28 @@ export async function readEvents(
     uid,
     namespace = OF_CLUSTER,
   }: { readonly uid: string; readonly namespace?: string | undefined },
-): Promise<readonly TimelineEntry[]> {
-  const found: TimelineEntry[] = [];
+): Promise<ReadEvents> {
+  const found: Event[] = [];
   const fieldSelector = `involvedObject.uid=${uid}`;
   try {
     await listPages({ client, path: EVENTS.collection(namespace), fieldSelector }, (object) => {
-      found.push(momentOf(object));
+      found.push(object);
     });
   } catch (error) {
     if (!(error instanceof KubeError) || error.status !== 403) throw error;
   }
-  return found;
+  const [said] = found.flatMap(saidIn).toSorted((a, b) => b.at.localeCompare(a.at));
+  return { moments: found.map(momentOf), said };
+}
+
+const OURS = 'countersign.dev/';
+
+function saidIn(event: Event): readonly Said[] {
+  const { reason = '', message = '', type } = event;
+  const at = timeOf(event);
+  const reporter = reporterOf(event);
+  if (type !== 'Warning' || at === undefined || !reporter.startsWith(OURS)) return [];
+  return [{ at, component: reporter.slice(OURS.length), reason, message }];
 }
 
 function momentOf(event: Event): TimelineEntry {

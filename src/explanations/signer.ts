@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { findCondition } from '../api/request/conditions.ts';
 import { summarizeSigner, type AuthoritySummary } from '../operations/show/signer-summary.ts';
+import { consentCommand } from '../operations/consent.ts';
 import type { SignerState } from '../operations/signer-state.ts';
 import { conditionMoments, reasonText } from './conditions.ts';
 import type { Journey, TimelineEntry } from './explanation.ts';
@@ -27,7 +28,10 @@ export function explainSigner(state: SignerState): Journey {
       ...summary.authorities.flatMap(authorityMoments),
     ],
     ...(soonest === undefined ? {} : { next: { what: `a CA ${soonest.what}`, at: soonest.at } }),
-    todo: [...summary.warnings, ...(isReady ? [] : [describeCommand(signer), 'countersign check'])],
+    todo: [
+      ...summary.warnings,
+      ...(isReady ? [] : [consentCommand(signer) ?? describeCommand(signer), 'countersign check']),
+    ],
   };
 }
 

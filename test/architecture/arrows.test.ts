@@ -136,6 +136,7 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   'cli/sources': [],
   'cli/commands': ['sources'],
   'explanations/pods': [],
+  'explanations/waiting': [],
   'conformance/assertions': [],
   'conformance/report': [],
   'conformance/csr': ['assertions'],

@@ -118,6 +118,14 @@ const CASES: readonly Case[] = [
     ...{ state: 'WaitsForApproval', says: /has no spec\.requests/ },
   },
   {
+    what: 'an approved CSR of a signer for pods only waits for its spec, not for signer',
+    is: explainSigningRequest(
+      withConditions(condition('Approved', 'ByHand')),
+      without({ requests: undefined }),
+    ),
+    ...{ state: 'WaitsForRule', says: /has no spec\.requests/ },
+  },
+  {
     what: 'a PCR waits for pcr-issuer',
     is: explainPodRequest(podRequest(), served),
     ...{ state: 'WaitsForComponent', says: /pcr-issuer/ },
