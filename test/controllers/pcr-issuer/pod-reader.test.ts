@@ -8,9 +8,10 @@ import {
   createPodReader,
   type PodReader,
 } from '../../../src/controllers/pcr-issuer/evidence/pod-reader.ts';
+import { queryText } from '../../../src/kube/client/request.ts';
 import { until } from '../../cluster/until.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
-import { memoryApi } from '../../support/kube/memory-api.ts';
+import { memoryApi, type Thing } from '../../support/kube/memory-api.ts';
 import { podRequest } from '../../support/requests/pod-certificate-request.ts';
 import { workload } from '../../support/signers/workload-profile.ts';
 
@@ -25,15 +26,17 @@ interface Stage {
   readonly watched: () => readonly string[];
 }
 
-function stage(): Stage {
-  const { client } = memoryApi();
+/** @param pods - what is in the cluster */
+function stage(...pods: readonly Thing[]): Stage {
+  const { client, put } = memoryApi();
+  for (const pod of pods) put(POD, pod);
   const calls: string[] = [];
   const watches: { readonly path: string; readonly signal: AbortSignal | undefined }[] = [];
   const component = recordedComponent({
     client: {
       ...client,
       request: (init) => {
-        calls.push(`${init.method} ${init.path}`);
+        calls.push(`${init.method} ${init.path}${queryText(init.query)}`);
         return client.request(init);
       },
       stream: (init) => {
@@ -86,6 +89,40 @@ for (const [what, pods] of [
     await made.reader.stop();
   });
 }
+
+/** The pod of the request, bound to this node. */
+function podOn(nodeName: string): Thing {
+  const { podUID: uid, serviceAccountName } = podRequest().spec;
+  const stored = { resourceVersion: '1', creationTimestamp: '2026-11-21T06:00:00Z' };
+  return {
+    ...{ apiVersion: 'v1', kind: 'Pod', spec: { nodeName, serviceAccountName } },
+    metadata: { namespace: 'team-a', name: 'web-0', uid, ...stored },
+  };
+}
+
+for (const [what, pods, reads] of [
+  ['is there', [podOn(podRequest().spec.nodeName)], ['cache']],
+  ['is not there yet', [], ['cache', 'etcd']],
+  ['is not bound to the node yet', [podOn('')], ['cache', 'etcd']],
+] as const) {
+  test(`for names of Services a pod that ${what} in the cache of the API server is read from ${reads.join(', then ')}`, async () => {
+    const made = stage(...pods);
+    await answered(made, NAMING);
+    const paths = { cache: `GET ${POD}?resourceVersion=0`, etcd: `GET ${POD}` };
+    assert.deepEqual(
+      made.calls,
+      reads.map((from) => paths[from]),
+    );
+    await made.reader.stop();
+  });
+}
+
+test('by a label a request can be denied for ever: its pod is read as it is stored', async () => {
+  const made = stage(podOn(podRequest().spec.nodeName));
+  await answered(made, workload({ pods: { allow: 'true', services: {}, labels: ['app'] } }));
+  assert.deepEqual(made.calls, [`GET ${POD}`]);
+  await made.reader.stop();
+});
 
 test('signers that ask for Services share one watch, which those that do not ask pay no call for', async () => {
   const made = stage();

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '../../../src/api/object/pod.ts';
 import type { Service } from '../../../src/api/object/service.ts';
-import { confirm, readPod } from '../../../src/controllers/pcr-issuer/evidence/confirm.ts';
+import { createConfirm, readPod } from '../../../src/controllers/pcr-issuer/evidence/confirm.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
 import { toOutcome } from '../../../src/runtime/requests/error-outcome.ts';
 import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
@@ -34,9 +34,9 @@ function without(plural: string): RecordedClient {
 const proof = { pod, services: [service], labels: [], hasAddress: false };
 
 for (const [right, ask] of [
-  ['pods', () => readPod(without('pods'), { namespace: 'team-a', name: 'web-0' })],
-  ['pods', () => confirm(without('pods'), proof)],
-  ['services', () => confirm(without('services'), proof)],
+  ['pods', () => readPod(without('pods'), { namespace: 'team-a', name: 'web-0' }, 'etcd')],
+  ['pods', () => createConfirm(without('pods'))(proof)],
+  ['services', () => createConfirm(without('services'))(proof)],
 ] as const) {
   test(`without get on ${right} the request waits, and the Event names the permission`, async () => {
     const error = await ask().then(

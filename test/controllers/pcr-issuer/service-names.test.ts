@@ -6,7 +6,7 @@ import type { Pod } from '../../../src/api/object/pod.ts';
 import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
 import type { Service } from '../../../src/api/object/service.ts';
 import { decide } from '../../../src/controllers/pcr-issuer/decide.ts';
-import { confirm } from '../../../src/controllers/pcr-issuer/evidence/confirm.ts';
+import { createConfirm } from '../../../src/controllers/pcr-issuer/evidence/confirm.ts';
 import type { PodPlan } from '../../../src/controllers/pcr-issuer/plan.ts';
 import { KubeError } from '../../../src/kube/client/kube-error.ts';
 import { NOW, random } from '../../support/authorities/issuing.ts';
@@ -183,7 +183,7 @@ async function confirmed(now: readonly (Pod | Service)[]): Promise<string | unde
   });
   const services = [service('web')];
   const proof = { pod: pod(), services, labels: ['tier'], hasAddress: true };
-  return (await confirm(client, proof))?.message;
+  return (await createConfirm(client)(proof))?.message;
 }
 
 const ANEW = { resourceVersion: '2' };

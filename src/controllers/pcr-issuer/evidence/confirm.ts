@@ -10,8 +10,8 @@ import { SignerError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { ignoreNotFound } from '../../../kube/client/kube-error.ts';
 import { PODS, SERVICES } from '../../../kube/resource/core-v1.ts';
-import type { Resource } from '../../../kube/resource/resource.ts';
 import { labelsText, type Proof } from './evidence.ts';
+import { shareReads } from './shared-reads.ts';
 
 /**
  * Looks once more, at the API server and not at a cache, whether the pod and the Services of a leaf are those that it was
@@ -21,11 +21,28 @@ import { labelsText, type Proof } from './evidence.ts';
  * @returns what has changed; undefined: nothing that matters
  * @throws KubeError if one of them cannot be read
  */
-export async function confirm(client: Client, proof: Proof): Promise<SignerError | undefined> {
-  const [pod, ...services] = await Promise.all([
-    seen(client, PODS, proof.pod),
-    ...proof.services.map((service) => seen(client, SERVICES, service)),
-  ]);
+export type Confirm = (proof: Proof) => Promise<SignerError | undefined>;
+
+/** Leaves of the pods of one Service, which a rollout makes at once, share the reads of it. */
+export function createConfirm(client: Client): Confirm {
+  const readService = shareReads((path) => readMetadata(client, path));
+  return async (proof) => {
+    const [pod, ...services] = await Promise.all([
+      readMetadata(client, PODS.object(proof.pod.metadata)),
+      ...proof.services.map(({ metadata }) => readService(SERVICES.object(metadata))),
+    ]);
+    return judge(client, proof, { pod, services });
+  };
+}
+
+/** What is there now under the names of a proof; undefined: nothing. */
+interface Now {
+  readonly pod: Metadata | undefined;
+  readonly services: readonly (Metadata | undefined)[];
+}
+
+async function judge(client: Client, proof: Proof, now: Now): Promise<SignerError | undefined> {
+  const pod = same(proof.pod, now.pod);
   if (pod === undefined) return changed('the pod is gone');
   const { labels } = pod;
   if (labelsText(labels, proof.labels) !== labelsText(proof.pod.metadata.labels, proof.labels))
@@ -34,11 +51,11 @@ export async function confirm(client: Client, proof: Proof): Promise<SignerError
   if (proof.hasAddress && isOther && !(await keepsAddress(client, proof.pod)))
     return changed('the pod has another address');
   for (const [index, before] of proof.services.entries()) {
-    const now = await current(client, before, services[index]);
+    const after = await current(client, before, same(before, now.services[index]));
     const name = before.metadata.name;
-    if (now === undefined) return changed(`Service ${name} is gone`);
-    if (!selectsLabels(now, labels)) return changed(`Service ${name} does not select the pod`);
-    if (isHeadless(now) !== isHeadless(before))
+    if (after === undefined) return changed(`Service ${name} is gone`);
+    if (!selectsLabels(after, labels)) return changed(`Service ${name} does not select the pod`);
+    if (isHeadless(after) !== isHeadless(before))
       return changed(`Service ${name} is of another kind`);
   }
   return undefined;
@@ -46,19 +63,20 @@ export async function confirm(client: Client, proof: Proof): Promise<SignerError
 
 type Metadata = KubeObject['metadata'];
 
-/** The metadata of the same object, read now; undefined: it is gone. */
-async function seen(
-  client: Client,
-  of: Resource,
-  { metadata }: KubeObject,
-): Promise<Metadata | undefined> {
+/** @returns undefined where nothing is there */
+async function readMetadata(client: Client, path: string): Promise<Metadata | undefined> {
   const found = await client
     .request<{ readonly metadata: Metadata }>({
-      ...{ method: 'GET', path: of.object(metadata) },
+      ...{ method: 'GET', path },
       ...{ accept: ACCEPT_METADATA, read: readPartialObjectMetadata },
     })
     .catch(ignoreNotFound);
-  return found?.metadata.uid === metadata.uid ? found.metadata : undefined;
+  return found?.metadata;
+}
+
+/** What is there now, if it is the same object. */
+function same({ metadata }: KubeObject, now: Metadata | undefined): Metadata | undefined {
+  return now?.uid === metadata.uid ? now : undefined;
 }
 
 /** The Service as it is now: as it was, where its resourceVersion is the same. */
@@ -89,11 +107,20 @@ function changed(what: string): SignerError {
   });
 }
 
-/** Reads the pod of a request. */
+/** A version that the API server answers from its cache, without etcd: it may be older than what is stored. */
+const ANY_VERSION = { resourceVersion: '0' };
+
+/**
+ * Reads the pod of a request.
+ *
+ * @param from - `cache`: what a write is not to depend on before {@link createConfirm} has looked
+ */
 export function readPod(
   client: Client,
   reference: Pick<Metadata, 'name' | 'namespace'>,
+  from: 'cache' | 'etcd',
 ): Promise<Pod | undefined> {
   const path = PODS.object({ name: reference.name, namespace: reference.namespace });
-  return client.request<Pod>({ method: 'GET', path }).catch(ignoreNotFound);
+  const version = from === 'cache' ? { query: ANY_VERSION } : {};
+  return client.request<Pod>({ method: 'GET', path, ...version }).catch(ignoreNotFound);
 }

@@ -6,13 +6,14 @@ import {
 import { readsPods, type SignerObject } from '../../../api/signer/cluster-signer.ts';
 import { isNamespaced } from '../../../api/signer/signer.ts';
 import { keyOf } from '../../../api/object/object.ts';
+import type { Pod } from '../../../api/object/pod.ts';
 import type { SignerError } from '../../../errors.ts';
 import type { EventDetails } from '../../../kube/events/body.ts';
 import type { Component } from '../../../runtime/component/component.ts';
 import { serverTime } from '../../../runtime/component/server-time.ts';
 import type { PodPlan } from '../plan.ts';
-import { confirm, readPod } from './confirm.ts';
-import type { PodEvidence, Proof } from './evidence.ts';
+import { createConfirm, readPod, type Confirm } from './confirm.ts';
+import { isPodOf, type PodEvidence, type Proof } from './evidence.ts';
 import { createOutdatedNames, type OutdatedNames } from './outdated-names.ts';
 import { createServiceIndex, type ServiceIndex } from './service-index.ts';
 import { createWaiting } from './waiting.ts';
@@ -73,6 +74,7 @@ export function createPodReader(
 
 class ApiReader implements PodReader {
   readonly #component: Component;
+  readonly #confirm: Confirm;
   readonly #waiting = createWaiting();
   readonly #listeners: ((signerName: string, storeKey: string) => void)[] = [];
   readonly #outdated: OutdatedNames;
@@ -81,7 +83,8 @@ class ApiReader implements PodReader {
 
   constructor(component: Component, regarding: (request: PodCertificateRequest) => Regarding) {
     this.#component = component;
-    const { events, metrics } = component;
+    const { client, events, metrics } = component;
+    this.#confirm = createConfirm(client);
     this.#outdated = createOutdatedNames({
       now: () => serverTime(component),
       say: (request, said) => {
@@ -108,13 +111,30 @@ class ApiReader implements PodReader {
   ): Promise<PodEvidence | undefined> {
     if (!readsPods(spec) || isTerminal(request)) return undefined;
     const { namespace = '' } = request.metadata;
-    const reference = { namespace, name: request.spec.podName };
-    const pod = await readPod(this.#component.client, reference);
+    const pod = await this.#podOf(request, spec);
     return { pod, services: this.#services.of(namespace) };
   }
 
+  /**
+   * Names of Services wait for what is not seen yet, and {@link confirm} looks at what is stored: the cache of the API server
+   * will do for them. By labels or an address a request can be denied, which is for ever.
+   */
+  async #podOf(
+    request: PodCertificateRequest,
+    { pods }: SignerObject['spec'],
+  ): Promise<Pod | undefined> {
+    const { client } = this.#component;
+    const { namespace = '' } = request.metadata;
+    const reference = { namespace, name: request.spec.podName };
+    if ((pods?.labels ?? []).length + (pods?.ipAddresses ?? []).length === 0) {
+      const pod = await readPod(client, reference, 'cache');
+      if (pod !== undefined && isPodOf(request, pod)) return pod;
+    }
+    return readPod(client, reference, 'etcd');
+  }
+
   async confirm(proof: Proof | undefined): Promise<SignerError | undefined> {
-    return proof === undefined ? undefined : confirm(this.#component.client, proof);
+    return proof === undefined ? undefined : this.#confirm(proof);
   }
 
   decided(request: PodCertificateRequest, plan: PodPlan): void {
