@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Connects a component with the ledger, as its flags say. */
 import { randomBytes } from 'node:crypto';
-import { readFile } from 'node:fs/promises';
 import { hostname } from 'node:os';
 import { BestEffortSender } from '../../ledger/sender/best-effort.ts';
 import type { SenderState } from '../../ledger/sender/contract.ts';
 import { createHttpsSender } from '../../ledger/sender/https.ts';
 import { RequiredSender } from '../../ledger/sender/required.ts';
+import { sendTogether } from '../../ledger/sender/together.ts';
 import type { ServingFault } from '../../api/serving/report.ts';
 import type { Log } from '../../ports.ts';
 import { LedgerRecorder } from '../../runtime/recording/recorder.ts';
 import type { Metrics } from '../../web/metrics.ts';
-import { clock, delay } from '../process.ts';
+import { clock, delay, monotonic } from '../process.ts';
 import { VERSION } from '../version.ts';
 import { createLedgerFaults } from './ledger-faults.ts';
 import { ledgerUrlOf, waitsForLedger, type LedgerOptions } from './options.ts';
+import { readAgain } from './read-again.ts';
 
 /** A recorder, what /readyz says of it, and its end. */
 export interface OpenRecorder {
@@ -50,18 +51,26 @@ export function openRecorder(
   const { ledgerToken = '', ledgerCa = '', ledgerName, ledgerWaiting = 1 } = options;
   const { send, close } = createHttpsSender({
     url,
-    readToken: () => readFile(ledgerToken, 'utf8'),
-    readCa: () => readFile(ledgerCa, 'utf8'),
+    readToken: readAgain(ledgerToken, monotonic),
+    readCa: readAgain(ledgerCa, monotonic),
     serverName: ledgerName,
   });
   const component = { name, version: VERSION, replica: hostname() };
   const incarnation = randomBytes(8).toString('hex');
   const isRequired = waitsForLedger(name, options);
+  const { now, along } = sendTogether(send, delay);
   const spool = new BestEffortSender({
-    ...{ send, delay, clock, component, incarnation, mostWaiting: ledgerWaiting },
+    ...{
+      send: isRequired ? along : send,
+      delay,
+      clock,
+      component,
+      incarnation,
+      mostWaiting: ledgerWaiting,
+    },
     ...(isRequired ? { of: 'results' } : {}),
   });
-  const before = isRequired ? new RequiredSender(send) : spool;
+  const before = isRequired ? new RequiredSender(now, delay) : spool;
   const recorder = new LedgerRecorder({ before, after: spool, clock, component });
   measure(metrics, recorder);
   log.info({ mode: recorder.state.mode, ledger: url.origin }, 'records in the ledger');

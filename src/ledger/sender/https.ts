@@ -12,7 +12,7 @@ import { APPEND_PATH, MOST_BATCH_BYTES, readAnswer, unusable } from './wire.ts';
 export interface LedgerAddress {
   /** `https://countersign-ledger.countersign-system.svc:8444`. */
   readonly url: URL;
-  /** Read for each batch: the kubelet replaces them. */
+  /** Asked for each batch: the kubelet replaces them. */
   readonly readToken: () => Promise<string>;
   /** PEM of the CAs that its serving certificate may be of. */
   readonly readCa: () => Promise<string>;

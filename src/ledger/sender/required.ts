@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The mode `required`: what is in flight goes together, and who appends waits for the ledger. */
 import { SignerError } from '../../errors.ts';
+import type { Delay } from '../../ports.ts';
 import type { LedgerRecord } from '../records/record.ts';
 import { BATCH_RECORDS } from './contract.ts';
 import type { LedgerSender, SendBatch, SenderState } from './contract.ts';
@@ -10,16 +11,32 @@ interface Waiting {
   readonly done: PromiseWithResolvers<undefined>;
 }
 
+/**
+ * Where so many records went together last, requests come in bursts, and the next batch waits for as many: a round trip and
+ * a transaction cost ten times what one more record does.
+ */
+const A_BURST = 4;
+/** A batch waits no longer for others: a tenth of what a certificate takes under such a load. */
+const GATHER_MILLISECONDS = 10;
+/** Made once: Node would otherwise make an abort reason with a stack trace each time. */
+const GATHERED = new Error('the batch is complete');
+
 /** No record, no certificate. See {@link LedgerSender}. */
 export class RequiredSender implements LedgerSender {
   readonly #send: SendBatch;
+  readonly #delay: Delay;
   readonly #waiting: Waiting[] = [];
+  /** Records of the last batch. */
+  #last = 0;
+  /** Called when as many wait. */
+  #onGathered: () => void = () => undefined;
   #running: Promise<void> | undefined;
   #failing = false;
   #closed = false;
 
-  constructor(send: SendBatch) {
+  constructor(send: SendBatch, delay: Delay) {
     this.#send = send;
+    this.#delay = delay;
   }
 
   get state(): SenderState {
@@ -30,12 +47,14 @@ export class RequiredSender implements LedgerSender {
     if (this.#closed) return Promise.reject(ended());
     const done = Promise.withResolvers<undefined>();
     this.#waiting.push({ record, done });
+    if (this.#waiting.length >= this.#last) this.#onGathered();
     this.#running ??= this.#run();
     return done.promise;
   }
 
   async close(): Promise<void> {
     this.#closed = true;
+    this.#onGathered();
     await this.#running;
   }
 
@@ -44,7 +63,9 @@ export class RequiredSender implements LedgerSender {
     // Records that the same turn appends go together.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
+      if (this.#isBurst()) await this.#gathered();
       const batch = this.#waiting.splice(0, BATCH_RECORDS);
+      this.#last = batch.length;
       const results = await this.#attempt(batch.map(({ record }) => record));
       for (const [at, { done }] of batch.entries()) {
         const refusal = results[at];
@@ -53,6 +74,19 @@ export class RequiredSender implements LedgerSender {
       }
     }
     this.#running = undefined;
+  }
+
+  /** Whether more will come within moments. */
+  #isBurst(): boolean {
+    return this.#last >= A_BURST && this.#waiting.length < this.#last && !this.#closed;
+  }
+
+  /** Resolves when as many wait as went together last. */
+  async #gathered(): Promise<void> {
+    const patience = new AbortController();
+    this.#onGathered = () => patience.abort(GATHERED);
+    await this.#delay(GATHER_MILLISECONDS, patience.signal).catch(() => undefined);
+    this.#onGathered = () => undefined;
   }
 
   async #attempt(records: readonly LedgerRecord[]): Promise<readonly (SignerError | undefined)[]> {

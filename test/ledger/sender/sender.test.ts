@@ -2,10 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SignerError } from '../../../src/errors.ts';
+import type { Delay } from '../../../src/ports.ts';
 import type { LedgerRecord } from '../../../src/ledger/records/record.ts';
 import { BestEffortSender } from '../../../src/ledger/sender/best-effort.ts';
 import type { SendBatch } from '../../../src/ledger/sender/contract.ts';
 import { RequiredSender } from '../../../src/ledger/sender/required.ts';
+import { sendTogether } from '../../../src/ledger/sender/together.ts';
 import { issuedRecord, NOW, resultRecord } from '../../support/ledger/records.ts';
 
 const UNAVAILABLE = { code: 'LEDGER_UNAVAILABLE' };
@@ -48,9 +50,11 @@ const turns = async (count = 50): Promise<void> => {
   for (let turn = 0; turn < count; turn += 1) await Promise.resolve();
 };
 
+const soon: Delay = () => Promise.resolve();
+
 test('required: what is appended together goes in one batch, and what comes meanwhile in the next', async () => {
   const ledger = new Ledger();
-  const sender = new RequiredSender(ledger.send);
+  const sender = new RequiredSender(ledger.send, soon);
   const first = [0, 1, 2].map((n) => sender.append(issuedRecord(n)));
   await Promise.resolve();
   const second = [3, 4].map((n) => sender.append(issuedRecord(n)));
@@ -64,7 +68,7 @@ test('required: what is appended together goes in one batch, and what comes mean
 
 test('required: while the ledger is away nothing is appended, and afterwards all of it once', async () => {
   const ledger = new Ledger();
-  const sender = new RequiredSender(ledger.send);
+  const sender = new RequiredSender(ledger.send, soon);
   ledger.away = true;
   await assert.rejects(sender.append(issuedRecord(0)), UNAVAILABLE);
   assert.equal(sender.state.failing, true);
@@ -81,12 +85,92 @@ test('required: while the ledger is away nothing is appended, and afterwards all
 test('required: a record that is refused refuses no other of its batch', async () => {
   const ledger = new Ledger();
   ledger.refuses = keyOf(1);
-  const sender = new RequiredSender(ledger.send);
+  const sender = new RequiredSender(ledger.send, soon);
   const all = await Promise.allSettled([0, 1, 2].map((n) => sender.append(issuedRecord(n))));
   assert.deepEqual(
     all.map(({ status }) => status),
     ['fulfilled', 'rejected', 'fulfilled'],
   );
+});
+
+/** A delay that ends when the test says so, or when it is aborted. */
+class Pause {
+  #end = Promise.withResolvers<undefined>();
+  readonly delay: Delay = async (_milliseconds, signal) => {
+    const aborted = new Promise<never>((_, reject) => {
+      signal?.addEventListener('abort', () => reject(new Error('aborted')));
+    });
+    await Promise.race([this.#end.promise, aborted]);
+  };
+
+  async end(): Promise<void> {
+    this.#end.resolve(undefined);
+    this.#end = Promise.withResolvers<undefined>();
+    await turns();
+  }
+}
+
+test('required: where records come in bursts a batch waits for as many as the last one had, and not for ever', async () => {
+  const ledger = new Ledger();
+  const pause = new Pause();
+  const sender = new RequiredSender(ledger.send, pause.delay);
+  const append = async (count: number): Promise<void> => {
+    for (let n = 0; n < count; n += 1) void sender.append(resultRecord(n));
+    await turns();
+  };
+  await append(4);
+  await append(1);
+  assert.deepEqual(ledger.batches, [4]);
+  await append(3);
+  assert.deepEqual(ledger.batches, [4, 4]);
+  await append(3);
+  await pause.end();
+  assert.deepEqual(ledger.batches, [4, 4, 3]);
+  await append(1);
+  assert.deepEqual(ledger.batches, [4, 4, 3, 1], 'three are no burst: nobody waits');
+  await append(4);
+  const last = sender.append(issuedRecord(0));
+  await turns();
+  await Promise.all([sender.close(), last]);
+  assert.deepEqual(ledger.batches, [4, 4, 3, 1, 4, 1], 'at the end nobody waits');
+});
+
+test('together: what nobody waits for goes with the next batch, and alone where none comes', async () => {
+  const ledger = new Ledger();
+  const pause = new Pause();
+  ledger.refuses = resultRecord(1).key;
+  const { now, along } = sendTogether(ledger.send, pause.delay);
+  const results = along([resultRecord(0), resultRecord(1)]);
+  await turns();
+  assert.deepEqual(ledger.batches, []);
+  assert.deepEqual(await now([issuedRecord(0)]), [undefined]);
+  assert.deepEqual(
+    (await results).map((each) => each?.code),
+    [undefined, 'LEDGER_CONFLICT'],
+  );
+  assert.deepEqual(ledger.batches, [3]);
+  await pause.end();
+  assert.deepEqual(ledger.batches, [3], 'what went is not sent again');
+  const alone = along([resultRecord(2)]);
+  await pause.end();
+  assert.deepEqual(await alone, [undefined]);
+  assert.deepEqual(ledger.batches, [3, 1]);
+});
+
+test('together: each hears of a ledger that is away', async () => {
+  const ledger = new Ledger();
+  const pause = new Pause();
+  ledger.away = true;
+  const { now, along } = sendTogether(ledger.send, pause.delay);
+  const both = await Promise.allSettled([along([resultRecord(0)]), now([issuedRecord(0)])]);
+  assert.deepEqual(
+    both.map(({ status }) => status),
+    ['rejected', 'rejected'],
+  );
+  const alone = assert.rejects(along([resultRecord(0)]));
+  await pause.end();
+  await alone;
+  assert.deepEqual(ledger.batches, [2, 1]);
 });
 
 /** A sender whose pauses end when the test says so. */

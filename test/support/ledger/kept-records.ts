@@ -47,7 +47,7 @@ export class KeptRecords {
         signal?.aborted === true ? Promise.reject(new Error('ended')) : nextTurn(),
     };
     const after = new BestEffortSender(mode === 'required' ? { ...parts, of: 'results' } : parts);
-    const before = mode === 'required' ? new RequiredSender(this.send) : after;
+    const before = mode === 'required' ? new RequiredSender(this.send, parts.delay) : after;
     return new LedgerRecorder({ before, after, clock: () => NOW, component });
   }
 }
