@@ -12,6 +12,8 @@ export type SqlRow = Readonly<Record<string, SqlValue>>;
 export interface SqlColumns {
   readonly table: string;
   readonly names: readonly string[];
+  /** Of these one row has the same: another one takes its place. Default: another one is an error. */
+  readonly key?: readonly string[];
 }
 
 /** Inside a transaction. A parameter of a statement is a question mark. */
@@ -46,6 +48,14 @@ export interface Database {
    */
   scrub(): Promise<boolean>;
   close(): Promise<void>;
+}
+
+/** What an insert says of rows that are there already; nothing without a key. */
+export function onConflict({ names, key }: SqlColumns): string {
+  if (key === undefined) return '';
+  const others = names.filter((name) => !key.includes(name));
+  const taken = others.map((name) => `${name} = EXCLUDED.${name}`).join(', ');
+  return ` ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${taken}`;
 }
 
 /** A text column; NULL and other types count as a database that somebody else has written. */

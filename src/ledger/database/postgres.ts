@@ -2,7 +2,7 @@
 /** PostgreSQL by pg. */
 import pg from 'pg';
 import { messageOf, SignerError } from '../../errors.ts';
-import { unavailable } from './database.ts';
+import { onConflict, unavailable } from './database.ts';
 import { postgresConnection, type PostgresSecurity } from './postgres-url.ts';
 import type {
   SqlColumns,
@@ -81,13 +81,15 @@ function typesOf(): pg.TypeOverrides {
  * of the two is meant.
  */
 function escaped(text: string): string {
-  return text.replace(/\p{Cc}/gu, (each) => ESCAPED[each] ?? each);
+  return CONTROLS.test(text) ? text.replace(/\p{Cc}/gu, (each) => ESCAPED[each] ?? each) : text;
 }
 
 function unescaped(text: string): string {
   return text.replace(/\p{Cc}[01]/gu, (each) => UNESCAPED[each] ?? each);
 }
 
+/** Few texts have one. */
+const CONTROLS = /\p{Cc}/u;
 const ESCAPED: Readonly<Record<string, string>> = { '\0': '\u00010', '\u0001': '\u00011' };
 const UNESCAPED: Readonly<Record<string, string>> = { '\u00010': '\0', '\u00011': '\u0001' };
 
@@ -156,9 +158,11 @@ class PostgresSql implements Sql {
     return (await this.#query(numbered, values)).rows;
   }
 
-  insert({ table, names }: SqlColumns, rows: readonly (readonly SqlValue[])[]): Promise<void> {
+  insert(columns: SqlColumns, rows: readonly (readonly SqlValue[])[]): Promise<void> {
+    const { table, names } = columns;
     const head = `INSERT INTO ${table} (${names.join(', ')}) VALUES`;
-    return this.#inParts(names.length, rows, (places) => `${head} ${places}`);
+    const taken = onConflict(columns);
+    return this.#inParts(names.length, rows, (places) => `${head} ${places}${taken}`);
   }
 
   remove({ table, names }: SqlColumns, rows: readonly (readonly SqlValue[])[]): Promise<void> {

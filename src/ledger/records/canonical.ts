@@ -26,11 +26,15 @@ function spelled(value: CanonicalValue): string {
   if (typeof value === 'number') return integer(value);
   if (value === null || typeof value === 'boolean') return String(value);
   if (isList(value)) return `[${value.map(spelled).join(',')}]`;
-  const members = Object.entries(value)
-    .filter((member): member is [string, CanonicalValue] => member[1] !== undefined)
-    .sort(([a], [b]) => (a < b ? -1 : 1))
-    .map(([name, member]) => `${text(name)}:${spelled(member)}`);
-  return `{${members.join(',')}}`;
+  // Without a comparison of its own, sort compares UTF-16 units.
+  const names = Object.keys(value).sort();
+  let members = '';
+  for (const name of names) {
+    const member = value[name];
+    if (member === undefined) continue;
+    members += `${members === '' ? '' : ','}${text(name)}:${spelled(member)}`;
+  }
+  return `{${members}}`;
 }
 
 function isList(value: CanonicalValue): value is readonly CanonicalValue[] {

@@ -47,9 +47,11 @@ export interface Findable {
 /** Bytes. Longer ones could not be an entry of an index in PostgreSQL (2,704 bytes with all else); a SPIFFE ID has so many. */
 const LONGEST_TERM = 2048;
 
-/** Bytes of UTF-8 in PostgreSQL, which spells control characters with one more (postgres.ts). */
-function sizeOf(value: string): number {
-  return Buffer.byteLength(value) + (value.match(CONTROLS)?.length ?? 0);
+/** Whether it fits, in bytes of UTF-8 as PostgreSQL has it, which spells control characters with one more (postgres.ts). */
+function isShort(value: string): boolean {
+  // A UTF-16 unit is three bytes at most.
+  if (value.length * 4 <= LONGEST_TERM) return true;
+  return Buffer.byteLength(value) + (value.match(CONTROLS)?.length ?? 0) <= LONGEST_TERM;
 }
 
 const CONTROLS = /\p{Cc}/gu;
@@ -64,10 +66,12 @@ export function findable(record: RecordBody['record']): Findable {
     return { terms: (record.living ?? []).map((value) => ({ kind: 'fingerprint', value })) };
   }
   const certificate = 'certificate' in record ? decoded(record.certificate) : undefined;
-  const values = [...termsOfRequest(record), ...termsOfCertificate(certificate)];
-  const terms = [...new Map(values.map(([kind, value]) => [`${kind} ${value}`, { kind, value }]))]
-    .map(([, term]) => term)
-    .filter(({ value }) => value !== '' && sizeOf(value) <= LONGEST_TERM);
+  const terms: SearchTerm[] = [];
+  for (const [kind, value] of [...termsOfRequest(record), ...termsOfCertificate(certificate)]) {
+    if (value === '' || !isShort(value)) continue;
+    if (!terms.some((each) => each.kind === kind && each.value === value))
+      terms.push({ kind, value });
+  }
   return certificate === undefined ? { terms } : { terms, notAfter: certificate.notAfter };
 }
 

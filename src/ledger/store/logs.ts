@@ -2,7 +2,7 @@
 /** The logs of a ledger: one a year and key. Only the last is appended to. */
 import { sameBytes } from '../../bytes.ts';
 import { bytesOf, numberOf, textOf, type SqlRow, type Sql } from '../database/database.ts';
-import { grownTiles, type ReadTile } from '../log/tiles.ts';
+import { ENTRIES_LEVEL, grownTiles, TILE_WIDTH, type ReadTile } from '../log/tiles.ts';
 
 /** One log as the database has it. */
 export interface StoredLog {
@@ -95,8 +95,24 @@ export function tilesOf(sql: Sql, log: number): ReadTile {
   };
 }
 
-const UPSERT = `INSERT INTO tiles (log, level, number, hashes) VALUES (?, ?, ?, ?)
-  ON CONFLICT (log, level, number) DO UPDATE SET hashes = EXCLUDED.hashes`;
+const TILES = {
+  table: 'tiles',
+  names: ['log', 'level', 'number', 'hashes'],
+  key: ['log', 'level', 'number'],
+};
+
+/** Reads the tiles that an append to a log begins with together: its last entries and their leaves. */
+async function edgeOf(sql: Sql, { number, size }: StoredLog): Promise<ReadTile> {
+  const last = Math.floor(size / TILE_WIDTH);
+  const query = 'SELECT level, hashes FROM tiles WHERE log = ? AND number = ? AND level IN (?, 0)';
+  const rows = await sql.all(query, [number, last, ENTRIES_LEVEL]);
+  const edge = new Map(rows.map((row) => [numberOf(row, 'level'), bytesOf(row, 'hashes')]));
+  const others = tilesOf(sql, number);
+  return (level, index) => {
+    const known = index === last ? edge.get(level) : undefined;
+    return known === undefined ? others(level, index) : Promise.resolve(known);
+  };
+}
 
 /**
  * Appends entries to a log's tree.
@@ -108,9 +124,11 @@ export async function appendEntries(
   log: StoredLog,
   entries: readonly Uint8Array[],
 ): Promise<void> {
-  for (const tile of await grownTiles(tilesOf(sql, log.number), log.size, entries)) {
-    await sql.all(UPSERT, [log.number, tile.level, tile.index, tile.hashes]);
-  }
+  const tiles = await grownTiles(await edgeOf(sql, log), log.size, entries);
+  await sql.insert(
+    TILES,
+    tiles.map(({ level, index, hashes }) => [log.number, level, index, hashes]),
+  );
   const size = log.size + entries.length;
   const update = 'UPDATE logs SET size = ?, latest = ? WHERE number = ?';
   await sql.all(update, [size, log.latest, log.number]);
