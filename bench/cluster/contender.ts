@@ -12,6 +12,6 @@ export interface Contender extends Program {
   readonly signerName: string;
   /** The ClusterTrustBundle that its leaves must chain to; absent: it publishes none. */
   readonly bundle?: string;
-  /** Processes that work for it alone: their CPU time is its own. Asked when the clock starts. */
+  /** Processes that work for it alone: their CPU time is its own. Asked again at each reading. */
   readonly beside?: () => readonly number[];
 }

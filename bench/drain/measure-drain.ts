@@ -52,7 +52,7 @@ export async function measureDrain(
   });
   const began = performance.now() * 1000;
   const running = await startContender(contender, cluster.directory);
-  const meter = createMeter(cluster, [running.pid, ...(contender.beside?.() ?? [])]);
+  const meter = createMeter(cluster, () => [running.pid, ...(contender.beside?.() ?? [])]);
   const metering = setInterval(meter, METER_MS);
   try {
     const patience = START_MS + (size / LEAST_PER_SECOND) * 1000;

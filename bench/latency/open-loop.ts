@@ -32,7 +32,7 @@ export interface Load {
   /** What comes before is not counted: connections open, compilers compile. */
   readonly warmUpMs: number;
   /** Processes that work for the contender alone. */
-  readonly beside?: readonly number[];
+  readonly beside?: (() => readonly number[]) | undefined;
 }
 
 /** How long the last certificates may take. */
@@ -60,7 +60,7 @@ export async function openLoop(
       issuedAt.set(nameIn(line), performance.now());
       return issuedAt.size === arrivals.length;
     });
-    const meter = createMeter(cluster, [contender.pid, ...(load.beside ?? [])]);
+    const meter = createMeter(cluster, () => [contender.pid, ...(load.beside?.() ?? [])]);
     const first = meter();
     const began = performance.now();
     await create(bench, load, began);

@@ -2,14 +2,17 @@
 /**
  * `make bench-ledger`: a ledger of a million records in SQLite, searched by each thing that is known of them, and verified;
  * then what recording costs a pcr-issuer on a cluster, without a ledger, over SQLite and over PostgreSQL in turns.
- * ARGS: `--records 1000000 --searches 200 --requests 3000 --seconds 30 --rounds 3`.
+ * ARGS: `--records 1000000 --searches 200 --requests 3000 --seconds 30 --rounds 3`. With `--records 0` or `--requests 0` that
+ * part is left out, and what the results have of it stays.
  */
+import { existsSync, readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { startBenchCluster } from '../cluster/start.ts';
 import { readArguments } from '../measure/arguments.ts';
 import { endOnSignals } from '../measure/end-on-signals.ts';
 import { readMachine } from '../measure/machine.ts';
 import { medians } from '../measure/ratios.ts';
-import { writeResults } from '../measure/results.ts';
+import { writeResults, type Results } from '../measure/results.ts';
 import { printRatios } from '../measure/table.ts';
 import { isDisturbed } from '../measure/undisturbed.ts';
 import { startPostgres } from '../../test/support/ledger/postgres.ts';
@@ -20,14 +23,14 @@ import { measureAppends, measureSearches, measureVerify } from './measure-store.
 import { applyLedger } from './stand.ts';
 
 const sizes = readArguments({
-  records: { default: 1_000_000, least: 250 },
+  records: { default: 1_000_000, least: 0 },
   /** Of each kind. */
   searches: { default: 200, least: 1 },
   /** Records that are appended together, and how often, once the ledger is full. */
   batch: { default: 50, least: 1 },
   batches: { default: 200, least: 1 },
   /** Of a drain. */
-  requests: { default: 3000, least: 2 },
+  requests: { default: 3000, least: 0 },
   /** Requests a second of the steady load. */
   load: { default: 50, least: 1 },
   seconds: { default: 30, least: 1 },
@@ -35,17 +38,35 @@ const sizes = readArguments({
 });
 
 endOnSignals();
-const store = await measureStore();
-const recording = await measureRecording();
-const ratios = { ...recording.ratios, ...store.ratios };
+const parts = [
+  ...(sizes.records > 0 ? [await measureStore()] : []),
+  ...(sizes.requests > 1 ? [await measureRecording()] : []),
+];
+const { ratios, figures, machine } = merged(readBefore(), ...parts);
 printRatios(ratios);
-writeResults(sizes.results, 'ledger', {
-  ratios,
-  figures: { ...recording.figures, ...store.figures },
-  machine: recording.machine,
-});
+writeResults(sizes.results, 'ledger', { ratios, figures, machine });
 
-async function measureStore(): Promise<{ readonly ratios: object; readonly figures: object }> {
+/** What one part measures. */
+type Part = Omit<Results, 'machine'> & Partial<Pick<Results, 'machine'>>;
+
+/** What the results have of a part that is left out. */
+function readBefore(): Part {
+  const file = join(sizes.results, 'ledger.json');
+  const isWhole = sizes.records > 0 && sizes.requests > 1;
+  if (isWhole || !existsSync(file)) return { ratios: {}, figures: {} };
+  return JSON.parse(readFileSync(file, 'utf8')) as Results;
+}
+
+/** The later one counts. */
+function merged(...all: readonly Part[]): Results {
+  return {
+    ratios: Object.assign({}, ...all.map((each) => each.ratios)) as object,
+    figures: Object.assign({}, ...all.map((each) => each.figures)) as object,
+    machine: all.findLast((each) => each.machine !== undefined)?.machine ?? readMachine(),
+  };
+}
+
+async function measureStore(): Promise<Part> {
   const { records, searches, rounds, batch, batches } = sizes;
   const ledger = await filledLedger(records);
   try {
@@ -66,11 +87,7 @@ async function measureStore(): Promise<{ readonly ratios: object; readonly figur
   }
 }
 
-async function measureRecording(): Promise<{
-  readonly ratios: object;
-  readonly figures: object;
-  readonly machine: ReturnType<typeof readMachine>;
-}> {
+async function measureRecording(): Promise<Part> {
   const { requests, rounds, load, seconds } = sizes;
   const bench = await startBenchCluster(console.log);
   try {

@@ -55,7 +55,7 @@ export async function measureLatencies(
         return await openLoop(bench, process, {
           ...{ signerName: WORKLOAD.signerName, stubs, warmUpMs: WARM_UP_SECONDS * 1000 },
           arrivals: arrivals({ perSecond, seconds: WARM_UP_SECONDS + seconds }, Math.random),
-          ...(contender.beside === undefined ? {} : { beside: contender.beside() }),
+          beside: contender.beside,
         });
       } finally {
         await process.stop();

@@ -13,15 +13,23 @@ export interface Reading {
   readonly machine: number;
 }
 
-/** Reads the clock and the CPU time of everybody who shares the cores. */
+/**
+ * Reads the clock and the CPU time of everybody who shares the cores.
+ *
+ * @param contenders - their processes; where it is a function it is asked at each reading, since a database makes one for each
+ *   connection
+ */
 export function createMeter(
   { apiServer, etcd }: Cluster,
-  contenders: readonly number[],
+  contenders: readonly number[] | (() => readonly number[]),
 ): () => Reading {
   /** The status writer ends with its last write: then its last reading counts. */
-  const last = new Map(contenders.map((pid) => [pid, 0]));
+  const last = new Map<number, number>();
+  const now = typeof contenders === 'function' ? contenders : () => contenders;
   const refresh = (): number => {
-    for (const [pid, before] of last) last.set(pid, cpuTimeOf(pid) ?? before);
+    for (const pid of [...last.keys(), ...now()]) {
+      last.set(pid, cpuTimeOf(pid) ?? last.get(pid) ?? 0);
+    }
     return [...last.values()].reduce((sum, spent) => sum + spent, 0);
   };
   return () => ({
