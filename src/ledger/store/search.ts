@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Finds records by what is known of them, in pages: whatever is asked for, a call reads so many rows at most. */
-import { bytesOf, numberOf, type SqlRow, type Sql, type SqlValue } from '../database/database.ts';
+import { bytesOf, numberOf, textOf } from '../database/database.ts';
+import type { SqlRow, Sql, SqlValue } from '../database/database.ts';
 import { readBody, type RecordBody } from '../records/record.ts';
 import { TERM_KINDS } from '../records/terms.ts';
 import { placeOf, type LedgerPlace } from './ids.ts';
@@ -157,6 +158,18 @@ export async function resultsOf(
     rows.map((row) => numberOf(row, 'id')),
   );
   return found.toSorted((a, b) => a.id - b.id);
+}
+
+/** Those of the certificates, by fingerprint, that were appended, also where their records were erased. */
+export async function recordedOf(
+  sql: Sql,
+  fingerprints: readonly string[],
+): Promise<readonly string[]> {
+  if (fingerprints.length === 0) return [];
+  const places = fingerprints.map(() => '?').join(', ');
+  const query = `SELECT DISTINCT t.value AS value FROM terms t JOIN records r ON r.id = t.id
+    WHERE t.kind = ${TERM_KINDS.fingerprint} AND t.value IN (${places})`;
+  return (await sql.all(query, fingerprints)).map((row) => textOf(row, 'value'));
 }
 
 /** Records in the order in which they were appended, from the one after `after` on. */

@@ -12,7 +12,7 @@ import { unsignedHeads, verifierOf } from './heads.ts';
 import type { UnsignedHead } from './heads.ts';
 import { placeOf } from './ids.ts';
 import { logsOf, tilesOf, type StoredLog } from './logs.ts';
-import { findRecords, recordAt, recordsAfter, resultsOf } from './search.ts';
+import { findRecords, recordAt, recordedOf, recordsAfter, resultsOf } from './search.ts';
 import type { RecordPage, StoredRecord } from './search.ts';
 import type { RecordQuery } from './walk.ts';
 import { sqlSource } from './source.ts';
@@ -38,6 +38,8 @@ export interface LedgerStore {
   find(query: RecordQuery): Promise<RecordPage>;
   /** What became of certificates, by the keys of their records. */
   results(keys: readonly string[]): Promise<readonly StoredRecord[]>;
+  /** Those of the certificates, by fingerprint, that were appended, also where their records were erased. */
+  recorded(fingerprints: readonly string[]): Promise<readonly string[]>;
   /** Checkpoints of a log of more than `size` entries, the oldest first. */
   checkpoints(log: number, size: number, limit: number): Promise<readonly string[]>;
   get(id: number): Promise<StoredRecord | undefined>;
@@ -76,6 +78,7 @@ export function storeOf(database: Database): LedgerStore {
     checkpoint: (log) => reading((sql) => lastNote(sql, log)),
     tile: (log, level, index) => reading((sql) => tilesOf(sql, log)(level, index)),
     find: (query) => reading((sql) => findRecords(sql, query)),
+    recorded: (fingerprints) => reading((sql) => recordedOf(sql, fingerprints)),
     results: (keys) => reading((sql) => resultsOf(sql, keys)),
     checkpoints: (log, size, limit) => reading((sql) => notesAfter(sql, log, size, limit)),
     get: (id) => reading((sql) => recordAt(sql, id)),

@@ -43,6 +43,7 @@ export async function openWorkerStore(path: string, entry: URL): Promise<LedgerS
     checkpoint: read('checkpoint'),
     tile: read('tile'),
     find: read('find'),
+    recorded: read('recorded'),
     results: read('results'),
     checkpoints: read('checkpoints'),
     get: read('get'),

@@ -80,8 +80,14 @@ export function removalLaws(opened: (name: string) => Promise<LedgerStore>): voi
     const store = await opened('living');
     await store.append(issuedBatch(0, 3), { naming: signed, now: NOW });
     const ids = [0, 1, 2].map((index) => idOf({ log: 1, index }));
+    const prints = [0, 1, 2, 3].map((n) => fingerprint(podCertificate(n)));
+    const recorded = async (): Promise<readonly string[]> =>
+      (await store.recorded(prints)).toSorted((a, b) => prints.indexOf(a) - prints.indexOf(b));
+    assert.deepEqual(await recorded(), prints.slice(0, 3));
+    assert.deepEqual(await store.recorded([]), []);
     const eraser = { naming: signed, now: NOW + 90_000, by: 'admin', limit: 1 };
     await store.erase({ reason: 'person', ids }, { ...eraser, salt: randomBytes(32) });
+    assert.deepEqual(await recorded(), prints.slice(2, 3));
     const kindsOf = async (n: number): Promise<readonly string[]> => {
       const terms = [{ kind: 'fingerprint', value: fingerprint(podCertificate(n)) }] as const;
       const { records } = await store.find({ terms, limit: 9 });

@@ -15,14 +15,14 @@ import { watchSigners } from '../../../runtime/signers/signers.ts';
 import { UnrecordedCertificates, type UnrecordedCertificate } from './unrecorded.ts';
 import { candidateOf, explanationOf, signerOf } from './judge.ts';
 import type { Candidate, LedgerLimits, MonitoredCa } from './judge.ts';
-import { isRecorded, limitsOf, MonitoredCas } from './knowledge.ts';
+import { limitsOf, MonitoredCas } from './knowledge.ts';
 import { certificatesOf, placeOf, type SeenObject } from './seen.ts';
 import { createMonitorWatches } from './watches.ts';
 
 /** What the monitor is made of. */
 export interface MonitorInit {
   readonly component: Component;
-  readonly store: Pick<LedgerStore, 'find' | 'after'>;
+  readonly store: Pick<LedgerStore, 'find' | 'after' | 'recorded'>;
   /** Of the components. */
   readonly namespace: string;
   readonly podCertificateRequests: Resource | undefined;
@@ -47,6 +47,9 @@ const LOOK_MILLISECONDS = 5_000;
 /** Certificates of our CAs that are not looked at again. */
 const MOST_SETTLED = 200_000;
 
+/** Certificates that the ledger is asked for at once. */
+const LOOKED_AT_TOGETHER = 250;
+
 interface Waiting {
   readonly der: Uint8Array;
   readonly seenIn: string;
@@ -62,10 +65,8 @@ export function createMonitor(init: MonitorInit): Monitor {
   const pass = new Look(init, () => signers.known());
   const watches = createMonitorWatches({
     ...init,
-    onSeen: (object) => {
-      pass.see(object);
-      wakeup.wake();
-    },
+    // The next look is soon enough: a record may arrive minutes after its certificate.
+    onSeen: (object) => pass.see(object),
   });
   signers.onChange(() => {
     wakeup.wake();
@@ -146,18 +147,28 @@ class Look {
 
   async look(): Promise<void> {
     this.#limits = undefined;
-    for (const [print, waiting] of this.#waiting) {
-      if (await this.#isSettled(print, waiting)) this.#waiting.delete(print);
+    const all = [...this.#waiting];
+    for (let at = 0; at < all.length; at += LOOKED_AT_TOGETHER) {
+      const some = all.slice(at, at + LOOKED_AT_TOGETHER);
+      const recorded = new Set(await this.#init.store.recorded(some.map(([print]) => print)));
+      for (const [print, waiting] of some) {
+        if (recorded.has(print)) this.#settled.set(print, true);
+        else if (!(await this.#isSettled(print, waiting))) continue;
+        this.#waiting.delete(print);
+      }
     }
     this.#say();
   }
 
-  /** Whether nothing more is to be found out of a certificate. One of another CA is seen again when there is a new one. */
+  /**
+   * Whether nothing more is to be found out of a certificate without a record. One of another CA is seen again when there is
+   * a new one.
+   */
   async #isSettled(print: string, waiting: Waiting): Promise<boolean> {
-    const { store, component, patienceSeconds } = this.#init;
+    const { component, patienceSeconds } = this.#init;
     const candidate = candidateOf(waiting.der, this.#cas.all());
     if (candidate === undefined) return true;
-    const ca = (await isRecorded(store, print)) ? undefined : signerOf(candidate);
+    const ca = signerOf(candidate);
     if (ca !== undefined) {
       waiting.since ??= component.clock();
       if (component.clock() - waiting.since < patienceSeconds * 1000) return false;

@@ -10,16 +10,6 @@ import type { LedgerGap, LedgerLimits, MonitoredCa } from './judge.ts';
 /** The part of a ledger that is read. */
 export type ReadLedger = Pick<LedgerStore, 'find' | 'after'>;
 
-/** Certificates that were appended, those of records that were erased included. */
-export async function isRecorded(store: ReadLedger, fingerprint: string): Promise<boolean> {
-  const { records } = await store.find({
-    terms: [{ kind: 'fingerprint', value: fingerprint }],
-    kinds: ['issued', 'authority', 'erased'],
-    limit: 1,
-  });
-  return records.length > 0;
-}
-
 /** The CAs that signers' statuses list and the ledger has a record of, by fingerprint. */
 export class MonitoredCas {
   readonly #known = new Map<string, MonitoredCa>();
