@@ -7,6 +7,7 @@ import { until } from '../cluster/until.ts';
 import { EVERY_COMPONENT } from '../support/cluster/component-process.ts';
 import { SYSTEM_NAMESPACE } from '../support/cluster/installation.ts';
 import { textBetweenAnchors } from './bundle-text.ts';
+import { injected } from './injected.ts';
 import { mutualTls } from './mutual-tls.ts';
 import {
   IN_SYSTEM,
@@ -99,6 +100,11 @@ describe('the shipped Deployments', { skip: SKIP }, () => {
 
   test('pods read their own credentials at their own paths, and speak mutual TLS to each other’s address', (t) =>
     mutualTls(cluster, (line) => {
+      t.diagnostic(line);
+    }));
+
+  test('a pod of a stock Deployment whose namespace opted in has its identity in every container, renewed while it runs; another has nothing', (t) =>
+    injected(cluster, (line) => {
       t.diagnostic(line);
     }));
 
