@@ -165,9 +165,10 @@ test-acme-killed: node_modules controlplane ## acme on a real API server, killed
 	$(RUN) node --test --test-concurrency=1 --test-timeout=900000 test/acme/killed-matrix.ts test/acme/lives/failover-run.ts
 
 .PHONY: test-examples
-test-examples: node_modules controlplane dist/countersign.mjs ## examples/ as shipped, with nginx, HAProxy, PostgreSQL, Prometheus, curl and Go in pods that run; takes root. Envoy's by its definitions
+test-examples: node_modules controlplane dist/countersign.mjs ## examples/ as shipped, with nginx, HAProxy, PostgreSQL, Prometheus, curl and Go in pods that run; takes root. Envoy's by its definitions, Istio's with Istio's code
 	$(RUN) node test/cluster/real-pods/build.ts >/dev/null
 	$(RUN) node test/examples/envoy/build.ts >/dev/null
+	$(RUN) node test/examples/istio/build.ts >/dev/null
 	$(RUN) node --test --test-concurrency=1 --test-timeout=900000 test/examples/run.ts test/examples/*-run.ts
 
 .PHONY: test-ledger
