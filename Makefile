@@ -141,6 +141,11 @@ test-monitoring: node_modules controlplane dist/countersign.mjs ## Alerts by pro
 	$(RUN) node test/dns/debian.ts >/dev/null
 	$(RUN) $(if $(PICTURES),PICTURES=$(PICTURES)) node --test --test-concurrency=1 --test-timeout=600000 test/monitoring/*-run.ts
 
+.PHONY: test-trust-manager
+test-trust-manager: node_modules controlplane ## Taking over from the real trust-manager, built once from its Go module: no version of a ConfigMap lacks its anchors
+	$(RUN) node test/trust-manager/build.ts >/dev/null
+	$(RUN) node --test --test-timeout=900000 test/trust-manager/run.ts
+
 .PHONY: test-spiffe
 test-spiffe: node_modules ## SPIFFE bundles and bundle endpoints in the hands of go-spiffe
 	$(RUN) node test/spiffe/build.ts >/dev/null
