@@ -194,7 +194,7 @@ test('a command whose reader leaves ends without a word, as others end of SIGPIP
     stdio: ['ignore', 'pipe', 'pipe'],
   });
   child.stdout.once('data', () => child.stdout.destroy());
-  const [[code], stderr] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
+  const [, stderr] = await Promise.all([once(child, 'exit'), text(child.stderr)]);
   assert.equal(stderr, '');
-  assert.equal(code, 141);
+  assert.equal(child.exitCode, 141);
 });
