@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { ServingFault } from '../api/serving/report.ts';
 import { messageOf, SignerError } from '../errors.ts';
 import { loadConnection } from '../kube/client/kubeconfig.ts';
 import type { Log } from '../ports.ts';
@@ -58,7 +59,7 @@ export async function runComponent(
   const inCluster = isInCluster(process.env);
   const namespaced = options.namespacedSigners === true;
   const recording = openRecorder(name, options, { metrics, log });
-  const serving = createServingState({ clock, namespaced, faults: recording.faults });
+  const serving = createServingState({ clock, namespaced, faults: faultsOf(recording, running) });
   const replica = createReplica({
     ...{ name, client, clock, delay, random, log, inCluster },
     metrics: componentMetrics(metrics, name),
@@ -103,6 +104,11 @@ export async function runComponent(
 interface Running {
   controller?: Controller;
   permissions?: PermissionCheck;
+}
+
+/** What a Lease reports besides the permissions that are missing. */
+function faultsOf(recording: OpenRecorder, running: Running): () => readonly ServingFault[] {
+  return () => [...recording.faults(), ...(running.controller?.faults?.() ?? [])];
 }
 
 interface WatchersInit extends ComponentParts {

@@ -1,7 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Checks of what is installed. Pure: facts in, outcomes out. */
 import { GROUP, VERSION } from '../api/signer/cluster-signer.ts';
-import { SERVING_REPORT, readReport } from '../api/serving/report.ts';
+import {
+  NOTIFICATION_FAULTS,
+  SERVING_REPORT,
+  readReport,
+  type ServingFault,
+} from '../api/serving/report.ts';
 import type { Lease } from '../kube/lease/lease.ts';
 import { COMPONENTS } from '../manifests/components.ts';
 import type { Definition, Deployment, InstallationFacts } from './facts.ts';
@@ -151,29 +156,39 @@ function isComponent(name: string): boolean {
 /** `components-report-no-faults` */
 export function checkReports({ leases, now, installer }: InstallationFacts): readonly Outcome[] {
   return whereSeen(leases, (all) => {
-    const outcomes = all
-      .filter((each) => isHeld(each, now))
-      .flatMap((lease) => faultsIn(lease, componentOf(lease), installer));
+    const outcomes = reportedFaults(all, now)
+      .filter(({ fault }) => !NOTIFICATION_FAULTS.includes(fault.reason))
+      .map((each) => reported(each, installer));
     // Replicas report the same.
     const unique = new Map(outcomes.map((each) => [JSON.stringify(each), each]));
     return allWell([...unique.values()], 'no component reports a fault');
   });
 }
 
-function faultsIn(
-  { metadata }: Lease,
-  component: string,
-  installer: Installer,
-): readonly Outcome[] {
-  const text = metadata.annotations?.[SERVING_REPORT];
-  const report = text === undefined ? undefined : readReport(text);
-  return (report?.faults ?? []).map(({ reason, message, stops, signers }) => {
-    const whose = signers === undefined ? 'all signers' : signers.join(', ');
-    const make = stops ? error : warning;
-    return make(
-      `${component} reports ${reason} for ${whose}: ${message}`,
-      reason === RIGHT_MISSING ? putBack(installer) : 'do what the message says',
-      `deployment/countersign-${component}`,
-    );
-  });
+/** A fault, and whose Lease reports it. */
+export interface ReportedFault {
+  readonly component: string;
+  readonly fault: ServingFault;
+}
+
+/** What components that run report. */
+export function reportedFaults(leases: readonly Lease[], now: number): readonly ReportedFault[] {
+  return leases
+    .filter((each) => isHeld(each, now))
+    .flatMap((lease) => {
+      const text = lease.metadata.annotations?.[SERVING_REPORT];
+      const report = text === undefined ? undefined : readReport(text);
+      return (report?.faults ?? []).map((fault) => ({ component: componentOf(lease), fault }));
+    });
+}
+
+function reported({ component, fault }: ReportedFault, installer: Installer): Outcome {
+  const { reason, message, stops, signers } = fault;
+  const whose = signers === undefined ? 'all signers' : signers.join(', ');
+  const make = stops ? error : warning;
+  return make(
+    `${component} reports ${reason} for ${whose}: ${message}`,
+    reason === RIGHT_MISSING ? putBack(installer) : 'do what the message says',
+    `deployment/countersign-${component}`,
+  );
 }

@@ -20,6 +20,7 @@ import {
   checkServerVersion,
   checkWebhooks,
 } from './kubernetes.ts';
+import { checkNotifications } from './notifications.ts';
 import { checkLedger, checkOperators } from './optional-components.ts';
 import { checkPolicies, checkRoles } from './rights.ts';
 import {
@@ -72,6 +73,7 @@ const JUDGES: Readonly<Record<CheckId, Judge>> = {
   'policies-equal': ofInstallation(checkPolicies),
   'operator-installs': ofInstallation(checkOperators),
   'ledger-records': ofInstallation(checkLedger),
+  'notifications-delivered': ofInstallation(checkNotifications),
   'signers-valid': ofInstallation(checkSpecs),
   'signers-ready': ofInstallation(checkReady),
   'ca-lifetime': ofInstallation(checkLifetimes),

@@ -8,6 +8,8 @@ import type {
   OperatedInstallation,
 } from '../../src/checks/facts.ts';
 import type { CheckId } from '../../src/checks/catalogue.ts';
+import { SERVING_REPORT, writeReport, type ServingFault } from '../../src/api/serving/report.ts';
+import { faultsOf } from '../../src/controllers/notifier/faults.ts';
 import type { Lease } from '../../src/kube/lease/lease.ts';
 import { findingsOf, installed, lease, leasesWithout } from './well.ts';
 
@@ -189,4 +191,46 @@ test('required on one volume is told, and with PostgreSQL it is not; every mode 
   assert.deepEqual(on('--database-url=/run/url'), [
     'ok  signer (required), approver (best-effort) record what they do, and the ledger runs',
   ]);
+});
+
+function toldBy(faults: readonly ServingFault[], ago?: number): Partial<InstallationFacts> {
+  const report = writeReport({ checked: 'x', namespaced: false, faults });
+  const notifier = lease('notifier', { annotations: { [SERVING_REPORT]: report } }, ago);
+  const labels = { 'app.kubernetes.io/component': 'notifier' };
+  const own = { ...notifier, metadata: { ...notifier.metadata, labels } };
+  return { leases: { value: [...leasesWithout('notifier'), own] } };
+}
+
+test('a target of notifier that takes nothing is found, by its name and its answer, and nowhere else', () => {
+  const faults = faultsOf(
+    [
+      { name: 'ops', fault: 'it answers 401', faultSince: 0, isGone: false },
+      { name: 'old', fault: 'it answers 410', faultSince: 0, isGone: true },
+      { name: 'well', fault: undefined, faultSince: 0, isGone: false },
+    ],
+    'the API server is away',
+  );
+  const found = findingsOf('notifications-delivered', { installed: toldBy(faults) });
+  assert.deepEqual(
+    found.map(({ severity, subject, why }) => `${severity} ${subject ?? ''} ${why}`),
+    [
+      'warning deployment/countersign-notifier notifications are repeated or late: the API server is away',
+      'warning deployment/countersign-notifier target ops has taken nothing since 1970-01-01T00:00:00Z: it answers 401',
+      'warning deployment/countersign-notifier target old has taken nothing since 1970-01-01T00:00:00Z: it answers 410',
+    ],
+  );
+  assert.match(found[2]?.todo ?? '', /its new URL/);
+  assert.deepEqual(says('components-report-no-faults', toldBy(faults)), [
+    'ok  no component reports a fault',
+  ]);
+});
+
+test('targets that take what they are told, and no notifier, are well; a right that it lacks is another check', () => {
+  const id = 'notifications-delivered';
+  assert.deepEqual(says(id, toldBy([])), ['ok  every target of notifier takes what it is told']);
+  const none = { leases: { value: leasesWithout('notifier') } };
+  assert.deepEqual(says(id, none), ['ok  notifier tells nobody: it does not run']);
+  const lacks = toldBy([{ reason: 'RightMissing', message: 'lacks: get', stops: true }]);
+  assert.deepEqual(says(id, lacks), ['ok  every target of notifier takes what it is told']);
+  assert.match(says('components-report-no-faults', lacks)[0] ?? '', /^error .*RightMissing/);
 });

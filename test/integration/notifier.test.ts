@@ -1,80 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What notifier tells of a real cluster, judged by the libraries of CloudEvents and Standard Webhooks. */
 import assert from 'node:assert/strict';
-import { once } from 'node:events';
 import { mkdtemp, writeFile } from 'node:fs/promises';
-import { createServer, type Server } from 'node:https';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
-import { CloudEvent, HTTP } from 'cloudevents';
-import { Webhook } from 'standardwebhooks';
+import type { CloudEvent } from 'cloudevents';
 import { DEMO } from '../../build/demo-installation.ts';
 import { renderRbac } from '../../src/manifests/render.ts';
-import { freePort } from '../cluster/ports.ts';
+import type { CheckReport } from '../../src/checks/report.ts';
+import type { Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import { applyText } from '../support/cluster/apply.ts';
 import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
+import { countersign } from '../support/cluster/countersign.ts';
 import { getSigner, startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import { componentKubeconfig } from '../support/cluster/installation.ts';
 import { allowRequesters, createCsr } from '../support/cluster/requests/csr.ts';
 import { eachRuleIsNeeded, rolesIn } from '../support/cluster/without-rule.ts';
 import { tlsCertificate } from '../support/pki/tls-certificate.ts';
+import { requestsOfAcmeAreTold } from './notifier/of-acme.ts';
+import { requestsOfPodsAreTold } from './notifier/of-pods.ts';
+import { receiver, SECRET, type Receiver } from './notifier/receiver.ts';
 
 const WAIT_MS = 120_000;
-const SECRET = `whsec_${Buffer.alloc(32, 9).toString('base64')}`;
-
-/** A receiver that verifies what it gets. */
-interface Receiver {
-  readonly port: number;
-  /** What it took, by the order in which it came. */
-  readonly taken: CloudEvent<unknown>[];
-  /** Ids of all that came, taken or not. */
-  readonly seen: string[];
-  /** What it answers; 204: it takes the event. */
-  status: number;
-  readonly headers: Record<string, string>;
-  readonly open: () => Promise<void>;
-  readonly close: () => Promise<void>;
-}
-
-let tls: Awaited<ReturnType<typeof tlsCertificate>>;
-
-async function receiver(): Promise<Receiver> {
-  const port = await freePort();
-  let server: Server | undefined;
-  const found: Receiver = {
-    ...{ port, taken: [], seen: [], status: 204, headers: {} },
-    open: async () => {
-      server = createServer(tls, (request, response) => {
-        void text(request).then((body) => {
-          const headers = { ...request.headers } as Record<string, string>;
-          new Webhook(SECRET).verify(body, headers);
-          const event = HTTP.toEvent({ headers, body });
-          assert.ok(event instanceof CloudEvent && event.validate());
-          assert.equal(headers['webhook-id'], event.id);
-          found.seen.push(event.id);
-          if (found.status === 204) found.taken.push(event);
-          response.writeHead(found.status, found.headers).end();
-        });
-      });
-      server.listen(port, '127.0.0.1');
-      await once(server, 'listening');
-    },
-    close: async () => {
-      const closed = server === undefined ? undefined : once(server, 'close');
-      server?.close();
-      server?.closeAllConnections();
-      await closed;
-    },
-  };
-  await found.open();
-  return found;
-}
 
 const roleText =
-  renderRbac({ ...DEMO, optionalComponents: ['notifier'] }).get('notifier.yaml') ?? '';
+  renderRbac({ ...DEMO, optionalComponents: ['notifier'], notifiedPods: true }).get(
+    'notifier.yaml',
+  ) ?? '';
 
 let fixture: Fixture;
 let directory: string;
@@ -89,7 +43,11 @@ async function start(): Promise<ComponentProcess> {
     args: [
       ...[`--target=ops=https://127.0.0.1:${ops.port}/x`, '--target-network=127.0.0.0/8'],
       ...[`--target=other=https://127.0.0.1:${other.port}/`, `--target-secrets=${directory}`],
-      ...[`--target-ca=${join(directory, 'ca.crt')}`, '--source=https://test.example'],
+      ...[
+        `--target-ca=${join(directory, 'ca.crt')}`,
+        '--source=https://test.example',
+        '--look-at-pods',
+      ],
     ],
   });
   await started.ready(WAIT_MS);
@@ -142,18 +100,18 @@ async function cursorSaved(): Promise<void> {
 
 before(async () => {
   fixture = await startFixture({
-    only: ['authority', 'attester', 'signer'],
+    only: ['authority', 'attester', 'signer', 'pcr-issuer'],
     args: ['--propagation', '2s'],
   });
   await allowRequesters(fixture.cluster);
-  tls = await tlsCertificate('receiver');
+  const tls = await tlsCertificate('receiver');
   directory = await mkdtemp(join(tmpdir(), 'notifier-'));
   for (const name of ['ops', 'other']) await writeFile(join(directory, name), `${SECRET}\n`);
   await writeFile(join(directory, 'ca.crt'), tls.cert);
   await applyText(fixture.cluster, roleText);
   await kubectl('create', 'configmap', 'countersign-notifier', '-n', 'countersign-system');
-  ops = await receiver();
-  other = await receiver();
+  ops = await receiver(tls);
+  other = await receiver(tls);
   notifier = await start();
 });
 
@@ -240,6 +198,20 @@ test('what was not delivered when the process was killed is told by the next, an
   assert.equal(other.seen.filter((id) => id === second).length, 1);
 });
 
+const stage = (): { cluster: Cluster; told: (id: string) => Promise<CloudEvent<unknown>> } => ({
+  cluster: fixture.cluster,
+  told: (id) => told(ops, id),
+});
+
+requestsOfPodsAreTold(stage);
+requestsOfAcmeAreTold(() => ({
+  ...stage(),
+  restart: async () => {
+    await notifier.stop();
+    notifier = await start();
+  },
+}));
+
 eachRuleIsNeeded('notifier', rolesIn(roleText), () => ({
   cluster: fixture.cluster,
   component: notifier,
@@ -259,3 +231,37 @@ test('410 ends a target, and no other', async () => {
     /countersign_notifications_gone\{[^}]*target="ops"[^}]*\} 1/,
   );
 });
+
+test('a target that is gone has an Event where its cursor is, and a finding of check', async () => {
+  const [{ uid }, event] = await until('the Event is there', WAIT_MS, async () => {
+    const of = ['-n', 'countersign-system', '-o', 'json'];
+    const events = JSON.parse(await kubectl('get', 'events.events.k8s.io', ...of)) as {
+      readonly items: readonly GoneEvent[];
+    };
+    const found = events.items.find(({ reason }) => reason === 'TargetGone');
+    const map = JSON.parse(await kubectl('get', 'configmap', 'countersign-notifier', ...of)) as {
+      readonly metadata: { readonly uid: string };
+    };
+    return found === undefined ? undefined : ([map.metadata, found] as const);
+  });
+  assert.equal(event.regarding.uid, uid);
+  assert.equal(event.reportingController, 'countersign.dev/notifier');
+  assert.match(event.note, /^target ops answers 410 Gone/);
+  assert.ok(!event.note.includes(SECRET));
+  await until('check finds it', WAIT_MS, async () => {
+    const { kubeconfig } = fixture.cluster;
+    const { stdout } = await countersign(['check', '--kubeconfig', kubeconfig, '-o', 'json']);
+    const { checks } = JSON.parse(stdout) as CheckReport;
+    const found = checks.filter(({ id }) => id === 'notifications-delivered');
+    return found.some(
+      ({ severity, why }) => severity === 'warning' && /^target ops .*410/.test(why),
+    );
+  });
+});
+
+interface GoneEvent {
+  readonly reason: string;
+  readonly note: string;
+  readonly reportingController: string;
+  readonly regarding: { readonly uid?: string };
+}

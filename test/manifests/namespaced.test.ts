@@ -53,7 +53,10 @@ const optIn: Record<string, readonly [readonly string[], readonly string[]]> = {
     ],
   ],
   ledger: [[], []],
-  notifier: [[], []],
+  notifier: [
+    ['list,watch acme.countersign.dev/acmeclustersigners'],
+    ['list,watch acme.countersign.dev/acmeclustersigners,acmesigners'],
+  ],
   signer: [
     [`sign certificates.k8s.io/signers ${both}`],
     [`sign certificates.k8s.io/signers ${withDerived}`, ...teams],

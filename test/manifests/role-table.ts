@@ -198,12 +198,13 @@ export const table: Record<string, readonly string[]> = {
   // No Secret, and of pods nothing unless it is let.
   notifier: [
     `${READ} countersign.dev/clustersigners`,
+    'list,watch acme.countersign.dev/acmeclustersigners',
     'list,watch certificates.k8s.io/certificatesigningrequests,podcertificaterequests',
     'list,watch cert-manager.io/certificaterequests',
     policies(),
     'get,patch /configmaps [countersign-notifier] @countersign-system',
+    'create,patch events.k8s.io/events @countersign-system',
     ...leader('notifier'),
-    'create,patch events.k8s.io/events @default',
   ],
   ledger: [
     'create authentication.k8s.io/tokenreviews',

@@ -35,6 +35,17 @@ export function isCaReady(conditions: readonly Condition[] | undefined): boolean
 /** Reason of a fault that `trust-distributor` reports: a rotation waits for these targets, but not for ever. */
 export const TARGETS_LAGGING = 'TargetsLagging';
 
+/** Reasons of faults that `notifier` reports: a target does not take events, is gone (410), or what is told is not kept. */
+export const TARGET_FAILING = 'TargetFailing';
+export const TARGET_GONE = 'TargetGone';
+export const NOTIFICATIONS_LATE = 'NotificationsLate';
+/** All of them: `countersign check` has a check of their own. */
+export const NOTIFICATION_FAULTS: readonly string[] = [
+  TARGET_FAILING,
+  TARGET_GONE,
+  NOTIFICATIONS_LATE,
+];
+
 /** Something that a component cannot do for a signer. */
 export interface ServingFault {
   /** As of a condition: CamelCase. */

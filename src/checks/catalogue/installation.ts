@@ -111,4 +111,19 @@ export const INSTALLATION_CHECKS = {
       'The values components.ledger.enabled and ledger.mode say whether it is wanted.',
     ],
   },
+  'notifications-delivered': {
+    group: 'installation',
+    title: 'every target of notifier takes what it is told',
+    affects:
+      'A target that is not told misses what happens. Its events wait, 10,000 of them and each for a day; the oldest go first. Certificates are issued all the same.',
+    todo: [
+      'The line says what the target answers, or why it cannot be reached. The log has it, too:',
+      '$ kubectl -n countersign-system logs deployment/countersign-notifier',
+      'A secret that is missing is made for the name of the target:',
+      '$ kubectl -n countersign-system describe secret countersign-notifier-targets',
+      'A target in your cluster or network must be in a network that notifications.networks lists (--target-network).',
+      'A target that answers 410 is retired. Give it its new URL in notifications.targets (--target), or leave it out; a restart asks it again:',
+      '$ kubectl -n countersign-system rollout restart deployment/countersign-notifier',
+    ],
+  },
 } as const satisfies Readonly<Record<string, CheckDescription>>;

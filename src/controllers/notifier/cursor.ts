@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** How far each target has got, so that the next process goes on there (ADR 0065). */
 import type { ConfigMap } from '../../api/object/object.ts';
+import type { EventObject } from '../../kube/events/body.ts';
 import type { Component } from '../../runtime/component/component.ts';
 import type { Outgoing } from './delivery/outbox.ts';
+import { isRequestPlural } from './events/seen-request.ts';
 import { CONFIG_MAPS } from '../../kube/resource/core-v1.ts';
 
 /** The ConfigMap's name, in the namespace of the components; the manifests make it empty. */
@@ -22,19 +24,24 @@ export interface Cursor {
   readonly told: readonly string[];
 }
 
-/** Reads the cursors of all targets, by name. @throws KubeError */
+/** Reads the cursors of all targets, by name, and the UID of the object that has them. @throws KubeError */
 export async function readCursors(
   { client }: Pick<Component, 'client'>,
   namespace: string,
-): Promise<ReadonlyMap<string, Cursor>> {
+): Promise<{ readonly cursors: ReadonlyMap<string, Cursor>; readonly uid: string }> {
   const path = CONFIG_MAPS.object({ namespace, name: CURSORS });
-  const { data = {} } = await client.request<ConfigMap>({ method: 'GET', path });
-  return new Map(
-    Object.entries(data).flatMap(([key, text]) => {
-      const cursor = key.startsWith(PREFIX) ? cursorIn(text) : undefined;
-      return cursor === undefined ? [] : [[key.slice(PREFIX.length), cursor] as const];
-    }),
-  );
+  const { data = {}, metadata } = await client.request<ConfigMap>({ method: 'GET', path });
+  const cursors = Object.entries(data).flatMap(([key, text]) => {
+    const cursor = key.startsWith(PREFIX) ? cursorIn(text) : undefined;
+    return cursor === undefined ? [] : [[key.slice(PREFIX.length), cursor] as const];
+  });
+  return { cursors: new Map(cursors), uid: metadata.uid };
+}
+
+/** The ConfigMap as Events name it: it has the name of every target. */
+export function cursorsObject(namespace: string, uid: string | undefined): EventObject {
+  const object = { apiVersion: 'v1', kind: 'ConfigMap', namespace, name: CURSORS };
+  return uid === undefined ? object : { ...object, uid };
 }
 
 /**
@@ -58,19 +65,22 @@ export async function writeCursors(
   await client.request({ method: 'PATCH', path, body: { data }, contentType });
 }
 
-const VERSION = /^\d{1,20}$/;
+const isVersion = (text: unknown): boolean => typeof text === 'string' && /^\d{1,20}$/.test(text);
 
-/** Somebody else may have written it: what is no cursor is as if there was none. */
+/** Somebody else may have written it: what is no cursor is as if there was none, and what is no part of one is left out. */
 function cursorIn(text: string): Cursor | undefined {
   try {
     const { versions, due, expiring, told } = JSON.parse(text) as Partial<Cursor>;
     const isCursor =
       typeof versions === 'object' &&
-      Object.values(versions).every((each) => VERSION.test(each)) &&
+      Object.values(versions).every(isVersion) &&
       typeof due === 'number' &&
       typeof expiring === 'number' &&
       Array.isArray(told);
-    return isCursor ? { versions, due, expiring, told } : undefined;
+    if (!isCursor) return undefined;
+    const known = Object.entries(versions).filter(([plural]) => isRequestPlural(plural));
+    const texts = (told as readonly unknown[]).filter((each) => typeof each === 'string');
+    return { versions: Object.fromEntries(known), due, expiring, told: texts };
   } catch {
     return undefined;
   }

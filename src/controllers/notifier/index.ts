@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Tells others what happens to certificates and CAs, by CloudEvents to the targets that an administrator names. */
+import type { ServingFault } from '../../api/serving/report.ts';
 import { messageOf } from '../../errors.ts';
+import { KubeError } from '../../kube/client/kube-error.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import { createWakeup, type Wakeup } from '../../kube/wait/wakeup.ts';
 import type { Component, Controller } from '../../runtime/component/component.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
-import { watchSigners } from '../../runtime/signers/signers.ts';
-import type { Signers } from '../../runtime/signers/signer-set.ts';
-import { readCursors, writeCursors, type Cursor } from './cursor.ts';
+import { CURSORS, cursorsObject, readCursors, writeCursors, type Cursor } from './cursor.ts';
 import { NotifiedTarget, type TargetInit } from './delivery/target.ts';
 import { WatchedCertificates } from './events/expiring.ts';
 import type { SeenRequest } from './events/seen-request.ts';
 import { permissions } from './permissions.ts';
 import { createPodLook } from './pods.ts';
+import { faultsOf } from './faults.ts';
+import { watchNotifiedSigners, type NotifiedSigners } from './signers.ts';
 import { Telling } from './telling.ts';
 import { createRequestWatches, type RequestWatches } from './watches.ts';
 
@@ -48,20 +50,21 @@ export function createNotifier(init: NotifierInit): Controller {
       }),
     signers: signers.all,
     notReady: () => [
-      ...(signers.settled ? [] : [`ClusterSigners: ${signers.failure ?? 'not listed yet'}`]),
+      ...signers.notReady(),
       ...watches
         .all()
         .filter(([, { synced }]) => !synced)
         .map(([plural, { failure }]) => `${plural}: ${failure ?? 'not listed yet'}`),
     ],
     warnings: () => notifier.warnings(),
+    faults: () => notifier.faults(),
     run: (signal) => notifier.run(signal),
   };
 }
 
 class Notifier {
   readonly #init: NotifierInit;
-  readonly signers: Signers;
+  readonly signers: NotifiedSigners;
   readonly watches: RequestWatches;
   readonly #targets: readonly NotifiedTarget[];
   readonly #certificates: WatchedCertificates;
@@ -70,15 +73,22 @@ class Notifier {
   #telling: Telling | undefined;
   #written = '';
   #fault: string | undefined;
+  /** Of the object with the cursors. */
+  #uid: string | undefined;
 
   constructor(init: NotifierInit) {
     const { component } = init;
     this.#init = init;
     this.#wakeup = createWakeup(component.delay);
-    this.#targets = init.targets.map((each) => new NotifiedTarget(component, each));
+    this.#targets = init.targets.map((each) => {
+      const onGone = (): void => {
+        this.#gone(each.name);
+      };
+      return new NotifiedTarget(component, { ...each, onGone });
+    });
     this.#certificates = new WatchedCertificates(init.expiringSeconds * 1000);
     this.#isPodThere = createPodLook(component);
-    this.signers = watchSigners(component);
+    this.signers = watchNotifiedSigners(component);
     this.signers.onChange(() => {
       this.#wakeup.wake();
     });
@@ -100,10 +110,15 @@ class Notifier {
         fault === undefined ? [] : [`target ${name} is not told what happens: ${fault}`],
       ),
       ...(this.#fault === undefined ? [] : [`notifications are repeated or late: ${this.#fault}`]),
+      ...unwatched(this.#certificates),
       ...[...this.watches.all()].flatMap(([plural, { failure }]) =>
         failure === undefined ? [] : [`${plural}: ${failure}`],
       ),
     ];
+  }
+
+  faults(): readonly ServingFault[] {
+    return faultsOf(this.#targets, this.#fault);
   }
 
   async run(signal: AbortSignal): Promise<void> {
@@ -132,10 +147,14 @@ class Notifier {
     return plural !== 'podcertificaterequests' || this.#init.pods;
   }
 
-  readonly #signerNameOf = ({ plural, signer }: SeenRequest): string | undefined => {
-    if (plural === 'certificaterequests') return this.signers.get(signer)?.spec.signerName;
-    return this.signers.serving(signer)?.spec.signerName;
-  };
+  #gone(target: string): void {
+    const { component, namespace } = this.#init;
+    component.events.record({
+      regarding: cursorsObject(namespace, this.#uid),
+      ...{ type: 'Warning', reason: 'TargetGone', action: 'Notify' },
+      note: `target ${target} answers 410 Gone and gets no event: give it its new URL (--target, value notifications.targets), or leave it out; notifier asks it again when it is started anew`,
+    });
+  }
 
   async #pass(signal: AbortSignal): Promise<void> {
     try {
@@ -143,11 +162,19 @@ class Notifier {
       if (this.#telling !== undefined) await this.#tell(this.#telling, signal);
       this.#fault = undefined;
     } catch (error) {
-      const message = messageOf(error);
+      const message = this.#explained(error);
       if (this.#fault !== message && !signal.aborted)
         this.#init.component.log.warn({ error: message }, 'notifications are repeated or late');
       this.#fault = message;
     }
+  }
+
+  #explained(error: unknown): string {
+    // A pod that is not there is no error.
+    const isMissing = error instanceof KubeError && error.code === 'KUBE_NOT_FOUND';
+    return isMissing
+      ? `ConfigMap ${CURSORS} in ${this.#init.namespace} is missing, in which it is kept how far each target has got: apply the manifests again`
+      : messageOf(error);
   }
 
   /** Begins a term, or ends it. */
@@ -158,11 +185,12 @@ class Notifier {
       this.#telling = undefined;
       return;
     }
-    if (this.#telling !== undefined || !this.signers.settled) return;
-    const cursors = await readCursors(component, namespace);
+    if (this.#telling !== undefined || !this.signers.settled()) return;
+    const { cursors, uid } = await readCursors(component, namespace);
+    this.#uid = uid;
     this.#written = '';
     this.#telling = new Telling({
-      ...{ source, cursors, targets: this.#targets, signerNameOf: this.#signerNameOf },
+      ...{ source, cursors, targets: this.#targets, signerNameOf: this.signers.nameOf },
       ...{ expiringMs: expiringSeconds * 1000, now: serverTime(component) },
     });
     await this.#forget(cursors);
@@ -210,4 +238,11 @@ class Notifier {
     await writeCursors(this.#init.component, this.#init.namespace, cursors);
     this.#written = text;
   }
+}
+
+function unwatched({ forgotten, size }: WatchedCertificates): readonly string[] {
+  if (forgotten === 0) return [];
+  return [
+    `${forgotten} certificates were not told of if they end: no more than ${size} are watched at once, and the oldest of who has most go`,
+  ];
 }

@@ -7,8 +7,9 @@ import { CSR_RESOURCE } from '../../api/request/csr.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
 import {
-  EVENTS_IN_DEFAULT,
+  EVENTS_EVERYWHERE,
   onLeaderLease,
+  readAcmeSigners,
   readPolicies,
   readSigners,
 } from '../../runtime/rbac/rules.ts';
@@ -24,6 +25,7 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
   const { leases, notifiedPods = false } = names;
   return [
     readSigners(names),
+    { ...readAcmeSigners(names), verbs: SEE },
     {
       apiGroups: [CSR_RESOURCE.group],
       resources: [CSR_RESOURCE.plural, 'podcertificaterequests'],
@@ -35,20 +37,20 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
       verbs: SEE,
     },
     ...(notifiedPods ? [{ apiGroups: [''], resources: ['pods'], verbs: ['get'] }] : []),
-    ...(leases === undefined ? [] : [onCursors(leases.namespace)]),
-    EVENTS_IN_DEFAULT,
+    ...(leases === undefined ? [] : inNamespace(leases.namespace)),
     readPolicies(names, ['countersign-events']),
     ...onLeaderLease(names, 'notifier'),
   ];
 }
 
-function onCursors(namespace: string): PermissionRule {
-  const resourceNames = [CURSORS];
-  return {
-    apiGroups: [''],
-    resources: ['configmaps'],
-    resourceNames,
+/** Its cursors, and Events about them: a target that is gone is named there. */
+function inNamespace(namespace: string): readonly PermissionRule[] {
+  const cursors = {
+    ...{ apiGroups: [''], resources: ['configmaps'], resourceNames: [CURSORS] },
     verbs: ['get', 'patch'],
-    namespace,
   };
+  return [
+    { ...cursors, namespace },
+    { ...EVENTS_EVERYWHERE, namespace },
+  ];
 }

@@ -50,7 +50,9 @@ export class Telling {
   constructor(init: TellingInit) {
     this.#init = init;
     this.#told = init.targets.map((target) => {
-      const start = init.cursors.get(target.name);
+      const kept = init.cursors.get(target.name);
+      // By a clock that was ahead, or whoever else may write it: it hides nothing that is still to come.
+      const start = kept && { ...kept, due: Math.min(kept.due, init.now) };
       return { target, start, states: new Set(start?.told) };
     });
   }

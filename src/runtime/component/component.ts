@@ -15,6 +15,7 @@ import type { LedgerRecorder } from '../recording/recorder.ts';
 import type { LeasePlace } from './leases.ts';
 import type { Tracing } from './tracing.ts';
 import type { ServingReporter } from './serving-state.ts';
+import type { ServingFault } from '../../api/serving/report.ts';
 import type {
   AcmeMetrics,
   LedgerMetrics,
@@ -91,6 +92,8 @@ export interface Controller {
   notReady(): readonly string[];
   /** Faults that do not stop it: `/readyz` lists them and still answers 200. */
   warnings?(): readonly string[];
+  /** Those of them that its Lease reports, for `countersign check`. */
+  faults?(): readonly ServingFault[];
   /** The ClusterSigners and Signers that it sees; absent: it has signers of another kind. */
   signers?(): readonly ClusterSigner[];
   /** The permissions that it needs for the signers that it serves now. */

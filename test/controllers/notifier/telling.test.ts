@@ -17,7 +17,6 @@ import {
   seenRequest,
   type SeenRequest,
 } from '../../../src/controllers/notifier/events/seen-request.ts';
-import { WatchedCertificates } from '../../../src/controllers/notifier/events/expiring.ts';
 import { NotifiedTarget } from '../../../src/controllers/notifier/delivery/target.ts';
 import { Telling } from '../../../src/controllers/notifier/telling.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
@@ -220,27 +219,13 @@ test('a cursor ahead of the collection is of an etcd that was restored: everythi
   assert.deepEqual(ids(to), ['a:denied']);
 });
 
-test('a certificate without a successor is due once; with one it never is', () => {
-  const issued = (uid: string, created: string, refresh: number, end: number): SeenRequest => {
-    const seen = seenRequest('podcertificaterequests', podRequest());
-    const metadata = { ...seen.metadata, uid, creationTimestamp: created };
-    const certificate = {
-      ...{ fingerprint: FIRST, serialNumber: '1', notBefore: AT },
-      ...{ notAfter: AT + end, beginRefreshAt: AT + refresh },
-    };
-    return { ...seen, metadata, certificate };
-  };
-  const watched = new WatchedCertificates(7 * DAY);
-  watched.observe(issued('a', '2026-11-21T06:00:00Z', 12, 24));
-  assert.deepEqual(watched.due(AT + 17), []);
-  const [due] = watched.due(AT + 18);
-  assert.equal(due?.request.metadata.uid, 'a');
-  watched.told(due);
-  watched.observe(issued('a', '2026-11-21T06:00:00Z', 12, 24));
-  assert.deepEqual(watched.due(AT + 19), []);
-  watched.observe(issued('b', '2026-11-21T07:00:00Z', 30, 60));
-  watched.observe(issued('a', '2026-11-21T06:00:00Z', 12, 24));
-  assert.deepEqual(watched.due(AT + 40), []);
-  assert.equal(watched.due(AT + 45)[0]?.request.metadata.uid, 'b');
-  assert.deepEqual(watched.due(AT + 60), []);
+test('a cursor of a clock that was ahead hides no certificate that is due later', () => {
+  const cursor = { versions: {}, due: AT + 365 * DAY, expiring: DAY, told: [] };
+  const to = target();
+  const told = telling(to, new Map([['ops', cursor]]));
+  const request = ended('5', 'c');
+  told.expiring({ request, notAfter: AT + 3 * DAY, dueAt: AT - 1 }, AT);
+  assert.deepEqual(ids(to), []);
+  told.expiring({ request, notAfter: AT + 3 * DAY, dueAt: AT + 2 * DAY }, AT + 2 * DAY);
+  assert.deepEqual(ids(to), ['c:expiring']);
 });

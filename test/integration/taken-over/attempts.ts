@@ -123,6 +123,17 @@ export const FORGED: Call = {
   },
 };
 
+/** The same where notifier may write Events. */
+const FORGED_BESIDE: Call = {
+  ...FORGED,
+  path: `/apis/events.k8s.io/v1/namespaces/${SYSTEM}/events`,
+  body: {
+    ...FORGED.body,
+    metadata: { name: 'forged', namespace: SYSTEM },
+    regarding: { kind: 'ConfigMap', name: 'countersign-notifier', namespace: SYSTEM },
+  },
+};
+
 /** An account key stands for every Secret that was not named to it. */
 const readAccountKey: Call = { verb: 'get', path: `${SECRETS}/account` };
 
@@ -295,6 +306,10 @@ export const ATTEMPTS: readonly Attempt[] = [
   ...cannot('trust-distributor', { ...BY_TRUST_DISTRIBUTOR, ...BY_WHO_SIGNS_NOTHING }),
   ...cannot('bundle-endpoint', BY_WHO_FACES_STRANGERS),
   ...cannot('federation', { ...BY_FEDERATION, ...BY_WHO_SIGNS_NOTHING }),
-  ...cannot('notifier', { ...BY_WHO_SIGNS_NOTHING, [BESIDE]: makeSecretBesideComponents }),
+  ...cannot('notifier', {
+    ...BY_WHO_SIGNS_NOTHING,
+    'write an Event of another controller': FORGED_BESIDE,
+    [BESIDE]: makeSecretBesideComponents,
+  }),
   ...cannot('ledger', { ...BY_WHO_SIGNS_NOTHING, [BESIDE]: makeSecretBesideComponents }),
 ];

@@ -20,6 +20,8 @@ export interface TargetInit {
   /** How long an event is tried. */
   readonly giveUpMs: number;
   readonly limits?: OutboxLimits;
+  /** Called when it has answered 410. */
+  readonly onGone?: () => void;
 }
 
 /** Why an event was not delivered: there was no room, the target refused it, or it was tried for too long. */
@@ -50,7 +52,8 @@ export class NotifiedTarget {
   #isAsked = false;
   /** What went wrong last; undefined when a call has succeeded since. */
   fault: string | undefined;
-  #faultSince = 0;
+  /** Since when it has taken none; milliseconds since 1970. */
+  faultSince = 0;
   /** It said that it is retired: it gets nothing more from this process. */
   isGone = false;
 
@@ -161,7 +164,7 @@ export class NotifiedTarget {
 
   #waits(why: string): void {
     const { clock, log } = this.#component;
-    if (this.fault === undefined) this.#faultSince = clock();
+    if (this.fault === undefined) this.faultSince = clock();
     if (this.fault !== why) log.warn({ target: this.name, error: why }, 'a notification waits');
     this.fault = why;
   }
@@ -193,8 +196,9 @@ export class NotifiedTarget {
   #gone(): void {
     this.isGone = true;
     this.fault = 'it answers 410: it is retired, and gets nothing until notifier starts anew';
-    this.#faultSince = this.#component.clock();
+    this.faultSince = this.#component.clock();
     this.#component.log.error({ target: this.name }, 'a target of notifications is gone (410)');
+    this.#init.onGone?.();
   }
 
   #refused(event: Outgoing, why: string): void {
@@ -215,7 +219,7 @@ export class NotifiedTarget {
   }
 
   #state(): { readonly pending: number; readonly failingSince: number; readonly isGone: boolean } {
-    const failingSince = this.fault === undefined ? 0 : this.#faultSince / 1000;
+    const failingSince = this.fault === undefined ? 0 : this.faultSince / 1000;
     return { pending: this.#outbox.length, failingSince, isGone: this.isGone };
   }
 

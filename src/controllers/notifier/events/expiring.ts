@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Which certificates end soon, and nobody has renewed them. */
-import { BoundedMap } from '../../../bounded-map.ts';
 import type { SeenCertificate, SeenRequest } from './seen-request.ts';
 
 /** A certificate that waits for its renewal. */
@@ -31,49 +30,83 @@ function dueAt(certificate: SeenCertificate, expiringMs: number): number {
   return notAfter - Math.min(expiringMs, (notAfter - notBefore) * SHARE_OF_LIFE);
 }
 
-/** The newest certificate of each thing that has one, as far as this process has seen it. */
+/** What is watched of one flow, the oldest first: what is renewed → its newest certificate. */
+type Flow = Map<string, Kept>;
+
+/**
+ * The newest certificate of each thing that has one, as far as this process has seen it. Where there are too many, the flow
+ * that has most loses its oldest: who gets many certificates hides those of nobody else.
+ */
 export class WatchedCertificates {
   readonly #expiringMs: number;
-  readonly #kept: BoundedMap<string, Kept>;
+  readonly #most: number;
+  readonly #flows = new Map<string, Flow>();
+  /** How many there are. */
+  size = 0;
   /** How many went for newer ones before their end. */
   forgotten = 0;
 
   constructor(expiringMs: number, most = MOST_WATCHED) {
     this.#expiringMs = expiringMs;
-    this.#kept = new BoundedMap(most);
-  }
-
-  get size(): number {
-    return this.#kept.size;
+    this.#most = most;
   }
 
   observe(request: SeenRequest): void {
-    const { certificate, renews, metadata } = request;
+    const { certificate, renews, metadata, flow } = request;
     if (certificate === undefined) return;
     const askedAt = Date.parse(metadata.creationTimestamp);
-    const before = this.#kept.get(renews);
+    const before = this.#flows.get(flow)?.get(renews);
     // A list has no order: an older request may follow a newer one.
     if (before !== undefined && before.request.metadata.uid === metadata.uid) return;
     if (before !== undefined && before.askedAt > askedAt) return;
     const { notAfter } = certificate;
-    const kept = { request, askedAt, notAfter, isTold: false };
-    const due = dueAt(certificate, this.#expiringMs);
-    if (this.#kept.set(renews, { ...kept, dueAt: due }) !== undefined) this.forgotten += 1;
+    this.#delete(flow, renews);
+    this.#set(flow, renews, {
+      ...{ request, askedAt, notAfter, isTold: false },
+      dueAt: dueAt(certificate, this.#expiringMs),
+    });
+    if (this.size > this.#most) this.#forgetOldest(flow);
   }
 
   /** Those that are due and were not told of, the soonest end first. Forgets those that have ended. */
   due(now: number): readonly WatchedCertificate[] {
     const found: Kept[] = [];
-    for (const [key, kept] of this.#kept.entries()) {
-      if (kept.notAfter <= now) this.#kept.delete(key);
-      else if (!kept.isTold && kept.dueAt <= now) found.push(kept);
-    }
+    for (const [name, flow] of this.#flows)
+      for (const [key, kept] of flow)
+        if (kept.notAfter <= now) this.#delete(name, key);
+        else if (!kept.isTold && kept.dueAt <= now) found.push(kept);
     return found.sort((a, b) => a.notAfter - b.notAfter);
   }
 
   /** It is not looked at again, unless a newer one takes its place. */
   told({ request }: WatchedCertificate): void {
-    const kept = this.#kept.get(request.renews);
+    const kept = this.#flows.get(request.flow)?.get(request.renews);
     if (kept?.request.metadata.uid === request.metadata.uid) kept.isTold = true;
+  }
+
+  #set(name: string, key: string, kept: Kept): void {
+    const flow = this.#flows.get(name) ?? new Map<string, Kept>();
+    flow.set(key, kept);
+    this.#flows.set(name, flow);
+    this.size += 1;
+  }
+
+  #delete(name: string, key: string): void {
+    const flow = this.#flows.get(name);
+    if (flow?.delete(key) !== true) return;
+    this.size -= 1;
+    if (flow.size === 0) this.#flows.delete(name);
+  }
+
+  /** Of the flow that has most; of equals, of the one that has just got one more. */
+  #forgetOldest(newest: string): void {
+    let [name, longest] = [newest, this.#flows.get(newest) as Flow];
+    for (const [each, flow] of this.#flows)
+      if (flow.size > longest.size) [name, longest] = [each, flow];
+    for (const oldest of longest.keys()) {
+      this.#delete(name, oldest);
+      this.forgotten += 1;
+      return;
+    }
   }
 }

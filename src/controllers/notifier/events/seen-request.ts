@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What is kept of a request: how it ended, and what an event says of it. */
 import { X509Certificate } from 'node:crypto';
+import { ACME_GROUP } from '../../../api/acme/index.ts';
 import type { KubeObject } from '../../../api/object/object.ts';
 import type { CertificateRequest } from '../../../api/request/certificate-request.ts';
 import {
@@ -11,6 +12,7 @@ import {
 import type { CertificateSigningRequest } from '../../../api/request/csr.ts';
 import type { Requester } from '../../../api/request/reviewable-request.ts';
 import type { PodCertificateRequest } from '../../../api/request/pod-certificate-request.ts';
+import { GROUP } from '../../../api/signer/cluster-signer.ts';
 import { csrFlow } from '../../../runtime/requests/csr-fairness.ts';
 import { fingerprint } from '../../../pki/x509/certificate.ts';
 import type { EventData } from './event.ts';
@@ -18,6 +20,10 @@ import type { EventData } from './event.ts';
 /** Plurals of the kinds that are watched. */
 export type RequestPlural =
   'certificatesigningrequests' | 'podcertificaterequests' | 'certificaterequests';
+
+export function isRequestPlural(plural: string): boolean {
+  return Object.hasOwn(PARTS, plural);
+}
 
 /** How a request ended. */
 export interface RequestEnd {
@@ -156,14 +162,24 @@ function ofCertificateRequest(request: CertificateRequest): Parts {
   };
 }
 
-/** Keys of our signers have no colon. */
+/** Keys of signers have no colon. */
 const NOT_OURS = 'other:';
+/** Before the keys of ACME signers: a ClusterSigner may have the name of an AcmeClusterSigner. */
+export const ACME_KEY = 'acme:';
 
 function issuerKey({ metadata, spec }: CertificateRequest): string {
-  const { group, kind, name } = spec.issuerRef;
-  if (group !== 'countersign.dev') return NOT_OURS;
-  return kind === 'Signer' ? `${metadata.namespace ?? ''}/${name}` : name;
+  const { group, kind = '', name } = spec.issuerRef;
+  const prefix = ISSUERS.get(group ?? '');
+  if (prefix === undefined) return NOT_OURS;
+  return prefix + (NAMESPACED.includes(kind) ? `${metadata.namespace ?? ''}/${name}` : name);
 }
+
+/** What a key begins with, by the group of its kind. */
+const ISSUERS: ReadonlyMap<string, string> = new Map([
+  [GROUP, ''],
+  [ACME_GROUP, ACME_KEY],
+]);
+const NAMESPACED: readonly string[] = ['Signer', 'AcmeSigner'];
 
 function endOfCertificateRequest({
   metadata,
