@@ -9,8 +9,9 @@ import type { Component, Controller } from '../../runtime/component/component.ts
 import { namesOf } from '../../runtime/rbac/permission-names.ts';
 import { reportRetry } from '../../runtime/requests/error-outcome.ts';
 import { createClusterSigners } from '../../runtime/signers/cluster-signers.ts';
-import { isOwn, leftOver } from './decide.ts';
+import { leftOver } from './decide.ts';
 import type { Federation, FederationInit } from './federation.ts';
+import { latestBundle } from './known-anchors.ts';
 import { createLooks } from './look.ts';
 import { permissions } from './permissions.ts';
 import { reconcile } from './reconcile.ts';
@@ -93,14 +94,8 @@ function assemble(
     called: 'bundle endpoints',
     flag: '--federation-network',
   });
-  const latest = (trustDomain: string): string | undefined => {
-    const known = told.get(trustDomain)?.text;
-    if (known !== undefined) return known;
-    const existing = bundles.get(federatedBundleName(trustDomain));
-    return existing !== undefined && isOwn(existing, trustDomain, component.secretNamespace)
-      ? existing.spec.trustBundle
-      : undefined;
-  };
+  const latest = (trustDomain: string): string | undefined =>
+    latestBundle({ component, told, bundles }, trustDomain);
   const onAnswer = (trustDomain: string): void => {
     component.queue.add(trustDomain);
   };

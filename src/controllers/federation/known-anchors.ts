@@ -1,11 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
+import type { ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
+import { federatedBundleName } from '../../api/object/federated-bundle.ts';
 import { messageOf } from '../../errors.ts';
+import type { Reflector } from '../../kube/watch/reflector.ts';
 import { writeAnchors } from '../../pki/x509/trust-bundle.ts';
+import type { Component } from '../../runtime/component/component.ts';
 import type { ForeignDomain } from '../../spiffe/foreign-domain.ts';
 import { readBundle } from '../../spiffe/read-bundle.ts';
 import { trustDomainOf } from '../../spiffe/trust-domain.ts';
+import { isOwn } from './decide.ts';
+import { NOTHING_TOLD, type Told } from './tell.ts';
 
 /** PEM of the CAs that a server is verified by, undefined for those of the web; or why there are none. */
 export type KnownAnchors = { readonly anchors: string | undefined } | { readonly problem: string };
@@ -30,6 +36,29 @@ export async function knownAnchors(
   } catch (error) {
     return { problem: messageOf(error) };
   }
+}
+
+/** What this process and the cluster know of bundles. */
+interface Known {
+  readonly component: Pick<Component, 'secretNamespace'>;
+  readonly told: ReadonlyMap<string, Told>;
+  readonly bundles: Pick<Reflector<ClusterTrustBundle>, 'get'>;
+}
+
+/**
+ * PEM of a trust domain's bundle as it was taken last: by this process, else by the one before it. None once it was dropped,
+ * whatever a watch still shows.
+ */
+export function latestBundle(
+  { component, told, bundles }: Known,
+  trustDomain: string,
+): string | undefined {
+  const { text, dropped } = told.get(trustDomain) ?? NOTHING_TOLD;
+  if (text !== undefined) return text;
+  const existing = bundles.get(federatedBundleName(trustDomain));
+  if (existing === undefined || existing.metadata.uid === dropped) return undefined;
+  const isOurs = isOwn(existing, trustDomain, component.secretNamespace);
+  return isOurs ? existing.spec.trustBundle : undefined;
 }
 
 async function bootstrap(directory: string, trustDomain: string): Promise<KnownAnchors> {

@@ -81,7 +81,8 @@ async function hold(
   if (change.kind === 'keep') return before;
   await write(federation, state, change);
   const problem = tell(federation.component, state, { change, before: before.problem });
-  return { ...before, problem, text: change.kind === 'write' ? change.text : undefined };
+  const text = change.kind === 'write' ? change.text : undefined;
+  return { ...before, problem, text, dropped: droppedBy(change, state) ?? before.dropped };
 }
 
 /** What an endpoint answered. */
@@ -111,6 +112,7 @@ async function answered(federation: Federation, before: Told, answer: Answer): P
   return {
     nextFetch: now + nextLook(hint, failures, init) * 1000,
     ...{ lastFetch: now, failures, hint, problem },
+    dropped: droppedBy(change, state) ?? before.dropped,
     sequence: highest(sequence, look.sequence),
     text: textAfter(change, isGood ? state.existing?.spec.trustBundle : before.text),
     confirmedAt: isGood ? now : (before.confirmedAt ?? knownSince(state)),
@@ -139,6 +141,10 @@ async function write(
 ): Promise<void> {
   const written = await act(component, resource, state, change);
   if (written !== undefined) bundles.applyWrite(written);
+}
+
+function droppedBy({ kind }: FederatedChange, { existing }: FederatedState): string | undefined {
+  return kind === 'drop' ? existing?.metadata.uid : undefined;
 }
 
 function textAfter(change: FederatedChange, kept: string | undefined): string | undefined {

@@ -16,6 +16,8 @@ export interface Told {
   readonly sequence?: bigint | undefined;
   /** PEM as we wrote it, or found it good, last; undefined where nothing is to be there. */
   readonly text?: string | undefined;
+  /** UID of the bundle that was deleted last: a watch may still show it. */
+  readonly dropped?: string | undefined;
   /** Unix milliseconds of the last good answer. */
   readonly confirmedAt?: number;
   /** Why the last look was not good, or what is odd about what was taken. */

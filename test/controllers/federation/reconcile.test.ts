@@ -5,6 +5,7 @@ import { test } from 'node:test';
 import type { ClusterTrustBundle } from '../../../src/api/object/cluster-trust-bundle.ts';
 import type { Federation } from '../../../src/controllers/federation/federation.ts';
 import type { Fetched } from '../../../src/controllers/federation/fetch.ts';
+import { latestBundle } from '../../../src/controllers/federation/known-anchors.ts';
 import { reconcile } from '../../../src/controllers/federation/reconcile.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import { writeBundle } from '../../../src/spiffe/write-bundle.ts';
@@ -22,6 +23,10 @@ class Stage {
   now = START;
   bundle: ClusterTrustBundle | undefined;
   begun = 0;
+  /** Whether a bundle that was deleted is still seen. */
+  watchLags = false;
+  /** What the next look would verify a server of https_spiffe by. */
+  latest: string | undefined;
   #answer: Fetched | undefined;
   readonly component = recordedComponent({ clock: () => this.now });
   readonly federation: Federation;
@@ -38,6 +43,7 @@ class Stage {
     const looks = {
       begin: () => {
         this.begun += 1;
+        this.latest = latestBundle(this.federation, DOMAIN);
       },
       take: () => {
         const taken = this.#answer;
@@ -47,7 +53,7 @@ class Stage {
       isUnderWay: () => false,
     };
     this.component.client.answer(({ body, method }) => {
-      if (method === 'DELETE') this.bundle = undefined;
+      if (method === 'DELETE' && !this.watchLags) this.bundle = undefined;
       if (method !== 'PATCH') return {};
       const { metadata, ...object } = body as ClusterTrustBundle;
       const known = { uid: 'b-1', resourceVersion: '1', creationTimestamp: '2026-11-23T00:00:00Z' };
@@ -136,4 +142,26 @@ test('once the clock was set forward, what is too old is dropped, and taken agai
   assert.equal(stage.begun, 1);
   await stage.answers([A], 5n);
   assert.equal(stage.text, pemOf(A));
+});
+
+test('what was dropped verifies no endpoint, not even while a watch still shows it', async () => {
+  const stage = new Stage();
+  await stage.answers([A], 5n);
+  stage.watchLags = true;
+  stage.now += HOUR;
+  await stage.comesBack();
+  assert.equal(stage.latest, pemOf(A));
+  stage.now += 24 * HOUR;
+  await stage.comesBack();
+  assert.equal(stage.begun, 2);
+  assert.equal(stage.text, pemOf(A));
+  assert.equal(stage.latest, undefined);
+});
+
+test('a new process verifies an endpoint by the bundle of the one before it', async () => {
+  const stage = new Stage();
+  await stage.answers([A], 5n);
+  stage.federation.told.clear();
+  await stage.comesBack();
+  assert.equal(stage.latest, pemOf(A));
 });
