@@ -15,7 +15,6 @@ import { createCsr } from '../support/cluster/requests/csr.ts';
 import { forgedRequest } from '../support/requests/forged-pkcs10.ts';
 import {
   ATTEMPTS,
-  FORGED,
   FOREIGN,
   FOREIGN_BUNDLE,
   FOREIGN_SECRET,
@@ -25,6 +24,7 @@ import {
 } from './taken-over/attempts.ts';
 
 import { ACME, CALL_PROVIDER, MAKE_CHALLENGE, PROVIDER } from './taken-over/acme-attempts.ts';
+import { FORGED } from './taken-over/event-attempts.ts';
 import { FEDERATED, federatedBundle } from './taken-over/federation-attempts.ts';
 import { deploymentOf, NOT_OPTED_IN, OPTED_IN, RESTART } from './taken-over/refresh-attempts.ts';
 import { patched } from './taken-over/patched.ts';

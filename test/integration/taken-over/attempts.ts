@@ -4,6 +4,7 @@
  * Every object that a row names exists, so that nothing is refused for being absent.
  */
 import { BY_ACME, BY_RESPONDER, BY_SOLVER } from './acme-attempts.ts';
+import { FORGED, FORGED_BESIDE } from './event-attempts.ts';
 import { BY_FEDERATION } from './federation-attempts.ts';
 import { writeForeignLease } from './foreign-lease.ts';
 import { ON_PODS } from './pod-attempts.ts';
@@ -112,28 +113,6 @@ const disown = (part: 'status' | 'approval'): Call => ({
     },
   },
 });
-/** An Event in the name of the kubelet. */
-export const FORGED: Call = {
-  verb: 'create',
-  path: '/apis/events.k8s.io/v1/namespaces/default/events',
-  body: {
-    ...{ metadata: { name: 'forged', namespace: 'default' }, reportingController: 'kubelet' },
-    ...{ reportingInstance: 'a', action: 'Attack', reason: 'Attack', type: 'Normal', note: 'x' },
-    ...{ eventTime: '2026-01-01T00:00:00.000000Z', regarding: { kind: 'Node', name: 'a' } },
-  },
-};
-
-/** The same where notifier may write Events. */
-const FORGED_BESIDE: Call = {
-  ...FORGED,
-  path: `/apis/events.k8s.io/v1/namespaces/${SYSTEM}/events`,
-  body: {
-    ...FORGED.body,
-    metadata: { name: 'forged', namespace: SYSTEM },
-    regarding: { kind: 'ConfigMap', name: 'countersign-notifier', namespace: SYSTEM },
-  },
-};
-
 /** An account key stands for every Secret that was not named to it. */
 const readAccountKey: Call = { verb: 'get', path: `${SECRETS}/account` };
 
