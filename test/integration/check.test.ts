@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { CheckReport } from '../../src/checks/report.ts';
 import { until } from '../cluster/until.ts';
-import { BUNDLE, countersign, type CommandResult } from '../support/cluster/countersign.ts';
+import { check, faultsIn, shows, showsNothing } from '../support/cluster/asked.ts';
+import type { CommandResult } from '../support/cluster/countersign.ts';
 import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
 import { componentKubeconfig } from '../support/cluster/installation.ts';
 import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
@@ -24,46 +24,18 @@ after(async () => {
   await fixture.stop();
 });
 
-function run(...args: readonly string[]): Promise<CommandResult> {
-  const { kubeconfig } = fixture.cluster;
-  return countersign(['check', '--kubeconfig', kubeconfig, ...args], undefined, BUNDLE);
-}
-
-/** The people's CA is the client CA of the test cluster, which lives for a week. */
-const KNOWN = /^warning ca-lifetime clustersigner\/people /;
-
-/** The lines that are not well, `severity id subject why`. */
-async function faults(...args: readonly string[]): Promise<readonly string[]> {
-  const { stdout, stderr } = await run('-o', 'json', ...args);
-  assert.notEqual(stdout, '', stderr);
-  const { checks } = JSON.parse(stdout) as CheckReport;
-  return checks
-    .filter(({ severity }) => severity !== 'ok')
-    .map(({ id, severity, subject, why }) => `${severity} ${id} ${subject ?? ''} ${why}`)
-    .filter((each) => !KNOWN.test(each));
-}
-
-function shows(pattern: RegExp): Promise<unknown> {
-  return until(`check shows ${String(pattern)}`, WAIT_MS, async () => {
-    const found = await faults();
-    if (found.some((each) => pattern.test(each))) return true;
-    throw new Error(`it shows ${found.join('\n') || 'nothing'}`);
-  });
-}
-
-const showsNothing = (): Promise<unknown> =>
-  until('check shows nothing', WAIT_MS, async () => {
-    const found = await faults();
-    if (found.length === 0) return true;
-    throw new Error(`it shows ${found.join('\n')}`);
-  });
+const run = (...args: readonly string[]): Promise<CommandResult> => check(fixture.cluster, ...args);
+const faults = async (...args: readonly string[]): Promise<readonly string[]> =>
+  (await faultsIn(fixture.cluster, ...args)).map(({ line }) => line);
+const seen = (pattern: RegExp): Promise<unknown> => shows(fixture.cluster, pattern);
+const nothing = (): Promise<unknown> => showsNothing(fixture.cluster);
 
 test('--wait ends with 0 and the next command when all is well', async () => {
   const { code, stdout, stderr } = await run('--wait', '60s');
   assert.equal(code, 0, stdout + stderr);
   assert.match(stdout, /√ signers-ready: all \d signers are Ready/);
   assert.match(stdout, /^Next:\n {2}countersign authority show$/m);
-  await showsNothing();
+  await nothing();
 });
 
 test('--pre finds that an administrator may install, and that a user may not', async () => {
@@ -85,12 +57,12 @@ test('a user without rights gets what can be seen, and no fault that is none', a
 
 test('a component that ends has its line within a Lease, and none after it is back', async () => {
   await fixture.installation.components.attester.stop();
-  await shows(/^error components-running deployment\/countersign-attester no replica of attester/);
+  await seen(/^error components-running deployment\/countersign-attester no replica of attester/);
   const { code } = await run();
   assert.equal(code, 3);
   const kubeconfig = await componentKubeconfig(fixture.cluster, 'attester');
   again = await startComponent({ name: 'attester', kubeconfig });
-  await showsNothing();
+  await nothing();
 });
 
 test('a verb that is taken from a role has its line, by role and by permission', async () => {
@@ -99,12 +71,12 @@ test('a verb that is taken from a role has its line, by role and by permission',
   );
   assert.ok(verb !== undefined);
   const restore = await withoutVerb(fixture.cluster, verb);
-  await shows(
+  await seen(
     /^error roles-complete clusterrole\/countersign-signer it does not grant sign signers/,
   );
-  await shows(/^error components-report-no-faults .*signer reports RightMissing/);
+  await seen(/^error components-report-no-faults .*signer reports RightMissing/);
   await restore();
-  await showsNothing();
+  await nothing();
 });
 
 test('a policy that is weakened has its line', async () => {
@@ -113,11 +85,11 @@ test('a policy that is weakened has its line', async () => {
   const kind = 'validatingadmissionpolicybinding';
   const { stdout } = await cluster.kubectl(['get', kind, name, '-o', 'json']);
   await cluster.kubectl(['delete', kind, name]);
-  await shows(
+  await seen(
     new RegExp(`^warning policies-equal validatingadmissionpolicy/${name} .*not installed`),
   );
   await cluster.kubectl(['create', '-f', '-'], { input: stdout });
-  await showsNothing();
+  await nothing();
 });
 
 test('a signer with an invalid expression has its line, with what is wrong', async () => {
@@ -131,9 +103,9 @@ test('a signer with an invalid expression has its line, with what is wrong', asy
     ...['get', 'clustersigner', 'workload', '-o', 'jsonpath={.spec.pods.allow}'],
   ]);
   await patch('pod.nonsense ==');
-  await shows(/^(error|warning) signers-ready clustersigner\/workload .*spec\.pods\.allow/);
+  await seen(/^(error|warning) signers-ready clustersigner\/workload .*spec\.pods\.allow/);
   await patch(stdout);
-  await showsNothing();
+  await nothing();
 });
 
 test('a Countersign that no operator looks at has its line, and none after it is gone', async () => {
@@ -148,9 +120,7 @@ test('a Countersign that no operator looks at has its line, and none after it is
     await cluster.kubectl(['create', '-f', '-'], { input: JSON.stringify(object) });
     return true;
   });
-  await shows(
-    /^error operator-installs countersign\/cluster operator has not looked at generation/,
-  );
+  await seen(/^error operator-installs countersign\/cluster operator has not looked at generation/);
   await cluster.kubectl(['delete', '-f', definition]);
-  await showsNothing();
+  await nothing();
 });

@@ -6,6 +6,7 @@ import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import type { Explanation } from '../../src/explanations/explanation.ts';
 import { until } from '../cluster/until.ts';
+import { explain, explained as explainedAs } from '../support/cluster/asked.ts';
 import { BUNDLE, countersign, type CommandResult } from '../support/cluster/countersign.ts';
 import { KEYS_NAMESPACE } from '../support/cluster/installation.ts';
 import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
@@ -29,25 +30,16 @@ before(async () => {
 });
 after(() => fixture.stop());
 
-function run(...args: readonly string[]): Promise<CommandResult> {
-  const { kubeconfig } = fixture.cluster;
-  return countersign(['explain', '--kubeconfig', kubeconfig, ...args], undefined, BUNDLE);
-}
+const run = (...args: readonly string[]): Promise<CommandResult> =>
+  explain(fixture.cluster, ...args);
 
 function decide(verb: string, ...args: readonly string[]): Promise<CommandResult> {
   const { kubeconfig } = fixture.cluster;
   return countersign([verb, '--kubeconfig', kubeconfig, ...args], undefined, BUNDLE);
 }
 
-function explained(state: string, ...args: readonly string[]): Promise<Explanation> {
-  return until(`explain ${args.join(' ')} says ${state}`, WAIT_MS, async () => {
-    const { stdout, stderr } = await run('-o', 'json', ...args);
-    assert.notEqual(stdout, '', stderr);
-    const explanation = JSON.parse(stdout) as Explanation;
-    if (explanation.state === state) return explanation;
-    throw new Error(`it says ${explanation.state}: ${explanation.summary}`);
-  });
-}
+const explained = (state: string, ...args: readonly string[]): Promise<Explanation> =>
+  explainedAs(fixture.cluster, { state }, ...args);
 
 async function createCsr(name: string, subject: string): Promise<void> {
   const { stdout } = await openssl('openssl', [

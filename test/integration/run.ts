@@ -48,6 +48,7 @@ const LONG = new Set(
     'ledger-api',
     'ledger-run',
     'library-kinds',
+    'named-faults',
     'namespaced-signers',
     'own-tls',
     'pod-refresher-rights',
