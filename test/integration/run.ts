@@ -2,7 +2,8 @@
 /**
  * Runs the integration tests of one Kubernetes version: starts a cluster that the test files share,
  * then node:test over the files. `--only <text>` picks files by name, `--part short` leaves out those
- * that take long, `--part long` runs them alone.
+ * that take long, `--part long` runs them alone. `--share 1/3` takes every third file, from the second on: CI takes another
+ * share at each commit.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -19,11 +20,15 @@ const { values } = parseArgs({
     only: { type: 'string', default: '' },
     part: { type: 'string', default: 'all' },
     kubeconfig: { type: 'string' },
+    share: { type: 'string', default: '0/1' },
   },
 });
 const { version } = values;
 if (!isVersion(version))
   throw new Error(`--version ${version}: want one of ${versions.join(', ')}`);
+
+const [taken = NaN, of = NaN] = values.share.split('/').map(Number);
+if (!(taken >= 0 && taken < of)) throw new Error(`--share ${values.share}: want 0/3, 1/3 or 2/3`);
 
 /** Two at once keep both cores busy; each file works in namespaces and on signer names of its own. */
 const CONCURRENCY = 2;
@@ -88,7 +93,8 @@ const files = all
       ? name.endsWith('.1.36.test.ts') || ON_BOTH.includes(name)
       : !name.endsWith('.1.36.test.ts'),
   )
-  .filter((name) => name.includes(values.only) && inPart(name));
+  .filter((name) => name.includes(values.only) && inPart(name))
+  .filter((_, index) => index % of === taken);
 if (files.length === 0)
   throw new Error(`--only ${values.only}: no such test among ${all.join(', ')}`);
 const missing = [...LONG, ...ALONE].filter((name) => !all.includes(name));
