@@ -35,6 +35,9 @@ function isComponent(command: Command): boolean {
   return command.options.some(({ long }) => long === '--log-format');
 }
 
+/** How the API server is called. An alias may set it, and what is typed after it counts, as kubectl has it. */
+const LAST_COUNTS: readonly (string | undefined)[] = ['--kubeconfig', '--context', '--timeout'];
+
 function refuseSecondValues(command: Command): void {
   for (const option of command.options.filter(takesOneValue)) {
     let times = 0;
@@ -47,7 +50,8 @@ function refuseSecondValues(command: Command): void {
 }
 
 /** Repeatable flags gather what they are given, beginning with an empty list or with no names. */
-function takesOneValue({ required, optional, variadic, defaultValue }: Option): boolean {
+function takesOneValue({ long, required, optional, variadic, defaultValue }: Option): boolean {
+  if (LAST_COUNTS.includes(long)) return false;
   const isGathered =
     typeof defaultValue === 'object' && Object.keys(defaultValue as object).length === 0;
   return (required || optional) && !variadic && !isGathered;
