@@ -24,7 +24,7 @@ import {
 } from './taken-over/attempts.ts';
 
 import { ACME, CALL_PROVIDER, MAKE_CHALLENGE, PROVIDER } from './taken-over/acme-attempts.ts';
-import { FORGED } from './taken-over/event-attempts.ts';
+import { FORGED, FORGED_BESIDE } from './taken-over/event-attempts.ts';
 import { FEDERATED, federatedBundle } from './taken-over/federation-attempts.ts';
 import { deploymentOf, NOT_OPTED_IN, OPTED_IN, RESTART } from './taken-over/refresh-attempts.ts';
 import { patched } from './taken-over/patched.ts';
@@ -150,9 +150,15 @@ test('each component may make the objects of its installation', async () => {
   for (const component of new Set(ATTEMPTS.map((each) => each.component))) {
     // They record none.
     if (['acme-responder', 'ledger', 'bundle-endpoint'].includes(component)) continue;
-    const body = { ...FORGED.body, reportingController: `countersign.dev/${component}` };
-    const metadata = { name: `own-${component}`, namespace: 'default' };
-    await allowed(component, { ...FORGED, body: { ...body, metadata } });
+    const own = component === 'notifier' ? FORGED_BESIDE : FORGED;
+    await allowed(component, {
+      ...own,
+      body: {
+        ...own.body,
+        reportingController: `countersign.dev/${component}`,
+        metadata: { ...own.body.metadata, name: `own-${component}` },
+      },
+    });
   }
 });
 
