@@ -20,6 +20,8 @@ after(() => rmSync(root, { recursive: true, force: true }));
 const BATCHES = 80;
 const BATCH = 15;
 const CUTS = 120;
+/** So few that they are copied into the database several times on the way. */
+const WAL_PAGES = 200;
 const SEED = Number(process.env['SEED'] ?? 1);
 
 interface Files {
@@ -46,7 +48,7 @@ async function reopened(name: string, { database, wal }: Files): Promise<LedgerS
 
 test(`${CUTS} crashes within and between ${BATCHES} batches (seed ${SEED})`, async () => {
   const path = join(root, 'living.db');
-  const store = await openStore(openSqlite(path));
+  const store = await openStore(openSqlite(path, WAL_PAGES));
   const states: Files[] = [filesOf(path)];
   for (let batch = 0; batch < BATCHES; batch += 1) {
     const records = issuedBatch(batch * BATCH, (batch + 1) * BATCH);

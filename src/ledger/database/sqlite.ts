@@ -20,12 +20,12 @@ const CACHE_KIB = 16 * 1024;
  * What is committed is on disk: with WAL and FULL, each commit ends with fsync of the WAL. Removed rows are
  * overwritten, since they hold personal data.
  */
-const PRAGMAS = `
+const pragmas = (walPages: number): string => `
   PRAGMA journal_mode = WAL;
   PRAGMA synchronous = FULL;
   PRAGMA secure_delete = ON;
   PRAGMA busy_timeout = ${BUSY_MILLISECONDS};
-  PRAGMA wal_autocheckpoint = ${WAL_PAGES};
+  PRAGMA wal_autocheckpoint = ${walPages};
   PRAGMA cache_size = -${CACHE_KIB};
 `;
 
@@ -33,12 +33,13 @@ const PRAGMAS = `
  * Opens the file, which is created where it is not there.
  *
  * @param path - on a disk of this machine: WAL does not work on NFS
+ * @param walPages - of the WAL, before SQLite copies them into the file
  * @throws SignerError LEDGER_UNAVAILABLE
  */
-export function openSqlite(path: string): Database {
+export function openSqlite(path: string, walPages = WAL_PAGES): Database {
   const connection = guarded(() => {
     const opened = new DatabaseSync(path);
-    opened.exec(PRAGMAS);
+    opened.exec(pragmas(walPages));
     return opened;
   });
   const turns = new Turns();
