@@ -234,7 +234,13 @@ test('a CA that is prepared is copied once it is published', async () => {
 
 test('a rotation names the target that is broken for ever and goes on, and no verifier that reads another one refuses a fresh leaf', async () => {
   const { cluster } = fixture;
-  await applyText(cluster, crowd(NAME));
+  // A ConfigMap that trust-distributor made first is made the broken one by the next try.
+  await until('the crowd is there', WAIT_MS, () =>
+    applyText(cluster, crowd(NAME)).then(
+      () => true,
+      () => false,
+    ),
+  );
   await until('the broken one is named', WAIT_MS, async () => {
     const { status } = await getSigner(cluster, 'workload');
     const degraded = findCondition(status?.conditions, 'Degraded');
