@@ -107,7 +107,8 @@ export class People {
   #request(args: readonly string[]): Promise<CommandResult> {
     return countersign([
       ...['request', '--signer', SIGNER, '--kubeconfig', this.#cluster.kubeconfig],
-      ...['--as', 'jane', '--as-group', 'dev', '--out', this.directory],
+      ...['--as', 'jane', '--as-group', 'dev'],
+      ...(args.includes('--out') ? [] : ['--out', this.directory]),
       ...args,
     ]);
   }
