@@ -27,7 +27,7 @@ const ARROWS: Readonly<Record<string, readonly string[]>> = {
   spiffe: ['pki', 'api/object/federated-bundle.ts'],
   conformance: ['api', 'pki'],
   'acme-orders': ['api', 'acme/answer.ts'],
-  ledger: ['pki'],
+  ledger: ['pki', 'egress'],
   refreshing: ['api', 'pki'],
   authorities: ['issuance', 'pki', 'revocation'],
   keystores: ['pki'],

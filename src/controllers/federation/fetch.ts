@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { IncomingMessage } from 'node:http';
 import { request, type RequestOptions } from 'node:https';
+import { answerTo } from '../../egress/answer.ts';
 import type { ConnectGuard } from '../../egress/connect-guard.ts';
 import { SignerError, attempt, messageOf } from '../../errors.ts';
 import { decodeCertificate } from '../../pki/x509/certificate.ts';
@@ -32,20 +33,15 @@ const MOST_HEADER_BYTES = 16 * 1024;
  *
  * @param anchors - PEM of the only CAs of the server; undefined for `https_web`: those of the web
  */
-export function fetchBundle(
+export async function fetchBundle(
   domain: ForeignDomain,
   anchors: string | undefined,
   { guard, signal, totalMs = MOST_MS }: FetchBounds,
 ): Promise<Fetched> {
-  const { promise, resolve } = Promise.withResolvers<Fetched>();
-  const timeout = AbortSignal.timeout(totalMs);
-  const fail = (error: unknown): void => {
-    const late = `no complete answer within ${totalMs / 1000} s`;
-    resolve({ problem: timeout.aborted ? late : quote(messageOf(error), 300) });
-  };
   // The look-up below judges names only.
   const refusal = guard.refusalOf(new URL(domain.url).hostname);
-  if (refusal !== undefined) return Promise.resolve({ problem: refusal });
+  if (refusal !== undefined) return { problem: refusal };
+  const timeout = AbortSignal.timeout(totalMs);
   const options: RequestOptions = {
     ...identityOf(domain),
     ...(anchors === undefined ? {} : { ca: [anchors] }),
@@ -60,22 +56,11 @@ export function fetchBundle(
     signal: AbortSignal.any([signal, timeout]),
   };
   try {
-    let isAnswered = false;
-    const outgoing = request(domain.url, options, (response) => {
-      isAnswered = true;
-      received(response).then(resolve, fail);
-    });
-    // Of several errors only the first is said; none may be left without a listener.
-    outgoing.on('error', fail);
-    // After 101 there is neither an answer nor an error, and the deadline does not end what is closed.
-    outgoing.once('close', () => {
-      if (!isAnswered) fail(new Error('the connection was closed without an answer'));
-    });
-    outgoing.end();
+    return await received(await answerTo(request(domain.url, options)));
   } catch (error) {
-    fail(error);
+    const late = `no complete answer within ${totalMs / 1000} s`;
+    return { problem: timeout.aborted ? late : quote(messageOf(error), 300) };
   }
-  return promise;
 }
 
 /** An X509-SVID proves an ID and no host name. */

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Sends batches to the ledger: HTTPS, with the token of this component. */
 import { Agent, request, type RequestOptions } from 'node:https';
-import type { IncomingMessage } from 'node:http';
+import type { ClientRequest, IncomingMessage } from 'node:http';
+import { answerTo } from '../../egress/answer.ts';
 import { messageOf } from '../../errors.ts';
 import { printable } from '../../quote.ts';
 import type { LedgerRecord } from '../records/record.ts';
@@ -103,30 +104,22 @@ function partsOf(records: readonly LedgerRecord[]): readonly Part[] {
   return parts;
 }
 
-function posted(url: URL, body: string, options: RequestOptions): Promise<string> {
-  return new Promise((resolve, reject) => {
-    const fail = (error: Error): void => {
-      reject(unusable(messageOf(error), error));
-    };
-    const signal = AbortSignal.timeout(TIMEOUT_MILLISECONDS);
-    let isAnswered = false;
-    const sent = request(url, { ...options, signal }, (response) => {
-      isAnswered = true;
-      read(response).then((text) => {
-        if (response.statusCode === 200) resolve(text);
-        else
-          reject(
-            unusable(`it answers ${response.statusCode ?? 0}: ${printable(text.slice(0, 200))}`),
-          );
-      }, fail);
-    });
-    sent.on('error', fail);
-    // After 101 there is neither an answer nor an error, and the deadline does not end what is closed.
-    sent.once('close', () => {
-      if (!isAnswered) fail(new Error('the connection was closed without an answer'));
-    });
-    sent.end(body);
+async function posted(url: URL, body: string, options: RequestOptions): Promise<string> {
+  const signal = AbortSignal.timeout(TIMEOUT_MILLISECONDS);
+  const sent = request(url, { ...options, signal });
+  const { status, text } = await answered(sent, body).catch((error: unknown) => {
+    throw unusable(messageOf(error), error);
   });
+  if (status === 200) return text;
+  throw unusable(`it answers ${status}: ${printable(text.slice(0, 200))}`);
+}
+
+async function answered(
+  sent: ClientRequest,
+  body: string,
+): Promise<{ readonly status: number; readonly text: string }> {
+  const response = await answerTo(sent, body);
+  return { status: response.statusCode ?? 0, text: await read(response) };
 }
 
 async function read(response: IncomingMessage): Promise<string> {
