@@ -63,19 +63,27 @@ const CONTROLS = /\p{Cc}/gu;
  */
 export function findable(record: RecordBody['record']): Findable {
   if (record.kind === 'erased') {
-    return { terms: (record.living ?? []).map((value) => ({ kind: 'fingerprint', value })) };
+    return {
+      terms: eachOnce((record.living ?? []).map((value): Pair => ['fingerprint', value])),
+    };
   }
   const certificate = 'certificate' in record ? decoded(record.certificate) : undefined;
-  const terms: SearchTerm[] = [];
-  for (const [kind, value] of [...termsOfRequest(record), ...termsOfCertificate(certificate)]) {
-    if (value === '' || !isShort(value)) continue;
-    if (!terms.some((each) => each.kind === kind && each.value === value))
-      terms.push({ kind, value });
-  }
+  const terms = eachOnce([...termsOfRequest(record), ...termsOfCertificate(certificate)]);
   return certificate === undefined ? { terms } : { terms, notAfter: certificate.notAfter };
 }
 
 type Pair = readonly [TermKind, string];
+
+/** A term twice would be no row of the database. Our reader of certificates bounds them: 1,000 alternative names. */
+function eachOnce(pairs: readonly Pair[]): readonly SearchTerm[] {
+  const terms = new Map<string, SearchTerm>();
+  for (const [kind, value] of pairs) {
+    if (value === '' || !isShort(value)) continue;
+    const spelled = `${kind} ${value}`;
+    if (!terms.has(spelled)) terms.set(spelled, { kind, value });
+  }
+  return [...terms.values()];
+}
 
 function termsOfRequest(record: LedgerRecord): readonly Pair[] {
   if (record.kind === 'gap') return [];

@@ -111,10 +111,12 @@ function termsIn(row: SqlRow): ReturnType<typeof termRows> {
 
 /** Fingerprints of certificates that have not expired: they had a record. */
 function livingOf(rows: readonly SqlRow[], now: number): readonly string[] {
-  return rows
+  const prints = rows
     .filter((row) => row['not_after'] !== null && numberOf(row, 'not_after') >= now)
     .flatMap((row) => findable(readBody(bytesOf(row, 'body')).record).terms)
     .flatMap(({ kind, value }) => (kind === 'fingerprint' ? [value] : []));
+  // Two records may have one certificate.
+  return [...new Set(prints)];
 }
 
 /**

@@ -7,9 +7,13 @@ import { bodyBytes, entryOf } from '../../../src/ledger/records/entry.ts';
 import { sha256 } from '../../../src/ledger/log/merkle.ts';
 import { readBody, readRecord } from '../../../src/ledger/records/record.ts';
 import { findable, namespaceOf } from '../../../src/ledger/records/terms.ts';
-import { issuedRecord, NOW, resultRecord, SENDER } from '../../support/ledger/records.ts';
+import { CA, issuedRecord, NOW, resultRecord, SENDER } from '../../support/ledger/records.ts';
+import { certificateDer, named } from '../../support/pki/certificate-der.ts';
+import { san } from '../../support/pki/chain.ts';
+import { bits } from '../../support/pki/der.ts';
 
 const MALFORMED = { code: 'LEDGER_MALFORMED' };
+const SIGNATURE = new Uint8Array(70);
 const canonical = (value: CanonicalValue): string =>
   Buffer.from(canonicalJson(value)).toString('utf8');
 
@@ -112,6 +116,53 @@ test('a certificate is found by its serial without the sign octet', () => {
     { kind: 'serial', value: '5a0000000000000003' },
   );
   assert.equal(notAfter, NOW + 3 * 60_000);
+});
+
+/** A certificate with these DNS names, in base64. */
+function certificateFor(dnsNames: readonly string[]): string {
+  const names = dnsNames.map((name): readonly [number, string] => [2, name]);
+  const extensions = [san(...names)];
+  const der = certificateDer({ subject: named('web'), extensions, signature: bits(SIGNATURE) });
+  return Buffer.from(der).toString('base64');
+}
+
+test('each term is there once and in order, however many names a certificate repeats', () => {
+  const distinct = Array.from({ length: 500 }, (_, n) => `n${n}.example.com`);
+  const { terms } = findable(
+    issuedRecord(1, { certificate: certificateFor([...distinct, ...distinct]) }),
+  );
+  const sans = terms.filter(({ kind }) => kind === 'san').map(({ value }) => value);
+  assert.deepEqual(sans, distinct);
+  assert.equal(
+    new Set(terms.map(({ kind, value }) => JSON.stringify([kind, value]))).size,
+    terms.length,
+  );
+});
+
+test('one value may be a term of several kinds', () => {
+  const { terms } = findable(issuedRecord(1, { certificate: certificateFor(['web']) }));
+  const kinds = terms.filter(({ value }) => value === 'web').map(({ kind }) => kind);
+  assert.deepEqual(kinds, ['subject', 'san']);
+});
+
+test('a record has the terms of 1,000 names; a certificate with more is refused', () => {
+  const names = Array.from({ length: 1001 }, (_, n) => `n${n}.example.com`);
+  const most = findable(issuedRecord(1, { certificate: certificateFor(names.slice(1)) }));
+  assert.equal(most.terms.filter(({ kind }) => kind === 'san').length, 1000);
+  assert.throws(() => findable(issuedRecord(1, { certificate: certificateFor(names) })), MALFORMED);
+});
+
+test('a record of a removal is found by each living certificate once', () => {
+  const living = [CA, CA];
+  const removed = [{ log: 1, from: 0, to: 1 }];
+  const { terms } = findable({
+    kind: 'erased',
+    key: 'erased/1',
+    reason: 'person',
+    removed,
+    living,
+  });
+  assert.deepEqual(terms, [{ kind: 'fingerprint', value: CA }]);
 });
 
 test('a record belongs to the namespace of its request, of the ServiceAccount that asked, or of the Signer', () => {

@@ -97,4 +97,22 @@ export function removalLaws(opened: (name: string) => Promise<LedgerStore>): voi
     assert.deepEqual([await kindsOf(0), await kindsOf(1), await kindsOf(2)], [[], [], ['erased']]);
     await store.close();
   });
+
+  test('a living certificate that two records have goes with both of them', async () => {
+    const store = await opened('living-twice');
+    const again = issuedRecord(5, { key: 'request-5-again/issued' });
+    const both = [appending(issuedRecord(5)), appending(again)];
+    await store.append(both, { naming: signed, now: NOW });
+    const ids = [0, 1].map((index) => idOf({ log: 1, index }));
+    const eraser = { naming: signed, now: NOW, by: 'admin', limit: 9, salt: randomBytes(32) };
+    assert.equal((await store.erase({ reason: 'person', ids }, eraser)).removed, 2);
+    const [erased] = await store.after(0, 9);
+    assert.ok(erased !== undefined);
+    const { record } = contentsOf(erased);
+    const print = fingerprint(podCertificate(5));
+    assert.deepEqual(record.kind === 'erased' && record.living, [print]);
+    assert.deepEqual(await store.recorded([print]), [print]);
+    assert.deepEqual((await store.verify([])).findings, []);
+    await store.close();
+  });
 }
