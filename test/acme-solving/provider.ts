@@ -20,7 +20,7 @@ function buildProvider(log: (line: string) => void): Promise<string> {
     {
       name: 'acme-dns-provider',
       moduleDirectory: join(import.meta.dirname, 'provider'),
-      flags: ['-p=1', '-trimpath', '-ldflags=-s -w'],
+      onePackageAtATime: true,
       words: 'building a DNS provider of cert-manager: minutes the first time',
     },
     log,

@@ -8,8 +8,7 @@ export function buildPebble(log: (line: string) => void): Promise<string> {
     {
       name: 'pebble',
       moduleDirectory: join(import.meta.dirname, 'pebble'),
-      // One package at a time: its build beside others' work is not to take the machine.
-      flags: ['-p=1', '-trimpath', '-ldflags=-s -w'],
+      onePackageAtATime: true,
       words: 'building Pebble: some seconds, the first time',
     },
     log,

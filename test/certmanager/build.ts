@@ -8,8 +8,7 @@ export function buildCertManager(log: (line: string) => void): Promise<string> {
     {
       name: 'certmanager',
       moduleDirectory: join(import.meta.dirname, 'program'),
-      // One package at a time: its build beside others' work is not to take the machine.
-      flags: ['-p=1', '-trimpath', '-ldflags=-s -w'],
+      onePackageAtATime: true,
       words: 'building cert-manager: minutes the first time',
     },
     log,

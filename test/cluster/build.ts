@@ -4,7 +4,7 @@ import { exactRelease, isVersion, moduleDirectory, releaseOf, type Version } fro
 
 /** The path of the program that is the whole control plane. */
 export function buildControlPlane(version: Version, log: (line: string) => void): Promise<string> {
-  const { moduleFile } = releaseOf(version);
+  const { moduleFile, buildTags } = releaseOf(version);
   const module = [moduleFile, moduleFile.replace(/\.mod$/, '.sum')];
   return buildGoProgram(
     {
@@ -12,27 +12,24 @@ export function buildControlPlane(version: Version, log: (line: string) => void)
       variant: version,
       moduleDirectory,
       files: (name) => name.endsWith('.go') || module.includes(name),
-      flags: buildFlags(version),
+      flags: [`-modfile=${moduleFile}`, `-tags=${buildTags}`],
+      variables: versionVariables(version),
       words: `building Kubernetes ${exactRelease(version)}: minutes the first time`,
     },
     log,
   );
 }
 
-function buildFlags(version: Version): string[] {
-  const [major = '', minor = ''] = version.split('.');
-  const variables = { gitVersion: exactRelease(version), gitMajor: major, gitMinor: minor };
-  // Without these the components report v0.0.0.
-  const links = ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'].flatMap((path) =>
-    Object.entries(variables).map(([name, value]) => `-X ${path}.${name}=${value}`),
+/** Without these the components report v0.0.0. */
+function versionVariables(version: Version): Readonly<Record<string, string>> {
+  const [gitMajor = '', gitMinor = ''] = version.split('.');
+  const variables = { gitVersion: exactRelease(version), gitMajor, gitMinor };
+  const packages = ['k8s.io/component-base/version', 'k8s.io/client-go/pkg/version'];
+  return Object.fromEntries(
+    packages.flatMap((path) =>
+      Object.entries(variables).map(([name, value]) => [`${path}.${name}`, value]),
+    ),
   );
-  const { moduleFile, buildTags } = releaseOf(version);
-  return [
-    '-trimpath',
-    `-modfile=${moduleFile}`,
-    `-tags=${buildTags}`,
-    `-ldflags=-s -w ${links.join(' ')}`,
-  ];
 }
 
 if (import.meta.main) {

@@ -98,7 +98,7 @@ async function goClient(directory: string): Promise<PodImage> {
       name: 'go-client',
       moduleDirectory: join(EXAMPLES, 'go-client'),
       // Without the C library: its image has none.
-      flags: ['-trimpath', '-tags=netgo,osusergo', '-ldflags=-s -w'],
+      flags: ['-tags=netgo,osusergo'],
       words: 'building the Go client of the examples: seconds the first time',
     },
     (line) => {

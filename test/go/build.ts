@@ -28,8 +28,12 @@ export interface GoProgram {
   readonly files?: (name: string) => boolean;
   /** Somebody else's command, which the module names as a tool; the module's own if left out. */
   readonly command?: string;
-  /** Of `go build`. */
-  readonly flags: readonly string[];
+  /** Its build beside others' work is not to take the machine. */
+  readonly onePackageAtATime?: boolean;
+  /** Of `go build`, besides those of every program. */
+  readonly flags?: readonly string[];
+  /** Strings that the linker sets, by the path and name of the variable. */
+  readonly variables?: Readonly<Record<string, string>>;
   /** What is said before it is built. */
   readonly words: string;
 }
@@ -39,9 +43,10 @@ export async function buildGoProgram(
   program: GoProgram,
   log: (line: string) => void,
 ): Promise<string> {
-  const { name, variant = name, moduleDirectory, flags, command = '.' } = program;
+  const { name, variant = name, moduleDirectory, command = '.' } = program;
+  const flags = flagsOf(program);
   const room = join(CACHE, name);
-  const version = `${variant}-${hashOf(program)}`;
+  const version = `${variant}-${hashOf(program, flags)}`;
   const target = join(room, version, name);
   if (existsSync(target)) {
     const now = new Date();
@@ -71,7 +76,21 @@ function removeUnused(room: string, variant: string): void {
   }
 }
 
-function hashOf({ moduleDirectory, flags, files = () => true }: GoProgram): string {
+/** The programs are the same wherever they are built, and nobody debugs them: they need no symbols. */
+function flagsOf({
+  onePackageAtATime = false,
+  flags = [],
+  variables = {},
+}: GoProgram): readonly string[] {
+  const links = Object.entries(variables).map(([path, value]) => `-X ${path}=${value}`);
+  const pace = onePackageAtATime ? ['-p=1'] : [];
+  return [...pace, '-trimpath', ...flags, `-ldflags=${['-s -w', ...links].join(' ')}`];
+}
+
+function hashOf(
+  { moduleDirectory, files = () => true }: GoProgram,
+  flags: readonly string[],
+): string {
   const hash = createHash('sha256').update(flags.join('\0'));
   const used = readdirSync(moduleDirectory).sort().filter(files);
   const contents = used.map((file) => readFileSync(join(moduleDirectory, file)));

@@ -15,7 +15,6 @@ export function buildLogJudge(): Promise<string> {
     {
       name: 'ledgerjudge',
       moduleDirectory: join(import.meta.dirname, 'judge'),
-      flags: ['-trimpath', '-ldflags=-s -w'],
       words: 'building the judges of a log: seconds the first time',
     },
     (line) => console.error(line),
@@ -29,7 +28,6 @@ export function buildWitness(): Promise<string> {
       name: 'litewitness',
       moduleDirectory: join(import.meta.dirname, 'witness'),
       command: 'filippo.io/torchwood/cmd/litewitness',
-      flags: ['-trimpath', '-ldflags=-s -w'],
       words: 'building a witness: half a minute the first time',
     },
     (line) => console.error(line),

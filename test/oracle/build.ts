@@ -8,7 +8,6 @@ export function buildOracle(): Promise<string> {
     {
       name: 'oracle',
       moduleDirectory: join(import.meta.dirname, 'program'),
-      flags: ['-trimpath', '-ldflags=-s -w'],
       words: 'building the oracle: seconds the first time',
     },
     (line) => console.error(line),

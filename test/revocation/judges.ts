@@ -29,7 +29,6 @@ function buildRevocationJudge(): Promise<string> {
     {
       name: 'revocationjudge',
       moduleDirectory: join(import.meta.dirname, 'judge'),
-      flags: ['-trimpath', '-ldflags=-s -w'],
       words: 'building a client in Go that fetches CRLs: some seconds the first time',
     },
     (line) => {

@@ -9,7 +9,6 @@ export function buildSpiffeJudge(): Promise<string> {
     {
       name: 'spiffejudge',
       moduleDirectory: join(import.meta.dirname, 'judge'),
-      flags: ['-trimpath', '-ldflags=-s -w'],
       words: 'building go-spiffe: a minute the first time',
     },
     (line) => console.error(line),

@@ -8,8 +8,7 @@ export function buildTrustManager(log: (line: string) => void): Promise<string> 
     {
       name: 'trustmanager',
       moduleDirectory: join(import.meta.dirname, 'program'),
-      // One package at a time: its build beside others' work is not to take the machine.
-      flags: ['-p=1', '-trimpath', '-ldflags=-s -w'],
+      onePackageAtATime: true,
       words: 'building trust-manager: minutes the first time',
     },
     log,

@@ -11,7 +11,6 @@ export function buildPodHost(log: (line: string) => void): Promise<string> {
       name: 'podhost',
       moduleDirectory: join(import.meta.dirname, '../podhost'),
       files: (name) => name.endsWith('.go') || name.startsWith('go.'),
-      flags: ['-trimpath', '-ldflags=-s -w'],
       words: 'building the host of real pods: a minute or two the first time',
     },
     log,

@@ -8,8 +8,7 @@ export function buildEnvoyJudge(log: (line: string) => void): Promise<string> {
     {
       name: 'envoyjudge',
       moduleDirectory: join(import.meta.dirname, 'program'),
-      // One package at a time: its build beside others' work is not to take the machine.
-      flags: ['-p=1', '-trimpath', '-ldflags=-s -w'],
+      onePackageAtATime: true,
       words: 'building the judge of Envoy’s configurations: a minute the first time',
     },
     log,

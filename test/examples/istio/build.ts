@@ -8,8 +8,7 @@ export function buildIstiod(log: (line: string) => void): Promise<string> {
     {
       name: 'istiod',
       moduleDirectory: join(import.meta.dirname, 'program'),
-      // One package at a time: its build beside others' work is not to take the machine.
-      flags: ['-p=1', '-trimpath', '-ldflags=-s -w'],
+      onePackageAtATime: true,
       words: 'building the part of Istio that asks for certificates: minutes the first time',
     },
     log,

@@ -3,8 +3,8 @@ import { join } from 'node:path';
 import { buildGoProgram } from '../../go/build.ts';
 
 const MODULE = join(import.meta.dirname, 'prometheus');
-/** One package at a time, and without the service discovery of clouds and the pages, which are most of the build. */
-const FLAGS = ['-p=1', '-trimpath', '-tags=netgo,remove_all_sd', '-ldflags=-s -w'];
+/** Without the service discovery of clouds and the pages, which are most of the build. */
+const TAGS = '-tags=netgo,remove_all_sd';
 
 type Log = (line: string) => void;
 
@@ -24,7 +24,8 @@ function build(name: string, log: Log): Promise<string> {
       name,
       moduleDirectory: MODULE,
       command: `github.com/prometheus/prometheus/cmd/${name}`,
-      flags: FLAGS,
+      onePackageAtATime: true,
+      flags: [TAGS],
       words: `building ${name}: minutes the first time`,
     },
     log,
