@@ -135,15 +135,17 @@ function podMetrics({
           refusedExpiry.set({ signer, owner_namespace: namespace, owner }, refused);
       }
     },
-    podNamesOutdated: (signer, leaves) => {
-      podNamesOutdated.set({ signer, since: 'start' }, leaves);
+    podNamesOutdated: (signer, leaves, since) => {
+      podNamesOutdated.set({ signer, since }, leaves);
+      // One of the two tells more; both would be counted together.
+      podNamesOutdated.remove({ signer, since: since === 'start' ? 'ledger' : 'start' });
     },
   };
 }
 
 function removeRequests({ requestPending, podNamesOutdated }: Metrics, signer: string): void {
   for (const kind of KINDS) requestPending.remove({ kind, signer });
-  podNamesOutdated.remove({ signer, since: 'start' });
+  for (const since of ['start', 'ledger']) podNamesOutdated.remove({ signer, since });
 }
 
 function refreshMetrics(

@@ -17,7 +17,7 @@ import {
   addOwnTlsOptions,
   type ComponentOptions,
 } from '../app/component-options.ts';
-import { addLedgerOptions, RECORDING_COMPONENTS } from '../app/ledger/options.ts';
+import { addFactsOption, addLedgerOptions, RECORDING_COMPONENTS } from '../app/ledger/options.ts';
 import { addHttp01Options, addResponderOptions } from '../app/acme/challenge-port.ts';
 import { addCredentialOptions, addDnsOptions } from '../app/acme/dns-options.ts';
 import { addEndpointOptions } from '../app/spiffe/endpoint-options.ts';
@@ -137,7 +137,8 @@ const OWN_FLAGS: Readonly<Record<string, (command: Command) => unknown>> = {
   federation: (command) => addFederationOptions(command),
   'acme-solver': (command) => addCredentialOptions(addDnsOptions(addHttp01Options(command))),
   acme: (command) => addSelfCheckOptions(addAcmeOptions(command)),
-  'pod-refresher': (command) => addRefreshSecretOption(addRefreshOptions(command)),
+  'pcr-issuer': (command) => addFactsOption(command),
+  'pod-refresher': (command) => addFactsOption(addRefreshSecretOption(addRefreshOptions(command))),
   'trust-distributor': (command) => addTrustOptions(command),
   notifier: (command) => addNotifierOptions(command),
   ledger: (command) => addLedgerVerbs(addLedgerComponentOptions(command)),

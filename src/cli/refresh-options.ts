@@ -4,6 +4,7 @@ import type { RestartLimits } from '../refreshing/restart-slots.ts';
 import type { DueTimes } from '../refreshing/standing.ts';
 import { parseWindow, type RefreshWindow } from '../refreshing/window.ts';
 import type { ComponentOptions } from '../app/component-options.ts';
+import type { FactsOptions } from '../app/ledger/options.ts';
 import { durationFlag, parsedFlag, positiveFlag } from '../app/flag-values.ts';
 
 /** When and how many workloads are restarted: flags of `pod-refresher` and of `countersign refresh plan`. */
@@ -20,7 +21,7 @@ export interface RefreshOptions {
 }
 
 /** The flags of `pod-refresher`. */
-export interface PodRefresherOptions extends ComponentOptions, RefreshOptions {
+export interface PodRefresherOptions extends ComponentOptions, RefreshOptions, FactsOptions {
   readonly secret: readonly string[];
 }
 

@@ -33,6 +33,8 @@ export interface Installation {
   readonly namespacedSigners?: boolean;
   /** Whether `pcr-issuer` reads pods and Services, for signers whose leaves have their names. */
   readonly podServices?: boolean;
+  /** Whether `pcr-issuer` and `pod-refresher` read the records of the ledger. */
+  readonly ledgerFacts?: boolean;
   /** Whether `notifier` reads pods, to tell of certificates that they have not renewed. */
   readonly notifiedPods?: boolean;
   /** The Secrets of Signers, each in its Signer's namespace. */

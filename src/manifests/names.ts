@@ -90,6 +90,7 @@ export function permissionNamesOf(
     crls: true,
     podServices: installation.podServices === true,
     notifiedPods: installation.notifiedPods === true,
+    ledgerFacts: installation.ledgerFacts === true,
     ...optionalNamesOf(installation),
     ...ofNamespaces,
   };

@@ -7,7 +7,7 @@ import type { DisruptionBudget } from '../api/workload/disruption-budget.ts';
 import type { Workload } from '../api/workload/workload.ts';
 import type { IssuedRequest } from './leaf.ts';
 import { isNamespaceOptedIn, optInOf } from './opt-in.ts';
-import { PodCertificates, type EndangeredPod } from './pod-certificates.ts';
+import { PodCertificates, type EndangeredPod, type RecordedDenial } from './pod-certificates.ts';
 import { SecretLeaves } from './secret-leaves.ts';
 import { standingOf, workloadKey, type DueTimes, type Standing } from './standing.ts';
 import { TrustBundles } from './trust-bundles.ts';
@@ -89,6 +89,11 @@ export class ClusterView {
       this.#budgets.set(namespace, budgets);
     },
   };
+
+  /** Takes what the ledger says of a pod from before this process began. */
+  recorded(denial: RecordedDenial): void {
+    this.#podCertificates.onRecorded(denial);
+  }
 
   isOptedIn(namespace: string): boolean {
     return this.#namespaces.has(namespace);

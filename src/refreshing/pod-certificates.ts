@@ -33,6 +33,20 @@ interface PodCredential {
   readonly isRenewal: boolean;
 }
 
+/** What the ledger says of a pod whose renewal was denied; times are milliseconds. */
+export interface RecordedDenial {
+  readonly namespace: string;
+  readonly name: string;
+  readonly uid: string;
+  readonly signerName: string;
+  /** Of its newest credential. */
+  readonly issuedAt: number;
+  readonly notAfter: number;
+  readonly deniedAt: number;
+  /** Why. */
+  readonly message: string;
+}
+
 interface Denial {
   /** When the request was created. */
   readonly at: number;
@@ -49,7 +63,7 @@ const FIRST_REQUEST_MS = 5 * 60_000;
 
 /**
  * The credentials of pods, by what the PodCertificateRequests said since this process began. The API server deletes those
- * after a quarter of an hour, so there is no more to know.
+ * after a quarter of an hour: what happened before is in the ledger alone. Restarts do not go by that.
  */
 export class PodCertificates {
   /** UID and signer name → its newest credential. */
@@ -57,6 +71,8 @@ export class PodCertificates {
   /** The same by namespace and signer name: a pass asks for each workload. */
   readonly #places = new TextIndex<PodCredential>(placeOf);
   readonly #denials = new BoundedMap<string, Denial>(MOST_PODS);
+  /** The credentials that were there before this process began, of pods whose renewal was denied. */
+  readonly #recorded = new BoundedMap<string, RecordedDenial>(MOST_PODS);
 
   onRequest(request: PodCertificateRequest): void {
     const { spec, metadata, status = {} } = request;
@@ -65,6 +81,13 @@ export class PodCertificates {
     const denied = findCondition(status.conditions, 'Denied');
     if (denied !== undefined) this.#deny(key, { at: requestedAt, message: denied.message ?? '' });
     else this.#issue(key, request, requestedAt);
+  }
+
+  /** Takes what the ledger says. What was seen in the cluster counts more, if it is newer. */
+  onRecorded(denial: RecordedDenial): void {
+    const key = podKey(denial);
+    this.#recorded.set(key, denial);
+    this.#deny(key, { at: denial.deniedAt, message: denial.message });
   }
 
   #deny(key: string, denial: Denial): void {
@@ -135,8 +158,10 @@ export class PodCertificates {
   /** The pods whose newest credential is the last one: the request after it was denied. */
   endangered(now: number): readonly EndangeredPod[] {
     return [...this.#denials.entries()].flatMap(([key, denial]) => {
-      const pod = this.#pods.get(key);
-      if (pod === undefined || denial.at <= pod.requestedAt || pod.notAfter <= now) return [];
+      const seen = this.#pods.get(key);
+      const pod = seen ?? this.#recorded.get(key);
+      if (pod === undefined || pod.notAfter <= now) return [];
+      if (seen !== undefined && denial.at <= seen.requestedAt) return [];
       const { namespace, name, uid, signerName, notAfter } = pod;
       return [{ namespace, name, uid, signerName, notAfter, message: denial.message }];
     });

@@ -132,7 +132,7 @@ function requestSeries(
     }),
     podNamesOutdated: new Gauge({
       name: 'countersign_pod_names_outdated',
-      help: 'Leaves, of those delivered since the start, with a name of a Service that is no longer theirs.',
+      help: 'Leaves with a name of a Service that is no longer theirs: of those that the ledger knows (since="ledger"), or of those delivered since the start (since="start").',
       labelNames: ['signer', 'since'],
       registers,
     }),

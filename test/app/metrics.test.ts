@@ -43,3 +43,26 @@ test('a live watch does not hide a dead one of the same collection, and a stoppe
   told.watchStopped({ resource, selector: dead });
   assert.deepEqual(await lastHeard(), [[live, 2_000]]);
 });
+
+test('outdated names of a signer are counted by the ledger or since the start, never by both', async () => {
+  const metrics = createMetrics('pcr-issuer', '1');
+  const told = componentMetrics(metrics, 'pcr-issuer');
+  const counted = async (): Promise<readonly unknown[]> => {
+    const { values } = await metrics.podNamesOutdated.get();
+    return values.map(({ labels, value }) => [labels.signer, labels.since, value]);
+  };
+  told.podNamesOutdated('example.com/a', 2, 'start');
+  told.podNamesOutdated('example.com/b', 1, 'start');
+  told.podNamesOutdated('example.com/a', 3, 'ledger');
+  assert.deepEqual(await counted(), [
+    ['example.com/b', 'start', 1],
+    ['example.com/a', 'ledger', 3],
+  ]);
+  told.podNamesOutdated('example.com/a', 2, 'start');
+  assert.deepEqual(await counted(), [
+    ['example.com/b', 'start', 1],
+    ['example.com/a', 'start', 2],
+  ]);
+  told.unserved('example.com/a');
+  assert.deepEqual(await counted(), [['example.com/b', 'start', 1]]);
+});

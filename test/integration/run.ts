@@ -51,6 +51,7 @@ const LONG = new Set(
     'injection',
     'ledger',
     'ledger-api',
+    'ledger-facts',
     'ledger-run',
     'library-kinds',
     'named-faults',

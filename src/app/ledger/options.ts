@@ -71,6 +71,19 @@ export function addLedgerOptions(command: Command): Command {
     );
 }
 
+/** The flag of components that read the ledger. */
+export interface FactsOptions {
+  readonly ledgerFacts?: boolean;
+}
+
+/** Adds the flag of {@link FactsOptions}. */
+export function addFactsOption(command: Command): Command {
+  return command.option(
+    '--ledger-facts',
+    'read from the ledger what happened before the start: its role lets it get and list records (default: it goes by what it has seen)',
+  );
+}
+
 /** Whether a component waits for the ledger before it answers. */
 export function waitsForLedger(name: string, { ledgerMode }: LedgerOptions): boolean {
   return ledgerMode === 'required' && name !== AUTHORITY;

@@ -10,7 +10,10 @@ export async function run(options: PodRefresherOptions): Promise<void> {
     const { client } = component;
     const [bundles] = await certificatesResources(client, 'clustertrustbundles');
     const [podCertificateRequests] = await certificatesResources(client, 'podcertificaterequests');
-    const settings = { ...refreshSettings(options), secrets: options.secret };
+    const settings = {
+      ...refreshSettings(options),
+      ...{ secrets: options.secret, ledgerFacts: options.ledgerFacts === true },
+    };
     return createPodRefresher(component, { podCertificateRequests, bundles }, settings);
   });
 }

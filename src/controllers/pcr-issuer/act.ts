@@ -19,7 +19,7 @@ import type { Random } from '../../ports.ts';
 import { PROTOBUF } from '../../protobuf/envelope.ts';
 import { namespaceFlow } from '../../runtime/component/charged.ts';
 import type { Component } from '../../runtime/component/component.ts';
-import { askedOfPod } from '../../runtime/recording/asked.ts';
+import { askedOfPod, type ProvenBy } from '../../runtime/recording/asked.ts';
 import type { IssuedChain, IssuingCa, IssuingCas } from '../../runtime/issuing/issuing-ca.ts';
 import { NOTHING, type Settlement } from '../../runtime/issuing/not-issued.ts';
 import { createRedelivery, type Redelivery } from '../../runtime/issuing/redelivery.ts';
@@ -43,6 +43,8 @@ export interface PodActorInit<S> {
   readonly refusalOf?: IssuingCas<S, PodCertificateRequest>['refusalOf'];
   /** Reads pods and Services for signers that ask for it. */
   readonly reader: PodReader;
+  /** Whether records say by which Services a name was proven. */
+  readonly recordsProofs?: boolean;
   /** What pods have already. */
   readonly renewals: Pick<Renewals, 'replaces'>;
 }
@@ -82,7 +84,8 @@ export function createActor<S extends SignerObject>(
         return carriedOut(request, plan, now, renewals.replaces(request, now));
       const completed = (chain: IssuedChain): IssuedToPod =>
         issuedToPod(plan, chain, profile, random);
-      return { kind: 'issue', leaf: plan, completed, rule: RULE };
+      const proven = init.recordsProofs === true ? provenBy(plan.proof) : undefined;
+      return { kind: 'issue', leaf: plan, completed, rule: RULE, proven };
     },
     refused: (request, why, now) => denied(request, why, now, renewals.replaces(request, now)),
     isFinished: isTerminal,
@@ -94,6 +97,13 @@ export function createActor<S extends SignerObject>(
     // No condition can be written before the final one. No request fails by age: the kubelet asks again.
     notIssued: (_request, held) => ({ ...NOTHING, outcome: outcomeOf(held, component.clock()) }),
   });
+}
+
+/** What the ledger is told, so that it can be asked which names are no longer theirs. */
+function provenBy(proof: Proof | undefined): ProvenBy | undefined {
+  if (proof === undefined || proof.services.length === 0) return undefined;
+  const services = proof.services.map(({ metadata }) => metadata.name);
+  return { services, labels: proof.pod.metadata.labels ?? {} };
 }
 
 /** An external CA may issue a shorter validity than was planned. */

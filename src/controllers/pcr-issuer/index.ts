@@ -43,6 +43,8 @@ export interface PcrIssuerInit {
   readonly legacy: Resource | undefined;
   readonly bundles: Resource;
   readonly open: OpenAuthority;
+  /** Whether what happened before the start is read from the ledger; default: no. */
+  readonly ledgerFacts?: boolean;
 }
 
 /** Enough writes in flight to keep one core of signing busy (design §6: 16 reach the server's limit). */
@@ -55,6 +57,8 @@ export interface PodIssuingInit<S> extends Pick<
 > {
   readonly signers: SignerSet<S>;
   readonly sources: IssuingCas<S, PodCertificateRequest>;
+  /** Default: no. */
+  readonly ledgerFacts?: boolean;
   readonly permissions: (signers: readonly S[]) => readonly PermissionRule[];
   /** Selects the requests of a signer; default: those of its signer name, in all namespaces. */
   readonly selectionOf?: (signer: S) => RequestSelector;
@@ -69,7 +73,8 @@ export function createPcrIssuer(init: PcrIssuerInit): Controller {
     ...init,
     signers,
     sources: localCas(component, sources, createRefusals(component)),
-    permissions: (served) => permissions(namesOf(served, component)),
+    permissions: (served) =>
+      permissions({ ...namesOf(served, component), ledgerFacts: init.ledgerFacts }),
     selectionOf: bySignerNameAndNamespace,
   });
   return { ...controller, signers: signers.all };
@@ -78,12 +83,12 @@ export function createPcrIssuer(init: PcrIssuerInit): Controller {
 /** Issues, denies and fails PodCertificateRequests of the signers of a kind. */
 export function createPodIssuing<S extends SignerObject>(init: PodIssuingInit<S>): Controller {
   const { component } = init;
-  const reader = createPodReader(component, regarding);
+  const reader = createPodReader(component, regarding, init.ledgerFacts);
   const sources = withServices(init.sources, reader);
   const expiries = createExpiries();
   const renewals = createRenewals(expiries);
   const actor = createActor<S>({
-    ...{ component, reader, renewals },
+    ...{ component, reader, renewals, recordsProofs: init.ledgerFacts === true },
     resource: init.requests,
     legacy: init.legacy,
     profileOf: compileOncePerGeneration((signer: S, deadline) =>

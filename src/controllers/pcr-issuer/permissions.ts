@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
+import { TO_READ_RECORDS } from '../../runtime/recording/facts.ts';
 import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
 import {
   EVENTS_EVERYWHERE,
@@ -19,6 +20,7 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     ...readToSign(names, { group: 'certificates.k8s.io', plural: 'podcertificaterequests' }),
     ...onSigners(names, 'sign'),
     ...onPods(names),
+    ...(names.ledgerFacts === true ? [TO_READ_RECORDS] : []),
     EVENTS_EVERYWHERE,
     ...onCaSecrets(names),
     readPolicies(names, [

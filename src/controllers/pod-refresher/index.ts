@@ -13,6 +13,7 @@ import { namesOf } from '../../runtime/rbac/permission-names.ts';
 import { refreshWorld } from './act.ts';
 import { Evictions } from './evictions.ts';
 import { permissions } from './permissions.ts';
+import { createRecordedDenials } from './recorded.ts';
 import { RefreshReport } from './report.ts';
 import { createRefreshWatches, type RefreshedResources } from './watches.ts';
 
@@ -21,6 +22,8 @@ export interface PodRefresherSettings extends DueTimes {
   readonly limits: RestartLimits;
   /** Secrets that may be read: `namespace/name`. */
   readonly secrets: readonly string[];
+  /** Whether what happened before the start is read from the ledger. */
+  readonly ledgerFacts: boolean;
 }
 
 /** The one key of the queue: a pass looks at all workloads, since they share the limits. */
@@ -45,12 +48,17 @@ export function createPodRefresher(
     },
   });
   const passes = new Passes(component, view, watches.workloads, settings);
+  const facts = settings.ledgerFacts
+    ? createRecordedDenials(component, view, () => {
+        queue.add(PASS);
+      })
+    : undefined;
   return {
     permissions: () => permissions(permissionNames(component, settings)),
     notReady: watches.notReady,
-    warnings: watches.warnings,
+    warnings: () => [...watches.warnings(), ...(facts?.warnings() ?? [])],
     run: async (signal) => {
-      const watching = watches.run(signal);
+      const watching = Promise.all([watches.run(signal), facts?.run(signal)]);
       queue.add(PASS);
       const handle = (): Promise<ReconcileResult> =>
         component.shard.owns(PASS) && watches.isComplete()
@@ -67,13 +75,13 @@ export function createPodRefresher(
 
 function permissionNames(
   component: Component,
-  { secrets }: PodRefresherSettings,
+  { secrets, ledgerFacts }: PodRefresherSettings,
 ): Parameters<typeof permissions>[0] {
   const refreshSecrets = secrets.map((key) => {
     const [namespace = '', name = ''] = key.split('/');
     return { namespace, name };
   });
-  return { ...namesOf([], component), refreshSecrets };
+  return { ...namesOf([], component), refreshSecrets, ledgerFacts };
 }
 
 /** One pass after the other. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { CERT_MANAGER_GROUP } from '../../api/request/certificate-request.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
+import { TO_READ_RECORDS } from '../../runtime/recording/facts.ts';
 import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
 import { EVENTS_EVERYWHERE, onLeaderLease, readPolicies } from '../../runtime/rbac/rules.ts';
 
@@ -31,6 +32,7 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
       verbs: SEE,
     },
     ...onRefreshSecrets(names),
+    ...(names.ledgerFacts === true ? [TO_READ_RECORDS] : []),
     EVENTS_EVERYWHERE,
     readPolicies(names, [
       'countersign-refreshed-workloads',

@@ -17,6 +17,8 @@ export const LIMITS = {
   key: 200,
   /** An object's name (RFC 1123 subdomain). */
   name: 253,
+  /** The key of a label: a DNS subdomain, a slash and 63 more. */
+  label: 317,
   /** Kubernetes limits none: an object of etcd does. */
   username: 1_500_000,
   /** An object of etcd is smaller, and so is what it carries in base64. */

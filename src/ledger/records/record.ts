@@ -62,6 +62,9 @@ const decision = z.strictObject({
   rule: name.optional(),
   /** The condition Approved as it stands on the request: whoever may approve wrote it. */
   stated: z.strictObject({ reason: name.optional(), message: message.optional() }).optional(),
+  /** The Services whose names were proven, and the labels of the pod that they selected then. */
+  services: z.array(name).max(1_000).readonly().optional(),
+  labels: z.record(z.string().max(LIMITS.label), z.string().max(LIMITS.name)).optional(),
 });
 
 const common = { key, at: time, component };

@@ -41,7 +41,7 @@ const KEPT: KeptFlags = {
     // Which files sign what is sent, and where cursors are.
     ...['--target-secrets', '--target-ca'],
     // It takes a permission that an installation has or has not.
-    '--look-at-pods',
+    ...['--look-at-pods', '--ledger-facts'],
     // Which files prove who serves a bundle, and where the Services lead.
     ...['--listen-web', '--web-certificate', '--listen-spiffe', '--svid'],
   ]),

@@ -30,8 +30,8 @@ export interface RequestMetrics {
   duration(kind: RequestKind, signer: string, seconds: number): void;
   /** Requests in the cache that still need this component. */
   pending(kind: RequestKind, signer: string, count: number): void;
-  /** Leaves delivered since the start whose names of Services are no longer all theirs. */
-  podNamesOutdated(signer: string, leaves: number): void;
+  /** Leaves whose names of Services are no longer all theirs: of those that the ledger knows, or of those delivered since the start. */
+  podNamesOutdated(signer: string, leaves: number, since: 'ledger' | 'start'): void;
   /** When certificates expire, by owner, instead of what was said before. */
   expiries(series: readonly ExpirySeries[]): void;
   /** The signer name is not served any longer: its gauges must not keep their last values. */

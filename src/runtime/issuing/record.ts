@@ -3,7 +3,7 @@
 import type { KubeObject } from '../../api/object/object.ts';
 import { decodePemAll } from '../../pki/der/pem.ts';
 import { fingerprint } from '../../pki/x509/certificate.ts';
-import type { AskedFacts } from '../recording/asked.ts';
+import type { AskedFacts, ProvenBy } from '../recording/asked.ts';
 import type { LeafRecord } from '../recording/leaf-record.ts';
 import type { RequestOutcome } from '../requests/outcome.ts';
 import type { IssuedChain, IssuingCa } from './issuing-ca.ts';
@@ -14,18 +14,22 @@ interface Judged<T, S> {
   readonly request: T;
   readonly signer: S;
   readonly rule?: string | undefined;
+  readonly proven?: ProvenBy | undefined;
 }
 
 /** The record of an issued chain's leaf; nothing where there is no ledger. */
 export function recordOf<T extends KubeObject, S>(
   { component, askedOf }: Pick<RequestKindInit<T, S, never>, 'component' | 'askedOf'>,
-  { request, signer, rule, issuing }: Judged<T, S> & { readonly issuing: IssuingCa<T> },
+  { request, signer, rule, proven, issuing }: Judged<T, S> & { readonly issuing: IssuingCa<T> },
   { chain }: IssuedChain,
 ): LeafRecord | undefined {
   if (component.recorder === undefined) return undefined;
   const [leaf = new Uint8Array(), issuer] = decodePemAll(chain, 'CERTIFICATE');
   const asked = askedOf(request, signer);
-  const decision = rule === undefined ? asked.decision : { ...asked.decision, rule };
+  const decision =
+    rule === undefined && proven === undefined
+      ? asked.decision
+      : { ...asked.decision, ...(rule === undefined ? {} : { rule }), ...proven };
   const all: AskedFacts = { ...asked, decision };
   return component.recorder.leaf(all, leaf, caOf(issuing, issuer));
 }

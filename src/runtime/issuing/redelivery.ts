@@ -220,7 +220,7 @@ async function issue<T extends KubeObject, S extends KubeObject, I extends Issue
     since: init.deliverableSince?.(issued) ?? serverTime(init.component),
     signingContext: signingContextOf(signer, issuing),
     withheld: to.withheld,
-    record: recordOf(init, { request, signer, rule: to.rule, issuing }, issued),
+    record: recordOf(init, { request, signer, rule: to.rule, proven: to.proven, issuing }, issued),
   };
   undelivered.set(keyOf(request.metadata), remembered);
   return deliver(machine, at, remembered);

@@ -4,7 +4,7 @@ import type { SignerError } from '../../errors.ts';
 import type { Validity } from '../../issuance/validity.ts';
 import type { Resource } from '../../kube/resource/resource.ts';
 import type { Component } from '../component/component.ts';
-import type { AskedFacts } from '../recording/asked.ts';
+import type { AskedFacts, ProvenBy } from '../recording/asked.ts';
 import type { SubresourceWrite } from '../requests/subresource-write.ts';
 import type { IssuedChain, NotIssued, IssuingCa, CertificateTemplate } from './issuing-ca.ts';
 import type { Settlement, Times } from './not-issued.ts';
@@ -23,6 +23,8 @@ export type Decision<T, I> =
       readonly withheld?: string | undefined;
       /** The rule of the signer's spec that allows it, where rules have names. */
       readonly rule?: string | undefined;
+      /** By what names of the leaf are proven, where the ledger is to know. */
+      readonly proven?: ProvenBy | undefined;
     }
   /** Issue no leaf: one write, or none. */
   | ({ readonly kind: 'settle' } & Settlement<T>)

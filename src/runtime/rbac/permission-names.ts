@@ -51,6 +51,8 @@ export interface PermissionNames {
   readonly podServices?: boolean | undefined;
   /** Foreign trust domains, whose bundles `federation` writes. */
   readonly federated?: readonly string[];
+  /** Whether `pcr-issuer` and `pod-refresher` read the records of the ledger. */
+  readonly ledgerFacts?: boolean | undefined;
   /** Whether `notifier` reads pods, whose certificates nobody has renewed. */
   readonly notifiedPods?: boolean | undefined;
   /** Whether `authority` signs CRLs, so that Revocations are read. */

@@ -17,6 +17,9 @@ export type AskedFacts = Pick<
   'signer' | 'request' | 'requester' | 'decision'
 >;
 
+/** Services, and the labels of the pod that they selected. */
+export type ProvenBy = Pick<NonNullable<AskedFacts['decision']>, 'services' | 'labels'>;
+
 type AskedRequest = AskedFacts['request'];
 type AskedRequester = AskedFacts['requester'];
 

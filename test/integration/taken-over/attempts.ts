@@ -7,7 +7,7 @@ import { BY_ACME, BY_RESPONDER, BY_SOLVER } from './acme-attempts.ts';
 import { FORGED, FORGED_BESIDE } from './event-attempts.ts';
 import { BY_FEDERATION } from './federation-attempts.ts';
 import { writeForeignLease } from './foreign-lease.ts';
-import { ON_PODS } from './pod-attempts.ts';
+import { ON_PODS, ON_RECORDS } from './pod-attempts.ts';
 import { WORKLOAD_ATTEMPTS } from './refresh-attempts.ts';
 import { BY_TRUST_DISTRIBUTOR } from './trust-attempts.ts';
 
@@ -281,7 +281,7 @@ export const ATTEMPTS: readonly Attempt[] = [
     'answer a CertificateSigningRequest': answerCsr,
     'report in the Lease of another component': writeForeignLease('signer'),
   }),
-  ...cannot('pod-refresher', { ...WORKLOAD_ATTEMPTS, ...BY_WHO_SIGNS_NOTHING }),
+  ...cannot('pod-refresher', { ...WORKLOAD_ATTEMPTS, ...ON_RECORDS, ...BY_WHO_SIGNS_NOTHING }),
   ...cannot('trust-distributor', { ...BY_TRUST_DISTRIBUTOR, ...BY_WHO_SIGNS_NOTHING }),
   ...cannot('bundle-endpoint', BY_WHO_FACES_STRANGERS),
   ...cannot('federation', { ...BY_FEDERATION, ...BY_WHO_SIGNS_NOTHING }),

@@ -44,6 +44,8 @@ const OF_THE_INSTALLATION = {
   acme: ['--renew-certificates'],
   'acme-responder': ['--listen-challenges=:1'],
   notifier: ['--target-secrets=/x', '--target-ca=/x', '--look-at-pods'],
+  'pcr-issuer': ['--ledger-facts'],
+  'pod-refresher': ['--ledger-facts'],
   'bundle-endpoint': [
     ...['--listen-web=:1', '--listen-spiffe=:1', '--web-certificate=/tmp', '--svid=/tmp'],
   ],

@@ -5,8 +5,10 @@ import { test } from 'node:test';
 import type { CertificateSigningRequest } from '../../../src/api/request/csr.ts';
 import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import { readRecord } from '../../../src/ledger/records/record.ts';
-import { askedOfCsr, type AskedFacts } from '../../../src/runtime/recording/asked.ts';
+import { askedOfCsr, askedOfPod, type AskedFacts } from '../../../src/runtime/recording/asked.ts';
+import { podRequestOf } from '../../../src/runtime/recording/recorded-pod.ts';
 import { issuedRecord } from '../../support/ledger/records.ts';
+import { podRequest } from '../../support/requests/pod-certificate-request.ts';
 
 const signer = {
   kind: 'ClusterSigner',
@@ -62,4 +64,19 @@ test('text that can be no object’s name names none', () => {
     [user?.username, serviceAccount, pod, node],
     [account, undefined, undefined, undefined],
   );
+});
+
+test('a pod’s request is read back from its record as its kubelet wrote it, without its key', () => {
+  const wanted = podRequest({ podName: 'web-1', unverifiedUserAnnotations: { 'a.b/c': 'd' } });
+  const facts = askedOfPod(wanted, signer);
+  const { stubPKCS10Request: _key, ...spec } = wanted.spec;
+  const { name, namespace, uid } = wanted.metadata;
+  const read = podRequestOf(recorded(facts));
+  assert.deepEqual(read?.spec, { ...spec, signerName: signer.spec.signerName });
+  assert.deepEqual([read.metadata.name, read.metadata.namespace], [name, namespace]);
+  assert.equal(read.metadata.uid, uid);
+});
+
+test('a record that names no pod gives none', () => {
+  assert.equal(podRequestOf(recorded(asked({}))), undefined);
 });

@@ -11,13 +11,18 @@ import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import type { Authority } from '../../../src/authorities/contract.ts';
 import { createActor as createCertificateRequestActor } from '../../../src/controllers/certificate-request/act.ts';
 import { createActor as createPodActor } from '../../../src/controllers/pcr-issuer/act.ts';
-import { createPodReader } from '../../../src/controllers/pcr-issuer/evidence/pod-reader.ts';
+import type { PodEvidence } from '../../../src/controllers/pcr-issuer/evidence/evidence.ts';
+import {
+  createPodReader,
+  type PodReader,
+} from '../../../src/controllers/pcr-issuer/evidence/pod-reader.ts';
 import { createRenewals, type Renewals } from '../../../src/controllers/pcr-issuer/renewals.ts';
 import { createActor as createCsrActor } from '../../../src/controllers/signer/act.ts';
 import type { RequestInit } from '../../../src/kube/client/client.ts';
 import { resource } from '../../../src/kube/resource/resource.ts';
 import { compileCertificateRequestPolicy } from '../../../src/policy/compile-policy.ts';
 import type { LogFields } from '../../../src/ports.ts';
+import type { Component } from '../../../src/runtime/component/component.ts';
 import { createExpiries } from '../../../src/runtime/issuing/expiries.ts';
 import type { IssuingCa } from '../../../src/runtime/issuing/issuing-ca.ts';
 import { localCaOf } from './local-ca.ts';
@@ -119,8 +124,13 @@ export function pcrStage(
   by: By<PodCertificateRequest> & {
     readonly legacy?: boolean;
     readonly renewals?: Pick<Renewals, 'replaces'>;
+    /** What the API server says, where the signer asks for names of Services. */
+    readonly evidence?: PodEvidence;
+    readonly recordsProofs?: boolean;
   } = {},
 ): Stage<PodCertificateRequest> {
+  const { evidence, recordsProofs = false } = by;
+  const naming = evidence === undefined ? {} : { pods: { allow: 'true', services: {} } };
   const pods = (version: string): typeof CSRS =>
     resource({ group: CERTIFICATES, version, plural: 'podcertificaterequests' });
   return stage({
@@ -134,14 +144,25 @@ export function pcrStage(
         component,
         resource: pods('v1'),
         legacy: by.legacy === true ? pods('v1beta1') : undefined,
-        profileOf: () => workloadProfile(),
+        profileOf: () => workloadProfile(naming),
         issuingOf,
         refusalOf: by.refusalOf,
         renewals: by.renewals ?? createRenewals(createExpiries()),
-        reader: createPodReader(component, () => ({
-          regarding: { apiVersion: 'v1', kind: 'Pod', name: spec.podName ?? 'web-0' },
-        })),
+        reader: readerOf(component, spec.podName ?? 'web-0', evidence),
+        recordsProofs,
       }),
+  });
+}
+
+/** The API server's own reader; or one that has these answers. */
+function readerOf(component: Component, name: string, evidence?: PodEvidence): PodReader {
+  const reader = createPodReader(component, () => ({
+    regarding: { apiVersion: 'v1', kind: 'Pod', name },
+  }));
+  if (evidence === undefined) return reader;
+  return Object.assign(reader, {
+    gather: () => Promise.resolve(evidence),
+    confirm: () => Promise.resolve(undefined),
   });
 }
 

@@ -21,6 +21,7 @@ import {
   compilePolicy,
   type RequestPolicy,
 } from '../../../policy/compile-policy.ts';
+import { podRequestOf } from '../../../runtime/recording/recorded-pod.ts';
 import { reasonOf } from '../../../runtime/requests/error-outcome.ts';
 import type { PolicyTestVerdict } from './test-certificate-request.ts';
 
@@ -155,7 +156,7 @@ function judgePod(record: AskedRecord, context: Context): ReplayedVerdict {
   if (pods === undefined) return { word: 'NO OPINION', message: 'there is no spec.pods' };
   if (pods.readsPod)
     return unknown('spec.pods reads the pod or its Services, of which records keep nothing');
-  const request = podRequestOf(record, context);
+  const request = podRequestIn(record, context);
   if (typeof request === 'string') return unknown(request);
   const keyType = keyTypeOf(record);
   if (keyType === undefined)
@@ -169,31 +170,15 @@ function judgePod(record: AskedRecord, context: Context): ReplayedVerdict {
 }
 
 /** As the pod's kubelet wrote it, without a key; or why the record does not say enough. */
-function podRequestOf(
-  { request, requester }: AskedRecord,
-  { signer }: Context,
-): PodCertificateRequest | string {
-  const { pod, serviceAccount, node } = requester;
-  if (pod === undefined || serviceAccount === undefined || node === undefined)
+function podRequestIn(record: AskedRecord, { signer }: Context): PodCertificateRequest | string {
+  const { serviceAccount, node } = record.requester;
+  const request = podRequestOf(record);
+  if (request === undefined || serviceAccount === undefined || node === undefined)
     return 'the record does not name the pod, its ServiceAccount and its node: a field was left out';
-  const { annotations } = request;
+  const { unverifiedUserAnnotations: annotations } = request.spec;
   if (annotations === undefined && /\bannotations\b/.test(JSON.stringify(signer.spec.pods)))
     return 'spec.pods reads annotations, and the record has none: nobody can tell whether there were none';
-  return {
-    ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'PodCertificateRequest' },
-    metadata: { ...UNSET, name: request.name, namespace: pod.namespace, uid: request.uid },
-    spec: {
-      signerName: signer.spec.signerName,
-      ...{ podName: pod.name, podUID: uidOf(pod) },
-      ...{ nodeName: node.name, nodeUID: uidOf(node) },
-      ...{ serviceAccountName: serviceAccount.name, serviceAccountUID: uidOf(serviceAccount) },
-      ...(annotations === undefined ? {} : { unverifiedUserAnnotations: annotations }),
-    },
-  };
-}
-
-function uidOf({ uid = '' }: { readonly uid?: string | undefined }): string {
-  return uid;
+  return request;
 }
 
 function podVerdict(found: ReturnType<typeof evaluatePod> | SignerError): ReplayedVerdict {

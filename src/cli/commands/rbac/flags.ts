@@ -11,7 +11,7 @@ const HELP =
 
 /** Adds `countersign rbac`: roles and admission policies for the user's own names. */
 export function addRbacCommand(root: Command): void {
-  addOperatorFlags(addOptionalParts(root.command('rbac')))
+  addOperatorFlags(addOptionalParts(addRightsByChoice(root.command('rbac'))))
     .description('print the roles, bindings and admission policies for your own signer names')
     .option('--signer <name>', 'signer name (repeatable)', gather, [])
     .option(
@@ -22,11 +22,6 @@ export function addRbacCommand(root: Command): void {
     )
     .option('--secret <namespace>/<name>', 'Secret of a CA (repeatable)', gather, [])
     .option('--namespaced-signers', 'for components that also serve Signers in namespaces', false)
-    .option(
-      '--pod-services',
-      'let pcr-issuer read pods and Services, for signers with spec.pods.services, labels or ipAddresses',
-      false,
-    )
     .option(
       '--signer-secret <namespace>/<name>',
       'Secret of a Signer, in the namespace of the Signer (repeatable)',
@@ -65,6 +60,21 @@ export function addRbacCommand(root: Command): void {
       const { writeRbac } = await import('./run.ts');
       await writeRbac(options);
     });
+}
+
+/** What a component may read with a feature that not everybody has. */
+function addRightsByChoice(command: Command): Command {
+  return command
+    .option(
+      '--pod-services',
+      'let pcr-issuer read pods and Services, for signers with spec.pods.services, labels or ipAddresses',
+      false,
+    )
+    .option(
+      '--ledger-facts',
+      'let pcr-issuer and pod-refresher read the records of the ledger, for their flag --ledger-facts',
+      false,
+    );
 }
 
 /** Objects that components look at or write: Secrets of certificates, and what has a caBundle. */

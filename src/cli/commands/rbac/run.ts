@@ -33,6 +33,7 @@ export interface RbacOptions extends OperatorFlags, CertManagerOperatorFlags {
   readonly secret: readonly string[];
   readonly namespacedSigners: boolean;
   readonly podServices: boolean;
+  readonly ledgerFacts: boolean;
   readonly signerSecret: readonly string[];
   readonly solverSecret: readonly string[];
   readonly dnsWebhook: readonly string[];
@@ -148,6 +149,7 @@ async function installationOf(options: RbacOptions): Promise<Installation> {
   return {
     signers: union(options.signer, found?.signers),
     podServices: options.podServices || found?.podServices === true,
+    ledgerFacts: options.ledgerFacts,
     bundles: union(options.bundle, found?.bundles),
     secrets: secrets.map((text) => secretOf('--secret', text)),
     solverSecrets: options.solverSecret.map((text) => secretOf('--solver-secret', text)),

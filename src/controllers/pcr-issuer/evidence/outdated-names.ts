@@ -6,12 +6,15 @@ import type { EventDetails } from '../../../kube/events/body.ts';
 import type { Proof } from './evidence.ts';
 
 /** An Event on a pod, without the pod. */
-type Said = (request: PodCertificateRequest, event: Pick<EventDetails, 'reason' | 'note'>) => void;
+export type SayOfPod = (
+  request: PodCertificateRequest,
+  event: Pick<EventDetails, 'reason' | 'note'>,
+) => void;
 
 export interface OutdatedNamesInit {
   /** Milliseconds, by the API server's clock. */
   readonly now: () => number;
-  readonly say: Said;
+  readonly say: SayOfPod;
   /** How many leaves of a signer name have a name that is no longer theirs. */
   readonly count: (signerName: string, leaves: number) => void;
 }
@@ -20,12 +23,26 @@ export interface OutdatedNamesInit {
 export interface OutdatedNames {
   /** A leaf was delivered: it takes the place of the one before of the same volume. */
   delivered(request: PodCertificateRequest, proof: Proof, notAfter: number): void;
+  /** The ledger has a leaf: it takes the place of the one before of the same volume. */
+  recorded(
+    request: PodCertificateRequest,
+    leaf: RecordedLeaf,
+    now: (name: string) => Service | undefined,
+  ): void;
   /** The renewal of a leaf waits because no Service names its pod any longer. */
   refused(request: PodCertificateRequest): void;
   /** A Service changed or went. */
   changed(namespace: string, name: string, now: Service | undefined): void;
   /** Drops the leaves that have expired. */
   sweep(): void;
+}
+
+/** What a leaf was decided by. `notAfter` in milliseconds. */
+export interface RecordedLeaf {
+  readonly services: readonly string[];
+  /** The pod's, then. */
+  readonly labels: Readonly<Record<string, string>>;
+  readonly notAfter: number;
 }
 
 /**
@@ -69,17 +86,19 @@ class IssuedNames implements OutdatedNames {
       const note = `the renewed certificate no longer has the names of ${gone.join(', ')}: deleted, or no longer selecting the pod`;
       this.#init.say(request, { reason: 'PodNamesLost', note });
     }
-    if (names.size > 0) {
-      const { stubPKCS10Request: _stub, ...spec } = request.spec;
-      const labels = pod.metadata.labels ?? {};
-      const kept = { ...request, spec };
-      const lost = new Set<string>();
-      this.#leaves.set(key, { request: kept, labels, services: names, notAfter, lost });
-      const namespace = request.metadata.namespace ?? '';
-      const inside = this.#namespaces.get(namespace) ?? new Set();
-      this.#namespaces.set(namespace, inside.add(key));
-    }
+    const labels = pod.metadata.labels ?? {};
+    this.#keep(request, { labels, services: [...names], notAfter });
     if (before !== undefined && before.lost.size > 0) this.#count();
+  }
+
+  recorded(
+    request: PodCertificateRequest,
+    leaf: RecordedLeaf,
+    now: (name: string) => Service | undefined,
+  ): void {
+    this.#drop(keyOf(request));
+    const kept = this.#keep(request, leaf);
+    for (const name of leaf.services) this.#judge(kept, name, now(name));
   }
 
   refused(request: PodCertificateRequest): void {
@@ -93,11 +112,8 @@ class IssuedNames implements OutdatedNames {
   changed(namespace: string, name: string, now: Service | undefined): void {
     const keys = [...(this.#namespaces.get(namespace) ?? [])];
     const found = keys.flatMap((key) => this.#leaves.get(key) ?? []);
-    for (const leaf of found.filter(({ services }) => services.has(name))) {
-      if (now === undefined) this.#lose(leaf, name, 'was deleted');
-      else if (selectsLabels(now, leaf.labels)) leaf.lost.delete(name);
-      else this.#lose(leaf, name, 'no longer selects the pod');
-    }
+    for (const leaf of found.filter(({ services }) => services.has(name)))
+      this.#judge(leaf, name, now);
     if (found.length > 0) this.#count();
   }
 
@@ -110,6 +126,31 @@ class IssuedNames implements OutdatedNames {
         else if (leaf.notAfter <= time) this.#drop(key);
       }
     this.#count();
+  }
+
+  #judge(leaf: Leaf, name: string, now: Service | undefined): void {
+    if (now === undefined) this.#lose(leaf, name, 'was deleted');
+    else if (selectsLabels(now, leaf.labels)) leaf.lost.delete(name);
+    else this.#lose(leaf, name, 'no longer selects the pod');
+  }
+
+  #keep(request: PodCertificateRequest, { services, labels, notAfter }: RecordedLeaf): Leaf {
+    const { stubPKCS10Request: _stub, ...spec } = request.spec;
+    const names = new Set(services);
+    const leaf = {
+      request: { ...request, spec },
+      labels,
+      services: names,
+      notAfter,
+      lost: new Set<string>(),
+    };
+    if (names.size === 0) return leaf;
+    const key = keyOf(request);
+    this.#leaves.set(key, leaf);
+    const namespace = request.metadata.namespace ?? '';
+    const inside = this.#namespaces.get(namespace) ?? new Set();
+    this.#namespaces.set(namespace, inside.add(key));
+    return leaf;
   }
 
   #drop(key: string): void {

@@ -14,7 +14,8 @@ import { serverTime } from '../../../runtime/component/server-time.ts';
 import type { PodPlan } from '../plan.ts';
 import { createConfirm, readPod, type Confirm } from './confirm.ts';
 import { isPodOf, type PodEvidence, type Proof } from './evidence.ts';
-import { createOutdatedNames, type OutdatedNames } from './outdated-names.ts';
+import { createOutdatedNames, type OutdatedNames, type SayOfPod } from './outdated-names.ts';
+import { createRecordedNames, type RecordedNames } from './recorded-names.ts';
 import { createServiceIndex, type ServiceIndex } from './service-index.ts';
 import { createWaiting } from './waiting.ts';
 
@@ -64,12 +65,16 @@ const OF_SERVICES: readonly string[] = [
 /** How often leaves that have expired are dropped. */
 const SWEEP_EVERY_MS = 60_000;
 
-/** @param regarding - the objects of an Event about a request */
+/**
+ * @param regarding - the objects of an Event about a request
+ * @param ledgerFacts - whether what happened before the start is read from the ledger
+ */
 export function createPodReader(
   component: Component,
   regarding: (request: PodCertificateRequest) => Regarding,
+  ledgerFacts = false,
 ): PodReader {
-  return new ApiReader(component, regarding);
+  return new ApiReader(component, regarding, ledgerFacts);
 }
 
 class ApiReader implements PodReader {
@@ -78,25 +83,49 @@ class ApiReader implements PodReader {
   readonly #waiting = createWaiting();
   readonly #listeners: ((signerName: string, storeKey: string) => void)[] = [];
   readonly #outdated: OutdatedNames;
+  /** Absent where the ledger is not read. */
+  readonly #recorded: RecordedNames | undefined;
   readonly #services: ServiceIndex;
   #served: readonly SignerObject[] = [];
 
-  constructor(component: Component, regarding: (request: PodCertificateRequest) => Regarding) {
+  constructor(
+    component: Component,
+    regarding: (request: PodCertificateRequest) => Regarding,
+    ledgerFacts: boolean,
+  ) {
     this.#component = component;
     const { client, events, metrics } = component;
     this.#confirm = createConfirm(client);
+    const say: SayOfPod = (request, said) => {
+      events.record({ ...regarding(request), type: 'Warning', action: 'Issue', ...said });
+    };
     this.#outdated = createOutdatedNames({
       now: () => serverTime(component),
-      say: (request, said) => {
-        events.record({ ...regarding(request), type: 'Warning', action: 'Issue', ...said });
-      },
+      say,
       count: (signerName, leaves) => {
-        metrics.podNamesOutdated(signerName, leaves);
+        if (this.#recorded?.isCurrent() !== true)
+          metrics.podNamesOutdated(signerName, leaves, 'start');
       },
     });
+    this.#recorded = ledgerFacts
+      ? createRecordedNames({
+          component,
+          signers: () => this.#served.filter(namesServices),
+          servicesOf: (namespace) => this.#services.of(namespace),
+          say,
+          count: (signerName, leaves) => {
+            metrics.podNamesOutdated(signerName, leaves, 'ledger');
+          },
+          onAway: (signerName) => {
+            metrics.podNamesOutdated(signerName, 0, 'start');
+            this.#outdated.sweep();
+          },
+        })
+      : undefined;
     this.#services = createServiceIndex(component, {
       onChange: (namespace, name, now) => {
         this.#outdated.changed(namespace, name, now);
+        this.#recorded?.changed(namespace, name, now);
         this.#wake(namespace);
       },
       onListed: () => {
@@ -143,7 +172,9 @@ class ApiReader implements PodReader {
     const waits = plan.kind === 'wait' && OF_SERVICES.includes(plan.error.code);
     if (waits) this.#waiting.add(namespace, keyOf(metadata), spec.signerName);
     else this.#waiting.delete(namespace, keyOf(metadata));
-    if (waits && plan.error.code !== 'SERVICES_NOT_LISTED') this.#outdated.refused(request);
+    if (!waits || plan.error.code === 'SERVICES_NOT_LISTED') return;
+    this.#outdated.refused(request);
+    this.#recorded?.refused(request);
   }
 
   delivered(request: PodCertificateRequest, proof: Proof, notAfter: number): void {
@@ -170,14 +201,17 @@ class ApiReader implements PodReader {
   }
 
   warnings(): readonly string[] {
-    return this.#served.flatMap(shortNames);
+    return [...this.#served.flatMap(shortNames), ...(this.#recorded?.warnings() ?? [])];
   }
 
   async run(signal: AbortSignal): Promise<void> {
+    const reading = this.#recorded?.run(signal);
     while (!signal.aborted) {
       await this.#component.delay(SWEEP_EVERY_MS, signal).catch(() => undefined);
       this.#outdated.sweep();
+      this.#recorded?.sweep();
     }
+    await reading;
   }
 
   stop(): Promise<void> {

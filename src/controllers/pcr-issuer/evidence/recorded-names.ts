@@ -1,0 +1,168 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Names of Services in leaves that were delivered before this process began, or by another replica: the ledger knows them. */
+import { parseDuration } from '../../../api/object/duration.ts';
+import type { Service } from '../../../api/object/service.ts';
+import { formatTime, parseTime } from '../../../api/object/time.ts';
+import type { PodCertificateRequest } from '../../../api/request/pod-certificate-request.ts';
+import type { SignerObject } from '../../../api/signer/cluster-signer.ts';
+import type { Component } from '../../../runtime/component/component.ts';
+import { serverTime } from '../../../runtime/component/server-time.ts';
+import {
+  createFacts,
+  deliveredLeaf,
+  recordPages,
+  type FactsReader,
+  type RecordedFact,
+} from '../../../runtime/recording/facts.ts';
+import { podRequestOf } from '../../../runtime/recording/recorded-pod.ts';
+import { createOutdatedNames, type OutdatedNames, type SayOfPod } from './outdated-names.ts';
+
+export interface RecordedNamesInit {
+  readonly component: Component;
+  /** Signers that ask for Services. */
+  readonly signers: () => readonly SignerObject[];
+  /** Of a namespace; undefined: they are not listed yet. */
+  readonly servicesOf: (namespace: string) => readonly Service[] | undefined;
+  readonly say: SayOfPod;
+  readonly count: (signerName: string, leaves: number) => void;
+  /** The ledger no longer counts for a signer name that is served. */
+  readonly onAway: (signerName: string) => void;
+}
+
+/** What the ledger says of names, and what became of it since. */
+export interface RecordedNames
+  extends
+    Pick<OutdatedNames, 'refused' | 'changed' | 'sweep'>,
+    Pick<FactsReader, 'warnings' | 'run'> {
+  /** Whether everything is known that the ledger has: then this counts, and not what one process has seen. */
+  readonly isCurrent: () => boolean;
+}
+
+/** One replica reads; the others count what they delivered. */
+const KEY = 'recorded-names';
+
+export function createRecordedNames(init: RecordedNamesInit): RecordedNames {
+  return new Recorded(init);
+}
+
+class Recorded implements RecordedNames {
+  readonly #init: RecordedNamesInit;
+  readonly #names: OutdatedNames;
+  readonly #facts: FactsReader;
+  /** The last record that was read, by signer name. */
+  readonly #after = new Map<string, string>();
+  /** Signer names that the ledger counts for. */
+  #current: ReadonlySet<string> = new Set();
+
+  constructor(init: RecordedNamesInit) {
+    const { component } = init;
+    const begun = serverTime(component);
+    this.#init = init;
+    this.#names = createOutdatedNames({
+      now: () => serverTime(component),
+      // Of later ones it is said by who delivered them.
+      say: (request, said) => {
+        if (parseTime(request.metadata.creationTimestamp) < begun) init.say(request, said);
+      },
+      count: (signerName, leaves) => {
+        if (this.isCurrent()) init.count(signerName, leaves);
+      },
+    });
+    this.#facts = createFacts(component, async () => {
+      try {
+        this.#turn(await this.#read());
+      } catch (error) {
+        this.#turn([]);
+        throw error;
+      }
+      return this.isCurrent();
+    });
+  }
+
+  isCurrent(): boolean {
+    return this.#current.size > 0;
+  }
+
+  refused(request: PodCertificateRequest): void {
+    this.#names.refused(request);
+  }
+
+  changed(namespace: string, name: string, now: Service | undefined): void {
+    this.#names.changed(namespace, name, now);
+  }
+
+  sweep(): void {
+    this.#names.sweep();
+  }
+
+  warnings(): readonly string[] {
+    return this.#facts.warnings();
+  }
+
+  run(signal: AbortSignal): Promise<void> {
+    return this.#facts.run(signal);
+  }
+
+  /** Returns the signer names of which everything is known. */
+  async #read(): Promise<readonly string[]> {
+    const { component, signers, servicesOf } = this.#init;
+    if (servicesOf('') === undefined || !component.shard.owns(KEY)) return [];
+    const served = signers();
+    for (const signer of served) await this.#readOf(signer);
+    return served.map(({ spec }) => spec.signerName);
+  }
+
+  /** From now on the ledger counts for these signer names, and for no others: a number of before must not stay. */
+  #turn(names: readonly string[]): void {
+    const { signers, count, onAway } = this.#init;
+    const before = this.#current;
+    this.#current = new Set(names);
+    for (const { spec } of signers())
+      if (before.has(spec.signerName) && !this.#current.has(spec.signerName))
+        onAway(spec.signerName);
+    for (const name of names) if (!before.has(name)) count(name, 0);
+    this.#names.sweep();
+  }
+
+  async #readOf({ spec }: SignerObject): Promise<void> {
+    const { component } = this.#init;
+    const name = spec.signerName;
+    const since = serverTime(component) - parseDuration(spec.profile.maxDuration) * 1000;
+    const selector = `kind=issued,signer=${name},since=${formatTime(since)}`;
+    const query = { selector, after: this.#after.get(name) };
+    for await (const page of recordPages(component, query)) {
+      for (const fact of page) {
+        this.#see(fact);
+        this.#after.set(name, fact.metadata.name);
+      }
+    }
+  }
+
+  #see(fact: RecordedFact): void {
+    const found = provenIn(fact);
+    if (found === undefined || found.notAfter <= serverTime(this.#init.component)) return;
+    const { namespace = '' } = found.request.metadata;
+    const services = this.#init.servicesOf(namespace) ?? [];
+    this.#names.recorded(found.request, found, (name) =>
+      services.find(({ metadata }) => metadata.name === name),
+    );
+  }
+}
+
+interface Found {
+  readonly request: PodCertificateRequest;
+  readonly services: readonly string[];
+  readonly labels: Readonly<Record<string, string>>;
+  readonly notAfter: number;
+}
+
+/** A leaf with names of Services, as the ledger has it; nothing of others, and of those that reached nobody. */
+function provenIn(fact: RecordedFact): Found | undefined {
+  const { record } = fact;
+  if (record.kind !== 'issued') return undefined;
+  const { services, labels = {} } = record.decision ?? {};
+  const request = podRequestOf(record);
+  if (services === undefined || request === undefined) return undefined;
+  const leaf = deliveredLeaf(fact);
+  return leaf && { request, services, labels, notAfter: leaf.notAfter };
+}
