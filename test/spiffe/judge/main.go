@@ -72,19 +72,25 @@ func fetchWeb(domain, url, caFile string) error {
 }
 
 func fetchSpiffe(domain, url, bundleFile, endpoint string) error {
-	name, err := spiffeid.TrustDomainFromString(domain)
-	if err != nil {
-		return err
-	}
-	id, err := spiffeid.FromString(endpoint)
-	if err != nil {
-		return err
-	}
-	known, err := spiffebundle.Load(id.TrustDomain(), bundleFile)
+	name, id, known, err := parseEndpoint(domain, bundleFile, endpoint)
 	if err != nil {
 		return err
 	}
 	return print(federation.FetchBundle(timeout(), name, url, federation.WithSPIFFEAuth(known, id)))
+}
+
+// Whose bundle an endpoint serves, which ID it must prove, and the bundle that the ID is proven by.
+func parseEndpoint(domain, bundleFile, endpoint string) (spiffeid.TrustDomain, spiffeid.ID, *spiffebundle.Bundle, error) {
+	name, err := spiffeid.TrustDomainFromString(domain)
+	if err != nil {
+		return spiffeid.TrustDomain{}, spiffeid.ID{}, nil, err
+	}
+	id, err := spiffeid.FromString(endpoint)
+	if err != nil {
+		return spiffeid.TrustDomain{}, spiffeid.ID{}, nil, err
+	}
+	known, err := spiffebundle.Load(id.TrustDomain(), bundleFile)
+	return name, id, known, err
 }
 
 func timeout() context.Context {

@@ -10,7 +10,6 @@ import (
 
 	"github.com/spiffe/go-spiffe/v2/bundle/spiffebundle"
 	"github.com/spiffe/go-spiffe/v2/federation"
-	"github.com/spiffe/go-spiffe/v2/spiffeid"
 )
 
 // A consumer that verifies the endpoint by the bundle that it saw last.
@@ -32,15 +31,7 @@ func (watcher watcher) OnError(err error) {
 }
 
 func watch(domain, url, bundleFile, endpoint string) error {
-	name, err := spiffeid.TrustDomainFromString(domain)
-	if err != nil {
-		return err
-	}
-	id, err := spiffeid.FromString(endpoint)
-	if err != nil {
-		return err
-	}
-	first, err := spiffebundle.Load(id.TrustDomain(), bundleFile)
+	name, id, first, err := parseEndpoint(domain, bundleFile, endpoint)
 	if err != nil {
 		return err
 	}
