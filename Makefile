@@ -75,6 +75,10 @@ oracle: node_modules ## What Go and OpenSSL refuse we refuse: a corpus and 100,0
 test-java: node_modules ## keytool of a JDK opens the PKCS#12 files that we write
 	$(RUN) node --test test/oracle/java-run.ts
 
+.PHONY: test-shells
+test-shells: node_modules controlplane dist/countersign.mjs ## Real shells complete commands and names of a real cluster; takes zsh and fish
+	$(RUN) node --test test/cli/shells/run.ts
+
 .PHONY: test-oracle
 test-oracle: node_modules ## The same with 2,000,000 mutations, a million serials and 1,000 leaves of every kind
 	$(RUN) node test/oracle/build.ts >/dev/null

@@ -34,13 +34,15 @@ complete -F _countersign countersign
 const ZSH = String.raw`#compdef countersign
 # countersign completion for zsh: countersign completion zsh > "@{fpath[1]}/_countersign"
 _countersign() {
-    local line directive=0
+    local line description directive=0
     local -a described
     while IFS= read -r line; do
         if [[ "$line" == :* ]]; then
             directive="@{line#:}"
         else
-            described+=("@{@{line%%$'\t'*}//:/\\:}:@{line#*$'\t'}")
+            # Without a description there is no colon either, for which an empty one would be shown.
+            description="@{line#*$'\t'}"
+            described+=("@{@{line%%$'\t'*}//:/\\:}@{description:+:$description}")
         fi
     done < <("@{words[1]}" __complete "@{(@)words[2,CURRENT]}" 2>/dev/null)
     if (( directive & 2 )); then
