@@ -3,8 +3,9 @@
 import { parseDuration } from '../api/object/duration.ts';
 import { parseTime } from '../api/object/time.ts';
 import { findCondition, type Condition } from '../api/request/conditions.ts';
+import { crlConfigMapName } from '../api/revocation/revocation.ts';
 import { NOT_SERVED, AWAITING_COMPONENTS } from '../api/serving/report.ts';
-import type { AuthorityStatus } from '../api/signer/cluster-signer.ts';
+import { secretOf, type AuthorityStatus } from '../api/signer/cluster-signer.ts';
 import {
   authoritiesOf,
   servedSinceOf,
@@ -167,6 +168,29 @@ function ofBundle(state: SignerState): readonly Outcome[] {
         return make(`${fingerprint} (${phase}) is not in its bundle`, todo, subject);
       }),
   ];
+}
+
+/** `crl-distribution-points` */
+export function checkDistributionPoints({ signers }: InstallationFacts): readonly Outcome[] {
+  return whereSeen(signers, ({ states }) => {
+    const listed = states.filter(({ signer }) => signer.spec.profile.crl !== undefined);
+    return allWell(
+      listed.filter(({ signer }) => signer.spec.profile.crl?.urls === undefined).map(withoutPoints),
+      listed.length === 0
+        ? 'no signer has profile.crl'
+        : 'every leaf of a signer with profile.crl names where its CRL is',
+    );
+  });
+}
+
+function withoutPoints(state: SignerState): Outcome {
+  const { spec, metadata } = state.signer;
+  const { namespace, name } = secretOf(spec);
+  return warning(
+    'it has profile.crl without urls: its leaves have no distribution point, and a verifier that checks CRLs and fetches them from there refuses every one of them',
+    `set spec.profile.crl.urls (kubectl edit clustersigner ${metadata.name}); or give your verifiers the files of ConfigMap ${namespace}/${crlConfigMapName(name)}, again before each nextUpdate`,
+    subjectOf(state),
+  );
 }
 
 /** `requests-answered` */

@@ -48,6 +48,9 @@ const ready = (status: 'True' | 'False', reason: string): InstallationFacts['sig
   value: signersOf(state({ conditions: [{ type: 'Ready', status, reason, message: 'because' }] })),
 });
 
+/** A signer with `profile.crl`. */
+const withCrl = (crl: object): ReturnType<typeof state> => state({ spec: { profile: { crl } } });
+
 const own = installed.deployments;
 assert.ok('value' in own);
 const [first, ...others] = own.value;
@@ -231,6 +234,11 @@ const CASES: readonly Case[] = [
     ...{ id: 'bundles-equal', when: 'somebody else has an anchor in it', severity: 'warning' },
     installed: { signers: { value: signersOf(state({ served: { a: 60, b: 60 } })) } },
     says: new RegExp(`holds ${print('b')}`),
+  },
+  {
+    ...{ id: 'crl-distribution-points', when: 'CRLs are at no URL', severity: 'warning' },
+    installed: { signers: { value: signersOf(withCrl({})) } },
+    says: /profile\.crl without urls: its leaves have no distribution point/,
   },
   {
     ...{ id: 'requests-answered', when: 'one waits for three minutes', severity: 'error' },

@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { InstallationFacts } from '../../src/checks/facts.ts';
-import { findingsOf, lease, leasesWithout, waiting } from './well.ts';
+import { state } from '../operations/signer-states.ts';
+import { findingsOf, lease, leasesWithout, signersOf, waiting } from './well.ts';
 
 test('what may not be read is no fault, and names the permission', () => {
   const found = findingsOf('replicas-available', {
@@ -48,6 +49,19 @@ test('a webhook that ignores failures, or sees other kinds, blocks nothing', () 
     found.map(({ severity }) => severity),
     ['ok'],
   );
+});
+
+test('a signer without CRLs, and one whose leaves name where they are, lack nothing', () => {
+  const urls = ['http://crl.example.com/{authority}.crl'];
+  const said = [{}, { crl: { urls } }].map((profile) => {
+    const signers = { value: signersOf(state({ spec: { profile } })) };
+    const found = findingsOf('crl-distribution-points', { installed: { signers } });
+    return found.map(({ severity, why }) => `${severity}: ${why}`);
+  });
+  assert.deepEqual(said, [
+    ['ok: no signer has profile.crl'],
+    ['ok: every leaf of a signer with profile.crl names where its CRL is'],
+  ]);
 });
 
 test('a component that may be left out, and was, is not missed; one that had a replica is', () => {

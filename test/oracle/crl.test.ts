@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** CRLs of every kind of CA key, as Go, mldsa and OpenSSL read them. */
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:http';
+import type { AddressInfo } from 'node:net';
 import { after, test } from 'node:test';
 import { openLocalAuthority } from '../../src/authorities/local.ts';
 import type { Authority } from '../../src/authorities/contract.ts';
@@ -34,8 +37,8 @@ async function authorityOf(keyType: (typeof AUTHORITY_KEY_TYPES)[number]): Promi
   );
 }
 
-async function leafOf(authority: Authority): Promise<Certificate> {
-  const prepared = prepare(leafInput(authority));
+async function leafOf(authority: Authority, crlUrls?: readonly string[]): Promise<Certificate> {
+  const prepared = prepare(leafInput(authority, crlUrls === undefined ? {} : { crlUrls }));
   return decodeCertificate(await authority.sign(prepared, new AbortController().signal));
 }
 
@@ -100,6 +103,33 @@ for (const keyType of ['ECDSAP256', 'ECDSAP384', 'RSA3072', 'ED25519'] as const)
     }
   });
 }
+
+test('openssl with -crl_check takes a leaf without a distribution point from a CRL in a file, and cannot fetch one', async () => {
+  const authority = await authorityOf('ECDSAP256');
+  const list = listOf(authority, wantedOf(authority, []));
+  const asked: (string | undefined)[] = [];
+  const server = createServer(({ url }, response) => {
+    asked.push(url);
+    response.end(list);
+  }).listen(0, '127.0.0.1');
+  try {
+    await once(server, 'listening');
+    const { port } = server.address() as AddressInfo;
+    const without = await leafOf(authority);
+    const withOne = await leafOf(authority, [`http://127.0.0.1:${port}/ca.crl`]);
+    const judge = (list: Uint8Array | undefined): Promise<readonly string[]> =>
+      openssl.verifiedWithList([without.raw, withOne.raw], {
+        ...{ roots: [authority.facts.certificate.raw], list, check: '-crl_check', now: NOW },
+      });
+    assert.deepEqual(await judge(list), ['OK', 'OK']);
+    assert.deepEqual(asked, []);
+    assert.deepEqual(await judge(undefined), ['unable to get certificate CRL', 'OK']);
+    assert.deepEqual(asked, ['/ca.crl']);
+  } finally {
+    server.closeAllConnections();
+    server.close();
+  }
+});
 
 test('openssl crl -text shows number, reason and no partition', async () => {
   const authority = await authorityOf('ECDSAP256');

@@ -49,6 +49,18 @@ export const SIGNER_CHECKS = {
       '$ kubectl edit clustersigner NAME',
     ],
   },
+  'crl-distribution-points': {
+    group: 'signers',
+    title: 'every signer with CRLs writes into its leaves where they are',
+    affects:
+      'A verifier that checks CRLs refuses a leaf whose CRL it does not have. Without spec.profile.crl.urls a leaf has no distribution point, so that no verifier can fetch the CRL: only those that were given the file accept the leaf.',
+    todo: [
+      'Name a URL that leads to the Service countersign-crl, or wherever you publish the CRLs. Leaves that were issued before have no distribution point until they are renewed.',
+      '$ kubectl edit clustersigner NAME',
+      'If all your verifiers take CRLs from files, as nginx does, nothing is wrong. Give them the files again before each nextUpdate:',
+      '$ kubectl get configmap SECRET-crl -n NAMESPACE -o jsonpath="{.binaryData.FINGERPRINT\\.crl}" | base64 -d > ca.crl',
+    ],
+  },
   'requests-answered': {
     group: 'requests',
     title: 'no request for a certificate waits for longer than two minutes',
