@@ -20,7 +20,6 @@ import { CSR_RESOURCE, type CertificateSigningRequest } from '../api/request/csr
 import type { PodCertificateRequest } from '../api/request/pod-certificate-request.ts';
 import { certificatesResources } from '../app/certificates-resources.ts';
 import { SignerError } from '../errors.ts';
-import type { Client } from '../kube/client/client.ts';
 import { PODS } from '../kube/resource/core-v1.ts';
 import { resource, type Resource } from '../kube/resource/resource.ts';
 import { listPages } from '../kube/watch/list-pages.ts';
@@ -31,7 +30,7 @@ import { explainSigningRequest } from './certificate-signing-request.ts';
 import { inOrder, type Explanation, type Journey } from './explanation.ts';
 import { explainPodRequest } from './pods/pod-certificate-request.ts';
 import { explainPod, mountedSigners } from './pods/pod.ts';
-import { readEvents } from './read-events.ts';
+import { eventReader, type EventReader } from './read-events.ts';
 import { readFullQuota } from './pods/quota.ts';
 import { readEvidence } from './pods/read-evidence.ts';
 import { readKubelet } from './pods/read-kubelet.ts';
@@ -58,6 +57,11 @@ export interface ExplainInit extends ReadSignerStateInit {
   readonly known?: KubeObject;
 }
 
+/** What the parts of one explanation share. */
+interface Reading extends ExplainInit {
+  readonly events: EventReader;
+}
+
 const CSRS = resource(CSR_RESOURCE);
 const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
 const ORDER_KIND = resource(ORDERS);
@@ -65,7 +69,7 @@ const CHALLENGE_KIND = resource(CHALLENGES);
 const ACME_CLUSTER_SIGNER_KIND = resource(ACME_CLUSTER_SIGNERS);
 const ACME_SIGNER_KIND = resource(ACME_SIGNERS);
 
-type Explainer = (init: ExplainInit, subject: Subject) => Promise<Explanation>;
+type Explainer = (init: Reading, subject: Subject) => Promise<Explanation>;
 
 const EXPLAINERS: ReadonlyMap<string, Explainer> = new Map([
   ...namesOf(['csr', 'certificatesigningrequest', 'certificatesigningrequests'], explainCsr),
@@ -94,7 +98,8 @@ function namesOf(
  */
 export function explain(init: ExplainInit, subject: Subject): Promise<Explanation> {
   const explainer = EXPLAINERS.get(subject.kind.toLowerCase());
-  if (explainer !== undefined) return explainer(init, subject);
+  if (explainer !== undefined)
+    return explainer({ ...init, events: eventReader(init.client) }, subject);
   throw new SignerError({
     code: 'USAGE',
     disposition: 'fail',
@@ -104,7 +109,7 @@ export function explain(init: ExplainInit, subject: Subject): Promise<Explanatio
 
 /** Reads the subject. */
 async function read<T extends KubeObject = KubeObject>(
-  { client, known }: ExplainInit,
+  { client, known }: Reading,
   kind: Resource,
   reference: { readonly namespace?: string; readonly name: string },
 ): Promise<T> {
@@ -114,12 +119,12 @@ async function read<T extends KubeObject = KubeObject>(
 
 /** Puts the object's name and its Events to what was judged. */
 async function finish(
-  client: Client,
+  { events }: Reading,
   kind: string,
   { metadata }: KubeObject,
   judgement: Journey,
 ): Promise<Explanation> {
-  const { moments } = await readEvents(client, metadata);
+  const { moments } = await events(metadata);
   return {
     object: `${kind}/${metadata.name}`,
     ...(metadata.namespace === undefined ? {} : { namespace: metadata.namespace }),
@@ -128,24 +133,21 @@ async function finish(
   };
 }
 
-async function explainCsr(init: ExplainInit, { name }: Subject): Promise<Explanation> {
+async function explainCsr(init: Reading, { name }: Subject): Promise<Explanation> {
   const csr = await read<CertificateSigningRequest>(init, CSRS, { name });
   const view = await readSignerView(init.client, csr.spec.signerName);
   const judged = await byOrder(init, csr, view, explainSigningRequest(csr, view));
   const judgement = await keptWaiting(init, view, judged, csr.metadata);
-  return finish(init.client, 'certificatesigningrequest', csr, judgement);
+  return finish(init, 'certificatesigningrequest', csr, judgement);
 }
 
-async function explainPcr(init: ExplainInit, { name, namespace }: Subject): Promise<Explanation> {
+async function explainPcr(init: Reading, { name, namespace }: Subject): Promise<Explanation> {
   const [kind] = await certificatesResources(init.client, 'podcertificaterequests');
   const request = await read<PodCertificateRequest>(init, kind, { namespace, name });
   return ofPodRequest(init, request);
 }
 
-async function ofPodRequest(
-  init: ExplainInit,
-  request: PodCertificateRequest,
-): Promise<Explanation> {
+async function ofPodRequest(init: Reading, request: PodCertificateRequest): Promise<Explanation> {
   const { client } = init;
   const view = await readSignerView(client, request.spec.signerName);
   const evidence = await readEvidence(client, request, view);
@@ -154,16 +156,16 @@ async function ofPodRequest(
   const pod = { uid: request.spec.podUID, namespace, creationTimestamp };
   const judged = explainPodRequest(request, view, evidence);
   const journey = await keptWaiting(init, view, judged, pod);
-  return finish(client, 'podcertificaterequest', request, journey);
+  return finish(init, 'podcertificaterequest', request, journey);
 }
 
-async function explainCr(init: ExplainInit, { name, namespace }: Subject): Promise<Explanation> {
+async function explainCr(init: Reading, { name, namespace }: Subject): Promise<Explanation> {
   const request = await read<CertificateRequest>(init, CERTIFICATE_REQUESTS, { namespace, name });
   return ofCertificateRequest(init, request);
 }
 
 async function ofCertificateRequest(
-  init: ExplainInit,
+  init: Reading,
   request: CertificateRequest,
 ): Promise<Explanation> {
   const { kind = 'Issuer', name: issuer } = request.spec.issuerRef;
@@ -171,12 +173,12 @@ async function ofCertificateRequest(
   const view = await readNamedSigner(init.client, { kind, name: issuer, namespace });
   const judged = await byOrder(init, request, view, explainCertificateRequest(request, view));
   const judgement = await keptWaiting(init, view, judged, request.metadata);
-  return finish(init.client, 'certificaterequest', request, judgement);
+  return finish(init, 'certificaterequest', request, judgement);
 }
 
 /** What the newest Order says of a request of an ACME signer that waits. */
 async function byOrder(
-  init: ExplainInit,
+  init: Reading,
   request: KubeObject,
   { signer }: SignerView,
   journey: Journey,
@@ -186,56 +188,47 @@ async function byOrder(
   return withOrder(journey, order === undefined ? undefined : await ofOrder(init, order));
 }
 
-async function explainOrderOf(
-  init: ExplainInit,
-  { name, namespace }: Subject,
-): Promise<Explanation> {
+async function explainOrderOf(init: Reading, { name, namespace }: Subject): Promise<Explanation> {
   return ofOrder(init, readOrder(await read(init, ORDER_KIND, { namespace, name })));
 }
 
-async function ofOrder(init: ExplainInit, order: Order): Promise<Explanation> {
+async function ofOrder(init: Reading, order: Order): Promise<Explanation> {
   const challenges = await challengesOf(init.client, order);
   const parts = await Promise.all(challenges.map((each) => ofChallenge(init, each)));
-  return finish(init.client, 'order.acme.countersign.dev', order, explainOrder(order, parts));
+  return finish(init, 'order.acme.countersign.dev', order, explainOrder(order, parts));
 }
 
 async function explainChallengeOf(
-  init: ExplainInit,
+  init: Reading,
   { name, namespace }: Subject,
 ): Promise<Explanation> {
   const found = await read(init, CHALLENGE_KIND, { namespace, name });
   return ofChallenge(init, readChallengeObject(found));
 }
 
-function ofChallenge({ client }: ExplainInit, challenge: Challenge): Promise<Explanation> {
-  return finish(client, 'challenge.acme.countersign.dev', challenge, explainChallenge(challenge));
+function ofChallenge(init: Reading, challenge: Challenge): Promise<Explanation> {
+  return finish(init, 'challenge.acme.countersign.dev', challenge, explainChallenge(challenge));
 }
 
-async function explainAcmeClusterSigner(
-  init: ExplainInit,
-  { name }: Subject,
-): Promise<Explanation> {
+async function explainAcmeClusterSigner(init: Reading, { name }: Subject): Promise<Explanation> {
   const signer = readAcmeSigner(await read(init, ACME_CLUSTER_SIGNER_KIND, { name }));
-  return finish(init.client, 'acmeclustersigner', signer, explainAcmeSigner(signer));
+  return finish(init, 'acmeclustersigner', signer, explainAcmeSigner(signer));
 }
 
 async function explainAcmeSignerOf(
-  init: ExplainInit,
+  init: Reading,
   { name, namespace }: Subject,
 ): Promise<Explanation> {
   const signer = readAcmeSigner(await read(init, ACME_SIGNER_KIND, { namespace, name }));
-  return finish(init.client, 'acmesigner', signer, explainAcmeSigner(signer));
+  return finish(init, 'acmesigner', signer, explainAcmeSigner(signer));
 }
 
-async function explainClusterSigner(init: ExplainInit, { name }: Subject): Promise<Explanation> {
+async function explainClusterSigner(init: Reading, { name }: Subject): Promise<Explanation> {
   const state = await readSignerState(init, name);
-  return finish(init.client, 'clustersigner', state.signer, explainSigner(state));
+  return finish(init, 'clustersigner', state.signer, explainSigner(state));
 }
 
-async function explainSecretOf(
-  init: ExplainInit,
-  { name, namespace }: Subject,
-): Promise<Explanation> {
+async function explainSecretOf(init: Reading, { name, namespace }: Subject): Promise<Explanation> {
   const { request, signers, ...rest } = await readSecretReferrers(init.client, { namespace, name });
   const journey = explainSecret({
     ...{ name, namespace, ...rest },
@@ -247,7 +240,7 @@ async function explainSecretOf(
   return { object: `secret/${name}`, namespace, ...journey };
 }
 
-async function explainPodOf(init: ExplainInit, { name, namespace }: Subject): Promise<Explanation> {
+async function explainPodOf(init: Reading, { name, namespace }: Subject): Promise<Explanation> {
   const pod = await read<Pod>(init, PODS, { namespace, name });
   const signers = mountedSigners(pod);
   const requests = signers.length === 0 ? [] : await requestsOf(init, pod);
@@ -266,11 +259,11 @@ async function explainPodOf(init: ExplainInit, { name, namespace }: Subject): Pr
         quota: await readFullQuota(init.client, namespace),
         kubelet: await readKubelet(init.client, pod.spec.nodeName),
       };
-  return finish(init.client, 'pod', pod, explainPod(pod, parts, why));
+  return finish(init, 'pod', pod, explainPod(pod, parts, why));
 }
 
 async function requestsOf(
-  { client }: ExplainInit,
+  { client }: Reading,
   { metadata }: Pod,
 ): Promise<readonly PodCertificateRequest[]> {
   const [kind] = await certificatesResources(client, 'podcertificaterequests');

@@ -38,17 +38,33 @@ export interface ReadEvents {
   readonly said: Said | undefined;
 }
 
+/** An object whose Events are read. */
+export interface Regarded {
+  readonly uid: string;
+  readonly namespace?: string | undefined;
+}
+
 /**
- * The Events that regard an object, which the API server keeps for an hour.
+ * Reads the Events that regard an object, which the API server keeps for an hour.
  *
  * @returns nothing where the user may not list Events
+ * @throws KubeError of the API server
  */
-export async function readEvents(
+export type EventReader = (regarded: Regarded) => Promise<ReadEvents>;
+
+/** Reads the Events of each object once: an explanation may ask for them again, as for each request of a pod. */
+export function eventReader(client: Client): EventReader {
+  const known = new Map<string, Promise<ReadEvents>>();
+  return (regarded) => {
+    const reading = known.get(regarded.uid) ?? readEvents(client, regarded);
+    known.set(regarded.uid, reading);
+    return reading;
+  };
+}
+
+async function readEvents(
   client: Client,
-  {
-    uid,
-    namespace = OF_CLUSTER,
-  }: { readonly uid: string; readonly namespace?: string | undefined },
+  { uid, namespace = OF_CLUSTER }: Regarded,
 ): Promise<ReadEvents> {
   const found: Event[] = [];
   const fieldSelector = `involvedObject.uid=${uid}`;
