@@ -55,6 +55,7 @@ test('the payload is that of cert-manager; the namespace of credentials is compu
   });
   assert.equal(sent?.method, 'POST');
   assert.equal(sent.path, '/apis/acme.provider.example/v1alpha1/dns');
+  assert.equal(sent.isAggregated, true, 'the clock of a provider counts for nothing');
   assert.deepEqual(sent.body, {
     ...{ apiVersion: 'webhook.acme.cert-manager.io/v1alpha1', kind: 'ChallengePayload' },
     request: {

@@ -81,7 +81,8 @@ async function send(
   const provider = `the provider ${groupName}/${quote(solverName)}`;
   try {
     const body = { ...PAYLOAD, request };
-    const given = await client.request<unknown>({ method: 'POST', path, body, signal });
+    const post = { method: 'POST', path, body, signal } as const;
+    const given = await client.request<unknown>({ ...post, isAggregated: true });
     const read = answered.safeParse(given);
     if (!read.success)
       return problem('ProviderUnusable', `${provider} answers no ChallengePayload with a response`);

@@ -90,8 +90,8 @@ class ApiClient implements Client {
 
   async request<T>(request: RequestInit): Promise<T> {
     const { monotonic } = this.#init;
-    const { signal } = request;
-    const init = { monotonic, batch: this.#batch, signal };
+    const { signal, maxBytes } = request;
+    const init = { monotonic, batch: this.#batch, signal, maxBytes };
     const response = await this.#observed(request, () =>
       this.#authorized((open) => roundTrip(open.calls, this.#optionsOf(request, open), init)),
     );
@@ -129,7 +129,7 @@ class ApiClient implements Client {
     const [begun, since] = [this.#init.clock(), this.#init.monotonic()];
     try {
       const response = await send();
-      this.#observeDate(response, since);
+      if (request.isAggregated !== true) this.#observeDate(response, since);
       this.#report(request, begun, response);
       return response;
     } catch (cause) {

@@ -16,6 +16,13 @@ export interface RequestInit {
   readonly accept?: string;
   /** Decodes a response in protobuf, where `accept` requests it. @throws SyntaxError */
   readonly read?: (body: Uint8Array) => unknown;
+  /**
+   * Whether an aggregated API server answers, behind the API server, which passes on its header fields: its Date says
+   * nothing of the API server's clock. Nothing that is signed may depend on it.
+   */
+  readonly isAggregated?: boolean;
+  /** Bytes of a response, at most; 64 MiB if absent. */
+  readonly maxBytes?: number;
   readonly signal?: AbortSignal | undefined;
 }
 

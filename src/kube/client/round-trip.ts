@@ -26,6 +26,8 @@ export interface RoundTripInit {
   /** Completes responses that arrive together at the end of their turn. */
   readonly batch: CompletionBatch;
   readonly signal?: AbortSignal | undefined;
+  /** Default: {@link MAX_RESPONSE_BYTES}. */
+  readonly maxBytes?: number | undefined;
 }
 
 /**
@@ -50,6 +52,7 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   readonly #monotonic: Monotonic;
   readonly #batch: CompletionBatch;
   readonly #signal: AbortSignal | undefined;
+  readonly #maxBytes: number;
   #startedAt = 0;
   #stop: (() => void) | undefined;
   #status = 0;
@@ -60,13 +63,14 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   constructor(
     resolve: (response: ApiResponse) => void,
     reject: (error: unknown) => void,
-    { monotonic, batch: gather, signal }: RoundTripInit,
+    { monotonic, batch: gather, signal, maxBytes = MAX_RESPONSE_BYTES }: RoundTripInit,
   ) {
     this.#resolve = resolve;
     this.#reject = reject;
     this.#monotonic = monotonic;
     this.#batch = gather;
     this.#signal = signal;
+    this.#maxBytes = maxBytes;
   }
 
   onRequestStart(controller: Dispatcher.DispatchController): void {
@@ -96,8 +100,8 @@ class ResponseHandler implements Dispatcher.DispatchHandler {
   onResponseData(controller: Dispatcher.DispatchController, chunk: Buffer): void {
     this.#chunks.push(chunk);
     this.#size += chunk.length;
-    if (this.#size > MAX_RESPONSE_BYTES) {
-      controller.abort(new RangeError(`the response is longer than ${MAX_RESPONSE_BYTES} bytes`));
+    if (this.#size > this.#maxBytes) {
+      controller.abort(new RangeError(`the response is longer than ${this.#maxBytes} bytes`));
     } else if (this.#monotonic() - this.#startedAt > MAX_RESPONSE_MS) {
       controller.abort(
         new RangeError(`the response takes longer than ${MAX_RESPONSE_MS / 1000} s`),

@@ -75,6 +75,7 @@ export async function* recordPages(
     }>({
       method: 'GET',
       path,
+      isAggregated: true,
       query: {
         fieldSelector: selector,
         limit: RECORDS_A_PAGE,

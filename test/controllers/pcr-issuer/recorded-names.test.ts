@@ -136,6 +136,10 @@ test('it reads page after page, of one signer, no older than a leaf can be, and 
   });
   await read();
   await read();
+  assert.ok(
+    component.client.requests.every(({ isAggregated }) => isAggregated),
+    'the clock of a ledger counts for nothing that is signed',
+  );
   const asked = component.client.requests.map(({ query }) => query ?? {});
   assert.deepEqual(
     asked.map(({ continue: from, after }) => [from, after]),

@@ -94,6 +94,15 @@ test('the Date header of a 5xx does not change the clock offset', async () => {
   assert.equal(client.clockOffset(), 0);
 });
 
+test('the Date header of an aggregated API server, which the API server passes on, does not change the clock offset', async () => {
+  const client = wire.connect();
+  wire.server.always((call) => {
+    call.answer(200, {}, { date: new Date(NOW - 120_000).toUTCString() });
+  });
+  await client.request({ method: 'GET', path: '/', isAggregated: true });
+  assert.equal(client.clockOffset(), 0);
+});
+
 test('a path prefix of the server URL is part of every request', async () => {
   const connection = wire.connection({ server: `${wire.server.url}/k8s/clusters/c-1` });
   const answered = wire.connect({ connection }).request({ method: 'GET', path: '/version' });

@@ -171,6 +171,17 @@ test('a response that trickles in is given up one minute after the request', asy
   assert.match(error.message, /takes longer than 60 s/);
 });
 
+test('a response is read to the limit that its request has, and no further', async () => {
+  const client = wire.connect();
+  wire.server.always((call) => {
+    call.answer(200, { text: 'x'.repeat(1_000) });
+  });
+  const get = { method: 'GET', path: '/' } as const;
+  const error = await failure(client.request({ ...get, maxBytes: 1_000 }));
+  assert.match(error.message, /longer than 1000 bytes/);
+  await client.request({ ...get, maxBytes: 2_000 });
+});
+
 test('the error for an unreachable server names the system’s error code', async () => {
   const client = wire.connect();
   await wire.server.stop();
