@@ -11,6 +11,7 @@ import {
 import { CSR_RESOURCE, type CertificateSigningRequest } from '../../api/request/csr.ts';
 import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
 import { certificatesResources } from '../../app/certificates-resources.ts';
+import { SignerError, type ErrorCode } from '../../errors.ts';
 import type { Subject } from '../../explanations/explain.ts';
 import type { Material } from '../../inspecting/read-material.ts';
 import type { NamedBundle } from '../../inspecting/relations.ts';
@@ -237,10 +238,13 @@ async function readMounted(client: Client, subject: Subject): Promise<ObjectMate
   }
 }
 
+const NOT_LISTED: readonly ErrorCode[] = ['KUBE_FORBIDDEN', 'KUBE_NOT_FOUND'];
+
 /**
  * All ClusterTrustBundles.
  *
  * @returns undefined where there are none to be listed: the API is not served, or this user may not
+ * @throws KubeError of the API server
  */
 export async function listBundles(client: Client): Promise<readonly NamedBundle[] | undefined> {
   const bundles: NamedBundle[] = [];
@@ -250,7 +254,8 @@ export async function listBundles(client: Client): Promise<readonly NamedBundle[
       const { metadata, spec } = object as unknown as ClusterTrustBundle;
       bundles.push({ name: `ctb/${metadata.name}`, pem: spec.trustBundle });
     });
-  } catch {
+  } catch (error) {
+    if (!(error instanceof SignerError) || !NOT_LISTED.includes(error.code)) throw error;
     return undefined;
   }
   return bundles;

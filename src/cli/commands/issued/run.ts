@@ -113,18 +113,18 @@ async function clusterSignersIfAny(client: Client): Promise<readonly ClusterSign
 /** Key identifiers of the published CAs whose fingerprint begins so. */
 async function keyIdsOf(client: Client, authority: string): Promise<readonly string[]> {
   const wanted = authority.startsWith('sha256:') ? authority : `sha256:${authority}`;
-  const bundles = (await listBundles(client)) ?? [];
-  const anchors = bundles.flatMap(({ pem }) => [...publishedAnchors(pem)]);
+  const bundles = await listBundles(client);
+  const anchors = (bundles ?? []).flatMap(({ pem }) => [...publishedAnchors(pem)]);
   const ids = anchors.flatMap(([print, anchor]) => {
     const id = print.startsWith(wanted) ? anchor?.subjectKeyIdentifier : undefined;
     return id === undefined ? [] : [Buffer.from(id).toString('hex')];
   });
   if (ids.length > 0) return [...new Set(ids)];
-  throw new SignerError({
-    code: 'USAGE',
-    disposition: 'fail',
-    message: `no ClusterTrustBundle has a CA ${wanted}; countersign authority show lists them`,
-  });
+  const message =
+    bundles === undefined
+      ? '--authority: this API server lists no ClusterTrustBundles to you'
+      : `no ClusterTrustBundle has a CA ${wanted}; countersign authority show lists them`;
+  throw new SignerError({ code: 'USAGE', disposition: 'fail', message });
 }
 
 function print(rows: readonly IssuedCertificateRow[], output: IssuedOptions['output']): void {
