@@ -10,8 +10,8 @@ import {
   MIN_LEASE_SECONDS,
   MAX_LEASE_SECONDS,
 } from '../kube/lease/lease.ts';
-import { readFileSync } from 'node:fs';
-import { delimiter } from 'node:path';
+import { existsSync, readFileSync } from 'node:fs';
+import { delimiter, join } from 'node:path';
 
 /** The flags of every component. In a cluster the defaults apply. */
 export interface ComponentOptions extends LeaseOptions, LedgerOptions {
@@ -283,12 +283,15 @@ export function addAcmeOptions(command: Command): Command {
 }
 
 /**
- * The one file that KUBECONFIG names; undefined where it names none or several, which are for the
- * official client to merge. Of a single file we read what that client drops: `tokenFile`.
+ * The one file that KUBECONFIG names, else ~/.kube/config; undefined where KUBECONFIG names several, which are for the
+ * official client to merge, and where there is none. Of a single file we read what that client drops: `tokenFile`.
  */
 export function kubeconfigFromEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
 ): string | undefined {
-  const files = (environment['KUBECONFIG'] ?? '').split(delimiter).filter((each) => each !== '');
+  const { KUBECONFIG = '', HOME = '' } = environment;
+  const files = KUBECONFIG.split(delimiter).filter((each) => each !== '');
+  const own = join(HOME, '.kube/config');
+  if (files.length === 0) return HOME !== '' && existsSync(own) ? own : undefined;
   return files.length === 1 ? files[0] : undefined;
 }

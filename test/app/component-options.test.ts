@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
 import { test } from 'node:test';
 import { Command, CommanderError } from 'commander';
 import {
@@ -100,4 +103,17 @@ test('a KUBECONFIG of one file is read here; client-node merges several', () => 
   for (const KUBECONFIG of [undefined, '', ':', '/a:/b']) {
     assert.equal(kubeconfigFromEnvironment({ KUBECONFIG }), undefined);
   }
+});
+
+test('without KUBECONFIG it is the file in the home directory, if there is one', (t) => {
+  const HOME = mkdtempSync(join(tmpdir(), 'home-'));
+  t.after(() => {
+    rmSync(HOME, { recursive: true });
+  });
+  assert.equal(kubeconfigFromEnvironment({ HOME }), undefined);
+  mkdirSync(join(HOME, '.kube'));
+  writeFileSync(join(HOME, '.kube/config'), '');
+  assert.equal(kubeconfigFromEnvironment({ HOME }), join(HOME, '.kube/config'));
+  assert.equal(kubeconfigFromEnvironment({ HOME, KUBECONFIG: '/a/config' }), '/a/config');
+  assert.equal(kubeconfigFromEnvironment({ HOME, KUBECONFIG: '/a:/b' }), undefined);
 });

@@ -32,7 +32,7 @@ export async function loadConnection(init: ConnectionInit): Promise<Connection> 
       // An exec plugin runs again before its token expires only when the whole config is read again.
       if (reload) source = await load(init);
       return readCredentials(source).catch((error: unknown) => {
-        throw configError(init, error);
+        throw configError(init, source.config, error);
       });
     }, init),
   };
@@ -64,7 +64,7 @@ async function load(init: ConnectionInit): Promise<Source> {
   const { KubeConfig: Loader } = await import('@kubernetes/client-node');
   const config = new Loader();
   try {
-    if (init.kubeconfig === undefined) config.loadFromDefault();
+    if (init.kubeconfig === undefined) loadDefault(config);
     else config.loadFromFile(init.kubeconfig);
     if (init.context !== undefined) config.setCurrentContext(init.context);
     const server = serverOf(config);
@@ -72,21 +72,31 @@ async function load(init: ConnectionInit): Promise<Source> {
     if (tokenFile === undefined) requireCredentials(config);
     return { config, server, tokenFile };
   } catch (error) {
-    throw configError(init, error);
+    throw configError(init, config, error);
   }
+}
+
+/** @throws Error where the official client makes up an API server without TLS, as it finds nothing */
+function loadDefault(config: KubeConfig): void {
+  config.loadFromDefault();
+  const isMadeUp =
+    config.getCurrentContext() === 'loaded-context' &&
+    config.getCurrentCluster()?.server === 'http://localhost:8080';
+  if (isMadeUp) throw new Error('there is none, and this is no pod with a ServiceAccount');
 }
 
 /** @throws Error for settings that would be ignored silently and make us another identity */
 function serverOf(config: KubeConfig): string {
   const cluster = config.getCurrentCluster();
-  if (cluster === null) {
-    throw new Error(`it has no context "${config.getCurrentContext()}" with a cluster`);
-  }
+  const context = contextOf(config);
+  if (cluster === null) throw new Error(`it has no ${context} with a cluster`);
   if (typeof cluster.proxyUrl === 'string') {
-    throw new Error('its cluster sets proxy-url, which is not supported: remove it');
+    throw new Error(
+      `the cluster of its ${context} sets proxy-url, which is not supported: remove it`,
+    );
   }
   if (typeof config.getCurrentUser()?.impersonateUser === 'string') {
-    throw new Error('its user sets "as", which is not supported: remove it');
+    throw new Error(`the user of its ${context} sets "as", which is not supported: remove it`);
   }
   return cluster.server.replace(/\/+$/, '');
 }
@@ -98,8 +108,13 @@ function requireCredentials(config: KubeConfig): void {
   const plugins: readonly unknown[] = [user?.exec, user?.authProvider];
   if ([...means, ...plugins].some((each) => each !== undefined && each !== null)) return;
   throw new Error(
-    `its context has no user with credentials${user === null ? '' : ` ("${user.name}" has none that are supported)`}`,
+    `its ${contextOf(config)} has no user with credentials${user === null ? '' : ` ("${user.name}" has none that are supported)`}`,
   );
+}
+
+function contextOf(config: KubeConfig): string {
+  const name = config.getCurrentContext() as string | undefined;
+  return name === undefined || name === '' ? 'current-context' : `context "${name}"`;
 }
 
 async function tokenFileOf(init: ConnectionInit, config: KubeConfig): Promise<string | undefined> {
@@ -162,13 +177,20 @@ function tlsOf(options: RequestOptions): TlsMaterial {
   return Object.fromEntries(Object.entries(material).filter(([, value]) => value !== undefined));
 }
 
-function configError(init: ConnectionInit, error: unknown): SignerError {
+function configError(init: ConnectionInit, config: KubeConfig, error: unknown): SignerError {
   return new SignerError({
     code: 'KUBE_CONFIG',
     disposition: 'wait',
     // Without the cause: parsers quote the text around an error, which may be a secret here.
-    message: `the kubeconfig ${init.kubeconfig ?? '(default)'} cannot be used: ${redactedReason(error)}`,
+    message: `${sourceOf(init, config)} cannot be used: ${redactedReason(error)}`,
   });
+}
+
+function sourceOf({ kubeconfig }: ConnectionInit, config: KubeConfig): string {
+  if (kubeconfig !== undefined) return `the kubeconfig ${kubeconfig}`;
+  return config.getContextObject('inClusterContext') === null
+    ? 'the default kubeconfig (KUBECONFIG, else ~/.kube/config)'
+    : 'the ServiceAccount of this pod';
 }
 
 /** The message of a plugin may be long. */

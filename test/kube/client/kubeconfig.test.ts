@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { join } from 'node:path';
-import { after, before, test } from 'node:test';
+import { delimiter, join } from 'node:path';
+import { after, before, test, type TestContext } from 'node:test';
 import { inspect } from 'node:util';
 import type { Connection } from '../../../src/kube/client/connection.ts';
 import { loadConnection } from '../../../src/kube/client/kubeconfig.ts';
@@ -143,6 +143,49 @@ test('a context can be selected by name', async () => {
     message: `the kubeconfig ${path} cannot be used: it has no context "other" with a cluster`,
   });
   assert.ok(await load(path, 'main'));
+});
+
+test('an error names the context that it is about, which may be the current one of the file', async () => {
+  const path = kubeconfig({ user: {} });
+  const reason =
+    'its context "main" has no user with credentials ("me" has none that are supported)';
+  await assert.rejects(load(path), {
+    message: `the kubeconfig ${path} cannot be used: ${reason}`,
+  });
+  const without = write('{clusters: [], users: [], contexts: []}');
+  await assert.rejects(load(without), { message: /: it has no current-context with a cluster$/ });
+});
+
+/** The environment of a user whose home directory has no kubeconfig. */
+function withEnvironment(t: TestContext, KUBECONFIG: string): void {
+  const { HOME, KUBECONFIG: before = '' } = process.env;
+  t.after(() => {
+    Object.assign(process.env, { HOME, KUBECONFIG: before });
+  });
+  Object.assign(process.env, { HOME: directory, KUBECONFIG });
+}
+
+const DEFAULT = 'the default kubeconfig (KUBECONFIG, else ~/.kube/config) cannot be used';
+const inPod = existsSync('/var/run/secrets/kubernetes.io/serviceaccount/token');
+
+test(
+  'without any kubeconfig the error says where one was looked for',
+  { skip: inPod },
+  async (t) => {
+    withEnvironment(t, '');
+    await assert.rejects(loadConnection({ clock }), {
+      code: 'KUBE_CONFIG',
+      message: `${DEFAULT}: there is none, and this is no pod with a ServiceAccount`,
+    });
+  },
+);
+
+test('where KUBECONFIG names several files, an error says so, and names the context', async (t) => {
+  withEnvironment(t, [kubeconfig(), write('{clusters: [], contexts: []}')].join(delimiter));
+  await assert.rejects(loadConnection({ clock, context: 'other' }), {
+    message: `${DEFAULT}: it has no context "other" with a cluster`,
+  });
+  assert.ok(await loadConnection({ clock }));
 });
 
 const refused: readonly [what: string, parts: Parts, message: RegExp][] = [
