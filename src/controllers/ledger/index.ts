@@ -18,7 +18,7 @@ import type { Destination } from './publishing/destination.ts';
 import { createPublisher, type Publisher } from './publishing/index.ts';
 import type { LogKey } from './log-key.ts';
 import { permissions } from './permissions.ts';
-import { createRetention } from './retention.ts';
+import { createRemoval } from './removal.ts';
 import { NOT_LEADING, Writing } from './writing.ts';
 
 /** What the component is made of. */
@@ -72,15 +72,15 @@ export function createLedger(init: LedgerInit): Ledger {
   };
   const monitor = createMonitor({ ...init, ...init.monitor, leads });
   const lists = createLists(component);
+  const ofLeader = (): LogNaming | undefined => (leads() ? naming() : undefined);
   const { retentionSeconds: seconds } = init;
   const { signers } = monitor;
-  const ofLeader = (): LogNaming | undefined => (leads() ? naming() : undefined);
-  const retention = createRetention({ component, store, seconds, signers, naming: ofLeader });
+  const removal = createRemoval({ component, store, seconds, signers, naming: ofLeader });
   const publisher = publisherOf(init, leads);
   const writing = new Writing(init, () => {
     publisher.wake();
   });
-  const parts = [publisher, monitor, retention, lists];
+  const parts = [publisher, monitor, removal, lists];
   component.shard.onChange(() => {
     wakeup.wake();
   });

@@ -11,6 +11,8 @@ const KEY_ID_BYTES = 4;
 const TIME_BYTES = 8;
 const PUBLIC_KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
+/** Of a line, with the key ID. That of a log's own signature has no time, and is shorter. */
+const COSIGNATURE_BYTES = KEY_ID_BYTES + TIME_BYTES + SIGNATURE_BYTES;
 /** A client sends no more hashes (C2SP tlog-witness). */
 const MOST_HASHES = 63;
 
@@ -85,8 +87,17 @@ export function openCosignature(lines: string, text: string, witness: WitnessKey
   throw badNote(`it has no cosignature by ${quote(witness.name)} that fits the checkpoint`);
 }
 
+/** How many lines of a note have the length of a cosignature. It verifies none, and an unreadable line is none. */
+export function cosignaturesOf(note: string): number {
+  const lines = note.slice(note.lastIndexOf('\n\n') + 2).split('\n');
+  return lines.filter((line) => {
+    const [, encoded = ''] = /^— \S+ (\S+)$/u.exec(line) ?? [];
+    return fromBase64(encoded)?.length === COSIGNATURE_BYTES;
+  }).length;
+}
+
 function timeOf(bytes: Buffer, text: string, { publicKey }: WitnessKey): number | undefined {
-  if (bytes.length !== KEY_ID_BYTES + TIME_BYTES + SIGNATURE_BYTES) return undefined;
+  if (bytes.length !== COSIGNATURE_BYTES) return undefined;
   const time = Number(bytes.readBigUInt64BE(KEY_ID_BYTES));
   const signed = Buffer.from(`cosignature/v1\ntime ${time}\n${text}`);
   const key = createPublicKey({ key: spkiOf(publicKey), format: 'der', type: 'spki' });

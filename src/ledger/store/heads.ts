@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Heads of logs and the checkpoints that were signed of them. */
 import { sameBytes } from '../../bytes.ts';
-import { textOf, type Sql } from '../database/database.ts';
+import { numberOf, textOf, type Sql, type SqlRow } from '../database/database.ts';
 import { openCheckpoint, type Checkpoint } from '../log/checkpoint.ts';
+import { cosignaturesOf } from '../log/cosignature.ts';
 import { inconsistent, rangeHash } from '../log/tiles.ts';
 import { logsOf, tilesOf, type StoredLog } from './logs.ts';
 
@@ -112,4 +113,80 @@ export async function cosign(
   const lines = textOf(row, 'note').split(/(?<=\n)/);
   const note = [...lines.filter((each) => !each.startsWith(signer)), line].join('');
   await sql.all(`UPDATE checkpoints SET note = ? ${where}`, [note, log, size]);
+}
+
+/** Which checkpoints of a log stay: its first, and these. */
+export interface ThinningRule {
+  /** So many of the newest. */
+  readonly newest: number;
+  /** Of the others one for so many entries: of those that most witnesses have signed, the last. */
+  readonly span: number;
+}
+
+/** At one each five seconds 14 hours, some 3 MB; 7 bytes for 100 entries. To verify one takes as long as 40 records. */
+const KEPT: ThinningRule = { newest: 10_000, span: 4_096 };
+
+/** What one call has removed. */
+export interface ThinnedCheckpoints {
+  readonly removed: number;
+  /** The size from which on nobody has looked yet: the `from` of the next call. */
+  readonly next: number;
+  /** Whether nothing is left to look at before the log grows. */
+  readonly done: boolean;
+}
+
+/**
+ * Removes checkpoints of a log that others make superfluous: the tree of each that stays begins with the trees of all before
+ * it. A span is looked at when none of its checkpoints is among the newest, and never again: what stays then stays for ever.
+ *
+ * @param from - below it everything was looked at
+ */
+export async function thinCheckpoints(
+  sql: Sql,
+  log: number,
+  from: number,
+  { newest, span }: ThinningRule = KEPT,
+): Promise<ThinnedCheckpoints> {
+  const ofNewest = 'SELECT size FROM checkpoints WHERE log = ? ORDER BY size DESC LIMIT 1 OFFSET ?';
+  const [oldest] = await sql.all(ofNewest, [log, newest - 1]);
+  const whole = oldest === undefined ? 0 : startOf(numberOf(oldest, 'size'), span);
+  if (whole <= from) return { removed: 0, next: from, done: true };
+  const query =
+    'SELECT size, note FROM checkpoints WHERE log = ? AND size >= ? AND size < ? ORDER BY size LIMIT ?';
+  // One more than a span can have: the span of the last one is for the next call.
+  const rows = await sql.all(query, [log, from, whole, span + 1]);
+  const done = rows.length <= span;
+  const next = done ? whole : startOf(numberOf(rows.at(-1), 'size'), span);
+  const first = numberOf((await sql.all(FIRST_SIZE, [log]))[0], 'size');
+  const remove =
+    'DELETE FROM checkpoints WHERE log = ? AND size >= ? AND size < ? AND size NOT IN (?, ?)';
+  let removed = 0;
+  for (const [start, all] of bySpan(rows, span)) {
+    const stays = new Set([first, bestOf(all)]);
+    const gone = all.filter((row) => !stays.has(numberOf(row, 'size'))).length;
+    if (start >= next || gone === 0) continue;
+    await sql.all(remove, [log, start, start + span, first, bestOf(all)]);
+    removed += gone;
+  }
+  return { removed, next, done };
+}
+
+const FIRST_SIZE = 'SELECT MIN(size) AS size FROM checkpoints WHERE log = ?';
+
+function startOf(size: number, span: number): number {
+  return size - (size % span);
+}
+
+function bySpan(rows: readonly SqlRow[], span: number): ReadonlyMap<number, readonly SqlRow[]> {
+  return Map.groupBy(rows, (row) => startOf(numberOf(row, 'size'), span));
+}
+
+/** The size of the one that stays. */
+function bestOf(rows: readonly SqlRow[]): number {
+  let [best, most] = [0, -1];
+  for (const row of rows) {
+    const signed = cosignaturesOf(textOf(row, 'note'));
+    if (signed >= most) [best, most] = [numberOf(row, 'size'), signed];
+  }
+  return best;
 }

@@ -8,8 +8,8 @@ import { appendBatch, type Appended, type AppendContext, type Appending } from '
 import { eraseRecords, removalOf } from './erase.ts';
 import type { Erased, Eraser, Erasure, Removal } from './erase.ts';
 import { compareWith, cosign, keepCheckpoint, lastNote, notesAfter } from './heads.ts';
-import { unsignedHeads, verifierOf } from './heads.ts';
-import type { UnsignedHead } from './heads.ts';
+import { thinCheckpoints, unsignedHeads, verifierOf } from './heads.ts';
+import type { ThinnedCheckpoints, ThinningRule, UnsignedHead } from './heads.ts';
 import { placeOf } from './ids.ts';
 import { logsOf, tilesOf, type StoredLog } from './logs.ts';
 import { findRecords, recordAt, recordedOf, recordsAfter, resultsOf } from './search.ts';
@@ -42,6 +42,8 @@ export interface LedgerStore {
   recorded(fingerprints: readonly string[]): Promise<readonly string[]>;
   /** Checkpoints of a log of more than `size` entries, the oldest first. */
   checkpoints(log: number, size: number, limit: number): Promise<readonly string[]>;
+  /** Removes checkpoints of a log that later ones make superfluous, from a size on. */
+  thin(log: number, from: number, rule?: ThinningRule): Promise<ThinnedCheckpoints>;
   get(id: number): Promise<StoredRecord | undefined>;
   /** In the order of appending. */
   after(id: number, limit: number): Promise<readonly StoredRecord[]>;
@@ -81,6 +83,7 @@ export function storeOf(database: Database): LedgerStore {
     recorded: (fingerprints) => reading((sql) => recordedOf(sql, fingerprints)),
     results: (keys) => reading((sql) => resultsOf(sql, keys)),
     checkpoints: (log, size, limit) => reading((sql) => notesAfter(sql, log, size, limit)),
+    thin: (log, from, rule) => writing((sql) => thinCheckpoints(sql, log, from, rule)),
     get: (id) => reading((sql) => recordAt(sql, id)),
     after: (id, limit) => reading((sql) => recordsAfter(sql, id, limit)),
     prove: (id) => reading((sql) => prove(sql, id)),

@@ -35,6 +35,7 @@ export async function openWorkerStore(path: string, entry: URL): Promise<LedgerS
     keepCheckpoint: write('keepCheckpoint'),
     cosign: write('cosign'),
     erase: write('erase'),
+    thin: write('thin'),
     scrub: write('scrub'),
     removal: read('removal'),
     unsignedHeads: read('unsignedHeads'),

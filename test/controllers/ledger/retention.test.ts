@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { createRetention } from '../../../src/controllers/ledger/retention.ts';
+import { createRemoval } from '../../../src/controllers/ledger/removal.ts';
 import { openSqlite, openStore, type LedgerStore } from '../../../src/ledger/index.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
 import { appending, issuedBatch, issuedRecord, naming, NOW } from '../../support/ledger/records.ts';
@@ -62,7 +62,7 @@ async function run(
       if (milliseconds > 1_000) end.abort();
     },
   });
-  const retention = createRetention({
+  const retention = createRemoval({
     ...{ component, store, seconds: days * 86_400, signers: () => signers, naming: () => naming },
   });
   await retention.run(end.signal);
@@ -114,9 +114,7 @@ test('nothing is removed while the signers are not known, nor without a retentio
       return Promise.resolve();
     };
     const init = { component: { ...component, delay }, store, seconds };
-    await createRetention({ ...init, signers: () => signers, naming: () => naming }).run(
-      end.signal,
-    );
+    await createRemoval({ ...init, signers: () => signers, naming: () => naming }).run(end.signal);
   }
   assert.equal((await store.verify([])).records, 5);
 });

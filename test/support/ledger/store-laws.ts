@@ -15,6 +15,7 @@ import { idOf } from '../../../src/ledger/store/ids.ts';
 import { contentsOf } from '../../../src/ledger/store/search.ts';
 import type { RecordQuery } from '../../../src/ledger/store/walk.ts';
 import { openStore, type LedgerStore } from '../../../src/ledger/store/store.ts';
+import { checkpointLaws } from './checkpoint-laws.ts';
 import { removalLaws } from './removal-laws.ts';
 import { textLaws } from './text-laws.ts';
 import {
@@ -205,6 +206,7 @@ export function storeLaws(open: (name: string) => Promise<Database>): void {
   });
 
   removalLaws(opened);
+  checkpointLaws(open);
   textLaws(opened);
 
   test('the schema goes down and up again, and everything is found as before', async () => {
