@@ -56,21 +56,6 @@ export function templates(): ReadonlyMap<string, string> {
 }
 
 function documentsByFile(): ReadonlyMap<string, Documents> {
-  const files = (
-    variant: Omit<Variant, 'podServices' | 'notifiedPods' | 'svidSigner'>,
-  ): ReadonlyMap<string, unknown> => {
-    const rendered = (more: Pick<Variant, 'podServices' | 'notifiedPods'>): Rendered => {
-      const of = (svidSigner: boolean): Rendered =>
-        installationFiles(symbolicPlan({ ...variant, ...more, svidSigner }));
-      return varyFiles('$.Values.bundleEndpoint.svidSigner', of(true), of(false));
-    };
-    const varied = (podServices: boolean): Rendered => {
-      const yes = rendered({ podServices, notifiedPods: true });
-      const no = rendered({ podServices, notifiedPods: false });
-      return varyFiles('$names.notifiedPods', yes, no);
-    };
-    return varyFiles('$names.podServices', varied(true), varied(false));
-  };
   const withAcme = (
     namespacedSigners: boolean,
     affinity: boolean,
@@ -109,15 +94,41 @@ function documentsByFile(): ReadonlyMap<string, Documents> {
   return all as ReadonlyMap<string, Documents>;
 }
 
+/** What differs by a value alone, and the condition that says so. */
+const SWITCHES = [
+  ['podServices', '$names.podServices'],
+  ['notifiedPods', '$names.notifiedPods'],
+  ['ledgerFacts', '$.Values.ledger.facts'],
+  ['svidSigner', '$.Values.bundleEndpoint.svidSigner'],
+] as const;
+
+type Switch = (typeof SWITCHES)[number][0];
+
+const OFF: Readonly<Record<Switch, boolean>> = {
+  podServices: false,
+  notifiedPods: false,
+  ledgerFacts: false,
+  svidSigner: false,
+};
+
+function files(variant: Omit<Variant, Switch>): Rendered {
+  return switched({ ...variant, ...OFF }, SWITCHES);
+}
+
+/** @param left - the switches that are still to be turned */
+function switched(variant: Variant, left: readonly (typeof SWITCHES)[number][]): Rendered {
+  const [next, ...others] = left;
+  if (next === undefined) return installationFiles(symbolicPlan(variant));
+  const [name, condition] = next;
+  const of = (on: boolean): Rendered => switched({ ...variant, [name]: on }, others);
+  return varyFiles(condition, of(true), of(false));
+}
+
 function isPolicy(file: string): boolean {
   return file.startsWith('admission/');
 }
 
-function varyFiles(
-  condition: string,
-  yes: ReadonlyMap<string, unknown>,
-  no: ReadonlyMap<string, unknown>,
-): ReadonlyMap<string, unknown> {
+function varyFiles(condition: string, yes: Rendered, no: Rendered): Rendered {
   return new Map([...yes].map(([file, found]) => [file, vary(condition, found, no.get(file))]));
 }
 

@@ -108,6 +108,8 @@ export interface Variant {
   readonly podServices: boolean;
   /** Whether notifier reads pods. */
   readonly notifiedPods: boolean;
+  /** Whether pcr-issuer and pod-refresher read records of the ledger. */
+  readonly ledgerFacts: boolean;
   /** Whether a signer issues the X509-SVID of bundle-endpoint. */
   readonly svidSigner: boolean;
 }
@@ -131,6 +133,7 @@ export function symbolicPlan({
   renews,
   podServices,
   notifiedPods,
+  ledgerFacts,
   svidSigner,
 }: Variant): InstallationPlan {
   const labels = (path: string): Record<string, string> => ({ [`⟦more ${path}⟧`]: '' });
@@ -173,6 +176,7 @@ export function symbolicPlan({
       signerSecrets: namespacedSigners ? [{ namespace: TEAM, name: TEAM_SECRET }] : [],
       podServices,
       notifiedPods,
+      ledgerFacts,
       namespace: NAMESPACE,
       servingSigner: OWN_TLS_SIGNER,
       solverSecrets: [{ namespace: DNS_PLACE, name: PLACED_SECRET }],

@@ -91,6 +91,9 @@ const LEDGER = object([], 'The ledger, where the component is enabled.', {
     ['off', 'required', 'best-effort'],
     `How components record in it. Default: best-effort. ${BY_FLAG}`,
   ),
+  facts: flag(
+    'Let pcr-issuer and pod-refresher read from it what happened before their start: they may then read every record. Default: false.',
+  ),
   storage: object([], 'A ReadWriteOnce volume, which stays.', {
     size: text(64, 'Of the volume. Default: 10Gi.'),
     className: text(253, 'StorageClass. Default: that of the cluster.', { minLength: 0 }),

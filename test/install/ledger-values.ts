@@ -46,6 +46,16 @@ export const GOOD_LEDGER: Readonly<Record<string, readonly [values: object]>> = 
       ledger: { mode: 'off', postgres: { secret: '1e3' }, monitoredSecrets: MONITORED.slice(0, 1) },
     },
   ],
+  'components that read what happened before their start': [
+    {
+      ...ONE,
+      components: { ledger: { enabled: true }, 'pod-refresher': { enabled: true } },
+      ledger: { facts: true },
+    },
+  ],
+  'pcr-issuer alone, which reads records, pods and Services': [
+    { ...ENABLED, podServices: true, ledger: { mode: 'required', facts: true } },
+  ],
   'what a ledger would be told, without one': [
     { ...ONE, ledger: { postgres: { secret: 'x' }, monitoredSecrets: MONITORED } },
   ],
@@ -64,6 +74,18 @@ export const BAD_LEDGER: Readonly<Record<string, readonly [values: object, says:
   'two replicas of everything, and a ledger on one volume': [
     { ...ENABLED, defaults: { replicas: 2 } },
     /components\.ledger\.replicas: its volume is for one pod, and 2 are wanted/,
+  ],
+  'facts of a ledger that is not there': [
+    { ...ONE, ledger: { facts: true } },
+    /ledger\.facts: there is no ledger to read from; set components\.ledger\.enabled=true/,
+  ],
+  'facts of a ledger that is left out': [
+    { ...ONE, components: { ledger: { enabled: false } }, ledger: { facts: true } },
+    /ledger\.facts: there is no ledger to read from; set components\.ledger\.enabled=true/,
+  ],
+  'facts of a ledger in which nothing is recorded': [
+    { ...ENABLED, ledger: { mode: 'off', facts: true } },
+    /ledger\.facts: with ledger\.mode off nothing is recorded that could be read; write best-effort/,
   ],
   'a password in the URL of a database': [
     {

@@ -7,6 +7,7 @@ import type { ComponentProcess } from '../support/cluster/component-process.ts';
 import { apply } from '../support/cluster/apply.ts';
 import type { ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
 import { healed } from './healed.ts';
+import { OPTIONAL, isAllowed, specOf } from './optional.ts';
 import { quota, REFUSERS } from './refusers.ts';
 import { DESIRED, EXAMPLE, SYSTEM, WAIT_MS, desiredOf, startStand, type Stand } from './stand.ts';
 
@@ -61,34 +62,34 @@ test('one more signer name is served once an administrator has granted it', asyn
   await healed(stand);
 });
 
-test('names of ACME are served once an administrator has granted them, and go with their components', async () => {
-  const secret = { namespace: 'countersign-dns', name: 'tsig' };
-  const acme = {
-    ...{ signers: [{ name: 'example.com/public' }], solverSecrets: [secret] },
-    ...{ dnsWebhooks: ['acme.provider.example/records'], renewCertificates: true },
-  };
-  const names = ['acme', 'acme-responder', 'acme-solver'];
-  const components = Object.fromEntries(names.map((each) => [each, { enabled: true }]));
-  const spec = { ...EXAMPLE.spec, acme, components };
-  await stand.cluster.kubectl(['create', 'namespace', secret.namespace]);
-  await stand.install(spec);
-  const message = await stand.condition('Degraded', 'True', 'RightsMissing');
-  assert.match(message, /lack: .*countersign-acme/);
-  await stand.grant(spec);
-  await stand.condition('Degraded', 'False');
-  await healed(stand, desiredOf(spec));
-  const solver = `system:serviceaccount:${SYSTEM}:countersign-acme-solver`;
-  const may = ['auth', 'can-i', 'get', 'secret/tsig', '-n', secret.namespace, '--as', solver];
-  assert.equal((await stand.cluster.kubectl(may)).stdout.trim(), 'yes');
-  await stand.install({ ...EXAMPLE.spec, acme });
-  const args = ['get', 'deployment,clusterrole,role', '-A', '-o', 'name'];
-  await until('they are gone', WAIT_MS, async () => {
-    return !(await stand.cluster.kubectl(args)).stdout.includes('countersign-acme');
+for (const optional of OPTIONAL) {
+  const { what, names, left, namespace, lacks, rights } = optional;
+  test(`${what}: once an administrator has granted them, and until their components go`, async () => {
+    const spec = specOf(optional);
+    const areAllowed = (wanted: boolean): Promise<unknown> =>
+      until(`they may: ${wanted}`, WAIT_MS, async () => {
+        const may = await Promise.all(rights.map((right) => isAllowed(stand.client, right)));
+        return may.every((each) => each === wanted);
+      });
+    if (namespace !== undefined) await stand.cluster.kubectl(['create', 'namespace', namespace]);
+    await stand.install(spec);
+    assert.match(await stand.condition('Degraded', 'True', 'RightsMissing'), lacks);
+    await stand.grant(spec);
+    await stand.condition('Degraded', 'False');
+    await healed(stand, desiredOf(spec));
+    await areAllowed(true);
+    await stand.install({ ...EXAMPLE.spec, ...left });
+    const args = ['get', 'deployment,clusterrole,role', '-A', '-o', 'name'];
+    await until('they are gone', WAIT_MS, async () => {
+      const { stdout } = await stand.cluster.kubectl(args);
+      return !names.some((name) => stdout.includes(`countersign-${name}`));
+    });
+    await stand.install();
+    await healed(stand);
+    await stand.condition('Degraded', 'False');
+    await areAllowed(false);
   });
-  await stand.install();
-  await healed(stand);
-  await stand.condition('Degraded', 'False');
-});
+}
 
 test('overrides reach a Deployment, and leave it when they are taken away', async () => {
   const signer = { replicas: 3, nodeSelector: { a: 'b' }, extraArgs: ['--log-level=debug'] };

@@ -10,6 +10,12 @@ What the value ledger must not say, with the words of src/manifests/values/ledge
 {{- $ledger := $root.Values.ledger -}}
 {{- $label := "[a-z0-9]([-a-z0-9]*[a-z0-9])?" -}}
 {{- $subdomain := printf "^%s(\\.%s)*$" $label $label -}}
+{{- if and $ledger.facts (not $root.Values.components.ledger.enabled) -}}
+{{- fail "ledger.facts: there is no ledger to read from; set components.ledger.enabled=true as well" -}}
+{{- end -}}
+{{- if and $ledger.facts (eq $ledger.mode "off") -}}
+{{- fail "ledger.facts: with ledger.mode off nothing is recorded that could be read; write best-effort or required into ledger.mode" -}}
+{{- end -}}
 {{- $postgres := $ledger.postgres -}}
 {{- if and (not $postgres.secret) (or $postgres.url $postgres.ownCa) -}}
 {{- fail "ledger.postgres.secret: it is empty; name the Secret with the password, or leave url and ownCa out" -}}

@@ -49,6 +49,8 @@ export interface CountersignSpec {
   /** The ledger, where the component is enabled. */
   readonly ledger?: {
     readonly mode?: 'off' | 'required' | 'best-effort';
+    /** Whether pcr-issuer and pod-refresher read records. */
+    readonly facts?: boolean;
     readonly storage?: { readonly size?: string; readonly className?: string };
     readonly postgres?: {
       readonly secret?: string;

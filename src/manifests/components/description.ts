@@ -48,6 +48,8 @@ export interface ComponentDescription {
   readonly storage?: { readonly mountPath: string; readonly claim: string };
   /** Whether it records in the ledger, where there is one. */
   readonly records?: true;
+  /** Whether it reads records of the ledger, where an installation lets it. */
+  readonly readsRecords?: true;
   /** Whether it takes the flag `--namespaced-signers`, and the permissions that come with it. */
   readonly servesNamespacedSigners?: boolean;
   /** Whether its names are those of ACME signers, and not those of ClusterSigners. */

@@ -10,4 +10,5 @@ export const pcrIssuer: ComponentDescription = {
   resources: { requests: { cpu: '100m', memory: '128Mi' }, limits: { memory: '640Mi' } },
   servesNamespacedSigners: true,
   records: true,
+  readsRecords: true,
 };

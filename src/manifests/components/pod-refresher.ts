@@ -9,4 +9,5 @@ export const podRefresher: ComponentDescription = {
   replicas: 2,
   resources: { requests: { cpu: '20m', memory: '128Mi' }, limits: { memory: '640Mi' } },
   optional: { enabled: false },
+  readsRecords: true,
 };

@@ -40,6 +40,11 @@ export const ledger = z
       .describe(
         'How components record in it: `required` answers no request before it has its record, `best-effort` never waits and counts what is lost, `off` records nothing.',
       ),
+    facts: z
+      .boolean()
+      .describe(
+        'Let `pcr-issuer` and `pod-refresher` read from it what happened before their start: they may then read every record.',
+      ),
     storage: z
       .strictObject({
         size: z.string().min(1).describe('Of the volume of its data.'),
@@ -70,6 +75,7 @@ export const ledger = z
 /** What holds where nothing is said. */
 export const DEFAULT_LEDGER: z.infer<typeof ledger> = {
   mode: 'best-effort',
+  facts: false,
   storage: { size: '10Gi', className: '' },
   postgres: { secret: '', url: '', ownCa: false },
   checkpoints: {

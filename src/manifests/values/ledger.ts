@@ -15,6 +15,7 @@ import type { InstallationValues } from './schema.ts';
  */
 export function checkLedger(values: InstallationValues, notThere: readonly string[]): void {
   const { postgres: database, monitoredSecrets } = values.ledger;
+  checkFacts(values);
   if (database.secret === '' && (database.url !== '' || database.ownCa)) {
     throw usage(
       'ledger.postgres.secret: it is empty; name the Secret with the password, or leave url and ownCa out',
@@ -46,6 +47,22 @@ export function checkLedger(values: InstallationValues, notThere: readonly strin
     }
   }
   checkReplicas(values);
+}
+
+/** What is read must be there, and must go on: leaves without records would be missing in what is counted. */
+function checkFacts({ ledger: { facts, mode }, components }: InstallationValues): void {
+  const { enabled = false } = (components['ledger'] ?? {}) as { readonly enabled?: boolean };
+  if (!facts) return;
+  if (!enabled) {
+    throw usage(
+      'ledger.facts: there is no ledger to read from; set components.ledger.enabled=true as well',
+    );
+  }
+  if (mode === 'off') {
+    throw usage(
+      'ledger.facts: with ledger.mode off nothing is recorded that could be read; write best-effort or required into ledger.mode',
+    );
+  }
 }
 
 /** A volume is for one pod. */

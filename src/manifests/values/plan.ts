@@ -57,6 +57,7 @@ export function planOf(given: unknown, release: Release): InstallationPlan {
       signerSecrets: namespacedSigners.secrets,
       podServices: values.podServices,
       notifiedPods: values.notifications.pods,
+      ledgerFacts: values.ledger.facts,
       caBundles: caBundleTargets(values.caBundles),
       monitoredSecrets: values.ledger.monitoredSecrets,
       federated: federatedDomains(values.federation),

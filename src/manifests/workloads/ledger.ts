@@ -100,16 +100,21 @@ function apiObjects({
   ];
 }
 
-/** Who may append about which signers; or where a component appends, and how. */
+/** Who may append about which signers; or where a component appends, and how, and whether it reads. */
 export function ledgerArguments(
   component: ComponentName,
   plan: InstallationPlan,
 ): readonly string[] {
   if (component === LEDGER) return grantsOf(plan);
   const { ledgerMode } = plan.parts;
-  if (ledgerMode === undefined || !records(component, plan)) return [];
+  const reads = readsRecords(component, plan) ? ['--ledger-facts'] : [];
+  if (ledgerMode === undefined || !records(component, plan)) return reads;
   const host = `${LEDGER_SERVICE}.${plan.installation.namespace}.svc`;
-  return [`--ledger-mode=${ledgerMode}`, `--ledger=https://${host}`];
+  return [`--ledger-mode=${ledgerMode}`, `--ledger=https://${host}`, ...reads];
+}
+
+function readsRecords(component: ComponentName, { installation }: InstallationPlan): boolean {
+  return installation.ledgerFacts === true && COMPONENTS.get(component)?.readsRecords === true;
 }
 
 function grantsOf(plan: InstallationPlan): readonly string[] {

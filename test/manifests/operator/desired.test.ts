@@ -1,14 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { PermissionRule } from '../../../src/kube/resource/permissions.ts';
 import { operatorManifests } from '../../../src/manifests/operator/installed.ts';
 import { MOULDS } from '../../../src/manifests/operator/mould.ts';
 import { planOf } from '../../../src/manifests/values/plan.ts';
 import { installationFiles } from '../../../src/manifests/files.ts';
 import { COMPONENTS } from '../../../src/manifests/components.ts';
 import { permissionNamesOf } from '../../../src/manifests/names.ts';
-import { ACME_SPEC, SETTINGS, SPEC, made, refused } from './specs.ts';
+import { ACME_SPEC, FACTS_SPEC, SETTINGS, SPEC, grantsOf, made, refused } from './specs.ts';
 
 test('every patch of a minor version with a mould is installed; any other version is refused', () => {
   const moulds = { '0.1': MOULDS['0.1'] ?? {}, '0.2': MOULDS['0.1'] ?? {} };
@@ -50,23 +49,13 @@ test('what the chart would refuse is refused, with the field', () => {
   assert.match(refused({ signers: [{ name: 'kubernetes.io/x' }] }), /^InvalidSpec: /);
 });
 
-/** Each verb on each resource by each name that a rule grants, in a namespace or in all. */
-function grantsOf(rule: PermissionRule): readonly string[] {
-  const { apiGroups, resources, verbs, resourceNames = ['*'], namespace = '*' } = rule;
-  return apiGroups.flatMap((group) =>
-    resources.flatMap((resource) =>
-      verbs.flatMap((verb) =>
-        resourceNames.map((name) => [verb, group, resource, name, namespace].join(' ')),
-      ),
-    ),
-  );
-}
+const SPECS = { 'CAs of its own': SPEC, ACME: ACME_SPEC, 'a ledger that is read': FACTS_SPEC };
 
-for (const [what, spec] of Object.entries({ 'CAs of its own': SPEC, ACME: ACME_SPEC })) {
+for (const [what, spec] of Object.entries(SPECS)) {
   test(`the operator holds every permission of every component that it installs, for ${what}`, () => {
     const held = new Set(made(spec).rules.flatMap(grantsOf));
-    const { signers, acme, components } = spec;
-    const values = { signers, acme, components };
+    const { signers, acme, ledger, components } = spec;
+    const values = { signers, acme, ledger, components };
     const plan = planOf(values, { namespace: 'countersign-system', version: '' });
     const needed = [...COMPONENTS]
       .filter(([component]) => plan.components.has(component))

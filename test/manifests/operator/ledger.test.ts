@@ -4,9 +4,11 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { isDeepStrictEqual } from 'node:util';
 import { parse } from 'yaml';
+import { titleOf } from '../../../src/reconciling/objects/managed-object.ts';
 import { installationValues } from '../../../src/manifests/values/schema.ts';
-import { made, refused, SETTINGS, SPEC } from './specs.ts';
+import { FACTS_SPEC, grantsOf, made, refused, SETTINGS, SPEC } from './specs.ts';
 
 const ALLOWED = { ...SETTINGS, dangerZone: true };
 const ENABLED = { components: { ledger: { enabled: true } } };
@@ -40,6 +42,31 @@ test('Secrets that the ledger looks at are bounded by the operator’s own rules
   );
   const ofKeys = [{ namespace: 'countersign-keys', name: 'workload-ca' }];
   assert.match(refused({ ledger: { monitoredSecrets: ofKeys } }), /^InvalidSpec: spec\.ledger/);
+});
+
+test('who writes that components read the ledger takes nothing more of the operator than the ledger does', () => {
+  const held = (ledger: object): readonly string[] =>
+    made({ ...FACTS_SPEC, ledger })
+      .rules.flatMap(grantsOf)
+      .sort();
+  assert.deepEqual(held({ facts: true }), held({}));
+  assert.match(
+    refused({ ledger: { facts: true } }),
+    /^InvalidSpec: spec\.ledger\.facts: there is no ledger to read from/,
+  );
+});
+
+test('spec.ledger.facts reaches the role and the Deployment of two components, and nothing else', () => {
+  const without = made({ ...FACTS_SPEC, ledger: {} }).objects;
+  const changed = made(FACTS_SPEC).objects.filter(
+    (each, at) => !isDeepStrictEqual(each, without[at]),
+  );
+  assert.deepEqual(changed.map(titleOf).sort(), [
+    'ClusterRole countersign-pcr-issuer',
+    'ClusterRole countersign-pod-refresher',
+    'Deployment countersign-system/countersign-pcr-issuer',
+    'Deployment countersign-system/countersign-pod-refresher',
+  ]);
 });
 
 interface Fields {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { CountersignSpec } from '../../../src/api/operator/countersign.ts';
 import { isRefusal, type DesiredInstallation } from '../../../src/installing/desired.ts';
+import type { PermissionRule } from '../../../src/kube/resource/permissions.ts';
 import { desiredInstallation } from '../../../src/manifests/operator/desired.ts';
 
 /** Of an operator. */
@@ -32,6 +33,13 @@ export const ACME_SPEC: CountersignSpec = {
   },
 };
 
+/** With a ledger that two components read. */
+export const FACTS_SPEC: CountersignSpec = {
+  ...SPEC,
+  components: { ledger: { enabled: true }, 'pod-refresher': { enabled: true } },
+  ledger: { facts: true },
+};
+
 /** @throws Error if it is refused */
 export function made(spec: CountersignSpec, settings = SETTINGS): DesiredInstallation {
   const desired = desiredInstallation(spec, settings);
@@ -43,4 +51,16 @@ export function made(spec: CountersignSpec, settings = SETTINGS): DesiredInstall
 export function refused(more: object, settings = SETTINGS): string {
   const desired = desiredInstallation({ ...SPEC, ...more }, settings);
   return isRefusal(desired) ? `${desired.reason}: ${desired.message}` : 'accepted';
+}
+
+/** Each verb on each resource by each name that a rule grants, in a namespace or in all. */
+export function grantsOf(rule: PermissionRule): readonly string[] {
+  const { apiGroups, resources, verbs, resourceNames = ['*'], namespace = '*' } = rule;
+  return apiGroups.flatMap((group) =>
+    resources.flatMap((resource) =>
+      verbs.flatMap((verb) =>
+        resourceNames.map((name) => [verb, group, resource, name, namespace].join(' ')),
+      ),
+    ),
+  );
 }

@@ -1,0 +1,84 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Components that may be left out, with what an administrator grants for them. */
+import type { CountersignSpec } from '../../src/api/operator/countersign.ts';
+import type { Client } from '../../src/kube/client/client.ts';
+import { EXAMPLE, SYSTEM } from './stand.ts';
+
+/** What a component may do then: authorization/v1 ResourceAttributes. */
+export interface Right {
+  readonly component: string;
+  readonly verb: string;
+  readonly group?: string;
+  readonly resource: string;
+  readonly name?: string;
+  readonly namespace?: string;
+}
+
+/** What a spec says beside the example. */
+export interface OptionalCase {
+  readonly what: string;
+  readonly names: readonly string[];
+  readonly more: Partial<CountersignSpec>;
+  /** What stays in the spec when the components go. */
+  readonly left: Partial<CountersignSpec>;
+  /** A namespace that must be there. */
+  readonly namespace?: string;
+  /** What the refusal says that the operator lacks. */
+  readonly lacks: RegExp;
+  readonly rights: readonly Right[];
+}
+
+const DNS = { namespace: 'countersign-dns', name: 'tsig' };
+
+const ACME = {
+  ...{ signers: [{ name: 'example.com/public' }], solverSecrets: [DNS] },
+  ...{ dnsWebhooks: ['acme.provider.example/records'], renewCertificates: true },
+};
+
+const READERS = ['pcr-issuer', 'pod-refresher'];
+const RECORDS = { group: 'ledger.countersign.dev', resource: 'records' };
+
+export const OPTIONAL: readonly OptionalCase[] = [
+  {
+    what: 'names of ACME',
+    names: ['acme', 'acme-responder', 'acme-solver'],
+    more: { acme: ACME },
+    left: { acme: ACME },
+    namespace: DNS.namespace,
+    lacks: /lack: .*countersign-acme/,
+    rights: [{ component: 'acme-solver', verb: 'get', resource: 'secrets', ...DNS }],
+  },
+  {
+    what: 'records for two components',
+    names: ['ledger', 'pod-refresher'],
+    more: { ledger: { facts: true } },
+    left: {},
+    lacks: /lack: .*records/,
+    rights: READERS.flatMap((component) =>
+      ['get', 'list'].map((verb) => ({ component, verb, ...RECORDS })),
+    ),
+  },
+];
+
+/** The example with these components. */
+export function specOf({ names, more }: OptionalCase): CountersignSpec {
+  const components = Object.fromEntries(names.map((each) => [each, { enabled: true }]));
+  return { ...EXAMPLE.spec, ...more, components };
+}
+
+/** Whether the API server lets the component do it. */
+export async function isAllowed(
+  client: Client,
+  { component, ...resourceAttributes }: Right,
+): Promise<boolean> {
+  const user = `system:serviceaccount:${SYSTEM}:countersign-${component}`;
+  const { status } = await client.request<{ readonly status: { readonly allowed: boolean } }>({
+    method: 'POST',
+    path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
+    body: {
+      ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview' },
+      spec: { user, resourceAttributes },
+    },
+  });
+  return status.allowed;
+}
