@@ -36,7 +36,7 @@ export { RequiredSender } from './sender/required.ts';
 export { createHttpsSender, type HttpsSender } from './sender/https.ts';
 export { APPEND_AUDIENCE, APPEND_PATH, encodeAnswer, MOST_BATCH_BYTES } from './sender/wire.ts';
 export type { Appending } from './store/append.ts';
-export { idOf } from './store/ids.ts';
+export { idOf, idOfName } from './records/ids.ts';
 export { contentsOf, type StoredRecord } from './store/search.ts';
 export { signedLogList, signHeads, type LedgerKeys, type SignedHead } from './store/sign.ts';
 export type { LogNaming, StoredLog } from './store/logs.ts';

@@ -13,7 +13,7 @@ import type { Database, SqlValue } from '../../src/ledger/database/database.ts';
 import { LATEST_SCHEMA, migrate } from '../../src/ledger/database/migrations.ts';
 import { openPostgres } from '../../src/ledger/database/postgres.ts';
 import { openSqlite } from '../../src/ledger/database/sqlite.ts';
-import { idOf } from '../../src/ledger/store/ids.ts';
+import { idOf } from '../../src/ledger/records/ids.ts';
 import { openStore, storeOf } from '../../src/ledger/store/store.ts';
 import { startPostgres } from '../support/ledger/postgres.ts';
 import { issuedBatch, NOW } from '../support/ledger/records.ts';

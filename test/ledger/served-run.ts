@@ -12,7 +12,7 @@ import { HASH_BYTES } from '../../src/ledger/log/merkle.ts';
 import { formatVerifierKey } from '../../src/ledger/log/note.ts';
 import { formatProof, inclusionPath } from '../../src/ledger/log/prove.ts';
 import { ENTRIES_LEVEL, servedTile, tilePath } from '../../src/ledger/log/tiles.ts';
-import { idOf } from '../../src/ledger/store/ids.ts';
+import { idOf } from '../../src/ledger/records/ids.ts';
 import { contentsOf } from '../../src/ledger/store/search.ts';
 import { openStore, type LedgerStore } from '../../src/ledger/store/store.ts';
 import { issuedBatch, NOW, PREFIX } from '../support/ledger/records.ts';

@@ -8,6 +8,7 @@ import type { Client } from '../../kube/client/client.ts';
 import { KubeError } from '../../kube/client/kube-error.ts';
 import { resource } from '../../kube/resource/resource.ts';
 import { type Certificate, decodeCertificate } from '../../pki/x509/certificate.ts';
+import { RECORDS, selectorValue } from '../../runtime/recording/facts.ts';
 
 /** The flags by which records are chosen. */
 export interface Choice {
@@ -43,17 +44,16 @@ const FIELDS = [
 
 /** The logs of the ledger. */
 export const LOGS = resource({ ...LEDGER_API, plural: 'logs' });
-const RECORDS = resource({ ...LEDGER_API, plural: 'records' });
 const MOST_A_PAGE = 500;
 
 /** The field selector of a choice. */
 function selectorOf(choice: Choice): string {
   const parts = FIELDS.flatMap((field) => {
     const value = choice[field];
-    return value === undefined ? [] : [`${field}=${escaped(value)}`];
+    return value === undefined ? [] : [`${field}=${selectorValue(value)}`];
   });
   const { podUid } = choice;
-  return [...parts, ...(podUid === undefined ? [] : [`podUID=${escaped(podUid)}`])].join(',');
+  return [...parts, ...(podUid === undefined ? [] : [`podUID=${selectorValue(podUid)}`])].join(',');
 }
 
 /** Whether a choice says more than a namespace. */
@@ -73,11 +73,6 @@ function assertUnderstood(fieldSelector: string, namespace: string | undefined):
   });
   if ('fault' in asked)
     throw new SignerError({ code: 'USAGE', disposition: 'fail', message: asked.fault });
-}
-
-/** As apimachinery's fields.EscapeValue. */
-function escaped(value: string): string {
-  return value.replace(/[\\,=]/g, '\\$&');
 }
 
 /** How the records of a choice are read. */

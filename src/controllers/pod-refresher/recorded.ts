@@ -2,6 +2,7 @@
 /** What the ledger knows of pods whose renewal was denied before this process began. */
 import { formatTime, parseTime } from '../../api/object/time.ts';
 import { BoundedMap } from '../../bounded-map.ts';
+import type { ListedRecord } from '../../ledger/records/listed.ts';
 import type { ClusterView } from '../../refreshing/cluster-view.ts';
 import type { RecordedDenial } from '../../refreshing/pod-certificates.ts';
 import type { Component } from '../../runtime/component/component.ts';
@@ -10,8 +11,8 @@ import {
   createFacts,
   deliveredLeaf,
   recordPages,
+  selectorValue,
   type FactsReader,
-  type RecordedFact,
 } from '../../runtime/recording/facts.ts';
 
 /** A PodCertificateRequest asks for 91 days at most (validation.go): an older denial is of no living credential. */
@@ -30,23 +31,23 @@ export function createRecordedDenials(
   const denials = new BoundedMap<string, Denied>(MOST_DENIALS);
   let after: string | undefined;
 
-  async function gather(): Promise<void> {
+  async function gather(signal: AbortSignal): Promise<void> {
     const since = formatTime(serverTime(component) - LONGEST_MS);
     const selector = `kind=denied,since=${since}`;
-    for await (const page of recordPages(component, { selector, after })) {
-      for (const fact of page) {
-        const denied = deniedIn(fact);
+    for await (const page of recordPages(component, { selector, after }, signal)) {
+      for (const listed of page) {
+        const denied = deniedIn(listed);
         if (denied !== undefined) denials.set(`${denied.uid} ${denied.signerName}`, denied);
-        after = fact.metadata.name;
+        after = listed.name;
       }
     }
   }
 
-  return createFacts(component, async () => {
-    await gather();
+  return createFacts(component, async (signal) => {
+    await gather(signal);
     for (const [key, denied] of [...denials.entries()]) {
       if (!view.isOptedIn(denied.namespace)) continue;
-      const before = await lastIssued(component, denied);
+      const before = await lastIssued(component, denied, signal);
       denials.delete(key);
       if (before === undefined) continue;
       view.recorded({ ...denied, ...before });
@@ -56,27 +57,27 @@ export function createRecordedDenials(
   });
 }
 
-function deniedIn({ record }: RecordedFact): Denied | undefined {
-  if (record.kind !== 'denied' || record.request.kind !== 'PodCertificateRequest') return undefined;
-  const { namespace, name, uid } = record.requester.pod ?? {};
-  if (namespace === undefined || name === undefined || uid === undefined) return undefined;
-  const { signer, at, message } = record;
-  return { namespace, name, uid, signerName: signer.name, deniedAt: parseTime(at), message };
+function deniedIn({ record }: ListedRecord): Denied | undefined {
+  if (record?.kind !== 'denied') return undefined;
+  const { signer, at, message, requester } = record;
+  return { ...requester.pod, signerName: signer.name, deniedAt: parseTime(at), message };
 }
 
 /** The newest credential that the pod had when it was denied; nothing if none lives. */
 async function lastIssued(
   component: Component,
   { uid, signerName, deniedAt }: Denied,
+  signal: AbortSignal,
 ): Promise<Pick<RecordedDenial, 'issuedAt' | 'notAfter'> | undefined> {
   const now = serverTime(component);
-  const selector = `kind=issued,podUID=${uid},signer=${signerName},expiresAfter=${formatTime(now)}`;
+  const of = `podUID=${selectorValue(uid)},signer=${selectorValue(signerName)}`;
+  const selector = `kind=issued,${of},expiresAfter=${formatTime(now)}`;
   let last: Pick<RecordedDenial, 'issuedAt' | 'notAfter'> | undefined;
-  for await (const page of recordPages(component, { selector })) {
-    for (const fact of page) {
-      const leaf = deliveredLeaf(fact);
-      if (leaf === undefined || fact.record.kind !== 'issued') continue;
-      const issuedAt = parseTime(fact.record.at);
+  for await (const page of recordPages(component, { selector }, signal)) {
+    for (const listed of page) {
+      const leaf = deliveredLeaf(listed);
+      if (leaf === undefined || listed.record === undefined) continue;
+      const issuedAt = parseTime(listed.record.at);
       if (issuedAt >= deniedAt) continue;
       last = { issuedAt, notAfter: leaf.notAfter };
     }

@@ -9,7 +9,7 @@ import { bodyBytes, entryOf } from '../records/entry.ts';
 import { comparable } from '../records/fields.ts';
 import { readBody, type LedgerRecord, type RecordBody } from '../records/record.ts';
 import { findable, type Findable } from '../records/terms.ts';
-import { idOf, placeOf, type LedgerPlace } from './ids.ts';
+import { idOf, placeOf, type LedgerPlace } from '../records/ids.ts';
 import { appendEntries, openLog, type LogNaming, type StoredLog } from './logs.ts';
 
 /** One record that is to be appended. */

@@ -5,7 +5,7 @@ import { REMOVALS, removalRows, TERMS, termRows } from '../database/migrations.t
 import { readBody, type ErasureRecord } from '../records/record.ts';
 import { findable, TERM_KINDS } from '../records/terms.ts';
 import { appendOwn, type AppendContext } from './append.ts';
-import { idOf, placeOf, type LedgerPlace } from './ids.ts';
+import { idOf, placeOf, type LedgerPlace } from '../records/ids.ts';
 
 /** What is removed: records that are old and of no living certificate, or records with these ids and their results. */
 export type Erasure =

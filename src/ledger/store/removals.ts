@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Entries without a record, and records of removals: which of the one are not explained by the other. */
 import type { ErasureRecord } from '../records/record.ts';
-import { idOf } from './ids.ts';
+import { idOf } from '../records/ids.ts';
 
 /** Ids from one to another, both inclusive. */
 interface IdRange {

@@ -4,7 +4,7 @@ import { bytesOf, numberOf, textOf } from '../database/database.ts';
 import type { SqlRow, Sql, SqlValue } from '../database/database.ts';
 import { readBody, type RecordBody } from '../records/record.ts';
 import { TERM_KINDS } from '../records/terms.ts';
-import { placeOf, type LedgerPlace } from './ids.ts';
+import { placeOf, type LedgerPlace } from '../records/ids.ts';
 import {
   walkOf,
   type SqlCondition,

@@ -3,7 +3,7 @@
 import { bytesOf, numberOf, textOf, type Sql } from '../database/database.ts';
 import { inBlocks, type TileBlock } from '../log/tile-blocks.ts';
 import type { ReadTile } from '../log/tiles.ts';
-import { idOf } from './ids.ts';
+import { idOf } from '../records/ids.ts';
 import { logsOf, type StoredLog } from './logs.ts';
 
 /** A record as a check sees it. */

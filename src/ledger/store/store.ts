@@ -10,7 +10,7 @@ import type { Erased, Eraser, Erasure, Removal } from './erase.ts';
 import { compareWith, cosign, keepCheckpoint, lastNote, notesAfter } from './heads.ts';
 import { thinCheckpoints, unsignedHeads, verifierOf } from './heads.ts';
 import type { ThinnedCheckpoints, ThinningRule, UnsignedHead } from './heads.ts';
-import { placeOf } from './ids.ts';
+import { placeOf } from '../records/ids.ts';
 import { logsOf, tilesOf, type StoredLog } from './logs.ts';
 import { findRecords, recordAt, recordedOf, recordsAfter, resultsOf } from './search.ts';
 import type { RecordPage, StoredRecord } from './search.ts';

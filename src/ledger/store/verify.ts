@@ -10,7 +10,7 @@ import type { RecordBody } from '../records/record.ts';
 import { rangeHash, type ReadTile } from '../log/tiles.ts';
 import { Findings, type LedgerFinding } from './findings.ts';
 import { verifierOf } from './heads.ts';
-import { idOf, placeOf } from './ids.ts';
+import { idOf, placeOf } from '../records/ids.ts';
 import type { StoredLog } from './logs.ts';
 import { Removals, type RemovedCounts } from './removals.ts';
 import type { SourceRecord, VerifySource } from './source.ts';

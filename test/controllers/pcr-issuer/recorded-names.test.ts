@@ -5,12 +5,16 @@ import { test } from 'node:test';
 import type { Service } from '../../../src/api/object/service.ts';
 import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import { createRecordedNames } from '../../../src/controllers/pcr-issuer/evidence/recorded-names.ts';
-import type { RecordedFact } from '../../../src/runtime/recording/facts.ts';
 import {
   recordedComponent,
   type RecordedComponent,
 } from '../../support/component/recorded-component.ts';
-import { issuedRecord, NOW as LEDGER_NOW } from '../../support/ledger/records.ts';
+import {
+  issuedRecord,
+  listed,
+  NOW as LEDGER_NOW,
+  type ListedObject,
+} from '../../support/ledger/records.ts';
 import { clusterSigner, changed, workloadSpec } from '../../support/signers/cluster-signer.ts';
 
 const NAMESPACE = 'team-1';
@@ -31,8 +35,8 @@ function service(name: string, selector: Readonly<Record<string, string>>): Serv
 function fact(
   n: number,
   services: readonly string[],
-  more: Partial<RecordedFact> = {},
-): RecordedFact {
+  more: Partial<ListedObject> = {},
+): ListedObject {
   const { requester, request } = issuedRecord(n);
   const record = issuedRecord(n, {
     signer: { name: signer.spec.signerName },
@@ -40,7 +44,7 @@ function fact(
     requester: { ...requester, pod: { namespace: NAMESPACE, name: `pod-${n}`, uid: `pod-${n}` } },
     decision: { rule: 'spec.pods.allow', services, labels: { app: 'web' } },
   });
-  return { metadata: { name: `1-${n}` }, record, ...more };
+  return { ...listed(record), ...more };
 }
 
 interface Stage {
@@ -93,7 +97,10 @@ function stage(
   return { component, names, said, counted, away, read };
 }
 
-const page = (...items: readonly RecordedFact[]): object => ({ items, metadata: {} });
+const page = (...items: readonly ListedObject[]): object => ({
+  items: items.map((each, at) => ({ ...each, metadata: { name: `1-${at}` } })),
+  metadata: {},
+});
 
 test('after a restart leaves count that lost a Service while nobody looked, and those that lose one later', async () => {
   const services = [service('api', { app: 'web' }), service('db', { app: 'other' })];
@@ -131,8 +138,8 @@ test('it reads page after page, of one signer, no older than a leaf can be, and 
   const { component, read } = stage(({ after, continue: from }) => {
     if (after !== undefined) return page();
     return from === undefined
-      ? { items: [fact(1, ['web'])], metadata: { continue: 'more' } }
-      : page(fact(2, ['web']));
+      ? { items: [fact(1, ['web'], { metadata: { name: '1-1' } })], metadata: { continue: 'more' } }
+      : { items: [fact(2, ['web'], { metadata: { name: '1-2' } })], metadata: {} };
   });
   await read();
   await read();

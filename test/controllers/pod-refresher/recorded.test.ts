@@ -6,7 +6,7 @@ import { createRecordedDenials } from '../../../src/controllers/pod-refresher/re
 import type { LedgerRecord } from '../../../src/ledger/records/record.ts';
 import { ClusterView } from '../../../src/refreshing/cluster-view.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
-import { issuedRecord, NOW as LEDGER_NOW } from '../../support/ledger/records.ts';
+import { issuedRecord, listed, NOW as LEDGER_NOW } from '../../support/ledger/records.ts';
 
 const MINUTE = 60_000;
 /** Each leaf is of {@link LEDGER_NOW}; that of pod `n` lives for `n` minutes. */
@@ -55,7 +55,7 @@ function stage(records: readonly LedgerRecord[] | undefined): Stage {
         ? record.kind === 'denied'
         : record.kind === 'issued' && record.requester.pod?.uid === uid,
     );
-    const items = found.map((record, at) => ({ metadata: { name: `1-${at}` }, record }));
+    const items = found.map(listed);
     return { items: query['after'] === undefined ? items : [], metadata: {} };
   });
   const view = new ClusterView(() => NOW);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { placeOf } from '../../../src/ledger/store/ids.ts';
+import { placeOf } from '../../../src/ledger/records/ids.ts';
 import { Removals } from '../../../src/ledger/store/removals.ts';
 
 const LENGTH = 40;

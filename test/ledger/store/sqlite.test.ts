@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { openSqlite } from '../../../src/ledger/database/sqlite.ts';
-import { idOf } from '../../../src/ledger/store/ids.ts';
+import { idOf } from '../../../src/ledger/records/ids.ts';
 import { openStore } from '../../../src/ledger/store/store.ts';
 import { appending, issuedBatch, issuedRecord, naming, NOW } from '../../support/ledger/records.ts';
 import { storeLaws } from '../../support/ledger/store-laws.ts';

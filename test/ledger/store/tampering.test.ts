@@ -7,7 +7,7 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
 import { openSqlite } from '../../../src/ledger/database/sqlite.ts';
-import { idOf } from '../../../src/ledger/store/ids.ts';
+import { idOf } from '../../../src/ledger/records/ids.ts';
 import { openStore } from '../../../src/ledger/store/store.ts';
 import { appending, issuedBatch, issuedRecord, NOW } from '../../support/ledger/records.ts';
 import { signed, signHeads } from '../../support/ledger/store-laws.ts';

@@ -7,7 +7,7 @@ import type { Database } from '../../../src/ledger/database/database.ts';
 import { openCheckpoint, signCheckpoint } from '../../../src/ledger/log/checkpoint.ts';
 import { includes, leafHash, sha256 } from '../../../src/ledger/log/merkle.ts';
 import { noteSigner } from '../../../src/ledger/log/note.ts';
-import { idOf } from '../../../src/ledger/store/ids.ts';
+import { idOf } from '../../../src/ledger/records/ids.ts';
 import { openStore, type LedgerStore } from '../../../src/ledger/store/store.ts';
 import { issuedBatch, NOW, PREFIX } from './records.ts';
 import { signed, signerOf } from './store-laws.ts';

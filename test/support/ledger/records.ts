@@ -97,3 +97,15 @@ export function appending(record: LedgerRecord): Appending {
 export function issuedBatch(from: number, to: number): readonly Appending[] {
   return Array.from({ length: to - from }, (_, at) => appending(issuedRecord(from + at)));
 }
+
+/** A record as the API lists it, as far as components read it. */
+export interface ListedObject {
+  readonly metadata: { readonly name: string };
+  readonly record: unknown;
+  readonly results?: readonly { readonly outcome: string }[];
+}
+
+/** The record at an index of the first log. */
+export function listed(record: LedgerRecord, index = 0): ListedObject {
+  return { metadata: { name: `1-${index}` }, record };
+}

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { fingerprint } from '../../../src/pki/x509/certificate.ts';
-import { idOf } from '../../../src/ledger/store/ids.ts';
+import { idOf } from '../../../src/ledger/records/ids.ts';
 import { contentsOf } from '../../../src/ledger/store/search.ts';
 import type { LedgerStore } from '../../../src/ledger/store/store.ts';
 import {

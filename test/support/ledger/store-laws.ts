@@ -11,7 +11,7 @@ import { signCheckpoint } from '../../../src/ledger/log/checkpoint.ts';
 import { noteSigner, type NoteSigner } from '../../../src/ledger/log/note.ts';
 import { includes, leafHash, sha256 } from '../../../src/ledger/log/merkle.ts';
 import type { Appended } from '../../../src/ledger/store/append.ts';
-import { idOf } from '../../../src/ledger/store/ids.ts';
+import { idOf } from '../../../src/ledger/records/ids.ts';
 import { contentsOf } from '../../../src/ledger/store/search.ts';
 import type { RecordQuery } from '../../../src/ledger/store/walk.ts';
 import { openStore, type LedgerStore } from '../../../src/ledger/store/store.ts';

@@ -1,11 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What a check of a ledger reads, through the API server. */
 import type { CheckpointPage, LogObject } from '../../../controllers/ledger/api/logs.ts';
-import {
-  idOfName,
-  type RecordList,
-  type RecordObject,
-} from '../../../controllers/ledger/api/object.ts';
+import type { RecordList, RecordObject } from '../../../controllers/ledger/api/object.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { KubeError } from '../../../kube/client/kube-error.ts';
 import {
@@ -13,6 +9,7 @@ import {
   ENTRIES_LEVEL,
   HASH_BYTES,
   hashesServed,
+  idOfName,
   inBlocks,
   parseVerifierKey,
   TILE_WIDTH,

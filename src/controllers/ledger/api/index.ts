@@ -5,6 +5,7 @@ import { messageOf, SignerError } from '../../../errors.ts';
 import {
   contentsOf,
   formatProof,
+  idOfName,
   namespaceOf,
   type LedgerStore,
   type LogNaming,
@@ -20,7 +21,7 @@ import { API_VERSION, discovery } from './discovery.ts';
 import { callerOf, type ApiCaller } from './front-proxy.ts';
 import type { FrontProxySource } from './front-proxy-source.ts';
 import { logsAnswer } from './logs.ts';
-import { idOfName, nameOf, notFound, objectOf, recordNamed, resultsByKey } from './object.ts';
+import { nameOf, notFound, objectOf, recordNamed, resultsByKey } from './object.ts';
 import type { RecordObject } from './object.ts';
 import { formatPageToken, parsePageToken, type Continued } from './page-token.ts';
 import { askedBy, type AskedRecords, type SelectorFault } from './selector.ts';

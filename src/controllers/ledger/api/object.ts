@@ -3,7 +3,7 @@
 import { LEDGER_API } from '../../../api/signer/own-tls.ts';
 import {
   contentsOf,
-  idOf,
+  idOfName,
   namespaceOf,
   type LedgerStore,
   type RecordBody,
@@ -53,12 +53,6 @@ export interface RecordList {
 /** The name of the record with an id. */
 export function nameOf({ log, index }: Pick<StoredRecord, 'log' | 'index'>): string {
   return `${log}-${index}`;
-}
-
-/** The id of the record that has a name; nothing if none can. */
-export function idOfName(name: string): number | undefined {
-  const [, log = '', index = ''] = /^([1-9]\d{0,3})-(0|[1-9]\d{0,11})$/.exec(name) ?? [];
-  return log === '' ? undefined : idOf({ log: Number(log), index: Number(index) });
 }
 
 /** The answer where there is no record of this name, or it is another team's. */

@@ -5,14 +5,15 @@ import type { Service } from '../../../api/object/service.ts';
 import { formatTime, parseTime } from '../../../api/object/time.ts';
 import type { PodCertificateRequest } from '../../../api/request/pod-certificate-request.ts';
 import type { SignerObject } from '../../../api/signer/cluster-signer.ts';
+import type { ListedRecord } from '../../../ledger/records/listed.ts';
 import type { Component } from '../../../runtime/component/component.ts';
 import { serverTime } from '../../../runtime/component/server-time.ts';
 import {
   createFacts,
   deliveredLeaf,
   recordPages,
+  selectorValue,
   type FactsReader,
-  type RecordedFact,
 } from '../../../runtime/recording/facts.ts';
 import { podRequestOf } from '../../../runtime/recording/recorded-pod.ts';
 import { createOutdatedNames, type OutdatedNames, type SayOfPod } from './outdated-names.ts';
@@ -68,9 +69,9 @@ class Recorded implements RecordedNames {
         if (this.isCurrent()) init.count(signerName, leaves);
       },
     });
-    this.#facts = createFacts(component, async () => {
+    this.#facts = createFacts(component, async (signal) => {
       try {
-        this.#turn(await this.#read());
+        this.#turn(await this.#read(signal));
       } catch (error) {
         this.#turn([]);
         throw error;
@@ -104,11 +105,11 @@ class Recorded implements RecordedNames {
   }
 
   /** Returns the signer names of which everything is known. */
-  async #read(): Promise<readonly string[]> {
+  async #read(signal: AbortSignal): Promise<readonly string[]> {
     const { component, signers, servicesOf } = this.#init;
     if (servicesOf('') === undefined || !component.shard.owns(KEY)) return [];
     const served = signers();
-    for (const signer of served) await this.#readOf(signer);
+    for (const signer of served) await this.#readOf(signer, signal);
     return served.map(({ spec }) => spec.signerName);
   }
 
@@ -124,22 +125,22 @@ class Recorded implements RecordedNames {
     this.#names.sweep();
   }
 
-  async #readOf({ spec }: SignerObject): Promise<void> {
+  async #readOf({ spec }: SignerObject, signal: AbortSignal): Promise<void> {
     const { component } = this.#init;
     const name = spec.signerName;
     const since = serverTime(component) - parseDuration(spec.profile.maxDuration) * 1000;
-    const selector = `kind=issued,signer=${name},since=${formatTime(since)}`;
+    const selector = `kind=issued,signer=${selectorValue(name)},since=${formatTime(since)}`;
     const query = { selector, after: this.#after.get(name) };
-    for await (const page of recordPages(component, query)) {
-      for (const fact of page) {
-        this.#see(fact);
-        this.#after.set(name, fact.metadata.name);
+    for await (const page of recordPages(component, query, signal)) {
+      for (const listed of page) {
+        this.#see(listed);
+        this.#after.set(name, listed.name);
       }
     }
   }
 
-  #see(fact: RecordedFact): void {
-    const found = provenIn(fact);
+  #see(listed: ListedRecord): void {
+    const found = provenIn(listed);
     if (found === undefined || found.notAfter <= serverTime(this.#init.component)) return;
     const { namespace = '' } = found.request.metadata;
     const services = this.#init.servicesOf(namespace) ?? [];
@@ -157,12 +158,12 @@ interface Found {
 }
 
 /** A leaf with names of Services, as the ledger has it; nothing of others, and of those that reached nobody. */
-function provenIn(fact: RecordedFact): Found | undefined {
-  const { record } = fact;
-  if (record.kind !== 'issued') return undefined;
+function provenIn(listed: ListedRecord): Found | undefined {
+  const { record } = listed;
+  if (record?.kind !== 'issued') return undefined;
   const { services, labels = {} } = record.decision ?? {};
   const request = podRequestOf(record);
   if (services === undefined || request === undefined) return undefined;
-  const leaf = deliveredLeaf(fact);
+  const leaf = deliveredLeaf(listed);
   return leaf && { request, services, labels, notAfter: leaf.notAfter };
 }

@@ -19,3 +19,9 @@ export function idOf({ log, index }: LedgerPlace): number {
 export function placeOf(id: number): LedgerPlace {
   return { log: Math.floor(id / INDEXES), index: id % INDEXES };
 }
+
+/** The id of the record that has a name, `<number of the log>-<index>`; nothing if none can. */
+export function idOfName(name: string): number | undefined {
+  const [, log = '', index = ''] = /^([1-9]\d{0,3})-(0|[1-9]\d{0,11})$/.exec(name) ?? [];
+  return log === '' ? undefined : idOf({ log: Number(log), index: Number(index) });
+}
