@@ -145,14 +145,20 @@ export async function recordAt(sql: Sql, id: number): Promise<StoredRecord | und
 /** Results of one record: delivered, refused, abandoned. */
 const RESULTS_OF_ONE = 3;
 
-/** The records of what became of certificates, by the keys of their records; oldest first. */
+/**
+ * The records of what became of certificates, by the keys of their records; oldest first. Of each key the first of them: a
+ * component that appends many of its own takes no room from those of others.
+ */
 export async function resultsOf(
   sql: Sql,
   keys: readonly string[],
 ): Promise<readonly StoredRecord[]> {
   if (keys.length === 0) return [];
-  const query = `SELECT id FROM terms WHERE kind = ${TERM_KINDS.of} AND value IN (${keys.map(() => '?').join(', ')}) ORDER BY id LIMIT ?`;
-  const rows = await sql.all(query, [...keys, keys.length * RESULTS_OF_ONE]);
+  const places = keys.map(() => '?').join(', ');
+  const numbered = `SELECT id, ROW_NUMBER() OVER (PARTITION BY value ORDER BY id) AS nth
+    FROM terms WHERE kind = ${TERM_KINDS.of} AND value IN (${places})`;
+  const query = `SELECT id FROM (${numbered}) AS numbered WHERE nth <= ${RESULTS_OF_ONE} ORDER BY id`;
+  const rows = await sql.all(query, keys);
   const found = await recordsOf(
     sql,
     rows.map((row) => numberOf(row, 'id')),

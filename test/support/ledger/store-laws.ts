@@ -9,6 +9,7 @@ import { migrate } from '../../../src/ledger/database/migrations.ts';
 import type { Database } from '../../../src/ledger/database/database.ts';
 import { signCheckpoint } from '../../../src/ledger/log/checkpoint.ts';
 import { noteSigner, type NoteSigner } from '../../../src/ledger/log/note.ts';
+import type { LedgerRecord } from '../../../src/ledger/records/record.ts';
 import { includes, leafHash, sha256 } from '../../../src/ledger/log/merkle.ts';
 import type { Appended } from '../../../src/ledger/store/append.ts';
 import { idOf } from '../../../src/ledger/records/ids.ts';
@@ -156,6 +157,22 @@ export function storeLaws(open: (name: string) => Promise<Database>): void {
     assert.deepEqual(await found({ ...soon, terms: [{ kind: 'ca', value: CA }] }), [5, 6, 7]);
     assert.deepEqual(await found({ terms: [team], oldestFirst: true }), [3, 13, 23, 33, 43, 53]);
     assert.deepEqual(await found({ ...soon, terms: [team] }), []);
+    await store.close();
+  });
+
+  test('many results of one record take no room from those of another', async () => {
+    const store = await opened('results');
+    await store.append(issuedBatch(0, 3), context);
+    const many = Array.from({ length: 20 }, (_, n): LedgerRecord => ({
+      ...resultRecord(0),
+      key: `request-0/result-${n}`,
+    }));
+    await store.append([...many, resultRecord(2)].map(appending), context);
+    const found = await store.results([0, 1, 2].map((n) => `request-${n}/issued`));
+    assert.deepEqual(
+      found.map((each) => contentsOf(each).record.key),
+      ['request-0/result-0', 'request-0/result-1', 'request-0/result-2', 'request-2/result'],
+    );
     await store.close();
   });
 
