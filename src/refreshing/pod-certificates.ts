@@ -40,7 +40,6 @@ export interface RecordedDenial {
   readonly uid: string;
   readonly signerName: string;
   /** Of its newest credential. */
-  readonly issuedAt: number;
   readonly notAfter: number;
   readonly deniedAt: number;
   /** Why. */
@@ -52,6 +51,9 @@ interface Denial {
   readonly at: number;
   readonly message: string;
 }
+
+/** UTF-16 units of a reason that are kept: an Event has room for a thousand. */
+const MAX_DENIAL_TEXT = 512;
 
 /** Pods with credentials at once; the oldest is forgotten first. */
 const MOST_PODS = 50_000;
@@ -66,7 +68,7 @@ const FIRST_REQUEST_MS = 5 * 60_000;
  * after a quarter of an hour: what happened before is in the ledger alone. Restarts do not go by that.
  */
 export class PodCertificates {
-  /** UID and signer name → its newest credential. */
+  /** By {@link podKey}. */
   readonly #pods = new BoundedMap<string, PodCredential>(MOST_PODS);
   /** The same by namespace and signer name: a pass asks for each workload. */
   readonly #places = new TextIndex<PodCredential>(placeOf);
@@ -76,7 +78,8 @@ export class PodCertificates {
 
   onRequest(request: PodCertificateRequest): void {
     const { spec, metadata, status = {} } = request;
-    const key = podKey({ uid: spec.podUID, signerName: spec.signerName });
+    const { namespace = '' } = metadata;
+    const key = podKey({ namespace, uid: spec.podUID, signerName: spec.signerName });
     const requestedAt = parseTime(metadata.creationTimestamp);
     const denied = findCondition(status.conditions, 'Denied');
     if (denied !== undefined) this.#deny(key, { at: requestedAt, message: denied.message ?? '' });
@@ -86,12 +89,15 @@ export class PodCertificates {
   /** Takes what the ledger says. What was seen in the cluster counts more, if it is newer. */
   onRecorded(denial: RecordedDenial): void {
     const key = podKey(denial);
-    this.#recorded.set(key, denial);
-    this.#deny(key, { at: denial.deniedAt, message: denial.message });
+    const message = denial.message.slice(0, MAX_DENIAL_TEXT);
+    this.#recorded.set(key, { ...denial, message });
+    this.#deny(key, { at: denial.deniedAt, message });
   }
 
   #deny(key: string, denial: Denial): void {
-    if ((this.#denials.get(key)?.at ?? 0) <= denial.at) this.#denials.set(key, denial);
+    const message = denial.message.slice(0, MAX_DENIAL_TEXT);
+    if ((this.#denials.get(key)?.at ?? 0) <= denial.at)
+      this.#denials.set(key, { ...denial, message });
   }
 
   #issue(
@@ -168,8 +174,16 @@ export class PodCertificates {
   }
 }
 
-function podKey({ uid, signerName }: Pick<PodCredential, 'uid' | 'signerName'>): string {
-  return `${uid} ${signerName}`;
+/**
+ * A pod and a signer. The namespace is in it, since the API server checks the namespace of a request against the rights of
+ * who creates it, and the UID of a pod against nothing (validation.go): a tenant may write that of another's.
+ */
+export function podKey({
+  namespace,
+  uid,
+  signerName,
+}: Pick<PodCredential, 'namespace' | 'uid' | 'signerName'>): string {
+  return `${namespace} ${uid} ${signerName}`;
 }
 
 function placeOf({

@@ -143,7 +143,9 @@ async function endangered(): Promise<Read> {
     const labels = { 'countersign.dev/refresh': 'enabled' };
     const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { ...metadata, labels } };
     view.seen.namespaces('team-3', namespace, undefined);
-    const facts = createRecordedDenials(component, view, () => undefined);
+    const facts = createRecordedDenials({
+      ...{ component, view, isComplete: () => true, onChange: () => undefined },
+    });
     await facts.run(signal);
     read = { warned: facts.warnings().join(), found: view.endangered().length };
   });

@@ -138,6 +138,22 @@ test('a pod is endangered while the request after its newest credential was deni
   assert.deepEqual(view.endangered(), [], 'it was renewed after all');
 });
 
+test('a request of another namespace says nothing of a pod, whatever UID it has', () => {
+  const view = viewOf('secrets', { now: START + 13 * HOUR });
+  const [one = '', two = ''] = pems;
+  const forged = (at: number, pem?: string): void => {
+    const { metadata, ...rest } = request(at, pem);
+    const elsewhere = { ...metadata, namespace: 'team-b' };
+    view.seen.podCertificateRequests('', { ...rest, metadata: elsewhere }, undefined);
+  };
+  view.seen.podCertificateRequests('', request(START, one), undefined);
+  forged(START + 12 * HOUR);
+  assert.deepEqual(view.endangered(), [], 'denied elsewhere');
+  view.seen.podCertificateRequests('', request(START + 12 * HOUR, undefined), undefined);
+  forged(START + 12.5 * HOUR, two);
+  assert.equal(view.endangered().length, 1, 'issued elsewhere');
+});
+
 test('a pass computes a credential once, however many workloads of a namespace use it', () => {
   const clock = { now: START + HOUR };
   const view = viewOf('restart', clock);

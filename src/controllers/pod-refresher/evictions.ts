@@ -5,7 +5,7 @@ import { evict } from '../../kube/client/eviction.ts';
 import { ignoreNotFound } from '../../kube/client/kube-error.ts';
 import { PODS } from '../../kube/resource/core-v1.ts';
 import { evictionLeadOf } from '../../refreshing/opt-in.ts';
-import type { EndangeredPod } from '../../refreshing/pod-certificates.ts';
+import { podKey, type EndangeredPod } from '../../refreshing/pod-certificates.ts';
 import type { Component } from '../../runtime/component/component.ts';
 
 /** A budget that is in the way, or an API server that does not answer, is asked again. */
@@ -20,7 +20,9 @@ type DueTime = number | 'never';
  */
 export class Evictions {
   readonly #component: Component;
+  /** By pod and signer: each credential of a pod has its own end. */
   readonly #due = new Map<string, DueTime>();
+  /** By pod; never again where it was evicted. */
   readonly #retryAt = new Map<string, number>();
 
   constructor(component: Component) {
@@ -34,7 +36,7 @@ export class Evictions {
     for (const pod of endangered) {
       const due = await this.#dueTime(pod);
       if (due === 'never') continue;
-      const at = Math.max(due, this.#retryAt.get(pod.uid) ?? 0);
+      const at = Math.max(due, this.#retryAt.get(placeOf(pod)) ?? 0);
       if (at > now) next = Math.min(next, at);
       else next = Math.min(next, await this.#evict(pod, now));
     }
@@ -42,7 +44,7 @@ export class Evictions {
   }
 
   async #dueTime(pod: EndangeredPod): Promise<DueTime> {
-    const known = this.#due.get(pod.uid);
+    const known = this.#due.get(podKey(pod));
     if (known !== undefined) return known;
     const { namespace, name } = pod;
     const path = PODS.object({ namespace, name });
@@ -50,7 +52,7 @@ export class Evictions {
       .request<Pod>({ method: 'GET', path })
       .catch(ignoreNotFound);
     const due = dueTimeOf(pod, found);
-    this.#due.set(pod.uid, due);
+    this.#due.set(podKey(pod), due);
     return due;
   }
 
@@ -60,12 +62,9 @@ export class Evictions {
     metrics.evicted(outcome.kind);
     log.info({ ...pod, outcome }, 'eviction of a pod whose credential ends');
     if (outcome.kind === 'evicted') this.#tell(pod);
-    if (outcome.kind === 'evicted' || outcome.kind === 'gone') {
-      this.#due.set(pod.uid, 'never');
-      return Infinity;
-    }
-    const at = now + RETRY_MS;
-    this.#retryAt.set(pod.uid, at);
+    const isGone = outcome.kind === 'evicted' || outcome.kind === 'gone';
+    const at = isGone ? Infinity : now + RETRY_MS;
+    this.#retryAt.set(placeOf(pod), at);
     return at;
   }
 
@@ -78,11 +77,15 @@ export class Evictions {
   }
 
   #forget(endangered: readonly EndangeredPod[]): void {
-    const there = new Set(endangered.map(({ uid }) => uid));
+    const there = new Set(endangered.flatMap((pod) => [podKey(pod), placeOf(pod)]));
     for (const memory of [this.#due, this.#retryAt]) {
-      for (const uid of memory.keys()) if (!there.has(uid)) memory.delete(uid);
+      for (const key of memory.keys()) if (!there.has(key)) memory.delete(key);
     }
   }
+}
+
+function placeOf({ namespace, uid }: EndangeredPod): string {
+  return `${namespace} ${uid}`;
 }
 
 function dueTimeOf({ uid, notAfter }: EndangeredPod, found: Pod | undefined): DueTime {

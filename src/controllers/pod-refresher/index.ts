@@ -49,8 +49,11 @@ export function createPodRefresher(
   });
   const passes = new Passes(component, view, watches.workloads, settings);
   const facts = settings.ledgerFacts
-    ? createRecordedDenials(component, view, () => {
-        queue.add(PASS);
+    ? createRecordedDenials({
+        ...{ component, view, isComplete: watches.isComplete },
+        onChange: () => {
+          queue.add(PASS);
+        },
       })
     : undefined;
   return {

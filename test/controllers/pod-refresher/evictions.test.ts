@@ -88,3 +88,25 @@ test('a budget that is in the way is asked again', async () => {
   assert.equal(await evictions.pass([ENDANGERED], again), Infinity);
   assert.equal(evictionsOf(component), 2);
 });
+
+test('of several credentials of a pod the first that ends counts, and the pod is evicted once', async () => {
+  const component = componentWith(podOf({ lead: '10m' }));
+  const evictions = new Evictions(component);
+  const sooner = { ...ENDANGERED, signerName: 'example.com/other', notAfter: NOW + 15 * MINUTE };
+  assert.equal(await evictions.pass([ENDANGERED, sooner], NOW), NOW + 5 * MINUTE);
+  await evictions.pass([ENDANGERED, sooner], NOW + 5 * MINUTE);
+  await evictions.pass([ENDANGERED, sooner], NOW + 25 * MINUTE);
+  assert.equal(evictionsOf(component), 1);
+});
+
+test('a pod of another namespace with the same UID is another pod', async () => {
+  const component = componentWith(podOf({ lead: '10m' }));
+  component.client.answer(({ method, path }) => {
+    if (method !== 'GET') return {};
+    if (path.includes('/team-a/')) return podOf({ lead: '10m' });
+    throw new KubeError({ status: 404, what: 'GET' });
+  });
+  const evictions = new Evictions(component);
+  const forged = { ...ENDANGERED, namespace: 'team-b' };
+  assert.equal(await evictions.pass([forged, ENDANGERED], NOW), NOW + 20 * MINUTE);
+});

@@ -9,12 +9,17 @@ import { recordedComponent } from '../../support/component/recorded-component.ts
 import { issuedRecord, listed, NOW as LEDGER_NOW } from '../../support/ledger/records.ts';
 
 const MINUTE = 60_000;
+/** Records that a reader asks for. */
+const PAGE = 100;
 /** Each leaf is of {@link LEDGER_NOW}; that of pod `n` lives for `n` minutes. */
 const NOW = LEDGER_NOW + 10 * MINUTE;
 
 /** The renewal of pod `n` was denied five minutes after its leaf was issued. */
-function denied(n: number): LedgerRecord {
-  const { certificate: _leaf, ca: _ca, decision: _why, ...asked } = issuedRecord(n);
+function denied(
+  n: number,
+  more: Partial<ReturnType<typeof issuedRecord>> = {},
+): Extract<LedgerRecord, { readonly kind: 'denied' }> {
+  const { certificate: _leaf, ca: _ca, decision: _why, ...asked } = issuedRecord(n, more);
   const at = new Date(LEDGER_NOW + 5 * MINUTE).toISOString();
   return { ...asked, kind: 'denied', key: `denied-${n}`, at, reason: 'NotAllowed', message: 'no' };
 }
@@ -35,7 +40,7 @@ interface Stage {
 }
 
 /** @param records - what the ledger has, oldest first; nothing: it is away */
-function stage(records: readonly LedgerRecord[] | undefined): Stage {
+function stage(records: readonly LedgerRecord[] | undefined, isComplete = true): Stage {
   const asked: string[] = [];
   let ended = new AbortController();
   const component = recordedComponent({
@@ -49,17 +54,24 @@ function stage(records: readonly LedgerRecord[] | undefined): Stage {
     if (records === undefined) throw new Error('the server is currently unable to handle it');
     const selector = String(query['fieldSelector']);
     asked.push(selector);
-    const uid = /podUID=([^,]+)/.exec(selector)?.[1];
+    const uid = /podUID=((?:\\.|[^,])+)/.exec(selector)?.[1]?.replaceAll('\\', '');
     const found = records.filter((record) =>
       uid === undefined
         ? record.kind === 'denied'
         : record.kind === 'issued' && record.requester.pod?.uid === uid,
     );
-    const items = found.map(listed);
-    return { items: query['after'] === undefined ? items : [], metadata: {} };
+    const from = Number(query['continue'] ?? 0);
+    const items = query['after'] === undefined ? found.map(listed).slice(from, from + PAGE) : [];
+    const next = from + items.length;
+    return {
+      items,
+      metadata: next < found.length && items.length > 0 ? { continue: `${next}` } : {},
+    };
   });
   const view = new ClusterView(() => NOW);
-  const facts = createRecordedDenials(component, view, () => undefined);
+  const facts = createRecordedDenials({
+    ...{ component, view, isComplete: () => isComplete, onChange: () => undefined },
+  });
   const read = async (): Promise<void> => {
     ended = new AbortController();
     await facts.run(ended.signal);
@@ -96,10 +108,71 @@ test('of namespaces that did not opt in it asks for no certificate, until they d
   optIn(view, 'team-0');
   await read();
   assert.equal(view.endangered().length, 1);
-  assert.deepEqual(asked.slice(1), [asked[0], asked[2]]);
-  assert.match(asked[2] ?? '', /^kind=issued,podUID=pod-uid-30,signer=example\.com\/workload,/);
+  assert.equal(asked[2], asked[0]);
+  assert.match(asked[1] ?? '', /^kind=issued,podUID=pod-uid-30,signer=example\.com\/workload,/);
   await read();
   assert.equal(asked.length, 4, 'and once');
+});
+
+test('a pod that got a credential after it was denied is not endangered', async () => {
+  const at = new Date(LEDGER_NOW + 6 * MINUTE).toISOString();
+  const { view, read } = stage([issuedRecord(30), denied(30), issuedRecord(30, { at })]);
+  optIn(view, 'team-0');
+  await read();
+  assert.deepEqual(view.endangered(), []);
+});
+
+test('a tenant who writes the UID of another’s pod in a request neither endangers that pod nor hides that it is', async () => {
+  const pod = { namespace: 'team-5', name: 'pod-30', uid: 'pod-uid-30' };
+  const forged = denied(30, { requester: { pod } });
+  for (const [records, endangered] of [
+    [[issuedRecord(30), forged], []],
+    [[issuedRecord(30), denied(30), forged], ['team-0']],
+    [[issuedRecord(30), denied(30), issuedRecord(30, { requester: { pod } })], ['team-0']],
+  ] as const) {
+    const { view, read } = stage(records);
+    for (const each of ['team-0', 'team-5']) optIn(view, each);
+    await read();
+    assert.deepEqual(
+      view.endangered().map(({ namespace }) => namespace),
+      endangered,
+    );
+  }
+});
+
+test('a UID of any characters keeps nobody from being known', async () => {
+  const uid = 'x,pod=team-1/y\\';
+  const pod = { namespace: 'team-5', name: 'pod-5', uid };
+  const { view, asked, warnings, read } = stage([
+    ...[denied(5, { requester: { pod } }), issuedRecord(30), denied(30)],
+  ]);
+  for (const each of ['team-0', 'team-5']) optIn(view, each);
+  await read();
+  assert.deepEqual([view.endangered().length, warnings()], [1, []]);
+  assert.match(asked[1] ?? '', /podUID=x\\,pod\\=team-1\/y\\\\,signer=/);
+});
+
+test('denials of namespaces that never opt in crowd out nobody, however many they are', async () => {
+  const flood = Array.from({ length: 10_100 }, (_, at) =>
+    denied(31, { requester: { pod: { namespace: 'team-1', name: 'pod-31', uid: `u-${at}` } } }),
+  );
+  const { view, read } = stage([issuedRecord(30), denied(30), ...flood]);
+  optIn(view, 'team-0');
+  await read();
+  assert.equal(view.endangered().length, 1);
+});
+
+test('of a reason as much is kept as an Event can say', async () => {
+  const { view, read } = stage([issuedRecord(30), { ...denied(30), message: 'x'.repeat(4_000) }]);
+  optIn(view, 'team-0');
+  await read();
+  assert.equal(view.endangered()[0]?.message.length, 512);
+});
+
+test('before all namespaces are listed nothing is read: none would have opted in', async () => {
+  const { asked, read } = stage([issuedRecord(30), denied(30)], false);
+  await read();
+  assert.deepEqual(asked, []);
 });
 
 test('while the ledger is away it says that it goes by what it has seen', async () => {
