@@ -8,6 +8,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { spawnSync } from 'node:child_process';
 import { until } from '../cluster/until.ts';
+import { SERVED, SVID, allowEndpoint, heardBy, issuedNames } from './bundle-endpoint.ts';
 import { CHART, type Said } from './helm.ts';
 import { writeSchemas } from './schemas.ts';
 import {
@@ -148,6 +149,20 @@ test('a definition of a newer version is not overwritten', async () => {
   assert.match(stderr, /install a chart of version 99\.1\.0 or newer, or set crds\.install=false/);
   await label('0.1.0');
   await stand.install(ONE);
+});
+
+test('bundle-endpoint serves by an X509-SVID of a signer of the same release', async () => {
+  await allowEndpoint(stand);
+  await stand.install(SERVED);
+  if (stand.realPods) await stand.components();
+  assert.equal(await issuedNames(stand), `URI:${SVID}`);
+  if (stand.realPods) {
+    const heard = await heardBy(stand, 'team-a');
+    const uses = ['x509-svid'];
+    assert.deepEqual(heard, { peer: `URI:${SVID}`, status: 200, hasSequence: true, uses });
+  }
+  await stand.install(ONE);
+  assert.equal(await stand.get('deployment', 'countersign-bundle-endpoint'), undefined);
 });
 
 /** The fingerprint of the CA that signs. */
