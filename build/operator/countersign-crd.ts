@@ -185,6 +185,13 @@ const SPEC = object(['version'], 'What is installed. The namespaces are flags of
   }),
   acme: ACME,
   ledger: LEDGER,
+  bundleEndpoint: object([], 'How bundle-endpoint proves itself, where the component is enabled.', {
+    svidSigner: text(
+      MAX_SIGNER_NAME,
+      `Signer of the X509-SVID of its port for https_spiffe, which the kubelet gets and renews. Default: Secret countersign-bundle-endpoint-svid has it. ${BY_FLAG}`,
+      { minLength: 0 },
+    ),
+  }),
   podServices: flag(
     'Let pcr-issuer read pods and Services, for signers with spec.pods.services, labels or ipAddresses.',
   ),

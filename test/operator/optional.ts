@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Components that may be left out, with what an administrator grants for them. */
+/** Components that may be left out, with what an administrator grants or allows for them. */
 import type { CountersignSpec } from '../../src/api/operator/countersign.ts';
 import type { Client } from '../../src/kube/client/client.ts';
-import { EXAMPLE, SYSTEM } from './stand.ts';
+import { until } from '../cluster/until.ts';
+import type { ComponentProcess } from '../support/cluster/component-process.ts';
+import { EXAMPLE, SYSTEM, WAIT_MS, type Stand } from './stand.ts';
 
 /** What a component may do then: authorization/v1 ResourceAttributes. */
 export interface Right {
@@ -19,12 +21,14 @@ export interface OptionalCase {
   readonly what: string;
   readonly names: readonly string[];
   readonly more: Partial<CountersignSpec>;
+  /** What an administrator lets the writer of a spec say. */
+  readonly flags?: readonly string[];
   /** What stays in the spec when the components go. */
   readonly left: Partial<CountersignSpec>;
   /** A namespace that must be there. */
   readonly namespace?: string;
-  /** What the refusal says that the operator lacks. */
-  readonly lacks: RegExp;
+  /** What the refusal says that the operator lacks; absent: it needs no more than it has. */
+  readonly lacks?: RegExp;
   readonly rights: readonly Right[];
 }
 
@@ -58,6 +62,14 @@ export const OPTIONAL: readonly OptionalCase[] = [
       ['get', 'list'].map((verb) => ({ component, verb, ...RECORDS })),
     ),
   },
+  {
+    what: 'a bundle endpoint with an SVID by a signer of ours',
+    names: ['bundle-endpoint'],
+    more: { bundleEndpoint: { svidSigner: 'example.com/workload' } },
+    flags: ['--allow-danger-zone'],
+    left: {},
+    rights: [],
+  },
 ];
 
 /** The example with these components. */
@@ -66,8 +78,29 @@ export function specOf({ names, more }: OptionalCase): CountersignSpec {
   return { ...EXAMPLE.spec, ...more, components };
 }
 
-/** Whether the API server lets the component do it. */
-export async function isAllowed(
+/** The operator that takes the place of this one, with other flags. */
+export async function restarted(
+  stand: Stand,
+  operator: ComponentProcess,
+  flags: readonly string[],
+): Promise<ComponentProcess> {
+  await operator.stop();
+  return stand.start(...flags);
+}
+
+/** Resolves when the API server lets the components do all of it, or none. */
+export function areAllowed(
+  client: Client,
+  rights: readonly Right[],
+  wanted: boolean,
+): Promise<unknown> {
+  return until(`they may: ${wanted}`, WAIT_MS, async () => {
+    const may = await Promise.all(rights.map((right) => isAllowed(client, right)));
+    return may.every((each) => each === wanted);
+  });
+}
+
+async function isAllowed(
   client: Client,
   { component, ...resourceAttributes }: Right,
 ): Promise<boolean> {

@@ -7,7 +7,7 @@ import type { ComponentProcess } from '../support/cluster/component-process.ts';
 import { apply } from '../support/cluster/apply.ts';
 import type { ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
 import { healed } from './healed.ts';
-import { OPTIONAL, isAllowed, specOf } from './optional.ts';
+import { OPTIONAL, areAllowed, restarted, specOf } from './optional.ts';
 import { quota, REFUSERS } from './refusers.ts';
 import { DESIRED, EXAMPLE, SYSTEM, WAIT_MS, desiredOf, startStand, type Stand } from './stand.ts';
 
@@ -37,6 +37,7 @@ test('what is refused changes nothing, and the condition says why', async () => 
     ['ForbiddenEnvironment', components({ extraEnv: [{ name: 'NODE_OPTIONS', value: '-r x' }] })],
     ['ImageNotAllowed', { image: { reference: 'evil.example/evil:1' } }],
     ['DangerZoneNotAllowed', { dangerZone: { extraArgs: { signer: ['--future=1'] } } }],
+    ['DangerZoneNotAllowed', { bundleEndpoint: { svidSigner: 'example.com/workload' } }],
     ['InvalidSpec', { components: { nobody: {} } }],
     [
       'RightsMissing',
@@ -63,21 +64,19 @@ test('one more signer name is served once an administrator has granted it', asyn
 });
 
 for (const optional of OPTIONAL) {
-  const { what, names, left, namespace, lacks, rights } = optional;
-  test(`${what}: once an administrator has granted them, and until their components go`, async () => {
+  const { what, names, flags = [], left, namespace, lacks, rights } = optional;
+  test(`${what}: once an administrator lets them be, and until their components go`, async () => {
     const spec = specOf(optional);
-    const areAllowed = (wanted: boolean): Promise<unknown> =>
-      until(`they may: ${wanted}`, WAIT_MS, async () => {
-        const may = await Promise.all(rights.map((right) => isAllowed(stand.client, right)));
-        return may.every((each) => each === wanted);
-      });
+    if (flags.length > 0) operator = await restarted(stand, operator, flags);
     if (namespace !== undefined) await stand.cluster.kubectl(['create', 'namespace', namespace]);
     await stand.install(spec);
-    assert.match(await stand.condition('Degraded', 'True', 'RightsMissing'), lacks);
-    await stand.grant(spec);
+    if (lacks !== undefined) {
+      assert.match(await stand.condition('Degraded', 'True', 'RightsMissing'), lacks);
+      await stand.grant(spec);
+    }
     await stand.condition('Degraded', 'False');
     await healed(stand, desiredOf(spec));
-    await areAllowed(true);
+    await areAllowed(stand.client, rights, true);
     await stand.install({ ...EXAMPLE.spec, ...left });
     const args = ['get', 'deployment,clusterrole,role', '-A', '-o', 'name'];
     await until('they are gone', WAIT_MS, async () => {
@@ -87,7 +86,8 @@ for (const optional of OPTIONAL) {
     await stand.install();
     await healed(stand);
     await stand.condition('Degraded', 'False');
-    await areAllowed(false);
+    await areAllowed(stand.client, rights, false);
+    if (flags.length > 0) operator = await restarted(stand, operator, []);
   });
 }
 

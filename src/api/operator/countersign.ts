@@ -69,6 +69,8 @@ export interface CountersignSpec {
     readonly retention?: string;
     readonly omit?: readonly string[];
   };
+  /** How bundle-endpoint proves itself, where the component is enabled. */
+  readonly bundleEndpoint?: { readonly svidSigner?: string };
   readonly servingSigner?: { readonly create?: boolean };
   readonly whoMayRequest?: boolean;
   /** Settings of all components; each may override them. */

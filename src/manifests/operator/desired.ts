@@ -11,6 +11,7 @@ import { installationFiles } from '../files.ts';
 import type { InstallationPlan } from '../installation-plan.ts';
 import { planOf } from '../values/plan.ts';
 import { refuseAcme } from './acme.ts';
+import { refuseBundleEndpoint } from './bundle-endpoint.ts';
 import definitions from './definitions.json' with { type: 'json' };
 import { refuseLedger } from './ledger.ts';
 import { checkArguments } from './mould.ts';
@@ -40,7 +41,9 @@ export function desiredInstallation(
     const plan = planFor(spec, settings);
     // The shape of the values is checked by now.
     const unbounded =
-      refuseAcme(spec, settings.dangerZone) ?? refuseLedger(spec, settings.dangerZone);
+      refuseAcme(spec, settings.dangerZone) ??
+      refuseLedger(spec, settings.dangerZone) ??
+      refuseBundleEndpoint(spec, settings.dangerZone);
     if (unbounded !== undefined) return unbounded;
     const [oldest] = supportedMinors(settings);
     const all = objectsOf(planFor(fullest(spec), settings));
@@ -70,10 +73,11 @@ function objectsOf(plan: InstallationPlan): readonly ManagedObject[] {
 /** The plan that the chart makes of the same values. */
 function planFor(spec: CountersignSpec, settings: OperatorSettings): InstallationPlan {
   const { image, signers = [], servingSigner, whoMayRequest } = spec;
-  const { namespacedSigners, podServices, acme, ledger } = spec;
+  const { namespacedSigners, podServices, acme, ledger, bundleEndpoint } = spec;
   const { reference, pullPolicy, pullSecrets } = image ?? {};
   const values = {
     ...{ signers, namespacedSigners, podServices, acme, ledger, servingSigner, whoMayRequest },
+    bundleEndpoint,
     namespace: settings.namespace,
     keysNamespace: settings.keysNamespace,
     image: { pullPolicy, pullSecrets },
