@@ -103,19 +103,27 @@ export function checkPolicies({
       const wanted = policyNames(installation).filter((name) => isReliedOn(name, context));
       const none = { policy: undefined, binding: undefined };
       return allWell(
-        wanted.flatMap((name) =>
-          admissionDifferences(name, live.get(name) ?? none, context).map((each) =>
-            warning(
-              `${each}: ${admissionRisk(name)}`,
-              putBack(installer),
-              `validatingadmissionpolicy/${name}`,
-            ),
-          ),
-        ),
+        wanted.flatMap((name) => {
+          const found = admissionDifferences(name, live.get(name) ?? none, context);
+          if (found.length === 0) return [];
+          const why = `${differencesText(name, found)}: ${admissionRisk(name)}`;
+          return [warning(why, putBack(installer), `validatingadmissionpolicy/${name}`)];
+        }),
         `all ${wanted.length} admission policies are as Countersign prints them`,
       );
     }),
   );
+}
+
+/** Differences of a policy that are named; the rest is counted, as one command puts all of them back. */
+const MOST_DIFFERENCES = 3;
+
+function differencesText(policy: string, found: readonly string[]): string {
+  const [first = '', ...rest] = found.slice(0, MOST_DIFFERENCES);
+  const whose = `ValidatingAdmissionPolicy ${policy}`;
+  const others = rest.map((each) => each.replace(`${whose}: `, ''));
+  const more = found.length - MOST_DIFFERENCES;
+  return [first, ...others, ...(more > 0 ? [`and ${more} more`] : [])].join('; ');
 }
 
 /** The names of the policies of an installation, without the opt-in one. */
