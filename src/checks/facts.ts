@@ -105,6 +105,8 @@ export interface Deployment {
   readonly args: readonly string[];
   readonly wanted: number;
   readonly available: number;
+  /** Where replicas are away: what its status says of that, or the status of a pod of it. */
+  readonly why?: string;
 }
 
 /** A Countersign or a CertManagerDeployment: what an operator is to install. */

@@ -127,8 +127,8 @@ export function checkReplicas({ deployments }: InstallationFacts): readonly Outc
   });
 }
 
-function shortOfReplicas({ name, available, wanted }: Deployment): Outcome {
-  const why = `${available} of ${wanted} replicas are available`;
+function shortOfReplicas({ name, available, wanted, why: cause }: Deployment): Outcome {
+  const why = [`${available} of ${wanted} replicas are available`, cause ?? []].flat().join(': ');
   const todo = `kubectl -n countersign-system describe deployment ${name}`;
   const subject = `deployment/${name}`;
   return available === 0 ? error(why, todo, subject) : warning(why, todo, subject);

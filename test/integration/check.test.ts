@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { until } from '../cluster/until.ts';
+import { apply } from '../support/cluster/apply.ts';
 import { check, faultsIn, shows, showsNothing } from '../support/cluster/asked.ts';
 import type { CommandResult } from '../support/cluster/countersign.ts';
 import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
@@ -12,6 +13,7 @@ import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import { eachVerb, withoutVerb } from '../support/cluster/roles.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
+const NAMESPACE = 'countersign-system';
 const WAIT_MS = 60_000;
 
 let fixture: Fixture;
@@ -122,5 +124,50 @@ test('a Countersign that no operator looks at has its line, and none after it is
   });
   await seen(/^error operator-installs countersign\/cluster operator has not looked at generation/);
   await cluster.kubectl(['delete', '-f', definition]);
+  await nothing();
+});
+
+/** A Deployment of the installation, of one pod. */
+function deploymentNamed(component: string, podSpec: object, container: object = {}): object {
+  const labels = {
+    'app.kubernetes.io/name': 'countersign',
+    'app.kubernetes.io/component': component,
+  };
+  const containers = [{ name: 'x', image: 'example.com/x:1', ...container }];
+  return {
+    ...{ apiVersion: 'apps/v1', kind: 'Deployment' },
+    metadata: { name: `countersign-${component}`, namespace: NAMESPACE, labels },
+    spec: {
+      ...{ replicas: 1, selector: { matchLabels: labels } },
+      template: { metadata: { labels }, spec: { ...podSpec, containers } },
+    },
+  };
+}
+
+test('a Deployment whose pods are refused has its line, with what the API server said', async () => {
+  const { cluster } = fixture;
+  // The namespace takes restricted pods only.
+  await apply(cluster, deploymentNamed('refused', { hostNetwork: true }));
+  await seen(
+    /^error replicas-available deployment\/countersign-refused 0 of 1 replicas are available: pods .* is forbidden: violates PodSecurity "restricted/,
+  );
+  await cluster.kubectl(['delete', 'deployment', 'countersign-refused', '-n', NAMESPACE]);
+  await nothing();
+});
+
+test('a Deployment whose pod no node takes has its line, with what the scheduler said', async () => {
+  const { cluster } = fixture;
+  const nowhere = {
+    nodeSelector: { 'example.com/nowhere': 'true' },
+    securityContext: { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } },
+  };
+  const restricted = {
+    securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
+  };
+  await apply(cluster, deploymentNamed('unscheduled', nowhere, restricted));
+  await seen(
+    /^error replicas-available deployment\/countersign-unscheduled 0 of 1 replicas are available: pod countersign-unscheduled-\S+: Unschedulable: 0\/\d nodes are available/,
+  );
+  await cluster.kubectl(['delete', 'deployment', 'countersign-unscheduled', '-n', NAMESPACE]);
   await nothing();
 });

@@ -52,7 +52,11 @@ export const INSTALLATION_CHECKS = {
     group: 'installation',
     title: 'every Deployment has the replicas that it asks for',
     affects: 'One replica less is left to take over; with none the work stops.',
-    todo: ['$ kubectl -n countersign-system describe deployments'],
+    todo: [
+      'The line says what the status of the Deployment, or of one of its pods, has as the cause. Where it says none:',
+      '$ kubectl -n countersign-system describe deployments',
+      '$ kubectl -n countersign-system describe pods',
+    ],
   },
   'versions-equal': {
     group: 'installation',

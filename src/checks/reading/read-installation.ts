@@ -4,7 +4,7 @@ import type { Lease } from '../../kube/lease/lease.ts';
 import type { StoredObject } from '../../kube/resource/object.ts';
 import type { PermissionRule } from '../../kube/resource/permissions.ts';
 import type { LiveAdmission } from '../../manifests/admission/compare.ts';
-import { LABEL_COMPONENT, LABEL_NAME } from '../../manifests/names.ts';
+import { LABEL_COMPONENT } from '../../manifests/names.ts';
 import { serverTime } from '../../runtime/component/server-time.ts';
 import { COUNTERSIGNS } from '../../api/operator/countersign.ts';
 import { CERT_MANAGER_DEPLOYMENTS } from '../../api/operator/cert-manager-deployment.ts';
@@ -12,7 +12,6 @@ import type { InstallationObject } from '../../api/operator/installation.ts';
 import type {
   AcmeFacts,
   Definition,
-  Deployment,
   InstallationFacts,
   OperatedInstallation,
   ReadInit,
@@ -21,11 +20,11 @@ import type {
 import type { Seen } from '../finding.ts';
 import { installerOf, type InstalledMetadata } from '../installer.ts';
 import { readAcme } from './read-acme.ts';
+import { readDeployments } from './read-deployments.ts';
 import { readRequests } from './read-requests.ts';
 import { readSigners } from './read-signers.ts';
-import { mapSeen, seeAll } from './see.ts';
+import { OURS, mapSeen, seeAll } from './see.ts';
 
-const OURS = `${LABEL_NAME}=countersign`;
 const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1', labelSelector: OURS };
 const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1' };
 
@@ -36,14 +35,7 @@ export async function readInstallation(init: ReadInit): Promise<InstallationFact
   const [definitions, deployments, leases, roles, policies, signers, acme, operated] =
     await Promise.all([
       seeAll(client, DEFINITIONS, definitionOf),
-      seeAll(
-        client,
-        { group: 'apps', version: 'v1', plural: 'deployments', namespace, labelSelector: OURS },
-        (deployment: RawDeployment) => {
-          if (!isOperator(deployment)) installedBy.push(deployment.metadata);
-          return deploymentOf(deployment);
-        },
-      ),
+      readDeployments(client, namespace, (metadata) => installedBy.push(metadata)),
       seeAll<Lease, Lease>(
         client,
         {
@@ -73,11 +65,6 @@ export async function readInstallation(init: ReadInit): Promise<InstallationFact
     acme,
   };
   return { now, ...facts, installer: installerOf(installedBy), operated };
-}
-
-/** Whether it is an operator's own: that is installed by a person, whatever it installs. */
-function isOperator({ metadata }: RawDeployment): boolean {
-  return metadata.labels?.[LABEL_COMPONENT]?.endsWith('operator') === true;
 }
 
 async function readOperated(client: Client): Promise<Seen<readonly OperatedInstallation[]>> {
@@ -149,44 +136,6 @@ function definitionOf({ metadata, spec, status }: RawDefinition): readonly Defin
       release: metadata.labels?.['app.kubernetes.io/version'],
     },
   ];
-}
-
-interface RawDeployment extends StoredObject {
-  readonly metadata: RawDefinition['metadata'];
-  readonly spec?: {
-    readonly replicas?: number;
-    readonly template?: {
-      readonly spec?: {
-        readonly containers?: readonly {
-          readonly image?: string;
-          readonly args?: readonly string[];
-        }[];
-      };
-    };
-  };
-  readonly status?: { readonly availableReplicas?: number };
-}
-
-function deploymentOf({ metadata, spec = {}, status = {} }: RawDeployment): readonly Deployment[] {
-  const { replicas = 1, template } = spec;
-  const { availableReplicas = 0 } = status;
-  const { image = '', args = [] } = containerOf(template);
-  return [
-    {
-      name: metadata.name,
-      component: metadata.labels?.[LABEL_COMPONENT] ?? '',
-      ...{ image, args },
-      wanted: replicas,
-      available: availableReplicas,
-    },
-  ];
-}
-
-function containerOf(template: NonNullable<RawDeployment['spec']>['template']): {
-  readonly image?: string;
-  readonly args?: readonly string[];
-} {
-  return template?.spec?.containers?.[0] ?? {};
 }
 
 interface Role extends StoredObject {

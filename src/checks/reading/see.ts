@@ -4,7 +4,11 @@ import { KubeError } from '../../kube/client/kube-error.ts';
 import type { StoredObject } from '../../kube/resource/object.ts';
 import { resource, type ResourceInit } from '../../kube/resource/resource.ts';
 import { listPages } from '../../kube/watch/list-pages.ts';
+import { LABEL_NAME } from '../../manifests/names.ts';
 import type { Seen } from '../finding.ts';
+
+/** Selects the objects of an installation. */
+export const OURS = `${LABEL_NAME}=countersign`;
 
 /** What to list, and whose. */
 export interface Listing extends ResourceInit {

@@ -21,20 +21,32 @@ export function rolloutOf(object: ManagedObject): Rollout | undefined {
   const status = recordIn(object, 'status');
   const wanted = numberIn(recordIn(object, 'spec'), 'replicas', 1);
   const waits = waitingFor(object, status, wanted);
-  const isLate = conditionOf(status, 'Progressing')?.['reason'] === 'ProgressDeadlineExceeded';
   const refusal = refusalOfPods(status);
   return {
     name: object.metadata.name,
     done: waits === undefined,
     available: wanted === 0 || conditionOf(status, 'Available')?.['status'] === 'True',
-    stuck: waits !== undefined && (isLate || refusal !== undefined),
+    stuck: waits !== undefined && whyStuck(status) !== undefined,
     message:
       waits === undefined ? '' : `${titleOf(object)}: ${[waits, refusal ?? []].flat().join(': ')}`,
   };
 }
 
+/**
+ * Why pods of a Deployment do not come, as far as its own status says so.
+ *
+ * @param status - apps/v1 DeploymentStatus
+ */
+export function whyStuck(status: Readonly<Record<string, unknown>>): string | undefined {
+  const refusal = refusalOfPods(status);
+  if (refusal !== undefined) return refusal;
+  const { reason, message } = conditionOf(status, 'Progressing') ?? {};
+  if (reason !== 'ProgressDeadlineExceeded') return undefined;
+  return typeof message === 'string' && message !== '' ? message : 'its progress deadline is over';
+}
+
 /** Why the API server takes no pod of it: what the ReplicaSet controller was told (apps/v1, ReplicaFailure). */
-function refusalOfPods(status: Readonly<Record<string, unknown>>): string | undefined {
+export function refusalOfPods(status: Readonly<Record<string, unknown>>): string | undefined {
   const failure = conditionOf(status, 'ReplicaFailure');
   if (failure?.['status'] !== 'True') return undefined;
   const { message } = failure;
