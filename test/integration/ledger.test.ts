@@ -33,6 +33,7 @@ let fixture: Fixture;
 let stand: LedgerStand;
 let ledger: ComponentProcess;
 let signer: ComponentProcess;
+let issuer: ComponentProcess;
 
 before(async () => {
   fixture = await startFixture({ only: ['authority', 'attester'] });
@@ -41,7 +42,7 @@ before(async () => {
   ledger = await stand.startLedger();
   signer = await stand.start('signer', '--ledger-mode', 'required');
   await stand.start('approver', '--ledger-mode', 'required');
-  await stand.start('pcr-issuer', '--ledger-mode', 'required');
+  issuer = await stand.start('pcr-issuer', '--ledger-mode', 'required');
   await allowRequesters(cluster);
   await createTeam(cluster, 'team-a', ['web']);
 });
@@ -165,6 +166,23 @@ test('a certificate that somebody else made with the CA’s key is an alarm; tho
   assert.match(await ledger.metrics(), /^countersign_ledger_unrecorded_certificates\{[^}]*\} 1$/m);
   const events = await cluster.kubectl(['get', 'events', '-n', 'default', '-o', 'json']);
   assert.ok(events.stdout.includes('"reason": "UnrecordedCertificate"'));
+});
+
+test('a pod’s certificate without a record is an alarm that names its request', async () => {
+  const { cluster } = fixture;
+  await issuer.stop();
+  const silent = await stand.start('pcr-issuer', '--ledger-mode', 'off');
+  const wanted = { namespace: 'team-a', name: 'silent', serviceAccount: 'web', node: 'node-1' };
+  const of = { signerName: 'example.com/workload', keyType: 'ED25519' };
+  await createPod(cluster, { ...wanted, ...of });
+  const { metadata } = await waitForRequest(cluster, 'team-a', 'silent', 'Issued');
+  await silent.stop();
+  issuer = await stand.start('pcr-issuer', '--ledger-mode', 'required');
+  const seenIn = `PodCertificateRequest team-a/${metadata.name}`;
+  await until('the alarm names the request', PATIENCE, async () => {
+    const get = ['get', 'configmap', 'countersign-ledger-findings', '-n', 'countersign-system'];
+    return (await cluster.kubectl([...get, '-o', 'json'])).stdout.includes(seenIn);
+  });
 });
 
 /** A record of the signer, as it would send it. */

@@ -2,8 +2,10 @@
 /** What the monitor watches: requests of three kinds, Secrets that an administrator names, and what is uploaded. */
 import { CERTIFICATE_REQUEST_RESOURCE } from '../../../api/request/certificate-request.ts';
 import { CSR_RESOURCE } from '../../../api/request/csr.ts';
+import { readPodCertificateRequest } from '../../../api/request/pod-certificate-request-message.ts';
 import { CONFIG_MAPS, SECRETS } from '../../../kube/resource/core-v1.ts';
 import { resource, type Resource } from '../../../kube/resource/resource.ts';
+import type { ReadMessage } from '../../../kube/watch/watch-message.ts';
 import { createReflector, type Reflector } from '../../../kube/watch/reflector.ts';
 import { createWatchSet } from '../../../kube/watch/watch-set.ts';
 import { createApiDiscovery } from '../../../runtime/component/api-discovery.ts';
@@ -15,6 +17,12 @@ export const UPLOADS = 'countersign-ledger-uploads';
 
 const CSRS = resource(CSR_RESOURCE);
 const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
+
+/** Pods ask for most certificates, and the API server writes one protobuf for all that watch their requests. */
+const READ_MESSAGE: { readonly [kind in SeenKind]?: ReadMessage<SeenObject> } = {
+  PodCertificateRequest: (type, raw) =>
+    reduced('PodCertificateRequest', readPodCertificateRequest(type, raw)),
+};
 
 /** What is watched. */
 export interface MonitorWatchesInit {
@@ -43,6 +51,7 @@ export function createMonitorWatches(init: MonitorWatchesInit): MonitorWatches {
     createReflector<SeenObject>({
       ...component,
       path,
+      readMessage: READ_MESSAGE[kind],
       ...(name === undefined ? {} : { fieldSelector: `metadata.name=${name}` }),
       transform: (object) => reduced(kind, object),
       onEvent: (_key, now) => {
