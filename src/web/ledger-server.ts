@@ -13,9 +13,10 @@ export interface LedgerServerInit extends TlsInit {
   readonly appendPath: string;
   /** Bytes of a batch. */
   readonly mostBytes: number;
+  /** `read` gives the batch, or an answer where it is not taken. Nothing of it is kept before that. */
   readonly append: (
     token: string,
-    body: string,
+    read: () => Promise<string | Refusal>,
   ) => Promise<{ readonly status: number; readonly body: string }>;
   /** A file of a log; nothing where there is none. */
   readonly file: (path: string) => Promise<Uint8Array | undefined>;
@@ -29,6 +30,12 @@ export interface LedgerServerInit extends TlsInit {
   }) => Promise<ApiAnswer>;
 }
 
+/** Why a body is not taken. */
+interface Refusal {
+  readonly status: 413 | 503;
+  readonly body: string;
+}
+
 /** JSON, or the bytes of a file. */
 interface ApiAnswer {
   readonly status: number;
@@ -39,6 +46,8 @@ interface ApiAnswer {
 const BATCH_TIMEOUT_MS = 30_000;
 /** 500 names of records have 10 KiB. */
 const MOST_OBJECT_BYTES = 64 * 1024;
+/** Of the greatest size, in memory at a time: a batch has 1 MiB, and each component sends one after the other. */
+const MOST_BATCHES = 4;
 /** Replicas of components, and who reads tiles. */
 const MOST_CONNECTIONS = 1_024;
 
@@ -49,8 +58,9 @@ const MOST_CONNECTIONS = 1_024;
  */
 export function serveLedger(init: LedgerServerInit): Promise<HttpsServer> {
   const limits = { requestTimeoutMs: BATCH_TIMEOUT_MS, mostConnections: MOST_CONNECTIONS };
+  const room = new Room(MOST_BATCHES * init.mostBytes);
   return serveTls({ ...init, ...limits }, (request, response) => {
-    answerTo(init, request).then(
+    answerTo(init, room, request).then(
       (answer) => {
         send(request, response, answer);
       },
@@ -66,10 +76,14 @@ interface Answer extends ApiAnswer {
   readonly contentType?: string;
 }
 
-async function answerTo(init: LedgerServerInit, request: IncomingMessage): Promise<Answer> {
+async function answerTo(
+  init: LedgerServerInit,
+  room: Room,
+  request: IncomingMessage,
+): Promise<Answer> {
   const { method, url = '' } = request;
   const [path = ''] = url.split('?', 1);
-  if (method === 'POST' && path === init.appendPath) return append(init, request);
+  if (method === 'POST' && path === init.appendPath) return append(init, room, request);
   if (path === '/apis' || path.startsWith('/apis/')) return apiAnswer(init, request);
   if (method !== 'GET' && method !== 'HEAD') return { status: 405, body: 'method not allowed\n' };
   const file = await init.file(path);
@@ -80,8 +94,11 @@ async function apiAnswer(init: LedgerServerInit, request: IncomingMessage): Prom
   const { method = '', url = '', headersDistinct: headers } = request;
   const certificate = certificateOf(request);
   const known = certificate === undefined ? {} : { certificate };
-  const body = method === 'POST' ? await bodyOf(request, MOST_OBJECT_BYTES) : '';
-  if (body === undefined) return { status: 413, body: 'the object is too large\n' };
+  const body =
+    method === 'POST'
+      ? await bodyOf(request, new Room(MOST_OBJECT_BYTES).part(MOST_OBJECT_BYTES))
+      : '';
+  if (typeof body !== 'string') return body;
   const answer = await init.api({ url, method, headers, ...known, body });
   return typeof answer.body === 'string' ? { ...answer, contentType: 'application/json' } : answer;
 }
@@ -97,26 +114,87 @@ function certificateOf({
   return { commonName: typeof commonName === 'string' ? commonName : '', raw };
 }
 
-async function append(init: LedgerServerInit, request: IncomingMessage): Promise<Answer> {
-  const body = await bodyOf(request, init.mostBytes);
-  if (body === undefined) return { status: 413, body: 'the batch is too large\n' };
-  return init.append(tokenIn(request.headers.authorization ?? ''), body);
+/** Whoever reaches the port can send: only of those who may append is anything kept. */
+async function append(
+  init: LedgerServerInit,
+  room: Room,
+  request: IncomingMessage,
+): Promise<Answer> {
+  const part = room.part(init.mostBytes);
+  let reading: Promise<string | Refusal> | undefined;
+  try {
+    const answer = await init.append(
+      tokenIn(request.headers.authorization ?? ''),
+      () => (reading ??= bodyOf(request, part)),
+    );
+    if (reading === undefined) await bodyOf(request, NOTHING);
+    return answer;
+  } finally {
+    part.release();
+  }
 }
 
 function tokenIn(header: string): string {
   return /^Bearer (\S+)$/.exec(header)?.[1] ?? '';
 }
 
-/** Nothing for a body that is too long. */
-async function bodyOf(request: IncomingMessage, most: number): Promise<string | undefined> {
-  const chunks: Buffer[] = [];
-  let length = 0;
-  for await (const chunk of request as AsyncIterable<Buffer>) {
-    length += chunk.length;
-    if (length > most) return undefined;
-    chunks.push(chunk);
+/** Where the bytes of a body go. */
+interface Part {
+  /** Why there is no room for so many more; nothing where there is. */
+  readonly take: (bytes: number) => Refusal | undefined;
+  readonly release: () => void;
+}
+
+const TOO_LARGE: Refusal = { status: 413, body: 'the batch or object is too large\n' };
+const TOO_MANY: Refusal = {
+  status: 503,
+  body: 'too many batches arrive at a time: send it again\n',
+};
+const NOTHING: Part = { take: () => TOO_LARGE, release: () => undefined };
+
+/** Bytes that bodies may have together. */
+class Room {
+  #left: number;
+
+  constructor(bytes: number) {
+    this.#left = bytes;
   }
-  return Buffer.concat(chunks).toString('utf8');
+
+  /** For one body of so many bytes at most. */
+  part(most: number): Part {
+    let taken = 0;
+    const release = (): void => {
+      this.#left += taken;
+      taken = 0;
+    };
+    const take = (bytes: number): Refusal | undefined => {
+      if (taken + bytes > most) return TOO_LARGE;
+      if (bytes > this.#left) return TOO_MANY;
+      taken += bytes;
+      this.#left -= bytes;
+      return undefined;
+    };
+    return { take, release };
+  }
+}
+
+/**
+ * Reads to the end, also what is not kept: who still sends would see a broken connection, and not the answer. The timeout of
+ * a request bounds it.
+ */
+async function bodyOf(request: IncomingMessage, part: Part): Promise<string | Refusal> {
+  const chunks: Buffer[] = [];
+  let refusal: Refusal | undefined;
+  for await (const chunk of request as AsyncIterable<Buffer>) {
+    if (refusal !== undefined) continue;
+    refusal = part.take(chunk.length);
+    if (refusal === undefined) chunks.push(chunk);
+    else {
+      chunks.length = 0;
+      part.release();
+    }
+  }
+  return refusal ?? Buffer.concat(chunks).toString('utf8');
 }
 
 function send(request: IncomingMessage, response: ServerResponse, answer: Answer): void {

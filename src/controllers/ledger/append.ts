@@ -32,23 +32,27 @@ export interface AppendInit {
 
 /** An answer to a component. */
 export interface AppendAnswer {
-  readonly status: 200 | 400 | 401 | 403 | 503;
+  readonly status: 200 | 400 | 401 | 403 | 413 | 503;
   readonly body: string;
 }
 
+/** Reads a batch, or says why it is not taken. */
+export type ReadBatch = () => Promise<
+  string | { readonly status: 413 | 503; readonly body: string }
+>;
+
+const NOT_YET = 'this replica does not lead, or has no key yet';
 /** A sender sends 256. */
 const MOST_RECORDS = 1_000;
 
-/** Appends the batch `body` of whoever has `token`. Never throws. */
+/** Appends the batch of whoever has `token`, which is not read before it is known that they may. */
 export async function appendFor(
   init: AppendInit,
   token: string,
-  body: string,
+  read: ReadBatch,
 ): Promise<AppendAnswer> {
   const { component, namespace } = init;
-  const naming = init.naming();
-  if (naming === undefined)
-    return refuse(component, 503, 'this replica does not lead, or has no key yet');
+  if (init.naming() === undefined) return refuse(component, 503, NOT_YET);
   try {
     const username = await init.whoIs(token);
     if (username === undefined)
@@ -57,8 +61,13 @@ export async function appendFor(
     if (sender === undefined || !init.grants.signers.has(sender)) {
       return refuse(component, 403, 'the token is of nobody who appends');
     }
+    const body = await read();
+    if (typeof body !== 'string') return refuse(component, body.status, body.body.trim());
     const sent = parsed(body);
     if (sent === undefined) return refuse(component, 400, 'the body is no list of records');
+    // To read it takes up to half a minute: another one may lead now.
+    const naming = init.naming();
+    if (naming === undefined) return refuse(component, 503, NOT_YET);
     const results = await appended(init, naming, { sender, username }, sent);
     return { status: 200, body: encodeAnswer(results) };
   } catch (error) {

@@ -7,7 +7,7 @@ import type { PermissionNames } from '../../runtime/rbac/permission-names.ts';
 import type { ApiAnswer, ApiRequest } from './api/answer.ts';
 import { createFrontProxySource } from './api/front-proxy-source.ts';
 import { createLedgerApi } from './api/index.ts';
-import { appendFor, type AppendAnswer } from './append.ts';
+import { appendFor, type AppendAnswer, type ReadBatch } from './append.ts';
 import { createWhoIs } from './callers.ts';
 import { publishCosigned } from './checkpoints.ts';
 import { logFile } from './files.ts';
@@ -46,7 +46,7 @@ export interface LedgerInit {
 
 /** A controller, and what its port answers. */
 export interface Ledger extends Controller {
-  readonly append: (token: string, body: string) => Promise<AppendAnswer>;
+  readonly append: (token: string, read: ReadBatch) => Promise<AppendAnswer>;
   readonly file: (path: string) => Promise<Uint8Array | undefined>;
   readonly lists: Pick<Lists, 'listOf' | 'isComplete'>;
   readonly api: (request: ApiRequest) => Promise<ApiAnswer>;
@@ -90,7 +90,7 @@ export function createLedger(init: LedgerInit): Ledger {
     // The Service leads to nobody who does not append.
     notReady: () => (key() === undefined ? [writing.fault ?? NOT_LEADING] : []),
     warnings: () => [...writing.warnings(), ...parts.flatMap((part) => part.warnings())],
-    append: (token, body) => appendFor({ ...init, whoIs, naming }, token, body),
+    append: (token, read) => appendFor({ ...init, whoIs, naming }, token, read),
     file: (path) => logFile(store, path),
     lists,
     api: createLedgerApi({ component, store, front, naming }),

@@ -9,6 +9,7 @@ import {
   appendFor,
   type AppendAnswer,
   type AppendInit,
+  type ReadBatch,
 } from '../../../src/controllers/ledger/append.ts';
 import { componentOf, createWhoIs } from '../../../src/controllers/ledger/callers.ts';
 import { logFile } from '../../../src/controllers/ledger/files.ts';
@@ -59,7 +60,7 @@ function init(changes: Partial<AppendInit> = {}): AppendInit {
 const record = (n: number): object => issuedRecord(n, { key: `pcr-issuer/${n}` });
 
 async function send(body: unknown, changes: Partial<AppendInit> = {}): Promise<AppendAnswer> {
-  return appendFor(init(changes), 'token', JSON.stringify(body));
+  return appendFor(init(changes), 'token', () => Promise.resolve(JSON.stringify(body)));
 }
 
 test('what is kept and what is not is said for each record, in order', async () => {
@@ -127,6 +128,43 @@ for (const [law, status, changes, body = [record(9)]] of refused) {
     assert.deepEqual((await store.find({ terms, limit: 9 })).records, []);
   });
 }
+
+test('a batch is not read before it is known who sends it', async () => {
+  const whoRead: string[] = [];
+  const readBy = (who: string) => (): Promise<string> => {
+    whoRead.push(who);
+    return Promise.resolve('[]');
+  };
+  for (const [law, , changes] of refused.slice(0, 3)) {
+    await appendFor(init(changes), 'token', readBy(law));
+  }
+  assert.deepEqual(whoRead, []);
+  assert.equal((await appendFor(init(), 'token', readBy('a component'))).status, 200);
+  assert.deepEqual(whoRead, ['a component']);
+});
+
+test('nothing is appended by a replica that has lost the lead while it read the batch', async () => {
+  let leads = true;
+  const lost = init({ naming: () => (leads ? namingOf() : undefined) });
+  const { status } = await appendFor(lost, 'token', () => {
+    leads = false;
+    return Promise.resolve(JSON.stringify([record(9)]));
+  });
+  assert.equal(status, 503);
+  const terms = [{ kind: 'request', value: 'request-9' }] as const;
+  assert.deepEqual((await store.find({ terms, limit: 9 })).records, []);
+});
+
+test('a batch that is not taken is refused, and counted, as whoever reads it says', async () => {
+  const component = recordedComponent({ name: 'ledger' });
+  for (const status of [413, 503] as const) {
+    const read = (): ReturnType<ReadBatch> => Promise.resolve({ status, body: 'not taken\n' });
+    const answer = await appendFor(init({ component }), 'token', read);
+    assert.deepEqual(answer, { status, body: 'not taken\n' });
+  }
+  const counted = JSON.stringify(component.counted);
+  assert.ok(counted.includes('"413"') && counted.includes('"503"'), counted);
+});
 
 test('a token is reviewed once for the audience of appends, and again after a minute', async () => {
   let now = 0;
