@@ -42,7 +42,7 @@ export class BoundedMap<K, V> {
   set(key: K, value: V): V | undefined {
     this.#entries.delete(key);
     let evicted: V | undefined;
-    if (this.#entries.size >= this.#limit) evicted = this.#evict();
+    if (this.#entries.size >= this.#limit) evicted = this.evict();
     else this.#oldest = undefined;
     this.#entries.set(key, value);
     return evicted;
@@ -52,7 +52,8 @@ export class BoundedMap<K, V> {
     return this.#entries.delete(key);
   }
 
-  #evict(): V | undefined {
+  /** Drops the oldest entry. @returns it; undefined where there is none */
+  evict(): V | undefined {
     this.#oldest ??= this.#entries.keys();
     const next = this.#oldest.next();
     if (next.done === true) return undefined;

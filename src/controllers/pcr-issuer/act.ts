@@ -27,6 +27,7 @@ import type { Decision, Moment } from '../../runtime/issuing/request-kind.ts';
 import { decide } from './decide.ts';
 import { outcomeOf } from './waiting-for-ca.ts';
 import type { PodEvidence, Proof } from './evidence/evidence.ts';
+import { isKept } from './evidence/outdated-names.ts';
 import type { PodReader } from './evidence/pod-reader.ts';
 import type { PodPlan } from './plan.ts';
 import type { Renewals } from './renewals.ts';
@@ -99,11 +100,12 @@ export function createActor<S extends SignerObject>(
   });
 }
 
-/** What the ledger is told, so that it can be asked which names are no longer theirs. */
+/** What the ledger is told, so that it can be asked which names are no longer theirs. What nobody would keep is not told. */
 function provenBy(proof: Proof | undefined): ProvenBy | undefined {
   if (proof === undefined || proof.services.length === 0) return undefined;
+  const { labels = {} } = proof.pod.metadata;
   const services = proof.services.map(({ metadata }) => metadata.name);
-  return { services, labels: proof.pod.metadata.labels ?? {} };
+  return isKept({ services, labels }) ? { services, labels } : undefined;
 }
 
 /** An external CA may issue a shorter validity than was planned. */

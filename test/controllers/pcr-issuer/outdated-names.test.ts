@@ -100,3 +100,64 @@ test('an expired leaf is counted no longer', () => {
   made.names.sweep();
   assert.equal(made.count(), 0);
 });
+
+/** Leaves of so many pods, each with the Service web, which is gone, and labels of so many bytes. */
+function outdatedOf(count: number, labelBytes: number): number | undefined {
+  const { names, count: counted } = stage();
+  for (let pod = 0; pod < count; pod += 1) {
+    const request = podRequest({ podUID: `pod-${pod}` });
+    const labels = { text: `${pod}`.padEnd(labelBytes, 'x') };
+    const leaf = { services: ['web'], labels, notAfter: NOW + HOUR };
+    names.recorded(request, leaf, () => undefined);
+  }
+  names.sweep();
+  return counted();
+}
+
+test('labels that take a page each are not kept, and of others so many that the memory is bounded', () => {
+  assert.equal(outdatedOf(10, 8_300), undefined);
+  assert.equal(outdatedOf(10, 7_000), 10);
+  const many = outdatedOf(20_000, 7_000) ?? 0;
+  assert.ok(many > 8_000 && many < 10_000, String(many));
+  assert.equal(outdatedOf(51_000, 10), 50_000);
+});
+
+test('of a request nothing is kept that its author chose: a leaf outlives its pod', () => {
+  const kept: object[] = [];
+  const names = createOutdatedNames({
+    ...{ now: () => NOW, count: () => undefined },
+    say: ({ spec }) => kept.push(spec),
+  });
+  const request = podRequest({ unverifiedUserAnnotations: { 'a.b/c': 'x'.repeat(100_000) } });
+  const leaf = { services: ['web'], labels: {}, notAfter: NOW + HOUR };
+  names.recorded(request, leaf, () => undefined);
+  assert.ok(JSON.stringify(kept).length < 500);
+});
+
+test('two volumes of a pod that differ in an annotation have two leaves; the order of annotations says nothing', () => {
+  const { names, count } = stage();
+  const leaf = { services: ['web'], labels: {}, notAfter: NOW + HOUR };
+  const record = (unverifiedUserAnnotations: Readonly<Record<string, string>>): void =>
+    names.recorded(podRequest({ unverifiedUserAnnotations }), leaf, () => undefined);
+  record({ 'a.b/c': '1', 'a.b/d': '2' });
+  record({ 'a.b/d': '2', 'a.b/c': '1' });
+  record({ 'a.b/c': '2', 'a.b/d': '2' });
+  names.sweep();
+  assert.equal(count(), 2);
+});
+
+test('a request of another namespace says nothing of a pod, whatever UID it has', () => {
+  const { names, said, deliver } = stage();
+  deliver('web');
+  const { metadata: own, ...rest } = podRequest();
+  names.refused({ ...rest, metadata: { ...own, namespace: 'team-b' } });
+  assert.deepEqual(said, []);
+});
+
+test('a Service that went while nobody watched is gone when all are listed', () => {
+  const { names, said, count, deliver } = stage();
+  deliver('web', 'api');
+  names.listed((namespace, name) => (name === 'api' ? named(`${namespace}/api`) : undefined));
+  assert.equal(count(), 1);
+  assert.match(said.join(), /Service web, which was deleted/);
+});

@@ -131,7 +131,7 @@ test('a renewed leaf, one that has expired, and one that reached nobody do not c
   );
   await read();
   assert.equal(names.isCurrent(), true);
-  assert.deepEqual(counted, [[signer.spec.signerName, 0]]);
+  assert.deepEqual(new Set(counted.flat()), new Set([signer.spec.signerName, 0]));
 });
 
 test('it reads page after page, of one signer, no older than a leaf can be, and then only what is new', async () => {

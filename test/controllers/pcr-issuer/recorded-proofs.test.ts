@@ -11,7 +11,7 @@ const stored = { resourceVersion: '1', creationTimestamp: '2026-11-21T06:00:00Z'
 const labels = { app: 'web', tier: 'front' };
 
 /** The pod of the request, behind one Service of two. */
-function evidence(): PodEvidence {
+function evidence(more: Readonly<Record<string, string>> = {}): PodEvidence {
   const { podName, podUID, nodeName, serviceAccountName } = podRequest().spec;
   const service = (name: string, app: string) => ({
     ...{ apiVersion: 'v1', kind: 'Service' },
@@ -21,7 +21,13 @@ function evidence(): PodEvidence {
   return {
     pod: {
       ...{ apiVersion: 'v1', kind: 'Pod', spec: { nodeName, serviceAccountName } },
-      metadata: { namespace: 'team-a', name: podName, uid: podUID, labels, ...stored },
+      metadata: {
+        namespace: 'team-a',
+        name: podName,
+        uid: podUID,
+        labels: { ...labels, ...more },
+        ...stored,
+      },
     },
     services: [service('web', 'web'), service('db', 'db')],
   };
@@ -48,4 +54,10 @@ test('without the flag, or without a Service, a record has none of both', async 
     const decision = await decisionOf(by);
     assert.deepEqual(Object.keys(decision ?? {}), ['rule']);
   }
+});
+
+test('of a pod with more labels than anybody would keep, a record has none and no Services', async () => {
+  const many = Object.fromEntries(Array.from({ length: 1_000 }, (_, at) => [`label-${at}`, 'x']));
+  const decision = await decisionOf({ evidence: evidence(many), recordsProofs: true });
+  assert.deepEqual(Object.keys(decision ?? {}), ['rule']);
 });

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { createHash } from 'node:crypto';
 import { BoundedMap } from '../../../bounded-map.ts';
 import { selectsLabels, type Service } from '../../../api/object/service.ts';
 import type { PodCertificateRequest } from '../../../api/request/pod-certificate-request.ts';
@@ -33,6 +34,8 @@ export interface OutdatedNames {
   refused(request: PodCertificateRequest): void;
   /** A Service changed or went. */
   changed(namespace: string, name: string, now: Service | undefined): void;
+  /** All Services are listed: what went while nobody watched them is gone. */
+  listed(now: (namespace: string, name: string) => Service | undefined): void;
   /** Drops the leaves that have expired. */
   sweep(): void;
 }
@@ -45,19 +48,39 @@ export interface RecordedLeaf {
   readonly notAfter: number;
 }
 
-/**
- * Some 400 bytes each. Above this number the oldest is dropped: it is neither counted nor missed at its renewal.
- */
+/** Above this number the oldest is dropped: it is neither counted nor missed at its renewal. */
 const MAX_LEAVES = 50_000;
+/** Of all leaves together, by the same rule: some 1,000 bytes each. */
+const MAX_LEAVES_BYTES = 64 * 1024 * 1024;
+/**
+ * Of the labels of a pod and the names of its Services. Whoever creates pods chooses the labels, a megabyte of them: a leaf
+ * outlives its pod, so that a few hundred such pods a day would fill the memory of who signs for everybody.
+ */
+const MAX_PROOF_BYTES = 8 * 1024;
+/** Of a leaf besides those, and of a label or a name besides its text. */
+const [LEAF_BYTES, TEXT_BYTES] = [400, 48];
 
 interface Leaf {
-  /** Without its PKCS#10 request. */
+  readonly key: string;
+  /** Without its keys and annotations. */
   readonly request: PodCertificateRequest;
   readonly labels: Readonly<Record<string, string>>;
   readonly services: ReadonlySet<string>;
   readonly notAfter: number;
+  readonly bytes: number;
   /** Services that no longer name the pod, so that each is said once. */
   readonly lost: Set<string>;
+}
+
+/** What is kept of a proof, in bytes. */
+function proofBytes({ labels, services }: Pick<RecordedLeaf, 'labels' | 'services'>): number {
+  const texts = [...Object.entries(labels).flat(), ...services];
+  return texts.reduce((sum, text) => sum + TEXT_BYTES + text.length, 0);
+}
+
+/** Whether a leaf with this proof is known after it was delivered. */
+export function isKept(proof: Pick<RecordedLeaf, 'labels' | 'services'>): boolean {
+  return proofBytes(proof) <= MAX_PROOF_BYTES;
 }
 
 export function createOutdatedNames(init: OutdatedNamesInit): OutdatedNames {
@@ -67,19 +90,18 @@ export function createOutdatedNames(init: OutdatedNamesInit): OutdatedNames {
 class IssuedNames implements OutdatedNames {
   readonly #init: OutdatedNamesInit;
   readonly #leaves = new BoundedMap<string, Leaf>(MAX_LEAVES);
-  /** Keys by namespace: a change of a Service concerns its own. */
-  readonly #namespaces = new Map<string, Set<string>>();
-  /** Signer names that were counted once. */
-  readonly #counted = new Set<string>();
+  #bytes = 0;
+  /** Leaves by `namespace/Service`: a change of a Service concerns those with its name. */
+  readonly #services = new Map<string, Set<Leaf>>();
+  /** Leaves with a lost Service, by signer name; zero of those that were counted once. */
+  readonly #counts = new Map<string, number>();
 
   constructor(init: OutdatedNamesInit) {
     this.#init = init;
   }
 
   delivered(request: PodCertificateRequest, { pod, services }: Proof, notAfter: number): void {
-    const key = keyOf(request);
-    const before = this.#leaves.get(key);
-    this.#drop(key);
+    const before = this.#drop(keyOf(request));
     const names = new Set(services.map(({ metadata }) => metadata.name));
     const gone = [...(before?.services ?? [])].filter((name) => !names.has(name));
     if (gone.length > 0) {
@@ -98,7 +120,7 @@ class IssuedNames implements OutdatedNames {
   ): void {
     this.#drop(keyOf(request));
     const kept = this.#keep(request, leaf);
-    for (const name of leaf.services) this.#judge(kept, name, now(name));
+    if (kept !== undefined) for (const name of kept.services) this.#judge(kept, name, now(name));
   }
 
   refused(request: PodCertificateRequest): void {
@@ -110,82 +132,128 @@ class IssuedNames implements OutdatedNames {
   }
 
   changed(namespace: string, name: string, now: Service | undefined): void {
-    const keys = [...(this.#namespaces.get(namespace) ?? [])];
-    const found = keys.flatMap((key) => this.#leaves.get(key) ?? []);
-    for (const leaf of found.filter(({ services }) => services.has(name)))
-      this.#judge(leaf, name, now);
-    if (found.length > 0) this.#count();
+    const found = this.#services.get(`${namespace}/${name}`);
+    if (found === undefined) return;
+    for (const leaf of found) this.#judge(leaf, name, now);
+    this.#count();
+  }
+
+  listed(now: (namespace: string, name: string) => Service | undefined): void {
+    for (const [, leaf] of this.#leaves.entries())
+      for (const name of leaf.services) this.#judge(leaf, name, now(namespaceOf(leaf), name));
+    this.#count();
   }
 
   sweep(): void {
     const time = this.#init.now();
-    for (const keys of [...this.#namespaces.values()])
-      for (const key of [...keys]) {
-        const leaf = this.#leaves.get(key);
-        if (leaf === undefined) keys.delete(key);
-        else if (leaf.notAfter <= time) this.#drop(key);
-      }
+    const ended = [...this.#leaves.entries()].filter(([, { notAfter }]) => notAfter <= time);
+    for (const [key] of ended) this.#drop(key);
     this.#count();
   }
 
   #judge(leaf: Leaf, name: string, now: Service | undefined): void {
     if (now === undefined) this.#lose(leaf, name, 'was deleted');
-    else if (selectsLabels(now, leaf.labels)) leaf.lost.delete(name);
+    else if (selectsLabels(now, leaf.labels)) this.#find(leaf, name);
     else this.#lose(leaf, name, 'no longer selects the pod');
   }
 
-  #keep(request: PodCertificateRequest, { services, labels, notAfter }: RecordedLeaf): Leaf {
-    const { stubPKCS10Request: _stub, ...spec } = request.spec;
-    const names = new Set(services);
+  #keep(request: PodCertificateRequest, proven: RecordedLeaf): Leaf | undefined {
+    const { services, labels, notAfter } = proven;
+    if (services.length === 0 || !isKept(proven)) return undefined;
     const leaf = {
-      request: { ...request, spec },
-      labels,
-      services: names,
-      notAfter,
-      lost: new Set<string>(),
+      ...{ key: keyOf(request), request: reduced(request), labels, notAfter },
+      ...{ services: new Set(services), lost: new Set<string>() },
+      bytes: LEAF_BYTES + proofBytes(proven),
     };
-    if (names.size === 0) return leaf;
-    const key = keyOf(request);
-    this.#leaves.set(key, leaf);
-    const namespace = request.metadata.namespace ?? '';
-    const inside = this.#namespaces.get(namespace) ?? new Set();
-    this.#namespaces.set(namespace, inside.add(key));
+    this.#forget(this.#leaves.set(leaf.key, leaf));
+    this.#bytes += leaf.bytes;
+    for (const place of placesOf(leaf)) {
+      const inside = this.#services.get(place) ?? new Set();
+      this.#services.set(place, inside.add(leaf));
+    }
+    while (this.#bytes > MAX_LEAVES_BYTES) this.#forget(this.#leaves.evict());
     return leaf;
   }
 
-  #drop(key: string): void {
-    const namespace = this.#leaves.get(key)?.request.metadata.namespace ?? '';
+  #drop(key: string): Leaf | undefined {
+    const leaf = this.#leaves.get(key);
     this.#leaves.delete(key);
-    const inside = this.#namespaces.get(namespace);
-    inside?.delete(key);
-    if (inside?.size === 0) this.#namespaces.delete(namespace);
+    return this.#forget(leaf);
+  }
+
+  /** Of a leaf that is kept no longer. */
+  #forget(leaf: Leaf | undefined): Leaf | undefined {
+    if (leaf === undefined) return undefined;
+    this.#bytes -= leaf.bytes;
+    for (const place of placesOf(leaf)) {
+      const inside = this.#services.get(place);
+      inside?.delete(leaf);
+      if (inside?.size === 0) this.#services.delete(place);
+    }
+    if (leaf.lost.size > 0) this.#add(leaf, -1);
+    return leaf;
+  }
+
+  #find(leaf: Leaf, name: string): void {
+    if (leaf.lost.delete(name) && leaf.lost.size === 0) this.#add(leaf, -1);
   }
 
   #lose(leaf: Leaf, name: string, why: string): void {
     if (leaf.lost.has(name)) return;
     leaf.lost.add(name);
+    if (leaf.lost.size === 1) this.#add(leaf, 1);
     const until = new Date(leaf.notAfter).toISOString();
     const note = `the certificate has the names of Service ${name}, which ${why}; it is valid until ${until}, and its renewal will not have them`;
     this.#init.say(leaf.request, { reason: 'PodNamesOutdated', note });
   }
 
+  #add({ request: { spec } }: Leaf, more: number): void {
+    this.#counts.set(spec.signerName, (this.#counts.get(spec.signerName) ?? 0) + more);
+  }
+
   #count(): void {
-    const counts = new Map<string, number>([...this.#counted].map((name) => [name, 0]));
-    for (const key of [...this.#namespaces.values()].flatMap((keys) => [...keys])) {
-      const leaf = this.#leaves.get(key);
-      if (leaf === undefined || leaf.lost.size === 0) continue;
-      const { signerName } = leaf.request.spec;
-      counts.set(signerName, (counts.get(signerName) ?? 0) + 1);
-    }
-    for (const [signerName, leaves] of counts) {
-      this.#counted.add(signerName);
-      this.#init.count(signerName, leaves);
-    }
+    for (const [signerName, leaves] of this.#counts) this.#init.count(signerName, leaves);
   }
 }
 
+function namespaceOf({ request }: Leaf): string {
+  return request.metadata.namespace ?? '';
+}
+
+function placesOf(leaf: Leaf): readonly string[] {
+  return [...leaf.services].map((name) => `${namespaceOf(leaf)}/${name}`);
+}
+
+/** What an Event about the pod is made from. */
+function reduced({
+  apiVersion,
+  kind,
+  metadata,
+  spec,
+}: PodCertificateRequest): PodCertificateRequest {
+  const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;
+  const { signerName, podName, podUID, serviceAccountName, serviceAccountUID } = spec;
+  const { nodeName, nodeUID } = spec;
+  return {
+    ...{ apiVersion, kind },
+    metadata: {
+      ...{ name, uid, resourceVersion, creationTimestamp },
+      ...(namespace === undefined ? {} : { namespace }),
+    },
+    spec: {
+      ...{ signerName, podName, podUID, serviceAccountName, serviceAccountUID },
+      ...{ nodeName, nodeUID },
+    },
+  };
+}
+
 /** A pod may have several volumes of one signer: the key distinguishes them as far as a request can. */
-function keyOf({ spec }: PodCertificateRequest): string {
-  const annotations = JSON.stringify(spec.unverifiedUserAnnotations ?? {});
-  return `${spec.podUID} ${spec.signerName} ${spec.maxExpirationSeconds ?? ''} ${annotations}`;
+function keyOf({ metadata, spec }: PodCertificateRequest): string {
+  const { podUID, signerName, maxExpirationSeconds, unverifiedUserAnnotations = {} } = spec;
+  const annotations = Object.entries(unverifiedUserAnnotations).sort(([a], [b]) =>
+    a < b ? -1 : 1,
+  );
+  const volume = [signerName, maxExpirationSeconds ?? null, annotations];
+  const text = JSON.stringify([metadata.namespace, podUID, ...volume]);
+  return createHash('sha256').update(text).digest('base64url');
 }
