@@ -23,6 +23,8 @@ export interface WritingInit extends CheckpointsInit {
 export const NOT_LEADING = 'this replica does not lead: it appends nothing';
 /** One key: the leader alone appends and signs. */
 const WHOLE = 'ledger';
+/** Clocks of replicas may be apart by less (`component-clocks` of `countersign check`). */
+const AHEAD_MILLISECONDS = 60_000;
 /** Of a ConfigMap that cannot be written; what is signed meanwhile goes with the next one that can. */
 const RETRY = { firstMs: 5_000, maxMs: 60_000 };
 
@@ -38,6 +40,8 @@ export class Writing {
   fault: string | undefined = NOT_LEADING;
   /** Why the ConfigMap lacks a checkpoint that was signed. */
   #unpublished: string | undefined;
+  /** The time of the newest record, where it is ahead of this clock. */
+  #ahead: number | undefined;
   #failures = 0;
   #publishAt = -Infinity;
 
@@ -62,6 +66,7 @@ export class Writing {
       ...(this.#unpublished === undefined
         ? []
         : [`the last checkpoint is not in the cluster: ${this.#unpublished}`]),
+      ...(this.#ahead === undefined ? [] : [aheadText(this.#ahead)]),
     ];
   }
 
@@ -101,6 +106,17 @@ export class Writing {
       await this.#publish(this.#key, unpublished);
       // Who leads has signed of these records: who follows looks whether they are what was signed.
     } else if (!isNew) await compareWithPublished(this.#init);
+    await this.#compareClocks();
+  }
+
+  /** The ledger's time never falls: what was appended by a clock that was ahead dates all that comes until then. */
+  async #compareClocks(): Promise<void> {
+    const { component, store } = this.#init;
+    const { latest = 0 } = (await store.logs()).at(-1) ?? {};
+    const isAhead = latest > component.clock() + AHEAD_MILLISECONDS;
+    if (isAhead && this.#ahead === undefined)
+      component.log.warn({ error: aheadText(latest) }, 'the ledger is ahead of the clock');
+    this.#ahead = isAhead ? latest : undefined;
   }
 
   /** While the ConfigMap cannot be written, the log is signed all the same, and other places take its checkpoints. */
@@ -123,6 +139,10 @@ export class Writing {
     }
     this.#onPublished();
   }
+}
+
+function aheadText(latest: number): string {
+  return `records get the time ${new Date(latest).toISOString()} until then: one was appended by a clock that was so far ahead, and the time of the ledger never falls`;
 }
 
 /** The key, after the store was found to continue what was published. */

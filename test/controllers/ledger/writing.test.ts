@@ -113,3 +113,26 @@ test('a process that was ended before it could publish leaves that to the next o
   assert.equal(stand.size(), '4');
   await stand.store.close();
 });
+
+test('a record of a clock that was ahead is said, once in the log, until the time has come', async () => {
+  const stand = await Stand.create();
+  const { component } = stand;
+  let time = NOW;
+  Object.assign(component, { clock: () => time });
+  const writing = stand.writing();
+  await stand.grow(0, 1);
+  await writing.pass();
+  assert.deepEqual(writing.warnings(), [], 'what is as old as now is not ahead');
+  await stand.store.append(issuedBatch(1, 2), { naming, now: NOW + 60_001 });
+  await writing.pass();
+  await writing.pass();
+  const words = `records get the time ${new Date(NOW + 60_001).toISOString()} until then`;
+  const [warning = '', ...others] = writing.warnings();
+  assert.ok(warning.startsWith(words) && others.length === 0, warning);
+  const said = component.log.lines.filter((line) => JSON.stringify(line).includes(words));
+  assert.equal(said.length, 1);
+  time = NOW + 1;
+  await writing.pass();
+  assert.deepEqual(writing.warnings(), [], 'a minute is what clocks may be apart');
+  await stand.store.close();
+});
