@@ -125,7 +125,8 @@ async function outdated(): Promise<Read> {
   await readAs('pcr-issuer', async (component, { signal }) => {
     let found = 0;
     const names = createRecordedNames({
-      ...{ component, signers: () => [SIGNER], servicesOf: () => [], say: () => undefined },
+      ...{ component, signers: () => [SIGNER], say: () => undefined },
+      ...{ areServicesListed: () => true, serviceOf: () => undefined },
       ...{ count: (_signer, leaves) => (found = leaves), onAway: () => undefined },
     });
     await names.run(signal);

@@ -3,14 +3,20 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
+import type { Pod } from '../../../src/api/object/pod.ts';
 import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
 import {
   createPodReader,
   type PodReader,
 } from '../../../src/controllers/pcr-issuer/evidence/pod-reader.ts';
+import type { PodPlan } from '../../../src/controllers/pcr-issuer/plan.ts';
+import { SignerError } from '../../../src/errors.ts';
 import { queryText } from '../../../src/kube/client/request.ts';
 import { until } from '../../cluster/until.ts';
-import { recordedComponent } from '../../support/component/recorded-component.ts';
+import {
+  recordedComponent,
+  type RecordedComponent,
+} from '../../support/component/recorded-component.ts';
 import { memoryApi, type Thing } from '../../support/kube/memory-api.ts';
 import { podRequest } from '../../support/requests/pod-certificate-request.ts';
 import { workload } from '../../support/signers/workload-profile.ts';
@@ -20,6 +26,8 @@ const SERVICES = '/api/v1/services';
 
 interface Stage {
   readonly reader: PodReader;
+  readonly component: RecordedComponent;
+  readonly put: (path: string, thing: Thing) => void;
   /** Calls so far, as `GET path` and `WATCH path`. */
   readonly calls: readonly string[];
   /** Paths of watches that were not ended. */
@@ -50,7 +58,7 @@ function stage(...pods: readonly Thing[]): Stage {
     regarding: { apiVersion: 'v1', kind: 'Pod', name: 'web-0' },
   }));
   return {
-    ...{ reader, calls },
+    ...{ reader, calls, component, put },
     watched: () => watches.filter(({ signal }) => signal?.aborted !== true).map(({ path }) => path),
   };
 }
@@ -62,6 +70,10 @@ async function answered({ reader }: Stage, signer: ClusterSigner): Promise<void>
   await reader.confirm(undefined);
 }
 
+const WAITS: PodPlan = {
+  kind: 'wait',
+  error: new SignerError({ code: 'SERVICE_NOT_FOUND', disposition: 'wait', message: 'gone' }),
+};
 const NAMING = workload({ pods: { allow: 'true', services: {} } });
 
 test('a signer that asks for nothing of a pod costs no call and no watch', async () => {
@@ -142,4 +154,33 @@ test('the watch of Services ends with the last signer that asks for them', async
   made.reader.serve([workload()]);
   assert.deepEqual(made.watched(), []);
   await made.reader.stop();
+});
+
+test('a watch of Services that ends says of none that it was deleted; a signer that is gone gets no series again', async () => {
+  const { component, reader, put } = stage();
+  const stored = { resourceVersion: '1', creationTimestamp: '2026-11-21T06:00:00Z' };
+  const service = {
+    ...{ apiVersion: 'v1', kind: 'Service', spec: { selector: { app: 'web' } } },
+    metadata: { namespace: 'team-a', name: 'web', uid: 'web', ...stored },
+  };
+  put(`/api/v1/namespaces/team-a/services/web`, service);
+  const listed = (): Promise<unknown> =>
+    until('Services are listed', 5_000, () => Promise.resolve(reader.notReady().length === 0));
+  reader.serve([NAMING]);
+  await listed();
+  const pod = { ...podOn(podRequest().spec.nodeName), spec: {} };
+  const labelled = { ...pod, metadata: { ...pod.metadata, labels: { app: 'web' } } } as Pod;
+  const proof = { pod: labelled, services: [service], labels: [], hasAddress: false };
+  reader.delivered(podRequest(), proof, component.clock() + 3_600_000);
+  reader.serve([workload()]);
+  reader.serve([NAMING]);
+  await listed();
+  assert.deepEqual(component.notes, []);
+  reader.decided(podRequest(), WAITS);
+  assert.equal(component.notes.length, 1);
+  const before = component.counted.length;
+  reader.serve([]);
+  reader.decided(podRequest(), WAITS);
+  assert.deepEqual(component.counted.slice(before), []);
+  await reader.stop();
 });

@@ -20,6 +20,10 @@ import { clusterSigner, changed, workloadSpec } from '../../support/signers/clus
 const NAMESPACE = 'team-1';
 const asking = changed(workloadSpec(), 'pods.services', {});
 const signer = clusterSigner(changed(asking, 'profile.maxDuration', '24h')) as ClusterSigner;
+const otherSigner: ClusterSigner = {
+  ...signer,
+  spec: { ...signer.spec, signerName: 'example.com/other' },
+};
 /** A second after the leaves of the ledger. */
 const BEGUN = LEDGER_NOW + 1000;
 
@@ -50,6 +54,7 @@ function fact(
 interface Stage {
   readonly component: RecordedComponent;
   readonly names: ReturnType<typeof createRecordedNames>;
+  readonly asks: { signers: readonly ClusterSigner[]; areServicesListed: boolean };
   readonly said: readonly string[];
   readonly counted: readonly (readonly [string, number])[];
   /** Signer names that the ledger counted for, and no longer does. */
@@ -77,10 +82,13 @@ function stage(
     },
   });
   component.client.answer(({ query }) => pages(query ?? {}));
+  const asks = { signers: [signer] as readonly ClusterSigner[], areServicesListed: true };
   const names = createRecordedNames({
     component,
-    signers: () => [signer],
-    servicesOf: (namespace) => (namespace === NAMESPACE ? services : []),
+    signers: () => asks.signers,
+    areServicesListed: () => asks.areServicesListed,
+    serviceOf: (namespace, name) =>
+      namespace === NAMESPACE ? services.find(({ metadata }) => metadata.name === name) : undefined,
     say: ({ spec }, { reason }) => said.push(`${spec.podName} ${reason}`),
     count: (name, leaves) => counted.push([name, leaves]),
     onAway: (name) => away.push(name),
@@ -94,7 +102,7 @@ function stage(
     before.resolve(undefined);
     await waits.promise;
   };
-  return { component, names, said, counted, away, read };
+  return { component, names, asks, said, counted, away, read };
 }
 
 const page = (...items: readonly ListedObject[]): object => ({
@@ -110,7 +118,7 @@ test('after a restart leaves count that lost a Service while nobody looked, and 
     services,
   );
   await read();
-  assert.equal(names.isCurrent(), true);
+  assert.equal(names.isCurrent(signer.spec.signerName), true);
   assert.deepEqual(counted.at(-1), [signer.spec.signerName, 2]);
   names.changed(NAMESPACE, 'api', undefined);
   assert.deepEqual(counted.at(-1), [signer.spec.signerName, 3]);
@@ -130,7 +138,7 @@ test('a renewed leaf, one that has expired, and one that reached nobody do not c
     [service('api', { app: 'web' })],
   );
   await read();
-  assert.equal(names.isCurrent(), true);
+  assert.equal(names.isCurrent(signer.spec.signerName), true);
   assert.deepEqual(new Set(counted.flat()), new Set([signer.spec.signerName, 0]));
 });
 
@@ -171,7 +179,7 @@ test('while the ledger is away it counts nothing and says so; when it is back it
     return page(fact(1, ['web']));
   });
   await read();
-  assert.deepEqual([names.isCurrent(), counted.length], [false, 0]);
+  assert.deepEqual([names.isCurrent(signer.spec.signerName), counted.length], [false, 0]);
   assert.match(
     names.warnings().join(),
     /cannot be read, so facts are those since the start: the server/,
@@ -180,7 +188,7 @@ test('while the ledger is away it counts nothing and says so; when it is back it
   assert.equal(component.log.lines.length, 1, 'and says it once');
   isAway = false;
   await read();
-  assert.deepEqual([names.isCurrent(), names.warnings()], [true, []]);
+  assert.deepEqual([names.isCurrent(signer.spec.signerName), names.warnings()], [true, []]);
   assert.deepEqual(counted.at(-1), [signer.spec.signerName, 1]);
 });
 
@@ -195,7 +203,10 @@ test('a ledger that goes away counts for nobody any longer, and what it counted 
   isAway = true;
   await read();
   await read();
-  assert.deepEqual([names.isCurrent(), away], [false, [signer.spec.signerName]]);
+  assert.deepEqual(
+    [names.isCurrent(signer.spec.signerName), away],
+    [false, [signer.spec.signerName]],
+  );
   const before = counted.length;
   names.changed(NAMESPACE, 'web', undefined);
   assert.equal(counted.length, before);
@@ -204,6 +215,57 @@ test('a ledger that goes away counts for nobody any longer, and what it counted 
 test('of several replicas one reads', async () => {
   const { component, names, read } = stage(() => page(fact(1, ['web'])), [], false);
   await read();
-  assert.equal(names.isCurrent(), false);
+  assert.equal(names.isCurrent(signer.spec.signerName), false);
   assert.deepEqual(component.client.requests, []);
+});
+
+test('a signer that no longer asks for Services is no longer counted for, also where another one does', async () => {
+  for (const rest of [[], [otherSigner]]) {
+    const { asks, counted, away, names, read } = stage(({ after, fieldSelector }) =>
+      page(...(after || String(fieldSelector).includes('other') ? [] : [fact(1, ['web'])])),
+    );
+    await read();
+    assert.deepEqual(counted.at(-1), [signer.spec.signerName, 1]);
+    asks.signers = rest;
+    await read();
+    assert.deepEqual(away, [signer.spec.signerName]);
+    const before = counted.length;
+    names.changed(NAMESPACE, 'web', service('web', { app: 'web' }));
+    assert.equal(counted.slice(before).length, 0);
+  }
+});
+
+test('a signer that begins to ask counts what this process has seen until the ledger is read', async () => {
+  const { asks, names, read } = stage(() => page());
+  await read();
+  asks.signers = [signer, otherSigner];
+  assert.deepEqual(
+    [signer, otherSigner].map(({ spec }) => names.isCurrent(spec.signerName)),
+    [true, false],
+  );
+  await read();
+  assert.equal(names.isCurrent(otherSigner.spec.signerName), true);
+});
+
+test('Services that nobody watches any longer, while it reads, are not taken for gone', async () => {
+  const { asks, said, names, read } = stage(({ continue: from }) => {
+    if (from === undefined)
+      return {
+        items: [fact(1, [], { metadata: { name: '1-1' } })],
+        metadata: { continue: 'more' },
+      };
+    asks.areServicesListed = false;
+    return { items: [fact(2, ['web'], { metadata: { name: '1-2' } })], metadata: {} };
+  });
+  await read();
+  assert.deepEqual([said, names.isCurrent(signer.spec.signerName)], [[], false]);
+});
+
+test('a record of another signer than was asked for makes no series', async () => {
+  const { metadata, record } = fact(1, ['web']);
+  const foreign = { ...(record as object), signer: { name: 'example.com/made-up' } };
+  const { counted, read } = stage(() => page({ metadata, record: foreign }));
+  await read();
+  assert.deepEqual(new Set(counted.map(([name]) => name)), new Set([signer.spec.signerName]));
+  assert.ok(counted.every(([, leaves]) => leaves === 0));
 });

@@ -103,7 +103,8 @@ class ApiReader implements PodReader {
       now: () => serverTime(component),
       say,
       count: (signerName, leaves) => {
-        if (this.#recorded?.isCurrent() !== true)
+        // Of a signer that is gone the series went: it must not come back.
+        if (this.#isServed(signerName) && this.#recorded?.isCurrent(signerName) !== true)
           metrics.podNamesOutdated(signerName, leaves, 'start');
       },
     });
@@ -111,12 +112,14 @@ class ApiReader implements PodReader {
       ? createRecordedNames({
           component,
           signers: () => this.#served.filter(namesServices),
-          servicesOf: (namespace) => this.#services.of(namespace),
+          areServicesListed: () => this.#services.isListed(),
+          serviceOf: (namespace, name) => this.#services.get(namespace, name),
           say,
           count: (signerName, leaves) => {
             metrics.podNamesOutdated(signerName, leaves, 'ledger');
           },
           onAway: (signerName) => {
+            if (!this.#isServed(signerName)) return;
             metrics.podNamesOutdated(signerName, 0, 'start');
             this.#outdated.sweep();
           },
@@ -129,6 +132,9 @@ class ApiReader implements PodReader {
         this.#wake(namespace);
       },
       onListed: () => {
+        const now: ServiceIndex['get'] = (namespace, name) => this.#services.get(namespace, name);
+        this.#outdated.listed(now);
+        this.#recorded?.listed(now);
         this.#wake();
       },
     });
@@ -216,6 +222,10 @@ class ApiReader implements PodReader {
 
   stop(): Promise<void> {
     return this.#services.stop();
+  }
+
+  #isServed(signerName: string): boolean {
+    return this.#served.some(({ spec }) => spec.signerName === signerName);
   }
 
   #wake(namespace?: string): void {

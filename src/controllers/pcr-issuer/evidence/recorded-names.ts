@@ -22,21 +22,22 @@ export interface RecordedNamesInit {
   readonly component: Component;
   /** Signers that ask for Services. */
   readonly signers: () => readonly SignerObject[];
-  /** Of a namespace; undefined: they are not listed yet. */
-  readonly servicesOf: (namespace: string) => readonly Service[] | undefined;
+  /** Before that each Service would look as if it were gone. */
+  readonly areServicesListed: () => boolean;
+  readonly serviceOf: (namespace: string, name: string) => Service | undefined;
   readonly say: SayOfPod;
   readonly count: (signerName: string, leaves: number) => void;
-  /** The ledger no longer counts for a signer name that is served. */
+  /** The ledger no longer counts for a signer name. */
   readonly onAway: (signerName: string) => void;
 }
 
 /** What the ledger says of names, and what became of it since. */
 export interface RecordedNames
   extends
-    Pick<OutdatedNames, 'refused' | 'changed' | 'sweep'>,
+    Pick<OutdatedNames, 'refused' | 'changed' | 'listed' | 'sweep'>,
     Pick<FactsReader, 'warnings' | 'run'> {
-  /** Whether everything is known that the ledger has: then this counts, and not what one process has seen. */
-  readonly isCurrent: () => boolean;
+  /** Whether everything is known that the ledger has of a signer name: then this counts, and not what one process has seen. */
+  readonly isCurrent: (signerName: string) => boolean;
 }
 
 /** One replica reads; the others count what they delivered. */
@@ -66,7 +67,7 @@ class Recorded implements RecordedNames {
         if (parseTime(request.metadata.creationTimestamp) < begun) init.say(request, said);
       },
       count: (signerName, leaves) => {
-        if (this.isCurrent()) init.count(signerName, leaves);
+        if (this.isCurrent(signerName)) init.count(signerName, leaves);
       },
     });
     this.#facts = createFacts(component, async (signal) => {
@@ -76,12 +77,12 @@ class Recorded implements RecordedNames {
         this.#turn([]);
         throw error;
       }
-      return this.isCurrent();
+      return this.#current.size > 0;
     });
   }
 
-  isCurrent(): boolean {
-    return this.#current.size > 0;
+  isCurrent(signerName: string): boolean {
+    return this.#current.has(signerName);
   }
 
   refused(request: PodCertificateRequest): void {
@@ -90,6 +91,10 @@ class Recorded implements RecordedNames {
 
   changed(namespace: string, name: string, now: Service | undefined): void {
     this.#names.changed(namespace, name, now);
+  }
+
+  listed(now: Parameters<OutdatedNames['listed']>[0]): void {
+    this.#names.listed(now);
   }
 
   sweep(): void {
@@ -106,47 +111,47 @@ class Recorded implements RecordedNames {
 
   /** Returns the signer names of which everything is known. */
   async #read(signal: AbortSignal): Promise<readonly string[]> {
-    const { component, signers, servicesOf } = this.#init;
-    if (servicesOf('') === undefined || !component.shard.owns(KEY)) return [];
+    const { component, signers, areServicesListed } = this.#init;
+    if (!areServicesListed() || !component.shard.owns(KEY)) return [];
     const served = signers();
-    for (const signer of served) await this.#readOf(signer, signal);
+    for (const signer of served) if (!(await this.#readOf(signer, signal))) return [];
     return served.map(({ spec }) => spec.signerName);
   }
 
   /** From now on the ledger counts for these signer names, and for no others: a number of before must not stay. */
   #turn(names: readonly string[]): void {
-    const { signers, count, onAway } = this.#init;
+    const { count, onAway } = this.#init;
     const before = this.#current;
     this.#current = new Set(names);
-    for (const { spec } of signers())
-      if (before.has(spec.signerName) && !this.#current.has(spec.signerName))
-        onAway(spec.signerName);
+    for (const name of before) if (!this.#current.has(name)) onAway(name);
     for (const name of names) if (!before.has(name)) count(name, 0);
     this.#names.sweep();
   }
 
-  async #readOf({ spec }: SignerObject, signal: AbortSignal): Promise<void> {
-    const { component } = this.#init;
+  /** Returns false where it cannot be told what became of the Services. */
+  async #readOf({ spec }: SignerObject, signal: AbortSignal): Promise<boolean> {
+    const { component, areServicesListed } = this.#init;
     const name = spec.signerName;
     const since = serverTime(component) - parseDuration(spec.profile.maxDuration) * 1000;
     const selector = `kind=issued,signer=${selectorValue(name)},since=${formatTime(since)}`;
     const query = { selector, after: this.#after.get(name) };
     for await (const page of recordPages(component, query, signal)) {
+      // The last signer that asks for Services may have gone meanwhile, and their watch with it.
+      if (!areServicesListed()) return false;
       for (const listed of page) {
-        this.#see(listed);
+        // A name that nobody serves would be a series of its own.
+        if (listed.record?.signer.name === name) this.#see(listed);
         this.#after.set(name, listed.name);
       }
     }
+    return true;
   }
 
   #see(listed: ListedRecord): void {
     const found = provenIn(listed);
     if (found === undefined || found.notAfter <= serverTime(this.#init.component)) return;
     const { namespace = '' } = found.request.metadata;
-    const services = this.#init.servicesOf(namespace) ?? [];
-    this.#names.recorded(found.request, found, (name) =>
-      services.find(({ metadata }) => metadata.name === name),
-    );
+    this.#names.recorded(found.request, found, (name) => this.#init.serviceOf(namespace, name));
   }
 }
 

@@ -17,8 +17,12 @@ export interface ServiceListener {
 export interface ServiceIndex {
   /** Watches from now on, or no longer. */
   serve(isWanted: boolean): void;
+  /** Whether all are known: they are watched, and were listed. */
+  isListed(): boolean;
   /** Those of a namespace; undefined: they are not listed yet. */
   of(namespace: string): readonly Service[] | undefined;
+  /** One of them; undefined also where they are not listed. */
+  get(namespace: string, name: string): Service | undefined;
   /** Why the watch does not work; undefined: it does, or nobody asked for it. */
   failure(): string | undefined;
   stop(): Promise<void>;
@@ -43,7 +47,8 @@ export function createServiceIndex(
     else inside.set(name, now);
     if (inside.size === 0) namespaces.delete(namespace);
     else namespaces.set(namespace, inside);
-    onChange(namespace, name, now);
+    // A watch that is ended tells of each object that it drops: no Service went.
+    if (watches.get(ALL) !== undefined) onChange(namespace, name, now);
   }
 
   function start(): Reflector<Service> {
@@ -59,14 +64,14 @@ export function createServiceIndex(
   }
 
   const watches = createWatchSet<Service>(start);
+  const isListed = (): boolean => watches.get(ALL)?.synced === true;
   return {
+    isListed,
     serve: (isWanted) => {
       watches.reconcile(isWanted ? [ALL] : []);
     },
-    of: (namespace) =>
-      watches.get(ALL)?.synced === true
-        ? [...(namespaces.get(namespace)?.values() ?? [])]
-        : undefined,
+    of: (namespace) => (isListed() ? [...(namespaces.get(namespace)?.values() ?? [])] : undefined),
+    get: (namespace, name) => namespaces.get(namespace)?.get(name),
     failure: () => {
       const found = watches.get(ALL);
       if (found === undefined) return undefined;
