@@ -85,11 +85,18 @@ async function rowsOf(
   return inOrder([...named, ...(await rowsWith(sql, results))]);
 }
 
+/** A statement of SQLite has 32,766 parameters at most; a component may have appended more results of one certificate. */
+const READ_TOGETHER = 1_000;
+
 async function rowsWith(sql: Sql, ids: readonly number[]): Promise<readonly SqlRow[]> {
-  if (ids.length === 0) return [];
-  const places = ids.map(() => '?').join(', ');
-  const query = `SELECT ${COLUMNS} FROM records WHERE id IN (${places}) AND kind <> 'erased'`;
-  return sql.all(query, ids);
+  const rows: SqlRow[] = [];
+  for (let at = 0; at < ids.length; at += READ_TOGETHER) {
+    const some = ids.slice(at, at + READ_TOGETHER);
+    const places = some.map(() => '?').join(', ');
+    const query = `SELECT ${COLUMNS} FROM records WHERE id IN (${places}) AND kind <> 'erased'`;
+    rows.push(...(await sql.all(query, some)));
+  }
+  return rows;
 }
 
 /** The ids of what became of certificates. */

@@ -8,7 +8,14 @@ import { after, test } from 'node:test';
 import { openSqlite } from '../../../src/ledger/database/sqlite.ts';
 import { idOf } from '../../../src/ledger/records/ids.ts';
 import { openStore } from '../../../src/ledger/store/store.ts';
-import { appending, issuedBatch, issuedRecord, naming, NOW } from '../../support/ledger/records.ts';
+import {
+  appending,
+  issuedBatch,
+  issuedRecord,
+  naming,
+  NOW,
+  resultRecord,
+} from '../../support/ledger/records.ts';
 import { storeLaws } from '../../support/ledger/store-laws.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'ledger-sqlite-'));
@@ -37,6 +44,25 @@ test('no file of the database holds a person whose records were removed', async 
   assert.equal(await store.scrub(), true);
   assert.deepEqual(filesWith('scrubbed', 'jane.doe'), []);
   assert.equal((await store.verify([])).found, 0);
+  await store.close();
+});
+
+test('a person’s record is removed with all results of it, however many a component has appended', async () => {
+  const store = await openStore(openSqlite(join(root, 'results-of-one.db')));
+  // More than a statement of SQLite may have parameters (SQLITE_MAX_VARIABLE_NUMBER).
+  const MANY = 33_000;
+  await store.append(issuedBatch(0, 2), { naming, now: NOW });
+  for (let from = 0; from < MANY; from += 3_000) {
+    const batch = Array.from({ length: 3_000 }, (_, at) =>
+      appending({ ...resultRecord(0), key: `request-0/result-${from + at}` }),
+    );
+    await store.append(batch, { naming, now: NOW });
+  }
+  const eraser = { naming, now: NOW, by: 'admin', limit: 1, salt: randomBytes(32) };
+  const erased = await store.erase({ reason: 'person', ids: [idOf({ log: 1, index: 0 })] }, eraser);
+  assert.equal(erased.removed, 1 + MANY);
+  const report = await store.verify([]);
+  assert.deepEqual([report.records, report.found], [2, 0]);
   await store.close();
 });
 
