@@ -261,11 +261,12 @@ test('Services that nobody watches any longer, while it reads, are not taken for
   assert.deepEqual([said, names.isCurrent(signer.spec.signerName)], [[], false]);
 });
 
-test('a record of another signer than was asked for makes no series', async () => {
+test('a record of another signer than was asked for is no fact', async () => {
   const { metadata, record } = fact(1, ['web']);
   const foreign = { ...(record as object), signer: { name: 'example.com/made-up' } };
-  const { counted, read } = stage(() => page({ metadata, record: foreign }));
+  const { counted, said, read } = stage(() => page({ metadata, record: foreign }));
   await read();
+  assert.deepEqual(said, []);
   assert.deepEqual(new Set(counted.map(([name]) => name)), new Set([signer.spec.signerName]));
   assert.ok(counted.every(([, leaves]) => leaves === 0));
 });
