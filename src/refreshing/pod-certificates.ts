@@ -176,7 +176,8 @@ export class PodCertificates {
 
 /**
  * A pod and a signer. The namespace is in it, since the API server checks the namespace of a request against the rights of
- * who creates it, and the UID of a pod against nothing (validation.go): a tenant may write that of another's.
+ * who creates it, and the UID of a pod against nothing, unless a node asks (validation.go, NodeRestriction). Our admission
+ * policy lets nobody else ask for our signer names; of others, whose requests are seen too, a tenant may write any UID.
  */
 export function podKey({
   namespace,
