@@ -97,6 +97,11 @@ export class SignerError extends Error {
   }
 }
 
+/** The error for what a person or an installation says that cannot be used: a flag, a value, a file. Exit code 2 in the command line. */
+export function usageError(message: string, cause?: unknown): SignerError {
+  return new SignerError({ code: 'USAGE', disposition: 'fail', message, cause });
+}
+
 /** The message of any thrown value, for log lines and Events. */
 export function messageOf(thrown: unknown): string {
   return thrown instanceof Error ? thrown.message : String(thrown);

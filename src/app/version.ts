@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import manifest from '../../package.json' with { type: 'json' };
-import { SignerError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 
 /** The version of this build. */
 export const VERSION: string = manifest.version;
@@ -22,9 +22,7 @@ export function requireNode(version: string): void {
   const [major = 0, minor = 0] = version.split('.').map(Number);
   const { major: leastMajor, minor: leastMinor } = LEAST_NODE;
   if (major > leastMajor || (major === leastMajor && minor >= leastMinor)) return;
-  throw new SignerError({
-    code: 'USAGE',
-    disposition: 'fail',
-    message: `Node.js ${version} is too old: use ${leastMajor}.${leastMinor} or later, such as node_modules/.bin/node in a checkout, or the image`,
-  });
+  throw usageError(
+    `Node.js ${version} is too old: use ${leastMajor}.${leastMinor} or later, such as node_modules/.bin/node in a checkout, or the image`,
+  );
 }

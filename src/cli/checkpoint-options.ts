@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
 import { durationFlag, parsedFlag } from '../app/flag-values.ts';
-import { SignerError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import { quote } from '../quote.ts';
 
 /** A witness, as a flag names it. */
@@ -69,17 +69,15 @@ export function addCheckpointOptions(command: Command): Command {
 function httpsUrl(text: string): URL {
   const url = URL.parse(text);
   if (url?.protocol === 'https:' && url.username === '' && url.hash === '') return url;
-  throw usage(`${quote(text)} is no https URL without a user name`);
+  throw usageError(`${quote(text)} is no https URL without a user name`);
 }
 
 /** @throws SignerError USAGE */
 function parseWitness(text: string): WitnessFlag {
   const at = text.indexOf('@');
   if (at < 0)
-    throw usage(`write <key>@<url>, such as witness.example+5f4d8c2a+BA…@https://witness.example/`);
+    throw usageError(
+      `write <key>@<url>, such as witness.example+5f4d8c2a+BA…@https://witness.example/`,
+    );
   return { key: text.slice(0, at), url: httpsUrl(text.slice(at + 1)) };
-}
-
-function usage(message: string): SignerError {
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
 }

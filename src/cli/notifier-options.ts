@@ -3,7 +3,7 @@ import { Option, type Command } from 'commander';
 import { parseNetwork, type Network } from '../egress/networks.ts';
 import type { ComponentOptions } from '../app/component-options.ts';
 import { daysFlag, durationFlag, parsedFlag, positiveFlag } from '../app/flag-values.ts';
-import { SignerError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import { quote, quoteList } from '../quote.ts';
 import { EVENT_NAMES, type EventName } from '../api/object/event-names.ts';
 
@@ -115,8 +115,8 @@ function mapOption(flags: string, description: string, parse: (text: string) => 
         const at = given.indexOf('=');
         const name = given.slice(0, Math.max(at, 0));
         if (!TARGET_NAME.test(name))
-          throw usage(`${quote(given)} does not begin with the name of a target and =`);
-        if (before.has(name)) throw usage(`target ${name} is named twice`);
+          throw usageError(`${quote(given)} does not begin with the name of a target and =`);
+        if (before.has(name)) throw usageError(`target ${name} is named twice`);
         return new Map([...before, [name, parse(given.slice(at + 1))]]);
       }),
     )
@@ -132,7 +132,7 @@ function targetOf(text: string): URL {
   const url = URL.parse(text);
   const isPlain = url?.username === '' && url.password === '' && url.hash === '';
   if (url?.protocol === 'https:' && isPlain) return url;
-  throw usage(`${quote(text)} is no https URL without a user name`);
+  throw usageError(`${quote(text)} is no https URL without a user name`);
 }
 
 /** @throws SignerError USAGE */
@@ -140,7 +140,7 @@ function eventsOf(text: string): ReadonlySet<EventName> {
   const named = text.split(',').map((each) => {
     const found = EVENT_NAMES.find((name) => name === each);
     if (found === undefined)
-      throw usage(`${quote(each)} is no event; there are ${quoteList([...EVENT_NAMES])}`);
+      throw usageError(`${quote(each)} is no event; there are ${quoteList([...EVENT_NAMES])}`);
     return found;
   });
   return new Set(named);
@@ -149,9 +149,5 @@ function eventsOf(text: string): ReadonlySet<EventName> {
 /** @throws SignerError USAGE */
 function originOf(text: string): string {
   if (DNS_NAME.test(text)) return text;
-  throw usage(`${quote(text)} is no DNS name in lower case`);
-}
-
-function usage(message: string): SignerError {
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
+  throw usageError(`${quote(text)} is no DNS name in lower case`);
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Apart from its flags: only who opens a database loads its client. */
 import { readFile } from 'node:fs/promises';
-import { SignerError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import { openPostgres } from '../ledger/index.ts';
 import type { DatabaseOptions } from './database-options.ts';
 
@@ -15,15 +15,15 @@ export async function openNamedPostgres(
 ): Promise<ReturnType<typeof openPostgres> | undefined> {
   const { database, databaseUrl, databasePassword, databaseCa } = options;
   if (database !== undefined && databaseUrl !== undefined) {
-    throw usage('--database and --database-url name a database each; leave one of them out');
+    throw usageError('--database and --database-url name a database each; leave one of them out');
   }
   if ((database === undefined) !== (databasePassword === undefined)) {
-    throw usage('--database and --database-password go together');
+    throw usageError('--database and --database-password go together');
   }
   const url = databaseUrl === undefined ? database : await textIn(databaseUrl);
   if (url === undefined) {
     if (databaseCa === undefined) return undefined;
-    throw usage('--database-ca is for PostgreSQL; add --database or --database-url');
+    throw usageError('--database-ca is for PostgreSQL; add --database or --database-url');
   }
   return openPostgres(url, {
     password: databasePassword === undefined ? undefined : () => textIn(databasePassword),
@@ -33,8 +33,4 @@ export async function openNamedPostgres(
 
 async function textIn(file: string): Promise<string> {
   return (await readFile(file, 'utf8')).trim();
-}
-
-function usage(message: string): SignerError {
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from 'node:fs/promises';
-import { SignerError, messageOf } from '../errors.ts';
+import { messageOf, usageError } from '../errors.ts';
 import { askSecret } from './terminal.ts';
 
 /** Where the password is looked for when no file is named. */
@@ -26,10 +26,6 @@ export async function pkcs12Password(
     // Editors end the line; a password ends before that.
     return (await readFile(file, 'utf8')).replace(/\r?\n$/, '');
   } catch (error) {
-    throw new SignerError({
-      code: 'USAGE',
-      disposition: 'fail',
-      message: `the file with the password cannot be read: ${messageOf(error)}`,
-    });
+    throw usageError(`the file with the password cannot be read: ${messageOf(error)}`);
   }
 }

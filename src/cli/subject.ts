@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError } from '../errors.ts';
+import { SignerError, usageError } from '../errors.ts';
 import type { Subject } from '../explanations/explain.ts';
 import { KubeError } from '../kube/client/kube-error.ts';
 
@@ -12,11 +12,9 @@ import { KubeError } from '../kube/client/kube-error.ts';
 export function subjectOf(text: string, namespace: string): Subject {
   const [kind = '', name = '', ...rest] = text.split('/');
   if (kind !== '' && name !== '' && rest.length === 0) return { kind, name, namespace };
-  throw new SignerError({
-    code: 'USAGE',
-    disposition: 'fail',
-    message: `"${text.slice(0, 80)}" names nothing; write kind/name, such as pod/web -n team-a`,
-  });
+  throw usageError(
+    `"${text.slice(0, 80)}" names nothing; write kind/name, such as pod/web -n team-a`,
+  );
 }
 
 /** The error that the user is told: people forget the namespace most. */

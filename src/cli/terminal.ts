@@ -5,7 +5,7 @@
  */
 import { createInterface } from 'node:readline/promises';
 import { Writable } from 'node:stream';
-import { SignerError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import { colorMarks } from './mark-colors.ts';
 import { printable, printableJson, printableLines } from '../quote.ts';
 
@@ -74,11 +74,9 @@ export function printMarked(text: string): void {
  */
 export async function askSecret(question: string): Promise<string> {
   if (!process.stdin.isTTY) {
-    throw new SignerError({
-      code: 'USAGE',
-      disposition: 'fail',
-      message: `nobody can be asked "${printable(question.trim())}" here: stdin is no terminal; name a file with the password`,
-    });
+    throw usageError(
+      `nobody can be asked "${printable(question.trim())}" here: stdin is no terminal; name a file with the password`,
+    );
   }
   clearTimeout(slow);
   process.stderr.write(printable(question));

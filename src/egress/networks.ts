@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import { formatIp, parseIp } from '../ip.ts';
 
 /** Addresses that share their first bits. */
@@ -20,11 +20,9 @@ export function parseNetwork(text: string): Network {
   const most = (octets?.length ?? 0) * 8;
   const bits = length === undefined ? most : /^\d{1,3}$/.test(length) ? Number(length) : NaN;
   if (octets === undefined || more.length > 0 || !(bits <= most)) {
-    throw new SignerError({
-      code: 'USAGE',
-      disposition: 'fail',
-      message: `${JSON.stringify(text.slice(0, 80))} is no network; write 10.0.0.0/8, fd00::/8 or one address`,
-    });
+    throw usageError(
+      `${JSON.stringify(text.slice(0, 80))} is no network; write 10.0.0.0/8, fd00::/8 or one address`,
+    );
   }
   return { octets, bits };
 }

@@ -19,7 +19,7 @@ import {
 import { CSR_RESOURCE, type CertificateSigningRequest } from '../api/request/csr.ts';
 import type { PodCertificateRequest } from '../api/request/pod-certificate-request.ts';
 import { certificatesResources } from '../app/certificates-resources.ts';
-import { SignerError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import { PODS } from '../kube/resource/core-v1.ts';
 import { resource, type Resource } from '../kube/resource/resource.ts';
 import { listPages } from '../kube/watch/list-pages.ts';
@@ -100,11 +100,9 @@ export function explain(init: ExplainInit, subject: Subject): Promise<Explanatio
   const explainer = EXPLAINERS.get(subject.kind.toLowerCase());
   if (explainer !== undefined)
     return explainer({ ...init, events: eventReader(init.client) }, subject);
-  throw new SignerError({
-    code: 'USAGE',
-    disposition: 'fail',
-    message: `${subject.kind}/${subject.name}: explain knows pod, csr, pcr, certificaterequest, secret, signer, order, challenge, acmeclustersigner and acmesigner`,
-  });
+  throw usageError(
+    `${subject.kind}/${subject.name}: explain knows pod, csr, pcr, certificaterequest, secret, signer, order, challenge, acmeclustersigner and acmesigner`,
+  );
 }
 
 /** Reads the subject. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createPrivateKey, createPublicKey, type KeyObject } from 'node:crypto';
 import { ContentInfo, SignedData, Certificate } from 'pkijs';
-import { SignerError } from '../errors.ts';
+import { SignerError, usageError } from '../errors.ts';
 import { decodePkcs12 } from '../keystores/decode-pkcs12.ts';
 import { quote } from '../quote.ts';
 import type { Found, InspectedKey } from './inspected.ts';
@@ -182,9 +182,7 @@ function inspectedKey(key: KeyObject): InspectedKey {
 }
 
 function unreadable(source: string, why: string): SignerError {
-  return new SignerError({
-    code: 'USAGE',
-    disposition: 'fail',
-    message: `${source} cannot be read: ${why}; countersign reads PEM, DER, PKCS#7 and PKCS#12: certificates, requests, CRLs and keys`,
-  });
+  return usageError(
+    `${source} cannot be read: ${why}; countersign reads PEM, DER, PKCS#7 and PKCS#12: certificates, requests, CRLs and keys`,
+  );
 }

@@ -15,7 +15,8 @@ import {
   type ContentInfo,
   type SafeBag,
 } from 'pkijs';
-import { SignerError, messageOf } from '../errors.ts';
+import type { SignerError } from '../errors.ts';
+import { messageOf, usageError } from '../errors.ts';
 import {
   OID_CERT_BAG,
   OID_DATA,
@@ -172,11 +173,7 @@ function parsed<T>(run: () => T): T {
 }
 
 function unreadable(why: string): SignerError {
-  return new SignerError({
-    code: 'USAGE',
-    disposition: 'fail',
-    message: `this is no PKCS#12 file that can be opened: ${why}`,
-  });
+  return usageError(`this is no PKCS#12 file that can be opened: ${why}`);
 }
 
 /** A copy that is an ArrayBuffer of its own, which is what pkijs takes. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 
 /** Java's keytool writes no store with a shorter one. */
 const SHORTEST = 6;
@@ -13,9 +13,7 @@ const SHORTEST = 6;
  */
 export function requirePassword(password: string): string {
   if (/^[\x20-\x7e]*$/.test(password) && password.length >= SHORTEST) return password;
-  throw new SignerError({
-    code: 'USAGE',
-    disposition: 'fail',
-    message: `the password of the PKCS#12 file has to be at least ${SHORTEST} printable ASCII characters: OpenSSL and Java read others differently`,
-  });
+  throw usageError(
+    `the password of the PKCS#12 file has to be at least ${SHORTEST} printable ASCII characters: OpenSSL and Java read others differently`,
+  );
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import type { Context, Issuer } from './issuer.ts';
 import type { RequestKindName, Signed, SigningRequest } from './request.ts';
 
@@ -128,9 +128,5 @@ export function defineAuthority<Config>(
 
 function require(isValid: boolean, field: string, value: string): void {
   if (isValid) return;
-  throw new SignerError({
-    code: 'USAGE',
-    disposition: 'fail',
-    message: `defineAuthority: ${field} may not be "${value.slice(0, 80)}"`,
-  });
+  throw usageError(`defineAuthority: ${field} may not be "${value.slice(0, 80)}"`);
 }

@@ -5,7 +5,7 @@ import { bundleName } from '../api/object/cluster-trust-bundle.ts';
 import { checkFederatedDomain } from '../api/object/federated-bundle.ts';
 import { checkSignerName } from '../api/signer/signer-name.ts';
 import { isDerivedName } from '../api/signer/signer.ts';
-import { SignerError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import type { InjectionProfile } from './admission/injection/profiles.ts';
 import type { DnsWebhook } from '../runtime/rbac/permission-names.ts';
 
@@ -78,13 +78,13 @@ export function checkInstallation(installation: Installation): Installation {
   const { signers, bundles, namespace, servingSigner } = installation;
   const { namespacedSigners, signerSecrets = [], acme = NO_ACME } = installation;
   if (signers.length + acme.signers.length === 0 && namespacedSigners !== true) {
-    throw usage(
+    throw usageError(
       'name at least one signer: --signer example.com/workload, or --acme-signer example.com/public',
     );
   }
   for (const signer of [...signers, ...acme.signers, servingSigner]) requireChosen(signer);
   if (signerSecrets.length > 0 && namespacedSigners !== true) {
-    throw usage('--signer-secret is for Signers in namespaces; add --namespaced-signers');
+    throw usageError('--signer-secret is for Signers in namespaces; add --namespaced-signers');
   }
   for (const bundle of bundles) requireBundle(bundle, signers);
   requireNamed(installation);
@@ -115,7 +115,7 @@ function requireProfiles({ injection = [] }: Installation): void {
 function requireChosen(signerName: string): void {
   checkSignerName(signerName);
   if (!isDerivedName(signerName)) return;
-  throw usage(
+  throw usageError(
     `${signerName} is the derived name of a namespaced Signer; write --namespaced-signers instead`,
   );
 }
@@ -125,7 +125,7 @@ function requireBundle(bundle: string, signers: readonly string[]): void {
     .map((each) => bundleName(each, ''))
     .find((each) => bundle.startsWith(each));
   if (prefix === undefined || !SUBDOMAIN.test(bundle.slice(prefix.length))) {
-    throw usage(
+    throw usageError(
       `bundle "${bundle.slice(0, 80)}" does not belong to one of these signers; write ${bundleName(signers[0] ?? '', 'primary')}`,
     );
   }
@@ -135,7 +135,7 @@ function requireSecret({ namespace, name }: SecretReference, components: string)
   requireName(LABEL, 'namespace', namespace);
   requireName(SUBDOMAIN, 'Secret', name);
   if (namespace === components) {
-    throw usage(
+    throw usageError(
       `Secret ${namespace}/${name} is in the namespace of the components; put CA keys into a namespace of their own: a user who may create Secrets beside ServiceAccounts can mint their tokens`,
     );
   }
@@ -146,7 +146,7 @@ function requireAccountKeys({ secrets, acme = NO_ACME }: Installation): void {
   for (const { namespace, name } of acme.accountKeys ?? []) {
     const isCa = secrets.some((each) => each.namespace === namespace && each.name === name);
     if (!isCa) continue;
-    throw usage(
+    throw usageError(
       `Secret ${namespace}/${name} is that of a CA and of an ACME account; write another name into --acme-account-key`,
     );
   }
@@ -163,7 +163,7 @@ export function isProvider(group: string): boolean {
 function requireProvider({ group, solver }: DnsWebhook): void {
   requireName(SUBDOMAIN, 'DNS provider', group);
   if (!isProvider(group)) {
-    throw usage(
+    throw usageError(
       `"${group.slice(0, 80)}" is not the API group of a DNS provider; write the groupName that its documentation names`,
     );
   }
@@ -183,16 +183,13 @@ function requireLeafSecrets(installation: Installation): void {
     const isKeys = secrets.some((each) => each.namespace === namespace);
     const isCa = signerSecrets.some((each) => each.namespace === namespace && each.name === name);
     if (!isKeys && !isCa) continue;
-    throw usage(
+    throw usageError(
       `${flag} ${namespace}/${name} is a Secret of CAs; name a Secret that cert-manager writes for a workload`,
     );
   }
 }
 
 function requireName(pattern: RegExp, kind: string, name: string): void {
-  if (!pattern.test(name)) throw usage(`"${name.slice(0, 80)}" is not a valid name of a ${kind}`);
-}
-
-function usage(message: string): SignerError {
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
+  if (!pattern.test(name))
+    throw usageError(`"${name.slice(0, 80)}" is not a valid name of a ${kind}`);
 }

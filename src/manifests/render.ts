@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { stringify } from 'yaml';
-import { SignerError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import { admissionOf } from './admission/installed.ts';
 import { COMPONENTS, type ComponentName } from './components.ts';
 import { checkInstallation, type Installation } from './installation.ts';
@@ -51,7 +51,7 @@ function componentsOf({ optionalComponents = [] }: Installation): readonly Compo
   const unknown = optionalComponents.find((each) => !optional.some((name) => name === each));
   if (unknown !== undefined) {
     const message = `${JSON.stringify(unknown.slice(0, 80))} is no component that can be left out; write one of ${optional.join(', ')}`;
-    throw new SignerError({ code: 'USAGE', disposition: 'fail', message });
+    throw usageError(message);
   }
   return all
     .filter(

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The hours in which workloads may be restarted: `Mon-Fri 22:00-06:00; Sat,Sun 00:00-24:00`, in UTC. */
-import { SignerError } from '../errors.ts';
+import { type SignerError, usageError } from '../errors.ts';
 import { quote } from '../quote.ts';
 
 /** Spans of a week: milliseconds since Monday 00:00 UTC, which may reach into the next week. */
@@ -63,11 +63,9 @@ function dayOf(name: string): number | undefined {
 }
 
 function invalid(text: string, why: string): SignerError {
-  return new SignerError({
-    code: 'USAGE',
-    disposition: 'fail',
-    message: `window ${quote(text)} ${why}; write it in UTC like "Mon-Fri 22:00-06:00; Sat,Sun 00:00-24:00"`,
-  });
+  return usageError(
+    `window ${quote(text)} ${why}; write it in UTC like "Mon-Fri 22:00-06:00; Sat,Sun 00:00-24:00"`,
+  );
 }
 
 /** The first time from `now` on at which a restart may begin, in milliseconds since the epoch: `now` inside the window. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { checkFederatedDomain } from '../api/object/federated-bundle.ts';
-import { SignerError } from '../errors.ts';
+import { usageError } from '../errors.ts';
 import { checkTrustDomain } from './trust-domain.ts';
 
 /** A trust domain whose bundle is fetched, and how (SPIFFE Federation §5.1). */
@@ -27,7 +27,7 @@ export function readForeignDomain(text: string): ForeignDomain {
   if (profile === 'https_web') return { trustDomain, profile, url: checkedUrl(rest.join(',')) };
   const [endpointId = '', ...url] = rest;
   if (profile !== 'https_spiffe' || !ID.test(endpointId))
-    throw usage(
+    throw usageError(
       'write <trust domain>,https_web,<url> or <trust domain>,https_spiffe,<SPIFFE ID of the server>,<url>',
     );
   return { trustDomain, profile, endpointId, url: checkedUrl(url.join(',')) };
@@ -37,9 +37,5 @@ export function readForeignDomain(text: string): ForeignDomain {
 function checkedUrl(text: string): string {
   const url = URL.parse(text);
   if (url?.protocol === 'https:' && url.username === '' && url.password === '') return text;
-  throw usage('the URL of a bundle endpoint begins with https:// and has no user information');
-}
-
-function usage(message: string): SignerError {
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
+  throw usageError('the URL of a bundle endpoint begins with https:// and has no user information');
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Challenge } from '../../api/acme/index.ts';
-import { SignerError } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
 
 /** AcmeSigners of a namespace may prove the names of a zone by HTTP-01. */
 export interface Http01Grant {
@@ -20,11 +20,9 @@ const GRANT =
 export function parseHttp01Grant(text: string): Http01Grant {
   const { namespace, zone } = GRANT.exec(text)?.groups ?? {};
   if (namespace !== undefined && zone !== undefined) return { namespace, zone };
-  throw new SignerError({
-    code: 'USAGE',
-    disposition: 'fail',
-    message: `${JSON.stringify(text.slice(0, 80))} is no namespace and zone; write team-a=team-a.example.com`,
-  });
+  throw usageError(
+    `${JSON.stringify(text.slice(0, 80))} is no namespace and zone; write team-a=team-a.example.com`,
+  );
 }
 
 /**
@@ -64,9 +62,7 @@ export function parseSolverGrant(text: string): SolverGrant {
   const member = MEMBERS.find((each) => each === text.slice(0, Math.max(at, 0)));
   const given = text.slice(at + 1);
   if (member !== undefined && given !== '') return { member, address: given };
-  throw new SignerError({
-    code: 'USAGE',
-    disposition: 'fail',
-    message: `${JSON.stringify(text.slice(0, 80))} is no address of a solver; write ${MEMBERS.slice(0, -1).join('=…, ')}=… or nameserver=…, with the address as the signer has it`,
-  });
+  throw usageError(
+    `${JSON.stringify(text.slice(0, 80))} is no address of a solver; write ${MEMBERS.slice(0, -1).join('=…, ')}=… or nameserver=…, with the address as the signer has it`,
+  );
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Objects whose `caBundle` the API server reads: by it, it knows a webhook or an aggregated API. */
-import { SignerError } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
 
 /** Group and kind by the plural of the resource; all are served as v1 and are cluster-scoped. */
 export const CA_BUNDLE_RESOURCES = {
@@ -39,9 +39,7 @@ export function readCaBundleTarget(text: string): CaBundleTarget {
   if (Object.hasOwn(CA_BUNDLE_RESOURCES, resource) && NAME.test(name) && rest.length === 0) {
     return { resource: resource as CaBundleTarget['resource'], name };
   }
-  throw new SignerError({
-    code: 'USAGE',
-    disposition: 'fail',
-    message: `"${text.slice(0, 80)}" names no object with a caBundle; write <resource>/<name> with one of ${Object.keys(CA_BUNDLE_RESOURCES).join(', ')}`,
-  });
+  throw usageError(
+    `"${text.slice(0, 80)}" names no object with a caBundle; write <resource>/<name> with one of ${Object.keys(CA_BUNDLE_RESOURCES).join(', ')}`,
+  );
 }

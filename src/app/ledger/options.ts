@@ -2,7 +2,7 @@
 import { InvalidArgumentError, Option, type Command } from 'commander';
 import type { SenderState } from '../../ledger/sender/contract.ts';
 import { checkSignerName } from '../../api/signer/signer-name.ts';
-import { SignerError } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
 import { quote } from '../../quote.ts';
 import { positiveFlag } from '../flag-values.ts';
 
@@ -107,7 +107,7 @@ export function ledgerUrlOf({ ledgerMode = 'off', ledger }: LedgerOptions): URL 
   if (ledgerMode === 'off') return undefined;
   if (ledger !== undefined) return ledger;
   const message = `--ledger-mode=${ledgerMode} needs --ledger, the address of the component ledger`;
-  throw new SignerError({ code: 'USAGE', disposition: 'fail', message });
+  throw usageError(message);
 }
 
 /**
@@ -122,7 +122,7 @@ export function parseGrant(text: string): {
   const [, component = '', signerName = ''] = /^([a-z-]+)=(.+)$/.exec(text) ?? [];
   if (!RECORDING_COMPONENTS.includes(component)) {
     const message = `${quote(text)} names no component that appends; write <component>=<signer name> with one of ${RECORDING_COMPONENTS.join(', ')}`;
-    throw new SignerError({ code: 'USAGE', disposition: 'fail', message });
+    throw usageError(message);
   }
   checkSignerName(signerName);
   return { component, signerName };

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
 import { checkSignerName } from '../../api/signer/signer-name.ts';
-import { SignerError } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
 import { checkTrustDomain } from '../../spiffe/trust-domain.ts';
 import { isInCluster, type ComponentOptions } from '../component-options.ts';
 import { durationFlag, parsedFlag } from '../flag-values.ts';
@@ -81,10 +81,10 @@ function withTrustDomain(
 ): EndpointOptions['trustDomain'] {
   const at = text.indexOf('=');
   if (at < 0)
-    throw usage('write a trust domain and its signers: prod.example.com=example.com/workload');
+    throw usageError('write a trust domain and its signers: prod.example.com=example.com/workload');
   const domain = checkTrustDomain(text.slice(0, at));
   if (before.has(domain))
-    throw usage(`${domain} is named twice; write all its signers into one flag`);
+    throw usageError(`${domain} is named twice; write all its signers into one flag`);
   const signers = new Set(text.slice(at + 1).split(','));
   for (const each of signers) checkSignerName(each);
   return new Map([...before, [domain, [...signers]]]);
@@ -92,10 +92,6 @@ function withTrustDomain(
 
 function profileOf(text: string): EndpointProfile {
   const found = ENDPOINT_PROFILES.find((each) => each === text);
-  if (found === undefined) throw usage(`must be ${ENDPOINT_PROFILES.join(' or ')}`);
+  if (found === undefined) throw usageError(`must be ${ENDPOINT_PROFILES.join(' or ')}`);
   return found;
-}
-
-function usage(message: string): SignerError {
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
 }

@@ -3,7 +3,7 @@ import { certificatesResources } from '../../app/certificates-resources.ts';
 import { runComponent } from '../../app/component.ts';
 import type { FederationOptions } from '../../app/spiffe/federation-options.ts';
 import { createFederation } from '../../controllers/federation/index.ts';
-import { SignerError } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
 
 /** Each is asked on its own, with an answer of a MiB at most. */
 const MOST_DOMAINS = 64;
@@ -15,7 +15,7 @@ export async function run(options: FederationOptions): Promise<void> {
   check(names, ownDomains);
   const alive = endedDomains.find((each) => names.includes(each));
   if (alive !== undefined)
-    throw usage(
+    throw usageError(
       `--ended-trust-domain names ${alive}, which --federate names, too; leave one of them out`,
     );
   await runComponent('federation', options, async (component) => {
@@ -31,16 +31,15 @@ export async function run(options: FederationOptions): Promise<void> {
 
 function check(names: readonly string[], ownDomains: readonly string[]): void {
   if (names.length > MOST_DOMAINS)
-    throw usage(`--federate names ${names.length} trust domains; ${MOST_DOMAINS} are the most`);
+    throw usageError(
+      `--federate names ${names.length} trust domains; ${MOST_DOMAINS} are the most`,
+    );
   const own = names.find((each) => ownDomains.includes(each));
   if (own !== undefined)
-    throw usage(
+    throw usageError(
       `--federate names ${own}, which --own-trust-domain names, too: a foreign bundle never stands for our own`,
     );
   const twice = names.find((each, at) => names.indexOf(each) !== at);
-  if (twice !== undefined) throw usage(`--federate names ${twice} twice; leave one of them out`);
-}
-
-function usage(message: string): SignerError {
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
+  if (twice !== undefined)
+    throw usageError(`--federate names ${twice} twice; leave one of them out`);
 }

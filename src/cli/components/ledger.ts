@@ -12,7 +12,8 @@ import { certificatesResourceIfServed } from '../../app/certificates-resources.t
 import { runComponent } from '../../app/component.ts';
 import { grantsOf } from '../../controllers/ledger/grants.ts';
 import { createLedger } from '../../controllers/ledger/index.ts';
-import { SignerError } from '../../errors.ts';
+import type { SignerError } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
 import {
   openStore,
   openWorkerStore,
@@ -139,5 +140,5 @@ async function storeOf(options: LedgerComponentOptions): Promise<LedgerStore> {
 function withoutNamespace(): SignerError {
   const message =
     'the ledger needs the namespace of the components, whose tokens it takes: write --lease-namespace, and leave --no-leases out';
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
+  return usageError(message);
 }

@@ -3,7 +3,7 @@
 import { LEDGER_API } from '../../api/signer/own-tls.ts';
 import type { RecordList, RecordObject } from '../../controllers/ledger/api/object.ts';
 import { askedBy } from '../../controllers/ledger/api/selector.ts';
-import { attempt, SignerError } from '../../errors.ts';
+import { attempt, SignerError, usageError } from '../../errors.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { KubeError } from '../../kube/client/kube-error.ts';
 import { resource } from '../../kube/resource/resource.ts';
@@ -71,8 +71,7 @@ function assertUnderstood(fieldSelector: string, namespace: string | undefined):
     now: Date.now(),
     ...(namespace === undefined ? {} : { namespace }),
   });
-  if ('fault' in asked)
-    throw new SignerError({ code: 'USAGE', disposition: 'fail', message: asked.fault });
+  if ('fault' in asked) throw usageError(asked.fault);
 }
 
 /** How the records of a choice are read. */

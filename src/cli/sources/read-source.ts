@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What people name to be looked at: a file, `-`, `https://…`, or `kind/name`. */
 import { readFile } from 'node:fs/promises';
-import { SignerError, messageOf } from '../../errors.ts';
+import { messageOf, usageError } from '../../errors.ts';
 import type { Material } from '../../inspecting/read-material.ts';
 import type { Client } from '../../kube/client/client.ts';
 import { subjectOf, withNamespaceHint } from '../subject.ts';
@@ -56,7 +56,7 @@ async function bytesOf(file: string): Promise<Uint8Array> {
     // Its descriptor, as other tools take it.
     return await readFile(file === '-' ? '/dev/stdin' : file);
   } catch (error) {
-    throw usage(
+    throw usageError(
       `${file} cannot be read: ${messageOf(error)}; name a file, - for stdin, https://HOST, or one of csr/, pcr/, certificaterequest/, ctb/, secret/, configmap/ and pod/ with a name`,
     );
   }
@@ -67,7 +67,7 @@ async function ofUrl(
   init: SourceInit,
 ): Promise<Omit<SourceMaterials, 'isOfCluster'>> {
   const url = URL.parse(text);
-  if (url === null) throw usage(`${text} is no URL`);
+  if (url === null) throw usageError(`${text} is no URL`);
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const isName = !/^[\d.]+$|:/.test(host);
   const serverName = init.serverName ?? (isName ? host : undefined);
@@ -82,18 +82,15 @@ async function withServed(
   { port, serverName }: SourceInit,
 ): Promise<SourceMaterials> {
   if (port === undefined) return found;
-  if (podIp === undefined) throw usage(`--port asks a pod that runs, and ${text} has no address`);
+  if (podIp === undefined)
+    throw usageError(`--port asks a pod that runs, and ${text} has no address`);
   try {
     const source = `${text} serves on ${port}`;
     const served = await servedChain({ host: podIp, port, serverName }, source);
     return { ...found, materials: [...found.materials, served] };
   } catch (error) {
-    throw usage(
+    throw usageError(
       `${messageOf(error)}; where pods cannot be reached from here, type kubectl port-forward ${text} ${port}, and then countersign inspect https://localhost:${port}`,
     );
   }
-}
-
-function usage(message: string): SignerError {
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
 }

@@ -12,7 +12,7 @@ import {
   type Skipped,
 } from '../../conformance/observed-request.ts';
 import type { Anchors } from '../../conformance/snapshot.ts';
-import { SignerError, attempt } from '../../errors.ts';
+import { SignerError, attempt, usageError } from '../../errors.ts';
 import { servedVersions } from '../../kube/client/discovery.ts';
 import { readAnchors } from '../../pki/x509/trust-bundle.ts';
 import { whoami } from '../csr/client-authentication.ts';
@@ -27,11 +27,9 @@ import { CERTIFICATE_REQUESTS, makeRequest, certManagerRule } from './requests.t
 export async function observeCertificateRequests(run: Run): Promise<CrSnapshot> {
   const issuerRef = readIssuerRef(run.signerName);
   if (issuerRef === undefined) {
-    throw new SignerError({
-      code: 'USAGE',
-      disposition: 'fail',
-      message: `--signer ${run.signerName}: of certificaterequest write <Kind>.<group>/<name>, such as ClusterSigner.countersign.dev/workload`,
-    });
+    throw usageError(
+      `--signer ${run.signerName}: of certificaterequest write <Kind>.<group>/<name>, such as ClusterSigner.countersign.dev/workload`,
+    );
   }
   const served = await servedVersions(run.client, CERTIFICATE_REQUESTS, [
     CERTIFICATE_REQUESTS.version,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Where a PostgreSQL is, as its URL says, and how the connection is secured. Stricter than libpq: never TLS unverified. */
 import type { ClientConfig } from 'pg';
-import { SignerError } from '../../errors.ts';
+import type { SignerError } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
 
 /** What the URL of a database does not say. */
 export interface PostgresSecurity {
@@ -67,5 +68,5 @@ function isSecured({ hostname, searchParams }: URL, ca: string | undefined): boo
 
 function usage(fault: string): SignerError {
   const message = `the URL of the database cannot be used: ${fault}`;
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
+  return usageError(message);
 }

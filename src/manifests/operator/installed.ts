@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What an administrator applies, so that the operator can install the rest. */
 import { DEFAULT_SECRET_NAMESPACE } from '../../api/signer/own-tls.ts';
-import { SignerError } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
 import { isRefusal } from '../../installing/desired.ts';
 import type { CountersignSpec } from '../../api/operator/countersign.ts';
 import { roleManifests, type Manifest } from '../roles.ts';
@@ -32,7 +32,7 @@ export function operatorManifests(
   const desired = desiredInstallation(spec, release);
   if (isRefusal(desired)) {
     const { reason, message } = desired;
-    throw new SignerError({ code: 'USAGE', disposition: 'fail', message: `${reason}: ${message}` });
+    throw usageError(`${reason}: ${message}`);
   }
   const { namespace, keysNamespace } = release;
   return [

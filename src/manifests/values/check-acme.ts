@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What the values of ACME must not say. The chart says the same: build/chart/_checks-acme.tpl. */
+import { usageError } from '../../errors.ts';
 import { OWN_TLS_CA_SECRET } from '../../api/signer/own-tls.ts';
 import { checkSignerName } from '../../api/signer/signer-name.ts';
 import { COMPONENTS } from '../components.ts';
 import { isProvider } from '../installation.ts';
-import { checkNamespace, isObjectName, usage } from './check-names.ts';
+import { checkNamespace, isObjectName } from './check-names.ts';
 import type { InstallationValues } from './schema.ts';
 
 type AcmeValues = InstallationValues['acme'];
@@ -41,13 +42,13 @@ export function checkAcme(
     const at = `acme.signers[${index}]`;
     checkSignerName(signer.name);
     if (others.some((each) => each.name === signer.name)) {
-      throw usage(`${at}.name: "${signer.name}" is also in signers; leave one of them out`);
+      throw usageError(`${at}.name: "${signer.name}" is also in signers; leave one of them out`);
     }
     for (const name of [signer.accountSecret, signer.externalAccountSecret ?? 'x'])
       checkAcmeSecret(name, at, others);
   }
   if (acme.secrets.length > 0 && !namespacedSigners.enabled) {
-    throw usage(
+    throw usageError(
       'acme.secrets: they are for AcmeSigners; set namespacedSigners.enabled=true as well',
     );
   }
@@ -63,12 +64,12 @@ interface CaSecret {
 
 function checkAcmeSecret(name: string, at: string, others: readonly CaSecret[]): void {
   if (!isObjectName(name)) {
-    throw usage(
+    throw usageError(
       `${at}: "${name}" is not a valid name of a Secret; write one such as public-account`,
     );
   }
   if (name === OWN_TLS_CA_SECRET || others.some((each) => each.secret === name)) {
-    throw usage(`${at}: Secret "${name}" is that of a CA; write another name`);
+    throw usageError(`${at}: Secret "${name}" is that of a CA; write another name`);
   }
 }
 
@@ -82,12 +83,12 @@ function checkPlaces(
     const at = `${list}[${index}]`;
     checkNamespace(`${at}.namespace`, namespace);
     if (notThere.includes(namespace)) {
-      throw usage(
+      throw usageError(
         `${at}.namespace: "${namespace}" is for the components or the keys of CAs; write countersign-dns, or the namespace of the team`,
       );
     }
     if (!isObjectName(name)) {
-      throw usage(
+      throw usageError(
         `${at}.name: "${name}" is not a valid name of a Secret; write one such as dns-example-com`,
       );
     }
@@ -102,13 +103,13 @@ function checkCalled({ dnsWebhooks, http01Zones }: AcmeValues): void {
   for (const [index, text] of dnsWebhooks.entries()) {
     const { group, solver } = dnsWebhook(text);
     if (isProvider(group) && (solver === undefined || SOLVER.test(solver))) continue;
-    throw usage(
+    throw usageError(
       `acme.dnsWebhooks[${index}]: "${text}" is not the API group of a DNS provider; write the groupName that its documentation names`,
     );
   }
   for (const [index, text] of http01Zones.entries()) {
     if (ZONE.test(text)) continue;
-    throw usage(
+    throw usageError(
       `acme.http01Zones[${index}]: "${text}" is no namespace and zone; write team-a=team-a.example.com`,
     );
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Names that values may have, and how one is refused. */
-import { SignerError } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
 
 const LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
@@ -16,16 +16,11 @@ export function isObjectName(name: string): boolean {
 /** Components write Events to `default`, and have a Role there. */
 export function checkNamespace(at: string, namespace: string): void {
   if (!LABEL.test(namespace)) {
-    throw usage(
+    throw usageError(
       `${at}: "${namespace}" is not a valid name of a namespace; write lower-case letters, digits and hyphens`,
     );
   }
   if (namespace === 'default') {
-    throw usage(`${at}: "default" is everybody's; write a namespace of its own`);
+    throw usageError(`${at}: "default" is everybody's; write a namespace of its own`);
   }
-}
-
-/** A value that is refused. */
-export function usage(message: string): SignerError {
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
 }

@@ -3,12 +3,13 @@
  * What a JSON schema cannot say. The chart's templates refuse the same with the same words (build/chart/checks.tpl);
  * test/install holds the two together.
  */
+import { usageError } from '../../errors.ts';
 import { OWN_TLS_CA_SECRET, OWN_TLS_SIGNER } from '../../api/signer/own-tls.ts';
 import { checkSignerName } from '../../api/signer/signer-name.ts';
 import { isDerivedName } from '../../api/signer/signer.ts';
 import { checkAcme, servesAcme } from './check-acme.ts';
 import { checkFederation } from './federation.ts';
-import { checkNamespace, isObjectName, usage } from './check-names.ts';
+import { checkNamespace, isObjectName } from './check-names.ts';
 import { checkLedger } from './ledger.ts';
 import type { InstallationValues } from './schema.ts';
 
@@ -39,19 +40,19 @@ export function namedSigner(given: InstallationValues['signers'][number]): Named
 export function checkValues(values: InstallationValues, namespace: string): void {
   const { signers, namespacedSigners, keysNamespace, image } = values;
   if (/[:@][^/]*$/.test(image.repository)) {
-    throw usage(
+    throw usageError(
       `image.repository: "${image.repository}" has a tag or a digest; write it into image.tag or image.digest`,
     );
   }
   if (signers.length === 0 && !namespacedSigners.enabled && !servesAcme(values)) {
-    throw usage(
+    throw usageError(
       "signers: it is empty; name at least one, as in --set 'signers[0].name=example.com/workload', or for ACME alone set components.acme.enabled=true and name one in acme.signers",
     );
   }
   checkNamespace('namespace', namespace);
   checkNamespace('keysNamespace', keysNamespace);
   if (keysNamespace === namespace) {
-    throw usage(
+    throw usageError(
       `keysNamespace: "${keysNamespace}" is the namespace of the components; write another one: a user who may create Secrets beside ServiceAccounts can mint their tokens`,
     );
   }
@@ -72,19 +73,19 @@ function checkSigner(
   const at = `signers[${index}]`;
   checkSignerName(name);
   if (isDerivedName(name)) {
-    throw usage(
+    throw usageError(
       `${at}.name: "${name}" is the derived name of a Signer; set namespacedSigners.enabled=true instead`,
     );
   }
   if (name === OWN_TLS_SIGNER) {
-    throw usage(`${at}.name: "${name}" is always served; leave it out`);
+    throw usageError(`${at}.name: "${name}" is always served; leave it out`);
   }
   const before = all.slice(0, index);
   if (before.some((each) => each.name === name)) {
-    throw usage(`${at}.name: "${name}" is named twice; leave one of them out`);
+    throw usageError(`${at}.name: "${name}" is named twice; leave one of them out`);
   }
   if (bundle !== '' && !isObjectName(bundle)) {
-    throw usage(`${at}.bundle: "${bundle}" is not a valid name; write one such as primary`);
+    throw usageError(`${at}.bundle: "${bundle}" is not a valid name; write one such as primary`);
   }
   checkSecret(secret, at, before, keysNamespace);
 }
@@ -96,21 +97,23 @@ function checkSecret(
   keysNamespace: string,
 ): void {
   if (secret.includes('/')) {
-    throw usage(
+    throw usageError(
       `${at}.secret: "${secret}" names a namespace; write the name alone: all CA Secrets are in keysNamespace, ${keysNamespace}`,
     );
   }
   if (!isObjectName(secret)) {
-    throw usage(
+    throw usageError(
       `${at}.secret: "${secret}" is not a valid name of a Secret; write one such as workload-ca`,
     );
   }
   if (secret === OWN_TLS_CA_SECRET) {
-    throw usage(`${at}.secret: "${secret}" is that of the components' own CA; write another name`);
+    throw usageError(
+      `${at}.secret: "${secret}" is that of the components' own CA; write another name`,
+    );
   }
   const other = before.findIndex((each) => each.secret === secret);
   if (other >= 0) {
-    throw usage(
+    throw usageError(
       `${at}.secret: "${secret}" is also that of signers[${other}], and a CA serves one signer; write another name into ${at}.secret`,
     );
   }
@@ -121,7 +124,7 @@ function checkTeams(
   notThere: readonly string[],
 ): void {
   if (secrets.length > 0 && !enabled) {
-    throw usage(
+    throw usageError(
       'namespacedSigners.secrets: they are for Signers; set namespacedSigners.enabled=true as well',
     );
   }
@@ -129,12 +132,12 @@ function checkTeams(
     const at = `namespacedSigners.secrets[${index}]`;
     checkNamespace(`${at}.namespace`, namespace);
     if (notThere.includes(namespace)) {
-      throw usage(
+      throw usageError(
         `${at}.namespace: no Signer is in "${namespace}"; write the namespace of the team`,
       );
     }
     if (!isObjectName(name)) {
-      throw usage(
+      throw usageError(
         `${at}.name: "${name}" is not a valid name of a Secret; write one such as team-ca`,
       );
     }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
+import { usageError } from '../../errors.ts';
 import { z } from 'zod';
 import { MAX_SIGNER_NAME } from '../../api/signer/signer-name.ts';
-import { isObjectName, usage } from './check-names.ts';
+import { isObjectName } from './check-names.ts';
 
 /** A trust domain in a URL or a flag: nothing that ends an argument or a name. */
 const name = z
@@ -114,24 +115,26 @@ export function checkFederation(values: FederationValues): void {
   for (const [index, domain] of endedTrustDomains.entries()) {
     const at = `federation.endedTrustDomains[${index}]`;
     if (!isObjectName(domain))
-      throw usage(
+      throw usageError(
         `${at}: "${domain}" is not the name of a trust domain; write it without spiffe://, such as partner.example`,
       );
     if (trustDomains.some((each) => each.name === domain))
-      throw usage(`${at}: "${domain}" is in federation.trustDomains, too; leave one of them out`);
+      throw usageError(
+        `${at}: "${domain}" is in federation.trustDomains, too; leave one of them out`,
+      );
   }
   for (const [index, { name: domain, profile, serverId }] of trustDomains.entries()) {
     const at = `federation.trustDomains[${index}]`;
     if (!isObjectName(domain))
-      throw usage(
+      throw usageError(
         `${at}.name: "${domain}" is not the name of a trust domain; write it without spiffe://, such as partner.example`,
       );
     if (ownTrustDomains.includes(domain))
-      throw usage(`${at}.name: "${domain}" is your own trust domain; leave one of them out`);
+      throw usageError(`${at}.name: "${domain}" is your own trust domain; leave one of them out`);
     if (trustDomains.findIndex((each) => each.name === domain) !== index)
-      throw usage(`${at}.name: "${domain}" is named twice; leave one of them out`);
+      throw usageError(`${at}.name: "${domain}" is named twice; leave one of them out`);
     if ((profile === 'https_spiffe') !== (serverId !== undefined))
-      throw usage(
+      throw usageError(
         `${at}.serverId: write the SPIFFE ID of the endpoint where profile is https_spiffe, and none where it is https_web`,
       );
   }

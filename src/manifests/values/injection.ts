@@ -2,7 +2,7 @@
 /** The values of injection: their shape, their defaults, and what a pattern cannot say. */
 import { z } from 'zod';
 import { MAX_SIGNER_NAME, checkSignerName } from '../../api/signer/signer-name.ts';
-import { SignerError } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
 import { POD_KEY_TYPES } from '../../vocabulary.ts';
 import {
   FILES,
@@ -87,12 +87,14 @@ export function injectionProfiles(
   const given: readonly GivenProfile[] =
     profiles.length > 0 ? profiles : signers.map(defaultProfile);
   if (given.length === 0) {
-    throw usage('injection.profiles: it is empty, and so is signers; name at least one profile');
+    throw usageError(
+      'injection.profiles: it is empty, and so is signers; name at least one profile',
+    );
   }
   for (const [index, { name, signerName }] of given.entries()) {
     checkSignerName(signerName);
     if (PROFILE_NAME.test(name)) continue;
-    throw usage(
+    throw usageError(
       `injection.profiles[${index}].name: "${name}" is not a valid name; write profiles with names of at most 40 lower-case letters, digits and hyphens`,
     );
   }
@@ -109,26 +111,22 @@ function checkApart(
 ): void {
   const at = `injection.profiles[${index}]`;
   if (before.some((each) => each.name === name)) {
-    throw usage(`${at}.name: "${name}" is named twice; write another name`);
+    throw usageError(`${at}.name: "${name}" is named twice; write another name`);
   }
   const within = (inner: string, outer: string): boolean => `${inner}/`.startsWith(`${outer}/`);
   const other = before.find(
     (each) => within(mountPath, each.mountPath) || within(each.mountPath, mountPath),
   );
   if (other !== undefined) {
-    throw usage(
+    throw usageError(
       `${at}.mountPath: "${mountPath}" and "${other.mountPath}" are one inside the other; write another path`,
     );
   }
   const taken = new Set(before.flatMap((each) => each.environment).map((each) => each.name));
   for (const variable of environment) {
     if (taken.has(variable.name)) {
-      throw usage(`${at}.env: "${variable.name}" is set twice; write another name`);
+      throw usageError(`${at}.env: "${variable.name}" is set twice; write another name`);
     }
     taken.add(variable.name);
   }
-}
-
-function usage(message: string): SignerError {
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
 }

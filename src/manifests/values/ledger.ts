@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What the value `ledger` must not say, and what the ledger is told of it. */
+import { usageError } from '../../errors.ts';
 import { checkpointArguments } from '../checkpoint-arguments.ts';
 import { COMPONENTS } from '../components.ts';
 import type { OptionalParts } from '../installation-plan.ts';
 import { postgresArguments } from '../ledger-database.ts';
-import { checkNamespace, isObjectName, usage } from './check-names.ts';
+import { checkNamespace, isObjectName } from './check-names.ts';
 import type { InstallationValues } from './schema.ts';
 
 /**
@@ -17,12 +18,12 @@ export function checkLedger(values: InstallationValues, notThere: readonly strin
   const { postgres: database, monitoredSecrets } = values.ledger;
   checkFacts(values);
   if (database.secret === '' && (database.url !== '' || database.ownCa)) {
-    throw usage(
+    throw usageError(
       'ledger.postgres.secret: it is empty; name the Secret with the password, or leave url and ownCa out',
     );
   }
   if (database.secret !== '' && !isObjectName(database.secret)) {
-    throw usage(
+    throw usageError(
       `ledger.postgres.secret: "${database.secret}" is not a valid name of a Secret; write one such as ledger-database`,
     );
   }
@@ -30,7 +31,7 @@ export function checkLedger(values: InstallationValues, notThere: readonly strin
     const at = `ledger.monitoredSecrets[${index}]`;
     checkNamespace(`${at}.namespace`, namespace);
     if (notThere.includes(namespace)) {
-      throw usage(
+      throw usageError(
         `${at}.namespace: "${namespace}" is for the components, the keys of CAs, or Kubernetes itself; write the namespace of a workload`,
       );
     }
@@ -38,10 +39,10 @@ export function checkLedger(values: InstallationValues, notThere: readonly strin
       (each) => each.namespace === namespace && each.name === name,
     );
     if (isCa) {
-      throw usage(`${at}: ${namespace}/${name} is the Secret of a CA; name one of a workload`);
+      throw usageError(`${at}: ${namespace}/${name} is the Secret of a CA; name one of a workload`);
     }
     if (!isObjectName(name)) {
-      throw usage(
+      throw usageError(
         `${at}.name: "${name}" is not a valid name of a Secret; write one such as web-tls`,
       );
     }
@@ -54,12 +55,12 @@ function checkFacts({ ledger: { facts, mode }, components }: InstallationValues)
   const { enabled = false } = (components['ledger'] ?? {}) as { readonly enabled?: boolean };
   if (!facts) return;
   if (!enabled) {
-    throw usage(
+    throw usageError(
       'ledger.facts: there is no ledger to read from; set components.ledger.enabled=true as well',
     );
   }
   if (mode === 'off') {
-    throw usage(
+    throw usageError(
       'ledger.facts: with ledger.mode off nothing is recorded that could be read; write best-effort or required into ledger.mode',
     );
   }
@@ -77,7 +78,7 @@ function checkReplicas({
   };
   const wanted = replicas ?? defaults.replicas ?? COMPONENTS.get('ledger')?.replicas ?? 1;
   if (!enabled || database.secret !== '' || wanted < 2) return;
-  throw usage(
+  throw usageError(
     `components.ledger.replicas: its volume is for one pod, and ${wanted} are wanted; write 1, or name a PostgreSQL in ledger.postgres`,
   );
 }

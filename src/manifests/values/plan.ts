@@ -2,7 +2,7 @@
 import { ZodError } from 'zod';
 import { bundleName } from '../../api/object/cluster-trust-bundle.ts';
 import { OWN_TLS_SIGNER } from '../../api/signer/own-tls.ts';
-import { SignerError } from '../../errors.ts';
+import { usageError } from '../../errors.ts';
 import { notificationArguments } from '../notification-arguments.ts';
 import { COMPONENTS, type ComponentName } from '../components.ts';
 import type {
@@ -94,7 +94,7 @@ export function checkedPlanOf(given: unknown, release: Release): InstallationPla
       ({ path, message }) => `${path.join('.') || 'values'}: ${message}`,
     );
     const message = `the values are not those of the chart: ${faults.join('; ')}`;
-    throw new SignerError({ code: 'USAGE', disposition: 'fail', message });
+    throw usageError(message);
   }
 }
 

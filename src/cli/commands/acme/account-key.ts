@@ -7,7 +7,7 @@ import {
 } from '../../../api/acme/index.ts';
 import type { KubeObject, Secret } from '../../../api/object/object.ts';
 import { SIGNER_NAME } from '../../../api/signer/grant.ts';
-import { SignerError } from '../../../errors.ts';
+import { usageError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { KubeError } from '../../../kube/client/kube-error.ts';
 import { SECRETS } from '../../../kube/resource/core-v1.ts';
@@ -71,12 +71,10 @@ export async function makeAccountKey(
     await client.request({ method: 'POST', path: collection, body: secret });
   } catch (error) {
     if (!(error instanceof KubeError) || error.code !== 'KUBE_ALREADY_EXISTS') throw error;
-    throw new SignerError({
-      code: 'USAGE',
-      disposition: 'fail',
-      message: `Secret ${where} is there already, and its key may have an account; it stays as it is. Name another Secret in spec.acme.accountKey.secret, or annotate this one with ${SIGNER_NAME}=${signer.spec.signerName}`,
-      cause: error,
-    });
+    throw usageError(
+      `Secret ${where} is there already, and its key may have an account; it stays as it is. Name another Secret in spec.acme.accountKey.secret, or annotate this one with ${SIGNER_NAME}=${signer.spec.signerName}`,
+      error,
+    );
   }
   const { namespace: place, name: secretName } = secret.metadata;
   return { signerName: signer.spec.signerName, secret: { namespace: place, name: secretName } };

@@ -7,7 +7,7 @@ import {
   type AcmeSignerStatus,
 } from '../../../api/acme/index.ts';
 import type { KubeObject } from '../../../api/object/object.ts';
-import { SignerError } from '../../../errors.ts';
+import { usageError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { resource } from '../../../kube/resource/resource.ts';
 import { quote } from '../../../quote.ts';
@@ -54,16 +54,17 @@ export async function persistRecordOf(
   { namespace }: Pick<PersistRecordOptions, 'namespace'>,
 ): Promise<string> {
   const wanted = name.toLowerCase().replace(/\.$/, '');
-  if (!NAME.test(wanted)) throw usage(`${quote(name)} is no DNS name`);
+  if (!NAME.test(wanted)) throw usageError(`${quote(name)} is no DNS name`);
   const kind = resource(namespace === undefined ? ACME_CLUSTER_SIGNERS : ACME_SIGNERS);
   const path = kind.object({ namespace, name: signerName });
   const { status, spec } = readAcmeSigner(
     await client.request<KubeObject>({ method: 'GET', path }),
   );
   if (!spec.acme.solvers.some(({ persist }) => persist !== undefined))
-    throw usage(`${signerName} has no solver with persist; add one to spec.acme.solvers`);
+    throw usageError(`${signerName} has no solver with persist; add one to spec.acme.solvers`);
   const proof = proofIn(status);
-  if (proof === undefined) throw usage(`${signerName} has no account yet; see its condition Ready`);
+  if (proof === undefined)
+    throw usageError(`${signerName} has no account yet; see its condition Ready`);
   const isWildcard = wanted.startsWith('*.');
   return persistentRecord(wanted.replace(/^\*\./, ''), isWildcard, proof);
 }
@@ -76,8 +77,4 @@ function proofIn({ account, persistRecords }: AcmeSignerStatus): PersistentProof
   const issuer = ISSUER.exec(shown)?.[1] ?? ' ';
   // Where the CA does not say how it calls itself, words stand there.
   return { accountUrl, issuers: issuer.includes(' ') ? [] : [issuer] };
-}
-
-function usage(message: string): SignerError {
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
 }

@@ -7,7 +7,7 @@ import {
   CERT_MANAGER_VERSION,
   CERTIFICATE_REQUEST_RESOURCE,
 } from '../../../api/request/certificate-request.ts';
-import { SignerError } from '../../../errors.ts';
+import { usageError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { KubeError } from '../../../kube/client/kube-error.ts';
 import { PODS, SECRETS } from '../../../kube/resource/core-v1.ts';
@@ -59,7 +59,7 @@ export async function revokeOrder(
   const path = PATHS.object({ namespace, name: name.replace(/^orders?\//, '') });
   const order = readOrder(await client.request<KubeObject>({ method: 'GET', path }));
   const { certificate } = order.status;
-  if (certificate === undefined) throw usage(`Order ${namespace}/${name} has no certificate`);
+  if (certificate === undefined) throw usageError(`Order ${namespace}/${name} has no certificate`);
   const [leaf] = readCertificates(certificate);
   const serial = leaf === undefined ? '' : Buffer.from(leaf.serial).toString('hex');
   const uses = await usesOf(client, order);
@@ -163,8 +163,4 @@ function unlessHidden(error: unknown): undefined {
   if (error instanceof KubeError && (error.status === 403 || error.status === 404))
     return undefined;
   throw error;
-}
-
-function usage(message: string): SignerError {
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
 }

@@ -13,7 +13,7 @@ import { NEXT_KEY, PREPARE_AT, ROTATE_AT } from '../../../api/signer/rotation-an
 import { VERSION } from '../../../app/version.ts';
 import { nextThumbprintOf } from '../../../controllers/authority/account-keys/decide.ts';
 import { writeAccountKey } from '../../../controllers/authority/account-keys/write.ts';
-import { SignerError } from '../../../errors.ts';
+import { usageError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { SECRETS } from '../../../kube/resource/core-v1.ts';
 import { resource, type Resource } from '../../../kube/resource/resource.ts';
@@ -234,14 +234,11 @@ function targetOf(name: string, namespace: string | undefined): Target {
   const kind = KINDS.get(kindIn(name));
   const own = name.split('/')[1] ?? '';
   const isNamespaced = kindIn(name) === 'acmesigner';
-  if (kind === undefined) throw usage(`${name} is no acmeclustersigner/NAME or acmesigner/NAME`);
+  if (kind === undefined)
+    throw usageError(`${name} is no acmeclustersigner/NAME or acmesigner/NAME`);
   if (isNamespaced && namespace === undefined)
-    throw usage('an acmesigner is in a namespace; add -n');
+    throw usageError('an acmesigner is in a namespace; add -n');
   return { kind, name: own, ...(isNamespaced ? { namespace } : {}) };
-}
-
-function usage(message: string): SignerError {
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
 }
 
 function textOf({ verb, signer, outcome, notes }: RollOverReport, dryRun: boolean): string {

@@ -3,7 +3,7 @@ import * as certificateRequest from '../../../api/request/certificate-request.ts
 import * as csr from '../../../api/request/csr.ts';
 import { hasTrueCondition, type Condition } from '../../../api/request/conditions.ts';
 import type { KubeObject } from '../../../api/object/object.ts';
-import { SignerError } from '../../../errors.ts';
+import { usageError } from '../../../errors.ts';
 import { explain, type Subject } from '../../../explanations/explain.ts';
 import type { RuleVerdict } from '../../../explanations/explanation.ts';
 import { rulesText } from '../../../explanations/text.ts';
@@ -115,11 +115,9 @@ export async function decideRequests(
 function kindOf({ kind, name }: Subject): DecidedKind {
   const found = KINDS.get(kind.toLowerCase());
   if (found !== undefined) return found;
-  throw new SignerError({
-    code: 'USAGE',
-    disposition: 'fail',
-    message: `${kind}/${name}: a person decides csr and certificaterequest; rules alone decide the others`,
-  });
+  throw usageError(
+    `${kind}/${name}: a person decides csr and certificaterequest; rules alone decide the others`,
+  );
 }
 
 interface Judged {

@@ -8,7 +8,7 @@ import { reportOf, reportText, type CheckReport } from '../../../checks/report.t
 import { runChecks, type Facts } from '../../../checks/run-checks.ts';
 import { monotonic } from '../../../app/process.ts';
 import { VERSION } from '../../../app/version.ts';
-import { SignerError } from '../../../errors.ts';
+import { usageError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { EXIT_REFUSED, structuredText, type Output } from '../../../operations/report.ts';
 import { printDocument, printMarked, printProgress, printText } from '../../terminal.ts';
@@ -49,11 +49,7 @@ export async function check(options: CheckOptions): Promise<number> {
 
 function explain(id: string): number {
   if (!isCheck(id)) {
-    throw new SignerError({
-      code: 'USAGE',
-      disposition: 'fail',
-      message: `there is no check ${id}; the checks are ${[...CATALOGUE.keys()].join(', ')}`,
-    });
+    throw usageError(`there is no check ${id}; the checks are ${[...CATALOGUE.keys()].join(', ')}`);
   }
   printText(renderPage(id));
   return 0;

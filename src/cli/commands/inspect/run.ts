@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError } from '../../../errors.ts';
+import { usageError } from '../../../errors.ts';
 import { differenceOf } from '../../../inspecting/difference.ts';
 import type { Found } from '../../../inspecting/inspected.ts';
 import { readMaterial } from '../../../inspecting/read-material.ts';
@@ -51,7 +51,7 @@ export async function inspect(
   sources: readonly string[],
   options: InspectOptions,
 ): Promise<number> {
-  if (options.diff && sources.length !== 2) throw usage('--diff compares two: name two');
+  if (options.diff && sources.length !== 2) throw usageError('--diff compares two: name two');
   let client: Client | undefined;
   const connect = async (): Promise<Client> =>
     (client ??= (await connectUser(options, 'inspect')).client);
@@ -121,7 +121,7 @@ async function bundlesOf(
   }
   const listed = await listBundles(await connect());
   if (listed === undefined && clusterBundles) {
-    throw usage('--cluster-bundles: this API server lists no ClusterTrustBundles to you');
+    throw usageError('--cluster-bundles: this API server lists no ClusterTrustBundles to you');
   }
   return listed === undefined ? undefined : [...named, ...listed];
 }
@@ -131,7 +131,8 @@ function printDifference(
   { output }: InspectOptions,
 ): number {
   const [a, b] = [left[0]?.what, right[0]?.what];
-  if (a === undefined || b === undefined) throw usage('--diff: one of the two has nothing in it');
+  if (a === undefined || b === undefined)
+    throw usageError('--diff: one of the two has nothing in it');
   const fields = differenceOf(a, b);
   if (output === 'json' || output === 'yaml') {
     printDocument(structuredText({ left: a.source, right: b.source, fields }, output));
@@ -159,8 +160,4 @@ function print(
 function pemOf({ what, der }: Found): string {
   const label = LABELS[what.kind];
   return label === undefined || der === undefined ? '' : encodePem(label, der);
-}
-
-function usage(message: string): SignerError {
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
-import { SignerError } from '../../../errors.ts';
+import { usageError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { KubeError } from '../../../kube/client/kube-error.ts';
 import {
@@ -124,7 +124,7 @@ async function keyIdsOf(client: Client, authority: string): Promise<readonly str
     bundles === undefined
       ? '--authority: this API server lists no ClusterTrustBundles to you'
       : `no ClusterTrustBundle has a CA ${wanted}; countersign authority show lists them`;
-  throw new SignerError({ code: 'USAGE', disposition: 'fail', message });
+  throw usageError(message);
 }
 
 function print(rows: readonly IssuedCertificateRow[], output: IssuedOptions['output']): void {

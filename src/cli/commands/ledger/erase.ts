@@ -3,7 +3,8 @@ import type { ErasureObject } from '../../../controllers/ledger/api/erasures.ts'
 import { API_VERSION } from '../../../controllers/ledger/api/discovery.ts';
 import type { RecordObject } from '../../../controllers/ledger/api/object.ts';
 import { LEDGER_API } from '../../../api/signer/own-tls.ts';
-import { SignerError } from '../../../errors.ts';
+import type { SignerError } from '../../../errors.ts';
+import { usageError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { resource } from '../../../kube/resource/resource.ts';
 import { EXIT_REFUSED, structuredText, type Output } from '../../../operations/report.ts';
@@ -121,5 +122,5 @@ function saidOf({ status }: ErasureObject): string {
 function usage(): SignerError {
   const message =
     'name the records, such as 1-42, or what they have in common, such as --user jane@example.com';
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
+  return usageError(message);
 }

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join } from 'node:path';
-import { SignerError } from '../../../errors.ts';
+import type { SignerError } from '../../../errors.ts';
+import { usageError } from '../../../errors.ts';
 import { LATEST_SCHEMA, migrate, openSqlite } from '../../../ledger/index.ts';
 import { structuredText, type Output } from '../../../operations/report.ts';
 import type { DatabaseOptions } from '../../database-options.ts';
@@ -42,10 +43,10 @@ function textOf({ from, to }: Awaited<ReturnType<typeof migrate>>): string {
 /** 0 would remove every record. */
 function noSuchSchema(schema: number): SignerError {
   const message = `there is no schema ${schema}: this version knows 1 to ${LATEST_SCHEMA}`;
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
+  return usageError(message);
 }
 
 function nowhere(): SignerError {
   const message = 'which database? write --data <directory>, or --database-url <file>';
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
+  return usageError(message);
 }

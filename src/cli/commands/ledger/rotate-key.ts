@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { WORKLOAD_RESOURCES } from '../../../api/workload/workload.ts';
 import { LOG_KEY_SECRET } from '../../../controllers/ledger/log-key.ts';
-import { SignerError } from '../../../errors.ts';
+import { usageError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { KubeError } from '../../../kube/client/kube-error.ts';
 import { SECRETS } from '../../../kube/resource/core-v1.ts';
@@ -67,7 +67,7 @@ const STOLEN: Change = {
  */
 export async function runRotateKey(options: RotateKeyOptions): Promise<void> {
   if (options.finish === true && options.stolen === true) {
-    throw usage('write --finish or --stolen, not both');
+    throw usageError('write --finish or --stolen, not both');
   }
   const change = options.stolen === true ? STOLEN : options.finish === true ? FINISH : BEGIN;
   const isDry = options.yes !== true;
@@ -98,7 +98,7 @@ async function changed(
     // A test or a removal of what is not so (RFC 6902); the API server answers 422 or 400.
     if (!(error instanceof KubeError) || (error.status !== 422 && error.status !== 400))
       throw error;
-    throw usage(
+    throw usageError(
       'the Secret has not the keys for that: while a former key is there, finish first (--finish); without one there is nothing to finish',
     );
   }
@@ -110,8 +110,4 @@ async function changed(
     body: { spec: { template: { metadata: { annotations } } } },
     query,
   });
-}
-
-function usage(message: string): SignerError {
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '../../../api/object/object.ts';
-import { SignerError, attempt } from '../../../errors.ts';
+import { SignerError, attempt, usageError } from '../../../errors.ts';
 import { readMaterial, type Material } from '../../../inspecting/read-material.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { API_LINTS } from '../../../linting/api-rules.ts';
@@ -82,7 +82,7 @@ function lintManifests(text: string, file: string): Linted {
   const documents = parseAllDocuments(text, { logLevel: 'error' });
   const judged = (Array.isArray(documents) ? documents : []).flatMap((document) => {
     const [broken] = document.errors;
-    if (broken !== undefined) throw usage(`${file} is no YAML: ${broken.message}`);
+    if (broken !== undefined) throw usageError(`${file} is no YAML: ${broken.message}`);
     const object = document.toJS({ maxAliasCount: 100 }) as Partial<KubeObject> | null;
     return itemsOf(object ?? {}).flatMap((each) => {
       const findings = lintObject(each, file);
@@ -90,7 +90,7 @@ function lintManifests(text: string, file: string): Linted {
     });
   });
   if (judged.length > 0) return { findings: judged.flat(), count: judged.length };
-  throw usage(
+  throw usageError(
     `${file} has nothing to lint: neither a CertificateSigningRequest, PodCertificateRequest or ClusterTrustBundle nor a signer of ours`,
   );
 }
@@ -133,8 +133,4 @@ function textOf(findings: readonly LintFinding[], count: number): string {
   const errors = findings.filter(({ severity }) => severity === 'error').length;
   const summary = `${count} linted: ${errors} errors, ${findings.length - errors} warnings`;
   return [...lines, summary, ''].join('\n');
-}
-
-function usage(message: string): SignerError {
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
 }

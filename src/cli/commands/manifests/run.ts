@@ -3,7 +3,7 @@ import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
 import { VERSION } from '../../../app/version.ts';
-import { SignerError, messageOf } from '../../../errors.ts';
+import { messageOf, usageError } from '../../../errors.ts';
 import { installationFiles } from '../../../manifests/files.ts';
 import definitions from '../../../manifests/operator/definitions.json' with { type: 'json' };
 import { documentsOf } from '../../../manifests/render.ts';
@@ -65,10 +65,6 @@ export async function readValues(file: string): Promise<unknown> {
     // Its descriptor, as other tools take it.
     return parse(await readFile(file === '-' ? '/dev/stdin' : file, 'utf8')) as unknown;
   } catch (error) {
-    throw usage(`${file} cannot be read: ${messageOf(error)}`);
+    throw usageError(`${file} cannot be read: ${messageOf(error)}`);
   }
-}
-
-function usage(message: string): SignerError {
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
 }

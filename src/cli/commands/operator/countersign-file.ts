@@ -3,7 +3,7 @@ import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
 import type { CertManagerDeployment } from '../../../api/operator/cert-manager-deployment.ts';
 import { COUNTERSIGNS, type Countersign } from '../../../api/operator/countersign.ts';
-import { SignerError, messageOf } from '../../../errors.ts';
+import { messageOf, usageError } from '../../../errors.ts';
 import { shapeFault } from '../../../manifests/operator/spec-shape.ts';
 import { isRecord } from '../../../reconciling/objects/managed-object.ts';
 
@@ -34,14 +34,13 @@ async function installationIn(
   const { group, version } = COUNTERSIGNS;
   const { apiVersion, kind, spec } = object;
   if (apiVersion !== `${group}/${version}` || kind !== wanted)
-    throw usage(
-      file,
-      `has no ${wanted}: write apiVersion: ${group}/${version} and kind: ${wanted}`,
+    throw usageError(
+      `${file} has no ${wanted}: write apiVersion: ${group}/${version} and kind: ${wanted}`,
     );
   if (!isRecord(spec) || typeof spec['version'] !== 'string')
-    throw usage(file, 'has no spec.version; write one such as 0.1.0');
+    throw usageError(`${file} has no spec.version; write one such as 0.1.0`);
   const fault = shapeFault(spec);
-  if (fault !== undefined) throw usage(file, fault);
+  if (fault !== undefined) throw usageError(`${file} ${fault}`);
   return object;
 }
 
@@ -50,11 +49,7 @@ async function parsed(file: string): Promise<Readonly<Record<string, unknown>>> 
     const object: unknown = parse(await readFile(file, 'utf8'));
     if (isRecord(object)) return object;
   } catch (error) {
-    throw usage(file, `cannot be read: ${messageOf(error)}`);
+    throw usageError(`${file} cannot be read: ${messageOf(error)}`);
   }
-  throw usage(file, 'has no object');
-}
-
-function usage(file: string, message: string): SignerError {
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message: `${file} ${message}` });
+  throw usageError(`${file} has no object`);
 }

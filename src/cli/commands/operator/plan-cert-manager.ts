@@ -6,7 +6,7 @@ import {
   type CertManagerDeployment,
 } from '../../../api/operator/cert-manager-deployment.ts';
 import { createReleaseReader } from '../../../controllers/cert-manager-operator/release-map.ts';
-import { SignerError, messageOf } from '../../../errors.ts';
+import { messageOf, usageError } from '../../../errors.ts';
 import { isRefusal, type Refusal } from '../../../installing/desired.ts';
 import { resource } from '../../../kube/resource/resource.ts';
 import { acceptedRelease, certManagerOf } from '../../../manifests/cert-manager/desired.ts';
@@ -67,6 +67,6 @@ async function contentsOf(file: string): Promise<Uint8Array> {
     return await readFile(file);
   } catch (error) {
     const message = `${file} cannot be read: ${messageOf(error)}`;
-    throw new SignerError({ code: 'USAGE', disposition: 'fail', message });
+    throw usageError(message);
   }
 }

@@ -3,7 +3,7 @@ import type { OperatorFlags } from '../../../app/component-options.ts';
 import { COUNTERSIGNS, type Countersign } from '../../../api/operator/countersign.ts';
 import { SINGLETON, type InstallationObject } from '../../../api/operator/installation.ts';
 import { isRefusal, type DesiredInstallation, type Refusal } from '../../../installing/desired.ts';
-import { SignerError } from '../../../errors.ts';
+import { usageError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { ignoreNotFound } from '../../../kube/client/kube-error.ts';
 import { resource, type Resource } from '../../../kube/resource/resource.ts';
@@ -119,11 +119,9 @@ export async function printPlan<T extends InstallationObject>(
   const inCluster = await client.request<T>({ method: 'GET', path }).catch(ignoreNotFound);
   const object = file === undefined ? inCluster : await readFile(file);
   if (object === undefined) {
-    throw new SignerError({
-      code: 'USAGE',
-      disposition: 'fail',
-      message: `there is no ${kind} ${SINGLETON} in the cluster; name one in a file with --file`,
-    });
+    throw usageError(
+      `there is no ${kind} ${SINGLETON} in the cluster; name one in a file with --file`,
+    );
   }
   const desired = await desiredOf(object);
   const report = isRefusal(desired)

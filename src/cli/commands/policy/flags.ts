@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
 import { gather, secondsFlag } from '../../../app/flag-values.ts';
-import { SignerError } from '../../../errors.ts';
+import { usageError } from '../../../errors.ts';
 import { addScopeOptions, outputOption } from '../../list-options.ts';
 import { addUserOptions } from '../../user-client.ts';
 import type { ReplayOptions } from './replay.ts';
@@ -65,7 +65,7 @@ export function addPolicyCommand(root: Command): void {
       }
       if (pod !== undefined || csr === undefined || user === undefined) {
         const message = 'give --csr and --user, or --pod';
-        throw new SignerError({ code: 'USAGE', disposition: 'fail', message });
+        throw usageError(message);
       }
       const { testPolicy } = await import('./test.ts');
       process.exitCode = await testPolicy({ ...options, csr, user });

@@ -10,7 +10,7 @@ import { clusterNames, lostSigners } from './cluster-names.ts';
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import type { SecretReference } from '../../../api/signer/cluster-signer.ts';
-import { SignerError, messageOf } from '../../../errors.ts';
+import { SignerError, messageOf, usageError } from '../../../errors.ts';
 import type { CertManagerOperatorFlags, OperatorFlags } from '../../../app/component-options.ts';
 import { VERSION } from '../../../app/version.ts';
 import { certManagerOperatorManifests } from '../../../manifests/cert-manager/installed.ts';
@@ -111,7 +111,7 @@ function certManagerOperator(options: RbacOptions): readonly Manifest[] {
   const { certManagerOperatorNamespace: namespace } = options;
   if ([components, keys, 'cert-manager', 'kube-system', 'default'].includes(namespace)) {
     const message = `--cert-manager-operator-namespace ${namespace}: its token reads every Secret, and whoever may make pods there has it; name a namespace for it alone`;
-    throw new SignerError({ code: 'USAGE', disposition: 'fail', message });
+    throw usageError(message);
   }
   return certManagerOperatorManifests({
     ...{ namespace, image: options.image, version: VERSION },
@@ -226,11 +226,7 @@ async function withClient<T>(
 function secretOf(flag: string, text: string): SecretReference {
   const [namespace = '', name = '', ...rest] = text.split('/');
   if (rest.length > 0 || namespace === '' || name === '') {
-    throw new SignerError({
-      code: 'USAGE',
-      disposition: 'fail',
-      message: `${flag} "${text.slice(0, 80)}" must be <namespace>/<name>`,
-    });
+    throw usageError(`${flag} "${text.slice(0, 80)}" must be <namespace>/<name>`);
   }
   return { namespace, name };
 }

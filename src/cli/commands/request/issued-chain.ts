@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { sameBytes } from '../../../bytes.ts';
-import { SignerError, attempt } from '../../../errors.ts';
+import { SignerError, attempt, usageError } from '../../../errors.ts';
 import { decodePemAll, encodePem } from '../../../pki/der/pem.ts';
 import { decodeCertificate } from '../../../pki/x509/certificate.ts';
 
@@ -32,9 +32,7 @@ function withoutExplanations(text: string): string {
 }
 
 function unusable(why: string): SignerError {
-  return new SignerError({
-    code: 'USAGE',
-    disposition: 'fail',
-    message: `the signer answered with a certificate that cannot be used: ${why}; the key is kept, and nothing else was written`,
-  });
+  return usageError(
+    `the signer answered with a certificate that cannot be used: ${why}; the key is kept, and nothing else was written`,
+  );
 }

@@ -2,7 +2,7 @@
 /** Files with mode 0600. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { SignerError } from '../../../errors.ts';
+import { usageError } from '../../../errors.ts';
 import { quote } from '../../../quote.ts';
 
 const OWNER_ONLY = 0o600;
@@ -26,11 +26,9 @@ export function fileBase(directory: string, name: string): string {
     .replace(DEVICE, '_$&')
     .slice(0, MAX_FILE_STEM);
   if (!/^\.*$/.test(stem)) return join(directory, stem);
-  throw new SignerError({
-    code: 'USAGE',
-    disposition: 'fail',
-    message: `--name ${quote(name)} gives no name for a file; use a name with a letter or a digit`,
-  });
+  throw usageError(
+    `--name ${quote(name)} gives no name for a file; use a name with a letter or a digit`,
+  );
 }
 
 /**
@@ -42,11 +40,9 @@ export function fileBase(directory: string, name: string): string {
 export async function writeNewKey(path: string, pem: string): Promise<void> {
   await writeFile(path, pem, { mode: OWNER_ONLY, flag: 'wx' }).catch((error: unknown) => {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
-    throw new SignerError({
-      code: 'USAGE',
-      disposition: 'fail',
-      message: `${path} exists and may belong to a pending request; move it away, or choose another directory with --out`,
-    });
+    throw usageError(
+      `${path} exists and may belong to a pending request; move it away, or choose another directory with --out`,
+    );
   });
 }
 

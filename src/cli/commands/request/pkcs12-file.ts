@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KeyObject } from 'node:crypto';
 import { access } from 'node:fs/promises';
-import { SignerError } from '../../../errors.ts';
+import { usageError } from '../../../errors.ts';
 import { encodePkcs12 } from '../../../keystores/encode-pkcs12.ts';
 import { requirePassword } from '../../../keystores/password.ts';
 import { decodePemAll } from '../../../pki/der/pem.ts';
@@ -29,10 +29,12 @@ export async function preparePkcs12(
 ): Promise<WritePkcs12 | undefined> {
   if (file === undefined) {
     if (pkcs12PasswordFile === undefined) return undefined;
-    throw usage('--pkcs12-password-file is of no use without --pkcs12 FILE');
+    throw usageError('--pkcs12-password-file is of no use without --pkcs12 FILE');
   }
   if (await exists(file)) {
-    throw usage(`${file} exists and may have a key that is in use; move it away, or name another`);
+    throw usageError(
+      `${file} exists and may have a key that is in use; move it away, or name another`,
+    );
   }
   const password = requirePassword(await pkcs12Password(pkcs12PasswordFile, file, environment));
   return async (alias, key, chain) => {
@@ -48,8 +50,4 @@ async function exists(file: string): Promise<boolean> {
     () => true,
     () => false,
   );
-}
-
-function usage(message: string): SignerError {
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
 }

@@ -8,7 +8,7 @@ import {
   type CertificateSigningRequest,
 } from '../../../api/request/csr.ts';
 import { findCondition } from '../../../api/request/conditions.ts';
-import { SignerError } from '../../../errors.ts';
+import { SignerError, usageError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import type { Connection } from '../../../kube/client/connection.ts';
 import { KubeError } from '../../../kube/client/kube-error.ts';
@@ -200,11 +200,9 @@ async function kubeconfigOf(
 function refused(csr: CertificateSigningRequest): SignerError {
   const conditions = csr.status?.conditions;
   const why = findCondition(conditions, 'Failed') ?? findCondition(conditions, 'Denied');
-  return new SignerError({
-    code: 'USAGE',
-    disposition: 'fail',
-    message: `${csr.metadata.name} is ${why?.type ?? 'finished'}: ${why?.reason ?? ''}: ${why?.message ?? ''}`,
-  });
+  return usageError(
+    `${csr.metadata.name} is ${why?.type ?? 'finished'}: ${why?.reason ?? ''}: ${why?.message ?? ''}`,
+  );
 }
 
 function late(name: string): SignerError {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { REVOCATIONS, type Revocation } from '../../../api/revocation/revocation.ts';
-import { SignerError } from '../../../errors.ts';
+import { usageError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { KubeError } from '../../../kube/client/kube-error.ts';
 import { resource } from '../../../kube/resource/resource.ts';
@@ -76,12 +76,13 @@ export async function runRevokeCommand(
 ): Promise<number> {
   if (order !== undefined) {
     const { namespace } = options;
-    if (namespace === undefined) throw usage('an Order has a namespace: write -n NAME');
-    if (selectionOf(options) !== undefined) throw usage('write an Order, or a flag that selects');
+    if (namespace === undefined) throw usageError('an Order has a namespace: write -n NAME');
+    if (selectionOf(options) !== undefined)
+      throw usageError('write an Order, or a flag that selects');
     const { runRevoke } = await import('../acme/revoke.ts');
     return runRevoke(order, { ...options, namespace });
   }
-  if (!isReason(options.reason)) throw usage(`--reason ${options.reason} is none of a CRL`);
+  if (!isReason(options.reason)) throw usageError(`--reason ${options.reason} is none of a CRL`);
   const { client } = await connectUser(options, 'revoke');
   try {
     const now = Date.now() - client.clockOffset();
@@ -112,10 +113,10 @@ export async function revokeCertificates(
 ): Promise<RevokeReport> {
   const selection = selectionOf(options);
   if (selection === undefined) {
-    throw usage('name what to revoke by one of --serial, --pod, --user, --ca and --san');
+    throw usageError('name what to revoke by one of --serial, --pod, --user, --ca and --san');
   }
   const { reason, allowRenewal, dryRun, signer: signerName } = options;
-  if (!isReason(reason)) throw usage(`--reason ${reason} is none of a CRL`);
+  if (!isReason(reason)) throw usageError(`--reason ${reason} is none of a CRL`);
   const signers = await clusterSignersOf(client);
   const searched = await Promise.all(sources.map((source) => source(signers)));
   const found = searched.flatMap((each) => each.found);
@@ -179,7 +180,7 @@ function selectionOf({
   Selection | undefined {
   const all = { serial: serial.length === 0 ? undefined : serial, pod, user, ca, san };
   const given = Object.entries(all).filter(([, value]) => value !== undefined);
-  if (given.length > 1) throw usage('write one of --serial, --pod, --user, --ca and --san');
+  if (given.length > 1) throw usageError('write one of --serial, --pod, --user, --ca and --san');
   return given.length === 0 ? undefined : all;
 }
 
@@ -219,8 +220,4 @@ function textOf(report: RevokeReport): string {
     ...refusals.map((each) => `refused: ${each}`),
   ];
   return lines.map((each) => `${printable(each)}\n`).join('');
-}
-
-function usage(message: string): SignerError {
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
 }

@@ -10,7 +10,8 @@ import { VERSION } from '../../../app/version.ts';
 import { endpoint, TARGET_LIMITS } from '../../../controllers/notifier/delivery/endpoint.ts';
 import type { TargetInit } from '../../../controllers/notifier/delivery/target.ts';
 import { createNotifier } from '../../../controllers/notifier/index.ts';
-import { SignerError } from '../../../errors.ts';
+import type { SignerError } from '../../../errors.ts';
+import { usageError } from '../../../errors.ts';
 import type { NotifierOptions } from '../../notifier-options.ts';
 import { EVENT_NAMES } from '../../../api/object/event-names.ts';
 
@@ -44,7 +45,7 @@ async function openTargets(
 ): Promise<{ readonly all: readonly TargetInit[]; readonly close: () => Promise<void> }> {
   const { target, targetEvents, handshake, targetSecrets, targetCa } = options;
   for (const name of [...targetEvents.keys(), ...handshake.keys()])
-    if (!target.has(name)) throw usage(`target ${name} is named by no --target`);
+    if (!target.has(name)) throw usageError(`target ${name} is named by no --target`);
   const ca = targetCa === undefined ? undefined : await readFile(targetCa, 'utf8');
   const words = { called: 'targets of notifications', flag: '--target-network' };
   const guard = connectGuard(options.targetNetwork, words);
@@ -71,11 +72,7 @@ async function openTargets(
 }
 
 function withoutNamespace(): SignerError {
-  return usage(
+  return usageError(
     'notifier keeps how far it has got in the namespace of the components: write --lease-namespace, and leave --no-leases out',
   );
-}
-
-function usage(message: string): SignerError {
-  return new SignerError({ code: 'USAGE', disposition: 'fail', message });
 }
