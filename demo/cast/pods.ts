@@ -79,6 +79,8 @@ export class Pods implements Cast {
 
   async workloads(strangers: string, tell: Tell): Promise<Workloads> {
     this.#rollout = this.#rollSigners();
+    // Until `meanwhile` asks, nobody else would hear of it, and Node would end the demo in the middle.
+    this.#rollout.catch(() => undefined);
     for (const wanted of WORKLOADS) await apply(this.cluster, workload(wanted));
     for (const { name, keyType, node } of WORKLOADS) {
       const [{ self, validTo }] = await until(`${name} serves`, STARTED_MS, () => this.#said(name));
