@@ -114,6 +114,13 @@ test('whom a person approved is decided differently only if the rules now deny t
   assert.deepEqual(words(report), ['d: PERSON → DENY']);
 });
 
+test('a pod that asks without annotations is judged by rules that read them', () => {
+  const pod = kept(podOf('h'), { kind: 'denied', reason: 'NotAllowed', message: '' });
+  const report = replayed(workloadSpec(), pod);
+  assert.deepEqual(report.unknown, []);
+  assert.deepEqual(words(report), ['h: DENY → APPROVE']);
+});
+
 test('a pod that may no more, and one whose leaf would name others, are found', () => {
   const certificate = Buffer.from(podCertificate(3)).toString('base64');
   const pod = kept(podOf('e'), { kind: 'issued', certificate });
@@ -164,7 +171,12 @@ const LACKING: [what: string, spec: Spec, record: RecordObject, says: RegExp][] 
     lacking(approved, 'requester', { user: { username: 'jane' } }),
     /request\.groups/,
   ],
-  ['annotations of a pod', workloadSpec(), kept(podOf('f'), { kind: 'issued' }), /annotations/],
+  [
+    'annotations of a pod, left out',
+    workloadSpec(),
+    lacking(kept(podOf('f'), { kind: 'issued' }), 'request', { kind: 'PodCertificateRequest' }),
+    /annotations/,
+  ],
   [
     'the pod itself',
     { ...workloadSpec(), pods: { allow: 'true', services: {} } },

@@ -65,7 +65,8 @@ export function askedOfPod(request: PodCertificateRequest, signer: SignerObject)
       ...present('pkcs10', nonEmpty(stubPKCS10Request)),
       ...present('publicKey', nonEmpty(pkixPublicKey)),
       ...present('expirationSeconds', spec.maxExpirationSeconds),
-      ...present('annotations', spec.unverifiedUserAnnotations),
+      // Else a replay could not tell none from those that were left out.
+      annotations: spec.unverifiedUserAnnotations ?? {},
     },
     requester: {
       pod: { namespace, name: spec.podName, uid: spec.podUID },

@@ -155,7 +155,7 @@ function judgePod(record: AskedRecord, context: Context): ReplayedVerdict {
   const { pods } = profile;
   if (pods === undefined) return { word: 'NO OPINION', message: 'there is no spec.pods' };
   if (pods.readsPod)
-    return unknown('spec.pods reads the pod or its Services, of which records keep nothing');
+    return unknown('spec.pods reads the pod or its Services, which a replay does not have');
   const request = podRequestIn(record, context);
   if (typeof request === 'string') return unknown(request);
   const keyType = keyTypeOf(record);
@@ -177,7 +177,7 @@ function podRequestIn(record: AskedRecord, { signer }: Context): PodCertificateR
     return 'the record does not name the pod, its ServiceAccount and its node: a field was left out';
   const { unverifiedUserAnnotations: annotations } = request.spec;
   if (annotations === undefined && /\bannotations\b/.test(JSON.stringify(signer.spec.pods)))
-    return 'spec.pods reads annotations, and the record has none: nobody can tell whether there were none';
+    return 'spec.pods reads annotations, and the record has none: they were left out, or an older version wrote it';
   return request;
 }
 
