@@ -6,7 +6,7 @@ import { judge } from '../../src/reconciling/objects/judge.ts';
 import { titleOf, type ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
 import { marked, type Owner } from '../../src/reconciling/objects/mark.ts';
 import type { ObjectWriter } from '../../src/reconciling/writer.ts';
-import { DESIRED, EXAMPLE, WAIT_MS, type Stand } from './stand.ts';
+import { DESIRED, EXAMPLE, makePodsReady, WAIT_MS, type Stand } from './stand.ts';
 
 /** What of the installation is not as it is desired. */
 export async function differences(
@@ -39,9 +39,10 @@ async function ownerOf(stand: Stand): Promise<Owner> {
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid, label: 'countersign' };
 }
 
-/** Waits until everything is as it is desired. */
+/** Waits until everything is as it is desired, while pods become Ready: what leads to them is made after that. */
 export function healed(stand: Stand, objects = DESIRED): Promise<unknown> {
   return until('everything is as desired', WAIT_MS, async () => {
+    await makePodsReady(stand.client);
     const left = await differences(stand, objects);
     if (left.length === 0) return true;
     throw new Error(left.join('\n'));

@@ -130,7 +130,7 @@ interface Pod {
 }
 
 /** What a kubelet would write of pods that run, and what it would do about those that are to end. */
-async function makePodsReady(client: Client): Promise<void> {
+export async function makePodsReady(client: Client): Promise<void> {
   const path = `/api/v1/namespaces/${SYSTEM}/pods`;
   const { items } = await client.request<{ items: readonly Pod[] }>({ method: 'GET', path });
   const condition = (type: string): object => ({ type, status: 'True' });
