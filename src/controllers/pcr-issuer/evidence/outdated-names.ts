@@ -61,7 +61,6 @@ const MAX_PROOF_BYTES = 8 * 1024;
 const [LEAF_BYTES, TEXT_BYTES] = [400, 48];
 
 interface Leaf {
-  readonly key: string;
   /** Without its keys and annotations. */
   readonly request: PodCertificateRequest;
   readonly labels: Readonly<Record<string, string>>;
@@ -101,7 +100,8 @@ class IssuedNames implements OutdatedNames {
   }
 
   delivered(request: PodCertificateRequest, { pod, services }: Proof, notAfter: number): void {
-    const before = this.#drop(keyOf(request));
+    const key = keyOf(request);
+    const before = this.#drop(key);
     const names = new Set(services.map(({ metadata }) => metadata.name));
     const gone = [...(before?.services ?? [])].filter((name) => !names.has(name));
     if (gone.length > 0) {
@@ -109,7 +109,7 @@ class IssuedNames implements OutdatedNames {
       this.#init.say(request, { reason: 'PodNamesLost', note });
     }
     const labels = pod.metadata.labels ?? {};
-    this.#keep(request, { labels, services: [...names], notAfter });
+    this.#keep(key, request, { labels, services: [...names], notAfter });
     if (before !== undefined && before.lost.size > 0) this.#count();
   }
 
@@ -118,8 +118,9 @@ class IssuedNames implements OutdatedNames {
     leaf: RecordedLeaf,
     now: (name: string) => Service | undefined,
   ): void {
-    this.#drop(keyOf(request));
-    const kept = this.#keep(request, leaf);
+    const key = keyOf(request);
+    this.#drop(key);
+    const kept = this.#keep(key, request, leaf);
     if (kept !== undefined) for (const name of kept.services) this.#judge(kept, name, now(name));
   }
 
@@ -157,15 +158,15 @@ class IssuedNames implements OutdatedNames {
     else this.#lose(leaf, name, 'no longer selects the pod');
   }
 
-  #keep(request: PodCertificateRequest, proven: RecordedLeaf): Leaf | undefined {
+  #keep(key: string, request: PodCertificateRequest, proven: RecordedLeaf): Leaf | undefined {
     const { services, labels, notAfter } = proven;
     if (services.length === 0 || !isKept(proven)) return undefined;
     const leaf = {
-      ...{ key: keyOf(request), request: reduced(request), labels, notAfter },
+      ...{ request: reduced(request), labels, notAfter },
       ...{ services: new Set(services), lost: new Set<string>() },
       bytes: LEAF_BYTES + proofBytes(proven),
     };
-    this.#forget(this.#leaves.set(leaf.key, leaf));
+    this.#forget(this.#leaves.set(key, leaf));
     this.#bytes += leaf.bytes;
     for (const place of placesOf(leaf)) {
       const inside = this.#services.get(place) ?? new Set();
