@@ -74,7 +74,9 @@ export class PodCertificates {
   readonly #places = new TextIndex<PodCredential>(placeOf);
   readonly #denials = new BoundedMap<string, Denial>(MOST_PODS);
   /** The credentials that were there before this process began, of pods whose renewal was denied. */
-  readonly #recorded = new BoundedMap<string, RecordedDenial>(MOST_PODS);
+  readonly #recorded = new BoundedMap<string, Omit<RecordedDenial, 'deniedAt' | 'message'>>(
+    MOST_PODS,
+  );
 
   onRequest(request: PodCertificateRequest): void {
     const { spec, metadata, status = {} } = request;
@@ -89,9 +91,9 @@ export class PodCertificates {
   /** Takes what the ledger says. What was seen in the cluster counts more, if it is newer. */
   onRecorded(denial: RecordedDenial): void {
     const key = podKey(denial);
-    const message = denial.message.slice(0, MAX_DENIAL_TEXT);
-    this.#recorded.set(key, { ...denial, message });
-    this.#deny(key, { at: denial.deniedAt, message });
+    const { namespace, name, uid, signerName, notAfter, deniedAt, message } = denial;
+    this.#recorded.set(key, { namespace, name, uid, signerName, notAfter });
+    this.#deny(key, { at: deniedAt, message });
   }
 
   #deny(key: string, denial: Denial): void {
