@@ -15,8 +15,7 @@ import {
   type ContentInfo,
   type SafeBag,
 } from 'pkijs';
-import type { SignerError } from '../errors.ts';
-import { messageOf, usageError } from '../errors.ts';
+import { type SignerError, messageOf, usageError } from '../errors.ts';
 import {
   OID_CERT_BAG,
   OID_DATA,

@@ -12,8 +12,7 @@ import { certificatesResourceIfServed } from '../../app/certificates-resources.t
 import { runComponent } from '../../app/component.ts';
 import { grantsOf } from '../../controllers/ledger/grants.ts';
 import { createLedger } from '../../controllers/ledger/index.ts';
-import type { SignerError } from '../../errors.ts';
-import { usageError } from '../../errors.ts';
+import { type SignerError, usageError } from '../../errors.ts';
 import {
   openStore,
   openWorkerStore,

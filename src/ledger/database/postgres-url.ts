@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Where a PostgreSQL is, as its URL says, and how the connection is secured. Stricter than libpq: never TLS unverified. */
 import type { ClientConfig } from 'pg';
-import type { SignerError } from '../../errors.ts';
-import { usageError } from '../../errors.ts';
+import { type SignerError, usageError } from '../../errors.ts';
 
 /** What the URL of a database does not say. */
 export interface PostgresSecurity {

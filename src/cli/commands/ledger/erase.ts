@@ -3,8 +3,7 @@ import type { ErasureObject } from '../../../controllers/ledger/api/erasures.ts'
 import { API_VERSION } from '../../../controllers/ledger/api/discovery.ts';
 import type { RecordObject } from '../../../controllers/ledger/api/object.ts';
 import { LEDGER_API } from '../../../api/signer/own-tls.ts';
-import type { SignerError } from '../../../errors.ts';
-import { usageError } from '../../../errors.ts';
+import { type SignerError, usageError } from '../../../errors.ts';
 import type { Client } from '../../../kube/client/client.ts';
 import { resource } from '../../../kube/resource/resource.ts';
 import { EXIT_REFUSED, structuredText, type Output } from '../../../operations/report.ts';

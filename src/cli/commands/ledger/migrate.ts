@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join } from 'node:path';
-import type { SignerError } from '../../../errors.ts';
-import { usageError } from '../../../errors.ts';
+import { type SignerError, usageError } from '../../../errors.ts';
 import { LATEST_SCHEMA, migrate, openSqlite } from '../../../ledger/index.ts';
 import { structuredText, type Output } from '../../../operations/report.ts';
 import type { DatabaseOptions } from '../../database-options.ts';

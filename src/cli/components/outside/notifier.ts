@@ -10,8 +10,7 @@ import { VERSION } from '../../../app/version.ts';
 import { endpoint, TARGET_LIMITS } from '../../../controllers/notifier/delivery/endpoint.ts';
 import type { TargetInit } from '../../../controllers/notifier/delivery/target.ts';
 import { createNotifier } from '../../../controllers/notifier/index.ts';
-import type { SignerError } from '../../../errors.ts';
-import { usageError } from '../../../errors.ts';
+import { type SignerError, usageError } from '../../../errors.ts';
 import type { NotifierOptions } from '../../notifier-options.ts';
 import { EVENT_NAMES } from '../../../api/object/event-names.ts';
 
