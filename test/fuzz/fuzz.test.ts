@@ -14,12 +14,14 @@ const INPUTS = 15_000;
 const SLOW_INPUTS = 1_500;
 
 for (const target of TARGETS) {
-  test(`${target.name}: no input throws what its contract does not name, or takes 20 ms of CPU time`, () => {
+  test(`${target.name}: no input throws what its contract does not name`, () => {
     const corpus = readCorpus(KEPT, target.name);
     const most = target.name === 'signer' ? SLOW_INPUTS : INPUTS;
     const { findings } = fuzz(target, { seed: 1, mostInputs: most + corpus.length, corpus });
+    // `make fuzz` judges the time that an input takes: here a busy machine would decide.
+    const thrown = findings.filter(({ what }) => what === 'throws');
     assert.deepEqual(
-      findings.map(({ message, input }) => `${message}: ${Buffer.from(input).toString('base64')}`),
+      thrown.map(({ message, input }) => `${message}: ${Buffer.from(input).toString('base64')}`),
       [],
     );
   });

@@ -9,6 +9,7 @@ import { ownerOf, requireBudget, spending } from '../../../src/runtime/signers/d
 import { Overrun, PutOff } from '../../../src/runtime/signers/put-off.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
 import { teamSigner } from '../../support/signers/namespaced-signer.ts';
+import { startFakeThread, type FakeThread } from '../../support/runtime/fake-thread.ts';
 import { request, type Request } from './controlled.ts';
 
 /** A look at one request of this kind, of a Signer in this namespace. */
@@ -33,27 +34,24 @@ function stage(kind: RequestKind, namespace: string, handle: () => Promise<never
 }
 
 /** Uses the thread until the namespace of the signer has overdrawn its budget by seconds. */
-function overdraw(signer: Parameters<typeof ownerOf>[0]): void {
+function overdraw(signer: Parameters<typeof ownerOf>[0], thread: FakeThread): void {
   const owner = ownerOf(signer);
   spending(owner, 'spec.pods.allow', () => {
-    const before = process.threadCpuUsage();
-    for (let spent = 0; spent < 600_000;) {
-      const { user, system } = process.threadCpuUsage(before);
-      spent = user + system;
-    }
+    thread.work(600);
   });
   assert.throws(() => {
     requireBudget(owner);
   }, PutOff);
 }
 
-test('a request does not even begin while the namespace of its Signer has spent its budget', async () => {
+test('a request does not even begin while the namespace of its Signer has spent its budget', async (t) => {
+  const thread = await startFakeThread(t);
   let begun = 0;
   const { component, signer, look } = stage('PodCertificateRequest', 'team-spent', () => {
     begun += 1;
     return Promise.reject(new Error('nobody may work for it'));
   });
-  overdraw(signer);
+  overdraw(signer, thread);
   const next = await look();
   assert.equal(begun, 0);
   assert.ok(typeof next === 'object' && 'requeueAt' in next && next.requeueAt > component.clock());
