@@ -25,7 +25,17 @@ demo: node_modules controlplane dist/countersign.mjs ## The whole story on a rea
 	$(RUN) node demo/main.ts $(if $(ACME),--acme) $(ARGS)
 
 .PHONY: test
-test: check oracle package controlplane dist/countersign.mjs ## make check and oracle, then the integration tests on the real control plane
+test: ## make check and oracle, then the integration tests on the real control plane; prints the time of each part
+	@times=(); \
+	for part in node_modules format types lint unit oracle package controlplane integration; do \
+	  began=$$SECONDS; \
+	  $(MAKE) --no-print-directory $$part; \
+	  times+=("$$(printf '%6d s  %s' $$((SECONDS - began)) $$part)"); \
+	done; \
+	printf '%s\n' "$${times[@]}"
+
+.PHONY: integration
+integration: node_modules controlplane dist/countersign.mjs
 	$(COMPILED) $(RUN) node test/integration/run.ts --version 1.37 --part short
 
 .PHONY: test-long

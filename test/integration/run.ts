@@ -2,16 +2,27 @@
 /**
  * Runs the integration tests of one Kubernetes version: starts a cluster that the test files share,
  * then node:test over the files. `--only <text>` picks files by name, `--part short` leaves out those
- * that take long, `--part long` runs them alone. `--share 1/3` takes every third file, from the second on: CI takes another
- * share at each commit.
+ * that take long, `--part long` runs them alone. `--share 1/3` takes every third file, from the second on.
+ *
+ * A file that fails runs once more, alone, on a cluster of its own. If it passes then, the run passes, and its last lines
+ * say `FLAKY <file>: <test>`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { globSync } from 'node:fs';
-import { join } from 'node:path';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
+import { dirname, join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { startCluster } from '../cluster/cluster.ts';
-import { isVersion, versions } from '../cluster/releases.ts';
+import { isVersion, versions, type Version } from '../cluster/releases.ts';
 import { stateFileOf } from '../cluster/state.ts';
 
 const { values } = parseArgs({
@@ -23,12 +34,18 @@ const { values } = parseArgs({
     share: { type: 'string', default: '0/1' },
   },
 });
-const { version } = values;
-if (!isVersion(version))
-  throw new Error(`--version ${version}: want one of ${versions.join(', ')}`);
+const version = parseVersion(values.version);
+
+function parseVersion(text: string): Version {
+  if (isVersion(text)) return text;
+  throw new Error(`--version ${text}: want one of ${versions.join(', ')}`);
+}
 
 const [taken = NaN, of = NaN] = values.share.split('/').map(Number);
 if (!(taken >= 0 && taken < of)) throw new Error(`--share ${values.share}: want 0/3, 1/3 or 2/3`);
+
+/** The tests that failed at first and passed when they ran again; .ci/run prints them. */
+const FLAKY = join(import.meta.dirname, '../../.cache/flaky');
 
 /** Two at once keep both cores busy; each file works in namespaces and on signer names of its own. */
 const CONCURRENCY = 2;
@@ -101,28 +118,74 @@ if (files.length === 0)
 const missing = [...LONG, ...ALONE].filter((name) => !all.includes(name));
 if (missing.length > 0) throw new Error(`no test is called ${missing.join(', ')}`);
 
-const cluster = await startCluster({
-  version,
-  ...(values.kubeconfig === undefined ? {} : { kubeconfig: values.kubeconfig }),
+/** The names of the tests that failed, by file. */
+type Failures = ReadonlyMap<string, readonly string[]>;
+
+const stopped = new AbortController();
+for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => stopped.abort());
+
+const failures = await runOnCluster(files);
+const failedAgain = new Map<string, readonly string[]>();
+for (const file of failures.keys()) {
+  if (stopped.signal.aborted) break;
+  console.log(`${file} failed: it runs once more, alone, on a cluster of its own`);
+  for (const [name, tests] of await runOnCluster([file])) failedAgain.set(name, tests);
+}
+const lines = [...failures].flatMap(([file, tests]) => {
+  const word = failedAgain.has(file) ? 'FAILED' : 'FLAKY';
+  return (failedAgain.get(file) ?? tests).map((name) => `${word} ${file}: ${name}\n`);
 });
-const runner = spawn(
-  process.execPath,
-  [
-    '--test',
-    `--test-concurrency=${CONCURRENCY}`,
-    '--test-timeout=300000',
-    ...files.map((name) => join(import.meta.dirname, name)),
-  ],
-  {
-    stdio: 'inherit',
-    env: {
-      ...process.env,
-      COUNTERSIGN_TEST_CLUSTER: stateFileOf(cluster.directory),
-      COUNTERSIGN_TEST_VERSION: version,
+process.stdout.write(lines.join(''));
+mkdirSync(dirname(FLAKY), { recursive: true });
+writeFileSync(FLAKY, lines.filter((line) => line.startsWith('FLAKY')).join(''));
+if (stopped.signal.aborted || failedAgain.size > 0) process.exitCode = 1;
+
+/** Starts a cluster, runs these files on it and stops it. */
+async function runOnCluster(names: readonly string[]): Promise<Failures> {
+  const cluster = await startCluster({
+    version,
+    ...(values.kubeconfig === undefined ? {} : { kubeconfig: values.kubeconfig }),
+  });
+  try {
+    return await runFiles(names, stateFileOf(cluster.directory));
+  } finally {
+    await cluster.stop();
+  }
+}
+
+async function runFiles(names: readonly string[], state: string): Promise<Failures> {
+  const report = join(mkdtempSync(join(tmpdir(), 'integration-')), 'failures');
+  const runner = spawn(
+    process.execPath,
+    [
+      '--test',
+      `--test-concurrency=${CONCURRENCY}`,
+      '--test-timeout=900000',
+      '--test-reporter=spec',
+      '--test-reporter-destination=stdout',
+      `--test-reporter=${join(import.meta.dirname, 'failures-reporter.ts')}`,
+      `--test-reporter-destination=${report}`,
+      ...names.map((name) => join(import.meta.dirname, name)),
+    ],
+    {
+      stdio: 'inherit',
+      env: { ...process.env, COUNTERSIGN_TEST_CLUSTER: state, COUNTERSIGN_TEST_VERSION: version },
     },
-  },
-);
-for (const signal of ['SIGINT', 'SIGTERM'] as const) process.on(signal, () => runner.kill(signal));
-await once(runner, 'close');
-await cluster.stop();
-process.exitCode = runner.exitCode ?? 1;
+  );
+  const kill = (): boolean => runner.kill('SIGTERM');
+  stopped.signal.addEventListener('abort', kill);
+  await once(runner, 'close');
+  stopped.signal.removeEventListener('abort', kill);
+  const lines = existsSync(report) ? readFileSync(report, 'utf8').split('\n') : [];
+  rmSync(dirname(report), { recursive: true, force: true });
+  const failures = new Map<string, string[]>();
+  for (const line of lines.filter((each) => each !== '')) {
+    const { file, name } = JSON.parse(line) as { file: string; name: string };
+    failures.set(file, [...(failures.get(file) ?? []), name]);
+  }
+  // The runner itself failed: each file counts as failed.
+  if (runner.exitCode !== 0 && failures.size === 0) {
+    for (const name of names) failures.set(name, [`the runner ended with ${runner.exitCode}`]);
+  }
+  return failures;
+}
