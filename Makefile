@@ -6,15 +6,18 @@ SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
 .DELETE_ON_ERROR:
 
+# Tests start the bundle: a component from its sources takes four times the CPU time until its first call.
+PROGRAM := COUNTERSIGN_PROGRAM="$(CURDIR)/dist/countersign.mjs"
 # The project's own Node 24; npm itself runs on the system's Node.
-RUN := PATH="$(CURDIR)/node_modules/.bin:$$PATH"
+RUN := PATH="$(CURDIR)/node_modules/.bin:$$PATH" $(PROGRAM)
 # What Node made of the TypeScript, kept by content: a third less CPU time for tests and components.
 COMPILED := NODE_COMPILE_CACHE="$(CURDIR)/.cache/compile"
 # How the image runs Node, and the heap that Node takes there by itself.
 IMAGE_FLAGS := $(shell grep '^ENTRYPOINT' Dockerfile | grep -o '\-\-[a-z0-9=-]*') --max-old-space-size=320
 KUBERNETES ?= 1.37
 ARGS ?=
-UNIT := $(wildcard test/protobuf test/api test/pki test/cel test/issuance test/rotation test/revocation test/keystores test/inspecting test/linting test/policy test/conformance test/conformance-runner test/authorities test/kube test/runtime test/library test/acme test/acme-orders test/acme-issuing test/acme-solving test/ledger test/spiffe test/refreshing test/egress test/web test/webhooks test/controllers test/manifests test/operations test/checks test/explanations test/reconciling test/app test/cli test/faults/proxy test/faults/ledger test/bench test/fuzz)
+# The folders of unit tests, those that take longest first.
+UNIT := test/cli test/ca test/architecture test/fuzz test/requests test/acme test/install test/kube test/ledger test/base test/pki test/cel test/api test/component test/trust test/workloads test/notify test/conformance test/app test/operations test/diagnose test/console test/library test/faults/proxy test/faults/ledger test/bench
 
 .PHONY: help
 help: ## Show the targets
@@ -35,7 +38,7 @@ test: ## make check and oracle, then the integration tests on the real control p
 	printf '%s\n' "$${times[@]}"
 
 .PHONY: integration
-integration: node_modules controlplane dist/countersign.mjs
+integration: node_modules controlplane dist/countersign.mjs ## The integration tests on the real control plane, without those that take long
 	$(COMPILED) $(RUN) node test/integration/run.ts --version 1.37 --part short
 
 .PHONY: test-long
@@ -57,25 +60,28 @@ format: node_modules
 .PHONY: types
 types: node_modules
 	$(RUN) tsc -p .
+	$(RUN) tsc -p src/console/browser
 
+# Without a cache. Rules that know types judge a file by the declarations of other files, and the
+# cache looks at that file alone.
 .PHONY: lint
 lint: node_modules
-	$(RUN) eslint --max-warnings 0 --cache --cache-location .cache/eslint/ .
+	$(RUN) eslint --max-warnings 0 --concurrency 2 .
 
 .PHONY: unit
-unit: node_modules
-	$(COMPILED) $(RUN) node --import ./test/support/fixed-seed.ts --test --test-concurrency=2 'test/*.test.ts' 'test/architecture/*.test.ts' $(foreach dir,$(UNIT),'$(dir)/**/*.test.ts')
+unit: node_modules dist/countersign.mjs
+	$(COMPILED) $(RUN) node test/unit/run.ts $(UNIT)
 
 .PHONY: package
 package: node_modules dist/library/index.mjs dist/countersign.mjs ## The library as npm pack makes it, in the hands of an outsider
-	$(RUN) node --test 'test/outsider/*.test.ts'
+	$(RUN) node --test 'test/npm-consumer/*.test.ts'
 
 .PHONY: krew
 krew: node_modules dist/countersign.mjs ## The kubectl plugin's archive and krew manifest; ARGS='--uri https://…' where it will be served
 	$(RUN) node build/krew.ts $(ARGS)
 
 .PHONY: oracle
-oracle: node_modules ## What Go and OpenSSL refuse we refuse: a corpus and 100,000 mutations
+oracle: node_modules dist/countersign.mjs ## What Go and OpenSSL refuse we refuse: a corpus and 100,000 mutations
 	$(RUN) node test/oracle/build.ts >/dev/null
 	$(COMPILED) $(RUN) node --test 'test/oracle/*.test.ts'
 
@@ -85,10 +91,10 @@ test-java: node_modules ## keytool of a JDK opens the PKCS#12 files that we writ
 
 .PHONY: test-shells
 test-shells: node_modules controlplane dist/countersign.mjs ## Real shells complete commands and names of a real cluster; takes zsh and fish
-	$(RUN) node --test test/cli/shells/run.ts
+	$(RUN) node --test test/cli/shells/run.ts test/cli/hostile-names.test.ts
 
 .PHONY: test-oracle
-test-oracle: node_modules ## The same with 2,000,000 mutations, a million serials and 1,000 leaves of every kind
+test-oracle: node_modules dist/countersign.mjs ## The same with 2,000,000 mutations, a million serials and 1,000 leaves of every kind
 	$(RUN) node test/oracle/build.ts >/dev/null
 	ORACLE=long $(COMPILED) $(RUN) node --test 'test/oracle/*.test.ts'
 
@@ -111,7 +117,7 @@ test-faults-short: node_modules controlplane dist/countersign.mjs ## What must h
 # Both at once, each on a control plane of its own: the laws wait for Leases, mostly.
 .PHONY: faults-laws
 faults-laws: node_modules controlplane dist/countersign.mjs
-	$(RUN) node --test --test-timeout=300000 $(ARGS) test/faults/laws/laws.test.ts
+	$(RUN) node --test --test-timeout=300000 $(ARGS) test/faults/invariants/invariants.test.ts
 
 .PHONY: faults-mixed
 faults-mixed: node_modules controlplane dist/countersign.mjs
@@ -123,7 +129,7 @@ test-ledger-faults: node_modules controlplane dist/countersign.mjs ## The same w
 
 .PHONY: test-silence
 test-silence: node_modules controlplane dist/countersign.mjs ## All laws of faults, with those that wait for silence to be noticed: ten minutes
-	FAULTS=long $(RUN) node --test --test-timeout=900000 test/faults/laws/laws.test.ts
+	FAULTS=long $(RUN) node --test --test-timeout=900000 test/faults/invariants/invariants.test.ts
 
 .PHONY: test-flood
 test-flood: node_modules dist/countersign.mjs ## 200,000 pending requests at once in the heap of a pod; ARGS='--requests 50000'
@@ -136,13 +142,13 @@ test-flood-real: node_modules controlplane dist/countersign.mjs ## 20,000 pendin
 .PHONY: test-cert-manager
 test-cert-manager: node_modules controlplane dist/countersign.mjs ## With the real cert-manager, built once from its Go module: Certificates to Secrets
 	$(RUN) node test/certmanager/build.ts >/dev/null
-	$(RUN) node --test --test-timeout=300000 test/certmanager/run.ts
+	$(RUN) node --test --test-timeout=300000 --test-concurrency=1 test/certmanager/run.ts test/certmanager/upstream.ts
 
 .PHONY: test-install
 test-install: node_modules controlplane dist/countersign.mjs ## The chart with the real helm: equal to its source; installed, upgraded, rolled back, removed
-	$(RUN) node test/install/tools/build.ts >/dev/null
+	$(RUN) node test/helm/tools/build.ts >/dev/null
 	$(RUN) node test/cluster/real-pods/build.ts >/dev/null
-	$(RUN) node --test --test-timeout=600000 --test-concurrency=1 'test/install/*.test.ts'
+	$(RUN) node --test --test-timeout=600000 --test-concurrency=1 'test/helm/*.test.ts'
 
 .PHONY: test-monitoring
 test-monitoring: node_modules controlplane dist/countersign.mjs ## Alerts by promtool's unit tests; every query of the dashboards in a real Prometheus, built once from its Go module; PICTURES=DIRECTORY draws them
@@ -154,19 +160,38 @@ test-monitoring: node_modules controlplane dist/countersign.mjs ## Alerts by pro
 	$(RUN) $(if $(PICTURES),PICTURES=$(PICTURES)) node --test --test-concurrency=1 --test-timeout=600000 test/monitoring/*-run.ts
 
 .PHONY: test-trust-manager
-test-trust-manager: node_modules controlplane ## Taking over from the real trust-manager, built once from its Go module: no version of a ConfigMap lacks its anchors
+test-trust-manager: node_modules controlplane dist/countersign.mjs ## Taking over from the real trust-manager, built once from its Go module: no version of a ConfigMap lacks its anchors
 	$(RUN) node test/trust-manager/build.ts >/dev/null
 	$(RUN) node --test --test-timeout=900000 test/trust-manager/run.ts
 
+.PHONY: test-console
+test-console: node_modules controlplane dist/countersign.mjs ## The console in a real browser with a real API server: axe, its policy, other origins, missing rights; PICTURES=DIRECTORY
+	$(RUN) $(if $(PICTURES),PICTURES=$(PICTURES)) node --test --test-timeout=300000 test/console/browser-run.ts
+
 .PHONY: test-spiffe
 test-spiffe: node_modules ## SPIFFE bundles and bundle endpoints in the hands of go-spiffe
-	$(RUN) node test/spiffe/build.ts >/dev/null
-	$(RUN) node --test --test-timeout=300000 test/spiffe/judges-run.ts
+	$(RUN) node test/trust/spiffe/build.ts >/dev/null
+	$(RUN) node --test --test-timeout=300000 test/trust/spiffe/judges-run.ts
 
 .PHONY: test-step-ca
-test-step-ca: node_modules controlplane dist/library/index.mjs ## examples/step-ca.ts with a real step-ca server, built once from its Go module
+test-step-ca: node_modules controlplane dist/library/index.mjs dist/countersign.mjs ## examples/step-ca.ts with a real step-ca server, built once from its Go module
 	$(RUN) node test/stepca/build.ts >/dev/null
 	$(RUN) node --test --test-timeout=300000 test/stepca/run.ts
+
+.PHONY: test-fleet
+test-fleet: node_modules controlplane dist/countersign.mjs ## a hub and a member, two control planes: join, a CA from the hub, a stolen credential, leave
+	$(RUN) node --test --test-timeout=900000 test/fleet/run.ts
+
+.PHONY: test-keys
+test-keys: node_modules controlplane dist/countersign.mjs ## A key holder with keys in SoftHSM2 (Debian), whose token, module and PIN fail; then pods on a cluster meanwhile
+	COUNTERSIGN_PROGRAM=$(CURDIR)/dist/countersign.mjs $(RUN) node --test --test-timeout=300000 'test/keys/*-run.ts'
+
+.PHONY: test-vault
+test-vault: node_modules controlplane dist/countersign.mjs ## A real Vault, built once from its Go module, signs a managed CA and issues for pods: sealed, restarted, refused, throttled; leaves by Go and OpenSSL
+	$(RUN) node test/vault/build.ts >/dev/null
+	$(RUN) node test/oracle/build.ts >/dev/null
+	$(RUN) node --test --test-timeout=300000 test/vault/run.ts
+	$(RUN) node --test --test-timeout=400000 test/vault/external.ts
 
 .PHONY: test-acme
 test-acme: node_modules controlplane dist/countersign.mjs ## ACME with Pebble, step-ca and cert-manager's Certificates; Orders behind a proxy that fails; DNS with BIND, Knot and a provider of cert-manager
@@ -174,11 +199,11 @@ test-acme: node_modules controlplane dist/countersign.mjs ## ACME with Pebble, s
 	$(RUN) node test/stepca/build.ts >/dev/null
 	$(RUN) node test/certmanager/build.ts >/dev/null
 	$(RUN) node test/dns/debian.ts >/dev/null
-	$(RUN) node test/acme-solving/provider.ts >/dev/null
-	$(RUN) node --test --test-timeout=300000 test/acme/*-run.ts test/acme-solving/*-run.ts
+	$(RUN) node test/acme/solving/provider.ts >/dev/null
+	$(RUN) node --test --test-timeout=300000 test/acme/*-run.ts test/acme/solving/*-run.ts
 
 .PHONY: test-acme-killed
-test-acme-killed: node_modules controlplane ## acme on a real API server, killed at each boundary between two calls or writes, and one of two replicas killed; some minutes
+test-acme-killed: node_modules controlplane dist/countersign.mjs ## acme on a real API server, killed at each boundary between two calls or writes, and one of two replicas killed; some minutes
 	$(RUN) node --test --test-concurrency=1 --test-timeout=900000 test/acme/killed-matrix.ts test/acme/lives/failover-run.ts
 
 .PHONY: test-examples
@@ -198,13 +223,15 @@ test-ledger-million: node_modules ## The schema of a ledger of a million records
 	LEDGER_RECORDS=1000000 $(RUN) node --test --test-timeout=7200000 test/ledger/migrations-run.ts
 
 .PHONY: test-revocation
-test-revocation: node_modules controlplane ## Certificates of all three kinds revoked through the ledger, and refused by OpenSSL, Go and nginx
-	$(RUN) node test/revocation/judges.ts >/dev/null
-	$(RUN) node --test --test-timeout=900000 test/revocation/*-run.ts
+test-revocation: node_modules controlplane dist/countersign.mjs ## Certificates of all three kinds revoked through the ledger, and refused by OpenSSL, Go and nginx
+	$(RUN) node test/ca/revocation/judges.ts >/dev/null
+	$(RUN) node --test --test-timeout=900000 test/ca/revocation/*-run.ts
 
 .PHONY: test-real-pods
-test-real-pods: node_modules controlplane dist/countersign.mjs ## What is shipped in pods that really run: rollouts under load, drains, kills; takes root
+test-real-pods: node_modules controlplane dist/countersign.mjs ## What is shipped in pods that really run: rollouts under load, drains, kills, and what `make cluster` prints; takes root
 	$(RUN) node test/cluster/real-pods/build.ts >/dev/null
+	$(RUN) node test/acme/build.ts >/dev/null
+	$(RUN) node test/helm/tools/build.ts helm >/dev/null
 	$(RUN) node --test --test-concurrency=1 --test-timeout=600000 $(filter-out %/operator.test.ts,$(wildcard test/real-pods/*.test.ts))
 
 .PHONY: test-real-pods-operator
@@ -218,27 +245,31 @@ test-real-pods-credentials: node_modules controlplane dist/countersign.mjs ## re
 	$(RUN) node --test --test-timeout=1200000 test/real-pods/credentials-run.ts
 
 .PHONY: test-operator
-test-operator: node_modules controlplane ## The operator on a real API server: installed, drifted, refused, deleted, adopted; SEED=7
+test-operator: node_modules controlplane dist/countersign.mjs ## The operator on a real API server: installed, drifted, refused, deleted, adopted; SEED=7
 	$(COMPILED) $(RUN) node --test --test-timeout=300000 test/operator/life.test.ts test/operator/spec.test.ts test/operator/taken-over.test.ts
 
 .PHONY: test-operator-long
-test-operator-long: node_modules controlplane ## The same with every object in turn, and killed again and again
-	OPERATOR=long $(COMPILED) $(RUN) node --test --test-timeout=300000 --test-concurrency=2 'test/operator/*.test.ts'
+test-operator-long: node_modules controlplane dist/countersign.mjs ## The same with every object in turn, and killed again and again
+	OPERATOR=long $(COMPILED) $(RUN) node --test --test-timeout=600000 --test-concurrency=2 'test/operator/*.test.ts'
+
+.PHONY: test-operator-advice
+test-operator-advice: node_modules controlplane dist/countersign.mjs ## Faults of an installation by the operator: each is named, and what is printed heals it
+	$(RUN) node --test --test-timeout=600000 test/operator/advice.test.ts
 
 .PHONY: test-cert-manager-operator
-test-cert-manager-operator: node_modules controlplane ## The operator of cert-manager with the real 1.20 and 1.21 in pods that run; takes root
-	$(RUN) node test/install/tools/build.ts >/dev/null
+test-cert-manager-operator: node_modules controlplane dist/countersign.mjs ## The operator of cert-manager with the real 1.20 and 1.21 in pods that run; takes root
+	$(RUN) node test/helm/tools/build.ts >/dev/null
 	$(RUN) node test/certmanager/build.ts >/dev/null
 	$(RUN) node test/cluster/real-pods/build.ts >/dev/null
 	$(COMPILED) $(RUN) node --test --test-concurrency=1 --test-timeout=300000 'test/cert-manager-operator/*.test.ts'
 
 .PHONY: cert-manager-releases
-cert-manager-releases: node_modules ## The sums of cert-manager's releases anew from their Go modules, for its operator
-	$(RUN) node build/cert-manager/releases.ts $$($(RUN) node test/install/tools/build.ts | head -n 1)
+cert-manager-releases: node_modules ## The rows of cert-manager's releases from their Go modules, for its operator
+	$(RUN) node build/cert-manager/releases.ts $$($(RUN) node test/helm/tools/build.ts | head -n 1)
 
 .PHONY: test-refresher
 test-refresher: node_modules controlplane dist/countersign.mjs ## pod-refresher: 5,000 workloads on a simulated clock, 300 on a cluster
-	REFRESH=long $(RUN) node --test --test-concurrency=2 test/refreshing/simulation.test.ts
+	REFRESH=long $(RUN) node --test --test-concurrency=2 test/workloads/refresh/simulation.test.ts
 	REFRESH=long $(RUN) node --test --test-timeout=1800000 test/integration/pod-refresher.test.ts
 
 .PHONY: test-rotation-cluster
@@ -247,19 +278,15 @@ test-rotation-cluster: node_modules controlplane dist/countersign.mjs ## CAs rep
 	$(COMPILED) $(RUN) node test/integration/run.ts --version 1.37 --only rotation.test
 
 .PHONY: test-trust-rotation
-test-trust-rotation: node_modules controlplane dist/countersign.mjs ## CAs replaced under load with every kind of trust target, one broken for ever: each leaf by a handshake with each target; four minutes
+test-trust-rotation: node_modules controlplane dist/countersign.mjs ## CAs replaced under load with every kind of trust target, one broken indefinitely: each leaf by a handshake with each target; four minutes
 	$(RUN) node --test --test-timeout=900000 test/trust-rotation/run.ts
 
 .PHONY: test-rotation
 test-rotation: node_modules ## Ten years of CA rotations in twenty worlds, on a simulated clock
-	ROTATION=long $(RUN) node --test --test-concurrency=2 'test/rotation/simulation/*.test.ts'
-
-.PHONY: test-rotation-part
-test-rotation-part: node_modules ## Ten years of four of those worlds: other ones for each commit
-	ROTATION_PART="$$(git rev-parse HEAD)" $(RUN) node --test --test-concurrency=2 test/rotation/simulation/simulation.test.ts
+	ROTATION=long $(RUN) node --test --test-concurrency=2 'test/ca/rotation/simulation/*.test.ts'
 
 .PHONY: cluster
-cluster: node_modules dist/countersign.mjs ## A real control plane until Ctrl-C; KUBERNETES=1.36 for v1beta1, ARGS=--real-pods for pods that run
+cluster: node_modules dist/countersign.mjs ## A real control plane until Ctrl-C; KUBERNETES=1.36 for v1beta1, ARGS=--real-pods for pods that run, ARGS="--real-pods --acme" for an ACME server as well
 	$(RUN) node test/cluster/build.ts $(KUBERNETES)
 	$(RUN) node test/cluster/main.ts --version $(KUBERNETES) $(ARGS)
 
@@ -295,6 +322,10 @@ bench-latency: node_modules controlplane dist/countersign.mjs ## From creation t
 bench-memory: node_modules controlplane dist/countersign.mjs ## Memory of finished requests, its drift, and others' requests
 	$(RUN) node bench/memory/main.ts $(ARGS)
 
+.PHONY: bench-idle
+bench-idle: node_modules controlplane dist/countersign.mjs ## Memory of each component on an idle installation; ARGS='--bundles old.mjs,dist/countersign.mjs --rounds 3'
+	$(RUN) node bench/idle/main.ts $(ARGS)
+
 .PHONY: bench-start
 bench-start: node_modules controlplane dist/countersign.mjs ## From the start to the first certificate beside 50,000 finished requests
 	$(RUN) node bench/start/main.ts $(ARGS)
@@ -327,12 +358,16 @@ bench-acme: node_modules controlplane dist/countersign.mjs ## CertificateRequest
 	$(RUN) node bench/acme/main.ts $(ARGS)
 
 .PHONY: bench-injection
-bench-injection: node_modules controlplane ## CPU time of the API server a pod, with and without the policies of injection; ARGS='--pods 1000 --rounds 5'
+bench-injection: node_modules controlplane dist/countersign.mjs ## CPU time of the API server a pod, with and without the policies of injection; ARGS='--pods 1000 --rounds 5'
 	$(RUN) node bench/injection/main.ts $(ARGS)
 
 .PHONY: bench-check
 bench-check: node_modules controlplane dist/countersign.mjs ## How long `countersign check` takes with 1,000 signers and 150,000 pods; ARGS='--signers 100 --pods 1000'
 	$(RUN) node bench/check/main.ts $(ARGS)
+
+.PHONY: bench-console
+bench-console: node_modules dist/countersign.mjs ## Pages of the console in Chromium with 1,000 signers and 150,000 pods; ARGS='--signers 100 --pods 1000 --minutes 0'
+	$(RUN) node bench/console/main.ts $(ARGS)
 
 .PHONY: bench-services
 bench-services: node_modules controlplane dist/countersign.mjs ## Certificates a second with names of Services beside those without, and memory; ARGS='--services 1000 --pods 10000 --rounds 3'
@@ -342,20 +377,28 @@ bench-services: node_modules controlplane dist/countersign.mjs ## Certificates a
 bench-path: node_modules dist/countersign.mjs ## CPU time a certificate from frame to answer, builds in turns; ARGS='--bundles old.mjs,dist/countersign.mjs'
 	$(RUN) node bench/path/main.ts $(ARGS)
 
+.PHONY: bench-key-holder
+bench-key-holder: node_modules dist/countersign.mjs ## What a signature costs by a key holder, beside node:crypto; ARGS='--signatures 5000 --at-once 24', ARGS=--pkcs11 for a key in SoftHSM2
+	COUNTERSIGN_PROGRAM=$(CURDIR)/dist/countersign.mjs $(RUN) node bench/key-holder/main.ts $(ARGS)
+
 .PHONY: performance
 performance: node_modules ## docs/reference/performance.md from bench/results and bench/notes
 	$(RUN) node bench/report/main.ts
 
 .PHONY: timeline
 timeline: node_modules ## docs/explanation/rotation.svg from a simulated run
-	$(RUN) node test/rotation/timeline/main.ts
+	$(RUN) node test/ca/rotation/timeline/main.ts
 
 .PHONY: conformance
 conformance: node_modules controlplane dist/countersign.mjs ## docs/reference/conformance.md: three signers held to the conformance kit
 	$(RUN) node test/conformance/write-page.ts
 
+.PHONY: verifiers
+verifiers: node_modules dist/countersign.mjs ## The table of docs/reference/verifiers.md: Go, OpenSSL, Node and GnuTLS on chains of a ceremony
+	$(RUN) node test/oracle/verifiers/page.ts
+
 .PHONY: scaling
-scaling: node_modules ## The tables of docs/explanation/scaling.md anew, by simulation; needs no cluster
+scaling: node_modules ## The tables of docs/explanation/scaling.md again, by simulation; needs no cluster
 	$(RUN) node bench/scaling/main.ts
 
 .PHONY: image
@@ -363,16 +406,20 @@ image: node_modules ## The container image, built with buildah; ARGS='--twice --
 	$(RUN) node test/image/build.ts $(ARGS)
 
 .PHONY: deploy
-deploy: node_modules ## Write rbac/ and deploy/ anew from src/manifests, for the demo's names
+deploy: node_modules ## Write rbac/ and deploy/ again from src/install, for the demo's names
 	$(RUN) node build/deploy.ts
 
 .PHONY: chart
-chart: node_modules ## Write deploy/chart and its reference page anew from src/manifests
+chart: node_modules ## Write deploy/chart and its reference page again from src/install
 	$(RUN) node build/chart.ts
 
 .PHONY: crds
-crds: node_modules ## Write the CRDs of Signer and of acme.countersign.dev anew
+crds: node_modules ## Write the CRDs of Signer and of acme.countersign.dev again
 	$(RUN) node build/crds.ts
+
+.PHONY: metrics-docs
+metrics-docs: node_modules ## docs/reference/metrics.md from the series of each component
+	$(RUN) node build/metrics-docs.ts
 
 .PHONY: ledger-docs
 ledger-docs: node_modules ## docs/reference/ledger-commands.md from the verbs of countersign ledger
@@ -395,5 +442,5 @@ node_modules: package-lock.json
 dist/library/index.mjs: node_modules build/library.ts tsconfig.library.json $(shell find src -name '*.ts')
 	$(RUN) node build/library.ts
 
-dist/countersign.mjs: node_modules build/bundle.ts tsconfig.json $(shell find src -name '*.ts')
+dist/countersign.mjs: node_modules build/bundle.ts build/bundle-program.ts build/layers.ts $(wildcard build/narrow/*) package.json tsconfig.json $(shell find src -name '*.ts')
 	$(RUN) node build/bundle.ts

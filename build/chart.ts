@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Writes deploy/chart anew from src/manifests; test/architecture/chart.test.ts compares it. */
+/** Writes deploy/chart from src/install. test/architecture/chart.test.ts compares the two. */
 import { mkdir, rm, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { chartFiles } from './chart/files.ts';

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Writes docs/checks from the catalogue of `countersign check`; test/checks compares them. */
+/**
+ * Writes docs/checks from the catalogue of `countersign check`. test/diagnose/check compares them.
+ */
 import { mkdirSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { CATALOGUE, pageOf, renderIndex, renderPage } from '../src/checks/catalogue.ts';
+import { CATALOGUE, pageOf, renderIndex, renderPage } from '#diagnose/check/catalogue.ts';
 
 const ROOT = join(import.meta.dirname, '..');
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import packageJson from '../package.json' with { type: 'json' };
-import type { InstallationPlan } from '../src/manifests/installation-plan.ts';
-import type { Installation } from '../src/manifests/installation.ts';
-import { planOf } from '../src/manifests/values/plan.ts';
+import type { InstallationPlan } from '#install/installation-plan.ts';
+import type { Installation } from '#install/installation.ts';
+import { planOf } from '#install/values/plan.ts';
 
 /** The signer names of deploy/examples. */
 export const DEMO_SIGNERS = [
@@ -10,7 +10,7 @@ export const DEMO_SIGNERS = [
   { name: 'example.com/people', bundle: '' },
 ];
 
-/** What the chart makes of it: the names of deploy/examples, with every optional part. */
+/** Installation of the chart: the names of deploy/examples, with every optional part. */
 const VALUES = {
   signers: DEMO_SIGNERS,
   whoMayRequest: true,
@@ -21,12 +21,12 @@ const VALUES = {
   dashboards: { enabled: true },
 };
 
-/** The plan of `kubectl apply -k .`; what is opt-in is a file that nothing lists. */
+/** Plan of `kubectl apply -k .`. No kustomization lists the files of opt-in parts. */
 export const DEMO_PLAN: InstallationPlan = planOf(VALUES, {
   namespace: 'default',
-  // kustomize edit set image replaces it.
+  // Users replace it by `kustomize edit set image`.
   version: packageJson.version,
 });
 
-/** The names of the demo and of deploy/examples: what rbac/ and deploy/admission are made for. */
+/** Names of the demo and of deploy/examples, for which rbac/ and deploy/admission are built. */
 export const DEMO: Installation = DEMO_PLAN.installation;

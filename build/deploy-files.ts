@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The files of rbac/ and deploy/ that are made from src/manifests, for the names of the demo. */
+/** Renders the files of rbac/ and deploy/ from src/install, for the names of the demo. */
 import packageJson from '../package.json' with { type: 'json' };
-import { CERT_MANAGER_OPERATOR_NAMESPACE } from '../src/api/operator/cert-manager-deployment.ts';
-import { certManagerOperatorManifests } from '../src/manifests/cert-manager/installed.ts';
-import { operatorManifests } from '../src/manifests/operator/installed.ts';
+import { CERT_MANAGER_NAMESPACE } from '#api/operator/cert-manager-deployment.ts';
+import { certManagerOperatorManifests } from '#install/cert-manager-operator/installed.ts';
+import { operatorManifests } from '#install/operator/installed.ts';
 import { DEMO, DEMO_PLAN, DEMO_SIGNERS } from './demo-installation.ts';
-import { installationFiles } from '../src/manifests/files.ts';
-import { documentsOf } from '../src/manifests/render.ts';
+import { installationFiles } from '#install/files.ts';
+import { documentsOf } from '#install/documents.ts';
 
 const PRINTED = `# SPDX-License-Identifier: Apache-2.0
 # Printed by countersign rbac. Names are spelled out: print it again for other names.
 `;
 
-/** Where a file of an installation is kept, and what it says first. */
+/** Path of a file of an installation, and its first comment. */
 const PLACES: Readonly<Record<string, readonly [path: string, comment: string]>> = {
   'namespaces.yaml': [
     'deploy/namespaces.yaml',
@@ -67,7 +67,7 @@ most network plugins always let in; where yours does not, allow port 8080 from y
   ],
 };
 
-/** Path from the root → text. */
+/** Returns texts by path from the root. */
 export function deployFiles(): ReadonlyMap<string, string> {
   const files = [...installationFiles(DEMO_PLAN)].map(([file, manifests]): [string, string] => {
     const [path, comment] = PLACES[file] ?? [];
@@ -78,7 +78,7 @@ export function deployFiles(): ReadonlyMap<string, string> {
   return new Map([...files, ...operatorFiles(), ...certManagerFiles()]);
 }
 
-/** The operator for the same names, in place of everything else. */
+/** Renders the operator for the same names, which replaces all other files. */
 function operatorFiles(): readonly (readonly [string, string])[] {
   const spec = { version: packageJson.version, signers: DEMO_SIGNERS };
   const countersign = {
@@ -88,8 +88,11 @@ function operatorFiles(): readonly (readonly [string, string])[] {
     spec,
   };
   const release = {
-    ...{ namespace: DEMO.namespace, keysNamespace: DEMO_PLAN.keysNamespace },
-    ...{ image: 'countersign', allowedImages: [], dangerZone: false },
+    namespace: DEMO.namespace,
+    keysNamespace: DEMO_PLAN.keysNamespace,
+    image: 'countersign',
+    allowedImages: [],
+    dangerZone: false,
     version: packageJson.version,
   };
   const roles = `What an administrator applies so that the operator can install the rest: namespaces, its roles, who may
@@ -106,12 +109,14 @@ write a Countersign, its Deployment. For your own names: countersign rbac --oper
   ];
 }
 
-/** The operator of cert-manager, off until it is applied. */
+/** Renders the operator of cert-manager, which users apply separately. */
 function certManagerFiles(): readonly (readonly [string, string])[] {
   const manifests = certManagerOperatorManifests({
-    ...{ namespace: CERT_MANAGER_OPERATOR_NAMESPACE, image: 'countersign' },
-    ...{ version: packageJson.version },
-    ...{ moreReleases: {}, dangerZone: false },
+    namespace: CERT_MANAGER_NAMESPACE,
+    image: 'countersign',
+    version: packageJson.version,
+    moreReleases: {},
+    dangerZone: false,
   });
   const about = `What an administrator applies so that the operator can install cert-manager: a namespace of its own, its
 roles, who may write its object, its Deployment. Whoever holds its token reads every Secret. countersign rbac --cert-manager-operator prints the same.`;
@@ -119,7 +124,7 @@ roles, who may write its object, its Deployment. Whoever holds its token reads e
 }
 
 function headerOf(comment: string): string {
-  const made = 'Made from src/manifests by make deploy.';
+  const made = 'Made from src/install by make deploy.';
   const lines = ['SPDX-License-Identifier: Apache-2.0', ...comment.split('\n'), made];
   return lines.map((line) => `# ${line}\n`).join('');
 }

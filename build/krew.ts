@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Makes the archive and the manifest of the kubectl plugin from dist/countersign.mjs. `--uri` is where the archive will be
- * served; the same sources give the same archive, and so the same SHA-256.
+ * Makes the archive and the manifest of the kubectl plugin from the bundle. `--uri` is the future
+ * URL of the archive. The same sources give the same archive, and therefore the same SHA-256.
  */
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { copyFileSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { copyFileSync, cpSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import packageJson from '../package.json' with { type: 'json' };
@@ -20,14 +20,25 @@ const archive = `kubectl-countersign-${packageJson.version}.tar.gz`;
 rmSync(out, { recursive: true, force: true });
 mkdirSync(out, { recursive: true });
 copyFileSync(join(root, 'dist/countersign.mjs'), join(out, 'kubectl-countersign'));
+cpSync(join(root, 'dist/countersign'), join(out, 'countersign'), { recursive: true });
 copyFileSync(join(root, 'LICENSE'), join(out, 'LICENSE'));
-// Nothing of the machine or of the time is in it.
+// Omits the users, modes and times of this machine.
 const { status, stderr } = spawnSync(
   'tar',
   [
-    ...['--create', '--sort=name', '--mtime=@0', '--owner=0', '--group=0', '--numeric-owner'],
-    ...['--mode=u+rwX,go+rX,go-w', '--use-compress-program=gzip -n9', '--file', archive],
-    ...['LICENSE', 'kubectl-countersign'],
+    '--create',
+    '--sort=name',
+    '--mtime=@0',
+    '--owner=0',
+    '--group=0',
+    '--numeric-owner',
+    '--mode=u+rwX,go+rX,go-w',
+    '--use-compress-program=gzip -n9',
+    '--file',
+    archive,
+    'LICENSE',
+    'countersign',
+    'kubectl-countersign',
   ],
   { cwd: out, encoding: 'utf8' },
 );

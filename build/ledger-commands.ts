@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** docs/reference/ledger-commands.md, from the commands themselves. */
+/** Renders docs/reference/ledger-commands.md from the commands. */
 import { join } from 'node:path';
 import { Command, type Option } from 'commander';
-import { addLedgerVerbs } from '../src/cli/commands/ledger/flags.ts';
-import { applyManners } from '../src/cli/manners/manners.ts';
+import { addLedgerVerbs } from '#cli/commands/ledger/flags.ts';
+import { applyManners } from '#cli/conventions/conventions.ts';
 
-/** The page. */
+/** Path of the page. */
 export const LEDGER_COMMANDS_PAGE = join(
   import.meta.dirname,
   '../docs/reference/ledger-commands.md',
@@ -23,7 +23,7 @@ An error of usage exits with 2, another one with 1, and stderr says what to type
 /** Flags of every verb. */
 const COMMON: ReadonlySet<string> = new Set(['--kubeconfig', '--context', '--as', '--as-group']);
 
-/** The Markdown of the page. */
+/** Returns the Markdown of the page. */
 export function renderLedgerCommands(): string {
   const root = new Command('countersign');
   const ledger = root.command('ledger');
@@ -51,7 +51,7 @@ function sectionOf(command: Command): string {
   ].join('\n');
 }
 
-/** Examples, and what is said below the flags. */
+/** Returns the examples and the text below the flags. */
 function extrasOf(command: Command): { readonly before: string; readonly after: string } {
   let text = '';
   command.configureOutput({ writeOut: (part) => void (text += part) });
@@ -79,7 +79,7 @@ function isSaid(value: unknown): boolean {
   return value !== undefined && !Array.isArray(value);
 }
 
-/** A bar would end the cell, and an angle bracket begin HTML. */
+/** Escapes bars, which would end the cell, and angle brackets, which would begin HTML. */
 function cell(text: string): string {
   return text.replaceAll('|', '\\|').replaceAll('<', '\\<');
 }

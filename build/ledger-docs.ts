@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Writes docs/reference/ledger-commands.md; test/cli/ledger-page.test.ts compares them. */
+/** Writes docs/reference/ledger-commands.md. test/cli/ledger-page.test.ts compares it. */
 import { writeFile } from 'node:fs/promises';
 import { format, resolveConfig } from 'prettier';
 import { LEDGER_COMMANDS_PAGE, renderLedgerCommands } from './ledger-commands.ts';

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The API page of the library: each export of src/library/index.ts with its docstring, as Markdown. */
+/**
+ * Renders the API page of the library: each export of src/library/index.ts with its docstring.
+ */
 import { join } from 'node:path';
 import { format, resolveConfig } from 'prettier';
 import ts from 'typescript';
@@ -7,7 +9,7 @@ import ts from 'typescript';
 const ROOT = join(import.meta.dirname, '..');
 const ENTRY = join(ROOT, 'src/library/index.ts');
 
-/** The file that `node build/library-docs.ts` writes. */
+/** File that `node build/library-docs.ts` writes. */
 export const LIBRARY_API_PAGE = join(ROOT, 'docs/reference/library-api.md');
 
 const HEAD = `# The API of the library
@@ -62,7 +64,7 @@ function section(checker: ts.TypeChecker, symbol: ts.Symbol): string {
   ].join('\n');
 }
 
-/** The declaration without its body, its comments and `export`. */
+/** Returns the declaration without its body, its comments and `export`. */
 function signatureOf(declaration: ts.Declaration): string {
   if (ts.isFunctionDeclaration(declaration)) return functionSignature(declaration);
   if (ts.isClassDeclaration(declaration)) return classSignature(declaration);
@@ -113,7 +115,7 @@ function withoutComments(text: string): string {
   return text.replaceAll(/\/\*[^]*?\*\/\s*/g, '');
 }
 
-/** The docstring with its tags, as a paragraph and a list. */
+/** Returns the docstring and its tags as a paragraph and a list. */
 function textOf(checker: ts.TypeChecker, symbol: ts.Symbol): string {
   const text = plain(ts.displayPartsToString(symbol.getDocumentationComment(checker)));
   if (text === '') throw new Error(`${symbol.name} has no docstring`);
@@ -124,7 +126,7 @@ function textOf(checker: ts.TypeChecker, symbol: ts.Symbol): string {
   return [text, ...(tags.length === 0 ? [] : ['', ...tags])].join('\n');
 }
 
-/** Links become code, and lines of a docstring become one. */
+/** Turns links into code, and joins the lines of a docstring. */
 function plain(text: string): string {
   return text
     .replaceAll(/\{@link ([^}]+)\}/g, (_link, name: string) => `\`${name.trim()}\``)

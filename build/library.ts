@@ -1,19 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Builds dist/library: what `import … from 'countersign'` gets. One file of code, whose dependencies
- * are the package's own; and the types, as far as the public ones reach.
+ * Builds dist/library, which `import … from 'countersign'` loads: one file of code, and the types
+ * that the public ones refer to. The code imports the dependencies of the package.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
-import { dirname, join } from 'node:path';
-import { build } from 'esbuild';
+import { basename, dirname, join, relative } from 'node:path';
+import { build, type Plugin } from 'esbuild';
 
 const ROOT = join(import.meta.dirname, '..');
 const EMITTED = join(ROOT, '.cache/library-types');
 const TYPES = join(ROOT, 'dist/library/types');
 
+/** Omits the code of components: the library reads their descriptors, and starts none. */
+const withoutComponents: Plugin = {
+  name: 'without-components',
+  setup: (bundle) => {
+    bundle.onResolve({ filter: /^\.\/run\.ts$/ }, ({ importer }) =>
+      basename(importer) === 'component.ts' ? { path: 'none', namespace: 'component' } : undefined,
+    );
+    bundle.onLoad({ filter: /^/, namespace: 'component' }, () => ({ contents: '' }));
+  },
+};
+
 await build({
   absWorkingDir: ROOT,
+  plugins: [withoutComponents],
   entryPoints: ['src/library/index.ts'],
   outfile: 'dist/library/index.mjs',
   bundle: true,
@@ -33,16 +45,26 @@ const { status } = spawnSync(process.execPath, [tsc, '-p', join(ROOT, 'tsconfig.
 });
 if (status !== 0) process.exit(1);
 
-const IMPORT = /(from\s+'|import\(')(\.[^']+)\.ts'/g;
+/** Import of a file of this project: a relative path, or `#room/…`, which the package lacks. */
+const IMPORT = /(from\s+'|import\(')([.#][^']+)\.ts'/g;
 const waiting = ['library/index'];
 const seen = new Set<string>();
 for (let name = waiting.pop(); name !== undefined; name = waiting.pop()) {
   if (seen.has(name)) continue;
   seen.add(name);
   const text = readFileSync(join(EMITTED, `${name}.d.ts`), 'utf8');
-  for (const [, , path = ''] of text.matchAll(IMPORT)) waiting.push(join(dirname(name), path));
+  for (const [, , path = ''] of text.matchAll(IMPORT)) waiting.push(targetOf(name, path));
   const file = join(TYPES, `${name}.d.ts`);
   mkdirSync(dirname(file), { recursive: true });
-  // Types are found beside the code that a specifier names, and there is none of .ts to be found.
-  writeFileSync(file, text.replaceAll(IMPORT, "$1$2.js'"));
+  // TypeScript finds types beside the code that a specifier names. The package has no .ts code.
+  const written = text.replaceAll(IMPORT, (_all, before: string, path: string) => {
+    const target = relative(dirname(name), targetOf(name, path));
+    return `${before}${target.startsWith('.') ? target : `./${target}`}.js'`;
+  });
+  writeFileSync(file, written);
+}
+
+/** Resolves the `path` that the file `name` imports, relative to src and without the ending. */
+function targetOf(name: string, path: string): string {
+  return path.startsWith('#') ? path.slice(1) : join(dirname(name), path);
 }

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Generates deploy/crds/signers.yaml from deploy/crds/clustersigners.yaml: the same fields with the same
- * limits and descriptions, without those that a namespace cannot decide. test/architecture compares.
+ * Generates deploy/crds/signers.yaml from deploy/crds/clustersigners.yaml. It keeps fields, limits
+ * and descriptions, and omits the fields that a namespace cannot decide. test/architecture
+ * compares the files.
  */
 import { parse } from 'yaml';
-import { documentsOf } from '../src/manifests/render.ts';
-import type { Manifest } from '../src/manifests/roles.ts';
+import { documentsOf } from '#install/documents.ts';
+import type { Manifest } from '#install/roles.ts';
 
-/** The part of a CustomResourceDefinition that differs. */
+/** Part of a CustomResourceDefinition that differs. */
 interface Definition {
   readonly spec: { readonly versions: readonly Version[] };
 }
@@ -49,7 +50,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   [ANCHORS]:
     'The trust anchors of this CA, in PEM. trust-distributor, where it is installed, copies them into the ConfigMap signers.countersign.dev of the namespace. All CAs of a Signer have room for 24,576 characters; the oldest ones lose theirs first.',
   'spec.certificateRequests':
-    "How to answer cert-manager's CertificateRequests of this namespace whose issuerRef names this Signer. If omitted, they are ignored. A leaf contains everything that the request asks for, or is not issued. CEL expressions have the variables of requests, and request.namespace.",
+    "How to answer cert-manager's CertificateRequests of this namespace whose issuerRef names this Signer. If omitted, they are ignored. A leaf contains everything in the request, or is not issued. CEL expressions have the variables of requests, and request.namespace.",
 };
 
 /** @param clusterSigners - text of deploy/crds/clustersigners.yaml */
@@ -90,25 +91,27 @@ function versionOf({ selectableFields: _, ...version }: Version): Manifest {
 /** Fields that a Signer does not have. */
 const DROPPED = [
   'spec.signerName',
+  'spec.intermediates',
   'spec.trustBundle',
   'spec.profile.crl',
   'spec.authority.managed',
+  'spec.authority.keyHolder',
   'spec.authority.secret.namespace',
   'status.nextRotation',
   // These describe managed CAs only.
   'status.crossCertificates',
   'status.distrusted',
-  // Nobody publishes it.
+  // No component publishes it.
   'status.retainedAnchors',
   'status.formerAnchors',
 ];
 
-/** Only versions before this one write it. The API server would remove it from what they write. */
+/** Earlier versions write this field. Without it, the API server would remove it from objects. */
 const OPTIONAL = [ANCHORS];
 
 function narrowed(schema: Schema, path: string): Schema {
   const { 'x-kubernetes-validations': all = [], properties, items, ...rest } = schema;
-  const rules = all.filter(({ rule }) => !rule.includes('managed'));
+  const rules = all.filter(({ rule }) => !/managed|intermediates/.test(rule));
   const description = DESCRIPTIONS[path] ?? schema.description;
   const required = requiredOf(schema, path);
   return {
@@ -132,7 +135,9 @@ function fieldsOf(
   return Object.fromEntries([...added, ...kept]);
 }
 
-/** A ClusterSigner's authority has two members, one of which its rules require; a Signer's has one. */
+/**
+ * A ClusterSigner's authority has two members, one of which its rules require; a Signer's has one.
+ */
 function requiredOf({ required }: Schema, path: string): readonly string[] | undefined {
   if (path === 'spec.authority') return ['secret'];
   return required?.filter(

@@ -124,13 +124,14 @@ The cluster stays up until Ctrl-C. Try:
 
   export KUBECONFIG=${kubeconfig}
   alias kubectl=${directory}/kubectl
-  alias countersign='${process.execPath} ${join(import.meta.dirname, '../src/cli/main.ts')}'
+  alias countersign='${process.execPath} ${join(import.meta.dirname, '../dist/countersign.mjs')}'
   kubectl get clustersigners,clustertrustbundles,csr
   kubectl get podcertificaterequests -A
   kubectl describe clustersigner workload
   kubectl get events.events.k8s.io -A
   countersign authority show
   countersign authority prepare workload --dry-run
+  countersign console
 
 The components:
 

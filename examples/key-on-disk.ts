@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A signer whose CA is two files, `tls.crt` and `tls.key`, below CA_ROOT. `node key-on-disk.ts crd` and
- * `… roles` print what the cluster needs; without a word it works until SIGTERM.
+ * A signer whose CA is two files, `tls.crt` and `tls.key`, below CA_ROOT. `node key-on-disk.ts crd`
+ * and `… roles` print what the cluster needs; without a word it works until SIGTERM.
  */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';

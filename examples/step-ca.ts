@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * A signer whose CA is a step-ca server: `spec.authority` says where it is and which of its JWK
- * provisioners vouches for us; a Secret has that provisioner's private key, `provisioner.jwk`, and the
- * server's root, `ca.crt`. `node step-ca.ts crd` and `… roles` print what the cluster needs; without a
- * word it works until SIGTERM.
+ * provisioners vouches for us; a Secret has that provisioner's private key, `provisioner.jwk`, and
+ * the server's root, `ca.crt`. `node step-ca.ts crd` and `… roles` print what the cluster needs;
+ * without a word it works until SIGTERM.
  */
 import { createPrivateKey, randomUUID, sign as signBytes, type JsonWebKey } from 'node:crypto';
 import type { IncomingMessage } from 'node:http';
@@ -36,7 +36,7 @@ interface Material {
   readonly jwk: JsonWebKey & { readonly kid?: string };
 }
 
-/** Kept for each version of an issuer's spec; `check` reads it anew. */
+/** Kept for each version of an issuer's spec; `check` reads it again. */
 const materials = new WeakMap<Config, Material>();
 
 async function read(config: Config, ctx: Context): Promise<Material> {
@@ -63,11 +63,15 @@ async function sign(
   const { root, jwk } = materials.get(config) ?? (await read(config, ctx));
   const url = new URL('/1.0/sign', config.url);
   const claims = {
-    ...{ aud: url.href, iss: config.provisioner, sub: template.commonName || uid },
-    ...{ sans: sansOf(template).map(({ value }) => value), leaf: leafOf(template) },
+    aud: url.href,
+    iss: config.provisioner,
+    sub: template.commonName || uid,
+    sans: sansOf(template).map(({ value }) => value),
+    leaf: leafOf(template),
   };
   const { status, body } = await ask(url, root, ctx, {
-    ...{ csr, ott: oneTimeToken(claims, jwk, ctx.now()) },
+    csr,
+    ott: oneTimeToken(claims, jwk, ctx.now()),
     notBefore: new Date(template.notBefore).toISOString(),
     notAfter: new Date(template.notAfter).toISOString(),
   });
@@ -84,7 +88,10 @@ interface Answer {
   readonly body: { readonly certChain?: readonly string[]; readonly message?: string };
 }
 
-/** One request to the server: POST where it has content. Whether it is away or somebody else: not ready. */
+/**
+ * One request to the server: POST where it has content. Whether it is away or somebody else: not
+ * ready.
+ */
 function ask(url: URL, ca: string, { signal }: Context, content?: object): Promise<Answer> {
   const { promise, resolve, reject } = Promise.withResolvers<Answer>();
   const failed = (cause: Error): void =>
@@ -137,7 +144,8 @@ function sansOf(template: LeafTemplate): readonly { type: string; value: string 
 
 // The provisioner's template, `options.x509.template`, lets the token say what a leaf holds:
 //   {"subject": {{ toJson .Token.leaf.subject }}, "sans": {{ toJson .Token.leaf.sans }},
-//    "keyUsage": {{ toJson .Token.leaf.keyUsage }}, "extKeyUsage": {{ toJson .Token.leaf.extKeyUsage }}}
+//   "keyUsage": {{ toJson .Token.leaf.keyUsage }}, "extKeyUsage": {{ toJson .Token.leaf.extKeyUsage
+//   }}}
 /** In the words of step-ca's templates; usages are the API's in camel case. */
 function leafOf(template: LeafTemplate): object {
   const { commonName, organizations, organizationalUnits, usages } = template;
@@ -155,7 +163,8 @@ const authority = defineAuthority<Config>({
   name: 'step-ca-signer',
   issuer: { group: 'step.example.com', version: 'v1', kind: 'StepIssuer', plural: 'stepissuers' },
   requests: ['CertificateSigningRequest', 'PodCertificateRequest', 'CertificateRequest'],
-  // step-ca says in each leaf which provisioner vouched for it (stepOIDProvisioner in its certificates package).
+  // step-ca says in each leaf which provisioner vouched for it (stepOIDProvisioner in its
+  // certificates package).
   allowedExtensions: ['1.3.6.1.4.1.37476.9000.64.1'],
   schema: {
     parse: (value) => {

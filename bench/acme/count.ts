@@ -13,7 +13,10 @@ export interface Counted {
   readonly writes: Calls;
 }
 
-/** What is written for a request, and Events. Leases are left out, and whatever others write meanwhile. */
+/**
+ * What is written for a request, and Events. Leases are left out, and whatever others write
+ * meanwhile.
+ */
 const WRITTEN = /^\w+ (?:\w+\.(?:acme\.)?cert-manager\.io|\w+\.acme\.countersign\.dev|events\.)/;
 
 export async function count(stage: Stage): Promise<Counted> {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `make bench-acme`: CertificateRequests of three names each, answered over ACME and DNS-01 by our acme and acme-solver
- * and by cert-manager's controllers, with its self-check replaced by no wait and as shipped, in turns on one cluster with
- * one Pebble and one BIND. ARGS: `--requests 200 --default-requests 5 --rounds 3`; no default requests: that is left out.
+ * `make bench-acme`: CertificateRequests of three names each, answered over ACME and DNS-01 by our
+ * acme and acme-solver and by cert-manager's controllers, with its self-check replaced by no wait
+ * and as shipped, in turns on one cluster with one Pebble and one BIND. ARGS:
+ * `--requests 200 --default-requests 5 --rounds 3`; no default requests: that is left out.
  */
 import { readArguments } from '../measure/arguments.ts';
 import { endOnSignals } from '../measure/end-on-signals.ts';
@@ -12,7 +13,7 @@ import { writeResults } from '../measure/results.ts';
 import { printRatios, printRound } from '../measure/table.ts';
 import { inTurns } from '../measure/turns.ts';
 import { exactRelease } from '../../test/cluster/releases.ts';
-import { acmeContenders, type AcmeContenderName } from './contenders.ts';
+import { acmeContenders, type AcmeContenderName } from './baselines.ts';
 import { measureOrders, type OrdersRun } from './measure-orders.ts';
 import { makerOf } from './requests.ts';
 import { startStage } from './stage.ts';
@@ -63,7 +64,8 @@ function write(runs: ReadonlyMap<AcmeContenderName, readonly OrdersRun[]>): void
   writeResults(sizes.results, 'acme', {
     ratios: ratiosOf(runs),
     figures: {
-      ...{ requests, defaultRequests: ofDefault },
+      requests,
+      defaultRequests: ofDefault,
       rounds: runs.get('countersign')?.length ?? 0,
       ...Object.fromEntries(figures.map(([name, each]) => [name, medians(each)])),
     },

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { X509Certificate } from 'node:crypto';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CertificateRequest } from '../../src/api/request/certificate-request.ts';
+import type { CertificateRequest } from '#api/request/certificate-request.ts';
 import { until } from '../../test/cluster/until.ts';
 import { startContender, type ContenderProcess } from '../cluster/contender-process.ts';
 import { between, createMeter } from '../measure/meter.ts';
 import { rounded } from '../measure/ratios.ts';
 import { nameIn, watchLines } from '../requests/watch-lines.ts';
-import type { AcmeContender } from './contenders.ts';
+import type { AcmeContender } from './baselines.ts';
 import { acmeCalls, apiWrites, count, type Calls } from './count.ts';
 import { createRequests, newRequests, requestsIn, type Wanted } from './requests.ts';
 import type { Stage } from './stage.ts';
@@ -72,7 +72,11 @@ async function remove(
   namespace: string,
 ): Promise<void> {
   await stage.cluster.kubectl([
-    ...['delete', 'namespace', namespace, '--wait=false', '--ignore-not-found'],
+    'delete',
+    'namespace',
+    namespace,
+    '--wait=false',
+    '--ignore-not-found',
   ]);
   await until('its Orders are gone', PATIENCE_MS, () => isEmpty(stage, orders, namespace));
 }
@@ -108,7 +112,8 @@ async function answered(
     if (pids.length > 0) for (const each of [calls, writes]) printEach(label, each, size);
     const known = spent.contender + spent.apiServer;
     return {
-      ...{ ordersPerSecond: size / (spent.elapsed / 1e6), seconds: spent.elapsed / 1e6 },
+      ordersPerSecond: size / (spent.elapsed / 1e6),
+      seconds: spent.elapsed / 1e6,
       acmeCallsPerOrder: sum(calls.values()) / size,
       // The bench creates and approves.
       apiWritesPerOrder: sum(writes.values()) / size - 2,
@@ -129,7 +134,8 @@ async function untilIssued(
 ): Promise<{ readonly all: Promise<void> }> {
   const path = requestsIn(namespace);
   const { metadata } = await client.request<{ readonly metadata: { resourceVersion: string } }>({
-    ...{ method: 'GET', path },
+    method: 'GET',
+    path,
   });
   const issued = new Set<string>();
   const { resourceVersion } = metadata;
@@ -164,7 +170,8 @@ async function verify(
   wanted: readonly Wanted[],
 ): Promise<void> {
   const { items } = await client.request<{ readonly items: readonly CertificateRequest[] }>({
-    ...{ method: 'GET', path: requestsIn(namespace) },
+    method: 'GET',
+    path: requestsIn(namespace),
   });
   for (const { metadata, status } of items) {
     const leaf = new X509Certificate(Buffer.from(status?.certificate ?? '', 'base64'));

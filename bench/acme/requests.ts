@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { requestPem } from '../../test/support/cluster/requests/csr.ts';
 import { inParallel } from '../requests/in-parallel.ts';
-import { USAGES, type AcmeContender } from './contenders.ts';
+import { USAGES, type AcmeContender } from './baselines.ts';
 import { ZONE, type Stage } from './stage.ts';
 
 const NAMES = 3;
@@ -56,12 +56,15 @@ export async function createRequests(
     const name = `request-${index}`;
     const request = Buffer.from(pem).toString('base64');
     const body = {
-      ...{ apiVersion: 'cert-manager.io/v1', kind: 'CertificateRequest', metadata: { name } },
+      apiVersion: 'cert-manager.io/v1',
+      kind: 'CertificateRequest',
+      metadata: { name },
       spec: { issuerRef, usages: USAGES, request, ...maker },
     };
     await client.request({ method: 'POST', path, body });
     await client.request({
-      ...{ method: 'PATCH', path: `${path}/${name}/status` },
+      method: 'PATCH',
+      path: `${path}/${name}/status`,
       body: { status: { conditions: [condition] } },
       contentType: 'application/merge-patch+json',
     });

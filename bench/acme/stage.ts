@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync, statSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Client } from '../../src/kube/client/client.ts';
+import type { Client } from '#kube/client/client.ts';
 import { startPebble, type Pebble } from '../../test/acme/pebble.ts';
 import { openCluster, type Cluster } from '../../test/cluster/cluster.ts';
 import { makeDirectory, removeDirectory } from '../../test/cluster/directory.ts';
@@ -14,7 +14,8 @@ import { BUNDLE, CLUSTER } from '../cluster/start.ts';
 export const ZONE = 'bench.example';
 
 export const KEY: UpdateKey = {
-  ...{ name: 'acme-key', algorithm: 'HMAC-SHA256' },
+  name: 'acme-key',
+  algorithm: 'HMAC-SHA256',
   secret: Buffer.alloc(32, 7).toString('base64'),
 };
 
@@ -31,8 +32,8 @@ export interface Stage {
 }
 
 /**
- * No nonce is refused, no authorization is used again, and the ACME server validates at once: what a CA takes its time for
- * is nobody's merit. It asks the DNS server that is updated.
+ * No nonce is refused, no authorization is used again, and the ACME server validates at once: what
+ * a CA takes its time for is nobody's merit. It asks the DNS server that is updated.
  */
 export async function startStage(say: (line: string) => void): Promise<Stage> {
   if (!existsSync(BUNDLE))
@@ -40,7 +41,9 @@ export async function startStage(say: (line: string) => void): Promise<Stage> {
   const directory = makeDirectory();
   const log = join(directory, 'pebble.log');
   const bind = await startBind({
-    ...{ directory: join(directory, 'dns'), address: '127.0.0.1', port: await freePort() },
+    directory: join(directory, 'dns'),
+    address: '127.0.0.1',
+    port: await freePort(),
     zones: { [ZONE]: ['@ NS ns1', 'ns1 A 127.0.0.1'] },
     updates: { zones: [ZONE], key: KEY },
   });
@@ -49,7 +52,11 @@ export async function startStage(say: (line: string) => void): Promise<Stage> {
   const cluster = await openCluster({ ...CLUSTER, log: say });
   const client = await administratorOf(cluster);
   return {
-    ...{ cluster, client, pebble, bind, log },
+    cluster,
+    client,
+    pebble,
+    bind,
+    log,
     stop: async () => {
       await client.close();
       await cluster.stop();

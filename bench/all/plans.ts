@@ -49,6 +49,11 @@ export const PLANS: readonly Plan[] = [
     short: '--objects 5000 --rounds 2',
     smoke: '--objects 100 --rounds 1',
   }),
+  plan('idle', {
+    full: '',
+    short: '--settle 20 --rounds 1',
+    smoke: '--components approver --settle 1 --rounds 1',
+  }),
   plan('memory', {
     full: '',
     short: '--objects 5000 --settle 5 --issuances 10000 --foreign 3000 --requests 1000 --rounds 1',
@@ -90,5 +95,10 @@ export const PLANS: readonly Plan[] = [
     full: '',
     short: '--signers 100 --pods 10000 --rounds 3',
     smoke: '--signers 2 --pods 20 --rounds 1',
+  }),
+  plan('console', {
+    full: '',
+    short: '--signers 200 --pods 20000 --minutes 1 --visits 5',
+    smoke: '--signers 2 --pods 20 --requests 2 --minutes 0 --visits 1',
   }),
 ];

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `make bench-check`: how long `countersign check` takes on a large cluster, and how much memory: so many ClusterSigners,
- * each with a managed CA and a published bundle, beside so many pods. ARGS: `--signers 1000 --pods 150000 --rounds 3`.
+ * `make bench-check`: how long `countersign check` takes on a large cluster, and how much memory:
+ * so many ClusterSigners, each with a managed CA and a published bundle, beside so many pods. ARGS:
+ * `--signers 1000 --pods 150000 --rounds 3`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
-import { installationFiles } from '../../src/manifests/files.ts';
-import { planOf } from '../../src/manifests/values/plan.ts';
-import { CLUSTER_SIGNERS } from '../../src/runtime/signers/cluster-signers.ts';
+import { installationFiles } from '#install/files.ts';
+import { planOf } from '#install/values/plan.ts';
+import { CLUSTER_SIGNERS } from '#component/signers/cluster-signers.ts';
 import { openCluster } from '../../test/cluster/cluster.ts';
 import { exactRelease } from '../../test/cluster/releases.ts';
 import { until } from '../../test/cluster/until.ts';
@@ -62,7 +63,9 @@ try {
   writeResults(sizes.results, 'check', {
     ratios: { check_s: rounded(seconds) },
     figures: {
-      ...{ signers: sizes.signers, pods: sizes.pods, rounds: sizes.rounds },
+      signers: sizes.signers,
+      pods: sizes.pods,
+      rounds: sizes.rounds,
       check: { seconds: rounded(seconds), peakMiB: rounded(peak / MIB) },
     },
     machine: readMachine(exactRelease(cluster.version)),
@@ -108,12 +111,10 @@ function signerOf(name: string): object {
 
 async function isPublished(): Promise<boolean> {
   const { stdout } = await cluster.kubectl([
-    ...[
-      'get',
-      'clustertrustbundles',
-      '-o',
-      'jsonpath={range .items[*]}{.metadata.name}{"\\n"}{end}',
-    ],
+    'get',
+    'clustertrustbundles',
+    '-o',
+    'jsonpath={range .items[*]}{.metadata.name}{"\\n"}{end}',
   ]);
   return stdout.split('\n').filter((each) => each.includes(':bench-')).length === names.length;
 }

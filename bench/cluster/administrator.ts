@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createClient, type Client } from '../../src/kube/client/client.ts';
-import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
+import { createClient, type Client } from '#kube/client/client.ts';
+import { loadConnection } from '#kube/client/kubeconfig.ts';
 import type { Cluster } from '../../test/cluster/cluster.ts';
 
-/** A client of the cluster with the administrator's rights, whose requests the API server can tell from a component's. */
+/**
+ * A client of the cluster with the administrator's rights, whose requests the API server can tell
+ * from a component's.
+ */
 export async function administratorOf({ kubeconfig }: Cluster): Promise<Client> {
   return createClient({
     connection: await loadConnection({ kubeconfig, clock: Date.now }),

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SIGNER_NAME } from '../../src/api/signer/grant.ts';
+import { SIGNER_NAME } from '#api/signer/grant.ts';
 import { KEYS_NAMESPACE } from '../../test/support/cluster/installation.ts';
 import type { BenchCluster } from './start.ts';
-import { SECRETS } from '../../src/kube/resource/core-v1.ts';
+import { SECRETS } from '#kube/resource/core-v1.ts';
 
 /** The Secret of deploy/examples/workload.yaml. */
 const CA_SECRET = 'workload-ca';

@@ -23,11 +23,12 @@ export async function countersign(
   cluster: Cluster,
   component: ComponentName | OptionalComponentName,
   args: readonly string[] = [],
+  bundle = BUNDLE,
 ): Promise<Program> {
   const account = `countersign-${component}`;
   const options = { duration: TOKEN_DURATION };
   const kubeconfig = await cluster.serviceAccountKubeconfig(SYSTEM_NAMESPACE, account, options);
   const fixed = [component, '--kubeconfig', kubeconfig, '--listen', '127.0.0.1:0'];
   const node = [process.execPath, ...podFlags()] as const;
-  return { name: component, command: [...node, BUNDLE, ...fixed, ...args] };
+  return { name: component, command: [...node, bundle, ...fixed, ...args] };
 }

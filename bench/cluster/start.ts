@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Client } from '../../src/kube/client/client.ts';
+import type { Client } from '#kube/client/client.ts';
 import { openCluster, type Cluster, type ClusterOptions } from '../../test/cluster/cluster.ts';
 import { exactRelease } from '../../test/cluster/releases.ts';
 import { applySigner, example, waitForUsableCa } from '../../test/support/cluster/fixture.ts';
@@ -23,7 +23,8 @@ export const BUNDLE = join(import.meta.dirname, '../../dist/countersign.mjs');
 /**
  * No kubelets: the requests are the bench's own. No audit log: a disk is not what is measured.
  * kube-controller-manager leaves certificates alone: whoever signs is started by a bench, and
- * finished requests stay until the bench deletes them. etcd may hold 100,000 objects and their history.
+ * finished requests stay until the bench deletes them. etcd may hold 100,000 objects and their
+ * history.
  */
 export const CLUSTER: ClusterOptions = {
   nodes: 0,
@@ -57,9 +58,9 @@ export interface BenchCluster {
 }
 
 /**
- * The cluster that COUNTERSIGN_TEST_CLUSTER names, so that several benches can share one, or else one
- * of its own. The CAs and the bundle are made by our own authority and attester, which are ended
- * before anything is measured.
+ * The cluster that COUNTERSIGN_TEST_CLUSTER names, so that several benches can share one, or else
+ * one of its own. The CAs and the bundle are made by our own authority and attester, which are
+ * ended before anything is measured.
  *
  * @param auditPolicy - a file with the policy of an audit log; undefined: there is none
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `make bench-csr`: create → approve → sign of CertificateSigningRequests, by our approver and signer
- * and by kube-controller-manager's two controllers, with its limits raised and as shipped, in turns on
- * one cluster. ARGS: `--requests 3000 --default-requests 200 --rounds 3`.
+ * `make bench-csr`: create → approve → sign of CertificateSigningRequests, by our approver and
+ * signer and by kube-controller-manager's two controllers, with its limits raised and as shipped,
+ * in turns on one cluster. ARGS: `--requests 3000 --default-requests 200 --rounds 3`.
  */
 import { startBenchCluster } from '../cluster/start.ts';
 import { readArguments } from '../measure/arguments.ts';
@@ -13,7 +13,7 @@ import { writeResults } from '../measure/results.ts';
 import { runRounds } from '../measure/rounds.ts';
 import { printRatios } from '../measure/table.ts';
 import { isDisturbed } from '../measure/undisturbed.ts';
-import { csrContenders, type CsrContender } from './contenders.ts';
+import { csrContenders, type CsrContender } from './baselines.ts';
 import { measureFlow, type Flow } from './measure-flow.ts';
 import { newKeys, peopleSigner } from './requests.ts';
 
@@ -58,7 +58,9 @@ try {
   writeResults(sizes.results, 'csr', {
     ratios,
     figures: {
-      ...{ requests, defaultRequests: limited, rounds },
+      requests,
+      defaultRequests: limited,
+      rounds,
       disturbed: [...flows.values()].flat().filter(isDisturbed).length,
       ...(Object.fromEntries(figures) as object),
     },

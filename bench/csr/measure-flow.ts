@@ -2,9 +2,9 @@
 import { X509Certificate, type KeyPairKeyObjectResult } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { CertificateSigningRequest } from '../../src/api/request/csr.ts';
-import { listPages } from '../../src/kube/watch/list-pages.ts';
-import { resource } from '../../src/kube/resource/resource.ts';
+import type { CertificateSigningRequest } from '#api/request/csr.ts';
+import { listPages } from '#kube/watch/list-pages.ts';
+import { resource } from '#kube/resource/resource.ts';
 import { startContender, type ContenderProcess } from '../cluster/contender-process.ts';
 import type { BenchCluster } from '../cluster/start.ts';
 import { between, createMeter } from '../measure/meter.ts';
@@ -12,7 +12,7 @@ import { untilQuiet } from '../measure/quiet.ts';
 import { removeAll } from '../requests/remove-all.ts';
 import { inParallel } from '../requests/in-parallel.ts';
 import { CSR_ISSUED, watchIssued } from '../requests/watch-issued.ts';
-import type { CsrContender } from './contenders.ts';
+import type { CsrContender } from './baselines.ts';
 import { LABEL, csrBody } from './requests.ts';
 
 export const CSRS = resource({
@@ -42,8 +42,8 @@ const START_MS = 60_000;
 const SAMPLES = 50;
 
 /**
- * Starts the contender, lets it answer `warmUp` requests that are not counted, and creates the others as
- * fast as the API server takes them, until all have their certificates.
+ * Starts the contender, lets it answer `warmUp` requests that are not counted, and creates the
+ * others as fast as the API server takes them, until all have their certificates.
  */
 export async function measureFlow(
   bench: BenchCluster,
@@ -80,7 +80,10 @@ export async function measureFlow(
   }
 }
 
-/** Creates a request for each key, and resolves when the bench's own watch has seen all certificates. */
+/**
+ * Creates a request for each key, and resolves when the bench's own watch has seen all
+ * certificates.
+ */
 async function untilIssued(
   { client }: BenchCluster,
   contender: CsrContender,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { generateKeyPairSync, type KeyPairKeyObjectResult } from 'node:crypto';
-import { encodePem } from '../../src/pki/der/pem.ts';
-import { encodeRequest } from '../../src/pki/x509/pkcs10.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { encodeRequest } from '#pki/x509/encode-request.ts';
 import { example } from '../../test/support/cluster/fixture.ts';
 
 /** Names of the same lengths: the two kinds of requests differ in nothing that costs time. */
@@ -24,8 +24,8 @@ const USAGES = ['digital signature', 'client auth'];
 export const LABEL = 'countersign-bench';
 
 /**
- * deploy/examples/people.yaml with one rule, which says of the requester, the names and the usages what
- * kube-controller-manager asks before it approves.
+ * deploy/examples/people.yaml with one rule, which says of the requester, the names and the usages
+ * what kube-controller-manager asks before it approves.
  */
 export function peopleSigner(): ReturnType<typeof example> {
   const signer = example('people');

@@ -12,9 +12,9 @@ import { until } from '../../test/cluster/until.ts';
 const PATIENCE_MS = 600_000;
 
 /**
- * What a drain costs in calls a certificate, from the start of the contender to its end: lists, watches
- * and reviews of its rights included. Everybody else who asks the API server is halted meanwhile; what
- * the API server asks itself (its own Lease, every 10 s) counts as the contender's.
+ * What a drain costs in calls a certificate, from the start of the contender to its end: lists,
+ * watches and reviews of its rights included. Everybody else who asks the API server is halted
+ * meanwhile; what the API server asks itself (its own Lease, every 10 s) counts as the contender's.
  */
 export async function countCalls(
   { cluster, client }: BenchCluster,
@@ -29,9 +29,14 @@ export async function countCalls(
   try {
     for (const other of others) other.signal('SIGSTOP');
     const issued = await watchIssued({
-      ...{ client, signerName, resourceVersion, signal: end.signal, mark: POD_ISSUED },
+      client,
+      signerName,
+      resourceVersion,
+      signal: end.signal,
+      mark: POD_ISSUED,
       path: REQUESTS.collection(NAMESPACE),
-      // More than there are: the bench's own watch is not to end, and count, before the second reading.
+      // More than there are: the bench's own watch is not to end, and count, before the second
+      // reading.
       size: size + 1,
     });
     const before = await readApiCalls(client);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ContenderName } from './contenders.ts';
+import type { ContenderName } from './baselines.ts';
 import type { Drain } from './measure-drain.ts';
 import { median } from '../measure/median.ts';
 

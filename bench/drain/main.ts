@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * `make bench`: drains a backlog of PodCertificateRequests with our pcr-issuer, with upstream's
- * signer with its limiter off and as shipped, and with a bare status writer, in turns on one cluster.
- * ARGS: `--requests 3000 --default-requests 100 --rounds 3`.
+ * signer with its limiter off and as shipped, and with a bare status writer, in turns on one
+ * cluster. ARGS: `--requests 3000 --default-requests 100 --rounds 3`.
  */
 import { createBacklog, newStubs, type Backlog } from '../requests/backlog.ts';
 import { startBenchCluster, type BenchCluster } from '../cluster/start.ts';
 import type { Contender } from '../cluster/contender.ts';
-import { contenders } from './contenders.ts';
+import { contenders } from './baselines.ts';
 import { countCalls } from './count-calls.ts';
 import { measureDrain, type Drain } from './measure-drain.ts';
 import { readArguments } from '../measure/arguments.ts';
@@ -80,7 +80,10 @@ try {
   writeResults(results, 'drain', {
     ratios,
     figures: {
-      ...{ requests, defaultRequests: sizes['default-requests'], rounds, disturbed },
+      requests,
+      defaultRequests: sizes['default-requests'],
+      rounds,
+      disturbed,
       ...figures,
     },
     machine,

@@ -9,7 +9,9 @@ import { untilQuiet } from '../measure/quiet.ts';
 import { verifyIssued } from '../requests/verify-issued.ts';
 import { POD_ISSUED, watchIssued } from '../requests/watch-issued.ts';
 
-/** What one drain took. CPU is in microseconds a certificate, all from the first to the last one. */
+/**
+ * What one drain took. CPU is in microseconds a certificate, all from the first to the last one.
+ */
 export interface Drain {
   /** From the first certificate to the last one, so that nobody's start-up counts. */
   readonly certificatesPerSecond: number;
@@ -46,7 +48,11 @@ export async function measureDrain(
   const end = new AbortController();
   const { signal } = end;
   const issued = await watchIssued({
-    ...{ client, signerName, resourceVersion, size, signal },
+    client,
+    signerName,
+    resourceVersion,
+    size,
+    signal,
     path: REQUESTS.collection(NAMESPACE),
     mark: POD_ISSUED,
   });

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The hostile tenant as a process of its own, until SIGTERM: `node flood.ts <kubeconfig>`. */
-import { createClient } from '../../src/kube/client/client.ts';
-import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
+import { createClient } from '#kube/client/client.ts';
+import { loadConnection } from '#kube/client/kubeconfig.ts';
 import { flood } from '../../test/support/cluster/hostile-tenant.ts';
 import { newStubs } from '../requests/backlog.ts';
 

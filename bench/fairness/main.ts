@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `make bench-fairness`: how much longer a tenant with one request a second waits for its answers beside a tenant
- * that writes requests, CSRs and Signers as fast as the API server takes them.
- * ARGS: `--seconds 60 --warm-up 5 --rounds 3 --own-core 1`: with the last, `pcr-issuer` and the echo have a core that
- * nothing else takes, as a Pod with a CPU request has.
+ * `make bench-fairness`: how much longer a tenant with one request a second waits for its answers
+ * beside a tenant that writes requests, CSRs and Signers as fast as the API server takes them.
+ * ARGS: `--seconds 60 --warm-up 5 --rounds 3 --own-core 1`: with the last, `pcr-issuer` and the
+ * echo have a core that nothing else takes, as a Pod with a CPU request has.
  */
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
@@ -124,12 +124,15 @@ try {
   writeResults(sizes.results, 'fairness', {
     ratios,
     figures: {
-      ...{ seconds: sizes.seconds, rounds: sizes.rounds, ownCore: sizes['own-core'] > 0 },
+      seconds: sizes.seconds,
+      rounds: sizes.rounds,
+      ownCore: sizes['own-core'] > 0,
       quiet: row(quiet),
       beside: row(busy),
       coreWaits: { quiet: medians(coreWaits.quiet), beside: medians(coreWaits.beside) },
       hostileRequestsPerSecond: rounded(floods / sizes.rounds / (sizes.seconds + sizes['warm-up'])),
-      ...{ refused: refused.length, events: written },
+      refused: refused.length,
+      events: written,
     },
     machine: readMachine(bench.kubernetes),
   });
@@ -158,8 +161,12 @@ function p99(values: readonly number[]): number {
 
 async function turn(name: string, stub: string): Promise<VictimTurn> {
   return measureVictim(bench, {
-    ...{ ours: WORKLOAD.signerName, echo: ECHO, stub, turn: name },
-    ...{ seconds: sizes.seconds, warmUpSeconds: sizes['warm-up'] },
+    ours: WORKLOAD.signerName,
+    echo: ECHO,
+    stub,
+    turn: name,
+    seconds: sizes.seconds,
+    warmUpSeconds: sizes['warm-up'],
   });
 }
 
@@ -190,7 +197,12 @@ async function startEcho(stubs: readonly string[]): Promise<ContenderProcess> {
   const kubeconfig = await createPeer(cluster, { name: 'echo', signerName: ECHO });
   const command = [
     ...cluster.tool('pcr-echo'),
-    ...['--kubeconfig', kubeconfig, '--signer-name', ECHO, '--stubs', stubsFile],
+    '--kubeconfig',
+    kubeconfig,
+    '--signer-name',
+    ECHO,
+    '--stubs',
+    stubsFile,
   ] as const;
   return startContender({ name: 'echo', command }, cluster.directory);
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as delay } from 'node:timers/promises';
-import { listPages } from '../../src/kube/watch/list-pages.ts';
+import { listPages } from '#kube/watch/list-pages.ts';
 import {
   POD_REQUESTS,
   VICTIM,
@@ -23,9 +23,15 @@ export interface VictimLoad {
   readonly turn: string;
 }
 
-/** What became of the requests of one turn: for each second, milliseconds from the bench's watch event on. */
+/**
+ * What became of the requests of one turn: for each second, milliseconds from the bench's watch
+ * event on.
+ */
 export interface VictimTurn {
-  /** Until the API server received our write, by its audit log. What it takes to answer is not in it. */
+  /**
+   * Until the API server received our write, by its audit log. What it takes to answer is not in
+   * it.
+   */
   readonly ours: readonly number[];
   /** The same of the echo, which does nothing: what the watch and the cores take. */
   readonly echo: readonly number[];

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `make bench-injection`: what the policies of injection cost the API server, in CPU time a pod: without them, with
- * them for a pod that does not ask, for one that asks, and for the same pod written by hand. Pods are made as a dry run,
- * which is admitted like any other and not stored. ARGS: `--pods 1000 --rounds 5`.
+ * `make bench-injection`: what the policies of injection cost the API server, in CPU time a pod:
+ * without them, with them for a pod that does not ask, for one that asks, and for the same pod
+ * written by hand. Pods are made as a dry run, which is admitted like any other and not stored.
+ * ARGS: `--pods 1000 --rounds 5`.
  */
-import { mutation } from '../../src/manifests/admission/injection/mutation.ts';
-import { profileOf } from '../../src/manifests/admission/injection/profiles.ts';
-import { refusals } from '../../src/manifests/admission/injection/refusals.ts';
+import { mutation } from '#install/admission/injection/mutation.ts';
+import { profileOf } from '#install/admission/injection/profiles.ts';
+import { refusals } from '#install/admission/injection/refusals.ts';
 import { openCluster } from '../../test/cluster/cluster.ts';
 import { exactRelease } from '../../test/cluster/releases.ts';
 import { until } from '../../test/cluster/until.ts';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A contender of `make bench-issue` that runs in Node, in a process of its own: reads how many leaves
- * to issue from each line, and answers with the CPU time that it took and the last of them. The Go
- * program in `program/` speaks the same.
+ * A contender of `make bench-issue` that runs in Node, in a process of its own: reads how many
+ * leaves to issue from each line, and answers with the CPU time that it took and the last of them.
+ * The Go program in `program/` speaks the same.
  */
 import { createInterface } from 'node:readline';
 import { signBare } from './bare.ts';

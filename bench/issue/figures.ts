@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { median } from '../measure/median.ts';
-import { COVERED, type ContenderName } from './contenders.ts';
+import { COVERED, type ContenderName } from './baselines.ts';
 import { KINDS, type Kind } from './work.ts';
 
 /** Leaves per second of CPU time, round by round. */

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as delay } from 'node:timers/promises';
-import { openLocalAuthority } from '../../src/authorities/local.ts';
-import type { KubeObject } from '../../src/api/object/object.ts';
-import { createCallGuard } from '../../src/library/calls/call-guard.ts';
-import { externalCaIssuing } from '../../src/library/signing/external-ca.ts';
-import { defineAuthority, openCa, type Context } from '../../src/library/index.ts';
-import type { KnownIssuer } from '../../src/library/issuers/issuer-cache.ts';
-import { createRequestOutcomes } from '../../src/library/signing/request-outcomes.ts';
-import type { ServedRequest } from '../../src/library/signing/signing-request.ts';
-import { localCaOf } from '../../test/support/runtime/local-ca.ts';
-import type { Component } from '../../src/runtime/component/component.ts';
+import { openLocalAuthority } from '#ca/custody/local.ts';
+import type { KubeObject } from '#api/object/object.ts';
+import { createCallGuard } from '#library/calls/call-guard.ts';
+import { externalCaIssuing } from '#library/signing/external-ca.ts';
+import { defineAuthority, openCa, type Context } from '#library/index.ts';
+import type { KnownIssuer } from '#library/issuers/issuer-cache.ts';
+import { createRequestOutcomes } from '#library/signing/request-outcomes.ts';
+import type { ServedRequest } from '#library/signing/signing-request.ts';
+import { localCaOf } from '../../test/support/requests/local-ca.ts';
+import type { Component } from '#component/contract.ts';
 import type {
   IssuedChain,
   NotIssued,
   IssuingCa,
   CertificateTemplate,
-} from '../../src/runtime/issuing/issuing-ca.ts';
+} from '#requests/issuing/issuing-ca.ts';
 import type { Work } from './work.ts';
 
 /** A request's leaf, decided: what both paths begin with. */
@@ -49,7 +49,10 @@ export function libraryStep(work: Work): Step {
     sign: (request, _issuer, ctx: Context) => ca.sign(request, ctx),
   });
   const metadata: KubeObject['metadata'] = {
-    ...{ name: 'one', uid: 'one', resourceVersion: '1', generation: 1 },
+    name: 'one',
+    uid: 'one',
+    resourceVersion: '1',
+    generation: 1,
     creationTimestamp: '2026-11-21T06:00:00Z',
   };
   const signerName = 'benches.bench.example.com/one';
@@ -58,7 +61,9 @@ export function libraryStep(work: Work): Step {
   return answered(
     externalCaIssuing(
       {
-        ...{ component, authority, outcomes: createRequestOutcomes() },
+        component,
+        authority,
+        outcomes: createRequestOutcomes(),
         call: createCallGuard({ component, secrets: () => [], callMs: 60_000 }),
         controller: { reportError: silent, reportSuccess: silent },
         bundleOf: () => undefined,

@@ -9,7 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { buildGoIssuer } from './build.ts';
 import { startContender, type ContenderProcess } from './contender-process.ts';
-import { COVERED, contenders, type Contender } from './contenders.ts';
+import { COVERED, contenders, type Contender } from './baselines.ts';
 import { figuresOf, ratiosOf } from './figures.ts';
 import { printIssueTable } from './print.ts';
 import { verifyLeaf } from './verify-leaf.ts';
@@ -19,7 +19,9 @@ import { readMachine } from '../measure/machine.ts';
 import { writeResults } from '../measure/results.ts';
 import { inTurns } from '../measure/turns.ts';
 
-/** Tells how many leaves a contender makes in the time of a turn: so many, or as many as warm it up. */
+/**
+ * Tells how many leaves a contender makes in the time of a turn: so many, or as many as warm it up.
+ */
 const TRIAL_LEAVES = 500;
 
 const {

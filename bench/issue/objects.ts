@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CertificateSigningRequest } from '../../src/api/request/csr.ts';
-import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
-import { compileProfile, type Profile } from '../../src/issuance/profile.ts';
-import { encodePem } from '../../src/pki/der/pem.ts';
+import type { CertificateSigningRequest } from '#api/request/csr.ts';
+import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
+import { compileProfile, type Profile } from '#ca/issuance/profile.ts';
+import { encodePem } from '#pki/der/pem.ts';
 import type { Kind } from './work.ts';
-import { readClusterSigner } from '../../src/api/signer/read-signer.ts';
+import { readClusterSigner } from '#api/signer/read-signer.ts';
 
 /** The ClusterSigner: people's names from CSRs, one SPIFFE ID a pod; the same usages for both. */
 export function profileOf(kind: Kind): Profile {
@@ -24,7 +24,10 @@ export function profileOf(kind: Kind): Profile {
 
 function head(apiVersion: string, kind: string, name: string): CertificateSigningRequest {
   const metadata = {
-    ...{ name, uid: 'f6c0a1de-0000-4000-8000-000000000001', resourceVersion: '1', generation: 1 },
+    name,
+    uid: 'f6c0a1de-0000-4000-8000-000000000001',
+    resourceVersion: '1',
+    generation: 1,
     creationTimestamp: '2026-11-21T06:00:00Z',
   };
   return { apiVersion, kind, metadata } as unknown as CertificateSigningRequest;

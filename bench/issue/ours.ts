@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
-import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
-import { openLocalAuthority } from '../../src/authorities/local.ts';
-import { decide as decidePod } from '../../src/controllers/pcr-issuer/decide.ts';
-import { decide as decideCsr } from '../../src/controllers/signer/decide.ts';
-import { correspond } from '../../src/issuance/correspond.ts';
-import { copyRequestedNames } from '../../src/issuance/leaf-subject.ts';
-import { encodeLeafTbs, type LeafTbsInput } from '../../src/issuance/leaf.ts';
-import { podSubject, podVariables } from '../../src/issuance/pod-subject.ts';
-import { prepare } from '../../src/issuance/prepare.ts';
-import { leafValidity } from '../../src/issuance/validity.ts';
-import { decodeCertificate } from '../../src/pki/x509/certificate.ts';
-import { decodePemAll, encodePem } from '../../src/pki/der/pem.ts';
-import { decodeRequest, type CertificationRequest } from '../../src/pki/x509/pkcs10.ts';
-import { readPrivateKey } from '../../src/pki/keys/private-key.ts';
-import { signatureAlgorithm } from '../../src/pki/keys/signature-algorithm.ts';
-import { encodeCertificate } from '../../src/pki/x509/encode-certificate.ts';
+import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
+import { openLocalAuthority } from '#ca/custody/local.ts';
+import { decide as decidePod } from '#requests/pcr-issuer/decide.ts';
+import { decide as decideCsr } from '#requests/signer/decide.ts';
+import { correspond } from '#ca/issuance/correspond.ts';
+import { copyRequestedNames } from '#ca/issuance/leaf-subject.ts';
+import { encodeLeafTbs, type LeafTbsInput } from '#ca/issuance/leaf.ts';
+import { podSubject, podVariables } from '#ca/issuance/pod-subject.ts';
+import { prepare } from '#ca/issuance/prepare.ts';
+import { leafValidity } from '#ca/issuance/validity.ts';
+import { decodeCertificate } from '#pki/x509/certificate.ts';
+import { decodePemAll, encodePem } from '#pki/der/pem.ts';
+import { decodeRequest, type CertificationRequest } from '#pki/x509/pkcs10.ts';
+import { readPrivateKey } from '#pki/keys/private-key.ts';
+import { signatureAlgorithm } from '#pki/keys/signature-algorithm.ts';
+import { encodeCertificate } from '#pki/x509/encode-certificate.ts';
 import { csrObject, podObject, profileOf } from './objects.ts';
 import type { Step } from './library.ts';
 import type { Issue, Kind, Work } from './work.ts';
-import type { LeafSubject } from '../../src/vocabulary.ts';
+import type { LeafSubject } from '#base/vocabulary.ts';
 
 const random = (size: number): Uint8Array => randomBytes(size);
 const signal = new AbortController().signal;
@@ -65,7 +65,10 @@ export function issueWhole(work: Work, kind: Kind): Issue {
   };
 }
 
-/** The same by the components' own code, and by the library's with an author who signs with the same key. */
+/**
+ * The same by the components' own code, and by the library's with an author who signs with the same
+ * key.
+ */
 export function issueByStep(work: Work, kind: Kind, step: Step): Issue {
   const { facts } = openLocalAuthority({ ...work, anchors: undefined }, Date.now());
   const profile = profileOf(kind);

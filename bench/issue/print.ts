@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { COVERED } from './contenders.ts';
+import { COVERED } from './baselines.ts';
 import type { Figures, Ratios } from './figures.ts';
 import { KINDS } from './work.ts';
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { X509Certificate } from 'node:crypto';
-import type { Contender } from './contenders.ts';
+import type { Contender } from './baselines.ts';
 import type { Work } from './work.ts';
 
 const NAMES = {
@@ -8,7 +8,9 @@ const NAMES = {
   pcr: ['URI:spiffe://cluster.local/ns/team-a/sa/web'],
 } as const;
 
-/** That a contender made what was asked for: all of them the same leaf, by node:crypto's reading. */
+/**
+ * That a contender made what was asked for: all of them the same leaf, by node:crypto's reading.
+ */
 export function verifyLeaf({ name, kind }: Contender, work: Work, last: string): void {
   if (name === 'bare-sign') return;
   const leaf = new X509Certificate(Buffer.from(last, 'base64'));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { readFileSync, writeFileSync } from 'node:fs';
-import { createManagedAuthorities } from '../../src/authorities/managed.ts';
-import { encodeRequest } from '../../src/pki/x509/pkcs10.ts';
+import { createManagedAuthorities } from '#ca/custody/managed.ts';
+import { encodeRequest } from '#pki/x509/encode-request.ts';
 
 export const KINDS = ['csr', 'pcr'] as const;
 export type Kind = (typeof KINDS)[number];

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `make bench-latency`: from creation to certificate under an open loop, at a share of the rate of a bare
- * status writer, of our pcr-issuer and of a bare echo; the same at a smaller share, which two cores bear; then the first
- * request after a pause.
- * ARGS: `--writes 3000 --seconds 30 --warm-up 5 --share 50 --calm 20 --rounds 3 --idle 300 --pauses 3`.
+ * `make bench-latency`: from creation to certificate under an open loop, at a share of the rate of
+ * a bare status writer, of our pcr-issuer and of a bare echo; the same at a smaller share, which
+ * two cores bear; then the first request after a pause. ARGS:
+ * `--writes 3000 --seconds 30 --warm-up 5 --share 50 --calm 20 --rounds 3 --idle 300 --pauses 3`.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -11,7 +11,7 @@ import { startContender, type ContenderProcess } from '../cluster/contender-proc
 import { WORKLOAD, countersign } from '../cluster/ours.ts';
 import { createPeer } from '../cluster/peer.ts';
 import { startBenchCluster } from '../cluster/start.ts';
-import { contenders } from '../drain/contenders.ts';
+import { contenders } from '../drain/baselines.ts';
 import { measureDrain } from '../drain/measure-drain.ts';
 import { SYSTEM_NAMESPACE } from '../../test/support/cluster/installation.ts';
 import { readArguments } from '../measure/arguments.ts';
@@ -46,7 +46,10 @@ const sizes = readArguments({
 type Latencies = ReadonlyMap<string, readonly Latency[]>;
 
 const STUBS = 256;
-/** As in a pod, where it renews its Lease all the time: no pause is without a word to the API server. */
+/**
+ * As in a pod, where it renews its Lease all the time: no pause is without a word to the API
+ * server.
+ */
 const WITH_LEASES = ['--lease-namespace', SYSTEM_NAMESPACE];
 const ECHO = 'bench.example.com/echo';
 
@@ -68,7 +71,9 @@ try {
       name,
       measure: (): Promise<Latency> =>
         openLoop(bench, process, {
-          ...{ signerName, stubs, warmUpMs: warmUp * 1000 },
+          signerName,
+          stubs,
+          warmUpMs: warmUp * 1000,
           arrivals: arrivals({ perSecond, seconds: warmUp + sizes.seconds }, Math.random),
         }),
     });
@@ -104,7 +109,12 @@ try {
   writeResults(sizes.results, 'latency', {
     ratios,
     figures: {
-      ...{ writes, seconds, share, rounds, idle, pauses },
+      writes,
+      seconds,
+      share,
+      rounds,
+      idle,
+      pauses,
       writerPerSecond: rounded(limit),
       askedPerSecond: rounded((limit * share) / 100),
       calmPerSecond: rounded((limit * sizes.calm) / 100),
@@ -123,8 +133,12 @@ try {
       name === 'echo'
         ? ([
             ...cluster.tool('pcr-echo'),
-            ...['--kubeconfig', await createPeer(cluster, { name, signerName })],
-            ...['--signer-name', signerName, '--stubs', stubsFile],
+            '--kubeconfig',
+            await createPeer(cluster, { name, signerName }),
+            '--signer-name',
+            signerName,
+            '--stubs',
+            stubsFile,
           ] as const)
         : (await countersign(cluster, 'pcr-issuer', WITH_LEASES)).command;
     const started = await startContender({ name, command: program }, cluster.directory);

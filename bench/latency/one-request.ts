@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomUUID } from 'node:crypto';
-import type { KubeObject } from '../../src/api/object/object.ts';
+import type { KubeObject } from '#api/object/object.ts';
 import { NAMESPACE, type BenchCluster } from '../cluster/start.ts';
 import { REQUESTS, podRequest } from '../requests/backlog.ts';
 import { POD_ISSUED } from '../requests/watch-issued.ts';
@@ -18,7 +18,8 @@ export async function openAsker({ client }: BenchCluster, signerName: string): P
   const path = REQUESTS.collection(NAMESPACE);
   const fieldSelector = `spec.signerName=${signerName}`;
   const list = await client.request<{ metadata: { resourceVersion: string } }>({
-    ...{ method: 'GET', path },
+    method: 'GET',
+    path,
     query: { fieldSelector, limit: 1 },
   });
   const { resourceVersion } = list.metadata;

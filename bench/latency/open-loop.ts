@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as delay } from 'node:timers/promises';
-import { listPages } from '../../src/kube/watch/list-pages.ts';
+import { listPages } from '#kube/watch/list-pages.ts';
 import type { ContenderProcess } from '../cluster/contender-process.ts';
 import { NAMESPACE, type BenchCluster } from '../cluster/start.ts';
 import { between, createMeter } from '../measure/meter.ts';
@@ -11,7 +11,10 @@ import { removeAll } from '../requests/remove-all.ts';
 import { POD_ISSUED } from '../requests/watch-issued.ts';
 import { nameIn, watchLines } from '../requests/watch-lines.ts';
 
-/** Milliseconds from the moment when a request was to come to when the bench's watch saw its certificate. */
+/**
+ * Milliseconds from the moment when a request was to come to when the bench's watch saw its
+ * certificate.
+ */
 export interface Latency {
   readonly p50: number;
   readonly p90: number;

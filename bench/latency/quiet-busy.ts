@@ -25,12 +25,15 @@ const BUSY_REQUESTS = 100;
 /** Of a signer name that nobody serves, before anybody is asked after a pause. */
 const WAKING_REQUESTS = 50;
 const NOBODYS = 'bench.example.com/nobody';
-/** The API server ends a watch after half an hour at the earliest; a new one is opened for each pause. */
+/**
+ * The API server ends a watch after half an hour at the earliest; a new one is opened for each
+ * pause.
+ */
 const MOST_IDLE_SECONDS = 1_500;
 
 /**
- * All signers are idle at the same time, and then asked in turns. The API server and the bench are not, when
- * that begins: whoever is asked first would pay for their rest.
+ * All signers are idle at the same time, and then asked in turns. The API server and the bench are
+ * not, when that begins: whoever is asked first would pay for their rest.
  *
  * @returns by signer name
  */

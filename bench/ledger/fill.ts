@@ -4,12 +4,12 @@ import { createPrivateKey, generateKeyPairSync, type KeyObject } from 'node:cryp
 import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { noteSigner } from '../../src/ledger/log/note.ts';
-import type { Appending } from '../../src/ledger/store/append.ts';
-import type { LogNaming } from '../../src/ledger/store/logs.ts';
-import { signHeads } from '../../src/ledger/store/sign.ts';
-import type { LedgerStore } from '../../src/ledger/store/store.ts';
-import { openWorkerStore } from '../../src/ledger/store/worker-store.ts';
+import { noteSigner } from '#ledger/log/note.ts';
+import type { Appending } from '#ledger/store/append.ts';
+import type { LogNaming } from '#ledger/store/logs.ts';
+import { signHeads } from '#ledger/store/sign.ts';
+import type { LedgerStore } from '#ledger/store/store.ts';
+import { openWorkerStore } from '#ledger/store/worker-store.ts';
 import { appending, issuedRecord, NOW, PREFIX } from '../../test/support/ledger/records.ts';
 
 /** A directory whose ledger is filled further, and kept; else each run has one of its own. */
@@ -76,7 +76,10 @@ export async function filledLedger(records: number): Promise<FilledLedger> {
     if (from % SAID_EACH === 0) console.log(`filled ${from}`);
   }
   return {
-    ...{ store, path, naming, found },
+    store,
+    path,
+    naming,
+    found,
     close: async () => {
       await store.close();
       if (KEPT === undefined) rmSync(directory, { recursive: true, force: true });

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `make bench-ledger`: a ledger of a million records in SQLite, searched by each thing that is known of them, and verified;
- * then what recording costs a pcr-issuer on a cluster, without a ledger, over SQLite and over PostgreSQL in turns.
- * ARGS: `--records 1000000 --searches 200 --requests 3000 --seconds 30 --rounds 3`. With `--records 0` or `--requests 0` that
- * part is left out, and what the results have of it stays.
+ * `make bench-ledger`: a ledger of a million records in SQLite, searched by each thing that is
+ * known of them, and verified; then what recording costs a pcr-issuer on a cluster, without a
+ * ledger, over SQLite and over PostgreSQL in turns. ARGS:
+ * `--records 1000000 --searches 200 --requests 3000 --seconds 30 --rounds 3`. With `--records 0` or
+ * `--requests 0` that part is left out, and what the results have of it stays.
  */
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -16,7 +17,7 @@ import { writeResults, type Results } from '../measure/results.ts';
 import { printRatios } from '../measure/table.ts';
 import { isDisturbed } from '../measure/undisturbed.ts';
 import { startPostgres } from '../../test/support/ledger/postgres.ts';
-import { armsOn } from './contenders.ts';
+import { armsOn } from './baselines.ts';
 import { filledLedger } from './fill.ts';
 import { addedMs, drainRatio, measureDrains, measureLatencies } from './measure-arms.ts';
 import { measureAppends, measureSearches, measureVerify } from './measure-store.ts';
@@ -77,8 +78,11 @@ async function measureStore(): Promise<Part> {
     return {
       ratios: { search_p95_ms: slowest, verified_per_second: verifiedPerSecond },
       figures: {
-        ...{ records, searches, batch },
-        ...{ ...checked, appendedPerSecond: appends.perSecond },
+        records,
+        searches,
+        batch,
+        ...checked,
+        appendedPerSecond: appends.perSecond,
         calls: { append: appends.batches, ...search },
       },
     };
@@ -99,7 +103,8 @@ async function measureRecording(): Promise<Part> {
     const latencies = await measureLatencies(bench, withArm, steady);
     const turns = [...drains.values(), ...latencies.values()].flat();
     const disturbed = turns.filter(isDisturbed);
-    // Where nobody ever had the cores, a ratio says who got one: another process more gets more of them.
+    // Where nobody ever had the cores, a ratio says who got one: another process more gets more of
+    // them.
     const said = (ratio: number): number | null => (disturbed.length < turns.length ? ratio : null);
     return {
       ratios: {
@@ -109,7 +114,11 @@ async function measureRecording(): Promise<Part> {
         p99_added_with_postgres_ms: said(addedMs(latencies, 'postgres')),
       },
       figures: {
-        ...{ requests, load, seconds, rounds, disturbed: disturbed.length },
+        requests,
+        load,
+        seconds,
+        rounds,
+        disturbed: disturbed.length,
         drain: tableOf(drains),
         latency: tableOf(latencies),
       },

@@ -11,7 +11,7 @@ import { median } from '../measure/median.ts';
 import { medianRatio, rounded } from '../measure/ratios.ts';
 import { runRounds } from '../measure/rounds.ts';
 import { createBacklog, newStubs } from '../requests/backlog.ts';
-import { ARMS, type Arm, type WithArm } from './contenders.ts';
+import { ARMS, type Arm, type WithArm } from './baselines.ts';
 
 /** By arm, round by round. */
 export type Measured<T> = ReadonlyMap<string, readonly T[]>;
@@ -53,7 +53,9 @@ export async function measureLatencies(
       try {
         await answered(bench, stubs[0] ?? '');
         return await openLoop(bench, process, {
-          ...{ signerName: WORKLOAD.signerName, stubs, warmUpMs: WARM_UP_SECONDS * 1000 },
+          signerName: WORKLOAD.signerName,
+          stubs,
+          warmUpMs: WARM_UP_SECONDS * 1000,
           arrivals: arrivals({ perSecond, seconds: WARM_UP_SECONDS + seconds }, Math.random),
           beside: contender.beside,
         });
@@ -65,7 +67,9 @@ export async function measureLatencies(
   return runRounds(turns, rounds);
 }
 
-/** Resolves when a request has its certificate: the start of a process is no part of a steady load. */
+/**
+ * Resolves when a request has its certificate: the start of a process is no part of a steady load.
+ */
 async function answered(bench: BenchCluster, stub: string): Promise<void> {
   const asker = await openAsker(bench, WORKLOAD.signerName);
   await asker.ask(stub);

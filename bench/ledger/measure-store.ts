@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What a full ledger takes: to append, to search by each thing, to verify, to be opened. */
 import { statSync } from 'node:fs';
-import type { RecordQuery } from '../../src/ledger/store/walk.ts';
-import { fingerprint } from '../../src/pki/x509/certificate.ts';
+import type { RecordQuery } from '#ledger/store/index-scan.ts';
+import { fingerprint } from '#pki/x509/certificate.ts';
 import { Dice } from '../../test/oracle/dice.ts';
 import {
   CA,
@@ -93,7 +93,8 @@ const QUERIES: Readonly<Record<string, Asked>> = {
   }),
   signerAndTime: (n) => ({
     terms: [{ kind: 'signer', value: 'example.com/workload' }],
-    ...{ since: NOW + n, until: NOW + n + 1000 },
+    since: NOW + n,
+    until: NOW + n + 1000,
   }),
 };
 

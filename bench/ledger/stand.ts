@@ -4,8 +4,8 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DEMO_SIGNERS } from '../../build/demo-installation.ts';
-import { installationFiles } from '../../src/manifests/files.ts';
-import { planOf } from '../../src/manifests/values/plan.ts';
+import { installationFiles } from '#install/files.ts';
+import { planOf } from '#install/values/plan.ts';
 import type { Cluster } from '../../test/cluster/cluster.ts';
 import { freePort } from '../../test/cluster/ports.ts';
 import { apply } from '../../test/support/cluster/apply.ts';
@@ -33,7 +33,8 @@ export async function applyLedger(cluster: Cluster): Promise<void> {
 }
 
 /**
- * Starts one: it has a database of its own, and takes over from the one before, whose checkpoints are forgotten.
+ * Starts one: it has a database of its own, and takes over from the one before, whose checkpoints
+ * are forgotten.
  *
  * @param databaseUrl - of PostgreSQL; default: SQLite in a directory of its own
  */
@@ -57,9 +58,16 @@ export async function startLedger(cluster: Cluster, databaseUrl?: string): Promi
     kubeconfig: await cluster.serviceAccountKubeconfig(SYSTEM_NAMESPACE, account, options),
     program: [process.execPath, ...podFlags(), BUNDLE],
     args: [
-      ...['--listen-ledger', `127.0.0.1:${port}`, '--listen-crl', '127.0.0.1:0'],
-      ...['--data', directory, '--serving-certificate', directory],
-      ...['--appender', `pcr-issuer=${WORKLOAD.signerName}`],
+      '--listen-ledger',
+      `127.0.0.1:${port}`,
+      '--listen-crl',
+      '127.0.0.1:0',
+      '--data',
+      directory,
+      '--serving-certificate',
+      directory,
+      '--appender',
+      `pcr-issuer=${WORKLOAD.signerName}`,
       ...(databaseUrl === undefined ? [] : ['--database-url', file('database-url', databaseUrl)]),
     ],
   });
@@ -80,8 +88,15 @@ export async function startLedger(cluster: Cluster, databaseUrl?: string): Promi
 
 async function tokenFor(cluster: Cluster, account: string): Promise<string> {
   const { stdout } = await cluster.kubectl([
-    ...['create', 'token', account, '-n', SYSTEM_NAMESPACE, '--duration', TOKEN_DURATION],
-    ...['--audience', 'append.ledger.countersign.dev'],
+    'create',
+    'token',
+    account,
+    '-n',
+    SYSTEM_NAMESPACE,
+    '--duration',
+    TOKEN_DURATION,
+    '--audience',
+    'append.ledger.countersign.dev',
   ]);
   return stdout.trim();
 }

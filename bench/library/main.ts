@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * `make bench-library`: a backlog of PodCertificateRequests, drained by our pcr-issuer and by
- * examples/key-on-disk.ts, which is what a program on the library is, in turns on one cluster with one
- * CA. ARGS: `--requests 3000 --rounds 5`.
+ * examples/key-on-disk.ts, which is what a program on the library is, in turns on one cluster with
+ * one CA. ARGS: `--requests 3000 --rounds 5`.
  */
 import { startBenchCluster } from '../cluster/start.ts';
 import type { Contender } from '../cluster/contender.ts';
@@ -17,9 +17,12 @@ import { printRatios } from '../measure/table.ts';
 import { inTurns } from '../measure/turns.ts';
 import { isDisturbed, leastDisturbed } from '../measure/undisturbed.ts';
 import { createBacklog, newStubs } from '../requests/backlog.ts';
-import { libraryContenders, type LibraryContenderName } from './contenders.ts';
+import { libraryContenders, type LibraryContenderName } from './baselines.ts';
 
-/** Just-in-time compilers are at work in the first thousand; a process is as cold in each turn for both. */
+/**
+ * Just-in-time compilers are at work in the first thousand; a process is as cold in each turn for
+ * both.
+ */
 const WARM_UP_REQUESTS = 300;
 
 const { requests, rounds, results } = readArguments({
@@ -61,7 +64,8 @@ try {
   writeResults(results, 'library', {
     ratios,
     figures: {
-      ...{ requests, rounds },
+      requests,
+      rounds,
       disturbed: [...drains.values()].flat().filter(isDisturbed).length,
       ...Object.fromEntries([...drains].map(([name, each]) => [name, medians(each)])),
     },

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Client } from '../../src/kube/client/client.ts';
+import type { Client } from '#kube/client/client.ts';
 
 /** Calls that an API server has answered so far, or between two moments. */
 export interface ApiCalls {
@@ -22,7 +22,10 @@ export async function readApiWrites(client: Client): Promise<ReadonlyMap<string,
   for (const line of (await readMetrics(client)).split('\n')) {
     if (!line.startsWith('apiserver_request_total{')) continue;
     const [verb = '', resource = '', group = '', subresource = ''] = [
-      ...['verb', 'resource', 'group', 'subresource'],
+      'verb',
+      'resource',
+      'group',
+      'subresource',
     ].map((label) => labelIn(line, label));
     if (!MUTATING.includes(verb) || resource.endsWith('reviews')) continue;
     const what = `${verb} ${resource}.${group}${subresource === '' ? '' : `/${subresource}`}`;

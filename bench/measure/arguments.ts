@@ -17,7 +17,9 @@ interface Option {
 /** What is checked in, and docs/reference/performance.md is made of. */
 export const RESULTS = join(import.meta.dirname, '../results');
 
-/** Reads `--name 123` for each name, and `--results <directory>`. @throws Error for anything else */
+/**
+ * Reads `--name 123` for each name, and `--results <directory>`. @throws Error for anything else
+ */
 export function readArguments<Name extends string>(
   options: Readonly<Record<Name, Option>>,
 ): Arguments<Name> {

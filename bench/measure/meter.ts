@@ -16,8 +16,8 @@ export interface Reading {
 /**
  * Reads the clock and the CPU time of everybody who shares the cores.
  *
- * @param contenders - their processes; where it is a function it is asked at each reading, since a database makes one for each
- *   connection
+ * @param contenders - their processes; where it is a function it is asked at each reading, since a
+ *   database makes one for each connection
  */
 export function createMeter(
   { apiServer, etcd }: Cluster,

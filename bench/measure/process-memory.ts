@@ -16,10 +16,23 @@ export function memoryOf(pid: number): ProcessMemory | undefined {
   } catch {
     return undefined;
   }
-  // proc_pid_status(5): in KiB.
-  const field = (name: string): number =>
-    Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? NaN) * 1024;
-  const memory = { resident: field('VmRSS'), peak: field('VmHWM') };
+  // proc_pid_status(5).
+  const memory = { resident: bytesOf(text, 'VmRSS'), peak: bytesOf(text, 'VmHWM') };
   // A process that has ended and was not yet reaped has no memory any more.
   return Number.isNaN(memory.resident) ? undefined : memory;
+}
+
+/**
+ * The memory of a process that no other process shares, in bytes. It is what one more process of
+ * the same program costs a node.
+ */
+export function ownMemoryOf(pid: number): number {
+  const text = readFileSync(`/proc/${pid}/smaps_rollup`, 'utf8');
+  // proc_pid_smaps(5).
+  return bytesOf(text, 'Private_Clean') + bytesOf(text, 'Private_Dirty');
+}
+
+/** Reads a field of a file below /proc, which states it in KiB. */
+function bytesOf(text: string, name: string): number {
+  return Number(new RegExp(`^${name}:\\s+(\\d+) kB`, 'm').exec(text)?.[1] ?? NaN) * 1024;
 }

@@ -8,7 +8,9 @@ const LOOK_MS = 500;
 const IDLE_SHARE = 0.1;
 const PATIENCE_LOOKS = 60;
 
-/** Resolves when the API server and etcd have done what the creation of a backlog left them to do. */
+/**
+ * Resolves when the API server and etcd have done what the creation of a backlog left them to do.
+ */
 export async function untilQuiet({ apiServer, etcd }: Cluster): Promise<void> {
   const spent = (): number =>
     [apiServer, etcd].reduce((sum, { pid }) => sum + (cpuTimeOf(pid ?? 0) ?? 0), 0);

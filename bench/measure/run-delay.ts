@@ -2,10 +2,12 @@
 import { readFileSync, readdirSync } from 'node:fs';
 
 /**
- * How long the threads of a process have been ready to run and waited for a core so far, in milliseconds
- * (`sched_info.run_delay`, Documentation/scheduler/sched-stats.rst); 0: there is no such process.
+ * How long the threads of a process have been ready to run and waited for a core so far, in
+ * milliseconds (`sched_info.run_delay`, Documentation/scheduler/sched-stats.rst); 0: there is no
+ * such process.
  *
- * @param threads - `first`: that of Node's event loop; `all`: of a program whose work may be on any of them, as in Go
+ * @param threads - `first`: that of Node's event loop; `all`: of a program whose work may be on any
+ *   of them, as in Go
  */
 function runDelayOf({ pid, threads }: WaitingProcess): number {
   const tasks = `/proc/${pid}/task`;

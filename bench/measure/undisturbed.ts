@@ -17,8 +17,8 @@ export function isDisturbed({ otherCores }: Shared): boolean {
 }
 
 /**
- * Measures again what was disturbed, and takes the least disturbed of three attempts. Others' CPU time
- * decides, never the rate: nobody's luckiest run is picked.
+ * Measures again what was disturbed, and takes the least disturbed of three attempts. Others' CPU
+ * time decides, never the rate: nobody's luckiest run is picked.
  */
 export async function leastDisturbed<T extends Shared>(measure: () => Promise<T>): Promise<T> {
   let best = await measure();

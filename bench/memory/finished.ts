@@ -35,8 +35,8 @@ const PATIENCE_MS = 600_000;
 const MEBI = 2 ** 20;
 
 /**
- * Ours issues requests that stay, client-node's informer mirrors them beside it: what does each grow by
- * for a finished one? A tenth comes before the first reading, so that no start-up is in it.
+ * Ours issues requests that stay, client-node's informer mirrors them beside it: what does each
+ * grow by for a finished one? A tenth comes before the first reading, so that no start-up is in it.
  */
 export async function measureFinished(
   bench: BenchCluster,

@@ -92,7 +92,9 @@ async function whileWatching(
   }
 }
 
-/** Watch events of PodCertificateRequests that the API server has sent so far, bookmarks included. */
+/**
+ * Watch events of PodCertificateRequests that the API server has sent so far, bookmarks included.
+ */
 function sentEvents({ client }: BenchCluster): Promise<number> {
   const labels = ['group="certificates.k8s.io"', 'resource="podcertificaterequests"'];
   return readMetric(client, 'apiserver_watch_events_total', labels);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The peer of `make bench-memory`: client-node's informer on all PodCertificateRequests, as its examples
- * have it, and nothing besides. Arguments: a kubeconfig, and a file that it writes its count into.
+ * The peer of `make bench-memory`: client-node's informer on all PodCertificateRequests, as its
+ * examples have it, and nothing besides. Arguments: a kubeconfig, and a file that it writes its
+ * count into.
  */
 import { readFileSync, renameSync, writeFileSync } from 'node:fs';
 import { setTimeout as delay } from 'node:timers/promises';

@@ -28,7 +28,9 @@ export async function issueAll(
   const path = REQUESTS.collection(NAMESPACE);
   const query = { limit: 1, fieldSelector: `spec.signerName=${signerName}` };
   const list = await client.request<{ metadata: { resourceVersion: string } }>({
-    ...{ method: 'GET', path, query },
+    method: 'GET',
+    path,
+    query,
   });
   const { resourceVersion } = list.metadata;
   const end = new AbortController();

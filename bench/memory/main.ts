@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `make bench-memory`: what our pcr-issuer grows by for each finished request, against client-node's
- * informer; whether it drifts; and whether others' requests cost it anything.
- * ARGS: `--objects 50000 --settle 20 --issuances 100000 --foreign 100000 --requests 3000 --rounds 3`.
+ * `make bench-memory`: what our pcr-issuer grows by for each finished request, against
+ * client-node's informer; whether it drifts; and whether others' requests cost it anything. ARGS:
+ * `--objects 50000 --settle 20 --issuances 100000 --foreign 100000 --requests 3000 --rounds 3`.
  */
 import { startContender } from '../cluster/contender-process.ts';
 import { WORKLOAD, countersign } from '../cluster/ours.ts';
 import { startBenchCluster } from '../cluster/start.ts';
-import { contenders } from '../drain/contenders.ts';
+import { contenders } from '../drain/baselines.ts';
 import type { Drain } from '../drain/measure-drain.ts';
 import { readArguments } from '../measure/arguments.ts';
 import { endOnSignals } from '../measure/end-on-signals.ts';
@@ -43,8 +43,11 @@ try {
   const chosen = ['countersign', 'status-writer'];
   const all = (await contenders(bench.cluster)).filter(({ name }) => chosen.includes(name));
   const { beside, without, events } = await measureForeign(bench, {
-    ...{ contenders: all, stubs },
-    ...{ requests: sizes.requests, rounds: sizes.rounds, foreign: sizes.foreign },
+    contenders: all,
+    stubs,
+    requests: sizes.requests,
+    rounds: sizes.rounds,
+    foreign: sizes.foreign,
   });
   const rate = (of: ReadonlyMap<string, readonly Drain[]>, name: string): number =>
     median((of.get(name) ?? []).map(({ certificatesPerSecond }) => certificatesPerSecond));
@@ -64,7 +67,8 @@ try {
   writeResults(results, 'memory', {
     ratios,
     figures: {
-      ...{ ...sizes, disturbed: drains.filter(isDisturbed).length },
+      ...sizes,
+      disturbed: drains.filter(isDisturbed).length,
       finished: {
         countersign: medians([finished.countersign]),
         informer: medians([finished.informer]),

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `make bench-path`: what a certificate costs us of CPU time, from the watch's frame to the answer to
- * its write, against an API server that does nothing. Several builds in turns; others on the machine
- * slow them down, and count for none of them.
- * ARGS: `--bundles old.mjs,dist/countersign.mjs --requests 6000 --rounds 3 --node=--cpu-prof`.
+ * `make bench-path`: what a certificate costs us of CPU time, from the watch's frame to the answer
+ * to its write, against an API server that does nothing. Several builds in turns; others on the
+ * machine slow them down, and count for none of them. ARGS:
+ * `--bundles old.mjs,dist/countersign.mjs --requests 6000 --rounds 3 --node=--cpu-prof`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -87,7 +87,12 @@ async function measure(bundle: string): Promise<Spent> {
     [
       ...flags,
       bundle,
-      ...['pcr-issuer', '--kubeconfig', kubeconfig, '--listen', '127.0.0.1:0', '--no-leases'],
+      'pcr-issuer',
+      '--kubeconfig',
+      kubeconfig,
+      '--listen',
+      '127.0.0.1:0',
+      '--no-leases',
     ],
     { stdio: ['ignore', 'ignore', log] },
   );

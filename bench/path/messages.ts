@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import { PROTOBUF, envelope, openEnvelope } from '../../src/protobuf/envelope.ts';
-import { MessageReader } from '../../src/protobuf/reader.ts';
-import { timeMessage } from '../../src/protobuf/time.ts';
-import { bytesField, integerField, message, stringField } from '../../src/protobuf/writer.ts';
+import { PROTOBUF, envelope, openEnvelope } from '#kube/protobuf/envelope.ts';
+import { MessageReader } from '#kube/protobuf/reader.ts';
+import { timeMessage } from '#kube/protobuf/time.ts';
+import { bytesField, integerField, message, stringField } from '#kube/protobuf/writer.ts';
 import { stubRequest } from '../../test/support/requests/stub-pkcs10.ts';
 import { SIGNER_NAMES } from '../../test/faults/lab/wanted.ts';
 
 /** PodCertificateRequests by their number, in the bytes that an API server sends. */
 export interface Messages {
-  /** A watch frame with its length. @param status - the message of its status; undefined: pending */
+  /**
+   * A watch frame with its length. @param status - the message of its status; undefined: pending
+   */
   frame(type: 'ADDED' | 'MODIFIED', number: number, version: number, status?: Uint8Array): Buffer;
   bookmark(version: number, initialEnd: boolean): Buffer;
   /** The answer to a write. */

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * As much of an API server as a pcr-issuer talks to, in TLS and protobuf, that does nothing with what
- * it is told but to answer. A process of its own: `server.ts <requests> <file for its kubeconfig>`. It
- * prints a line when it listens, and whenever so many are issued.
+ * As much of an API server as a pcr-issuer talks to, in TLS and protobuf, that does nothing with
+ * what it is told but to answer. A process of its own:
+ * `server.ts <requests> <file for its kubeconfig>`. It prints a line when it listens, and whenever
+ * so many are issued.
  */
 import { writeFileSync } from 'node:fs';
 import { once } from 'node:events';
@@ -19,7 +20,9 @@ const [count = '', kubeconfig = ''] = process.argv.slice(2);
 const size = Number(count);
 const FIRST_VERSION = 1_000_000;
 const BATCH = 100;
-/** About what a write takes when the API server is busy; it decides how many answers come together. */
+/**
+ * About what a write takes when the API server is busy; it decides how many answers come together.
+ */
 const ANSWER_MS = 15;
 
 const messages = createMessages(size);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `make bench-replicas`: drains by one replica of our pcr-issuer and by two of them, in turns; then how
- * long a killed one's share waits. ARGS: `--requests 3000 --rounds 3 --lease-seconds 15 --takeovers 3`.
+ * `make bench-replicas`: drains by one replica of our pcr-issuer and by two of them, in turns; then
+ * how long a killed one's share waits. ARGS:
+ * `--requests 3000 --rounds 3 --lease-seconds 15 --takeovers 3`.
  */
 import { SYSTEM_NAMESPACE } from '../../test/support/cluster/installation.ts';
 import { WORKLOAD, countersign } from '../cluster/ours.ts';
@@ -39,7 +40,10 @@ const bench = await startBenchCluster(console.log);
 try {
   const { signerName } = WORKLOAD;
   const program = await countersign(bench.cluster, 'pcr-issuer', [
-    ...['--lease-namespace', SYSTEM_NAMESPACE, '--lease-duration', `${leaseSeconds}s`],
+    '--lease-namespace',
+    SYSTEM_NAMESPACE,
+    '--lease-duration',
+    `${leaseSeconds}s`,
   ]);
   const stubs = newStubs(Math.max(requests, TAKEN_OVER));
   const share = (replicas: number, size: number): Promise<Drain> =>
@@ -68,7 +72,10 @@ try {
   writeResults(results, 'replicas', {
     ratios,
     figures: {
-      ...{ requests, rounds, leaseSeconds, takeovers },
+      requests,
+      rounds,
+      leaseSeconds,
+      takeovers,
       disturbed: [...drains.values()].flat().filter(isDisturbed).length,
       one: medians(drains.get('one') ?? []),
       two: medians(drains.get('two') ?? []),

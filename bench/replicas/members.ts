@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Lease } from '../../src/kube/lease/lease.ts';
-import { resource } from '../../src/kube/resource/resource.ts';
-import { leaseLabels } from '../../src/runtime/component/leases.ts';
+import type { Lease } from '#kube/lease/lease.ts';
+import { resource } from '#kube/resource/resource.ts';
+import { leaseLabels } from '#component/leases.ts';
 import { KEYS_NAMESPACE, SYSTEM_NAMESPACE } from '../../test/support/cluster/installation.ts';
 import { until } from '../../test/cluster/until.ts';
 import { startContender, type ContenderProcess } from '../cluster/contender-process.ts';
 import type { Program } from '../cluster/contender.ts';
 import type { BenchCluster } from '../cluster/start.ts';
-import { ignoreNotFound } from '../../src/kube/client/kube-error.ts';
+import { ignoreNotFound } from '#kube/client/kube-error.ts';
 
 const LEASES = resource({ group: 'coordination.k8s.io', version: 'v1', plural: 'leases' });
 const START_MS = 60_000;
@@ -21,7 +21,9 @@ export interface Member {
   readonly lease: string;
 }
 
-/** Starts one replica of our pcr-issuer; resolves when it shares the requests with those before it. */
+/**
+ * Starts one replica of our pcr-issuer; resolves when it shares the requests with those before it.
+ */
 export async function startMember(
   { cluster, client }: BenchCluster,
   program: Program,
@@ -47,7 +49,10 @@ export async function startMember(
   }
 }
 
-/** Takes a killed replica's Lease away: one that starts later would take it for a living one's, for its duration. */
+/**
+ * Takes a killed replica's Lease away: one that starts later would take it for a living one's, for
+ * its duration.
+ */
 export async function removeLease({ client }: BenchCluster, name: string): Promise<void> {
   const path = LEASES.object({ namespace: SYSTEM_NAMESPACE, name });
   await client.request({ method: 'DELETE', path }).catch(ignoreNotFound);

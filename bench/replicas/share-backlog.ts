@@ -23,8 +23,9 @@ const METER_MS = 20;
 
 /**
  * Drains by replicas that run and share the work before anything is there to do: who starts is not
- * measured here. The requests wait for their CA, which its owner has taken back; the clock runs from the
- * first certificate after it is granted again to the last one. CPU is of all replicas together.
+ * measured here. The requests wait for their CA, which its owner has taken back; the clock runs
+ * from the first certificate after it is granted again to the last one. CPU is of all replicas
+ * together.
  */
 export async function shareBacklog(bench: BenchCluster, init: ShareInit): Promise<Drain> {
   const { client, cluster } = bench;
@@ -43,7 +44,11 @@ export async function shareBacklog(bench: BenchCluster, init: ShareInit): Promis
     const { resourceVersion } = await backlog.list();
     await untilQuiet(cluster);
     const issued = await watchIssued({
-      ...{ client, signerName, resourceVersion, size, signal },
+      client,
+      signerName,
+      resourceVersion,
+      size,
+      signal,
       path: REQUESTS.collection(NAMESPACE),
       mark: POD_ISSUED,
     });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KubeObject } from '../../src/api/object/object.ts';
-import { createRendezvousHash } from '../../src/kube/lease/rendezvous-hash.ts';
+import type { KubeObject } from '#api/object/object.ts';
+import { createRendezvousHash } from '#kube/lease/rendezvous-hash.ts';
 import type { Program } from '../cluster/contender.ts';
 import { NAMESPACE, type BenchCluster } from '../cluster/start.ts';
 import { REQUESTS, podRequest } from '../requests/backlog.ts';
@@ -39,7 +39,8 @@ export async function measureTakeover(bench: BenchCluster, init: TakeoverInit): 
   try {
     dies = await startMember(bench, { ...program, name: `${program.name}-2` });
     const { metadata } = await client.request<{ metadata: { resourceVersion: string } }>({
-      ...{ method: 'GET', path },
+      method: 'GET',
+      path,
       query: { fieldSelector, limit: 1 },
     });
     const issued = new Map<string, number>();

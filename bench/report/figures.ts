@@ -4,8 +4,9 @@ import { headingOf } from './columns.ts';
 type Fields = Readonly<Record<string, unknown>>;
 
 /**
- * A bench's figures as Markdown, whatever they are: single values in one line, objects of values as the
- * rows of a table, objects of objects under a heading of their own. What is words is in the notes.
+ * A bench's figures as Markdown, whatever they are: single values in one line, objects of values as
+ * the rows of a table, objects of objects under a heading of their own. What is words is in the
+ * notes.
  */
 export function figuresText(figures: Fields, level: number): string {
   const entries = Object.entries(figures);

@@ -10,7 +10,10 @@ export interface Mark {
   readonly tolerance?: number;
   /** `value` is so much more than this figure of the results. */
   readonly beyond?: string;
-  /** In words, for who does not know the ratio's name; `{idle}` is what the results were measured with. */
+  /**
+   * In words, for who does not know the ratio's name; `{idle}` is what the results were measured
+   * with.
+   */
   readonly means: string;
 }
 
@@ -20,6 +23,7 @@ export const BENCHES = [
   'csr',
   'latency',
   'memory',
+  'idle',
   'start',
   'replicas',
   'fairness',
@@ -29,6 +33,7 @@ export const BENCHES = [
   'services',
   'injection',
   'check',
+  'console',
   'issue',
 ] as const;
 export type Bench = (typeof BENCHES)[number];
@@ -66,6 +71,9 @@ export const MARKS: readonly Mark[] = [
   mark('memory.rss_drift', ['at most', 0.02], 'growth over {issuances} certificates'),
   mark('memory.foreign_events', ['at most', 0], 'events of others’ {foreign} requests'),
   mark('memory.foreign_throughput', ['at least', 0.98], 'certificates/s beside them'),
+  mark('idle.own_mib', ['at most', 70], 'MiB of an idle component that no other process shares'),
+  mark('idle.resident_mib', ['at most', 120], 'the same with what it shares'),
+  mark('idle.ready_cpu_ms', ['at most', 500], 'CPU time of a component until it is ready, in ms'),
   mark(
     'start.first_signature_vs_list',
     ['at most', 1.2],
@@ -103,6 +111,18 @@ export const MARKS: readonly Mark[] = [
   ),
   mark('services.services_vs_without', ['at least', 0.6], 'certificates/s, each with proven names'),
   mark('check.check_s', ['at most', 10], '`countersign check`, {signers} signers and {pods} pods'),
+  mark(
+    'console.console_first_page_ms',
+    ['at most', 1_000],
+    'first page of the console in ms, {signers} signers and {pods} pods',
+  ),
+  mark(
+    'console.console_interaction_p95_ms',
+    ['at most', 100],
+    'key to next frame in ms, 95th percentile',
+  ),
+  mark('console.console_resident_mib', ['at most', 200], 'MiB of the process of the console'),
+  mark('console.console_tab_mib', ['at most', 100], 'MiB of heap in its tab'),
   mark('issue.issue_vs_pkijs', ['at least', 3], 'leaves/s/core, pkijs straight'),
   mark('issue.issue_linted_vs_pkijs', ['at least', 2], 'the same, linted'),
 ];

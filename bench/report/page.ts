@@ -13,6 +13,7 @@ const TITLES: Readonly<Record<Bench, string>> = {
   csr: 'csr: create, approve and sign CertificateSigningRequests',
   latency: 'latency: from creation to certificate',
   memory: 'memory: of what is finished, and beside others’ requests',
+  idle: 'idle: components with nothing to do',
   start: 'start: a full cluster and a new process',
   replicas: 'replicas: two beside each other, and one that dies',
   fairness: 'fairness: a quiet tenant beside a hostile one',
@@ -22,6 +23,7 @@ const TITLES: Readonly<Record<Bench, string>> = {
   services: 'services: names of Services, proven',
   injection: 'injection: what the policies cost a pod',
   check: 'check: `countersign check` on a large cluster',
+  console: 'console: pages on a large cluster',
   issue: 'issue: leaves a second and core',
 };
 
@@ -29,7 +31,7 @@ const HEAD = `<!-- Made by \`make performance\` from bench/results and bench/not
 
 # Performance
 
-Ratios come from one run on one machine, everybody in it in turns on the same cluster, and may be compared
+Ratios come from one run on one machine, all contenders in turns on the same cluster, and may be compared
 with those of another machine. Figures may not: they are the machine's as much as ours. A ratio is the median of
 the rounds' ratios, not the ratio of two medians: it cannot be worked out from the tables.
 

@@ -16,8 +16,8 @@ const MET = '#2f7d4f';
 const MISSED = '#b4442f';
 
 /**
- * A bar for each mark that was measured: how many times as good as it has to be, on a logarithmic axis.
- * Right of the line is met.
+ * A bar for each mark that was measured: how many times as good as it has to be, on a logarithmic
+ * axis. Right of the line is met.
  */
 export function marksPlot(verdicts: readonly Verdict[]): string {
   const rows = verdicts.filter(({ value }) => value !== undefined);

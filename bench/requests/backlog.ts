@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomUUID } from 'node:crypto';
-import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
-import { listPages } from '../../src/kube/watch/list-pages.ts';
-import { resource } from '../../src/kube/resource/resource.ts';
+import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
+import { listPages } from '#kube/watch/list-pages.ts';
+import { resource } from '#kube/resource/resource.ts';
 import { stubRequest } from '../../test/support/requests/stub-pkcs10.ts';
 import { NAMESPACE, type BenchCluster } from '../cluster/start.ts';
 import { removeAll } from './remove-all.ts';
 import { inParallel } from './in-parallel.ts';
-import type { StoredObject } from '../../src/kube/resource/object.ts';
+import type { StoredObject } from '#kube/resource/object.ts';
 
 export const REQUESTS = resource({
   group: 'certificates.k8s.io',

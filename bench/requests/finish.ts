@@ -9,7 +9,10 @@ export async function finish({ cluster }: BenchCluster, signerName: string): Pro
   const kubeconfig = await createPeer(cluster, { name, signerName });
   const command = [
     ...cluster.tool('pcr-status-writer'),
-    ...['--kubeconfig', kubeconfig, '--signer-name', signerName],
+    '--kubeconfig',
+    kubeconfig,
+    '--signer-name',
+    signerName,
   ] as const;
   const writer = await startContender({ name, command }, cluster.directory);
   if ((await writer.ended) !== 0) await writer.failed;

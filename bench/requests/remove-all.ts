@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Client } from '../../src/kube/client/client.ts';
+import type { Client } from '#kube/client/client.ts';
 
 /** Done well within the minute that the API server gives to a request, on a busy machine too. */
 const AT_ONCE = 2_000;

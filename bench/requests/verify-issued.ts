@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { X509Certificate } from 'node:crypto';
-import type { ClusterTrustBundle } from '../../src/api/object/cluster-trust-bundle.ts';
-import { hasTrueCondition } from '../../src/api/request/conditions.ts';
-import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
-import type { Client } from '../../src/kube/client/client.ts';
-import { resource } from '../../src/kube/resource/resource.ts';
+import type { ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
+import { hasTrueCondition } from '#api/request/conditions.ts';
+import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
+import type { Client } from '#kube/client/client.ts';
+import { resource } from '#kube/resource/resource.ts';
 import type { Backlog } from './backlog.ts';
 import type { Contender } from '../cluster/contender.ts';
 

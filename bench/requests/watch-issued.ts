@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Client } from '../../src/kube/client/client.ts';
+import type { Client } from '#kube/client/client.ts';
 import { watchLines } from './watch-lines.ts';
 
 export interface IssuedInit {

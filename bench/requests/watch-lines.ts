@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Client } from '../../src/kube/client/client.ts';
-import { decodeLines } from '../../src/kube/watch/line-decoder.ts';
+import type { Client } from '#kube/client/client.ts';
+import { decodeLines } from '#kube/watch/line-decoder.ts';
 
 export interface WatchInit {
   readonly client: Client;
@@ -13,9 +13,9 @@ export interface WatchInit {
 }
 
 /**
- * Resolves once a watch is open. Its lines stay text: to parse them would take more of the cores that
- * the contender needs. `onLine` answers true for the last one of interest. The API server cuts off who
- * reads too slowly on a busy machine: then the watch goes on from the last line.
+ * Resolves once a watch is open. Its lines stay text: to parse them would take more of the cores
+ * that the contender needs. `onLine` answers true for the last one of interest. The API server cuts
+ * off who reads too slowly on a busy machine: then the watch goes on from the last line.
  *
  * @returns `done` resolves when `onLine` answered true, and rejects when the watch broke before
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createHeap } from '../../src/kube/workqueue/heap.ts';
+import { createHeap } from '#kube/workqueue/heap.ts';
 
 /** What happens when, on a clock that is simulated; in microseconds. */
 export interface Agenda {

@@ -15,9 +15,10 @@ export interface Costs {
 }
 
 /**
- * `issue`, `write` and `store` as `make bench` measured them on two cores (bench/results/drain.json: own
- * CPU, the status writer's API server, etcd). `tell` and `hear` are taken from what a status writer that
- * is fed by a watch loses against one that is not (6 to 8 %, design §6), halved between sender and reader.
+ * `issue`, `write` and `store` as `make bench` measured them on two cores
+ * (bench/results/drain.json: own CPU, the status writer's API server, etcd). `tell` and `hear` are
+ * taken from what a status writer that is fed by a watch loses against one that is not (6 to 8 %,
+ * design §6), halved between sender and reader.
  */
 export const MEASURED: Costs = { issue: 1_230, hear: 50, write: 1_390, tell: 50, store: 340 };
 

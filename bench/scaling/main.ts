@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Writes the tables of docs/explanation/scaling.md anew. */
+/** Writes the tables of docs/explanation/scaling.md again. */
 import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { filled } from './page.ts';

@@ -16,7 +16,9 @@ export function drain(
   return { perSecond: (BACKLOG / Math.max(...done)) * SECOND, busiest };
 }
 
-/** What requests wait, in seconds, when one of `replicas` is killed under `rate` requests a second. */
+/**
+ * What requests wait, in seconds, when one of `replicas` is killed under `rate` requests a second.
+ */
 export function killed(
   replicas: number,
   leaseSeconds: number,
@@ -29,7 +31,11 @@ export function killed(
   );
   const kill = { at: 10 * SECOND, lease: leaseSeconds * SECOND };
   const { done } = simulate({
-    ...{ costs: MEASURED, apiCores: 8, shards: 1, replicas, arrivals },
+    costs: MEASURED,
+    apiCores: 8,
+    shards: 1,
+    replicas,
+    arrivals,
     kill,
   });
   const waits = done.map((end, index) => (end - (arrivals[index] ?? 0)) / SECOND);
@@ -60,8 +66,8 @@ export function renewals({ podsEach, leafHours, refreshPercent }: Fleet): number
 }
 
 /**
- * Hours that nobody may sign before the first leaf expires, and minutes that a cluster then takes to
- * renew what is overdue, beside what goes on falling due.
+ * Hours that nobody may sign before the first leaf expires, and minutes that a cluster then takes
+ * to renew what is overdue, beside what goes on falling due.
  */
 export function outage(
   fleet: Fleet,

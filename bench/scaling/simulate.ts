@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createRendezvousHash } from '../../src/kube/lease/rendezvous-hash.ts';
+import { createRendezvousHash } from '#kube/lease/rendezvous-hash.ts';
 import { createAgenda, createCores, type Cores } from './agenda.ts';
 import { EVENTS_PER_REQUEST, IN_FLIGHT, type Costs } from './costs.ts';
 
@@ -32,7 +32,9 @@ interface Replica {
   isDead: boolean;
 }
 
-/** Requests, replicas that share them as ours do, and the API server and etcd that take the writes. */
+/**
+ * Requests, replicas that share them as ours do, and the API server and etcd that take the writes.
+ */
 export function simulate(plan: Plan): Result {
   const { costs, arrivals, kill } = plan;
   const agenda = createAgenda();
@@ -69,7 +71,7 @@ export function simulate(plan: Plan): Result {
   }
 
   function write(one: Replica, request: number): void {
-    // A killed replica's last words are not sent; whoever has its share starts anew.
+    // A killed replica's last words are not sent; whoever has its share starts again.
     if (one.isDead) {
       one.queue.push(request);
       return;

@@ -71,8 +71,13 @@ function clustersTable(): string {
   });
   return table(
     [
-      ...['clusters', 'pods each', 'leaf', 'renewals/s each / all', 'capacity/s'],
-      ...['longest outage', 'renewed after it, each'],
+      'clusters',
+      'pods each',
+      'leaf',
+      'renewals/s each / all',
+      'capacity/s',
+      'longest outage',
+      'renewed after it, each',
     ],
     rows,
   );

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `make bench-services`: certificates a second of pcr-issuer where leaves have proven names of Services, beside the same
- * requests without: two live reads of the pod a certificate, and one of each Service that the leaf names. In turns on one
- * cluster; with the peak of its memory. ARGS: `--services 1000 --pods 10000 --rounds 3`.
+ * `make bench-services`: certificates a second of pcr-issuer where leaves have proven names of
+ * Services, beside the same requests without: two live reads of the pod a certificate, and one of
+ * each Service that the leaf names. In turns on one cluster; with the peak of its memory. ARGS:
+ * `--services 1000 --pods 10000 --rounds 3`.
  */
-import type { Pod } from '../../src/api/object/pod.ts';
-import { renderRbac } from '../../src/manifests/render.ts';
+import type { Pod } from '#api/object/pod.ts';
+import { renderRbac } from '#install/render.ts';
 import { DEMO } from '../../build/demo-installation.ts';
 import { apply, applyText } from '../../test/support/cluster/apply.ts';
 import { applySigner, example, waitForUsableCa } from '../../test/support/cluster/fixture.ts';
@@ -24,7 +25,7 @@ import { printRatios } from '../measure/table.ts';
 import { isDisturbed } from '../measure/undisturbed.ts';
 import { createBacklog, newStubs } from '../requests/backlog.ts';
 import { inParallel } from '../requests/in-parallel.ts';
-import { PODS, SERVICES } from '../../src/kube/resource/core-v1.ts';
+import { PODS, SERVICES } from '#kube/resource/core-v1.ts';
 
 const IN_FLIGHT = 32;
 /** Of all Services, those of the namespace of the pods; two of them select each pod. */
@@ -72,7 +73,9 @@ try {
   writeResults(sizes.results, 'services', {
     ratios,
     figures: {
-      ...{ services: sizes.services, pods: sizes.pods, rounds: sizes.rounds },
+      services: sizes.services,
+      pods: sizes.pods,
+      rounds: sizes.rounds,
       disturbed: [...drains.values()].flat().filter(isDisturbed).length,
       ...Object.fromEntries(ARMS.map((arm) => [arm, medians(drains.get(arm) ?? [])])),
     },
@@ -101,7 +104,10 @@ try {
   await bench.stop();
 }
 
-/** A signer of another generation is served once authority has looked at it; nobody else runs while it is measured. */
+/**
+ * A signer of another generation is served once authority has looked at it; nobody else runs while
+ * it is measured.
+ */
 async function serveAs(arm: Arm): Promise<void> {
   await applySigner(cluster, signerOf(arm));
   const program = [process.execPath, BUNDLE];
@@ -148,18 +154,25 @@ async function createPods(): Promise<readonly string[]> {
   const all = Array.from({ length: sizes.pods }, (_, index) => index);
   await inParallel(all, IN_FLIGHT, async (index) => {
     const body = {
-      ...{ apiVersion: 'v1', kind: 'Pod' },
+      apiVersion: 'v1',
+      kind: 'Pod',
       metadata: {
-        ...{ namespace: NAMESPACE, name: `web-workload-${index}`, labels: { app: 'web' } },
+        namespace: NAMESPACE,
+        name: `web-workload-${index}`,
+        labels: { app: 'web' },
       },
       spec: {
-        ...{ nodeName: NODE, serviceAccountName: 'web', automountServiceAccountToken: false },
+        nodeName: NODE,
+        serviceAccountName: 'web',
+        automountServiceAccountToken: false,
         tolerations: [{ operator: 'Exists' }],
         containers: [{ name: 'web', image: 'registry.k8s.io/pause:3.10' }],
       },
     };
     const made = await client.request<Pod>({
-      ...{ method: 'POST', path: PODS.collection(NAMESPACE), body },
+      method: 'POST',
+      path: PODS.collection(NAMESPACE),
+      body,
     });
     uids[index] = made.metadata.uid;
   });

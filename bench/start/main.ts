@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `make bench-start`: a cluster with 50,000 finished PodCertificateRequests and one pending; from the
- * start of our pcr-issuer to the certificate of that one, against a bare watch-list of the same objects.
- * ARGS: `--objects 50000 --rounds 5`.
+ * `make bench-start`: a cluster with 50,000 finished PodCertificateRequests and one pending; from
+ * the start of our pcr-issuer to the certificate of that one, against a bare watch-list of the same
+ * objects. ARGS: `--objects 50000 --rounds 5`.
  */
 import { join } from 'node:path';
 import {
   UNLESS_ANSWERED,
   readPodCertificateRequest,
-} from '../../src/api/request/pod-certificate-request-message.ts';
-import { watchMediaTypes } from '../../src/kube/watch/watch-decoder.ts';
+} from '#api/request/pod-certificate-request-message.ts';
+import { watchMediaTypes } from '#kube/watch/watch-decoder.ts';
 import type { Program } from '../cluster/contender.ts';
 import { WORKLOAD, countersign } from '../cluster/ours.ts';
 import { createPeer } from '../cluster/peer.ts';
@@ -81,7 +81,9 @@ try {
     writeResults(results, 'start', {
       ratios,
       figures: {
-        ...{ objects, rounds, disturbed: [...starts.values()].flat().filter(isDisturbed).length },
+        objects,
+        rounds,
+        disturbed: [...starts.values()].flat().filter(isDisturbed).length,
         ...Object.fromEntries([...starts].map(([name, of]) => [name, medians(of)])),
       },
       machine: readMachine(bench.kubernetes),

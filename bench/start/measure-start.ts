@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as delay } from 'node:timers/promises';
-import type { KubeObject } from '../../src/api/object/object.ts';
+import type { KubeObject } from '#api/object/object.ts';
 import { startContender, type ContenderProcess } from '../cluster/contender-process.ts';
 import type { Program } from '../cluster/contender.ts';
 import { WORKLOAD } from '../cluster/ours.ts';
@@ -40,8 +40,13 @@ export async function startOurs(
   const end = new AbortController();
   try {
     const issued = await watchIssued({
-      ...{ client, path, signerName, mark: POD_ISSUED, signal: end.signal },
-      ...{ resourceVersion: metadata.resourceVersion, size: 1 },
+      client,
+      path,
+      signerName,
+      mark: POD_ISSUED,
+      signal: end.signal,
+      resourceVersion: metadata.resourceVersion,
+      size: 1,
     });
     return await measureUntil(bench, program, () => issued.all);
   } finally {

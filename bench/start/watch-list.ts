@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The bare list of `make bench-start`: streams the requests of one signer name until the server says
- * that those were all, reads none of them, and ends. Arguments: a kubeconfig with a token, as
+ * The bare list of `make bench-start`: streams the requests of one signer name until the server
+ * says that those were all, reads none of them, and ends. Arguments: a kubeconfig with a token, as
  * test/cluster writes it, the signer name, and the media types that it accepts.
  */
 import { readFileSync } from 'node:fs';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { parse } from 'yaml';
-import { documentsOf } from '../../src/manifests/render.ts';
+import { documentsOf } from '#install/documents.ts';
 import { CHALLENGE, ORDER } from './order.ts';
 import { definitionOf, type Schema } from './schema.ts';
 import { signerKinds, type Shared } from './signer.ts';
@@ -16,9 +16,9 @@ interface ClusterSigners {
 }
 
 /**
- * deploy/crds/acme, file name to text.
+ * Returns the texts of deploy/crds/acme by file name.
  *
- * @param clusterSigners - text of deploy/crds/clustersigners.yaml: rules and profile are the same
+ * @param clusterSigners - text of deploy/crds/clustersigners.yaml, whose rules and profile apply
  */
 export function acmeCrds(clusterSigners: string): ReadonlyMap<string, string> {
   const { spec } = parse(clusterSigners) as ClusterSigners;

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-import { REVOCATION_CODES } from '../../src/api/acme/index.ts';
+import { REVOCATION_CODES } from '#api/acme/names.ts';
 import { flag, instant, integer, list, object, objectName, oneOf, text } from './schema.ts';
 import type { Kind, Rule, Schema } from './schema.ts';
 
-/** Users change what asks for a certificate; an Order and a Challenge are remade. */
+/** Users change the request for a certificate. Controllers then replace Order and Challenge. */
 const IMMUTABLE: Rule = {
   rule: 'self == oldSelf',
   message: 'is immutable; delete the object, and another one is made',
 };
 
-/** A URL of the ACME server: `src/acme/resources.ts` has the same bound. */
+/** URL of the ACME server. `src/acme/protocol/resources.ts` has the same bound. */
 const url = (description: string): Schema => text(2048, description, { pattern: '^https://' });
 const uid = (whose: string): Schema => text(64, `metadata.uid of ${whose}.`);
 
-const SIGNER_REF = object(['kind', 'name'], 'The signer that the certificate is asked of.', {
+const SIGNER_REF = object(['kind', 'name'], 'The signer of the certificate.', {
   kind: oneOf(
     ['AcmeClusterSigner', 'AcmeSigner'],
     'Kind of the signer; an AcmeSigner is of the same namespace.',
@@ -21,37 +21,37 @@ const SIGNER_REF = object(['kind', 'name'], 'The signer that the certificate is 
   name: objectName('Name of the signer.'),
 });
 
-/** What a status says of waiting (`Waiting` in src/acme-orders/record.ts). */
+/** Fields of a status about waiting (`waiting` in src/api/acme/fields.ts). */
 const WAITING = {
-  reason: text(64, 'Why it is where it is, for programs.'),
-  message: text(4096, 'Why it is where it is, for people. What a server wrote is quoted.'),
-  nextAttemptAt: instant('Nothing is tried before. Absent where nothing waits.'),
-  failures: integer([0, 2_147_483_647], 'Attempts in a row that came to nothing.'),
-  finalAt: instant('When it ended.'),
+  reason: text(64, 'Reason of the state, for programs.'),
+  message: text(4096, 'Reason of the state, for people, with quotes of the server.'),
+  nextAttemptAt: instant('Time of the next attempt. Absent if nothing waits.'),
+  failures: integer([0, 2_147_483_647], 'Consecutive failed attempts.'),
+  finalAt: instant('Time of its end.'),
 };
 
 const IDENTIFIER = object(['type', 'value'], 'One name.', {
-  type: oneOf(['dns', 'ip'], 'What it is.'),
+  type: oneOf(['dns', 'ip'], 'Type of the name.'),
   value: text(
     255,
     'A DNS name of A-labels, with *. for a wildcard, or an address as RFC 5952 writes it.',
   ),
 });
 
-/** What both kinds show of how far they are. */
+/** Fields of both kinds about progress. */
 const PROGRESS: Kind['columns'] = [
   {
     name: 'Reason',
     type: 'string',
     jsonPath: '.status.reason',
-    description: 'Why it waits or ended.',
+    description: 'Reason of its wait or end.',
   },
-  // Not of type date: kubectl prints dates as ages, and one that lies ahead as <invalid>.
+  // The type is not date: kubectl prints dates as ages, and a future one as <invalid>.
   {
     name: 'Next attempt',
     type: 'string',
     jsonPath: '.status.nextAttemptAt',
-    description: 'When it goes on.',
+    description: 'Time of the next attempt.',
   },
 ];
 
@@ -60,7 +60,7 @@ export const ORDER: Kind = {
   plural: 'orders',
   scope: 'Namespaced',
   description:
-    'An Order is one attempt to get the certificate of one request from an ACME server. Countersign makes and removes it. Delete it to try again at once.',
+    'An Order is one attempt to get the certificate of one request from an ACME server. Countersign creates and deletes it. Delete it to try again at once.',
   columns: [
     {
       name: 'State',
@@ -76,7 +76,7 @@ export const ORDER: Kind = {
   selectable: ['.spec.signerRef.name', '.spec.requestRef.name'],
   spec: object(
     ['signerRef', 'requestRef', 'request', 'identifiers', 'attempt'],
-    'What is asked for. Immutable.',
+    'What the request contains. Immutable.',
     {
       signerRef: SIGNER_REF,
       requestRef: object(['kind', 'name', 'uid'], 'The request that the certificate answers.', {
@@ -84,12 +84,12 @@ export const ORDER: Kind = {
         name: objectName('Name of the request; a CertificateRequest is of the same namespace.'),
         uid: uid('the request'),
       }),
-      // No format: byte, which CEL reads as base64url: self == oldSelf would fail.
+      // Omits format: byte, which CEL reads as base64url: self == oldSelf would fail.
       request: text(65_536, 'The PKCS#10 request, as base64 of its DER.', {
         pattern: '^[A-Za-z0-9+/]+={0,2}$',
       }),
       identifiers: list(100, 'Names of the certificate.', IDENTIFIER, { minItems: 1 }),
-      attempt: integer([1, 2_147_483_647], 'Which attempt for the request this is.'),
+      attempt: integer([1, 2_147_483_647], 'Number of the attempt for the request.'),
       profile: text(64, 'Profile of the ACME server.'),
       replaces: text(512, 'RFC 9773 id of the certificate that this one renews.', {
         pattern: '^[A-Za-z0-9_-]+\\.[A-Za-z0-9_-]+$',
@@ -101,17 +101,17 @@ export const ORDER: Kind = {
     },
     [IMMUTABLE],
   ),
-  status: object([], 'Written by the component acme alone.', {
+  status: object([], 'Only the component acme writes it.', {
     state: oneOf(
       ['pending', 'ready', 'processing', 'valid', 'invalid', 'failed'],
       'State at the server (RFC 8555 §7.1.6). failed: the request can never be answered.',
     ),
     ...WAITING,
     url: url('URL of the order at the server.'),
-    replacesRefused: flag('Whether the server refused to hear which certificate is replaced.'),
+    replacesRefused: flag('Whether the server rejected the reference to the replaced certificate.'),
     authorizations: list(
       100,
-      'What the server wants to be proved.',
+      'Names that the server requires proof of.',
       object(['url', 'name'], 'One name to prove.', {
         url: url('URL of the authorization.'),
         name: text(253, 'The name, without *. for a wildcard.'),
@@ -129,23 +129,23 @@ export const ORDER: Kind = {
       }),
     ),
     certificate: text(262_144, 'The certificate and its chain, PEM.'),
-    renewal: object([], 'When the certificate is best renewed (RFC 9773).', {
+    renewal: object([], 'Renewal of the certificate (RFC 9773).', {
       windowStart: instant('Start of the window that the server suggests.'),
       windowEnd: instant('End of the window that the server suggests.'),
-      explanationURL: text(2048, 'Where the server explains the window.'),
-      renewAt: instant('When this certificate is to be renewed.'),
-      checkAt: instant('When the server is asked again.'),
-      reason: text(64, 'Why it is renewed then, or what became of it, for programs.'),
-      message: text(4096, 'The same, for people. What a server wrote is quoted.'),
-      markedAt: instant('When its Certificate was marked to be issued anew.'),
+      explanationURL: text(2048, 'URL of an explanation of the window.'),
+      renewAt: instant('Time to renew this certificate.'),
+      checkAt: instant('Time of the next query to the server.'),
+      reason: text(64, 'Reason of the time, or result of the renewal, for programs.'),
+      message: text(4096, 'The same, for people, with quotes of the server.'),
+      markedAt: instant('Time when acme marked its Certificate for renewal.'),
     }),
     revocation: object(
       ['state'],
-      'How far the revocation is that the annotation acme.countersign.dev/revoke asks for.',
+      'Progress of the revocation that the annotation acme.countersign.dev/revoke requests.',
       {
         asked: oneOf(
           Object.keys(REVOCATION_CODES),
-          'Why it is revoked (RFC 5280 §5.3.1). Absent where the annotation has no such reason.',
+          'Revocation reason (RFC 5280 §5.3.1). Absent if the annotation has no such reason.',
         ),
         state: oneOf(
           ['pending', 'revoked', 'refused'],
@@ -162,7 +162,7 @@ export const CHALLENGE: Kind = {
   plural: 'challenges',
   scope: 'Namespaced',
   description:
-    'A Challenge proves one name of an Order to an ACME server. Countersign makes and removes it.',
+    'A Challenge proves one name of an Order to an ACME server. Countersign creates and deletes it.',
   columns: [
     {
       name: 'State',
@@ -170,8 +170,8 @@ export const CHALLENGE: Kind = {
       jsonPath: '.status.state',
       description: 'State at the server.',
     },
-    { name: 'Name', type: 'string', jsonPath: '.spec.dnsName', description: 'What is proved.' },
-    { name: 'Type', type: 'string', jsonPath: '.spec.type', description: 'How it is proved.' },
+    { name: 'Name', type: 'string', jsonPath: '.spec.dnsName', description: 'The name to prove.' },
+    { name: 'Type', type: 'string', jsonPath: '.spec.type', description: 'Type of the challenge.' },
     ...PROGRESS,
     { name: 'Processing', type: 'boolean', jsonPath: '.status.processing', priority: 1 },
     { name: 'Presented', type: 'boolean', jsonPath: '.status.presented', priority: 1 },
@@ -179,7 +179,7 @@ export const CHALLENGE: Kind = {
   selectable: ['.spec.orderRef.name', '.spec.type'],
   spec: object(
     ['signerRef', 'orderRef', 'authorizationURL', 'url', 'type', 'dnsName', 'solver'],
-    'What is to be proved. Immutable.',
+    'What to prove. Immutable.',
     {
       signerRef: SIGNER_REF,
       orderRef: object(['name', 'uid'], 'The Order, of the same namespace.', {
@@ -188,13 +188,13 @@ export const CHALLENGE: Kind = {
       }),
       authorizationURL: url('URL of the authorization.'),
       url: url('URL of the challenge.'),
-      type: oneOf(['http-01', 'dns-01', 'dns-persist-01'], 'How the name is proved.'),
+      type: oneOf(['http-01', 'dns-01', 'dns-persist-01'], 'Type of the challenge.'),
       // RFC 8555 §8: base64url. It becomes a path of the responder.
       token: text(255, 'Token of the challenge.', { pattern: '^[A-Za-z0-9_-]+$' }),
       key: text(1024, 'Key authorization (http-01), or value of the TXT record (dns-01).', {
         pattern: '^[A-Za-z0-9_.-]+$',
       }),
-      dnsName: text(253, 'The name or address that is proved, without *. for a wildcard.'),
+      dnsName: text(253, 'The name or address to prove, without *. for a wildcard.'),
       wildcard: flag('Whether the authorization is for a wildcard.', false),
       solver: text(63, 'Name of the solver in the signer.'),
     },
@@ -210,22 +210,22 @@ export const CHALLENGE: Kind = {
       },
     ],
   ),
-  status: object([], 'Written by the component acme, but for solver.', {
+  status: object([], 'The component acme writes it, except solver.', {
     state: oneOf(
       ['pending', 'processing', 'valid', 'invalid', 'expired', 'revoked', 'deactivated'],
       'State at the server.',
     ),
-    processing: flag('Whether it has one of the slots that limit how many run at once.'),
-    presented: flag('Whether the record or file is there.'),
-    presentedAt: instant('Since when it is there.'),
+    processing: flag('Whether it holds a slot. Slots limit how many Challenges run at once.'),
+    presented: flag('Whether the record or file exists.'),
+    presentedAt: instant('Time since it exists.'),
     ...WAITING,
-    solver: object([], 'Written by the component acme-solver alone.', {
-      presented: flag('Whether the record is there.'),
-      reason: text(64, 'Why it is not there, or cannot be removed, for programs.'),
+    solver: object([], 'Only the component acme-solver writes it.', {
+      presented: flag('Whether the record exists.'),
+      reason: text(64, 'Reason why it does not exist, or cannot be removed, for programs.'),
       message: text(4096, 'The same, for people.'),
-      changedAt: instant('When the solver last changed something.'),
-      at: text(1024, 'Where it is: the name of the record after CNAMEs, or the route.'),
-      nextAttemptAt: instant('The solver does not try again before. Absent where it succeeded.'),
+      changedAt: instant('Time of the last change by the solver.'),
+      at: text(1024, 'Its place: the name of the record after CNAMEs, or the route.'),
+      nextAttemptAt: instant('Time of the next attempt of the solver. Absent if it succeeded.'),
     }),
   }),
 };

@@ -3,7 +3,7 @@ import { parse } from 'yaml';
 import { format } from 'prettier';
 import type { Schema } from './schema.ts';
 
-/** Above the tables. */
+/** Text above the tables. */
 const HEAD = `# The kinds of ACME
 
 <!-- Made from build/acme-crds by make crds: do not edit. -->
@@ -28,7 +28,7 @@ interface Definition {
 const SHARED = /^spec\.(requests|certificateRequests)\./;
 
 /**
- * docs/reference/acme-kinds.md: a row for each field.
+ * Renders docs/reference/acme-kinds.md: a row for each field.
  *
  * @param definitions - the texts of deploy/crds/acme
  */
@@ -71,7 +71,7 @@ function childrenOf(
   ]);
 }
 
-/** Type, bounds, and whether it must be there. */
+/** Returns type, bounds, and whether the field is required. */
 function holds(schema: Schema): string {
   const fallback = schema['default'];
   const parts = [

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The parts that schemas of CustomResourceDefinitions are made of. Every text and list is bounded: CEL rules cost by it. */
+/**
+ * Parts of CustomResourceDefinition schemas. Every text and list has a bound, because the cost of
+ * CEL rules depends on it.
+ */
 
-/** A node of an OpenAPI v3 schema, as apiextensions.k8s.io/v1 has it. */
+/** Node of an OpenAPI v3 schema of apiextensions.k8s.io/v1. */
 export interface Schema {
   readonly type?: string;
   readonly description?: string;
@@ -10,14 +13,14 @@ export interface Schema {
   readonly [more: string]: unknown;
 }
 
-/** A CEL rule. */
+/** CEL rule. */
 export interface Rule {
   readonly rule: string;
   readonly message: string;
   readonly fieldPath?: string;
 }
 
-/** A column of `kubectl get`. */
+/** Column of `kubectl get`. */
 export interface Column {
   readonly name: string;
   readonly type: 'string' | 'date' | 'boolean' | 'integer';
@@ -30,7 +33,7 @@ export interface Column {
 export const DNS_LABEL = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?$';
 export const DNS_SUBDOMAIN = '^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$';
 
-/** A text of at most `most` characters; empty only where `more` says so. */
+/** Returns the schema of a text of at most `most` characters. `more` may allow an empty one. */
 export function text(most: number, description: string, more: Schema = {}): Schema {
   return { type: 'string', description, minLength: 1, maxLength: most, ...more };
 }
@@ -50,7 +53,7 @@ export function instant(description: string): Schema {
   return { type: 'string', format: 'date-time', description };
 }
 
-/** @param bounds - least, most, and the default where there is one */
+/** @param bounds - least, most, and an optional default */
 export function integer(
   bounds: readonly [least: number, most: number, fallback?: number],
   description: string,
@@ -64,7 +67,11 @@ export function oneOf(values: readonly string[], description: string): Schema {
   return { type: 'string', description, enum: values };
 }
 
-/** An object with these members; the first argument lists those that must be there. */
+/**
+ * Returns the schema of an object with these members. The first argument lists the required ones.
+ * Without members it has no `properties`: the API server stores none, and `spec.versions` would
+ * conflict with the version that a second field manager applies.
+ */
 export function object(
   required: readonly string[],
   description: string,
@@ -76,19 +83,23 @@ export function object(
     description,
     ...(required.length === 0 ? {} : { required }),
     ...(rules.length === 0 ? {} : { 'x-kubernetes-validations': rules }),
-    properties,
+    ...(Object.keys(properties).length === 0 ? {} : { properties }),
   };
 }
 
-/** A list that is replaced whole. */
+/** Returns the schema of a list that writers replace whole. */
 export function list(most: number, description: string, items: Schema, more: Schema = {}): Schema {
   return {
-    ...{ type: 'array', description, maxItems: most, 'x-kubernetes-list-type': 'atomic' },
-    ...{ items, ...more },
+    type: 'array',
+    description,
+    maxItems: most,
+    'x-kubernetes-list-type': 'atomic',
+    items,
+    ...more,
   };
 }
 
-/** Conditions as metav1.Condition. */
+/** Schema of conditions as metav1.Condition. */
 export function conditions(description: string): Schema {
   return {
     type: 'array',
@@ -102,12 +113,16 @@ export function conditions(description: string): Schema {
       reason: text(64, 'Why, for programs.'),
       message: text(4096, 'Why, for people.', { minLength: 0 }),
       lastTransitionTime: instant('Since when it has this status.'),
-      observedGeneration: { type: 'integer', format: 'int64', description: 'Of the spec.' },
+      observedGeneration: {
+        type: 'integer',
+        format: 'int64',
+        description: 'Generation of the spec that the status describes.',
+      },
     }),
   };
 }
 
-/** What a CustomResourceDefinition of the group is made of. */
+/** Parts of a CustomResourceDefinition of the group. */
 export interface Kind {
   readonly kind: string;
   readonly plural: string;
@@ -126,7 +141,7 @@ export interface Kind {
 
 const GROUP = 'acme.countersign.dev';
 
-/** The CustomResourceDefinition of a kind. */
+/** Returns the CustomResourceDefinition of a kind. */
 export function definitionOf(kind: Kind): Readonly<Record<string, unknown>> {
   const { plural, scope, shortNames = [], selectable = [], group = GROUP } = kind;
   const age: Column = { name: 'Age', type: 'date', jsonPath: '.metadata.creationTimestamp' };
@@ -143,13 +158,17 @@ export function definitionOf(kind: Kind): Readonly<Record<string, unknown>> {
       names: {
         kind: kind.kind,
         listKind: `${kind.kind}List`,
-        ...{ plural, singular: kind.kind.toLowerCase() },
+        plural,
+        singular: kind.kind.toLowerCase(),
         ...(shortNames.length === 0 ? {} : { shortNames }),
         categories: ['countersign'],
       },
       versions: [
         {
-          ...{ name: 'v1alpha1', served: true, storage: true, subresources: { status: {} } },
+          name: 'v1alpha1',
+          served: true,
+          storage: true,
+          subresources: { status: {} },
           ...(selectable.length === 0
             ? {}
             : { selectableFields: selectable.map((jsonPath) => ({ jsonPath })) }),
@@ -166,7 +185,8 @@ function rootOf({ kind, description, spec, status, group = GROUP, rules = [] }: 
     apiVersion: { type: 'string', description: `The version of this schema, ${group}/v1alpha1.` },
     kind: { type: 'string', description: `${kind}.` },
     metadata: { type: 'object' },
-    ...{ spec, status },
+    spec,
+    status,
   };
   return object(['spec'], description, properties, rules);
 }

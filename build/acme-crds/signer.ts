@@ -11,7 +11,7 @@ function acmeOf(scope: Kind['scope']): Schema {
     object(['name'], `${what} ${where}`, { name: objectName('Name of the Secret.') });
   return object(
     ['server', 'accountKey', 'solvers'],
-    'The ACME server, and how names are proved to it.',
+    'The ACME server, and how to prove names to it.',
     {
       server: text(2048, "URL of the server's directory.", { pattern: '^https://[^@]+$' }),
       caBundle: text(
@@ -23,7 +23,7 @@ function acmeOf(scope: Kind['scope']): Schema {
       ),
       contact: list(
         4,
-        'How the CA reaches you, such as mailto:ops@example.com.',
+        'URLs by which the CA contacts you, such as mailto:ops@example.com.',
         text(256, 'A URL.'),
       ),
       termsOfServiceAgreed: flag(
@@ -41,30 +41,31 @@ function acmeOf(scope: Kind['scope']): Schema {
           secret: named('The MAC key as base64url in the key "key".'),
         },
       ),
-      profile: text(
-        64,
-        'A profile of the CA. For addresses shortlived is asked for where this is omitted.',
-      ),
+      profile: text(64, 'A profile of the CA. If omitted, requests for addresses use shortlived.'),
       preferredChain: text(256, 'Common name of the CA above the chain.'),
       allowedExtensions: list(
         16,
-        'OIDs of extensions that the CA adds to its certificates, besides those of public CAs and step-ca. A certificate with any other is not delivered.',
+        'OIDs of extensions that the CA adds to its certificates, besides those of public CAs and step-ca. acme delivers no certificate with any other.',
         text(64, 'Such as 1.3.6.1.4.1.311.21.7.', { pattern: '^[0-2](\\.(0|[1-9][0-9]*))+$' }),
       ),
       solvers: list(64, 'The most specific one that fits a name proves it.', SOLVER, {
-        ...{ minItems: 1, 'x-kubernetes-list-type': 'map', 'x-kubernetes-list-map-keys': ['name'] },
+        minItems: 1,
+        'x-kubernetes-list-type': 'map',
+        'x-kubernetes-list-map-keys': ['name'],
       }),
-      maxConcurrent: integer([1, 60, 60], 'Challenges at once. All signers together have 60.'),
-      renewalInfo: flag(
-        'Whether the CA is asked when a certificate is best renewed (RFC 9773).',
-        true,
+      maxConcurrent: integer(
+        [1, 10_000, 60],
+        'Challenges at once. All signers together have those of --max-challenges of acme, 60 by default.',
       ),
+      renewalInfo: flag('Whether to query the CA for the best time of a renewal (RFC 9773).', true),
     },
     scope === 'Cluster' ? [] : [PLAIN_ROUTES],
   );
 }
 
-/** What an AcmeClusterSigner has in common with a ClusterSigner: schemas of `clustersigners.yaml`. */
+/**
+ * Schemas of `clustersigners.yaml` that an AcmeClusterSigner shares with a ClusterSigner.
+ */
 export interface Shared {
   readonly signerName: Schema;
   readonly profile: Schema;
@@ -85,13 +86,16 @@ const LONGEST: readonly Rule[] = [
   },
 ];
 
-/** Two hundred days: what browsers accept since March 2026. A CA decides; what is longer is not delivered. */
+/**
+ * Two hundred days, the limit of browsers since March 2026. The CA decides the lifetime.
+ * Countersign does not deliver a certificate with a longer one.
+ */
 const MAX_DURATION = '4800h';
 
 function profileOf({ properties = {}, ...rest }: Schema): Schema {
   const { backdate: _, crl: __, maxDuration, ...kept } = properties;
   const description =
-    'Maximum lifetime of a leaf. The CA decides on it; a longer one is not delivered.';
+    'Maximum lifetime of a leaf. The CA decides on it; acme does not deliver a longer one.';
   return {
     ...rest,
     properties: { ...kept, maxDuration: { ...maxDuration, description, default: MAX_DURATION } },
@@ -113,23 +117,26 @@ const COLUMNS: Kind['columns'] = [
 ];
 
 const STATUS: Readonly<Record<string, Schema>> = {
-  observedGeneration: { type: 'integer', format: 'int64', description: 'Of the spec.' },
-  conditions: conditions('Ready, and why not; KeyRolledOver once a new account key was asked for.'),
+  observedGeneration: {
+    type: 'integer',
+    format: 'int64',
+    description: 'Generation of the spec that the status describes.',
+  },
+  conditions: conditions(
+    'Ready, and why not; KeyRolledOver once you have requested a new account key.',
+  ),
   account: object([], 'The account at the server.', {
     url: text(2048, 'Its URL.'),
     keyThumbprint: text(64, 'RFC 7638 thumbprint of its key.'),
-    nextKeyThumbprint: text(
-      64,
-      'The same of the key that stands beside it, until the account has it.',
-    ),
-    externalAccountBound: flag('Whether the external account was bound to it.'),
+    nextKeyThumbprint: text(64, 'RFC 7638 thumbprint of the next key, until the account has it.'),
+    externalAccountBound: flag('Whether it is bound to the external account.'),
   }),
   termsOfService: text(2048, 'URL of the terms of the CA.'),
-  profiles: list(64, 'Profiles that the CA has.', text(64, 'A profile.')),
+  profiles: list(64, 'Profiles of the CA.', text(64, 'A profile.')),
   persistRecords: list(64, 'Records that dns-persist-01 needs.', text(2048, 'One record.')),
 };
 
-/** @param shared - what a ClusterSigner has, too */
+/** @param shared - the schemas of a ClusterSigner */
 export function signerKinds(shared: Shared): readonly Kind[] {
   const { requests, certificateRequests } = shared;
   const signerName = signerNameOf(shared.signerName);
@@ -156,7 +163,7 @@ export function signerKinds(shared: Shared): readonly Kind[] {
       columns: [{ name: 'Signer', type: 'string', jsonPath: '.spec.signerName' }, ...COLUMNS],
       selectable: ['.spec.signerName'],
       spec: cluster,
-      status: object([], 'Written by the component acme alone.', STATUS),
+      status: object([], 'Only the component acme writes it.', STATUS),
     },
     {
       kind: 'AcmeSigner',
@@ -166,7 +173,7 @@ export function signerKinds(shared: Shared): readonly Kind[] {
         'An AcmeSigner makes Countersign answer the requests of its own namespace with certificates of an ACME server that the administrator allows.',
       columns: [{ name: 'Signer', type: 'string', jsonPath: '.status.signerName' }, ...COLUMNS],
       spec: namespaced,
-      status: object([], 'Written by the component acme alone.', {
+      status: object([], 'Only the component acme writes it.', {
         signerName: text(
           571,
           'acmesigners.acme.countersign.dev/<namespace>.<name>. It is derived; you cannot choose it.',

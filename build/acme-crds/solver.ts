@@ -2,12 +2,12 @@
 import { DNS_SUBDOMAIN, list, object, objectName, oneOf, text } from './schema.ts';
 import type { Rule, Schema } from './schema.ts';
 
-/** Every name of a certificate has one solver of these. */
+/** Solvers. Each name of a certificate has one of them. */
 const SOLVER_MEMBERS = ['http01', 'rfc2136', 'acmeDNS', 'webhook', 'persist'];
 
 const SELECTOR = object(
   [],
-  'Names that the solver is for; all that is given must hold. If omitted, every name.',
+  'Names of the solver; all given fields must match. If omitted, every name.',
   {
     dnsNames: list(100, 'Exact names, wildcards with *.', text(255, 'A name.')),
     dnsZones: list(100, 'Zones: a name is one of them, or ends in it.', text(253, 'A zone.')),
@@ -22,14 +22,14 @@ const SELECTOR = object(
 
 const SELF_CHECK = object(
   [],
-  'How it is seen that the record or file is there, before the server is told.',
+  'How the self-check finds the record or file, before the ACME server validates it.',
   {
     nameservers: list(
       8,
       'host:port of resolvers, or https:// URLs of DoH; the authoritative servers if omitted.',
       text(2048, 'One resolver.'),
     ),
-    waitInstead: text(33, 'Wait so long instead of a check; 0s accepts at once.', {
+    waitInstead: text(33, 'Duration to wait instead of a check; 0s accepts at once.', {
       pattern: '^([0-9]{1,10}h)?([0-9]{1,10}m)?([0-9]{1,10}s)?$',
     }),
   },
@@ -40,7 +40,7 @@ const secretName = (what: string): Schema =>
     name: objectName('Name of the Secret.'),
   });
 
-/** What controllers are told on a route. Ours are there as well, and win. */
+/** Annotations and labels for the controllers of a route. Countersign's own take precedence. */
 function metadataOf(kind: string): Readonly<Record<string, Schema>> {
   const texts = (what: string, maxLength: number): Schema => ({
     type: 'object',
@@ -51,7 +51,7 @@ function metadataOf(kind: string): Readonly<Record<string, Schema>> {
   return { labels: texts('Labels', 63), annotations: texts('Annotations', 1024) };
 }
 
-/** One of `spec.acme.solvers`. */
+/** Item of `spec.acme.solvers`. */
 export const SOLVER = object(
   ['name'],
   'A way to prove names. Set exactly one of http01, rfc2136, acmeDNS, webhook and persist.',
@@ -64,10 +64,10 @@ export const SOLVER = object(
       'By a file below /.well-known/acme-challenge, which acme-responder serves.',
       {
         ingress: object([], 'Make an Ingress for each name.', {
-          className: objectName('Of the Ingress.'),
+          className: objectName('Class of the Ingress.'),
           pathType: oneOf(
             ['Exact', 'ImplementationSpecific'],
-            'Of its path; Exact if omitted. Some controllers take no Exact path with a dot in it.',
+            'Type of its path; Exact if omitted. Some controllers reject an Exact path with a dot.',
           ),
           ...metadataOf('Ingress'),
         }),
@@ -84,7 +84,7 @@ export const SOLVER = object(
       zone: text(253, 'The zone to update; found by its SOA record if omitted.'),
       tsig: object(['keyName', 'algorithm', 'secret'], 'The key that signs updates.', {
         keyName: text(253, 'Name of the key.'),
-        algorithm: oneOf(['HMAC-SHA256', 'HMAC-SHA384', 'HMAC-SHA512'], 'Of the key.'),
+        algorithm: oneOf(['HMAC-SHA256', 'HMAC-SHA384', 'HMAC-SHA512'], 'Algorithm of the key.'),
         secret: secretName('Its base64 in the key "tsig".'),
       }),
     }),
@@ -100,7 +100,7 @@ export const SOLVER = object(
         solverName: text(63, 'Name of its solver.'),
         config: {
           type: 'object',
-          description: 'What the provider is configured with.',
+          description: 'Configuration of the provider.',
           'x-kubernetes-preserve-unknown-fields': true,
         },
       },
@@ -123,7 +123,10 @@ export const SOLVER = object(
   ],
 );
 
-/** Routes are in the namespace of the components: what stands on them can lead a controller to more than a path. */
+/**
+ * Routes are in the namespace of the components. Their annotations and labels can make a controller
+ * do more than route a path.
+ */
 export const PLAIN_ROUTES: Rule = {
   rule: ['ingress', 'gateway']
     .map(

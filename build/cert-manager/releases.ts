@@ -1,31 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Writes src/manifests/cert-manager/releases.json anew: `node build/cert-manager/releases.ts HELM`. Each version is rendered
- * from the chart of its Go module, which Go checks against its database of sums. Review the difference: a sum decides what
- * an operator installs with every permission of cert-manager.
+ * Writes src/install/cert-manager-operator/releases.json:
+ * `node build/cert-manager/releases.ts HELM`. Builds each `cert-manager.yaml` from the Go module of
+ * its version, which Go checks against its database of sums. The file must have the SHA-256 that
+ * the repositories of sources.json name. Review the difference: an operator installs the file with
+ * this sum, with every permission of cert-manager.
  */
 import { writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { gzipSync } from 'node:zlib';
 import { format, resolveConfig } from 'prettier';
-import type { KnownReleases } from '../../src/manifests/cert-manager/releases.ts';
-import { releaseSum, unpackRelease } from '../../src/manifests/cert-manager/release.ts';
-import { grantedBy } from '../../src/manifests/cert-manager/rules.ts';
-import { titleOf, type ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
-import { renderRelease } from './render.ts';
+import {
+  isConfirmed,
+  type KnownReleases,
+  type ReleaseRow,
+  type ReleaseSource,
+} from '#install/cert-manager-operator/releases.ts';
+import { releaseParts, releaseSum, unpackRelease } from '#install/cert-manager-operator/release.ts';
+import { grantedBy } from '#install/cert-manager-operator/rules.ts';
+import { titleOf, type ManagedObject } from '#kube/apply/objects/managed-object.ts';
+import { publishedFile, sha256 } from './published.ts';
+import list from './sources.json' with { type: 'json' };
 
-const FILE = join(import.meta.dirname, '../../src/manifests/cert-manager/releases.json');
+const FILE = join(import.meta.dirname, '../../src/install/cert-manager-operator/releases.json');
 
-/** Every patch whose module can be had. */
-const VERSIONS = ['1.20.0', '1.20.1', '1.20.2', '1.20.3', '1.21.0', '1.21.1', '1.21.2'];
+/** Facts about a release in public repositories. */
+interface Found {
+  /** SHA-256 of `cert-manager.yaml`. Absent if no known repository names it. */
+  readonly file?: string;
+  readonly sources: readonly ReleaseSource[];
+}
+
+/** Every patch whose module is available. */
+const FOUND: Readonly<Record<string, Found>> = list;
+
+/** @throws Error if the file differs from the one that the sources name */
+function rowOf(
+  version: string,
+  { file, sources }: Found,
+  published: Uint8Array,
+  objects: readonly ManagedObject[],
+): ReleaseRow {
+  const made = sha256(published);
+  if (file !== undefined && file !== made)
+    throw new Error(`${version}: the file has SHA-256 ${made}, and its sources name ${file}`);
+  const state = isConfirmed({ sources }) ? 'confirmed' : 'unconfirmed';
+  const row = { state, file: made, sum: releaseSum(objects), sources } as const;
+  // Without a source, nothing proves that the file is the published one.
+  return file === undefined ? row : { ...row, parts: releaseParts(objects) };
+}
 
 async function known(helm: string): Promise<KnownReleases> {
   const releases: (readonly ManagedObject[])[] = [];
-  const sums: Record<string, string> = {};
-  for (const version of VERSIONS) {
-    const objects = await unpackRelease(gzipSync(await renderRelease(version, helm)));
+  const rows: Record<string, ReleaseRow> = {};
+  for (const [version, found] of Object.entries(FOUND)) {
+    const published = await publishedFile(version, helm);
+    const objects = await unpackRelease(gzipSync(published));
     if ('reason' in objects) throw new Error(`${version}: ${objects.message}`);
-    sums[version] = releaseSum(objects);
+    rows[version] = rowOf(version, found, published, objects);
     releases.push(objects);
   }
   const all = releases.flat();
@@ -37,7 +69,7 @@ async function known(helm: string): Promise<KnownReleases> {
       return [titleOf(object), { apiVersion, kind, metadata: named }] as const;
     }),
   );
-  return { sums, objects: [...identities.values()], granted: grantedBy(all) };
+  return { rows, objects: [...identities.values()], granted: grantedBy(all) };
 }
 
 const [helm] = process.argv.slice(2);

@@ -1,6 +1,6 @@
 {{- /*
 SPDX-License-Identifier: Apache-2.0
-What the values of ACME must not say, with the words of src/manifests/values/check-acme.ts.
+What the values of ACME must not say, with the words of src/install/values/check-acme.ts.
 */}}
 
 {{- define "countersign.checkAcme" -}}
@@ -57,9 +57,14 @@ What the values of ACME must not say, with the words of src/manifests/values/che
 {{- fail (printf "acme.dnsWebhooks[%d]: \"%s\" is not the API group of a DNS provider; write the groupName that its documentation names" $index $text) -}}
 {{- end -}}
 {{- end -}}
+{{- range $index, $text := .routeMetadata -}}
+{{- if not (regexMatch "^([a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?/)?[A-Za-z0-9]([-A-Za-z0-9_.]{0,61}[A-Za-z0-9])?=[A-Za-z0-9_.:/=,*+@-]{0,1000}$" $text) -}}
+{{- fail (printf "acme.routeMetadata[%d]: \"%s\" is not a label or annotation of a route; write example.com/key=value, with letters, digits and _.:/=,*+@- in the value" $index $text) -}}
+{{- end -}}
+{{- end -}}
 {{- range $index, $text := .http01Zones -}}
 {{- if not (regexMatch (printf "^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?=%s(\\.%s)*$" $label $label) $text) -}}
-{{- fail (printf "acme.http01Zones[%d]: \"%s\" is no namespace and zone; write team-a=team-a.example.com" $index $text) -}}
+{{- fail (printf "acme.http01Zones[%d]: \"%s\" is not a namespace and a zone; write team-a=team-a.example.com" $index $text) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}

@@ -1,6 +1,6 @@
 {{- /*
 SPDX-License-Identifier: Apache-2.0
-What the values of federation must not say, with the words of src/manifests/values/federation.ts.
+What the values of federation must not say, with the words of src/install/values/federation.ts.
 */}}
 
 {{- define "countersign.checkFederation" -}}

@@ -1,6 +1,6 @@
 {{- /*
 SPDX-License-Identifier: Apache-2.0
-What the value ledger must not say, with the words of src/manifests/values/ledger.ts.
+What the value ledger must not say, with the words of src/install/values/ledger.ts.
 */}}
 
 {{- /* Of (list $ notThere). */}}
@@ -17,6 +17,16 @@ What the value ledger must not say, with the words of src/manifests/values/ledge
 {{- fail "ledger.facts: with ledger.mode off nothing is recorded that could be read; write best-effort or required into ledger.mode" -}}
 {{- end -}}
 {{- $postgres := $ledger.postgres -}}
+{{- $replicas := int (include "countersign.settings" (list $root "ledger") | fromJson).replicas -}}
+{{- if and $ledger.aggregatedApi (not $root.Values.components.ledger.enabled) -}}
+{{- fail "ledger.aggregatedApi: there is no ledger that answers; set components.ledger.enabled=true as well" -}}
+{{- end -}}
+{{- if and $ledger.aggregatedApi (not $postgres.secret) -}}
+{{- fail "ledger.aggregatedApi: while the ledger is away, no namespace of the cluster is deleted, and on a volume it is one pod; name a PostgreSQL in ledger.postgres" -}}
+{{- end -}}
+{{- if and $ledger.aggregatedApi (lt $replicas 2) -}}
+{{- fail "ledger.aggregatedApi: while the ledger is away, no namespace of the cluster is deleted; write 2 into components.ledger.replicas" -}}
+{{- end -}}
 {{- if and (not $postgres.secret) (or $postgres.url $postgres.ownCa) -}}
 {{- fail "ledger.postgres.secret: it is empty; name the Secret with the password, or leave url and ownCa out" -}}
 {{- end -}}
@@ -38,7 +48,6 @@ What the value ledger must not say, with the words of src/manifests/values/ledge
 {{- fail (printf "%s.name: \"%s\" is not a valid name of a Secret; write one such as web-tls" $at $secret.name) -}}
 {{- end -}}
 {{- end -}}
-{{- $replicas := int (include "countersign.settings" (list $root "ledger") | fromJson).replicas -}}
 {{- if and $root.Values.components.ledger.enabled (not $postgres.secret) (gt $replicas 1) -}}
 {{- fail (printf "components.ledger.replicas: its volume is for one pod, and %d are wanted; write 1, or name a PostgreSQL in ledger.postgres" $replicas) -}}
 {{- end -}}

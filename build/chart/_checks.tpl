@@ -1,6 +1,6 @@
 {{- /*
 SPDX-License-Identifier: Apache-2.0
-What values.schema.json cannot say, with the words of src/manifests/values/check.ts. Nothing is installed when one fails.
+What values.schema.json cannot say, with the words of src/install/values/check.ts. Nothing is installed when one fails.
 */}}
 
 {{- define "countersign.check" -}}
@@ -9,7 +9,8 @@ What values.schema.json cannot say, with the words of src/manifests/values/check
 {{- if regexMatch "[:@][^/]*$" $values.image.repository -}}
 {{- fail (printf "image.repository: \"%s\" has a tag or a digest; write it into image.tag or image.digest" $values.image.repository) -}}
 {{- end -}}
-{{- if not (or $values.signers $values.namespacedSigners.enabled (and $values.components.acme.enabled $values.acme.signers)) -}}
+{{- $servesExternal := and (index $values.components "external-signer").enabled $values.external.signers -}}
+{{- if not (or $values.signers $values.namespacedSigners.enabled (and $values.components.acme.enabled $values.acme.signers) $servesExternal) -}}
 {{- fail "signers: it is empty; name at least one, as in --set 'signers[0].name=example.com/workload', or for ACME alone set components.acme.enabled=true and name one in acme.signers" -}}
 {{- end -}}
 {{- range $index, $signer := $values.signers -}}
@@ -23,9 +24,15 @@ What values.schema.json cannot say, with the words of src/manifests/values/check
 {{- fail (printf "keysNamespace: \"%s\" is the namespace of the components; write another one: a user who may create Secrets beside ServiceAccounts can mint their tokens" $values.keysNamespace) -}}
 {{- end -}}
 {{- $signers := include "countersign.signers" . | fromJsonArray -}}
+{{- $names := dict -}}
+{{- $secrets := dict -}}
 {{- range $index, $signer := $signers -}}
-{{- include "countersign.checkSigner" (list $index $signer (slice $signers 0 $index) $values.keysNamespace) -}}
+{{- include "countersign.checkSigner" (list $index $signer $names $secrets $values.keysNamespace) -}}
+{{- $_ := set $names $signer.name $index -}}
+{{- if not $signer.isHeld -}}{{- $_ := set $secrets $signer.secret $index -}}{{- end -}}
 {{- end -}}
+{{- include "countersign.checkDomains" (list $values.signerDomains $signers) -}}
+{{- include "countersign.checkKeyHolders" (list . $signers) -}}
 {{- include "countersign.checkTeams" (list $values.namespacedSigners (list $namespace $values.keysNamespace)) -}}
 {{- include "countersign.checkAcme" (list $values.acme $signers) -}}
 {{- if and $values.acme.secrets (not $values.namespacedSigners.enabled) -}}
@@ -37,13 +44,45 @@ What values.schema.json cannot say, with the words of src/manifests/values/check
 {{- include "countersign.checkCalled" $values.acme -}}
 {{- include "countersign.checkLedger" (list . (append $notThere "kube-system")) -}}
 {{- include "countersign.checkFederation" $values.federation -}}
+{{- include "countersign.checkUpstreams" (list $values (append $notThere "kube-system")) -}}
+{{- include "countersign.checkVaults" (list "upstreamVaults" $values.upstreamVaults) -}}
+{{- include "countersign.checkExternal" (list $values $signers) -}}
+{{- include "countersign.checkVaults" (list "external.vaults" $values.external.vaults) -}}
 {{- end -}}
 
+{{- /* Of (list name servers). */}}
+{{- define "countersign.checkVaults" -}}
+{{- $name := index . 0 -}}
+{{- $seen := dict -}}
+{{- range $index, $server := index . 1 -}}
+{{- if hasKey $seen $server -}}
+{{- fail (printf "%s[%d]: \"%s\" is listed twice; leave one of them out" $name $index $server) -}}
+{{- end -}}
+{{- $_ := set $seen $server true -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "countersign.checkUpstreams" -}}
+{{- $values := index . 0 -}}
+{{- $notThere := index . 1 -}}
+{{- range $values.namespacedSigners.secrets -}}{{- $notThere = append $notThere .namespace -}}{{- end -}}
+{{- range $index, $issuer := $values.upstreamIssuers -}}
+{{- $at := printf "upstreamIssuers[%d]" $index -}}
+{{- $namespace := first (splitList "/" $issuer) -}}
+{{- include "countersign.checkNamespace" (list $at $namespace) -}}
+{{- if has $namespace $notThere -}}
+{{- fail (printf "%s: \"%s\" is for the components, the keys of CAs, a Signer, or Kubernetes itself; write another namespace for the requests" $at $namespace) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Of (list index signer names secrets keysNamespace); names and secrets are those of the signers before it, by index. */}}
 {{- define "countersign.checkSigner" -}}
 {{- $at := printf "signers[%d]" (index . 0) -}}
 {{- $signer := index . 1 -}}
-{{- $before := index . 2 -}}
-{{- $keys := index . 3 -}}
+{{- $names := index . 2 -}}
+{{- $secrets := index . 3 -}}
+{{- $keys := index . 4 -}}
 {{- $label := "[a-z0-9]([-a-z0-9]*[a-z0-9])?" -}}
 {{- $subdomain := printf "^%s(\\.%s)*$" $label $label -}}
 {{- $parts := splitList "/" $signer.name -}}
@@ -63,14 +102,25 @@ What values.schema.json cannot say, with the words of src/manifests/values/check
 {{- if eq $signer.name "countersign.dev/serving" -}}
 {{- fail (printf "%s.name: \"%s\" is always served; leave it out" $at $signer.name) -}}
 {{- end -}}
-{{- range $before -}}
-{{- if eq .name $signer.name -}}
+{{- if hasKey $names $signer.name -}}
 {{- fail (printf "%s.name: \"%s\" is named twice; leave one of them out" $at $signer.name) -}}
-{{- end -}}
 {{- end -}}
 {{- if and $signer.bundle (not (regexMatch $subdomain $signer.bundle)) -}}
 {{- fail (printf "%s.bundle: \"%s\" is not a valid name; write one such as primary" $at $signer.bundle) -}}
 {{- end -}}
+{{- if not $signer.isHeld -}}
+{{- include "countersign.checkSignerSecret" (list $at $signer $secrets $keys) -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Of (list at signer secrets keysNamespace). */}}
+{{- define "countersign.checkSignerSecret" -}}
+{{- $at := index . 0 -}}
+{{- $signer := index . 1 -}}
+{{- $secrets := index . 2 -}}
+{{- $keys := index . 3 -}}
+{{- $label := "[a-z0-9]([-a-z0-9]*[a-z0-9])?" -}}
+{{- $subdomain := printf "^%s(\\.%s)*$" $label $label -}}
 {{- if contains "/" $signer.secret -}}
 {{- fail (printf "%s.secret: \"%s\" names a namespace; write the name alone: all CA Secrets are in keysNamespace, %s" $at $signer.secret $keys) -}}
 {{- end -}}
@@ -80,9 +130,25 @@ What values.schema.json cannot say, with the words of src/manifests/values/check
 {{- if eq $signer.secret "countersign-serving-ca" -}}
 {{- fail (printf "%s.secret: \"%s\" is that of the components' own CA; write another name" $at $signer.secret) -}}
 {{- end -}}
-{{- range $other, $found := $before -}}
-{{- if eq $found.secret $signer.secret -}}
-{{- fail (printf "%s.secret: \"%s\" is also that of signers[%d], and a CA serves one signer; write another name into %s.secret" $at $signer.secret $other $at) -}}
+{{- if hasKey $secrets $signer.secret -}}
+{{- fail (printf "%s.secret: \"%s\" is also that of signers[%d], and a CA serves one signer; write another name into %s.secret" $at $signer.secret (get $secrets $signer.secret) $at) -}}
+{{- end -}}
+{{- end -}}
+
+{{- define "countersign.checkDomains" -}}
+{{- $signers := index . 1 -}}
+{{- $label := "[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?" -}}
+{{- range $domain := index . 0 -}}
+{{- if or (gt (len $domain) 253) (not (regexMatch (printf "^%s(\\.%s)+$" $label $label) $domain)) -}}
+{{- fail (printf "signer domain \"%s\" is not a domain; write it without a path and without a wildcard, such as example.com" $domain) -}}
+{{- end -}}
+{{- if regexMatch "^(.+\\.)?(kubernetes\\.io|k8s\\.io|countersign\\.dev)$" $domain -}}
+{{- fail (printf "signer domain \"%s\" has signers that are not yours; write a domain of your own" $domain) -}}
+{{- end -}}
+{{- $served := false -}}
+{{- range $signers -}}{{- if hasPrefix (printf "%s/" $domain) .name -}}{{- $served = true -}}{{- end -}}{{- end -}}
+{{- if not $served -}}
+{{- fail (printf "signer domain \"%s\" has none of the signers that are named; name one, such as %s/workload, or leave the domain out" $domain $domain) -}}
 {{- end -}}
 {{- end -}}
 {{- end -}}
@@ -113,7 +179,7 @@ What values.schema.json cannot say, with the words of src/manifests/values/check
 {{- fail (printf "%s: \"%s\" is not a valid name of a namespace; write lower-case letters, digits and hyphens" $at $namespace) -}}
 {{- end -}}
 {{- if eq $namespace "default" -}}
-{{- fail (printf "%s: \"default\" is everybody's; write a namespace of its own" $at) -}}
+{{- fail (printf "%s: \"default\" is shared; write a separate namespace" $at) -}}
 {{- end -}}
 {{- end -}}
 

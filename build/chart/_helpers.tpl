@@ -1,6 +1,6 @@
 {{- /*
 SPDX-License-Identifier: Apache-2.0
-What the templates share. src/manifests/values does the same in TypeScript, and test/install holds the two together.
+What the templates share. src/install/values does the same in TypeScript, and test/install holds the two together.
 */}}
 
 {{- /* The namespace of the components. */}}
@@ -26,21 +26,34 @@ countersign-system
 {{- with $image.digest -}}@{{- . -}}{{- end -}}
 {{- end -}}
 
-{{- /* Each signer with its defaults, as JSON: name, bundle, secret. */}}
+{{- /* Each signer with its defaults, as JSON: name, bundle, secret, isHeld, serves. */}}
 {{- define "countersign.signers" -}}
 {{- $all := list -}}
 {{- range .Values.signers -}}
 {{- $bundle := "primary" -}}
 {{- if hasKey . "bundle" -}}{{- $bundle = .bundle -}}{{- end -}}
-{{- $secret := printf "%s-ca" (splitList "/" .name | last) -}}
+{{- $isHeld := dig "keyHolder" false . -}}
+{{- $secret := $isHeld | ternary "" (printf "%s-ca" (splitList "/" .name | last)) -}}
 {{- if hasKey . "secret" -}}{{- $secret = .secret -}}{{- end -}}
-{{- $all = append $all (dict "name" .name "bundle" $bundle "secret" $secret) -}}
+{{- $serves := list "pods" "requests" "certificateRequests" -}}
+{{- if hasKey . "serves" -}}{{- $serves = .serves -}}{{- end -}}
+{{- $all = append $all (dict "name" .name "bundle" $bundle "secret" $secret "isHeld" $isHeld "serves" $serves) -}}
 {{- end -}}
 {{- toJson $all -}}
 {{- end -}}
 
-{{- /* Everything that the templates spell out, checked, as JSON. */}}
+{{- /*
+Everything that the templates spell out, checked, as JSON. Each of some fifty templates asks for it, and all have one context: the
+first one leaves it there for the others, or a thousand signers would take minutes.
+*/}}
 {{- define "countersign.names" -}}
+{{- if not (hasKey . "countersignNames") -}}
+{{- $_ := set . "countersignNames" (include "countersign.collectNames" .) -}}
+{{- end -}}
+{{- get . "countersignNames" -}}
+{{- end -}}
+
+{{- define "countersign.collectNames" -}}
 {{- include "countersign.check" . -}}
 {{- $signers := list -}}
 {{- $bundles := list -}}
@@ -48,7 +61,7 @@ countersign-system
 {{- $secrets := list -}}
 {{- range include "countersign.signers" . | fromJsonArray -}}
 {{- $signers = append $signers .name -}}
-{{- $secrets = append $secrets .secret -}}
+{{- if not .isHeld -}}{{- $secrets = append $secrets .secret -}}{{- end -}}
 {{- if .bundle -}}
 {{- $bundle := printf "%s:%s" (replace "/" ":" .name) .bundle -}}
 {{- $bundles = append $bundles $bundle -}}
@@ -72,27 +85,36 @@ countersign-system
       "environment" $injection.environment
       "acme" (get $enabled "acme")
       "acmeSigners" $acme.signers
+      "externalSigners" (get $enabled "external-signer" | ternary .Values.external.signers list)
       "accounts" $acme.accounts
       "externals" $acme.externals
       "acmeTeams" $acmeTeams
       "renewCertificates" (and (get $enabled "acme") .Values.acme.renewCertificates)
       "dnsPlaces" (include "countersign.places" .Values.acme.solverSecrets | fromJsonArray)
       "providers" (include "countersign.providers" .Values.acme.dnsWebhooks | fromJsonArray)
+      "routeMetadata" .Values.acme.routeMetadata
       "zoneArgs" (include "countersign.prefixed" (list "--http01-zone=" .Values.acme.http01Zones) | fromJsonArray)
       "serverArgs" (include "countersign.prefixed" (list "--namespaced-server=" .Values.acme.servers) | fromJsonArray)
       "solverArgs" (include "countersign.prefixed" (list "--namespaced-solver=" .Values.acme.solvers) | fromJsonArray)
       "networkArgs" (include "countersign.prefixed" (list "--namespaced-network=" .Values.acme.networks) | fromJsonArray)
+      "valuesDigest" (printf "%s %s" .Chart.Version (toJson .Values) | sha256sum | trunc 16)
       "namespace" (include "countersign.namespace" .)
       "keysNamespace" .Values.keysNamespace
       "image" (include "countersign.image" .)
       "signers" $signers
+      "signerDomains" .Values.signerDomains
       "bundles" $bundles
       "trustConfigMaps" (include "countersign.trustConfigMaps" $bundles | fromJsonArray)
       "table" $table
       "secrets" $secrets
+      "served" (include "countersign.served" . | fromJson)
       "teams" (include "countersign.places" .Values.namespacedSigners.secrets | fromJsonArray)
       "enabled" $enabled
       "monitoredPlaces" (include "countersign.places" .Values.ledger.monitoredSecrets | fromJsonArray)
+      "upstreamIssuers" .Values.upstreamIssuers
+      "upstreamPlaces" (include "countersign.upstreamPlaces" .Values.upstreamIssuers | fromJsonArray)
+      "vault" (include "countersign.vault" (list "--upstream-vault" .Values.upstreamVaults) | fromJson)
+      "externalVault" (include "countersign.vault" (list "--vault" .Values.external.vaults) | fromJson)
       "notifierArgs" (include "countersign.notifierArgs" .Values.notifications | fromJsonArray)
       "notifiedPods" .Values.notifications.pods
       "ledgerArgs" (include "countersign.ledgerArgs" .Values.ledger | fromJsonArray)
@@ -103,6 +125,137 @@ countersign-system
       "federated" (include "countersign.federated" .Values.federation | fromJsonArray)
       "federationArgs" (include "countersign.federationArgs" .Values.federation | fromJsonArray)
     | toJson -}}
+{{- end -}}
+
+{{- /* The namespaces of upstream issuers, each once, as JSON. */}}
+{{- define "countersign.upstreamPlaces" -}}
+{{- $namespaces := list -}}
+{{- range . -}}{{- $namespaces = append $namespaces (first (splitList "/" .)) -}}{{- end -}}
+{{- $places := list -}}
+{{- range uniq $namespaces -}}{{- $places = append $places (dict "namespace" .) -}}{{- end -}}
+{{- toJson $places -}}
+{{- end -}}
+
+{{- /* Of (list flag servers): what vaultParts makes (src/install/vault-parts.ts), as JSON. */}}
+{{- define "countersign.vault" -}}
+{{- $flag := index . 0 -}}
+{{- $arguments := list -}}
+{{- $sources := list -}}
+{{- range $index, $server := index . 1 -}}
+{{- $arguments = append $arguments (printf "%s=%s=/run/countersign/vault/%d" $flag $server $index) -}}
+{{- $token := dict "audience" $server "expirationSeconds" 600 "path" (toString $index) -}}
+{{- $sources = append $sources (dict "serviceAccountToken" $token) -}}
+{{- end -}}
+{{- $volumes := list -}}
+{{- $mounts := list -}}
+{{- if $sources -}}
+{{- $volumes = append $volumes (dict "name" "vault" "projected" (dict "sources" $sources)) -}}
+{{- $mounts = append $mounts (dict "name" "vault" "mountPath" "/run/countersign/vault" "readOnly" true) -}}
+{{- end -}}
+{{- dict "arguments" $arguments "volumes" $volumes "mounts" $mounts | toJson -}}
+{{- end -}}
+
+{{- /* By kind of requests, the names and Secrets of the signers that serve it, as JSON. */}}
+{{- define "countersign.served" -}}
+{{- $served := dict -}}
+{{- range $kind := list "pods" "requests" "certificateRequests" -}}
+{{- $signers := list -}}
+{{- $secrets := list -}}
+{{- range include "countersign.signers" $ | fromJsonArray -}}
+{{- if has $kind .serves -}}
+{{- $signers = append $signers .name -}}
+{{- if not .isHeld -}}{{- $secrets = append $secrets .secret -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- $_ := set $served $kind (dict "signers" $signers "secrets" $secrets) -}}
+{{- end -}}
+{{- toJson $served -}}
+{{- end -}}
+
+{{- /*
+The ClusterSigners in the cluster that serve a kind of requests for which their line in signers has no right, as JSON: object, name,
+kind, component. Without a cluster there are none.
+*/}}
+{{- define "countersign.missingKinds" -}}
+{{- $all := list -}}
+{{- $served := include "countersign.served" . | fromJson -}}
+{{- $named := list -}}
+{{- range include "countersign.signers" . | fromJsonArray -}}{{- $named = append $named .name -}}{{- end -}}
+{{- if .Capabilities.APIVersions.Has "countersign.dev/v1alpha1/ClusterSigner" -}}
+{{- range $object := (lookup "countersign.dev/v1alpha1" "ClusterSigner" "" "").items -}}
+{{- range $kind, $component := dict "pods" "pcr-issuer" "requests" "signer" "certificateRequests" "certificate-request" -}}
+{{- $name := $object.spec.signerName -}}
+{{- if and (has $name $named) (hasKey $object.spec $kind) (not (has $name (get $served $kind).signers)) -}}
+{{- $all = append $all (dict "object" $object.metadata.name "name" $name "kind" $kind "component" $component) -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- toJson $all -}}
+{{- end -}}
+
+{{- /*
+Of a role (dict kind namespace name component id Values names team): its rules, and after them those that it has in the cluster
+and that the pods of the release before may use. Without a cluster there are none.
+*/}}
+{{- define "countersign.rules" -}}
+{{- include (printf "countersign.rules.%s" .id) . -}}
+{{- with include "countersign.keptRules" . | fromJsonArray }}
+{{ toYaml . | indent 2 }}
+{{- end -}}
+{{- end -}}
+
+{{- /* Of a role: the rules that it has in the cluster, that its template lacks, and that a pod may still use, as JSON. */}}
+{{- define "countersign.keptRules" -}}
+{{- $kept := list -}}
+{{- $live := lookup "rbac.authorization.k8s.io/v1" .kind .namespace .name -}}
+{{- $wanted := (include (printf "countersign.rules.%s" .id) . | fromYaml).rules -}}
+{{- range $rule := $live.rules -}}
+{{- $covered := false -}}
+{{- range $wanted -}}{{- if include "countersign.covers" (list . $rule) -}}{{- $covered = true -}}{{- end -}}{{- end -}}
+{{- if not $covered -}}{{- $kept = append $kept $rule -}}{{- end -}}
+{{- end -}}
+{{- if and $kept (include "countersign.isRolledOut" .) -}}{{- $kept = list -}}{{- end -}}
+{{- toJson $kept -}}
+{{- end -}}
+
+{{- /* Of a role: how people name it, if it keeps rules. */}}
+{{- define "countersign.titleIfKept" -}}
+{{- if include "countersign.keptRules" . | fromJsonArray -}}
+{{- .kind }} {{ with .namespace }}{{ . }}/{{ end }}{{ .name -}}
+{{- end -}}
+{{- end -}}
+
+{{- /* Of (list wide narrow): whether one rule grants all that the other one grants. Without resourceNames it grants every name. */}}
+{{- define "countersign.covers" -}}
+{{- $wide := index . 0 -}}
+{{- $narrow := index . 1 -}}
+{{- $covers := or (not $wide.resourceNames) $narrow.resourceNames -}}
+{{- if not $wide.resourceNames -}}{{- $wide = omit $wide "resourceNames" -}}{{- end -}}
+{{- range $list := list "apiGroups" "resources" "verbs" "nonResourceURLs" "resourceNames" -}}
+{{- if or (ne $list "resourceNames") $wide.resourceNames -}}
+{{- range get $narrow $list | default list -}}
+{{- if not (has . (get $wide $list | default list)) -}}{{- $covers = false -}}{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- end -}}
+{{- if $covers -}}true{{- end -}}
+{{- end -}}
+
+{{- /*
+Of a role: whether every pod of its component is of these very values, so that no pod changes and none is of a release before, also
+not one that is ending.
+A Deployment of a first installation has no digest: then the next upgrade keeps what it finds.
+*/}}
+{{- define "countersign.isRolledOut" -}}
+{{- $live := lookup "apps/v1" "Deployment" .names.namespace (printf "countersign-%s" .component) -}}
+{{- if $live -}}
+{{- $status := $live.status | default dict -}}
+{{- $old := sub (int $status.replicas) (int $status.updatedReplicas) | add (int $status.terminatingReplicas) -}}
+{{- $same := eq (dig "metadata" "annotations" "countersign.dev/values-digest" "" $live) .names.valuesDigest -}}
+{{- $seen := ge (int64 $status.observedGeneration) (int64 $live.metadata.generation) -}}
+{{- if and $same $seen (le $old 0) -}}true{{- end -}}
+{{- end -}}
 {{- end -}}
 
 {{- /* Of a list of Secrets: each namespace with the names of its Secrets, as JSON. */}}
@@ -152,14 +305,16 @@ countersign-system
 {{- $given := .Values.injection.profiles -}}
 {{- if not $given -}}
 {{- range .Values.signers -}}
+{{- if hasKey . "bundle" | ternary .bundle "primary" -}}
 {{- $given = append $given (dict "name" (splitList "/" .name | last | replace "." "-") "signerName" .name) -}}
+{{- end -}}
 {{- end -}}
 {{- end -}}
 {{- $profiles := list -}}
 {{- $environment := list -}}
 {{- if .Values.injection.enabled -}}
 {{- if not $given -}}
-{{- fail "injection.profiles: it is empty, and so is signers; name at least one profile" -}}
+{{- fail "injection.profiles: it is empty, and no signer has a bundle; name at least one profile" -}}
 {{- end -}}
 {{- range $index, $profile := $given -}}
 {{- if not $profile -}}
@@ -221,7 +376,7 @@ countersign-system
 {{- toJson $all -}}
 {{- end -}}
 
-{{- /* Of .Values.ledger: the arguments that ledgerOf makes (src/manifests/values/plan.ts). */}}
+{{- /* Of .Values.ledger: the arguments that ledgerOf makes (src/install/values/plan.ts). */}}
 {{- define "countersign.ledgerArgs" -}}
 {{- $directory := "/run/countersign/checkpoints" -}}
 {{- $database := "/run/countersign/database" -}}
@@ -250,6 +405,30 @@ countersign-system
 {{- toJson $all -}}
 {{- end -}}
 
+{{- /*
+Of rules of a NetworkPolicy: the same as JSON, each port with its protocol. The API server fills in
+TCP, and another field manager would conflict with a list that does not name it.
+*/}}
+{{- define "countersign.egress" -}}
+{{- $all := list -}}
+{{- range . -}}
+{{- $rule := deepCopy . -}}
+{{- if kindIs "slice" $rule.ports -}}
+{{- $ports := list -}}
+{{- range $rule.ports -}}
+{{- if kindIs "map" . -}}
+{{- $ports = append $ports (merge (dict) . (dict "protocol" "TCP")) -}}
+{{- else -}}
+{{- $ports = append $ports . -}}
+{{- end -}}
+{{- end -}}
+{{- $rule = merge (dict "ports" $ports) (omit $rule "ports") -}}
+{{- end -}}
+{{- $all = append $all $rule -}}
+{{- end -}}
+{{- toJson $all -}}
+{{- end -}}
+
 {{- /* Of .Values.federation: the names of the bundles, as JSON. */}}
 {{- define "countersign.federated" -}}
 {{- $all := list -}}
@@ -258,7 +437,7 @@ countersign-system
 {{- toJson $all -}}
 {{- end -}}
 
-{{- /* Of .Values.federation: the arguments that federationArguments makes (src/manifests/values/federation.ts). */}}
+{{- /* Of .Values.federation: the arguments that federationArguments makes (src/install/values/federation.ts). */}}
 {{- define "countersign.federationArgs" -}}
 {{- $all := list -}}
 {{- range .trustDomains -}}
@@ -287,6 +466,49 @@ countersign-system
 {{- $all = append $all (printf "--expiring=%s" .expiring) -}}
 {{- $all = append $all (printf "--target-rate=%v" .rate) -}}
 {{- toJson $all -}}
+{{- end -}}
+
+{{- /*
+Of the value keyHolder of a component: the parts of its sidecar that src/install/key-holder-sidecar.ts makes, as JSON: args, sources,
+resources, env, volumes, mounts. Its texts have no character that JSON escapes.
+*/}}
+{{- define "countersign.keyHolder" -}}
+{{- $module := .pkcs11 | default dict -}}
+{{- $constants := include "countersign.keyHolderConstants" . | fromJson -}}
+{{- $keys := list -}}
+{{- $uses := list -}}
+{{- $sources := list -}}
+{{- range .keys -}}
+{{- $directory := printf "%s/%s" $constants.keysDirectory .name -}}
+{{- $files := list "ca.key" "ca.crt" -}}
+{{- $key := dict "name" .name "file" (printf "%s/ca.key" $directory) "certificate" (printf "%s/ca.crt" $directory) "signerNames" .signerNames -}}
+{{- if .pkcs11 -}}
+{{- $files = list "ca.crt" "pin" -}}
+{{- $_ := unset $key "file" -}}
+{{- $_ := set $key "pkcs11" (merge (dict "module" $module.module "pinFile" (printf "%s/pin" $directory)) .pkcs11) -}}
+{{- end -}}
+{{- if .encrypted -}}
+{{- $files = append $files "passphrase" -}}
+{{- $_ := set $key "passphraseFile" (printf "%s/passphrase" $directory) -}}
+{{- end -}}
+{{- $keys = append $keys $key -}}
+{{- $uses = append $uses (dict "key" .name "leaf" .leaf) -}}
+{{- $items := list -}}
+{{- $name := .name -}}
+{{- range $files -}}{{- $items = append $items (dict "key" . "path" (printf "%s/%s" $name .)) -}}{{- end -}}
+{{- $sources = append $sources (dict "secret" (dict "name" .secret "items" $items)) -}}
+{{- end -}}
+{{- $sockets := list (dict "path" $constants.socket "uses" $uses) -}}
+{{- $file := dict "apiVersion" $constants.apiVersion "kind" $constants.kind "keys" $keys "sockets" $sockets -}}
+{{- $volumes := list -}}
+{{- $mounts := list -}}
+{{- with $module.files -}}
+{{- $volumes = append $volumes (dict "name" "key-holder-module" "secret" (dict "secretName" . "defaultMode" $constants.mode)) -}}
+{{- $mounts = append $mounts (dict "name" "key-holder-module" "mountPath" $constants.moduleDirectory "readOnly" true) -}}
+{{- end -}}
+{{- $measured := ternary $constants.tokenResources $constants.resources (hasKey . "pkcs11") -}}
+{{- $resources := include "countersign.merged" (list $measured (.resources | default dict)) | fromJson -}}
+{{- dict "args" (list (printf "--configuration=%s" (toJson $file))) "sources" $sources "resources" $resources "env" ($module.env | default list) "volumes" $volumes "mounts" $mounts | toJson -}}
 {{- end -}}
 
 {{- /* Names as a list of strings in CEL. They are checked: nothing in them needs escaping. */}}
@@ -335,4 +557,14 @@ true
 {{- /* Replicas and resources of each component, as JSON. */}}
 {{- define "countersign.described" -}}
 @DESCRIBED@
+{{- end -}}
+
+{{- /* The component that signs for each kind of requests, as JSON. */}}
+{{- define "countersign.signing" -}}
+@SIGNING@
+{{- end -}}
+
+{{- /* Paths and defaults of key holders, as JSON. */}}
+{{- define "countersign.keyHolderConstants" -}}
+@KEY_HOLDER@
 {{- end -}}

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Objects with tokens as YAML with template actions. */
+/** Writes objects with tokens as YAML with template actions. */
 import { stringify } from 'yaml';
-import { caBundleTargetText } from '../../src/api/object/ca-bundle-target.ts';
-import { federatedBundleName } from '../../src/api/object/federated-bundle.ts';
-import { trustConfigMapName } from '../../src/api/object/trust-config-map.ts';
-import { crlConfigMapName } from '../../src/api/revocation/revocation.ts';
-import { environmentRow, profileRow } from '../../src/manifests/admission/injection/profiles.ts';
+import { caBundleTargetText } from '#api/object/ca-bundle-target.ts';
+import { federatedBundleName } from '#api/object/federated-bundle.ts';
+import { everySignerOf } from '#base/authorizing-names.ts';
+import { trustConfigMapName } from '#api/object/trust-config-map.ts';
+import { crlConfigMapName } from '#api/revocation/names.ts';
+import { hubSecretName } from '#api/signer/upstream-hub.ts';
 import {
   ACCOUNT,
   ACME_SIGNER,
   ACME_TEAM,
   BUNDLE,
   CA_BUNDLES,
+  DOMAIN,
   EXTERNAL,
+  EXTERNAL_SIGNER,
   FEDERATED,
   ADDRESS,
   DNS_PLACE,
@@ -23,27 +26,33 @@ import {
   NAMESPACE,
   PLACED_SECRET,
   PROVIDER,
+  ROUTE_ENTRY,
   PROVIDER_SOLVER,
-  PROFILE,
   SECRET,
+  SERVED_LISTS,
   SIGNER,
   TEAM,
   TEAM_SECRET,
+  UPSTREAM_ISSUER,
+  UPSTREAM_PLACE,
   caBundleToken,
   readHole,
   readMore,
 } from './tokens.ts';
+import { ROWS } from './rows.ts';
 import { Either, isObject } from './vary.ts';
 
-/** Token → the list that a template loops over where the token is an item. */
+/** Lists that a template loops over, by the token that is their item. */
 const LISTS: Readonly<Record<string, string>> = {
   [SIGNER]: '$names.signers',
   [BUNDLE]: '$names.bundles',
   [trustConfigMapName(BUNDLE)]: '$names.trustConfigMaps',
   [SECRET]: '$names.secrets',
+  ...SERVED_LISTS,
   [TEAM_SECRET]: '$team.secrets',
   [PLACED_SECRET]: '$team.secrets',
   [ACME_SIGNER]: '$names.acmeSigners',
+  [EXTERNAL_SIGNER]: '$names.externalSigners',
   [ACCOUNT]: '$names.accounts',
   [EXTERNAL]: '$names.externals',
   [federatedBundleName(FEDERATED)]: '$names.federated',
@@ -56,9 +65,11 @@ const LISTS: Readonly<Record<string, string>> = {
   [`--namespaced-network=${ADDRESS}`]: '$names.networkArgs',
 };
 
-/** The items of such a list with something around each: list and format. */
+/** Lists whose items get text around them: list and format. */
 const FORMATTED: Readonly<Record<string, readonly [list: string, format: string]>> = {
+  [everySignerOf(DOMAIN)]: ['$names.signerDomains', everySignerOf('%s')],
   [crlConfigMapName(SECRET)]: ['$names.secrets', `%s${crlConfigMapName('')}`],
+  [hubSecretName(SECRET)]: ['$names.secrets', `%s${hubSecretName('')}`],
   ...Object.fromEntries(
     CA_BUNDLES.map(([value, resource]) => [
       `--ca-bundle-of=${caBundleTargetText({ resource, name: caBundleToken(value) })}`,
@@ -67,39 +78,27 @@ const FORMATTED: Readonly<Record<string, readonly [list: string, format: string]
   ),
 };
 
-/** The rows of the tables of injection, with a loop in their place. */
-const ROWS: readonly (readonly [text: string, action: string])[] = [
-  [profileRow(PROFILE), loopOf('$names.profiles', profileRow(fields(PROFILE)))],
-  ...PROFILE.environment.map((each): [string, string] => [
-    environmentRow(PROFILE.name, each),
-    loopOf('$names.environment', environmentRow('{{ .profile }}', fields(each))),
-  ]),
-];
-
-/** A row for each item of a list; a brace before an action would be part of its delimiter. */
-function loopOf(list: string, row: string): string {
-  return `{{ range ${list} }}{{ "{" }}${row.slice(1)}{{ end }}`;
-}
-
-/** The texts of an object, each replaced with the action that writes the field of that name. */
-function fields<T extends object>(of: T): Record<keyof T, string> {
-  const actions = Object.keys(of).map((key) => [key, `{{ .${key} }}`]);
-  return Object.fromEntries(actions) as Record<keyof T, string>;
-}
-
-/** Texts with tokens → what the template writes in their place; the longer ones first. */
+const TEAM_NAMESPACE = '{{ $team.namespace }}';
+/** Template actions by the text with tokens that they replace. Longer texts come first. */
 const TEXTS: readonly (readonly [text: string, action: string])[] = [
   ...ROWS,
   [
     `{'${BUNDLE}': '${SIGNER}', `,
-    // A brace before an action would be part of its delimiter.
+    // An action would take a brace before it as part of its delimiter.
     `{{ "{" }}{{ range $names.table }}'{{ .bundle }}': '{{ .signer }}', {{ end }}`,
   ],
   [
     `{'${trustConfigMapName(BUNDLE)}': '${SIGNER}', `,
     `{{ "{" }}{{ range $names.table }}'{{ .bundle | replace ":" "." }}': '{{ .signer }}', {{ end }}`,
   ],
+  [`['${UPSTREAM_ISSUER}']`, `[{{ include "countersign.quoted" $names.upstreamIssuers }}]`],
+  [`['${ROUTE_ENTRY}']`, `[{{ include "countersign.quoted" $names.routeMetadata }}]`],
+  [
+    `['${SIGNER}', '${EXTERNAL_SIGNER}']`,
+    `[{{ include "countersign.quoted" (concat $names.signers $names.externalSigners) }}]`,
+  ],
   [`['${SIGNER}']`, `[{{ include "countersign.quoted" $names.signers }}]`],
+  [`['${DOMAIN}']`, `[{{ include "countersign.quoted" $names.signerDomains }}]`],
   [
     `'${KEYS}/${SECRET}', `,
     `{{ range $names.secrets }}'{{ $names.keysNamespace }}/{{ . }}', {{ end }}`,
@@ -114,29 +113,28 @@ const TEXTS: readonly (readonly [text: string, action: string])[] = [
   ],
   [NAMESPACE, '{{ $names.namespace }}'],
   [KEYS, '{{ $names.keysNamespace }}'],
-  [TEAM, '{{ $team.namespace }}'],
-  [ACME_TEAM, '{{ $team.namespace }}'],
-  [DNS_PLACE, '{{ $team.namespace }}'],
-  [MONITORED_PLACE, '{{ $team.namespace }}'],
+  ...[TEAM, ACME_TEAM, DNS_PLACE, MONITORED_PLACE, UPSTREAM_PLACE].map(
+    (place) => [place, TEAM_NAMESPACE] as const,
+  ),
   [PROVIDER, '{{ .group }}'],
   [PROVIDER_SOLVER, '{{ .solver }}'],
   [LEDGER_MODE, '{{ $.Values.ledger.mode }}'],
   [LEDGER_DATABASE, '{{ $.Values.ledger.postgres.secret }}'],
 ];
 
-/** Items of lists that are there under a condition. */
+/** Items of lists that depend on a condition. */
 const ITEMS: Readonly<Record<string, string>> = {
   [`--secret-namespace=${KEYS}`]: 'ne $names.keysNamespace "countersign-keys"',
 };
 
-/** Who appends about a signer: an argument for each. */
+/** Flag that names who may append records about a signer. The template writes one for each. */
 const GRANT = '--appender=';
 
 const open = (action: string): string => `{{- ${action} }}`;
 const END = open('end');
 const spaces = (indent: number): string => ' '.repeat(indent);
 
-/** The lines of one document. */
+/** Returns the lines of one document. */
 export function emit(document: object): readonly string[] {
   return entries(document as Readonly<Record<string, unknown>>, 0);
 }
@@ -159,20 +157,22 @@ function entry(key: string, value: unknown, indent: number): readonly string[] {
   const { wanted, expression } = hole;
   if (wanted === 'int') return [`${name}: {{ int ${expression} }}`];
   if (wanted === 'quote') return [`${name}: {{ ${expression} | quote }}`];
+  // toYaml alone would indent a text twice if it begins with a space or a new line.
+  if (wanted === 'text') return [open(`with ${expression}`), `${name}: {{ . | quote }}`, END];
   const yaml = (of: string): string =>
     `${spaces(indent + 2)}${open(`toYaml ${of} | nindent ${indent + 2}`)}`;
   if (wanted === 'yaml') return [`${name}:`, yaml(expression)];
   return [open(`with ${expression}`), `${name}:`, yaml('.'), END];
 }
 
-/** An object that has nothing but what the template adds: it is there only if that is. */
+/** Writes an object that only the template fills. Without content, the object is absent. */
 function onlyMore(value: unknown): ReturnType<typeof readHole> {
   const [key, ...others] = isObject(value) ? Object.keys(value) : [];
   const expression = others.length === 0 ? readMore(key) : undefined;
   return expression === undefined ? undefined : { wanted: 'with', expression };
 }
 
-/** A value after what names it: on the same line, or below it. */
+/** Writes a value after its name: on the same line, or below it. */
 function named(name: string, value: unknown, indent: number): readonly string[] {
   if (Array.isArray(value)) {
     if (value.length === 0) return [`${name} []`];
@@ -204,7 +204,7 @@ function item(value: unknown, indent: number): readonly string[] {
   return condition === undefined ? lines : [open(`if ${condition}`), ...lines, END];
 }
 
-/** An item for each name of a list; nothing for a text that is none. */
+/** Writes an item for each name of a list, or returns nothing for another text. */
 function loop(dash: string, text: string): readonly string[] | undefined {
   const list = LISTS[text];
   if (list !== undefined) return [open(`range ${list}`), `${dash} {{ . | quote }}`, END];
@@ -212,15 +212,20 @@ function loop(dash: string, text: string): readonly string[] | undefined {
   if (named !== undefined) {
     return [open(`range ${named}`), `${dash} {{ printf "${format ?? ''}" . | quote }}`, END];
   }
-  const signer = [SIGNER, ACME_SIGNER].find((each) => text.endsWith(each));
+  const signer = [SIGNER, ACME_SIGNER, EXTERNAL_SIGNER].find((each) => text.endsWith(each));
   if (!text.startsWith(GRANT) || signer === undefined) return undefined;
   const grant = text.slice(0, -signer.length);
   return [open(`range ${LISTS[signer] ?? ''}`), `${dash} "${grant}{{ . }}"`, END];
 }
 
+/** Returns the list of a token, or undefined for plain text. */
+function listOf(text: string): string | undefined {
+  return LISTS[text] ?? FORMATTED[text]?.[0];
+}
+
 /**
- * When a rule is there: once for each provider, and only where one of its names is, since without names it would mean
- * all.
+ * Returns the condition of a rule: once for each provider, and only with one of its names. A rule
+ * without names would grant all of them.
  */
 function conditionOf({
   apiGroups,
@@ -229,7 +234,7 @@ function conditionOf({
   if (Array.isArray(apiGroups) && apiGroups.includes(PROVIDER)) return 'range $names.providers';
   if (!Array.isArray(resourceNames)) return undefined;
   const conditions = resourceNames.map((each) =>
-    each instanceof Either ? each.condition : LISTS[String(each)],
+    each instanceof Either ? each.condition : listOf(String(each)),
   );
   const isAlways = conditions.some((each) => each?.startsWith('$names.') !== true);
   if (isAlways) return undefined;
@@ -237,7 +242,7 @@ function conditionOf({
   return others.length === 0 ? `if ${first}` : `if or ${[first, ...others].join(' ')}`;
 }
 
-/** The first field is beside the dash. */
+/** Writes an item of a list. Its first field follows the dash. */
 function objectItem(
   dash: string,
   value: Readonly<Record<string, unknown>>,
@@ -281,7 +286,7 @@ function scalar(name: string, value: unknown, indent: number): readonly string[]
   return [`${name} "${filled(value, (text) => JSON.stringify(text).slice(1, -1))}"`];
 }
 
-/** A short text as YAML; the library knows what needs quotes. */
+/** Writes a short text as YAML. The library adds quotes where YAML needs them. */
 function plain(value: string): string {
   return stringify(value, { lineWidth: 0, singleQuote: true }).trimEnd();
 }

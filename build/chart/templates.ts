@@ -1,9 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The templates of the chart, made of the same functions as deploy/: rendered with tokens, once for each variant. */
-import { installationFiles } from '../../src/manifests/files.ts';
-import { LOG_KEY_SECRET } from '../../src/controllers/ledger/log-key.ts';
-import { COMPONENTS } from '../../src/manifests/components.ts';
-import { LABEL_COMPONENT } from '../../src/manifests/names.ts';
+/**
+ * Renders the templates of the chart by the functions that render deploy/: with tokens, once for
+ * each variant.
+ */
+import type { ServedKind } from '#api/signer/cluster-signer.ts';
+import { installationFiles } from '#install/files.ts';
+import { crlConfigMapName } from '#api/revocation/names.ts';
+import { hubSecretName } from '#api/signer/upstream-hub.ts';
+import { LOG_KEY_SECRET } from '#ledger/ledger/objects.ts';
+import { isLasting } from '#install/lasting.ts';
+import { COMPONENTS } from '#install/component-list.ts';
+import { LABEL_COMPONENT } from '#kube/resource/labels.ts';
 import { emit } from './emit.ts';
 import {
   ACME_TEAM,
@@ -13,6 +20,8 @@ import {
   NAMESPACE,
   SECRET,
   TEAM,
+  UPSTREAM_PLACE,
+  servedSecretToken,
   symbolicPlan,
   type Variant,
 } from './tokens.ts';
@@ -20,16 +29,17 @@ import { Either, isObject, vary } from './vary.ts';
 
 type Documents = readonly unknown[];
 
-/** File → its documents. */
+/** Documents by file. */
 type Rendered = ReadonlyMap<string, unknown>;
 
-/** File → when it is there. */
+/** Conditions by file. */
 const GUARDS: Readonly<Record<string, string>> = {
   'admission/who-may-request.yaml': '.Values.whoMayRequest',
   'admission/injection.yaml': '.Values.injection.enabled',
-  // On a first installation Helm would not find its kind: NOTES.txt says what to do.
+  // On a first installation, Helm does not find its kind. NOTES.txt names the remedy.
   'serving-signer.yaml':
     'and .Values.servingSigner.create (.Capabilities.APIVersions.Has "countersign.dev/v1alpha1/ClusterSigner") (include "countersign.ownsServingSigner" .)',
+  'ledger-api-service.yaml': 'and .Values.ledger.aggregatedApi .Values.components.ledger.enabled',
   'network-policy.yaml': '.Values.networkPolicy.enabled',
   'public-network-policies.yaml': '.Values.networkPolicy.enabled',
   'federation-network-policy.yaml': '.Values.federation.egress',
@@ -40,19 +50,27 @@ const GUARDS: Readonly<Record<string, string>> = {
 
 const HEADER = `{{- /*
 SPDX-License-Identifier: Apache-2.0
-Made from src/manifests by make chart: do not edit.
+Made from src/install by make chart: do not edit.
 */}}
 {{- $names := include "countersign.names" . | fromJson }}
 `;
 
+/** Annotation of a Deployment with the digest of its values. */
+const VALUES_DIGEST = 'countersign.dev/values-digest';
+
 /** Whether the ledger keeps its records on a volume. */
 const ON_VOLUME = 'not $.Values.ledger.postgres.secret';
 
-/** Path below templates/ → text. */
+/** Whether the API server serves the ledger's API. */
+const AGGREGATED = '$.Values.ledger.aggregatedApi';
+
+/** Returns texts by path below templates/. */
 export function templates(): ReadonlyMap<string, string> {
-  return new Map(
-    [...documentsByFile()].map(([file, documents]) => [file, template(file, documents)]),
-  );
+  const all = documentsByFile();
+  return new Map([
+    ...[...all].map(([file, documents]) => [file, template(file, documents)] as const),
+    ['_kept-roles.tpl', keptRoles([...all.values()].flat())],
+  ]);
 }
 
 function documentsByFile(): ReadonlyMap<string, Documents> {
@@ -68,7 +86,7 @@ function documentsByFile(): ReadonlyMap<string, Documents> {
       files({ ...variant, acme: true, renews: false }),
     );
     const no = files({ ...variant, acme: false, renews: false });
-    // Policies loop over account keys, of which there are none without ACME.
+    // Policies loop over account keys, which exist only with ACME.
     return new Map(
       [...varyFiles('$names.acme', yes, no)].map(([file, found]) => [
         file,
@@ -94,12 +112,14 @@ function documentsByFile(): ReadonlyMap<string, Documents> {
   return all as ReadonlyMap<string, Documents>;
 }
 
-/** What differs by a value alone, and the condition that says so. */
+/** Objects that depend on one value, and their condition. */
 const SWITCHES = [
   ['podServices', '$names.podServices'],
   ['notifiedPods', '$names.notifiedPods'],
   ['ledgerFacts', '$.Values.ledger.facts'],
+  ['aggregatedApi', AGGREGATED],
   ['svidSigner', '$.Values.bundleEndpoint.svidSigner'],
+  ['keyHolder', '$settings.keyHolder'],
 ] as const;
 
 type Switch = (typeof SWITCHES)[number][0];
@@ -108,14 +128,16 @@ const OFF: Readonly<Record<Switch, boolean>> = {
   podServices: false,
   notifiedPods: false,
   ledgerFacts: false,
+  aggregatedApi: false,
   svidSigner: false,
+  keyHolder: false,
 };
 
 function files(variant: Omit<Variant, Switch>): Rendered {
   return switched({ ...variant, ...OFF }, SWITCHES);
 }
 
-/** @param left - the switches that are still to be turned */
+/** @param left - the switches that remain */
 function switched(variant: Variant, left: readonly (typeof SWITCHES)[number][]): Rendered {
   const [next, ...others] = left;
   if (next === undefined) return installationFiles(symbolicPlan(variant));
@@ -133,7 +155,7 @@ function varyFiles(condition: string, yes: Rendered, no: Rendered): Rendered {
 }
 
 function template(file: string, documents: Documents): string {
-  const lines = documents.flatMap((each) => documentLines(each));
+  const lines = documents.flatMap((each) => [...definedRules(each), ...documentLines(each)]);
   const guard = GUARDS[file];
   const guarded = guard === undefined ? lines : [`{{- if ${guard} }}`, ...lines, '{{- end }}'];
   return `${HEADER}${guarded.join('\n')}\n`;
@@ -141,19 +163,27 @@ function template(file: string, documents: Documents): string {
 
 function documentLines(document: unknown): readonly string[] {
   if (document instanceof Either) {
-    // Only Signers and a volume are objects of their own; the loop over namespaces is empty without Signers.
+    // Only of Signers, a volume and an aggregated API there are such objects; the loop over
+    // namespaces is empty without Signers.
     const lines = documentLines(document.yes);
-    return document.condition === ON_VOLUME
-      ? [`{{- if ${ON_VOLUME} }}`, ...lines, '{{- end }}']
+    return [ON_VOLUME, AGGREGATED].includes(document.condition)
+      ? [`{{- if ${document.condition} }}`, ...lines, '{{- end }}']
       : lines;
   }
   if (!isObject(document)) throw new TypeError('a document is no object');
   const { kind, metadata } = document;
+  const { name } = metadata as { readonly name: string };
+  const text = ['---', ...settingsOf(kind, name), ...textOf(document)];
+  return guarded(document, text);
+}
+
+/** Returns the lines under the condition of the object. */
+function guarded(document: Record<string, unknown>, text: readonly string[]): readonly string[] {
+  const { kind, metadata } = document;
   const { namespace, name } = metadata as { readonly namespace?: unknown; readonly name: string };
-  const text = ['---', ...settingsOf(kind, name), ...emit(document)];
   const lines = isFilled(kind, name) ? text : ifEnabled(document, text);
   if (kind === 'Namespace') return ofNamespace(name, lines);
-  if (isKept(kind, name)) return kept(lines);
+  if (isLasting(kind, name)) return kept(lines);
   const places = PLACES[String(namespace)];
   if (places !== undefined) {
     return [`{{- range $team := ${places} }}`, ...lines, '{{- end }}'];
@@ -161,28 +191,141 @@ function documentLines(document: unknown): readonly string[] {
   return namespace === KEYS ? inKeys(document, lines) : lines;
 }
 
-/** Namespace → the list of those that a template loops over. */
+function textOf(document: Readonly<Record<string, unknown>>): readonly string[] {
+  const lines = emit(document);
+  const role = roleOf(document);
+  if (role !== undefined)
+    return [
+      ...lines.slice(0, lines.indexOf('rules:')),
+      `{{ include "countersign.rules" ${role} }}`,
+    ];
+  return document['kind'] === 'Deployment' ? withDigest(lines) : lines;
+}
+
+/** Adds the digest of the values to a Deployment. Equal values do not restart its pods. */
+function withDigest(lines: readonly string[]): readonly string[] {
+  const at = lines.indexOf('  annotations:') + 1;
+  if (at === 0) throw new TypeError('a Deployment has no annotations');
+  return [
+    ...lines.slice(0, at),
+    '{{- if $.Release.IsUpgrade }}',
+    `    ${VALUES_DIGEST}: {{ $names.valuesDigest | quote }}`,
+    '{{- end }}',
+    ...lines.slice(at),
+  ];
+}
+
+/**
+ * Returns an action with the fields of a component's role that the helpers need, or undefined for
+ * other objects.
+ */
+function roleOf(document: Readonly<Record<string, unknown>>): string | undefined {
+  const { kind, metadata } = document;
+  const { namespace, name, labels } = metadata as {
+    readonly namespace?: string;
+    readonly name: string;
+    readonly labels?: Readonly<Record<string, string>>;
+  };
+  const component = labels?.[LABEL_COMPONENT];
+  const isRole = kind === 'Role' || kind === 'ClusterRole';
+  if (!isRole || component === undefined) return undefined;
+  const place = ROLE_PLACES[namespace ?? ''] ?? JSON.stringify(namespace ?? '');
+  const loop = place === '$team.namespace' ? ' "team" $team' : '';
+  return `(dict "kind" "${kind}" "namespace" ${place} "name" "${name}" "component" "${component}" "id" "${idOf(document)}" "Values" $.Values "names" $names${loop})`;
+}
+
+/** Returns the template's expression for the namespace of a Role. */
+const ROLE_PLACES: Readonly<Record<string, string>> = {
+  [NAMESPACE]: '$names.namespace',
+  [KEYS]: '$names.keysNamespace',
+  ...Object.fromEntries(
+    [TEAM, ACME_TEAM, DNS_PLACE, MONITORED_PLACE, UPSTREAM_PLACE].map((each) => [
+      each,
+      '$team.namespace',
+    ]),
+  ),
+};
+
+function idOf({ metadata }: Readonly<Record<string, unknown>>): string {
+  const { namespace = 'cluster', name } = metadata as {
+    readonly namespace?: string;
+    readonly name: string;
+  };
+  return `${name}.${namespace.replace(/[^a-z-]+/g, '')}`;
+}
+
+/** Writes the rules of a role as a separate template, for its document and the notes. */
+function definedRules(document: unknown): readonly string[] {
+  if (document instanceof Either) return definedRules(document.yes);
+  if (!isObject(document) || roleOf(document) === undefined) return [];
+  const lines = emit(document);
+  return [
+    `{{- define "countersign.rules.${idOf(document)}" -}}`,
+    '{{- $names := .names -}}',
+    '{{- $team := .team -}}',
+    ...lines.slice(lines.indexOf('rules:')),
+    '{{- end }}',
+  ];
+}
+
+/** Titles of the roles that keep rules, for the notes. */
+function keptRoles(documents: Documents): string {
+  const lines = documents.flatMap((each): readonly string[] => {
+    const document = each instanceof Either ? each.yes : each;
+    const role = isObject(document) ? roleOf(document) : undefined;
+    if (role === undefined || !isObject(document)) return [];
+    return guarded(document, [
+      `{{- with include "countersign.titleIfKept" ${role} }}{{- $all = append $all . }}{{- end }}`,
+    ]);
+  });
+  return `{{- /*
+SPDX-License-Identifier: Apache-2.0
+Made from src/install by make chart: do not edit.
+*/}}
+
+{{- /* The roles with rules that the release before needs, as JSON. */}}
+{{- define "countersign.keptRoles" -}}
+{{- $names := include "countersign.names" . | fromJson -}}
+{{- $all := list -}}
+${lines.join('\n')}
+{{- toJson $all -}}
+{{- end -}}
+`;
+}
+
+/** Lists that a template loops over, by their namespace. */
 const PLACES: Readonly<Record<string, string>> = {
   [TEAM]: '$names.teams',
   [ACME_TEAM]: '$names.acmeTeams',
   [DNS_PLACE]: '$names.dnsPlaces',
   [MONITORED_PLACE]: '$names.monitoredPlaces',
+  [UPSTREAM_PLACE]: '$names.upstreamPlaces',
 };
 
-/** Without a Secret there would be a rule without names, which means all of them. */
+/** Adds a condition on Secrets: a rule without their names would grant all of them. */
 function inKeys(document: object, lines: readonly string[]): readonly string[] {
   const { kind, metadata } = document as { kind?: unknown; metadata: { readonly name: string } };
   if (metadata.name === 'countersign-acme')
     return ['{{- if $names.accounts }}', ...lines, '{{- end }}'];
-  const isNamed = JSON.stringify(document).includes(`"resourceNames":["${SECRET}"]`);
+  const ofKind = servedKindOf(metadata.name);
+  const token = ofKind === undefined ? SECRET : servedSecretToken(ofKind);
+  const isNamed = [token, crlConfigMapName(SECRET), hubSecretName(SECRET)].some((each) =>
+    JSON.stringify(document).includes(`"resourceNames":["${each}"]`),
+  );
   if (!isNamed && !isBindingOfReader(kind, metadata.name)) return lines;
-  return ['{{- if $names.secrets }}', ...lines, '{{- end }}'];
+  const list = ofKind === undefined ? '$names.secrets' : `$names.served.${ofKind}.secrets`;
+  return [`{{- if ${list} }}`, ...lines, '{{- end }}'];
 }
 
-/** Objects that `authority` fills are there for every component, so that it misses none. */
+/** Returns the kind of requests that the component of a role answers. */
+function servedKindOf(role: string): ServedKind | undefined {
+  return [...COMPONENTS].find(([name]) => role === `countersign-${name}`)?.[1].servedKind;
+}
+
+/** Kinds that `authority` fills. They exist for every component, so that it misses none. */
 const FILLED = ['Service', 'Secret'];
 
-/** Services that are there with their component. */
+/** Services that exist with their component. */
 const PUBLIC = [...COMPONENTS.values()].flatMap(({ publicPorts = [] }) =>
   publicPorts.map(({ service }) => service),
 );
@@ -191,7 +334,7 @@ function isFilled(kind: unknown, name: string): boolean {
   return FILLED.includes(String(kind)) && !PUBLIC.includes(name) && name !== LOG_KEY_SECRET;
 }
 
-/** A component that may be left out. */
+/** Component that users may disable. */
 function ifEnabled(document: object, lines: readonly string[]): readonly string[] {
   const { metadata } = document as { metadata: { labels?: Readonly<Record<string, string>> } };
   const component = metadata.labels?.[LABEL_COMPONENT];
@@ -206,32 +349,27 @@ function settingsOf(kind: unknown, name: string): readonly string[] {
   return [`{{- $settings := include "countersign.settings" (list $ "${component}") | fromJson }}`];
 }
 
-/** The namespace of a release is there already. The keys stay when the release goes. */
+/**
+ * The namespace of a release exists already. The others stay when a user deletes the release,
+ * because their content would go with them.
+ */
 function ofNamespace(name: string, lines: readonly string[]): readonly string[] {
   const variable = name === NAMESPACE ? '$names.namespace' : '$names.keysNamespace';
   return [
     `{{- if and .Values.namespaces.create (ne ${variable} .Release.Namespace) }}`,
-    ...(name === KEYS ? kept(lines) : lines),
+    ...kept(lines),
     '{{- end }}',
   ];
 }
 
-/**
- * A CA's signer: created anew it would have another UID, and authority would never replace the CA in the Secret that stays.
- * Without its key and its volume the ledger would begin anew.
- */
-function isKept(kind: unknown, name: string): boolean {
-  return kind === 'ClusterSigner' || kind === 'PersistentVolumeClaim' || name === LOG_KEY_SECRET;
-}
-
-/** Stays when the release goes. */
+/** Stays when a user deletes the release. */
 function kept(lines: readonly string[]): readonly string[] {
   return lines.flatMap((line) =>
     line === 'metadata:' ? [line, '  annotations:', '    helm.sh/resource-policy: keep'] : [line],
   );
 }
 
-/** `authority` also reads the Secret of our own CA, so its Role is there without any other. */
+/** `authority` also reads the Secret of its own CA, so its Role exists without other Secrets. */
 function isBindingOfReader(kind: unknown, name: string): boolean {
   return kind === 'RoleBinding' && name !== 'countersign-authority';
 }

@@ -1,34 +1,64 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The plan of an installation that is not known yet: tokens where the values of a release will be. `emit.ts` writes
- * template actions for them.
+ * Plan of an installation with tokens in place of the values of a release. `emit.ts` writes
+ * template actions for the tokens.
  */
-import { type CaBundleTarget } from '../../src/api/object/ca-bundle-target.ts';
-import { OWN_TLS_SIGNER } from '../../src/api/signer/own-tls.ts';
-import type { InjectionProfile } from '../../src/manifests/admission/injection/profiles.ts';
-import { COMPONENTS } from '../../src/manifests/components.ts';
-import type { ComponentSettings, InstallationPlan } from '../../src/manifests/installation-plan.ts';
+import { type CaBundleTarget } from '#api/object/ca-bundle-target.ts';
+import { byServedKind, SERVED_KINDS, type ServedKind } from '#api/signer/cluster-signer.ts';
+import { OWN_TLS_SIGNER } from '#api/signer/own-tls.ts';
+import type { InjectionProfile } from '#install/admission/injection/profiles.ts';
+import { COMPONENTS } from '#install/component-list.ts';
+import type { ComponentSettings, InstallationPlan } from '#install/installation-plan.ts';
+import type { SidecarPlan } from '#install/key-holder-sidecar.ts';
 
-/** Names that stand for all names of their kind: where one is in a list, the template has a loop. */
+/**
+ * Names that stand for all names of their kind. The template loops where a list has one.
+ */
 export const SIGNER = '⟦signer⟧';
+/** Domain whose signer names the roles all grant. */
+export const DOMAIN = '⟦domain⟧';
 export const BUNDLE = `${SIGNER}:⟦bundle⟧`;
 export const SECRET = '⟦secret⟧';
+/**
+ * Stands for the names of the signers that serve one kind of requests, and for the Secrets of their
+ * CAs.
+ */
+function servedSignerToken(kind: ServedKind): string {
+  return `⟦signer of ${kind}⟧`;
+}
+export function servedSecretToken(kind: ServedKind): string {
+  return `⟦secret of ${kind}⟧`;
+}
+/** Lists of the template, by such a token. */
+export const SERVED_LISTS: Readonly<Record<string, string>> = Object.fromEntries(
+  SERVED_KINDS.flatMap((kind) => [
+    [servedSignerToken(kind), `$names.served.${kind}.signers`],
+    [servedSecretToken(kind), `$names.served.${kind}.secrets`],
+  ]),
+);
 /** The Secret of a Signer, and its namespace. */
 export const TEAM_SECRET = '⟦team-secret⟧';
 export const TEAM = '⟦team⟧';
 /** The signer name of an AcmeClusterSigner, and the Secrets of its account. */
 export const ACME_SIGNER = '⟦acme-signer⟧';
+/** The signer name of an ExternalClusterSigner. */
+export const EXTERNAL_SIGNER = '⟦external-signer⟧';
 export const ACCOUNT = '⟦account⟧';
 export const EXTERNAL = '⟦external⟧';
 /** Secrets of AcmeSigners and of solvers, in the namespaces of a loop of their own. */
 export const ACME_TEAM = '⟦acme-team⟧';
 export const DNS_PLACE = '⟦dns-place⟧';
 export const MONITORED_PLACE = '⟦monitored-place⟧';
+/** The namespace of the requests of an upstream issuer, and the whole entry. */
+export const UPSTREAM_PLACE = '⟦upstream-place⟧';
+export const UPSTREAM_ISSUER = `${UPSTREAM_PLACE}/⟦issuer⟧`;
 export const PLACED_SECRET = '⟦placed-secret⟧';
 /** The API of a DNS provider. */
 export const PROVIDER = '⟦provider⟧';
 export const PROVIDER_SOLVER = '⟦provider-solver⟧';
-/** What AcmeSigners may have called. */
+/** A label or annotation of routes. */
+export const ROUTE_ENTRY = '⟦route-entry⟧';
+/** Endpoints that AcmeSigners may call. */
 export const ADDRESS = '⟦address⟧';
 /** A profile of injection, and one of its environment variables. */
 export const PROFILE: InjectionProfile = {
@@ -40,7 +70,7 @@ export const PROFILE: InjectionProfile = {
   trustBundle: '⟦with-bundle⟧',
   environment: [{ name: '⟦variable⟧', value: '⟦value⟧' }],
 };
-/** Value of the chart → the resource that it names objects of. */
+/** Resources by the value of the chart that names their objects. */
 export const CA_BUNDLES: readonly (readonly [value: string, CaBundleTarget['resource']])[] = [
   ['validatingWebhookConfigurations', 'validatingwebhookconfigurations'],
   ['mutatingWebhookConfigurations', 'mutatingwebhookconfigurations'],
@@ -53,55 +83,62 @@ export function caBundleToken(value: string): string {
 }
 /** A foreign trust domain. */
 export const FEDERATED = '⟦federated⟧';
-/** Names of which a release has one. */
+/** Names that each release has once. */
 export const NAMESPACE = '⟦namespace⟧';
 export const KEYS = '⟦keys⟧';
 
-/** How components record in the ledger. */
+/** Way in which components record in the ledger. */
 export const LEDGER_MODE = '⟦ledger-mode⟧';
 /** The Secret with the credentials of its PostgreSQL. */
 export const LEDGER_DATABASE = '⟦ledger-database⟧';
 
-/** What a token of a setting asks for. */
+/** Formats of a token's value. */
 export type Wanted =
   /** A whole number. */
   | 'int'
   /** A string in quotes. */
   | 'quote'
-  /** YAML of whatever it is. */
+  /** A string in quotes. Its field is absent if it is empty. */
+  | 'text'
+  /** YAML of any value. */
   | 'yaml'
-  /** The field with its value, or nothing where that is empty. */
+  /** The field with its value, or nothing if the value is empty. */
   | 'with';
 
-/** A value that is in the template's variable or path `expression`. */
+/** Value of the template's variable or path `expression`. */
 function hole(wanted: Wanted, expression: string): string {
   return `⟦${wanted} ${expression}⟧`;
 }
 
+/** Rules of a NetworkPolicy, with the protocol of each port. */
+function egressHole(rules: string): string {
+  return hole('yaml', `(include "countersign.egress" ${rules} | fromJsonArray)`);
+}
+
 /** Reads what {@link hole} makes. */
 export function readHole(text: unknown): { wanted: Wanted; expression: string } | undefined {
-  const [, wanted, expression] = /^⟦(int|quote|yaml|with) ([^⟧]+)⟧$/.exec(String(text)) ?? [];
+  const [, wanted, expression] = /^⟦(int|quote|text|yaml|with) ([^⟧]+)⟧$/.exec(String(text)) ?? [];
   if (wanted === undefined || expression === undefined) return undefined;
   return { wanted: wanted as Wanted, expression };
 }
 
-/** More entries of an object, or more items of a list. */
+/** Additional entries of an object, or items of a list. */
 const MORE = /^⟦more ([^⟧]+)⟧$/;
 
-/** The expression of entries or items that the template adds. */
+/** Expression of the entries or items that the template adds. */
 export function readMore(text: unknown): string | undefined {
   return typeof text === 'string' ? MORE.exec(text)?.[1] : undefined;
 }
 
-/** How the values differ that change more than a name. */
+/** Variants of the values that change more than a name. */
 export interface Variant {
   readonly namespacedSigners: boolean;
   readonly affinity: boolean;
   /** Whether components record in a ledger. */
   readonly ledger: boolean;
-  /** Whether the ledger has a PostgreSQL in place of a volume. */
+  /** Whether the ledger uses PostgreSQL in place of a volume. */
   readonly postgres: boolean;
-  /** Whether the component acme is there, and whether it marks Certificates. */
+  /** Whether the installation has the component acme, and whether it marks Certificates. */
   readonly acme: boolean;
   readonly renews: boolean;
   /** Whether pcr-issuer reads pods and Services. */
@@ -110,8 +147,12 @@ export interface Variant {
   readonly notifiedPods: boolean;
   /** Whether pcr-issuer and pod-refresher read records of the ledger. */
   readonly ledgerFacts: boolean;
+  /** Whether the API server serves the ledger's API. */
+  readonly aggregatedApi: boolean;
   /** Whether a signer issues the X509-SVID of bundle-endpoint. */
   readonly svidSigner: boolean;
+  /** Whether a component has a key holder. */
+  readonly keyHolder: boolean;
 }
 
 const SYMBOLIC_ACME = {
@@ -123,7 +164,7 @@ const SYMBOLIC_ACME = {
   ],
 };
 
-/** The plan with tokens; every optional part is there, and the template decides. */
+/** Returns the plan with tokens. It has every optional part, and the template decides. */
 export function symbolicPlan({
   namespacedSigners,
   affinity,
@@ -134,7 +175,9 @@ export function symbolicPlan({
   podServices,
   notifiedPods,
   ledgerFacts,
+  aggregatedApi,
   svidSigner,
+  keyHolder,
 }: Variant): InstallationPlan {
   const labels = (path: string): Record<string, string> => ({ [`⟦more ${path}⟧`]: '' });
   const unreadable = {
@@ -147,7 +190,7 @@ export function symbolicPlan({
     servingSigner: true,
     networkPolicy: {
       from: hole('yaml', '$.Values.networkPolicy.from'),
-      notifierEgress: hole('yaml', '$.Values.notifications.egress'),
+      notifierEgress: egressHole('$.Values.notifications.egress'),
     },
     notifierArguments: ['⟦more $names.notifierArgs⟧'],
     serviceMonitors: {
@@ -158,10 +201,21 @@ export function symbolicPlan({
     dashboards: { labels: labels('$.Values.dashboards.labels') },
     ...(ledger ? { ledgerMode: LEDGER_MODE } : {}),
     ...(postgres ? { ledgerPostgres: LEDGER_DATABASE } : {}),
+    ledgerApiService: true,
     ledgerArguments: ['⟦more $names.ledgerArgs⟧'],
     ...(svidSigner ? { svidSigner: hole('quote', '$.Values.bundleEndpoint.svidSigner') } : {}),
     federationArguments: ['⟦more $names.federationArgs⟧'],
-    federationEgress: hole('yaml', '$.Values.federation.egress'),
+    federationEgress: egressHole('$.Values.federation.egress'),
+    vault: {
+      arguments: ['⟦more $names.vault.arguments⟧'],
+      volumes: ['⟦more $names.vault.volumes⟧'],
+      mounts: ['⟦more $names.vault.mounts⟧'],
+    },
+    externalVault: {
+      arguments: ['⟦more $names.externalVault.arguments⟧'],
+      volumes: ['⟦more $names.externalVault.volumes⟧'],
+      mounts: ['⟦more $names.externalVault.mounts⟧'],
+    },
     ledgerStorage: {
       size: hole('quote', '$.Values.ledger.storage.size'),
       className: hole('with', '$.Values.ledger.storage.className'),
@@ -170,35 +224,67 @@ export function symbolicPlan({
   return {
     installation: {
       signers: [SIGNER],
+      signerDomains: [DOMAIN],
       bundles: [BUNDLE],
+      keysNamespace: KEYS,
       secrets: [{ namespace: KEYS, name: SECRET }],
+      served: byServedKind((kind) => ({
+        signers: [servedSignerToken(kind)],
+        secrets: [{ namespace: KEYS, name: servedSecretToken(kind) }],
+      })),
       namespacedSigners,
       signerSecrets: namespacedSigners ? [{ namespace: TEAM, name: TEAM_SECRET }] : [],
       podServices,
       notifiedPods,
       ledgerFacts,
+      aggregatedApi,
       namespace: NAMESPACE,
       servingSigner: OWN_TLS_SIGNER,
       solverSecrets: [{ namespace: DNS_PLACE, name: PLACED_SECRET }],
+      routeMetadata: [ROUTE_ENTRY],
       dnsWebhooks: [{ group: PROVIDER, solver: PROVIDER_SOLVER }],
       ...(acme ? { acme: { ...SYMBOLIC_ACME, renewCertificates: renews } } : {}),
+      external: { signers: [EXTERNAL_SIGNER] },
       injection: [PROFILE],
       monitoredSecrets: [{ namespace: MONITORED_PLACE, name: PLACED_SECRET }],
+      upstreamIssuers: [UPSTREAM_ISSUER],
       federated: [FEDERATED],
       caBundles: CA_BUNDLES.map(([value, resource]) => ({ resource, name: caBundleToken(value) })),
     },
     acme: {
-      ...{ servers: [ADDRESS], solvers: [ADDRESS], networks: [ADDRESS], http01Zones: [ADDRESS] },
+      servers: [ADDRESS],
+      solvers: [ADDRESS],
+      networks: [ADDRESS],
+      http01Zones: [ADDRESS],
     },
     keysNamespace: KEYS,
     namespaces: [NAMESPACE, KEYS],
-    components: new Map([...COMPONENTS.keys()].map((each) => [each, symbolicSettings(affinity)])),
-    // Tokens are strings where numbers and lists will be.
+    components: new Map(
+      [...COMPONENTS.keys()].map((each) => [each, symbolicSettings(affinity, keyHolder)]),
+    ),
+    // Tokens are strings in place of numbers and lists.
     ...({ image: unreadable, parts } as unknown as Pick<InstallationPlan, 'image' | 'parts'>),
   };
 }
 
-function symbolicSettings(affinity: boolean): ComponentSettings {
+/** Returns the expression for a part of a component's key holder. */
+function holderPart(part: keyof SidecarPlan): string {
+  return `(include "countersign.keyHolder" $settings.keyHolder | fromJson).${part}`;
+}
+
+function symbolicSettings(affinity: boolean, keyHolder: boolean): ComponentSettings {
+  const holder = {
+    args: [`⟦more ${holderPart('args')}⟧`],
+    sources: hole('yaml', holderPart('sources')),
+    resources: hole('yaml', holderPart('resources')),
+    image: hole(
+      'quote',
+      '($settings.keyHolder.pkcs11 | default dict).image | default $names.image',
+    ),
+    env: hole('with', holderPart('env')),
+    volumes: [`⟦more ${holderPart('volumes')}⟧`],
+    mounts: [`⟦more ${holderPart('mounts')}⟧`],
+  };
   const settings = {
     replicas: hole('int', '$settings.replicas'),
     resources: hole('yaml', '$settings.resources'),
@@ -209,8 +295,9 @@ function symbolicSettings(affinity: boolean): ComponentSettings {
     nodeSelector: hole('with', '$settings.nodeSelector'),
     tolerations: hole('with', '$settings.tolerations'),
     topologySpreadConstraints: hole('with', '$settings.topologySpreadConstraints'),
-    priorityClassName: hole('with', '$settings.priorityClassName'),
+    priorityClassName: hole('text', '$settings.priorityClassName'),
     ...(affinity ? { affinity: hole('yaml', '$settings.affinity') } : {}),
+    ...(keyHolder ? { keyHolder: holder } : {}),
   };
   return settings as unknown as ComponentSettings;
 }

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What is made of the schema of the values: values.schema.json, values.yaml with its comments, the reference page. */
+/**
+ * Renders the schema of the values as values.schema.json, as values.yaml with comments, and as the
+ * reference page.
+ */
 import { stringify } from 'yaml';
-import { z } from 'zod';
-import { COMPONENTS } from '../../src/manifests/components.ts';
-import { DEFAULT_VALUES } from '../../src/manifests/values/defaults.ts';
-import { installationValues } from '../../src/manifests/values/schema.ts';
+import * as z from 'zod';
+import { COMPONENTS } from '#install/component-list.ts';
+import { DEFAULT_VALUES } from '#install/values/defaults.ts';
+import { installationValues } from '#install/values/schema.ts';
 import { isObject } from './vary.ts';
 
 interface Schema {
@@ -15,12 +18,12 @@ interface Schema {
   readonly items?: Schema;
 }
 
-/** The JSON schema of the values. */
+/** Returns the JSON schema of the values. */
 export function valuesSchema(): Schema {
   const schema = z.toJSONSchema(installationValues, {
     target: 'draft-2020-12',
     override: ({ zodSchema, jsonSchema }) => {
-      // Helm fills a list with nulls where --set names a later item; _checks.tpl says what to write.
+      // Helm fills a list with nulls if --set names a later item. _checks.tpl prints the remedy.
       if (zodSchema === installationValues.shape.signers.element)
         jsonSchema.type = ['object', 'null'] as unknown as 'object';
     },
@@ -30,18 +33,25 @@ export function valuesSchema(): Schema {
 
 const COMMENT_WIDTH = 100;
 
+/** Writes YAML on one line. */
+const FLOW = { collectionStyle: 'flow', lineWidth: 0 } as const;
+
 const EXAMPLE = `  # - name: example.com/workload
   #   bundle: primary
   #   secret: workload-ca
+  #   serves: [pods]
 `;
 
-/** values.yaml: every value with its default, and a comment that says what it is. */
+/** Writes values.yaml: every value with its default and a comment. */
 export function valuesYaml(): string {
   const header = `# SPDX-License-Identifier: Apache-2.0
-# Made from src/manifests/values by make chart. docs/reference/chart-values.md lists the same.
+# Made from src/install/values by make chart. docs/reference/chart-values.md lists the same.
 `;
   const text = Object.entries(DEFAULT_VALUES)
-    .map(([key, value]) => commented(key, value, valuesSchema().properties?.[key] ?? {}, ''))
+    .map(([key, value]) => {
+      const schema = valuesSchema().properties?.[key] ?? {};
+      return key === 'components' ? commentedComponents(schema) : commented(key, value, schema, '');
+    })
     .join('\n');
   return `${header}\n${text.replace('signers: []\n', `signers: []\n${EXAMPLE}`)}`;
 }
@@ -58,6 +68,19 @@ function commented(key: string, value: unknown, schema: Schema, indent: string):
   const lines = stringify({ [key]: value }, { lineWidth: 0, singleQuote: true }).trimEnd();
   const fields = key === 'defaults' ? settingsComment(properties ?? {}) : '';
   return `${comment}${lines.replace(/^/gm, indent)}\n${fields}`;
+}
+
+/** Writes each component with the defaults of its values. */
+function commentedComponents({ description = '', properties = {} }: Schema): string {
+  const comment = wrapped(`${description} Their defaults are in the comments.`, '# ');
+  const entries = [...COMPONENTS].map(([name, { replicas, resources, optional }]) => {
+    const defaults = { ...optional, replicas, resources };
+    const lines = Object.entries(defaults).map(
+      ([key, value]) => `    # ${key}: ${stringify(value, FLOW)}`,
+    );
+    return commented(name, {}, properties[name] ?? {}, '  ') + lines.join('');
+  });
+  return `${comment}components:\n${entries.join('')}`;
 }
 
 function settingsComment(properties: Readonly<Record<string, Schema>>): string {
@@ -78,7 +101,18 @@ function wrapped(text: string, prefix: string): string {
   return lines.map((line) => `${prefix}${line}\n`).join('');
 }
 
-/** The rows of the reference page. */
+const HEAD = '| value | type | default | what it is |\n| --- | --- | --- | --- |';
+
+/** Returns the rows of the value `keyHolder`, which several components take. */
+export function keyHolderTable(): string {
+  const { properties = {} } = valuesSchema().properties?.['components'] ?? {};
+  const [name = '', { properties: settings = {} } = {}] =
+    Object.entries(properties).find(([, each]) => each.properties?.['keyHolder']) ?? [];
+  const rows = rowsOf(`components.${name}.keyHolder`, settings['keyHolder'] ?? {}, undefined);
+  return [HEAD, ...rows].join('\n');
+}
+
+/** Returns the rows of the reference page. */
 export function valuesTable(): string {
   const { properties = {} } = valuesSchema();
   const rows = Object.entries(properties)
@@ -86,8 +120,7 @@ export function valuesTable(): string {
     .flatMap(([key, schema]) =>
       rowsOf(key, schema, DEFAULT_VALUES[key as keyof typeof DEFAULT_VALUES]),
     );
-  const head = '| value | type | default | what it is |\n| --- | --- | --- | --- |';
-  return [head, ...rows].join('\n');
+  return [HEAD, ...rows].join('\n');
 }
 
 function rowsOf(path: string, schema: Schema, value: unknown): readonly string[] {
@@ -115,7 +148,7 @@ function row(path: string, schema: Schema, value: unknown): string {
   return `| \`${path}\` | ${type} | ${shown} | ${schema.description ?? ''} |`;
 }
 
-/** Replicas and resources that a component has where the values say nothing. */
+/** Returns the default replicas and resources of a component. */
 export function componentTable(): string {
   const rows = [...COMPONENTS].map(([name, { replicas, resources }]) => {
     const { requests = {}, limits = {} } = resources;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The CustomResourceDefinition of CertManagerDeployment. */
-import { CERT_MANAGER_COMPONENTS } from '../../src/api/operator/cert-manager-deployment.ts';
+/** CustomResourceDefinition of CertManagerDeployment. */
+import { CERT_MANAGER_COMPONENTS } from '#api/operator/cert-manager-deployment.ts';
 import { object, text, type Kind, type Schema } from '../acme-crds/schema.ts';
 import { COLUMNS, EXTRA_ARGS, OVERRIDES, STATUS, fileOf } from './installation-schema.ts';
 
@@ -44,7 +44,7 @@ const KIND: Kind = {
   columns: COLUMNS,
 };
 
-/** deploy/crds/operator/certmanagerdeployments.yaml. */
+/** Renders deploy/crds/operator/certmanagerdeployments.yaml. */
 export function certManagerCrd(): string {
   return fileOf(KIND);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The CustomResourceDefinition of Countersign: values of the chart, under the same names. */
-import { OMITTABLE_FIELDS } from '../../src/vocabulary.ts';
-import { MAX_SIGNER_NAME } from '../../src/api/signer/signer-name.ts';
+/** CustomResourceDefinition of Countersign: the values of the chart, under the same names. */
+import { KEY_TYPES, LEAF_USAGES, OMITTABLE_FIELDS } from '#base/vocabulary.ts';
+import { SERVED_KINDS } from '#api/signer/cluster-signer.ts';
+import { MAX_SIGNER_NAME } from '#api/signer/signer-name.ts';
 import {
   DNS_LABEL,
   flag,
@@ -64,8 +65,12 @@ const ACME = object(
       'countersign-dns, or the namespace of the AcmeSigner.',
     ),
     dnsWebhooks: flagTexts(
-      'DNS providers that were written for cert-manager, which acme-solver may ask.',
+      'DNS webhooks written for cert-manager that acme-solver may call.',
       'Its <groupName>/<solverName>.',
+    ),
+    routeMetadata: flagTexts(
+      `Labels and annotations that the routes of acme-solver may have. ${BY_FLAG}`,
+      'Such as example.com/key=value.',
     ),
     renewCertificates: flag(
       'Let acme mark Certificates of cert-manager when their CA wants them renewed. Default: false.',
@@ -90,6 +95,9 @@ const LEDGER = object([], 'The ledger, where the component is enabled.', {
   mode: oneOf(
     ['off', 'required', 'best-effort'],
     `How components record in it. Default: best-effort. ${BY_FLAG}`,
+  ),
+  aggregatedApi: flag(
+    'Let the API server serve its records, so that kubectl get records works. While the ledger is away, the API server then deletes no namespace of the cluster. It takes two replicas and a PostgreSQL, and the operator’s flag --allow-danger-zone. Default: false.',
   ),
   facts: flag(
     'Let pcr-issuer and pod-refresher read from it what happened before their start: they may then read every record. Default: false.',
@@ -127,7 +135,7 @@ const LEDGER = object([], 'The ledger, where the component is enabled.', {
     'Secrets whose certificates it compares with the records, and may then read.',
     'The namespace of the Secret.',
   ),
-  retention: text(16, `How long records are kept: 400d. Default: for ever. ${BY_FLAG}`, {
+  retention: text(16, `How long records are kept: 400d. Default: indefinitely. ${BY_FLAG}`, {
     pattern: '^[0-9]+[smhd]$',
   }),
   omit: list(
@@ -136,6 +144,97 @@ const LEDGER = object([], 'The ledger, where the component is enabled.', {
     oneOf([...OMITTABLE_FIELDS], 'One member.'),
   ),
 });
+
+const pattern = text(512, 'An RE2 pattern of a whole name.', {
+  pattern: "^[!#%'-;=?-[\\]-~]+$",
+});
+const duration = (description: string): Schema =>
+  text(33, description, {
+    minLength: 2,
+    pattern: '^([0-9]{1,10}h)?([0-9]{1,10}m)?([0-9]{1,10}s)?$',
+  });
+
+const LEAF_LIMITS = object(['maxDuration'], 'Limits of what is signed with the key.', {
+  maxDuration: duration('Longest validity of a leaf.'),
+  maxBackdate: duration('How far notBefore may be in the past. Default: 10m.'),
+  maxPostdate: duration('How far notBefore may be in the future. Default: 5m.'),
+  keyTypes: list(16, 'Key types of leaves.', oneOf(KEY_TYPES, 'One key type.')),
+  usages: list(32, 'Usages of leaves.', oneOf(LEAF_USAGES, 'One usage.')),
+  names: object([], 'Patterns of names. A kind of names without one allows none.', {
+    ...Object.fromEntries(
+      ['commonNames', 'organizations', 'organizationalUnits', 'dnsNames', 'uris', 'emails'].map(
+        (kind) => [kind, list(32, 'RE2 patterns of whole names.', pattern)],
+      ),
+    ),
+    ipAddresses: list(
+      32,
+      'Networks of IP addresses.',
+      text(64, 'Such as 10.0.0.0/8.', { pattern: '^[0-9A-Fa-f.:]+/[0-9]{1,3}$' }),
+    ),
+  }),
+  crlUrls: list(4, 'CRL distribution points of leaves.', text(2048, 'An http or https URL.')),
+});
+
+/** A text without quotes, and without characters that JSON or a container argument would change. */
+const plain = (max: number, description: string): ReturnType<typeof text> =>
+  text(max, description, { pattern: "^[!#%'-;=?-\\[\\]-~]+( [!#%'-;=?-\\[\\]-~]+)*$" });
+
+const TOKEN_KEY = object(
+  ['token', 'label'],
+  'The private key is in a PKCS#11 token, and the Secret has ca.crt and pin.',
+  {
+    token: plain(32, 'Label of the token.'),
+    label: plain(255, 'CKA_LABEL of the private key.'),
+    id: text(128, 'CKA_ID in hexadecimal.', { pattern: '^([0-9a-f]{2}){1,64}$' }),
+  },
+);
+
+const TOKEN_MODULE = object(['image', 'module'], 'Module for keys in PKCS#11 tokens.', {
+  image: text(512, 'Image of the sidecar, with the module.', {
+    pattern: '^[a-z0-9][A-Za-z0-9._:/@-]*$',
+  }),
+  module: text(255, 'Path of the module in this image.', { pattern: '^/[A-Za-z0-9._/+-]+$' }),
+  env: list(
+    32,
+    'Environment of the sidecar.',
+    object(['name', 'value'], 'One variable.', {
+      name: text(128, 'Its name.', { pattern: '^[A-Za-z_][A-Za-z0-9_]*$' }),
+      value: plain(1024, 'Its value.'),
+    }),
+  ),
+  files: objectName(
+    'Secret in the namespace of the components with files of the module, mounted at /run/countersign/module.',
+  ),
+});
+
+const KEY_HOLDER = object(
+  ['keys'],
+  `Keys of CAs in a sidecar, which signs within these limits. The component cannot read them. For signer, pcr-issuer and certificate-request alone. ${BY_FLAG}`,
+  {
+    keys: list(
+      16,
+      'Keys, and the limits of each.',
+      object(['name', 'secret', 'signerNames', 'leaf'], 'One key.', {
+        name: text(63, 'Name of the key, as in spec.authority.keyHolder.key.', {
+          pattern: DNS_LABEL,
+        }),
+        secret: objectName(
+          'Secret in the namespace of the components with ca.key, ca.crt, and passphrase of an encrypted key.',
+        ),
+        encrypted: flag('Whether the key is encrypted. Default: false.'),
+        pkcs11: TOKEN_KEY,
+        signerNames: list(
+          64,
+          'Signer names that may use the key: the consent of its owner.',
+          text(MAX_SIGNER_NAME, 'One of signers.'),
+        ),
+        leaf: LEAF_LIMITS,
+      }),
+    ),
+    pkcs11: TOKEN_MODULE,
+    resources: OVERRIDES['resources'] ?? {},
+  },
+);
 
 const SPEC = object(['version'], 'What is installed. The namespaces are flags of the operator.', {
   version: text(
@@ -174,6 +273,21 @@ const SPEC = object(['version'], 'What is installed. The namespaces are flags of
       secret: objectName(
         'Name of the Secret of its CA. Default: the path of the signer name and -ca.',
       ),
+      serves: list(
+        SERVED_KINDS.length,
+        'Kinds of requests that its ClusterSigner serves. Only the components of these kinds may sign for it and read its CA key. Default: all kinds.',
+        oneOf(SERVED_KINDS, 'One kind.'),
+      ),
+      keyHolder: flag(
+        'Whether the key of its CA is in the key holders of these components. No component may then read a Secret of its CA. Default: false.',
+      ),
+    }),
+  ),
+  signerDomains: list(
+    64,
+    'Domains of which the roles grant every signer name (example.com/*) besides those of signers. A compromised component then signs for every name of the domain.',
+    text(253, 'A domain of one of signers, such as example.com.', {
+      pattern: '^[a-z0-9]([-a-z0-9.]*[a-z0-9])?$',
     }),
   ),
   namespacedSigners: object([], 'Signers that teams write in their own namespaces.', {
@@ -184,6 +298,18 @@ const SPEC = object(['version'], 'What is installed. The namespaces are flags of
     ),
   }),
   acme: ACME,
+  external: object([], 'What the component external-signer serves, where it is enabled.', {
+    signers: list(
+      256,
+      'Signer names of ExternalClusterSigners.',
+      text(MAX_SIGNER_NAME, 'Such as example.com/corporate.'),
+    ),
+    vaults: list(
+      16,
+      'Servers of Vault or OpenBao that ExternalClusterSigners may name.',
+      text(267, 'Such as https://vault.example.com:8200.'),
+    ),
+  }),
   ledger: LEDGER,
   bundleEndpoint: object([], 'How bundle-endpoint proves itself, where the component is enabled.', {
     svidSigner: text(
@@ -194,6 +320,16 @@ const SPEC = object(['version'], 'What is installed. The namespaces are flags of
   }),
   podServices: flag(
     'Let pcr-issuer read pods and Services, for signers with spec.pods.services, labels or ipAddresses.',
+  ),
+  upstreamIssuers: list(
+    64,
+    'Issuers of cert-manager that sign managed CAs (upstream.certManager).',
+    text(640, 'Such as pki/ClusterIssuer.cert-manager.io/corporate.'),
+  ),
+  upstreamVaults: list(
+    16,
+    'Servers of Vault or OpenBao that sign managed CAs (upstream.vault).',
+    text(267, 'Such as https://vault.example.com:8200.'),
   ),
   servingSigner: object(
     [],
@@ -208,6 +344,7 @@ const SPEC = object(['version'], 'What is installed. The namespaces are flags of
     'Settings of single components, by subcommand.',
     object([], 'Settings of one component.', {
       enabled: flag('Install it, where it may be left out.'),
+      keyHolder: KEY_HOLDER,
       ...OVERRIDES,
     }),
   ),
@@ -241,7 +378,7 @@ const KIND: Kind = {
   columns: COLUMNS,
 };
 
-/** deploy/crds/operator/countersigns.yaml. */
+/** Renders deploy/crds/operator/countersigns.yaml. */
 export function countersignCrd(): string {
   return fileOf(KIND);
 }

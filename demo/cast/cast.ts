@@ -20,7 +20,10 @@ export const WORKLOADS = [
 
 /** Workloads with credentials of their own; `web` serves. */
 export interface Workloads {
-  /** What `web` answers to a client that expects `wanted`; `stranger` has a certificate of another CA. */
+  /**
+   * What `web` answers to a client that expects `wanted`; `stranger` has a certificate of another
+   * CA.
+   */
   talk(client: 'api' | 'batch' | 'stranger', wanted: string): Promise<Heard>;
   /** Identities and refusals as `web` saw them, in order. */
   seen(): Promise<readonly { readonly peer?: string; readonly refused?: string }[]>;
@@ -39,7 +42,9 @@ export interface Cast {
   withoutApprover(run: () => Promise<void>): Promise<void>;
   /** @param strangers - PEM: key and certificate that another CA issued */
   workloads(strangers: string, tell: Tell): Promise<Workloads>;
-  /** For somebody who keeps the cluster: where the components' logs and ports are, one line each. */
+  /**
+   * For somebody who keeps the cluster: where the components' logs and ports are, one line each.
+   */
   places(): readonly string[];
   end(): Promise<void>;
 }

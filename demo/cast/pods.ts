@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { startCluster, type Cluster } from '../../test/cluster/cluster.ts';
 import { until } from '../../test/cluster/until.ts';
-import { CHART, startHelm, type Helm } from '../../test/install/helm.ts';
+import { CHART, startHelm, type Helm } from '../../test/helm/helm.ts';
 import { mapImages } from '../../test/image/mapped.ts';
 import { COUNTERSIGN, IN_SYSTEM, NODE, rolledOut } from '../../test/real-pods/shipped.ts';
 import { apply } from '../../test/support/cluster/apply.ts';
@@ -79,7 +79,8 @@ export class Pods implements Cast {
 
   async workloads(strangers: string, tell: Tell): Promise<Workloads> {
     this.#rollout = this.#rollSigners();
-    // Until `meanwhile` asks, nobody else would hear of it, and Node would end the demo in the middle.
+    // Until `meanwhile` asks, nobody else would hear of it, and Node would end the demo in the
+    // middle.
     this.#rollout.catch(() => undefined);
     for (const wanted of WORKLOADS) await apply(this.cluster, workload(wanted));
     for (const { name, keyType, node } of WORKLOADS) {
@@ -88,7 +89,12 @@ export class Pods implements Cast {
       tell(`${name.padEnd(5)} on ${node}: ${keyType.padEnd(9)} ${spiffe(name)} until ${validTo}`);
     }
     const { stdout } = await this.cluster.kubectl([
-      ...['get', 'pod', 'web', ...IN_TEAM, '-o', 'jsonpath={.status.podIP}'],
+      'get',
+      'pod',
+      'web',
+      ...IN_TEAM,
+      '-o',
+      'jsonpath={.status.podIP}',
     ]);
     tell(`web listens at ${stdout}:${PORT}`);
     return {

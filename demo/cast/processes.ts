@@ -17,7 +17,10 @@ import { SIGNER, TEAM, WORKLOADS, spiffe, type Cast, type Workloads } from './ca
 
 const READY_MS = 30_000;
 
-/** Where no pod can run: components are processes, and workloads are processes that read pods' files. */
+/**
+ * Where no pod can run: components are processes, and workloads are processes that read pods'
+ * files.
+ */
 export class Processes implements Cast {
   readonly cluster: Cluster;
   readonly components = COMPONENTS.length;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A workload's client: `node client.ts <host:port> <credential bundle> <trust bundle> <wanted identity>`.
- * The bundle `-` is read from stdin.
+ * A workload's client:
+ * `node client.ts <host:port> <credential bundle> <trust bundle> <wanted identity>`. The bundle `-`
+ * is read from stdin.
  */
 import { readFileSync } from 'node:fs';
 import { connect, type PeerCertificate } from 'node:tls';

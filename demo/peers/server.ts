@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A workload's server: `node server.ts <credential bundle> <trust bundle> <host> <port>`; prints its
- * port and who it is, then each peer.
+ * A workload's server: `node server.ts <credential bundle> <trust bundle> <host> <port>`; prints
+ * its port and who it is, then each peer.
  */
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';

@@ -44,8 +44,14 @@ export async function denied(cluster: Cluster, tell: Tell): Promise<void> {
   const note = await until('the pod’s Event is there', WAIT_MS, async () => {
     const selector = 'regarding.kind=Pod,regarding.name=legacy,reason=UnsupportedKeyType';
     const { stdout } = await cluster.kubectl([
-      ...['get', 'events.events.k8s.io', '-n', TEAM, '--field-selector', selector],
-      ...['-o', 'jsonpath={.items[*].note}'],
+      'get',
+      'events.events.k8s.io',
+      '-n',
+      TEAM,
+      '--field-selector',
+      selector,
+      '-o',
+      'jsonpath={.items[*].note}',
     ]);
     return stdout === '' ? undefined : stdout;
   });

@@ -22,13 +22,11 @@ export class People {
 
   /** People in group dev may ask; what they get is decided by the ClusterSigner. */
   async prepare(): Promise<void> {
-    const may = ['--verb=create,get,list,watch', '--resource=certificatesigningrequests'];
-    await this.#cluster.kubectl(['create', 'clusterrole', 'csr-creator', ...may]);
     await this.#cluster.kubectl([
       'create',
       'clusterrolebinding',
       'dev-csr',
-      '--clusterrole=csr-creator',
+      '--clusterrole=countersign-csr-requester',
       '--group=dev',
     ]);
   }
@@ -78,7 +76,9 @@ export class People {
     }
   }
 
-  /** An approval by hand lifts no hard refusal; the approver is away, so that a hand can be first. */
+  /**
+   * An approval by hand lifts no hard refusal; the approver is away, so that a hand can be first.
+   */
   async masters(cast: Cast, tell: Tell): Promise<void> {
     await cast.withoutApprover(async () => {
       const asked = ['--name', 'jane', '--group', 'system:masters', '--csr-name', 'masters'];
@@ -98,7 +98,10 @@ export class People {
     tell('no rule covers CN=build-agent: it waits');
     tell((await this.#cluster.kubectl(['certificate', 'approve', 'build-agent'])).stdout);
     const issued = await this.#cluster.kubectl([
-      ...['wait', '--for=jsonpath={.status.certificate}', '--timeout=20s', 'csr/build-agent'],
+      'wait',
+      '--for=jsonpath={.status.certificate}',
+      '--timeout=20s',
+      'csr/build-agent',
     ]);
     assert.equal(issued.code, 0);
     tell((await this.#cluster.kubectl(['get', 'csr'])).stdout);
@@ -106,8 +109,15 @@ export class People {
 
   #request(args: readonly string[]): Promise<CommandResult> {
     return countersign([
-      ...['request', '--signer', SIGNER, '--kubeconfig', this.#cluster.kubeconfig],
-      ...['--as', 'jane', '--as-group', 'dev'],
+      'request',
+      '--signer',
+      SIGNER,
+      '--kubeconfig',
+      this.#cluster.kubeconfig,
+      '--as',
+      'jane',
+      '--as-group',
+      'dev',
       ...(args.includes('--out') ? [] : ['--out', this.directory]),
       ...args,
     ]);

@@ -4,7 +4,7 @@ import { execFileSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEMO } from '../../build/demo-installation.ts';
-import { renderRbac } from '../../src/manifests/render.ts';
+import { renderRbac } from '#install/render.ts';
 import { startPebble, type Pebble } from '../../test/acme/pebble.ts';
 import type { Cluster } from '../../test/cluster/cluster.ts';
 import { freePort } from '../../test/cluster/ports.ts';
@@ -30,8 +30,8 @@ const USAGES = ['digital signature', 'server auth'];
 const SEEN_MS = 60_000;
 
 /**
- * From nothing to a certificate of an ACME server on this machine, which looks for the file of HTTP-01 as Let's Encrypt
- * does. The components of ACME are processes, wherever the others are.
+ * From nothing to a certificate of an ACME server on this machine, which looks for the file of
+ * HTTP-01 as Let's Encrypt does. The components of ACME are processes, wherever the others are.
  */
 export async function publicCertificate(cluster: Cluster, tell: Tell): Promise<void> {
   const directory = mkdtempSync(join(cluster.directory, 'acme-'));
@@ -104,8 +104,12 @@ async function createSigner(cluster: Cluster, pebble: Pebble, tell: Tell): Promi
 /** Somebody of group dev asks for a name, and a person approves. @returns the chain */
 async function order(cluster: Cluster, tell: Tell): Promise<string> {
   const name = await createCsr(cluster, {
-    ...{ name: 'www', signerName: SIGNER_NAME, usages: USAGES },
-    ...{ dnsNames: [HOST], commonName: '', organizations: [] },
+    name: 'www',
+    signerName: SIGNER_NAME,
+    usages: USAGES,
+    dnsNames: [HOST],
+    commonName: '',
+    organizations: [],
   });
   await cluster.kubectl(['certificate', 'approve', name]);
   const kinds = 'orders.acme.countersign.dev,challenges.acme.countersign.dev';

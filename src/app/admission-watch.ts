@@ -1,45 +1,51 @@
 // SPDX-License-Identifier: Apache-2.0
-import { messageOf } from '../errors.ts';
-import { ignoreNotFound } from '../kube/client/kube-error.ts';
-import type { PermissionRule } from '../kube/resource/permissions.ts';
-import { resource, type Resource } from '../kube/resource/resource.ts';
+import { messageOf } from '#base/errors.ts';
+import { ignoreNotFound } from '#kube/client/kube-error.ts';
+import type { PermissionRule } from '#kube/resource/permissions.ts';
+import { resource, type Resource } from '#kube/resource/resource.ts';
 import {
   admissionDifferences,
   isReliedOn,
   type AdmissionContext,
   type LiveAdmission,
-} from '../manifests/admission/compare.ts';
-import { admissionRisk } from '../manifests/admission/risks.ts';
-import type { Component } from '../runtime/component/component.ts';
-import { poll } from '../runtime/component/poll.ts';
+} from '#install/admission/compare.ts';
+import { admissionRisk } from '#install/admission/risks.ts';
+import type { Component } from '#component/contract.ts';
+import { poll } from '#component/poll.ts';
 
 const GROUP = { group: 'admissionregistration.k8s.io', version: 'v1' } as const;
 const POLICIES = resource({ ...GROUP, plural: 'validatingadmissionpolicies' });
 const BINDINGS = resource({ ...GROUP, plural: 'validatingadmissionpolicybindings' });
 
-/** While a policy differs: soon enough that people see their mending at once. */
+/** Interval of checks while a policy differs, so that a fix shows within half a minute. */
 const RECHECK_DIFFERENCES_MS = 30_000;
 const RECHECK_EQUAL_MS = 5 * 60_000;
 
-/** Warns while an admission policy that a component relies on is not what `countersign rbac` prints. */
+/**
+ * Warns while an admission policy that a component depends on differs from the output of
+ * `countersign rbac`.
+ */
 export interface AdmissionWatch {
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly warnings: () => readonly string[];
 }
 
-/** What an {@link AdmissionWatch} needs. */
+/** Dependencies of an {@link AdmissionWatch}. */
 export interface AdmissionWatchInit extends Pick<Component, 'client' | 'delay' | 'log' | 'events'> {
-  /** The component's: the policies that it may read are those that it relies on, and what it may sign is served. */
+  /**
+   * Returns the component's permissions. It depends on the policies that it may read, and serves
+   * the signers for which it may sign.
+   */
   readonly permissions: () => readonly PermissionRule[];
-  /** Namespace of the components; undefined if unknown. */
+  /** Namespace of the components. Undefined if unknown. */
   readonly namespace: string | undefined;
-  /** Namespace of the keys of signers that have none of their own. */
+  /** Namespace of the keys of signers that do not name one. */
   readonly secretNamespace: string;
-  /** Called with the number of differences of each policy that was looked at. */
+  /** Called with the number of differences of each compared policy. */
   readonly onDifferences: (policy: string, count: number) => void;
 }
 
-/** @returns a watch that has not looked yet */
+/** Returns a watch that has not compared anything yet. */
 export function createAdmissionWatch(init: AdmissionWatchInit): AdmissionWatch {
   const warnings = new Map<string, readonly string[]>();
   const relied = (): Relied => reliedOn(init);
@@ -92,7 +98,9 @@ function namesIn(
   return [...new Set(matching.flatMap(({ resourceNames = [] }) => resourceNames))];
 }
 
-/** The warnings about one policy. An Event regards it when they are others than `before`. */
+/**
+ * Returns the warnings about one policy. It records an Event if there are new ones since `before`.
+ */
 async function compare(
   init: AdmissionWatchInit,
   policy: string,
@@ -111,7 +119,8 @@ async function compare(
   const found = admissionDifferences(policy, live, context);
   const risk = admissionRisk(policy);
   const warnings = found.map(
-    (each) => `${each}: ${risk} (apply what countersign rbac prints with all your signer names)`,
+    (each) =>
+      `${each}: ${risk} (apply what countersign rbac, or roles() of the library, prints with all your signer names)`,
   );
   if (warnings.some((each) => !before.includes(each))) {
     init.events.record({

@@ -1,37 +1,41 @@
 // SPDX-License-Identifier: Apache-2.0
 import { hostname } from 'node:os';
-import { missingPermissions } from '../kube/client/access-review.ts';
+import { missingPermissions } from '#kube/client/access-review.ts';
 import {
   createClient,
   type CallResult,
   type Client,
   type ClientInit,
-} from '../kube/client/client.ts';
-import { createEventRecorder } from '../kube/events/recorder.ts';
+} from '#kube/client/client.ts';
+import { createEventRecorder } from '#kube/events/recorder.ts';
 import {
   createConcurrencyLimiter,
   type ConcurrencyLimiter,
-} from '../kube/workqueue/concurrency-limiter.ts';
-import { createDelayingQueue } from '../kube/workqueue/delaying-queue.ts';
-import { createQueue } from '../kube/workqueue/queue.ts';
-import { createRateLimiter } from '../kube/workqueue/rate-limiter.ts';
-import type { Log } from '../ports.ts';
-import type { Component } from '../runtime/component/component.ts';
-import { serverTime } from '../runtime/component/server-time.ts';
-import type { Metrics } from '../web/metrics.ts';
+} from '#kube/workqueue/concurrency-limiter.ts';
+import { createDelayingQueue } from '#kube/workqueue/delaying-queue.ts';
+import { createQueue } from '#kube/workqueue/queue.ts';
+import { createRateLimiter } from '#kube/workqueue/rate-limiter.ts';
+import type { Log } from '#base/ports.ts';
+import type { Component } from '#component/contract.ts';
+import type { RecordingComponent } from '#requests/recording/recorder.ts';
+import { serverTime } from '#component/server-time.ts';
+import type { Metrics } from '#component/web/metric-registry.ts';
 import type { ComponentOptions } from './component-options.ts';
-import { componentMetrics, countAnswer, queueMetrics } from './metrics.ts';
+import { componentMetrics, countAnswer, queueMetrics } from './all-metrics.ts';
 import { clock, delay, monotonic, random, startTimer } from './process.ts';
 import type { Replica } from './replica.ts';
 import { traceCalls } from './tracing/traced-client.ts';
+import { PROCESS_SERIES } from '#component/web/process-metrics.ts';
 
-/** The backoff of every loop: it starts as client-go's, and a new permission takes effect within 30 s. */
+/**
+ * Backoff of every loop. It starts like client-go's, and a new permission takes effect within 30 s.
+ */
 const LOOP_BACKOFF = { firstMs: 5, maxMs: 30_000 };
 
-/** What a loop has for itself. */
+/** Components of one loop. */
 type LoopParts = ReturnType<Component['anotherLoop']>;
 
-/** How the process talks to the API server; `onRefused` is called for each 403. */
+/** Connection to the API server. `onRefused` is called for each 403. */
 export interface ConnectInit extends Pick<ClientInit, 'connection' | 'userAgent'> {
   readonly onRefused: () => void;
 }
@@ -61,14 +65,16 @@ export class Loops {
   connect({ onRefused, ...init }: ConnectInit): Client {
     const metrics = this.#metrics;
     return createClient({
-      ...{ ...init, clock, monotonic },
+      ...init,
+      clock,
+      monotonic,
       onResponse: (result: CallResult) => {
         countAnswer(metrics, result);
         if (result.status === 403) onRefused();
-        // PUTs are the writes of the loops. Reads and Events take another way through the server.
+        // PUTs are the writes of the loops. The server limits reads and Events separately.
         if (result.method === 'PUT') for (const each of this.#limiters) each.observe(result);
       },
-      onCredentials: (change) => metrics.credentials.inc({ change }),
+      onCredentials: (change) => metrics.of(PROCESS_SERIES).credentials.inc({ change }),
     });
   }
 }
@@ -83,26 +89,38 @@ export interface ComponentParts {
   readonly client: Client;
   readonly replica: Replica;
   readonly serving: Component['serving'];
-  readonly recorder: Component['recorder'];
+  readonly recorder: RecordingComponent['recorder'];
   readonly tracing: Component['tracing'];
 }
 
-/** Puts a component together. */
-export function assembleComponent(parts: ComponentParts): Component {
+/** Assembles a component. */
+export function assembleComponent(parts: ComponentParts): RecordingComponent {
   const { name, options, log, metrics, loops, client, replica, serving } = parts;
   const { recorder, tracing } = parts;
   const loop = loops.create(name);
   measureLoop(parts, loop);
   return {
     ...loop,
-    ...{ name, clock, monotonic, delay, random, log, serving, recorder, tracing },
-    ...{ shard: replica.shard, leases: replica.leases },
+    name,
+    clock,
+    monotonic,
+    delay,
+    random,
+    log,
+    serving,
+    recorder,
+    tracing,
+    shard: replica.shard,
+    leases: replica.leases,
     client: tracing === undefined ? replica.client : traceCalls(replica.client, tracing),
     anotherLoop: (other) => loops.create(`${name}/${other}`),
     events: createEventRecorder({
-      ...{ client, delay, random, log },
+      client,
+      delay,
+      random,
+      log,
       clock: () => serverTime({ clock, client }),
-      onDropped: (cause) => metrics.eventsDropped.inc({ cause }),
+      onDropped: (cause) => metrics.of(PROCESS_SERIES).eventsDropped.inc({ cause }),
       controller: `countersign.dev/${name}`,
       instance: `${name}-${hostname()}`,
     }),
@@ -117,11 +135,12 @@ export function assembleComponent(parts: ComponentParts): Component {
 
 /** Sets the gauges of the main loop at each scrape. */
 function measureLoop({ name, metrics, client }: ComponentParts, loop: LoopParts): void {
+  const { queueUnfinished, queueLongest, inFlightLimit, clockOffset } = metrics.of(PROCESS_SERIES);
   metrics.onScrape(() => {
     const { total, longest } = loop.queue.unfinished();
-    metrics.queueUnfinished.set({ name }, total);
-    metrics.queueLongest.set({ name }, longest);
-    metrics.inFlightLimit.set(loop.concurrency.limit);
-    metrics.clockOffset.set(client.clockOffset() / 1000);
+    queueUnfinished.set({ name }, total);
+    queueLongest.set({ name }, longest);
+    inFlightLimit.set({}, loop.concurrency.limit);
+    clockOffset.set({}, client.clockOffset() / 1000);
   });
 }

@@ -1,47 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
 import { type Command, InvalidArgumentError, Option } from 'commander';
-import { DEFAULT_PROPAGATION_SECONDS } from '../issuance/propagation-gate.ts';
-import { durationFlag, gather } from './flag-values.ts';
+import { DEFAULT_PROPAGATION_SECONDS } from '#ca/issuance/propagation-gate.ts';
+import { durationFlag } from './flag-values.ts';
+import type { SharedFlags } from '#component/host.ts';
 import type { LedgerOptions } from './ledger/options.ts';
-import { LOG_FORMATS, LOG_LEVELS } from './log.ts';
-import { DEFAULT_SECRET_NAMESPACE, OWN_TLS_SIGNER } from '../api/signer/own-tls.ts';
-import {
-  DEFAULT_LEASE_SECONDS,
-  MIN_LEASE_SECONDS,
-  MAX_LEASE_SECONDS,
-} from '../kube/lease/lease.ts';
+import { LOG_FORMATS, LOG_LEVELS, type LogFormat, type LogLevel } from './log-settings.ts';
+import { DEFAULT_SECRET_NAMESPACE } from '#api/signer/own-tls.ts';
+import { DEFAULT_LEASE_SECONDS, MIN_LEASE_SECONDS, MAX_LEASE_SECONDS } from '#kube/lease/lease.ts';
 import { existsSync, readFileSync } from 'node:fs';
 import { delimiter, join } from 'node:path';
 
-/** The flags of every component. In a cluster the defaults apply. */
-export interface ComponentOptions extends LeaseOptions, LedgerOptions {
+/** The flags of every component. The defaults suit a cluster. */
+export interface ComponentOptions extends SharedFlags, LeaseOptions, LedgerOptions {
   readonly kubeconfig?: string;
   readonly context?: string;
   readonly secretNamespace: string;
-  /** Only for components with {@link addNamespacedOption}. */
+  /** Set only for components with {@link addNamespacedOption}. */
   readonly namespacedSigners?: boolean;
   readonly listen: string;
   readonly listenHttps?: string;
-  readonly servingCertificate: string;
-  readonly logFormat: (typeof LOG_FORMATS)[number];
-  readonly logLevel: (typeof LOG_LEVELS)[number];
+  readonly logFormat: LogFormat;
+  readonly logLevel: LogLevel;
   readonly reservedPrefix: readonly string[];
   readonly propagation: number;
 }
 
-/** Whether the process runs in a pod. */
+/** Reports whether the process runs in a pod. */
 export function isInCluster(environment: Environment): boolean {
   return environment['KUBERNETES_SERVICE_HOST'] !== undefined;
 }
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
-/** In a pod the probes come from the node; elsewhere only this machine should connect. */
+/**
+ * Returns the default address. In a pod the node sends probes; elsewhere only this machine may
+ * connect.
+ */
 function defaultListen(environment: Environment): string {
   return isInCluster(environment) ? '0.0.0.0:8080' : '127.0.0.1:8080';
 }
 
-/** Adds the flags of {@link ComponentOptions} to a subcommand; some defaults depend on the environment. */
+/**
+ * Adds the flags of {@link ComponentOptions} to a subcommand. Some defaults depend on the
+ * environment.
+ */
 export function addComponentOptions(
   command: Command,
   environment: Environment = process.env,
@@ -79,11 +81,11 @@ export function addComponentOptions(
     .addOption(
       new Option('--log-level <level>', 'lowest level to log').choices(LOG_LEVELS).default('info'),
     )
-    .option(
+    .option<readonly string[]>(
       '--reserved-prefix <prefix>',
       'refuse subjects with this prefix, in addition to system: and kubeadm: (repeatable)',
-      (value: string, before: readonly string[]) => [...before, value],
-      [] as readonly string[],
+      (value, before) => [...before, value],
+      [],
     )
     .addOption(
       new Option(
@@ -103,7 +105,7 @@ export function addNamespacedOption(command: Command): Command {
   );
 }
 
-/** The flags about Leases. */
+/** The flags for Leases. */
 export interface LeaseOptions {
   /** False with --no-leases. */
   readonly leases: boolean;
@@ -140,7 +142,10 @@ function leaseSecondsFlag(text: string): number {
 
 const OWN_NAMESPACE = '/var/run/secrets/kubernetes.io/serviceaccount/namespace';
 
-/** Where Leases are taken; undefined: nowhere. @param inCluster - the process runs in a pod */
+/**
+ * Returns the namespace for Leases, or undefined for none. @param inCluster - the process runs in a
+ * pod
+ */
 export function leaseNamespaceOf(
   options: LeaseOptions,
   inCluster: boolean,
@@ -151,140 +156,16 @@ export function leaseNamespaceOf(
   try {
     return read(OWN_NAMESPACE).trim();
   } catch {
-    // A pod without a ServiceAccount's mount has a kubeconfig, and its own ideas.
+    // A pod without a mounted ServiceAccount uses a kubeconfig, which does not reveal the
+    // namespace.
     return undefined;
   }
 }
 
-/** What the administrator decides, and the writer of a Countersign does not. */
-export interface OperatorFlags {
-  /** A repository. */
-  readonly image: string;
-  readonly allowImage: readonly string[];
-  readonly allowDangerZone: boolean;
-}
-
-/** What the administrator decides, and the writer of a CertManagerDeployment does not. */
-export interface CertManagerOperatorFlags {
-  /** Version → SHA-256. */
-  readonly allowRelease: Readonly<Record<string, string>>;
-  readonly allowDangerZone: boolean;
-}
-
-/** The flags of the component `cert-manager-operator`. */
-export interface CertManagerOperatorOptions extends ComponentOptions, CertManagerOperatorFlags {}
-
-/** Adds `--allow-release`, which the component and `countersign rbac` have. */
-export function addReleaseOption(command: Command): Command {
-  return command.option(
-    '--allow-release <version>=<sha256>',
-    'another release of cert-manager that may be installed, by the sum that a refusal names (repeatable); whoever chooses it is cluster-admin',
-    gatherRelease,
-    {},
-  );
-}
-
-/** @throws InvalidArgumentError */
-function gatherRelease(
-  text: string,
-  before: Readonly<Record<string, string>>,
-): Readonly<Record<string, string>> {
-  const [, version, sum] = /^(\d{1,9}\.\d{1,9}\.\d{1,9})=([0-9a-f]{64})$/.exec(text) ?? [];
-  if (version !== undefined && sum !== undefined) return { ...before, [version]: sum };
-  throw new InvalidArgumentError('write <version>=<64 hexadecimal digits>, such as 1.21.3=0f…');
-}
-
-/** The flags of the component `operator`. */
-export interface OperatorComponentOptions extends ComponentOptions, OperatorFlags {}
-
-const DANGER_ZONE = [
-  '--allow-danger-zone',
-  'allow spec.dangerZone: flags that a version does not know',
-  false,
-] as const;
-
-/** Adds those of {@link OperatorFlags}. */
-export function addImageOptions(command: Command): Command {
-  return command
-    .option('--image <repository>', 'image of the components, without a tag', 'countersign')
-    .option(
-      '--allow-image <repository>',
-      'another repository that spec.image.reference may name (repeatable); whoever chooses the image reads CA keys',
-      gather,
-      [],
-    )
-    .option(...DANGER_ZONE);
-}
-
-/** Adds the flags of {@link CertManagerOperatorFlags}. */
-export function addCertManagerOptions(command: Command): Command {
-  return addReleaseOption(command).option(...DANGER_ZONE);
-}
-
-/** The flags of the component `authority`, which issues the certificates of all our ports. */
-export interface AuthorityComponentOptions extends ComponentOptions {
-  readonly servingNamespace?: string;
-  readonly servingSigner?: string;
-  readonly acmeAccountKeys: boolean;
-  /** Seconds. */
-  readonly targetDeadline: number;
-}
-
-/** Three times the default of --propagation: long enough for a person to look. */
-const TARGET_DEADLINE_SECONDS = 1_800;
-
-/** Adds those of {@link AuthorityComponentOptions} that the other components do not have. */
-export function addOwnTlsOptions(command: Command): Command {
-  return command
-    .option(
-      '--serving-namespace <name>',
-      'namespace of the components, for their serving certificates (default: the namespace of the Leases)',
-    )
-    .option(
-      '--serving-signer <name>',
-      'signer name whose CA signs the serving certificates; without such a ClusterSigner, none are issued',
-      OWN_TLS_SIGNER,
-    )
-    .addOption(
-      new Option(
-        '--target-deadline <duration>',
-        'how long after its anchor is published a CA waits for the targets of trust-distributor at most',
-      )
-        .argParser(durationFlag)
-        .default(TARGET_DEADLINE_SECONDS, '30m'),
-    )
-    .option(
-      '--acme-account-keys',
-      'also make the account keys of AcmeClusterSigners, in Secrets that the role names',
-      false,
-    );
-}
-
-/** The flags of the component `acme`. */
-export interface AcmeOptions extends ComponentOptions {
-  readonly namespacedServer: readonly string[];
-  readonly renewCertificates: boolean;
-}
-
-/** Adds those of {@link AcmeOptions} that the other components do not have. */
-export function addAcmeOptions(command: Command): Command {
-  return command
-    .option(
-      '--namespaced-server <url>',
-      'directory of an ACME server that AcmeSigners may name (repeatable; default: none)',
-      (value: string, before: readonly string[]) => [...before, value],
-      [] as readonly string[],
-    )
-    .option(
-      '--renew-certificates',
-      'mark Certificates of cert-manager as cmctl renew does when their CA wants them renewed',
-      false,
-    );
-}
-
 /**
- * The one file that KUBECONFIG names, else ~/.kube/config; undefined where KUBECONFIG names several, which are for the
- * official client to merge, and where there is none. Of a single file we read what that client drops: `tokenFile`.
+ * Returns the one file that KUBECONFIG names, else ~/.kube/config. Returns undefined if there is
+ * none, or if KUBECONFIG names several, which the official client merges. This project reads a
+ * single file itself, because that client drops `tokenFile`.
  */
 export function kubeconfigFromEnvironment(
   environment: Readonly<Record<string, string | undefined>>,

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Parsers of flag values. commander adds the name of the flag to the message of an error. */
+/** Parsers of flag values. commander prefixes an error with the name of the flag. */
 import { InvalidArgumentError } from 'commander';
-import { parseDuration } from '../api/object/duration.ts';
-import { SignerError, attempt } from '../errors.ts';
+import { parseDuration } from '#api/object/duration.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import { parseCount, parseDays } from '#component/flag.ts';
 
-/** Seconds of a Go duration. @throws InvalidArgumentError */
+/** Returns the seconds of a Go duration. @throws InvalidArgumentError */
 export function durationFlag(text: string): number {
   return parsedFlag(text, parseDuration);
 }
 
-/** What `parse` makes of a flag's value. @throws InvalidArgumentError where it throws a SignerError */
+/** Parses a flag's value. @throws InvalidArgumentError if `parse` throws a SignerError */
 export function parsedFlag<T>(text: string, parse: (text: string) => T): T {
   const parsed = attempt(() => parse(text));
   if (parsed instanceof SignerError) throw new InvalidArgumentError(parsed.message);
@@ -27,21 +28,21 @@ export function gather(value: string, before: readonly string[]): readonly strin
   return [...before, value];
 }
 
-/** @throws InvalidArgumentError */
+/** Parses a whole number from 1. @throws InvalidArgumentError */
 export function positiveFlag(text: string): number {
-  if (/^[1-9]\d{0,8}$/.test(text)) return Number(text);
-  throw new InvalidArgumentError('write a whole number from 1');
+  return parsedFlag(text, parseCount);
 }
 
-/** A port. @throws InvalidArgumentError */
+/** Parses a port. @throws InvalidArgumentError */
 export function portFlag(text: string): number {
   const port = Number(text);
   if (/^\d+$/.test(text) && port >= 1 && port <= 65_535) return port;
   throw new InvalidArgumentError('write a port from 1 to 65535');
 }
 
-/** Seconds of a Go duration, or of whole days such as `7d`. @throws InvalidArgumentError */
+/**
+ * Returns the seconds of a Go duration, or of whole days such as `7d`. @throws InvalidArgumentError
+ */
 export function daysFlag(text: string): number {
-  const days = /^(\d{1,5})d$/.exec(text)?.[1];
-  return days === undefined ? durationFlag(text) : Number(days) * 86_400;
+  return parsedFlag(text, parseDays);
 }

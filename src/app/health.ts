@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Controller } from '../runtime/component/component.ts';
-import { MAX_CLOCK_OFFSET_MS, offsetText } from '../runtime/component/server-time.ts';
+import type { Controller } from '#component/contract.ts';
+import { MAX_CLOCK_OFFSET_MS, offsetText } from '#component/server-time.ts';
 
 /**
- * Half of what `profile.backdate` allows by default. Certificates carry the API server's time, so
- * nothing of ours fails; but a verifier with the same time source as ours may find them not yet valid.
+ * Offset from which /readyz warns: half of the default of `profile.backdate`. Certificates carry
+ * the API server's time, so this installation is unaffected. A verifier with this process's time
+ * source may find them not yet valid.
  */
 const NOTED_OFFSET_MS = 30_000;
 
 export interface HealthInit {
-  /** Milliseconds that our clock is ahead of the API server's. */
+  /** Returns by how many milliseconds this clock is ahead of the API server's. */
   readonly clockOffset: () => number;
-  /** Undefined until the API server has answered. */
+  /** Returns undefined until the API server has answered. */
   readonly controller: () => Controller | undefined;
   readonly permissions: Pick<Controller, 'notReady'>;
   readonly admission: { readonly warnings: () => readonly string[] };
@@ -19,15 +20,18 @@ export interface HealthInit {
   readonly recording: { readonly warnings: () => readonly string[] };
 }
 
-/** What /readyz shows. */
+/** State for /readyz. */
 export interface Health {
-  /** Why the component is not ready; empty if it is. */
+  /** Returns the reasons why the component is not ready, if any. */
   readonly notReady: () => readonly string[];
-  /** Problems in spite of which /readyz answers 200. */
+  /** Returns problems that do not change the status 200 of /readyz. */
   readonly warnings: () => readonly string[];
 }
 
-/** Combines what the controller, its permissions, the admission policies, the clock and the Leases report. */
+/**
+ * Combines the reports of the controller, its permissions, the admission policies, the clock and
+ * the Leases.
+ */
 export function createHealth(init: HealthInit): Health {
   return {
     notReady: () => {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Log } from '../ports.ts';
-import { createHttpsServer, type HttpsServer } from '../web/https-server.ts';
-import type { Metrics } from '../web/metrics.ts';
-import { serve } from '../web/server.ts';
+import type { Log } from '#base/ports.ts';
+import { createHttpsServer, type HttpsServer } from '#component/web/https-server.ts';
+import type { Metrics } from '#component/web/metric-registry.ts';
+import { serve } from '#component/web/server.ts';
 import type { ComponentOptions } from './component-options.ts';
 import { clock, delay } from './process.ts';
+import { PROCESS_SERIES } from '#component/web/process-metrics.ts';
 
 interface Ports {
   readonly port: number;
@@ -16,8 +17,8 @@ interface Ports {
 }
 
 /**
- * Opens the plain port and, if `--listen-https` is set, the TLS port, which alone has /metrics then.
- *
+ * Opens the plain port and, if `--listen-https` is set, the TLS port. Only the TLS port serves
+ * /metrics then.
  * @throws SignerError USAGE if a port cannot be opened
  */
 export async function openPorts(
@@ -42,10 +43,13 @@ export async function openPorts(
   if (listenHttps !== undefined) {
     opened.https = await createHttpsServer({
       ...answers,
-      ...{ listen: listenHttps, flag: '--listen-https' },
+      listen: listenHttps,
+      flag: '--listen-https',
       directory: options.servingCertificate,
-      ...{ clock, delay, log },
-      measureNotAfter: (seconds) => metrics.servingNotAfter.set(seconds),
+      clock,
+      delay,
+      log,
+      measureNotAfter: (seconds) => metrics.of(PROCESS_SERIES).servingNotAfter.set({}, seconds),
     });
   }
   return {

@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Random } from '../ports.ts';
+import type { Random } from '#base/ports.ts';
 
-/** A certificate takes 20 bytes in two calls: one refill serves 200 certificates. */
+/** Size of the pool. A certificate takes 20 bytes in two calls, so one refill serves 200. */
 const POOL_BYTES = 4096;
 
 /**
- * Reads many bytes at once: a call of the system's source costs as much for four bytes as for
- * thousands. Bytes are handed out once, and wiped from the pool.
- *
+ * Reads many bytes at once, because a system call costs as much for four bytes as for thousands. It
+ * returns each byte once, and wipes it from the pool.
  * @param fill - fills an array with cryptographically secure bytes, or throws
  */
 export function createPooledRandom(fill: (bytes: Uint8Array) => void): Random {
@@ -15,7 +14,7 @@ export function createPooledRandom(fill: (bytes: Uint8Array) => void): Random {
   let used = POOL_BYTES;
 
   function refill(): void {
-    // If `fill` throws half-way, the pool stays empty.
+    // If `fill` throws halfway, the pool stays empty.
     used = POOL_BYTES;
     fill(pool);
     used = 0;

@@ -1,64 +1,46 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import type { Client } from '../kube/client/client.ts';
+import type { Client } from '#kube/client/client.ts';
 import {
   SINGLE_REPLICA,
   type ShardFilter,
   type LeaseMetrics,
   type LeasedShardFilter,
-} from '../kube/lease/shard-filter.ts';
-import { createLeaderElection } from '../kube/lease/leader-election.ts';
-import { createShardMembership } from '../kube/lease/shard-membership.ts';
-import type { WatchMetrics } from '../kube/watch/reflector.ts';
-import type { Clock, Delay, Log, Random } from '../ports.ts';
-import {
-  leaderLease,
-  leaseLabels,
-  memberLease,
-  type LeasePlace,
-} from '../runtime/component/leases.ts';
-import { createLeaderMetrics, createShareMetrics } from '../web/replica-metrics.ts';
-import type { Metrics } from '../web/metrics.ts';
-import { leaderTimes, peerTimes } from '../kube/lease/lease.ts';
+} from '#kube/lease/shard-filter.ts';
+import { createLeaderElection } from '#kube/lease/leader-election.ts';
+import { createShardMembership } from '#kube/lease/shard-membership.ts';
+import type { WatchMetrics } from '#kube/watch/reflector.ts';
+import type { Clock, Delay, Log, Random } from '#base/ports.ts';
+import { leaderLease, leaseLabels, memberLease, type LeasePlace } from '#component/leases.ts';
+import type { SeriesRecorder } from '#component/metric.ts';
+import { LEADER_SERIES, SHARE_SERIES } from '#component/web/process-metrics.ts';
+import { leaderTimes, peerTimes } from '#kube/lease/lease.ts';
 import { monotonic } from './process.ts';
-
-/** Components with leader election: CA Secrets, bundles, Orders, Challenges, restarts and an installation have one writer. */
-const LEADER_ELECTED: readonly string[] = [
-  'attester',
-  'authority',
-  'acme',
-  'acme-solver',
-  'operator',
-  'cert-manager-operator',
-  'pod-refresher',
-  'ledger',
-  'trust-distributor',
-  'federation',
-  'notifier',
-];
 
 export interface ReplicaInit {
   /** The subcommand. */
   readonly name: string;
+  /** True if one replica leads. */
+  readonly leads: boolean;
   readonly client: Client;
   readonly clock: Clock;
   readonly delay: Delay;
   readonly random: Random;
   readonly log: Log;
   readonly metrics: WatchMetrics;
-  readonly registry: Metrics['registry'];
-  /** The namespace of the Leases; undefined if this process takes none. */
+  readonly series: SeriesRecorder;
+  /** Namespace of the Leases. Undefined if this process takes none. */
   readonly leaseNamespace: string | undefined;
   readonly leaseSeconds: number;
   readonly secretNamespace: string;
   readonly inCluster: boolean;
   readonly isReady: () => boolean;
-  /** What this process reports with each renewal of its Lease. */
+  /** Returns the annotations for each renewal of this process's Lease. */
   readonly annotations: () => Readonly<Record<string, string>>;
 }
 
-/** This process as one of the replicas of its component. */
+/** This process as a replica of its component. */
 export interface Replica {
   readonly shard: ShardFilter;
   /** The client of the controller. With leader election it writes only while this replica leads. */
@@ -69,7 +51,7 @@ export interface Replica {
   readonly warnings: LeasedShardFilter['warnings'];
 }
 
-/** Takes part in leader election or shard membership, whichever the component has. */
+/** Joins the leader election or the shard membership of the component. */
 export function createReplica(init: ReplicaInit): Replica {
   const { name, client, leaseNamespace: namespace, secretNamespace, log } = init;
   if (namespace === undefined) {
@@ -86,12 +68,12 @@ export function createReplica(init: ReplicaInit): Replica {
     identity: `${hostname()}_${randomBytes(4).toString('hex')}`,
   };
   const leases = { namespace, secretNamespaces: [secretNamespace] };
-  if (LEADER_ELECTED.includes(name)) {
+  if (init.leads) {
     const election = createLeaderElection({
       ...common,
       name: leaderLease(name, secretNamespace),
       times: leaderTimes(init.leaseSeconds),
-      metrics: { ...init.metrics, ...leaderMetrics(init.registry) },
+      metrics: { ...init.metrics, ...leaderMetrics(init.series) },
     });
     return { ...election, shard: election, client: election.fenced(client), leases };
   }
@@ -99,28 +81,28 @@ export function createReplica(init: ReplicaInit): Replica {
     ...common,
     name: memberLease(name, init.inCluster ? hostname() : undefined, init.random),
     times: peerTimes(init.leaseSeconds),
-    metrics: { ...init.metrics, ...shareMetrics(init.registry) },
+    metrics: { ...init.metrics, ...shareMetrics(init.series) },
   });
   return { ...membership, shard: membership, client, leases };
 }
 
-function leaderMetrics(registry: Metrics['registry']): LeaseMetrics {
-  const { leader, leaseFailures } = createLeaderMetrics(registry);
+function leaderMetrics(series: SeriesRecorder): LeaseMetrics {
+  const { leader, leaseFailures } = series.of(LEADER_SERIES);
   return {
-    leads: (leads) => leader.set(Number(leads)),
+    leads: (leads) => leader.set({}, Number(leads)),
     shares: () => undefined,
-    leaseFailed: () => leaseFailures.inc(),
+    leaseFailed: () => leaseFailures.inc({}),
   };
 }
 
-function shareMetrics(registry: Metrics['registry']): LeaseMetrics {
-  const { members, share, leaseFailures } = createShareMetrics(registry);
+function shareMetrics(series: SeriesRecorder): LeaseMetrics {
+  const { members, share, leaseFailures } = series.of(SHARE_SERIES);
   return {
     leads: () => undefined,
     shares: (replicas, part) => {
-      members.set(replicas);
-      share.set(part);
+      members.set({}, replicas);
+      share.set({}, part);
     },
-    leaseFailed: () => leaseFailures.inc(),
+    leaseFailed: () => leaseFailures.inc({}),
   };
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { EvaluationError, ParseError, TypeError as CheckError } from '@marcbachmann/cel-js';
-import { SignerError, messageOf } from '../errors.ts';
-import { NO_DEADLINE, type Deadline } from '../ports.ts';
-import { MAX_EXPRESSION } from '../vocabulary.ts';
+import { SignerError, messageOf } from '#base/errors.ts';
+import { NO_DEADLINE, type Deadline } from '#base/ports.ts';
+import { MAX_EXPRESSION } from '#base/vocabulary.ts';
 import { costOf } from './cost/cost.ts';
 import type { Environment } from './environments.ts';
 import { findIssue } from './validator.ts';
@@ -13,36 +13,38 @@ import { children, offsetOf, type Node } from './syntax.ts';
 import { MAX_TYPE_DEPTH, typeDepth } from './type-depth.ts';
 import { celVariables, type Variables } from './variables.ts';
 
-/** An expression that is checked, has a known worst-case cost, and is ready to run. */
+/** A checked expression with a known worst-case cost, ready to run. */
 export interface Compiled<T extends boolean | string> {
   readonly source: string;
-  /** The field that holds it. */
+  /** Field with the expression. */
   readonly where: string;
   /** Worst case of all its runs for one request, in the unit of {@link MAX_COST}. */
   readonly cost: number;
   /** Its compiled patterns. A reference to them keeps them compiled. */
   readonly patterns: readonly Regex[];
   /**
-   * Pure and synchronous, in time bounded by the cost that compileExpression() accepted.
+   * Evaluates the expression. Pure and synchronous, in time bounded by the cost that
+   * compileExpression() accepted.
    *
-   * @throws SignerError CEL_EVALUATION (`wait`): the result is neither true nor false, so decide nothing
+   * @throws SignerError CEL_EVALUATION (`wait`): the result is neither true nor false, so decide
+   *   nothing
    */
   evaluate(variables: Variables): T;
 }
 
 export interface ExpressionSpec<T extends boolean | string> {
   readonly source: string;
-  /** The field that holds it, such as `spec.requests.rules[0].when`. */
+  /** Field with the expression, such as `spec.requests.rules[0].when`. */
   readonly where: string;
   readonly environment: Environment;
   readonly result: T extends boolean ? 'bool' : 'string';
-  /** Limits its compilation and its runs; default: no limit. */
+  /** Deadline of its compilation and its runs. Default: no limit. */
   readonly deadline?: Deadline | undefined;
 }
 
 /**
- * Maximum cost of all runs of an expression for one request. The unit is one visited node, about 20 ns:
- * a hostile request blocks the event loop for less than 20 ms.
+ * Limit on the cost of all runs of an expression for one request. The unit is one visited node,
+ * about 20 ns. A hostile request blocks the event loop for less than 20 ms.
  */
 export const MAX_COST = 1_000_000;
 
@@ -51,8 +53,8 @@ type Program = (variables: Variables) => unknown;
 /**
  * Checks and compiles a CEL expression.
  *
- * @throws SignerError CEL_INVALID (syntax, types, unknown names, functions that are not available)
- * or CEL_COST (`wait` both), with the field, the line, the column and the offending name
+ * @throws SignerError CEL_INVALID (syntax, types, unknown names, unavailable functions) or CEL_COST
+ *   (`wait` both), with the field, the line, the column, and the faulty name
  */
 export function compileExpression(spec: ExpressionSpec<boolean>): Compiled<boolean>;
 export function compileExpression(spec: ExpressionSpec<string>): Compiled<string>;
@@ -81,6 +83,7 @@ function compileWithin<T extends boolean | string>(
   const expected = result === 'bool' ? 'boolean' : 'string';
   const evaluate = (variables: Variables): T => {
     const value = run(spec, program, celVariables(environment, variables));
+    // `expected` is the name of T.
     if (typeof value === expected) return value as T;
     throw failed(spec, `returned ${typeof value} instead of ${result}`);
   };
@@ -100,7 +103,7 @@ function compileWithin<T extends boolean | string>(
   });
 }
 
-/** Checks the types, then what the library does not check, then the cost, which it returns. */
+/** Checks the types, then the rules beyond the library, then the cost. Returns the cost. */
 function check(spec: Spec, patterns: PatternSet): number {
   const { environment, result } = spec;
   const parsed = parse(spec);
@@ -133,14 +136,16 @@ function checkCost(spec: Spec, ast: Node): number {
   );
 }
 
-/** The innermost node that causes more than half of the cost: the best place to start. */
+/** Returns the innermost node that causes more than half of the cost: the best place to start. */
 function mostExpensive(ast: Node, environment: Environment): Node {
   const half = costOf(ast, environment) / 2;
   const heavy = children(ast).find((each) => costOf(each, environment) > half);
   return heavy === undefined ? ast : mostExpensive(heavy, environment);
 }
 
-/** A second tree that calls our functions in place of those that the library gets wrong. */
+/**
+ * Returns a second tree, which calls our functions in place of those that the library gets wrong.
+ */
 function programOf(spec: Spec): Program {
   const parsed = parse(spec);
   renameCalls(parsed.ast);
@@ -180,7 +185,7 @@ function invalid({ where, source }: Spec, offset: number, message: string): Sign
 
 function run(spec: Spec, program: Program, variables: Variables): unknown {
   const { stackTraceLimit } = Error;
-  // Without stacks: most errors are absorbed by `exists` or `||`, and the stack takes most of their time.
+  // Disable stacks: `exists` or `||` absorb most errors, and the stack takes most of their time.
   Error.stackTraceLimit = 0;
   try {
     return program(variables);
@@ -197,7 +202,7 @@ function runtimeMessage({ source }: Spec, error: unknown): string {
   return `line ${line}, column ${column}: ${error.summary}`;
 }
 
-/** Characters. An evaluation error may quote values of the request, which can be long. */
+/** Limit in characters. An evaluation error may quote values of the request, which can be long. */
 const MAX_EVALUATION_MESSAGE = 300;
 
 function failed({ where }: Spec, message: string, cause?: unknown): SignerError {

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The variables of expressions, with the maximum sizes that their worst-case cost assumes. */
-import { MAX_POD_LABELS, MAX_POD_SERVICES, type RequestField } from '../vocabulary.ts';
+/** Variables of expressions, with the maximum sizes that their worst-case cost assumes. */
+import { MAX_POD_LABELS, MAX_POD_SERVICES, type RequestField } from '#base/vocabulary.ts';
 import { MAX_VALUE } from './pattern/value-pattern.ts';
 import { INT, list, map, object, text, type Shape } from './cost/shape.ts';
 
 export interface Environment {
   readonly variables: Readonly<Record<string, Shape>>;
-  /** How often one request may run an expression of this environment. */
+  /** Limit on runs of an expression of this environment for one request. */
   readonly runs: number;
 }
 
-/** Maximum names of one type in a request: a leaf with more than a hundred is a mistake. */
+/** Limit on names of one type in a request. A leaf with more than a hundred is a mistake. */
 const MAX_NAMES = 100;
 
-/** Groups of a user: a token with more than a thousand does not fit into an HTTP header. */
+/**
+ * Limit on groups of a user. A token with more than a thousand does not fit into an HTTP header.
+ */
 const MAX_GROUPS = 1_000;
 
-/** What a request's decoder accepts (pki/x509/pkcs10.ts, pki/extensions/parse-extensions.ts). */
+/** Limits of a request's decoder (pki/x509/pkcs10.ts, pki/extensions/parse-extensions.ts). */
 const MAX_ATTRIBUTES = 16;
 const MAX_EXTENSIONS = 64;
 
@@ -51,9 +53,9 @@ const POD_FIELDS = {
   annotations: map(MAX_ENTRIES, VALUE),
 };
 
-/** What expressions about a pod see besides what its request says. */
+/** Optional variables of expressions about a pod. */
 interface PodSights {
-  /** `services`: the names of the Services that the leaf has. */
+  /** `services`: names of the Services in the leaf. */
   readonly services: boolean;
   /** `pod.labels`. */
   readonly labels: boolean;
@@ -61,14 +63,17 @@ interface PodSights {
   readonly ip: boolean;
 }
 
-/** Labels' values have at most 63 characters. */
+/** Values of labels have at most 63 characters. */
 const LABELS = map(MAX_POD_LABELS, text(64));
-/** An IPv6 address has at most 45. */
+/** An IPv6 address has at most 45 characters. */
 const ADDRESS = text(64);
 
 const podEnvironments = new Map<string, Environment>();
 
-/** The environment of expressions about a pod: one object for each combination, since libraryOf() caches by it. */
+/**
+ * Returns the environment of expressions about a pod. Each combination has one object, because
+ * libraryOf() caches by it.
+ */
 export function podEnvironment(sights: Partial<PodSights> = {}): Environment {
   const { services = false, labels = false, ip = false } = sights;
   const key = JSON.stringify([services, labels, ip]);
@@ -117,7 +122,7 @@ export const REQUEST: Environment = {
   },
 };
 
-/** For requests that have a namespace: {@link REQUEST} plus `request.namespace`. */
+/** Environment of requests with a namespace: {@link REQUEST} plus `request.namespace`. */
 export const NAMESPACED_REQUEST: Environment = {
   ...REQUEST,
   variables: {
@@ -126,12 +131,21 @@ export const NAMESPACED_REQUEST: Environment = {
   },
 };
 
-/** The environments of `allow`, which runs once for each value of the request: `self`. */
+/** Name of a cluster: a DNS label. */
+const CLUSTER = text(64);
+
+/** Environment of rules for the CAs of other clusters. */
+export const INTERMEDIATE: Environment = {
+  runs: 1,
+  variables: { cluster: CLUSTER, request: object(REQUESTER) },
+};
+
+/** Environments of `allow`, which runs once for each value of the request: `self`. */
 interface SelfEnvironments {
   readonly each: Environment;
-  /** `allow.uris`. */
+  /** Environment of `allow.uris`. */
   readonly uri: Environment;
-  /** `allow.commonName`: a request has one at most. */
+  /** Environment of `allow.commonName`: a request has at most one. */
   readonly once: Environment;
 }
 
@@ -147,11 +161,11 @@ function selvesOf({ variables }: Environment): SelfEnvironments {
   };
 }
 
-// One object per environment: libraryOf() caches by it.
+// One object per environment, because libraryOf() caches by it.
 const SELVES = selvesOf(REQUEST);
 const NAMESPACED_SELVES = selvesOf(NAMESPACED_REQUEST);
 
-/** The environment of `allow.<field>` beside that of `when`. */
+/** Returns the environment of `allow.<field>` for the environment of `when`. */
 export function selfOf(field: RequestField, when: Environment = REQUEST): Environment {
   const { each, uri, once } = when === NAMESPACED_REQUEST ? NAMESPACED_SELVES : SELVES;
   if (field === 'uris') return uri;

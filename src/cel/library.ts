@@ -31,7 +31,7 @@ const FUNCTIONS: readonly CelFunction[] = [
 /** Namespaces of functions, as variables of the CEL library. */
 export const NAMESPACES: ReadonlySet<string> = new Set(['sets', 'ip']);
 
-/** The price of each function that is available, by name (with its namespace, if it has one). */
+/** Price of each available function, by name (with its namespace, if it has one). */
 export const PRICES: ReadonlyMap<string, Price> = new Map(
   FUNCTIONS.toReversed().map(({ namespace, name, price }) => [
     namespace === undefined ? name : `${namespace}.${name}`,
@@ -39,19 +39,21 @@ export const PRICES: ReadonlyMap<string, Price> = new Map(
   ]),
 );
 
-/** The library's own functions cannot be replaced, so ours have another name; see `rename()`. */
-const OURS = '_k8s';
+/** Suffix of our functions. The library's own functions cannot be replaced, see `rename()`. */
+const KUBERNETES_SUFFIX = '_k8s';
 
 const SHADOWED: ReadonlySet<string> = new Set(
   FUNCTIONS.filter(({ shadows }) => shadows).map(({ name }) => name),
 );
 
-/** The name to call in place of `name`. */
+/** Returns the name to call in place of `name`. */
 export function rename(name: string): string {
-  return SHADOWED.has(name) ? `${name}${OURS}` : name;
+  return SHADOWED.has(name) ? `${name}${KUBERNETES_SUFFIX}` : name;
 }
 
-/** Limits for an expression of 2,048 characters, low enough that the cost of any is computed fast. */
+/**
+ * Limits for an expression of 2,048 characters, low enough that the cost of any is computed fast.
+ */
 const LIMITS = { maxAstNodes: 1_000, maxDepth: 50, maxListElements: 200, maxMapEntries: 200 };
 
 const base = createBase();
@@ -100,7 +102,7 @@ function register(library: Library, name: string, signature: Signature): void {
 
 const libraries = new WeakMap<Environment, Library>();
 
-/** The library with the variables of `environment` declared. */
+/** Returns the library with the variables of `environment` declared. */
 export function libraryOf(environment: Environment): Library {
   const known = libraries.get(environment);
   if (known !== undefined) return known;

@@ -8,7 +8,7 @@ export type Node = ASTNode;
 /** `receiver.name(args)`, or `name(args)` without a receiver. */
 export interface Call {
   readonly name: string;
-  /** The name with its namespace, if it has one: `sets.contains`. */
+  /** Name with its namespace, if it has one: `sets.contains`. */
   readonly key: string;
   readonly receiver: Node | undefined;
   readonly args: readonly Node[];
@@ -27,7 +27,7 @@ export function callOf(node: Node): Call | undefined {
   return { name, key: name, receiver, args };
 }
 
-/** A macro that loops: `list.all(x, …)`, `exists`, `filter`, `map` and so on. */
+/** A macro that loops: `list.all(x, …)`, `exists`, `filter`, `map`, and others. */
 export interface Comprehension {
   readonly range: Node;
   readonly variable: Node;
@@ -49,12 +49,12 @@ export function comprehensionOf(call: Call): Comprehension | undefined {
   return { range: call.receiver, variable, body };
 }
 
-/** The operands of a node, in source order. */
+/** Returns the operands of a node, in source order. */
 export function children(node: Node): readonly Node[] {
   const call = callOf(node);
   if (call !== undefined) return [...(call.receiver ? [call.receiver] : []), ...call.args];
   if (node.op === 'map') return node.args.flat();
-  // The rest are operators and lists of nodes, and '.' with the name of a field.
+  // The rest are operators, lists of nodes, and '.' with the name of a field.
   return [node.args].flat().filter(isNode);
 }
 
@@ -62,17 +62,19 @@ function isNode(part: unknown): part is Node {
   return typeof part === 'object' && part !== null && 'op' in part && 'args' in part;
 }
 
-/** The type that `check()` found; the library stores it on the node. */
+/** Returns the type that `check()` found and stored on the node. */
 export function typeOf(node: Node): string | undefined {
-  return (node as { readonly checkedType?: { readonly name: string } }).checkedType?.name;
+  const type: unknown = 'checkedType' in node ? node.checkedType : undefined;
+  if (typeof type !== 'object' || type === null || !('name' in type)) return undefined;
+  return typeof type.name === 'string' ? type.name : undefined;
 }
 
-/** The offset that an error message about the node points to, in UTF-16 units. */
+/** Returns the offset for an error message about the node, in UTF-16 units. */
 export function offsetOf(node: Node): number {
   return node.pos;
 }
 
-/** Characters of the expression that contains the node. */
+/** Returns the number of characters of the expression that contains the node. */
 export function sourceLength(node: Node): number {
-  return (node as { readonly input?: string }).input?.length ?? 0;
+  return 'input' in node && typeof node.input === 'string' ? node.input.length : 0;
 }

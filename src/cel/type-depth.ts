@@ -2,9 +2,10 @@
 import { callOf, children, comprehensionOf, type Call, type Node } from './syntax.ts';
 
 /**
- * How deep the type of a value may be: `list<map<string, string>>` has a depth of two. The CEL library keeps every type
- * that it has seen for as long as the process lives. Without a limit, a namespace that writes expressions with other
- * types again and again would exhaust the memory. Up to this depth there are some 26,000.
+ * Limit on the depth of a value's type: `list<map<string, string>>` has a depth of two. The CEL
+ * library keeps every type that it has seen for as long as the process lives. Without a limit, a
+ * namespace that keeps writing expressions with new types would exhaust the memory. Up to this
+ * depth there are some 26,000 types.
  */
 export const MAX_TYPE_DEPTH = 4;
 
@@ -16,7 +17,10 @@ const RESULT = 1;
 /** Depths of the loop variables in scope. */
 type Scope = ReadonlyMap<string, number>;
 
-/** An upper bound of the depth of all types in an expression, before the library makes them. */
+/**
+ * Returns an upper bound of the depth of all types in an expression, before the library creates
+ * them.
+ */
 export function typeDepth(root: Node): number {
   let deepest = 0;
   const depthOf = (node: Node, scope: Scope): number => {

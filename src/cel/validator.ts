@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Checks beyond the type check of the CEL library: what it accepts and we refuse. */
+/**
+ * Checks beyond the type check of the CEL library, for expressions that it accepts and this program
+ * rejects.
+ */
 import type { Environment } from './environments.ts';
 import { PATTERN_FUNCTIONS } from './functions/patterns.ts';
 import { NAMESPACES, PRICES } from './library.ts';
@@ -34,7 +37,10 @@ export function findIssue(
   return undefined;
 }
 
-/** The parts to check. `has()` is checked as a whole; a loop variable is a name, not an expression. */
+/**
+ * Returns the parts to check. `has()` is checked as a whole, and a loop variable is a name, not an
+ * expression.
+ */
 function operands(root: Node, call: Call | undefined): readonly Node[] {
   if (call === undefined) return children(root);
   if (call.name === 'has') return [];
@@ -44,18 +50,24 @@ function operands(root: Node, call: Call | undefined): readonly Node[] {
   return loop === undefined ? children(root) : [loop.range, ...loop.body];
 }
 
-/** Only `format()` takes a list of mixed types. Its items are checked one by one. */
+/**
+ * Returns the items of `format()`'s list, each to be checked alone. No other list may have mixed
+ * types.
+ */
 function mixed({ args }: Call): readonly Node[] {
   return args.flatMap((each) => (each.op === 'list' ? children(each) : [each]));
 }
 
-/** A computed index on an object hides which field is read, and so its maximum size. */
+/** Rejects a computed index on an object, which hides the field and its maximum size. */
 function indexIssue(node: Node): Issue | undefined {
   if (node.op !== '[]' || !/^(?!list<|map<)/.test(typeOf(node.args[0]) ?? '')) return undefined;
   return { node, message: '[ ] works on lists and maps only; write a field as .name' };
 }
 
-/** Without a static type, neither the functions that run nor their cost are known in advance. */
+/**
+ * Rejects a dynamic type. Without a static type, neither the called functions nor their cost are
+ * known in advance.
+ */
 function dynamicTypeIssue(node: Node): Issue | undefined {
   const type = typeOf(node);
   if (type === undefined || !/\bdyn\b/.test(type)) return undefined;
@@ -105,7 +117,9 @@ function variableIssue(variable: Node, { variables }: Environment): Issue | unde
   };
 }
 
-/** The library does not check the argument of `has()`: a misspelled field would look absent. */
+/**
+ * Checks the argument of `has()`, which the library does not. A misspelled field would look absent.
+ */
 function hasIssue(node: Node, { args }: Call, { variables }: Environment): Issue | undefined {
   const names: string[] = [];
   let at: Node | undefined = args[0];

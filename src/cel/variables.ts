@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError } from '../errors.ts';
+import { SignerError } from '#base/errors.ts';
 import type { Environment } from './environments.ts';
 import { MAX_KEY, type Shape } from './cost/shape.ts';
 
@@ -9,12 +9,12 @@ export type Variables = Readonly<Record<string, unknown>>;
 type CelValue = string | bigint | readonly CelValue[] | Map<string, CelValue>;
 
 /**
- * Converts variables to the types of the CEL library, and checks each against the maximum size that the
- * cost of the expression assumes.
+ * Converts variables to the types of the CEL library, and checks each against the maximum size that
+ * the cost of the expression assumes.
  *
  * Do not change an object after you pass it: its conversion is cached for as long as it lives.
  *
- * @throws SignerError CEL_EVALUATION (`wait`) where a value is missing, of another type or too large
+ * @throws SignerError CEL_EVALUATION (`wait`) if a value is missing, of another type, or too large
  */
 export function celVariables(environment: Environment, variables: Variables): Variables {
   return Object.fromEntries(
@@ -45,8 +45,9 @@ function celValue(value: unknown, shape: Shape, path: string): CelValue {
       if (typeof value !== 'string') throw unusable(path, 'is not a string');
       return bounded(value, value.length, shape.max, path);
     case 'int':
-      if (!Number.isSafeInteger(value)) throw unusable(path, 'is not an integer');
-      return BigInt(value as number);
+      if (typeof value !== 'number' || !Number.isSafeInteger(value))
+        throw unusable(path, 'is not an integer');
+      return BigInt(value);
     case 'list':
       if (!Array.isArray(value)) throw unusable(path, 'is not a list');
       bounded(value, value.length, shape.max, path);
@@ -75,6 +76,7 @@ function celValue(value: unknown, shape: Shape, path: string): CelValue {
 
 function record(value: unknown, path: string): Readonly<Record<string, unknown>> {
   if (typeof value !== 'object' || value === null) throw unusable(path, 'is missing');
+  // Members of any object are unknown until each is checked.
   return value as Readonly<Record<string, unknown>>;
 }
 

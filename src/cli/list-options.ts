@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The flags that commands share with kubectl: what is printed, of which namespaces, and of which objects. */
+/** Flags that commands share with kubectl: output format, namespaces, and selectors. */
 import { Option, type Command } from 'commander';
-import { OUTPUTS } from '../operations/report.ts';
+import { OUTPUTS } from '#operations/report.ts';
 
-/** Forms of `-o` besides text, JSON and YAML. */
+/** Formats of `-o` besides text, JSON and YAML. */
 type MoreOutput = 'wide' | 'name' | 'pem' | 'csv' | 'junit';
 
 /**
- * `-o`: every command that has a result prints it for people, as JSON and as YAML.
+ * Returns `-o`: every command with a result prints it for people, as JSON and as YAML.
  *
- * @param forPeople - what the first form is called
+ * @param forPeople - name of the first format
  */
 export function outputOption(
   more: readonly MoreOutput[] = [],
@@ -22,7 +22,7 @@ export function outputOption(
 /**
  * Adds `-n` and `-A` to a command that lists.
  *
- * @param what - that is listed: `certificates`
+ * @param what - the listed objects, such as `certificates`
  */
 export function addScopeOptions(command: Command, what: string): Command {
   return command
@@ -30,14 +30,14 @@ export function addScopeOptions(command: Command, what: string): Command {
     .addOption(allNamespacesOption());
 }
 
-/** `-A`, for people who type it: it is what holds where no `-n` is given. */
+/** Returns `-A`, for users who type it. It is the default without `-n`. */
 export function allNamespacesOption(): Option {
   return new Option('-A, --all-namespaces', 'of all namespaces, which is the default').conflicts(
     'namespace',
   );
 }
 
-/** `-l` as kubectl has it: the API server evaluates it. */
+/** Returns `-l`. The API server evaluates it, as with kubectl. */
 export function selectorOption(what: string): Option {
   return new Option(
     '-l, --selector <labels>',

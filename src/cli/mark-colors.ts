@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { MARKS, type Severity } from '../checks/finding.ts';
+import { MARKS, type Severity } from '#diagnose/check/finding.ts';
+import { keysOf } from '#base/object-keys.ts';
 
 /** ANSI colors (ECMA-48, select graphic rendition): green, yellow, red, cyan. */
 const COLORS: Readonly<Record<Severity, string>> = {
@@ -10,13 +11,13 @@ const COLORS: Readonly<Record<Severity, string>> = {
 };
 
 const COLOR_OF: ReadonlyMap<string, string> = new Map(
-  (Object.keys(COLORS) as Severity[]).map((each) => [MARKS[each], COLORS[each]]),
+  keysOf(COLORS).map((each) => [MARKS[each], COLORS[each]]),
 );
 
 /**
- * Colors the marks that begin the lines of findings.
+ * Colors the marks at the start of lines of findings.
  *
- * @param printed - a report as text, without control characters but line ends
+ * @param printed - a report as text, without control characters except line ends
  */
 export function colorMarks(printed: string): string {
   return printed.replace(/^( {2})(\S)(?= )/gmu, (line, indent: string, mark: string) => {

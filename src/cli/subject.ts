@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError, usageError } from '../errors.ts';
-import type { Subject } from '../explanations/explain.ts';
-import { KubeError } from '../kube/client/kube-error.ts';
+import { SignerError, usageError } from '#base/errors.ts';
+import type { Subject } from '#diagnose/explain/lookup/reading.ts';
+import type { Client } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import { resource } from '#kube/resource/resource.ts';
+
+const NAMESPACES = resource({ group: '', version: 'v1', plural: 'namespaces' });
 
 /**
- * What a user named.
+ * Parses the object that a user named.
  *
  * @param text - `kind/name`
- * @throws SignerError USAGE for a text of another shape
+ * @throws SignerError USAGE for malformed text
  */
 export function subjectOf(text: string, namespace: string): Subject {
   const [kind = '', name = '', ...rest] = text.split('/');
@@ -17,13 +21,31 @@ export function subjectOf(text: string, namespace: string): Subject {
   );
 }
 
-/** The error that the user is told: people forget the namespace most. */
-export function withNamespaceHint(error: unknown, { kind, name, namespace }: Subject): unknown {
+/** Returns the error with a hint on the namespace, which users most often forget or misspell. */
+export async function withNamespaceHint(
+  error: unknown,
+  { kind, name, namespace }: Subject,
+  client: Client,
+): Promise<unknown> {
   if (!(error instanceof KubeError) || error.status !== 404) return error;
+  const missing = await isMissing(client, namespace);
+  const where = missing
+    ? `the namespace ${namespace} does not exist; kubectl get namespaces lists those that do`
+    : `namespaced objects were looked up in ${namespace}; -n names another`;
   return new SignerError({
     code: 'KUBE_NOT_FOUND',
     disposition: 'wait',
-    message: `there is no ${kind}/${name} (things with a namespace were looked for in ${namespace}; -n names another)`,
+    message: `there is no ${kind}/${name} (${where})`,
     cause: error,
   });
+}
+
+async function isMissing(client: Client, namespace: string): Promise<boolean> {
+  try {
+    await client.request({ method: 'GET', path: NAMESPACES.object({ name: namespace }) });
+    return false;
+  } catch (error) {
+    // A user who may not get namespaces gets no hint.
+    return error instanceof KubeError && error.status === 404;
+  }
 }

@@ -1,35 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Command } from 'commander';
-import { createClient, type Client } from '../kube/client/client.ts';
-import type { Connection } from '../kube/client/connection.ts';
-import { loadConnection } from '../kube/client/kubeconfig.ts';
-import { gather } from '../app/flag-values.ts';
-import { VERSION } from '../app/version.ts';
-import { kubeconfigFromEnvironment } from '../app/component-options.ts';
-import { monotonic } from '../app/process.ts';
-
-/** The flags of commands that people run, with their own rights. */
-export interface UserOptions {
-  readonly kubeconfig?: string;
-  readonly context?: string;
-  readonly as?: string;
-  readonly asGroup: readonly string[];
-}
-
-/** Adds the flags of {@link UserOptions} to a subcommand. */
-export function addUserOptions(command: Command): Command {
-  return command
-    .option('--kubeconfig <file>', 'kubeconfig (default: KUBECONFIG, then ~/.kube/config)')
-    .option('--context <name>', 'context of the kubeconfig')
-    .option('--as <user>', 'ask as this user (impersonation)')
-    .option('--as-group <name>', 'ask as a member of this group (repeatable)', gather, []);
-}
+import { createClient, type Client } from '#kube/client/client.ts';
+import type { Connection } from '#kube/client/connection.ts';
+import { loadConnection } from '#kube/client/kubeconfig.ts';
+import { withLedger } from './ledger-routes.ts';
+import { DEFAULT_NAMESPACE, type UserOptions } from './user-options.ts';
+import { VERSION } from '#app/version.ts';
+import { kubeconfigFromEnvironment } from '#app/component-options.ts';
+import { monotonic } from '#app/process.ts';
 
 /**
  * Connects as the user of the kubeconfig.
  *
  * @param command - the subcommand, for the audit log
- * @throws SignerError KUBE_CONFIG (`wait`) when there is no API server to talk to
+ * @throws SignerError KUBE_CONFIG (`wait`) without an API server in the kubeconfig
  */
 export async function connectUser(
   options: UserOptions,
@@ -43,8 +26,7 @@ export async function connectUser(
   const impersonate =
     options.as === undefined ? undefined : { user: options.as, groups: options.asGroup };
   const userAgent = `countersign-${command}/${VERSION}`;
-  return {
-    connection,
-    client: createClient({ connection, clock: Date.now, monotonic, userAgent, impersonate }),
-  };
+  const client = createClient({ connection, clock: Date.now, monotonic, userAgent, impersonate });
+  const { ledgerNamespace: namespace = DEFAULT_NAMESPACE, ledgerUrl: url } = options;
+  return { connection, client: withLedger(client, { namespace, url, userAgent }) };
 }

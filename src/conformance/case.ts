@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A case is one thing that must hold of a signer. */
+/** Defines cases. Each is one requirement for a signer. */
 
-/** The values of `--kind`: the API types whose signers can be checked. */
+/** The values of `--kind`: the API types of the signers to check. */
 export const KINDS = ['csr', 'pcr', 'ctb', 'certificaterequest'] as const;
 /** One of {@link KINDS}. */
 export type Kind = (typeof KINDS)[number];
@@ -9,28 +9,30 @@ export type Kind = (typeof KINDS)[number];
 /** `skip`: the run gave nothing to evaluate, for example for lack of a permission. */
 export type CaseOutcome = 'pass' | 'fail' | 'skip';
 
-/** What an assertion found, with the evidence. */
+/** The finding of an assertion, with the evidence. */
 export interface AssertionResult {
   readonly outcome: CaseOutcome;
-  /** What was seen; of a skip, why nothing could be. */
+  /** The observation. For a skip, the reason why there is none. */
   readonly evidence: string;
 }
 
 /**
- * `must`: the API, an RFC or Kubernetes' own conformance tests demand it. `should`: they advise it, or
- * every careful signer does it; a signer may have its reasons.
+ * The level of a requirement.
+ * - `must`: the API, an RFC or Kubernetes' own conformance tests demand it.
+ * - `should`: they recommend it, or every careful signer does it. A signer may have reasons to
+ *   differ.
  */
 export type Level = 'must' | 'should';
 
-/** One thing that must hold. `Snapshot` is what was observed of the signer. */
+/** One requirement. `Snapshot` is the observation of the signer. */
 export interface Case<Snapshot> {
-  /** Never given to another case: `PCR-12`. */
+  /** An id that no other case gets: `PCR-12`. */
   readonly id: string;
   readonly level: Level;
   readonly asserts: string;
-  /** KEP, API field, RFC, or upstream's test. */
+  /** The KEP, API field, RFC, or upstream's test. */
   readonly source: string;
-  /** Total and synchronous: the same snapshot gives the same result. */
+  /** Evaluates a snapshot. Total and synchronous: the same snapshot gives the same result. */
   readonly evaluate: (snapshot: Snapshot) => AssertionResult;
 }
 
@@ -42,7 +44,7 @@ export interface CaseResult extends AssertionResult {
   readonly source: string;
 }
 
-/** A case's own text, with the four parts in the order in which they are read. */
+/** The text of a case, with its four parts in reading order. */
 type Define = <Snapshot>(
   id: string,
   asserts: string,
@@ -50,7 +52,7 @@ type Define = <Snapshot>(
   judge: (snapshot: Snapshot) => AssertionResult,
 ) => Case<Snapshot>;
 
-/** A case of level `must`. */
+/** Defines a case of level `must`. */
 export const must: Define = (id, asserts, source, judge) => ({
   id,
   level: 'must',
@@ -59,7 +61,7 @@ export const must: Define = (id, asserts, source, judge) => ({
   evaluate: judge,
 });
 
-/** A case of level `should`. */
+/** Defines a case of level `should`. */
 export const should: Define = (id, asserts, source, judge) => ({
   id,
   level: 'should',
@@ -68,27 +70,27 @@ export const should: Define = (id, asserts, source, judge) => ({
   evaluate: judge,
 });
 
-/** A passed assertion. */
+/** Returns a passed assertion. */
 export function pass(evidence: string): AssertionResult {
   return { outcome: 'pass', evidence };
 }
 
-/** A failed assertion. */
+/** Returns a failed assertion. */
 export function fail(evidence: string): AssertionResult {
   return { outcome: 'fail', evidence };
 }
 
-/** An assertion that had nothing to evaluate. */
+/** Returns an assertion that had nothing to evaluate. */
 export function skip(evidence: string): AssertionResult {
   return { outcome: 'skip', evidence };
 }
 
-/** Fails with `fault`; passes with `evidence` when there is none. */
+/** Fails with `fault`, or passes with `evidence` when there is none. */
 export function unless(fault: string | undefined, evidence: string): AssertionResult {
   return fault === undefined ? pass(evidence) : fail(fault);
 }
 
-/** The result of every case, in the order of the cases. */
+/** Returns the result of every case, in the order of the cases. */
 export function evaluateAll<Snapshot>(
   cases: readonly Case<Snapshot>[],
   snapshot: Snapshot,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** PKCS#10 requests that no tool makes, to try what a signer copies. */
+/** Encodes PKCS#10 requests that no tool creates, to test what a signer copies. */
 import type { KeyObject } from 'node:crypto';
-import { contextConstructed } from '../pki/der/der-tags.ts';
+import { contextConstructed } from '#pki/der/der-tags.ts';
 import {
   bitString,
   element,
@@ -10,24 +10,26 @@ import {
   sequence,
   setOf,
   utf8String,
-} from '../pki/der/der-writer.ts';
-import { encodeExtension, type Extension } from '../pki/extensions/encode-extensions.ts';
+} from '#pki/der/der-writer.ts';
+import { encodeExtension, type Extension } from '#pki/extensions/encode-extensions.ts';
 import {
   OID_COMMON_NAME,
   OID_EXTENSION_REQUEST,
   OID_ORGANIZATION,
   OID_SUBJECT_ALT_NAME,
-} from '../pki/der/oids.ts';
-import { publicKeyOf } from '../pki/keys/private-key.ts';
-import { signatureAlgorithm } from '../pki/keys/signature-algorithm.ts';
+} from '#pki/der/oids.ts';
+import { publicKeyOf } from '#pki/keys/private-key.ts';
+import { signatureAlgorithm } from '#pki/keys/signature-algorithm.ts';
 
-/** An extension that no signer knows, in the arc that IANA reserves for documentation (RFC 5612). */
+/**
+ * An extension that no signer knows, in the arc that IANA reserves for documentation (RFC 5612).
+ */
 export const UNKNOWN_EXTENSION = '1.3.6.1.4.1.32473.1.1';
 
-/** The API server reads a user's UID from it. */
+/** The attribute from which the API server reads a user's UID. */
 const USER_UID = '1.3.6.1.4.1.57683.2';
 
-/** `id-on-permanentIdentifier`'s neighbourhood: a Microsoft user principal name. */
+/** A Microsoft user principal name. */
 const USER_PRINCIPAL_NAME = '1.3.6.1.4.1.311.20.2.3';
 
 /** The parts of a PKCS#10 request (RFC 2986 §4.1), valid for a signer or not. */
@@ -38,7 +40,7 @@ export interface CraftedRequest {
   readonly key: KeyObject;
 }
 
-/** A signed PKCS#10 request of these parts, as DER. */
+/** Returns a signed PKCS#10 request of these parts, as DER. */
 export function encodeCraftedRequest({
   subject,
   extensions = [],
@@ -64,7 +66,10 @@ export function encodeCraftedRequest({
   return sequence(info, algorithm.der, bitString(algorithm.sign(info)));
 }
 
-/** The subject of a client: common name (none where it is ''), organizations, and what else. */
+/**
+ * Returns the subject of a client: common name (none for ''), organizations, and additional
+ * attributes.
+ */
 export function subjectOf(
   commonName: string,
   organizations: readonly string[] = [],
@@ -77,17 +82,19 @@ export function subjectOf(
   ];
 }
 
-/** The subject attribute from which the API server reads a user's UID. */
+/** Returns the subject attribute from which the API server reads a user's UID. */
 export function userUid(value: string): readonly [string, string] {
   return [USER_UID, value];
 }
 
-/** A common name to add after the first. */
+/** Returns a common name to add after the first. */
 export function secondCommonName(value: string): readonly [string, string] {
   return [OID_COMMON_NAME, value];
 }
 
-/** subjectAltName with one otherName (RFC 5280 §4.2.1.6): a Microsoft user principal name. */
+/**
+ * Returns a subjectAltName with one otherName (RFC 5280 §4.2.1.6): a Microsoft user principal name.
+ */
 export function otherName(value: string): Extension {
   const name = element(
     contextConstructed(0),
@@ -97,7 +104,7 @@ export function otherName(value: string): Extension {
   return { oid: OID_SUBJECT_ALT_NAME, critical: false, value: sequence(name) };
 }
 
-/** An extension of {@link UNKNOWN_EXTENSION} that is not critical. */
+/** Returns an extension of {@link UNKNOWN_EXTENSION} that is not critical. */
 export function unknownExtension(): Extension {
   return { oid: UNKNOWN_EXTENSION, critical: false, value: utf8String('conformance') };
 }

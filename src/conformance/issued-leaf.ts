@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError, attempt } from '../errors.ts';
-import { decodeCertificate, type Certificate } from '../pki/x509/certificate.ts';
-import { readPemBlocks } from '../pki/der/pem.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import { decodeCertificate, type Certificate } from '#pki/x509/certificate.ts';
+import { readPemBlocks } from '#pki/der/pem.ts';
 import { fail, skip, type AssertionResult } from './case.ts';
 import {
   endText,
@@ -18,11 +18,11 @@ export interface IssuedLeaf {
   readonly request: ObservedRequest;
   readonly version: ObjectVersion;
   readonly leaf: Certificate;
-  /** The leaf first. */
+  /** The chain, leaf first. */
   readonly chain: readonly Certificate[];
 }
 
-/** The certificates of a PEM text, or what is wrong with it. */
+/** Returns the certificates of a PEM text, or the fault of the text. */
 export function readChain(pem: string): readonly Certificate[] | string {
   const read = attempt(() => pemBlocks(pem).map((der) => decodeCertificate(der)));
   if (read instanceof SignerError) return read.message;
@@ -33,8 +33,9 @@ const BEGIN = '-----BEGIN ';
 const END_LINE = /-----END [^-]+-----/g;
 
 /**
- * Go skips text between blocks (RFC 7468 §5.2 allows it): so must who reads others' chains. Each character is read once: a
- * signer may write a megabyte of BEGIN lines.
+ * Returns the blocks of a text. Go skips text between blocks, which RFC 7468 §5.2 allows, so a
+ * reader of others' chains must do so, too. It reads each character once, because a signer may
+ * write a megabyte of BEGIN lines.
  */
 function pemBlocks(pem: string): readonly Uint8Array[] {
   const blocks: Uint8Array[] = [];
@@ -46,7 +47,9 @@ function pemBlocks(pem: string): readonly Uint8Array[] {
   return blocks;
 }
 
-/** The certificate of a scenario; where there is none to evaluate, the result that says why. */
+/**
+ * Returns the certificate of a scenario, or the result that explains why there is none to evaluate.
+ */
 export function issuedLeafOf(scenario: ScenarioResult): IssuedLeaf | AssertionResult {
   if (isSkipped(scenario)) return skip(scenario.skipped);
   if (scenario.rejection !== undefined)
@@ -60,12 +63,12 @@ export function issuedLeafOf(scenario: ScenarioResult): IssuedLeaf | AssertionRe
   return { request: scenario, version, leaf, chain };
 }
 
-/** Whether there is no leaf but a result. */
+/** Reports whether the value is a result instead of a leaf. */
 export function isAssertionResult(value: IssuedLeaf | AssertionResult): value is AssertionResult {
   return 'outcome' in value;
 }
 
-/** Why a request has no certificate, as evidence. */
+/** Returns why a request has no certificate, as evidence. */
 export function unansweredText(request: ObservedRequest): string {
   const last = lastOf(request);
   if (last === undefined) return `refused: ${request.rejection ?? ''}`;

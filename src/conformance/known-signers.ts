@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Profiles of Kubernetes' own signer names, so that users need not write them. */
+/** Defines profiles of Kubernetes' own signer names, so that users need not write them. */
 import { DEFAULT_PROFILE, type ConformanceProfile } from './profile.ts';
 
 const CLIENT_USAGES = ['digital signature', 'client auth'];
 
-/** kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/#kubernetes-signers */
+/**
+ * kubernetes.io/docs/reference/access-authn-authz/certificate-signing-requests/#kubernetes-signers
+ */
 const KNOWN: Readonly<Record<string, Partial<ConformanceProfile>>> = {
   'kubernetes.io/kube-apiserver-client': {
     commonName: 'conformance',
@@ -27,7 +29,7 @@ const KNOWN: Readonly<Record<string, Partial<ConformanceProfile>>> = {
   },
 };
 
-/** The profile to begin with. */
+/** Returns the initial profile. */
 export function profileOf(signerName: string): ConformanceProfile {
   return { ...DEFAULT_PROFILE, ...KNOWN[signerName] };
 }

@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What became of one request, as the API server showed it: plain data, the same for every kind. */
-import type { Condition } from '../api/request/conditions.ts';
-import type { KeyType } from '../vocabulary.ts';
-import type { KubeObject } from '../api/object/object.ts';
+/** Defines what the API server showed of one request: plain data, the same for every kind. */
+import { membersOf } from '#base/record.ts';
+import type { Condition } from '#api/request/conditions.ts';
+import type { KeyType } from '#base/vocabulary.ts';
+import type { KubeObject } from '#api/object/object.ts';
 
-/** What a request asks for. */
+/** The contents of a request. */
 export interface RequestedLeaf {
-  /** Undefined for a key that no API names, such as RSA with 1024 bits. */
+  /** Undefined for a key without a name in the API, such as RSA with 1024 bits. */
   readonly keyType: KeyType | undefined;
   /** DER SubjectPublicKeyInfo. */
   readonly spki: Uint8Array;
   readonly names: LeafNames;
   readonly usages: readonly string[];
-  /** Undefined: left to the signer. */
+  /** Undefined if the request leaves it to the signer. */
   readonly lifetimeSeconds: number | undefined;
-  /** Of a pod's request: who asks, as the API server vouches for it. */
+  /** The requester of a pod's request, as the API server verifies it. */
   readonly pod?: { readonly namespace: string; readonly serviceAccount: string };
-  /** Of a pod's request, where the signer names Services: those that select the pod, and some that do not. */
+  /**
+   * The Services around a pod's request, if the signer names Services: those that select the pod,
+   * and some that do not.
+   */
   readonly services?: {
     readonly namespace: string;
     readonly selecting: readonly string[];
@@ -49,14 +53,17 @@ export type RequestState = 'pending' | 'approved' | 'denied' | 'failed' | 'issue
 
 /** One version of the object. */
 export interface ObjectVersion {
-  /** Milliseconds since it was created, when it was seen. */
+  /** The time of its observation, in milliseconds since the creation. */
   readonly at: number;
   readonly resourceVersion: string;
   readonly state: RequestState;
   readonly conditions: readonly Condition[];
-  /** The certificates; '' where there are none. */
+  /** The certificates, or '' if there are none. */
   readonly pem: string;
-  /** What is not the signer's: spec, labels, annotations, finalizers and owners, as JSON. */
+  /**
+   * The fields that do not belong to the signer, as JSON: spec, labels, annotations, finalizers and
+   * owners.
+   */
   readonly immutableFields: string;
   /** RFC 3339, of a PodCertificateRequest's status. */
   readonly times?: {
@@ -73,47 +80,53 @@ export interface ObjectVersion {
 /** A request that the runner created, or that the API server rejected. */
 export interface ObservedRequest {
   readonly requested: RequestedLeaf;
-  /** In the order of their versions, the first as created; empty where it was refused. */
+  /** The versions in order, the first as created. Empty if the API server rejected the request. */
   readonly versions: readonly ObjectVersion[];
-  /** Why the API server rejected it, as its error message. */
+  /** The API server's error message of a rejection. */
   readonly rejection?: string;
-  /** No version can have been missed. */
+  /** True if the runner cannot have missed a version. */
   readonly isComplete: boolean;
-  /** Versions that the runner itself made after creation: its approval or denial. */
+  /** The number of versions that the runner itself wrote after creation: its approval or denial. */
   readonly runnerWrites: number;
   /** The server's clock at the last version: milliseconds since the epoch. */
   readonly endedAt: number;
-  /** Milliseconds that an answer was waited for. */
+  /** The milliseconds that the runner waited for an answer. */
   readonly waitedMs: number;
 }
 
-/** A scenario that the runner left out. */
+/** A scenario that the runner skipped. */
 export interface Skipped {
-  /** Why there is nothing to judge. */
+  /** The reason why there is nothing to evaluate. */
   readonly skipped: string;
 }
 
-/** What the runner observed of one scenario. */
+/** The runner's observation of one scenario. */
 export type ScenarioResult = ObservedRequest | Skipped;
 
-/** Whether the runner left the scenario out. */
+/** Reports whether the runner skipped the scenario. */
 export function isSkipped(scenario: object): scenario is Skipped {
   return 'skipped' in scenario;
 }
 
-/** The last version; undefined where the request was refused at creation. */
+/** Returns the last version, or undefined if the API server rejected the request at creation. */
 export function lastOf(request: ObservedRequest): ObjectVersion | undefined {
   return request.versions.at(-1);
 }
 
-/** The first version in this state or, for `issued`, with certificates. */
+/** Returns the first version in this state or, for `issued`, with certificates. */
 export function firstOf(request: ObservedRequest, state: RequestState): ObjectVersion | undefined {
   return request.versions.find((each) => each.state === state);
 }
 
-/** The condition that ended a request, as `Type: Reason: message`, shortened. */
+/** Conditions that end a request, by its state. */
+const ENDS: Readonly<Partial<Record<RequestState, string>>> = {
+  denied: 'Denied',
+  failed: 'Failed',
+};
+
+/** Returns the condition that ended a request, as `Type: Reason: message`, shortened. */
 export function endText({ state, conditions }: ObjectVersion): string {
-  const type = { denied: 'Denied', failed: 'Failed' }[state as string] ?? state;
+  const type = ENDS[state] ?? state;
   const found =
     conditions.find((each) => each.type === type) ??
     conditions.find((each) => each.type === 'Ready') ??
@@ -125,15 +138,14 @@ export function endText({ state, conditions }: ObjectVersion): string {
     .slice(0, MAX_EVIDENCE);
 }
 
-/** So much of foreign words is repeated. */
+/** The length of foreign text in evidence. */
 const MAX_EVIDENCE = 240;
 
 /**
- * The fields that a signer must not change, as JSON: two versions with the same text differ in
- * status only.
+ * Returns the fields that a signer must not change, as JSON. Two versions with the same text differ
+ * in status only.
  */
 export function immutableFieldsOf(object: KubeObject & { readonly spec?: unknown }): string {
-  const metadata = object.metadata as unknown as Readonly<Record<string, unknown>>;
-  const { labels, annotations, finalizers, ownerReferences } = metadata;
+  const { labels, annotations, finalizers, ownerReferences } = membersOf(object.metadata);
   return JSON.stringify({ labels, annotations, finalizers, ownerReferences, spec: object.spec });
 }

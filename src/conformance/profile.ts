@@ -1,48 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-import { parseDuration } from '../api/object/duration.ts';
-import { SignerError, attempt } from '../errors.ts';
-import { KEY_TYPES, KEY_USAGES, type KeyType } from '../vocabulary.ts';
+import { isKeyOf } from '#base/object-keys.ts';
+import { parseDuration } from '#api/object/duration.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import { KEY_TYPES, KEY_USAGES, type KeyType } from '#base/vocabulary.ts';
 
 /**
- * What is known of the signer beforehand. Every field may be absent: then whatever a signer of this
- * kind may do is right.
+ * The facts about the signer that the user states. Every field may be absent. Then everything that
+ * a signer of this kind may do is correct.
  */
 export interface ConformanceProfile {
   /** The key of ordinary requests. */
   readonly keyType: KeyType;
-  /** Exactly these are issued, all others refused. */
+  /** The only key types that are issued. All others are refused. */
   readonly keyTypes?: readonly KeyType[];
-  /** What ordinary requests ask for. */
+  /** The usages of ordinary requests. */
   readonly usages: readonly string[];
-  /** The subject of ordinary requests; `{username}` is who runs the runner. */
+  /** The subject of ordinary requests. `{username}` is the user of the runner. */
   readonly commonName: string;
   readonly organizations: readonly string[];
   readonly dnsNames: readonly string[];
-  /** Seconds: no leaf is longer valid. */
+  /** The longest validity of a leaf in seconds. */
   readonly maxDuration?: number;
-  /** Annotations of a pod's volume that the signer takes. */
+  /** Annotations of a pod's volume that the signer accepts. */
   readonly annotations?: Readonly<Record<string, string>>;
   /** The URIs of a pod's leaf, with `{namespace}` and `{serviceAccount}`. */
   readonly uris?: readonly string[];
   /** The URIs of a leaf whose pod has `annotations`. */
   readonly annotatedUris?: readonly string[];
-  /** The leaf of a pod names the Services that select it. */
+  /** Whether the leaf of a pod names the Services that select it. */
   readonly serviceNames?: boolean;
-  /** The API server accepts its leaves as client certificates. */
+  /** Whether the API server accepts its leaves as client certificates. */
   readonly clientAuthentication?: boolean;
-  /** The signer's names are Kubernetes' own: `system:` is no attack. */
+  /** Whether the signer's names are Kubernetes' own, so that `system:` is not an attack. */
   readonly kubernetesNames?: boolean;
   /** Seconds from the approval, or the creation, to the certificate. */
   readonly latency: number;
 }
 
-/** What an ordinary client certificate asks for. */
+/** The usages of an ordinary client certificate. */
 const DEFAULT_USAGES = ['digital signature', 'client auth'] as const;
 
-/** A pod waits for it, and its people with it. */
+/** The default latency. A pod waits for its certificate. */
 const DEFAULT_LATENCY_SECONDS = 10;
 
-/** What the runner assumes of a signer that it knows nothing about. */
+/** The assumptions about an unknown signer. */
 export const DEFAULT_PROFILE: ConformanceProfile = {
   keyType: 'ECDSAP256',
   usages: DEFAULT_USAGES,
@@ -73,9 +74,9 @@ const FIELDS: Readonly<Record<keyof ConformanceProfile, Read>> = {
 };
 
 /**
- * The profile that `value` (parsed YAML) describes, over `base`.
+ * Returns the profile in `value` (parsed YAML), over `base`.
  *
- * @throws SignerError SPEC_INVALID (`wait`) naming the field
+ * @throws SignerError SPEC_INVALID (`wait`) with the field
  */
 export function readProfile(
   value: unknown,
@@ -84,14 +85,12 @@ export function readProfile(
   if (value === null || value === undefined) return base;
   if (typeof value !== 'object' || Array.isArray(value)) throw invalid('it', 'is not a mapping');
   const read = Object.entries(value).map(([name, given]) => {
-    const field = Object.hasOwn(FIELDS, name)
-      ? FIELDS[name as keyof ConformanceProfile]
-      : undefined;
-    if (field === undefined) {
+    if (!isKeyOf(FIELDS, name)) {
       throw invalid(name, `is not one of ${Object.keys(FIELDS).join(', ')}`);
     }
-    return [name, field(given, name)] as const;
+    return [name, FIELDS[name](given, name)] as const;
   });
+  // Each field's own reader has checked its value.
   const given = Object.fromEntries(read) as Partial<ConformanceProfile>;
   const first = given.keyTypes?.[0];
   return { ...base, ...(first === undefined ? {} : { keyType: first }), ...given };

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Certificates that the runner makes itself, where it plays the signer of its own signer name. */
+/** Issues the certificates of the runner, which acts as the signer of its own signer name. */
 import type { KeyObject } from 'node:crypto';
-import type { Random } from '../ports.ts';
+import type { Random } from '#base/ports.ts';
 import {
   basicConstraints,
   extKeyUsage,
   keyUsage,
   subjectKeyIdentifier,
-} from '../pki/extensions/encode-extensions.ts';
-import { encodeName } from '../pki/names/distinguished-name.ts';
-import { OID_SERVER_AUTH } from '../pki/der/oids.ts';
-import { encodePem } from '../pki/der/pem.ts';
-import { publicKeyOf } from '../pki/keys/private-key.ts';
-import { signatureAlgorithm } from '../pki/keys/signature-algorithm.ts';
-import { encodeCertificate, encodeTbs } from '../pki/x509/encode-certificate.ts';
+} from '#pki/extensions/encode-extensions.ts';
+import { encodeName } from '#pki/names/distinguished-name.ts';
+import { OID_SERVER_AUTH } from '#pki/der/oids.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { publicKeyOf } from '#pki/keys/private-key.ts';
+import { signatureAlgorithm } from '#pki/keys/signature-algorithm.ts';
+import { encodeCertificate, encodeTbs } from '#pki/x509/encode-certificate.ts';
 
 /** A certificate that the runner issues to itself. Times are milliseconds since the epoch. */
 export interface SelfSignedParts {
@@ -26,7 +26,7 @@ export interface SelfSignedParts {
   readonly random: Random;
 }
 
-/** The PEM of a self-signed certificate. */
+/** Returns the PEM of a self-signed certificate. */
 export function selfSignedCertificate(parts: SelfSignedParts): string {
   const { commonName, isCa, key, notBefore, notAfter, random } = parts;
   const name = encodeName({ commonName, organizations: [], organizationalUnits: [] });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { issuedLeafOf, isAssertionResult, type IssuedLeaf } from './issued-leaf.ts';
-import type { Certificate } from '../pki/x509/certificate.ts';
+import type { Certificate } from '#pki/x509/certificate.ts';
 import { skip, type AssertionResult } from './case.ts';
 import type { ConformanceProfile } from './profile.ts';
 import {
@@ -10,33 +10,33 @@ import {
   type ObservedRequest,
 } from './observed-request.ts';
 
-/** CA certificates that a verifier has, and where it has them from. */
+/** CA certificates of a verifier, and their origin. */
 export interface Anchors {
   readonly certificates: readonly Certificate[];
   /** `ClusterTrustBundle example.com:workload:primary`, or a file's name. */
   readonly from: string;
 }
 
-/** One call of Kubernetes' own API tests, made again. */
+/** One repeated call of Kubernetes' own API tests. */
 export interface Operation {
-  /** What came of it, in a sentence; a fault says what was wrong instead. */
+  /** The observation in a sentence. A `fault` replaces it. */
   readonly seen?: string;
   readonly fault?: string;
   readonly skipped?: string;
 }
 
-/** What one run observed of one signer through one kind of request. */
+/** The observations of one run of one signer, through one kind of request. */
 export interface RequestSnapshot<S extends string, O extends string = never> {
   readonly signerName: string;
   readonly profile: ConformanceProfile;
   readonly scenarios: Readonly<Record<S, ScenarioResult>>;
-  /** Requests made at once. */
+  /** Requests that were created at once. */
   readonly burst: readonly ObservedRequest[] | Skipped;
   readonly anchors: Anchors | Skipped;
   readonly operations: Readonly<Record<O, Operation>>;
 }
 
-/** What assertions need of a snapshot besides the scenario itself. */
+/** The parts of a snapshot that assertions need besides the scenario itself. */
 export type AssertionContext = Pick<RequestSnapshot<never>, 'signerName' | 'profile' | 'anchors'>;
 
 /** An assertion about an issued certificate. */
@@ -52,26 +52,62 @@ type WithScenarios<S extends string> = AssertionContext & {
   readonly scenarios: Readonly<Record<S, ScenarioResult>>;
 };
 
-/** Evaluates the certificate of a scenario; skips the case when there is none. */
+/** Evaluates the certificate of a scenario. Skips the case when there is none. */
 export function onLeaf<S extends string>(
   scenario: S,
   assertion: LeafAssertion,
 ): (snapshot: WithScenarios<S>) => AssertionResult {
-  return (snapshot) => {
-    const issued = issuedLeafOf(snapshot.scenarios[scenario]);
-    return isAssertionResult(issued) ? issued : assertion(issued, snapshot);
-  };
+  return (snapshot) => evaluateLeaf(snapshot.scenarios[scenario], assertion, snapshot);
 }
 
-/** Evaluates a scenario that the runner tried, also when the API server rejected the request. */
+function evaluateLeaf(
+  found: ScenarioResult,
+  assertion: LeafAssertion,
+  context: AssertionContext,
+): AssertionResult {
+  const issued = issuedLeafOf(found);
+  return isAssertionResult(issued) ? issued : assertion(issued, context);
+}
+
+/** Evaluates a scenario that the runner tried, even if the API server rejected the request. */
 export function onRequest<S extends string>(
   scenario: S,
   assertion: RequestAssertion,
 ): (snapshot: WithScenarios<S>) => AssertionResult {
-  return (snapshot) => {
-    const found = snapshot.scenarios[scenario];
-    return isSkipped(found) ? skip(found.skipped) : assertion(found, snapshot);
-  };
+  return (snapshot) => evaluateRequest(snapshot.scenarios[scenario], assertion, snapshot);
+}
+
+function evaluateRequest(
+  found: ScenarioResult,
+  assertion: RequestAssertion,
+  context: AssertionContext,
+): AssertionResult {
+  return isSkipped(found) ? skip(found.skipped) : assertion(found, context);
+}
+
+type WithOrdinary = WithScenarios<'plain'> & {
+  readonly scenarios: { readonly pod?: ScenarioResult };
+};
+
+/**
+ * Returns the ordinary request: the runner's own, or a kubelet's if the runner may not create one.
+ */
+function ordinary({ scenarios: { plain, pod } }: WithOrdinary): ScenarioResult {
+  return isSkipped(plain) && pod !== undefined ? pod : plain;
+}
+
+/** Evaluates the ordinary request. */
+export function onOrdinary(
+  assertion: RequestAssertion,
+): (snapshot: WithOrdinary) => AssertionResult {
+  return (snapshot) => evaluateRequest(ordinary(snapshot), assertion, snapshot);
+}
+
+/** Evaluates the certificate of the ordinary request. */
+export function onOrdinaryLeaf(
+  assertion: LeafAssertion,
+): (snapshot: WithOrdinary) => AssertionResult {
+  return (snapshot) => evaluateLeaf(ordinary(snapshot), assertion, snapshot);
 }
 
 /** Evaluates two scenarios together. */
@@ -88,12 +124,12 @@ export function onPair<S extends string>(
 }
 
 /**
- * Evaluates the other scenarios once the runner has deleted a request; skips when it may not
+ * Evaluates the other scenarios once the runner has deleted a request. Skips when it may not
  * delete.
  */
-export function afterDeletion<
-  S extends { readonly scenarios: { readonly deleted: ScenarioResult } },
->(judge: (snapshot: S) => AssertionResult): (snapshot: S) => AssertionResult {
+export function afterDeletion<S>(
+  judge: (snapshot: S) => AssertionResult,
+): (snapshot: S & WithScenarios<'deleted'>) => AssertionResult {
   return (snapshot) => {
     const { deleted } = snapshot.scenarios;
     return isSkipped(deleted) ? skip(deleted.skipped) : judge(snapshot);
@@ -139,7 +175,7 @@ export function onOperation<O extends string>(
   };
 }
 
-/** What upstream's tests of API resources have in common, whatever the kind. */
+/** Constants of upstream's tests of API resources, for every kind. */
 
 /** The discovery documents that upstream's tests read. */
 export const DISCOVERIES = ['discoveryGroups', 'discoveryGroup', 'discoveryResources'] as const;
@@ -147,7 +183,7 @@ export const DISCOVERIES = ['discoveryGroups', 'discoveryGroup', 'discoveryResou
 /** One of {@link DISCOVERIES}. */
 export type Discovery = (typeof DISCOVERIES)[number];
 
-/** The kinds of patch that the API server takes. */
+/** The types of patch that the API server accepts. */
 export const PATCHES = ['applyPatch', 'strategicPatch', 'mergePatch', 'jsonPatch'] as const;
 
 /** One of {@link PATCHES}. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Where the cases come from. Upstream's paths are of kubernetes v1.37. */
+/** Names the sources of the cases. Upstream's paths are of kubernetes v1.37. */
 
 /** Fields of CertificateSigningRequest, certificates.k8s.io/v1. */
 export const CSR_SOURCES = {
@@ -32,15 +32,15 @@ export const CR_SOURCES = {
   condition: 'cert-manager.io/v1 CertificateRequestCondition.type',
 } as const;
 
-/** Which keys are too weak to sign. */
+/** The source for weak keys. */
 export const WEAK_KEYS = 'NIST SP 800-131A; CA/Browser Forum BR §6.1.5';
 
-/** The name of one of upstream's conformance tests, in `test/e2e/auth`. */
+/** Returns the name of one of upstream's conformance tests, in `test/e2e/auth`. */
 export function e2e(file: string, test: string): string {
   return `test/e2e/auth/${file}: "${test}"`;
 }
 
-/** One of upstream's integration tests, for what its conformance tests leave out. */
+/** Returns one of upstream's integration tests, for topics that its conformance tests omit. */
 export function integration(file: string): string {
   return `test/integration/${file}`;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The door of the room: what its users import. README.md lists the files behind it. */
+/** The room's public interface. README.md lists the files behind it. */
 export { LATEST_SCHEMA, migrate } from './database/migrations.ts';
 export { openPostgres } from './database/postgres.ts';
 export { openSqlite } from './database/sqlite.ts';
@@ -10,6 +10,7 @@ export { openLogList, signLogList } from './log/list.ts';
 export { includes, isConsistent } from './log/merkle.ts';
 export { formatVerifierKey, noteSigner, parseVerifierKey } from './log/note.ts';
 export { consistencyPath, formatProof, inclusionPath } from './log/prove.ts';
+export { parseProof, verifyProof } from './log/read-proof.ts';
 export { HASH_BYTES } from './log/merkle.ts';
 export { inBlocks } from './log/tile-blocks.ts';
 export {
@@ -34,7 +35,7 @@ export {
 export { BestEffortSender } from './sender/best-effort.ts';
 export { RequiredSender } from './sender/required.ts';
 export { createHttpsSender, type HttpsSender } from './sender/https.ts';
-export { APPEND_AUDIENCE, APPEND_PATH, encodeAnswer, MOST_BATCH_BYTES } from './sender/wire.ts';
+export { APPEND_AUDIENCE, APPEND_PATH, encodeAnswer, MAX_BATCH_BYTES } from './sender/wire.ts';
 export type { Appending } from './store/append.ts';
 export { idOf, idOfName } from './records/ids.ts';
 export { contentsOf, type StoredRecord } from './store/search.ts';
@@ -44,6 +45,6 @@ export type { SourceRecord, VerifySource } from './store/source.ts';
 export type { Removal } from './store/erase.ts';
 export { openStore, storeOf, type LedgerStore } from './store/store.ts';
 export { verifyLedger, type VerifyReport } from './store/verify.ts';
-export type { RecordCursor, RecordQuery } from './store/walk.ts';
+export type { RecordCursor, RecordQuery } from './store/index-scan.ts';
 export { openWorkerStore } from './store/worker-store.ts';
 export { isLedgerWorker, runLedgerWorker } from './store/worker.ts';

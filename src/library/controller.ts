@@ -1,14 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import {
-  createCertificateRequestSigning,
-  issuerSelection,
-} from '../controllers/certificate-request/index.ts';
-import { createPodIssuing } from '../controllers/pcr-issuer/index.ts';
-import { createCsrSigning } from '../controllers/signer/index.ts';
-import type { Resource } from '../kube/resource/resource.ts';
-import type { Component, Controller } from '../runtime/component/component.ts';
-import type { IssuingCas } from '../runtime/issuing/issuing-ca.ts';
-import { watchedElsewhere, type SignerSet } from '../runtime/signers/signer-set.ts';
+import { createIssuerSigning, issuerSelection } from '#requests/certificate-request/index.ts';
+import { createPodIssuing } from '#requests/pcr-issuer/index.ts';
+import { createCsrSigning } from '#requests/signer/index.ts';
+import type { Resource } from '#kube/resource/resource.ts';
+import type { Component, Controller } from '#component/contract.ts';
+import type { IssuingCas } from '#requests/issuing/issuing-ca.ts';
+import { watchedElsewhere, type SignerSet } from '#component/signers/signer-set.ts';
 import { watchPublishedBundles } from './signing/published-bundles.ts';
 import { createCallGuard, type GuardedCall } from './calls/call-guard.ts';
 import type { AuthorityType } from './define.ts';
@@ -19,8 +16,9 @@ import { createIssuerCache, type IssuerCache, type KnownIssuer } from './issuers
 import { createRequestOutcomes } from './signing/request-outcomes.ts';
 import { libraryPermissions } from './permissions.ts';
 import type { ServedRequest } from './signing/signing-request.ts';
+import * as messages from './messages.ts';
 
-/** What an author's process runs with. */
+/** Parts of an author's process. */
 export interface LibraryInit<Config> {
   readonly component: Component;
   readonly authority: AuthorityType<Config>;
@@ -28,13 +26,13 @@ export interface LibraryInit<Config> {
   readonly bundles: Resource | undefined;
   /** PodCertificateRequests, if the API server serves them. */
   readonly pods: { readonly requests: Resource; readonly legacy: Resource | undefined } | undefined;
-  /** Milliseconds during which a CertificateSigningRequest is retried after an ordinary error. */
+  /** Limit in milliseconds on retries of a CertificateSigningRequest after an ordinary error. */
   readonly maxRetryMs: number;
-  /** Milliseconds that one call of `check` or `sign` may take. */
+  /** Limit in milliseconds on one call of `check` or `sign`. */
   readonly callMs: number;
 }
 
-/** What the loops of one process share. */
+/** Parts that the loops of one process share. */
 interface Shared<Config> {
   readonly init: LibraryInit<Config>;
   readonly issuers: IssuerCache<Config>;
@@ -42,14 +40,19 @@ interface Shared<Config> {
   readonly controller: IssuerController;
 }
 
-/** The controller of an author's process: the issuer controller, and a request loop for each kind. */
-export function createLibraryController<Config>(init: LibraryInit<Config>): Controller {
+/**
+ * Creates the controller of an author's process: the issuer controller, and a request loop for each
+ * kind.
+ */
+function createLibraryController<Config>(init: LibraryInit<Config>): Controller {
   const { component, authority } = init;
   const issuers = createIssuerCache(component, authority);
   const call = createCallGuard({ component, secrets: authority.secrets, callMs: init.callMs });
   const controller = createIssuerController({
     component: { ...component, ...component.anotherLoop('issuers') },
-    ...{ authority, issuers, call },
+    authority,
+    issuers,
+    call,
   });
   const shared = { init, issuers, call, controller };
   const loops = requestLoops(shared);
@@ -58,7 +61,7 @@ export function createLibraryController<Config>(init: LibraryInit<Config>): Cont
     notReady: () => [
       ...(issuers.settled
         ? []
-        : [`${authority.issuer.plural}: ${issuers.failure ?? 'not listed yet'}`]),
+        : [messages.unlistedIssuers(authority.issuer.plural, issuers.failure)]),
       ...loops.flatMap((each) => each.notReady()),
     ],
     warnings: () => loops.flatMap((each) => each.warnings?.() ?? []),
@@ -69,7 +72,38 @@ export function createLibraryController<Config>(init: LibraryInit<Config>): Cont
   };
 }
 
-/** One loop for each kind that the authority serves and the API server has. */
+/** Creates one controller for all kinds of issuers that one process serves. */
+export function createLibraryControllers(
+  { component, ...init }: Omit<LibraryInit<unknown>, 'authority'>,
+  authorities: readonly AuthorityType[],
+): Controller {
+  const all = authorities.map((authority, index) =>
+    createLibraryController({
+      ...init,
+      authority,
+      component: index === 0 ? component : withLoopsOf(component, authority.issuer.plural),
+    }),
+  );
+  return {
+    permissions: () => all.flatMap((each) => each.permissions()),
+    notReady: () => all.flatMap((each) => each.notReady()),
+    warnings: () => [...new Set(all.flatMap((each) => each.warnings?.() ?? []))],
+    run: async (signal) => {
+      await Promise.all(all.map((each) => each.run(signal)));
+    },
+  };
+}
+
+/** Returns the component with queues of its own, because a queue belongs to one loop. */
+function withLoopsOf(component: Component, plural: string): Component {
+  return {
+    ...component,
+    ...component.anotherLoop(plural),
+    anotherLoop: (name) => component.anotherLoop(`${plural}/${name}`),
+  };
+}
+
+/** Creates one loop for each kind that the authority serves and the API server has. */
 function requestLoops<Config>(shared: Shared<Config>): readonly Controller[] {
   const { component, authority, pods, maxRetryMs } = shared.init;
   const parts = (): RequestLoopParts<Config> => ({
@@ -88,8 +122,11 @@ function requestLoops<Config>(shared: Shared<Config>): readonly Controller[] {
   if (authority.requests.includes('CertificateRequest')) {
     const own = { ...component, ...component.anotherLoop('certificate-requests') };
     loops.push(
-      createCertificateRequestSigning<KnownIssuer<Config>>({
-        ...{ component: own, ...parts(), maxRetryMs, shows: true },
+      createIssuerSigning<KnownIssuer<Config>>({
+        component: own,
+        ...parts(),
+        maxRetryMs,
+        shows: true,
         selectionOf: ({ metadata: { name, namespace } }) =>
           issuerSelection({ ...authority.issuer, name, namespace }),
       }),
@@ -106,23 +143,29 @@ interface RequestLoopParts<Config> {
   ) => ReturnType<Controller['permissions']>;
 }
 
+/**
+ * Returns the permissions that the process's roles must have, without namespaced issuers. The owner
+ * of a namespace writes those, and one without a grant must not make the process unready. Its own
+ * requests and its Ready condition report it.
+ */
 function permissionsFor<Config>(
   { init: { component, authority } }: Shared<Config>,
   served: readonly KnownIssuer<Config>[],
 ): ReturnType<Controller['permissions']> {
+  const ofCluster = served.filter(({ view }) => view.namespace === undefined);
   return libraryPermissions(authority, {
-    signerNames: served.map(({ spec }) => spec.signerName),
-    secrets: served.flatMap(({ view }) =>
-      authority.secrets(view.config).map((name) => ({
-        namespace: view.namespace ?? component.secretNamespace,
-        name,
-      })),
+    signerNames: ofCluster.map(({ spec }) => spec.signerName),
+    secrets: ofCluster.flatMap(({ secretNames }) =>
+      secretNames.map((name) => ({ namespace: component.secretNamespace, name })),
     ),
     leases: component.leases,
   });
 }
 
-/** The CAs of one request loop: each loop has its own watches of bundles and its own outcomes. */
+/**
+ * Returns the CAs of one request loop. Each loop has its own watches of bundles and its own
+ * outcomes.
+ */
 function casOf<Config>({
   init,
   call,
@@ -135,15 +178,15 @@ function casOf<Config>({
     ...bundles,
     issuing: (issuer) => externalCaIssuing(external, issuer),
     waitsFor: (issuer) =>
-      whyNotReady(issuer) ??
-      (bundles.anchors(issuer)?.length === 0 ? 'its trust bundle is not published' : undefined),
+      unreadyReason(issuer) ??
+      (bundles.anchors(issuer)?.length === 0 ? messages.BUNDLE_NOT_PUBLISHED : undefined),
   };
 }
 
-function whyNotReady<Config>(issuer: KnownIssuer<Config>): string | undefined {
+function unreadyReason<Config>(issuer: KnownIssuer<Config>): string | undefined {
   if (isReady(issuer)) return undefined;
   const { kind, metadata } = issuer;
   const ready = currentReady(issuer);
-  if (ready === undefined) return `${kind} ${metadata.name} has not been checked yet`;
-  return `${kind} ${metadata.name} is not ready: ${ready.reason ?? ''}: ${ready.message ?? ''}`;
+  if (ready === undefined) return messages.issuerNotChecked(kind, metadata.name);
+  return messages.issuerNotReady(kind, metadata.name, ready.reason, ready.message);
 }

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The public API of the library: connect your own CA. You write `check` and `sign`; everything else is the
- * code that Countersign's own components run on. docs/reference/library-api.md is made from these exports.
+ * The public API of the library: connect your own CA. You write `check` and `sign`. Everything else
+ * is the code that Countersign's own components run on. `make library-docs` generates
+ * docs/reference/library-api.md from these exports.
  */
 export { defineAuthority } from './define.ts';
 export type { AuthorityDefinition, AuthorityType, IssuerKind, Schema } from './define.ts';
@@ -17,6 +18,7 @@ export type {
   Signed,
   SigningRequest,
 } from './request.ts';
+export type { AuthorityList } from './authorities.ts';
 export { openCa } from './ca.ts';
 export type { Ca, CaMaterial } from './ca.ts';
 export { crd, roles } from './manifests.ts';

@@ -1,35 +1,68 @@
 // SPDX-License-Identifier: Apache-2.0
-import { issuerSpecSchema } from '../api/signer/issuer.ts';
-import { checkSignerName } from '../api/signer/signer-name.ts';
-import { documentsOf } from '../manifests/render.ts';
-import { roleManifests } from '../manifests/roles.ts';
+import { issuerSpecSchema } from '#api/signer/issuer.ts';
+import { checkSignerName } from '#api/signer/signer-name.ts';
+import { documentsOf } from '#install/documents.ts';
+import { podRequestPolicyOf, podRequestsPolicy } from '#install/admission/policies.ts';
+import { roleManifests, type Manifest } from '#install/roles.ts';
+import { authoritiesOf, type AuthorityList } from './authorities.ts';
 import type { AuthorityType } from './define.ts';
 import { libraryPermissions, type SecretPlace } from './permissions.ts';
-import { DEFAULT_SECRET_NAMESPACE } from '../api/signer/own-tls.ts';
+import { DEFAULT_SECRET_NAMESPACE } from '#api/signer/own-tls.ts';
 
-/** The names that {@link roles} spells out. */
+/** Names in the output of {@link roles}. */
 export interface RoleNames {
-  /** Signer names of the issuers; at least one. */
+  /** Signer names of the issuers, at least one. */
   readonly signerNames: readonly string[];
   /** Namespace of the process. */
   readonly namespace: string;
-  /** The Secrets that `secrets` names, with their namespaces; none if left out. */
+  /** Secrets that `secrets` names, with their namespaces. Default: none. */
   readonly secrets?: readonly SecretPlace[];
 }
 
 /**
- * Prints the ServiceAccount, roles and bindings that an authority's process needs, and no more.
+ * Prints the ServiceAccount, roles, and bindings that an authority's process needs, and no more.
+ * For PodCertificateRequests, it also prints the admission policy that lets only kubelets create
+ * them. Without the policy, a user who may create them in a namespace can invent pods.
  *
- * @param names - signer names, namespace and Secrets to spell out
+ * @param authority - the definition, or those of one process
+ * @param names - signer names, namespace, and Secrets for the output
  * @returns YAML, several documents
  * @throws SignerError SIGNER_NAME_INVALID (`fail`) for an invalid signer name
  */
-export function roles<Config>(authority: AuthorityType<Config>, names: RoleNames): string {
+export function roles<Config, Configs extends readonly unknown[] = readonly Config[]>(
+  authority: AuthorityType<Config> | AuthorityList<Configs>,
+  names: RoleNames,
+): string {
+  const authorities = authoritiesOf(authority);
   const { signerNames, namespace, secrets = [] } = names;
   for (const each of signerNames) checkSignerName(each);
   const leases = { namespace, secretNamespaces: [DEFAULT_SECRET_NAMESPACE] };
-  const rules = libraryPermissions(authority, { signerNames, secrets, leases });
-  return documentsOf(roleManifests(authority.name, namespace, rules));
+  const [first, ...others] = authorities.map((each) =>
+    libraryPermissions(each, { signerNames, secrets, leases }),
+  );
+  const known = new Set((first ?? []).map((rule) => JSON.stringify(rule)));
+  const more = others.flat().filter((rule) => !known.has(JSON.stringify(rule)));
+  return documentsOf([
+    ...roleManifests(authorities[0].name, namespace, [...(first ?? []), ...more]),
+    ...podRequestPolicy(authorities, signerNames),
+  ]);
+}
+
+/**
+ * Returns one policy for the process. It guards all names of a namespaced kind, because owners of
+ * namespaces create new ones.
+ */
+function podRequestPolicy(
+  authorities: readonly [AuthorityType, ...AuthorityType[]],
+  signers: readonly string[],
+): readonly Manifest[] {
+  const serving = authorities.filter(({ requests }) => requests.includes('PodCertificateRequest'));
+  if (serving.length === 0) return [];
+  const signerDomains = serving
+    .filter(({ issuer }) => issuer.namespaced)
+    .map(({ issuer }) => `${issuer.plural}.${issuer.group}`);
+  const guarded = { signers, signerDomains, namespacedSigners: false };
+  return podRequestsPolicy(guarded, podRequestPolicyOf(authorities[0].name));
 }
 
 /** A structural schema (OpenAPI v3), which `kubectl explain` shows for `spec.authority`. */
@@ -39,10 +72,10 @@ export type OpenApiSchema = Readonly<Record<string, unknown>>;
 const ANYTHING: OpenApiSchema = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 
 /**
- * Prints the CustomResourceDefinition of an authority's issuer kind: our part of its spec, its status, and
- * `spec.authority`.
+ * Prints the CustomResourceDefinition of an authority's issuer kind: our part of its spec, its
+ * status, and `spec.authority`.
  *
- * @param part - the schema of `spec.authority`; any fields if left out
+ * @param part - the schema of `spec.authority`. Default: any fields
  * @returns YAML, one document
  */
 export function crd<Config>(
@@ -87,7 +120,7 @@ export function crd<Config>(
 
 const text = (maxLength: number): object => ({ type: 'string', maxLength });
 
-/** `metav1.Condition` and its bounds. */
+/** `metav1.Condition` and its limits. */
 const STATUS: OpenApiSchema = {
   type: 'object',
   properties: {

@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { PermissionRule } from '../kube/resource/permissions.ts';
-import type { LeasePlace } from '../runtime/component/leases.ts';
+import type { PermissionRule } from '#kube/resource/permissions.ts';
+import { podRequestPolicyOf } from '#install/admission/policies.ts';
+import type { LeasePlace } from '#component/leases.ts';
 import {
   EVENTS_IN_DEFAULT,
   READ_BUNDLES,
   onMemberLeases,
   onSigners,
   readPolicies,
-} from '../runtime/rbac/rules.ts';
+} from '#component/rbac/rules.ts';
 import type { AuthorityType } from './define.ts';
 import type { RequestKindName } from './request.ts';
 
@@ -17,7 +18,7 @@ export interface SecretPlace {
   readonly name: string;
 }
 
-/** The names that the roles of an author's process spell out. */
+/** Names in the roles of an author's process. */
 export interface LibraryNames {
   readonly signerNames: readonly string[];
   readonly secrets: readonly SecretPlace[];
@@ -29,9 +30,12 @@ const PLURALS = {
   PodCertificateRequest: 'podcertificaterequests',
 } as const satisfies Partial<Record<RequestKindName, string>>;
 
-/** The permissions of an author's process. Like our own components, it neither approves nor writes Secrets. */
+/**
+ * Returns the permissions of an author's process. Like our own components, it neither approves nor
+ * writes Secrets.
+ */
 export function libraryPermissions(
-  { issuer, requests }: Pick<AuthorityType, 'issuer' | 'requests'>,
+  { name, issuer, requests }: Pick<AuthorityType, 'name' | 'issuer' | 'requests'>,
   names: LibraryNames,
 ): readonly PermissionRule[] {
   const kubernetes = requests.filter((kind) => kind !== 'CertificateRequest');
@@ -47,7 +51,7 @@ export function libraryPermissions(
     ...onRequests('cert-manager.io', ofCertManager),
     // CertificateRequests need no `sign`: cert-manager has no such verb.
     ...(kubernetes.length === 0 ? [] : onSigners({ ...names, bundles: [] }, 'sign')),
-    // Events are written to the namespace of the object they regard.
+    // Events are written to the namespace of the object that they regard.
     inNamespaces ? EVENTS_EVERYWHERE : EVENTS_IN_DEFAULT,
     ...names.secrets.map(({ namespace, name }) => ({
       apiGroups: [''],
@@ -57,7 +61,7 @@ export function libraryPermissions(
       namespace,
     })),
     ...(requests.includes('PodCertificateRequest')
-      ? [readPolicies({ leases: undefined }, ['countersign-pod-certificate-requests'])]
+      ? [readPolicies({ leases: undefined }, [podRequestPolicyOf(name)])]
       : []),
     ...onMemberLeases({ ...names, bundles: [] }),
   ];

@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KeyType, KeyUsage, LeafSubject } from '../vocabulary.ts';
+import type { KeyType, KeyUsage, LeafSubject } from '#base/vocabulary.ts';
 
 /** Kinds of requests that an authority can serve. */
 export type RequestKindName =
   | 'CertificateSigningRequest'
   | 'PodCertificateRequest'
-  /** Of cert-manager; its `issuerRef` names the issuer. */
+  /** Request of cert-manager. Its `issuerRef` names the issuer. */
   | 'CertificateRequest';
 
 /**
- * What the leaf must contain, no more and no less; other leaves are refused. Names are canonical and free
- * of those that are reserved for Kubernetes. Source: RFC 5280 §4.1.2.6, §4.2.1.6.
+ * Contents of the leaf, no more and no less. Other leaves are rejected. Names are canonical and
+ * exclude those reserved for Kubernetes. Source: RFC 5280 §4.1.2.6, §4.2.1.6.
  */
 export interface LeafTemplate extends LeafSubject {
-  /** `certificates.k8s.io/v1` KeyUsage names; the leaf may have no others. */
+  /** `certificates.k8s.io/v1` KeyUsage names. The leaf may have no others. */
   readonly usages: readonly KeyUsage[];
   /** Milliseconds since the epoch, whole seconds, by the API server's clock. */
   readonly notBefore: number;
@@ -21,9 +21,9 @@ export interface LeafTemplate extends LeafSubject {
   readonly notAfter: number;
 }
 
-/** The key that the leaf must be for. */
+/** The public key for the leaf. */
 export interface RequestedKey {
-  /** Type of the key; undefined for one that has no name in the Kubernetes API. */
+  /** Type of the key. Undefined if the Kubernetes API has no name for it. */
   readonly keyType: KeyType | undefined;
   /** DER SubjectPublicKeyInfo (RFC 5280 §4.1.2.7). */
   readonly spki: Uint8Array;
@@ -35,15 +35,15 @@ export interface RequestedKey {
 export interface RequestCondition {
   /** CamelCase. */
   readonly type: string;
-  /** As in `metav1.Condition`. */
+  /** Status, as in `metav1.Condition`. */
   readonly status: 'True' | 'False' | 'Unknown';
   /** CamelCase, for programs. */
   readonly reason?: string;
-  /** For people. */
+  /** Message, for people. */
   readonly message?: string;
 }
 
-/** The pod that a PodCertificateRequest is for, as its kubelet vouches for it (KEP-4317). */
+/** The pod of a PodCertificateRequest, which its kubelet guarantees (KEP-4317). */
 export interface RequestingPod {
   /** Namespace of the pod and its ServiceAccount. */
   readonly namespace: string;
@@ -58,17 +58,17 @@ export interface RequestingPod {
 }
 
 /**
- * One request, decoded and checked: approved where its kind has approval, with a valid signature and key,
- * within the profile of its issuer. Plain, frozen data.
+ * One request, decoded and checked: approved if its kind has approval, with a valid signature and
+ * key, within the profile of its issuer. Plain, frozen data.
  */
 export interface SigningRequest {
   /** Kind of the request. */
   readonly kind: RequestKindName;
   /** `metadata.name`. */
   readonly name: string;
-  /** `metadata.namespace`; absent for CertificateSigningRequests. */
+  /** `metadata.namespace`. Absent for CertificateSigningRequests. */
   readonly namespace?: string;
-  /** `metadata.uid`: the same at each call, different for each request. */
+  /** `metadata.uid`: equal at each call, different for each request. */
   readonly uid: string;
   /** Signer name of the issuer. */
   readonly signerName: string;
@@ -79,28 +79,28 @@ export interface SigningRequest {
   /** `status.conditions`, and those that a {@link SetConditionError} of an earlier call set. */
   readonly conditions: readonly RequestCondition[];
   /**
-   * The PKCS#10 request as PEM. For a CertificateSigningRequest or CertificateRequest the requester's own,
-   * whose names are claims: use `template`. For a PodCertificateRequest a stub that holds the key only;
-   * absent when a kubelet before 1.36 sent a bare key.
+   * The PKCS#10 request as PEM. For a CertificateSigningRequest or CertificateRequest it is the
+   * requester's own, whose names are claims: use `template`. For a PodCertificateRequest it is a
+   * stub with the key only. Absent if a kubelet before 1.36 sent a bare key.
    */
   readonly csr?: string;
   /** The key of the leaf. */
   readonly publicKey: RequestedKey;
-  /** What the leaf must contain. */
+  /** Required contents of the leaf. */
   readonly template: LeafTemplate;
-  /** The requester of a CertificateSigningRequest or CertificateRequest, as its spec names them. */
+  /** The requester of a CertificateSigningRequest or CertificateRequest, from its spec. */
   readonly requester?: { readonly username: string; readonly groups: readonly string[] };
   /** The pod of a PodCertificateRequest. */
   readonly pod?: RequestingPod;
 }
 
-/** What `sign` returns. */
+/** Result of `sign`. */
 export interface Signed {
-  /** PEM: the leaf, then its issuers in order; the root may be left out. At most 100 KiB. */
+  /** PEM: the leaf, then its issuers in order. The root may be left out. At most 100 KiB. */
   readonly chain: string;
   /**
-   * PEM of the anchors that the chain leads to. Without them the chain must end in a root. If the issuer
-   * names a `trustBundle`, these are ignored and the bundle decides.
+   * PEM of the anchors that the chain leads to. Without them the chain must end in a root. If the
+   * issuer names a `trustBundle`, the bundle decides, and these are ignored.
    */
   readonly anchors?: string;
 }

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Client } from '../kube/client/client.ts';
-import { KubeError } from '../kube/client/kube-error.ts';
-import { unresolvedErrors, type Change, type ChangePlan } from './change-plan.ts';
-import type { OperationReport, Verb } from './report.ts';
+import type { Client } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import type { Change, ChangePlan } from './change-plan.ts';
+import { reportPlan, type OperationReport, type Verb } from './report.ts';
 import type { SignerState } from './signer-state.ts';
-import type { ClusterSigner } from '../api/signer/cluster-signer.ts';
-import { CLUSTER_SIGNERS } from '../runtime/signers/cluster-signers.ts';
+import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { CLUSTER_SIGNERS } from '#component/signers/cluster-signers.ts';
 
-/** One run of a verb that changes a ClusterSigner. */
+/** Dependencies of one run of a verb that changes a ClusterSigner. */
 export interface ApplyChangeInit {
   readonly client: Client;
   readonly verb: Verb;
@@ -17,13 +17,15 @@ export interface ApplyChangeInit {
   readonly dryRun: boolean;
 }
 
-/** The authority component writes the status a few times while it rotates a CA. No other client writes that often. */
+/**
+ * Conflicts to tolerate. The authority component writes the status a few times while it rotates a
+ * CA. No other client writes that often.
+ */
 const MAX_CONFLICTS = 5;
 
 /**
  * Reads the ClusterSigner, plans the change, and writes it with `metadata.resourceVersion` as the
- * precondition. On a conflict it starts again: a plan holds only for the version it was made from.
- *
+ * precondition. It starts again on a conflict, because a plan holds only for its version.
  * @throws KubeError of the API server; KUBE_CONFLICT after {@link MAX_CONFLICTS} conflicts
  */
 export async function applyChange(init: ApplyChangeInit): Promise<OperationReport> {
@@ -41,50 +43,40 @@ async function attemptChange(init: ApplyChangeInit): Promise<OperationReport> {
   const { client, verb, force, dryRun } = init;
   const state = await init.readState();
   const plan = await init.plan(state);
-  const { change, target } = plan;
-  const report = {
-    verb,
-    clusterSigner: state.signer.metadata.name,
-    ...(target === undefined ? {} : { target }),
-    dryRun,
-    notes: plan.notes,
-  };
-  const errors = unresolvedErrors(plan, force);
-  if (errors.length > 0) {
-    const canForce = errors.every(({ fatal }) => fatal !== true);
-    const notes = canForce ? ['use --force to override'] : [];
-    const refusals = errors.map(({ message }) => message);
-    return { ...report, notes, refusals, outcome: 'refused' };
+  const clusterSigner = state.signer.metadata.name;
+  const report = reportPlan(plan, { verb, clusterSigner, force, dryRun });
+  if (report.change !== undefined) {
+    await patchClusterSigner(client, state.signer, report.change, dryRun);
   }
-  const overruled = plan.preflightErrors.map(({ message }) => `overridden by --force: ${message}`);
-  const given = { ...report, refusals: [], notes: [...overruled, ...plan.notes] };
-  if (change === undefined) return { ...given, outcome: 'unchanged' };
-  await patchClusterSigner(client, state.signer, change, dryRun);
-  return { ...given, outcome: 'changed', change };
+  return report;
 }
 
 /** Field manager in `metadata.managedFields`. */
 const FIELD_MANAGER = 'countersign-authority-verbs';
 
-/** The JSON merge patch (RFC 7396) of a change. Its resourceVersion makes it fail on any other version. */
-function patchOf(signer: ClusterSigner, { annotations, distrust = [] }: Change): object {
+/**
+ * Returns the JSON merge patch (RFC 7396) of a change. Its resourceVersion makes it fail on any
+ * other version.
+ */
+function patchOf(signer: ClusterSigner, { annotations, distrust = [], upstream }: Change): object {
   const before = signer.spec.authority.managed?.distrusted ?? [];
+  const managed = {
+    ...(distrust.length === 0 ? {} : { distrusted: [...before, ...distrust] }),
+    ...(upstream === undefined ? {} : { upstream: { manual: upstream } }),
+  };
   return {
     metadata: {
       resourceVersion: signer.metadata.resourceVersion,
       ...(annotations === undefined ? {} : { annotations }),
     },
-    ...(distrust.length === 0
-      ? {}
-      : { spec: { authority: { managed: { distrusted: [...before, ...distrust] } } } }),
+    ...(Object.keys(managed).length === 0 ? {} : { spec: { authority: { managed } } }),
   };
 }
 
 /**
  * Patches the ClusterSigner with the user's permissions.
- *
  * @param dryRun - `dryRun=All`: the API server checks permissions and admission, and stores nothing
- * @throws KubeError KUBE_CONFLICT when the ClusterSigner changed since it was read
+ * @throws KubeError KUBE_CONFLICT if the ClusterSigner has changed since it was read
  */
 async function patchClusterSigner(
   client: Client,

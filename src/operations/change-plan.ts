@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { formatTime, parseTime } from '../api/object/time.ts';
+import { formatTime, parseTime } from '#api/object/time.ts';
+import type { ManualUpstream } from '#api/signer/cluster-signer.ts';
 import type { SignerState } from './signer-state.ts';
 
 /** The fields that a verb may write, and no others. */
@@ -8,32 +9,40 @@ export interface Change {
   readonly annotations?: Readonly<Record<string, string>>;
   /** Fingerprints to add to `spec.authority.managed.distrusted`. */
   readonly distrust?: readonly string[];
+  /** Fields of `spec.authority.managed.upstream.manual` to set. */
+  readonly upstream?: Partial<ManualUpstream>;
 }
 
 /** A reason not to write the change. */
 export interface PreflightError {
   readonly message: string;
-  /** `--force` does not override it: there is nothing to write. */
+  /** Whether `--force` cannot override it, because there is nothing to write. */
   readonly fatal?: boolean;
 }
 
-/** What a verb would write, and what speaks against it. Pure data: nothing is written yet. */
+/**
+ * The change that a verb would write, and the reasons against it. Pure data: nothing is written
+ * yet.
+ */
 export interface ChangePlan {
   /** Fingerprint of the CA that the verb acts on, if there is one. */
   readonly target?: string;
-  /** Absent when there is nothing to write. */
+  /** Absent if there is nothing to write. */
   readonly change?: Change;
   readonly preflightErrors: readonly PreflightError[];
-  /** For the user: what happens next, and when. */
+  /** Notes for the user about the next steps and their times. */
   readonly notes: readonly string[];
 }
 
-/** A plan that writes nothing, with or without `--force`. */
+/** Returns a plan that writes nothing, with or without `--force`. */
 export function impossible(message: string): ChangePlan {
   return { preflightErrors: [{ message, fatal: true }], notes: [] };
 }
 
-/** The preflight errors that still stand: with `--force` the fatal ones only. Empty when the change may be written. */
+/**
+ * Returns the unresolved preflight errors: all, or with `--force` only the fatal ones. If there are
+ * none, the change may be written.
+ */
 export function unresolvedErrors(
   { preflightErrors }: ChangePlan,
   force: boolean,
@@ -42,9 +51,9 @@ export function unresolvedErrors(
 }
 
 /**
- * The value of a rotation annotation that requests a rotation now. Rounded up to a whole second: rounded
- * down, it would lie before a CA that became active within this second, and would count as done.
- *
+ * Returns the value of an annotation that requests a rotation now. It rounds up to a whole second.
+ * Rounded down, it would precede a CA that became active within this second, and would count as
+ * done.
  * @param now - milliseconds since the epoch, by the API server's clock
  * @returns RFC 3339, whole seconds, UTC
  */
@@ -52,7 +61,7 @@ export function annotationTime(now: number): string {
   return formatTime(Math.ceil(now / 1000) * 1000);
 }
 
-/** A note if writing the annotation now replaces a rotation that is scheduled for later. */
+/** Returns a note if the annotation replaces a rotation that is scheduled for later. */
 export function replacedScheduleNotes(
   { signer, now }: SignerState,
   annotation: string,

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Certificates that somebody has, whoever knows of them: the ledger or live objects. Pure. */
-import { formatTime } from '../api/object/time.ts';
-import { fingerprint, type Certificate } from '../pki/x509/certificate.ts';
+/** Issued certificates, as the ledger or live objects show them. Pure. */
+import { formatTime } from '#api/object/time.ts';
+import { fingerprint, type Certificate } from '#pki/x509/certificate.ts';
 import { columns } from './show/columns.ts';
 
-/** One certificate and who has it: what `countersign issued -o json` prints, in a list. */
+/** One certificate and its holder. `countersign issued -o json` prints a list of them. */
 export interface IssuedCertificateRow {
   readonly signerName: string;
-  /** `pod team-a/web-0`, `user alice`. */
+  /** Holder such as `pod team-a/web-0` or `user alice`. */
   readonly holder?: string;
   readonly namespace?: string;
   /** The common name and all alternative names. */
@@ -20,11 +20,11 @@ export interface IssuedCertificateRow {
   readonly notAfter: string;
   /** Key identifier of its CA, in hexadecimal. */
   readonly authorityKeyIdentifier?: string;
-  /** Who knows of it: `csr alice`, `record 1-42`. */
+  /** Object or record with the certificate: `csr alice`, `record 1-42`. */
   readonly source: string;
 }
 
-/** Who has a certificate, and who says so. */
+/** The holder of a certificate, and the source of this information. */
 export interface Holding {
   readonly signerName: string;
   readonly holder?: string | undefined;
@@ -32,13 +32,13 @@ export interface Holding {
   readonly source: string;
 }
 
-/** Which rows are wanted; all that are given must hold. */
+/** A filter of rows. A row must meet all given conditions. */
 export interface IssuedFilter {
   readonly signer?: string | undefined;
   readonly namespace?: string | undefined;
-  /** As a row has it. */
+  /** Holder, spelled as in a row. */
   readonly holder?: string | undefined;
-  /** One of its names, whole, or `*.example.com` for all that end so. */
+  /** One of its names in full, or `*.example.com` for all with this ending. */
   readonly san?: string | undefined;
   /** Hexadecimal digits, in any case, with colons or without. */
   readonly serial?: string | undefined;
@@ -49,12 +49,12 @@ export interface IssuedFilter {
   readonly expired: boolean;
 }
 
-/** @returns the row of a certificate */
-export function issuedRow(certificate: Certificate, holding: Holding): IssuedCertificateRow {
+/** Returns the row of a certificate. */
+export function issuedRow(certificate: Certificate, affected: Holding): IssuedCertificateRow {
   const { subject, sans, serial, authorityKeyIdentifier: id } = certificate;
   const { dnsNames, ipAddresses, uris, emails } = sans;
   const texts = subject.attributes.map(({ value }) => value);
-  const { holder, namespace, ...rest } = holding;
+  const { holder, namespace, ...rest } = affected;
   return {
     ...rest,
     ...(holder === undefined ? {} : { holder }),
@@ -68,7 +68,10 @@ export function issuedRow(certificate: Certificate, holding: Holding): IssuedCer
   };
 }
 
-/** The rows that are wanted, each certificate once, the first to expire first. @param now - milliseconds */
+/**
+ * Returns the matching rows, each certificate once, the first to expire first. @param now -
+ * milliseconds
+ */
 export function wantedRows(
   rows: readonly IssuedCertificateRow[],
   filter: IssuedFilter,
@@ -96,7 +99,7 @@ function isWanted(row: IssuedCertificateRow, filter: IssuedFilter, now: number):
   return tests.every(Boolean);
 }
 
-/** What is not asked for holds. */
+/** Reports whether a condition holds. An absent one does. */
 function given<T>(value: T | undefined, holds: (value: T) => boolean): boolean {
   return value === undefined || holds(value);
 }
@@ -112,7 +115,7 @@ function digitsOf(serial: string): string {
     .replace(/^(?:0x)?(?:00)?/, '');
 }
 
-/** For people. @param width - columns of the terminal; undefined: none reads it */
+/** Formats rows as a table. @param width - columns of the terminal, if stdout is one */
 export function issuedTable(
   rows: readonly IssuedCertificateRow[],
   isWide: boolean,

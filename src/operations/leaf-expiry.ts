@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AuthorityStatus } from '../api/signer/cluster-signer.ts';
-import { parseDuration } from '../api/object/duration.ts';
-import { formatTime, parseTime } from '../api/object/time.ts';
-import { LATE_SIGNING_MS } from '../rotation/authorities.ts';
+import type { AuthorityStatus } from '#api/signer/cluster-signer.ts';
+import { parseDuration } from '#api/object/duration.ts';
+import { formatTime, parseTime } from '#api/object/time.ts';
+import { LATE_SIGNING_MS } from '#ca/rotation/authorities.ts';
 import type { SignerState } from './signer-state.ts';
 
 /**
- * Returns until when a leaf of the CA can be valid. While the CA signs that is an estimate, bounded by the
- * CA's notAfter, which no leaf outlives.
+ * Returns the time until which a leaf of the CA can be valid. While the CA signs, this is an
+ * estimate, bounded by the CA's notAfter, which no leaf outlives.
  */
 export function leafExpiryText(state: SignerState, authority: AuthorityStatus): string {
   const { fingerprint, phase, leavesExpireBy, notAfter } = authority;
@@ -19,19 +19,4 @@ export function leafExpiryText(state: SignerState, authority: AuthorityStatus): 
   const last = stops + parseDuration(authority.longestLeaf) * 1000;
   const estimate = formatTime(Math.min(last, parseTime(notAfter)));
   return `leaves of ${fingerprint} may be valid until about ${estimate}, and never after ${notAfter}; the exact time is known once the CA has stopped signing`;
-}
-
-/**
- * By when the CA had stopped signing, in milliseconds since the epoch: leaves issued later are from another
- * CA. Undefined while it signs, and if its notAfter bounds `leavesExpireBy`, which then does not show it.
- */
-export function stoppedSigningBy({
-  leavesExpireBy,
-  longestLeaf,
-  notAfter,
-}: AuthorityStatus): number | undefined {
-  if (leavesExpireBy === undefined || parseTime(leavesExpireBy) >= parseTime(notAfter)) {
-    return undefined;
-  }
-  return parseTime(leavesExpireBy) - parseDuration(longestLeaf) * 1000;
 }

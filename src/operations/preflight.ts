@@ -4,20 +4,29 @@ import {
   secretOf,
   type AuthorityStatus,
   type ManagedAuthority,
-} from '../api/signer/cluster-signer.ts';
-import { parseTime, formatTime } from '../api/object/time.ts';
+} from '#api/signer/cluster-signer.ts';
+import { parseTime, formatTime } from '#api/object/time.ts';
 import type { PreflightError } from './change-plan.ts';
 import { authoritiesOf, servedSinceOf, type SignerState } from './signer-state.ts';
 
-/** `spec.authority.managed`, or why the verb does not apply: the user manages the CA's Secret. */
+/**
+ * Returns `spec.authority.managed`, or the reason why the verb does not apply: the user manages the
+ * CA's Secret.
+ */
 export function managedAuthorityOf({ signer }: SignerState): ManagedAuthority | string {
   const { managed } = signer.spec.authority;
   if (managed !== undefined) return managed;
+  if (signer.spec.authority.keyHolder !== undefined) {
+    return `the CA of ${signer.metadata.name} is not managed: its key is in a key holder; to replace the CA, change spec.authority.keyHolder and the key`;
+  }
   const { namespace, name } = secretOf(signer.spec);
   return `the CA of ${signer.metadata.name} is not managed: Countersign only reads Secret ${namespace}/${name}; to replace the CA, update that Secret`;
 }
 
-/** The authority component has not observed the current generation: the status may be stale. */
+/**
+ * Returns an error if the authority component has not observed the current generation. The status
+ * may then be stale.
+ */
 export function notObserved({ signer }: SignerState): readonly PreflightError[] {
   const { metadata, status } = signer;
   if (status?.observedGeneration === metadata.generation) return [];
@@ -25,14 +34,14 @@ export function notObserved({ signer }: SignerState): readonly PreflightError[] 
   return [{ message }];
 }
 
-/** No bundle distributes the next CA: verifiers would reject its leaves. */
+/** Returns an error if no bundle distributes the next CA. Verifiers would reject its leaves. */
 export function noBundle({ signer }: SignerState): readonly PreflightError[] {
   if (signer.spec.trustBundle !== undefined) return [];
   const message = `${signer.metadata.name} publishes no bundle (spec.trustBundle): give the next CA to all verifiers before it signs`;
   return [{ message }];
 }
 
-/** The rotation would wait: `maxRetiring` old CAs are still trusted. */
+/** Returns an error if the rotation would wait, because `maxRetiring` old CAs are still trusted. */
 export function tooManyRetiring(
   state: SignerState,
   { maxRetiring }: ManagedAuthority,
@@ -43,7 +52,10 @@ export function tooManyRetiring(
   return [{ message }];
 }
 
-/** The anchor of the prepared CA has not been published for the propagation time. */
+/**
+ * Returns an error if the anchor of the prepared CA has not been published for the propagation
+ * time.
+ */
 export function notPropagated(
   state: SignerState,
   next: AuthorityStatus,
@@ -65,7 +77,7 @@ export function notPropagated(
   }
   const from = since + propagationSeconds * 1000;
   if (now >= from) return [];
-  const message = `not every kubelet has ${next.fingerprint} yet: it is published since ${formatTime(since)} and may sign from ${formatTime(from)}`;
+  const message = `not every kubelet has ${next.fingerprint} yet: it has been published since ${formatTime(since)} and may sign from ${formatTime(from)}`;
   return [{ message }];
 }
 

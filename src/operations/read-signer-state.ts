@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-import { bundleName, type ClusterTrustBundle } from '../api/object/cluster-trust-bundle.ts';
-import type { KubeObject } from '../api/object/object.ts';
-import type { ClusterSigner } from '../api/signer/cluster-signer.ts';
-import { SignerError, attempt } from '../errors.ts';
-import type { Client } from '../kube/client/client.ts';
-import { KubeError } from '../kube/client/kube-error.ts';
-import { listPages } from '../kube/watch/list-pages.ts';
-import { quote } from '../quote.ts';
-import { serverTime } from '../runtime/component/server-time.ts';
-import { CLUSTER_SIGNERS } from '../runtime/signers/cluster-signers.ts';
-import { certificatesResources } from '../app/certificates-resources.ts';
+import { membersOf } from '#base/record.ts';
+import { bundleName, type ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
+import type { KubeObject } from '#api/object/object.ts';
+import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import type { Client } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import { listObjects } from '#kube/watch/list-objects.ts';
+import { quote } from '#base/quote.ts';
+import { serverTime } from '#component/server-time.ts';
+import { CLUSTER_SIGNERS } from '#component/signers/cluster-signers.ts';
+import { certificatesResources } from '#component/certificates-resources.ts';
 import type { ReadBundle, SignerState } from './signer-state.ts';
-import { readClusterSigner } from '../api/signer/read-signer.ts';
+import { readClusterSigner } from '#api/signer/read-signer.ts';
 
-/** Bundles that are read together. */
+/** Bundles to read concurrently. */
 const AT_ONCE = 16;
 
-/** How to read: with whose permissions, and by which clock. */
+/** Client, clock and propagation time for reading. */
 export interface ReadSignerStateInit {
   readonly client: Client;
   readonly propagationSeconds: number;
@@ -25,10 +26,9 @@ export interface ReadSignerStateInit {
 
 /**
  * Reads one ClusterSigner and its bundle with the user's permissions.
- *
- * @param name - of the object, or its signer name, which has a slash and takes `list`
- * @throws SignerError KUBE_NOT_FOUND where no object has the signer name; KubeError of the API server; SignerError SPEC_INVALID (`wait`) when the spec passed the CRD's
- * schema and is invalid all the same
+ * @param name - of the object, or its signer name, which has a slash and requires `list`
+ * @throws SignerError KUBE_NOT_FOUND if no object has the signer name; KubeError of the API server;
+ * SignerError SPEC_INVALID (`wait`) if the spec passed the CRD's schema but is invalid
  */
 export async function readSignerState(
   init: ReadSignerStateInit,
@@ -44,12 +44,8 @@ async function signerNamed(
   { client }: ReadSignerStateInit,
   signerName: string,
 ): Promise<ClusterSigner> {
-  const all = await listSigners(client, undefined);
-  const named = all.find(
-    (object) =>
-      (object as { readonly spec?: { readonly signerName?: unknown } }).spec?.signerName ===
-      signerName,
-  );
+  const all = await listObjects<KubeObject>(client, CLUSTER_SIGNERS);
+  const named = all.find(({ spec }) => membersOf(spec)['signerName'] === signerName);
   if (named !== undefined) return readClusterSigner(named);
   throw new SignerError({
     code: 'KUBE_NOT_FOUND',
@@ -58,24 +54,10 @@ async function signerNamed(
   });
 }
 
-async function listSigners(
-  client: Client,
-  labelSelector: string | undefined,
-): Promise<readonly KubeObject[]> {
-  const objects: KubeObject[] = [];
-  const path = CLUSTER_SIGNERS.collection();
-  const init = { client, path, ...(labelSelector === undefined ? {} : { labelSelector }) };
-  await listPages(init, (object) => {
-    objects.push(object as KubeObject);
-  });
-  return objects;
-}
-
 /**
  * Reads all ClusterSigners and their bundles.
- *
- * @param selector - labels that they must have; undefined: any
- * @param unread - called for each ClusterSigner with an invalid spec, which is left out
+ * @param selector - labels that they must have; undefined for any
+ * @param unread - called for each ClusterSigner with an invalid spec, which is omitted
  * @throws KubeError of the API server
  */
 export async function readAllSignerStates(
@@ -83,7 +65,10 @@ export async function readAllSignerStates(
   selector: string | undefined,
   unread: (name: string, error: SignerError) => void,
 ): Promise<readonly SignerState[]> {
-  const signers = (await listSigners(init.client, selector)).flatMap((object) => {
+  const objects = await listObjects<KubeObject>(init.client, CLUSTER_SIGNERS, {
+    labelSelector: selector,
+  });
+  const signers = objects.flatMap((object) => {
     const signer = attempt(() => readClusterSigner(object));
     if (!(signer instanceof SignerError)) return [signer];
     if (signer.code !== 'SPEC_INVALID') throw signer;
@@ -104,7 +89,7 @@ async function signerStateOf(
 ): Promise<SignerState> {
   const { client, clock, propagationSeconds } = init;
   const bundle = await bundleOf(client, signer);
-  // Compared with times that the components wrote, so by the clock they share: the API server's.
+  // Components wrote the compared times by the API server's clock.
   const now = serverTime({ clock, client });
   return { signer, bundle, propagationSeconds, now };
 }

@@ -1,16 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { authoritiesOf, unknownAnchors, type SignerState } from './signer-state.ts';
 
-/** A shorter prefix is more often a typing error than a CA. */
+/** Least number of digits of a prefix. A shorter prefix is more likely a typing error. */
 const MIN_DIGITS = 8;
-/** SHA-256, in hexadecimal digits. */
+/** Length of a SHA-256 in hexadecimal digits. */
 const SHA256_DIGITS = 64;
 
 /**
  * Resolves a fingerprint, or a unique prefix of one, with or without `sha256:`, to a known CA.
- *
- * @returns the whole fingerprint, or why it cannot be resolved. A whole fingerprint of an unknown CA is
- * returned with `isKnown` false
+ * @returns the whole fingerprint, or why it cannot be resolved. For a whole fingerprint of an
+ * unknown CA, `isKnown` is false.
  */
 export function resolveFingerprint(
   state: SignerState,

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AuthorityStatus, ClusterSigner } from '../api/signer/cluster-signer.ts';
-import { servedSince, type ClusterTrustBundle } from '../api/object/cluster-trust-bundle.ts';
-import { SignerError, attempt } from '../errors.ts';
-import { fingerprint } from '../pki/x509/certificate.ts';
-import { anchorFingerprints, readAnchors } from '../pki/x509/trust-bundle.ts';
-import { formatTime } from '../api/object/time.ts';
+import type { AuthorityStatus, ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { servedSince, type ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import { fingerprint } from '#pki/x509/certificate.ts';
+import { anchorFingerprints, readAnchors } from '#pki/x509/trust-bundle.ts';
+import { formatTime } from '#api/object/time.ts';
 
-/** The published bundle: `unread` when the user may not read it, undefined when there is none. */
+/** The published bundle: `unread` if the user may not read it, undefined if there is none. */
 export type ReadBundle = ClusterTrustBundle | 'unread' | undefined;
 
-/** What every verb decides from: one ClusterSigner and its bundle, as the API server holds them. */
+/** The input of every verb: one ClusterSigner and its bundle, as the API server has them. */
 export interface SignerState {
   readonly signer: ClusterSigner;
   readonly bundle: ReadBundle;
@@ -19,7 +19,10 @@ export interface SignerState {
   readonly now: number;
 }
 
-/** Since when all anchors of a CA are served, in milliseconds since the epoch; undefined while one is not. */
+/**
+ * Returns the time since which all anchors of a CA are served, in milliseconds since the epoch, or
+ * undefined while one is not.
+ */
 export function servedSinceOf(
   { bundle }: SignerState,
   authority: AuthorityStatus,
@@ -34,21 +37,30 @@ export function servedSinceOf(
   return known.length < times.length || known.length === 0 ? undefined : Math.max(...known);
 }
 
-/** Fingerprints of the anchors in the bundle; empty when the bundle is absent or could not be read. */
+/**
+ * Returns the fingerprints of the anchors in the bundle. Empty if the bundle is absent or could not
+ * be read.
+ */
 export function publishedAnchors({ bundle }: SignerState): ReadonlySet<string> {
   return bundle === undefined || bundle === 'unread'
     ? new Set()
     : anchorFingerprints(bundle.spec.trustBundle);
 }
 
-/** An anchor in the bundle of no CA in the status. */
+/** An anchor in the bundle that belongs to no CA in the status. */
 export interface UnknownAnchor {
   readonly fingerprint: string;
-  /** RFC 3339: until when it is kept on purpose, for the leaves of an earlier ClusterSigner; undefined: it is foreign. */
+  /**
+   * RFC 3339 time until which it is kept for the leaves of an earlier ClusterSigner. Undefined for
+   * a foreign anchor.
+   */
   readonly retainedUntil?: string;
 }
 
-/** Anchors in the bundle of no CA in the status: of an earlier ClusterSigner, or foreign. */
+/**
+ * Returns the anchors in the bundle that belong to no CA in the status: of an earlier
+ * ClusterSigner, or foreign.
+ */
 export function unknownAnchors(state: SignerState): readonly UnknownAnchor[] {
   const own = new Set(authoritiesOf(state).flatMap(fingerprintsOf));
   const { retainedAnchors = [] } = state.signer.status ?? {};
@@ -61,28 +73,28 @@ export function unknownAnchors(state: SignerState): readonly UnknownAnchor[] {
     });
 }
 
-/** What is said of an {@link UnknownAnchor}. */
+/** Returns the warning about an {@link UnknownAnchor}. */
 export function unknownAnchorText({ fingerprint, retainedUntil }: UnknownAnchor): string {
   return retainedUntil === undefined
-    ? `the bundle holds ${fingerprint}, which is no CA of this ClusterSigner: it is of an earlier one, or another client added it`
+    ? `the bundle holds ${fingerprint}, which is not a CA of this ClusterSigner: it is of an earlier one, or another client added it`
     : `the bundle keeps ${fingerprint} until ${retainedUntil}: it was published for an earlier ClusterSigner; if you do not know it, name it in spec.authority.managed.distrusted`;
 }
 
-/** The CAs in the status; empty before the first reconcile. */
+/** Returns the CAs in the status. Empty before the first reconcile. */
 export function authoritiesOf({ signer }: SignerState): readonly AuthorityStatus[] {
   return signer.status?.authorities ?? [];
 }
 
-/** Fingerprints of the anchors of a CA; empty where the status has none that can be read. */
+/** Returns the fingerprints of the anchors of a CA. Empty if the status has no readable ones. */
 export function fingerprintsOf({ anchors = '' }: AuthorityStatus): readonly string[] {
   const found = attempt(() => readAnchors(anchors));
   return found instanceof SignerError ? [] : found.map(({ raw }) => fingerprint(raw));
 }
 
 /**
- * The earliest time at which the authority component creates a successor, if that is in the future: the
- * active CA must have been published for the propagation time first (rotation/next-step.ts).
- *
+ * Returns the earliest time at which the authority component creates a successor, if that is in the
+ * future. The active CA must have been published for the propagation time first
+ * (rotation/next-step.ts).
  * @returns RFC 3339
  */
 export function successorNotBefore(state: SignerState): string | undefined {
@@ -94,7 +106,7 @@ export function successorNotBefore(state: SignerState): string | undefined {
   return now < from ? formatTime(from) : undefined;
 }
 
-/** {@link successorNotBefore} as a note for the user. */
+/** Returns {@link successorNotBefore} as a note for the user. */
 export function successorDelayNotes(state: SignerState): readonly string[] {
   const from = successorNotBefore(state);
   return from === undefined

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The account key of an AcmeClusterSigner on the real API server: `authority` and `acme`, each with its own rights. */
+/**
+ * The account key of an AcmeClusterSigner on the real API server: `authority` and `acme`, each with
+ * its own rights.
+ */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
@@ -7,10 +10,11 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { DEMO } from '../../build/demo-installation.ts';
-import type { AcmeSignerStatus, Challenge } from '../../src/api/acme/index.ts';
-import type { Secret } from '../../src/api/object/object.ts';
-import { findCondition } from '../../src/api/request/conditions.ts';
-import { renderAdmission, renderRbac } from '../../src/manifests/render.ts';
+import type { AcmeSignerStatus } from '#api/acme/acme-signer.ts';
+import type { Challenge } from '#api/acme/challenge.ts';
+import type { Secret } from '#api/object/object.ts';
+import { findCondition } from '#api/request/conditions.ts';
+import { renderAdmission, renderRbac } from '#install/render.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { established } from '../cluster/established.ts';
 import { freePort } from '../cluster/ports.ts';
@@ -65,7 +69,8 @@ before(async () => {
     name: 'acme',
     kubeconfig: await componentKubeconfig(cluster, 'acme'),
     args: [
-      ...[`--resolver=${pebble.dns}`, '--self-check-network=127.0.0.0/8'],
+      `--resolver=${pebble.dns}`,
+      '--self-check-network=127.0.0.0/8',
       `--self-check-ports=${port},${port}`,
     ],
   });
@@ -91,7 +96,8 @@ async function applySigner(name: string, server = pebble.directory, ca = pebble.
     spec: {
       signerName: `example.com/${name}`,
       acme: {
-        ...{ server, caBundle: ca },
+        server,
+        caBundle: ca,
         termsOfServiceAgreed: true,
         accountKey: { secret: { name } },
         solvers: [{ name: 'http', http01: {} }],
@@ -163,7 +169,7 @@ test('prepare and activate change the account to a new key, and the old one goes
   assert.deepEqual(said, ['KeyRolledOver KeyChanged', 'Ready AccountReady']);
 });
 
-test('a Challenge of the old key is made anew after a roll-over, and the CA takes the proof by the new one', async () => {
+test('after a roll-over a Challenge is made again and proved by the new key', async () => {
   const { keyThumbprint: old } = await account('first');
   const wanted = { dnsNames: ['rolls.example'], commonName: '', organizations: [] };
   const admin = { user: 'admin', groups: ['system:masters'] };
@@ -193,7 +199,7 @@ test('a Challenge of the old key is made anew after a roll-over, and the CA take
   assert.equal(leaf.subjectAltName, 'DNS:rolls.example');
 });
 
-test('a CA that cannot change keys: the condition says so and what to do, and the signer stays ready', async () => {
+test('a CA without key changes: the condition says what to do; the signer stays ready', async () => {
   await applySigner('internal', step.acmeDirectory, step.root);
   const { keyThumbprint } = await account('internal');
   await verb('prepare', 'acmeclustersigner/internal');
@@ -253,7 +259,10 @@ for (const taken of ['get', 'list', 'watch']) {
   });
 }
 
-/** Asks for one more key beside that of `first`, and takes it out again once it is there: authority is at work. */
+/**
+ * Asks for one more key beside that of `first`, and takes it out again once it is there: authority
+ * is at work.
+ */
 async function othersGetTheirs(): Promise<void> {
   await verb('prepare', 'acmeclustersigner/first');
   const hasNext = async (): Promise<boolean> =>

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The life of an account with Let's Encrypt's own test server, by the steps of `authority` and `acme`: the key made and
- * rolled over, with a process that is killed at each boundary between two calls or writes; contacts; the external account.
+ * The life of an account with Let's Encrypt's own test server, by the steps of `authority` and
+ * `acme`: the key made and rolled over, with a process that is killed at each boundary between two
+ * calls or writes; contacts; the external account.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -32,7 +33,7 @@ async function lived(killAt: number): Promise<World> {
   const { account } = world.read.status;
   const first = world.secret?.data?.['tls.key'] ?? '';
   assert.equal(valueOf(await world.find(first)).account, account?.url);
-  world.wish();
+  world.requested();
   await world.until(() => {
     const { data = {} } = world.secret ?? {};
     return data['tls.key'] !== first && data['next.key'] === undefined;
@@ -54,7 +55,7 @@ async function lived(killAt: number): Promise<World> {
   return world;
 }
 
-test('killed at each boundary, the account changes to its new key all the same, and no other is made', async () => {
+test('killed at each boundary, the account gets its new key and none other is made', async () => {
   const calm = await lived(Infinity);
   assert.equal(calm.accountsMade, 1);
   assert.ok(calm.passed.includes('after keyChange'), calm.passed.join(', '));
@@ -73,11 +74,11 @@ test('a wish that is answered is answered for good', async () => {
   assert.equal(world.secret, secret);
 });
 
-test('where a roll-over was interrupted and nobody asks for it any more, the account is found by the new key', async () => {
+test('an interrupted roll-over that is withdrawn finds the account by its new key', async () => {
   const world = new World(pebble);
   await world.until(() => world.read.status.account?.url !== undefined);
   const { account } = world.read.status;
-  world.wish();
+  world.requested();
   await world.authority();
   world.killAt = world.passed.length + (await callsUntil('after keyChange'));
   await assert.rejects(world.acme(), Killed);
@@ -92,7 +93,7 @@ test('where a roll-over was interrupted and nobody asks for it any more, the acc
 async function callsUntil(boundary: string): Promise<number> {
   const world = new World(pebble);
   await world.until(() => world.read.status.account?.url !== undefined);
-  world.wish();
+  world.requested();
   await world.authority();
   const { length } = world.passed;
   await world.acme();
@@ -120,7 +121,7 @@ test('contacts that change reach the account, the first and the last of them as 
   }
 });
 
-test('an external account is used once: its Secret may go, also where the status is lost', async () => {
+test('an external account’s Secret may go after one use, even if the status is lost', async () => {
   const settings = { externalAccountRequired: true, externalAccountKeys: { 'kid-1': MAC_KEY } };
   const closed = await startPebble(directory, { settings });
   try {
@@ -140,11 +141,8 @@ test('an external account is used once: its Secret may go, also where the status
     const { externalAccountBinding: _, ...rest } = (
       world.signer as unknown as { spec: { acme: Record<string, unknown> } }
     ).spec.acme;
-    world.signer = {
-      ...world.signer,
-      ...{ spec: { signerName: SIGNER_NAME, acme: rest } },
-      status: {},
-    };
+    const withoutBinding = { spec: { signerName: SIGNER_NAME, acme: rest }, status: {} };
+    world.signer = { ...world.signer, ...withoutBinding };
     assert.equal(await world.acme(), 'AccountReady');
     assert.equal(world.read.status.account?.url, account.url);
     assert.equal(world.accountsMade, 1);

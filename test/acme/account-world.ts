@@ -1,24 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
-import { openAccountKey } from '../../src/acme/account-key.ts';
-import { findAccount } from '../../src/acme/accounts.ts';
-import { openServer, type AcmeServer } from '../../src/acme/server.ts';
-import {
-  accountSecretOf,
-  readAcmeSigner,
-  type AcmeSigner,
-  type AcmeSignerStatus,
-} from '../../src/api/acme/index.ts';
-import type { KubeObject, Secret } from '../../src/api/object/object.ts';
-import { credentialsOf } from '../../src/controllers/acme/signers/account-key.ts';
-import { openSession } from '../../src/controllers/acme/signers/open-session.ts';
-import { withSignerStatus } from '../../src/controllers/acme/signers/signer-status.ts';
-import type { PatchOperation } from '../../src/controllers/authority/apply/secret-patch.ts';
-import {
-  decideAccountKey,
-  nextThumbprintOf,
-} from '../../src/controllers/authority/account-keys/decide.ts';
-import { writeAccountKey } from '../../src/controllers/authority/account-keys/write.ts';
+import { openAccountKey } from '#acme/protocol/account-key.ts';
+import { findAccount } from '#acme/protocol/accounts.ts';
+import { openServer, type AcmeServer } from '#acme/protocol/server.ts';
+import { accountSecretOf } from '#api/acme/account-key.ts';
+import type { AcmeSigner, AcmeSignerStatus } from '#api/acme/acme-signer.ts';
+import { readAcmeSigner } from '#api/acme/read-acme-signer.ts';
+import type { KubeObject, Secret } from '#api/object/object.ts';
+import { credentialsOf } from '#acme/acme/signers/account-key.ts';
+import { openSession } from '#acme/acme/signers/open-session.ts';
+import { withSignerStatus } from '#acme/acme/signers/signer-status.ts';
+import type { PatchOperation } from '#trust/authority/apply/secret-patch.ts';
+import { decideAccountKey, nextThumbprintOf } from '#trust/authority/account-keys/decide.ts';
+import { writeAccountKey } from '#trust/authority/account-keys/write.ts';
 import { acmeObject } from '../api/acme/build.ts';
 import { recordedClient } from '../support/kube/recorded-client.ts';
 import { patched } from '../support/kube/json-patch.ts';
@@ -56,14 +50,12 @@ export class World {
       spec: { acme: object };
     };
     const generation = metadata.generation + 1;
-    this.signer = {
-      ...this.signer,
-      metadata: { ...this.signer.metadata, generation },
-      ...{ spec: { ...spec, acme: { ...spec.acme, ...acme } } },
-    };
+    const changed = { spec: { ...spec, acme: { ...spec.acme, ...acme } } };
+    const next = { ...this.signer.metadata, generation };
+    this.signer = { ...this.signer, ...changed, metadata: next };
   }
 
-  wish(): void {
+  requested(): void {
     this.#now += 1000;
     const now = new Date(this.#now).toISOString();
     const annotations = { 'countersign.dev/prepare-at': now, 'countersign.dev/rotate-at': now };
@@ -141,7 +133,10 @@ export class World {
     if (this.#server !== undefined) return this.#server;
     const { directory: url, ca } = this.#at;
     const server = openServer({
-      ...{ directory: url, ca, userAgent: 'countersign-test', clock: Date.now },
+      directory: url,
+      ca,
+      userAgent: 'countersign-test',
+      clock: Date.now,
       onCall: (endpoint, outcome) => {
         if (endpoint === 'newAccount' && outcome === '201') this.accountsMade += 1;
       },

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
-import type { Answer, NoAnswer, Ok, Problem } from '../../src/acme/answer.ts';
-import { openAccountKey, type AccountKey } from '../../src/acme/account-key.ts';
-import { generatePrivateKey } from '../../src/pki/keys/private-key.ts';
+import type { Answer, Ok, Problem } from '#acme/protocol/answer.ts';
+import type { NoAnswer } from '#base/egress/no-answer.ts';
+import { openAccountKey, type AccountKey } from '#acme/protocol/account-key.ts';
+import { generatePrivateKey } from '#pki/keys/private-key.ts';
 
 /** A new account key. */
 export async function newKey(type = 'ECDSAP256'): Promise<AccountKey> {

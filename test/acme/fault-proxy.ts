@@ -20,7 +20,8 @@ export interface FaultProxy {
 /**
  * Stands before an ACME server, which takes it for itself: URLs in its answers are the proxy's.
  *
- * @param pick - the fault of a call, by its path and the caller's user agent; undefined lets it pass
+ * @param pick - the fault of a call, by its path and the caller's user agent; undefined lets it
+ *   pass
  * @param answered - told the status of what the server answered, even where the answer is lost
  */
 export async function startFaultProxy(
@@ -54,9 +55,11 @@ export async function startFaultProxy(
   ): Promise<void> {
     const { host = '', 'user-agent': agentName = '', 'content-type': contentType } = headers;
     const answer = await request(`${origin}${url}`, {
-      ...{ dispatcher: agent, method: method as 'GET' },
+      dispatcher: agent,
+      method: method as 'GET',
       headers: {
-        ...{ host, 'user-agent': agentName },
+        host,
+        'user-agent': agentName,
         ...(contentType === undefined ? {} : { 'content-type': contentType }),
       },
       body: body.length === 0 ? null : body,
@@ -76,7 +79,8 @@ export async function startFaultProxy(
   const { port } = proxy.address() as AddressInfo;
   return {
     directory: `https://127.0.0.1:${port}${pathname}`,
-    ...{ ca: tls.cert, faults },
+    ca: tls.cert,
+    faults,
     stop: async () => {
       proxy.closeAllConnections();
       proxy.close();

@@ -1,31 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Resolver } from 'node:dns/promises';
 import { setTimeout as delay } from 'node:timers/promises';
-import { acceptTheChallenge, presentedValue, readChallenge } from '../../src/acme-issuing/index.ts';
-import { takeOrderStep, type OrderRequest } from '../../src/acme-issuing/order-calls.ts';
-import type { AcmeSession } from '../../src/acme-issuing/session.ts';
+import { acceptTheChallenge, presentedValue, readChallenge } from '#acme/issuing/index.ts';
+import { takeOrderStep, type OrderRequest } from '#acme/issuing/order-calls.ts';
+import type { AcmeSession } from '#acme/issuing/session.ts';
 import {
   afterCleanUp,
   afterPresenting,
   afterScheduling,
   afterSelfCheck,
+  afterFailedChallenge,
   NEW_CHALLENGE,
   nextChallengeStep,
-  NEW_ORDER,
   nextOrderStep,
   NO_CHALLENGE_MEMORY,
-} from '../../src/acme-orders/index.ts';
-import type { ChallengeAfter } from '../../src/acme-orders/challenge-events.ts';
-import {
-  isFinalOrder,
   NO_ORDER_MEMORY,
-  type ChallengeMemory,
-  type ChallengeRecord,
-  type OfferedChallenge,
-} from '../../src/acme-orders/record.ts';
+} from '#acme/orders/index.ts';
+import type { ChallengeAfter } from '#acme/orders/challenge-events.ts';
+import type { ChallengeMemory } from '#acme/orders/memory.ts';
+import { isFinalOrder, type OfferedChallenge } from '#acme/orders/status.ts';
+import type { ChallengeObjectStatus } from '#api/acme/challenge.ts';
+import type { OrderObjectStatus } from '#api/acme/order.ts';
 import type { Pebble } from './pebble.ts';
 
-/** Values of DNS-01 in Pebble's DNS server, which forgets a name as a whole: with the last value. */
+/**
+ * Values of DNS-01 in Pebble's DNS server, which forgets a name as a whole: with the last value.
+ */
 export class TxtRecords {
   readonly #pebble: Pebble;
   readonly #resolver = new Resolver();
@@ -64,7 +64,7 @@ interface LivedChallenge {
   readonly name: string;
   readonly authorizationUrl: string;
   readonly offered: OfferedChallenge;
-  record: ChallengeRecord;
+  status: ChallengeObjectStatus;
   memory: ChallengeMemory;
 }
 
@@ -78,7 +78,7 @@ export class LivedOrder {
   readonly #records: TxtRecords;
   readonly #challenges = new Map<string, LivedChallenge>();
   readonly #uid: string;
-  record = NEW_ORDER;
+  status: OrderObjectStatus = {};
   memory = NO_ORDER_MEMORY;
   now = Date.now();
   readonly reasons = new Set<string>();
@@ -94,7 +94,7 @@ export class LivedOrder {
     for (let step = 0; step < 2000; step += 1) {
       const untils: number[] = [];
       const moved = (await this.#challengesMove(untils)) || (await this.#orderMoves(untils));
-      if (this.record.reason !== undefined) this.reasons.add(this.record.reason);
+      if (this.status.reason !== undefined) this.reasons.add(this.status.reason);
       // Waiting is skipped; what really passes counts as well.
       this.now = Math.max(this.now, Date.now());
       if (moved) continue;
@@ -102,18 +102,18 @@ export class LivedOrder {
       this.now = Math.min(...untils);
       await delay(MOMENT_MS);
     }
-    throw new Error(`no end: ${JSON.stringify(this.record)}`);
+    throw new Error(`no end: ${JSON.stringify(this.status)}`);
   }
 
   async #challengesMove(untils: number[]): Promise<boolean> {
     for (const challenge of this.#challenges.values()) {
-      const { record, memory, name } = challenge;
-      const deletedAt = isFinalOrder(this.record) ? this.now : undefined;
-      const step = nextChallengeStep(record, memory, deletedAt, this.now);
+      const { status, memory, name } = challenge;
+      const deletedAt = isFinalOrder(this.status) ? this.now : undefined;
+      const step = nextChallengeStep(status, memory, deletedAt, this.now);
       if (step.step === 'wait') untils.push(step.until);
       if (['wait', 'done', 'giveUpCleanUp'].includes(step.step)) continue;
       const after = await this.#challengeStep(step.step, challenge, `_acme-challenge.${name}`);
-      challenge.record = after.record;
+      challenge.status = after.status;
       challenge.memory = after.memory;
       return true;
     }
@@ -125,13 +125,13 @@ export class LivedOrder {
     challenge: LivedChallenge,
     at: string,
   ): Promise<ChallengeAfter> {
-    const { record, memory, offered, authorizationUrl } = challenge;
-    const before = { record, memory, uid: offered.url, now: this.now };
+    const { status, memory, offered, authorizationUrl } = challenge;
+    const before = { status, memory, uid: offered.url, now: this.now };
     const target = { authorizationUrl, url: offered.url, type: 'dns-01' } as const;
     const value = presentedValue(this.#session, 'dns-01', offered) ?? '';
     switch (step) {
       case 'queue':
-        return { record: afterScheduling(record), memory };
+        return { status: afterScheduling(status), memory };
       case 'readAuthorization':
         return readChallenge(this.#session, target, before);
       case 'present':
@@ -150,13 +150,14 @@ export class LivedOrder {
   }
 
   async #orderMoves(untils: number[]): Promise<boolean> {
-    const { record, memory, now } = this;
+    const { status, memory, now } = this;
     const challenges = [...this.#challenges.values()].map((each) => ({
-      authorization: each.authorizationUrl,
-      ...{ state: each.record.state, reason: each.record.reason, message: each.record.message },
+      metadata: { name: each.name },
+      spec: { authorizationURL: each.authorizationUrl, dnsName: each.name },
+      status: each.status,
     }));
     const replaces = this.#request.replaces !== undefined;
-    const view = { record, memory, challenges, replaces, abandoned: false };
+    const view = { status, memory, challenges, replaces, abandoned: false };
     const step = nextOrderStep(view, now);
     switch (step.step) {
       case 'wait':
@@ -176,9 +177,12 @@ export class LivedOrder {
       case 'finalize':
       case 'download':
       case 'giveUp': {
-        const before = { record, memory, uid: this.#uid, replaces, now };
-        const after = await takeOrderStep(this.#session, this.#request, step, before);
-        this.record = after.record;
+        const before = { status, memory, uid: this.#uid, replaces, now };
+        const after =
+          step.step === 'giveUp'
+            ? afterFailedChallenge(before, step.challenge.status)
+            : await takeOrderStep(this.#session, this.#request, step, before);
+        this.status = after.status;
         this.memory = after.memory;
         return true;
       }
@@ -186,19 +190,21 @@ export class LivedOrder {
   }
 
   #create(authorizationUrl: string): void {
-    const found = this.record.authorizations.find(({ url }) => url === authorizationUrl);
-    const offered = found?.offered.find(({ type }) => type === 'dns-01');
+    const found = this.status.authorizations?.find(({ url }) => url === authorizationUrl);
+    const offered = found?.offered?.find(({ type }) => type === 'dns-01');
     if (found === undefined || offered === undefined) throw new Error('no dns-01 is offered');
     const { name } = found;
     const made = { name, authorizationUrl, offered };
     this.#challenges.set(authorizationUrl, {
-      ...{ ...made, record: NEW_CHALLENGE, memory: NO_CHALLENGE_MEMORY },
+      ...made,
+      status: NEW_CHALLENGE,
+      memory: NO_CHALLENGE_MEMORY,
     });
   }
 
   #forgetChallenges(): boolean {
-    for (const [url, { record, memory }] of this.#challenges) {
-      if (nextChallengeStep(record, memory, this.now, this.now).step !== 'done') continue;
+    for (const [url, { status, memory }] of this.#challenges) {
+      if (nextChallengeStep(status, memory, this.now, this.now).step !== 'done') continue;
       this.#challenges.delete(url);
       return true;
     }

@@ -1,16 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/** AcmeSigners of a namespace, from their owner's words to certificates: the real API server, Pebble, and each component with its own rights. */
+/**
+ * AcmeSigners of a namespace, from their owner's words to certificates: the real API server,
+ * Pebble, and each component with its own rights.
+ */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import {
-  acmeDerivedName,
-  type AcmeSigner,
-  type Challenge,
-  type Order,
-} from '../../src/api/acme/index.ts';
-import type { Secret } from '../../src/api/object/object.ts';
-import { findCondition, type Condition } from '../../src/api/request/conditions.ts';
+import type { AcmeSigner } from '#api/acme/acme-signer.ts';
+import type { Challenge } from '#api/acme/challenge.ts';
+import { acmeDerivedName } from '#api/acme/names.ts';
+import type { Order } from '#api/acme/order.ts';
+import type { Secret } from '#api/object/object.ts';
+import { findCondition, type Condition } from '#api/request/conditions.ts';
 import { applyCrds } from '../certmanager/crds.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { makeDirectory, removeDirectory } from '../cluster/directory.ts';
@@ -53,7 +54,8 @@ before(async () => {
   await allowOwner();
   for (const name of ['approver', 'acme'] as const) {
     const kubeconfig = await componentKubeconfig(cluster, name);
-    const servers = [`--namespaced-server=${pebble.directory}`];
+    const server = `--namespaced-server=${pebble.directory}`;
+    const servers = [server, `--http01-zone=${TEAM}=a.example`];
     const ofAcme = name === 'acme' ? [...servers, '--namespaced-network=127.0.0.0/8'] : [];
     const args = ['--namespaced-signers', ...ofAcme];
     components.push(await startComponent({ name, kubeconfig, args }));
@@ -67,14 +69,18 @@ after(async () => {
   removeDirectory(directory);
 });
 
-/** What a team has in its own namespace: nothing of the cluster, and nothing of Countersign's namespaces. */
+/**
+ * What a team has in its own namespace: nothing of the cluster, and nothing of Countersign's
+ * namespaces.
+ */
 async function allowOwner(): Promise<void> {
   const metadata = { name: 'owner', namespace: TEAM };
   const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1', metadata };
   const roleRef = { apiGroup: 'rbac.authorization.k8s.io', kind: 'Role', name: 'owner' };
   const rules = [
     {
-      ...{ apiGroups: ['acme.countersign.dev'], resources: ['acmesigners'] },
+      apiGroups: ['acme.countersign.dev'],
+      resources: ['acmesigners'],
       verbs: ['get', 'create', 'patch'],
     },
     { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'create', 'patch'] },
@@ -93,19 +99,24 @@ async function create(name: string, more: object = {}): Promise<void> {
     { name: 'own', when: 'true', allow: { dnsNames: "self.endsWith('.a.example')", usages } },
   ];
   const object = {
-    ...{ apiVersion: 'acme.countersign.dev/v1alpha1', kind: 'AcmeSigner' },
+    apiVersion: 'acme.countersign.dev/v1alpha1',
+    kind: 'AcmeSigner',
     metadata: { name, namespace: TEAM },
     spec: {
       acme: {
-        ...{ server: pebble.directory, caBundle: pebble.ca, termsOfServiceAgreed: true },
-        ...{ accountKey: { secret: { name: 'account' } } },
+        server: pebble.directory,
+        caBundle: pebble.ca,
+        termsOfServiceAgreed: true,
+        accountKey: { secret: { name: 'account' } },
         solvers: [
           { name: 'http', selfCheck: { waitInstead: '0s' }, http01: {} },
           { name: 'edge', selector: { matchLabels: { tier: 'edge' } }, http01: {} },
         ],
         ...more,
       },
-      ...{ profile: { usages }, requests: { rules }, certificateRequests: { rules } },
+      profile: { usages },
+      requests: { rules },
+      certificateRequests: { rules },
     },
   };
   await cluster.kubectl(['create', '-f', '-', '--as', 'owner'], { input: JSON.stringify(object) });
@@ -126,14 +137,15 @@ function ready(name: string, status: 'True' | 'False'): Promise<Condition> {
 
 async function ordersFor(request: string): Promise<readonly string[]> {
   const { items } = await get<{ readonly items: readonly Order[] }>(
-    ...['orders.acme.countersign.dev', '-A'],
+    'orders.acme.countersign.dev',
+    '-A',
   );
   return items
     .filter(({ spec }) => spec.requestRef.name === request)
     .map(({ metadata }) => metadata.namespace ?? '');
 }
 
-test('an AcmeSigner of a server that no administrator lists is not ready, and nothing is called', async () => {
+test('an AcmeSigner with an unlisted server is not ready, and nothing is called', async () => {
   await create('elsewhere', { server: 'https://127.0.0.1:1/dir' });
   const { reason, message = '' } = await ready('elsewhere', 'False');
   assert.equal(reason, 'ServerNotAllowed');
@@ -153,7 +165,7 @@ async function asOwner(...args: readonly string[]): Promise<void> {
   assert.equal(code, 0, stdout + stderr);
 }
 
-test('its owner makes the account key by a verb and no other right, and the account is opened with it', async () => {
+test('a verb alone lets the owner create the account key, which opens the account', async () => {
   await create('web');
   await asOwner('account-key', 'web');
   await ready('web', 'True');
@@ -171,7 +183,7 @@ test('its owner changes the key by two verbs, and the account stays', async () =
   assert.deepEqual(Object.keys(data ?? {}), ['tls.key']);
 });
 
-test('it answers CertificateRequests of its namespace by Orders there, and those of no other namespace', async () => {
+test('CertificateRequests of its namespace get Orders there; others are not answered', async () => {
   const wanted = { dnsNames: ['www.a.example'], usages, issuerRef };
   const stranger = await approvedRequest(cluster, { ...wanted, namespace: 'team-b' });
   const key = await approvedRequest(cluster, wanted);
@@ -196,7 +208,7 @@ test('a request with the labels that a solver is for is proved by that solver', 
   await cluster.kubectl(['delete', 'certificaterequest', '-n', TEAM, key.split('/')[1] ?? '']);
 });
 
-test('it answers CertificateSigningRequests of its derived name, approved by its rules, by Orders in its namespace', async () => {
+test('CSRs of its derived name are answered by Orders in its namespace', async () => {
   const signerName = acmeDerivedName({ namespace: TEAM, name: 'web' });
   const wanted = { signerName, usages, commonName: '', organizations: [] };
   const foreign = await createCsr(cluster, { ...wanted, dnsNames: ['www.b.example'] });

@@ -2,9 +2,9 @@
 import { execFileSync } from 'node:child_process';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import { dns01Value, keyAuthorization } from '../../src/acme/account-key.ts';
-import type { Account } from '../../src/acme/accounts.ts';
-import { downloadPreferredChain, type DownloadedChain } from '../../src/acme/certificates.ts';
+import { dns01Value, keyAuthorization } from '#acme/protocol/account-key.ts';
+import type { Account } from '#acme/protocol/accounts.ts';
+import { downloadPreferredChain, type DownloadedChain } from '#acme/protocol/certificates.ts';
 import {
   acceptChallenge,
   finalizeOrder,
@@ -13,8 +13,8 @@ import {
   newOrder,
   type AcmeOrder,
   type NewOrder,
-} from '../../src/acme/orders.ts';
-import type { AcmeServer } from '../../src/acme/server.ts';
+} from '#acme/protocol/orders.ts';
+import type { AcmeServer } from '#acme/protocol/server.ts';
 import { until } from '../cluster/until.ts';
 import { valueOf } from './calls.ts';
 
@@ -56,7 +56,10 @@ export async function obtain(
 
 async function authorize(subscriber: Subscriber, url: string): Promise<void> {
   const { server, account, present, type } = subscriber;
-  const { identifier, challenges } = valueOf(await getAuthorization(server, account, url));
+  const found = valueOf(await getAuthorization(server, account, url));
+  // Pebble reuses one in a hundred valid authorizations even when told to reuse none.
+  if (found.status === 'valid') return;
+  const { identifier, challenges } = found;
   const challenge = challenges.find((each) => each.type === type);
   const token = challenge?.token ?? '';
   const authorization = keyAuthorization(token, account.key);
@@ -96,9 +99,21 @@ export function requestFor(
   const der = execFileSync(
     'openssl',
     [
-      ...['req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-noenc'],
-      ...['-subj', '/', '-addext', `subjectAltName=${names.join(',')}`],
-      ...['-keyout', keyFile, '-outform', 'DER'],
+      'req',
+      '-new',
+      '-newkey',
+      'ec',
+      '-pkeyopt',
+      'ec_paramgen_curve:P-256',
+      '-noenc',
+      '-subj',
+      '/',
+      '-addext',
+      `subjectAltName=${names.join(',')}`,
+      '-keyout',
+      keyFile,
+      '-outform',
+      'DER',
     ],
     { stdio: 'pipe' },
   );

@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import { openAccount, problemOfSettings } from '../../src/acme-issuing/index.ts';
-import type { OrderRequest } from '../../src/acme-issuing/order-calls.ts';
-import type { AcmeSession } from '../../src/acme-issuing/session.ts';
-import { openServer } from '../../src/acme/server.ts';
-import { decodeRequest } from '../../src/pki/x509/pkcs10.ts';
+import { openAccount, problemOfSettings } from '#acme/issuing/index.ts';
+import type { OrderRequest } from '#acme/issuing/order-calls.ts';
+import type { AcmeSession } from '#acme/issuing/session.ts';
+import { openServer } from '#acme/protocol/server.ts';
+import { decodeRequest } from '#pki/x509/pkcs10.ts';
 import { makeDirectory, removeDirectory } from '../cluster/directory.ts';
 import { until } from '../cluster/until.ts';
 import { newKey, valueOf } from './calls.ts';
@@ -54,7 +54,7 @@ function wanted(names: readonly string[]): OrderRequest {
   return { identifiers, csr, spki, maxSeconds: MAX_SECONDS };
 }
 
-test('a calm Order of a wildcard, its base and another name makes each call that changes something once, and leaves no record', async () => {
+test('a wildcard Order makes each changing call once and leaves no DNS record', async () => {
   const calls: string[] = [];
   const session = await openSession(pebble, (endpoint, outcome) => {
     if (outcome !== '400') calls.push(endpoint);
@@ -68,8 +68,8 @@ test('a calm Order of a wildcard, its base and another name makes each call that
     'u',
   );
   await order.run();
-  assert.equal(order.record.state, 'valid', JSON.stringify(order.record));
-  const { subjectAltName = '' } = new X509Certificate(order.record.chain ?? '');
+  assert.equal(order.status.state, 'valid', JSON.stringify(order.status));
+  const { subjectAltName = '' } = new X509Certificate(order.status.certificate ?? '');
   const names = subjectAltName.split(', ').sort();
   assert.deepEqual(names, ['DNS:*.calm.example', 'DNS:b.example', 'DNS:calm.example']);
   assert.deepEqual(records.left, []);
@@ -84,7 +84,7 @@ test('a hundred names are one Order', async () => {
   const names = Array.from({ length: 100 }, (_, index) => `n${index}.hundred.example`);
   const order = new LivedOrder(session, wanted(names), new TxtRecords(pebble), 'u');
   await order.run();
-  assert.equal(order.record.state, 'valid', JSON.stringify(order.record));
+  assert.equal(order.status.state, 'valid', JSON.stringify(order.status));
   await session.server.close();
 });
 
@@ -97,9 +97,9 @@ test('a name that the CA refuses ends the Order as failed, and says why', async 
     'u',
   );
   await order.run();
-  assert.equal(order.record.state, 'failed');
-  assert.equal(order.record.reason, 'RejectedIdentifier');
-  assert.match(order.record.message ?? '', /blocked/);
+  assert.equal(order.status.state, 'failed');
+  assert.equal(order.status.reason, 'RejectedIdentifier');
+  assert.match(order.status.message ?? '', /blocked/);
   await session.server.close();
 });
 
@@ -108,9 +108,9 @@ test('a certificate of a longer life than the signer allows is not delivered', a
   const request = { ...wanted(['long.example']), maxSeconds: 86_400 };
   const order = new LivedOrder(session, request, new TxtRecords(pebble), 'u');
   await order.run();
-  assert.equal(order.record.state, 'invalid');
-  assert.match(order.record.message ?? '', /maxDuration allows 24/);
-  assert.equal(order.record.chain, undefined);
+  assert.equal(order.status.state, 'invalid');
+  assert.match(order.status.message ?? '', /maxDuration allows 24/);
+  assert.equal(order.status.certificate, undefined);
   await session.server.close();
 });
 
@@ -133,7 +133,7 @@ const KINDS: readonly ProxyFault[] = [
 ];
 
 for (const seed of [1, 2, 3]) {
-  test(`behind a proxy that fails in each way, every Order ends Issued once it is well: seed ${seed}`, async (t) => {
+  test(`every Order behind a failing proxy is Issued after its recovery: seed ${seed}`, async (t) => {
     let calls = 0;
     let state = seed;
     const random = (): number => {
@@ -162,9 +162,9 @@ for (const seed of [1, 2, 3]) {
         const order = new LivedOrder(session, request, records, `${seed}-${index}-${attempt}`);
         await order.run();
         for (const reason of order.reasons) reasons.add(reason);
-        assert.notEqual(order.record.state, 'failed', JSON.stringify(order.record));
-        if (order.record.state === 'valid') return;
-        assert.ok(attempt < 10, JSON.stringify(order.record));
+        assert.notEqual(order.status.state, 'failed', JSON.stringify(order.status));
+        if (order.status.state === 'valid') return;
+        assert.ok(attempt < 10, JSON.stringify(order.status));
       }
     };
     await Promise.all(Array.from({ length: 8 }, (_, index) => issue(index)));

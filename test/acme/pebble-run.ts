@@ -4,19 +4,19 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import { openAccountKey } from '../../src/acme/account-key.ts';
+import { openAccountKey } from '#acme/protocol/account-key.ts';
 import {
   changeContact,
   createAccount,
   findAccount,
   rollOver,
   type Account,
-} from '../../src/acme/accounts.ts';
-import { revokeCertificate } from '../../src/acme/certificates.ts';
-import { deactivateAuthorization, getAuthorization, newOrder } from '../../src/acme/orders.ts';
-import { getRenewalWindow, renewalId } from '../../src/acme/renewal-info.ts';
-import { openServer, type AcmeServer } from '../../src/acme/server.ts';
-import type { Identifier } from '../../src/acme/resources.ts';
+} from '#acme/protocol/accounts.ts';
+import { revokeCertificate } from '#acme/protocol/certificates.ts';
+import { deactivateAuthorization, getAuthorization, newOrder } from '#acme/protocol/orders.ts';
+import { getRenewalWindow, renewalId } from '#acme/protocol/renewal-info.ts';
+import { openServer, type AcmeServer } from '#acme/protocol/server.ts';
+import type { Identifier } from '#acme/protocol/resources.ts';
 import { makeDirectory, removeDirectory } from '../cluster/directory.ts';
 import { newKey, noAnswerOf, problemOf, valueOf } from './calls.ts';
 import { obtain, type Subscriber } from './order-journey.ts';
@@ -40,7 +40,10 @@ before(async () => {
   server = open(pebble);
   account = valueOf(await createAccount(server, await newKey(), TERMS));
   subscriber = {
-    ...{ server, account, directory, type: 'dns-01' },
+    server,
+    account,
+    directory,
+    type: 'dns-01',
     present: (name, _token, value) => pebble.change('add-txt', `_acme-challenge.${name}.`, value),
   };
 });
@@ -52,7 +55,10 @@ after(async () => {
 
 function open({ directory: url, ca }: Pebble): AcmeServer {
   return openServer({
-    ...{ directory: url, ca, userAgent: 'countersign-test', clock: Date.now },
+    directory: url,
+    ca,
+    userAgent: 'countersign-test',
+    clock: Date.now,
     onCall: (endpoint, outcome) => {
       const key = `${endpoint} ${outcome}`;
       calls.set(key, (calls.get(key) ?? 0) + 1);
@@ -90,7 +96,7 @@ test('terms that are not agreed to are a problem that says so', async () => {
   assert.equal(type, 'userActionRequired', detail);
 });
 
-test('a roll-over to a key that has an account of its own is refused, and changes nothing', async () => {
+test('a roll-over to a key with an account of its own is rejected, changing nothing', async () => {
   const keys = { old: await newKey(), new: await newKey() };
   const urls: string[] = [];
   for (const key of [keys.old, keys.new])
@@ -137,7 +143,7 @@ test('wildcard and base name come in one certificate, by two values at one name'
   assert.deepEqual([...leaf.sans.dnsNames].sort(), ['*.both.example', 'both.example']);
 });
 
-test('the preferred chain is picked by the common name of its top, else the server’s first', async () => {
+test('the preferred chain is chosen by its top’s common name, else the server’s first', async () => {
   const top = async (index: number): Promise<string> =>
     /CN=(.*)/.exec(new X509Certificate(await pebble.manage(`/roots/${index}`)).subject)?.[1] ?? '';
   const wanted = { identifiers: dns('chain.example') };
@@ -183,7 +189,7 @@ test('a name that the CA refuses by policy is a rejectedIdentifier', async () =>
   assert.equal(type, 'rejectedIdentifier', detail);
 });
 
-test('renewal information moves with the server’s window, and an order names what it replaces', async () => {
+test('renewal information follows the server’s window; an order names its predecessor', async () => {
   const identifiers = dns('renewed.example');
   const [leaf] = (await obtain(subscriber, { identifiers })).chain.certificates;
   const id = renewalId(leaf) ?? '';
@@ -218,7 +224,7 @@ test('a window that makes no sense is none', async () => {
   }
 });
 
-test('a certificate is revoked by its account, or by its own key; a second time is a problem', async () => {
+test('an account or the certificate’s own key revokes it; a second time is a problem', async () => {
   const byAccount = await obtain(subscriber, { identifiers: dns('gone.example') });
   const leaf = byAccount.chain.certificates[0].raw;
   valueOf(await revokeCertificate(server, account, leaf, 4));

@@ -4,9 +4,10 @@ import { once } from 'node:events';
 import { closeSync, openSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { Agent, request } from 'undici';
+import type { Command } from '../cluster/binaries.ts';
 import { freePort } from '../cluster/ports.ts';
 import { until } from '../cluster/until.ts';
-import { tlsCertificate } from '../support/pki/tls-certificate.ts';
+import { CLUSTER_LIFE_MS, tlsCertificate } from '../support/pki/tls-certificate.ts';
 import { buildPebble } from './build.ts';
 
 /** A change of what Pebble's challenge server answers. */
@@ -33,11 +34,24 @@ export interface Pebble {
 }
 
 export interface PebbleInit {
-  /** PEBBLE_…: how often good nonces are refused, authorizations reused, how long validation takes. */
+  /**
+   * PEBBLE_…: how often good nonces are refused, authorizations reused, how long validation takes.
+   */
   readonly env?: Readonly<Record<string, string>>;
   readonly settings?: Readonly<Record<string, unknown>>;
   /** A file that its log is appended to; default: it is nobody's. */
   readonly log?: string;
+  /** The network that it is put into; default: the caller's own. */
+  readonly network?: PebbleNetwork;
+}
+
+/** Another network, which the two ports of 127.0.0.1 lead into. */
+export interface PebbleNetwork {
+  readonly within: (command: Command) => Command;
+  /** Of the server there. */
+  readonly address: string;
+  readonly port: number;
+  readonly managementPort: number;
 }
 
 const START_MS = 30_000;
@@ -45,18 +59,31 @@ const START_MS = 30_000;
 /** Starts one with an issuer of its own; nothing is kept when it stops. */
 export async function startPebble(directory: string, init: PebbleInit = {}): Promise<Pebble> {
   const program = await buildPebble((line) => console.error(line));
-  const [listen, management, dns, http01, records] = await Promise.all(
-    Array.from({ length: 5 }, async () => `127.0.0.1:${await freePort()}`),
+  const { network } = init;
+  const { port = await freePort(), managementPort = await freePort() } = network ?? {};
+  const [dns, http01, records] = await Promise.all(
+    Array.from({ length: 3 }, async () => `127.0.0.1:${await freePort()}`),
   );
-  const { cert, key } = await tlsCertificate('pebble');
+  const host = network?.address ?? '127.0.0.1';
+  const management = `127.0.0.1:${managementPort}`;
+  const { cert, key } = await tlsCertificate('pebble', {
+    addresses: host === '127.0.0.1' ? [] : [host],
+    lifeMs: CLUSTER_LIFE_MS,
+  });
   const file = (name: string): string => join(directory, name);
   writeFileSync(file('pebble.crt'), cert);
   writeFileSync(file('pebble.key'), key);
   writeFileSync(
     file('pebble.json'),
     JSON.stringify({
-      ...{ listen, management, dns, http01, records },
-      ...{ certificate: file('pebble.crt'), key: file('pebble.key') },
+      // Of another network, the loopback is where the caller's port leads.
+      listen: network === undefined ? `127.0.0.1:${port}` : `:${port}`,
+      management,
+      dns,
+      http01,
+      records,
+      certificate: file('pebble.crt'),
+      key: file('pebble.key'),
       httpPort: Number(http01?.split(':')[1]),
       profiles: {
         default: { description: 'ninety days', validityPeriod: 7_776_000 },
@@ -66,11 +93,15 @@ export async function startPebble(directory: string, init: PebbleInit = {}): Pro
     }),
   );
   const log = init.log === undefined ? 'ignore' : openSync(init.log, 'a');
-  const child = spawn(program, [file('pebble.json')], {
+  const command: Command = [program, file('pebble.json')];
+  const [started, ...args] = network?.within(command) ?? command;
+  const child = spawn(started, args, {
     stdio: ['ignore', log, 'pipe'],
     env: {
       ...process.env,
-      ...{ PEBBLE_VA_NOSLEEP: '1', PEBBLE_AUTHZREUSE: '0', PEBBLE_WFE_NONCEREJECT: '20' },
+      PEBBLE_VA_NOSLEEP: '1',
+      PEBBLE_AUTHZREUSE: '0',
+      PEBBLE_WFE_NONCEREJECT: '20',
       ...init.env,
       CONTROLPLANE_OWNER_PID: `${process.pid}`,
     },
@@ -80,7 +111,9 @@ export async function startPebble(directory: string, init: PebbleInit = {}): Pro
   const manage = async (path: string, body?: string): Promise<string> => {
     const headers = { 'user-agent': 'test' };
     const answer = await request(`https://${management}${path}`, {
-      ...{ dispatcher: agent, headers, method: body === undefined ? 'GET' : 'POST' },
+      dispatcher: agent,
+      headers,
+      method: body === undefined ? 'GET' : 'POST',
       body: body ?? null,
     });
     if (answer.statusCode !== 200) throw new Error(`${path}: ${answer.statusCode}`);
@@ -88,7 +121,7 @@ export async function startPebble(directory: string, init: PebbleInit = {}): Pro
   };
   await untilHealthy(child, () => manage('/roots/0'));
   return {
-    directory: `https://${listen}/dir`,
+    directory: `https://${host}:${port}/dir`,
     ca: readFileSync(file('pebble.crt'), 'utf8'),
     dns: dns ?? '',
     manage,

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Renewal information of Pebble: a window that moves, the mark of a Certificate on the real API server, and `replaces`. */
+/**
+ * Renewal information of Pebble: a window that moves, the mark of a Certificate on the real API
+ * server, and `replaces`.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { Order } from '../../src/api/acme/index.ts';
-import type { CertManagerCertificate } from '../../src/api/workload/certificate.ts';
+import type { Order } from '#api/acme/order.ts';
+import type { CertManagerCertificate } from '#api/workload/certificate.ts';
 import { applyCrds } from '../certmanager/crds.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
@@ -75,13 +78,23 @@ async function certificate(name: string, issuer: object = issuerRef): Promise<st
   ];
   const patch = JSON.stringify({ status: { revision: 1, conditions } });
   await cluster.kubectl([
-    ...['patch', CERTIFICATES, name, '-n', NAMESPACE, '--subresource=status'],
-    ...['--type=merge', '-p', patch],
+    'patch',
+    CERTIFICATES,
+    name,
+    '-n',
+    NAMESPACE,
+    '--subresource=status',
+    '--type=merge',
+    '-p',
+    patch,
   ]);
   return (await get<CertManagerCertificate>(CERTIFICATES, name)).metadata.uid;
 }
 
-/** A request as cert-manager makes it for a revision of a Certificate, and its Order once it is issued. */
+/**
+ * A request as cert-manager makes it for a revision of a Certificate, and its Order once it is
+ * issued.
+ */
 async function revision(name: string, uid: string, number: number): Promise<Order> {
   const annotations = {
     'cert-manager.io/certificate-name': name,
@@ -93,8 +106,14 @@ async function revision(name: string, uid: string, number: number): Promise<Orde
   const owner = { apiVersion: 'cert-manager.io/v1', kind: 'Certificate', name, uid };
   const ownerReferences = [{ ...owner, controller: true }];
   await cluster.kubectl([
-    ...['patch', 'certificaterequest', request, '-n', NAMESPACE, '--type=merge'],
-    ...['-p', JSON.stringify({ metadata: { ownerReferences } })],
+    'patch',
+    'certificaterequest',
+    request,
+    '-n',
+    NAMESPACE,
+    '--type=merge',
+    '-p',
+    JSON.stringify({ metadata: { ownerReferences } }),
   ]);
   await waitForReadyReason(cluster, key, 'Issued');
   assert.ok((await getCertificateRequest(cluster, key)).status?.certificate);
@@ -118,7 +137,9 @@ async function lookNow(name: string): Promise<void> {
     const renewal = { ...order.status.renewal, checkAt: '2026-01-01T00:00:00Z' };
     const input = JSON.stringify({ ...order, status: { ...order.status, renewal } });
     const { code } = await cluster.kubectl(['replace', '--subresource=status', '-f', '-'], {
-      ...{ kubeconfig, input, allowFailure: true },
+      kubeconfig,
+      input,
+      allowFailure: true,
     });
     return code === 0;
   });
@@ -131,7 +152,7 @@ function planned(name: string, isThere: (renewal: object) => boolean) {
   });
 }
 
-test('a window is in the status; one that moves marks the Certificate, and the next order replaces', async () => {
+test('the status has the window; a moved one marks the Certificate; the order replaces', async () => {
   const uid = await certificate('shop');
   const { metadata, ...first } = await revision('shop', uid, 1);
   const { name } = metadata;
@@ -157,7 +178,14 @@ test('a window is in the status; one that moves marks the Certificate, and the n
     await until(`an Event says ${reason}`, SOON, async () => {
       const of = `reason=${reason},involvedObject.name=${name}`;
       const { stdout } = await cluster.kubectl([
-        ...['get', 'events', '-n', NAMESPACE, '--field-selector', of, '-o', 'name'],
+        'get',
+        'events',
+        '-n',
+        NAMESPACE,
+        '--field-selector',
+        of,
+        '-o',
+        'name',
       ]);
       return stdout.trim() !== '';
     });
@@ -166,14 +194,15 @@ test('a window is in the status; one that moves marks the Certificate, and the n
   const second = await revision('shop', uid, 2);
   assert.match(second.spec.replaces ?? '', /^[\w-]+\.[\w-]+$/);
   assert.deepEqual([second.spec.renewal, second.status.replacesRefused], [true, undefined]);
-  // Nobody knows any more that the first one was replaced, but Pebble: it refuses, and is asked without.
+  // Nobody knows any more that the first one was replaced, but Pebble: it refuses, and is asked
+  // without.
   await cluster.kubectl(['delete', ORDERS, second.metadata.name, '-n', NAMESPACE]);
   const third = await revision('shop', uid, 3);
   assert.equal(third.spec.replaces, second.spec.replaces);
   assert.deepEqual([third.status.state, third.status.replacesRefused], ['valid', true]);
 });
 
-test('acme marks Certificates of ACME signers as to be issued anew, and changes nothing else of any', async () => {
+test('acme marks Certificates of ACME signers for renewal and changes nothing else', async () => {
   await certificate('ours');
   await certificate('foreign', { group: 'cert-manager.io', kind: 'Issuer', name: 'a' });
   const issuing = { type: 'Issuing', status: 'True', reason: 'RenewalInfo' };
@@ -187,7 +216,7 @@ test('acme marks Certificates of ACME signers as to be issued anew, and changes 
     cluster.kubectl(replace, { allowFailure: true, input: JSON.stringify(object), ...as });
   const ready = { type: 'Ready', status: 'False', lastTransitionTime: '2026-01-01T00:00:00Z' };
   for (const [says, object] of [
-    [/its issuer is none of ACME/, await write('foreign', {}, issuing)],
+    [/its issuer is not an ACME signer/, await write('foreign', {}, issuing)],
     [/only the condition Issuing/, await write('ours', { revision: 7 }, issuing)],
     [/only the condition Issuing/, await write('ours', { conditions: [ready, issuing] })],
     [/only the condition Issuing/, await write('ours', { conditions: [issuing] })],

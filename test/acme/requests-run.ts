@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Requests of ACME signers, from a rule to the certificate: the real API server, Pebble, and each component with its own rights. */
+/**
+ * Requests of ACME signers, from a rule to the certificate: the real API server, Pebble, and each
+ * component with its own rights.
+ */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { Order } from '../../src/api/acme/index.ts';
-import type { CheckReport } from '../../src/checks/report.ts';
+import type { Order } from '#api/acme/order.ts';
+import type { CheckReport } from '#diagnose/check/report.ts';
 import { applyCrds } from '../certmanager/crds.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
@@ -105,7 +108,7 @@ function text(base64 = ''): string {
   return Buffer.from(base64, 'base64').toString();
 }
 
-test('a CertificateRequest that a rule allows gets its certificate by one Order, which it owns', async () => {
+test('an allowed CertificateRequest gets its certificate by one Order that it owns', async () => {
   const dnsNames = ['a.example', 'b.example'];
   const key = await approvedRequest(cluster, { dnsNames, usages, issuerRef });
   const { status, metadata } = await waitForReadyReason(cluster, key, 'Issued');
@@ -124,7 +127,7 @@ test('a CertificateRequest that a rule allows gets its certificate by one Order,
   );
 });
 
-test('a wildcard that no solver of the signer can prove: the Order waits, and says for which name', async () => {
+test('the Order of a wildcard that no solver proves waits and names it', async () => {
   const dnsNames = ['w.example', '*.w.example'];
   // HTTP-01 proves no wildcard: the server offers none, and no other solver fits.
   const key = await approvedRequest(cluster, { dnsNames, usages, issuerRef });
@@ -148,7 +151,11 @@ test('a request that no rule allows makes no Order, however it was approved', as
 
 test('a CertificateSigningRequest is approved by a rule, and its Order outlives it', async () => {
   const name = await createCsr(cluster, {
-    ...{ signerName, dnsNames: ['d.example'], usages, commonName: '', organizations: [] },
+    signerName,
+    dnsNames: ['d.example'],
+    usages,
+    commonName: '',
+    organizations: [],
   });
   const leaf = new X509Certificate(await waitForCertificate(cluster, name));
   assert.equal(leaf.subjectAltName, 'DNS:d.example');
@@ -156,13 +163,17 @@ test('a CertificateSigningRequest is approved by a rule, and its Order outlives 
   assert.equal(order?.status.state, 'valid');
   await cluster.kubectl(['delete', 'csr', name]);
   const again = await createCsr(cluster, {
-    ...{ signerName, dnsNames: ['e.example'], usages, commonName: '', organizations: [] },
+    signerName,
+    dnsNames: ['e.example'],
+    usages,
+    commonName: '',
+    organizations: [],
   });
   await waitForCertificate(cluster, again);
   assert.equal((await orderOf('countersign-system', name)).length, 1);
 });
 
-test('a CertificateSigningRequest that no rule allows is left to people, and makes no Order', async () => {
+test('a CertificateSigningRequest without a rule waits for people and makes no Order', async () => {
   const wanted = { dnsNames: ['f.elsewhere'], commonName: '', organizations: [] };
   const name = await createCsr(cluster, { ...wanted, signerName, usages });
   const other = await createCsr(cluster, {
@@ -177,7 +188,10 @@ test('a CertificateSigningRequest that no rule allows is left to people, and mak
 
 test('what no ACME server certifies ends the request, and makes no Order', async () => {
   const key = await approvedRequest(cluster, {
-    ...{ dnsNames: ['h.example'], commonName: 'My server.example', usages, issuerRef },
+    dnsNames: ['h.example'],
+    commonName: 'My server.example',
+    usages,
+    issuerRef,
   });
   const { status } = await waitForReadyReason(cluster, key, 'Failed');
   assert.match(JSON.stringify(status?.conditions), /neither a DNS name nor an address/);
@@ -197,7 +211,11 @@ test('a second certificate of the same names is a renewal, and names the first',
 
 test('a live Order whose request was deleted is abandoned', async () => {
   const name = await createCsr(cluster, {
-    ...{ dnsNames: ['*.j.example'], commonName: '', organizations: [], signerName, usages },
+    dnsNames: ['*.j.example'],
+    commonName: '',
+    organizations: [],
+    signerName,
+    usages,
   });
   await waitForCondition(cluster, name, 'Approved');
   await until(
@@ -220,7 +238,7 @@ async function revocationOf(order: Order): Promise<{ Status: string; Reason?: nu
   return JSON.parse(said) as { Status: string; Reason?: number };
 }
 
-test('an Order that is to be revoked has its certificate revoked by the CA, and says so', async () => {
+test('revoking an Order revokes its certificate at the CA, and its status says so', async () => {
   const key = await approvedRequest(cluster, { dnsNames: ['k.example'], usages, issuerRef });
   await waitForReadyReason(cluster, key, 'Issued');
   const [, request = ''] = key.split('/');
@@ -248,13 +266,20 @@ test('an Order that is to be revoked has its certificate revoked by the CA, and 
   await until('an Event says so', SOON, async () => {
     const of = `reason=Revoked,involvedObject.name=${name}`;
     const { stdout } = await cluster.kubectl([
-      ...['get', 'events', '-n', 'team-a', '--field-selector', of, '-o', 'name'],
+      'get',
+      'events',
+      '-n',
+      'team-a',
+      '--field-selector',
+      of,
+      '-o',
+      'name',
     ]);
     return stdout.trim() !== '';
   });
 });
 
-test('explain tells what live Orders and their signer are about, and check finds them well', async () => {
+test('explain describes live Orders and their signer, and check finds no problem', async () => {
   const orders = await ordersIn('team-a');
   const named = (state: (order: Order) => boolean): string => {
     const order = orders.find(state);

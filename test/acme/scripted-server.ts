@@ -3,13 +3,15 @@ import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
 import type { IncomingMessage, ServerResponse } from 'node:http';
 import type { AddressInfo } from 'node:net';
-import { openServer, type AcmeServer, type AcmeServerInit } from '../../src/acme/server.ts';
+import { openServer, type AcmeServer, type AcmeServerInit } from '#acme/protocol/server.ts';
 import { tlsCertificate } from '../support/pki/tls-certificate.ts';
 
 /** Answers a call; what it leaves open stays open. */
 export type Reply = (request: IncomingMessage, response: ServerResponse, body: string) => void;
 
-/** An ACME server that answers as a test says, by path: `/dir`, `/nonce`, `/account`, `/order`, … */
+/**
+ * An ACME server that answers as a test says, by path: `/dir`, `/nonce`, `/account`, `/order`, …
+ */
 export interface ScriptedServer {
   readonly origin: string;
   /** Paths that were called, in order. */
@@ -60,7 +62,9 @@ export async function startScriptedServer(): Promise<ScriptedServer> {
   reply['/account'] = json(201, account, { location: url('account/1') });
   const clients: AcmeServer[] = [];
   return {
-    ...{ origin, calls, reply },
+    origin,
+    calls,
+    reply,
     client: (more = {}) => {
       const init = { directory: url('dir'), ca: tls.cert, userAgent: 'test', clock: Date.now };
       const client = openServer({ ...init, ...more });

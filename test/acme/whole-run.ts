@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * From a request to a certificate that OpenSSL verifies, with every component as its own process and by its own rights:
- * Pebble looks for proofs at acme-responder and at a real BIND, and acme looks for them first. Nobody takes anybody's
- * part.
+ * From a request to a certificate that OpenSSL verifies, with every component as its own process
+ * and by its own rights: Pebble looks for proofs at acme-responder and at a real BIND, and acme
+ * looks for them first. Nobody takes anybody's part.
  */
 import assert from 'node:assert/strict';
 import { createPrivateKey, X509Certificate } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import { parseDnsAddress } from '../../src/acme-solving/dns/address.ts';
-import { sendByTcp } from '../../src/acme-solving/dns/transport.ts';
-import { signMessage } from '../../src/acme-solving/dns/tsig.ts';
-import { encodeUpdate } from '../../src/acme-solving/dns/update.ts';
+import { parseDnsAddress } from '#acme/solving/dns/address.ts';
+import { sendByTcp } from '#acme/solving/dns/transport.ts';
+import { signMessage } from '#acme/solving/dns/tsig.ts';
+import { encodeUpdate } from '#acme/solving/dns/update.ts';
 import {
   applyCertificate,
   getSecret,
@@ -52,7 +52,7 @@ describe('a request gets its certificate', { concurrency: true }, () => {
     await noChallengesLeft(stand, 'www.shop.example');
   });
 
-  test('by DNS-01: a wildcard and its base name, two values at one name of BIND, which are removed again', async () => {
+  test('DNS-01: a wildcard and its base have two values in BIND, later removed', async () => {
     const name = await request(stand, ['wild.shop.example', '*.wild.shop.example']);
     const chain = await waitForCertificate(stand.cluster, name);
     await verified(chain, 'wild.shop.example', 'any.wild.shop.example');
@@ -60,7 +60,7 @@ describe('a request gets its certificate', { concurrency: true }, () => {
     assert.deepEqual(await stand.bind.txt('_acme-challenge.wild.shop.example'), []);
   });
 
-  test('by dns-persist-01: it waits for the record that the status prints, and nobody writes or removes it but its owner', async () => {
+  test('dns-persist-01 waits for the record that the status prints and its owner writes', async () => {
     const record = '_validation-persist.stays.shop.example';
     const name = await request(stand, ['*.stays.shop.example']);
     const waiting = await until('it waits', SOON, async () => {
@@ -99,7 +99,7 @@ describe('a request gets its certificate', { concurrency: true }, () => {
     assert.equal(daysOf(chain), 6);
   });
 
-  test('of a CA that serves its customers only, by the key of an external account, which may go then', async () => {
+  test('an external account’s key opens an account and may then be deleted', async () => {
     const first = await request(stand, ['www.shop.example'], 'bound');
     assertVerifies(
       ...([stand, await stand.bound.manage('/roots/0')] as const),
@@ -113,14 +113,14 @@ describe('a request gets its certificate', { concurrency: true }, () => {
     await waitForCertificate(stand.cluster, again);
   });
 
-  test('of step-ca: another author’s server, an address by HTTP-01, and only step-ca’s root verifies it', async () => {
+  test('step-ca: proves an address by HTTP-01, and only step-ca’s root verifies the leaf', async () => {
     const name = await request(stand, ['127.0.0.1'], 'internal');
     const chain = await waitForCertificate(stand.cluster, name);
     assertVerifies(stand, stand.step.root, chain, '127.0.0.1');
     await noChallengesLeft(stand, '127.0.0.1');
   });
 
-  test('for a Certificate of the real cert-manager: wildcard and base in its Secret, and it stays Ready', async () => {
+  test('a cert-manager Certificate gets wildcard and base in its Secret and stays Ready', async () => {
     const dnsNames = ['cm.wild.shop.example', '*.cm.wild.shop.example'];
     const issuerRef = { group: 'acme.countersign.dev', kind: 'AcmeClusterSigner', name: 'public' };
     await applyCertificate(stand.cluster, { name: 'web', spec: { dnsNames, issuerRef } });
@@ -137,7 +137,7 @@ describe('a request gets its certificate', { concurrency: true }, () => {
   });
 });
 
-test('a signer whose profile its CA does not have is not ready, and says which there are', async () => {
+test('a signer with a profile unknown to its CA is not ready and lists those it has', async () => {
   const { message = '' } = await waitForAcmeSigner(stand.cluster, 'odd', 'False');
   assert.match(message, /no profile "forever".*"default".*"shortlived".*spec\.acme\.profile/);
 });

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createAdmissionWatch, type AdmissionWatch } from '../../src/app/admission-watch.ts';
-import { permissions } from '../../src/controllers/pcr-issuer/permissions.ts';
-import { KubeError } from '../../src/kube/client/kube-error.ts';
+import { createAdmissionWatch, type AdmissionWatch } from '#app/admission-watch.ts';
+import { permissions } from '#requests/pcr-issuer/permissions.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 import {
   recordedComponent,
   type RecordedComponent,
 } from '../support/component/recorded-component.ts';
-import { printedAdmission } from '../support/manifests/printed-admission.ts';
+import { printedAdmission } from '../support/install/printed-admission.ts';
 
 const PODS = 'countersign-pod-certificate-requests';
 const EVENTS = 'countersign-events';
+const METADATA = 'countersign-component-metadata';
 const SIGNERS = 'countersign-cluster-signers';
 
 interface Stage {
@@ -65,7 +66,7 @@ function stage(signerNames: readonly string[] = ['example.com/workload']): Stage
   return { component, counts, watch, objects, lookFor };
 }
 
-test('each policy of the role is read by its name, and what is printed gives no warning', async () => {
+test('reads each policy of the role by its name; printed policies give no warning', async () => {
   const { component, counts, watch, lookFor } = stage();
   await lookFor(1);
   assert.deepEqual(watch.warnings(), []);
@@ -74,14 +75,15 @@ test('each policy of the role is read by its name, and what is printed gives no 
     [
       [SIGNERS, 0],
       [PODS, 0],
+      [METADATA, 0],
       [EVENTS, 0],
     ],
   );
-  assert.equal(component.client.requests.length, 6);
+  assert.equal(component.client.requests.length, 8);
   assert.deepEqual(component.notes, []);
 });
 
-test('a policy that is gone is a warning, a log line, a metric and one Event; it heals within 30 seconds', async () => {
+test('a missing policy is one warning, log line, metric and Event; heals in 30 s', async () => {
   const { component, counts, watch, objects, lookFor } = stage();
   const policy = objects.get(`validatingadmissionpolicies/${SIGNERS}`);
   objects.delete(`validatingadmissionpolicies/${SIGNERS}`);
@@ -132,6 +134,6 @@ test('while nothing is served, the policy of PodCertificateRequests is not read'
   await lookFor(1);
   assert.deepEqual(
     component.client.requests.map(({ path }) => path.includes(PODS)),
-    [false, false, false, false],
+    [false, false, false, false, false, false],
   );
 });

@@ -10,8 +10,8 @@ import {
   type ComponentOptions,
   kubeconfigFromEnvironment,
   leaseNamespaceOf,
-} from '../../src/app/component-options.ts';
-import { memberLease } from '../../src/runtime/component/leases.ts';
+} from '#app/component-options.ts';
+import { memberLease } from '#component/leases.ts';
 
 /** What the flags of a component come to. */
 function options(...args: readonly string[]): ComponentOptions {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createHealth } from '../../src/app/health.ts';
+import { createHealth } from '#app/health.ts';
 
 function warningsAt(clockOffset: number): readonly string[] {
   const quiet = { notReady: () => [], warnings: () => [] };

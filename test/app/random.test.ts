@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createPooledRandom } from '../../src/app/random.ts';
+import { createPooledRandom } from '#app/random.ts';
 
 /** A source that counts: no byte string of eight comes twice. */
 function counting(): { fill: (bytes: Uint8Array) => void; draws: () => number } {

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { requireNode } from '../../src/app/version.ts';
+import { requireNode } from '#app/version.ts';
 
 const TOO_OLD = ['20.19.2', '23.11.0', '9.0.0', '24.0.0', '24.16.9', 'x'];
 

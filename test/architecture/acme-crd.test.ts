@@ -5,15 +5,10 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { z } from 'zod';
-import {
-  ACME_CLUSTER_SIGNER_SPEC,
-  ACME_SIGNER_SPEC,
-  CHALLENGE_SPEC,
-  CHALLENGE_STATUS,
-  ORDER_SPEC,
-  ORDER_STATUS,
-} from '../../src/api/acme/index.ts';
+import * as z from 'zod';
+import { ACME_CLUSTER_SIGNER_SPEC, ACME_SIGNER_SPEC } from '#api/acme/acme-signer-schema.ts';
+import { CHALLENGE_SPEC, CHALLENGE_STATUS } from '#api/acme/challenge.ts';
+import { ORDER_SPEC, ORDER_STATUS } from '#api/acme/order.ts';
 
 interface Schema {
   readonly type?: string;
@@ -33,8 +28,17 @@ interface Definition {
 
 /** What bounds a field, and what it is when it is left out. */
 const KEYWORDS = [
-  ...['type', 'minLength', 'maxLength', 'minItems', 'maxItems', 'minimum', 'maximum', 'enum'],
-  ...['default', 'required', 'pattern'],
+  'type',
+  'minLength',
+  'maxLength',
+  'minItems',
+  'maxItems',
+  'minimum',
+  'maximum',
+  'enum',
+  'default',
+  'required',
+  'pattern',
 ];
 
 // A signer name is one pattern there, a function here.
@@ -53,7 +57,7 @@ for (const [plural, parts] of Object.entries(SIGNED)) {
     const ofCode = fieldsOf(z.toJSONSchema(schema, { io: 'input' }) as Schema, part);
     const ofCrd = new Map([...crd].filter(([path]) => path.startsWith(part)));
 
-    test(`every field of ${plural} ${part} is in both, with the same bounds and the same default`, () => {
+    test(`every field of ${plural} ${part} is in both, with the same bounds and default`, () => {
       assert.deepEqual([...ofCode.keys()].sort(), [...ofCrd.keys()].sort());
       for (const [path, field] of ofCrd)
         for (const keyword of KEYWORDS) {

@@ -6,7 +6,7 @@ import { test } from 'node:test';
 import { chartFiles } from '../../build/chart/files.ts';
 
 const root = join(import.meta.dirname, '../..');
-const again = 'is not what build/chart makes of src/manifests; write it anew with make chart';
+const again = 'is not what build/chart makes of src/install; write it anew with make chart';
 const files = await chartFiles();
 
 for (const [path, text] of files) {

@@ -5,13 +5,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { z } from 'zod';
+import * as z from 'zod';
 import { acmeCrds } from '../../build/acme-crds/files.ts';
 import { certManagerCrd } from '../../build/operator/cert-manager-crd.ts';
 import { countersignCrd } from '../../build/operator/countersign-crd.ts';
 import { acmeReference } from '../../build/acme-crds/reference.ts';
 import { signerCrd } from '../../build/signer-crd.ts';
-import { CLUSTER_SIGNER_SPEC, SIGNER_SPEC } from '../../src/api/signer/cluster-signer-schema.ts';
+import { CLUSTER_SIGNER_SPEC, SIGNER_SPEC } from '#api/signer/cluster-signer-schema.ts';
 
 interface Schema {
   readonly type?: string;
@@ -110,7 +110,7 @@ test('every field of the CRD has its row in the reference, and no row has no fie
 });
 
 test('every reason of Ready is explained in the reference, and no other', () => {
-  const source = read('src/controllers/authority/decide/observe.ts');
+  const source = read('src/trust/authority/decide/observe.ts');
   const union = /type ReadyReason =([^;]*);/.exec(source)?.[1] ?? '';
   const reasons = [...union.matchAll(/'(\w+)'/g)].map(([, reason]) => reason);
   const [, section = ''] = read('docs/reference/cluster-signer.md').split('## Reasons of Ready');
@@ -131,7 +131,7 @@ test('the CRD of Signer is made of that of ClusterSigner (make crds)', () => {
   assert.equal(read('deploy/crds/signers.yaml'), made);
 });
 
-test('every field of a Signer’s spec is in both, with the same bounds and the same default', () => {
+test('every field of a Signer’s spec is in both, with the same bounds and default', () => {
   const ofSpec = [...inSignerCrd].filter(([path]) => path.startsWith('spec'));
   assert.deepEqual(ofSpec.map(([path]) => path).sort(), [...inSignerCode.keys()].sort());
   for (const [path, crd] of ofSpec) {
@@ -144,7 +144,7 @@ test('every field of a Signer’s spec is in both, with the same bounds and the 
   }
 });
 
-test('what a Signer has and a ClusterSigner has not, or otherwise, has its row in its reference, and nothing else', () => {
+test('the reference lists exactly how Signer and ClusterSigner differ', () => {
   const rows = [...read('docs/reference/signer.md').matchAll(/^\| `((?:spec|status)[^`]*)` /gm)];
   const own = [...inSignerCrd].filter(
     ([path, { description }]) =>

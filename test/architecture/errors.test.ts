@@ -21,7 +21,7 @@ const rows = readFileSync(join(import.meta.dirname, '../../docs/errors.md'), 'ut
   }));
 
 test('every code has one row, and every row has its code', () => {
-  const union = /type ErrorCode =([^;]*);/.exec(textOf('errors.ts'))?.[1] ?? '';
+  const union = /type ErrorCode =([^;]*);/.exec(textOf('base/errors.ts'))?.[1] ?? '';
   const codes = [...union.matchAll(/'(\w+)'/g)].map(([, code]) => code);
   assert.ok(codes.length > 0);
   assert.deepEqual(rows.map(({ code }) => code).sort(), codes.sort());
@@ -55,7 +55,7 @@ test('a disposition that stands beside its code in the source is in its row', ()
 });
 
 test('every code is raised somewhere', () => {
-  const others = sources.filter(({ path }) => path !== 'errors.ts');
+  const others = sources.filter(({ path }) => path !== 'base/errors.ts');
   const unused = rows.filter(({ code }) => !others.some(({ text }) => text.includes(`'${code}'`)));
   assert.deepEqual(
     unused.map(({ code }) => code),

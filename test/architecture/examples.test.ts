@@ -4,13 +4,13 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { secretOf } from '../../src/api/signer/cluster-signer.ts';
-import { bundleName } from '../../src/api/object/cluster-trust-bundle.ts';
-import type { KubeObject } from '../../src/api/object/object.ts';
+import { secretOf } from '#api/signer/cluster-signer.ts';
+import { bundleName } from '#api/object/cluster-trust-bundle.ts';
+import type { KubeObject } from '#api/object/object.ts';
 import { DEMO } from '../../build/demo-installation.ts';
-import { compileProfile } from '../../src/issuance/profile.ts';
-import { compileCertificateRequestPolicy, compilePolicy } from '../../src/policy/compile-policy.ts';
-import { readClusterSigner } from '../../src/api/signer/read-signer.ts';
+import { compileProfile } from '#ca/issuance/profile.ts';
+import { compileIssuerPolicy, compilePolicy } from '#ca/policy/compile-policy.ts';
+import { readClusterSigner } from '#api/signer/read-signer.ts';
 
 const examples = ['workload', 'people'].map((name) => {
   const path = join(import.meta.dirname, '../../deploy/examples', `${name}.yaml`);
@@ -21,7 +21,7 @@ for (const { metadata, spec } of examples) {
   test(`the example ${metadata.name} compiles, and serves in a day at the most`, () => {
     assert.ok(compileProfile(spec).maxDurationSeconds <= 86_400);
     assert.equal(compilePolicy(spec).rules.length, spec.requests?.rules?.length ?? 0);
-    const { rules } = compileCertificateRequestPolicy(spec);
+    const { rules } = compileIssuerPolicy(spec);
     assert.equal(rules.length, spec.certificateRequests?.rules.length ?? 0);
   });
 }

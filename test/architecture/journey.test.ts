@@ -9,6 +9,8 @@ import { closureOf, readSources, type Source } from './sources.ts';
 const PAGE = join(import.meta.dirname, '../../docs/explanation/request-journey.md');
 const ROW = /^\| (\d+) +\| `([^`]+)` +\| \[([^\]]+)\]\(\.\.\/\.\.\/src\/([^)]+)\) +\|/;
 const KINDS = ['PodCertificateRequest', 'CertificateSigningRequest', 'CertificateRequest'];
+/** A section that takes another way. */
+const ORDER = 'ACME Order';
 
 interface Step {
   readonly number: number;
@@ -34,10 +36,16 @@ function areConnected(a: string, b: string): boolean {
   return closureOf(a, sources).has(b) || closureOf(b, sources).has(a);
 }
 
-/** A controller of the journey passes one to the other: its index.ts or act.ts imports both. */
+/**
+ * A controller of the journey passes one to the other: its index.ts or a step in its folder imports
+ * both.
+ */
 function areJoined(steps: readonly Step[], a: string, b: string): boolean {
-  const ofController = steps.filter(({ path }) => path.startsWith('controllers/'));
-  const imported = new Set(ofController.flatMap(({ path }) => importsOf(path)));
+  const ofController = steps.filter(({ path }) =>
+    /^(?:requests\/(?:signer|pcr-issuer|certificate-request)|acme\/acme)\//.test(path),
+  );
+  const files = ofController.flatMap(({ folder, path }) => [path, posix.join(folder, 'index.ts')]);
+  const imported = new Set(files.flatMap(importsOf));
   return [a, b].every((path) => imported.has(path) || importedBySome(imported, path));
 }
 
@@ -49,10 +57,10 @@ function importedBySome(files: ReadonlySet<string>, path: string): boolean {
   return [...files].some((file) => importsOf(file).includes(path));
 }
 
-for (const kind of KINDS) {
+for (const kind of [...KINDS, ORDER]) {
   const steps = stepsOf(kind);
 
-  test(`the journey of a ${kind} names files that exist, each once, in order`, () => {
+  test(`the journey of ${kind} names files that exist, each once, in order`, () => {
     assert.ok(steps.length >= 20, `${steps.length} steps`);
     assert.deepEqual(
       steps.map(({ number }) => number),
@@ -65,7 +73,7 @@ for (const kind of KINDS) {
     assert.equal(new Set(steps.map(({ path }) => path)).size, steps.length);
   });
 
-  test(`each step of the journey of a ${kind} reaches the next one`, () => {
+  test(`each step of the journey of ${kind} reaches the next one`, () => {
     const gaps = steps.slice(1).flatMap(({ path }, index) => {
       const before = steps[index]?.path ?? '';
       const isGap = !areConnected(before, path) && !areJoined(steps, before, path);
@@ -79,7 +87,7 @@ test('the three journeys share the steps that know no kind', () => {
   const shared = (kind: string): readonly string[] =>
     stepsOf(kind)
       .map(({ path }) => path)
-      .filter((path) => /^(?:kube|runtime\/(?:requests|ca))\//.test(path));
+      .filter((path) => /^(?:kube|requests\/(?:loop|ca))\//.test(path));
   const [first, ...others] = KINDS.map(shared);
   for (const each of others) assert.deepEqual(each, first);
 });

@@ -1,32 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Where a file of src is: paths are relative to src. */
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+
+const SRC = join(import.meta.dirname, '../../src');
+/** The folders of the components, as `requests/signer`: each holds what its component may do. */
+export function componentFolders(): readonly string[] {
+  return globSync('*/*/component.ts', { cwd: SRC })
+    .map((path) => path.replace('/component.ts', ''))
+    .sort();
+}
+
+/** Reports whether a file holds texts that users read: `messages.ts`, `denial-messages.ts`. */
+export function isCatalogue(path: string): boolean {
+  return /(?:^|[/-])messages\.ts$/.test(path);
+}
 
 export function withoutComments(text: string): string {
   return text.replace(/\/\*[^]*?\*\/|\/\/.*$/gm, '');
 }
 
-/** `places` are folders of the first or second level, and files. */
+/** Reports whether a file is one of `places`: rooms, folders of the second level, and files. */
 export function isIn(path: string, places: readonly string[]): boolean {
-  return [path, folderOf(path), roomOf(path)].some((place) => places.includes(place));
+  return [path, roomOf(path), folderOf(path)].some((place) => places.includes(place));
 }
 
-/** The folder of the first level: `kube` of `kube/client/pools.ts`. */
-export function folderOf(path: string): string {
-  return path.includes('/') ? (path.split('/')[0] ?? '') : '';
-}
-
-/** The folder of the second level, `kube/client` of `kube/client/pools.ts`; empty above it. */
+/** The room: `kube` of `kube/client/pools.ts`. */
 export function roomOf(path: string): string {
-  const parts = path.split('/');
-  return parts.length > 2 ? parts.slice(0, 2).join('/') : '';
+  return path.split('/')[0] ?? '';
 }
 
-/** Controllers never import each other: `wrongImports` says so. */
-export function isController(room: string): boolean {
-  return room.startsWith('controllers/');
-}
-
-/** What counts as one: a folder, but each controller by itself. */
-export function unitOf(path: string): string {
-  return isController(path) ? roomOf(path) : folderOf(path);
+/**
+ * The folder of the second level: `kube/client` of `kube/client/pools.ts`, `kube/` of a file of the
+ * room itself.
+ */
+export function folderOf(path: string): string {
+  const [room = '', folder = '', ...rest] = path.split('/');
+  return rest.length > 0 ? `${room}/${folder}` : `${room}/`;
 }

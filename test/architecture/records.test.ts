@@ -3,11 +3,12 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { PACKAGES } from './packages.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const RECORDS = join(ROOT, 'docs/adr');
 
-test('each decision has a number of its own, which its title says, and none is left out', () => {
+test('each decision has its own number, as in its title, and none is missing', () => {
   const names = globSync('*.md', { cwd: RECORDS }).sort();
   const numbers = names.map((name) => name.slice(0, 4));
   assert.deepEqual(
@@ -35,4 +36,13 @@ test('a page links only to files that are there', () => {
       .map((path) => `${page}: ${path}`),
   );
   assert.deepEqual(broken, []);
+});
+
+test('ADR 0003 names the folders that may import pkijs', () => {
+  const record = readFileSync(join(RECORDS, '0003-own-der.md'), 'utf8');
+  const rows = [...record.matchAll(/^\| `src\/(?<folder>[a-z/-]+)`/gm)];
+  assert.deepEqual(
+    rows.map(({ groups }) => groups?.['folder']).sort(),
+    [...(PACKAGES['pkijs'] ?? [])].sort(),
+  );
 });

@@ -17,7 +17,7 @@ test('what SECURITY.md says that a component cannot do is what is tried with its
   assert.deepEqual(said.sort(), tried.sort());
 });
 
-test('what SECURITY.md says that the operator cannot do is what is tried with its token', () => {
+test('tries with its token what SECURITY.md says that the operator cannot do', () => {
   const [, list = ''] = /By its own token it cannot:\n\n((?:- .*\n)+)/.exec(page) ?? [];
   const said = list.split(/;\n?|\.\n/).map((each) => each.replace(/^- /, '').trim());
   const sentences = said.filter((each) => each !== '');

@@ -5,7 +5,7 @@ import ts from 'typescript';
 
 /** One file of src, as its imports and its text show it. */
 export interface Source {
-  /** Relative to src: `policy/review.ts`. */
+  /** Relative to src: `ca/policy/review.ts`. */
   readonly path: string;
   readonly text: string;
   /** Files of src, relative to it; type-only and dynamic imports count. */
@@ -16,18 +16,23 @@ export interface Source {
 
 const src = join(import.meta.dirname, '../../src');
 
+let sources: readonly Source[] | undefined;
+
+/** Returns all files of src, which it reads once for all laws. */
 export function readSources(): readonly Source[] {
-  const paths = globSync('**/*.ts', { cwd: src }).sort();
-  return paths.map((path) => readSource(path, readFileSync(join(src, path), 'utf8')));
+  sources ??= globSync('**/*.ts', { cwd: src })
+    .sort()
+    .map((path) => readSource(path, readFileSync(join(src, path), 'utf8')));
+  return sources;
 }
 
 export function readSource(path: string, text: string): Source {
   const names = ts.preProcessFile(text, true, true).importedFiles.map(({ fileName }) => fileName);
-  const [own, others] = [names.filter(isRelative), names.filter((name) => !isRelative(name))];
+  const [own, others] = [names.filter(isOwn), names.filter((name) => !isOwn(name))];
   return {
     path,
     text,
-    imports: own.map((name) => posix.join(posix.dirname(path), name)),
+    imports: own.map((name) => targetOf(path, name)),
     packages: others.map(packageOf),
   };
 }
@@ -36,14 +41,24 @@ export function readSource(path: string, text: string): Source {
 export function closureOf(path: string, sources: readonly Source[]): ReadonlySet<string> {
   const byPath = new Map(sources.map((source) => [source.path, source]));
   const found = new Set([path]);
-  for (const next of found) for (const each of byPath.get(next)?.imports ?? []) found.add(each);
+  for (const next of found) for (const each of loadedBy(byPath.get(next))) found.add(each);
   return found;
+}
+
+/**
+ * The imports without the one by which a descriptor loads the code of its component when that
+ * starts. So it closes no circle: the operators read the list that has their own descriptors.
+ */
+function loadedBy(source: Source | undefined): readonly string[] {
+  const { path = '', imports = [] } = source ?? {};
+  if (!path.endsWith('/component.ts')) return imports;
+  return imports.filter((each) => each !== posix.join(posix.dirname(path), 'run.ts'));
 }
 
 /** Each circle of imports once, as `a.ts → b.ts → a.ts`, from its first file by name. */
 export function circlesOf(sources: readonly Source[]): readonly string[] {
   const byPath = new Map(sources.map((source) => [source.path, source]));
-  const importsOf = (path: string): readonly string[] => byPath.get(path)?.imports ?? [];
+  const importsOf = (path: string): readonly string[] => loadedBy(byPath.get(path));
   const found: string[] = [];
   const done = new Set<string>();
   for (const { path } of sources) {
@@ -72,11 +87,22 @@ function wayBack(
   return undefined;
 }
 
-function isRelative(name: string): boolean {
-  return name.startsWith('.');
+/**
+ * Whether an import names a file of the project: by a relative path, or by `#room/…` from
+ * package.json.
+ */
+function isOwn(name: string): boolean {
+  return name.startsWith('.') || name.startsWith('#');
 }
 
-/** `@kubernetes/client-node` of `@kubernetes/client-node/dist/x.js`; `node:` names are kept whole. */
+/** The file that `name` means in the file `path`; both are relative to src. */
+export function targetOf(path: string, name: string): string {
+  return name.startsWith('#') ? name.slice(1) : posix.join(posix.dirname(path), name);
+}
+
+/**
+ * `@kubernetes/client-node` of `@kubernetes/client-node/dist/x.js`; `node:` names are kept whole.
+ */
 function packageOf(name: string): string {
   if (name.startsWith('node:')) return name;
   return name

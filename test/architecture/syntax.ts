@@ -1,6 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What the laws of the house read from a file's syntax. */
+import { readFileSync } from 'node:fs';
 import ts from 'typescript';
+
+const parsed = new Map<string, ts.SourceFile>();
+
+/** Returns a file's syntax. Several laws read the same files, and each file is parsed once. */
+export function parseFile(path: string): ts.SourceFile {
+  const known = parsed.get(path);
+  if (known !== undefined) return known;
+  const tree = parseText(path, readFileSync(path, 'utf8'));
+  parsed.set(path, tree);
+  return tree;
+}
+
+export function parseText(path: string, text: string): ts.SourceFile {
+  return ts.createSourceFile(path, text, ts.ScriptTarget.Latest, true);
+}
 
 /** Names of types in the signatures of what a file exports. */
 export function namedInSignatures(tree: ts.SourceFile): ReadonlySet<string> {
@@ -71,4 +87,18 @@ export function nameOf(node: ts.Node): string {
   const named = ts.getNameOfDeclaration(node as ts.Declaration);
   const holder = named ?? ts.getNameOfDeclaration(node.parent as ts.Declaration);
   return holder?.getText() ?? 'a function';
+}
+
+/** The words of a literal: elements of a list, keys of an object, members of a union. */
+export function wordsOf(node: ts.Node): readonly string[] {
+  if (ts.isArrayLiteralExpression(node))
+    return node.elements.filter(ts.isStringLiteral).map(({ text }) => text);
+  if (ts.isObjectLiteralExpression(node))
+    return node.properties.flatMap(({ name }) =>
+      name !== undefined && (ts.isIdentifier(name) || ts.isStringLiteral(name)) ? [name.text] : [],
+    );
+  if (!ts.isUnionTypeNode(node)) return [];
+  return node.types.flatMap((type) =>
+    ts.isLiteralTypeNode(type) && ts.isStringLiteral(type.literal) ? [type.literal.text] : [],
+  );
 }

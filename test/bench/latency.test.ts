@@ -13,7 +13,7 @@ test('a percentile is a value that was measured, by the nearest rank', () => {
   assert.equal(percentile([7], 0.99), 7);
 });
 
-test('arrivals are as many as the rate says, in order, and as irregular as independent ones are', () => {
+test('arrivals match the rate, are in order, and irregular as independent ones', () => {
   // A linear congruential generator (Numerical Recipes): the same draws in every run.
   let state = 1;
   const random = (): number => (state = (state * 1_664_525 + 1_013_904_223) % 2 ** 32) / 2 ** 32;

@@ -11,12 +11,12 @@ import { simulate } from '../../bench/scaling/simulate.ts';
 const page = join(import.meta.dirname, '../../docs/explanation/scaling.md');
 const shape = { apiCores: 4, shards: 1, replicas: 2 };
 
-test('docs/explanation/scaling.md has the tables that the simulation makes; make scaling writes them', () => {
+test('docs/explanation/scaling.md has the tables that make scaling writes', () => {
   const text = readFileSync(page, 'utf8');
   assert.equal(filled(text), text);
 });
 
-test('every request has its certificate in the end, and none before it was signed and stored', () => {
+test('every request gets its certificate, and none before it is signed and stored', () => {
   const arrivals = Array.from({ length: 500 }, (_value, index) => index * 1_000);
   const { done } = simulate({ ...shape, costs: MEASURED, arrivals });
   const least = MEASURED.issue + MEASURED.write + MEASURED.store;
@@ -36,7 +36,7 @@ test('no shape is faster than etcd stores, or than its replicas sign', () => {
   }
 });
 
-test('it is the events that make many replicas slow: without their cost none is too many', () => {
+test('events make many replicas slow: without their cost no number is too many', () => {
   const free = { ...MEASURED, tell: 0, hear: 0 };
   const many = { apiCores: 4, shards: 1, replicas: 16 };
   assert.ok(drain(many, free).perSecond > 2 * drain(many).perSecond);

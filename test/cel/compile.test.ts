@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileExpression } from '../../src/cel/compile.ts';
-import { REQUEST, selfOf, type Environment } from '../../src/cel/environments.ts';
+import { compileExpression } from '#cel/compile.ts';
+import { REQUEST, selfOf, type Environment } from '#cel/environments.ts';
 import { POD } from '../support/cel/pod-environment.ts';
 import { request } from './request.ts';
 
@@ -157,7 +157,7 @@ test('an error next to an operand that decides the result is ignored, as in CEL'
   assert.equal(bool("request.extra['x'][0] == 'a' && false")(variables), false);
 });
 
-test('a value that is missing, of another type or above its limit is an error, not an empty value', () => {
+test('a missing, mistyped or oversized value is an error, not an empty value', () => {
   const check = bool('csr.dnsNames.all(n, n == "a")');
   const good = request({});
   const bad = [

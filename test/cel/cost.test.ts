@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { MAX_COST, compileExpression } from '../../src/cel/compile.ts';
-import { costOf } from '../../src/cel/cost/cost.ts';
-import { REQUEST, selfOf, type Environment } from '../../src/cel/environments.ts';
+import { MAX_COST, compileExpression } from '#cel/compile.ts';
+import { costOf } from '#cel/cost/cost.ts';
+import { REQUEST, selfOf, type Environment } from '#cel/environments.ts';
 import { POD } from '../support/cel/pod-environment.ts';
-import { libraryOf } from '../../src/cel/library.ts';
-import { list, text } from '../../src/cel/cost/shape.ts';
-import { REQUEST_FIELDS } from '../../src/vocabulary.ts';
+import { libraryOf } from '#cel/library.ts';
+import { list, text } from '#cel/cost/shape.ts';
+import { REQUEST_FIELDS } from '#base/vocabulary.ts';
 
 /** What `allow.dnsNames` is evaluated in: once for each name. */
 const SELF = selfOf('dnsNames');
@@ -111,7 +111,7 @@ test('the cost is the product of nested loops and the sum of consecutive ones', 
   assert.ok(Math.abs(ratio('xs.map(x, xs.map(y, x)).all(z, z.all(y, true))') - 4) < 0.1);
 });
 
-test('an expression that runs for each value costs the maximum number of values in a request', () => {
+test('an expression per value costs the maximum number of values in a request', () => {
   const source = "self.matches('a')";
   assert.equal(cost(source, SELF), cost(source, selfOf('commonName')));
   assert.deepEqual(

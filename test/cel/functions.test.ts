@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
 import fc from 'fast-check';
-import { compileExpression } from '../../src/cel/compile.ts';
-import { selfOf } from '../../src/cel/environments.ts';
-import { indexIn } from '../../src/cel/functions/search.ts';
-import { STRINGS } from '../../src/cel/functions/strings.ts';
-import { URLS } from '../../src/cel/functions/url.ts';
+import { compileExpression } from '#cel/compile.ts';
+import { selfOf } from '#cel/environments.ts';
+import { indexIn } from '#cel/functions/search.ts';
+import { STRINGS } from '#cel/functions/strings.ts';
+import { URLS } from '#cel/functions/url.ts';
 import { ERRORS, TRUE } from '../support/cel/expressions.ts';
 import { request } from './request.ts';
 

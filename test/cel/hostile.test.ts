@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { RE2JS } from 're2js';
-import { MAX_COST, compileExpression, type Compiled } from '../../src/cel/compile.ts';
-import { costOf } from '../../src/cel/cost/cost.ts';
-import { REQUEST } from '../../src/cel/environments.ts';
+import { MAX_COST, compileExpression, type Compiled } from '#cel/compile.ts';
+import { costOf } from '#cel/cost/cost.ts';
+import { REQUEST } from '#cel/environments.ts';
 import { POD } from '../support/cel/pod-environment.ts';
-import { libraryOf } from '../../src/cel/library.ts';
-import { tryRegex } from '../../src/cel/pattern/regex.ts';
+import { libraryOf } from '#cel/library.ts';
+import { tryRegex } from '#cel/pattern/regex.ts';
 
 function refusalOf(pattern: string, question: 'part' | 'whole'): string {
   const made = tryRegex(pattern, question);
@@ -126,7 +126,7 @@ const FOLDED = [
 ];
 
 for (const pattern of FOLDED) {
-  test(`classes that take long to read are refused before they are read: ${pattern.slice(0, 40)}`, (t) => {
+  test(`refuses slow classes before reading them: ${pattern.slice(0, 40)}`, (t) => {
     const compiled = compilations(t, () => {
       assert.match(refusalOf(pattern, 'whole'), /its character classes are too large/);
     });
@@ -140,7 +140,7 @@ test('usual classes are no reason to refuse a pattern, whatever the case', () =>
   }
 });
 
-/** The library keeps each type that it has seen for ever. */
+/** The library keeps each type that it has seen indefinitely. */
 const DEEP = [
   'size([[[[[1]]]]]) > 0',
   "size([{'a': [{'a': [1]}]}]) > 0",

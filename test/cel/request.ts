@@ -9,7 +9,7 @@ interface Some {
 
 type Group = Readonly<Record<string, unknown>>;
 
-/** The variables of one request, as src/policy makes them. */
+/** The variables of one request, as src/ca/policy makes them. */
 export function request(some: Some): { readonly csr: Group; readonly request: Group } {
   return {
     csr: {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { compileValuePattern } from '../../src/cel/pattern/value-pattern.ts';
-import { PatternSet, compileRegex } from '../../src/cel/pattern/regex.ts';
+import { compileValuePattern } from '#cel/pattern/value-pattern.ts';
+import { PatternSet, compileRegex } from '#cel/pattern/regex.ts';
 
 test('a pattern matches the whole value, including line breaks', () => {
   const role = compileValuePattern('[a-z0-9-]{1,32}', 'spec.pods.annotations[0].pattern');
@@ -49,7 +49,9 @@ test('a pattern that stalls a backtracking engine ends', () => {
   assert.equal(evil(`${'a'.repeat(40_000)}!`), false);
 });
 
-/** What texts can lead to are 2²⁰ states and more: each character of a hostile one makes another. */
+/**
+ * What texts can lead to are 2²⁰ states and more: each character of a hostile one makes another.
+ */
 const EXPLODING = [
   '[ab]*a[ab]{300}',
   '[ab]*a[ab]{20}[^ab]',

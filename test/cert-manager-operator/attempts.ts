@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What somebody may who holds the operator's token, as words after `kubectl auth can-i`. Data only. */
+/**
+ * What somebody may who holds the operator's token, as words after `kubectl auth can-i`. Data only.
+ */
 import { OLD } from './releases.ts';
 import { SYSTEM } from './stand.ts';
 

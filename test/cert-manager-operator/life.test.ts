@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The life of one installation of the real cert-manager, in pods that run. The tests follow each other. */
+/**
+ * The life of one installation of the real cert-manager, in pods that run. The tests follow each
+ * other.
+ */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { after, before, test } from 'node:test';
@@ -9,8 +12,8 @@ import { until } from '../cluster/until.ts';
 import { disturb } from '../operator/drift.ts';
 import { apply } from '../support/cluster/apply.ts';
 import type { ComponentProcess } from '../support/cluster/component-process.ts';
-import { ruleOf } from '../../src/reconciling/objects/kinds.ts';
-import { titleOf, type ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
+import { ruleOf } from '#kube/apply/objects/kinds.ts';
+import { titleOf, type ManagedObject } from '#kube/apply/objects/managed-object.ts';
 import { NEW, OLD, loadRelease, type Release } from './releases.ts';
 import { WAIT_MS, packed, startStand, type Stand } from './stand.ts';
 
@@ -98,7 +101,9 @@ test(
     });
     // The API server asks the webhook once the cainjector has put its CA in.
     const issuer = {
-      ...{ apiVersion: 'cert-manager.io/v1', kind: 'Issuer', spec: { selfSigned: {} } },
+      apiVersion: 'cert-manager.io/v1',
+      kind: 'Issuer',
+      spec: { selfSigned: {} },
       metadata: { namespace: 'team-a', name: 'self' },
     };
     await until('the webhook answers', WAIT_MS, async () => {
@@ -164,7 +169,7 @@ test('an object of each kind, deleted, is made again', { skip }, async () => {
   await stand.healed(old.objects);
 });
 
-test('it is upgraded to the next minor version, and goes on issuing', { skip }, async () => {
+test('it is upgraded to the next minor version, and continues to issue', { skip }, async () => {
   const before_ = await issued('first');
   await stand.hand(NEW, packed(next.text));
   await stand.install({ version: NEW, components: { controller: { extraArgs: ['--v=3'] } } });
@@ -198,7 +203,7 @@ test('it is upgraded to the next minor version, and goes on issuing', { skip }, 
 });
 
 test(
-  'deleting the object removes cert-manager, and no definition, Certificate or Secret',
+  'deleting the object removes cert-manager, not CRDs, Certificates or Secrets',
   { skip },
   async () => {
     const before_ = await issued('first');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the operator refuses, and what somebody cannot do who holds its token, on an API server without nodes. The tests
- * follow each other.
+ * What the operator refuses, and what somebody cannot do who holds its token, on an API server
+ * without nodes. The tests follow each other.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -11,10 +11,10 @@ import { join } from 'node:path';
 import { until } from '../cluster/until.ts';
 import { plannerOf, type Planner } from '../operator/planner.ts';
 import { apply } from '../support/cluster/apply.ts';
-import { releaseSum, unpackRelease } from '../../src/manifests/cert-manager/release.ts';
-import type { ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
+import { releaseSum, unpackRelease } from '#install/cert-manager-operator/release.ts';
+import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
 import { CAN, CANNOT } from './attempts.ts';
-import { NEW, OLD, loadRelease, type Release } from './releases.ts';
+import { ALLOWED, NEW, OLD, loadRelease, type Release } from './releases.ts';
 import { SYSTEM, USER, WAIT_MS, packed, startStand, type Stand } from './stand.ts';
 
 const RBAC = 'rbac.authorization.k8s.io/v1';
@@ -33,7 +33,10 @@ after(() => stand.close());
 
 const isWebhook = ({ kind }: ManagedObject): boolean => kind.endsWith('WebhookConfiguration');
 
-/** Hands over a file as that of {@link OLD}, and waits until the condition says so: one before may have the same reason. */
+/**
+ * Hands over a file as that of {@link OLD}, and waits until the condition says so: one before may
+ * have the same reason.
+ */
 async function refusal(file: Uint8Array, reason: string, message: RegExp): Promise<void> {
   await stand.hand(OLD, file);
   await stand.install({ version: OLD });
@@ -55,13 +58,16 @@ async function writer(name: string, ...rules: readonly object[]): Promise<void> 
   const apiGroup = 'rbac.authorization.k8s.io';
   const objects = {
     apiGroups: ['operator.countersign.dev'],
-    ...{ resources: ['certmanagerdeployments'], verbs: ['*'] },
+    resources: ['certmanagerdeployments'],
+    verbs: ['*'],
   };
   await apply(
     stand.cluster,
     { apiVersion: RBAC, kind: 'ClusterRole', metadata: { name }, rules: [objects, ...rules] },
     {
-      ...{ apiVersion: RBAC, kind: 'ClusterRoleBinding', metadata: { name } },
+      apiVersion: RBAC,
+      kind: 'ClusterRoleBinding',
+      metadata: { name },
       roleRef: { apiGroup, kind: 'ClusterRole', name },
       subjects: [{ kind: 'User', name, apiGroup }],
     },
@@ -84,7 +90,7 @@ const OBJECT = {
   spec: { version: OLD },
 };
 
-test('only who may approve for every Issuer and read every Secret writes or deletes a CertManagerDeployment', async () => {
+test('writing a CertManagerDeployment needs approve on all Issuers and get on Secrets', async () => {
   const approve = { apiGroups: ['cert-manager.io'], resources: ['signers'], verbs: ['approve'] };
   const secrets = { apiGroups: [''], resources: ['secrets'], verbs: ['get'] };
   await writer('eve', approve);
@@ -105,13 +111,18 @@ test('only who may approve for every Issuer and read every Secret writes or dele
   await stand.cluster.kubectl(['delete', 'certmanagerdeployments', 'cluster']);
 });
 
-test('its plan prints what a release in a file would make, and why one is refused; it makes nothing', async () => {
-  planner = await plannerOf(stand, ['cert-manager-operator', 'plan']);
+test('its plan prints what a release file would make or why not, and makes nothing', async () => {
+  const command = ['cert-manager-operator', 'plan'];
+  const strict = await plannerOf(stand, command);
+  planner = await plannerOf(stand, [...command, ALLOWED]);
   assert.equal((await planner.plan()).code, 2);
   const [file, release] = ['object.json', 'release.gz'].map((each) =>
     join(stand.cluster.directory, each),
   ) as [string, string];
   writeFileSync(file, JSON.stringify(OBJECT));
+  const unconfirmed = await strict.plan('--file', file);
+  assert.equal(unconfirmed.code, 3);
+  assert.match(unconfirmed.stdout, /ReleaseUnconfirmed: .*cert-manager 1\.20\.3 is unconfirmed/);
   const missing = await planner.plan('--file', file);
   assert.equal(missing.code, 3);
   assert.match(missing.stdout, /^refused, nothing would change: ManifestMissing: /);
@@ -132,18 +143,23 @@ test('without a release, or with one that is not known, nothing is written', asy
   const message = await stand.condition('Degraded', 'True', 'ManifestMissing');
   assert.match(
     message,
-    /ConfigMap countersign-cert-manager\/cert-manager-1\.20\.3 is not there; gzip/,
+    /ConfigMap countersign-cert-manager\/cert-manager-1\.20\.3 is not there; run with cert-manager\.yaml/,
   );
   const whole = packed(old.text);
-  await refusal(whole.subarray(0, whole.length / 2), 'ManifestInvalid', /no whole gzip/);
+  await refusal(whole.subarray(0, whole.length / 2), 'ManifestInvalid', /not a complete gzip/);
   const bomb = gzipSync(Buffer.alloc(64 * 1024 * 1024, ' '));
   await refusal(bomb, 'ManifestInvalid', /larger than 4194304 bytes/);
   const evil = old.text.replace('quay.io/jetstack/cert-manager-webhook', 'evil.example/evil');
-  await refusal(packed(evil), 'ManifestUnknown', /that of no known release/);
+  const changed = /no known release: changed "Deployment cert-manager\/cert-manager-webhook"; use/;
+  await refusal(packed(evil), 'ManifestUnknown', changed);
   const half = packed(old.text.slice(0, old.text.lastIndexOf('\n---')));
   const objects = await unpackRelease(half);
   assert.ok(!('reason' in objects));
-  await refusal(half, 'ManifestUnknown', new RegExp(`the sum ${releaseSum(objects)}, .* cut off`));
+  await refusal(
+    half,
+    'ManifestUnknown',
+    new RegExp(`the sum ${releaseSum(objects)}, .*: missing "`),
+  );
   await refusal(packed(next.text), 'ManifestUnknown', /it is 1\.21\.2/);
   const written = (await stand.writes()).filter((each) => !each.includes('/status'));
   assert.deepEqual(written, []);
@@ -190,7 +206,7 @@ test('what is refused changes nothing of what is installed', async () => {
   assert.deepEqual(await generations(), before_);
 });
 
-test('a permission that is missing is named, nothing is changed, and it heals when it is granted', async () => {
+test('a missing permission is named and changes nothing; granting it is enough', async () => {
   const roles = ['delete', 'role', 'countersign-cert-manager-operator', '-n', 'kube-system'];
   await stand.cluster.kubectl(roles);
   const [gone] = old.objects.filter(({ kind }) => kind === 'Deployment');
@@ -204,7 +220,7 @@ test('a permission that is missing is named, nothing is changed, and it heals wh
   assert.ok(role);
   const live = await stand.admin.read(role);
   if (live !== undefined) await stand.admin.remove(live);
-  const message = await stand.condition('Degraded', 'True', 'RightsMissing');
+  const message = await stand.condition('Degraded', 'True', 'MissingPermissions');
   assert.match(message, /kube-system/);
   await stand.grant();
   await stand.condition('Degraded', 'False');
@@ -217,7 +233,9 @@ test('an admission policy that refuses one object is named, and all others go on
   const name = 'no-cainjector';
   const rule = { apiGroups: ['apps'], apiVersions: ['v1'], operations: ['CREATE'] };
   const policy = {
-    ...{ apiVersion: version, kind: 'ValidatingAdmissionPolicy', metadata: { name } },
+    apiVersion: version,
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name },
     spec: {
       matchConstraints: { resourceRules: [{ ...rule, resources: ['deployments'] }] },
       validations: [
@@ -229,7 +247,9 @@ test('an admission policy that refuses one object is named, and all others go on
     },
   };
   const binding = {
-    ...{ apiVersion: version, kind: 'ValidatingAdmissionPolicyBinding', metadata: { name } },
+    apiVersion: version,
+    kind: 'ValidatingAdmissionPolicyBinding',
+    metadata: { name },
     spec: { policyName: name, validationActions: ['Deny'] },
   };
   await apply(stand.cluster, policy, binding);
@@ -274,7 +294,10 @@ test('whoever holds its token grants and binds no more than cert-manager may', a
   const all = { apiGroups: ['*'], resources: ['*'], verbs: ['*'] };
   const metadata = { name: 'cert-manager-cainjector' };
   const role = (rule: object): object => ({
-    ...{ apiVersion: RBAC, kind: 'ClusterRole', metadata, rules: [rule] },
+    apiVersion: RBAC,
+    kind: 'ClusterRole',
+    metadata,
+    rules: [rule],
   });
   assert.equal(await applied(role(own)), 'done');
   assert.match(await applied(role(all)), /attempting to grant RBAC permissions not currently held/);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A cluster whose pods run, with the operator's own manifests. The images of both versions have cert-manager's code of
- * test/certmanager/program: its controllers, its webhook and its cainjector, put together as its commands do.
+ * A cluster whose pods run, with the operator's own manifests. The images of both versions have
+ * cert-manager's code of test/certmanager/program: its controllers, its webhook and its cainjector,
+ * put together as its commands do.
  */
 import { copyFileSync, mkdirSync } from 'node:fs';
 import { join } from 'node:path';
@@ -21,13 +22,13 @@ import {
   releaseMapOf,
   type CertManagerDeployment,
   type CertManagerSpec,
-} from '../../src/api/operator/cert-manager-deployment.ts';
-import { createClient, type Client } from '../../src/kube/client/client.ts';
-import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
-import { certManagerOperatorManifests } from '../../src/manifests/cert-manager/installed.ts';
-import type { ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
-import { createWriter, type ObjectWriter } from '../../src/reconciling/writer.ts';
-import { NEW, OLD } from './releases.ts';
+} from '#api/operator/cert-manager-deployment.ts';
+import { createClient, type Client } from '#kube/client/client.ts';
+import { loadConnection } from '#kube/client/kubeconfig.ts';
+import { certManagerOperatorManifests } from '#install/cert-manager-operator/installed.ts';
+import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
+import { createWriter, type ObjectWriter } from '#kube/apply/writer.ts';
+import { ALLOWED, NEW, OLD, SETTINGS } from './releases.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 export const SYSTEM = 'countersign-cert-manager';
@@ -35,10 +36,12 @@ export const USER = `system:serviceaccount:${SYSTEM}:countersign-cert-manager-op
 export const WAIT_MS = 120_000;
 const NONROOT = 65_532;
 
-/** As deploy/operator/cert-manager-operator.yaml has it. */
+/** As `countersign rbac --cert-manager-operator` prints it with the sum of {@link OLD}. */
 const INSTALLED = certManagerOperatorManifests({
-  ...{ namespace: SYSTEM, image: 'countersign', version: '0.1.0' },
-  ...{ moreReleases: {}, dangerZone: false },
+  namespace: SYSTEM,
+  image: 'countersign',
+  version: '0.1.0',
+  ...SETTINGS,
 });
 
 export interface Stand {
@@ -46,7 +49,7 @@ export interface Stand {
   /** The administrator's. */
   readonly client: Client;
   readonly admin: ObjectWriter;
-  /** Starts the operator under its own ServiceAccount. */
+  /** Starts the operator under its own ServiceAccount, with the sum of {@link OLD}. */
   start(): Promise<ComponentProcess>;
   /** Applies the operator's roles. */
   grant(): Promise<void>;
@@ -60,7 +63,9 @@ export interface Stand {
   /** What of these is not as it is desired. */
   differences(objects: readonly ManagedObject[]): Promise<readonly string[]>;
   healed(objects: readonly ManagedObject[]): Promise<unknown>;
-  /** Successful writes of the operator: `verb resource name`, without its Lease, Events and reviews. */
+  /**
+   * Successful writes of the operator: `verb resource name`, without its Lease, Events and reviews.
+   */
   writes(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
@@ -88,11 +93,16 @@ export async function startStand({ realPods }: { readonly realPods: boolean }): 
     differencesIn(admin, ownerOf(await read()), objects);
   let asked = 0;
   return {
-    ...{ cluster, client, admin, grant, read, differences },
+    cluster,
+    client,
+    admin,
+    grant,
+    read,
+    differences,
     start: async () => {
       const account = 'countersign-cert-manager-operator';
       const kubeconfig = await cluster.serviceAccountKubeconfig(SYSTEM, account);
-      const args = ['--lease-namespace', SYSTEM];
+      const args = ['--lease-namespace', SYSTEM, ALLOWED];
       const started = await startComponent({ name: 'cert-manager-operator', kubeconfig, args });
       processes.push(started);
       return started;
@@ -173,7 +183,9 @@ async function imagesIn(root: string): Promise<PodImages> {
       parts.map((part) => [
         `quay.io/jetstack/cert-manager-${part}:v${version}`,
         {
-          ...{ root, uid: NONROOT, entrypoint: ['/cert-manager', `${part}-pod`] },
+          root,
+          uid: NONROOT,
+          entrypoint: ['/cert-manager', `${part}-pod`],
           env: ['TMPDIR=/dev/shm'],
         },
       ]),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { findCondition, type Condition } from '../../src/api/request/conditions.ts';
-import type { CertificateRequest } from '../../src/api/request/certificate-request.ts';
-import type { KubeObject, Secret } from '../../src/api/object/object.ts';
+import { findCondition, type Condition } from '#api/request/conditions.ts';
+import type { CertificateRequest } from '#api/request/certificate-request.ts';
+import type { KubeObject, Secret } from '#api/object/object.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import { apply } from '../support/cluster/apply.ts';
@@ -78,7 +78,12 @@ export async function requestsOf(
   name: string,
 ): Promise<readonly CertificateRequest[]> {
   const { stdout } = await cluster.kubectl([
-    ...['get', 'certificaterequests.cert-manager.io', '-n', NAMESPACE, '-o', 'json'],
+    'get',
+    'certificaterequests.cert-manager.io',
+    '-n',
+    NAMESPACE,
+    '-o',
+    'json',
   ]);
   const { items } = JSON.parse(stdout) as { readonly items: readonly CertificateRequest[] };
   return items

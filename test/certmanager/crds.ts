@@ -12,7 +12,10 @@ const path = 'github.com/cert-manager/cert-manager';
 /** Milliseconds. */
 const GONE_MS = 180_000;
 
-/** The release of cert-manager that the module file names, such as `v1.21.2`, and where its sources are. */
+/**
+ * The release of cert-manager that the module file names, such as `v1.21.2`, and where its sources
+ * are.
+ */
 async function sources(): Promise<string> {
   const run = promisify(execFile);
   const env = { ...process.env, GOWORK: 'off' };
@@ -24,7 +27,9 @@ async function sources(): Promise<string> {
   return (JSON.parse(stdout) as { Dir: string }).Dir;
 }
 
-/** cert-manager's CustomResourceDefinitions, from its own release; resolves when they are served. */
+/**
+ * cert-manager's CustomResourceDefinitions, from its own release; resolves when they are served.
+ */
 export async function applyCrds(cluster: Cluster): Promise<void> {
   const directory = join(await sources(), 'deploy/crds');
   const files = readdirSync(directory).filter((name) => name.endsWith('.yaml'));
@@ -34,7 +39,10 @@ export async function applyCrds(cluster: Cluster): Promise<void> {
   await established(cluster, ...named);
 }
 
-/** Resolves when they are gone: the API server removes their objects first, which takes a minute on a busy machine. */
+/**
+ * Resolves when they are gone: the API server removes their objects first, which takes a minute on
+ * a busy machine.
+ */
 export async function deleteCrds(cluster: Cluster): Promise<void> {
   const directory = join(await sources(), 'deploy/crds');
   const files = readdirSync(directory).filter((name) => name.endsWith('.yaml'));

@@ -9,7 +9,10 @@ const labels = { 'app.kubernetes.io/part-of': 'cert-manager' };
 
 const EVERY_VERB = ['get', 'list', 'watch', 'create', 'update', 'patch', 'delete'];
 
-/** What cert-manager's Helm chart grants its controllers, as far as Certificates need it; no `approve`. */
+/**
+ * What cert-manager's Helm chart grants its controllers, as far as Certificates need it; no
+ * `approve`.
+ */
 const CONTROLLERS = [
   {
     apiGroups: ['cert-manager.io'],

@@ -89,7 +89,7 @@ test('a Certificate is reissued with the new names when its spec changes', async
   assert.notEqual(leaf.serialNumber, before.serialNumber);
 });
 
-test('a Certificate is renewed before it expires, by the times of the leaf, with a new key', async () => {
+test('a Certificate is renewed with a new key before expiry, by the leaf’s times', async () => {
   const { cluster } = fixture;
   // A leaf of an hour has 59 minutes to live: it is to be renewed five seconds later.
   const spec = { duration: '1h', renewBefore: '58m55s' };
@@ -105,7 +105,7 @@ test('a Certificate is renewed before it expires, by the times of the leaf, with
   assert.ok(!second.publicKey.equals(first.publicKey));
 });
 
-test('a Certificate that can never be issued fails with our reason, and recovers when its spec is corrected', async () => {
+test('an impossible Certificate fails with our reason and recovers after a spec fix', async () => {
   const { cluster } = fixture;
   // cert-manager's own default: key encipherment, which the profile lacks.
   await applyCertificate(cluster, { name: 'default', spec: { usages: undefined } });
@@ -119,20 +119,19 @@ test('a Certificate that can never be issued fails with our reason, and recovers
   await waitForRevision(cluster, 'default', 1);
 });
 
-test('a request that cert-manager approves and no rule allows waits until a rule allows it', async () => {
+test('an approved request without a rule waits until a rule allows it', async () => {
   const { cluster } = fixture;
   await applyCertificate(cluster, { name: 'foreign', spec: { dnsNames: ['www.example.com'] } });
   const note = await until('the Event is there', SOON, async () => {
     const { stdout } = await cluster.kubectl([
-      ...[
-        'get',
-        'events.events.k8s.io',
-        '-n',
-        'team-a',
-        '--field-selector',
-        'reason=NoRuleMatched',
-      ],
-      ...['-o', 'jsonpath={.items[*].note}'],
+      'get',
+      'events.events.k8s.io',
+      '-n',
+      'team-a',
+      '--field-selector',
+      'reason=NoRuleMatched',
+      '-o',
+      'jsonpath={.items[*].note}',
     ]);
     return stdout === '' ? undefined : stdout;
   });

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Completions: what cobra's protocol says, in the words of this program, and what a real bash makes of it. */
+/**
+ * Completions: what cobra's protocol says, in the words of this program, and what a real bash makes
+ * of it.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { Command, Option } from 'commander';
-import { complete, type LiveNames } from '../../src/cli/commands/completion/candidates.ts';
+import { Argument, Command, Option } from 'commander';
+import { complete, type LiveNames } from '#cli/commands/completion/candidates.ts';
+import { MAIN } from '../support/cluster/countersign.ts';
 
 const NAMES: LiveNames = {
   objects: (kind) => Promise.resolve([`${kind}-1`, 'web']),
@@ -29,13 +33,21 @@ root
 root.command('request').option('--signer <name>', 'signer').option('--context <name>', 'context');
 const authority = root.command('authority');
 authority.command('prepare <signer>').description('make the next CA');
+root
+  .command('ceremony')
+  .command('verify')
+  .argument('<file>', 'file')
+  .addArgument(new Argument('[verbs...]', 'verbs').choices(['root', 'crl']));
 
 // RFC of it: cobra's shell completions; 1 error, 2 no space, 4 no files.
 const laws: [typed: string, candidates: string, directive: number][] = [
-  ['', 'explain inspect request authority', 4],
+  ['', 'explain inspect request authority ceremony', 4],
   ['in', 'inspect', 4],
   ['authority ', 'prepare', 4],
   ['authority prepare ', 'workload', 4],
+  ['ceremony verify ', '', 0],
+  ['ceremony verify c.yaml ', 'root crl', 4],
+  ['ceremony verify c.yaml root c', 'crl', 4],
   ['explain ', 'pod/ csr/ pcr/ certificaterequest/ secret/ signer/ order/', 6],
   ['explain pod/', 'pod/pod-1 pod/web', 4],
   ['explain -n team-a pod/w', 'pod/web', 4],
@@ -60,7 +72,42 @@ for (const [typed, candidates, directive] of laws) {
   });
 }
 
-const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
+test('a name that a shell would interpret is not offered, whatever knows it', async () => {
+  const hostile = [
+    '$(touch x)',
+    '`id`',
+    'a;id',
+    "a'b",
+    'a b',
+    '-f',
+    '~',
+    '*',
+    '!1',
+    'a\\',
+    '#',
+    '\u001b[2J',
+  ];
+  const all = (): Promise<readonly string[]> => Promise.resolve([...hostile, 'ok-1']);
+  const names = {
+    objects: all,
+    namespaces: all,
+    contexts: all,
+    signerNames: all,
+    clusterSigners: all,
+  };
+  for (const [typed, value] of [
+    ['explain csr/', 'csr/-f csr/ok-1'],
+    ['explain -n ', 'ok-1'],
+    ['explain --namespace=', '--namespace=ok-1'],
+    ['request --signer ', 'ok-1'],
+    ['request --context ', 'ok-1'],
+    ['authority prepare ', 'ok-1'],
+  ] as const) {
+    const { candidates } = await complete(root, typed.split(' '), names);
+    assert.equal(candidates.map((each) => each.value).join(' '), value, typed);
+  }
+});
+
 let directory: string;
 before(() => {
   directory = mkdtempSync(join(tmpdir(), 'completion-'));
@@ -99,7 +146,8 @@ test('kubectl asks its own program for completions of kubectl countersign', () =
   const shim = join(directory, 'kubectl_complete-countersign');
   writeFileSync(shim, script.stdout, { mode: 0o755 });
   const { stdout } = spawnSync('kubectl', ['__complete', 'countersign', 'appr'], {
-    ...{ env, encoding: 'utf8' },
+    env,
+    encoding: 'utf8',
   });
   assert.match(stdout, /^approve\tapprove requests that wait for a person/m);
   assert.match(stdout, /^:4$/m);

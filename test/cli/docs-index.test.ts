@@ -8,10 +8,23 @@ const DOCS = join(import.meta.dirname, '../../docs');
 
 test('docs/README.md links every page of how-to, explanation and reference', () => {
   const index = readFileSync(join(DOCS, 'README.md'), 'utf8');
-  const pages = globSync('{how-to,explanation,reference}/*.md', { cwd: DOCS });
+  const pages = globSync('{how-to,explanation,reference}/**/*.md', { cwd: DOCS });
   assert.ok(pages.length > 0);
   assert.deepEqual(
     pages.filter((page) => !index.includes(`](${page})`)),
+    [],
+  );
+});
+
+test('docs/README.md lists every decision by its title', () => {
+  const index = readFileSync(join(DOCS, 'README.md'), 'utf8');
+  const records = globSync('adr/*.md', { cwd: DOCS });
+  const entries = records.map((record) => {
+    const title = readFileSync(join(DOCS, record), 'utf8').split('\n', 1)[0] ?? '';
+    return `- [${title.replace(/^# /, '')}](${record})\n`;
+  });
+  assert.deepEqual(
+    entries.filter((entry) => !index.includes(entry)),
     [],
   );
 });

@@ -7,7 +7,8 @@ import { entrypointFlags, podFlags, POD_OLD_SPACE } from '../support/cluster/ent
 const flags = entrypointFlags();
 
 test('no signal opens a debugger in the image: it could read keys from memory', () => {
-  // Node's default for SIGUSR1 is to listen on 127.0.0.1:9229, which all processes in the pod's network reach.
+  // Node's default for SIGUSR1 is to listen on 127.0.0.1:9229, which all processes in the pod's
+  // network reach.
   assert.ok(flags.includes('--disable-sigusr1'));
 });
 

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { parseAllDocuments, stringify } from 'yaml';
-import { CN, O, made, type Wanted } from '../policy/request.ts';
+import { CN, O, made, type Wanted } from '../ca/policy/request.ts';
 import { countersign, type CommandResult } from '../support/cluster/countersign.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'examples-istio-'));
@@ -27,11 +27,20 @@ function judged(name: string, wanted: Wanted, user = ISTIOD): Promise<CommandRes
   const usages = ['digital signature', 'key encipherment', 'server auth', 'client auth'];
   const flags = usages.flatMap((usage) => ['--usage', usage]);
   return countersign([
-    ...['policy', 'test', '--signer-file', signer, '--csr', csr, '--user', user, ...flags],
+    'policy',
+    'test',
+    '--signer-file',
+    signer,
+    '--csr',
+    csr,
+    '--user',
+    user,
+    ...flags,
   ]);
 }
 
-// GenCSRTemplate of security/pkg/pki/util/generate_csr.go writes an empty organization for a sidecar; ztunnel writes none.
+// GenCSRTemplate of security/pkg/pki/util/generate_csr.go writes an empty organization for a
+// sidecar; ztunnel writes none.
 for (const [what, subject] of [
   ['sidecar', [[O, '']]],
   ['ztunnel', []],

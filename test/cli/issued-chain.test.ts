@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { before, test } from 'node:test';
-import { issuedChain } from '../../src/cli/commands/request/issued-chain.ts';
+import { issuedChain } from '#cli/commands/request/issued-chain.ts';
 import { refuses } from '../support/pki/refuses.ts';
 import { tlsCertificate } from '../support/pki/tls-certificate.ts';
 

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The manifest of krew names the archive that is made, and the archive holds what the manifest says. */
+/**
+ * The manifest of krew names the archive that is made, and the archive holds what the manifest
+ * says.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { createHash } from 'node:crypto';
-import { existsSync, mkdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdirSync, readFileSync, rmSync, symlinkSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { parse } from 'yaml';
@@ -12,11 +15,7 @@ import packageJson from '../../package.json' with { type: 'json' };
 const ROOT = join(import.meta.dirname, '../..');
 const OUT = 'dist/krew-test';
 const BUNDLE = join(ROOT, 'dist/countersign.mjs');
-const hadBundle = existsSync(BUNDLE);
-after(() => {
-  rmSync(join(ROOT, OUT), { recursive: true, force: true });
-  if (!hadBundle) rmSync(BUNDLE, { force: true });
-});
+after(() => rmSync(join(ROOT, OUT), { recursive: true, force: true }));
 
 interface Manifest {
   readonly metadata: { readonly name: string };
@@ -33,8 +32,7 @@ interface Manifest {
 }
 
 function build(): { readonly manifest: Manifest; readonly archive: string } {
-  mkdirSync(join(ROOT, 'dist'), { recursive: true });
-  if (!existsSync(BUNDLE)) writeFileSync(BUNDLE, '#!/usr/bin/env node\n', { mode: 0o755 });
+  assert.ok(existsSync(BUNDLE), 'run make dist/countersign.mjs');
   const args = ['build/krew.ts', '--out', OUT, '--uri', 'https://get.example/x.tar.gz'];
   const { status, stderr } = spawnSync(process.execPath, args, { cwd: ROOT, encoding: 'utf8' });
   assert.equal(status, 0, stderr);
@@ -55,15 +53,37 @@ test('the manifest has the SHA-256 of the archive, which is the same each time',
   assert.equal(build().manifest.spec.platforms[0]?.sha256, sha256);
 });
 
-test('every file that the manifest names is in the archive, and the program is executable', () => {
+test('the archive has every file of the manifest, and an executable program', () => {
   const { manifest, archive } = build();
   const { stdout } = spawnSync('tar', ['--list', '--verbose', '--file', archive], {
     encoding: 'utf8',
   });
   const [platform] = manifest.spec.platforms;
-  for (const { from } of platform?.files ?? []) assert.match(stdout, new RegExp(` ${from}$`, 'm'));
+  for (const { from } of platform?.files ?? [])
+    assert.match(stdout, new RegExp(` ${from}/?$`, 'm'));
   assert.match(stdout, /^-rwxr-xr-x .* kubectl-countersign$/m);
   // krew's rules for names: the program is kubectl- and the plugin's name.
   assert.equal(platform?.bin, `kubectl-${manifest.metadata.name}`);
   assert.ok(manifest.spec.shortDescription.length <= 50);
+});
+
+test('the program of the archive runs where krew links to it', () => {
+  const { archive } = build();
+  const [store, bin] = [join(ROOT, OUT, 'store'), join(ROOT, OUT, 'bin')];
+  for (const place of [store, bin]) mkdirSync(place);
+  assert.equal(spawnSync('tar', ['--extract', '--file', archive], { cwd: store }).status, 0);
+  const link = join(bin, 'kubectl-countersign');
+  symlinkSync(join(store, 'kubectl-countersign'), link);
+  const { stdout, stderr } = spawnSync(process.execPath, [link, '--help'], { encoding: 'utf8' });
+  assert.match(stdout, /^Usage: kubectl countersign /m, stderr);
+});
+
+test('the program names the Node.js that it needs to one without getBuiltinModule', () => {
+  assert.ok(existsSync(BUNDLE), 'run make dist/countersign.mjs');
+  // Node 18, which Debian 12 has, lacks it.
+  const old = 'data:text/javascript,delete process.getBuiltinModule';
+  const args = ['--import', old, BUNDLE, '--version'];
+  const { status, stderr } = spawnSync(process.execPath, args, { encoding: 'utf8' });
+  assert.match(stderr, /^countersign: Node\.js \S+ is too old: use 24\.17 or later[^\n]*\n$/);
+  assert.equal(status, 1);
 });

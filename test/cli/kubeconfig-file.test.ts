@@ -14,10 +14,10 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
 import { parse, stringify } from 'yaml';
-import type { CertificateSigningRequest } from '../../src/api/request/csr.ts';
-import { renderKubeconfig } from '../../src/cli/commands/request/kubeconfig-file.ts';
-import { decodePem, encodePem } from '../../src/pki/der/pem.ts';
-import { decodeRequest, verifyRequest } from '../../src/pki/x509/pkcs10.ts';
+import type { CertificateSigningRequest } from '#api/request/csr.ts';
+import { renderKubeconfig } from '#cli/commands/request/kubeconfig-file.ts';
+import { decodePem, encodePem } from '#pki/der/pem.ts';
+import { decodeRequest, verifyRequest } from '#pki/x509/pkcs10.ts';
 import { countersign, type CommandResult } from '../support/cluster/countersign.ts';
 import { certificateDer } from '../support/pki/certificate-der.ts';
 import { startScriptedServer, type ScriptedServer } from '../support/kube/scripted-server.ts';
@@ -95,7 +95,10 @@ function signed(): string {
 
 type Status = CertificateSigningRequest['status'];
 
-/** `countersign request` against a server that answers with this status, or with what it makes of the request. */
+/**
+ * `countersign request` against a server that answers with this status, or with what it makes of
+ * the request.
+ */
 function run(
   status: Status | (() => Status),
   refusal?: { readonly status: number; readonly reason: string },
@@ -147,7 +150,10 @@ test('an existing key is neither overwritten nor used for another request', asyn
   writeFileSync(join(out, 'jane_.._x.key'), 'of a request that waits');
   const { code, stderr } = await run({ certificate: base64('CERTIFICATE') });
   assert.notEqual(code, 0);
-  assert.match(stderr, /jane_\.\._x\.key exists and may belong to a pending request.*--out/);
+  assert.match(
+    stderr,
+    /jane_\.\._x\.key exists, from an earlier request, and is never overwritten; --renew .*--out/,
+  );
   assert.equal(readFileSync(join(out, 'jane_.._x.key'), 'utf8'), 'of a request that waits');
   assert.deepEqual(server.calls, []);
 });

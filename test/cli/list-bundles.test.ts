@@ -2,13 +2,16 @@
 /** What a command that compares with the cluster's ClusterTrustBundles goes on without. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { listBundles } from '../../src/cli/sources/cluster-objects.ts';
-import { KubeError } from '../../src/kube/client/kube-error.ts';
+import { listBundles } from '#cli/sources/cluster-objects.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 import { recordedClient, type RecordedClient } from '../support/kube/recorded-client.ts';
 
 const V1 = '/apis/certificates.k8s.io/v1';
 
-/** A client whose API server serves ClusterTrustBundles, and answers a list of them with `status`, or with one. */
+/**
+ * A client whose API server serves ClusterTrustBundles, and answers a list of them with `status`,
+ * or with one.
+ */
 function clientOf(status: number): RecordedClient {
   const client = recordedClient();
   client.answer(({ path }) => {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { basename, dirname } from 'node:path';
 import { test } from 'node:test';
-import { fileBase } from '../../src/cli/commands/request/owner-only-file.ts';
+import { fileBase } from '#cli/commands/request/owner-only-file.ts';
 import { refuses } from '../support/pki/refuses.ts';
 
 test('the files of every name are in the directory that was named', () => {

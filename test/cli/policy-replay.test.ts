@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `countersign policy replay`: whom other rules would decide differently; what a record does not say is not guessed. */
+/**
+ * `countersign policy replay`: whom other rules would decide differently; what a record does not
+ * say is not guessed.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { stringify } from 'yaml';
-import type { SignerObject } from '../../src/api/signer/cluster-signer.ts';
-import { replayJudge, type AskedRecord } from '../../src/cli/commands/policy/replay-judge.ts';
-import { Replay, type ReplayReport } from '../../src/cli/commands/policy/replay-report.ts';
-import { parseSignerFile } from '../../src/cli/commands/policy/signer-file.ts';
-import type { RecordObject } from '../../src/controllers/ledger/api/object.ts';
+import type { SignerObject } from '#api/signer/cluster-signer.ts';
+import { replayJudge, type AskedRecord } from '#cli/commands/policy/replay-judge.ts';
+import { Replay, type ReplayReport } from '#cli/commands/policy/replay-report.ts';
+import { parseSignerFile } from '#cli/commands/policy/signer-file.ts';
+import type { RecordObject } from '#ledger/ledger/api/object.ts';
 import {
   askedOfCertificateRequest,
   askedOfCsr,
   askedOfPod,
   type AskedFacts,
-} from '../../src/runtime/recording/asked.ts';
-import { CN, made } from '../policy/request.ts';
+} from '#requests/recording/request-record.ts';
+import { CN, made } from '../ca/policy/request.ts';
 import { countersign } from '../support/cluster/countersign.ts';
 import { podCertificate } from '../support/ledger/records.ts';
 import { certificateRequest } from '../support/requests/certificate-request.ts';
@@ -100,7 +103,8 @@ test('what was denied and would be approved is found, too; what no rule changes 
     message: '',
   });
   const open = changed(changed(workloadSpec(), 'requests.deny', []), 'requests.rules.0', {
-    ...{ name: 'all', when: 'true' },
+    name: 'all',
+    when: 'true',
     allow: { commonName: 'true', organizations: 'true', usages: ['client auth'] },
   });
   assert.deepEqual(words(replayed(open, denied, malformed)), ['b: DENY → APPROVE']);
@@ -136,7 +140,8 @@ test('a CertificateRequest is judged by the rules for cert-manager', () => {
   const asked = askedOfCertificateRequest(certificateRequest(), OLD);
   const record = kept(asked, { kind: 'issued' });
   const rule = {
-    ...{ name: 'services', when: 'request.namespace == "team-a"' },
+    name: 'services',
+    when: 'request.namespace == "team-a"',
     allow: { dnsNames: 'true', usages: ['digital signature', 'server auth'] },
   };
   const open = { ...workloadSpec(), certificateRequests: { rules: [rule] } };
@@ -158,7 +163,12 @@ const LACKING: [what: string, spec: Spec, record: RecordObject, says: RegExp][] 
     approved,
     /request\.extra/,
   ],
-  ['who asked, left out', workloadSpec(), lacking(approved, 'requester', {}), /who asked/],
+  [
+    'who asked, left out',
+    workloadSpec(),
+    lacking(approved, 'requester', {}),
+    /does not name the requester/,
+  ],
   [
     'the request, left out',
     workloadSpec(),

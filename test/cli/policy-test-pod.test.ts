@@ -27,20 +27,26 @@ const spec = {
 };
 const labels = { app: 'web' };
 const deployment = {
-  ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name: 'web', namespace: 'shop' } },
+  apiVersion: 'apps/v1',
+  kind: 'Deployment',
+  metadata: { name: 'web', namespace: 'shop' },
   spec: { selector: { matchLabels: labels }, template: { metadata: { labels }, spec } },
 };
 const service = (name: string, more: object = {}, namespace = 'shop'): object => ({
-  ...{ apiVersion: 'v1', kind: 'Service', metadata: { name, namespace } },
+  apiVersion: 'v1',
+  kind: 'Service',
+  metadata: { name, namespace },
   spec: { selector: labels, ...more },
 });
 
 const run = (pod: string, ...more: readonly string[]): Promise<CommandResult> =>
   countersign(['policy', 'test', '--signer-file', signer, '--pod', pod, ...more]);
 
-test('the names of all Services of the file that select the pods of a Deployment, and of no other', async () => {
+test('lists all Services of the file that select the Deployment’s pods, and no other', async () => {
   const services = [
-    ...[service('web'), service('api'), service('other', { selector: { app: 'db' } })],
+    service('web'),
+    service('api'),
+    service('other', { selector: { app: 'db' } }),
     service('web', {}, 'elsewhere'),
   ];
   const { code, stdout } = await run(file('two.yaml', ...services, deployment));
@@ -72,7 +78,10 @@ test('a pod that no Service selects would wait, with the reason of its Event', a
 test('a pod that spec.pods.allow does not allow is denied', async () => {
   const other = { ...spec, serviceAccountName: 'db' };
   const pod = {
-    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { name: 'p', labels }, spec: other },
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { name: 'p', labels },
+    spec: other,
   };
   const { code, stdout } = await run(
     file('denied.yaml', service('web'), pod),
@@ -99,7 +108,12 @@ test('a file without a pod is refused', async () => {
 test('the example of the how-to says what the how-to says', async () => {
   const at = join(import.meta.dirname, '../../examples/serving');
   const { stdout } = await countersign([
-    ...['policy', 'test', '--signer-file', join(at, 'signer.yaml'), '--pod', join(at, 'web.yaml')],
+    'policy',
+    'test',
+    '--signer-file',
+    join(at, 'signer.yaml'),
+    '--pod',
+    join(at, 'web.yaml'),
   ]);
   const page = join(import.meta.dirname, '../../docs/how-to/serve-under-service-names.md');
   assert.ok(readFileSync(page, 'utf8').includes(stdout), stdout);

@@ -5,7 +5,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import { stringify } from 'yaml';
-import { CN, made, type Wanted } from '../policy/request.ts';
+import { CN, made, type Wanted } from '../ca/policy/request.ts';
 import { certificateRequest, servicesOfTeams } from '../support/requests/certificate-request.ts';
 import { clusterSigner, workloadSpec, without } from '../support/signers/cluster-signer.ts';
 import { countersign, type CommandResult } from '../support/cluster/countersign.ts';
@@ -128,17 +128,25 @@ const ACME = {
 };
 const acme = file('acme.yaml', stringify(ACME));
 
-test('the rules of an ACME signer are tested, and what no ACME server certifies is refused', async () => {
+test('tests an ACME signer’s rules, and refuses what no ACME server certifies', async () => {
   const judge = (csr: string): Promise<CommandResult> =>
     countersign([
-      ...['policy', 'test', '--signer-file', acme, '--csr', csr],
-      ...['--user', 'jane', '--usage', 'server auth'],
+      'policy',
+      'test',
+      '--signer-file',
+      acme,
+      '--csr',
+      csr,
+      '--user',
+      'jane',
+      '--usage',
+      'server auth',
     ]);
   const allowed = await judge(file('name.csr', pem({ subject: [], dnsNames: ['a.example'] })));
   assert.match(allowed.stdout, /^APPROVE\n/, allowed.stderr);
   const uri = { subject: [], dnsNames: ['a.example'], uris: ['spiffe://a.example/b'] };
   const refused = await judge(file('uri.csr', pem(uri)));
-  assert.match(refused.stdout, /^DENY\n.*uris, and an ACME server certifies DNS names/);
+  assert.match(refused.stdout, /^DENY\n.*uris, but an ACME server certifies only DNS names/);
   assert.equal(refused.code, 3);
 });
 
@@ -189,7 +197,7 @@ for (const [law, csr, flags, code, stdout] of ofCertManager) {
   });
 }
 
-test('a ClusterSigner without spec.certificateRequests has no opinion on a CertificateRequest', async () => {
+test('a ClusterSigner without spec.certificateRequests ignores CertificateRequests', async () => {
   const { code, stdout } = await run(jane, '--user', 'jane', '--namespace', 'team-a');
   assert.equal(code, 4);
   assert.match(stdout, /^NO OPINION\n {2}.*does not serve CertificateRequests/);
@@ -207,9 +215,16 @@ const unserved = file(
   'unserved.yaml',
   stringify({ ...ofServices, spec: without({ ...ofServices.spec }, 'requests') }),
 );
-test('without --namespace the verdict names the flag that tests the rules for cert-manager', async () => {
+test('without --namespace the verdict names the flag for cert-manager’s rules', async () => {
   const { code, stdout } = await countersign([
-    ...['policy', 'test', '--signer-file', unserved, '--csr', jane, '--user', 'jane'],
+    'policy',
+    'test',
+    '--signer-file',
+    unserved,
+    '--csr',
+    jane,
+    '--user',
+    'jane',
   ]);
   assert.equal(code, 4);
   assert.match(stdout, /^NO OPINION\n {2}there is no spec\.requests: .*\n {2}--namespace tests/);
@@ -217,7 +232,13 @@ test('without --namespace the verdict names the flag that tests the rules for ce
 
 const empty = file('empty.yaml', 'kind: CertificateSigningRequest\n');
 const refused: [law: string, csr: string, flags: string[], code: number, stderr: RegExp][] = [
-  ['a file that is not there', join(directory, 'none'), ['--user', 'jane'], 1, /ENOENT.*none/],
+  [
+    'a file that is not there',
+    join(directory, 'none'),
+    ['--user', 'jane'],
+    1,
+    /cannot open .*none: there is no such file \(ENOENT\) \(--csr\)/,
+  ],
   ['an object without a request', empty, ['--user', 'jane'], 1, /empty\.yaml: .*no spec\.request/],
   ['no --user', jane, [], 2, /give --csr and --user, or --pod/],
   [

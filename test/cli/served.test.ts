@@ -8,7 +8,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { createServer as createTlsServer, type Server, type TlsOptions } from 'node:tls';
 import { after, before, test } from 'node:test';
-import { servedChain } from '../../src/cli/sources/served.ts';
+import { servedChain } from '#cli/sources/served.ts';
 
 let directory: string;
 before(() => {
@@ -29,8 +29,18 @@ before(() => {
   );
   openssl('req', ...key, '-subj', '/CN=leaf', '-keyout', 'leaf.key', '-out', 'leaf.csr');
   openssl(
-    ...['x509', '-req', '-in', 'leaf.csr', '-CA', 'ca.pem', '-CAkey', 'ca.key', '-days', '2'],
-    ...['-out', 'leaf.pem'],
+    'x509',
+    '-req',
+    '-in',
+    'leaf.csr',
+    '-CA',
+    'ca.pem',
+    '-CAkey',
+    'ca.key',
+    '-days',
+    '2',
+    '-out',
+    'leaf.pem',
   );
 });
 after(() => {
@@ -40,7 +50,8 @@ after(() => {
 async function served(options: TlsOptions, serverName?: string): Promise<string> {
   const server = createTlsServer({
     cert: `${read('leaf.pem')}${read('ca.pem')}`,
-    ...{ key: read('leaf.key'), ...options },
+    key: read('leaf.key'),
+    ...options,
   });
   // A client that leaves is no failure of the server.
   server.on('tlsClientError', () => undefined);

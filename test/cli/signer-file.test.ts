@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseSignerFile } from '../../src/cli/commands/policy/signer-file.ts';
+import { parseSignerFile } from '#cli/commands/policy/signer-file.ts';
 
 const minimal = `apiVersion: countersign.dev/v1alpha1
 kind: ClusterSigner

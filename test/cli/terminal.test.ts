@@ -8,15 +8,13 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { rootCertificates } from 'node:tls';
-import { countersign } from '../support/cluster/countersign.ts';
+import { countersign, MAIN } from '../support/cluster/countersign.ts';
 import {
   openForbiddingServer,
   openSilentServer,
   type SilentServer,
 } from '../support/cluster/silent-server.ts';
 import { until } from '../cluster/until.ts';
-
-const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
 
 let folder: string;
 let roots: string;

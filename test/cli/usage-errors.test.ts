@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Command, Option } from 'commander';
-import { program } from '../../src/cli/program.ts';
+import { program } from '#cli/program.ts';
 import { countersign } from '../support/cluster/countersign.ts';
 import { openSilentServer, type SilentServer } from '../support/cluster/silent-server.ts';
 
@@ -72,7 +72,9 @@ const people = below(
 const long = ({ long: name }: Option): string => name ?? '';
 const takesValue = ({ required, optional }: Option): boolean => required || optional;
 const isRepeatable = ({ description }: Option): boolean => description.includes('(repeatable');
-/** How the API server is called: an alias may set it, and the last value counts, as kubectl has it. */
+/**
+ * How the API server is called: an alias may set it, and the last value counts, as kubectl has it.
+ */
 const isOfTheCall = (option: Option): boolean =>
   ['--kubeconfig', '--context', '--timeout'].includes(long(option));
 /** A value of an option that it takes. */
@@ -92,7 +94,10 @@ function rightWords(command: Command): readonly string[] {
   return [...pathOf(command), ...given, ...mandatory];
 }
 
-/** Exit code 2, one line that says what happened, one with what to type next, and nothing else anywhere. */
+/**
+ * Exit code 2, one line that says what happened, one with what to type next, and nothing else
+ * anywhere.
+ */
 function assertUsage(command: Command, ended: Ended, says: RegExp): void {
   const next = `next: countersign ${pathOf(command).join(' ')} --help\n`;
   assert.equal(ended.code, 2, ended.stderr);
@@ -106,7 +111,7 @@ test('there are commands', () => {
   assert.ok(people.length > 25, `${people.length}`);
 });
 
-test('a flag that takes one value and one that is repeatable are told apart by their help', () => {
+test('the help distinguishes repeatable flags from flags with one value', () => {
   const gathers = ({ variadic, defaultValue }: Option): boolean =>
     variadic || ['[]', '{}'].includes(JSON.stringify(defaultValue));
   const wrong = people.flatMap((command) =>

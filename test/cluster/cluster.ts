@@ -49,7 +49,10 @@ export function attachCluster(file: string): Cluster {
   return new ClusterHandle(readState(file), () => Promise.resolve());
 }
 
-/** The cluster whose cluster.json COUNTERSIGN_TEST_CLUSTER names, if its version fits; else a new one. */
+/**
+ * The cluster whose cluster.json COUNTERSIGN_TEST_CLUSTER names, if its version fits; else a new
+ * one.
+ */
 export async function openCluster(options: ClusterOptions = {}): Promise<Cluster> {
   const file = process.env['COUNTERSIGN_TEST_CLUSTER'];
   if (file === undefined || file === '') return startCluster(options);

@@ -6,8 +6,7 @@ import type { Binaries } from './binaries.ts';
 import type { ComponentSpec } from './component.ts';
 import { writeCertificateKubeconfig } from './kubeconfig.ts';
 import { freePort } from './ports.ts';
-import type { PodHostPlan } from './real-pods/plan.ts';
-import type { PodImages } from './real-pods/types.ts';
+import type { HostContents, PodHostPlan } from './real-pods/plan.ts';
 import { releaseOf, type Version } from './releases.ts';
 
 export type ComponentName =
@@ -56,18 +55,18 @@ function surrounded(
   };
 }
 
-/** The host that all of `others` are on; their ports, and its own, lead into its network. */
+/** The host that all of `others` are on; these ports, and its own, lead into its network. */
 export async function podHost(
   plan: PodHostPlan,
   around: Surroundings,
   others: readonly ComponentSpec[],
-  images: PodImages,
+  { hostPorts = [], ...contents }: HostContents & { readonly hostPorts?: readonly number[] },
 ): Promise<ComponentSpec> {
   const health = await freePort();
   const urls = others.flatMap(({ readyUrl }) => (readyUrl === undefined ? [] : [readyUrl]));
-  const ports = [...urls.map((url) => Number(new URL(url).port)), health];
+  const ports = [...urls.map((url) => Number(new URL(url).port)), health, ...hostPorts];
   const admin = join(around.directory, 'admin.kubeconfig');
-  const [command, ...args] = plan.compose(admin, images, ports, health);
+  const [command, ...args] = plan.compose(admin, contents, ports, health);
   const readyUrl = `http://127.0.0.1:${health}/`;
   return { ...surrounded(around.directory, 'podhost'), command, args, readyUrl };
 }
@@ -84,7 +83,8 @@ export async function etcd(around: Surroundings): Promise<ComponentSpec> {
     `--initial-advertise-peer-urls=${peers}`,
     `--initial-cluster=etcd=${peers}`,
     '--log-level=warn',
-    // Survives a killed process, though not a lost machine; and a test's disk is not what we measure.
+    // Survives a killed process, though not a lost machine; and a test's disk is not what we
+    // measure.
     '--unsafe-no-fsync',
   ];
   return compose(around, { name: 'etcd', component: 'etcd', args, readyUrl: `${clients}/health` });

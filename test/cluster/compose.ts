@@ -61,7 +61,7 @@ export async function composeCluster(options: ClusterOptions & Frame): Promise<C
         ? parts
         : {
             ...parts,
-            podHost: await components.podHost(plan, around, others, options.images ?? {}),
+            podHost: await components.podHost(plan, around, others, options),
           },
     ...(plan === undefined ? {} : { podHost: plan.state }),
   };

@@ -3,15 +3,19 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
-import packageJson from '../../package.json' with { type: 'json' };
+import { planAcmeServer, startAcmeServer, type AcmePlan } from './acme-server.ts';
 import { startCluster, type ClusterOptions } from './cluster.ts';
+import { access, ofAcme, ofRealPods } from './next-steps.ts';
 import { whyNoRealPods } from './real-pods/build.ts';
-import type { PodImages } from './real-pods/types.ts';
+import type { ClusterImages } from './real-pods/images.ts';
+import { frontProxyFlags } from '../support/cluster/front-proxy.ts';
 import { isVersion, versions } from './releases.ts';
-import { stateFileOf } from './state.ts';
+import { startStorage } from './storage.ts';
 
 interface Asked extends ClusterOptions {
   readonly realPods: boolean;
+  /** With an ACME server. */
+  readonly acme: boolean;
 }
 
 function readOptions(): Asked {
@@ -21,38 +25,49 @@ function readOptions(): Asked {
       nodes: { type: 'string', default: '2' },
       kubeconfig: { type: 'string' },
       'real-pods': { type: 'boolean', default: false },
+      acme: { type: 'boolean', default: false },
     },
   });
   if (!isVersion(values.version))
     throw new Error(`--version ${values.version}: want one of ${versions.join(', ')}`);
+  if (values.acme && !values['real-pods'])
+    throw new Error('--acme: want --real-pods as well; pods that do not run prove no name');
   return {
     version: values.version,
     nodes: Number(values.nodes),
     realPods: values['real-pods'],
+    acme: values.acme,
     ...(values.kubeconfig === undefined ? {} : { kubeconfig: values.kubeconfig }),
     log: (line) => console.error(line),
   };
 }
 
-/** The images of README.md's first certificate, from this checkout's dist/countersign.mjs. */
-async function imagesIn(directory: string): Promise<PodImages> {
+/** What a cluster of real pods has besides. */
+interface Grounds {
+  readonly images: ClusterImages;
+  readonly acme: AcmePlan | undefined;
+}
+
+async function layGrounds({ acme }: Asked, directory: string): Promise<Grounds> {
   const why = await whyNoRealPods();
   if (why !== undefined) throw new Error(`--real-pods: ${why}`);
   // Only here: the files of an image are no part of a cluster without pods.
-  const { mapImages } = await import('../image/mapped.ts');
-  const { countersign, node } = await mapImages(directory);
-  const idle = ['-e', 'setInterval(() => undefined, 1e6)'];
-  return {
-    [`countersign:${packageJson.version}`]: countersign,
-    [`registry.example/countersign:${packageJson.version}`]: countersign,
-    'registry.k8s.io/pause:3.10': { ...node, entrypoint: [...(node.entrypoint ?? []), ...idle] },
-  };
+  const { layClusterImages } = await import('./real-pods/images.ts');
+  const images = await layClusterImages(join(directory, 'images'));
+  return { images, acme: acme ? await planAcmeServer() : undefined };
 }
 
-async function start(options: Asked, directory: string): ReturnType<typeof startCluster> {
-  return startCluster(
-    options.realPods ? { ...options, images: await imagesIn(directory) } : options,
-  );
+async function start(
+  options: Asked,
+  grounds: Grounds | undefined,
+  directory: string,
+): ReturnType<typeof startCluster> {
+  if (grounds === undefined) return startCluster(options);
+  const flags = { 'kube-apiserver': await frontProxyFlags(join(directory, 'front-proxy')) };
+  const { images, acme } = grounds;
+  const more =
+    acme === undefined ? {} : { front: acme.front, hostPorts: [acme.port, acme.managementPort] };
+  return startCluster({ ...options, ...more, flags, images: images.images });
 }
 
 // Ctrl-C during the start too: what has started by then must end.
@@ -65,25 +80,27 @@ const ended = new Promise<void>((resolve) => {
 });
 const alive = setInterval(() => undefined, 60_000);
 const options = readOptions();
-const images = mkdtempSync(join(tmpdir(), 'countersign-images-'));
-const starting = start(options, images);
+const directory = mkdtempSync(join(tmpdir(), 'countersign-grounds-'));
+const stops: (() => Promise<void>)[] = [];
 try {
+  const grounds = options.realPods ? await layGrounds(options, directory) : undefined;
+  const starting = start(options, grounds, directory);
   const cluster = await Promise.race([starting, ended]);
   if (cluster !== undefined) {
-    const ran = options.realPods
-      ? `  # Its pods run; the images are countersign:${packageJson.version}, the same in registry.example, and registry.k8s.io/pause:3.10\n`
-      : '';
-    console.log(`Kubernetes ${cluster.version} at ${cluster.server}; Ctrl-C ends it
-
-  export KUBECONFIG=${cluster.kubeconfig}
-  export COUNTERSIGN_TEST_CLUSTER=${stateFileOf(cluster.directory)}
-  alias kubectl=${cluster.directory}/kubectl
-${ran}`);
+    if (grounds === undefined) console.log(access(cluster));
+    else {
+      const storage = await startStorage(cluster);
+      stops.push(() => storage.stop());
+      const server = grounds.acme && (await startAcmeServer(cluster, grounds.acme));
+      stops.push(() => server?.stop() ?? Promise.resolve());
+      console.log(access(cluster) + ofRealPods(cluster, grounds.images) + ofAcme(server));
+    }
     await ended;
   }
   console.error('ending');
+  for (const stop of stops) await stop();
   await (await starting).stop();
 } finally {
-  rmSync(images, { recursive: true, force: true });
+  rmSync(directory, { recursive: true, force: true });
   clearInterval(alive);
 }

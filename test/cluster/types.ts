@@ -2,7 +2,7 @@
 import type { AuditEvent } from './audit.ts';
 import type { ComponentName } from './components.ts';
 import type { KubectlOptions, KubectlResult } from './kubectl.ts';
-import type { PodHost, PodImages } from './real-pods/types.ts';
+import type { Front, PodHost, PodImages } from './real-pods/types.ts';
 import type { Version } from './releases.ts';
 import type { ServiceAccountOptions } from './service-account.ts';
 
@@ -19,6 +19,10 @@ export interface ClusterOptions {
   readonly realPods?: boolean;
   /** With `realPods`: what there is to run. */
   readonly images?: PodImages;
+  /** With `realPods`: more ports of 127.0.0.1 that lead into the network of the pods' host. */
+  readonly hostPorts?: readonly number[];
+  /** With `realPods`: names that pods find besides those of Services. */
+  readonly front?: Front;
   /** Default true. Benches may do without the audit log. */
   readonly audit?: boolean;
   /** After so many milliseconds a kubectl is killed. Default 60,000. */

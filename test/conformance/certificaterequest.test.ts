@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { evaluateAll } from '../../src/conformance/case.ts';
-import { CR_CASES } from '../../src/conformance/certificaterequest/cases/index.ts';
-import type { CertificateRequest } from '../../src/api/request/certificate-request.ts';
-import { crVersion } from '../../src/conformance/certificaterequest/version.ts';
-import { readIssuerRef } from '../../src/conformance/certificaterequest/snapshot.ts';
+import { evaluateAll } from '#conformance/case.ts';
+import { CR_CASES } from '#conformance/certificaterequest/cases.ts';
+import type { CertificateRequest } from '#api/request/certificate-request.ts';
+import { crVersion } from '#conformance/certificaterequest/version.ts';
+import { readIssuerRef } from '#conformance/certificaterequest/snapshot.ts';
 import { CR_BROKEN } from '../support/conformance/cr-broken.ts';
 import { goodCrSnapshot, ready } from '../support/conformance/cr-snapshot.ts';
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { evaluateAll } from '../../src/conformance/case.ts';
-import { CSR_CASES } from '../../src/conformance/csr/cases/index.ts';
+import { evaluateAll } from '#conformance/case.ts';
+import { CSR_CASES } from '#conformance/csr/cases.ts';
 import { CSR_BROKEN } from '../support/conformance/csr-broken.ts';
 import { goodCsrSnapshot, withScenario } from '../support/conformance/csr-snapshot.ts';
 import { pending } from '../support/conformance/observed-requests.ts';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { evaluateAll } from '../../src/conformance/case.ts';
-import { CTB_CASES } from '../../src/conformance/ctb/cases/index.ts';
+import { evaluateAll } from '#conformance/case.ts';
+import { CTB_CASES } from '#conformance/ctb/cases.ts';
 import { CTB_BROKEN } from '../support/conformance/ctb-broken.ts';
 import { goodCtbSnapshot } from '../support/conformance/ctb-snapshot.ts';
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { CR_CASES } from '../../src/conformance/certificaterequest/cases/index.ts';
-import { CSR_CASES } from '../../src/conformance/csr/cases/index.ts';
-import { CTB_CASES } from '../../src/conformance/ctb/cases/index.ts';
-import { PCR_CASES } from '../../src/conformance/pcr/cases/index.ts';
+import { CR_CASES } from '#conformance/certificaterequest/cases.ts';
+import { CSR_CASES } from '#conformance/csr/cases.ts';
+import { CTB_CASES } from '#conformance/ctb/cases.ts';
+import { PCR_CASES } from '#conformance/pcr/cases.ts';
 
 const KINDS = { CSR: CSR_CASES, PCR: PCR_CASES, CTB: CTB_CASES, CR: CR_CASES };
 
@@ -25,8 +25,9 @@ for (const [prefix, cases] of Object.entries(KINDS)) {
 
 test('each conformance test of Kubernetes 1.37 about these kinds is a case', () => {
   const sources = Object.values(KINDS).flatMap((cases) => cases.map(({ source }) => source));
-  // Every ginkgo node of test/e2e/auth/{certificates,podcertificaterequest,projected_*}.go but the two
-  // for "user fields", which are of an alpha feature gate and look into files of a running container.
+  // Every ginkgo node of test/e2e/auth/{certificates,podcertificaterequest,projected_*}.go but the
+  // two for "user fields", which are of an alpha feature gate and look into files of a running
+  // container.
   const tests = [
     'should support building a client with a CSR',
     'should support CSR API operations',

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { evaluateAll } from '../../src/conformance/case.ts';
-import { PCR_CASES } from '../../src/conformance/pcr/cases/index.ts';
-import { sequence } from '../../src/pki/der/der-writer.ts';
+import { evaluateAll } from '#conformance/case.ts';
+import { PCR_CASES } from '#conformance/pcr/cases.ts';
+import { sequence } from '#pki/der/der-writer.ts';
 import { authority } from '../support/conformance/leaf.ts';
 import { PCR_BROKEN } from '../support/conformance/pcr-broken.ts';
 import {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { DEFAULT_PROFILE, readProfile } from '../../src/conformance/profile.ts';
+import { DEFAULT_PROFILE, readProfile } from '#conformance/profile.ts';
 
 test('an empty profile file gives the default profile', () => {
   assert.deepEqual(readProfile(null), DEFAULT_PROFILE);

@@ -3,7 +3,10 @@ import { execFileSync } from 'node:child_process';
 import { existsSync, mkdirSync, readdirSync, renameSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 
-/** Programs of Debian that are run without being installed: an installation would start them, on every address. */
+/**
+ * Programs of Debian that are run without being installed: an installation would start them, on
+ * every address.
+ */
 export interface DebianPrograms {
   /** Where the packages lie unpacked. */
   readonly root: string;
@@ -12,7 +15,10 @@ export interface DebianPrograms {
 
 const ROOM = join(import.meta.dirname, '../../.cache/debian');
 
-/** Unpacks packages, and those that they need and this machine has not, into the cache; once for each set. */
+/**
+ * Unpacks packages, and those that they need and this machine has not, into the cache; once for
+ * each set.
+ */
 export function unpackDebian(packages: readonly string[]): DebianPrograms {
   const root = join(ROOM, packages.join('+'));
   if (!existsSync(root)) fetchInto(root, packages);
@@ -39,7 +45,10 @@ function fetchInto(root: string, packages: readonly string[]): void {
   }
 }
 
-/** What an installation would bring. The lists of packages may have to be fetched first, which takes root. */
+/**
+ * What an installation would bring. The lists of packages may have to be fetched first, which takes
+ * root.
+ */
 function missingPackages(packages: readonly string[]): readonly string[] {
   const simulate = (): string =>
     run('apt-get', [

@@ -23,7 +23,10 @@ export interface DnsServerInit {
   readonly port: number;
   /** Zone → its records as a zone file has them, without SOA. */
   readonly zones: Readonly<Record<string, readonly string[]>>;
-  /** The zones that may be updated, and the key that signs updates; none where anybody on this machine may. */
+  /**
+   * The zones that may be updated, and the key that signs updates; none where anybody on this
+   * machine may.
+   */
   readonly updates?: { readonly zones: readonly string[]; readonly key?: UpdateKey | undefined };
 }
 
@@ -80,17 +83,30 @@ export async function startKnot(init: DnsServerInit): Promise<DnsServer> {
   const key = updates?.key;
   const who = key === undefined ? '    address: 127.0.0.0/8' : `    key: ${key.name}`;
   const config = [
-    ...['server:', `    rundir: ${directory}`, `    listen: ${address}@${port}`],
-    ...['log:', '  - target: stderr', '    any: info', 'database:', `    storage: ${directory}`],
+    'server:',
+    `    rundir: ${directory}`,
+    `    listen: ${address}@${port}`,
+    'log:',
+    '  - target: stderr',
+    '    any: info',
+    'database:',
+    `    storage: ${directory}`,
     ...(key === undefined
       ? []
       : [
-          ...['key:', `  - id: ${key.name}`, `    algorithm: ${key.algorithm.toLowerCase()}`],
+          'key:',
+          `  - id: ${key.name}`,
+          `    algorithm: ${key.algorithm.toLowerCase()}`,
           `    secret: ${key.secret}`,
         ]),
-    ...['acl:', '  - id: updates', who, '    action: update', 'zone:'],
+    'acl:',
+    '  - id: updates',
+    who,
+    '    action: update',
+    'zone:',
     ...Object.keys(zones).flatMap((zone) => [
-      ...[`  - domain: ${zone}`, `    file: ${files[zone]}`],
+      `  - domain: ${zone}`,
+      `    file: ${files[zone]}`,
       ...(updates?.zones.includes(zone) === true ? ['    acl: updates'] : []),
     ]),
   ];
@@ -119,7 +135,8 @@ async function serve(
   const log = createWriteStream(join(directory, 'server.log'));
   // It ends with the process that started it, however that one went.
   const child = spawn('setpriv', ['--pdeathsig', 'KILL', ...command], {
-    ...{ env, stdio: ['ignore', 'pipe', 'pipe'] },
+    env,
+    stdio: ['ignore', 'pipe', 'pipe'],
   });
   const said: string[] = [];
   for (const stream of [child.stdout, child.stderr]) {

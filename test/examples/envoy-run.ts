@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** examples/envoy by Envoy's own definitions: what it would refuse when it loads its configuration. Envoy itself does not run. */
+/**
+ * examples/envoy by Envoy's own definitions: what it would refuse when it loads its configuration.
+ * Envoy itself does not run.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { readFileSync } from 'node:fs';
@@ -116,7 +119,7 @@ for (const [what, message, text, says] of [
   });
 }
 
-test('the secrets that it asks for by name are in the files that it names, and those name what the kubelet writes', () => {
+test('the secrets it requests are in the files it names, under the kubelet’s names', () => {
   const asked = [
     ...file('envoy.yaml').matchAll(
       /name: (\S+)\s+sds_config: \{ path_config_source: \{ path: (\S+) \} \}/g,

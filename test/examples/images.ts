@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The programs of the examples, laid out as the images that the examples name. */
+import { writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { fileURLToPath } from 'node:url';
 import type { PodImage, PodImages } from '../cluster/real-pods/types.ts';
@@ -12,7 +13,10 @@ const SYSTEM_PATH = 'PATH=/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbi
 /** What the scripts of the examples call besides their server. */
 const SHELL = ['/bin/dash', '/bin/cat', '/bin/sleep', '/usr/bin/cksum'] as const;
 
-/** As the official image: the first start makes the data and runs what is in the directory of scripts. */
+/**
+ * As the official image: the first start makes the data and runs what is in the directory of
+ * scripts.
+ */
 const POSTGRES_ENTRYPOINT = `#!/bin/sh
 set -e
 if [ ! -s "$PGDATA/PG_VERSION" ]; then
@@ -24,25 +28,40 @@ fi
 exec "$@"
 `;
 
-/** Programs of Debian, of npm and of Go modules, each in a directory below `room` that stands for its image. */
+/** By the name of its image: lays out a program of Debian, of npm or of a Go module. */
+export const exampleImages: Readonly<Record<string, (directory: string) => Promise<PodImage>>> = {
+  'nginx:1.29': nginx,
+  'haproxy:3.2': (directory) =>
+    debian(directory, { package: 'haproxy', program: '/usr/sbin/haproxy' }),
+  'curlimages/curl:8.16.0': (directory) =>
+    debian(directory, { package: 'curl', program: '/usr/bin/curl' }),
+  'prom/prometheus:v3.7.0': prometheus,
+  'postgres:18': postgres,
+  'example.com/go-client:1': goClient,
+};
+
+/** Debian's own names a site that its installation would make. */
+const NGINX_CONF = `user root;
+error_log stderr;
+pid /run/nginx.pid;
+events {}
+http {
+  access_log /dev/stdout;
+  client_body_temp_path /tmp/body;
+  proxy_temp_path /tmp/proxy;
+  fastcgi_temp_path /tmp/fastcgi;
+  uwsgi_temp_path /tmp/uwsgi;
+  scgi_temp_path /tmp/scgi;
+  server { location / { return 200 "Welcome to nginx\n"; } }
+}
+`;
+
+/** Each in a directory below `room` that stands for its image. */
 export async function layImages(room: string): Promise<PodImages> {
-  return {
-    'nginx:1.29': await debian(join(room, 'nginx'), {
-      package: 'nginx',
-      program: '/usr/sbin/nginx',
-    }),
-    'haproxy:3.2': await debian(join(room, 'haproxy'), {
-      package: 'haproxy',
-      program: '/usr/sbin/haproxy',
-    }),
-    'curlimages/curl:8.16.0': await debian(join(room, 'curl'), {
-      package: 'curl',
-      program: '/usr/bin/curl',
-    }),
-    'prom/prometheus:v3.7.0': await prometheus(join(room, 'prometheus')),
-    'postgres:18': await postgres(join(room, 'postgres')),
-    'example.com/go-client:1': await goClient(join(room, 'go-client')),
-  };
+  const images: Record<string, PodImage> = {};
+  for (const [index, [name, lay]] of Object.entries(exampleImages).entries())
+    images[name] = await lay(join(room, `${index}`));
+  return images;
 }
 
 async function base(directory: string): Promise<RootFileSystem> {
@@ -65,6 +84,13 @@ async function debian(
   root.copyTree(unpacked.root, '/');
   await root.copyProgram(join(unpacked.root, of.program), of.program, unpacked.env);
   return { root: directory, env: [SYSTEM_PATH] };
+}
+
+/** As the official image, it serves a page at port 80 where a pod says nothing else. */
+async function nginx(directory: string): Promise<PodImage> {
+  const image = await debian(directory, { package: 'nginx', program: '/usr/sbin/nginx' });
+  writeFileSync(join(directory, 'etc/nginx/nginx.conf'), NGINX_CONF);
+  return { ...image, entrypoint: ['nginx', '-g', 'daemon off;'] };
 }
 
 async function prometheus(directory: string): Promise<PodImage> {

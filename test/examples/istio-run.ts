@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** examples/istio, applied as shipped: istiod's own code asks for certificates of workloads, with its ServiceAccount's token. */
+/**
+ * examples/istio, applied as shipped: istiod's own code asks for certificates of workloads, with
+ * its ServiceAccount's token.
+ */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { X509Certificate } from 'node:crypto';
@@ -125,7 +128,7 @@ test('istiod deletes what it has read, and needs no list', async () => {
   assert.equal(stdout, '');
 });
 
-test('a request of istiod’s ServiceAccount and of the SPIFFE shape is approved by our rule alone', async () => {
+test('our rule alone approves istiod’s requests of the SPIFFE shape', async () => {
   const { code, stdout, stderr } = await asked(ID, { flags: ['-ecdsa', '-approve=false'] });
   assert.equal(code, 0, stderr);
   assert.equal(new X509Certificate(stdout).subjectAltName, `URI:${ID}`);
@@ -158,10 +161,12 @@ for (const [what, host, says] of [
 test('another ServiceAccount cannot ask, also with istiod’s own role', async () => {
   const name = 'somebody-countersign';
   await apply(cluster, {
-    ...{ apiVersion: 'rbac.authorization.k8s.io/v1', kind: 'ClusterRoleBinding' },
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
     metadata: { name },
     roleRef: {
-      ...{ apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole' },
+      apiGroup: 'rbac.authorization.k8s.io',
+      kind: 'ClusterRole',
       name: 'istiod-countersign',
     },
     subjects: [{ kind: 'ServiceAccount', namespace: SYSTEM, name: 'somebody' }],

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The examples, applied as shipped: real kubelets write their files, and the real programs read them. */
+/**
+ * The examples, applied as shipped: real kubelets write their files, and the real programs read
+ * them.
+ */
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
@@ -19,7 +22,10 @@ import { layImages } from './images.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../examples');
 const WAIT_MS = 120_000;
-/** A kubelet looks at the volumes of a pod every minute and a half at the latest, and the scripts every ten seconds. */
+/**
+ * A kubelet looks at the volumes of a pod every minute and a half at the latest, and the scripts
+ * every ten seconds.
+ */
 const RELOADED_MS = 300_000;
 const IN_SHOP = ['-n', 'shop'] as const;
 
@@ -38,7 +44,8 @@ describe('the examples', { skip: (await whyNoRealPods()) ?? false }, () => {
     await applyManifests(cluster);
     await applied('serving/signer.yaml', 'nginx/nginx.yaml', 'haproxy/haproxy.yaml');
     await applied('postgres/postgres.yaml');
-    // As the how-to says: the names of the signers and Secrets that there are now, and the rights on Services.
+    // As the how-to says: the names of the signers and Secrets that there are now, and the rights
+    // on Services.
     const from = ['rbac', '--kubeconfig', cluster.kubeconfig, '--from-cluster'];
     await applyText(cluster, (await countersign(from)).stdout);
     installation = await startComponents(cluster, {
@@ -85,7 +92,9 @@ describe('the examples', { skip: (await whyNoRealPods()) ?? false }, () => {
       spec: { trustBundle: string };
     };
     const more = {
-      ...{ apiVersion, kind: 'ClusterTrustBundle', metadata: { name: `example.com:${name}:more` } },
+      apiVersion,
+      kind: 'ClusterTrustBundle',
+      metadata: { name: `example.com:${name}:more` },
       spec: { signerName: `example.com/${name}`, trustBundle: spec.trustBundle },
     };
     await applyText(cluster, JSON.stringify(more));
@@ -101,7 +110,9 @@ describe('the examples', { skip: (await whyNoRealPods()) ?? false }, () => {
     const [container] = spec.template.spec.containers;
     const pod = { ...spec.template.spec, containers: [{ ...container, args: [], ...change }] };
     const body = {
-      ...{ apiVersion: 'batch/v1', kind: 'Job', metadata: { name, namespace: 'shop' } },
+      apiVersion: 'batch/v1',
+      kind: 'Job',
+      metadata: { name, namespace: 'shop' },
       spec: { backoffLimit: 6, template: { spec: pod } },
     };
     await applyText(cluster, JSON.stringify(body));
@@ -136,15 +147,22 @@ describe('the examples', { skip: (await whyNoRealPods()) ?? false }, () => {
     );
   });
 
-  test('PostgreSQL logs a ServiceAccount in by its certificate, and the client verifies the name in full', async () => {
+  test('PostgreSQL accepts a ServiceAccount’s certificate; the client verifies the name', async () => {
     assert.equal(await printedBy('orders'), 'logged in as orders\n');
   });
 
   test('Prometheus scrapes with a client certificate', async () => {
     await until('the target is up', WAIT_MS, async () => {
       const { stdout } = await cluster.kubectl([
-        ...['exec', ...IN_SHOP, 'deployment/prometheus', '--'],
-        ...['promtool', 'query', 'instant', 'http://127.0.0.1:9090', 'example_requests_total'],
+        'exec',
+        ...IN_SHOP,
+        'deployment/prometheus',
+        '--',
+        'promtool',
+        'query',
+        'instant',
+        'http://127.0.0.1:9090',
+        'example_requests_total',
       ]);
       assert.match(stdout, /example_requests_total\{.*job="nginx".*\} => 1 @/);
       return true;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `make test-faults`: requests under mixed faults of every kind, and a verdict from three books: the
- * API server's audit log, our log, and the objects. ARGS: `--requests 20000 --seed 1`.
+ * `make test-faults`: requests under mixed faults of every kind, and a verdict from three books:
+ * the API server's audit log, our log, and the objects. ARGS: `--requests 20000 --seed 1`.
  */
 import { parseArgs } from 'node:util';
 import { openFaultCluster } from './lab/cluster.ts';
@@ -14,7 +14,9 @@ import { TIMETABLE } from './mixed/timetable.ts';
 import { awaitEnds, tryRequests } from './oracle/court.ts';
 import { wastedOf } from './oracle/judge.ts';
 
-/** After the last fault: what waits was told to for half a minute at most, a dead watch for 90 s. */
+/**
+ * After the last fault: what waits was told to for half a minute at most, a dead watch for 90 s.
+ */
 const HEALING_MS = 240_000;
 const LINE_MS = 10_000;
 

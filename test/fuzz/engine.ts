@@ -43,8 +43,11 @@ export interface FuzzOptions {
   readonly onProgress?: (result: FuzzResult) => void;
 }
 
-/** CPU time of the thread for one input, in milliseconds. What takes longer is run again before it counts. */
-const MOST_MS = 20;
+/**
+ * CPU time of the thread for one input, in milliseconds. What takes longer is run again before it
+ * counts.
+ */
+const MAX_FETCH_MS = 20;
 /** A slow run is garbage collection or compilation unless it is slow each time. */
 const SLOW_TIMES = 5;
 const MOST_FINDINGS = 20;
@@ -102,12 +105,12 @@ function attempted(target: Target, input: Uint8Array): Finding | undefined {
     const message = error instanceof Error ? (error.stack ?? error.message) : JSON.stringify(error);
     return { what: 'throws', message: firstLines(message), input: Uint8Array.from(input) };
   }
-  if (took <= MOST_MS) return undefined;
+  if (took <= MAX_FETCH_MS) return undefined;
   const reached = Uint8Array.from(counters);
   const least = Math.min(...Array.from({ length: SLOW_TIMES }, () => timed(target, input).took));
   counters.set(reached);
-  if (least <= MOST_MS) return undefined;
-  const message = `${input.length} bytes take more than ${MOST_MS} ms`;
+  if (least <= MAX_FETCH_MS) return undefined;
+  const message = `${input.length} bytes take more than ${MAX_FETCH_MS} ms`;
   return { what: 'slow', message, input: Uint8Array.from(input) };
 }
 

@@ -14,7 +14,7 @@ const INPUTS = 15_000;
 const SLOW_INPUTS = 1_500;
 
 for (const target of TARGETS) {
-  test(`${target.name}: no input throws what its contract does not name`, () => {
+  test(`${target.name}: no input throws an undocumented error`, () => {
     const corpus = readCorpus(KEPT, target.name);
     const most = target.name === 'signer' ? SLOW_INPUTS : INPUTS;
     const { findings } = fuzz(target, { seed: 1, mostInputs: most + corpus.length, corpus });
@@ -38,7 +38,7 @@ for (const target of TARGETS) {
   });
 }
 
-test('the branches that are counted are those of src, and all have a counter of their own', () => {
+test('counts exactly the branches of src, each by a counter of its own', () => {
   assert.ok(branches() > 1_000 && branches() < EDGES, String(branches()));
 });
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Counts which branches of `src` run. Importing this file makes Node load every later module of `src` with a counter
- * at the head of each function, branch, case and operand that may be skipped.
+ * Counts which branches of `src` run. Importing this file makes Node load every later module of
+ * `src` with a counter at the head of each function, branch, case and operand that may be skipped.
  */
 import { readFileSync } from 'node:fs';
 import { registerHooks } from 'node:module';

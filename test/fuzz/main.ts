@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `make fuzz ARGS='--target request --seconds 3600 --seed 1'`: one target, or each in turn. What is found is printed
- * and written to `.cache/fuzz/<target>-findings.txt`; the corpus grows in `.cache/fuzz`. `--keep` writes the smallest
- * inputs that reach all that the corpus reaches to `test/fuzz/corpus`. The exit code is 1 when something was found.
+ * `make fuzz ARGS='--target request --seconds 3600 --seed 1'`: one target, or each in turn. What is
+ * found is printed and written to `.cache/fuzz/<target>-findings.txt`; the corpus grows in
+ * `.cache/fuzz`. `--keep` writes the smallest inputs that reach all that the corpus reaches to
+ * `test/fuzz/corpus`. The exit code is 1 when something was found.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';

@@ -81,8 +81,8 @@ function splice(bytes: Uint8Array, [from, to]: [number, number], insert: Uint8Ar
 }
 
 /**
- * Takes the element of DER at `at` out, doubles or empties it, and makes the lengths around it right again, so that
- * what is wrong lies deeper than a length.
+ * Takes the element of DER at `at` out, doubles or empties it, and makes the lengths around it
+ * right again, so that what is wrong lies deeper than a length.
  */
 function withWholeLengths(bytes: Uint8Array, at: number, pick: Pick): Uint8Array {
   const way = wayTo(bytes, at);
@@ -96,7 +96,9 @@ function withWholeLengths(bytes: Uint8Array, at: number, pick: Pick): Uint8Array
     const [outer, child] = [way[index - 1], way[index]];
     if (outer === undefined || child === undefined) return bytes;
     const content = Buffer.concat([
-      ...[bytes.subarray(outer.body, child.start), made, bytes.subarray(child.end, outer.end)],
+      bytes.subarray(outer.body, child.start),
+      made,
+      bytes.subarray(child.end, outer.end),
     ]);
     made = Buffer.concat([header(bytes[outer.start] ?? 0, content.length), content]);
   }

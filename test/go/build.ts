@@ -76,7 +76,9 @@ function removeUnused(room: string, variant: string): void {
   }
 }
 
-/** The programs are the same wherever they are built, and nobody debugs them: they need no symbols. */
+/**
+ * The programs are the same wherever they are built, and nobody debugs them: they need no symbols.
+ */
 function flagsOf({
   onePackageAtATime = false,
   flags = [],
@@ -109,7 +111,8 @@ function localModules(text: string): readonly string[] {
 }
 
 function moveIntoPlace(from: string, to: string, name: string): void {
-  // A file of that name is of an older checkout, which kept programs without a directory of their own.
+  // A file of that name is of an older checkout, which kept programs without a directory of their
+  // own.
   if (existsSync(to) && !existsSync(join(to, name))) rmSync(to, { recursive: true });
   try {
     renameSync(from, to);

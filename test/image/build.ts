@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `make image`: builds the image, and prints its id and size. `--twice` builds it twice and wants the
- * same bytes; `--archive <file>` writes it as an OCI archive.
+ * `make image`: builds the image, and prints its id and size. `--twice` builds it twice and wants
+ * the same bytes; `--archive <file>` writes it as an OCI archive.
  */
 import { parseArgs } from 'node:util';
 import { statSync } from 'node:fs';

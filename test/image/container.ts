@@ -7,22 +7,28 @@ export interface Container {
   /** What the image says to run, and as whom. */
   readonly entrypoint: readonly string[];
   readonly user: string;
+  /** `NAME=value`, as the image sets them. */
+  readonly environment: readonly string[];
   remove(): Promise<void>;
 }
 
 export async function createContainer(image: string): Promise<Container> {
   const inspected = JSON.parse(await buildah(['inspect', '--type', 'image', image])) as {
-    OCIv1: { config: { Entrypoint?: string[]; User?: string } };
+    OCIv1: { config: { Entrypoint?: string[]; User?: string; Env?: string[] } };
   };
   const name = (await buildah(['from', '--pull=never', image])).trim();
   // With vfs it is a plain folder: nothing is mounted that could be left behind.
   const root = (await buildah(['mount', name])).trim();
-  const { Entrypoint: entrypoint = [], User: user = '' } = inspected.OCIv1.config;
+  const {
+    Entrypoint: entrypoint = [],
+    User: user = '',
+    Env: environment = [],
+  } = inspected.OCIv1.config;
   const remove = async (): Promise<void> => {
     await buildah(['umount', name]);
     await buildah(['rm', name]);
   };
-  return { root, entrypoint, user, remove };
+  return { root, entrypoint, user, environment, remove };
 }
 
 const MOUNT_AND_RUN = `
@@ -44,6 +50,8 @@ const MOUNT_AND_RUN = `
 export function programOf(container: Container, secrets: string): readonly string[] {
   const mountNamespace = ['unshare', '--mount', '--propagation', 'private'];
   const shell = ['sh', '-euc', MOUNT_AND_RUN, 'sh'];
-  const { root, user, entrypoint } = container;
-  return [...mountNamespace, ...shell, root, secrets, user, ...entrypoint];
+  const { root, user, entrypoint, environment } = container;
+  // The programs below are those of this machine.
+  const env = ['env', ...environment.filter((each) => !each.startsWith('PATH='))];
+  return [...env, ...mountNamespace, ...shell, root, secrets, user, ...entrypoint];
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join } from 'node:path';
-import { VERSION } from '../../src/app/version.ts';
+import { VERSION } from '#app/version.ts';
 import {
   builderVolumes,
   buildBuilderStandIn,
@@ -22,7 +22,10 @@ export interface Image {
   readonly megabytes: number;
 }
 
-/** Builds the Dockerfile on stand-ins for its public base images; `times` 2 wants one image of two builds. */
+/**
+ * Builds the Dockerfile on stand-ins for its public base images; `times` 2 wants one image of two
+ * builds.
+ */
 export async function buildImage(times = 1): Promise<Image> {
   await prepareStore();
   const [base, builder] = [await buildRuntimeStandIn(), await buildBuilderStandIn()];
@@ -42,8 +45,16 @@ export async function buildImage(times = 1): Promise<Image> {
 async function buildOn(base: string, builder: string): Promise<Image> {
   const name = `localhost/countersign:${VERSION}`;
   await buildah([
-    ...['build', ...SAME_BYTES, '--pull=never', '--no-cache', '--tag', name],
-    ...['--build-arg', `BUILD=${builder}`, '--build-arg', `BASE=${base}`],
+    'build',
+    ...SAME_BYTES,
+    '--pull=never',
+    '--no-cache',
+    '--tag',
+    name,
+    '--build-arg',
+    `BUILD=${builder}`,
+    '--build-arg',
+    `BASE=${base}`,
     ...(await builderVolumes()),
     ROOT,
   ]);

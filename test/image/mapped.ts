@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { PodImage } from '../cluster/real-pods/types.ts';
 import { entrypointFlags } from '../support/cluster/entrypoint-flags.ts';
-import { BUNDLE, NONROOT } from './bundle.ts';
+import { BUNDLE, NONROOT, PARTS } from './bundle.ts';
 import { RootFileSystem } from './root-file-system.ts';
 import { layRuntime } from './runtime.ts';
 
@@ -17,7 +17,8 @@ export interface MappedImages {
 }
 
 /**
- * Lays out the files of the image in a directory, without the tools that build images.
+ * Lays out the files of the image in a directory, without the tools that build images and without
+ * the compile cache.
  *
  * @param more - files besides: path in the image → file of this machine
  */
@@ -28,6 +29,7 @@ export async function mapImages(
   const root = new RootFileSystem(directory);
   await layRuntime(root);
   root.copy(BUNDLE, PROGRAM, 0o555);
+  root.copyTree(PARTS, '/countersign', 0o555);
   for (const [path, from] of Object.entries(more)) root.copy(from, path);
   const image = { root: directory, uid: NONROOT };
   return {

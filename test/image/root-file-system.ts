@@ -1,5 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import { chmodSync, copyFileSync, cpSync, mkdirSync, rmSync, writeFileSync } from 'node:fs';
+import {
+  chmodSync,
+  copyFileSync,
+  cpSync,
+  mkdirSync,
+  readdirSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
 import { dirname, join } from 'node:path';
 import { run } from './run.ts';
 
@@ -36,9 +44,16 @@ export class RootFileSystem {
     chmodSync(target, mode);
   }
 
-  copyTree(from: string, path: string): void {
+  /** @param mode - of each file; undefined: as they are */
+  copyTree(from: string, path: string, mode?: number): void {
     this.makeDirectory(dirname(path));
-    cpSync(from, join(this.directory, path), { recursive: true, verbatimSymlinks: true });
+    const target = join(this.directory, path);
+    cpSync(from, target, { recursive: true, verbatimSymlinks: true });
+    if (mode === undefined) return;
+    for (const name of readdirSync(target, { recursive: true, encoding: 'utf8' })) {
+      chmodSync(join(target, name), mode);
+    }
+    chmodSync(target, mode);
   }
 
   /**

@@ -43,25 +43,35 @@ before(async () => {
     ['somebody', namespace, 'somebody'],
   ];
   const subjects = places.map(([, where, name]) => ({
-    ...{ kind: 'ServiceAccount' as const, namespace: where, name },
+    kind: 'ServiceAccount' as const,
+    namespace: where,
+    name,
   }));
   await apply(
     cluster,
     ...[SYSTEM_NAMESPACE, namespace].map((name) => ({
-      ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name },
     })),
   );
   await apply(
     cluster,
     ...subjects.map(({ namespace: where, name }) => ({
-      ...{ apiVersion: 'v1', kind: 'ServiceAccount', metadata: { namespace: where, name } },
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
+      metadata: { namespace: where, name },
     })),
   );
   await grant('everything', subjects, {
     apiGroups: ['acme.countersign.dev'],
     resources: [
-      ...['orders', 'orders/status', 'challenges', 'challenges/status'],
-      ...['acmeclustersigners', 'acmeclustersigners/status'],
+      'orders',
+      'orders/status',
+      'challenges',
+      'challenges/status',
+      'acmeclustersigners',
+      'acmeclustersigners/status',
     ],
     verbs: ['get', 'create', 'update', 'patch', 'delete'],
   });
@@ -110,7 +120,9 @@ function as(
 
 function order(name: string, annotations: Readonly<Record<string, string>> = {}): object {
   return {
-    ...{ apiVersion, kind: 'Order', metadata: { namespace, name, annotations } },
+    apiVersion,
+    kind: 'Order',
+    metadata: { namespace, name, annotations },
     spec: {
       signerRef: { kind: 'AcmeClusterSigner', name: 'public' },
       requestRef: { kind: 'CertificateRequest', name: 'web', uid: 'u' },
@@ -123,21 +135,33 @@ function order(name: string, annotations: Readonly<Record<string, string>> = {})
 
 function challenge(name: string): object {
   return {
-    ...{ apiVersion, kind: 'Challenge' },
+    apiVersion,
+    kind: 'Challenge',
     metadata: { namespace, name, labels: { 'acme.countersign.dev/order-uid': 'u' } },
     spec: {
       signerRef: { kind: 'AcmeClusterSigner', name: 'public' },
       orderRef: { name: 'web-1', uid: 'u' },
       authorizationURL: 'https://acme.example/authz/1',
       url: 'https://acme.example/chall/1',
-      ...{ type: 'dns-01', dnsName: 'a.example', token: 't', key: 'k' },
+      type: 'dns-01',
+      dnsName: 'a.example',
+      token: 't',
+      key: 'k',
       solver: 'dns',
     },
   };
 }
 
 const patch = (kind: string, name: string, value: object, ...flags: readonly string[]) => [
-  ...['patch', kind, name, '-n', namespace, '--type=merge', '-p', JSON.stringify(value), ...flags],
+  'patch',
+  kind,
+  name,
+  '-n',
+  namespace,
+  '--type=merge',
+  '-p',
+  JSON.stringify(value),
+  ...flags,
 ];
 const STATUS = '--subresource=status';
 
@@ -197,7 +221,7 @@ test('acme-solver writes status.solver of a Challenge, and nothing else of it', 
   );
 });
 
-test('finalizers and owner references stay open, the label that says whose a Challenge is does not', async () => {
+test('a Challenge’s finalizers and owners can change, its ownership label cannot', async () => {
   await allowed('somebody', patch('challenge', 'c', { metadata: { finalizers: ['a.example/b'] } }));
   await allowed('somebody', patch('challenge', 'c', { metadata: { finalizers: null } }));
   const labels = { 'acme.countersign.dev/order-uid': 'another' };
@@ -225,9 +249,11 @@ test('who asks for a revocation needs the verb revoke on the signer', async () =
   await until('the grant is heard', SOON, async () => (await as('somebody', wish)).code === 0);
 });
 
-test('who writes an AcmeClusterSigner needs sign and attest on its name, and use on its Secrets', async () => {
+test('writing an AcmeClusterSigner needs sign and attest, and use on its Secrets', async () => {
   const signer = (secret: string) => ({
-    ...{ apiVersion, kind: 'AcmeClusterSigner', metadata: { name: namespace } },
+    apiVersion,
+    kind: 'AcmeClusterSigner',
+    metadata: { name: namespace },
     spec: {
       signerName,
       acme: {
@@ -251,7 +277,10 @@ test('who writes an AcmeClusterSigner needs sign and attest on its name, and use
     ),
   );
   await grant('use', SOMEBODY, {
-    ...{ apiGroups: [''], resources: ['secrets'], resourceNames: ['account'], verbs: ['use'] },
+    apiGroups: [''],
+    resources: ['secrets'],
+    resourceNames: ['account'],
+    verbs: ['use'],
   });
   await until('use is heard', SOON, async () => {
     const { code } = await as('somebody', create, signer('account'));
@@ -260,7 +289,8 @@ test('who writes an AcmeClusterSigner needs sign and attest on its name, and use
   const replace = ['replace', '-f', '-'];
   await refused('somebody', /for an account key/, replace, signer('another'));
   const dns = (name: string, server: string) => ({
-    ...{ name, acmeDNS: { server, secret: { name: 'dns' } } },
+    name,
+    acmeDNS: { server, secret: { name: 'dns' } },
   });
   const solvers = (...more: readonly object[]) => {
     const { spec, ...rest } = signer('account');
@@ -270,11 +300,15 @@ test('who writes an AcmeClusterSigner needs sign and attest on its name, and use
   const foreign = { name: 'tsig', rfc2136: { server: '192.0.2.1', tsig: TSIG } };
   await refused('somebody', /countersign-dns\/dns for a solver/, replace, solvers(own));
   await grant('use-dns', SOMEBODY, {
-    ...{ apiGroups: [''], resources: ['secrets'], resourceNames: ['dns'], verbs: ['use'] },
+    apiGroups: [''],
+    resources: ['secrets'],
+    resourceNames: ['dns'],
+    verbs: ['use'],
   });
   const names = async () => (await as('somebody', replace, solvers(own))).code === 0;
   await until('use of the credential is heard', SOON, names);
-  // An administrator named another credential: its password goes to no other server, and the rest can be changed.
+  // An administrator named another credential: its password goes to no other server, and the rest
+  // can be changed.
   await allowed(undefined, replace, solvers(own, dns('theirs', 'https://dns.example'), foreign));
   await cluster.kubectl(['delete', 'clusterrolebinding', `${namespace}-use-dns`]);
   const mayUse = ['auth', 'can-i', 'use', 'secrets/dns', '-n', 'countersign-dns'];

@@ -53,7 +53,7 @@ async function dryRun<T>(object: object): Promise<T> {
   return JSON.parse(stdout) as T;
 }
 
-test('an AcmeClusterSigner gets its defaults: terms not agreed to, 60 at once, leaves of 200 days', async () => {
+test('AcmeClusterSigner defaults: terms not agreed, 60 at once, leaves of 200 days', async () => {
   interface Stored {
     readonly spec: {
       readonly acme: Readonly<Record<string, unknown>>;
@@ -88,7 +88,7 @@ const REFUSED: readonly [law: string, path: string, value: unknown, says: RegExp
     /Unsupported value/,
   ],
   ['two solvers of one name', 'acme.solvers', [1, 2].map(() => ACME.solvers[0]), /Duplicate value/],
-  ['more than 60 at once', 'acme.maxConcurrent', 61, /less than or equal to 60/],
+  ['more than 10,000 at once', 'acme.maxConcurrent', 10_001, /less than or equal to 10000/],
   ['a caBundle that is none', 'acme.caBundle', 'MII', /should match/],
   ['a leaf of minutes', 'profile', { maxDuration: '59m' }, /at least 1h/],
   ['a leaf of years', 'profile', { maxDuration: '9601h' }, /400 days/],
@@ -109,7 +109,7 @@ for (const [law, path, value, says] of REFUSED) {
   });
 }
 
-test('the signer name of an AcmeClusterSigner cannot change, that of an AcmeSigner cannot be chosen', async () => {
+test('an AcmeClusterSigner’s signer name is fixed, and an AcmeSigner’s is derived', async () => {
   assert.equal((await kubectl('create', signer(SPEC))).stderr, '');
   try {
     const other = signer({ ...SPEC, signerName: 'example.com/other' });
@@ -151,8 +151,13 @@ const CHALLENGE = {
   spec: {
     signerRef: { kind: 'AcmeClusterSigner', name: 'public' },
     orderRef: { name: 'web-1', uid: 'u2' },
-    ...{ authorizationURL: 'https://acme.example/a/1', url: 'https://acme.example/c/1' },
-    ...{ type: 'dns-01', token: 'abc_-', key: 'abc', dnsName: 'web.example', solver: 'dns' },
+    authorizationURL: 'https://acme.example/a/1',
+    url: 'https://acme.example/c/1',
+    type: 'dns-01',
+    token: 'abc_-',
+    key: 'abc',
+    dnsName: 'web.example',
+    solver: 'dns',
   },
 };
 
@@ -199,8 +204,11 @@ test('kubectl get shows state, reason and next attempt', async () => {
     const { name } = object.metadata;
     await kubectl('create', object);
     const status = {
-      ...{ state: 'pending', reason: 'RateLimited', message: 'the server limits its calls' },
-      ...{ failures: 1, nextAttemptAt: '2030-01-01T00:00:00Z' },
+      state: 'pending',
+      reason: 'RateLimited',
+      message: 'the server limits its calls',
+      failures: 1,
+      nextAttemptAt: '2030-01-01T00:00:00Z',
     };
     const patch = JSON.stringify({ status });
     const where = [object.kind, name, '-n', namespace];

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** acme-responder and acme-solver on a real API server, each with its own role; the test takes acme's part. */
+/**
+ * acme-responder and acme-solver on a real API server, each with its own role; the test takes
+ * acme's part.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { until } from '../cluster/until.ts';
@@ -29,7 +32,7 @@ import {
 before(startStand);
 after(stopStand);
 
-test('the responder answers while a Challenge is to be presented, and not before or after', async () => {
+test('the responder answers only while a Challenge has to be presented', async () => {
   const one = await challenge('plain');
   assert.equal((await ask(one.token)).status, 404);
   await say(one, { processing: true });
@@ -40,7 +43,7 @@ test('the responder answers while a Challenge is to be presented, and not before
   await until('it is not', SOON, async () => (await ask(one.token)).status === 404);
 });
 
-test('an AcmeSigner proves by HTTP-01 what an administrator granted its namespace, and nothing else', async () => {
+test('an AcmeSigner proves by HTTP-01 only what its namespace was granted', async () => {
   const granted = await challenge('plain', { kind: 'AcmeSigner', dnsName: 'x.a.example.com' });
   const taken = await challenge('plain', { kind: 'AcmeSigner', dnsName: 'b.example.com' });
   await say(granted, RUNS);
@@ -83,7 +86,7 @@ test('an Ingress for the path of the token, while the Challenge is to be present
   assert.deepEqual(await routes('ingresses'), []);
 });
 
-test('an Ingress has the path type, the labels and the annotations of its AcmeClusterSigner, and ours win', async () => {
+test('an Ingress has its signer’s path type, labels and annotations, and ours win', async () => {
   const one = await challenge('marked', { kind: 'AcmeClusterSigner' });
   await say(one, RUNS);
   await until('presented', SOON, async () => (await reportOf(one)).presented === true);
@@ -107,7 +110,9 @@ test('an HTTPRoute of the Gateway, in the same way', async () => {
       {
         group: 'gateway.networking.k8s.io',
         kind: 'Gateway',
-        ...{ name: 'web', namespace: 'infra', sectionName: 'http' },
+        name: 'web',
+        namespace: 'infra',
+        sectionName: 'http',
       },
     ],
     hostnames: ['a.example.com'],
@@ -148,7 +153,7 @@ test('a solver that fails says what is wrong and when it is called again', async
   await cluster.kubectl(['delete', 'challenges.acme.countersign.dev', one.name, '-n', TEAM]);
 });
 
-test('a route whose Challenge is gone is removed by the next process, after a crash as well', async () => {
+test('the next process removes a route whose Challenge is gone, even after a crash', async () => {
   const one = await challenge('ingress');
   await say(one, RUNS);
   await until('presented', SOON, async () => (await reportOf(one)).presented === true);
@@ -169,7 +174,7 @@ test('a Challenge that goes while it is presented leaves no route', async () => 
   await until('removed or swept', SOON, async () => (await routes('httproutes')).length === 0);
 });
 
-test('the roles suffice: no call is 403, none is outside the roles, and each verb was used', async () => {
+test('the roles suffice: no call gets 403 or is outside them, and each verb is used', async () => {
   // The cluster is shared: other files run other components, with roles of their own.
   const calls = (await componentCalls(cluster)).filter(({ user }) =>
     COMPONENTS.some((name) => user.username.endsWith(`:countersign-${name}`)),
@@ -194,7 +199,8 @@ test('the roles suffice: no call is 403, none is outside the roles, and each ver
       return `${user.username.replace(/^.*countersign-/, '')} ${verb} ${what}`;
     }),
   );
-  // A list is streamed by a watch (KEP-3157); create is asked for where server-side apply makes an object.
+  // A list is streamed by a watch (KEP-3157); create is asked for where server-side apply makes an
+  // object.
   for (const needed of [
     'acme-responder watch challenges',
     'acme-solver watch challenges',

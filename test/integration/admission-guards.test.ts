@@ -4,13 +4,13 @@ import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { DEMO } from '../../build/demo-installation.ts';
-import { admissionDifferences, type LiveAdmission } from '../../src/manifests/admission/compare.ts';
+import { admissionDifferences, type LiveAdmission } from '#install/admission/compare.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { established } from '../cluster/established.ts';
 import { until } from '../cluster/until.ts';
 import { startComponent } from '../support/cluster/component-process.ts';
 import { SYSTEM_NAMESPACE } from '../support/cluster/installation.ts';
-import { printedAdmission } from '../support/manifests/printed-admission.ts';
+import { printedAdmission } from '../support/install/printed-admission.ts';
 
 const root = join(import.meta.dirname, '../..');
 const SOON = 120_000;
@@ -21,6 +21,7 @@ const FILES = [
     'acme',
     'cluster-signers',
     'components',
+    'external',
     'certificate-requests',
     'leases',
     'pod-certificate-requests',
@@ -55,7 +56,7 @@ test('what is printed does not differ after the API server has stored it', async
   }
 });
 
-test('a component whose policy guards nothing warns with the difference, and is ready all the same', async () => {
+test('a component whose policy guards nothing warns of the difference and is ready', async () => {
   const validations = [{ expression: 'true' }];
   const patch = JSON.stringify({ spec: { validations } });
   const policy = ['validatingadmissionpolicy', 'countersign-cluster-signer-status'];
@@ -83,7 +84,13 @@ test('a component whose policy guards nothing warns with the difference, and is 
       const select = ['--field-selector', 'reason=AdmissionPolicyDiffers'];
       const path = 'jsonpath={.items[*].note}';
       const { stdout } = await cluster.kubectl([
-        ...['get', 'events.events.k8s.io', '-n', 'default', ...select, '-o', path],
+        'get',
+        'events.events.k8s.io',
+        '-n',
+        'default',
+        ...select,
+        '-o',
+        path,
       ]);
       return stdout.includes('countersign-cluster-signer-status: spec.validations[0]');
     });

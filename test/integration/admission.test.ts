@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { randomUUID } from 'node:crypto';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { renderAdmission } from '../../src/manifests/render.ts';
+import { renderAdmission } from '#install/render.ts';
 import { DEMO } from '../../build/demo-installation.ts';
 import { openCluster, type Cluster } from '../cluster/cluster.ts';
 import { established } from '../cluster/established.ts';
@@ -78,7 +78,7 @@ after(async () => {
   await cluster.stop();
 });
 
-test('the owner of a namespace cannot create a PodCertificateRequest; the error says which permission it needs', async () => {
+test('a namespace owner cannot create a PodCertificateRequest; the error says why', async () => {
   const { code, stderr } = await forge(owner, 'admission-owner', signer);
   assert.equal(code, 1);
   assert.match(stderr, /only the kubelet of node node-1 may create this PodCertificateRequest/);
@@ -133,7 +133,7 @@ test('a user with the verb request-on-behalf on the signer name may create the r
   });
 });
 
-test('a team without the permission is rejected at create, and gets its certificate after the grant', async () => {
+test('a team is rejected at create without permission, and served after the grant', async () => {
   const refused = await forge(undefined, 'admission-team', guarded);
   assert.match(
     refused.stderr,
@@ -153,7 +153,8 @@ test('writing a ClusterSigner requires the verbs sign and attest on its signer n
   const create = ['create', 'clusterrole', 'admission-writer', '--verb=create,update,get,patch'];
   await cluster.kubectl([...create, '--resource=clustersigners.countersign.dev']);
   await bind('clusterrolebinding', 'admission-writer');
-  // The API server asks its policies in any order and names one: each step leaves only one to refuse.
+  // The API server asks its policies in any order and names one: each step leaves only one to
+  // refuse.
   await grantRule('admission-use', { apiGroups: [''], resources: ['secrets'], verbs: ['use'] });
   const write = (commonName: string, flags = ['--dry-run=server']): Promise<Answer> =>
     cluster.kubectl(['apply', '-f', '-', ...flags], {

@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `countersign authority …` on a real cluster: orders, permissions, and pods that are recreated. */
+/**
+ * `countersign authority …` on a real cluster: orders, permissions, and pods that are recreated.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { X509Certificate } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
-import type { AuthorityStatus, ClusterSigner } from '../../src/api/signer/cluster-signer.ts';
-import type { Pod } from '../../src/api/object/pod.ts';
-import { PREPARE_AT } from '../../src/api/signer/rotation-annotations.ts';
-import type { OperationReport } from '../../src/operations/report.ts';
-import type { SignerSummary } from '../../src/operations/show/signer-summary.ts';
+import type { AuthorityStatus, ClusterSigner } from '#api/signer/cluster-signer.ts';
+import type { Pod } from '#api/object/pod.ts';
+import { PREPARE_AT } from '#api/signer/rotation-annotations.ts';
+import type { OperationReport } from '#operations/report.ts';
+import type { SignerSummary } from '#operations/show/signer-summary.ts';
 import { until } from '../cluster/until.ts';
 import { BUNDLE, countersign, type CommandResult } from '../support/cluster/countersign.ts';
 import { getSigner, startFixture, type Fixture } from '../support/cluster/fixture.ts';
@@ -118,7 +120,7 @@ test('without the permission prepare fails with 403, in a dry run too', async ()
   }
 });
 
-test('prepare is refused for a CA that the user brings, taint for a CA that does not exist', async () => {
+test('prepare rejects a CA that the user brings, and taint a CA that does not exist', async () => {
   const own = await verb(['prepare', 'people', '--force']);
   assert.equal(own.code, 3);
   assert.match(own.stdout, /only reads Secret countersign-keys\/people-ca/);
@@ -126,7 +128,7 @@ test('prepare is refused for a CA that the user brings, taint for a CA that does
   assert.equal((await verb(['show', 'nobody'])).code, 1);
 });
 
-test('after prepare and activate the new CA signs only once it is served, and the old one retires', async () => {
+test('after prepare and activate the new CA signs once served, and the old one retires', async () => {
   const first = await inPhase('Active');
   assert.equal((await report(['activate', 'workload'])).outcome, 'refused');
   assert.equal((await report(['prepare', 'workload'])).outcome, 'changed');
@@ -159,13 +161,13 @@ test('a dry run of taint says which pods would be evicted, and which could not b
   const flags = ['--restart', '--dry-run', '--rate', '600'];
   const rehearsed = await report(['taint', 'workload', tainted.fingerprint, ...flags]);
   assert.equal(rehearsed.code, 4);
-  assert.equal(rehearsed.pods?.holding.length, 3);
+  assert.equal(rehearsed.pods?.affected.length, 3);
   assert.match(leftOf(rehearsed), /budget.*budget.*no controller would replace it/s);
   assert.deepEqual(uidsOf(await readyPods(cluster, WEB)), uidsOf(old));
   assert.equal((await inPhase('Active')).fingerprint, tainted.fingerprint);
 });
 
-test('taint replaces the CA, then evicts who may hold its leaves, as fast as budgets allow', async () => {
+test('taint replaces the CA and evicts pods with its leaves as fast as budgets allow', async () => {
   const { cluster } = fixture;
   const lines: string[] = [];
   const flags = ['--restart', '--rate', '600', '--timeout', '4m', '-o', 'json'];

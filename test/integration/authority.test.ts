@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/** ClusterSigners and their CAs: what is made, what is refused with which reason, and that it heals. */
+/**
+ * ClusterSigners and their CAs: what is made, what is refused with which reason, and that it heals.
+ */
 import assert from 'node:assert/strict';
 import { X509Certificate, createPrivateKey } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
-import type { Secret } from '../../src/api/object/object.ts';
-import { decodeCertificate } from '../../src/pki/x509/certificate.ts';
-import { decodePem } from '../../src/pki/der/pem.ts';
-import { certificateAuthority } from '../support/authorities/generated.ts';
+import type { Secret } from '#api/object/object.ts';
+import { decodeCertificate } from '#pki/x509/certificate.ts';
+import { decodePem } from '#pki/der/pem.ts';
+import { certificateAuthority } from '../support/ca/generated.ts';
 import { allowRequesters, createCsr, waitForCertificate } from '../support/cluster/requests/csr.ts';
 import {
   applySigner,
@@ -18,7 +20,7 @@ import {
   waitForReady,
   type Fixture,
 } from '../support/cluster/fixture.ts';
-import { caSecretManifest } from '../support/authorities/ca-secret.ts';
+import { caSecretManifest } from '../support/ca/ca-secret.ts';
 
 let fixture: Fixture;
 before(async () => {
@@ -29,7 +31,13 @@ after(() => fixture.stop());
 
 async function getSecret(name: string): Promise<Secret> {
   const { stdout } = await fixture.cluster.kubectl([
-    ...['get', 'secret', name, '-n', 'countersign-keys', '-o', 'json'],
+    'get',
+    'secret',
+    name,
+    '-n',
+    'countersign-keys',
+    '-o',
+    'json',
   ]);
   return JSON.parse(stdout) as Secret;
 }
@@ -55,11 +63,18 @@ async function patchPeople(change: {
       : { annotations: { 'countersign.dev/signer-name': change.annotation } };
   const patch = JSON.stringify({ metadata: annotations, data });
   await fixture.cluster.kubectl([
-    ...['patch', 'secret', 'people-ca', '-n', 'countersign-keys', '--type=merge', '-p', patch],
+    'patch',
+    'secret',
+    'people-ca',
+    '-n',
+    'countersign-keys',
+    '--type=merge',
+    '-p',
+    patch,
   ]);
 }
 
-test('a managed CA is self-signed, with path length 0, key identifiers and a unique subject', async () => {
+test('a managed CA is self-signed, with pathlen 0, key IDs and a unique subject', async () => {
   const secret = await getSecret('workload-ca');
   assert.equal(secret.type, 'kubernetes.io/tls');
   const pem = textOf(secret, 'tls.crt');
@@ -88,7 +103,7 @@ const people = example('people');
 const original = (file: 'certFile' | 'keyFile'): string =>
   readFileSync(fixture.cluster.clientCa[file], 'utf8');
 
-async function mend(): Promise<void> {
+async function fix(): Promise<void> {
   await patchPeople({
     annotation: 'example.com/people',
     data: { 'tls.crt': original('certFile'), 'tls.key': original('keyFile') },
@@ -139,7 +154,7 @@ for (const { law, reason, says, breaks } of refusals) {
     assert.match(ready.message ?? '', says);
     const name = await createCsr(fixture.cluster);
     await fixture.cluster.kubectl(['certificate', 'approve', name]);
-    await mend();
+    await fix();
     await waitForCertificate(fixture.cluster, name);
   });
 }
@@ -174,7 +189,7 @@ const faults: readonly Fault[] = [
 ];
 
 for (const { law, says, breaks } of faults) {
-  test(`${law}: the CA that was read before keeps signing, the status says so, and it recovers`, async () => {
+  test(`${law}: the previous CA keeps signing, the status says so, and it recovers`, async () => {
     const { cluster } = fixture;
     const approved = async (): Promise<string> => {
       const name = await createCsr(cluster);
@@ -191,13 +206,13 @@ for (const { law, says, breaks } of faults) {
     await waitForReady(cluster, 'people', 'Checked');
     const leaf = new X509Certificate(await approved());
     assert.ok(leaf.verify(new X509Certificate(original('certFile')).publicKey));
-    await mend();
+    await fix();
     await waitForSignerCondition(cluster, 'people', { type: 'Degraded', reason: 'AsExpected' });
     await approved();
   });
 }
 
-test('a ClusterSigner whose Secret does not exist says so, and recovers once it is created', async () => {
+test('a ClusterSigner without its Secret reports it and recovers once it is created', async () => {
   const secret = await getSecret('people-ca');
   await fixture.cluster.kubectl(['delete', 'secret', 'people-ca', '-n', 'countersign-keys']);
   const ready = await waitForReady(fixture.cluster, 'people', 'SecretNotFound');
@@ -209,7 +224,7 @@ test('a ClusterSigner whose Secret does not exist says so, and recovers once it 
   await waitForReady(fixture.cluster, 'people', 'Checked');
 });
 
-test('of two ClusterSigners with the same signer name the older serves, the other is SignerNameTaken', async () => {
+test('the older ClusterSigner of a signer name serves; the other is SignerNameTaken', async () => {
   const second = { ...example('people'), metadata: { name: 'people-2' } };
   await applySigner(fixture.cluster, second);
   const ready = await waitForReady(fixture.cluster, 'people-2', 'SignerNameTaken');
@@ -217,32 +232,28 @@ test('of two ClusterSigners with the same signer name the older serves, the othe
   await fixture.cluster.kubectl(['delete', 'clustersigner', 'people-2']);
 });
 
-test('a Secret that another client created in the place of a managed CA is never overwritten', async () => {
+test('a Secret that another client created in place of a managed CA is kept', async () => {
   const { certificate, key } = await certificateAuthority();
   const input = caSecretManifest('foreign-ca', { certificate, key });
   await fixture.cluster.kubectl(['create', '-f', '-'], { input });
   const before = await getSecret('workload-ca');
   await fixture.cluster.kubectl([
-    ...[
-      'annotate',
-      'secret',
-      'workload-ca',
-      '-n',
-      'countersign-keys',
-      'countersign.dev/signer-name-',
-    ],
+    'annotate',
+    'secret',
+    'workload-ca',
+    '-n',
+    'countersign-keys',
+    'countersign.dev/signer-name-',
   ]);
   await waitForReady(fixture.cluster, 'workload', 'SecretNotGranted');
   assert.deepEqual((await getSecret('workload-ca')).data, before.data);
   await fixture.cluster.kubectl([
-    ...[
-      'annotate',
-      'secret',
-      'workload-ca',
-      '-n',
-      'countersign-keys',
-      'countersign.dev/signer-name=example.com/workload',
-    ],
+    'annotate',
+    'secret',
+    'workload-ca',
+    '-n',
+    'countersign-keys',
+    'countersign.dev/signer-name=example.com/workload',
   ]);
   await waitForReady(fixture.cluster, 'workload', 'Checked');
 });

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Our CEL against Kubernetes' own: the same expressions in ValidatingAdmissionPolicies, which the API
- * server evaluates with the libraries that its users know.
+ * Our CEL against Kubernetes' own: the same expressions in ValidatingAdmissionPolicies, which the
+ * API server evaluates with the libraries that its users know.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
-import { compileExpression } from '../../src/cel/compile.ts';
-import { selfOf } from '../../src/cel/environments.ts';
-import { SignerError, attempt } from '../../src/errors.ts';
+import { compileExpression } from '#cel/compile.ts';
+import { selfOf } from '#cel/environments.ts';
+import { SignerError, attempt } from '#base/errors.ts';
 import { request } from '../cel/request.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';

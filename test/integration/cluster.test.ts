@@ -47,7 +47,7 @@ test('both nodes of the test cluster are Ready', async () => {
   );
 });
 
-test('a ServiceAccount authenticates by its token, and RBAC forbids what is not granted', async () => {
+test('a ServiceAccount authenticates by token, and RBAC forbids what is not granted', async () => {
   await cluster.kubectl(['create', 'serviceaccount', 'nobody']);
   const kubeconfig = await cluster.serviceAccountKubeconfig('default', 'nobody');
   const who = await cluster.kubectl(['auth', 'whoami', '-o', 'jsonpath={.status.userInfo}'], {
@@ -184,6 +184,8 @@ test('Ctrl-C ends what make cluster started', async (t) => {
 test('the processes of a killed launcher end, and the next launcher removes its files', async (t) => {
   const launched = await launch(t);
   launched.child.kill('SIGKILL');
+  // The kernel ends the children once the launcher's main thread is gone, before its other threads.
+  await once(launched.child, 'exit');
   await until('all have ended', 10_000, () => !launched.pids.some(isRunning));
   const next = await startCluster({ kubeconfig: cluster.kubeconfig });
   await next.stop();

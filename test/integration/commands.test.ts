@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/** inspect, lint, needs-renewal, issued, request --pkcs12, completion and install against a real API server. */
+/**
+ * inspect, lint, needs-renewal, issued, request --pkcs12, completion and install against a real API
+ * server.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, statSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { InspectReport } from '../../src/cli/commands/inspect/run.ts';
-import type { IssuedCertificateRow } from '../../src/operations/issued.ts';
+import type { InspectReport } from '#cli/commands/inspect/run.ts';
+import type { IssuedCertificateRow } from '#operations/issued.ts';
 import { until } from '../cluster/until.ts';
 import { BUNDLE, countersign, type CommandResult } from '../support/cluster/countersign.ts';
 import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
@@ -16,8 +19,12 @@ import { createPod, createTeam } from '../support/cluster/pods.ts';
 const WAIT_MS = 120_000;
 const PASSWORD = 'correct horse';
 const WEB = {
-  ...{ namespace: 'team-shown', name: 'web', serviceAccount: 'web', node: 'node-1' },
-  ...{ signerName: 'example.com/workload', keyType: 'ED25519' },
+  namespace: 'team-shown',
+  name: 'web',
+  serviceAccount: 'web',
+  node: 'node-1',
+  signerName: 'example.com/workload',
+  keyType: 'ED25519',
 };
 
 let fixture: Fixture;
@@ -76,17 +83,31 @@ test('request --pkcs12 writes a file that OpenSSL opens, and never replaces one'
   const password = file('password', `${PASSWORD}\n`);
   const store = join(directory, 'jane.p12');
   const args = [
-    ...['--signer', 'example.com/people', '--name', 'jane', '--group', 'dev', '--out', directory],
-    ...['--as', 'jane', '--as-group', 'dev', '--as-group', 'system:authenticated'],
-    ...['--pkcs12', store, '--pkcs12-password-file', password],
+    '--signer',
+    'example.com/people',
+    '--name',
+    'jane',
+    '--group',
+    'dev',
+    '--out',
+    directory,
+    '--as',
+    'jane',
+    '--as-group',
+    'dev',
+    '--as-group',
+    'system:authenticated',
+    '--pkcs12',
+    store,
+    '--pkcs12-password-file',
+    password,
   ];
   await fixture.cluster.kubectl([
-    ...['create', 'clusterrole', 'commands-request', '--verb=create,get'],
-    '--resource=certificatesigningrequests.certificates.k8s.io',
-  ]);
-  await fixture.cluster.kubectl([
-    ...['create', 'clusterrolebinding', 'commands-request'],
-    ...['--clusterrole=commands-request', '--group=dev'],
+    'create',
+    'clusterrolebinding',
+    'commands-request',
+    '--clusterrole=countersign-csr-requester',
+    '--group=dev',
   ]);
   const first = await run('request', ...args);
   assert.equal(first.code, 0, first.stderr);
@@ -128,24 +149,38 @@ test('lint refuses the CSRs and bundles that the API server refuses, and no othe
     '-out',
     'x.csr',
   );
-  openssl(...['req', '-x509', '-key', 'k', '-subj', '/CN=ca', '-days', '3', '-out', 'ca.pem']);
+  openssl('req', '-x509', '-key', 'k', '-subj', '/CN=ca', '-days', '3', '-out', 'ca.pem');
   openssl(
-    ...['req', '-x509', '-key', 'k', '-subj', '/CN=leaf', '-days', '3', '-out', 'leaf.pem'],
-    ...['-addext', 'basicConstraints=critical,CA:FALSE'],
+    'req',
+    '-x509',
+    '-key',
+    'k',
+    '-subj',
+    '/CN=leaf',
+    '-days',
+    '3',
+    '-out',
+    'leaf.pem',
+    '-addext',
+    'basicConstraints=critical,CA:FALSE',
   );
   const pem = openssl('req', '-in', 'x.csr').trim();
   const [ca, leaf] = ['ca.pem', 'leaf.pem'].map((name) => openssl('x509', '-in', name));
   const csr = (spec: object): object => ({
-    ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' },
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
     metadata: { name: 'linted' },
     spec: {
       request: Buffer.from(pem).toString('base64'),
-      ...{ signerName: 'other.example/x', usages: ['client auth'] },
+      signerName: 'other.example/x',
+      usages: ['client auth'],
       ...spec,
     },
   });
   const bundle = (spec: object, name = 'other.example:x:one'): object => ({
-    ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'ClusterTrustBundle', metadata: { name } },
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'ClusterTrustBundle',
+    metadata: { name },
     spec: { signerName: 'other.example/x', trustBundle: ca, ...spec },
   });
   const objects: object[] = [
@@ -174,7 +209,8 @@ test('lint refuses the CSRs and bundles that the API server refuses, and no othe
   for (const [index, object] of objects.entries()) {
     const input = JSON.stringify(object);
     const asked = await fixture.cluster.kubectl(['create', '--dry-run=server', '-f', '-'], {
-      ...{ input, allowFailure: true },
+      input,
+      allowFailure: true,
     });
     const { code, stdout } = await run('lint', file(`${index}.json`, input));
     assert.equal(code === 3, asked.code !== 0, `${input}\n${asked.stderr}\n${stdout}`);
@@ -193,7 +229,38 @@ test('completion asks for live names, with the flags that are typed already', as
   assert.equal(await completed('explain', '--kubeconfig', '/nowhere', 'pod/'), ':4\n');
 });
 
-test('install applies what manifests prints, again changes nothing, and uninstall leaves keys and definitions', async () => {
+/** Says in place of a kubelet that each pod is ready, so that old pods are deleted. */
+async function reportPodsReady(): Promise<void> {
+  const { cluster } = fixture;
+  const namespace = ['-n', 'installed-system'];
+  const pods = await cluster.kubectl(['get', 'pods', ...namespace, '-o', 'name']);
+  const status = { conditions: [{ type: 'Ready', status: 'True' }] };
+  const patch = ['--subresource=status', '--type=merge', '-p', JSON.stringify({ status })];
+  for (const pod of pods.stdout.split('\n').filter((each) => each !== ''))
+    await cluster.kubectl(['patch', pod, ...namespace, ...patch], { allowFailure: true });
+}
+
+/** Roles lose nothing while old pods are left; afterwards the same install takes the rest away. */
+async function narrowsAfterRollouts(values: string): Promise<void> {
+  const { cluster } = fixture;
+  const role = ['clusterrole', 'countersign-pcr-issuer', '-o', 'jsonpath={.rules}'];
+  const rights = async (): Promise<string> => (await cluster.kubectl(['get', ...role])).stdout;
+  // Another image: the pods of this version are old ones afterwards.
+  const wide = file('wide.yaml', 'podServices: true\nimage: {tag: "0.0.1"}\n');
+  const install = ['install', '--values', values, '--force-conflicts'] as const;
+  assert.equal((await run(...install, '--values', wide)).code, 0);
+  assert.match(await rights(), /"services"/);
+  const early = await run(...install);
+  assert.match(early.stderr, /roles keep what pods of the version before may need/);
+  assert.match(await rights(), /"services"/);
+  await until('the roles lose what no pod needs', WAIT_MS, async () => {
+    await reportPodsReady();
+    return !/roles keep/.test((await run(...install)).stderr);
+  });
+  assert.doesNotMatch(await rights(), /"services"/);
+}
+
+test('install applies the manifests once, and uninstall keeps keys and definitions', async () => {
   const values = file(
     'values.yaml',
     'signers: [{name: example.com/installed}]\nnamespace: installed-system\nkeysNamespace: installed-keys\n',
@@ -208,13 +275,14 @@ test('install applies what manifests prints, again changes nothing, and uninstal
   // The fixture's own definitions and roles were applied by kubectl.
   const conflict = await run('install', '--values', values);
   assert.equal(conflict.code, 2, conflict.stdout);
-  assert.match(conflict.stderr, /somebody else manages it.*--force-conflicts/);
+  assert.match(conflict.stderr, /another program manages it.*--force-conflicts/);
   const installed = await run('install', '--values', values, '--force-conflicts');
   assert.equal(installed.code, 0, installed.stderr);
   assert.match(installed.stderr, /next: countersign check/);
   assert.equal(await there(...deployment), true);
   const again = await run('install', '--values', values, '--force-conflicts');
   assert.doesNotMatch(again.stdout, / created$/m);
+  await narrowsAfterRollouts(values);
   const planned = await run('uninstall', '--dry-run');
   assert.match(planned.stdout, /customresourcedefinition\/clustersigners\.countersign\.dev kept/);
   assert.equal(await there(...deployment), true);

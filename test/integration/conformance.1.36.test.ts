@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The kit on Kubernetes 1.36, which has PodCertificateRequests and ClusterTrustBundles in v1beta1 only. */
+/**
+ * The kit on Kubernetes 1.36, which has PodCertificateRequests and ClusterTrustBundles in v1beta1
+ * only.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { NAMESPACE, RUNS, conformanceOf } from '../support/conformance/cluster-signers.ts';
@@ -18,7 +21,9 @@ const OURS = RUNS.filter(({ of, kind }) => of === 'countersign' && kind !== 'cer
 
 /** Skipped in any version: the signer is not Kubernetes' own, and its leaves name no Services. */
 const OF_THE_SIGNER = ['PCR-26', 'PCR-81', 'PCR-82', 'PCR-83', 'PCR-84', 'PCR-85'];
-/** What there is nothing to judge of: v1 has not these kinds here, and the reasons of any version. */
+/**
+ * What there is nothing to judge of: v1 has not these kinds here, and the reasons of any version.
+ */
 const SKIPPED: Readonly<Record<string, readonly string[]>> = {
   csr: ['CSR-65', 'CSR-66'],
   pcr: [...OF_THE_SIGNER, 'PCR-64'].sort(),

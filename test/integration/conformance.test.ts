@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The kit against three signers on the real API server: what docs/reference/conformance.md says is so. */
+/**
+ * The kit against three signers on the real API server: what docs/reference/conformance.md says is
+ * so.
+ */
 import assert from 'node:assert/strict';
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -7,9 +10,9 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { after, before, describe, test } from 'node:test';
-import type { CaseOutcome } from '../../src/conformance/case.ts';
-import { isConformant, type Report } from '../../src/conformance/report/report.ts';
-import { RUN_LABEL } from '../../src/conformance-runner/created-objects.ts';
+import type { CaseOutcome } from '#conformance/case.ts';
+import { isConformant, type Report } from '#conformance/report/report.ts';
+import { RUN_LABEL } from '#conformance/runner/created-objects.ts';
 import { CELLS } from '../support/conformance/page.ts';
 import {
   RUNS,
@@ -82,7 +85,7 @@ describe('the kit', { concurrency: true }, () => {
     });
   }
 
-  test('a user who may impersonate nodes writes requests as the node of their pod; what NodeRestriction forbids is skipped', async () => {
+  test('a user who impersonates nodes writes their requests; forbidden cases are skipped', async () => {
     const { cluster } = fixture;
     const users = NODES.map((node) => `system:node:${node}`);
     const impersonate = { verbs: ['impersonate'], apiGroups: [''] };
@@ -109,7 +112,7 @@ describe('the kit', { concurrency: true }, () => {
     for (const [id, evidence] of Object.entries(rest))
       assert.match(
         evidence,
-        /^needs: |^the profile does not say that its leaves name Services/,
+        /^needs: |^the profile does not state that its leaves name Services/,
         id,
       );
     // Stubs with contents, odd annotations and key types, which no kubelet sends.
@@ -119,7 +122,7 @@ describe('the kit', { concurrency: true }, () => {
     assert.deepEqual(report.left, []);
   });
 
-  test('a user who may only create requests gets those cases evaluated, and the permissions for the rest', async () => {
+  test('a user with only create gets those cases run and the missing permissions listed', async () => {
     const { cluster } = fixture;
     const kubeconfig = await userWith(cluster, 'requester', [
       { verbs: ['create', 'get', 'delete'], resources: ['certificatesigningrequests'] },
@@ -164,7 +167,7 @@ test('Ctrl-C during a conformance run leaves no objects behind', async () => {
 });
 
 // Last: for the others there are nodes.
-test('without a kubelet the runner evaluates its own requests, and skips the cases of pods', async () => {
+test('without a kubelet the runner evaluates its own requests and skips pod cases', async () => {
   const { cluster } = fixture;
   await Promise.all(NODES.map((node) => cluster.kubectl(['cordon', node])));
   const [pods, bundles] = await Promise.all([

@@ -3,8 +3,8 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { KubeObject } from '../../src/api/object/object.ts';
-import { readClusterSigner, readSigner } from '../../src/api/signer/read-signer.ts';
+import type { KubeObject } from '#api/object/object.ts';
+import { readClusterSigner, readSigner } from '#api/signer/read-signer.ts';
 import { openCluster, type Cluster } from '../cluster/cluster.ts';
 import { established } from '../cluster/established.ts';
 import type { KubectlResult } from '../cluster/kubectl.ts';
@@ -47,7 +47,7 @@ test('the defaults of the ClusterSigner CRD are those of our decoder', async () 
   assert.deepEqual(stored.spec, readClusterSigner(clusterSigner(spec)).spec);
 });
 
-test('the defaults of the Signer CRD are those of our decoder, and it lacks the fields of cluster scope', async () => {
+test('the Signer CRD has the decoder’s defaults and no fields of cluster scope', async () => {
   const metadata = { name, namespace: 'default' };
   const create = (spec: object): Promise<KubectlResult> =>
     cluster.kubectl(['create', '-f', '-', '--dry-run=server', '-o', 'json'], {
@@ -161,7 +161,7 @@ test('the signer name and the CA of a ClusterSigner are immutable', async () => 
   const other = changed(workloadSpec(), 'authority', { secret });
   assert.match(
     (await kubectl('replace', other)).stderr,
-    /authority: .*cannot switch to the other member/,
+    /authority: .*cannot switch to managed or from it/,
   );
   const grown = changed(workloadSpec(), 'profile.maxDuration', '48h');
   assert.equal((await kubectl('replace', grown)).stderr, '');
@@ -192,7 +192,12 @@ test('kubectl finds a ClusterSigner by its name, short name and signer name', as
   const patch = JSON.stringify({ status });
   await cluster.kubectl([
     'patch',
-    ...['clustersigner', name, '--subresource=status', '--type=merge', '-p', patch],
+    'clustersigner',
+    name,
+    '--subresource=status',
+    '--type=merge',
+    '-p',
+    patch,
   ]);
   const selector = '--field-selector=spec.signerName=example.com/workload';
   const { stdout } = await cluster.kubectl(['get', 'csigner', selector]);

@@ -89,12 +89,15 @@ test('the API server accepts the examples, and kubectl get prints their columns'
   await cluster.kubectl(['delete', '-f', join(root, 'deploy/examples'), '--wait=false']);
 });
 
-test('what countersign manifests prints for ACME alone is applied, its policies compile, and its pods are there', async () => {
+test('manifests for ACME alone apply, their policies compile, and their pods exist', async () => {
   const directory = await mkdtemp(join(tmpdir(), 'manifests-'));
   const values = join(directory, 'values.yaml');
   await writeFile(values, stringify(ACME_ALONE));
   const { stdout: printed } = await run(process.execPath, [
-    ...[join(root, 'src/cli/main.ts'), 'manifests', '--values', values],
+    join(root, 'src/cli/main.ts'),
+    'manifests',
+    '--values',
+    values,
   ]);
   await writeFile(join(directory, 'all.yaml'), printed);
   const before = await policiesThatWarn();

@@ -20,7 +20,7 @@ after(() => fixture.stop());
 
 const WAIT_MS = 120_000;
 
-test('every component answers /healthz and /readyz with 200, and unknown paths with 404', async () => {
+test('every component answers /healthz and /readyz with 200, other paths with 404', async () => {
   for (const name of COMPONENTS) {
     const { url } = fixture.installation.components[name];
     for (const [path, status] of [

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `countersign explain` on a real cluster: the same words as the conditions, and the rule that is nearest. */
+/**
+ * `countersign explain` on a real cluster: the same words as the conditions, and the rule that is
+ * nearest.
+ */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
-import type { Explanation } from '../../src/explanations/explanation.ts';
+import type { Explanation } from '#diagnose/explain/explanation.ts';
 import { until } from '../cluster/until.ts';
 import { explain, explained as explainedAs } from '../support/cluster/asked.ts';
 import { BUNDLE, countersign, type CommandResult } from '../support/cluster/countersign.ts';
@@ -43,22 +46,32 @@ const explained = (state: string, ...args: readonly string[]): Promise<Explanati
 
 async function createCsr(name: string, subject: string): Promise<void> {
   const { stdout } = await openssl('openssl', [
-    ...['req', '-new', '-newkey', 'ed25519', '-nodes', '-keyout', '/dev/null', '-subj', subject],
+    'req',
+    '-new',
+    '-newkey',
+    'ed25519',
+    '-nodes',
+    '-keyout',
+    '/dev/null',
+    '-subj',
+    subject,
   ]);
   const input = JSON.stringify({
-    ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' },
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
     metadata: { name },
     spec: {
       request: Buffer.from(stdout).toString('base64'),
-      ...{ signerName: 'example.com/people', usages: ['client auth'] },
+      signerName: 'example.com/people',
+      usages: ['client auth'],
     },
   });
   await fixture.cluster.kubectl(['create', '-f', '-'], { input });
 }
 
-test('a CSR that no rule allows names the nearest rule and ends with 4, and is Issued after an approval', async () => {
+test('a CSR without a rule names the nearest one, exits 4, and is Issued once approved', async () => {
   await createCsr('almost', '/CN=somebody-else');
-  const waits = await explained('WaitsForApproval', 'csr/almost');
+  const waits = await explained('WaitingForApproval', 'csr/almost');
   assert.ok(waits.rules?.some(({ outcome }) => outcome === 'noOpinion'));
   assert.match(waits.summary, /somebody-else|no rule applies/);
   assert.equal((await run('csr/almost')).code, 4);
@@ -67,7 +80,7 @@ test('a CSR that no rule allows names the nearest rule and ends with 4, and is I
     dry.stdout,
     /^csr\/almost: approved \(dry run.*\n\n {2}what the rules say:\n[^]*own-name/,
   );
-  assert.equal((await explained('WaitsForApproval', 'csr/almost')).state, 'WaitsForApproval');
+  assert.equal((await explained('WaitingForApproval', 'csr/almost')).state, 'WaitingForApproval');
   const approved = await decide('approve', 'csr/almost', '--message', 'seen the badge');
   assert.equal(approved.code, 0, approved.stderr);
   assert.match(approved.stdout, /next: countersign explain csr\/almost/);
@@ -86,13 +99,13 @@ test('a CSR that no rule allows names the nearest rule and ends with 4, and is I
   assert.equal(reads.length, 2, 'each of the two runs judges the version that it decides on');
 });
 
-test('a decision is final: again it changes nothing, the other one is refused, and a typo decides none', async () => {
+test('a decision is final: repeating is a no-op, reversing and typos are rejected', async () => {
   await createCsr('stranger', '/CN=stranger');
   const typo = await decide('deny', 'csr/stranger', 'csr/strange');
   assert.equal(typo.code, 1);
   assert.match(typo.stderr, /there is no csr\/strange /);
   assert.equal((await decide('deny', 'csr/stranger', 'pod/x')).code, 2);
-  await explained('WaitsForApproval', 'csr/stranger');
+  await explained('WaitingForApproval', 'csr/stranger');
   const denied = await decide('deny', 'csr/stranger', '--message', 'not ours', '-o', 'json');
   assert.equal(denied.code, 0, denied.stderr);
   const [result] = JSON.parse(denied.stdout) as [{ outcome: string; rules: object[] }];
@@ -106,18 +119,28 @@ test('a decision is final: again it changes nothing, the other one is refused, a
 
 test('a CSR of a name that nobody serves says so', async () => {
   const { stdout } = await openssl('openssl', [
-    ...['req', '-new', '-newkey', 'ed25519', '-nodes', '-keyout', '/dev/null', '-subj', '/CN=x'],
+    'req',
+    '-new',
+    '-newkey',
+    'ed25519',
+    '-nodes',
+    '-keyout',
+    '/dev/null',
+    '-subj',
+    '/CN=x',
   ]);
   const input = JSON.stringify({
-    ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'CertificateSigningRequest' },
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'CertificateSigningRequest',
     metadata: { name: 'stray' },
     spec: {
       request: Buffer.from(stdout).toString('base64'),
-      ...{ signerName: 'example.com/wrkload', usages: ['client auth'] },
+      signerName: 'example.com/wrkload',
+      usages: ['client auth'],
     },
   });
   await fixture.cluster.kubectl(['create', '-f', '-'], { input });
-  const waits = await explained('WaitsForSigner', 'csr/stray');
+  const waits = await explained('WaitingForSigner', 'csr/stray');
   assert.match(waits.summary, /has the signer name example\.com\/wrkload/);
 });
 
@@ -125,7 +148,7 @@ test('a pod that runs shows its request, and when it is renewed', async () => {
   await createPod(fixture.cluster, { ...WEB, namespace: 'team-a' });
   const pod = await explained('Issued', 'pod/web', '-n', 'team-a');
   assert.equal(pod.parts?.length, 1);
-  assert.equal(pod.next?.what, 'the kubelet asks for a new one');
+  assert.equal(pod.next?.what, 'the kubelet requests a new one');
 });
 
 test('a pod that the rule does not allow says which expression, and ends with 3', async () => {
@@ -144,10 +167,19 @@ test('a pod whose requests a ResourceQuota refuses names the quota', async () =>
   await cluster.kubectl(['create', 'quota', 'small', '-n', 'team-full', `--hard=${hard}`]);
   await createPod(cluster, { ...WEB, namespace: 'team-full' });
   await until('the quota is named', WAIT_MS, async () => {
-    const { summary, todo } = await explained('WaitsForComponent', 'pod/web', '-n', 'team-full');
+    const { summary, remediation } = await explained(
+      'WaitingForComponent',
+      'pod/web',
+      '-n',
+      'team-full',
+    );
     if (!summary.includes('ResourceQuota small of the namespace allows 0'))
       throw new Error(summary);
-    assert.deepEqual(todo, ['kubectl describe resourcequota small -n team-full']);
+    assert.match(
+      remediation[0] ?? '',
+      /^kubectl -n team-full patch resourcequota small --type=merge /,
+    );
+    assert.equal(remediation.length, 1);
     return true;
   });
 });
@@ -177,13 +209,11 @@ test('what is not there, and what is no kind, is said in a sentence', async () =
 test('a user who may not read the signer is told so, and still sees the request', async () => {
   const { cluster } = fixture;
   await cluster.kubectl([
-    ...[
-      'create',
-      'clusterrole',
-      'csr-reader',
-      '--verb=get',
-      '--resource=certificatesigningrequests.certificates.k8s.io',
-    ],
+    'create',
+    'clusterrole',
+    'csr-reader',
+    '--verb=get',
+    '--resource=certificatesigningrequests.certificates.k8s.io',
   ]);
   await cluster.kubectl([
     'create',

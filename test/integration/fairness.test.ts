@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A tenant who asks for as much as it can beside one who asks for little. bench/fairness measures the time. */
+/**
+ * A tenant who asks for as much as it can beside one who asks for little. bench/fairness measures
+ * the time.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createClient, type Client } from '../../src/kube/client/client.ts';
-import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
-import { decodeLines } from '../../src/kube/watch/line-decoder.ts';
+import { createClient, type Client } from '#kube/client/client.ts';
+import { loadConnection } from '#kube/client/kubeconfig.ts';
+import { decodeLines } from '#kube/watch/line-decoder.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import { BUNDLE } from '../support/cluster/countersign.ts';
@@ -32,9 +35,10 @@ const SOON = 120_000;
 const HOSTILE_REQUESTS = 1_600;
 const VICTIM_REQUESTS = 10;
 /**
- * What may be answered before the last of the victim's: what is in flight (32), a turn of the hostile flow for each
- * turn of the victim's, and what was begun before the list came to the victim, whose namespace it names last. In
- * the order of the list all those would be that ask the shared signer, half of them.
+ * What may be answered before the last of the victim's: what is in flight (32), a turn of the
+ * hostile flow for each turn of the victim's, and what was begun before the list came to the
+ * victim, whose namespace it names last. In the order of the list all those would be that ask the
+ * shared signer, half of them.
  */
 const MOST_BEFORE = HOSTILE_REQUESTS / 4;
 
@@ -66,7 +70,7 @@ after(async () => {
   await cluster.stop();
 });
 
-test('a request of a quiet tenant is not answered after the backlog of a loud one, and all its Events are written', async () => {
+test('a quiet tenant’s request precedes a loud one’s backlog; all Events are written', async () => {
   const stub = stubRequest();
   const workers = Array.from({ length: 16 }, async (_, worker) => {
     for (let index = worker; index < HOSTILE_REQUESTS; index += 16) {
@@ -103,7 +107,10 @@ test('a request of a quiet tenant is not answered after the backlog of a loud on
   );
 });
 
-/** The namespaces of the answered requests, in the order of the answers, until the last of the victim's. */
+/**
+ * The namespaces of the answered requests, in the order of the answers, until the last of the
+ * victim's.
+ */
 async function answers(resourceVersion: string, signal: AbortSignal): Promise<readonly string[]> {
   const chunks = await client.stream({
     method: 'GET',
@@ -129,7 +136,10 @@ async function answers(resourceVersion: string, signal: AbortSignal): Promise<re
   return [...seen.values()];
 }
 
-/** The pods of the victim whose requests were refused and that an Event was written about, once there are as many as there must be. */
+/**
+ * The pods of the victim whose requests were refused and that an Event was written about, once
+ * there are as many as there must be.
+ */
 function victimEvents(): Promise<readonly string[]> {
   return until('all Events of the victim', SOON, async () => {
     const { items } = await client.request<{

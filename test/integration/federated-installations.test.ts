@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Two installations of one cluster, each with a CA and a trust domain of its own, that fetch each other's bundle: ours by
- * `https_spiffe`, with an SVID of our own signer, the partner's by `https_web`. go-spiffe and Go's x509 judge.
+ * Two installations of one cluster, each with a CA and a trust domain of its own, that fetch each
+ * other's bundle: ours by `https_spiffe`, with an SVID of our own signer, the partner's by
+ * `https_web`. go-spiffe and Go's x509 judge.
  */
 import assert from 'node:assert/strict';
 import { readFileSync, renameSync, symlinkSync } from 'node:fs';
@@ -10,20 +11,20 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { DEMO } from '../../build/demo-installation.ts';
-import { ROTATE_AT } from '../../src/api/signer/rotation-annotations.ts';
-import { formatTime } from '../../src/api/object/time.ts';
-import { renderRbac } from '../../src/manifests/render.ts';
-import { readAnchors } from '../../src/pki/x509/trust-bundle.ts';
-import { fingerprint } from '../../src/pki/x509/certificate.ts';
-import { writeBundle } from '../../src/spiffe/write-bundle.ts';
+import { ROTATE_AT } from '#api/signer/rotation-annotations.ts';
+import { formatTime } from '#api/object/time.ts';
+import { renderRbac } from '#install/render.ts';
+import { readAnchors } from '#pki/x509/trust-bundle.ts';
+import { fingerprint } from '#pki/x509/certificate.ts';
+import { writeBundle } from '#trust/spiffe/write-bundle.ts';
 import { until } from '../cluster/until.ts';
-import { spiffeJudge } from '../spiffe/build.ts';
-import { watchBundle, type BundleWatch } from '../spiffe/watch.ts';
+import { spiffeJudge } from '../trust/spiffe/build.ts';
+import { watchBundle, type BundleWatch } from '../trust/spiffe/watch.ts';
 import { applyText } from '../support/cluster/apply.ts';
 import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
 import { applySigner, example, startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import { SYSTEM_NAMESPACE, componentKubeconfig } from '../support/cluster/installation.ts';
-import { pemOf, servingDirectory, spiffeCa, svidOf } from '../support/spiffe/certificates.ts';
+import { pemOf, servingDirectory, spiffeCa, svidOf } from '../support/trust/certificates.ts';
 import { issuerOf, mountSvid } from './federated/endpoint-pod.ts';
 import { servedPort, serves } from './federated/endpoint-process.ts';
 import { PARTNER_BUNDLE, applyPartner, startPartner } from './federated/partner.ts';
@@ -57,20 +58,43 @@ before(async () => {
     started.push(await startPartner(fixture.cluster, name, SOON));
   symlinkSync(await mountSvid(fixture.cluster, 'endpoint-1', SIGNER), svid);
   endpoint = await startOur('bundle-endpoint', [
-    ...['--no-leases', '--profile', 'https_spiffe', '--trust-domain', `${OURS}=${SIGNER}`],
-    ...['--listen-spiffe', '127.0.0.1:0', '--svid', svid, '--refresh-hint', '1s'],
+    '--no-leases',
+    '--profile',
+    'https_spiffe',
+    '--trust-domain',
+    `${OURS}=${SIGNER}`,
+    '--listen-spiffe',
+    '127.0.0.1:0',
+    '--svid',
+    svid,
+    '--refresh-hint',
+    '1s',
   ]);
   await serves(endpoint);
   await writeFile(join(directory, `${OURS}.pem`), await pemOfBundle(OUR_BUNDLE));
   const theirs = await startTheirEndpoint();
   const ours = `https://localhost:${servedPort(endpoint, 'https_spiffe')}/${OURS}/bundle.json`;
   await startOur('federation', [
-    ...['--own-trust-domain', OURS, '--federation-files', directory, '--shortest-refresh', '1s'],
-    ...['--federate', `${THEIRS},https_web,${theirs}`, ...LOOPBACK],
+    '--own-trust-domain',
+    OURS,
+    '--federation-files',
+    directory,
+    '--shortest-refresh',
+    '1s',
+    '--federate',
+    `${THEIRS},https_web,${theirs}`,
+    ...LOOPBACK,
   ]);
   theirFederation = await startPartner(fixture.cluster, 'federation', [
-    ...['--own-trust-domain', THEIRS, '--federation-files', directory, '--shortest-refresh', '1s'],
-    ...['--federate', `${OURS},https_spiffe,${ENDPOINT_ID},${ours}`, ...LOOPBACK],
+    '--own-trust-domain',
+    THEIRS,
+    '--federation-files',
+    directory,
+    '--shortest-refresh',
+    '1s',
+    '--federate',
+    `${OURS},https_spiffe,${ENDPOINT_ID},${ours}`,
+    ...LOOPBACK,
   ]);
   started.push(theirFederation);
   const first = join(directory, 'first.json');
@@ -114,14 +138,17 @@ async function startTheirEndpoint(): Promise<string> {
   await writeFile(join(directory, `${THEIRS}.crt`), pemOf(web));
   const certificate = await servingDirectory(svidOf(web, 'spiffe://any.example/web'));
   const process = await startPartner(fixture.cluster, 'bundle-endpoint', [
-    ...[
-      '--no-leases',
-      '--profile',
-      'https_web',
-      '--trust-domain',
-      `${THEIRS}=example.org/workload`,
-    ],
-    ...['--listen-web', '127.0.0.1:0', '--web-certificate', certificate, '--refresh-hint', '1s'],
+    '--no-leases',
+    '--profile',
+    'https_web',
+    '--trust-domain',
+    `${THEIRS}=example.org/workload`,
+    '--listen-web',
+    '127.0.0.1:0',
+    '--web-certificate',
+    certificate,
+    '--refresh-hint',
+    '1s',
   ]);
   started.push(process);
   await serves(process);
@@ -138,7 +165,12 @@ interface Found {
 
 async function bundle(name: string): Promise<Found | undefined> {
   const { stdout } = await fixture.cluster.kubectl([
-    ...['get', 'clustertrustbundle', name, '--ignore-not-found', '-o', 'json'],
+    'get',
+    'clustertrustbundle',
+    name,
+    '--ignore-not-found',
+    '-o',
+    'json',
   ]);
   return stdout === '' ? undefined : (JSON.parse(stdout) as Found);
 }
@@ -165,7 +197,10 @@ function follows(domain: string, published: string): Promise<Found> {
   });
 }
 
-/** What go-spiffe and Go's x509 say of an SVID of ours, by a bundle as the partner's workloads mount it. */
+/**
+ * What go-spiffe and Go's x509 say of an SVID of ours, by a bundle as the partner's workloads mount
+ * it.
+ */
 async function verdict(chain: string, name: string, domain: string = OURS): Promise<string> {
   const file = join(directory, 'mounted.pem');
   await writeFile(file, await pemOfBundle(name));
@@ -184,14 +219,14 @@ test('each has the other’s bundle as it is published, in one that names no sig
   }
 });
 
-test('an SVID of ours verifies by the bundle that the partner fetched, and by none else', async () => {
+test('our SVID verifies only by the bundle that the partner fetched', async () => {
   const chain = join(svid, 'tls.crt');
   assert.equal(await verdict(chain, `federated.${OURS}`), ENDPOINT_ID);
   assert.match(await verdict(chain, PARTNER_BUNDLE), /could not verify leaf/);
   assert.match(await verdict(chain, `federated.${OURS}`, THEIRS), /no X\.509 bundle/);
 });
 
-test('our CA is replaced: the partner follows with a higher sequence, and so does a WatchBundle of go-spiffe', async () => {
+test('a partner and go-spiffe’s WatchBundle follow our new CA by a higher sequence', async () => {
   const first = await until('go-spiffe saw it', WAIT_MS, () => watch.seen[0]);
   assert.equal(first.authorities.length, 1);
   await annotate(`${ROTATE_AT}=${formatTime(Date.now() + 2_000)}`);
@@ -209,7 +244,7 @@ test('our CA is replaced: the partner follows with a higher sequence, and so doe
   assert.ok(last.sequence > first.sequence);
 });
 
-test('the endpoint’s SVID is renewed by the new CA, without a restart; the old CA’s leaves end where it is distrusted', async () => {
+test('the new CA renews the endpoint’s SVID without restart; distrust ends old leaves', async () => {
   const old = join(directory, 'old.crt');
   await writeFile(old, readFileSync(join(svid, 'tls.crt')));
   await becomesActive();
@@ -229,14 +264,15 @@ test('the endpoint’s SVID is renewed by the new CA, without a restart; the old
   await follows(OURS, OUR_BUNDLE);
   const touched = Number((await bundle(OUR_BUNDLE))?.metadata.resourceVersion);
   await until('go-spiffe follows', WAIT_MS, () => watch.seen.at(-1)?.sequence === touched);
-  // go-spiffe does not look at the status: 503, while a bundle still holds a distrusted CA, is no JSON to it.
+  // go-spiffe does not look at the status: 503, while a bundle still holds a distrusted CA, is no
+  // JSON to it.
   assert.deepEqual(
     watch.errors.filter((each) => !each.includes('unable to parse JWKS')),
     [],
   );
 });
 
-test('the partner ends the federation: the bundle is dropped with an Event, and warned of until somebody says so', async () => {
+test('when a partner ends the federation its bundle is dropped and warned of', async () => {
   const name = `federated.${OURS}`;
   await restartTheirFederation([]);
   const leftOver = /warning: trust domain ours\.example: LeftOver: .*--ended-trust-domain/;

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Bundles of foreign trust domains, by the printed roles and policy, from endpoints of the test. */
+/**
+ * Bundles of foreign trust domains, by the printed roles and policy, from endpoints of the test.
+ */
 import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { mkdtemp, writeFile } from 'node:fs/promises';
@@ -9,9 +11,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { DEMO } from '../../build/demo-installation.ts';
-import { renderRbac } from '../../src/manifests/render.ts';
-import { readAnchors } from '../../src/pki/x509/trust-bundle.ts';
-import { writeBundle } from '../../src/spiffe/write-bundle.ts';
+import { renderRbac } from '#install/render.ts';
+import { readAnchors } from '#pki/x509/trust-bundle.ts';
+import { writeBundle } from '#trust/spiffe/write-bundle.ts';
 import { until } from '../cluster/until.ts';
 import { applyText } from '../support/cluster/apply.ts';
 import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
@@ -19,7 +21,7 @@ import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import { componentKubeconfig } from '../support/cluster/installation.ts';
 import { eachRuleIsNeeded, rolesIn } from '../support/cluster/without-rule.ts';
 import type { Link } from '../support/pki/chain.ts';
-import { keyOf, pemOf, spiffeCa, svidOf } from '../support/spiffe/certificates.ts';
+import { keyOf, pemOf, spiffeCa, svidOf } from '../support/trust/certificates.ts';
 
 const WAIT_MS = 120_000;
 const [WEB, SPIFFE, OWNED] = ['web.example', 'spiffe.example', 'owned.example'] as const;
@@ -84,7 +86,8 @@ before(async () => {
   await applyText(
     fixture.cluster,
     JSON.stringify({
-      ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'ClusterTrustBundle' },
+      apiVersion: 'certificates.k8s.io/v1',
+      kind: 'ClusterTrustBundle',
       metadata: { name: `federated.${OWNED}` },
       spec: { trustBundle: pemOf(second) },
     }),
@@ -94,12 +97,24 @@ before(async () => {
     name: 'federation',
     kubeconfig: await componentKubeconfig(fixture.cluster, 'federation'),
     args: [
-      ...['--own-trust-domain', 'prod.example.com', '--federation-files', directory],
-      ...['--federate', `${WEB},https_web,${url(web)}`],
-      ...['--federate', `${SPIFFE},https_spiffe,${ID},${url(spiffe)}`],
-      ...['--federate', `${OWNED},https_web,${url(web)}`],
-      ...['--shortest-refresh', '1s', '--keep', '30s'],
-      ...['--federation-network', '127.0.0.0/8', '--federation-network', '::1'],
+      '--own-trust-domain',
+      'prod.example.com',
+      '--federation-files',
+      directory,
+      '--federate',
+      `${WEB},https_web,${url(web)}`,
+      '--federate',
+      `${SPIFFE},https_spiffe,${ID},${url(spiffe)}`,
+      '--federate',
+      `${OWNED},https_web,${url(web)}`,
+      '--shortest-refresh',
+      '1s',
+      '--keep',
+      '30s',
+      '--federation-network',
+      '127.0.0.0/8',
+      '--federation-network',
+      '::1',
     ],
   });
   await federation.ready(WAIT_MS);
@@ -120,7 +135,12 @@ async function kubectl(...args: readonly string[]): Promise<string> {
 
 async function bundle(domain: string): Promise<Found | undefined> {
   const text = await kubectl(
-    ...['get', 'clustertrustbundle', `federated.${domain}`, '--ignore-not-found', '-o', 'json'],
+    'get',
+    'clustertrustbundle',
+    `federated.${domain}`,
+    '--ignore-not-found',
+    '-o',
+    'json',
   );
   return text === '' ? undefined : (JSON.parse(text) as Found);
 }
@@ -139,14 +159,18 @@ function holds(domain: string, links: readonly Link[], sequence: string): Promis
 /** Waits until a look had this outcome, and an Event says so. */
 async function warned(domain: string, outcome: string, event: string): Promise<void> {
   const series = new RegExp(
-    `countersign_federation_looks_total\\{[^}]*trust_domain="${domain}",outcome="${outcome}"[^}]*\\} [1-9]`,
+    `countersign_federation_fetches_total\\{[^}]*trust_domain="${domain}",outcome="${outcome}"[^}]*\\} [1-9]`,
   );
   await until(`${domain}: ${outcome}`, WAIT_MS, async () =>
     series.test(await federation.metrics()),
   );
   await until(`an Event ${event}`, WAIT_MS, async () => {
     const reasons = await kubectl(
-      ...['get', 'events.events.k8s.io', '-n', 'default', '-o'],
+      'get',
+      'events.events.k8s.io',
+      '-n',
+      'default',
+      '-o',
       'jsonpath={range .items[*]}{.regarding.name} {.reason}{"\\n"}{end}',
     );
     return reasons.split('\n').includes(`federated.${domain} ${event}`);
@@ -163,14 +187,16 @@ test('without its policy it warns, and counts what differs; with it, no more', a
   );
   const [, name] = POLICY;
   const object = {
-    ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingAdmissionPolicy' },
-    ...{ metadata: { name }, spec: JSON.parse(policy) as object },
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingAdmissionPolicy',
+    metadata: { name },
+    spec: JSON.parse(policy) as object,
   };
   await applyText(fixture.cluster, JSON.stringify(object));
   await until('it is good', WAIT_MS, async () => !(await says()));
 });
 
-test('each trust domain gets a bundle of its own that names no signer, by either profile', async () => {
+test('each trust domain gets its own bundle without signer names, by either profile', async () => {
   for (const domain of [WEB, SPIFFE]) {
     const { metadata, spec } = await holds(domain, [first], '5');
     assert.equal(spec.signerName, undefined);
@@ -189,7 +215,7 @@ test('a new bundle replaces the old one, and verifies the server from then on', 
 
 test('an older sequence is refused, with an Event, and changes nothing', async () => {
   web.say([second], 5n);
-  await warned(WEB, 'SequenceWentBack', 'FederatedSequenceWentBack');
+  await warned(WEB, 'SequenceDecreased', 'FederatedSequenceDecreased');
   await holds(WEB, [first, second], '6');
   assert.match((await federation.readyz()).text, /warning: trust domain web\.example: Sequence/);
   web.say([first, second], 6n);
@@ -211,8 +237,12 @@ test('what somebody changes or deletes is as the endpoint says again', async () 
 test('a CA of ours in a foreign bundle is refused, and what was there stays', async () => {
   const own = await until('our own bundle', WAIT_MS, async () => {
     const text = await kubectl(
-      ...['get', 'clustertrustbundle', 'example.com:workload:primary', '--ignore-not-found'],
-      ...['-o', 'jsonpath={.spec.trustBundle}'],
+      'get',
+      'clustertrustbundle',
+      'example.com:workload:primary',
+      '--ignore-not-found',
+      '-o',
+      'jsonpath={.spec.trustBundle}',
     );
     return text === '' ? undefined : readAnchors(text);
   });
@@ -223,22 +253,22 @@ test('a CA of ours in a foreign bundle is refused, and what was there stays', as
   await holds(WEB, [first, second], '8');
 });
 
-test('a bundle without a key ends trust at once, with an Event, and begins it again with one', async () => {
+test('a bundle without keys ends trust at once, with an Event; keys restore it', async () => {
   web.say([], 9n);
   await warned(WEB, 'Revoked', 'FederatedBundleDropped');
   await until('it is gone', WAIT_MS, async () => (await bundle(WEB)) === undefined);
   web.say([first, second], 8n);
-  await warned(WEB, 'SequenceWentBack', 'FederatedSequenceWentBack');
+  await warned(WEB, 'SequenceDecreased', 'FederatedSequenceDecreased');
   web.say([first, second], 10n);
   await holds(WEB, [first, second], '10');
 });
 
 test('what somebody else made under the name is left alone', async () => {
-  await warned(OWNED, 'NotOurs', 'FederatedNotOurs');
+  await warned(OWNED, 'ManagedElsewhere', 'FederatedManagedElsewhere');
   assert.equal((await bundle(OWNED))?.spec.trustBundle, pemOf(second));
 });
 
-test('while the endpoint is away the bundle stays until its bound, and is then dropped with an Event', async () => {
+test('without its endpoint a bundle stays until its bound and is dropped with an Event', async () => {
   spiffe.server.closeAllConnections();
   spiffe.server.close();
   await warned(SPIFFE, 'FetchFailed', 'FederatedFetchFailed');

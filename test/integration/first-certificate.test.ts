@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** From a stranger's cluster to a first certificate: each command is one that the command before has printed. */
+/**
+ * From a stranger's cluster to a first certificate: each command is one that the command before has
+ * printed.
+ */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, symlinkSync, writeFileSync } from 'node:fs';
@@ -59,7 +62,10 @@ function type(line: string): Promise<Typed> {
   });
 }
 
-/** The command that one has printed: `  COMMAND` below `Next:`, a comment apart by blanks, or `next: COMMAND`. */
+/**
+ * The command that one has printed: ` COMMAND` below `Next:`, a comment apart by blanks, or
+ * `next: COMMAND`.
+ */
 function printed({ code, stdout, stderr }: Typed, begin: string): string {
   assert.equal(code, 0, stdout + stderr);
   const [, below = ''] = /^Next:.*\n((?: {2}\S.*\n)+)/m.exec(stdout) ?? [];
@@ -70,11 +76,12 @@ function printed({ code, stdout, stderr }: Typed, begin: string): string {
   return found;
 }
 
-test('every command prints the next, from an empty cluster to a certificate of a pod and one of a person', async () => {
+test('each command prints the next, up to the certificates of a pod and a person', async () => {
   const able = await type('countersign check --pre');
   const installed = await type(printed(able, 'countersign install'));
   const check = printed(installed, 'countersign check');
-  // These nodes run no containers: the components run beside the cluster, by the ServiceAccounts that were installed.
+  // These nodes run no containers: the components run beside the cluster, by the ServiceAccounts
+  // that were installed.
   const scaled = 'kubectl scale deployment --all --replicas=0 -n countersign-system';
   assert.equal((await type(scaled)).code, 0);
   installation = await startComponents(cluster, { only: EVERY_COMPONENT });

@@ -6,7 +6,7 @@ import type { IncomingMessage } from 'node:http';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { text } from 'node:stream/consumers';
-import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
+import { loadConnection } from '#kube/client/kubeconfig.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import { COMPONENTS } from '../support/cluster/component-process.ts';
@@ -25,7 +25,11 @@ before(async () => {
   await applyManifests(cluster);
   const uidOf = async (kind: string): Promise<string> => {
     const { stdout } = await cluster.kubectl([
-      ...['get', kind, 'countersign', '-o', 'jsonpath={.metadata.uid}'],
+      'get',
+      kind,
+      'countersign',
+      '-o',
+      'jsonpath={.metadata.uid}',
     ]);
     return stdout;
   };

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Volumes that inject themselves, on the real API server: pods as charts write them, before and after. What a pod
- * becomes is compared with the same pod of a namespace that did not opt in, so nothing else may have changed.
+ * Volumes that inject themselves, on the real API server: pods as charts write them, before and
+ * after. What a pod becomes is compared with the same pod of a namespace that did not opt in, so
+ * nothing else may have changed.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { renderAdmission } from '../../src/manifests/render.ts';
-import { mutation } from '../../src/manifests/admission/injection/mutation.ts';
-import { profileOf } from '../../src/manifests/admission/injection/profiles.ts';
-import { refusals } from '../../src/manifests/admission/injection/refusals.ts';
+import { renderAdmission } from '#install/render.ts';
+import { mutation } from '#install/admission/injection/mutation.ts';
+import { profileOf } from '#install/admission/injection/profiles.ts';
+import { refusals } from '#install/admission/injection/refusals.ts';
 import { DEMO } from '../../build/demo-installation.ts';
 import { openCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
@@ -27,8 +28,12 @@ const POLICIES_MS = 60_000;
 const PROFILES = [
   profileOf({ name: 'workload', signerName: 'example.com/workload' }),
   profileOf({
-    ...{ name: 'db', signerName: 'example.com/db', keyType: 'ED25519', mountPath: '/db' },
-    ...{ trustBundle: false, env: [{ name: 'PGSSLKEY', file: 'key.pem' }] },
+    name: 'db',
+    signerName: 'example.com/db',
+    keyType: 'ED25519',
+    mountPath: '/db',
+    trustBundle: false,
+    env: [{ name: 'PGSSLKEY', file: 'key.pem' }],
   }),
 ];
 
@@ -39,7 +44,8 @@ let cluster: Cluster;
 before(async () => {
   cluster = await openCluster();
   const namespace = (name: string, labels: object): object => ({
-    ...{ apiVersion: 'v1', kind: 'Namespace' },
+    apiVersion: 'v1',
+    kind: 'Namespace',
     metadata: { name, labels },
   });
   await apply(cluster, namespace(IN, { [INJECT]: 'enabled' }), namespace(OUT, {}));
@@ -89,8 +95,11 @@ test('two profiles of one annotation are both there, each with what it says', as
     sources: [
       {
         podCertificate: {
-          ...{ signerName: 'example.com/db', keyType: 'ED25519', maxExpirationSeconds: 86_400 },
-          ...{ credentialBundlePath: 'credentials.pem', keyPath: 'key.pem' },
+          signerName: 'example.com/db',
+          keyType: 'ED25519',
+          maxExpirationSeconds: 86_400,
+          credentialBundlePath: 'credentials.pem',
+          keyPath: 'key.pem',
           certificateChainPath: 'chain.pem',
         },
       },
@@ -128,7 +137,9 @@ test('a container that another policy adds after ours is injected too', async ()
   await apply(
     cluster,
     {
-      ...{ apiVersion, kind: 'MutatingAdmissionPolicy', metadata },
+      apiVersion,
+      kind: 'MutatingAdmissionPolicy',
+      metadata,
       spec: {
         reinvocationPolicy: 'Never',
         matchConstraints: {
@@ -149,7 +160,9 @@ test('a container that another policy adds after ours is injected too', async ()
       },
     },
     {
-      ...{ apiVersion, kind: 'MutatingAdmissionPolicyBinding', metadata },
+      apiVersion,
+      kind: 'MutatingAdmissionPolicyBinding',
+      metadata,
       spec: { policyName: metadata.name },
     },
   );
@@ -176,21 +189,21 @@ for (const [what, [spec, says, inject = 'workload']] of Object.entries(REFUSED))
   });
 }
 
-test('where a namespace did not opt in the annotation adds nothing, and its author hears of it', async () => {
+test('without the namespace’s opt-in the annotation adds nothing and warns its author', async () => {
   const made = await created(ONE, { namespace: OUT, inject: 'workload' });
   assert.ok(made.spec !== undefined);
   assert.ok(!volumesOf(made.spec).some((each) => each.startsWith('countersign-')));
   assert.match(made.says, /label the namespace countersign\.dev\/inject=enabled/);
 });
 
-test('a pod that asks for nothing is left alone, with a warning where its certificate is never renewed', async () => {
+test('a pod without annotations is unchanged, with a warning if it never renews', async () => {
   const made = await created(BY_SUB_PATH, { namespace: IN });
   assert.ok(made.spec !== undefined);
   assert.deepEqual(volumesOf(made.spec), ['own']);
   assert.match(made.says, /Warning: .*container a mounts certificates by subPath/);
 });
 
-test('who may create pods and nothing else is given what they could have written, and no more', async () => {
+test('injection gives a pod’s author only what they could have written by hand', async () => {
   const author = ['create', 'role', 'author', '-n'];
   const named = await created(ONE, { namespace: OUT });
   assert.ok(named.spec !== undefined);
@@ -213,7 +226,10 @@ test('an ephemeral container of an injected pod is admitted as it is', async () 
   const patch = ['patch', 'pod', 'debugged', '-n', IN, '--subresource=ephemeralcontainers'];
   const { stdout } = await cluster.kubectl([
     ...patch,
-    ...['-o', 'json', '-p', JSON.stringify({ spec: { ephemeralContainers } })],
+    '-o',
+    'json',
+    '-p',
+    JSON.stringify({ spec: { ephemeralContainers } }),
   ]);
   const { spec } = JSON.parse(stdout) as { spec: PodSpec };
   assert.ok(volumesOf(spec).includes('countersign-workload'));
@@ -225,7 +241,8 @@ test('an ephemeral container of an injected pod is admitted as it is', async () 
 test('the picture of a static pod stays what it is', async () => {
   const annotations = { 'kubernetes.io/config.mirror': 'abc' };
   const wanted = {
-    ...{ nodeName: 'node-1', automountServiceAccountToken: false },
+    nodeName: 'node-1',
+    automountServiceAccountToken: false,
     containers: [{ name: 'a', image: 'x' }],
   };
   const made = await created(wanted, { namespace: IN, inject: 'workload', annotations });
@@ -233,7 +250,7 @@ test('the picture of a static pod stays what it is', async () => {
   assert.ok(!volumesOf(made.spec).includes('countersign-workload'));
 });
 
-test('an annotated pod never starts without what it asked for: without the mutation it is refused', async () => {
+test('an annotated pod is rejected if the mutation did not add its volume', async () => {
   const kinds = 'mutatingadmissionpolicy,mutatingadmissionpolicybinding';
   await cluster.kubectl(['delete', kinds, 'countersign-injection']);
   await until('the mutation is gone', POLICIES_MS, async () => {
@@ -266,7 +283,8 @@ async function created(
 ): Promise<Made> {
   const asked = inject === undefined ? {} : { [INJECT]: inject };
   const pod = {
-    ...{ apiVersion: 'v1', kind: 'Pod' },
+    apiVersion: 'v1',
+    kind: 'Pod',
     metadata: { name: 'stock', namespace, annotations: { ...annotations, ...asked } },
     spec: { automountServiceAccountToken: false, ...spec },
   };
@@ -284,7 +302,9 @@ function volumesOf({ volumes = [] }: PodSpec): readonly string[] {
   return volumes.map((each) => each.name);
 }
 
-/** Without the order of variables, mounts and volumes among each other, and without random names. */
+/**
+ * Without the order of variables, mounts and volumes among each other, and without random names.
+ */
 function comparable(spec: PodSpec): unknown {
   const text = JSON.stringify(spec, (key: string, value: unknown) =>
     ['volumes', 'volumeMounts', 'env'].includes(key) && Array.isArray(value)

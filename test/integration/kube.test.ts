@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { missingPermissions, permissionText } from '../../src/kube/client/access-review.ts';
-import { createClient, type Client } from '../../src/kube/client/client.ts';
-import { servedVersions } from '../../src/kube/client/discovery.ts';
-import { createEventRecorder } from '../../src/kube/events/recorder.ts';
-import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
-import { CONFIG_MAPS } from '../../src/kube/resource/core-v1.ts';
-import { decodeLines } from '../../src/kube/watch/line-decoder.ts';
-import { readWatchEvent } from '../../src/kube/watch/watch-event.ts';
+import { missingPermissions, permissionText } from '#kube/client/access-review.ts';
+import { createClient, type Client } from '#kube/client/client.ts';
+import { servedVersions } from '#kube/client/discovery.ts';
+import { createEventRecorder } from '#kube/events/recorder.ts';
+import { loadConnection } from '#kube/client/kubeconfig.ts';
+import { CONFIG_MAPS } from '#kube/resource/core-v1.ts';
+import { decodeLines } from '#kube/watch/line-decoder.ts';
+import { readWatchEvent } from '#kube/watch/watch-event.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import {
@@ -81,7 +81,7 @@ test('a selector filters at the API server: other objects never arrive', async (
   assert.ok(!watched.told.includes('+others'));
 });
 
-test('the response to a write, metadata only, is stored at once and causes no second event', async () => {
+test('a write’s metadata-only response is stored at once and causes no second event', async () => {
   const where = await inNamespace('observe');
   const first = await where.create('a', { n: '1' });
   const watched = await where.watch(stop.signal);
@@ -121,7 +121,7 @@ test('errors of the API server arrive with status and reason: 404, 409, 422, 403
   assert.deepEqual([invalid.code, invalid.causes[0]?.field], ['KUBE_INVALID', 'metadata.name']);
 });
 
-test('a ServiceAccount has the permissions of its role, and a missing permission is named', async () => {
+test('a ServiceAccount has its role’s permissions, and a missing one is named', async () => {
   const where = 'rights';
   await cluster.kubectl(['create', 'namespace', where]);
   await cluster.kubectl(['create', 'serviceaccount', 'reader', '-n', where]);

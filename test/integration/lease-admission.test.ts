@@ -9,7 +9,7 @@ import { until } from '../cluster/until.ts';
 
 const root = join(import.meta.dirname, '../..');
 const NAMESPACE = 'countersign-system';
-const SOON = 30_000;
+const SOON = 180_000;
 
 let cluster: Cluster;
 const made: string[] = [];
@@ -90,7 +90,7 @@ for (const [law, by] of refused) {
   });
 }
 
-test('a component may not change or delete the Lease of another, and may delete its own, as administrators may', async () => {
+test('a component can delete only its own Lease; administrators can delete any', async () => {
   const one = await write({ as: 'signer', component: 'signer' });
   const two = await write({ as: 'signer', component: 'signer' });
   const theirs = {

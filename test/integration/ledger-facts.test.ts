@@ -1,30 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What components read back of a real ledger, through a real API server, each with its own token. */
+/**
+ * What components read back at the port of a real ledger, which asks a real API server about each
+ * one's own token.
+ */
 import assert from 'node:assert/strict';
-import { mkdtempSync, rmSync } from 'node:fs';
-import { tmpdir } from 'node:os';
-import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { DEMO } from '../../build/demo-installation.ts';
-import type { ClusterSigner } from '../../src/api/signer/cluster-signer.ts';
-import { createRecordedNames } from '../../src/controllers/pcr-issuer/evidence/recorded-names.ts';
-import { createRecordedDenials } from '../../src/controllers/pod-refresher/recorded.ts';
-import { createClient } from '../../src/kube/client/client.ts';
-import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
-import type { LedgerRecord } from '../../src/ledger/index.ts';
-import { renderRbac } from '../../src/manifests/render.ts';
-import { ClusterView } from '../../src/refreshing/cluster-view.ts';
-import type { Component } from '../../src/runtime/component/component.ts';
+import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { createRecordedNames } from '#requests/pcr-issuer/evidence/recorded-names.ts';
+import { createRecordedDenials } from '#workloads/pod-refresher/recorded.ts';
+import type { LedgerRecord } from '#ledger/index.ts';
+import type { LedgerReader } from '#ledger/sender/reader.ts';
+import { renderRbac } from '#install/render.ts';
+import { ClusterView } from '#workloads/refresh/cluster-view.ts';
+import type { Component } from '#component/contract.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
-import { applyText } from '../support/cluster/apply.ts';
+import { apply, applyText } from '../support/cluster/apply.ts';
 import type { ComponentProcess } from '../support/cluster/component-process.ts';
-import { frontProxyFlags } from '../support/cluster/front-proxy.ts';
-import { applyManifests, componentKubeconfig } from '../support/cluster/installation.ts';
+import { applyManifests } from '../support/cluster/installation.ts';
 import { recordedComponent } from '../support/component/recorded-component.ts';
 import { issuedRecord, NOW } from '../support/ledger/records.ts';
 import { changed, clusterSigner, workloadSpec } from '../support/signers/cluster-signer.ts';
-import { serveBehindApiServer, SERVICE } from './ledger/api-stand.ts';
+import { RAW } from './ledger/api-stand.ts';
 import { LedgerStand } from './ledger/stand.ts';
 
 const PATIENCE = 120_000;
@@ -35,16 +33,15 @@ type Reader = (typeof READERS)[number];
 const asking = changed(workloadSpec(), 'pods.services', {});
 const SIGNER = clusterSigner(changed(asking, 'profile.maxDuration', '24h')) as ClusterSigner;
 
-let directory: string;
 let cluster: Cluster;
 let stand: LedgerStand;
 let ledger: ComponentProcess;
-const running: ComponentProcess[] = [];
 
 /** The leaf of pod `n`, which lives for `n` minutes and has the names of Service web. */
 function leafOf(n: number): LedgerRecord {
   return issuedRecord(n, {
-    ...{ key: `pcr-issuer/${n}`, signer: { name: SIGNER.spec.signerName } },
+    key: `pcr-issuer/${n}`,
+    signer: { name: SIGNER.spec.signerName },
     decision: { rule: 'spec.pods.allow', services: ['web'], labels: { app: 'web' } },
   });
 }
@@ -54,15 +51,19 @@ function denialOf(n: number): LedgerRecord {
   const at = new Date(NOW + 30_000).toISOString();
   const signer = { name: SIGNER.spec.signerName };
   return {
-    ...{ ...asked, signer, kind: 'denied', key: `pcr-issuer/denied-${n}`, at },
-    ...{ reason: 'NotAllowed', message: 'no' },
+    ...asked,
+    signer,
+    kind: 'denied',
+    key: `pcr-issuer/denied-${n}`,
+    at,
+    reason: 'NotAllowed',
+    message: 'no',
   };
 }
 
 before(async () => {
-  directory = mkdtempSync(join(tmpdir(), 'ledger-facts-'));
-  const flags = { 'kube-apiserver': await frontProxyFlags(directory) };
-  cluster = await startCluster({ version: '1.37', nodes: 0, flags });
+  // Its API server serves no API of the ledger.
+  cluster = await startCluster({ version: '1.37', nodes: 0 });
   await applyManifests(cluster);
   for (const name of READERS)
     await applyText(
@@ -78,29 +79,15 @@ before(async () => {
     stand.append(token, ...leaves, denialOf(3)),
   );
   assert.deepEqual(new Set(results), new Set(['kept']));
-  running.push(...(await serveBehindApiServer(cluster, stand)));
-  await cluster.kubectl([
-    ...['wait', `apiservice/${SERVICE}`, '--for=condition=Available'],
-    `--timeout=${PATIENCE / 1000}s`,
-  ]);
 });
 
 after(async () => {
   await stand.stop();
-  await Promise.all(running.map((each) => each.kill()));
   await cluster.stop();
-  rmSync(directory, { recursive: true, force: true });
 });
 
-/** Runs once what a component reads, with its own token, a minute after the leaves were issued. */
-async function readAs(
-  name: Reader,
-  work: (component: Component, ended: AbortController) => Promise<void>,
-): Promise<void> {
-  const kubeconfig = await componentKubeconfig(cluster, name);
-  const connection = await loadConnection({ kubeconfig, clock: Date.now });
-  const clocks = { clock: Date.now, monotonic: () => performance.now() };
-  const client = createClient({ connection, ...clocks, userAgent: 'countersign-test' });
+/** A component that reads once, with its own token, a minute after the leaves were issued. */
+function readingOnce(): { readonly component: Component; readonly signal: AbortSignal } {
   const ended = new AbortController();
   const component = recordedComponent({
     clock: () => NOW + 60_000,
@@ -110,8 +97,11 @@ async function readAs(
       return Promise.resolve();
     },
   });
-  component.client.answer((asked) => client.request(asked));
-  await work(component, ended).finally(() => client.close());
+  return { component, signal: ended.signal };
+}
+
+function ledgerFor(name: Reader): Promise<LedgerReader> {
+  return stand.reader(`countersign-${name}`);
 }
 
 interface Read {
@@ -119,38 +109,70 @@ interface Read {
   readonly found: number;
 }
 
+/**
+ * A ClusterRole with one verb on one resource, which the API server does not serve, for some
+ * components.
+ */
+async function grant(
+  name: string,
+  verb: string,
+  resource: string,
+  components: readonly Reader[],
+): Promise<void> {
+  const apiGroups = ['ledger.countersign.dev'];
+  await apply(cluster, {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRole',
+    metadata: { name },
+    rules: [{ apiGroups, resources: [resource], verbs: [verb] }],
+  });
+  const accounts = components.map(
+    (each) => `--serviceaccount=countersign-system:countersign-${each}`,
+  );
+  await cluster.kubectl([
+    'create',
+    'clusterrolebinding',
+    name,
+    `--clusterrole=${name}`,
+    ...accounts,
+  ]);
+}
+
 /** How many leaves lack the Service web, which is gone. */
 async function outdated(): Promise<Read> {
-  let read: Read = { warned: '', found: 0 };
-  await readAs('pcr-issuer', async (component, { signal }) => {
-    let found = 0;
-    const names = createRecordedNames({
-      ...{ component, signers: () => [SIGNER], say: () => undefined },
-      ...{ areServicesListed: () => true, serviceOf: () => undefined },
-      ...{ count: (_signer, leaves) => (found = leaves), onAway: () => undefined },
-    });
-    await names.run(signal);
-    read = { warned: names.warnings().join(), found };
+  const { component, signal } = readingOnce();
+  let found = 0;
+  const names = createRecordedNames({
+    component,
+    ledger: await ledgerFor('pcr-issuer'),
+    signers: () => [SIGNER],
+    areServicesListed: () => true,
+    serviceOf: () => undefined,
+    say: () => undefined,
+    count: (_signer, leaves) => (found = leaves),
+    onAway: () => undefined,
   });
-  return read;
+  await names.run(signal);
+  return { warned: names.warnings().join(), found };
 }
 
 /** How many pods lose their last credential. */
 async function endangered(): Promise<Read> {
-  let read: Read = { warned: '', found: 0 };
-  await readAs('pod-refresher', async (component, { signal }) => {
-    const view = new ClusterView(() => NOW + 60_000);
-    const metadata = { name: 'team-3', uid: 'x', resourceVersion: '1', creationTimestamp: '' };
-    const labels = { 'countersign.dev/refresh': 'enabled' };
-    const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { ...metadata, labels } };
-    view.seen.namespaces('team-3', namespace, undefined);
-    const facts = createRecordedDenials({
-      ...{ component, view, isComplete: () => true, onChange: () => undefined },
-    });
-    await facts.run(signal);
-    read = { warned: facts.warnings().join(), found: view.endangered().length };
+  const { component, signal } = readingOnce();
+  const view = new ClusterView(() => NOW + 60_000);
+  const metadata = { name: 'team-3', uid: 'x', resourceVersion: '1', creationTimestamp: '' };
+  const labels = { 'countersign.dev/refresh': 'enabled' };
+  const namespace = { apiVersion: 'v1', kind: 'Namespace', metadata: { ...metadata, labels } };
+  view.seen.namespaces('team-3', namespace, undefined);
+  const facts = createRecordedDenials({
+    component,
+    ledger: await ledgerFor('pod-refresher'),
+    view,
+    isComplete: () => true,
+    onChange: () => undefined,
   });
-  return read;
+  await facts.run(signal);
+  return { warned: facts.warnings().join(), found: view.endangered().length };
 }
 
 /** That of pod 1 ends just then. */
@@ -164,21 +186,15 @@ test('without the rule neither component reads a record, and both say so', async
 });
 
 for (const verb of ['get', 'list']) {
-  test(`with ${verb} alone nothing is read: the API server and the ledger each ask for one`, async () => {
-    const subjects = READERS.map(
-      (each) => `--serviceaccount=countersign-system:countersign-${each}`,
-    );
-    const role = ['create', 'clusterrole', `only-${verb}`, `--verb=${verb}`];
-    await cluster.kubectl([...role, '--resource=records.ledger.countersign.dev']);
-    const binding = ['create', 'clusterrolebinding', `only-${verb}`, `--clusterrole=only-${verb}`];
-    await cluster.kubectl([...binding, ...subjects]);
+  test(`with ${verb} alone nothing is read: the ledger asks for both`, async () => {
+    await grant(`only-${verb}`, verb, 'records', READERS);
     for (const read of [await outdated(), await endangered()])
       assert.match(read.warned, /forbidden/);
     await cluster.kubectl(['delete', 'clusterrolebinding', `only-${verb}`]);
   });
 }
 
-test('with what rbac prints, a process that has just begun knows which leaves are outdated and which pods lose their last credential', async () => {
+test('with the printed RBAC, a new process knows outdated leaves and expiring pods', async () => {
   const roles = renderRbac({ ...DEMO, optionalComponents: ['pod-refresher'], ledgerFacts: true });
   for (const name of READERS) await applyText(cluster, roles.get(`${name}.yaml`) ?? '');
   // The ledger keeps what it was answered for ten seconds.
@@ -192,6 +208,39 @@ test('with what rbac prints, a process that has just begun knows which leaves ar
     return read.warned === '' ? read : undefined;
   });
   assert.equal(second.found, 1);
+});
+
+async function readBy(reader: LedgerReader): Promise<string> {
+  const query = { path: `${RAW}/records`, query: {}, maxBytes: 1_000_000 };
+  const signal = AbortSignal.timeout(PATIENCE);
+  return JSON.stringify(await reader.get({ ...query, signal }).catch(String));
+}
+
+test('a token for another audience reads nothing, whatever its ServiceAccount may', async () => {
+  const audience = 'https://kubernetes.default.svc';
+  assert.match(await readBy(await stand.reader('countersign-pcr-issuer', audience)), /HTTP 401/);
+  assert.match(await readBy(await stand.reader('countersign-pcr-issuer')), /"RecordList"/);
+});
+
+test('other ServiceAccounts are rejected even with the right and the audience', async () => {
+  const named = ['-n', 'countersign-system'];
+  await cluster.kubectl(['create', 'serviceaccount', 'auditor', ...named]);
+  const role = '--clusterrole=countersign-ledger-reader';
+  const bind = ['create', 'clusterrolebinding', 'auditor', role];
+  await cluster.kubectl([...bind, '--serviceaccount=countersign-system:auditor']);
+  assert.match(await readBy(await stand.reader('auditor')), /HTTP 401/);
+});
+
+test('by its token a component removes nothing, also where its role lets it', async () => {
+  await grant('eraser', 'create', 'erasures', ['pcr-issuer']);
+  const { status } = await stand.connection(await stand.token('countersign-pcr-issuer')).call({
+    method: 'POST',
+    path: `${RAW}/erasures`,
+    body: '{}',
+    maxBytes: 1_000_000,
+    signal: AbortSignal.timeout(PATIENCE),
+  });
+  assert.equal(status, 401);
 });
 
 test('while the ledger is away both say so, and wait for nothing', async () => {

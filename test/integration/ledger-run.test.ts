@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** How the ledger is run: with the arguments of the manifests, places with TLS by a private CA, and two replicas on PostgreSQL. */
+/**
+ * How the ledger is run: with the arguments of the manifests, places with TLS by a private CA, and
+ * two replicas on PostgreSQL.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { createServer, type Server } from 'node:https';
@@ -7,9 +10,9 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
-import type { ConfigMap } from '../../src/api/object/object.ts';
-import { openPostgres, openStore } from '../../src/ledger/index.ts';
-import { planOf } from '../../src/manifests/values/plan.ts';
+import type { ConfigMap } from '#api/object/object.ts';
+import { openPostgres, openStore } from '#ledger/index.ts';
+import { planOf } from '#install/values/plan.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { freePort } from '../cluster/ports.ts';
 import { until } from '../cluster/until.ts';
@@ -65,7 +68,10 @@ async function startPlace(
   return { notes, end };
 }
 
-/** The arguments of the manifests for such values, with another directory in place of the mounted Secret. */
+/**
+ * The arguments of the manifests for such values, with another directory in place of the mounted
+ * Secret.
+ */
 function argumentsFor(webhook: string, secret: string): readonly string[] {
   const checkpoints = {
     webhook,
@@ -89,14 +95,15 @@ async function metric(ledger: ComponentProcess, name: string, of: string): Promi
   return Number(line?.split(' ').at(-1));
 }
 
-test('checkpoints reach a webhook and an object store behind a private CA; a certificate of another CA is refused, said, and counted', async () => {
+test('checkpoints reach a private CA’s targets; another CA’s is rejected and counted', async () => {
   const stand = await LedgerStand.create(cluster);
   token = await stand.token('countersign-pcr-issuer');
   const [own, other] = [await tlsCertificate('places'), await tlsCertificate('others')];
   const [hookPort, storePort] = [await freePort(), await freePort()];
   const secret = `whsec_${Buffer.alloc(32, 7).toString('base64')}`;
   for (const [file, contents] of Object.entries({
-    ...{ 'ca.crt': own.cert, 'webhook-secret': secret },
+    'ca.crt': own.cert,
+    'webhook-secret': secret,
     'object-url': `https://127.0.0.1:${storePort}/bucket/checkpoint?signature=abc\n`,
   }))
     writeFileSync(join(directory, file), contents);
@@ -116,7 +123,7 @@ test('checkpoints reach a webhook and an object store behind a private CA; a cer
   const since = 'countersign_ledger_checkpoint_unpublished_since_timestamp_seconds';
   await until('the object store’s certificate is refused', PATIENCE, async () => {
     const { text: said } = await ledger.readyz();
-    return /object-store has not the last checkpoint: .*certificate/.test(said);
+    return /object-store lacks the last checkpoint: .*certificate/.test(said);
   });
   assert.ok((await metric(ledger, since, 'object-store')) > 0);
   assert.equal(await metric(ledger, since, 'webhook'), 0);
@@ -164,7 +171,7 @@ async function emptyCheckpoints(): Promise<void> {
   await cluster.kubectl([...of, '--type=json', '-p', empty]);
 }
 
-test('of two replicas on PostgreSQL each appends and is ready, one signs; when that is killed the other one does', async () => {
+test('two replicas on PostgreSQL append; one signs, and the other one after its death', async () => {
   await emptyCheckpoints();
   await using server = await startPostgres();
   const url = await server.database('records');
@@ -175,8 +182,12 @@ test('of two replicas on PostgreSQL each appends and is ready, one signs; when t
   const [first, second] = await Promise.all(
     ports.map((port) =>
       stand.startLedger(
-        ...['--database-url', file, '--listen-ledger', `127.0.0.1:${port}`],
-        ...['--listen-crl', '127.0.0.1:0'],
+        '--database-url',
+        file,
+        '--listen-ledger',
+        `127.0.0.1:${port}`,
+        '--listen-crl',
+        '127.0.0.1:0',
       ),
     ),
   );
@@ -222,7 +233,10 @@ for (const [how, takeAway] of [
       const ledger = await stand.startLedger('--database-url', file);
       assert.deepEqual(await stand.append(token, record(20)), ['kept']);
       await takeAway(server);
-      await assert.rejects(stand.append(token, record(21)), /it answers 503: .*PostgreSQL/);
+      await assert.rejects(
+        stand.append(token, record(21)),
+        /the ledger takes no records now: .*PostgreSQL.* \(HTTP 503\)/,
+      );
       assert.equal(await ledger.stop(), 0);
     } finally {
       if (how === 'hangs') signalled(server, 'SIGCONT');

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * An outsider's signer that serves every kind of request, with cert-manager's own CRDs and nothing else of
- * it; and what the conformance kit, which knows nothing of the library, finds of it.
+ * An outsider's signer that serves every kind of request, with cert-manager's own CRDs and nothing
+ * else of it; and what the conformance kit, which knows nothing of the library, finds of it.
  */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { isConformant, type Report } from '../../src/conformance/report/report.ts';
+import { isConformant, type Report } from '#conformance/report/report.ts';
 import { applyCrds } from '../certmanager/crds.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import {
@@ -28,7 +28,7 @@ import {
 } from '../support/cluster/library-signer.ts';
 import { packOutsider, type Outsider, type Program } from '../support/cluster/npm-package.ts';
 import { createTeam } from '../support/cluster/pods.ts';
-import { selfSignedCa, type CaPem } from '../support/authorities/ca-secret.ts';
+import { selfSignedCa, type CaPem } from '../support/ca/ca-secret.ts';
 
 const NAMESPACE = 'team-a';
 const GROUP = 'outside.example.com';
@@ -41,13 +41,15 @@ let program: Program | undefined;
 let ca: CaPem;
 
 before(async () => {
-  outsider = packOutsider(['test/outsider/signer.ts', 'test/outsider/package.json']);
+  outsider = packOutsider(['test/npm-consumer/signer.ts', 'test/npm-consumer/package.json']);
   // Of its own: another signer of this kind may be at work on the one that others share.
   cluster = await startCluster({ version: '1.37' });
   await createTeam(cluster, NAMESPACE, ['web']);
   ca = await selfSignedCa('Outsider CA');
   program = await startLibrarySigner(cluster, outsider, {
-    ...{ program: 'signer.ts', signerName: SIGNER_NAME, crd: `outsiders.${GROUP}` },
+    program: 'signer.ts',
+    signerName: SIGNER_NAME,
+    crd: `outsiders.${GROUP}`,
     namespaces: ['outsider-system', 'outsider-keys'],
   });
   const secret = { namespace: 'outsider-keys', name: 'outsider-ca', signerName: SIGNER_NAME };
@@ -80,7 +82,7 @@ after(async () => {
 
 const text = (base64 = ''): string => Buffer.from(base64, 'base64').toString();
 
-test('a CertificateRequest for an outsider’s issuer: the author’s condition, then chain and CA', async () => {
+test('a CertificateRequest for an external issuer gets its condition, chain and CA', async () => {
   const key = await approvedRequest(cluster, { issuerRef: ISSUER });
   const { status } = await waitForReadyReason(cluster, key, 'Issued');
   const leaf = new X509Certificate(text(status?.certificate));
@@ -91,7 +93,7 @@ test('a CertificateRequest for an outsider’s issuer: the author’s condition,
   assert.equal(ordered?.message, 'of every');
 });
 
-test('a denied CertificateRequest becomes Denied, and one for another issuer is not touched', async () => {
+test('a denied CertificateRequest becomes Denied; another issuer’s is not touched', async () => {
   const denied = await createCertificateRequest(cluster, { issuerRef: ISSUER });
   await decideOn(cluster, denied, 'Denied');
   const other = await approvedRequest(cluster, { issuerRef: { ...ISSUER, name: 'nobody' } });
@@ -125,17 +127,32 @@ const RUNS = [
 ] as const;
 
 for (const [kind, signer, more] of RUNS) {
-  test(`22. the conformance kit finds no fault in a signer that was made with the library: ${kind}`, async () => {
+  test(`22. the conformance kit accepts a signer made with the library: ${kind}`, async () => {
     const file = (name: string): string => join(cluster.directory, name);
     // Other tests run beside: how fast it is, is for benches.
     const profile = { keyTypes: ['ECDSAP256', 'ED25519'], maxDuration: '24h', latency: '120s' };
     writeFileSync(file(`${kind}.yaml`), JSON.stringify({ ...profile, ...more }));
     writeFileSync(file('anchors.pem'), ca.certificate);
     const { stdout, stderr } = await countersign([
-      ...['conformance', '--signer', signer, '--kind', kind, '--output', 'json'],
-      ...['--profile', file(`${kind}.yaml`), '--anchors', file('anchors.pem')],
-      ...['--namespace', NAMESPACE, '--service-account', 'web', '--timeout', '60s'],
-      ...['--kubeconfig', cluster.kubeconfig],
+      'conformance',
+      '--signer',
+      signer,
+      '--kind',
+      kind,
+      '--output',
+      'json',
+      '--profile',
+      file(`${kind}.yaml`),
+      '--anchors',
+      file('anchors.pem'),
+      '--namespace',
+      NAMESPACE,
+      '--service-account',
+      'web',
+      '--timeout',
+      '60s',
+      '--kubeconfig',
+      cluster.kubeconfig,
     ]);
     assert.notEqual(stdout, '', stderr);
     const report = JSON.parse(stdout) as Report;

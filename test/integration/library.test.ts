@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Signers that know of Countersign what its package exports, on the real API server and kubelets. */
+/**
+ * Signers that know of Countersign what its package exports, on the real API server and kubelets.
+ */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -17,7 +19,7 @@ import {
 } from '../support/cluster/library-signer.ts';
 import { packOutsider, type Outsider, type Program } from '../support/cluster/npm-package.ts';
 import { createTeam } from '../support/cluster/pods.ts';
-import { selfSignedCa } from '../support/authorities/ca-secret.ts';
+import { selfSignedCa } from '../support/ca/ca-secret.ts';
 
 const NAMESPACE = 'team-library';
 
@@ -28,8 +30,8 @@ const programs: Program[] = [];
 before(async () => {
   outsider = packOutsider([
     'examples/key-on-disk.ts',
-    'test/outsider/signer.ts',
-    'test/outsider/package.json',
+    'test/npm-consumer/signer.ts',
+    'test/npm-consumer/package.json',
   ]);
   cluster = await startCluster({ version: '1.37' });
   await allowRequesters(cluster);
@@ -47,11 +49,13 @@ async function start(wanted: SignerWanted): Promise<Program> {
   return program;
 }
 
-test('a signer built on the package signs a CSR and a pod with the CA of its Secret, its own CRD and roles', async () => {
+test('a library signer signs a CSR and a pod by its own Secret, CRD and roles', async () => {
   const ca = await selfSignedCa('Outsider CA');
   const signerName = 'outsiders.outside.example.com/mine';
   const program = await start({
-    ...{ program: 'signer.ts', signerName, crd: 'outsiders.outside.example.com' },
+    program: 'signer.ts',
+    signerName,
+    crd: 'outsiders.outside.example.com',
     namespaces: ['outsider-system', 'outsider-keys'],
   });
   await apply(cluster, {
@@ -82,7 +86,9 @@ test('examples/key-on-disk.ts signs a CSR and a pod with two files', async () =>
   writeFileSync(join(folder, 'tls.key'), ca.key, { mode: 0o600 });
   const signerName = 'diskissuers.disk.example.com/blue';
   await start({
-    ...{ program: 'key-on-disk.ts', signerName, crd: 'diskissuers.disk.example.com' },
+    program: 'key-on-disk.ts',
+    signerName,
+    crd: 'diskissuers.disk.example.com',
     namespaces: ['disk-signer'],
     env: { CA_ROOT: join(outsider.directory, 'ca') },
   });

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/** ML-DSA-65 CAs on the real API server and through a real kubelet, neither of which knows ML-DSA. */
+/**
+ * ML-DSA-65 CAs on the real API server and through a real kubelet, neither of which knows ML-DSA.
+ */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { after, before, test } from 'node:test';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
-import { certificateAuthority } from '../support/authorities/generated.ts';
+import { certificateAuthority } from '../support/ca/generated.ts';
 import { allowRequesters, createCsr, waitForCertificate } from '../support/cluster/requests/csr.ts';
 import { VERSION, applySigner, example, waitForReady } from '../support/cluster/fixture.ts';
 import {
@@ -15,7 +17,7 @@ import {
 } from '../support/cluster/installation.ts';
 import { waitForRequest } from '../support/cluster/requests/pod-certificate-request.ts';
 import { createPod, createTeam, filesOf } from '../support/cluster/pods.ts';
-import { caSecretManifest } from '../support/authorities/ca-secret.ts';
+import { caSecretManifest } from '../support/ca/ca-secret.ts';
 import { applyText } from '../support/cluster/apply.ts';
 
 /** RFC 9881 §3. */
@@ -41,7 +43,7 @@ function assertIssued(leaf: X509Certificate, ca: X509Certificate): void {
   assert.ok(leaf.checkIssued(ca) && leaf.verify(ca.publicKey));
 }
 
-test('a pod gets a credential of a managed ML-DSA-65 CA, and the bundle to verify it with', async () => {
+test('a pod gets a credential of a managed ML-DSA-65 CA and its bundle', async () => {
   const signer = example('workload');
   const { managed } = signer.spec.authority;
   const authority = { managed: { ...managed, keyType: 'MLDSA65' } };

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Faults that people meet, made on a real cluster: `countersign check` or `countersign explain` names each, and what they
- * advise mends it where a command can. The others of docs/explanation/ten-faults.md are in check.test.ts and explain.test.ts.
+ * Faults that people meet, made on a real cluster: `countersign check` or `countersign explain`
+ * names each, and what they advise fixes it where a command can. The others of
+ * docs/explanation/ten-faults.md are in check.test.ts and explain.test.ts.
  */
 import assert from 'node:assert/strict';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { KEYS_NAMESPACE, componentKubeconfig } from '../support/cluster/installation.ts';
-import { certificateAuthority } from '../support/authorities/generated.ts';
+import { certificateAuthority } from '../support/ca/generated.ts';
 import { apply } from '../support/cluster/apply.ts';
 import { explained, shows, showsNothing } from '../support/cluster/asked.ts';
 import {
@@ -23,8 +24,11 @@ import { createPod, createTeam, podObject } from '../support/cluster/pods.ts';
 const CLOCK = join(import.meta.dirname, '../faults/preload/clock.ts');
 const TEAM = 'team-faults';
 const POD = {
-  ...{ namespace: TEAM, serviceAccount: 'web', node: 'node-1' },
-  ...{ signerName: 'example.com/workload', keyType: 'ED25519' },
+  namespace: TEAM,
+  serviceAccount: 'web',
+  node: 'node-1',
+  signerName: 'example.com/workload',
+  keyType: 'ED25519',
 };
 
 let fixture: Fixture;
@@ -53,7 +57,7 @@ async function start(
   running.set(name, await startComponent({ name, kubeconfig, ...options }));
 }
 
-test('a component whose clock is twelve minutes ahead is named by check, and by explain of a pod that waits for it', async () => {
+test('check and explain name a component whose clock is twelve minutes ahead', async () => {
   const { cluster } = fixture;
   await stop('pcr-issuer');
   writeFileSync(join(cluster.directory, 'clock'), `${12 * 60_000} 1`);
@@ -67,23 +71,23 @@ test('a component whose clock is twelve minutes ahead is named by check, and by 
     /^error component-clocks lease\/countersign-pcr-issuer\S* .* 7[12]\d s ahead of the API server's, so that it signs nothing/,
   );
   const summary = /^ClocksApart: signing is paused: the local clock is 7[12]\d s ahead/;
-  await explained(cluster, { state: 'WaitsForComponent', summary }, 'pod/clock', '-n', TEAM);
+  await explained(cluster, { state: 'WaitingForComponent', summary }, 'pod/clock', '-n', TEAM);
   await stop('pcr-issuer');
   await start('pcr-issuer');
   await explained(cluster, { state: 'Issued' }, 'pod/clock', '-n', TEAM);
   await showsNothing(cluster);
 });
 
-test('a Secret without its owner’s consent is named, and the command beside it gives it', async () => {
+test('a Secret without its owner’s consent is named, and the printed command gives it', async () => {
   const { cluster } = fixture;
   const people = ['secret', 'people-ca', '-n', KEYS_NAMESPACE];
   await cluster.kubectl(['annotate', ...people, 'countersign.dev/signer-name-']);
-  const { todo } = await shows(
+  const { remediation } = await shows(
     cluster,
     /^error signers-ready clustersigner\/people SecretNotGranted: Secret countersign-keys\/people-ca/,
   );
   await explained(cluster, { state: 'NotReady', summary: /SecretNotGranted/ }, 'signer/people');
-  const [command, ...args] = (todo.split(' #')[0] ?? '').trim().split(' ');
+  const [command, ...args] = (remediation.split(' #')[0] ?? '').trim().split(' ');
   assert.equal(command, 'kubectl');
   await cluster.kubectl(args);
   await showsNothing(cluster);
@@ -100,13 +104,13 @@ test('an anchor of somebody else in a bundle is named while no attester puts it 
   await cluster.kubectl(['replace', '-f', '-'], { input: JSON.stringify(bundle) });
   await shows(
     cluster,
-    /^warning bundles-equal clustersigner\/workload the bundle holds sha256:\w+, which is no CA of this ClusterSigner/,
+    /^warning bundles-equal clustersigner\/workload the bundle holds sha256:\w+, which is not a CA of this ClusterSigner/,
   );
   await start('attester');
   await showsNothing(cluster);
 });
 
-test('a node whose kubelet is of an older version is named by check, and by explain of a pod on it', async () => {
+test('check names a node with an older kubelet, and explain does for a pod on it', async () => {
   const { cluster } = fixture;
   const node = { apiVersion: 'v1', kind: 'Node', metadata: { name: 'old-1' } };
   await apply(cluster, node);
@@ -117,41 +121,46 @@ test('a node whose kubelet is of an older version is named by check, and by expl
   );
   const status = { nodeInfo: { ...unknown, kubeletVersion: 'v1.34.6' } };
   await cluster.kubectl([
-    ...['patch', 'node', 'old-1', '--subresource=status', '--type=merge'],
-    ...['-p', JSON.stringify({ status })],
+    'patch',
+    'node',
+    'old-1',
+    '--subresource=status',
+    '--type=merge',
+    '-p',
+    JSON.stringify({ status }),
   ]);
   await shows(cluster, /^warning kubelet-versions node\/old-1 the kubelet is v1\.34\.6/);
   const pod = podObject({ ...POD, name: 'old', node: 'old-1' }) as { spec: object };
   await apply(cluster, { ...pod, spec: { ...pod.spec, nodeName: 'old-1' } });
   const summary = /kubelet of node old-1 is v1\.34\.6, and does not know podCertificate volumes/;
-  await explained(cluster, { state: 'WaitsForNode', summary }, 'pod/old', '-n', TEAM);
+  await explained(cluster, { state: 'WaitingForNode', summary }, 'pod/old', '-n', TEAM);
   await cluster.kubectl(['delete', 'pod', 'old', '-n', TEAM, '--force', '--grace-period=0']);
   await cluster.kubectl(['delete', 'node', 'old-1']);
   await showsNothing(cluster);
 });
 
-test('a policy that was edited is named with what it guards, and the command beside it puts it back', async () => {
+test('an edited policy is named with what it guards; the printed command restores it', async () => {
   const { cluster } = fixture;
   const policy = ['validatingadmissionpolicy', 'countersign-cluster-signers'];
   const patch = [{ op: 'replace', path: '/spec/validations/0/expression', value: 'true' }];
   await cluster.kubectl(['patch', ...policy, '--type=json', '-p', JSON.stringify(patch)]);
-  const { todo } = await shows(
+  const { remediation } = await shows(
     cluster,
-    /^warning policies-equal validatingadmissionpolicy\/countersign-cluster-signers .*spec\.validations\[0\]\.expression differs: .*ClusterSigners/,
+    /^error policies-equal validatingadmissionpolicy\/countersign-cluster-signers .*spec\.validations\[0\]\.expression differs: .*ClusterSigners/,
   );
-  assert.match(todo, /^countersign rbac --from-cluster \| kubectl apply --server-side /);
+  assert.match(remediation, /^countersign rbac --from-cluster \| kubectl apply --server-side /);
   const { stdout } = await countersign(
     ['rbac', '--from-cluster', '--kubeconfig', cluster.kubeconfig],
     undefined,
     BUNDLE,
   );
-  const [, apply = ''] = todo.split(' | kubectl ');
+  const [, apply = ''] = remediation.split(' | kubectl ');
   await cluster.kubectl(apply.split(' '), { input: stdout });
   await showsNothing(cluster);
 });
 
-// The last one: the signer that it makes anew signs after the propagation time only.
-test('a CA whose anchor is not served yet is named while attester is away, and then with when it signs', async () => {
+// The last one: the signer that it makes again signs after the propagation time only.
+test('explain names a CA with an unserved anchor, and when it signs once published', async () => {
   const { cluster } = fixture;
   await stop('attester');
   await cluster.kubectl(['delete', 'clustersigner', 'workload']);
@@ -162,9 +171,9 @@ test('a CA whose anchor is not served yet is named while attester is away, and t
   await createPod(cluster, { ...POD, name: 'anchor' });
   const of = ['pod/anchor', '-n', TEAM] as const;
   const absent = /^the trust anchor sha256:\w+ is not in the published bundle yet/;
-  await explained(cluster, { state: 'WaitsForTrust', summary: absent }, ...of);
+  await explained(cluster, { state: 'WaitingForTrust', summary: absent }, ...of);
   await start('attester');
   const recent = /^the trust anchor sha256:\w+ was published recently; signing .* starts at /;
-  const { next } = await explained(cluster, { state: 'WaitsForTrust', summary: recent }, ...of);
+  const { next } = await explained(cluster, { state: 'WaitingForTrust', summary: recent }, ...of);
   assert.ok(Date.parse(next?.at ?? '') > Date.now());
 });

@@ -2,7 +2,7 @@
 /** Signers of namespaces on a real cluster: whom they answer, and what nobody can do with them. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { renderRbac } from '../../src/manifests/render.ts';
+import { renderRbac } from '#install/render.ts';
 import { componentCalls, outsideRoles } from '../support/cluster/audit.ts';
 import './namespaced/serving.ts';
 import './namespaced/attacks.ts';

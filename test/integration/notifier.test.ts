@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What notifier tells of a real cluster, judged by the libraries of CloudEvents and Standard Webhooks. */
+/**
+ * What notifier tells of a real cluster, judged by the libraries of CloudEvents and Standard
+ * Webhooks.
+ */
 import assert from 'node:assert/strict';
 import { mkdtemp, writeFile } from 'node:fs/promises';
 import { tmpdir } from 'node:os';
@@ -7,8 +10,8 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import type { CloudEvent } from 'cloudevents';
 import { DEMO } from '../../build/demo-installation.ts';
-import { renderRbac } from '../../src/manifests/render.ts';
-import type { CheckReport } from '../../src/checks/report.ts';
+import { renderRbac } from '#install/render.ts';
+import type { CheckReport } from '#diagnose/check/report.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import { applyText } from '../support/cluster/apply.ts';
@@ -41,13 +44,13 @@ async function start(): Promise<ComponentProcess> {
     name: 'notifier',
     kubeconfig: await componentKubeconfig(fixture.cluster, 'notifier'),
     args: [
-      ...[`--target=ops=https://127.0.0.1:${ops.port}/x`, '--target-network=127.0.0.0/8'],
-      ...[`--target=other=https://127.0.0.1:${other.port}/`, `--target-secrets=${directory}`],
-      ...[
-        `--target-ca=${join(directory, 'ca.crt')}`,
-        '--source=https://test.example',
-        '--look-at-pods',
-      ],
+      `--target=ops=https://127.0.0.1:${ops.port}/x`,
+      '--target-network=127.0.0.0/8',
+      `--target=other=https://127.0.0.1:${other.port}/`,
+      `--target-secrets=${directory}`,
+      `--target-ca=${join(directory, 'ca.crt')}`,
+      '--source=https://test.example',
+      '--read-pods',
     ],
   });
   await started.ready(WAIT_MS);
@@ -163,7 +166,7 @@ test('a receiver that is away gets it later; the other one at once', async () =>
   await told(other, id);
   const { status, text: said } = await notifier.readyz();
   assert.equal(status, 200);
-  assert.match(said, /warning: target ops is not told/);
+  assert.match(said, /warning: target ops does not receive events/);
   await ops.open();
   await told(ops, id);
 });
@@ -179,7 +182,7 @@ for (const status of [500, 429]) {
   });
 }
 
-test('what was not delivered when the process was killed is told by the next, and what was is not', async () => {
+test('the next process delivers what a killed one did not, and nothing twice', async () => {
   const first = await deniedCsr();
   await told(ops, first);
   await told(other, first);
@@ -228,7 +231,7 @@ test('410 ends a target, and no other', async () => {
   assert.ok(!ops.seen.includes(next));
   assert.match(
     await notifier.metrics(),
-    /countersign_notifications_gone\{[^}]*target="ops"[^}]*\} 1/,
+    /countersign_notifications_target_gone\{[^}]*target="ops"[^}]*\} 1/,
   );
 });
 
@@ -246,7 +249,7 @@ test('a target that is gone has an Event where its cursor is, and a finding of c
   });
   assert.equal(event.regarding.uid, uid);
   assert.equal(event.reportingController, 'countersign.dev/notifier');
-  assert.match(event.note, /^target ops answers 410 Gone/);
+  assert.match(event.note, /^target ops returned 410 Gone/);
   assert.ok(!event.note.includes(SECRET));
   await until('check finds it', WAIT_MS, async () => {
     const { kubeconfig } = fixture.cluster;

@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Our own ports on real nodes: certificates that authority makes, mounted, and rotated under a scraper. */
+/**
+ * Our own ports on real nodes: certificates that authority makes, mounted, and rotated under a
+ * scraper.
+ */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { findCondition } from '../../src/api/request/conditions.ts';
-import type { ConfigMap, Secret } from '../../src/api/object/object.ts';
-import { OWN_TLS_COMPONENTS, ownTlsNames } from '../../src/api/signer/own-tls.ts';
+import { findCondition } from '#api/request/conditions.ts';
+import type { ConfigMap, Secret } from '#api/object/object.ts';
+import { ownTlsNames } from '#api/signer/own-tls.ts';
+import { COMPONENTS } from '#install/component-list.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import {
@@ -92,17 +96,17 @@ const scraper = createScraper({
   serverName: ownTlsNames('approver', SYSTEM_NAMESPACE)[0] ?? '',
 });
 
-test('without a serving Secret a component is ready, works, and /readyz warns that it serves no HTTPS', async () => {
+test('without a serving Secret a component works and stays ready; /readyz warns', async () => {
   await approver().ready();
   assert.match((await approver().readyz()).text, /warning: no HTTPS/);
   await running.get('authority')?.ready();
   assert.equal(await leafOf(), undefined);
 });
 
-test('the shipped ClusterSigner fills every serving Secret, and a scraper needs only the ConfigMap', async () => {
+test('the shipped ClusterSigner fills all serving Secrets; scrapers need a ConfigMap', async () => {
   await applySigner(cluster, example('serving'));
   await waitForReady(cluster, 'serving', 'Checked');
-  for (const name of OWN_TLS_COMPONENTS) {
+  for (const name of COMPONENTS.keys()) {
     const leaf = await until(`${name} has its certificate`, WAIT_MS, () =>
       leafOf(`countersign-${name}-serving`),
     );
@@ -121,7 +125,7 @@ test('the shipped ClusterSigner fills every serving Secret, and a scraper needs 
   assert.equal((await fetch(`${approver().url}/metrics`)).status, 404);
 });
 
-test('the serving CA rotates while scraped, and authority is killed: no scrape fails, open connections stay', async () => {
+test('no scrape fails while the serving CA rotates and authority is killed', async () => {
   const [before] = (await getSigner(cluster, 'serving')).status?.authorities ?? [];
   const leafA = await leafOf();
   scraper.begin();
@@ -199,7 +203,7 @@ async function degraded(): Promise<string> {
   return findCondition(status?.conditions, 'Degraded')?.reason ?? '';
 }
 
-test('an invalid and immutable Secret of the serving CA is reported; once recreated it recovers, and no scrape fails', async () => {
+test('an invalid, immutable serving Secret is reported and recovers; no scrape fails', async () => {
   const was = await leafOf();
   scraper.begin();
   try {
@@ -223,17 +227,15 @@ test('an invalid and immutable Secret of the serving CA is reported; once recrea
   assert.deepEqual(scraper.failures(), []);
 });
 
-test('a serving Secret without the consent annotation is not written, and /readyz of authority says so', async () => {
+test('a serving Secret without consent is not written, and authority’s /readyz says so', async () => {
   const consent = (value: string): Promise<unknown> =>
     cluster.kubectl([
-      ...[
-        'annotate',
-        'secret',
-        'countersign-signer-serving',
-        '-n',
-        SYSTEM_NAMESPACE,
-        '--overwrite',
-      ],
+      'annotate',
+      'secret',
+      'countersign-signer-serving',
+      '-n',
+      SYSTEM_NAMESPACE,
+      '--overwrite',
       `countersign.dev/filled-by${value}`,
     ]);
   const says = async (): Promise<boolean> =>
@@ -246,7 +248,7 @@ test('a serving Secret without the consent annotation is not written, and /ready
   await until('all is well again', WAIT_MS, async () => !(await says()));
 });
 
-test('a deleted serving Secret is reported, and filled again once the manifests are applied', async () => {
+test('a deleted serving Secret is reported and refilled after applying the manifests', async () => {
   await cluster.kubectl(['delete', 'secret', SECRET, '-n', SYSTEM_NAMESPACE]);
   await until('it is named', WAIT_MS, async () =>
     (await running.get('authority')?.readyz())?.text.includes(`${SECRET} does not exist`),

@@ -31,7 +31,7 @@ async function seconds(wanted: CsrWanted): Promise<number> {
   return (Date.parse(leaf.validTo) - Date.parse(leaf.validFrom)) / 1000;
 }
 
-test('a request that a rule covers whole is approved, with the rule in the message, and signed', async () => {
+test('a request that a rule covers is approved with the rule’s name, and signed', async () => {
   const name = await createCsr(fixture.cluster, { usages: ['client auth'] });
   const leaf = new X509Certificate(await waitForCertificate(fixture.cluster, name));
   assert.equal(leaf.subject, 'O=dev\nCN=jane');
@@ -41,6 +41,26 @@ test('a request that a rule covers whole is approved, with the rule in the messa
   assert.deepEqual(leaf.keyUsage, ['1.3.6.1.5.5.7.3.2']);
   const approved = await waitForCondition(fixture.cluster, name, 'Approved');
   assert.match(approved.message, /own-name/);
+});
+
+test('a requester with the shipped ClusterRole creates and reads requests only', async () => {
+  const may = async (verb: string, resource: string): Promise<string> => {
+    const args = ['auth', 'can-i', verb, resource, '--as=jane', '--as-group=dev'];
+    const { stdout } = await fixture.cluster.kubectl(args, { allowFailure: true });
+    return `${verb} ${stdout.trim()}`;
+  };
+  const csrs = 'certificatesigningrequests.certificates.k8s.io';
+  const verbs = ['create', 'get', 'list', 'watch', 'update', 'patch', 'delete'];
+  assert.deepEqual(await Promise.all(verbs.map((verb) => may(verb, csrs))), [
+    'create yes',
+    'get yes',
+    'list yes',
+    'watch yes',
+    'update no',
+    'patch no',
+    'delete no',
+  ]);
+  assert.equal(await may('update', `${csrs}/approval`), 'update no');
 });
 
 test('expirationSeconds is granted up to the maximum of the profile', async () => {
@@ -88,8 +108,14 @@ for (const [what, wanted, says] of undecided) {
     const note = await until('the Event is there', 20_000, async () => {
       const selector = `regarding.kind=CertificateSigningRequest,regarding.name=${name}`;
       const { stdout } = await fixture.cluster.kubectl([
-        ...['get', 'events.events.k8s.io', '-n', 'default', '--field-selector', selector],
-        ...['-o', 'jsonpath={.items[*].note}'],
+        'get',
+        'events.events.k8s.io',
+        '-n',
+        'default',
+        '--field-selector',
+        selector,
+        '-o',
+        'jsonpath={.items[*].note}',
       ]);
       return stdout === '' ? undefined : stdout;
     });
@@ -98,7 +124,7 @@ for (const [what, wanted, says] of undecided) {
   });
 }
 
-test('a request approved by hand is signed without a rule, and only the fields in requests.copy are copied', async () => {
+test('a manually approved request is signed without a rule, copying only requests.copy', async () => {
   const name = await createCsr(fixture.cluster, {
     commonName: 'joe',
     dnsNames: ['joe.example.com'],
@@ -118,14 +144,15 @@ test('a CertificateSigningRequest for another signer is never touched', async ()
 
 test('a malformed PKCS#10 request is refused with a reason and delays no other request', async () => {
   const good = await requestPem({});
-  // The API server checks a request's PEM and signature itself; trailing text inside is ours to refuse.
+  // The API server checks a request's PEM and signature itself; trailing text inside is ours to
+  // refuse.
   const twice = await createCsr(fixture.cluster, { pem: good + good });
   assert.match((await waitForCondition(fixture.cluster, twice, 'Denied')).message, /PEM|block/);
   const after = await createCsr(fixture.cluster);
   await waitForCertificate(fixture.cluster, after);
 });
 
-test('approval by hand does not lift a hard refusal: the request is Failed with a reason', async () => {
+test('manual approval does not lift a hard refusal: the request fails with a reason', async () => {
   const { approver } = fixture.installation.components;
   approver.signal('SIGSTOP');
   try {

@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What people see of a CA's life on a real cluster: an Event at each phase, also where an authority died
- * on the way; and what verifiers see that have one root alone (ADR 0021, 0022).
+ * What people see of a CA's life on a real cluster: an Event at each phase, also where an authority
+ * died on the way; and what verifiers see that have one root alone (ADR 0021, 0022).
  */
 import assert from 'node:assert/strict';
 import { readFile } from 'node:fs/promises';
 import { after, before, test } from 'node:test';
-import type { AuthorityStatus, ClusterSigner } from '../../src/api/signer/cluster-signer.ts';
-import { ROTATE_AT } from '../../src/api/signer/rotation-annotations.ts';
-import { formatTime } from '../../src/api/object/time.ts';
-import { createCrossSign } from '../../src/authorities/cross-sign.ts';
-import { createManagedAuthorities } from '../../src/authorities/managed.ts';
-import { createActor } from '../../src/controllers/authority/apply/actor.ts';
-import type { Client } from '../../src/kube/client/client.ts';
-import { createEventRecorder } from '../../src/kube/events/recorder.ts';
-import { decodePemAll } from '../../src/pki/der/pem.ts';
+import type { AuthorityStatus, ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { ROTATE_AT } from '#api/signer/rotation-annotations.ts';
+import { formatTime } from '#api/object/time.ts';
+import { createCrossSign } from '#ca/custody/cross-sign.ts';
+import { createCaRequest, createManagedAuthorities } from '#ca/custody/managed.ts';
+import { createActor } from '#trust/authority/apply/actor.ts';
+import type { Client } from '#kube/client/client.ts';
+import { createEventRecorder } from '#kube/events/recorder.ts';
+import { decodePemAll } from '#pki/der/pem.ts';
 import { until } from '../cluster/until.ts';
 import { Openssl } from '../oracle/openssl.ts';
-import { connect } from '../rotation/cluster/stand.ts';
+import { connect } from '../ca/rotation/cluster/stand.ts';
 import { getSigner, startFixture, type Fixture } from '../support/cluster/fixture.ts';
-import { random } from '../support/authorities/issuing.ts';
+import { random } from '../support/ca/issuing.ts';
 import { createPod, createTeam, filesOf } from '../support/cluster/pods.ts';
 import { recordedComponent } from '../support/component/recorded-component.ts';
 import { recordedLog } from '../support/component/recorded-log.ts';
@@ -77,7 +77,12 @@ async function inPhase(
 
 async function change(body: object, subresource?: 'status'): Promise<void> {
   await fixture.cluster.kubectl([
-    ...['patch', 'clustersigner', NAME, '--type=merge', '-p', JSON.stringify(body)],
+    'patch',
+    'clustersigner',
+    NAME,
+    '--type=merge',
+    '-p',
+    JSON.stringify(body),
     ...(subresource === undefined ? [] : [`--subresource=${subresource}`]),
   ]);
 }
@@ -126,7 +131,7 @@ test('each phase of a rotation, Prepared, Active and Retiring, is one Event', as
 });
 
 let pinned: AuthorityStatus;
-test('after the second rotation a verifier with only the old root accepts the chain of a pod', async () => {
+test('after two rotations a verifier with only the old root accepts a pod’s chain', async () => {
   const [old, next] = await rotate();
   pinned = old;
   await until('it is told', WAIT_MS, async () =>
@@ -138,12 +143,18 @@ test('after the second rotation a verifier with only the old root accepts the ch
   assert.equal(await isBelieved(chain, next), true);
 });
 
-test('once the old CA is distrusted, pods get no cross-certificate and its Secret is cleared, each with an Event', async () => {
+test('distrust of a CA stops cross-certificates and clears its Secret, with Events', async () => {
   await managed({ distrusted: [pinned.fingerprint] });
   await isTold('AuthorityDistrusted', pinned.fingerprint);
   await until('cross.crt is gone', WAIT_MS, async () => {
     const { stdout } = await fixture.cluster.kubectl([
-      ...['get', 'secret', 'workload-ca', '-n', 'countersign-keys', '-o', 'jsonpath={.data}'],
+      'get',
+      'secret',
+      'workload-ca',
+      '-n',
+      'countersign-keys',
+      '-o',
+      'jsonpath={.data}',
     ]);
     return !stdout.includes('cross.crt');
   });
@@ -166,7 +177,7 @@ test('a CA is removed with an Event once its last leaf has expired', async () =>
   await isTold('AuthorityGone', retiring.fingerprint);
 });
 
-test('an authority that dies after its Events and before the status write: its successor repeats no Event', async () => {
+test('an authority killed between its Events and the status write repeats no Event', async () => {
   const now = await signer();
   const [active] = now.status?.authorities ?? [];
   assert.ok(active !== undefined);
@@ -188,7 +199,11 @@ test('an authority that dies after its Events and before the status write: its s
       ...recordedComponent({ name: 'authority', clock: Date.now }),
       client: dying,
       events: createEventRecorder({
-        ...{ client: admin, clock: Date.now, random, log: recordedLog(), instance },
+        client: admin,
+        clock: Date.now,
+        random,
+        log: recordedLog(),
+        instance,
         delay: (milliseconds) =>
           new Promise((resolve) => setTimeout(resolve, milliseconds).unref()),
         onDropped: () => undefined,
@@ -196,8 +211,11 @@ test('an authority that dies after its Events and before the status write: its s
       }),
     };
     const actor = createActor({
-      ...{ component, version: 'test', observe: () => undefined },
+      component,
+      version: 'test',
+      observe: () => undefined,
       create: createManagedAuthorities(random),
+      createRequest: createCaRequest,
       crossSign: createCrossSign(random),
     });
     await assert.rejects(actor.writeStatus(now, status), /killed/);

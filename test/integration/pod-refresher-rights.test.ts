@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Without any rule of its roles pod-refresher is not ready, names each verb that it lacks, and heals. */
+/**
+ * Without any rule of its roles pod-refresher is not ready, names each verb that it lacks, and
+ * heals.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { DEMO } from '../../build/demo-installation.ts';
-import { renderRbac } from '../../src/manifests/render.ts';
+import { renderRbac } from '#install/render.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import type { ComponentProcess } from '../support/cluster/component-process.ts';
 import { eachRuleIsNeeded, rolesIn } from '../support/cluster/without-rule.ts';

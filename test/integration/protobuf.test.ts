@@ -1,25 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What is read of PodCertificateRequests in protobuf is what JSON says; what is written so arrives. */
+/**
+ * What is read of PodCertificateRequests in protobuf is what JSON says; what is written so arrives.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import {
-  withDenied,
-  type PodCertificateRequest,
-} from '../../src/api/request/pod-certificate-request.ts';
+import { withDenied, type PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
 import {
   podStatusBody,
   readPodCertificateRequest,
-} from '../../src/api/request/pod-certificate-request-message.ts';
-import { createClient, type Client } from '../../src/kube/client/client.ts';
-import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
-import { resource, type Resource } from '../../src/kube/resource/resource.ts';
-import type { WatchEvent } from '../../src/kube/watch/watch-event.ts';
-import { watchMediaTypes, decodeWatch } from '../../src/kube/watch/watch-decoder.ts';
-import { PROTOBUF, openEnvelope } from '../../src/protobuf/envelope.ts';
+} from '#api/request/pod-certificate-request-message.ts';
+import { createClient, type Client } from '#kube/client/client.ts';
+import { loadConnection } from '#kube/client/kubeconfig.ts';
+import { resource, type Resource } from '#kube/resource/resource.ts';
+import type { WatchEvent } from '#kube/watch/watch-event.ts';
+import { watchMediaTypes, decodeWatch } from '#kube/watch/watch-decoder.ts';
+import { PROTOBUF, openEnvelope } from '#kube/protobuf/envelope.ts';
 import { openCluster, type Cluster } from '../cluster/cluster.ts';
 import { stubRequest } from '../support/requests/stub-pkcs10.ts';
 import { failure } from '../support/kube/server-and-clients.ts';
-import { ACCEPT_METADATA, readPartialObjectMetadata } from '../../src/api/object/object.ts';
+import { ACCEPT_METADATA, readPartialObjectMetadata } from '#api/object/object.ts';
 
 const NAMESPACE = 'protobuf';
 const signerName = 'protobuf.example.com/x';
@@ -81,7 +80,9 @@ async function listed(inProtobuf: boolean): Promise<ReadonlyMap<string, Request>
     method: 'GET',
     path: requests.collection(NAMESPACE),
     query: {
-      ...{ watch: true, sendInitialEvents: true, allowWatchBookmarks: true },
+      watch: true,
+      sendInitialEvents: true,
+      allowWatchBookmarks: true,
       resourceVersionMatch: 'NotOlderThan',
     },
     accept: watchMediaTypes(read),

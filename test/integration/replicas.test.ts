@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Two replicas of each component: they share the work, and one takes over what the other leaves. */
+/**
+ * Two replicas of each component: they share the work, and one takes over what the other leaves.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { until } from '../cluster/until.ts';
@@ -39,8 +41,14 @@ interface Lease {
 
 async function leases(component: ComponentName): Promise<readonly Lease[]> {
   const { stdout } = await fixture.cluster.kubectl([
-    ...['get', 'leases', '-n', SYSTEM_NAMESPACE, '-o', 'json'],
-    ...['-l', `app.kubernetes.io/component=${component}`],
+    'get',
+    'leases',
+    '-n',
+    SYSTEM_NAMESPACE,
+    '-o',
+    'json',
+    '-l',
+    `app.kubernetes.io/component=${component}`,
   ]);
   return (JSON.parse(stdout) as { items: Lease[] }).items;
 }
@@ -52,7 +60,7 @@ async function gauge(component: ComponentProcess, name: string): Promise<number>
 
 async function agree(count: number, ...all: readonly ComponentProcess[]): Promise<void> {
   await until(`${count} share the work`, WAIT_MS, async () => {
-    const seen = await Promise.all(all.map((each) => gauge(each, 'countersign_members')));
+    const seen = await Promise.all(all.map((each) => gauge(each, 'countersign_shard_members')));
     return seen.every((each) => each === count);
   });
 }
@@ -81,7 +89,7 @@ async function writes(subresource: 'status' | 'approval'): Promise<ReadonlyMap<s
   return new Map([...byName].map(([name, found]) => [name, found.length]));
 }
 
-test('two replicas of signer share the requests: both issue, and each request is written once', async () => {
+test('two replicas of signer both issue, and each request is written once', async () => {
   const { signer, approver } = fixture.installation.components;
   const others = [await second('signer'), await second('approver')] as const;
   try {
@@ -122,11 +130,11 @@ test('when a signer is killed the other replica does the rest after its Lease ex
   const names = await create('left', 16);
   await Promise.all(names.map((name) => waitForCertificate(fixture.cluster, name)));
   assert.equal(issuedBy(signer).filter((name) => names.includes(name)).length, names.length);
-  assert.equal(await gauge(signer, 'countersign_members'), 1);
-  assert.equal(await gauge(signer, 'countersign_share_ratio'), 1);
+  assert.equal(await gauge(signer, 'countersign_shard_members'), 1);
+  assert.equal(await gauge(signer, 'countersign_shard_ratio'), 1);
 });
 
-test('when a leader is paused past its Lease another leads; when it continues it writes nothing', async () => {
+test('another leads when a leader is paused past its Lease; it then writes nothing', async () => {
   const { attester } = fixture.installation.components;
   const other = await second('attester');
   try {
@@ -202,7 +210,11 @@ test('a PUT of a Lease that was deleted does not bring it back', async () => {
 async function labelOf(bundle: string): Promise<string> {
   const path = 'jsonpath={.metadata.labels.example\\.com/by}';
   const { stdout } = await fixture.cluster.kubectl([
-    ...['get', 'clustertrustbundle', bundle, '-o', path],
+    'get',
+    'clustertrustbundle',
+    bundle,
+    '-o',
+    path,
   ]);
   return stdout;
 }

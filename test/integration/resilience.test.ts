@@ -61,7 +61,7 @@ async function assertDeliveredOnce(csrs: readonly string[]): Promise<void> {
   );
 }
 
-test('an API server that goes away for a minute: everything resumes, nothing is lost or delivered twice', async () => {
+test('after a minute without the API server nothing is lost or delivered twice', async () => {
   const { cluster, installation } = fixture;
   const { signer, 'pcr-issuer': issuer, approver } = installation.components;
   for (const each of [signer, issuer, approver]) each.signal('SIGSTOP');
@@ -96,7 +96,7 @@ test('an API server that goes away for a minute: everything resumes, nothing is 
   await assertDeliveredOnce(csrs);
 });
 
-test('SIGTERM finishes the requests in flight and exits with 0; the next process does the rest', async () => {
+test('SIGTERM finishes requests in flight and exits 0; the next process does the rest', async () => {
   const { cluster, installation } = fixture;
   const csrs = names('term', 24);
   await Promise.all(csrs.map((name) => createCsr(cluster, { name })));
@@ -113,7 +113,7 @@ test('SIGTERM finishes the requests in flight and exits with 0; the next process
   }
 });
 
-test('a signer that is killed at work: its successor finishes, and delivers nothing twice', async () => {
+test('a killed signer’s successor finishes its work and delivers nothing twice', async () => {
   const { cluster } = fixture;
   const killed = await startSigner();
   const csrs = names('kill', 24);

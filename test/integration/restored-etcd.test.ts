@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * etcd is restored from an older copy while the components run: each version that they know is of a time that has not
- * been. They are ready again and answer by themselves, and trust does not go back behind what the copy knows.
+ * etcd is restored from an older copy while the components run: each version that they know is of a
+ * time that has not been. They are ready again and answer by themselves, and trust does not go back
+ * behind what the copy knows.
  */
 import assert from 'node:assert/strict';
 import { cpSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { publishedAnchors } from '../../src/pki/x509/trust-bundle.ts';
+import { publishedAnchors } from '#pki/x509/trust-bundle.ts';
 import { until } from '../cluster/until.ts';
 import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
 import { componentKubeconfig } from '../support/cluster/installation.ts';
@@ -64,17 +65,20 @@ async function issue(...names: readonly string[]): Promise<void> {
   await Promise.all(names.map((name) => waitForCertificate(cluster, name)));
 }
 
-/** So many that the restored etcd does not reach the versions of before until everybody has looked. */
+/**
+ * So many that the restored etcd does not reach the versions of before until everybody has looked.
+ */
 async function fillConfigMaps(count: number): Promise<void> {
   const items = Array.from({ length: count }, (_none, index) => ({
-    ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
     metadata: { name: `lost-${index}`, namespace: 'default' },
   }));
   const input = JSON.stringify({ apiVersion: 'v1', kind: 'List', items });
   await fixture.cluster.kubectl(['create', '-f', '-'], { input });
 }
 
-test('components that ran while etcd was restored from an older copy answer by themselves, and what it distrusts stays out of trust', async () => {
+test('components recover after etcd is restored; distrusted CAs stay out of trust', async () => {
   const { cluster, installation } = fixture;
   const [active] = (await getSigner(cluster, 'workload')).status?.authorities ?? [];
   assert.ok(active);

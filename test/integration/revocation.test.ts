@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Revocations on a real API server: who may write them, what authority signs, and what outlives them. */
+/**
+ * Revocations on a real API server: who may write them, what authority signs, and what outlives
+ * them.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { findCondition } from '../../src/api/request/conditions.ts';
-import type { Revocation } from '../../src/api/revocation/revocation.ts';
-import {
-  decodeCertificateList,
-  type CertificateList,
-} from '../../src/pki/x509/certificate-list.ts';
-import { serialText } from '../../src/revocation/serial.ts';
-import type { CrlConfigMap } from '../../src/revocation/published.ts';
+import { findCondition } from '#api/request/conditions.ts';
+import type { Revocation } from '#api/revocation/revocation.ts';
+import { decodeCertificateList, type CertificateList } from '#pki/x509/certificate-list.ts';
+import { serialText } from '#ca/revocation/serial.ts';
+import type { CrlConfigMap } from '#ca/revocation/published.ts';
 import { until } from '../cluster/until.ts';
 import { apply } from '../support/cluster/apply.ts';
 import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
@@ -21,7 +21,11 @@ let fixture: Fixture;
 before(async () => {
   fixture = await startFixture({ only: ['authority', 'attester'] });
   await fixture.cluster.kubectl([
-    ...['patch', 'clustersigner', 'workload', '--type=merge', '-p'],
+    'patch',
+    'clustersigner',
+    'workload',
+    '--type=merge',
+    '-p',
     JSON.stringify({
       spec: { profile: { crl: { urls: ['http://crl.example.com/{authority}.crl'] } } },
     }),
@@ -45,7 +49,13 @@ function revocation(name: string, spec: Partial<Revocation['spec']> = {}): objec
 
 async function lists(): Promise<readonly CertificateList[]> {
   const { stdout } = await fixture.cluster.kubectl([
-    ...['get', 'configmap', 'workload-ca-crl', '-n', 'countersign-keys', '-o', 'json'],
+    'get',
+    'configmap',
+    'workload-ca-crl',
+    '-n',
+    'countersign-keys',
+    '-o',
+    'json',
     '--ignore-not-found',
   ]);
   if (stdout === '') return [];
@@ -94,7 +104,11 @@ test('what a Revocation names is listed, with a higher number, and its status sa
 test('the spec of a Revocation cannot be changed', async () => {
   const { stderr, code } = await fixture.cluster.kubectl(
     [
-      ...['patch', 'revocation', 'first', '--type=merge', '-p'],
+      'patch',
+      'revocation',
+      'first',
+      '--type=merge',
+      '-p',
       JSON.stringify({ spec: { certificates: [] } }),
     ],
     { allowFailure: true },
@@ -113,7 +127,11 @@ test('deleting a Revocation takes nothing off the CRL', async () => {
 
 test('a ConfigMap that is lost comes back with what stands, and with a higher number', async () => {
   await fixture.cluster.kubectl([
-    ...['delete', 'configmap', 'workload-ca-crl', '-n', 'countersign-keys'],
+    'delete',
+    'configmap',
+    'workload-ca-crl',
+    '-n',
+    'countersign-keys',
   ]);
   const list = await listed(['d4']);
   assert.ok(list.number > number);
@@ -158,6 +176,10 @@ async function bind(suffix: string, rule: object): Promise<void> {
   await apply(fixture.cluster, role);
   const subject = '--serviceaccount=default:default';
   await fixture.cluster.kubectl([
-    ...['create', 'clusterrolebinding', name, `--clusterrole=${name}`, subject],
+    'create',
+    'clusterrolebinding',
+    name,
+    `--clusterrole=${name}`,
+    subject,
   ]);
 }

@@ -7,15 +7,15 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { Secret } from '../../src/api/object/object.ts';
-import { ROTATE_AT } from '../../src/api/signer/rotation-annotations.ts';
-import { formatTime } from '../../src/api/object/time.ts';
-import { createManagedAuthorities } from '../../src/authorities/managed.ts';
-import { applyStep } from '../../src/controllers/authority/apply/apply-step.ts';
-import { KubeError } from '../../src/kube/client/kube-error.ts';
-import type { RotationStep } from '../../src/rotation/next-step.ts';
+import type { Secret } from '#api/object/object.ts';
+import { ROTATE_AT } from '#api/signer/rotation-annotations.ts';
+import { formatTime } from '#api/object/time.ts';
+import { createCaRequest, createManagedAuthorities } from '#ca/custody/managed.ts';
+import { applyStep } from '#trust/authority/apply/apply-step.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import type { RotationStep } from '#ca/rotation/next-step.ts';
 import { until } from '../cluster/until.ts';
-import { judge } from '../rotation/cluster/court.ts';
+import { judge } from '../ca/rotation/cluster/court.ts';
 import {
   MANAGED,
   OWN,
@@ -23,14 +23,14 @@ import {
   connect,
   openStand,
   type Stand,
-} from '../rotation/cluster/stand.ts';
-import type { Delivery } from '../rotation/cluster/story.ts';
-import { certificateAuthority } from '../support/authorities/generated.ts';
+} from '../ca/rotation/cluster/stand.ts';
+import type { Delivery } from '../ca/rotation/cluster/story.ts';
+import { certificateAuthority } from '../support/ca/generated.ts';
 import type { ComponentName, LogLine } from '../support/cluster/component-process.ts';
 import { waitForSignerCondition } from '../support/cluster/fixture.ts';
 import { KEYS_NAMESPACE, SYSTEM_NAMESPACE } from '../support/cluster/installation.ts';
-import { caSecretManifest } from '../support/authorities/ca-secret.ts';
-import type { RotationReason } from '../../src/rotation/rotation-reason.ts';
+import { caSecretManifest } from '../support/ca/ca-secret.ts';
+import type { RotationReason } from '#ca/rotation/rotation-reason.ts';
 
 const PROPAGATION_SECONDS = 4;
 const BACKDATE_MS = 60_000;
@@ -70,7 +70,7 @@ async function revive(...names: readonly ComponentName[]): Promise<void> {
 const ASKED_OF_ALL = ['approver', 'signer', 'pcr-issuer'] as const;
 
 for (const [from, to] of ['AB', 'BC'] as const) {
-  test(`${from} → ${to}: each component is killed during the rotation, its standby takes over, no request waits long`, async () => {
+  test(`${from} → ${to}: a standby replaces each killed component without long waits`, async () => {
     const before = await stand.inPhase(MANAGED, 'Active');
     await signsForAll(before.fingerprint);
     // The CA that signs now became active before that, by any clock.
@@ -88,7 +88,7 @@ for (const [from, to] of ['AB', 'BC'] as const) {
   });
 }
 
-test('a CA is distrusted under load: another signs at once, and no verifier loses its anchor', async () => {
+test('distrusting a CA under load moves signing at once; verifiers keep their anchors', async () => {
   const distrusted = await stand.inPhase(MANAGED, 'Active');
   const managed = { distrusted: [distrusted.fingerprint] };
   await stand.change(MANAGED, { spec: { authority: { managed } } });
@@ -119,7 +119,7 @@ function issuersIn(log: readonly LogLine[]): readonly string[] {
   });
 }
 
-test('a CA Secret is lost under load: a new CA is created, published and propagated, the old one stays trusted', async () => {
+test('a lost CA Secret makes a new CA that is propagated; the old one stays trusted', async () => {
   const lost = await stand.inPhase(MANAGED, 'Active');
   await stand.cluster.kubectl(['delete', 'secret', 'workload-ca', '-n', KEYS_NAMESPACE]);
   const fresh = await stand.inPhase(MANAGED, 'Active', lost.fingerprint);
@@ -127,7 +127,7 @@ test('a CA Secret is lost under load: a new CA is created, published and propaga
   assert.equal((await stand.inPhase(MANAGED, 'Retiring')).fingerprint, lost.fingerprint);
 });
 
-test('an incomplete Secret of a CA that the user brings: the previous CA keeps signing, and it recovers without a restart', async () => {
+test('with an incomplete user CA Secret the previous CA signs; no restart is needed', async () => {
   const { cluster, story } = stand;
   const before = await stand.inPhase(OWN, 'Active');
   await signsForPeople(before.fingerprint);
@@ -171,7 +171,7 @@ test('during all rotations every pod had its credential, and no request was refu
   assert.deepEqual(stand.story.refusals, []);
 });
 
-test('every leaf that was delivered verifies with Go, OpenSSL and us against the bundle of its revision, and none was signed too early', async (t) => {
+test('Go, OpenSSL and we verify every leaf by its bundle; none is signed too early', async (t) => {
   const faults = await judge(stand.story, {
     bundle: 'primary',
     propagationSeconds: PROPAGATION_SECONDS,
@@ -203,7 +203,10 @@ async function makeNext(secret: Secret | undefined): Promise<Secret | undefined>
     const create = createManagedAuthorities((size) => randomBytes(size));
     const step = secret === undefined ? MAKE_TLS : MAKE_NEXT;
     const input = { signer, managed, secret, step, now: Date.now() };
-    return await applyStep({ client, create, version: 'test' }, input);
+    return await applyStep(
+      { client, create, createRequest: createCaRequest, version: 'test' },
+      input,
+    );
   } finally {
     await client.close();
   }
@@ -213,7 +216,12 @@ test('a write to a Secret that changed since it was evaluated is a conflict', as
   const judged = await stand.secret('workload-ca');
   assert.ok(judged !== undefined);
   await stand.cluster.kubectl([
-    ...['annotate', 'secret', 'workload-ca', '-n', KEYS_NAMESPACE, 'example.com/note=1'],
+    'annotate',
+    'secret',
+    'workload-ca',
+    '-n',
+    KEYS_NAMESPACE,
+    'example.com/note=1',
   ]);
   await assert.rejects(makeNext(judged), { code: 'KUBE_CONFLICT' });
   const { data } = (await stand.secret('workload-ca')) ?? {};
@@ -239,7 +247,7 @@ test('a write to a Secret that another client recreated is a conflict', async ()
   assert.deepEqual(await stand.secret('workload-ca'), made);
 });
 
-test('a Secret that the user brings is used and never written; a requested rotation is reported as not possible', async () => {
+test('a user’s CA Secret is never written; its rotation is reported as impossible', async () => {
   const before = await stand.secret('workload-ca');
   const annotations = { [ROTATE_AT]: formatTime(Date.now()) };
   await stand.change(MANAGED, { metadata: { annotations } });

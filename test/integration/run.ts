@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Runs the integration tests of one Kubernetes version: starts a cluster that the test files share,
- * then node:test over the files. `--only <text>` picks files by name, `--part short` leaves out those
- * that take long, `--part long` runs them alone. `--share 1/3` takes every third file, from the second on.
+ * then node:test over the files. `--only <text>` picks files by name, `--part short` leaves out
+ * those that take long, `--part long` runs them alone. `--share 1/3` takes every third file, from
+ * the second on.
  *
- * A file that fails runs once more, alone, on a cluster of its own. If it passes then, the run passes, and its last lines
- * say `FLAKY <file>: <test>`.
+ * A file that fails runs once more, alone, on a cluster of its own. If it passes then, the run
+ * passes, and its last lines say `FLAKY <file>: <test>`.
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -47,7 +48,9 @@ if (!(taken >= 0 && taken < of)) throw new Error(`--share ${values.share}: want 
 /** The tests that failed at first and passed when they ran again; .ci/run prints them. */
 const FLAKY = join(import.meta.dirname, '../../.cache/flaky');
 
-/** Two at once keep both cores busy; each file works in namespaces and on signer names of its own. */
+/**
+ * Two at once keep both cores busy; each file works in namespaces and on signer names of its own.
+ */
 const CONCURRENCY = 2;
 
 /** A minute or more each, or a cluster of their own: `make test-long`. */
@@ -64,17 +67,22 @@ const LONG = new Set(
     'federated-installations',
     'federation',
     'first-certificate',
+    'healed-faults',
     'image',
     'injection',
+    'kubelet-states',
     'ledger',
     'ledger-api',
     'ledger-facts',
+    'ledger-reading',
     'ledger-run',
     'library-kinds',
     'named-faults',
     'namespaced-signers',
+    'own-leaves',
     'own-tls',
     'pod-refresher-rights',
+    'printed-commands',
     'replicas',
     'resilience',
     'revocation',

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Green means served: a signer's conditions say within seconds which component does not serve it, and why. */
+/**
+ * Green means served: a signer's conditions say within seconds which component does not serve it,
+ * and why.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { findCondition, type Condition } from '../../src/api/request/conditions.ts';
+import { findCondition, type Condition } from '#api/request/conditions.ts';
 import { until } from '../cluster/until.ts';
 import { BUNDLE, countersign } from '../support/cluster/countersign.ts';
 import type { ComponentName } from '../support/cluster/component-process.ts';
@@ -51,14 +54,14 @@ const cases: readonly (readonly [ComponentName, string, string, readonly string[
   ['attester', 'update', 'clustertrustbundles', ['workload']],
 ];
 for (const [component, verb, resource, theirs] of cases) {
-  test(`without ${verb} ${resource} of ${component}, ${theirs.join(' and ')} say so within 10 s, and are green again within 10 s`, async () => {
+  test(`${component}, no ${verb} ${resource}: ${theirs.join(' and ')} fail and recover`, async () => {
     const others = ['workload', 'people'].filter((each) => !theirs.includes(each));
     const restore = await withoutVerb(fixture.cluster, verbOf(component, verb, resource));
     const begun = performance.now();
     try {
       for (const name of theirs) {
         const { reason, message = '' } = await served(name, 'False');
-        assert.equal(reason, 'RightMissing');
+        assert.equal(reason, 'MissingPermissions');
         assert.match(message, new RegExp(`${component}: .*lacks: ${verb} .*${resource}`));
         assert.equal((await conditionOf(name, 'Ready'))?.reason, 'NotServed');
       }
@@ -81,7 +84,7 @@ for (const [component, verb, resource, theirs] of cases) {
   });
 }
 
-test('countersign rbac says which signers the print-out would take away, and prints them with --from-cluster', async () => {
+test('countersign rbac names the signers it would drop; --from-cluster includes them', async () => {
   const { kubeconfig } = fixture.cluster;
   const print = (...args: readonly string[]): ReturnType<typeof countersign> =>
     countersign(['rbac', '--kubeconfig', kubeconfig, ...args], undefined, BUNDLE);

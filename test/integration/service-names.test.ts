@@ -6,26 +6,26 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
 import { DEMO } from '../../build/demo-installation.ts';
-import type { Pod } from '../../src/api/object/pod.ts';
-import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
-import type { ClusterSigner } from '../../src/api/signer/cluster-signer.ts';
-import { createActor } from '../../src/controllers/pcr-issuer/act.ts';
-import { createPodReader } from '../../src/controllers/pcr-issuer/evidence/pod-reader.ts';
-import { createRenewals } from '../../src/controllers/pcr-issuer/renewals.ts';
-import { createExpiries } from '../../src/runtime/issuing/expiries.ts';
-import { compileProfile } from '../../src/issuance/profile.ts';
-import { createClient, type Client } from '../../src/kube/client/client.ts';
-import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
-import { resource } from '../../src/kube/resource/resource.ts';
-import { renderRbac } from '../../src/manifests/render.ts';
+import type { Pod } from '#api/object/pod.ts';
+import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
+import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { createActor } from '#requests/pcr-issuer/act.ts';
+import { createPodReader } from '#requests/pcr-issuer/evidence/pod-reader.ts';
+import { createRenewals } from '#requests/pcr-issuer/renewals.ts';
+import { createExpiries } from '#requests/issuing/expiries.ts';
+import { compileProfile } from '#ca/issuance/profile.ts';
+import { createClient, type Client } from '#kube/client/client.ts';
+import { loadConnection } from '#kube/client/kubeconfig.ts';
+import { resource } from '#kube/resource/resource.ts';
+import { renderRbac } from '#install/render.ts';
 import { until } from '../cluster/until.ts';
-import { openIntermediate } from '../support/authorities/intermediate.ts';
+import { openIntermediate } from '../support/ca/intermediate.ts';
 import { apply, applyText } from '../support/cluster/apply.ts';
 import { applySigner, example, startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import { createTeam, podObject } from '../support/cluster/pods.ts';
 import { requestsOf, waitForRequest } from '../support/cluster/requests/pod-certificate-request.ts';
 import { recordedComponent } from '../support/component/recorded-component.ts';
-import { localCaOf } from '../support/runtime/local-ca.ts';
+import { localCaOf } from '../support/requests/local-ca.ts';
 import { workload } from '../support/signers/workload-profile.ts';
 
 const WAIT_MS = 120_000;
@@ -54,15 +54,22 @@ after(async () => {
 
 function service(name: string, spec: object = {}): object {
   return {
-    ...{ apiVersion: 'v1', kind: 'Service', metadata: { namespace: SHOP, name } },
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: { namespace: SHOP, name },
     spec: { selector: { app: 'web' }, ports: [{ port: 443 }], ...spec },
   };
 }
 
 function pod(name: string, labels: Readonly<Record<string, string>>, signerName: string): Pod {
   const made = podObject({
-    ...{ namespace: SHOP, name, serviceAccount: 'web', node: 'node-1', signerName },
-    ...{ keyType: 'ECDSAP256', trustBundle: false },
+    namespace: SHOP,
+    name,
+    serviceAccount: 'web',
+    node: 'node-1',
+    signerName,
+    keyType: 'ECDSAP256',
+    trustBundle: false,
   }) as Pod;
   return { ...made, metadata: { ...made.metadata, labels } };
 }
@@ -82,7 +89,7 @@ function judged(
   return JSON.parse(stdout) as Readonly<Record<string, boolean>>;
 }
 
-test('each pod of a Deployment behind two Services serves all of their names, and no other', async () => {
+test('each pod behind two Services gets the names of both, and no other', async () => {
   const { cluster } = fixture;
   await apply(cluster, service('web'), service('api', { clusterIP: 'None' }));
   await apply(cluster, service('other', { selector: { app: 'db' } }));
@@ -90,15 +97,23 @@ test('each pod of a Deployment behind two Services serves all of their names, an
   await apply(cluster, service('alias', { ...alias, selector: { app: 'web' } }));
   const template = pod('', { app: 'web' }, 'example.com/workload');
   await apply(cluster, {
-    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { namespace: SHOP, name: 'web' } },
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { namespace: SHOP, name: 'web' },
     spec: {
-      ...{ replicas: 2, selector: { matchLabels: { app: 'web' } } },
+      replicas: 2,
+      selector: { matchLabels: { app: 'web' } },
       template: { metadata: { labels: { app: 'web' } }, spec: template.spec },
     },
   });
   const issued = await until('both pods have their certificate', WAIT_MS, async () => {
     const { stdout } = await cluster.kubectl([
-      ...['get', 'podcertificaterequests', '-n', SHOP, '-o', 'json'],
+      'get',
+      'podcertificaterequests',
+      '-n',
+      SHOP,
+      '-o',
+      'json',
     ]);
     const { items } = JSON.parse(stdout) as { items: readonly PodCertificateRequest[] };
     const found = items.filter(({ status }) => status?.certificateChain !== undefined);
@@ -121,9 +136,12 @@ test('a pod of a StatefulSet serves its own name below the headless Service', as
   await apply(cluster, service('db', { clusterIP: 'None', selector: { app: 'db' } }));
   const template = pod('', { app: 'db' }, 'example.com/workload');
   await apply(cluster, {
-    ...{ apiVersion: 'apps/v1', kind: 'StatefulSet', metadata: { namespace: SHOP, name: 'db' } },
+    apiVersion: 'apps/v1',
+    kind: 'StatefulSet',
+    metadata: { namespace: SHOP, name: 'db' },
     spec: {
-      ...{ serviceName: 'db', selector: { matchLabels: { app: 'db' } } },
+      serviceName: 'db',
+      selector: { matchLabels: { app: 'db' } },
       template: { metadata: { labels: { app: 'db' } }, spec: template.spec },
     },
   });
@@ -133,7 +151,7 @@ test('a pod of a StatefulSet serves its own name below the headless Service', as
   assert.deepEqual(Object.values(found), [true, true, false]);
 });
 
-test('a pod that no Service selects gets no certificate until one does, and an Event says so', async () => {
+test('a pod gets no certificate until a Service selects it; an Event says so', async () => {
   const { cluster } = fixture;
   await apply(cluster, pod('late', { app: 'late' }, 'example.com/workload'));
   await until('an Event tells of it', WAIT_MS, async () => {
@@ -151,7 +169,9 @@ test('a pod that no Service selects gets no certificate until one does, and an E
 /** Nobody serves it but the test. */
 const RACED = 'raced.example.com/x';
 const REQUESTS = resource({
-  ...{ group: 'certificates.k8s.io', version: 'v1', plural: 'podcertificaterequests' },
+  group: 'certificates.k8s.io',
+  version: 'v1',
+  plural: 'podcertificaterequests',
 });
 
 function racedSigner(): ClusterSigner {
@@ -159,7 +179,7 @@ function racedSigner(): ClusterSigner {
   return { ...signer, spec: { ...signer.spec, signerName: RACED } };
 }
 
-test('a label that is removed between the decision and the write: the certificate is not delivered', async () => {
+test('a certificate is not delivered if a label is removed between decision and write', async () => {
   const { cluster } = fixture;
   await apply(cluster, service('raced', { selector: { app: 'raced' } }));
   await apply(cluster, pod('raced', { app: 'raced' }, RACED));
@@ -181,21 +201,27 @@ test('a label that is removed between the decision and the write: the certificat
   const ca = localCaOf(component, openIntermediate(), signer);
   let isSigned = (): Promise<unknown> => label('app-');
   const actor = createActor<ClusterSigner>({
-    ...{ component, reader, resource: REQUESTS, legacy: undefined },
+    component,
+    reader,
+    resource: REQUESTS,
+    legacy: undefined,
     renewals: createRenewals(createExpiries()),
     profileOf: ({ spec }) => compileProfile(spec),
-    issuingOf: () => ({
-      ...ca,
-      issue: async (wanted, request) => {
-        const chain = await ca.issue(wanted, request);
-        await isSigned();
-        return chain;
-      },
-    }),
+    cas: {
+      issuing: () => ({
+        ...ca,
+        issue: async (wanted, request) => {
+          const chain = await ca.issue(wanted, request);
+          await isSigned();
+          return chain;
+        },
+      }),
+    },
   });
   const handled = async (): Promise<string> => {
     const now = await admin.request<PodCertificateRequest>({
-      ...{ method: 'GET', path: REQUESTS.object(asked.metadata) },
+      method: 'GET',
+      path: REQUESTS.object(asked.metadata),
     });
     assert.equal(now.status?.certificateChain, undefined);
     return actor.handle(now, signer).then(

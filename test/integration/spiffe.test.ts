@@ -6,14 +6,14 @@ import { request } from 'node:https';
 import { json } from 'node:stream/consumers';
 import { after, before, test } from 'node:test';
 import { DEMO } from '../../build/demo-installation.ts';
-import { renderRbac } from '../../src/manifests/render.ts';
+import { renderRbac } from '#install/render.ts';
 import { until } from '../cluster/until.ts';
 import { applyText } from '../support/cluster/apply.ts';
 import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
 import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import { componentKubeconfig } from '../support/cluster/installation.ts';
 import { eachRuleIsNeeded, rolesIn } from '../support/cluster/without-rule.ts';
-import { pemOf, servingDirectory, spiffeCa, svidOf } from '../support/spiffe/certificates.ts';
+import { pemOf, servingDirectory, spiffeCa, svidOf } from '../support/trust/certificates.ts';
 
 const WAIT_MS = 120_000;
 const BUNDLE = 'example.com:workload:primary';
@@ -40,10 +40,21 @@ before(async () => {
     name: 'bundle-endpoint',
     kubeconfig: await componentKubeconfig(fixture.cluster, 'bundle-endpoint'),
     args: [
-      ...['--no-leases', '--trust-domain', `${DOMAIN}=example.com/workload`],
-      ...['--trust-domain', 'none.example.com=example.com/nobody'],
-      ...['--listen-web', '127.0.0.1:0', '--web-certificate', directory],
-      ...['--listen-spiffe', '127.0.0.1:0', '--svid', directory, '--refresh-hint', '90s'],
+      '--no-leases',
+      '--trust-domain',
+      `${DOMAIN}=example.com/workload`,
+      '--trust-domain',
+      'none.example.com=example.com/nobody',
+      '--listen-web',
+      '127.0.0.1:0',
+      '--web-certificate',
+      directory,
+      '--listen-spiffe',
+      '127.0.0.1:0',
+      '--svid',
+      directory,
+      '--refresh-hint',
+      '90s',
     ],
   });
   await endpoint.ready(WAIT_MS);
@@ -113,7 +124,7 @@ function servesPublished(profile: 'https_web' | 'https_spiffe'): Promise<SpiffeB
   });
 }
 
-test('both profiles serve the published anchors, with the resourceVersion as the sequence', async () => {
+test('both profiles serve the published anchors, with resourceVersion as sequence', async () => {
   const web = await servesPublished('https_web');
   assert.equal(web.spiffe_refresh_hint, 90);
   assert.deepEqual(await servesPublished('https_spiffe'), web);
@@ -129,7 +140,7 @@ test('a CA that is prepared is served once it is published, with a higher sequen
   assert.ok(now.spiffe_sequence > before.spiffe_sequence);
 });
 
-test('a trust domain whose signer is not there is 503 and a warning; one that is not named is 404', async () => {
+test('a trust domain with a missing signer gets 503 and a warning; an unnamed one 404', async () => {
   assert.equal(await fetched('https_web', 'none.example.com'), 503);
   assert.equal(await fetched('https_web', 'other.example.com'), 404);
   const { status, text } = await endpoint.readyz();

@@ -11,10 +11,12 @@ const root = join(import.meta.dirname, '../..');
 const name = 'status-admission';
 const signerName = 'status-admission.example.com/x';
 /** The API server compiles a new policy, and hears of a new grant, within a few seconds. */
-const SOON = 30_000;
+const SOON = 180_000;
 
 let cluster: Cluster;
-/** The kubeconfig of a ServiceAccount that may write the status of ClusterSigners, as RBAC has it. */
+/**
+ * The kubeconfig of a ServiceAccount that may write the status of ClusterSigners, as RBAC has it.
+ */
 let writer: string;
 
 before(async () => {
@@ -57,7 +59,7 @@ after(async () => {
   await cluster.stop();
 });
 
-test('writing the status of a ClusterSigner requires the verb attest on its signer name', async () => {
+test('writing a ClusterSigner’s status requires the verb attest on its signer name', async () => {
   await until('the policy is in force', SOON, async () =>
     /default may not attest for status-admission\.example\.com\/x, so it may not write the status/.test(
       (await write(writer, 1)).stderr,

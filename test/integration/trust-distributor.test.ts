@@ -3,11 +3,11 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { DEMO } from '../../build/demo-installation.ts';
-import { caBundleTargetText } from '../../src/api/object/ca-bundle-target.ts';
-import { decodePkcs12 } from '../../src/keystores/decode-pkcs12.ts';
-import { certificateBlocks } from '../../src/pki/x509/trust-bundle.ts';
-import { renderRbac } from '../../src/manifests/render.ts';
-import { findCondition } from '../../src/api/request/conditions.ts';
+import { caBundleTargetText } from '#api/object/ca-bundle-target.ts';
+import { decodePkcs12 } from '#pki/keystores/decode-pkcs12.ts';
+import { certificateBlocks } from '#pki/x509/trust-bundle.ts';
+import { renderRbac } from '#install/render.ts';
+import { findCondition } from '#api/request/conditions.ts';
 import { until } from '../cluster/until.ts';
 import { applyText } from '../support/cluster/apply.ts';
 import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
@@ -45,7 +45,9 @@ let authority: ComponentProcess;
 const beforeHand = new Map<string, unknown>();
 const INSTALLATION = {
   ...DEMO,
-  ...{ optionalComponents: ['trust-distributor'], caBundles, namespacedSigners: true },
+  optionalComponents: ['trust-distributor'],
+  caBundles,
+  namespacedSigners: true,
   signerSecrets: ['web-ca', 'db-ca'].flatMap((name) =>
     [TEAMS.granted, TEAMS.taken].map((namespace) => ({ namespace, name })),
   ),
@@ -104,15 +106,25 @@ async function kubectl(...args: readonly string[]): Promise<string> {
 
 async function configMap(namespace: string): Promise<Found | undefined> {
   const text = await kubectl(
-    ...['get', 'configmap', NAME, '-n', namespace, '--ignore-not-found', '-o', 'json'],
+    'get',
+    'configmap',
+    NAME,
+    '-n',
+    namespace,
+    '--ignore-not-found',
+    '-o',
+    'json',
   );
   return text === '' ? undefined : (JSON.parse(text) as Found);
 }
 
 const published = (): Promise<string> =>
   kubectl(
-    ...['get', 'clustertrustbundle', 'example.com:workload:primary'],
-    ...['-o', 'jsonpath={.spec.trustBundle}'],
+    'get',
+    'clustertrustbundle',
+    'example.com:workload:primary',
+    '-o',
+    'jsonpath={.spec.trustBundle}',
   );
 
 function holdsPublished(namespace: string): Promise<unknown> {
@@ -166,7 +178,7 @@ test('a ConfigMap that was there is left alone until its owner annotates it', as
   assert.equal((await configMap('owning'))?.metadata.uid, mine.metadata.uid);
 });
 
-test('a namespace that wants a truststore has one of PKCS#12, and loses it with the wish', async () => {
+test('a namespace’s opt-in adds a PKCS#12 truststore, and its removal deletes it', async () => {
   await kubectl('label', 'namespace', 'storing', 'countersign.dev/trust=pkcs12');
   await until('a truststore is there', WAIT_MS, async () => {
     const { data, binaryData = {} } = (await configMap('storing')) ?? {};
@@ -197,7 +209,7 @@ test('a namespace that opts out loses the copy', async () => {
 for (const target of CA_BUNDLES) {
   const text = caBundleTargetText(target);
 
-  test(`each caBundle of ${text} has what is published, whoever changes it, and the rest stays`, async () => {
+  test(`each caBundle of ${text} is restored to the published one; the rest stays`, async () => {
     await caBundlesHold(text);
     await patchObject(text, [{ op: 'add', path: pathOf(target), value: '' }]);
     await caBundlesHold(text);
@@ -232,7 +244,7 @@ test('a CA that is prepared is copied once it is published', async () => {
   for (const target of CA_BUNDLES) await caBundlesHold(caBundleTargetText(target));
 });
 
-test('a rotation names the target that is broken for ever and goes on, and no verifier that reads another one refuses a fresh leaf', async () => {
+test('a rotation names a broken target and continues; no other verifier rejects a leaf', async () => {
   const { cluster } = fixture;
   // A ConfigMap that trust-distributor made first is made the broken one by the next try.
   await until('the crowd is there', WAIT_MS, () =>
@@ -258,9 +270,13 @@ test('a rotation names the target that is broken for ever and goes on, and no ve
 test('a restart writes nothing', async () => {
   const versions = (): Promise<string> =>
     kubectl(
-      ...['get', 'configmaps,validatingwebhookconfigurations,mutatingwebhookconfigurations'],
-      ...['-A', '--field-selector', 'metadata.name!=kube-root-ca.crt'],
-      ...['-o', 'jsonpath={range .items[*]}{.metadata.name}={.metadata.resourceVersion} {end}'],
+      'get',
+      'configmaps,validatingwebhookconfigurations,mutatingwebhookconfigurations',
+      '-A',
+      '--field-selector',
+      'metadata.name!=kube-root-ca.crt',
+      '-o',
+      'jsonpath={range .items[*]}{.metadata.name}={.metadata.resourceVersion} {end}',
     );
   const of = async (): Promise<readonly string[]> =>
     (await versions()).split(' ').filter((each) => /^(example\.com|trusting)/.test(each));
@@ -268,7 +284,7 @@ test('a restart writes nothing', async () => {
   assert.ok(before.length > 2);
   await component.stop();
   component = await started();
-  // It has looked at all of them once what it makes anew is there.
+  // It has looked at all of them once what it makes again is there.
   await kubectl('label', 'namespace', 'left-alone', OPT_IN);
   await holdsPublished('left-alone');
   const after = await of();

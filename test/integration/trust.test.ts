@@ -6,9 +6,9 @@ import {
   RETAIN_UNTIL,
   servedSince,
   type ClusterTrustBundle,
-} from '../../src/api/object/cluster-trust-bundle.ts';
-import { fingerprint } from '../../src/pki/x509/certificate.ts';
-import { readAnchors } from '../../src/pki/x509/trust-bundle.ts';
+} from '#api/object/cluster-trust-bundle.ts';
+import { fingerprint } from '#pki/x509/certificate.ts';
+import { readAnchors } from '#pki/x509/trust-bundle.ts';
 import { until } from '../cluster/until.ts';
 import {
   applySigner,
@@ -40,7 +40,7 @@ async function patch(change: object): Promise<void> {
   await fixture.cluster.kubectl(['patch', 'clustertrustbundle', NAME, '--type=merge', '-p', text]);
 }
 
-test('the bundle holds the anchors of the ClusterSigner’s status, each with its served-since', async () => {
+test('the bundle holds the anchors of the ClusterSigner’s status with served-since', async () => {
   const bundle = await until('the bundle is there', WAIT_MS, () => getBundle());
   const { status } = await getSigner(fixture.cluster, 'workload');
   const anchors = readAnchors(status?.authorities?.[0]?.anchors ?? '');
@@ -57,7 +57,13 @@ test('the bundle holds the anchors of the ClusterSigner’s status, each with it
 test("another client's edit of the bundle is reverted, with an Event", async () => {
   const before = await getBundle();
   const { stdout } = await fixture.cluster.kubectl([
-    ...['get', 'secret', 'people-ca', '-n', 'countersign-keys', '-o', 'jsonpath={.data.tls\\.crt}'],
+    'get',
+    'secret',
+    'people-ca',
+    '-n',
+    'countersign-keys',
+    '-o',
+    'jsonpath={.data.tls\\.crt}',
   ]);
   const foreign = Buffer.from(stdout, 'base64').toString();
   await patch({ spec: { trustBundle: foreign } });
@@ -66,15 +72,14 @@ test("another client's edit of the bundle is reverted, with an Event", async () 
   });
   await until('the Event is there', WAIT_MS, async () => {
     const { stdout: events } = await fixture.cluster.kubectl([
-      ...[
-        'get',
-        'events.events.k8s.io',
-        '-n',
-        'default',
-        '--field-selector',
-        'reason=BundleRepaired',
-      ],
-      ...['-o', 'name'],
+      'get',
+      'events.events.k8s.io',
+      '-n',
+      'default',
+      '--field-selector',
+      'reason=BundleRepaired',
+      '-o',
+      'name',
     ]);
     return events !== '';
   });
@@ -84,7 +89,13 @@ test('an anchor that was removed and restored counts as served from the restore 
   const before = await until('the bundle is there', WAIT_MS, () => getBundle());
   const [key = '', since = 0] = [...servedSince(before)][0] ?? [];
   const { stdout } = await fixture.cluster.kubectl([
-    ...['get', 'secret', 'people-ca', '-n', 'countersign-keys', '-o', 'jsonpath={.data.tls\\.crt}'],
+    'get',
+    'secret',
+    'people-ca',
+    '-n',
+    'countersign-keys',
+    '-o',
+    'jsonpath={.data.tls\\.crt}',
   ]);
   await patch({ spec: { trustBundle: Buffer.from(stdout, 'base64').toString() } });
   const after = await until('the bundle is repaired', WAIT_MS, async () => {
@@ -94,7 +105,7 @@ test('an anchor that was removed and restored counts as served from the restore 
   assert.ok((servedSince(after).get(key) ?? 0) >= since);
 });
 
-test('a deleted ClusterTrustBundle is published again, as old as it was, and describe says so', async () => {
+test('a deleted ClusterTrustBundle is republished with its age, as describe says', async () => {
   const before = await until('the bundle is there', WAIT_MS, () => getBundle());
   await fixture.cluster.kubectl(['delete', 'clustertrustbundle', NAME]);
   const after = await until('the bundle is back', WAIT_MS, async () => {
@@ -119,15 +130,14 @@ test('a bundle under our signer name that is not ours is reported and left alone
   await fixture.cluster.kubectl(['create', '-f', '-'], { input: JSON.stringify(foreign) });
   await until('the Event is there', WAIT_MS, async () => {
     const { stdout } = await fixture.cluster.kubectl([
-      ...[
-        'get',
-        'events.events.k8s.io',
-        '-n',
-        'default',
-        '--field-selector',
-        'reason=ForeignBundle',
-      ],
-      ...['-o', 'jsonpath={.items[*].regarding.name}'],
+      'get',
+      'events.events.k8s.io',
+      '-n',
+      'default',
+      '--field-selector',
+      'reason=ForeignBundle',
+      '-o',
+      'jsonpath={.items[*].regarding.name}',
     ]);
     return stdout.includes('example.com:workload:foreign');
   });
@@ -138,7 +148,7 @@ test('a bundle under our signer name that is not ours is reported and left alone
   await fixture.cluster.kubectl(['delete', 'clustertrustbundle', 'example.com:workload:foreign']);
 });
 
-test('the bundle of a deleted ClusterSigner stays until its last leaf has expired, and is adopted when the ClusterSigner is recreated', async () => {
+test('a deleted ClusterSigner’s bundle outlives its last leaf and is adopted again', async () => {
   const before = Date.now();
   await fixture.cluster.kubectl(['delete', 'clustersigner', 'workload']);
   const retained = await until('the bundle is to be retained', WAIT_MS, async () => {

@@ -10,8 +10,8 @@ import {
   type KeyObject,
 } from 'node:crypto';
 import { after, before, test } from 'node:test';
-import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
-import { hasTrueCondition } from '../../src/api/request/conditions.ts';
+import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
+import { hasTrueCondition } from '#api/request/conditions.ts';
 import { until } from '../cluster/until.ts';
 import { allowRequesters, createCsr, waitForCertificate } from '../support/cluster/requests/csr.ts';
 import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
@@ -89,7 +89,13 @@ async function legacy(
   await fixture.cluster.kubectl(['create', '-f', '-'], { input: JSON.stringify(request) });
   return until(`${name} is answered`, WAIT_MS, async () => {
     const { stdout } = await fixture.cluster.kubectl([
-      ...['get', 'podcertificaterequest', name, '-n', 'team-a', '-o', 'json'],
+      'get',
+      'podcertificaterequest',
+      name,
+      '-n',
+      'team-a',
+      '-o',
+      'json',
     ]);
     const found = JSON.parse(stdout) as PodCertificateRequest;
     return found.status?.conditions === undefined ? undefined : found;
@@ -105,7 +111,7 @@ test('a pkixPublicKey of an older kubelet is answered like a stub', async () => 
   assert.equal(leaf.subjectAltName, 'URI:spiffe://cluster.local/ns/team-a/sa/web');
 });
 
-test('a pkixPublicKey of a key type outside the profile is Denied with UnsupportedKeyType', async () => {
+test('a pkixPublicKey type outside the profile is Denied with UnsupportedKeyType', async () => {
   const keys = generateKeyPairSync('rsa', { modulusLength: 3072 });
   const rsa = await legacy('pkix-rsa', keys);
   assert.equal(rsa.status?.conditions?.[0]?.type, 'Denied');

@@ -1,15 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The files of a ledger as a crash can leave them: WAL and database cut together from what they were before and after a
- * batch, at random offsets. What was acknowledged is there, a batch is there whole or not at all, and verify holds.
+ * The files of a ledger as a crash can leave them: WAL and database cut together from what they
+ * were before and after a batch, at random offsets. What was acknowledged is there, a batch is
+ * there whole or not at all, and verify holds.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { openSqlite } from '../../src/ledger/database/sqlite.ts';
-import { openStore, type LedgerStore } from '../../src/ledger/store/store.ts';
+import { openSqlite } from '#ledger/database/sqlite.ts';
+import { openStore, type LedgerStore } from '#ledger/store/store.ts';
 import { Dice } from '../oracle/dice.ts';
 import { issuedBatch, NOW } from '../support/ledger/records.ts';
 import { signed } from '../support/ledger/store-laws.ts';

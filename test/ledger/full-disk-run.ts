@@ -7,8 +7,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { after, test } from 'node:test';
-import { openSqlite } from '../../src/ledger/database/sqlite.ts';
-import { openStore } from '../../src/ledger/store/store.ts';
+import { openSqlite } from '#ledger/database/sqlite.ts';
+import { openStore } from '#ledger/store/store.ts';
 import { issuedBatch, naming, NOW } from '../support/ledger/records.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'ledger-full-'));
@@ -18,7 +18,7 @@ const program = join(import.meta.dirname, '../support/ledger/fill-until-refused.
 
 // Below 4 MiB it is the WAL that does not fit, above it the database.
 for (const kilobytes of [1_500, 6_000]) {
-  test(`files of ${kilobytes} KiB: the batch that does not fit is refused, and nothing before it is lost`, async () => {
+  test(`files of ${kilobytes} KiB: refuses a batch that does not fit, and loses nothing`, async () => {
     const path = join(root, `${kilobytes}.db`);
     const command = `ulimit -f ${kilobytes} && exec "${process.execPath}" "${program}" "${path}"`;
     const child = spawn('bash', ['-c', command], { stdio: ['ignore', 'pipe', 'inherit'] });

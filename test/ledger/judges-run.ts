@@ -6,9 +6,9 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { sha256 } from '../../src/ledger/log/merkle.ts';
-import { formatVerifierKey, noteSigner, signNote } from '../../src/ledger/log/note.ts';
-import { consistencyPath, formatProof, inclusionPath } from '../../src/ledger/log/prove.ts';
+import { sha256 } from '#ledger/log/merkle.ts';
+import { formatVerifierKey, noteSigner, signNote } from '#ledger/log/note.ts';
+import { consistencyPath, formatProof, inclusionPath } from '#ledger/log/prove.ts';
 import { MemoryLog } from '../support/ledger/memory-log.ts';
 import { verdictOf, type LogJudge } from './build.ts';
 
@@ -26,7 +26,10 @@ interface Kept {
   readonly payloads: readonly Uint8Array[];
 }
 
-/** A log of `size` entries as files, with its `checkpoint` and, beside it, that of each smaller size in `older`. */
+/**
+ * A log of `size` entries as files, with its `checkpoint` and, beside it, that of each smaller size
+ * in `older`.
+ */
 async function kept(name: string, size: number, older: readonly number[] = []): Promise<Kept> {
   const payloads = Array.from({ length: size }, (_, index) =>
     Buffer.concat([sha256(Buffer.from(`salt ${index}`)), Buffer.from(`record ${index}`)]),

@@ -33,8 +33,16 @@ export async function startLitewitness(directory: string): Promise<Litewitness> 
   const witness = spawn(
     program,
     [
-      ...['-name', 'witness.example/a', '-db', database, '-ssh-agent', socket],
-      ...['-key', fingerprint, '-listen', listen],
+      '-name',
+      'witness.example/a',
+      '-db',
+      database,
+      '-ssh-agent',
+      socket,
+      '-key',
+      fingerprint,
+      '-listen',
+      listen,
     ],
     { stdio: ['ignore', 'ignore', 'pipe'] },
   );

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The schema of a large ledger, down step by step and up again, in both databases: afterwards everything is as it was.
- * LEDGER_RECORDS=1000000 is `make test-ledger-million`.
+ * The schema of a large ledger, down step by step and up again, in both databases: afterwards
+ * everything is as it was. LEDGER_RECORDS=1000000 is `make test-ledger-million`.
  */
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
@@ -9,12 +9,12 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import type { Database, SqlValue } from '../../src/ledger/database/database.ts';
-import { LATEST_SCHEMA, migrate } from '../../src/ledger/database/migrations.ts';
-import { openPostgres } from '../../src/ledger/database/postgres.ts';
-import { openSqlite } from '../../src/ledger/database/sqlite.ts';
-import { idOf } from '../../src/ledger/records/ids.ts';
-import { openStore, storeOf } from '../../src/ledger/store/store.ts';
+import type { Database, SqlValue } from '#ledger/database/database.ts';
+import { LATEST_SCHEMA, migrate } from '#ledger/database/migrations.ts';
+import { openPostgres } from '#ledger/database/postgres.ts';
+import { openSqlite } from '#ledger/database/sqlite.ts';
+import { idOf } from '#ledger/records/ids.ts';
+import { openStore, storeOf } from '#ledger/store/store.ts';
 import { startPostgres } from '../support/ledger/postgres.ts';
 import { issuedBatch, NOW } from '../support/ledger/records.ts';
 import { signed, signHeads } from '../support/ledger/store-laws.ts';
@@ -24,7 +24,7 @@ const BATCH = 1000;
 const PAGE = 10_000;
 const REMOVED = 17;
 /** A pod of a ledger has no more. */
-const MOST_BYTES = 640 * 2 ** 20;
+const MAX_BYTES = 640 * 2 ** 20;
 
 const root = mkdtempSync(join(tmpdir(), 'ledger-migrations-'));
 const server = await startPostgres();
@@ -37,7 +37,8 @@ async function filled(database: Database): Promise<void> {
   const store = await openStore(database);
   for (let from = 0; from < RECORDS; from += BATCH) {
     await store.append(issuedBatch(from, Math.min(from + BATCH, RECORDS)), {
-      ...{ naming: signed, now: NOW + from },
+      naming: signed,
+      now: NOW + from,
     });
   }
   const eraser = { naming: signed, now: NOW + RECORDS, by: 'admin', salt: randomBytes(32) };
@@ -81,7 +82,14 @@ for (const [name, open] of Object.entries(DATABASES)) {
     for (let schema = LATEST_SCHEMA - 1; schema >= 1; schema -= 1) {
       assert.deepEqual(await migrate(database, schema), { from: schema + 1, to: schema });
       // Whatever the schema is, no record and no hash is touched.
-      if (schema === 1) assert.deepEqual((await store.verify([])).findings, []);
+      // The finding is about the schema, which is not this program's.
+      if (schema === 1) {
+        const { findings } = await store.verify([]);
+        assert.deepEqual(
+          findings.map(({ message }) => message),
+          [`migrations.number has 1, and this program knows the schema ${LATEST_SCHEMA}`],
+        );
+      }
     }
     const down = performance.now();
     assert.deepEqual(await migrate(database), { from: 1, to: LATEST_SCHEMA });
@@ -94,7 +102,7 @@ for (const [name, open] of Object.entries(DATABASES)) {
     console.log(
       JSON.stringify({ name, RECORDS, downMs: down - began, upMs: up - down, maxRssKiB: maxRSS }),
     );
-    assert.ok(maxRSS * 1024 < MOST_BYTES, `${maxRSS} KiB`);
+    assert.ok(maxRSS * 1024 < MAX_BYTES, `${maxRSS} KiB`);
     await database.close();
   });
 }

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The files of a PostgreSQL as a crash can leave them: its WAL cut at random offsets. What was acknowledged before the cut
- * is there, a batch is there whole or not at all, and verify holds.
+ * The files of a PostgreSQL as a crash can leave them: its WAL cut at random offsets. What was
+ * acknowledged before the cut is there, a batch is there whole or not at all, and verify holds.
  */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
@@ -10,8 +10,8 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
 import pg from 'pg';
-import { openPostgres } from '../../src/ledger/database/postgres.ts';
-import { openStore, type LedgerStore } from '../../src/ledger/store/store.ts';
+import { openPostgres } from '#ledger/database/postgres.ts';
+import { openStore, type LedgerStore } from '#ledger/store/store.ts';
 import { Dice } from '../oracle/dice.ts';
 import { startPostgres } from '../support/ledger/postgres.ts';
 import { issuedBatch, NOW } from '../support/ledger/records.ts';

@@ -2,9 +2,9 @@
 /** The laws of the store on a real PostgreSQL, and what a crash of the server leaves. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import { SignerError } from '../../src/errors.ts';
-import { openPostgres } from '../../src/ledger/database/postgres.ts';
-import { openStore } from '../../src/ledger/store/store.ts';
+import { SignerError } from '#base/errors.ts';
+import { openPostgres } from '#ledger/database/postgres.ts';
+import { openStore } from '#ledger/store/store.ts';
 import { startPostgres } from '../support/ledger/postgres.ts';
 import { issuedBatch, NOW } from '../support/ledger/records.ts';
 import { signed, storeLaws } from '../support/ledger/store-laws.ts';
@@ -14,7 +14,7 @@ after(() => server[Symbol.asyncDispose]());
 
 storeLaws(async (name) => openPostgres(await server.database(name)));
 
-test('batches that two processes append while the server crashes are there once, and in full', async () => {
+test('batches of two processes during a server crash are there once, and in full', async () => {
   const url = await server.database('crash');
   const stores = [await openStore(openPostgres(url)), await openStore(openPostgres(url))];
   const BATCHES = 40;
@@ -50,7 +50,7 @@ test('batches that two processes append while the server crashes are there once,
   for (const each of stores) await each.close();
 });
 
-test('a statement that takes too long is given up, and what was sent with it is undone; one of a long transaction is waited for', async () => {
+test('gives up a statement that takes too long, and waits for a long transaction', async () => {
   const database = openPostgres(await server.database('patience'));
   await database.write((sql) => sql.script('CREATE TABLE things (name TEXT)'));
   const slow = 'SELECT pg_sleep(9.5)::text AS slept';
@@ -70,7 +70,7 @@ test('a statement that takes too long is given up, and what was sent with it is 
   await database.close();
 });
 
-test('a server that hangs is LEDGER_UNAVAILABLE after a bound, and keeps nobody from closing; when it goes on it is used again', async () => {
+test('a hanging server is LEDGER_UNAVAILABLE after a bound, and used again later', async () => {
   const url = await server.database('hangs');
   const store = await openStore(openPostgres(url));
   await store.append(issuedBatch(0, 2), { naming: signed, now: NOW });

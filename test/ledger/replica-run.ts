@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A PostgreSQL is lost, and its streaming replica is promoted: with all that was written, or without the last of it. */
+/**
+ * A PostgreSQL is lost, and its streaming replica is promoted: with all that was written, or
+ * without the last of it.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { until } from '../cluster/until.ts';
-import { openPostgres } from '../../src/ledger/database/postgres.ts';
-import { openStore } from '../../src/ledger/store/store.ts';
+import { openPostgres } from '#ledger/database/postgres.ts';
+import { openStore } from '#ledger/store/store.ts';
 import { startPostgres } from '../support/ledger/postgres.ts';
 import { issuedBatch, NOW } from '../support/ledger/records.ts';
 import { signed, signHeads } from '../support/ledger/store-laws.ts';
@@ -59,7 +62,7 @@ test('a replica that lacks records whose checkpoint was published is not continu
   await store.compareWith(early);
   await assert.rejects(store.compareWith(last), {
     code: 'LEDGER_INCONSISTENT',
-    message: /has 300 entries, and a checkpoint says 310.*an older copy was restored/,
+    message: /has 300 entries, and a checkpoint has 310.*an older copy was restored/,
   });
   await store.close();
   await before.close();

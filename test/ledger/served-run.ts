@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a store serves, as files, in the hands of other people's programs: also after records were removed. */
+/**
+ * What a store serves, as files, in the hands of other people's programs: also after records were
+ * removed.
+ */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { dirname, join } from 'node:path';
 import { after, test } from 'node:test';
-import { objectOf } from '../../src/controllers/ledger/api/object.ts';
-import { openSqlite } from '../../src/ledger/database/sqlite.ts';
-import { HASH_BYTES } from '../../src/ledger/log/merkle.ts';
-import { formatVerifierKey } from '../../src/ledger/log/note.ts';
-import { formatProof, inclusionPath } from '../../src/ledger/log/prove.ts';
-import { ENTRIES_LEVEL, servedTile, tilePath } from '../../src/ledger/log/tiles.ts';
-import { idOf } from '../../src/ledger/records/ids.ts';
-import { contentsOf } from '../../src/ledger/store/search.ts';
-import { openStore, type LedgerStore } from '../../src/ledger/store/store.ts';
+import { objectOf } from '#ledger/ledger/api/object.ts';
+import { openSqlite } from '#ledger/database/sqlite.ts';
+import { HASH_BYTES } from '#ledger/log/merkle.ts';
+import { formatVerifierKey } from '#ledger/log/note.ts';
+import { formatProof, inclusionPath } from '#ledger/log/prove.ts';
+import { ENTRIES_LEVEL, servedTile, tilePath } from '#ledger/log/tiles.ts';
+import { idOf } from '#ledger/records/ids.ts';
+import { contentsOf } from '#ledger/store/search.ts';
+import { openStore, type LedgerStore } from '#ledger/store/store.ts';
 import { issuedBatch, NOW, PREFIX } from '../support/ledger/records.ts';
 import { signed, signerOf, signHeads } from '../support/ledger/store-laws.ts';
 import { verdictOf } from './build.ts';
@@ -41,7 +44,7 @@ async function writeTiles(store: LedgerStore, directory: string): Promise<void> 
   }
 }
 
-test('tiles, checkpoints and proofs of a store are accepted, and stay so when records are removed', async () => {
+test('verifies tiles, checkpoints and proofs of a store, also after removals', async () => {
   const store = await openStore(openSqlite(join(root, 'ledger.db')));
   const older: string[] = [];
   for (const [from, to] of [

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Our checkpoints before a witness that is not ours, litewitness (filippo.io/torchwood), over HTTP; and what a webhook gets
- * before the library of Standard Webhooks.
+ * Our checkpoints before a witness that is not ours, litewitness (filippo.io/torchwood), over HTTP;
+ * and what a webhook gets before the library of Standard Webhooks.
  */
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
@@ -9,13 +9,10 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { createExchange, type HttpCall } from '../../src/acme/exchange.ts';
-import {
-  PUBLISH_LIMITS,
-  type PublishOutcome,
-} from '../../src/controllers/ledger/publishing/destination.ts';
-import { webhook } from '../../src/controllers/ledger/publishing/webhook.ts';
-import { witness } from '../../src/controllers/ledger/publishing/witness.ts';
+import { createExchange, type HttpCall } from '#base/egress/exchange.ts';
+import { PUBLISH_LIMITS, type PublishOutcome } from '#ledger/ledger/publishing/destination.ts';
+import { webhook } from '#ledger/ledger/publishing/webhook.ts';
+import { witness } from '#ledger/ledger/publishing/witness.ts';
 import {
   formatVerifierKey,
   noteSigner,
@@ -25,8 +22,8 @@ import {
   signHeads as signHeadsOf,
   type LedgerKeys,
   type LedgerStore,
-} from '../../src/ledger/index.ts';
-import type { LogNaming } from '../../src/ledger/store/logs.ts';
+} from '#ledger/index.ts';
+import type { LogNaming } from '#ledger/store/logs.ts';
 import { issuedBatch, NOW, PREFIX } from '../support/ledger/records.ts';
 import { signed, signHeads } from '../support/ledger/store-laws.ts';
 import { verdictOf } from './build.ts';
@@ -56,10 +53,13 @@ async function grow(store: LedgerStore, from: number, to: number): Promise<void>
   await signHeads(store);
 }
 
-/** Asks as a component that has just been started would: it knows nothing of what the witness has seen. */
+/**
+ * Asks as a component that has just been started would: it knows nothing of what the witness has
+ * seen.
+ */
 async function ask(
   store: LedgerStore,
-  place = witness({ ...{ url: judge.url, store, exchange }, key: parseWitnessKey(judge.key) }),
+  place = witness({ url: judge.url, store, exchange, key: parseWitnessKey(judge.key) }),
 ): Promise<PublishOutcome> {
   const [log] = await store.logs();
   const note = await store.checkpoint(1);
@@ -76,7 +76,7 @@ async function cosignedBy(key: string, store: LedgerStore): Promise<string> {
   return verdictOf('cosigned', key, [file]);
 }
 
-test('a witness cosigns a log as it grows, and the checkpoint that is kept has its line', async () => {
+test('a witness cosigns a growing log, and the kept checkpoint has its line', async () => {
   const store = await ledger('good', 3);
   const [log] = await store.logs();
   assert.ok(log !== undefined);
@@ -85,7 +85,7 @@ test('a witness cosigns a log as it grows, and the checkpoint that is kept has i
   assert.ok(unknown.kind === 'failed' && unknown.why.includes(key), JSON.stringify(unknown));
   judge.know(log.origin, key);
   const place = witness({ url: judge.url, key: parseWitnessKey(judge.key), store, exchange });
-  // By the place that remembers what it has seen, and by one that was started anew.
+  // By the place that remembers what it has seen, and by one that was started again.
   for (const [to, asker] of [
     [3, place],
     [300, place],
@@ -130,7 +130,7 @@ test('a cosignature by another key than the one that was given counts nothing', 
   await store.close();
 });
 
-test('what a webhook gets is verified by the library of Standard Webhooks; another secret or body is not', async () => {
+test('the Standard Webhooks library verifies deliveries, and no other secret or body', async () => {
   const secret = `whsec_${Buffer.alloc(24, 5).toString('base64')}`;
   const calls: HttpCall[] = [];
   const place = webhook({
@@ -161,7 +161,7 @@ test('what a webhook gets is verified by the library of Standard Webhooks; anoth
   assert.notEqual(await verdictOf('webhook', secret, [bodyFile, headersFile]), '');
 });
 
-test('while a key is replaced, Go’s note accepts checkpoints of the new log by either key; afterwards only by its own', async () => {
+test('Go’s note accepts either key during a key change, then only the log’s own', async () => {
   const [former, current] = [generateKeyPairSync('ed25519'), generateKeyPairSync('ed25519')];
   const naming = (key: KeyObject): LogNaming => ({
     prefix: PREFIX,

@@ -4,6 +4,6 @@ import { readFile } from 'node:fs/promises';
 import { test } from 'node:test';
 import { LIBRARY_API_PAGE, renderLibraryApi } from '../../build/library-api.ts';
 
-test('docs/reference/library-api.md is what make library-docs writes from the docstrings', async () => {
+test('docs/reference/library-api.md is what make library-docs writes', async () => {
   assert.equal(await readFile(LIBRARY_API_PAGE, 'utf8'), await renderLibraryApi());
 });

@@ -2,7 +2,8 @@
 /** What an author’s functions are given, and what they cannot do. */
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import { PermanentError, defineAuthority, type Context } from '../../src/library/index.ts';
+import { COMPONENTS } from '#install/component-list.ts';
+import { PermanentError, defineAuthority, type Context } from '#library/index.ts';
 import {
   CALL_MS,
   CSR,
@@ -83,7 +84,7 @@ for (const [what, name, annotations, says] of refusals) {
   });
 }
 
-test('a call that does not return in time is abandoned, its signal aborted, and retried', async () => {
+test('abandons a call that does not return in time, aborts its signal, and retries', async () => {
   it = await startReady();
   let aborted = false;
   it.author.sign = (_request, _issuer, { signal }) =>
@@ -141,3 +142,21 @@ for (const [field, change] of wrong) {
     assert.throws(() => defineAuthority({ ...right, ...change }), { code: 'USAGE' });
   });
 }
+
+test('no author takes the name of a component, whose roles and Leases it would share', () => {
+  const right = {
+    issuer: { group: 'example.com', version: 'v1', kind: 'TestIssuer', plural: 'testissuers' },
+    schema: { parse: (value: unknown) => value },
+    check: () => Promise.resolve(),
+    sign: () => Promise.reject(new Error('not called')),
+  };
+  const names = [...COMPONENTS.keys(), 'operator', 'cert-manager-operator'];
+  const taken = names.filter((name) => {
+    try {
+      return defineAuthority({ ...right, name }).name === name;
+    } catch {
+      return false;
+    }
+  });
+  assert.deepEqual(taken, []);
+});

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createCallTimeout } from '../../src/library/calls/call-timeout.ts';
+import { createCallTimeout } from '#library/calls/call-timeout.ts';
 import { fakeTime } from '../support/kube/fake-time.ts';
 
 test('a call that returns in time leaves no timer', async () => {

@@ -1,17 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The behaviours of issuer-lib's README for cert-manager's CertificateRequests, where they have more to
- * show than CertificateSigningRequests: each test is named by its sentence.
+ * The behaviours of issuer-lib's README for cert-manager's CertificateRequests, where they have
+ * more to show than CertificateSigningRequests: each test is named by its sentence.
  */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { Condition } from '../../src/api/request/conditions.ts';
-import {
-  IssuerError,
-  PendingError,
-  PermanentError,
-  SetConditionError,
-} from '../../src/library/index.ts';
+import type { Condition } from '#api/request/conditions.ts';
+import { IssuerError, PendingError, PermanentError, SetConditionError } from '#library/index.ts';
 import {
   APPROVED,
   DENIED,
@@ -45,7 +40,7 @@ const status = (): { certificate?: string; ca?: string; failureTime?: string } =
   it.api.get(A)?.status ?? {};
 const signs = (): number => it.author.signs.length;
 
-test('1. a CertificateRequest whose issuerRef names another issuer, kind or group is never touched', async () => {
+test('1. never touches a CertificateRequest of another issuer, kind or group', async () => {
   for (const other of [{ name: 'two' }, { kind: 'Issuer' }, { group: 'cert-manager.io' }]) {
     const object = certificateRequestObject();
     const spec = object.spec as { readonly issuerRef: object };
@@ -57,14 +52,14 @@ test('1. a CertificateRequest whose issuerRef names another issuer, kind or grou
   assert.deepEqual(it.component.notes, []);
 });
 
-test('2. neither Approved nor Denied: nothing is written, and a change of the condition reconciles the request', async () => {
+test('2. writes nothing before approval or denial; a condition change reconciles', async () => {
   await create({ conditions: [] });
   assert.deepEqual([signs(), written().length], [0, 0]);
   await create();
   assert.equal(condition('Ready')?.reason, 'Issued');
 });
 
-test('3. Denied: never signed; Ready=False with the reason Denied, whether the issuer is ready or not', async () => {
+test('3. Denied: never signs; Ready=False, Denied, whatever the issuer’s state', async () => {
   it.author.check = () => Promise.reject(new Error('CA is away'));
   it.api.put(ISSUER, issuerObject({ ...SPEC, authority: { url: 'https://b.example.com' } }));
   await it.settle();
@@ -85,7 +80,7 @@ for (const reason of ['Issued', 'Failed', 'Denied']) {
   });
 }
 
-test('5. the first visit to a live request sets Ready to Unknown, Initializing, before any Sign call', async () => {
+test('5. the first visit to a live request sets Ready Unknown before any Sign call', async () => {
   const seen: (string | undefined)[] = [];
   it.author.sign = (request, issuer, ctx) => {
     seen.push(condition('Ready')?.reason);
@@ -103,7 +98,7 @@ test('5. the first visit to a live request sets Ready to Unknown, Initializing, 
   );
 });
 
-test('5. also if the issuer is not ready, and only once, however often it is reconciled', async () => {
+test('5. sets Ready once, also with an unready issuer, however often it reconciles', async () => {
   it.author.check = () => Promise.reject(new Error('CA is away'));
   it.api.put(ISSUER, issuerObject({ ...SPEC, authority: { url: 'https://b.example.com' } }));
   await it.settle();
@@ -126,7 +121,16 @@ test('7. Sign succeeds: certificate, ca and Ready=True in one update', async () 
   assert.equal(written().length, 2, 'Initializing, and this');
 });
 
-test('8. an ordinary error is retried with backoff; after maxRetryDuration Failed with the last message', async () => {
+test('7. Approved without a rule that allows everything: waits, with no Sign call', async () => {
+  await create({ dnsNames: ['web.example.com'] });
+  await it.settle();
+  assert.equal(signs(), 0);
+  assert.equal(condition('Ready')?.reason, 'Initializing');
+  const [note] = it.component.notes.filter(({ reason }) => reason === 'NoRuleMatched');
+  assert.match(note?.note ?? '', /services.*web\.example\.com/);
+});
+
+test('8. retries an ordinary error with backoff; Failed after maxRetryDuration', async () => {
   let count = 0;
   it.author.sign = () => Promise.reject(new Error(`attempt ${(count += 1)}`));
   await create();
@@ -154,7 +158,7 @@ test('9. a PermanentError: Failed at once and no further Sign call', async () =>
   assert.equal(signs(), 1);
 });
 
-test('10. an IssuerError: no condition about it on the request, the issuer Ready=False, and it waits', async () => {
+test('10. an IssuerError sets Ready=False on the issuer only, and the request waits', async () => {
   it.author.sign = fail(new IssuerError('login expired'));
   it.author.check = () => Promise.reject(new Error('login expired'));
   await create();
@@ -168,9 +172,12 @@ test('10. an IssuerError: no condition about it on the request, the issuer Ready
   assert.equal(condition('Ready')?.reason, 'Issued');
 });
 
-test('11. SetConditionError: stored besides Ready, around any other kind, and visible in the next Sign call', async () => {
+test('11. SetConditionError is stored beside Ready and visible in the next Sign call', async () => {
   const order = (message: string): ConstructorParameters<typeof SetConditionError>[0] => ({
-    ...{ type: 'Order', status: 'True', reason: 'Made', message },
+    type: 'Order',
+    status: 'True',
+    reason: 'Made',
+    message,
   });
   it.author.sign = (request) => {
     const before = request.conditions.find(({ type }) => type === 'Order')?.message;
@@ -199,7 +206,7 @@ test('11. a condition type of cert-manager is not set: InvalidRequest', async ()
   assert.equal(signs(), 1);
 });
 
-test('12. PendingError: Sign is called again after a second, exempt from maxRetryDuration', async () => {
+test('12. PendingError: calls Sign again after a second, exempt from maxRetryDuration', async () => {
   it.author.sign = fail(new PendingError('at work'));
   await create();
   await it.time.advance(999);
@@ -212,7 +219,7 @@ test('12. PendingError: Sign is called again after a second, exempt from maxRetr
   assert.equal(condition('Ready')?.reason, 'Issued');
 });
 
-test('18. a CertificateRequest does not reconcile on a label change or its own Ready change', async () => {
+test('18. a label change or its own Ready change reconciles no CertificateRequest', async () => {
   it.author.sign = fail(new PendingError('at work', { afterMs: 3_600_000 }));
   await create();
   const object = it.api.get(A);

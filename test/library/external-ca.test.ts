@@ -3,21 +3,21 @@
 import assert from 'node:assert/strict';
 import { X509Certificate, generateKeyPairSync } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
-import { encodeLeafTbs } from '../../src/issuance/leaf.ts';
-import type { LeafTbsInput } from '../../src/issuance/leaf.ts';
-import { openLocalAuthority } from '../../src/authorities/local.ts';
-import type { SigningRequest, Signed } from '../../src/library/index.ts';
-import { wantedOf } from '../../src/library/signing/signing-request.ts';
-import { encodePem } from '../../src/pki/der/pem.ts';
-import { readPrivateKey } from '../../src/pki/keys/private-key.ts';
-import { signatureAlgorithm } from '../../src/pki/keys/signature-algorithm.ts';
-import { CN } from '../policy/request.ts';
-import { decodePublicKey } from '../../src/pki/keys/public-key.ts';
-import { encodeName } from '../../src/pki/names/distinguished-name.ts';
-import { leafExtensions } from '../../src/issuance/leaf-extensions.ts';
-import { encodeCertificate, encodeTbs } from '../../src/pki/x509/encode-certificate.ts';
+import { encodeLeafTbs } from '#ca/issuance/leaf.ts';
+import type { LeafTbsInput } from '#ca/issuance/leaf.ts';
+import { openLocalAuthority } from '#ca/custody/local.ts';
+import type { SigningRequest, Signed } from '#library/index.ts';
+import { wantedOf } from '#library/signing/signing-request.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { readPrivateKey } from '#pki/keys/private-key.ts';
+import { signatureAlgorithm } from '#pki/keys/signature-algorithm.ts';
+import { CN } from '../ca/policy/request.ts';
+import { decodePublicKey } from '#pki/keys/public-key.ts';
+import { encodeName } from '#pki/names/distinguished-name.ts';
+import { leafExtensions } from '#ca/issuance/leaf-extensions.ts';
+import { encodeCertificate, encodeTbs } from '#pki/x509/encode-certificate.ts';
 import { NOW } from '../support/pki/chain.ts';
-import { ROOT, ISSUING, intermediateMaterial } from '../support/authorities/intermediate.ts';
+import { ROOT, ISSUING, intermediateMaterial } from '../support/ca/intermediate.ts';
 import { CSR, ISSUER, csrObject, issuerObject, ok, startReady, type World } from './world.ts';
 
 let it: World;
@@ -142,7 +142,7 @@ const wrong: [
 ];
 
 for (const [what, change, says] of wrong) {
-  test(`a certificate with ${what} is not written; the request waits, and the log gives the reason`, async () => {
+  test(`does not write a certificate with ${what}; the request waits, the log says why`, async () => {
     assert.equal(await answered((request) => signed(request, change(request))), undefined);
     assert.match(detail(), says);
   });
@@ -161,7 +161,7 @@ for (const oid of [
 }
 
 for (const oid of ['1.3.6.1.4.1.11129.2.4.2', '1.3.6.1.4.1.99999.1']) {
-  test(`a certificate with the extension ${oid} is written: public CAs add it, or the author allows it`, async () => {
+  test(`writes a certificate with the extension ${oid}, of public CAs or allowed`, async () => {
     assert.ok(await answered((request) => extended(request, oid)));
   });
 }
@@ -271,5 +271,5 @@ test('if the issuer names a trust bundle, the chain must lead to a published anc
 function strangerRoot(): string {
   return new X509Certificate(stranger.facts.certificate.raw).toString();
 }
-const { openAuthority } = await import('../support/authorities/issuing.ts');
+const { openAuthority } = await import('../support/ca/issuing.ts');
 const stranger = await openAuthority();

@@ -2,8 +2,8 @@
 /** The behaviours of issuer-lib's README for issuers, one by one, counted. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { Condition } from '../../src/api/request/conditions.ts';
-import { IssuerError, PermanentError } from '../../src/library/index.ts';
+import type { Condition } from '#api/request/conditions.ts';
+import { IssuerError, PermanentError } from '#library/index.ts';
 import type { Thing } from '../support/kube/memory-api.ts';
 import {
   CSR,
@@ -85,7 +85,7 @@ test('16. a PermanentError of Check: no retry until the generation increases', a
   assert.equal(it.ready()?.status, 'True');
 });
 
-test('13. an issuer that failed permanently is not reconciled by an annotation or a restart', async () => {
+test('13. an annotation or restart reconciles no permanently failed issuer', async () => {
   await it.stop();
   it = await startWorld();
   it.author.check = () => Promise.reject(new PermanentError('no such CA'));
@@ -103,7 +103,7 @@ test('13. an issuer that failed permanently is not reconciled by an annotation o
   assert.deepEqual(it.api.writes, []);
 });
 
-test('13. an issuer that did not fail permanently is reconciled by a restart, and when a request invalidates its Ready', async () => {
+test('13. a restart or an invalidated Ready reconciles an issuer not failed for good', async () => {
   const known = issuer();
   await it.stop();
   it = await startWorld();
@@ -119,7 +119,7 @@ test('13. an issuer that did not fail permanently is reconciled by a restart, an
   assert.equal(checks(), 2, 'nothing of the issuer itself has changed');
 });
 
-test('14. a request that reports an issuer error sets Ready=False with it, then Check is called', async () => {
+test('14. a reported issuer error sets Ready=False with it, then calls Check', async () => {
   it.author.sign = () => Promise.reject(new IssuerError('login expired'));
   it.api.put(`${CSR}/a`, csrObject('a'));
   await it.settle();
@@ -142,7 +142,7 @@ test('14. a Check that passes and a Sign that fails with an issuer error do not 
   assert.ok(it.author.signs.length <= 9, `${it.author.signs.length} calls in two minutes`);
 });
 
-test('14. an issuer error with a PermanentError as its cause: no check until the generation increases', async () => {
+test('14. an issuer error with a PermanentError cause stops checks until a generation', async () => {
   const cause = new PermanentError('the account is closed');
   it.author.sign = () => Promise.reject(new IssuerError('closed', { cause }));
   it.api.put(`${CSR}/a`, csrObject('a'));
@@ -174,7 +174,7 @@ for (const [what, more] of triggers) {
   });
 }
 
-test('19. an issuer reconciles once when an annotation is changed, and once when it is removed', async () => {
+test('19. an issuer reconciles once for a changed annotation, and for a removed one', async () => {
   for (const [annotations, expected] of [
     [{ a: '1' }, 2],
     [{ a: '2' }, 3],
@@ -232,7 +232,7 @@ test('an issuer with an invalid spec is not checked, and Ready names the field',
   assert.equal(checks(), 1);
 });
 
-test('of two issuers with one signer name the older serves, and the other’s Ready says so', async () => {
+test('the older of two issuers of one signer name serves; the other’s Ready says why', async () => {
   const spec = issuerObject({ signerName: 'example.com/shared' }).spec as object;
   await it.stop();
   it = await startWorld();

@@ -20,7 +20,7 @@ beforeEach(async () => {
 });
 afterEach(() => it.stop());
 
-test('21. the same Sign and Check serve Kubernetes’ requests and cert-manager’s, approved and denied', async () => {
+test('21. one Sign and one Check serve Kubernetes’ and cert-manager’s requests', async () => {
   await put(it);
   it.api.put(`${CSR}/a`, csrObject('a'));
   it.api.put(`${CSR}/b`, csrObject('b', [DENIED]));
@@ -39,7 +39,7 @@ test('21. the same Sign and Check serve Kubernetes’ requests and cert-manager�
   assert.equal(it.author.signs.length, 2, 'neither of those that are denied');
 });
 
-test('an approved request that no rule of the issuer allows is not signed, and an Event says so', async () => {
+test('does not sign an approved request that no rule allows, and an Event says why', async () => {
   await put(it, { dnsNames: ['www.example.com'] });
   assert.equal(it.author.signs.length, 0);
   assert.ok(it.component.notes.some(({ reason }) => reason === 'NoRuleMatched'));

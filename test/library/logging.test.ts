@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { PendingError, PermanentError } from '../../src/library/index.ts';
+import { PendingError, PermanentError } from '#library/index.ts';
 import { CSR, csrObject, startReady, type World } from './world.ts';
 
 let it: World;
@@ -30,7 +30,7 @@ test('20. a change that users see is logged at info: success and final failure',
   );
 });
 
-test('20. other steps are logged at debug: a continued wait, and log lines of the author', async () => {
+test('20. logs other steps at debug: a continued wait, and lines of the author', async () => {
   it.author.sign = (_request, _issuer, ctx) => {
     ctx.log.debug({}, 'an author’s own words');
     return Promise.reject(new PendingError('at work'));

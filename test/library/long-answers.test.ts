@@ -2,9 +2,9 @@
 /** A long answer of a CA must not fill memory, logs and objects. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { classifyError } from '../../src/library/calls/classify-error.ts';
-import { PermanentError, SetConditionError } from '../../src/library/errors.ts';
-import { createRequestOutcomes } from '../../src/library/signing/request-outcomes.ts';
+import { classifyError } from '#library/calls/classify-error.ts';
+import { PermanentError, SetConditionError } from '#library/errors.ts';
+import { createRequestOutcomes } from '#library/signing/request-outcomes.ts';
 
 /** Bytes that are kept, as ConditionOf documents. */
 const KEPT = 1_024;

@@ -1,14 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The same kinds of errors where the API forbids conditions, and Failed is for ever. */
+/** The same kinds of errors where the API forbids conditions, and Failed is indefinitely. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
+import { IssuerError, PendingError, PermanentError, SetConditionError } from '#library/index.ts';
+import { podRequest } from '../support/requests/pod-certificate-request.ts';
 import {
-  IssuerError,
-  PendingError,
-  PermanentError,
-  SetConditionError,
-} from '../../src/library/index.ts';
-import { ISSUER, POD, issuerObject, ok, podObject, startReady, type World } from './world.ts';
+  ISSUER,
+  POD,
+  issuerObject,
+  ok,
+  podObject,
+  startReady,
+  startWorld,
+  type World,
+} from './world.ts';
 
 let it: World;
 
@@ -31,7 +36,7 @@ test('Sign succeeds: the chain is issued with the leaf’s times, in one write',
   assert.equal(written(), 1);
 });
 
-test('an ordinary error is retried without limit, with an Event, and never fails the request', async () => {
+test('retries an ordinary error without limit, with an Event, and never fails', async () => {
   it.author.sign = () => Promise.reject(new Error('CA is away'));
   await create();
   await it.time.advance(120_000);
@@ -42,7 +47,7 @@ test('an ordinary error is retried without limit, with an Event, and never fails
   assert.deepEqual(types(), ['Issued']);
 });
 
-test('a PermanentError gives an Event and no further Sign call; a new request of the pod is tried', async () => {
+test('a PermanentError gives an Event and no more Sign calls; a new request is tried', async () => {
   it.author.sign = () => Promise.reject(new PermanentError('that name is refused'));
   await create();
   it.api.put(ISSUER, { ...issuerObject({ authority: { url: 'https://b.example.com' } }) });
@@ -55,7 +60,7 @@ test('a PermanentError gives an Event and no further Sign call; a new request of
   await it.settle();
   it.author.sign = ok;
   const pod = podObject();
-  it.api.put(POD, { ...pod, metadata: { ...pod.metadata, uid: 'anew' } });
+  it.api.put(POD, { ...pod, metadata: { ...pod.metadata, uid: 'again' } });
   await it.settle();
   assert.deepEqual(types(), ['Issued']);
 });
@@ -78,7 +83,7 @@ test('a PendingError calls Sign again after the given delay', async () => {
   assert.equal(written(), 0);
 });
 
-test('a SetConditionError gives an Event and is visible in the next Sign call; nothing is written', async () => {
+test('a SetConditionError gives an Event and is in the next Sign call, never written', async () => {
   const order = { type: 'Order', status: 'True', reason: 'Made', message: 'order 7' } as const;
   it.author.sign = () => Promise.reject(new SetConditionError(order, new PendingError('at work')));
   await create();
@@ -101,4 +106,30 @@ test('Sign receives the pod, the key and the required fields of the leaf', async
   assert.deepEqual(request.template.uris, ['spiffe://cluster.local/ns/team-a/sa/web']);
   assert.match(request.csr ?? '', /^-----BEGIN CERTIFICATE REQUEST/);
   assert.ok(Object.isFrozen(request) && Object.isFrozen(request.template));
+});
+
+test('an issuer of one namespace issues to pods of that namespace alone', async () => {
+  const kind = { group: 'example.com', version: 'v1', kind: 'TestIssuer', plural: 'testissuers' };
+  const world = await startWorld({ issuer: { ...kind, namespaced: true } });
+  const spec = { pods: { allow: 'true', uris: ["'spiffe://team-b.example/db'"] } };
+  const own = issuerObject(spec, { namespace: 'team-b', name: 'db' });
+  world.api.put('/apis/example.com/v1/namespaces/team-b/testissuers/db', own);
+  await world.settle();
+  const ofB = POD.replace('/namespaces/team-a/', '/namespaces/team-b/');
+  assert.notEqual(ofB, POD);
+  for (const [path, namespace] of [
+    [POD, 'team-a'],
+    [ofB, 'team-b'],
+  ] as const) {
+    const request = podRequest({ signerName: 'testissuers.example.com/team-b.db' });
+    const metadata = { ...request.metadata, namespace, uid: namespace };
+    world.api.put(path, { ...request, metadata });
+  }
+  await world.settle();
+  await world.settle();
+  const issued = (path: string): readonly string[] =>
+    world.conditionsOf(path).map(({ type }) => type);
+  assert.deepEqual([issued(POD), issued(ofB)], [[], ['Issued']]);
+  assert.equal(world.author.signs.length, 1);
+  await world.stop();
 });

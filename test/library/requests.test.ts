@@ -1,14 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The behaviours of issuer-lib's README for requests, one by one: each test is named by its sentence. */
+/**
+ * The behaviours of issuer-lib's README for requests, one by one: each test is named by its
+ * sentence.
+ */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { Condition } from '../../src/api/request/conditions.ts';
-import {
-  IssuerError,
-  PendingError,
-  PermanentError,
-  SetConditionError,
-} from '../../src/library/index.ts';
+import type { Condition } from '#api/request/conditions.ts';
+import { IssuerError, PendingError, PermanentError, SetConditionError } from '#library/index.ts';
 import {
   APPROVED,
   CSR,
@@ -44,7 +42,7 @@ const condition = (type: string, path = A): Condition | undefined =>
   it.conditionsOf(path).find((each) => each.type === type);
 const signs = (): number => it.author.signs.length;
 
-test('1. a request for another signer is not read further, not written, and gets no Event', async () => {
+test('1. a request for another signer is neither read further nor written; no Event', async () => {
   const object = csrObject('foreign');
   const spec = { ...(object.spec as object), signerName: 'example.com/other' };
   it.api.put(`${CSR}/foreign`, { ...object, spec });
@@ -54,7 +52,7 @@ test('1. a request for another signer is not read further, not written, and gets
   assert.deepEqual(it.component.notes, []);
 });
 
-test('2. neither Approved nor Denied: nothing is written, and a change of the condition reconciles the request', async () => {
+test('2. writes nothing before approval or denial; a condition change reconciles', async () => {
   await create('a', []);
   assert.equal(written(), 0);
   assert.equal(it.author.signs.length, 0);
@@ -86,7 +84,7 @@ for (const [what, status] of [
   });
 }
 
-test('5. a CertificateSigningRequest has no Ready: nothing is written before Sign is called', async () => {
+test('5. a CertificateSigningRequest has no Ready: writes nothing before Sign', async () => {
   it.author.sign = (request, issuer, ctx) => {
     assert.equal(written(), 0);
     return ok(request, issuer, ctx);
@@ -96,7 +94,7 @@ test('5. a CertificateSigningRequest has no Ready: nothing is written before Sig
   assert.equal(condition('Ready'), undefined);
 });
 
-test('6. a missing issuer: no Sign call; once it is ready, every waiting request is signed', async () => {
+test('6. a missing issuer gets no Sign call; once ready, all waiting requests are', async () => {
   it.api.remove(ISSUER);
   await it.settle();
   await create('a');
@@ -107,7 +105,7 @@ test('6. a missing issuer: no Sign call; once it is ready, every waiting request
   assert.equal(it.author.signs.length, 2);
 });
 
-test('6. an issuer that is not ready: no Sign call; when it becomes ready, every waiting request is reconciled', async () => {
+test('6. no Sign call while the issuer is unready; once ready, all waiting reconcile', async () => {
   it.author.check = () => Promise.reject(new Error('CA is away'));
   it.api.put(ISSUER, issuerObject({ authority: { url: 'https://other.example.com' } }));
   await it.settle();
@@ -123,7 +121,7 @@ test('6. an issuer that is not ready: no Sign call; when it becomes ready, every
   assert.equal(it.author.signs.length, 2);
 });
 
-test('6. Ready of an older generation: no Sign call until the new generation is checked', async () => {
+test('6. Ready of an older generation: no Sign call before the new one is checked', async () => {
   const checking = Promise.withResolvers<undefined>();
   it.author.check = () => checking.promise;
   it.api.put(ISSUER, {
@@ -156,7 +154,7 @@ test('8. an ordinary error is retried with backoff, then the certificate is issu
   assert.ok(certificate());
 });
 
-test('8. after maxRetryDuration since its creation a request is Failed with the last message', async () => {
+test('8. a request older than maxRetryDuration is Failed with the last message', async () => {
   let count = 0;
   it.author.sign = () => Promise.reject(new Error(`attempt ${(count += 1)}`));
   await create();
@@ -177,7 +175,7 @@ test('9. a PermanentError: Failed at once and no further Sign call', async () =>
   assert.equal(it.author.signs.length, 1);
 });
 
-test('9. a PermanentError whose write fails: the write is retried, Sign is not called again', async () => {
+test('9. retries a failed write of a PermanentError without another Sign call', async () => {
   it.author.sign = fail(new PermanentError('that name is refused'));
   it.api.refuse(500, 409);
   await create();
@@ -195,7 +193,7 @@ test('9. after a PermanentError only a new request is signed', async () => {
   assert.equal(certificate(), undefined);
 });
 
-test('10. an IssuerError: the request is not changed and waits, the issuer’s Ready=False has the error', async () => {
+test('10. an IssuerError leaves the request waiting; the issuer’s Ready=False has it', async () => {
   it.author.sign = fail(new IssuerError('login expired'));
   it.author.check = () => Promise.reject(new Error('login expired'));
   await create();
@@ -248,7 +246,7 @@ for (const type of ['Ready', 'Approved', 'Denied', 'Failed']) {
   });
 }
 
-test('12. PendingError: Sign is called again after a second or the given delay, exempt from maxRetryDuration', async () => {
+test('12. PendingError: calls Sign again after its delay, exempt from maxRetryDuration', async () => {
   it.author.sign = fail(new PendingError('at work'));
   await create();
   await it.time.advance(999);

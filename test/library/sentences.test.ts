@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-/** docs/reference/library.md says which test holds which sentence of issuer-lib's README; it is so. */
+/** The table of the library's requirements and the names of the tests agree. */
 import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join, normalize } from 'node:path';
 import { test } from 'node:test';
 
 const ROOT = join(import.meta.dirname, '../..');
-const PAGE = 'docs/reference/library.md';
+const PAGE = 'docs/reference/requirements/issuer-lib.md';
 
 /** `number file`, of each row and each file that it names. */
 function promised(): readonly string[] {
   const rows = readFileSync(join(ROOT, PAGE), 'utf8').matchAll(/^\|\s*(\d+)\s*\|.*$/gm);
   return [...rows].flatMap(([row, number = '']) =>
     [...row.matchAll(/\]\(([^)]+\.test\.ts)\)/g)].map(
-      ([, path = '']) => `${number} ${normalize(join('docs/reference', path))}`,
+      ([, path = '']) => `${number} ${normalize(join('docs/reference/requirements', path))}`,
     ),
   );
 }
@@ -21,7 +21,7 @@ function promised(): readonly string[] {
 /** The same, of the names of tests. */
 function held(): readonly string[] {
   const files = globSync(
-    ['library', 'runtime', 'integration'].map((each) => `test/${each}/**/*.test.ts`),
+    ['library', 'requests', 'component', 'integration'].map((each) => `test/${each}/**/*.test.ts`),
     {
       cwd: ROOT,
     },
@@ -32,7 +32,7 @@ function held(): readonly string[] {
   });
 }
 
-test('docs/reference/library.md has a row for every sentence, and names exactly the files that test it', () => {
+test('issuer-lib.md has a row per behaviour, and names exactly its test files', () => {
   assert.deepEqual([...promised()].sort(), [...held()].sort());
   const numbers = new Set(promised().map((each) => Number(each.split(' ')[0])));
   const all = Array.from({ length: numbers.size }, (_, index) => index + 1);

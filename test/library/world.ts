@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Condition } from '../../src/api/request/conditions.ts';
-import { createDelayingQueue } from '../../src/kube/workqueue/delaying-queue.ts';
-import { createConcurrencyLimiter } from '../../src/kube/workqueue/concurrency-limiter.ts';
-import { createQueue } from '../../src/kube/workqueue/queue.ts';
-import { createRateLimiter } from '../../src/kube/workqueue/rate-limiter.ts';
-import { resource } from '../../src/kube/resource/resource.ts';
-import { createLibraryController } from '../../src/library/controller.ts';
+import type { Condition } from '#api/request/conditions.ts';
+import { createDelayingQueue } from '#kube/workqueue/delaying-queue.ts';
+import { createConcurrencyLimiter } from '#kube/workqueue/concurrency-limiter.ts';
+import { createQueue } from '#kube/workqueue/queue.ts';
+import { createRateLimiter } from '#kube/workqueue/rate-limiter.ts';
+import type { PermissionRule } from '#kube/resource/permissions.ts';
+import { resource } from '#kube/resource/resource.ts';
+import { createLibraryControllers } from '#library/controller.ts';
 import {
   defineAuthority,
   openCa,
   type AuthorityDefinition,
+  type AuthorityType,
   type Context,
   type Issuer,
   type Signed,
   type SigningRequest,
-} from '../../src/library/index.ts';
-import type { Component } from '../../src/runtime/component/component.ts';
-import { made, type Wanted } from '../policy/request.ts';
+} from '#library/index.ts';
+import type { Component, Controller } from '#component/contract.ts';
+import { made, type Wanted } from '../ca/policy/request.ts';
 import { NOW } from '../support/pki/chain.ts';
 import { fakeTime, type FakeTime } from '../support/kube/fake-time.ts';
-import { intermediateMaterial } from '../support/authorities/intermediate.ts';
+import { intermediateMaterial } from '../support/ca/intermediate.ts';
 import { memoryApi, type MemoryApi, type Thing } from '../support/kube/memory-api.ts';
 import { podRequest } from '../support/requests/pod-certificate-request.ts';
 import {
@@ -53,12 +55,17 @@ export interface World {
   readonly api: MemoryApi;
   readonly author: Author;
   readonly component: RecordedComponent;
+  readonly controller: Controller;
+  /** Names of the loops that have queues of their own. */
+  readonly loops: readonly string[];
   readonly time: FakeTime;
   /** Lets everything come to rest. */
   readonly settle: () => Promise<void>;
   /** The Ready condition of the issuer. */
   readonly ready: () => Condition | undefined;
   readonly conditionsOf: (path: string) => readonly Condition[];
+  /** What /readyz demands of the process's roles. */
+  readonly permissions: () => readonly PermissionRule[];
   readonly stop: () => Promise<void>;
 }
 
@@ -122,6 +129,7 @@ export function podObject(): Thing {
 export async function startWorld(
   more: Partial<AuthorityDefinition<Config>> = {},
   parts: Partial<Component> = {},
+  others: readonly AuthorityType[] = [],
 ): Promise<World> {
   const api = memoryApi();
   const time = fakeTime(NOW);
@@ -131,10 +139,17 @@ export async function startWorld(
     limiter: createRateLimiter({ firstMs: 1_000, maxMs: 30_000, random: zeros }),
     concurrency: createConcurrencyLimiter({ ...time, random: zeros }),
   });
+  const loops: string[] = [];
   const component = recordedComponent({
-    ...{ name: 'test', client: api.client, clock: time.clock, delay: time.delay },
+    name: 'test',
+    client: api.client,
+    clock: time.clock,
+    delay: time.delay,
     ...loop(),
-    anotherLoop: loop,
+    anotherLoop: (name) => {
+      loops.push(name);
+      return loop();
+    },
     ...parts,
   });
   const author: Author = { check: () => Promise.resolve(), sign: ok, checks: [], signs: [] };
@@ -154,11 +169,14 @@ export async function startWorld(
   });
   const of = (plural: string): ReturnType<typeof resource> =>
     resource({ group: 'certificates.k8s.io', version: 'v1', plural });
-  const controller = createLibraryController({
-    ...{ component, authority, maxRetryMs: MAX_RETRY_MS, callMs: CALL_MS },
+  const shared = {
+    component,
+    maxRetryMs: MAX_RETRY_MS,
+    callMs: CALL_MS,
     bundles: of('clustertrustbundles'),
     pods: { requests: of('podcertificaterequests'), legacy: undefined },
-  });
+  };
+  const controller = createLibraryControllers(shared, [authority as AuthorityType, ...others]);
   const abort = new AbortController();
   const running = controller.run(abort.signal);
   const settle = async (): Promise<void> => {
@@ -168,7 +186,15 @@ export async function startWorld(
   const conditionsOf = (path: string): readonly Condition[] =>
     ((api.get(path)?.status ?? {}) as { conditions?: readonly Condition[] }).conditions ?? [];
   return {
-    ...{ api, author, component, time, settle, conditionsOf },
+    api,
+    author,
+    component,
+    controller,
+    loops,
+    time,
+    settle,
+    conditionsOf,
+    permissions: () => controller.permissions(),
     ready: () => conditionsOf(ISSUER).find(({ type }) => type === 'Ready'),
     stop: async () => {
       abort.abort(new Error('stopped'));

@@ -1,9 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/** When each alert of the chart fires and when it does not, as series over minutes in promtool's notation. */
+/**
+ * When each alert of the chart fires and when it does not, as series over minutes in promtool's
+ * notation.
+ */
 
 /** An alert over time. */
 export interface AlertCase {
-  /** By series; the values a minute, as promtool expands them (`0x9 1x20`: ten zeros, then 21 ones). */
+  /**
+   * By series; the values a minute, as promtool expands them (`0x9 1x20`: ten zeros, then 21 ones).
+   */
   readonly series: Readonly<Record<string, string>>;
   /** When it fires, and its labels without `alertname` and `severity`. */
   readonly fires: {
@@ -37,6 +42,91 @@ const SIGNERS: Readonly<Record<string, AlertCase>> = {
     },
     fires: { at: '3h30m', labels: { ...scraped('authority'), signer: 'example.com/a' } },
     quiet: ['1h50m', '2h30m', '4h10m'],
+  },
+  CountersignCertificateRefused: {
+    series: {
+      [`countersign_ca_certificate_refused{${of('authority')},signer="example.com/a"}`]:
+        '0x9 1x29 0x30',
+    },
+    fires: { at: '30m', labels: { ...scraped('authority'), signer: 'example.com/a' } },
+    quiet: ['9m', '12m', '45m'],
+  },
+  CountersignCertificateLate: {
+    // A week and two hours after the epoch; at 4 h 1 min the certificate is installed.
+    series: {
+      [`countersign_ca_certificate_install_by_timestamp_seconds{${of('authority')},signer="example.com/a"}`]: `${7 * DAY + 2 * 3600}x240 ${100 * DAY}x120`,
+    },
+    fires: { at: '3h30m', labels: { ...scraped('authority'), signer: 'example.com/a' } },
+    quiet: ['1h50m', '2h2m', '4h10m'],
+  },
+  CountersignKeyHolderAway: {
+    // It is away for a minute, and then for ten.
+    series: {
+      [`countersign_key_holder_up{${of('pcr-issuer')},socket="/run/holder.sock"}`]:
+        '1x9 0x0 1x19 0x9 1x20',
+    },
+    fires: { at: '35m', labels: at('pcr-issuer') },
+    quiet: ['9m', '12m', '31m', '45m'],
+  },
+  CountersignKeyHolderKeyUnusable: {
+    series: {
+      [`countersign_key_holder_key_usable{${of('signer')},signer="example.com/a"}`]:
+        '1x9 0x2 1x19 0x9 1x20',
+    },
+    fires: {
+      at: '40m',
+      labels: { ...at('signer'), signer: 'example.com/a' },
+    },
+    quiet: ['9m', '14m', '34m', '55m'],
+  },
+  CountersignKeyHolderRefuses: {
+    series: {
+      [`countersign_key_holder_refusals_total{${of('signer')},socket="/s",reason="allowed-names"}`]:
+        '_x10 1x120',
+    },
+    fires: {
+      at: '15m',
+      labels: { ...at('signer'), reason: 'allowed-names' },
+    },
+    quiet: ['5m', '2h'],
+  },
+  CountersignExternalSignerNotReady: {
+    // The CA is away for three minutes, and then for twenty.
+    series: {
+      [`countersign_external_signer_ready{${of('external-signer')},signer="example.com/a"}`]:
+        '1x9 0x2 1x19 0x19 1x20',
+    },
+    fires: {
+      at: '45m',
+      labels: { namespace: 'countersign-system', signer: 'example.com/a' },
+    },
+    quiet: ['9m', '13m', '41m', '60m'],
+  },
+  CountersignExternalAnswersRefused: {
+    series: {
+      [`countersign_external_refused_answers_total{${of('external-signer')},signer="example.com/a"}`]:
+        '_x10 5x120',
+    },
+    fires: {
+      at: '15m',
+      labels: { namespace: 'countersign-system', signer: 'example.com/a' },
+      said: '5',
+    },
+    quiet: ['5m', '2h'],
+  },
+  CountersignExternalOrdersBesideCertificates: {
+    series: {
+      [`countersign_external_orders_total{${of('external-signer')},signer="example.com/a",outcome="issued"}`]:
+        '_x10 50x120',
+      [`countersign_requests_total{${of('external-signer')},kind="PodCertificateRequest",signer="example.com/a",outcome="issued",reason="Issued"}`]:
+        '_x10 20x120',
+    },
+    fires: {
+      at: '25m',
+      labels: { namespace: 'countersign-system', signer: 'example.com/a' },
+      said: '30',
+    },
+    quiet: ['5m', '15m', '2h'],
   },
   CountersignAnchorExpiresSoon: {
     series: {
@@ -100,7 +190,7 @@ const TRUST: Readonly<Record<string, AlertCase>> = {
   CountersignStrangerAnchor: {
     series: {
       // The first event makes the series.
-      [`countersign_trust_bundle_stranger_anchors_total{${of('attester')},anchor="sha256:ab",signer="example.com/a"}`]:
+      [`countersign_trust_bundle_unexpected_anchors_total{${of('attester')},anchor="sha256:ab",signer="example.com/a"}`]:
         '_x10 1x120',
     },
     fires: {
@@ -142,8 +232,8 @@ const TRUST: Readonly<Record<string, AlertCase>> = {
     },
     quiet: ['9m', '12m', '45m'],
   },
-  CountersignMissingRights: {
-    series: { [`countersign_missing_rights{${of('signer')}}`]: '0x9 2x29 0x30' },
+  CountersignMissingPermissions: {
+    series: { [`countersign_missing_permissions{${of('signer')}}`]: '0x9 2x29 0x30' },
     fires: { at: '20m', labels: at('signer') },
     quiet: ['9m', '12m', '45m'],
   },
@@ -178,6 +268,14 @@ const TRUST: Readonly<Record<string, AlertCase>> = {
 };
 
 const LEDGER: Readonly<Record<string, AlertCase>> = {
+  CountersignLedgerApiUnavailable: {
+    // Away from 10 min to 40 min, as kube-apiserver says.
+    series: {
+      'aggregator_unavailable_apiservice{name="v1alpha1.ledger.countersign.dev"}': '0x9 1x29 0x30',
+    },
+    fires: { at: '20m', labels: { name: 'v1alpha1.ledger.countersign.dev' } },
+    quiet: ['9m', '11m', '45m'],
+  },
   CountersignLedgerDoesNotGrow: {
     // Certificates all the time; from 10 min to 70 min the ledger keeps nothing.
     series: {

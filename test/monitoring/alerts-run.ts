@@ -8,7 +8,7 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { promisify } from 'node:util';
 import { stringify } from 'yaml';
-import { ALERT_RULES } from '../../src/manifests/monitoring/alert-rules.ts';
+import { ALERT_RULES } from '#install/monitoring/alert-rules.ts';
 import { ALERT_CASES, type AlertCase } from './alert-cases.ts';
 import { buildPromtool } from './tools/build.ts';
 
@@ -51,7 +51,10 @@ for (const rule of ALERT_RULES) {
   });
 }
 
-/** What promtool reads: https://prometheus.io/docs/prometheus/latest/configuration/unit_testing_rules/ */
+/**
+ * What promtool reads:
+ * https://prometheus.io/docs/prometheus/latest/configuration/unit_testing_rules/
+ */
 function unitTest(rule: (typeof ALERT_RULES)[number], { series, fires, quiet }: AlertCase): object {
   const { severity } = rule['labels'] as { readonly severity: string };
   const { summary } = rule['annotations'] as { readonly summary: string };

@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The dashboard of ACME and of restarts, of orders that Pebble fulfils and of a Deployment whose Secret is renewed. */
+/**
+ * The dashboard of ACME and of restarts, of orders that Pebble fulfils and of a Deployment whose
+ * Secret is renewed.
+ */
 import { after, before } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { OPTIONAL_COMPONENTS } from '../../src/manifests/monitoring/optional-panels.ts';
+import { OPTIONAL_COMPONENTS } from '#install/monitoring/optional-panels.ts';
 import { request, startStand, type Stand as AcmeStand } from '../acme/whole/stand.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import {

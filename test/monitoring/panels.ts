@@ -5,7 +5,7 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import type { Dashboard, Panel } from '../../src/manifests/monitoring/panels.ts';
+import type { Dashboard, Panel } from '#install/monitoring/panels.ts';
 import { until } from '../cluster/until.ts';
 import { drawDashboard, type Shown } from './pictures.ts';
 import type { Prometheus } from './prometheus.ts';
@@ -69,7 +69,7 @@ async function shows(
   { title, queries }: Panel,
   mayBeEmpty: ReadonlySet<string>,
 ): Promise<void> {
-  for (const { expr, legend } of queries) {
+  for (const [legend, expr] of Object.entries(queries)) {
     const something = !mayBeEmpty.has(title) && !mayBeEmpty.has(legend);
     const found = await until(`${expr} finds something`, PATIENCE, async () => {
       const samples = await prometheus.query(inGrafana(expr));
@@ -92,7 +92,7 @@ async function shownBy(
   seconds: number,
 ): Promise<readonly Shown[]> {
   const shown: Shown[] = [];
-  for (const { expr, legend } of queries) {
+  for (const [legend, expr] of Object.entries(queries)) {
     for (const { metric, points } of await prometheus.range(inGrafana(expr), seconds)) {
       const named = legend.replaceAll(/\{\{(\w+)\}\}/g, (_, label: string) => metric[label] ?? '');
       shown.push({ legend: named, points });

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Draws a dashboard as Grafana lays it out, from what Prometheus answers: one SVG, a panel for each panel. */
+/**
+ * Draws a dashboard as Grafana lays it out, from what Prometheus answers: one SVG, a panel for each
+ * panel.
+ */
 import { init, use } from 'echarts/core';
 import { BarChart, LineChart } from 'echarts/charts';
 import { GridComponent, LegendComponent, TitleComponent } from 'echarts/components';
 import { SVGRenderer } from 'echarts/renderers';
 import type { EChartsCoreOption } from 'echarts/core';
-import { grafanaDashboard } from '../../src/manifests/monitoring/dashboards.ts';
-import type { Dashboard, Panel } from '../../src/manifests/monitoring/panels.ts';
+import { grafanaDashboard } from '#install/monitoring/dashboards.ts';
+import type { Dashboard, Panel } from '#install/monitoring/panels.ts';
 import type { Series } from './prometheus.ts';
 import { formatted } from './units.ts';
 
@@ -133,7 +136,10 @@ function lines({ unit }: Panel, shown: readonly Shown[]): EChartsCoreOption {
       axisLabel: { fontSize: 10, formatter: (value: number) => formatted(value, unit) },
     },
     series: shown.map(({ legend, points }) => ({
-      ...{ type: 'line', name: legend, showSymbol: points.length === 1, lineStyle: { width: 1.5 } },
+      type: 'line',
+      name: legend,
+      showSymbol: points.length === 1,
+      lineStyle: { width: 1.5 },
       data: points.map(([time, value]) => [time * 1000, Number.isFinite(value) ? value : null]),
     })),
   };
@@ -152,7 +158,8 @@ function bars({ unit, red }: Panel, shown: readonly Shown[]): EChartsCoreOption 
         type: 'bar',
         barMaxWidth: 14,
         label: {
-          ...{ show: true, position: 'right' },
+          show: true,
+          position: 'right',
           formatter: ({ value }: { readonly value: number }) => formatted(value, unit),
         },
         data: values.map((value) => ({

@@ -11,7 +11,10 @@ import { buildPrometheus } from './tools/build.ts';
 
 /** A real Prometheus on the loopback address. */
 export interface Prometheus {
-  /** What an instant query finds now: a series each, by its labels. Rejects with what Prometheus says of a query. */
+  /**
+   * What an instant query finds now: a series each, by its labels. Rejects with what Prometheus
+   * says of a query.
+   */
   query(expr: string): Promise<readonly Sample[]>;
   /** What a query found over the last `seconds`, at some 100 times of them. */
   range(expr: string, seconds: number): Promise<readonly Series[]>;
@@ -72,7 +75,9 @@ export async function startPrometheus({
           ? []
           : [
               {
-                ...{ job_name: 'secured', scheme: 'https', tls_config: { ca: secured.ca } },
+                job_name: 'secured',
+                scheme: 'https',
+                tls_config: { ca: secured.ca },
                 static_configs: [{ targets: [secured.target], labels }],
               },
             ]),
@@ -84,8 +89,10 @@ export async function startPrometheus({
   const child = spawn(
     program,
     [
-      ...[`--config.file=${config}`, `--storage.tsdb.path=${join(directory, 'data')}`],
-      ...[`--web.listen-address=127.0.0.1:${port}`, '--log.level=error'],
+      `--config.file=${config}`,
+      `--storage.tsdb.path=${join(directory, 'data')}`,
+      `--web.listen-address=127.0.0.1:${port}`,
+      '--log.level=error',
     ],
     { stdio: ['ignore', 'ignore', 'inherit'] },
   );

@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Every query of the dashboards and the alerts, answered by a real Prometheus that scrapes components at work. */
+/**
+ * Every query of the dashboards and the alerts, answered by a real Prometheus that scrapes
+ * components at work.
+ */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
-import { ALERT_RULES } from '../../src/manifests/monitoring/alert-rules.ts';
-import { OPTIONAL_COMPONENTS } from '../../src/manifests/monitoring/optional-panels.ts';
-import { OVERVIEW } from '../../src/manifests/monitoring/panels.ts';
+import { ALERT_RULES } from '#install/monitoring/alert-rules.ts';
+import { OPTIONAL_COMPONENTS } from '#install/monitoring/optional-panels.ts';
+import { OVERVIEW } from '#install/monitoring/panels.ts';
 import { until } from '../cluster/until.ts';
 import { LedgerStand } from '../integration/ledger/stand.ts';
 import {
@@ -29,9 +32,12 @@ import { tlsCertificate } from '../support/pki/tls-certificate.ts';
 import { PATIENCE, testDashboard } from './panels.ts';
 import { startPrometheus, type Prometheus } from './prometheus.ts';
 
-/** Of components that are not here; of CRLs, which no profile asks for; what begins with the first foreign anchor. */
+/**
+ * Of components that are not here; of CRLs, which no profile asks for; what begins with the first
+ * foreign anchor.
+ */
 const NEVER_HERE =
-  /^countersign_(?:acme_|federation_|notifications_|crl_failing|trust_bundle_stranger_anchors_total|trust_targets_lagging|renewal_refused_|ledger_checkpoint_[uc])/;
+  /^countersign_(?:acme_|federation_|notifications_|crl_failing|trust_bundle_unexpected_anchors_total|trust_targets_lagging|renewal_refused_|ledger_checkpoint_[uc])/;
 /** Right as they are, without a series. */
 const EMPTY_WHERE_WELL = new Set([
   'Watches that were reconnected',
@@ -177,11 +183,11 @@ test('a component that lost its rights is on the dashboard, and its alert is pen
   const { cluster } = fixture;
   await cluster.kubectl(['delete', 'clusterrolebinding', 'countersign-signer']);
   await until('the alert is pending', PATIENCE, async () =>
-    (await prometheus.alerts()).includes('CountersignMissingRights'),
+    (await prometheus.alerts()).includes('CountersignMissingPermissions'),
   );
   const [panel] = OVERVIEW.rows
     .flatMap(({ panels }) => panels)
     .filter(({ title }) => title === 'Missing permissions');
-  const [found] = await prometheus.query(panel?.queries[0]?.expr ?? '');
+  const [found] = await prometheus.query(Object.values(panel?.queries ?? {})[0] ?? '');
   assert.ok((found?.value ?? 0) > 0);
 });

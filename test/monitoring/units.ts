@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Panel } from '../../src/manifests/monitoring/panels.ts';
+import type { Panel } from '#install/monitoring/panels.ts';
 
 const STEPS = [
   [86_400, 'd'],

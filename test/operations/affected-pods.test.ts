@@ -2,19 +2,14 @@
 /** Which pods may hold a leaf of a CA. To miss one is worse than to name one too many. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  isAlive,
-  countPodCertificates,
-  recreatingOwner,
-  type Pod,
-} from '../../src/api/object/pod.ts';
-import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
-import { affectedPods } from '../../src/operations/pods/affected-pods.ts';
-import { stoppedSigningBy } from '../../src/operations/leaf-expiry.ts';
-import { newestIssuerOf } from '../../src/operations/pods/newest-issuer.ts';
-import type { AuthorityStatus } from '../../src/api/signer/cluster-signer.ts';
-import { fingerprint } from '../../src/pki/x509/certificate.ts';
-import { encodePem } from '../../src/pki/der/pem.ts';
+import { isAlive, countPodCertificates, recreatingOwner, type Pod } from '#api/object/pod.ts';
+import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
+import { affectedPods } from '#operations/pods/affected-pods.ts';
+import { stoppedSigningBy } from '#ca/rotation/authorities.ts';
+import { newestIssuerOf } from '#operations/pods/newest-issuer.ts';
+import type { AuthorityStatus } from '#api/signer/cluster-signer.ts';
+import { fingerprint } from '#pki/x509/certificate.ts';
+import { encodePem } from '#pki/der/pem.ts';
 import { ca, link, usage, type Link } from '../support/pki/chain.ts';
 import { HOUR, LINKS, MINUTE, at, entry, type Name } from './signer-states.ts';
 
@@ -71,7 +66,7 @@ function issued(uid: string, by: Name, age: number): PodCertificateRequest {
 
 const RETIRING = entry('a', 'Retiring');
 
-function holding(
+function affected(
   pods: readonly Pod[],
   requests: readonly PodCertificateRequest[] = [],
 ): readonly string[] {
@@ -82,9 +77,9 @@ function holding(
   );
 }
 
-test('a pod that was made after the CA stopped holds no leaf of it; the eldest come first', () => {
+test('a pod made after the CA stopped holds no leaf of it; the oldest come first', () => {
   const pods = [pod('young', { age: 29 * MINUTE }), pod('edge', { age: 30 * MINUTE }), pod('old')];
-  assert.deepEqual(holding(pods), ['old', 'edge']);
+  assert.deepEqual(affected(pods), ['old', 'edge']);
 });
 
 test('as long as the CA signs, every pod may hold a leaf of it', () => {
@@ -131,7 +126,7 @@ const seen: [law: string, requests: readonly PodCertificateRequest[], holds: boo
 
 for (const [law, requests, holds] of seen) {
   test(law, () => {
-    assert.deepEqual(holding([pod('p')], requests), holds ? ['p'] : []);
+    assert.deepEqual(affected([pod('p')], requests), holds ? ['p'] : []);
   });
 }
 
@@ -141,7 +136,9 @@ test('a leaf of the successor is none of the CA that has certified its key', () 
   const cross = link('CA n', { by: old, extensions: [ca(0), usage()] });
   const pemOf = ({ certificate }: Link): string => encodePem('CERTIFICATE', certificate.raw);
   const statusOf = (of: Link): AuthorityStatus => ({
-    ...{ ...RETIRING, fingerprint: fingerprint(of.certificate.raw), anchors: pemOf(of) },
+    ...RETIRING,
+    fingerprint: fingerprint(of.certificate.raw),
+    anchors: pemOf(of),
   });
   const chain = pemOf(link('leaf', { by: next })) + pemOf(cross);
   const request = { ...issued('p', 'a', MINUTE), status: { certificateChain: chain } };
@@ -164,15 +161,15 @@ test('a leaf below the user’s own intermediate is of that CA, whose anchor is 
 });
 
 test('a young pod that got a leaf of the CA all the same holds it', () => {
-  assert.deepEqual(holding([pod('p', { age: MINUTE })], [issued('p', 'a', 0)]), ['p']);
+  assert.deepEqual(affected([pod('p', { age: MINUTE })], [issued('p', 'a', 0)]), ['p']);
 });
 
 test('of a pod with two files of the signer nobody knows which one a request was for', () => {
   const two = pod('p', { signers: [SIGNER, SIGNER] });
-  assert.deepEqual(holding([two], [issued('p', 'b', MINUTE)]), ['p']);
+  assert.deepEqual(affected([two], [issued('p', 'b', MINUTE)]), ['p']);
 });
 
-test('when the CA stopped follows from the end of its leaves, unless its own end cut that short', () => {
+test('a CA’s stop follows from its leaves’ end, unless its own end was earlier', () => {
   assert.equal(stoppedSigningBy(RETIRING), Date.parse(at(-12 * HOUR)));
   assert.equal(stoppedSigningBy(entry('a', 'Active')), undefined);
   assert.equal(
@@ -196,7 +193,7 @@ test('what has ended or is on its way out holds nothing for long', () => {
   assert.ok(!isAlive(pod('p', { metadata: { deletionTimestamp: at(0) } })));
 });
 
-test('only pods that a controller recreates are evicted: static pods, which belong to their Node, are not', () => {
+test('evicts only pods that a controller recreates, and no static pod', () => {
   const owned = (kind: string, controller?: boolean): Pod =>
     pod('p', {
       metadata: {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PREPARE_AT } from '../../src/api/signer/rotation-annotations.ts';
-import { applyChange, type ApplyChangeInit } from '../../src/operations/apply-change.ts';
-import type { ChangePlan } from '../../src/operations/change-plan.ts';
-import { prepare } from '../../src/operations/verbs/prepare.ts';
-import type { OperationReport } from '../../src/operations/report.ts';
-import type { SignerState } from '../../src/operations/signer-state.ts';
-import { KubeError } from '../../src/kube/client/kube-error.ts';
+import { PREPARE_AT } from '#api/signer/rotation-annotations.ts';
+import { applyChange, type ApplyChangeInit } from '#operations/apply-change.ts';
+import type { ChangePlan } from '#operations/change-plan.ts';
+import { prepare } from '#operations/verbs/prepare.ts';
+import type { OperationReport } from '#operations/report.ts';
+import type { SignerState } from '#operations/signer-state.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 import { recordedClient, type RecordedClient } from '../support/kube/recorded-client.ts';
 import { at, print, state } from './signer-states.ts';
 
@@ -44,7 +44,7 @@ function* always(of: SignerState): Generator<SignerState> {
   for (;;) yield of;
 }
 
-test('the patch holds the version that the plan was made from, and the fields of the change only', async () => {
+test('the patch holds the plan’s resource version and the changed fields only', async () => {
   const client = conflicting(0);
   const signer = state({ managed: { distrusted: [print('c')] } });
   const change = { annotations: { [PREPARE_AT]: at(0) }, distrust: [print('a')] };
@@ -69,7 +69,7 @@ test('after five conflicts the sixth is an error', async () => {
   await assert.rejects(apply(conflicting(6), always(state())), { code: 'KUBE_CONFLICT' });
 });
 
-test('a preflight error writes nothing; with --force the change is written and the error becomes a note', async () => {
+test('a preflight error writes nothing; --force writes and notes the error', async () => {
   const client = conflicting(0);
   const refused = await apply(client, always(state({ observed: 0 })));
   assert.equal(refused.outcome, 'refused');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { columns } from '../../src/operations/show/columns.ts';
+import { columns } from '#operations/show/columns.ts';
 
 const tables = fc.array(
   fc.tuple(

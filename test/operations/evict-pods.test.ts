@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { AffectedPod } from '../../src/operations/pods/affected-pods.ts';
+import type { AffectedPod } from '#operations/pods/affected-pods.ts';
 import {
   nameOf,
   evictPods,
   type EvictPodsInit,
   type EvictionSummary,
-} from '../../src/operations/pods/evict-pods.ts';
-import type { Eviction } from '../../src/kube/client/eviction.ts';
+} from '#operations/pods/evict-pods.ts';
+import type { Eviction } from '#kube/client/eviction.ts';
 import { fakeTime } from '../support/kube/fake-time.ts';
 
 const BLOCKED: Eviction = {
@@ -69,7 +69,7 @@ test('pods are evicted one after the other, in order, at the given rate', async 
   assert.deepEqual(run.progress.at(-1), 'evicted: team-a/c (3 of 3)');
 });
 
-test('a pod that a disruption budget protects is retried after Retry-After and does not delay the others', async () => {
+test('retries a pod with a disruption budget after Retry-After, delaying no other', async () => {
   const run = stage([pod('a'), pod('b')], (name, time) =>
     name === 'a' && time < 20 ? BLOCKED : EVICTED,
   );

@@ -6,7 +6,7 @@ import {
   wantedRows,
   type IssuedCertificateRow,
   type IssuedFilter,
-} from '../../src/operations/issued.ts';
+} from '#operations/issued.ts';
 
 const NOW = Date.parse('2026-01-02T00:00:00Z');
 
@@ -16,9 +16,14 @@ function row(
   more: Partial<IssuedCertificateRow> = {},
 ): IssuedCertificateRow {
   return {
-    ...{ signerName: 'example.com/workload', names: ['a.example.com'], serial },
-    ...{ fingerprint: `sha256:${serial}`, notBefore: '2026-01-01T00:00:00Z', notAfter },
-    ...{ source: `record 1-${serial}`, authorityKeyIdentifier: 'aa' },
+    signerName: 'example.com/workload',
+    names: ['a.example.com'],
+    serial,
+    fingerprint: `sha256:${serial}`,
+    notBefore: '2026-01-01T00:00:00Z',
+    notAfter,
+    source: `record 1-${serial}`,
+    authorityKeyIdentifier: 'aa',
     ...more,
   };
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Change } from '../../src/operations/change-plan.ts';
-import { revoke } from '../../src/operations/verbs/revoke.ts';
+import type { Change } from '#operations/change-plan.ts';
+import { revoke } from '#operations/verbs/revoke.ts';
 import { workload } from '../support/signers/workload-profile.ts';
 import { notObserved, run, unmanaged, type Row } from './rows.ts';
 import { at, print, type Wanted } from './signer-states.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Change, ChangePlan } from '../../src/operations/change-plan.ts';
+import type { Change, ChangePlan } from '#operations/change-plan.ts';
 import { OWN, state, verdictOf, wordsOf, type Wanted } from './signer-states.ts';
 
 /** One law of one verb: for this state, this plan. */

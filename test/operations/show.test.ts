@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PREPARE_AT, ROTATE_AT } from '../../src/api/signer/rotation-annotations.ts';
-import { summarizeSigner } from '../../src/operations/show/signer-summary.ts';
-import { renderTable } from '../../src/operations/show/table.ts';
+import { PREPARE_AT, ROTATE_AT } from '#api/signer/rotation-annotations.ts';
+import { summarizeSigner } from '#operations/show/signer-summary.ts';
+import { renderTable } from '#operations/show/table.ts';
 import { HOUR, MINUTE, OWN, at, pem, print, state, type Wanted } from './signer-states.ts';
 
 const ALL: Wanted = {
@@ -17,7 +17,7 @@ const wide = { now: NOW, isWide: true };
 const cellsOf = (table: string): readonly string[][] =>
   table.split('\n').map((line) => line.split(/ {3,}/));
 
-test('one row for each CA: whether its signer is Ready, its phase, its end, the next scheduled event', () => {
+test('shows one row per CA: signer’s Ready, phase, end, next scheduled event', () => {
   const cells = cellsOf(renderTable([summarizeSigner(state(ALL))], narrow));
   assert.deepEqual(cells[0], ['CLUSTERSIGNER', 'READY', 'CA', 'PHASE', 'ENDS', 'NEXT']);
   const short = (name: 'a' | 'b' | 'c' | 'd'): string => print(name).slice(0, 23);
@@ -32,10 +32,30 @@ test('one row for each CA: whether its signer is Ready, its phase, its end, the 
   ]);
 });
 
+test('words a past event as one that may happen now or is late', () => {
+  const shown = summarizeSigner(state(ALL));
+  const past = { ...shown, authorities: shown.authorities.slice(0, 1) };
+  const nextOf = (what: string, ago: number): string | undefined => {
+    const authorities = past.authorities.map((each) => ({
+      ...each,
+      next: { what, at: new Date(NOW - ago).toISOString() },
+    }));
+    return cellsOf(renderTable([{ ...past, authorities }], narrow))[1]?.[5];
+  };
+  assert.equal(nextOf('may sign', 5_000), 'may sign now');
+  assert.equal(nextOf('may sign', 0), 'may sign now');
+  assert.equal(nextOf('ends', 3 * HOUR), 'ended 3h ago');
+  assert.equal(nextOf('is replaced', 3 * HOUR), 'is replaced, due 3h ago');
+});
+
 test('wide: the signer name and every time as it is', () => {
   const cells = cellsOf(renderTable([summarizeSigner(state(ALL))], wide));
   assert.deepEqual(cells[0]?.slice(6), [
-    ...['SIGNER', 'NOT BEFORE', 'NOT AFTER', 'LEAVES EXPIRE BY', 'SERVED SINCE'],
+    'SIGNER',
+    'NOT BEFORE',
+    'NOT AFTER',
+    'LEAVES EXPIRE BY',
+    'SERVED SINCE',
   ]);
   const year = ['2026-01-01T00:00:00Z', '2027-01-01T01:00:00Z'];
   assert.deepEqual(
@@ -113,10 +133,10 @@ const warns: [law: string, wanted: Wanted, says: RegExp | undefined][] = [
     'it is degraded',
     {
       conditions: [
-        { type: 'Degraded', status: 'True', reason: 'SecretUnusable', message: 'mend it' },
+        { type: 'Degraded', status: 'True', reason: 'SecretUnusable', message: 'fix it' },
       ],
     },
-    /Degraded: SecretUnusable: mend it/,
+    /Degraded: SecretUnusable: fix it/,
   ],
   [
     'an annotation is not a time',
@@ -145,7 +165,7 @@ const warns: [law: string, wanted: Wanted, says: RegExp | undefined][] = [
   [
     'the bundle holds an unknown anchor',
     { served: { a: 60, b: 60 } },
-    /no CA of this ClusterSigner: it is of an earlier one, or another client added it/,
+    /not a CA of this ClusterSigner: it is of an earlier one, or another client added it/,
   ],
   [
     'a distrusted CA is still published',

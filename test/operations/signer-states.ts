@@ -4,20 +4,17 @@ import type {
   AuthorityPhase,
   AuthorityStatus,
   ManagedAuthority,
-} from '../../src/api/signer/cluster-signer.ts';
-import {
-  SERVED_SINCE,
-  type ClusterTrustBundle,
-} from '../../src/api/object/cluster-trust-bundle.ts';
-import type { Condition } from '../../src/api/request/conditions.ts';
-import type { KubeObject } from '../../src/api/object/object.ts';
-import { unresolvedErrors, type ChangePlan } from '../../src/operations/change-plan.ts';
-import type { ReadBundle, SignerState } from '../../src/operations/signer-state.ts';
-import { fingerprint } from '../../src/pki/x509/certificate.ts';
-import { encodePem } from '../../src/pki/der/pem.ts';
+} from '#api/signer/cluster-signer.ts';
+import { SERVED_SINCE, type ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
+import type { Condition } from '#api/request/conditions.ts';
+import type { KubeObject } from '#api/object/object.ts';
+import { unresolvedErrors, type ChangePlan } from '#operations/change-plan.ts';
+import type { ReadBundle, SignerState } from '#operations/signer-state.ts';
+import { fingerprint } from '#pki/x509/certificate.ts';
+import { encodePem } from '#pki/der/pem.ts';
 import { ca, link, usage, type Link } from '../support/pki/chain.ts';
 import { clusterSigner, workloadSpec } from '../support/signers/cluster-signer.ts';
-import { readClusterSigner } from '../../src/api/signer/read-signer.ts';
+import { readClusterSigner } from '#api/signer/read-signer.ts';
 
 export const NOW = Date.UTC(2026, 0, 1, 1);
 export const MINUTE = 60_000;
@@ -81,10 +78,12 @@ export function state(wanted: Wanted = {}): SignerState {
         entry(name as Name, phase, wanted.authorityFields),
       ),
       retainedAnchors: Object.entries(wanted.retained ?? {}).map(([name, until]) => ({
-        ...{ fingerprint: print(name as Name), until, anchor: pem(name as Name) },
+        fingerprint: print(name as Name),
+        until,
+        anchor: pem(name as Name),
       })),
     },
-  } as KubeObject);
+  });
   const bundle = 'bundle' in wanted ? wanted.bundle : bundleOf(wanted.served ?? { a: 60 });
   return { signer, bundle, propagationSeconds: 600, now: NOW };
 }

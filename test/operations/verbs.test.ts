@@ -2,10 +2,10 @@
 /** What each verb writes, and its preflight errors: one row for each law. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { PREPARE_AT, ROTATE_AT } from '../../src/api/signer/rotation-annotations.ts';
-import { activate } from '../../src/operations/verbs/activate.ts';
-import { prepare } from '../../src/operations/verbs/prepare.ts';
-import { taint } from '../../src/operations/verbs/taint.ts';
+import { PREPARE_AT, ROTATE_AT } from '#api/signer/rotation-annotations.ts';
+import { activate } from '#operations/verbs/activate.ts';
+import { prepare } from '#operations/verbs/prepare.ts';
+import { taint } from '#operations/verbs/taint.ts';
 import {
   HOUR,
   NOW,
@@ -213,7 +213,7 @@ const taints: readonly Row[] = [
     law: 'a CA of another ClusterSigner cannot be tainted',
     wanted: { authorities: { b: 'Active' }, served: {} },
     verdict: 'never',
-    says: /is no CA of this ClusterSigner/,
+    says: /is not a CA of this ClusterSigner/,
   },
   {
     law: 'says the same about a retiring CA that is not managed',

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What somebody tries who holds the operator's token, and must not get: a sentence of SECURITY.md each. Data only. */
-import type { RequestInit } from '../../src/kube/client/request.ts';
+/**
+ * What somebody tries who holds the operator's token, and must not get: a sentence of SECURITY.md
+ * each. Data only.
+ */
+import type { RequestInit } from '#kube/client/request.ts';
 
 const SYSTEM = 'countersign-system';
 const KEYS = 'countersign-keys';
@@ -10,7 +13,10 @@ const ALL = [{ apiGroups: ['*'], resources: ['*'], verbs: ['*'] }];
 /** As the operator writes: by server-side apply. */
 function applied(path: string, object: object): RequestInit {
   return {
-    ...{ method: 'PATCH', path, body: object, contentType: 'application/apply-patch+yaml' },
+    method: 'PATCH',
+    path,
+    body: object,
+    contentType: 'application/apply-patch+yaml',
     query: { fieldManager: 'countersign-operator', force: true },
   };
 }
@@ -27,7 +33,9 @@ export function roleApplied(name: string, rules: readonly object[]): RequestInit
 export function deploymentApplied(namespace: string, name: string): RequestInit {
   const labels = { app: name };
   return applied(`/apis/apps/v1/namespaces/${namespace}/deployments/${name}`, {
-    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { name, namespace } },
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { name, namespace },
     spec: {
       selector: { matchLabels: labels },
       template: {
@@ -47,7 +55,9 @@ function binding(): RequestInit {
   const name = 'countersign-signer';
   const role = { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole' };
   return applied(`/apis/${RBAC}/clusterrolebindings/${name}`, {
-    ...{ apiVersion: RBAC, kind: 'ClusterRoleBinding', metadata: { name } },
+    apiVersion: RBAC,
+    kind: 'ClusterRoleBinding',
+    metadata: { name },
     roleRef: { ...role, name: 'cluster-admin' },
     subjects: [{ kind: 'ServiceAccount', name, namespace: SYSTEM }],
   });
@@ -69,7 +79,8 @@ export const ATTEMPTS: Readonly<Record<string, RequestInit>> = {
   'list Secrets': { method: 'GET', path: `/api/v1/namespaces/${KEYS}/secrets` },
   'make a Secret beside the components': secretMade(SYSTEM, 'other'),
   'delete the Secret of a CA': {
-    ...{ method: 'DELETE', path: `/api/v1/namespaces/${KEYS}/secrets/workload-ca` },
+    method: 'DELETE',
+    path: `/api/v1/namespaces/${KEYS}/secrets/workload-ca`,
   },
   'delete a definition': {
     method: 'DELETE',
@@ -77,20 +88,26 @@ export const ATTEMPTS: Readonly<Record<string, RequestInit>> = {
   },
   'delete a namespace': { method: 'DELETE', path: `/api/v1/namespaces/${KEYS}` },
   'write a MutatingAdmissionPolicy': applied(`${admission}/mutatingadmissionpolicies/any`, {
-    ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'MutatingAdmissionPolicy' },
-    ...{ metadata: { name: 'any' }, spec: {} },
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingAdmissionPolicy',
+    metadata: { name: 'any' },
+    spec: {},
   }),
   'write a webhook': applied(`${admission}/mutatingwebhookconfigurations/any`, {
-    ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'MutatingWebhookConfiguration' },
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
     metadata: { name: 'any' },
   }),
   'write a Countersign': applied(`${countersigns}/cluster`, {
-    ...{ apiVersion: 'operator.countersign.dev/v1alpha1', kind: 'Countersign' },
-    ...{ metadata: { name: 'cluster' }, spec: { version: '0.1.0' } },
+    apiVersion: 'operator.countersign.dev/v1alpha1',
+    kind: 'Countersign',
+    metadata: { name: 'cluster' },
+    spec: { version: '0.1.0' },
   }),
   'write its own role': roleApplied('countersign-operator', ALL),
   'mint a token': {
-    ...{ method: 'POST', path: `${accounts}/countersign-signer/token` },
+    method: 'POST',
+    path: `${accounts}/countersign-signer/token`,
     body: { apiVersion: 'authentication.k8s.io/v1', kind: 'TokenRequest', spec: {} },
   },
 };

@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What others do to the objects of an installation: a patch for each kind, and what of it must go. */
-import type { Client } from '../../src/kube/client/client.ts';
-import { ruleOf } from '../../src/reconciling/objects/kinds.ts';
-import type { ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
+/**
+ * What others do to the objects of an installation: a patch for each kind, and what of it must go.
+ */
+import type { Client } from '#kube/client/client.ts';
+import { ruleOf } from '#kube/apply/objects/kinds.ts';
+import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
 
 /** A merge patch (RFC 7386) of what is ours. */
 const CHANGES: Readonly<Record<string, object>> = {
@@ -49,7 +51,8 @@ export function isKept(object: ManagedObject): boolean {
 }
 
 /**
- * Changes an object as somebody else: what is ours, our label, and something of their own that may stay.
+ * Changes an object as somebody else: what is ours, our label, and something of their own that may
+ * stay.
  *
  * @param mark - value of the annotation that may stay
  */
@@ -61,13 +64,19 @@ export async function disturb(client: Client, object: ManagedObject, mark: strin
   };
   const merge = { contentType: 'application/merge-patch+json' };
   await client.request({
-    ...{ method: 'PATCH', path, ...merge, query: { fieldManager: 'somebody-else' } },
+    method: 'PATCH',
+    path,
+    ...merge,
+    query: { fieldManager: 'somebody-else' },
     body: { metadata, ...CHANGES[object.kind] },
   });
   const additions = additionsTo(object, mark);
   if (additions.length === 0) return;
   await client.request({
-    ...{ method: 'PATCH', path, contentType: 'application/json-patch+json', body: additions },
+    method: 'PATCH',
+    path,
+    contentType: 'application/json-patch+json',
+    body: additions,
     query: { fieldManager: 'somebody-else' },
   });
 }

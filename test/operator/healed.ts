@@ -2,11 +2,12 @@
 import assert from 'node:assert/strict';
 import { until } from '../cluster/until.ts';
 import type { ComponentProcess } from '../support/cluster/component-process.ts';
-import { judge } from '../../src/reconciling/objects/judge.ts';
-import { titleOf, type ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
-import { marked, type Owner } from '../../src/reconciling/objects/mark.ts';
-import type { ObjectWriter } from '../../src/reconciling/writer.ts';
-import { DESIRED, EXAMPLE, makePodsReady, WAIT_MS, type Stand } from './stand.ts';
+import { makePodsReady } from '../support/cluster/ready-pods.ts';
+import { planObject } from '#kube/apply/objects/plan-object.ts';
+import { titleOf, type ManagedObject } from '#kube/apply/objects/managed-object.ts';
+import { marked, type Owner } from '#kube/apply/objects/mark.ts';
+import type { ObjectWriter } from '#kube/apply/writer.ts';
+import { DESIRED, EXAMPLE, WAIT_MS, type Stand } from './stand.ts';
 
 /** What of the installation is not as it is desired. */
 export async function differences(
@@ -25,7 +26,7 @@ export async function differencesIn(
   const found = await Promise.all(
     objects.map(async (object) => {
       const wanted = marked(object, owner);
-      const { action, paths, problem } = judge(wanted, await admin.read(wanted));
+      const { action, paths, problem } = planObject(wanted, await admin.read(wanted));
       if (action === 'leave' && problem === undefined) return [];
       return [`${action} ${titleOf(wanted)} ${paths.join(' ')} ${problem ?? ''}`.trim()];
     }),
@@ -39,7 +40,10 @@ async function ownerOf(stand: Stand): Promise<Owner> {
   return { apiVersion, kind, name: metadata.name, uid: metadata.uid, label: 'countersign' };
 }
 
-/** Waits until everything is as it is desired, while pods become Ready: what leads to them is made after that. */
+/**
+ * Waits until everything is as it is desired, while pods become Ready: what leads to them is made
+ * after that.
+ */
 export function healed(stand: Stand, objects = DESIRED): Promise<unknown> {
   return until('everything is as desired', WAIT_MS, async () => {
     await makePodsReady(stand.client);
@@ -50,8 +54,8 @@ export function healed(stand: Stand, objects = DESIRED): Promise<unknown> {
 }
 
 /**
- * Starts another process that knows nothing of the first, and holds it to one write: that of an object which was deleted so
- * that there is something to wait for.
+ * Starts another process that knows nothing of the first, and holds it to one write: that of an
+ * object which was deleted so that there is something to wait for.
  *
  * @returns that process
  */

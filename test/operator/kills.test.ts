@@ -14,7 +14,10 @@ const BETWEEN = 20;
 /** The longest that a killed leader's Lease holds up the next (--lease-duration is 5 s here). */
 const LONG_MS = 2 * WAIT_MS;
 
-/** Starts the operator and kills it after some writes, again and again, until `done`. @returns how often */
+/**
+ * Starts the operator and kills it after some writes, again and again, until `done`. @returns how
+ * often
+ */
 async function killUntil(done: () => Promise<boolean>): Promise<number> {
   for (let kills = 0; ; kills += 1) {
     const goal = (await stand.writes()).length + BETWEEN;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Components that may be left out, with what an administrator grants or allows for them. */
-import type { CountersignSpec } from '../../src/api/operator/countersign.ts';
-import type { Client } from '../../src/kube/client/client.ts';
+import type { CountersignSpec } from '#api/operator/countersign.ts';
+import type { Client } from '#kube/client/client.ts';
 import { until } from '../cluster/until.ts';
 import type { ComponentProcess } from '../support/cluster/component-process.ts';
 import { EXAMPLE, SYSTEM, WAIT_MS, type Stand } from './stand.ts';
@@ -35,8 +35,10 @@ export interface OptionalCase {
 const DNS = { namespace: 'countersign-dns', name: 'tsig' };
 
 const ACME = {
-  ...{ signers: [{ name: 'example.com/public' }], solverSecrets: [DNS] },
-  ...{ dnsWebhooks: ['acme.provider.example/records'], renewCertificates: true },
+  signers: [{ name: 'example.com/public' }],
+  solverSecrets: [DNS],
+  dnsWebhooks: ['acme.provider.example/records'],
+  renewCertificates: true,
 };
 
 const READERS = ['pcr-issuer', 'pod-refresher'];
@@ -109,7 +111,8 @@ async function isAllowed(
     method: 'POST',
     path: '/apis/authorization.k8s.io/v1/subjectaccessreviews',
     body: {
-      ...{ apiVersion: 'authorization.k8s.io/v1', kind: 'SubjectAccessReview' },
+      apiVersion: 'authorization.k8s.io/v1',
+      kind: 'SubjectAccessReview',
       spec: { user, resourceAttributes },
     },
   });

@@ -2,11 +2,11 @@
 import { execFile } from 'node:child_process';
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Countersign } from '../../src/api/operator/countersign.ts';
+import type { Countersign } from '#api/operator/countersign.ts';
 import { apply } from '../support/cluster/apply.ts';
+import { MAIN } from '../support/cluster/countersign.ts';
 import { EXAMPLE, type Stand } from './stand.ts';
 
-const MAIN = join(import.meta.dirname, '../../src/cli/main.ts');
 const NAME = 'planner';
 const USER = `system:serviceaccount:default:${NAME}`;
 
@@ -37,11 +37,15 @@ export async function plannerOf(
     cluster,
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name: NAME, namespace: 'default' } },
     {
-      ...{ apiVersion: version, kind, metadata: { name: NAME } },
+      apiVersion: version,
+      kind,
+      metadata: { name: NAME },
       rules: [{ apiGroups: ['*'], resources: ['*'], verbs: ['get', 'list'] }],
     },
     {
-      ...{ apiVersion: version, kind: 'ClusterRoleBinding', metadata: { name: NAME } },
+      apiVersion: version,
+      kind: 'ClusterRoleBinding',
+      metadata: { name: NAME },
       roleRef: { apiGroup, kind, name: NAME },
       subjects: [{ kind: 'ServiceAccount', name: NAME, namespace: 'default' }],
     },

@@ -7,7 +7,9 @@ import { SYSTEM, WAIT_MS, type Stand } from './stand.ts';
 const NAME = 'no-signer';
 const VERSION = 'admissionregistration.k8s.io/v1';
 const CREATED = {
-  ...{ apiGroups: ['apps'], apiVersions: ['v1'], operations: ['CREATE'] },
+  apiGroups: ['apps'],
+  apiVersions: ['v1'],
+  operations: ['CREATE'],
   resources: ['deployments'],
 };
 
@@ -26,7 +28,9 @@ export const REFUSERS: readonly Refuser[] = [
     what: 'an admission policy',
     objects: [
       {
-        ...{ apiVersion: VERSION, kind: 'ValidatingAdmissionPolicy', metadata: { name: NAME } },
+        apiVersion: VERSION,
+        kind: 'ValidatingAdmissionPolicy',
+        metadata: { name: NAME },
         spec: {
           matchConstraints: { resourceRules: [CREATED] },
           validations: [
@@ -38,8 +42,10 @@ export const REFUSERS: readonly Refuser[] = [
         },
       },
       {
-        ...{ apiVersion: VERSION, kind: 'ValidatingAdmissionPolicyBinding' },
-        ...{ metadata: { name: NAME }, spec: { policyName: NAME, validationActions: ['Deny'] } },
+        apiVersion: VERSION,
+        kind: 'ValidatingAdmissionPolicyBinding',
+        metadata: { name: NAME },
+        spec: { policyName: NAME, validationActions: ['Deny'] },
       },
     ],
     names: [`validatingadmissionpolicybinding/${NAME}`, `validatingadmissionpolicy/${NAME}`],
@@ -49,17 +55,22 @@ export const REFUSERS: readonly Refuser[] = [
     what: 'an admission webhook whose server is away',
     objects: [
       {
-        ...{ apiVersion: VERSION, kind: 'ValidatingWebhookConfiguration' },
+        apiVersion: VERSION,
+        kind: 'ValidatingWebhookConfiguration',
         metadata: { name: NAME },
         webhooks: [
           {
-            ...{ name: 'no-signer.example.com', rules: [CREATED], failurePolicy: 'Fail' },
+            name: 'no-signer.example.com',
+            rules: [CREATED],
+            failurePolicy: 'Fail',
             // Nobody listens at the port of discard.
             clientConfig: { url: 'https://127.0.0.1:9/' },
             matchConditions: [
               { name: 'signer', expression: "object.metadata.name == 'countersign-signer'" },
             ],
-            ...{ sideEffects: 'None', admissionReviewVersions: ['v1'], timeoutSeconds: 5 },
+            sideEffects: 'None',
+            admissionReviewVersions: ['v1'],
+            timeoutSeconds: 5,
           },
         ],
       },

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What becomes of an installation when its spec, its permissions or the cluster change. The tests follow each other. */
+/**
+ * What becomes of an installation when its spec, its permissions or the cluster change. The tests
+ * follow each other.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { until } from '../cluster/until.ts';
 import type { ComponentProcess } from '../support/cluster/component-process.ts';
 import { apply } from '../support/cluster/apply.ts';
-import type { ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
+import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
 import { healed } from './healed.ts';
 import { OPTIONAL, areAllowed, restarted, specOf } from './optional.ts';
 import { quota, REFUSERS } from './refusers.ts';
@@ -40,14 +43,14 @@ test('what is refused changes nothing, and the condition says why', async () => 
     ['DangerZoneNotAllowed', { bundleEndpoint: { svidSigner: 'example.com/workload' } }],
     ['InvalidSpec', { components: { nobody: {} } }],
     [
-      'RightsMissing',
+      'MissingPermissions',
       { signers: [...(EXAMPLE.spec.signers ?? []), { name: 'example.com/third' }] },
     ],
   ];
   for (const [reason, more] of wrong) {
     await stand.install({ ...EXAMPLE.spec, ...more });
     const message = await stand.condition('Degraded', 'True', reason);
-    if (reason === 'RightsMissing') assert.match(message, /example\.com\/third/);
+    if (reason === 'MissingPermissions') assert.match(message, /example\.com\/third/);
   }
   assert.deepEqual(await versions(), before_);
   assert.equal((await stand.countersign())?.status?.version, '0.1.0');
@@ -71,7 +74,7 @@ for (const optional of OPTIONAL) {
     if (namespace !== undefined) await stand.cluster.kubectl(['create', 'namespace', namespace]);
     await stand.install(spec);
     if (lacks !== undefined) {
-      assert.match(await stand.condition('Degraded', 'True', 'RightsMissing'), lacks);
+      assert.match(await stand.condition('Degraded', 'True', 'MissingPermissions'), lacks);
       await stand.grant(spec);
     }
     await stand.condition('Degraded', 'False');
@@ -137,7 +140,7 @@ test('another roleRef is reported, and the binding is made again once it is dele
   });
   operator = await stand.start();
   const message = await stand.condition('Degraded', 'True', 'ObjectsDiffer');
-  assert.match(message, /binds ClusterRole cluster-admin and not Role .*: delete the binding/);
+  assert.match(message, /binds ClusterRole cluster-admin, not Role .*: delete the binding/);
   // RBAC refuses to write it, and lists every rule of a cluster-admin: nothing of it is written.
   assert.ok(message.length < 300, message);
   const wrong = await stand.admin.read(binding);
@@ -147,15 +150,19 @@ test('another roleRef is reported, and the binding is made again once it is dele
   await healed(stand);
 });
 
-test('copies that name the object as their owner are left alone and said, and nothing is degraded', async () => {
+test('copies with an owner reference to the object are kept and reported, not degraded', async () => {
   const { apiVersion, kind, metadata } = (await stand.countersign()) ?? EXAMPLE;
   const owner = { apiVersion, kind, name: metadata.name, uid: metadata.uid };
   const copied = {
-    ...{ name: 'stranger', namespace: SYSTEM, ownerReferences: [owner] },
+    name: 'stranger',
+    namespace: SYSTEM,
+    ownerReferences: [owner],
     labels: { 'operator.countersign.dev/managed-by': 'countersign' },
   };
   const service = {
-    ...{ apiVersion: 'v1', kind: 'Service', metadata: copied },
+    apiVersion: 'v1',
+    kind: 'Service',
+    metadata: copied,
     spec: { ports: [{ port: 80 }] },
   };
   const account = { apiVersion: 'v1', kind: 'ServiceAccount', metadata: copied };
@@ -171,7 +178,7 @@ test('copies that name the object as their owner are left alone and said, and no
   await stand.condition('Upgradeable', 'True');
   await until('the Event is there', WAIT_MS, async () => {
     const args = ['get', 'events.events.k8s.io', '-n', 'default', '-o', 'json'];
-    return /"LeftAlone"/.test((await stand.cluster.kubectl(args)).stdout);
+    return /"UnexpectedDependents"/.test((await stand.cluster.kubectl(args)).stdout);
   });
   await stand.cluster.kubectl(['delete', 'service,sa', 'stranger', '-n', SYSTEM]);
   await degraded(/^every object is as it is desired$/);
@@ -246,7 +253,7 @@ test('a permission that is lost stops only what needs it, and is named', async (
   const input = JSON.stringify({ ...role, rules });
   await stand.cluster.kubectl(['replace', '-f', '-'], { input });
   const service = await deleted('Service', 'countersign-signer');
-  const message = await stand.condition('Degraded', 'True', 'RightsMissing');
+  const message = await stand.condition('Degraded', 'True', 'MissingPermissions');
   assert.match(message, /lack: .*services.* in namespace countersign-system/);
   assert.match(message, /Service countersign-system\/countersign-signer: /);
   const clusterRole = await deleted('ClusterRole', 'countersign-signer');
@@ -257,10 +264,12 @@ test('a permission that is lost stops only what needs it, and is named', async (
   await healed(stand);
 });
 
-test('deleting the object removes the installation, and no key, definition or certificate', async () => {
+test('deleting the object removes the installation, not keys, CRDs or certificates', async () => {
   const kept = ['CustomResourceDefinition', 'Namespace', 'Secret', 'ConfigMap', 'ClusterSigner'];
   const secret = {
-    ...{ apiVersion: 'v1', kind: 'Secret', type: 'Opaque' },
+    apiVersion: 'v1',
+    kind: 'Secret',
+    type: 'Opaque',
     metadata: { name: 'workload-ca', namespace: 'countersign-keys' },
   };
   await apply(stand.cluster, secret);

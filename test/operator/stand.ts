@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A cluster with the operator's own manifests. It has no nodes: a pod is Ready because the stand says so, in place of a
- * kubelet. What is tested is what the operator writes; test/real-pods has pods that run.
+ * A cluster with the operator's own manifests. It has no nodes: a pod is Ready because the stand
+ * says so, in place of a kubelet. What is tested is what the operator writes; test/real-pods has
+ * pods that run.
  */
 import { join } from 'node:path';
 import { parse } from 'yaml';
@@ -9,17 +10,18 @@ import { readFileSync } from 'node:fs';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { established } from '../cluster/established.ts';
 import { until } from '../cluster/until.ts';
-import { createClient, type Client } from '../../src/kube/client/client.ts';
-import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
-import type { Countersign } from '../../src/api/operator/countersign.ts';
-import { isRefusal } from '../../src/installing/desired.ts';
-import { desiredInstallation } from '../../src/manifests/operator/desired.ts';
-import { operatorManifests } from '../../src/manifests/operator/installed.ts';
-import type { ManagedObject } from '../../src/reconciling/objects/managed-object.ts';
-import { createWriter, type ObjectWriter } from '../../src/reconciling/writer.ts';
+import { createClient, type Client } from '#kube/client/client.ts';
+import { loadConnection } from '#kube/client/kubeconfig.ts';
+import type { Countersign } from '#api/operator/countersign.ts';
+import { isRefusal } from '#install/reconcile/desired.ts';
+import { desiredInstallation } from '#install/operator/desired.ts';
+import { operatorManifests } from '#install/operator/installed.ts';
+import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
+import { createWriter, type ObjectWriter } from '#kube/apply/writer.ts';
 import { apply } from '../support/cluster/apply.ts';
 import { auditedWrites } from '../support/cluster/audit.ts';
 import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
+import { makePodsReady } from '../support/cluster/ready-pods.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 export const SYSTEM = 'countersign-system';
@@ -28,8 +30,12 @@ export const WAIT_MS = 60_000;
 
 /** As deploy/operator has it. */
 export const RELEASE = {
-  ...{ namespace: SYSTEM, keysNamespace: 'countersign-keys', image: 'countersign' },
-  ...{ allowedImages: [], dangerZone: false, version: '0.1.0' },
+  namespace: SYSTEM,
+  keysNamespace: 'countersign-keys',
+  image: 'countersign',
+  allowedImages: [],
+  dangerZone: false,
+  version: '0.1.0',
 };
 
 export const EXAMPLE_FILE = join(ROOT, 'deploy/operator/countersign.yaml');
@@ -64,7 +70,9 @@ export interface Stand {
   countersign(): Promise<Countersign | undefined>;
   /** Waits for a condition of the present generation, while pods become Ready. */
   condition(type: string, status: string, reason?: string): Promise<string>;
-  /** Successful writes of the operator: `verb resource name`, without its Lease, Events and reviews. */
+  /**
+   * Successful writes of the operator: `verb resource name`, without its Lease, Events and reviews.
+   */
   writes(): Promise<readonly string[]>;
   close(): Promise<void>;
 }
@@ -122,36 +130,4 @@ export async function startStand({ isInstalled = true } = {}): Promise<Stand> {
       await cluster.stop();
     },
   };
-}
-
-interface Pod {
-  readonly metadata: { readonly name: string; readonly deletionTimestamp?: string };
-  readonly status: { readonly conditions?: readonly { type: string; status: string }[] };
-}
-
-/** What a kubelet would write of pods that run, and what it would do about those that are to end. */
-export async function makePodsReady(client: Client): Promise<void> {
-  const path = `/api/v1/namespaces/${SYSTEM}/pods`;
-  const { items } = await client.request<{ items: readonly Pod[] }>({ method: 'GET', path });
-  const condition = (type: string): object => ({ type, status: 'True' });
-  const body = {
-    status: {
-      phase: 'Running',
-      conditions: ['Ready', 'ContainersReady', 'Initialized', 'PodScheduled'].map(condition),
-    },
-  };
-  const isReady = ({ status }: Pod): boolean =>
-    status.conditions?.some(({ type, status: is }) => type === 'Ready' && is === 'True') === true;
-  await Promise.all(
-    items.map(async ({ metadata, ...pod }) => {
-      const one = `${path}/${metadata.name}`;
-      if (metadata.deletionTimestamp !== undefined)
-        await client.request({ method: 'DELETE', path: one, body: { gracePeriodSeconds: 0 } });
-      else if (!isReady({ metadata, ...pod }))
-        await client.request({
-          ...{ method: 'PATCH', path: `${one}/status`, body },
-          contentType: 'application/strategic-merge-patch+json',
-        });
-    }),
-  ).catch(() => undefined);
 }

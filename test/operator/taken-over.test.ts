@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What somebody cannot do who holds the operator's token, tried with that token. SECURITY.md says the same. */
+/**
+ * What somebody cannot do who holds the operator's token, tried with that token. SECURITY.md says
+ * the same.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { createClient, type Client } from '../../src/kube/client/client.ts';
-import { KubeError } from '../../src/kube/client/kube-error.ts';
-import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
-import type { RequestInit } from '../../src/kube/client/request.ts';
+import { createClient, type Client } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import { loadConnection } from '#kube/client/kubeconfig.ts';
+import type { RequestInit } from '#kube/client/request.ts';
 import { ATTEMPTS, deploymentApplied, roleApplied } from './attempts.ts';
 import { SYSTEM, startStand, type Stand } from './stand.ts';
 
@@ -35,7 +38,7 @@ async function said(by: Client, call: RequestInit): Promise<readonly [number, st
   }
 }
 
-test('it makes the roles of its components, with no more than they may, and their Deployments', async () => {
+test('operator makes its components’ roles, with only their rights, and Deployments', async () => {
   const pods = { apiGroups: ['certificates.k8s.io'], resources: ['podcertificaterequests'] };
   const own = [{ ...pods, verbs: ['get', 'list', 'watch'] }];
   assert.deepEqual(await said(client, roleApplied('countersign-signer', own)), [200, '']);

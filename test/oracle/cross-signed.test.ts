@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/** ADR 0022: what verifiers say that have nothing but an old root. Go and OpenSSL are the judges. */
+/**
+ * ADR 0022: what verifiers say that have nothing but an old root. Go and OpenSSL are the judges.
+ */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import type { AuthorityMaterial } from '../../src/authorities/contract.ts';
-import { createCrossSign } from '../../src/authorities/cross-sign.ts';
-import { openLocalAuthority } from '../../src/authorities/local.ts';
-import { createManagedAuthorities } from '../../src/authorities/managed.ts';
-import { decodePemAll } from '../../src/pki/der/pem.ts';
-import { distrustedCas } from '../../src/rotation/distrusted-cas.ts';
-import { localCaOf } from '../support/runtime/local-ca.ts';
-import type { AuthorityKeyType } from '../../src/vocabulary.ts';
-import { NOW, leafInput, random } from '../support/authorities/issuing.ts';
+import type { AuthorityMaterial } from '#ca/custody/contract.ts';
+import { createCrossSign } from '#ca/custody/cross-sign.ts';
+import { openLocalAuthority } from '#ca/custody/local.ts';
+import { createManagedAuthorities } from '#ca/custody/managed.ts';
+import { decodePemAll } from '#pki/der/pem.ts';
+import { distrustedCas } from '#ca/rotation/distrusted-cas.ts';
+import { localCaOf } from '../support/requests/local-ca.ts';
+import type { AuthorityKeyType } from '#base/vocabulary.ts';
+import { NOW, leafInput, random } from '../support/ca/issuing.ts';
 import { recordedComponent } from '../support/component/recorded-component.ts';
 import { workload } from '../support/signers/workload-profile.ts';
 import { Openssl } from './openssl.ts';
@@ -80,7 +82,7 @@ const PAIRS: readonly (readonly [AuthorityKeyType, AuthorityKeyType])[] = [
 ];
 
 for (const [before, then] of PAIRS) {
-  test(`${before}, then ${then}: a client with the old root, the new one or both trusts leaves of the new CA`, async () => {
+  test(`${before}, then ${then}: clients with either root or both trust new leaves`, async () => {
     const [old, next] = [await made(before, 48), await made(then, 1)];
     const cross = await crossSign({ old, next, now: NOW });
     assert.ok(cross !== undefined);
@@ -93,7 +95,7 @@ for (const [before, then] of PAIRS) {
   });
 }
 
-test('after the old CA is distrusted, no client trusts newly delivered leaves through it', async () => {
+test('after the old CA’s distrust no client trusts new leaves through it', async () => {
   const [old, next] = [await made('ECDSAP256', 48), await made('ECDSAP256', 1)];
   const cross = (await crossSign({ old, next, now: NOW })) ?? '';
   const chain = await delivered({ ...next, cross }, [
@@ -103,7 +105,7 @@ test('after the old CA is distrusted, no client trusts newly delivered leaves th
   assert.deepEqual(await believers(chain, [next]), ALL);
 });
 
-test('a cross-certificate bridges one rotation: a client with only the root before the old one does not trust the leaf', async () => {
+test('a cross-certificate bridges one rotation, not two', async () => {
   const [first, old, next] = [
     await made('ECDSAP256', 70),
     await made('ECDSAP256', 48),
@@ -131,7 +133,7 @@ test('a CA that a cross-certified CA certifies is trusted by no client', async (
   assert.deepEqual(await believers([leaf, ...between], [old]), []);
 });
 
-test('the key of a distrusted CA, with all delivered certificates, signs no leaf that verifies to the remaining anchors', async () => {
+test('a distrusted CA’s key signs no leaf that verifies to the remaining anchors', async () => {
   const [first, old, stolen, fresh] = [
     await made('ECDSAP256', 70),
     await made('ECDSAP256', 48),

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { join } from 'node:path';
 import { describe, mock, test } from 'node:test';
 import { Worker } from 'node:worker_threads';
-import { DerReader } from '../../src/pki/der/der-reader.ts';
+import { DerReader } from '#pki/der/der-reader.ts';
 import type { Case } from './corpus/case.ts';
 import { CORPUS } from './corpus/index.ts';
 import { FAMILIES } from './hostile.ts';
@@ -23,7 +23,7 @@ const ENOUGH_MS = 100;
 const HEAP_MB = 64;
 
 /** As much of a message as an operator reads; a condition of the API holds 32 KiB. */
-const MOST_CHARACTERS = 2000;
+const MAX_CHARACTERS = 2000;
 
 type Cost = (kind: Case['kind'], bytes: Uint8Array) => number;
 
@@ -39,9 +39,9 @@ const elements: Cost = (kind, bytes) => {
 };
 
 /**
- * CPU time of this thread alone, so that others on the machine do not count. Its grain is that of the
- * kernel's ticks: so the mean of as many takes as make it small. To be compared with others of its
- * kind only, never a limit in itself.
+ * CPU time of this thread alone, so that others on the machine do not count. Its grain is that of
+ * the kernel's ticks: so the mean of as many takes as make it small. To be compared with others of
+ * its kind only, never a limit in itself.
  */
 const milliseconds: Cost = (kind, bytes) => {
   const before = process.threadCpuUsage();
@@ -73,7 +73,8 @@ describe('the cost of a hostile file grows linearly with its size', () => {
     test(name, (t) => {
       const files = [1, 2, 4].map((times) => make(times * size));
       assertLinear(elements, kind, files, 1);
-      // A clock judges only where somebody waits for it: what is counted above is the same everywhere.
+      // A clock judges only where somebody waits for it: what is counted above is the same
+      // everywhere.
       if (isLong) assertLinear(milliseconds, kind, files, FLOOR_MS);
       t.diagnostic(`${milliseconds(kind, files[2] ?? new Uint8Array()).toFixed(1)} ms at 4n`);
     });
@@ -89,7 +90,7 @@ const files = [
 test('no error quotes its input at length', () => {
   const messages = files.map(({ kind, bytes }) => take(kind, bytes) ?? '');
   assert.deepEqual(
-    messages.filter(({ length }) => length > MOST_CHARACTERS),
+    messages.filter(({ length }) => length > MAX_CHARACTERS),
     [],
   );
 });

@@ -6,10 +6,10 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { Found, Inspected } from '../../src/inspecting/inspected.ts';
-import { readMaterial } from '../../src/inspecting/read-material.ts';
-import { relationsOf } from '../../src/inspecting/relations.ts';
-import { longText, shortText } from '../../src/inspecting/text.ts';
+import type { Found, Inspected } from '#diagnose/inspect/inspected.ts';
+import { readMaterial } from '#diagnose/inspect/read-material.ts';
+import { relationsOf } from '#diagnose/inspect/relations.ts';
+import { longText, shortText } from '#diagnose/inspect/text.ts';
 
 const PASSWORD = 'correct horse';
 const SECRETS = { pkcs12Password: () => Promise.resolve(PASSWORD) };
@@ -25,41 +25,63 @@ before(() => {
     `[ca]\ndefault_ca=d\n[d]\ndatabase=${directory}/index.txt\ncrlnumber=${directory}/crlnumber\ndefault_md=sha256\ndefault_crl_days=7\ncrl_extensions=e\n[e]\nauthorityKeyIdentifier=keyid\n`,
   );
   openssl(
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-384', '-nodes'],
-    ...[
-      '-subj',
-      '/C=DE/O=acme, inc/CN=the ca',
-      '-days',
-      '30',
-      '-addext',
-      'keyUsage=critical,keyCertSign,cRLSign',
-    ],
-    ...[
-      '-addext',
-      'basicConstraints=critical,CA:TRUE,pathlen:0',
-      '-keyout',
-      'ca.key',
-      '-out',
-      'ca.pem',
-    ],
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-384',
+    '-nodes',
+    '-subj',
+    '/C=DE/O=acme, inc/CN=the ca',
+    '-days',
+    '30',
+    '-addext',
+    'keyUsage=critical,keyCertSign,cRLSign',
+    '-addext',
+    'basicConstraints=critical,CA:TRUE,pathlen:0',
+    '-keyout',
+    'ca.key',
+    '-out',
+    'ca.pem',
   );
   openssl(
-    ...['req', '-newkey', 'rsa:2048', '-nodes', '-subj', '/O=dev/CN=jane', '-keyout', 'leaf.key'],
-    ...[
-      '-addext',
-      'subjectAltName=DNS:a.example,DNS:*.b.example,IP:10.0.0.1,IP:2001:db8::1,URI:spiffe://a/b,email:j@a.example',
-    ],
-    ...['-addext', 'keyUsage=critical,digitalSignature,keyEncipherment', '-out', 'leaf.csr'],
-    ...['-addext', 'extendedKeyUsage=serverAuth,clientAuth,1.2.3.4'],
-    ...['-addext', 'crlDistributionPoints=URI:http://crl.example/1.crl'],
-    ...[
-      '-addext',
-      'authorityInfoAccess=OCSP;URI:http://ocsp.example,caIssuers;URI:http://ca.example/ca.der',
-    ],
+    'req',
+    '-newkey',
+    'rsa:2048',
+    '-nodes',
+    '-subj',
+    '/O=dev/CN=jane',
+    '-keyout',
+    'leaf.key',
+    '-addext',
+    'subjectAltName=DNS:a.example,DNS:*.b.example,IP:10.0.0.1,IP:2001:db8::1,URI:spiffe://a/b,email:j@a.example',
+    '-addext',
+    'keyUsage=critical,digitalSignature,keyEncipherment',
+    '-out',
+    'leaf.csr',
+    '-addext',
+    'extendedKeyUsage=serverAuth,clientAuth,1.2.3.4',
+    '-addext',
+    'crlDistributionPoints=URI:http://crl.example/1.crl',
+    '-addext',
+    'authorityInfoAccess=OCSP;URI:http://ocsp.example,caIssuers;URI:http://ca.example/ca.der',
   );
   openssl(
-    ...['x509', '-req', '-in', 'leaf.csr', '-CA', 'ca.pem', '-CAkey', 'ca.key', '-days', '5'],
-    ...['-copy_extensions', 'copyall', '-out', 'leaf.pem'],
+    'x509',
+    '-req',
+    '-in',
+    'leaf.csr',
+    '-CA',
+    'ca.pem',
+    '-CAkey',
+    'ca.key',
+    '-days',
+    '5',
+    '-copy_extensions',
+    'copyall',
+    '-out',
+    'leaf.pem',
   );
   const ca = ['ca', '-config', config, '-keyfile', 'ca.key', '-cert', 'ca.pem'];
   openssl(...ca, '-revoke', 'leaf.pem', '-crl_reason', 'keyCompromise');
@@ -74,8 +96,18 @@ for (const name of ['ca.pem', 'leaf.pem']) {
     const { what } = await one(name);
     assert.ok(what.kind === 'certificate');
     const said = openssl(
-      ...['x509', '-in', name, '-noout', '-subject', '-issuer', '-serial', '-dates'],
-      ...['-fingerprint', '-sha256', '-nameopt', 'RFC2253'],
+      'x509',
+      '-in',
+      name,
+      '-noout',
+      '-subject',
+      '-issuer',
+      '-serial',
+      '-dates',
+      '-fingerprint',
+      '-sha256',
+      '-nameopt',
+      'RFC2253',
     );
     assert.equal(`subject=${what.subject}`, line(said, /^subject=.*/m));
     assert.equal(`issuer=${what.issuer}`, line(said, /^issuer=.*/m));
@@ -150,6 +182,20 @@ test('a request: its names, its key and whether its signature is valid', async (
   assert.equal(changed.what.isSignatureValid, false);
 });
 
+for (const key of ['ed25519', 'ec P-256', 'ec P-384', 'ec P-521', 'rsa 2048']) {
+  const [algorithm = '', size = ''] = key.split(' ');
+  test(`a request by a key ${key}: its signature is valid, as OpenSSL says`, async () => {
+    const option = algorithm === 'ec' ? `ec_paramgen_curve:${size}` : `rsa_keygen_bits:${size}`;
+    const file = `${key.replace(' ', '-')}.csr`;
+    const made = ['-newkey', algorithm, ...(size === '' ? [] : ['-pkeyopt', option])];
+    openssl('req', '-new', ...made, '-nodes', '-keyout', `${file}.key`, '-subj', '/', '-out', file);
+    openssl('req', '-in', file, '-noout', '-verify');
+    const { what } = await one(file);
+    assert.ok(what.kind === 'request');
+    assert.equal(what.isSignatureValid, true);
+  });
+}
+
 test('a CRL: its number, its times and who is on it', async () => {
   const { what } = await one('list.crl');
   assert.ok(what.kind === 'crl');
@@ -163,11 +209,23 @@ test('a CRL: its number, its times and who is on it', async () => {
   );
 });
 
-test('PKCS#7 and PKCS#12 hold what was put into them, and the key belongs to its certificate', async () => {
+test('PKCS#7 and PKCS#12 return their contents, and the key fits its certificate', async () => {
   openssl('crl2pkcs7', '-nocrl', '-certfile', 'leaf.pem', '-certfile', 'ca.pem', '-out', 'both.p7');
   openssl(
-    ...['pkcs12', '-export', '-in', 'leaf.pem', '-inkey', 'leaf.key', '-certfile', 'ca.pem'],
-    ...['-name', 'jane', '-passout', `pass:${PASSWORD}`, '-out', 'both.p12'],
+    'pkcs12',
+    '-export',
+    '-in',
+    'leaf.pem',
+    '-inkey',
+    'leaf.key',
+    '-certfile',
+    'ca.pem',
+    '-name',
+    'jane',
+    '-passout',
+    `pass:${PASSWORD}`,
+    '-out',
+    'both.p12',
   );
   const [leaf, ca] = [await one('leaf.pem'), await one('ca.pem')];
   const prints = [leaf, ca].map(({ what }) => what.kind === 'certificate' && what.fingerprint);
@@ -233,12 +291,29 @@ test('no key is in what is said of it, in any form', async () => {
 test('another password, and the algorithms of the last century, are said by name', async () => {
   const other = { pkcs12Password: () => Promise.resolve('another one') };
   openssl(
-    ...['pkcs12', '-export', '-in', 'leaf.pem', '-inkey', 'leaf.key', '-out', 'new.p12'],
-    ...['-passout', `pass:${PASSWORD}`],
+    'pkcs12',
+    '-export',
+    '-in',
+    'leaf.pem',
+    '-inkey',
+    'leaf.key',
+    '-out',
+    'new.p12',
+    '-passout',
+    `pass:${PASSWORD}`,
   );
   openssl(
-    ...['pkcs12', '-export', '-legacy', '-in', 'leaf.pem', '-inkey', 'leaf.key', '-out', 'old.p12'],
-    ...['-passout', `pass:${PASSWORD}`],
+    'pkcs12',
+    '-export',
+    '-legacy',
+    '-in',
+    'leaf.pem',
+    '-inkey',
+    'leaf.key',
+    '-out',
+    'old.p12',
+    '-passout',
+    `pass:${PASSWORD}`,
   );
   const bytes = (name: string): Uint8Array => readFileSync(join(directory, name));
   await assert.rejects(

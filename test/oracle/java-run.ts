@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `make test-java`: what we encode, Java's keytool opens. It takes a JDK, which nothing else here needs. */
+/**
+ * `make test-java`: what we encode, Java's keytool opens. It takes a JDK, which nothing else here
+ * needs.
+ */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { PASSWORD, run, writeStore, type Pkcs12Store } from './pkcs12-store.ts';

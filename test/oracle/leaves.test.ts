@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { after, describe, test } from 'node:test';
-import { KEY_TYPES } from '../../src/vocabulary.ts';
-import { NOW } from '../support/authorities/issuing.ts';
+import { KEY_TYPES } from '#base/vocabulary.ts';
+import { NOW } from '../support/ca/issuing.ts';
 import { inShortOrLong } from './length.ts';
 import { LEAF_KINDS, issuerOf, openAuthorities } from './leaves.ts';
 import { diceOf } from './mutants.ts';

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { generateKeyPairSync, type KeyObject } from 'node:crypto';
-import type { Authority } from '../../src/authorities/contract.ts';
-import { openLocalAuthority } from '../../src/authorities/local.ts';
-import { EMPTY_SUBJECT } from '../../src/issuance/leaf-subject.ts';
-import { prepare } from '../../src/issuance/prepare.ts';
-import { decodePublicKey, type PublicKeyInfo } from '../../src/pki/keys/public-key.ts';
+import type { Authority } from '#ca/custody/contract.ts';
+import { openLocalAuthority } from '#ca/custody/local.ts';
+import { EMPTY_SUBJECT } from '#ca/issuance/leaf-subject.ts';
+import { prepare } from '#ca/issuance/prepare.ts';
+import { decodePublicKey, type PublicKeyInfo } from '#pki/keys/public-key.ts';
 import {
   AUTHORITY_KEY_TYPES,
   type AuthorityKeyType,
@@ -12,9 +12,9 @@ import {
   type KeyUsage,
   LEAF_USAGES,
   type LeafSubject,
-} from '../../src/vocabulary.ts';
-import { certificateAuthority } from '../support/authorities/generated.ts';
-import { NOW, random } from '../support/authorities/issuing.ts';
+} from '#base/vocabulary.ts';
+import { certificateAuthority } from '../support/ca/generated.ts';
+import { NOW, random } from '../support/ca/issuing.ts';
 import type { Dice } from './dice.ts';
 
 const HOUR_MS = 3_600_000;

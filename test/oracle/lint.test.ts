@@ -1,23 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Certificates that OpenSSL made with one fault each: `countersign lint` names the rule of RFC 5280. */
+/**
+ * Certificates that OpenSSL made with one fault each: `countersign lint` names the rule of RFC
+ * 5280.
+ */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
 import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { lintCertificate } from '../../src/linting/certificate-rules.ts';
-import type { LintFinding } from '../../src/linting/finding.ts';
-import { lintRequest } from '../../src/linting/lint-request.ts';
-import { decodePem } from '../../src/pki/der/pem.ts';
+import { lintCertificate } from '#diagnose/lint/certificate-rules.ts';
+import type { LintFinding } from '#diagnose/lint/finding.ts';
+import { lintRequest } from '#diagnose/lint/lint-request.ts';
+import { decodePem } from '#pki/der/pem.ts';
 
 let directory: string;
 before(() => {
   directory = mkdtempSync(join(tmpdir(), 'lint-'));
   openssl(
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
-    ...['-subj', '/CN=the ca', '-days', '30', '-addext', 'keyUsage=critical,keyCertSign,cRLSign'],
-    ...['-keyout', 'ca.key', '-out', 'ca.pem'],
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-nodes',
+    '-subj',
+    '/CN=the ca',
+    '-days',
+    '30',
+    '-addext',
+    'keyUsage=critical,keyCertSign,cRLSign',
+    '-keyout',
+    'ca.key',
+    '-out',
+    'ca.pem',
   );
 });
 after(() => {
@@ -124,12 +141,36 @@ function certificate(extensions: string, args: readonly string[]): Uint8Array {
   const subject = args.includes('-subj') ? (args[args.indexOf('-subj') + 1] ?? '') : '/CN=x';
   const rest = args.filter((each, at) => each !== '-subj' && args[at - 1] !== '-subj');
   openssl(
-    ...['req', '-new', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
-    ...['-subj', subject, '-keyout', 'x.key', '-out', 'x.csr'],
+    'req',
+    '-new',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-nodes',
+    '-subj',
+    subject,
+    '-keyout',
+    'x.key',
+    '-out',
+    'x.csr',
   );
   openssl(
-    ...['x509', '-req', '-in', 'x.csr', '-CA', 'ca.pem', '-CAkey', 'ca.key', '-days', '5'],
-    ...['-extfile', 'ext', '-out', 'x.pem', ...rest],
+    'x509',
+    '-req',
+    '-in',
+    'x.csr',
+    '-CA',
+    'ca.pem',
+    '-CAkey',
+    'ca.key',
+    '-days',
+    '5',
+    '-extfile',
+    'ext',
+    '-out',
+    'x.pem',
+    ...rest,
   );
   return decodePem(readFileSync(join(directory, 'x.pem'), 'utf8'), 'CERTIFICATE');
 }

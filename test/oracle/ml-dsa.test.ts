@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * ML-DSA-65 against `filippo.io/mldsa`, which shares no code with OpenSSL. Leaves of every profile that
- * an ML-DSA-65 CA signs are judged in leaves.test.ts.
+ * ML-DSA-65 against `filippo.io/mldsa`, which shares no code with OpenSSL. Leaves of every profile
+ * that an ML-DSA-65 CA signs are judged in leaves.test.ts.
  */
 import assert from 'node:assert/strict';
 import { randomBytes, sign } from 'node:crypto';
 import { after, test } from 'node:test';
-import { openLocalAuthority } from '../../src/authorities/local.ts';
-import { prepare } from '../../src/issuance/prepare.ts';
-import { decodeCertificate, type Certificate } from '../../src/pki/x509/certificate.ts';
-import { encodePem } from '../../src/pki/der/pem.ts';
-import { publicKeyOf, readPrivateKey } from '../../src/pki/keys/private-key.ts';
-import { signatureAlgorithm } from '../../src/pki/keys/signature-algorithm.ts';
-import { verifySignature } from '../../src/pki/keys/signature-verification.ts';
-import { certificateAuthority } from '../support/authorities/generated.ts';
+import { openLocalAuthority } from '#ca/custody/local.ts';
+import { prepare } from '#ca/issuance/prepare.ts';
+import { decodeCertificate, type Certificate } from '#pki/x509/certificate.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { publicKeyOf, readPrivateKey } from '#pki/keys/private-key.ts';
+import { signatureAlgorithm } from '#pki/keys/signature-algorithm.ts';
+import { verifySignature } from '#pki/keys/signature-verification.ts';
+import { certificateAuthority } from '../support/ca/generated.ts';
 import { certificateDer } from '../support/pki/certificate-der.ts';
-import { NOW, leafInput } from '../support/authorities/issuing.ts';
+import { NOW, leafInput } from '../support/ca/issuing.ts';
 import { privateKey } from '../support/pki/keys.ts';
 import { mlDsaPkcs8 } from '../support/pki/ml-dsa-key.ts';
 import { inShortOrLong } from './length.ts';
@@ -57,7 +57,7 @@ test('a leaf with one changed bit is refused by us and by mldsa', async () => {
   }
 });
 
-test('we and mldsa derive the same key from a seed, and each verifies the other’s signature', async () => {
+test('we and mldsa derive one key from a seed, and verify each other’s signature', async () => {
   for (let round = 0; round < inShortOrLong(20, 2000); round++) {
     const [seed, message] = [randomBytes(32), randomBytes(round)];
     const { level, reason } = await oracle.ask('s', Buffer.concat([seed, message]));

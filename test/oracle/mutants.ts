@@ -7,8 +7,8 @@ import type { Seed } from './seeds.ts';
 import { copyTree, encodeTree, type Node } from './tree.ts';
 
 /**
- * Fixed, so that the mutation of a number is the same in every run, but for RSA keys and the numbers in
- * signatures. `ORACLE_SEED` gives other mutations.
+ * Fixed, so that the mutation of a number is the same in every run, but for RSA keys and the
+ * numbers in signatures. `ORACLE_SEED` gives other mutations.
  */
 const SEED = Number(process.env['ORACLE_SEED'] ?? 0x5eed);
 

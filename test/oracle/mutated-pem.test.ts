@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
-import { encodePem } from '../../src/pki/der/pem.ts';
+import { encodePem } from '#pki/der/pem.ts';
 import { certificate } from './corpus/bases.ts';
 import { judgedBy, type Comparison } from './compare.ts';
 import { holdLaw } from './law.ts';

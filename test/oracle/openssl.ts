@@ -5,7 +5,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
-import { encodePem } from '../../src/pki/der/pem.ts';
+import { encodePem } from '#pki/der/pem.ts';
 import type { ChainParts } from './oracle.ts';
 
 /** Major and minor, as in `3.0`: verdicts differ between them. */
@@ -32,7 +32,9 @@ export class Openssl implements Disposable {
     return code === 0 && said.includes('verify OK');
   }
 
-  /** `openssl verify -x509_strict`: any anchor ends a path, and no purpose is asked for, as ours. */
+  /**
+   * `openssl verify -x509_strict`: any anchor ends a path, and no purpose is asked for, as ours.
+   */
   async acceptsChain({ leaf, ...others }: ChainParts): Promise<boolean> {
     return (await this.acceptedLeaves([leaf], others))[0] === true;
   }
@@ -49,8 +51,12 @@ export class Openssl implements Disposable {
       'verify',
       '-x509_strict',
       '-partial_chain',
-      ...['-attime', `${Math.floor(now / 1000)}`],
-      ...['-no-CApath', '-no-CAstore', '-CAfile', pem(roots)],
+      '-attime',
+      `${Math.floor(now / 1000)}`,
+      '-no-CApath',
+      '-no-CAstore',
+      '-CAfile',
+      pem(roots),
       ...(intermediates.length === 0 ? [] : ['-untrusted', pem(intermediates)]),
       ...files,
     ]);
@@ -58,7 +64,10 @@ export class Openssl implements Disposable {
     return files.map((file) => accepted.has(`${file}: OK`));
   }
 
-  /** What `openssl verify` says of each leaf with one CRL, or with those that it fetches: `OK`, or its error. */
+  /**
+   * What `openssl verify` says of each leaf with one CRL, or with those that it fetches: `OK`, or
+   * its error.
+   */
   async verifiedWithList(
     leaves: readonly Uint8Array[],
     { roots, list, check, now }: ListParts,
@@ -71,8 +80,17 @@ export class Openssl implements Disposable {
       leaves.map(async (leaf) => {
         const file = pem('CERTIFICATE', [leaf]);
         const { code, said } = await run([
-          ...['verify', '-x509_strict', check, '-attime', `${Math.floor(now / 1000)}`],
-          ...['-no-CApath', '-no-CAstore', '-CAfile', anchors, ...lists, file],
+          'verify',
+          '-x509_strict',
+          check,
+          '-attime',
+          `${Math.floor(now / 1000)}`,
+          '-no-CApath',
+          '-no-CAstore',
+          '-CAfile',
+          anchors,
+          ...lists,
+          file,
         ]);
         return code === 0 ? 'OK' : (/error \d+ at \d+ depth lookup: (.*)/.exec(said)?.[1] ?? said);
       }),

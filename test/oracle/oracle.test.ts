@@ -13,7 +13,7 @@ after(() => oracle[Symbol.asyncDispose]());
 const levels = async (...asked: Parameters<typeof oracle.ask>[]): Promise<readonly number[]> =>
   (await Promise.all(asked.map((each) => oracle.ask(...each)))).map(({ level }) => level);
 
-test('the oracle answers in the order of the questions, and reports how far each input was read', async () => {
+test('the oracle answers in order, and reports how far it read each input', async () => {
   const found = await levels(
     ['r', requestDer()],
     ['r', requestDer({ signature: bits([1]) })],

@@ -16,9 +16,9 @@ export interface Answer {
 }
 
 /**
- * What is asked: a request, a certificate, PEM of a request, PEM of a bundle, a chain (`chainOf`), a
- * chain whose leaf is linted, the same below an ML-DSA-65 root, an ML-DSA-65 signature, a URI, a CRL
- * with the CA that signed it (`chainOf`, with the CRL as its leaf).
+ * What is asked: a request, a certificate, PEM of a request, PEM of a bundle, a chain (`chainOf`),
+ * a chain whose leaf is linted, the same below an ML-DSA-65 root, an ML-DSA-65 signature, a URI, a
+ * CRL with the CA that signed it (`chainOf`, with the CRL as its leaf).
  */
 export type Question = 'r' | 'c' | 'p' | 'b' | 'v' | 'l' | 'm' | 's' | 'u' | 'k';
 

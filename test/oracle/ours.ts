@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError, attempt } from '../../src/errors.ts';
-import { decodeCertificate, type Certificate } from '../../src/pki/x509/certificate.ts';
-import { decodePem, decodePemAll } from '../../src/pki/der/pem.ts';
-import { verifyPath } from '../../src/pki/x509/path.ts';
-import { decodeRequest, verifyRequest } from '../../src/pki/x509/pkcs10.ts';
-import { requestedNames } from '../../src/pki/x509/requested-names.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import { decodeCertificate, type Certificate } from '#pki/x509/certificate.ts';
+import { decodePem, decodePemAll } from '#pki/der/pem.ts';
+import { verifyPath } from '#pki/x509/path.ts';
+import { decodeRequest, verifyRequest } from '#pki/x509/pkcs10.ts';
+import { requestedNames } from '#pki/x509/requested-names.ts';
 import { ACCEPTED, PARSED, REFUSED, type ChainParts } from './oracle.ts';
-import { checkKey } from '../../src/pki/keys/weak-keys.ts';
+import { checkKey } from '#pki/keys/weak-keys.ts';
 
 /** How far something came with us, on the scale of the oracle, and what stopped it. */
 export interface Verdict {

@@ -6,12 +6,15 @@ import { createPrivateKey } from 'node:crypto';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import { encodePkcs12 } from '../../src/keystores/encode-pkcs12.ts';
-import { decodePem } from '../../src/pki/der/pem.ts';
+import { encodePkcs12 } from '#pki/keystores/encode-pkcs12.ts';
+import { decodePem } from '#pki/der/pem.ts';
 
 export const PASSWORD = 'co:rr ect,horse';
 
-/** The file, and what is in it: a key under the alias `jane`, and a trusted certificate as `the anchor`. */
+/**
+ * The file, and what is in it: a key under the alias `jane`, and a trusted certificate as
+ * `the anchor`.
+ */
 export interface Pkcs12Store {
   readonly file: string;
   readonly keyPem: string;
@@ -22,8 +25,19 @@ export interface Pkcs12Store {
 export async function writeStore(): Promise<Pkcs12Store> {
   const directory = mkdtempSync(join(tmpdir(), 'pkcs12-'));
   const pem = run('openssl', [
-    ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes'],
-    ...['-subj', '/CN=jane', '-days', '3', '-keyout', '-'],
+    'req',
+    '-x509',
+    '-newkey',
+    'ec',
+    '-pkeyopt',
+    'ec_paramgen_curve:P-256',
+    '-nodes',
+    '-subj',
+    '/CN=jane',
+    '-days',
+    '3',
+    '-keyout',
+    '-',
   ]);
   const [, keyPem = '', certificatePem = ''] =
     /([^]*?-----END PRIVATE KEY-----\n)([^]*)/.exec(pem) ?? [];

@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/** CA keys in every form that the openssl command writes. test/authorities/key-forms.test.ts signs with them. */
+/**
+ * CA keys in every form that the openssl command writes. test/ca/custody/key-forms.test.ts signs
+ * with them.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { describe, test } from 'node:test';
-import { generatePrivateKey, publicKeyOf, readPrivateKey } from '../../src/pki/keys/private-key.ts';
-import { AUTHORITY_KEY_TYPES } from '../../src/vocabulary.ts';
+import { generatePrivateKey, publicKeyOf, readPrivateKey } from '#pki/keys/private-key.ts';
+import { AUTHORITY_KEY_TYPES } from '#base/vocabulary.ts';
 import { refuses } from '../support/pki/refuses.ts';
 
 const openssl = (input: string, ...args: readonly string[]): string =>
@@ -35,7 +38,9 @@ for (const keyType of AUTHORITY_KEY_TYPES.filter((each) => each !== 'MLDSA65')) 
         : {
             [`openssl ${command} -aes256`]: [
               ...traditional(command),
-              ...['-aes256', '-passout', 'pass:x'],
+              '-aes256',
+              '-passout',
+              'pass:x',
             ],
           };
 

@@ -18,12 +18,12 @@ export interface Seed {
 }
 
 /** Larger ones would make thousands of mutations wait for one. */
-const MOST_BYTES = 4096;
+const MAX_BYTES = 4096;
 
 export function seedsOf(kind: Case['kind']): readonly Seed[] {
   const made = CORPUS.filter((each) => each.kind === kind)
     .map((each) => ({ ...each, bytes: each.bytes() }))
-    .filter(({ bytes }) => bytes.length > 0 && bytes.length <= MOST_BYTES);
+    .filter(({ bytes }) => bytes.length > 0 && bytes.length <= MAX_BYTES);
   const [good, bad] = [
     made.filter(({ wrong }) => wrong === ''),
     made.filter(({ wrong }) => wrong !== ''),

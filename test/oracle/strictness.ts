@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ErrorCode } from '../../src/errors.ts';
+import type { ErrorCode } from '#base/errors.ts';
 
 /** Something that we refuse although Go takes it. */
 export interface Strictness {
@@ -120,7 +120,7 @@ export const STRICTNESS: readonly Strictness[] = [
   },
   {
     code: 'DER_MALFORMED',
-    says: /has tag 0x|is missing|is cut off|longer than the element that holds|indefinite length|a length field of more than|length that is not minimal|tag number above|arc that is not minimal|ends in the middle|INTEGER|is negative|is more than|is no BIT STRING/,
+    says: /has tag 0x|is missing|is cut off|longer than the element that holds|indefinite length|a length field of more than|length that is not minimal|tag number above|arc that is not minimal|ends in the middle|INTEGER|is negative|is more than|is not a BIT STRING/,
     what: 'a value inside an attribute or an extension is not DER',
     why: UNREAD,
   },
@@ -200,7 +200,7 @@ export const STRICTNESS: readonly Strictness[] = [
     code: 'PATH_INVALID',
     says: /does not allow the purpose/,
     what: 'a CA has a purpose less than its leaf',
-    why: 'RFC 5280 §4.2.1.12: verifiers ask for one purpose at a time, we issue for all',
+    why: 'RFC 5280 §4.2.1.12: verifiers check one purpose at a time, Countersign issues for all',
   },
   {
     code: 'PATH_INVALID',

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { decodeCertificate } from '../../src/pki/x509/certificate.ts';
-import { decodeRequest } from '../../src/pki/x509/pkcs10.ts';
-import { findViolations } from '../../src/policy/violations/index.ts';
-import { KEY_TYPES, REQUEST_FIELDS } from '../../src/vocabulary.ts';
-import { SignerError, attempt } from '../../src/errors.ts';
+import { decodeCertificate } from '#pki/x509/certificate.ts';
+import { decodeRequest } from '#pki/x509/pkcs10.ts';
+import { findViolations } from '#ca/policy/violations/index.ts';
+import { KEY_TYPES, REQUEST_FIELDS } from '#base/vocabulary.ts';
+import { SignerError, attempt } from '#base/errors.ts';
 import type { Case } from './corpus/case.ts';
 import { ourRequestPem, ourWholeRequest } from './ours.ts';
 
@@ -21,7 +21,9 @@ export function take(kind: Case['kind'], bytes: Uint8Array): string | undefined 
 /** A signer that copies everything: every name is looked at by every rule. */
 const PROFILE = { keyTypes: KEY_TYPES, usages: ['client auth'], copy: REQUEST_FIELDS } as const;
 
-/** Decoded and verified, then what no spec can switch off: whatever a signer does with any request. */
+/**
+ * Decoded and verified, then what no spec can switch off: whatever a signer does with any request.
+ */
 function takeRequest(bytes: Uint8Array): string | undefined {
   const { error } = ourWholeRequest(bytes);
   const request = attempt(() => decodeRequest(bytes));

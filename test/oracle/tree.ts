@@ -61,7 +61,9 @@ function childrenOf(content: Uint8Array): Node[] {
   return children;
 }
 
-/** Key identifiers and signatures are DER by chance only; what is DER on purpose has a known tag. */
+/**
+ * Key identifiers and signatures are DER by chance only; what is DER on purpose has a known tag.
+ */
 function wrappedIn(content: Uint8Array): Node | undefined {
   if (![0x30, BIT_STRING, OCTET_STRING, 0x02].includes(content[0] ?? 0)) return undefined;
   try {

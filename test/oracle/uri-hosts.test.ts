@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * OpenSSL as a reader of URIs beside Go: below a CA that is constrained to one host, it accepts of what we take for
- * canonical only what names that host.
+ * OpenSSL as a reader of URIs beside Go: below a CA that is constrained to one host, it accepts of
+ * what we take for canonical only what names that host.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SignerError, attempt } from '../../src/errors.ts';
-import { canonicalUri } from '../../src/pki/names/canonical-uri.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import { canonicalUri } from '#pki/names/canonical-uri.ts';
 import { ca, keyIds, link, NOW, san, usage } from '../support/pki/chain.ts';
 import { explicit, extension, implicit, seq } from '../support/pki/der.ts';
 import { privateKey } from '../support/pki/keys.ts';
@@ -23,12 +23,35 @@ const AUTHORITIES = [
       (host) => ['', ':8443', ':a.example'].map((port) => `//${user}${host}${port}`),
     ),
   ),
-  ...['', '/', 'a.example', '///a.example', '//[2001:db8::1]', '//10.0.0.1', '//a.example.'],
+  '',
+  '/',
+  'a.example',
+  '///a.example',
+  '//[2001:db8::1]',
+  '//10.0.0.1',
+  '//a.example.',
 ];
 const TAILS = [
-  ...['', '/', '/x', '/a.example', '/x:1', '/:a.example', '/@a.example', '//a.example/', '/a;b=c'],
-  ...['?q', '?@a.example', '/?a.example:1', '#a.example', '/#@a.example:1', '\\a.example'],
-  ...[';a.example', '%2fa.example', '/%3a', '/..', '/a%40a.example'],
+  '',
+  '/',
+  '/x',
+  '/a.example',
+  '/x:1',
+  '/:a.example',
+  '/@a.example',
+  '//a.example/',
+  '/a;b=c',
+  '?q',
+  '?@a.example',
+  '/?a.example:1',
+  '#a.example',
+  '/#@a.example:1',
+  '\\a.example',
+  ';a.example',
+  '%2fa.example',
+  '/%3a',
+  '/..',
+  '/a%40a.example',
 ];
 
 /** The host by RFC 3986 appendix B and §3.2. */
@@ -49,7 +72,9 @@ const permitted = explicit(0, seq(implicit(URI, Buffer.from(HOST))));
 const constrained = link('constrained', {
   by: root,
   extensions: [
-    ...[ca(0), usage(), extension(NAME_CONSTRAINTS, seq(permitted), true)],
+    ca(0),
+    usage(),
+    extension(NAME_CONSTRAINTS, seq(permitted), true),
     ...keyIds('constrained', 'root'),
   ],
 });
@@ -64,12 +89,15 @@ const leafOf = (uri: string): Uint8Array =>
 test('OpenSSL reads the host of a canonical URI as RFC 3986 does, or no host at all', async () => {
   using openssl = new Openssl();
   const accepted = await openssl.acceptedLeaves(uris.map(leafOf), {
-    ...{ intermediates: [constrained.certificate.raw], roots: [root.certificate.raw], now: NOW },
+    intermediates: [constrained.certificate.raw],
+    roots: [root.certificate.raw],
+    now: NOW,
   });
   const confused = uris.filter((uri, index) => accepted[index] === true && hostOf(uri) !== HOST);
   assert.deepEqual(confused, []);
   const refused = uris.filter((uri, index) => accepted[index] !== true && hostOf(uri) === HOST);
-  // It ends a host at the first colon, wherever that is: such a URI is refused, and none is taken for another.
+  // It ends a host at the first colon, wherever that is: such a URI is refused, and none is taken
+  // for another.
   assert.deepEqual(
     refused.filter((uri) => !/:\/\/[^/]*\/.*:/.test(uri)),
     [],

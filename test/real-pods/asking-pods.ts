@@ -16,7 +16,10 @@ export interface AskingPods {
 const STARTED_MS = 180_000;
 const PAUSE_MS = 1_000;
 
-/** Starts one pod after the other in the namespace of the load, each with a `podCertificate` volume that it reads. */
+/**
+ * Starts one pod after the other in the namespace of the load, each with a `podCertificate` volume
+ * that it reads.
+ */
 export function askAsPods(cluster: Cluster): AskingPods {
   const stopped = new AbortController();
   const running = run(cluster, stopped.signal);
@@ -58,7 +61,8 @@ const READ = `const { X509Certificate } = require('node:crypto');
 /** Ends well if it has a certificate. */
 function askingPod(name: string): object {
   const podCertificate = {
-    ...{ signerName: 'example.com/workload', keyType: 'ED25519' },
+    signerName: 'example.com/workload',
+    keyType: 'ED25519',
     credentialBundlePath: 'credentials.pem',
   };
   return {
@@ -66,12 +70,16 @@ function askingPod(name: string): object {
     kind: 'Pod',
     metadata: { namespace: NAMESPACE, name },
     spec: {
-      ...{ serviceAccountName: 'web', automountServiceAccountToken: false },
-      ...{ restartPolicy: 'Never', terminationGracePeriodSeconds: 0 },
+      serviceAccountName: 'web',
+      automountServiceAccountToken: false,
+      restartPolicy: 'Never',
+      terminationGracePeriodSeconds: 0,
       securityContext: { runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532 },
       containers: [
         {
-          ...{ name: 'main', image: NODE, args: ['-e', READ] },
+          name: 'main',
+          image: NODE,
+          args: ['-e', READ],
           volumeMounts: [{ name: 'identity', mountPath: '/run/identity', readOnly: true }],
         },
       ],

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
-import { createManagedAuthorities } from '../../src/authorities/managed.ts';
-import { anchorFingerprints } from '../../src/pki/x509/trust-bundle.ts';
+import { createManagedAuthorities } from '#ca/custody/managed.ts';
+import { anchorFingerprints } from '#pki/x509/trust-bundle.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import { IN_SYSTEM, NODE, podsOf, rolledOut } from './shipped.ts';
@@ -28,7 +28,8 @@ async function projected(cluster: Cluster, name: string): Promise<string> {
   const path = '/run/trust/ca.pem';
   const script = `process.stdout.write(require('node:fs').readFileSync('${path}', 'utf8'))`;
   const clusterTrustBundle = {
-    ...{ signerName: 'example.com/workload', labelSelector: {} },
+    signerName: 'example.com/workload',
+    labelSelector: {},
     path: 'ca.pem',
   };
   const volumes = [{ name: 'trust', projected: { sources: [{ clusterTrustBundle }] } }];
@@ -41,8 +42,9 @@ async function projected(cluster: Cluster, name: string): Promise<string> {
 }
 
 /**
- * A stranger's anchor, with text before and after it, in a bundle that nobody watches: a kubelet skips the text and
- * gives the anchor to pods, so the attester has to see it as well, and takes it out once it is back.
+ * A stranger's anchor, with text before and after it, in a bundle that nobody watches: a kubelet
+ * skips the text and gives the anchor to pods, so the attester has to see it as well, and takes it
+ * out once it is back.
  */
 export async function textBetweenAnchors(cluster: Cluster): Promise<void> {
   const make = createManagedAuthorities((size) => randomBytes(size));

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `refresh: restart` in pods that run. It takes eight minutes, six of which pass before a renewal can be told: a long form. */
+/**
+ * `refresh: restart` in pods that run. It takes eight minutes, six of which pass before a renewal
+ * can be told: a long form.
+ */
 import { after, before, describe, test } from 'node:test';
 import { installByOperator } from './operated.ts';
 import {
@@ -21,7 +24,7 @@ describe('credentials that the kubelet rewrites', { skip: SKIP }, () => {
   });
   after(() => stand.remove());
 
-  test('a workload that cannot read them again is restarted once for a renewal, one that can is not', () =>
+  test('a renewal restarts a workload once only if it cannot reload its credentials', () =>
     restartsForCredentials(stand.cluster));
 
   test('both stay so while others are restarted', async () => {

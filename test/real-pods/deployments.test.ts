@@ -9,6 +9,7 @@ import { SYSTEM_NAMESPACE } from '../support/cluster/installation.ts';
 import { textBetweenAnchors } from './bundle-text.ts';
 import { injected } from './injected.ts';
 import { mutualTls } from './mutual-tls.ts';
+import { newAccount } from './new-account.ts';
 import {
   IN_SYSTEM,
   componentOf,
@@ -71,12 +72,16 @@ describe('the shipped Deployments', { skip: SKIP }, () => {
       );
     }));
 
-  test('a process is nobody, without capabilities, on a root that it cannot write, with its own token', () =>
+  test('processes run as user nobody, without capabilities, on a read-only root', () =>
     eachPod(async (pod) => {
       const run = ['exec', ...IN_SYSTEM, pod.metadata.name, '--', '/nodejs/bin/node', '-e', SELF];
       const none = '0000000000000000';
       assert.deepEqual(JSON.parse((await cluster.kubectl(run)).stdout), {
-        ...{ uid: '65532', effective: none, bounding: none, noNewPrivs: '1', root: 'ro' },
+        uid: '65532',
+        effective: none,
+        bounding: none,
+        noNewPrivs: '1',
+        root: 'ro',
         token: true,
       });
       assert.equal(pod.spec.securityContext.seccompProfile?.type, 'RuntimeDefault');
@@ -84,7 +89,7 @@ describe('the shipped Deployments', { skip: SKIP }, () => {
         assert.ok(volumeMounts.every(({ readOnly }) => readOnly === true));
     }));
 
-  test('the HTTPS port serves the certificate that authority put into the component’s Secret', async () => {
+  test('the HTTPS port serves the certificate of the Secret that authority fills', async () => {
     for (const pod of await podsOf(cluster)) {
       const component = componentOf(pod);
       const ask = `const socket = require('node:tls').connect({ host: '127.0.0.1', port: 8443, rejectUnauthorized: false },
@@ -98,17 +103,17 @@ describe('the shipped Deployments', { skip: SKIP }, () => {
     }
   });
 
-  test('pods read their own credentials at their own paths, and speak mutual TLS to each other’s address', (t) =>
+  test('pods read credentials at their own paths and speak mutual TLS to each other', (t) =>
     mutualTls(cluster, (line) => {
       t.diagnostic(line);
     }));
 
-  test('a pod of a stock Deployment whose namespace opted in has its identity in every container, renewed while it runs; another has nothing', (t) =>
+  test('every container of an opted-in Deployment has a renewed identity; others do not', (t) =>
     injected(cluster, (line) => {
       t.diagnostic(line);
     }));
 
-  test('text between the anchors of a bundle hides no stranger: a kubelet skips it, and so does the attester, which takes the stranger out', () =>
+  test('attester removes an anchor hidden in the text between anchors of a bundle', () =>
     textBetweenAnchors(cluster));
 
   test('a process stays below the memory that is its limit', async (t: TestContext) => {
@@ -125,7 +130,7 @@ describe('the shipped Deployments', { skip: SKIP }, () => {
     });
   });
 
-  test('a component that is asked to stop ends by itself, with 0, before its grace is over', async (t) => {
+  test('a component exits 0 on SIGTERM within its grace period', async (t) => {
     for (const component of EVERY_COMPONENT) {
       const [pod] = await podsOf(cluster, component);
       assert.ok(pod);
@@ -145,6 +150,11 @@ describe('the shipped Deployments', { skip: SKIP }, () => {
     }
     await rolledOut(cluster);
   });
+
+  test('pods of a ServiceAccount made again hold no Lease until they are restarted', (t) =>
+    newAccount(cluster, (line) => {
+      t.diagnostic(line);
+    }));
 
   async function setFinalizers(pod: ShippedPod, finalizers: readonly string[]): Promise<void> {
     const patch = JSON.stringify({ metadata: { finalizers } });

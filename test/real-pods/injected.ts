@@ -3,9 +3,9 @@
 import assert from 'node:assert/strict';
 import { X509Certificate, verify } from 'node:crypto';
 import { join } from 'node:path';
-import { INJECT } from '../../src/manifests/admission/injection/profiles.ts';
-import { decodePemAll } from '../../src/pki/der/pem.ts';
-import { anchorFingerprints } from '../../src/pki/x509/trust-bundle.ts';
+import { INJECT } from '#install/admission/injection/profiles.ts';
+import { decodePemAll } from '#pki/der/pem.ts';
+import { anchorFingerprints } from '#pki/x509/trust-bundle.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import { Openssl } from '../oracle/openssl.ts';
@@ -21,7 +21,9 @@ const CHALLENGE = 'sign this';
 /** Each finds its files by nothing but its environment. */
 const CONTAINERS = ['migrate', 'log', 'app', 'proxy'];
 
-/** Prints what it was given, at its start and whenever it changes; the key itself stays in the pod. */
+/**
+ * Prints what it was given, at its start and whenever it changes; the key itself stays in the pod.
+ */
 const TELLS = `const { createPrivateKey, sign } = require('node:crypto');
   const { readFileSync } = require('node:fs');
   const { COUNTERSIGN_WORKLOAD_CREDENTIALS, COUNTERSIGN_WORKLOAD_TRUST_BUNDLE } = process.env;
@@ -58,11 +60,16 @@ interface Pod {
 /** A Deployment that knows nothing of certificates but one annotation of its pods. */
 function stock(namespace: string): object {
   const runs = (name: string, script: string, more: object = {}): object => ({
-    ...{ name, image: NODE, args: ['-e', script], ...more },
+    name,
+    image: NODE,
+    args: ['-e', script],
+    ...more,
     securityContext: { readOnlyRootFilesystem: true },
   });
   return {
-    ...{ apiVersion: 'apps/v1', kind: 'Deployment', metadata: { namespace, name: 'stock' } },
+    apiVersion: 'apps/v1',
+    kind: 'Deployment',
+    metadata: { namespace, name: 'stock' },
     spec: {
       selector: { matchLabels: { app: 'stock' } },
       template: {
@@ -80,7 +87,10 @@ function stock(namespace: string): object {
   };
 }
 
-/** The stock Deployment in a namespace that opted in and in one that did not, by the policies as shipped. */
+/**
+ * The stock Deployment in a namespace that opted in and in one that did not, by the policies as
+ * shipped.
+ */
 export async function injected(cluster: Cluster, tell: (line: string) => void): Promise<void> {
   await cluster.kubectl(['apply', '-f', SHIPPED]);
   const namespace = { apiVersion: 'v1', kind: 'Namespace' };
@@ -104,7 +114,8 @@ export async function injected(cluster: Cluster, tell: (line: string) => void): 
 
 async function untilInForce(cluster: Cluster): Promise<void> {
   const pod = {
-    ...{ apiVersion: 'v1', kind: 'Pod' },
+    apiVersion: 'v1',
+    kind: 'Pod',
     metadata: { namespace: IN, name: 'probe', annotations: { [INJECT]: 'workload' } },
     spec: { containers: [{ name: 'a', image: NODE }] },
   };
@@ -158,14 +169,17 @@ async function leftAlone(cluster: Cluster): Promise<void> {
   }
 }
 
-/** The identity is that of the pod's ServiceAccount; OpenSSL accepts it by the bundle that the cluster publishes. */
+/**
+ * The identity is that of the pod's ServiceAccount; OpenSSL accepts it by the bundle that the
+ * cluster publishes.
+ */
 async function judged(cluster: Cluster, told: Told | undefined): Promise<X509Certificate> {
   const { chain = '', signature = '', anchors = '' } = told ?? {};
   const leaf = new X509Certificate(chain);
   assert.equal(leaf.subjectAltName, `URI:spiffe://cluster.local/ns/${IN}/sa/default`);
   const signed = Buffer.from(signature, 'base64');
-  const isOurs = verify('sha256', Buffer.from(CHALLENGE), leaf.publicKey, signed);
-  assert.ok(isOurs, 'the key is that of the leaf');
+  const isManaged = verify('sha256', Buffer.from(CHALLENGE), leaf.publicKey, signed);
+  assert.ok(isManaged, 'the key is that of the leaf');
   const path = 'jsonpath={.spec.trustBundle}';
   const read = ['get', 'clustertrustbundle', 'example.com:workload:primary', '-o', path];
   const { stdout: published } = await cluster.kubectl(read);
@@ -180,8 +194,8 @@ async function judged(cluster: Cluster, told: Told | undefined): Promise<X509Cer
 }
 
 /**
- * A kubelet that is started anew asks for every credential again, as it does when `beginRefreshAt` has come: the files of a
- * pod that runs are replaced, in each container that still runs.
+ * A kubelet that is started again asks for every credential again, as it does when `beginRefreshAt`
+ * has come: the files of a pod that runs are replaced, in each container that still runs.
  */
 async function renewed(cluster: Cluster, before: Pod): Promise<void> {
   await Promise.all(cluster.nodes.map((node) => node.restart()));

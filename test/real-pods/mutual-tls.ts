@@ -67,7 +67,9 @@ function workload(name: string, script: string, container: object = {}): object 
   };
 }
 
-/** Two pods, each with the identity of its ServiceAccount, by nothing but their files and addresses. */
+/**
+ * Two pods, each with the identity of its ServiceAccount, by nothing but their files and addresses.
+ */
 export async function mutualTls(cluster: Cluster, tell: (line: string) => void): Promise<void> {
   const inTeam = ['-n', TEAM];
   const read = async (pod: string, path: string): Promise<string> =>

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What is shipped, installed by the operator, which is a pod itself. */
 import { join } from 'node:path';
-import type { Countersign } from '../../src/api/operator/countersign.ts';
-import { operatorManifests } from '../../src/manifests/operator/installed.ts';
+import type { Countersign } from '#api/operator/countersign.ts';
+import { operatorManifests } from '#install/operator/installed.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { established } from '../cluster/established.ts';
 import { until } from '../cluster/until.ts';

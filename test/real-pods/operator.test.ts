@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the operator installs, in pods that run: upgraded under load, and with what restarts workloads. */
+/**
+ * What the operator installs, in pods that run: upgraded under load, and with what restarts
+ * workloads.
+ */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import type { Cluster } from '../cluster/cluster.ts';
@@ -74,11 +77,11 @@ describe('installed by the operator', { skip: SKIP }, () => {
     }
   });
 
-  test('pod-refresher, one line more of the spec, restarts once, and the new pods have the new certificate', async () => {
+  test('pod-refresher, enabled in the spec, restarts once; pods get new certificates', async () => {
     await enableRefresher(cluster);
     await restartsOnce(cluster);
   });
 
-  test('a pod whose renewal is denied is evicted before its credential ends, when its budget allows it', () =>
+  test('a pod with a denied renewal is evicted before expiry if its budget allows', () =>
     evictsInTime(cluster));
 });

@@ -33,7 +33,7 @@ describe('pods that really run', { skip: SKIP }, () => {
     });
   }
 
-  test('a container is the first of its processes, of its user, in its directory and environment', async () => {
+  test('a container is PID 1 alone, with its own user, directory and environment', async () => {
     const script = `const { readdirSync } = require('node:fs');
       console.log(JSON.stringify({ pid: process.pid, uid: process.getuid(), gid: process.getgid(), cwd: process.cwd(),
       says: process.env.SAYS, processes: readdirSync('/proc').filter((name) => name > 0).length }))`;
@@ -42,7 +42,12 @@ describe('pods that really run', { skip: SKIP }, () => {
       env: [{ name: 'SAYS', value: 'hello' }],
     });
     assert.deepEqual(found, {
-      ...{ pid: 1, uid: 65532, gid: 65532, cwd: '/home/nonroot', says: 'hello', processes: 1 },
+      pid: 1,
+      uid: 65532,
+      gid: 65532,
+      cwd: '/home/nonroot',
+      says: 'hello',
+      processes: 1,
     });
   });
 
@@ -68,11 +73,14 @@ describe('pods that really run', { skip: SKIP }, () => {
     await ended('read-only');
     const { stdout } = await cluster.kubectl(['logs', 'read-only']);
     assert.deepEqual(JSON.parse(stdout), {
-      ...{ root: 'EROFS', volume: 'written', capabilities: '0000000000000000', noNewPrivs: '1' },
+      root: 'EROFS',
+      volume: 'written',
+      capabilities: '0000000000000000',
+      noNewPrivs: '1',
     });
   });
 
-  test('a pod is found by its name, its Service and its own address, which is no loopback', async () => {
+  test('a pod is reachable by name, Service and its own non-loopback address', async () => {
     const container = {
       env: [{ name: 'SAYS', value: 'served' }],
       readinessProbe: { httpGet: { path: '/', port: 8080 }, periodSeconds: 1 },
@@ -139,7 +147,7 @@ describe('pods that really run', { skip: SKIP }, () => {
     assert.equal((await following).stdout, 'ready\nlast word\n');
   });
 
-  test('a probe by exec runs in the container, and so does kubectl exec, with its exit code', async () => {
+  test('exec probes and kubectl exec run in the container and return its exit code', async () => {
     const probe = ['/nodejs/bin/node', '-e', `require('node:fs').accessSync('/tmp/ready')`];
     await create(
       cluster,

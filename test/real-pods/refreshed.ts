@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What pod-refresher does to pods that run: a Secret that cert-manager renews, and a credential whose renewal is denied. */
+/**
+ * What pod-refresher does to pods that run: a Secret that cert-manager renews, and a credential
+ * whose renewal is denied.
+ */
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
-import type { PodCertificateRequest } from '../../src/api/request/pod-certificate-request.ts';
+import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
 import { applyCrds } from '../certmanager/crds.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
@@ -51,12 +54,16 @@ export async function restartsOnce(cluster: Cluster): Promise<void> {
   await client.close();
 }
 
-/** A kubelet asks for the first credential of a pod before that; what comes later is a renewal (src/refreshing). */
+/**
+ * A kubelet asks for the first credential of a pod before that; what comes later is a renewal
+ * (src/workloads/refresh).
+ */
 const FIRST_REQUEST_MS = 5 * 60_000;
 
 /**
- * The kubelets are started anew, so that each asks for another credential, six minutes after the pods: the Deployment that
- * cannot read files again is rolled out, once, and the one that can is not.
+ * The kubelets are started again, so that each asks for another credential, six minutes after the
+ * pods: the Deployment that cannot read files again is rolled out, once, and the one that can is
+ * not.
  */
 export async function restartsForCredentials(cluster: Cluster): Promise<void> {
   await openTeam(cluster);
@@ -84,7 +91,7 @@ export async function stayedRestartedOnce(cluster: Cluster): Promise<void> {
   assert.equal(await generation(cluster, 'can'), 1, 'it reads its files again');
 }
 
-/** Its kubelet is started anew, so that it asks again; the signer denies that. */
+/** Its kubelet is started again, so that it asks again; the signer denies that. */
 export async function evictsInTime(cluster: Cluster): Promise<void> {
   const name = 'guarded';
   await apply(cluster, credentialOf(name), budgetOf(name, 0));
@@ -113,7 +120,7 @@ export async function evictsInTime(cluster: Cluster): Promise<void> {
   await until('it is evicted', WAIT_MS, async () =>
     (await podsNamed(cluster, name)).every(({ metadata }) => metadata.uid !== pod.metadata.uid),
   );
-  const events = ['get', 'events', ...IN_TEAM, '--field-selector', 'reason=CredentialEnds'];
+  const events = ['get', 'events', ...IN_TEAM, '--field-selector', 'reason=CredentialExpiring'];
   await until('an Event says why', WAIT_MS, async () =>
     (await cluster.kubectl([...events, '-o', 'json'])).stdout.includes(pod.metadata.name),
   );
@@ -132,7 +139,13 @@ interface Named {
 
 async function podsNamed(cluster: Cluster, app: string): Promise<readonly Named[]> {
   const { stdout } = await cluster.kubectl([
-    ...['get', 'pods', ...IN_TEAM, '-l', `app=${app}`, '-o', 'json'],
+    'get',
+    'pods',
+    ...IN_TEAM,
+    '-l',
+    `app=${app}`,
+    '-o',
+    'json',
   ]);
   return (JSON.parse(stdout) as { items: readonly Named[] }).items;
 }
@@ -176,8 +189,10 @@ function readerOf(name: string): object {
 
 function credentialOf(name: string, refresh?: string): object {
   const podCertificate = {
-    ...{ signerName: 'example.com/workload', keyType: 'ED25519' },
-    ...{ credentialBundlePath: 'credentials.pem', maxExpirationSeconds: 3600 },
+    signerName: 'example.com/workload',
+    keyType: 'ED25519',
+    credentialBundlePath: 'credentials.pem',
+    maxExpirationSeconds: 3600,
   };
   const volume = { name: 'tls', projected: { sources: [{ podCertificate }] } };
   // It ends in an hour, which is sooner than that.
@@ -199,7 +214,8 @@ function deploymentOf(
     apiVersion: 'apps/v1',
     kind: 'Deployment',
     metadata: {
-      ...{ namespace: TEAM, name },
+      namespace: TEAM,
+      name,
       ...(refresh === undefined ? {} : { annotations: { 'countersign.dev/refresh': refresh } }),
     },
     spec: {
@@ -207,11 +223,14 @@ function deploymentOf(
       template: {
         metadata: { labels, annotations },
         spec: {
-          ...{ automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 },
+          automountServiceAccountToken: false,
+          terminationGracePeriodSeconds: 0,
           securityContext: { runAsNonRoot: true, runAsUser: 65532, runAsGroup: 65532 },
           containers: [
             {
-              ...{ name: 'main', image: NODE, args: ['-e', script] },
+              name: 'main',
+              image: NODE,
+              args: ['-e', script],
               volumeMounts: [{ name: volume.name, mountPath: '/run/tls', readOnly: true }],
             },
           ],
@@ -224,7 +243,8 @@ function deploymentOf(
 
 function budgetOf(name: string, maxUnavailable: number): object {
   return {
-    ...{ apiVersion: 'policy/v1', kind: 'PodDisruptionBudget' },
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
     metadata: { namespace: TEAM, name },
     spec: { maxUnavailable, selector: { matchLabels: { app: name } } },
   };

@@ -61,7 +61,7 @@ describe('under a steady load', { skip: SKIP }, () => {
         await cluster.kubectl(['rollout', 'status', ...IN_SYSTEM, '--timeout=120s', deployment]);
       }));
 
-  test('a node that has both replicas of all is drained: one of each stays Ready, no request is lost or refused', (t) =>
+  test('draining the node of both replicas keeps one Ready and loses no request', (t) =>
     losesNothing(t, 'drain', async () => {
       await cluster.kubectl(['cordon', 'node-2']);
       const first = (await podsOf(cluster)).map(({ metadata }) => metadata.name);
@@ -90,7 +90,7 @@ describe('under a steady load', { skip: SKIP }, () => {
     }));
 
   for (const component of EVERY_COMPONENT)
-    test(`a replica of ${component} is killed, then the other: no request is lost or refused`, (t) =>
+    test(`killing each replica of ${component} in turn loses and refuses no request`, (t) =>
       losesNothing(t, component, async () => {
         for (const { metadata } of await podsOf(cluster, component)) {
           await cluster.podHost.kill(SYSTEM_NAMESPACE, metadata.name);

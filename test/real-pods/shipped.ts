@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What is shipped, installed as the README says, and its pods. */
 import { join } from 'node:path';
-import { VERSION } from '../../src/app/version.ts';
+import { VERSION } from '#app/version.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import { EVERY_COMPONENT } from '../support/cluster/component-process.ts';
@@ -86,7 +86,10 @@ export async function rolledOut(cluster: Cluster): Promise<void> {
   });
 }
 
-/** The ClusterSigners of deploy/examples, Ready: workload, people (by the cluster's own CA) and serving. */
+/**
+ * The ClusterSigners of deploy/examples, Ready: workload, people (by the cluster's own CA) and
+ * serving.
+ */
 export async function createSigners(
   cluster: Cluster,
   names: readonly string[] = ['workload', 'people', 'serving'],

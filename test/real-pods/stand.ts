@@ -33,7 +33,9 @@ export async function openStand({
     const next = versions.map((each) => [`countersign:${each}`, countersign] as const);
     const images = { [COUNTERSIGN]: countersign, [NODE]: node, ...Object.fromEntries(next) };
     const cluster = await startCluster({
-      ...{ realPods: true, images, kubectlTimeout: KUBECTL_MS },
+      realPods: true,
+      images,
+      kubectlTimeout: KUBECTL_MS,
       ...options,
     });
     const remove = async (): Promise<void> => {

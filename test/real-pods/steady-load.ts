@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '../../src/kube/client/client.ts';
+import type { Client } from '#kube/client/client.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import { createLoad } from '../faults/lab/load.ts';
 import { NAMESPACE } from '../faults/lab/wanted.ts';
-import { connect } from '../rotation/cluster/stand.ts';
-import { listen, type Story } from '../rotation/cluster/story.ts';
+import { connect } from '../ca/rotation/cluster/stand.ts';
+import { listen, type Story } from '../ca/rotation/cluster/story.ts';
 import { createTeam } from '../support/cluster/pods.ts';
 import { allowRequesters } from '../support/cluster/requests/csr.ts';
 
@@ -21,7 +21,10 @@ export interface Tally {
 }
 
 const ANSWERED_MS = 120_000;
-/** No part of an upgrade explains a longer wait: the duration of a Lease, and the time after which another takes over. */
+/**
+ * No part of an upgrade explains a longer wait: the duration of a Lease, and the time after which
+ * another takes over.
+ */
 const LONG_MS = 20_000;
 
 /** Requests of people and of kubelets take turns. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * examples/step-ca.ts as an outsider has it, with a real step-ca server, on a real cluster: that it signs,
- * and what it makes of each thing that goes wrong there.
+ * examples/step-ca.ts as an outsider has it, with a real step-ca server, on a real cluster: that it
+ * signs, and what it makes of each thing that goes wrong there.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
@@ -39,12 +39,14 @@ let step: StepCa;
 before(async () => {
   directory = makeDirectory();
   step = await prepareStepCa(directory);
-  outsider = packOutsider(['examples/step-ca.ts', 'test/outsider/package.json']);
+  outsider = packOutsider(['examples/step-ca.ts', 'test/npm-consumer/package.json']);
   cluster = await startCluster({ version: '1.37' });
   await allowRequesters(cluster);
   await createTeam(cluster, NAMESPACE, ['web']);
   program = await startLibrarySigner(cluster, outsider, {
-    ...{ program: 'step-ca.ts', signerName: SIGNER_NAME, crd: 'stepissuers.step.example.com' },
+    program: 'step-ca.ts',
+    signerName: SIGNER_NAME,
+    crd: 'stepissuers.step.example.com',
     namespaces: ['step-signer', 'step-keys'],
   });
   await applySecret(step.jwk);
@@ -95,7 +97,7 @@ test('while step-ca is down the issuer is not Ready and says so, and requests wa
   await waitForCertificate(cluster, name);
 });
 
-test('a CSR and a pod get certificates of step-ca with exactly the requested names and usages', async () => {
+test('step-ca issues certificates of a CSR and a pod with the exact names and usages', async () => {
   // A day: step-ca's own limit, less than the profile's.
   const [leaf] = await certificateOfPerson(cluster, SIGNER_NAME, HOUR);
   assert.ok(leaf);
@@ -112,7 +114,7 @@ test('a request that step-ca refuses is Failed at once with its message', async 
   await untilReadyIs(cluster, ISSUER, 'Checked');
 });
 
-test('with a wrong provisioner key the issuer is not Ready and requests wait until the key is corrected', async () => {
+test('a wrong provisioner key makes the issuer unready, and requests wait for a fix', async () => {
   const { generateKeyPairSync } = await import('node:crypto');
   const { privateKey } = generateKeyPairSync('ec', { namedCurve: 'P-256' });
   const { kid } = step.jwk as { readonly kid?: string };

@@ -29,7 +29,9 @@ const START_MS = 60_000;
 /** Longer than this its provisioner refuses. */
 export const LONGEST = '24h0m0s';
 
-/** What a leaf holds is what the token says, as examples/step-ca.ts asks for; nothing makes it a CA. */
+/**
+ * What a leaf holds is what the token says, as examples/step-ca.ts asks for; nothing makes it a CA.
+ */
 const TEMPLATE = `{${['subject', 'sans', 'keyUsage', 'extKeyUsage']
   .map((member) => `"${member}": {{ toJson .Token.leaf.${member} }}`)
   .join(', ')}}`;
@@ -70,11 +72,17 @@ export async function prepareStepCa(directory: string): Promise<StepCa> {
   const url = `https://127.0.0.1:${port}`;
   let child: ChildProcess | undefined;
   return {
-    ...{ acmeDirectory: `${url}/acme/acme/directory`, httpPort },
-    ...{ url, root, provisioner, jwk: { ...privateKey.export({ format: 'jwk' }), kid } },
+    acmeDirectory: `${url}/acme/acme/directory`,
+    httpPort,
+    url,
+    root,
+    provisioner,
+    jwk: { ...privateKey.export({ format: 'jwk' }), kid },
     start: async () => {
       const env = {
-        ...{ ...process.env, STEPPATH: directory, ACME_HTTP_PORT: `${httpPort}` },
+        ...process.env,
+        STEPPATH: directory,
+        ACME_HTTP_PORT: `${httpPort}`,
         CONTROLPLANE_OWNER_PID: `${process.pid}`,
       };
       const started = spawn(program, [file('ca.json')], {
@@ -104,11 +112,26 @@ function makeAuthority(file: (name: string) => string): void {
     execFileSync(
       'openssl',
       [
-        ...['req', '-x509', '-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-noenc'],
-        ...['-subj', `/CN=Step ${name}`, '-days', '2', '-out', file(`${name}.crt`)],
-        ...['-keyout', file(`${name}.key`), ...more],
-        ...['-addext', `basicConstraints=critical,CA:TRUE,pathlen:${pathlen}`],
-        ...['-addext', 'keyUsage=critical,keyCertSign,cRLSign'],
+        'req',
+        '-x509',
+        '-newkey',
+        'ec',
+        '-pkeyopt',
+        'ec_paramgen_curve:P-256',
+        '-noenc',
+        '-subj',
+        `/CN=Step ${name}`,
+        '-days',
+        '2',
+        '-out',
+        file(`${name}.crt`),
+        '-keyout',
+        file(`${name}.key`),
+        ...more,
+        '-addext',
+        `basicConstraints=critical,CA:TRUE,pathlen:${pathlen}`,
+        '-addext',
+        'keyUsage=critical,keyCertSign,cRLSign',
       ],
       { stdio: 'pipe' },
     );

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Gives every property the same random values in each run: `node --import ./test/support/fixed-seed.ts --test …`.
- * `make unit` uses it, so that a failure comes back. A file that runs alone takes other values each time.
+ * Gives every property the same random values in each run of `make unit`, so that a failure comes
+ * back. A file that runs alone takes other values each time.
  */
 import fc from 'fast-check';
 

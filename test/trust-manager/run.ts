@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * docs/how-to/take-over-from-trust-manager.md with the real trust-manager: its steps, while every version of each ConfigMap is
- * looked at.
+ * docs/how-to/take-over-from-trust-manager.md with the real trust-manager: its steps, while every
+ * version of each ConfigMap is looked at.
  */
 import assert from 'node:assert/strict';
 import { after, before, describe, test } from 'node:test';
 import { DEMO } from '../../build/demo-installation.ts';
-import { createClient, type Client } from '../../src/kube/client/client.ts';
-import { loadConnection } from '../../src/kube/client/kubeconfig.ts';
-import { renderRbac } from '../../src/manifests/render.ts';
+import { createClient, type Client } from '#kube/client/client.ts';
+import { loadConnection } from '#kube/client/kubeconfig.ts';
+import { renderRbac } from '#install/render.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import { apply, applyText } from '../support/cluster/apply.ts';
@@ -61,10 +61,15 @@ after(async () => {
   await fixture.stop();
 });
 
-/** A Bundle with the anchors that the ClusterSigner publishes, for namespaces with a label `bundle` of its name. */
+/**
+ * A Bundle with the anchors that the ClusterSigner publishes, for namespaces with a label `bundle`
+ * of its name.
+ */
 function bundle(name: string): Promise<void> {
   return apply(cluster, {
-    ...{ apiVersion: 'trust.cert-manager.io/v1alpha1', kind: 'Bundle', metadata: { name } },
+    apiVersion: 'trust.cert-manager.io/v1alpha1',
+    kind: 'Bundle',
+    metadata: { name },
     spec: {
       sources: [{ inLine: anchors }],
       target: {
@@ -100,7 +105,7 @@ function neverWithout(all: readonly Versions[]): void {
 }
 
 describe('taking over from trust-manager', () => {
-  test('a ConfigMap of our name changes hands, and has the anchors in each of its versions', async () => {
+  test('a ConfigMap of our name changes hands and has the anchors in each version', async () => {
     await label(SAME_NAME, `bundle=${OURS}`);
     await bundle(OURS);
     const all = await watched(OURS, SAME_NAME);
@@ -137,7 +142,7 @@ describe('taking over from trust-manager', () => {
     for (const each of all) each.stop();
   });
 
-  test('beside a ConfigMap of another name both are there, and ours stays when the Bundle goes', async () => {
+  test('beside a ConfigMap of another name both exist; ours stays without the Bundle', async () => {
     await label(OTHER_NAME, `bundle=${THEIRS}`);
     await bundle(THEIRS);
     const theirs = await watched(THEIRS, OTHER_NAME);

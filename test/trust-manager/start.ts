@@ -19,7 +19,8 @@ const RULES = [
   { apiGroups: ['trust.cert-manager.io'], resources: ['bundles/status'], verbs: ['patch'] },
   { apiGroups: [''], resources: ['namespaces'], verbs: ['get', 'list', 'watch'] },
   {
-    ...{ apiGroups: [''], resources: ['configmaps'] },
+    apiGroups: [''],
+    resources: ['configmaps'],
     verbs: ['get', 'list', 'create', 'patch', 'watch', 'delete'],
   },
   { apiGroups: [''], resources: ['secrets'], verbs: ['get', 'list', 'watch'] },
@@ -48,12 +49,15 @@ export async function installTrustManager(cluster: Cluster): Promise<void> {
     cluster,
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: TRUST_NAMESPACE } },
     {
-      ...{ apiVersion: 'v1', kind: 'ServiceAccount' },
+      apiVersion: 'v1',
+      kind: 'ServiceAccount',
       metadata: { ...metadata, namespace: TRUST_NAMESPACE },
     },
     { ...rbac, kind: 'ClusterRole', rules: RULES },
     {
-      ...{ ...rbac, kind: 'ClusterRoleBinding', subjects: [account] },
+      ...rbac,
+      kind: 'ClusterRoleBinding',
+      subjects: [account],
       roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', ...metadata },
     },
   );

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createReflector } from '../../src/kube/watch/reflector.ts';
-import type { Client } from '../../src/kube/client/client.ts';
-import { CONFIG_MAPS } from '../../src/kube/resource/core-v1.ts';
+import { createReflector } from '#kube/watch/reflector.ts';
+import type { Client } from '#kube/client/client.ts';
+import { CONFIG_MAPS } from '#kube/resource/core-v1.ts';
 import { delay, random } from '../support/cluster/config-maps.ts';
 import { recordedLog } from '../support/component/recorded-log.ts';
 
@@ -34,9 +34,13 @@ export function watchVersions(
   const seen: (Version | undefined)[] = [];
   const end = new AbortController();
   const reflector = createReflector<Version>({
-    ...{ client, path: CONFIG_MAPS.collection(namespace) },
+    client,
+    path: CONFIG_MAPS.collection(namespace),
     fieldSelector: `metadata.name=${name}`,
-    ...{ clock: Date.now, delay, random, log: recordedLog() },
+    clock: Date.now,
+    delay,
+    random,
+    log: recordedLog(),
     metrics: {
       watchRestart: () => undefined,
       watchEvent: () => undefined,

@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A webhook and an aggregated API that the API server asks, both by one server with the leaf that was issued last. */
+/**
+ * A webhook and an aggregated API that the API server asks, both by one server with the leaf that
+ * was issued last.
+ */
 import { once } from 'node:events';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import type { IncomingMessage, ServerResponse } from 'node:http';
-import type { CaBundleTarget } from '../../src/api/object/ca-bundle-target.ts';
-import type { Client } from '../../src/kube/client/client.ts';
-import { messageOf } from '../../src/errors.ts';
+import type { CaBundleTarget } from '#api/object/ca-bundle-target.ts';
+import type { Client } from '#kube/client/client.ts';
+import { messageOf } from '#base/errors.ts';
 
 const NAMESPACE = 'asked';
 const GROUP = 'asked.example.org';
@@ -96,22 +99,30 @@ interface Review {
 
 const PING = `/apis/${GROUP}/v1/ping`;
 
-/** The objects by which the API server finds the server, as YAML. @param signerName - whom their owners name */
+/**
+ * The objects by which the API server finds the server, as YAML. @param signerName - whom their
+ * owners name
+ */
 export function askedObjects(port: number, signerName: string): string {
   const annotations = { 'countersign.dev/signer-name': signerName };
   const service = { namespace: NAMESPACE, name: 'server', port };
   return [
     { apiVersion: 'v1', kind: 'Namespace', metadata: { name: NAMESPACE } },
     {
-      ...{ apiVersion: 'v1', kind: 'Service', metadata: { namespace: NAMESPACE, name: 'server' } },
+      apiVersion: 'v1',
+      kind: 'Service',
+      metadata: { namespace: NAMESPACE, name: 'server' },
       spec: { type: 'ExternalName', externalName: 'localhost' },
     },
     {
-      ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingWebhookConfiguration' },
+      apiVersion: 'admissionregistration.k8s.io/v1',
+      kind: 'ValidatingWebhookConfiguration',
       metadata: { name: 'asked', annotations },
       webhooks: [
         {
-          ...{ name: 'review.asked.example.org', sideEffects: 'None', failurePolicy: 'Fail' },
+          name: 'review.asked.example.org',
+          sideEffects: 'None',
+          failurePolicy: 'Fail',
           admissionReviewVersions: ['v1'],
           clientConfig: { service: { ...service, path: '/review' } },
           namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': NAMESPACE } },
@@ -127,11 +138,15 @@ export function askedObjects(port: number, signerName: string): string {
       ],
     },
     {
-      ...{ apiVersion: 'apiregistration.k8s.io/v1', kind: 'APIService' },
+      apiVersion: 'apiregistration.k8s.io/v1',
+      kind: 'APIService',
       metadata: { name: `v1.${GROUP}`, annotations },
       spec: {
-        ...{ group: GROUP, version: 'v1', service },
-        ...{ groupPriorityMinimum: 100, versionPriority: 10 },
+        group: GROUP,
+        version: 'v1',
+        service,
+        groupPriorityMinimum: 100,
+        versionPriority: 10,
       },
     },
   ]

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client } from '../../src/kube/client/client.ts';
-import type { StoredObject } from '../../src/kube/resource/object.ts';
-import { createReflector } from '../../src/kube/watch/reflector.ts';
+import type { Client } from '#kube/client/client.ts';
+import type { StoredObject } from '#kube/resource/object.ts';
+import { createReflector } from '#kube/watch/reflector.ts';
 import { recordedLog } from '../support/component/recorded-log.ts';
 
 /** A watch that runs. */
@@ -19,7 +19,11 @@ export async function follow(
 ): Promise<Followed> {
   const stopped = new AbortController();
   const reflector = createReflector<StoredObject>({
-    ...{ client, ...where, onEvent, clock: Date.now, log: recordedLog() },
+    client,
+    ...where,
+    onEvent,
+    clock: Date.now,
+    log: recordedLog(),
     delay: (ms, signal) => sleep(ms, undefined, { signal }),
     random: (size) => randomBytes(size),
     metrics: { watchRestart: ignore, watchEvent: ignore, watchStopped: ignore },

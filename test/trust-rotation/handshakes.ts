@@ -6,7 +6,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { connect } from 'node:tls';
-import { messageOf } from '../../src/errors.ts';
+import { messageOf } from '#base/errors.ts';
 import { AskedServer, HOST } from './asked.ts';
 import type { FreshLeaf } from './leaves.ts';
 import type { Readers } from './readers.ts';
@@ -18,8 +18,9 @@ export interface Verdict {
 }
 
 /**
- * Each leaf, with each target as it was when the leaf was delivered and with each content that it had later: the trust
- * in the CA must be there before its first leaf, and stay. Equal contents are asked once a leaf.
+ * Each leaf, with each target as it was when the leaf was delivered and with each content that it
+ * had later: the trust in the CA must be there before its first leaf, and stay. Equal contents are
+ * asked once a leaf.
  */
 export async function judge(leaves: readonly FreshLeaf[], readers: Readers): Promise<Verdict> {
   const server = new AskedServer();

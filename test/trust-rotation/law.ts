@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/** CAs that replace each other while leaves are issued and the API server asks a server that has the newest. */
+/**
+ * CAs that replace each other while leaves are issued and the API server asks a server that has the
+ * newest.
+ */
 import { X509Certificate } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CaBundleTarget } from '../../src/api/object/ca-bundle-target.ts';
-import type { Client } from '../../src/kube/client/client.ts';
+import type { CaBundleTarget } from '#api/object/ca-bundle-target.ts';
+import type { Client } from '#kube/client/client.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import { signing } from '../integration/trust/rotation.ts';
-import { connect } from '../rotation/cluster/stand.ts';
+import { connect } from '../ca/rotation/cluster/stand.ts';
 import { applyText } from '../support/cluster/apply.ts';
 import { getSigner } from '../support/cluster/fixture.ts';
 import { allowRequesters } from '../support/cluster/requests/csr.ts';
@@ -33,7 +36,10 @@ export interface Scene {
 
 /** What happened. */
 export interface Outcome {
-  /** Whom the leaves were refused by, what the API server could not ask, and requests that were not answered. */
+  /**
+   * Whom the leaves were refused by, what the API server could not ask, and requests that were not
+   * answered.
+   */
   readonly faults: readonly string[];
   readonly leaves: number;
   /** CAs that signed them. */
@@ -49,7 +55,8 @@ export const REQUESTS = {
   copy: ['dnsNames'],
   rules: [
     {
-      ...{ name: 'served', when: "request.username == 'jane'" },
+      name: 'served',
+      when: "request.username == 'jane'",
       allow: { dnsNames: `self == '${HOST}'`, usages: ['digital signature', 'server auth'] },
     },
   ],

@@ -2,11 +2,11 @@
 /** Serving certificates at a steady rate, by nobody who waits for the ones before. */
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { CertificateSigningRequest } from '../../src/api/request/csr.ts';
-import { encodePem } from '../../src/pki/der/pem.ts';
-import { generatePrivateKey } from '../../src/pki/keys/private-key.ts';
-import { encodeRequest } from '../../src/pki/x509/pkcs10.ts';
-import type { Client } from '../../src/kube/client/client.ts';
+import type { CertificateSigningRequest } from '#api/request/csr.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { generatePrivateKey } from '#pki/keys/private-key.ts';
+import { encodeRequest } from '#pki/x509/encode-request.ts';
+import type { Client } from '#kube/client/client.ts';
 import { RESOURCES } from '../faults/lab/wanted.ts';
 import { HOST, type Pair } from './asked.ts';
 import { follow, type Followed } from './follow.ts';
@@ -16,7 +16,9 @@ const PER_SECOND = 2;
 /** A leaf as it was delivered. */
 export interface FreshLeaf extends Pair {
   readonly name: string;
-  /** etcd's revision of the write that delivered it: all objects of a cluster count by the same one. */
+  /**
+   * etcd's revision of the write that delivered it: all objects of a cluster count by the same one.
+   */
   readonly revision: number;
 }
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What a verifier that reads a target trusts, at each revision. */
-import { caBundleTargetText, type CaBundleTarget } from '../../src/api/object/ca-bundle-target.ts';
-import type { ConfigMap } from '../../src/api/object/object.ts';
-import type { Client } from '../../src/kube/client/client.ts';
-import type { StoredObject } from '../../src/kube/resource/object.ts';
-import { resourceOf } from '../../src/controllers/trust-distributor/ca-bundle-object.ts';
+import { caBundleTargetText, type CaBundleTarget } from '#api/object/ca-bundle-target.ts';
+import type { ConfigMap } from '#api/object/object.ts';
+import type { Client } from '#kube/client/client.ts';
+import type { StoredObject } from '#kube/resource/object.ts';
+import { resourceOf } from '#api/object/ca-bundle-object.ts';
 import { configured } from '../integration/trust/ca-bundles.ts';
 import { BROKEN } from '../integration/trust/rotation.ts';
 import { follow, type Followed } from './follow.ts';

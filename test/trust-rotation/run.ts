@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `make test-trust-rotation`: CAs replaced three times under load, with webhooks, APIServices, a conversion webhook,
- * 50 ConfigMaps and ten truststores among the targets, and one ConfigMap that cannot be written, ever.
+ * `make test-trust-rotation`: CAs replaced three times under load, with webhooks, APIServices, a
+ * conversion webhook, 50 ConfigMaps and ten truststores among the targets, and one ConfigMap that
+ * cannot be written, ever.
  */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { DEMO } from '../../build/demo-installation.ts';
-import { caBundleTargetText } from '../../src/api/object/ca-bundle-target.ts';
-import { renderRbac } from '../../src/manifests/render.ts';
+import { caBundleTargetText } from '#api/object/ca-bundle-target.ts';
+import { renderRbac } from '#install/render.ts';
 import { until } from '../cluster/until.ts';
 import { CA_BUNDLES, objectsWithCaBundles } from '../integration/trust/ca-bundles.ts';
 import { CROWD, crowd } from '../integration/trust/rotation.ts';
@@ -30,7 +31,8 @@ let scene: Scene;
 before(async () => {
   const program = [process.execPath, BUNDLE];
   fixture = await startFixture({
-    ...{ program, only: ['authority', 'attester', 'approver', 'signer'] },
+    program,
+    only: ['authority', 'attester', 'approver', 'signer'],
     args: ['--propagation', '20s'],
     argsOf: { authority: ['--target-deadline', '30s'] },
   });
@@ -58,7 +60,7 @@ after(async () => {
   await fixture.stop();
 });
 
-test('three rotations under load: no verifier that reads a healthy target refuses a fresh leaf', async (t) => {
+test('three rotations under load: no verifier of a healthy target refuses a fresh leaf', async (t) => {
   const { faults, ...counts } = await rotateUnderLoad(scene, 3);
   t.diagnostic(JSON.stringify(counts));
   assert.deepEqual(faults, []);

@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The Secret of an account key, and what people ask of it by annotations of its signer. */
+/** The Secret of an account key, and the annotations by which users request a new key. */
 import type { KubeObject, Secret } from '../object/object.ts';
 import { parseTime } from '../object/time.ts';
 import type { SecretReference } from '../signer/cluster-signer.ts';
 import { ACTIVATED_AT, PREPARE_AT, ROTATE_AT } from '../signer/rotation-annotations.ts';
 import type { AcmeSigner } from './acme-signer.ts';
 
-/** Where the key of an account is in its Secret, as PEM; cert-manager's Secrets have the same. */
+/** Key of the Secret's data that holds the account key, in PEM. cert-manager uses the same key. */
 export const ACCOUNT_KEY = 'tls.key';
 
-/** The Secret of the account's key. Never in a namespace of the signer's choice: in its own, or in that of the keys. */
+/**
+ * Returns the Secret of the account's key. The signer cannot choose its namespace: it is the
+ * signer's own, or that of the keys.
+ */
 export function accountSecretOf(
   { metadata, spec }: AcmeSigner,
   keysNamespace: string,
@@ -20,27 +23,27 @@ export function accountSecretOf(
   };
 }
 
-/** What is to be done about a key now. */
-export interface KeyWishes {
-  /** A new key is to stand beside the one in use. */
+/** The changes that are due for a key. */
+export interface KeyRequests {
+  /** Create a new key beside the one in use. */
   readonly prepare: boolean;
-  /** The account is to change to the new key. */
+  /** Change the account to the new key. */
   readonly rollOver: boolean;
-  /** When more is asked for, in milliseconds. */
+  /** Time of the next change, in milliseconds. */
   readonly lookAt: number | undefined;
 }
 
 /**
- * Reads `countersign.dev/prepare-at` and `rotate-at` of a signer. A key that came into use later satisfies both, so they
- * may stay. What is no time asks for nothing.
+ * Reads `countersign.dev/prepare-at` and `rotate-at` of a signer. A key that came into use later
+ * satisfies both, so users need not remove them. An invalid time requests nothing.
  *
  * @param now - milliseconds, by the API server's clock
  */
-export function keyWishesOf(
+export function keyRequestsOf(
   { metadata: { annotations = {} } }: KubeObject,
   secret: Secret,
   now: number,
-): KeyWishes {
+): KeyRequests {
   const { creationTimestamp, annotations: ofSecret = {} } = secret.metadata;
   const activatedAt = parseTime(ofSecret[ACTIVATED_AT] ?? '');
   const since = Number.isNaN(activatedAt) ? parseTime(creationTimestamp) : activatedAt;

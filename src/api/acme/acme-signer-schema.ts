@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The schemas of the specs, with the CRDs' defaults. Unknown fields are refused: a restriction that this version does not
- * know must not be ignored silently.
+ * The schemas of the specs, with the CRDs' defaults. They reject unknown fields: a component must
+ * not silently ignore a restriction that its version does not know.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { CLUSTER_SIGNER_SPEC } from '../signer/cluster-signer-schema.ts';
 import { DNS_SUBDOMAIN, durationText, objectName, text } from './fields.ts';
 
@@ -30,7 +30,7 @@ const texts = (most: number) =>
     })
     .exactOptional();
 
-/** What controllers are told on a route. */
+/** Labels and annotations on a route, which ingress controllers and gateways read. */
 const metadata = { labels: texts(63), annotations: texts(1024) };
 
 const ingress = z.strictObject({
@@ -67,7 +67,7 @@ const rfc2136 = z.strictObject({
     .exactOptional(),
 });
 
-/** Members of a solver of which exactly one is set. */
+/** Members of a solver. Exactly one is set. */
 const SOLVER_MEMBERS = ['http01', 'rfc2136', 'acmeDNS', 'webhook', 'persist'] as const;
 
 export const ACME_SOLVER = z
@@ -120,13 +120,16 @@ export const ACME_SETTINGS = z.strictObject({
     .refine((all) => new Set(all.map(({ name }) => name)).size === all.length, {
       message: 'has two entries with the same name; rename one',
     }),
-  maxConcurrent: z.int().min(1).max(60).default(60),
+  maxConcurrent: z.int().min(1).max(10_000).default(60),
   renewalInfo: z.boolean().default(true),
 });
 
 const { signerName, profile, requests, certificateRequests } = CLUSTER_SIGNER_SPEC.shape;
 
-/** The leaf's profile, without `backdate` and `crl`: the CA decides when a certificate begins, and signs its own CRLs. */
+/**
+ * The leaf's profile, without `backdate` and `crl`: the CA decides when a certificate begins, and
+ * signs its own CRLs.
+ */
 const acmeProfile = profile
   .unwrap()
   .omit({ backdate: true, crl: true })

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `acme.countersign.dev/v1alpha1` Challenge. The schema is deploy/crds/acme/challenges.yaml. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { invalidShape } from '../signer/invalid-spec.ts';
 import type { KubeObject } from '../object/object.ts';
 import { instant, objectName, serverUrl, signerRef, text, token, waiting } from './fields.ts';
 
 const spec = z.object({
   signerRef,
-  /** The Order, of the same namespace. */
+  /** The Order, in the same namespace. */
   orderRef: z.object({ name: objectName, uid: text(64) }),
   authorizationURL: serverUrl,
   url: serverUrl,
@@ -17,7 +17,7 @@ const spec = z.object({
   key: text(1024)
     .regex(/^[A-Za-z0-9_.-]+$/)
     .exactOptional(),
-  /** Without `*.` for a wildcard; an address of an `ip` identifier. */
+  /** DNS name without `*.` for a wildcard, or the address of an `ip` identifier. */
   dnsName: text(253),
   wildcard: z.boolean().default(false),
   /** Name of the solver in the signer. */
@@ -25,16 +25,16 @@ const spec = z.object({
 });
 
 const status = z.object({
-  /** Of the authorization, at the server. */
+  /** State of the authorization at the server. */
   state: z
     .enum(['pending', 'processing', 'valid', 'invalid', 'expired', 'revoked', 'deactivated'])
     .exactOptional(),
-  /** Whether it has a slot. */
+  /** The Challenge has a slot. */
   processing: z.boolean().exactOptional(),
   presented: z.boolean().exactOptional(),
   presentedAt: instant.exactOptional(),
   ...waiting,
-  /** Written by `acme-solver` alone; everything else by `acme` alone. */
+  /** `acme-solver` is the only writer of this field. `acme` writes everything else. */
   solver: z
     .object({
       presented: z.boolean().exactOptional(),
@@ -52,28 +52,27 @@ export const CHALLENGE_STATUS = status;
 
 export type ChallengeSpec = z.output<typeof spec>;
 export type ChallengeObjectStatus = z.output<typeof status>;
-/** What `acme-solver` says of its work. */
+/** The part of the status in which `acme-solver` reports its progress. */
 export type SolverReport = NonNullable<ChallengeObjectStatus['solver']>;
 
-/** The proof of one name of an Order. */
+/** The proof of control of one name of an Order. */
 export interface Challenge extends KubeObject {
   readonly spec: ChallengeSpec;
   readonly status: ChallengeObjectStatus;
 }
 
-/** @throws SignerError SPEC_INVALID: only somebody who may write CRDs can cause it */
-export function readChallengeObject(object: KubeObject): Challenge {
-  const given = object as KubeObject & { spec?: unknown; status?: unknown };
+/** @throws SignerError SPEC_INVALID, which only a user who may write CRDs can cause */
+export function readChallengeObject(object: KubeObject & { readonly status?: unknown }): Challenge {
   const read = z
     .object({ spec, status })
-    .safeParse({ spec: given.spec, status: given.status ?? {} });
+    .safeParse({ spec: object.spec, status: object.status ?? {} });
   if (!read.success) throw invalidShape(object, read.error, 'challenge');
   return { ...object, ...read.data };
 }
 
 /**
- * Whether the record or file is to be there: the Challenge has a slot, and the server was read. Where it is not, a solver
- * removes what it presented.
+ * Reports whether the record or file must exist: the Challenge has a slot, and `acme` has read its
+ * state from the server. Otherwise the solver removes what it presented.
  */
 export function isToBePresented({ metadata, status: { processing, state } }: Challenge): boolean {
   return metadata.deletionTimestamp === undefined && processing === true && state === 'pending';

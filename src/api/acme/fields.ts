@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Schemas of fields that several kinds of the group have. */
-import { z } from 'zod';
+/** Schemas of fields that several kinds of the group share. */
+import * as z from 'zod';
 
 export const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 const DURATION = /^([0-9]{1,10}h)?([0-9]{1,10}m)?([0-9]{1,10}s)?$/;
 
-/** A text that is not empty. */
+/** Text that is not empty. */
 export const text = (most: number): z.ZodString => z.string().min(1).max(most);
 export const objectName = text(253).regex(DNS_SUBDOMAIN);
 export const durationText = text(33).regex(DURATION);
@@ -21,10 +21,10 @@ export const signerRef = z.object({
   name: objectName,
 });
 
-/** Which signer an Order or a Challenge is of; an AcmeSigner is of the same namespace. */
+/** The signer of an Order or Challenge. An AcmeSigner is in the same namespace. */
 export type AcmeSignerRef = Readonly<z.infer<typeof signerRef>>;
 
-/** What a status says of waiting. `Waiting` of src/acme-orders has it in milliseconds. */
+/** Fields of a status that describe a wait. */
 export const waiting = {
   reason: text(64).exactOptional(),
   message: text(4096).exactOptional(),

@@ -1,28 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ObjectMeta } from '../object/object.ts';
-import { ACME_NAMESPACED_DOMAIN } from '../signer/signer-name.ts';
+import { ACME_NAMESPACED_DOMAIN } from '#base/authorizing-names.ts';
 
 export const ACME_GROUP = 'acme.countersign.dev';
 export const ACME_VERSION = 'v1alpha1';
 
 const kind = (plural: string) => ({ group: ACME_GROUP, version: ACME_VERSION, plural }) as const;
 
-/** Group, version and plural of the kinds, for URLs and rules of roles. */
+/** Group, version and plural of the kinds, for URLs and RBAC rules. */
 export const ACME_CLUSTER_SIGNERS = kind('acmeclustersigners');
 export const ACME_SIGNERS = kind('acmesigners');
 export const ORDERS = kind('orders');
 export const CHALLENGES = kind('challenges');
 
-/** Where the credentials of DNS of AcmeClusterSigners are, unless an administrator names another namespace. */
+/**
+ * Default namespace of the DNS credentials of AcmeClusterSigners. An administrator may name another
+ * one.
+ */
 export const CREDENTIAL_NAMESPACE = 'countersign-dns';
 
-/** The domain of AcmeSigners, whose signer names are derived. No other signer may have a name in it. */
+/** Domain of AcmeSigners' derived signer names. No other signer may use it. */
 export const ACME_DERIVED_PREFIX = `${ACME_NAMESPACED_DOMAIN}/`;
 
-/** All signer names of AcmeSigners, as `resourceNames` for the verbs `approve` and `sign` in RBAC. */
+/**
+ * All signer names of AcmeSigners, as `resourceNames` for the verbs `approve` and `sign` in RBAC.
+ */
 export const EVERY_ACME_DERIVED_NAME = `${ACME_DERIVED_PREFIX}*`;
 
-/** The signer name of an AcmeSigner. It is unique: a namespace has no dot, so the first dot ends it. */
+/**
+ * Returns the signer name of an AcmeSigner. It is unique: a namespace has no dot, so the first dot
+ * ends it.
+ */
 export function acmeDerivedName({
   namespace = '',
   name,
@@ -30,13 +38,16 @@ export function acmeDerivedName({
   return `${ACME_DERIVED_PREFIX}${namespace}.${name}`;
 }
 
-/** The finalizer of Challenges that a solver has something to clean up for; `acme` alone removes it. */
+/** Finalizer of Challenges for which a solver must clean up. Only `acme` removes it. */
 export const CLEAN_UP_FINALIZER = `${ACME_GROUP}/clean-up`;
 
 /** Label of Challenges: uid of their Order. */
 export const ORDER_UID_LABEL = `${ACME_GROUP}/order-uid`;
 
-/** Reasons that a subscriber may give (RFC 5280 §5.3.1; CA/Browser Forum BR §7.2.2), by what the annotation says. */
+/**
+ * Reasons that a subscriber may give (RFC 5280 §5.3.1, CA/Browser Forum BR §7.2.2), by the value of
+ * the annotation.
+ */
 export const REVOCATION_CODES = {
   unspecified: 0,
   keyCompromise: 1,
@@ -45,11 +56,17 @@ export const REVOCATION_CODES = {
   cessationOfOperation: 5,
 } as const;
 
-/** What the annotation of an Order that is to be revoked says. */
+/** A value of {@link REVOKE_ANNOTATION}. */
 export type RevocationReasonName = keyof typeof REVOCATION_CODES;
 
-/** On an Order: why its certificate is to be revoked, a {@link RevocationReasonName}. Setting it takes the verb `revoke` on the signer. */
+/**
+ * Annotation of an Order whose certificate the CA must revoke. Its value is a
+ * {@link RevocationReasonName}. Setting it requires the verb `revoke` on the signer.
+ */
 export const REVOKE_ANNOTATION = `${ACME_GROUP}/revoke`;
 
-/** Reason of the condition `Issuing` that `acme` sets on Certificates of cert-manager; a policy lets it set no other one. */
+/**
+ * Reason of the condition `Issuing` that `acme` sets on Certificates of cert-manager. An admission
+ * policy allows `acme` no other reason.
+ */
 export const RENEWAL_MARK_REASON = 'RenewalInfo';

@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `acme.countersign.dev/v1alpha1` Order. The schema is deploy/crds/acme/orders.yaml. */
-import { z } from 'zod';
+import * as z from 'zod';
 import { invalidShape } from '../signer/invalid-spec.ts';
 import type { KubeObject } from '../object/object.ts';
-import { REVOCATION_CODES, type RevocationReasonName } from './names.ts';
+import { REVOCATION_CODES } from './names.ts';
 import { instant, objectName, serverUrl, signerRef, text, token, waiting } from './fields.ts';
+import { keysOf } from '#base/object-keys.ts';
 
 export const ORDER_SPEC = z.object({
   signerRef,
-  /** A CertificateRequest is of the same namespace. */
+  /** A CertificateRequest is in the same namespace. */
   requestRef: z.object({
     kind: z.enum(['CertificateSigningRequest', 'CertificateRequest']),
     name: objectName,
@@ -20,7 +21,7 @@ export const ORDER_SPEC = z.object({
     .array(z.object({ type: z.enum(['dns', 'ip']), value: text(255) }))
     .min(1)
     .max(100),
-  /** From 1. */
+  /** Number of the attempt, from 1. */
   attempt: z.int().min(1).max(2_147_483_647),
   profile: text(64).exactOptional(),
   /** RFC 9773 id. */
@@ -35,7 +36,7 @@ const authorization = z.object({
   /** Without `*.` for a wildcard. */
   name: text(253),
   wildcard: z.boolean().exactOptional(),
-  /** Whether it was proved before this Order. */
+  /** The name was proved before this Order. */
   wasValid: z.boolean().exactOptional(),
   /** Challenges that the server offers. */
   offered: z
@@ -56,17 +57,20 @@ const renewal = z.object({
   markedAt: instant.exactOptional(),
 });
 
-const REASONS = Object.keys(REVOCATION_CODES) as [RevocationReasonName];
+const REASONS = keysOf(REVOCATION_CODES);
 
 /** RFC 8555 §7.6. */
 const revocation = z.object({
-  /** Absent where the annotation has no reason that is known. */
+  /** Reason in the annotation. Absent if the annotation has no known reason. */
   asked: z.enum(REASONS).exactOptional(),
   state: z.enum(['pending', 'revoked', 'refused']),
   ...waiting,
 });
 
 export const ORDER_STATUS = z.object({
+  /**
+   * `failed`: no retry can answer the request. The other states are the server's (RFC 8555 §7.1.6).
+   */
   state: z.enum(['pending', 'ready', 'processing', 'valid', 'invalid', 'failed']).exactOptional(),
   ...waiting,
   url: serverUrl.exactOptional(),
@@ -79,7 +83,7 @@ export const ORDER_STATUS = z.object({
 });
 
 export type OrderSpec = z.output<typeof ORDER_SPEC>;
-/** Written by `acme` alone. */
+/** `acme` is the only writer. */
 export type OrderObjectStatus = z.output<typeof ORDER_STATUS>;
 
 /** One attempt to get the certificate of one request. */
@@ -88,9 +92,9 @@ export interface Order extends KubeObject {
   readonly status: OrderObjectStatus;
 }
 
-/** @throws SignerError SPEC_INVALID: only somebody who may write CRDs can cause it */
-export function readOrder(object: KubeObject): Order {
-  const { spec, status = {} } = object as KubeObject & { spec?: unknown; status?: unknown };
+/** @throws SignerError SPEC_INVALID, which only a user who may write CRDs can cause */
+export function readOrder(object: KubeObject & { readonly status?: unknown }): Order {
+  const { spec, status = {} } = object;
   const read = z.object({ spec: ORDER_SPEC, status: ORDER_STATUS }).safeParse({ spec, status });
   if (!read.success) throw invalidShape(object, read.error, 'order');
   return { ...object, ...read.data };

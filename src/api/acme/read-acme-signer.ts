@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError } from '../../errors.ts';
+import { SignerError } from '#base/errors.ts';
 import { parseDuration } from '../object/duration.ts';
 import type { KubeObject } from '../object/object.ts';
 import type { SpecProblem } from '../signer/cluster-signer-checks.ts';
@@ -7,7 +7,7 @@ import type { SignerSpec } from '../signer/cluster-signer.ts';
 import { invalidShape, invalidSpec } from '../signer/invalid-spec.ts';
 import { isDerivedName } from '../signer/signer.ts';
 import { checkSignerName } from '../signer/signer-name.ts';
-import type { RequestField } from '../../vocabulary.ts';
+import type { RequestField } from '#base/vocabulary.ts';
 import type { AcmeSigner, AcmeSignerStatus, AcmeSolver } from './acme-signer.ts';
 import { ACME_CLUSTER_SIGNER_SPEC, ACME_SIGNER_SPEC } from './acme-signer-schema.ts';
 import { ACME_DERIVED_PREFIX, acmeDerivedName } from './names.ts';
@@ -17,16 +17,15 @@ const HOUR_SECONDS = 3600;
 const MAX_LIFE_SECONDS = 400 * 24 * HOUR_SECONDS;
 
 /**
- * Reads an AcmeClusterSigner or an AcmeSigner, by its `kind`: fills in the defaults and checks each field. `status` is
- * not checked: the CRD's schema checks it, and only `acme` writes it.
+ * Reads an AcmeClusterSigner or an AcmeSigner, by its `kind`. Fills in the defaults and checks each
+ * field of the spec. The CRD's schema checks `status`, which only `acme` writes.
  *
- * @throws SignerError SPEC_INVALID (`wait`) naming each field at fault and what to do
+ * @throws SignerError SPEC_INVALID (`wait`) naming each invalid field and its fix
  */
-export function readAcmeSigner(object: KubeObject): AcmeSigner {
-  const { spec: given, status = {} } = object as KubeObject & {
-    readonly spec?: unknown;
-    readonly status?: AcmeSignerStatus;
-  };
+export function readAcmeSigner(
+  object: KubeObject & { readonly status?: AcmeSignerStatus },
+): AcmeSigner {
+  const { spec: given, status = {} } = object;
   const isNamespaced = object.kind === 'AcmeSigner';
   const shape = isNamespaced
     ? ACME_SIGNER_SPEC.transform((spec) => ({
@@ -51,7 +50,10 @@ export function readAcmeSigner(object: KubeObject): AcmeSigner {
   return { ...object, spec, status };
 }
 
-/** What an ACME server certifies. It certifies all names of a request or none, so a signer that copies none is no use. */
+/**
+ * Fields that an ACME server certifies. It certifies all names of a request or none, so a signer
+ * that copies none is useless.
+ */
 const PROVABLE = ['commonName', 'dnsNames', 'ipAddresses'] as const satisfies RequestField[];
 
 function withProvableNames<T extends Pick<SignerSpec, 'requests'>>(spec: T): T {
@@ -60,7 +62,10 @@ function withProvableNames<T extends Pick<SignerSpec, 'requests'>>(spec: T): T {
   return { ...spec, requests: { ...requests, copy: PROVABLE } };
 }
 
-/** Routes are in the namespace of the components: what stands on them can lead a controller to more than a path. */
+/**
+ * Returns the faults of labels and annotations on routes. Routes are in the namespace of the
+ * components, where such metadata can make a controller do more than serve a path.
+ */
 function faultsOfRoute({ http01 }: AcmeSolver, index: number): readonly SpecProblem[] {
   const { labels, annotations } = { ...http01?.ingress, ...http01?.gateway };
   if (labels === undefined && annotations === undefined) return [];

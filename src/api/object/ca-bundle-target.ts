@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Objects whose `caBundle` the API server reads: by it, it knows a webhook or an aggregated API. */
-import { usageError } from '../../errors.ts';
+/** Objects with a `caBundle`, by which the API server verifies a webhook or an aggregated API. */
+import { usageError } from '#base/errors.ts';
+import { isKeyOf } from '#base/object-keys.ts';
 
-/** Group and kind by the plural of the resource; all are served as v1 and are cluster-scoped. */
+/** Group and kind by the plural of the resource. All are served as v1 and are cluster-scoped. */
 export const CA_BUNDLE_RESOURCES = {
   validatingwebhookconfigurations: {
     group: 'admissionregistration.k8s.io',
@@ -22,7 +23,7 @@ export interface CaBundleTarget {
   readonly name: string;
 }
 
-/** `apiservices/v1beta1.metrics.k8s.io`. */
+/** Returns the target as text, such as `apiservices/v1beta1.metrics.k8s.io`. */
 export function caBundleTargetText({ resource, name }: CaBundleTarget): string {
   return `${resource}/${name}`;
 }
@@ -30,14 +31,14 @@ export function caBundleTargetText({ resource, name }: CaBundleTarget): string {
 const NAME = /^[a-z0-9]([-a-z0-9.]{0,251}[a-z0-9])?$/;
 
 /**
- * Reads what {@link caBundleTargetText} writes.
+ * Reads the text that {@link caBundleTargetText} writes.
  *
- * @throws SignerError USAGE (`fail`) for another resource, or what is no name of an object
+ * @throws SignerError USAGE (`fail`) for another resource, or an invalid name
  */
 export function readCaBundleTarget(text: string): CaBundleTarget {
   const [resource = '', name = '', ...rest] = text.split('/');
-  if (Object.hasOwn(CA_BUNDLE_RESOURCES, resource) && NAME.test(name) && rest.length === 0) {
-    return { resource: resource as CaBundleTarget['resource'], name };
+  if (isKeyOf(CA_BUNDLE_RESOURCES, resource) && NAME.test(name) && rest.length === 0) {
+    return { resource, name };
   }
   throw usageError(
     `"${text.slice(0, 80)}" names no object with a caBundle; write <resource>/<name> with one of ${Object.keys(CA_BUNDLE_RESOURCES).join(', ')}`,

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError } from '../../errors.ts';
+import { SignerError } from '#base/errors.ts';
 
 const SECONDS = { h: 3600, m: 60, s: 1 } as const;
 
-/** A hundred years: longer than any certificate, short enough that no date overflows. */
+/** 100 years: longer than any certificate, short enough that no date overflows. */
 const MAX_SECONDS = 100 * 365 * 24 * 3600;
 
 /**
@@ -12,22 +12,21 @@ const MAX_SECONDS = 100 * 365 * 24 * 3600;
  * @throws SignerError DURATION_INVALID (`fail`)
  */
 export function parseDuration(text: string): number {
-  if (!/^(?:\d{1,10}h)?(?:\d{1,10}m)?(?:\d{1,10}s)?$/.test(text) || text === '') {
+  const parts = /^(?:(\d{1,10})h)?(?:(\d{1,10})m)?(?:(\d{1,10})s)?$/.exec(text);
+  if (parts === null || text === '') {
     throw invalid(
       text,
       'is not in hours, minutes and seconds; write it like "24h", "1h30m" or "90s"',
     );
   }
-  let total = 0;
-  for (const [, digits, unit] of text.matchAll(/(\d+)([hms])/g)) {
-    total += Number(digits) * SECONDS[unit as keyof typeof SECONDS];
-  }
+  const [, hours = 0, minutes = 0, seconds = 0] = parts;
+  const total = Number(hours) * SECONDS.h + Number(minutes) * SECONDS.m + Number(seconds);
   if (total > MAX_SECONDS)
     throw invalid(text, 'is longer than the limit of a hundred years; use a shorter one');
   return total;
 }
 
-/** The shortest text of {@link parseDuration} for `seconds`. */
+/** Returns the shortest text that {@link parseDuration} reads as `seconds`. */
 export function formatDuration(seconds: number): string {
   const hours = Math.floor(seconds / 3600);
   const minutes = Math.floor((seconds % 3600) / 60);
@@ -64,12 +63,12 @@ const WHOLE = new RegExp(`^[-+]?(?:${NUMBER}${UNIT})+$`);
 
 const PARTS = new RegExp(`(${NUMBER})(${UNIT})`, 'g');
 
-/** Characters. Go prints a duration in at most 25. */
+/** Limit in characters. Go prints a duration in at most 25. */
 const MAX_GO_DURATION_TEXT = 64;
 
 /**
- * Parses a `metav1.Duration` by the grammar of Go's time.ParseDuration (`2160h0m0s`, `1.5h`, `-1s`) into
- * seconds. Fractions of a second are dropped.
+ * Parses a `metav1.Duration` by the grammar of Go's time.ParseDuration (`2160h0m0s`, `1.5h`, `-1s`)
+ * into seconds. Drops fractions of a second.
  *
  * @returns undefined if Go would not parse it
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What may happen, as flags and values name it; the type of an event has `dev.countersign.` before it. */
+/** Names of events in flags and values. The type of an event has `dev.countersign.` before it. */
 export const EVENT_NAMES = [
   'certificate.issued',
   'certificate.denied',
@@ -10,5 +10,4 @@ export const EVENT_NAMES = [
   'authority.expiring',
 ] as const;
 
-/** One of them. */
 export type EventName = (typeof EVENT_NAMES)[number];

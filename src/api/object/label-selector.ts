@@ -13,8 +13,8 @@ export interface LabelSelector {
 type Labels = Readonly<Record<string, string>>;
 
 /**
- * Whether the labels match (apimachinery, metav1.LabelSelectorAsSelector). An empty selector matches everything; an
- * operator that is not known matches nothing.
+ * Reports whether the labels match (apimachinery, metav1.LabelSelectorAsSelector). An empty
+ * selector matches everything. An unknown operator matches nothing.
  */
 export function selects(selector: LabelSelector, labels: Labels = {}): boolean {
   const { matchLabels = {}, matchExpressions = [] } = selector;
@@ -41,7 +41,7 @@ function holds(
   }
 }
 
-/** The selector as a query parameter `labelSelector`. */
+/** Returns the selector as a query parameter `labelSelector`. */
 export function labelSelectorText({
   matchLabels = {},
   matchExpressions = [],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type ObjectMeta, readObjectMeta } from '../../protobuf/object-meta.ts';
-import { PROTOBUF, openEnvelope } from '../../protobuf/envelope.ts';
-import { MessageReader } from '../../protobuf/reader.ts';
+import { type ObjectMeta, readObjectMeta } from '#kube/protobuf/object-meta.ts';
+import { PROTOBUF, openEnvelope } from '#kube/protobuf/envelope.ts';
+import { MessageReader } from '#kube/protobuf/reader.ts';
 
 export type { ObjectMeta };
 
@@ -10,13 +10,15 @@ export interface KubeObject {
   readonly apiVersion: string;
   readonly kind: string;
   readonly metadata: ObjectMeta;
+  /** The type of a kind with a spec has more members. */
+  readonly spec?: unknown;
 }
 
 /** A Secret: `data` values are standard base64. */
 export interface Secret extends KubeObject {
   readonly type?: string;
   readonly data?: Readonly<Record<string, string>>;
-  /** Whether its data can never be changed. */
+  /** The data is immutable. */
   readonly immutable?: boolean;
 }
 
@@ -27,7 +29,10 @@ export interface ConfigMap extends KubeObject {
   readonly immutable?: boolean;
 }
 
-/** `namespace/name`, or the bare name of a cluster-scoped object: the key of stores and queues. */
+/**
+ * Returns `namespace/name`, or the bare name of a cluster-scoped object: the key of stores and
+ * queues.
+ */
 export function keyOf(metadata: Pick<ObjectMeta, 'name' | 'namespace'>): string {
   return metadata.namespace === undefined
     ? metadata.name
@@ -35,8 +40,8 @@ export function keyOf(metadata: Pick<ObjectMeta, 'name' | 'namespace'>): string 
 }
 
 /**
- * Compares two objects by age, the older first: by creationTimestamp (RFC 3339 in UTC with whole seconds: text order is
- * time order), then by UID, so that the order is total.
+ * Compares two objects by age, the older first: by creationTimestamp, then by UID, so that the
+ * order is total. RFC 3339 in UTC with whole seconds sorts as text.
  */
 export function byAge(
   { metadata: a }: Pick<KubeObject, 'metadata'>,
@@ -50,7 +55,7 @@ function compare(a: string, b: string): number {
   return a < b ? -1 : 1;
 }
 
-/** The Accept header for writes: it asks for the metadata only, because nothing else is read. */
+/** Accept header for writes. It requests the metadata only, because callers read nothing else. */
 export const ACCEPT_METADATA = `${PROTOBUF};as=PartialObjectMetadata;g=meta.k8s.io;v=v1,application/json`;
 
 /** Reads `metav1.PartialObjectMetadata`, the response to a write with {@link ACCEPT_METADATA}. */
@@ -65,7 +70,7 @@ export function readPartialObjectMetadata(bytes: Uint8Array): { readonly metadat
   return { metadata };
 }
 
-/** The object that was sent, with the resourceVersion of the response. */
+/** Returns the sent object with the resourceVersion of the response. */
 export function asWritten<T extends KubeObject>(
   sent: T,
   { metadata: { resourceVersion } }: Pick<KubeObject, 'metadata'>,

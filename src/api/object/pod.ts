@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Core `v1` Pod: the fields that tell which credentials it mounts and which controller recreates it. */
+/**
+ * Core `v1` Pod: the fields that show which credentials it mounts and which controller recreates
+ * it.
+ */
 import type { LabelSelector } from './label-selector.ts';
 import type { KubeObject } from './object.ts';
 
@@ -10,6 +13,7 @@ export interface PodVolume {
     readonly sources?: readonly {
       readonly podCertificate?: {
         readonly signerName?: string;
+        readonly maxExpirationSeconds?: number;
         readonly userAnnotations?: Readonly<Record<string, string>>;
       };
       readonly secret?: { readonly name?: string };
@@ -25,6 +29,7 @@ export interface PodVolume {
 export interface OwnerReference {
   readonly kind: string;
   readonly name: string;
+  readonly uid?: string;
   readonly controller?: boolean;
 }
 
@@ -37,7 +42,7 @@ export interface Pod extends KubeObject {
     readonly nodeName?: string;
     readonly serviceAccountName?: string;
     readonly hostname?: string;
-    /** The headless Service under which `hostname` is a name. */
+    /** The headless Service in whose domain `hostname` is a name. */
     readonly subdomain?: string;
     readonly hostNetwork?: boolean;
   };
@@ -46,29 +51,63 @@ export interface Pod extends KubeObject {
     readonly podIP?: string;
     /** RFC 3339: when a kubelet accepted the pod, before its volumes were mounted. */
     readonly startTime?: string;
-    readonly containerStatuses?: readonly {
-      readonly name?: string;
-      readonly state?: { readonly running?: { readonly startedAt?: string } };
-    }[];
+    readonly containerStatuses?: readonly ContainerStatus[];
+    readonly initContainerStatuses?: readonly ContainerStatus[];
   };
 }
 
-/** The number of its `podCertificate` projections for this signer. */
+interface ContainerStatus {
+  readonly name?: string;
+  readonly state?: { readonly running?: { readonly startedAt?: string } };
+}
+
+/** Returns the number of its `podCertificate` projections for this signer. */
 export function countPodCertificates({ spec }: Pod, signerName: string): number {
   return (spec.volumes ?? [])
     .flatMap(({ projected }) => projected?.sources ?? [])
     .filter((source) => source.podCertificate?.signerName === signerName).length;
 }
 
-/** Whether the pod runs or may run: it has not ended and is not being deleted. */
+/** A `clusterTrustBundle` projection: by name, or by signer name and labels. */
+export type TrustBundleSource = NonNullable<
+  NonNullable<NonNullable<PodVolume['projected']>['sources']>[number]['clusterTrustBundle']
+>;
+
+/** Returns its `clusterTrustBundle` projections. */
+export function trustBundleSources({ spec }: Pod): readonly TrustBundleSource[] {
+  return (spec.volumes ?? []).flatMap(({ projected }) =>
+    (projected?.sources ?? []).flatMap(({ clusterTrustBundle }) => clusterTrustBundle ?? []),
+  );
+}
+
+/** Groups pods by the signers of their `podCertificate` projections. */
+export function podsBySigner(pods: readonly Pod[]): ReadonlyMap<string, readonly Pod[]> {
+  const groups = new Map<string, Pod[]>();
+  for (const pod of pods) {
+    for (const name of podCertificateSigners(pod)) {
+      const group = groups.get(name);
+      if (group === undefined) groups.set(name, [pod]);
+      else group.push(pod);
+    }
+  }
+  return groups;
+}
+
+/** Returns the signer names of its `podCertificate` projections, each once. */
+export function podCertificateSigners({ spec }: Pod): ReadonlySet<string> {
+  const sources = (spec.volumes ?? []).flatMap(({ projected }) => projected?.sources ?? []);
+  return new Set(sources.flatMap(({ podCertificate }) => podCertificate?.signerName ?? []));
+}
+
+/** Reports whether the pod runs or may run: it has not ended and is not being deleted. */
 export function isAlive({ metadata, status }: Pod): boolean {
   const ended = status?.phase === 'Succeeded' || status?.phase === 'Failed';
   return !ended && metadata.deletionTimestamp === undefined;
 }
 
 /**
- * The controller that replaces the pod; undefined for a bare pod. The controller of a static pod is its
- * Node, whose kubelet keeps it running even if the mirror pod is deleted.
+ * Returns the controller that replaces the pod, or undefined for a bare pod. The controller of a
+ * static pod is its Node: the kubelet keeps the pod running even if a user deletes the mirror pod.
  */
 export function recreatingOwner({ metadata }: Pod): OwnerReference | undefined {
   const owner = metadata.ownerReferences?.find(({ controller }) => controller === true);

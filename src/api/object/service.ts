@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Core `v1` Service: the fields that say which pods it selects and which DNS records it has. */
+/** Core `v1` Service: the fields that select pods and give DNS records. */
 import type { KubeObject } from './object.ts';
 
 export interface Service extends KubeObject {
@@ -11,15 +11,19 @@ export interface Service extends KubeObject {
   };
 }
 
-/** A Service without a cluster IP, whose endpoints have names of their own (Kubernetes DNS specification §2.4). */
+/**
+ * Reports whether the Service has no cluster IP. Its endpoints then have their own names
+ * (Kubernetes DNS specification §2.4).
+ */
 export function isHeadless({ spec }: Service): boolean {
   return spec?.clusterIP === 'None';
 }
 
 /**
- * Whether the endpoints of a Service are the pods that its selector selects: not those of an ExternalName, which is an
- * alias for a name elsewhere, nor those of a Service without a selector, whose endpoints somebody else writes. One that
- * is being deleted has none for long.
+ * Reports whether the endpoints of a Service are the pods that its selector selects. Returns false
+ * for an ExternalName, which is an alias for a name elsewhere. Returns false without a selector,
+ * because another writer makes the endpoints. Returns false for a Service that is being deleted,
+ * which soon has none.
  */
 export function hasSelectedEndpoints({ spec, metadata }: Service): boolean {
   const { type, selector = {} } = spec ?? {};
@@ -27,7 +31,7 @@ export function hasSelectedEndpoints({ spec, metadata }: Service): boolean {
   return isSelector && metadata.deletionTimestamp === undefined;
 }
 
-/** Whether a Service selects pods with these labels, of its own namespace. */
+/** Reports whether a Service selects pods with these labels in its own namespace. */
 export function selectsLabels(
   service: Service,
   labels: Readonly<Record<string, string>> = {},

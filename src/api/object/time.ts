@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Formats a time as `metav1.Time`: RFC 3339 in UTC with whole seconds. Milliseconds are dropped, never
- * rounded up: the API server compares the times of a PodCertificateRequest with those of its leaf.
+ * Formats a time as `metav1.Time`: RFC 3339 in UTC with whole seconds. It drops milliseconds and
+ * never rounds up, because the API server compares the times of a PodCertificateRequest with those
+ * of its leaf.
  */
 export function formatTime(milliseconds: number): string {
   const text = new Date(milliseconds).toISOString();
   return `${text.slice(0, text.length - MILLISECONDS.length)}Z`;
 }
 
-/** The format of the end of toISOString(). */
+/** End of the text of toISOString(), as a format. */
 const MILLISECONDS = '.000Z';
 
-/** Parses RFC 3339 into milliseconds since the epoch; NaN if it is malformed. */
+/** Parses RFC 3339 into milliseconds since the epoch. Returns NaN for malformed text. */
 export function parseTime(text: string): number {
   return Date.parse(text);
 }

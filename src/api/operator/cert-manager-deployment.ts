@@ -2,7 +2,7 @@
 import type { ComponentOverrides } from './countersign.ts';
 import type { InstallationObject } from './installation.ts';
 
-/** The group, the version and the plural of {@link CertManagerDeployment}. */
+/** Group, version and plural of {@link CertManagerDeployment}. */
 export const CERT_MANAGER_DEPLOYMENTS = {
   group: 'operator.countersign.dev',
   version: 'v1alpha1',
@@ -10,23 +10,22 @@ export const CERT_MANAGER_DEPLOYMENTS = {
 } as const;
 
 /**
- * Where its operator runs, with nobody else: its token reads every Secret, and whoever may make pods or tokens in a
- * namespace has the tokens of that namespace.
+ * Namespace of its operator, which must run alone there. The operator's token reads every Secret,
+ * and users who may create pods or tokens in a namespace get the tokens of that namespace.
  */
-export const CERT_MANAGER_OPERATOR_NAMESPACE = 'countersign-cert-manager';
+export const CERT_MANAGER_NAMESPACE = 'countersign-cert-manager';
 
 /** The components of cert-manager, each a Deployment of its release. */
 export const CERT_MANAGER_COMPONENTS = ['controller', 'webhook', 'cainjector'] as const;
 
-/** One of {@link CERT_MANAGER_COMPONENTS}. */
 export type CertManagerComponent = (typeof CERT_MANAGER_COMPONENTS)[number];
 
-/** What is to be installed of cert-manager. */
+/** The cert-manager to install. */
 export interface CertManagerSpec {
   /** Such as `1.21.2`. */
   readonly version: string;
   readonly components?: Readonly<Partial<Record<CertManagerComponent, ComponentOverrides>>>;
-  /** What no version vouches for. */
+  /** Settings that no version supports. */
   readonly dangerZone?: {
     /** Arguments that the version does not know. */
     readonly extraArgs?: Readonly<Partial<Record<CertManagerComponent, readonly string[]>>>;
@@ -38,7 +37,7 @@ export interface CertManagerDeployment extends InstallationObject {
   readonly spec: CertManagerSpec;
 }
 
-/** In which ConfigMap, in the operator's namespace, a release is looked for. */
+/** Returns the name of the ConfigMap of a release, in the operator's namespace. */
 export function releaseMapOf(version: string): string {
   return `cert-manager-${version}`;
 }

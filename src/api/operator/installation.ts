@@ -5,19 +5,19 @@ import type { Condition } from '../request/conditions.ts';
 /** The only name that an {@link InstallationObject} may have. */
 export const SINGLETON = 'cluster';
 
-/** What an operator writes of an installation. */
+/** The status that an operator writes for an installation. */
 export interface InstallationStatus {
   readonly observedGeneration?: number;
   readonly conditions?: readonly Condition[];
   /** The version that every component runs. */
   readonly version?: string;
-  /** The version that is being installed. */
+  /** The version that the operator is installing. */
   readonly desiredVersion?: string;
   /** The version of the operator that wrote this. */
   readonly operatorVersion?: string;
 }
 
-/** An object from which an operator installs something in a version: a singleton of its kind. */
+/** An object from which an operator installs a version: a singleton of its kind. */
 export interface InstallationObject extends KubeObject {
   readonly spec: { readonly version: string };
   readonly status?: InstallationStatus;

@@ -8,7 +8,7 @@ import { formatTime } from '../object/time.ts';
 export const CERT_MANAGER_GROUP = 'cert-manager.io';
 export const CERT_MANAGER_VERSION = 'v1';
 
-/** Group, version and plural of the kind, for URLs and rules of roles. */
+/** Group, version and plural of the kind, for URLs and RBAC rules. */
 export const CERTIFICATE_REQUEST_RESOURCE = {
   group: CERT_MANAGER_GROUP,
   version: CERT_MANAGER_VERSION,
@@ -20,7 +20,7 @@ export interface CertificateRequest extends KubeObject {
     /** base64 of PEM. */
     readonly request: string;
     readonly issuerRef: IssuerReference;
-    /** As Go prints a duration. */
+    /** Go duration. */
     readonly duration?: string;
     readonly isCA?: boolean;
     readonly usages?: readonly string[];
@@ -55,7 +55,7 @@ export function isDenied(request: CertificateRequest): boolean {
   return isTrue(request, 'Denied');
 }
 
-/** Whether the request is final: issued, failed, or marked as denied. */
+/** Reports whether the request is final: issued, failed, or marked as denied. */
 export function isFinished(request: CertificateRequest): boolean {
   const { conditions, certificate = '' } = request.status ?? {};
   const ready = findCondition(conditions, 'Ready');
@@ -63,12 +63,15 @@ export function isFinished(request: CertificateRequest): boolean {
   return isFinal || isTrue(request, 'InvalidRequest') || certificate !== '';
 }
 
-/** Whether the request has no Ready condition yet. */
+/** Reports whether the request has no Ready condition yet. */
 export function isUntouched({ status }: CertificateRequest): boolean {
   return findCondition(status?.conditions, 'Ready') === undefined;
 }
 
-/** The object for PUT /status of a request that an issuer accepts (issuer-lib, "Reconciliation loops"). */
+/**
+ * Returns the object for PUT /status of a request that an issuer accepts (issuer-lib,
+ * "Reconciliation loops").
+ */
 export function withInitializing(request: CertificateRequest, now: number): CertificateRequest {
   const words = { reason: 'Initializing', message: 'The issuer is processing the request' };
   const ready = condition('Ready', 'Unknown', words, now);
@@ -84,7 +87,7 @@ export interface IssuedCertificate {
   readonly anchors: string;
 }
 
-/** The object for PUT /status that delivers a certificate. */
+/** Returns the object for PUT /status that delivers a certificate. */
 export function withIssued(
   request: CertificateRequest,
   { chain, anchors }: IssuedCertificate,
@@ -98,13 +101,16 @@ export function withIssued(
       ...request.status,
       conditions: setCondition(request.status?.conditions, ready),
       certificate: base64(chain),
-      // Its schema takes no empty text: where anchors are not known, the field is left out.
+      // Its schema rejects empty text, so the field is left out if the anchors are unknown.
       ...(anchors === '' ? {} : { ca: base64(anchors) }),
     },
   };
 }
 
-/** The object for PUT /status that carries a person's decision, as `cmctl approve` and `cmctl deny` write it. */
+/**
+ * Returns the object for PUT /status with a user's decision, as `cmctl approve` and `cmctl deny`
+ * write it.
+ */
 export function withApproval(
   request: CertificateRequest,
   { type, ...words }: { type: 'Approved' | 'Denied'; reason: string; message: string },
@@ -115,15 +121,16 @@ export function withApproval(
   return { ...request, status: { ...request.status, conditions } };
 }
 
-/** The object for PUT /status that marks a denied request as such. */
+/** Returns the object for PUT /status that marks a denied request as such. */
 export function withDenied(request: CertificateRequest, now: number): CertificateRequest {
   const message = 'The CertificateRequest was denied by an approval controller';
   return failed(request, [condition('Ready', 'False', { reason: 'Denied', message }, now)], now);
 }
 
 /**
- * The object for PUT /status that permanently fails a request. `InvalidRequest` carries the reason, which
- * cert-manager shows in the Certificate, because `Ready` allows only a few fixed reasons.
+ * Returns the object for PUT /status that permanently fails a request. `InvalidRequest` carries the
+ * reason, because `Ready` allows only a few fixed reasons. cert-manager shows it in the
+ * Certificate.
  */
 export function withFailed(
   request: CertificateRequest,

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { printable } from '../../quote.ts';
+import { printable } from '#base/quote.ts';
 
-/** `metav1.Condition`, and CertificateSigningRequest's own shape, which lacks observedGeneration. */
+/**
+ * `metav1.Condition`, and CertificateSigningRequest's own shape, which lacks observedGeneration.
+ */
 export interface Condition {
   readonly type: string;
   readonly status: 'True' | 'False' | 'Unknown';
@@ -12,21 +14,23 @@ export interface Condition {
   readonly lastUpdateTime?: string;
 }
 
-/** Bytes; the API server refuses longer messages (`metav1.Condition`, ValidateCondition). */
+/**
+ * Limit in bytes. The API server rejects longer messages (`metav1.Condition`, ValidateCondition).
+ */
 const MAX_CONDITION_MESSAGE = 32_768;
 
 const ELLIPSIS = '…';
 
 /**
- * Prepares `text` for a condition: on one line, without invisible characters, and truncated to `limit` bytes
- * with an ellipsis. The default is the API server's limit.
+ * Prepares `text` for a condition: on one line, without invisible characters, truncated to `limit`
+ * bytes with an ellipsis. The default is the API server's limit.
  */
 export function conditionMessage(text: string, limit: number = MAX_CONDITION_MESSAGE): string {
   const shown = printable(text);
   const bytes = Buffer.from(shown);
   if (bytes.length <= limit) return shown;
   const kept = bytes.subarray(0, limit - Buffer.byteLength(ELLIPSIS)).toString();
-  // Remove a character that was cut in two.
+  // Remove a character that the limit cut in two.
   return kept.replace(/\uFFFD+$/, '') + ELLIPSIS;
 }
 
@@ -37,7 +41,10 @@ export function findCondition(
   return conditions?.find((condition) => condition.type === type);
 }
 
-/** CSR conditions without a status count as True, as kube-controller-manager reads them. */
+/**
+ * Reports whether a condition is True. A CSR condition without a status counts as True, as in
+ * kube-controller-manager.
+ */
 export function hasTrueCondition(
   conditions: readonly Condition[] | undefined,
   type: string,
@@ -46,7 +53,9 @@ export function hasTrueCondition(
   return found !== undefined && found.status !== 'False' && found.status !== 'Unknown';
 }
 
-/** Replaces the condition of `next`'s type. Keeps lastTransitionTime if the status does not change. */
+/**
+ * Replaces the condition of `next`'s type. Keeps lastTransitionTime if the status does not change.
+ */
 export function setCondition(
   conditions: readonly Condition[] | undefined,
   next: Condition & { readonly lastTransitionTime: string },

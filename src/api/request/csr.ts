@@ -5,7 +5,7 @@ import type { KubeObject } from '../object/object.ts';
 import type { Requester } from './reviewable-request.ts';
 import { formatTime } from '../object/time.ts';
 
-/** Group, version and plural of the kind, for URLs and rules of roles. */
+/** Group, version and plural of the kind, for URLs and RBAC rules. */
 export const CSR_RESOURCE = {
   group: 'certificates.k8s.io',
   version: 'v1',
@@ -31,7 +31,7 @@ export function isApproved(csr: CertificateSigningRequest): boolean {
   return hasTrueCondition(csr.status?.conditions, 'Approved');
 }
 
-/** Whether the request is final: denied, failed, or issued. */
+/** Reports whether the request is final: denied, failed, or issued. */
 export function isFinished(csr: CertificateSigningRequest): boolean {
   const conditions = csr.status?.conditions;
   const certificate = csr.status?.certificate;
@@ -42,7 +42,7 @@ export function isFinished(csr: CertificateSigningRequest): boolean {
   );
 }
 
-/** The object for PUT /approval. */
+/** Returns the object for PUT /approval. */
 export function withApproval(
   csr: CertificateSigningRequest,
   decision: { type: 'Approved' | 'Denied'; reason: string; message: string },
@@ -51,7 +51,7 @@ export function withApproval(
   return withCondition(csr, { ...decision, status: 'True' }, now);
 }
 
-/** The object for PUT /status that permanently fails a request. */
+/** Returns the object for PUT /status that permanently fails a request. */
 export function withFailed(
   csr: CertificateSigningRequest,
   failure: { reason: string; message: string },
@@ -60,7 +60,7 @@ export function withFailed(
   return withCondition(csr, { ...failure, type: 'Failed', status: 'True' }, now);
 }
 
-/** The object for PUT /status that delivers `pem` (leaf first, without the root). */
+/** Returns the object for PUT /status that delivers `pem` (leaf first, without the root). */
 export function withCertificate(
   csr: CertificateSigningRequest,
   pem: string,
@@ -72,9 +72,9 @@ export function withCertificate(
 }
 
 /**
- * The body of a PUT to `/status` or `/approval`. It omits the spec, which the API server keeps
- * (certificates/strategy.go, PrepareForUpdate), and managedFields, which it computes. The rest of the
- * metadata must be present, or the API server clears it.
+ * Returns the body of a PUT to `/status` or `/approval`. It omits the spec, which the API server
+ * keeps (certificates/strategy.go, PrepareForUpdate), and managedFields, which the API server
+ * computes. It keeps the rest of the metadata, which the API server would otherwise clear.
  */
 export function csrWriteBody({
   apiVersion,
@@ -82,10 +82,9 @@ export function csrWriteBody({
   metadata,
   status,
 }: CertificateSigningRequest): Omit<CertificateSigningRequest, 'spec'> {
-  return { apiVersion, kind, metadata: { ...metadata, managedFields: undefined }, status } as Omit<
-    CertificateSigningRequest,
-    'spec'
-  >;
+  const { managedFields: _, ...kept } = metadata;
+  const body = { apiVersion, kind, metadata: kept };
+  return status === undefined ? body : { ...body, status };
 }
 
 function withCondition(

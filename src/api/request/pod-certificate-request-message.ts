@@ -3,34 +3,36 @@
 import type { Condition } from './conditions.ts';
 import type { ObjectMeta } from '../object/object.ts';
 import { isTerminal, type PodCertificateRequest } from './pod-certificate-request.ts';
-import { envelope, type TypeMeta } from '../../protobuf/envelope.ts';
+import { envelope, type TypeMeta } from '#kube/protobuf/envelope.ts';
 import {
   isOneOf,
   objectMetaMessage,
   readMapEntry,
   readObjectMeta,
   type MapEntry,
-} from '../../protobuf/object-meta.ts';
-import { MessageReader } from '../../protobuf/reader.ts';
-import { readTime, timeMessage } from '../../protobuf/time.ts';
-import { bytesField, message, stringField, type Field } from '../../protobuf/writer.ts';
+} from '#kube/protobuf/object-meta.ts';
+import { MessageReader } from '#kube/protobuf/reader.ts';
+import { readTime, timeMessage } from '#kube/protobuf/time.ts';
+import { bytesField, message, stringField, type Field } from '#kube/protobuf/writer.ts';
 
 type Mutable<T> = { -readonly [key in keyof T]: T[key] };
 type Spec = Mutable<PodCertificateRequest['spec']>;
 type Status = Mutable<NonNullable<PodCertificateRequest['status']>>;
 
-/** Returns true if a request with these conditions is read with its keys, proofs, stub and chain. */
+/** Returns true for conditions of a request to read with its keys, proofs, stub and chain. */
 type IsWhole = (status: Status) => boolean;
 
-/** Final requests are read without keys, proofs, stubs and chains, because no code needs them. */
+/** Skips keys, proofs, stubs and chains of final requests, because no code needs them. */
 export const UNLESS_ANSWERED: IsWhole = (status) => !isTerminal({ status });
 
 /**
- * Reads a PodCertificateRequest into the shape of its JSON, without owners, finalizers and managedFields.
+ * Reads a PodCertificateRequest into the shape of its JSON, without owners, finalizers and
+ * managedFields.
  *
  * @param raw - the message inside the envelope
- * @param isWhole - called with the conditions before the large fields are read; by default all are read
- * @throws SyntaxError where the message is malformed, or lacks metadata or spec
+ * @param isWhole - called with the conditions before the large fields are read. By default all are
+ * read.
+ * @throws SyntaxError if the message is malformed, or lacks metadata or spec
  */
 export function readPodCertificateRequest(
   { apiVersion, kind }: TypeMeta,
@@ -93,7 +95,8 @@ function readStatus(fields: MessageReader, isWhole: IsWhole): Status {
   const conditions: Condition[] = [];
   for (let field = fields.next(); field !== 0; field = fields.next()) {
     if (field === 1) conditions.push(readCondition(fields.message()));
-    // Fields come in the order of their numbers. A field out of order only costs an unnecessary read.
+    // Encoders write fields in the order of their numbers. A field out of order only costs an
+    // unnecessary read.
     else if (field === 2 && isWhole({ conditions })) status.certificateChain = fields.string();
     else if (field === 4) status.notBefore = readTime(fields.message());
     else if (field === 5) status.beginRefreshAt = readTime(fields.message());
@@ -119,13 +122,14 @@ function readCondition(fields: MessageReader): Condition {
     else if (field === 6) text = fields.string();
     else fields.skip();
   }
+  // The API server's schema allows no other.
   return { type, status: status as Condition['status'], reason, message: text, lastTransitionTime };
 }
 
 /**
- * The body of a PUT to `/status`: the status, and the metadata that the precondition needs. The API server
- * ignores everything else (podcertificaterequest/strategy.go, GetResetFields and
- * ResetObjectMetaForStatus), except `generateName`: without it in the body, it is cleared.
+ * Returns the body of a PUT to `/status`: the status, and the metadata that the precondition needs.
+ * The API server ignores everything else (podcertificaterequest/strategy.go, GetResetFields and
+ * ResetObjectMetaForStatus), except `generateName`, which it clears if the body lacks it.
  */
 export function podStatusBody(
   request: Pick<PodCertificateRequest, 'apiVersion' | 'kind' | 'metadata' | 'status'>,

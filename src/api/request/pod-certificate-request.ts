@@ -35,10 +35,13 @@ export interface PodCertificateRequest extends KubeObject {
 /** `spec.maxExpirationSeconds` when absent (zz_generated.defaults.go of the API group). */
 export const DEFAULT_MAX_EXPIRATION_SECONDS = 86_400;
 
-/** The API server refuses shorter leaves (validation.go, ValidatePodCertificateRequestStatusUpdate). */
+/**
+ * Shortest leaf. The API server rejects shorter ones (validation.go,
+ * ValidatePodCertificateRequestStatusUpdate).
+ */
 export const MIN_LIFETIME_SECONDS = 3_600;
 
-/** beginRefreshAt must keep this distance from both ends (the same function). */
+/** Distance that beginRefreshAt must keep from both ends (the same function). */
 export const REFRESH_MARGIN_SECONDS = 600;
 
 export function isTerminal({ status }: Pick<PodCertificateRequest, 'status'>): boolean {
@@ -47,7 +50,10 @@ export function isTerminal({ status }: Pick<PodCertificateRequest, 'status'>): b
 
 const ENDS = ['Issued', 'Denied', 'Failed'] as const;
 
-/** The result of an issued request. Times are in milliseconds, in whole seconds, and equal the leaf's. */
+/**
+ * The result of an issued request. Times are in milliseconds, in whole seconds, and equal the
+ * leaf's.
+ */
 export interface IssuedPodCertificate {
   readonly chainPem: string;
   readonly notBefore: number;
@@ -55,7 +61,10 @@ export interface IssuedPodCertificate {
   readonly notAfter: number;
 }
 
-/** The object for PUT /status that delivers a chain. The whole status is immutable afterwards. */
+/**
+ * Returns the object for PUT /status that delivers a chain. The whole status is immutable
+ * afterwards.
+ */
 export function withIssued(
   request: PodCertificateRequest,
   issued: IssuedPodCertificate,
@@ -89,7 +98,10 @@ export type DeniedReason =
   | 'NonEmptyStubRequest'
   | 'HolderRevoked';
 
-/** The object for PUT /status that permanently denies a request: the pod cannot start or refresh. */
+/**
+ * Returns the object for PUT /status that permanently denies a request: the pod cannot start or
+ * refresh.
+ */
 export function withDenied(
   request: PodCertificateRequest,
   denial: { reason: DeniedReason; message: string },
@@ -98,7 +110,10 @@ export function withDenied(
   return ended(request, 'Denied', denial, now);
 }
 
-/** The object for PUT /status that permanently fails a request; the pod sees no difference to a denial. */
+/**
+ * Returns the object for PUT /status that permanently fails a request. The pod sees no difference
+ * to a denial.
+ */
 export function withFailed(
   request: PodCertificateRequest,
   failure: { reason: string; message: string },
@@ -107,7 +122,10 @@ export function withFailed(
   return ended(request, 'Failed', failure, now);
 }
 
-/** Denied and Failed carry no chain and no times (validation.go). */
+/**
+ * Returns the object for a final condition. Denied and Failed have no chain and no times
+ * (validation.go).
+ */
 function ended(
   request: PodCertificateRequest,
   type: 'Denied' | 'Failed',

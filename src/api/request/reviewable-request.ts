@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The user who created a request (authentication.k8s.io UserInfo). Only the API server can set it. */
+/**
+ * The user who created a request (authentication.k8s.io UserInfo). Only the API server can set it.
+ */
 export interface Requester {
   readonly username?: string;
   readonly uid?: string;
@@ -9,8 +11,8 @@ export interface Requester {
 }
 
 /**
- * The part of a request that policy reads, independent of its kind. A CertificateSigningRequest has this
- * shape already; a CertificateRequest is converted to it.
+ * The part of a request that policy reads, independent of its kind. A CertificateSigningRequest
+ * already has this shape. A CertificateRequest is converted to it.
  */
 export interface ReviewableRequest {
   readonly metadata: {

@@ -1,28 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `countersign.dev/v1alpha1` Revocation. The schema is deploy/crds/revocations.yaml. */
-import { z } from 'zod';
-import { REVOCATION_REASONS, type CrlReason } from '../../vocabulary.ts';
+import * as z from 'zod';
+import { REVOCATION_REASONS } from '#base/vocabulary.ts';
 import type { KubeObject } from '../object/object.ts';
 import type { Condition } from '../request/conditions.ts';
-import { GROUP, VERSION } from '../signer/cluster-signer.ts';
 import { invalidShape } from '../signer/invalid-spec.ts';
 import { MAX_SIGNER_NAME } from '../signer/signer-name.ts';
+import { keysOf } from '#base/object-keys.ts';
 
-/** The group, the version and the plural of {@link Revocation}. */
-export const REVOCATIONS = { group: GROUP, version: VERSION, plural: 'revocations' } as const;
-
-/** Certificates, or holders, of one Revocation. */
+/** Limit of certificates, or of holders, in one Revocation. */
 export const MAX_REVOKED = 256;
 
-/** The condition of a Revocation: whether the CRLs have its certificates. */
-export const LISTED = 'Listed';
-
-/** The ConfigMap with the CRLs of the CAs in a Secret, in the Secret's namespace. */
-export function crlConfigMapName(secretName: string): string {
-  return `${secretName}-crl`;
-}
-
-/** What {@link RevokedHolder} may say, each at most as long as the API allows. */
+/** Limits of the fields of {@link RevokedHolder}, as long as the API allows. */
 const MAX_HOLDER_USER = 1024;
 const MAX_HOLDER_NAME = 2048;
 const NAMESPACE = z.string().min(1).max(63);
@@ -48,14 +37,14 @@ const HOLDER = z
   })
   .refine((holder) => Object.keys(holder).length === 1, 'set exactly one of its fields');
 
-/** Who gets no new certificate of the signer while the Revocation stands. */
+/** A holder who gets no new certificate of the signer while the Revocation exists. */
 export type RevokedHolder = Readonly<z.infer<typeof HOLDER>>;
 
 const time = z.iso.datetime({ offset: true });
 
 const REVOCATION_SPEC = z.strictObject({
   signerName: z.string().min(1).max(MAX_SIGNER_NAME),
-  reason: z.enum(Object.keys(REVOCATION_REASONS) as [CrlReason, ...CrlReason[]]),
+  reason: z.enum(keysOf(REVOCATION_REASONS)),
   certificates: z
     .array(
       z.strictObject({
@@ -78,32 +67,31 @@ const REVOCATION_SPEC = z.strictObject({
   revokedAt: time.exactOptional(),
 });
 
-/** What a Revocation revokes. It is immutable. */
+/** The certificates or holders of a Revocation. It is immutable. */
 export type RevocationSpec = Readonly<z.infer<typeof REVOCATION_SPEC>>;
 
-/** What `authority` writes of a Revocation. */
+/** The status that `authority` writes. */
 export interface RevocationStatus {
   readonly conditions?: readonly Condition[];
-  /** Of the first CRL that had all its certificates. */
+  /** Number of the first CRL with all its certificates. */
   readonly crlNumber?: number;
 }
 
-/** Certificates of one ClusterSigner that are to be on a CRL. */
+/** Certificates of one ClusterSigner to put on a CRL. */
 export interface Revocation extends KubeObject {
   readonly spec: RevocationSpec;
   readonly status?: RevocationStatus;
 }
 
 /**
- * Reads an object as a Revocation.
+ * Reads an object as a Revocation. The CRD's schema checks `status`.
  *
  * @throws SignerError SPEC_INVALID (`wait`) naming each field at fault
  */
-export function readRevocation(object: KubeObject): Revocation {
-  const { spec: given, status } = object as KubeObject & {
-    readonly spec?: unknown;
-    readonly status?: RevocationStatus;
-  };
+export function readRevocation(
+  object: KubeObject & { readonly status?: RevocationStatus },
+): Revocation {
+  const { spec: given, status } = object;
   const shape = REVOCATION_SPEC.safeParse(given);
   if (!shape.success) throw invalidShape(object, shape.error, 'revocation');
   const read = { ...object, spec: shape.data };

@@ -1,30 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a component reports about itself, in an annotation of its own Lease (ADR 0032). It lists what fails, since most
- * does not: its size does not grow with the number of signers that are served.
+ * The report of a component about itself, in an annotation of its own Lease (ADR 0032). It lists
+ * only failures, which are few, so that its size does not grow with the number of signers.
  */
 import { createHash } from 'node:crypto';
-import { z } from 'zod';
+import * as z from 'zod';
 import { keyOf } from '../object/object.ts';
 import { isNamespaced } from '../signer/signer.ts';
 import type { SignerObject } from '../signer/cluster-signer.ts';
 import { conditionMessage, findCondition, type Condition } from '../request/conditions.ts';
 
-/** The annotation of a component's Lease that has its report, as JSON. */
+/** Annotation of a component's Lease with its report, as JSON. */
 export const SERVING_REPORT = 'countersign.dev/serving';
 
-/** Reason of Ready=False of a signer that some component does not serve, and whose CA is usable. */
+/** Reason of Ready=False of a signer with a usable CA that some component does not serve. */
 export const NOT_SERVED = 'NotServed';
 
-/** Reason of Ready=False of a signer whose CA is usable, and which some component has not looked at yet. */
+/** Reason of Ready=False of a signer with a usable CA that some component has not checked yet. */
 export const AWAITING_COMPONENTS = 'AwaitingComponents';
 
-/** Reason of a fault that `ledger` reports, and the condition that `authority` makes of it. */
+/** Reason of a fault that `ledger` reports, and the condition that `authority` derives from it. */
 export const UNRECORDED_CERTIFICATE = 'UnrecordedCertificate';
 
 /**
- * Whether `authority` found the CA usable. A component goes on signing although another one does not serve, or has not
- * looked yet: what one reports about itself must not stop the others, nor must the death of `authority` in between.
+ * Reports whether `authority` found the CA usable. A component continues to sign although another
+ * one does not serve, or has not checked yet. One component's report must not stop the others, nor
+ * must a crash of `authority` in between.
  */
 export function isCaReady(conditions: readonly Condition[] | undefined): boolean {
   const ready = findCondition(conditions, 'Ready');
@@ -32,30 +33,49 @@ export function isCaReady(conditions: readonly Condition[] | undefined): boolean
   return ready?.reason === NOT_SERVED || ready?.reason === AWAITING_COMPONENTS;
 }
 
-/** Reason of a fault that `trust-distributor` reports: a rotation waits for these targets, but not for ever. */
+/**
+ * Reason of a fault that `trust-distributor` reports. A rotation waits for these targets, but not
+ * indefinitely.
+ */
 export const TARGETS_LAGGING = 'TargetsLagging';
 
-/** Reasons of faults that `notifier` reports: a target does not take events, is gone (410), or what is told is not kept. */
+/**
+ * Reasons of faults that `notifier` reports: a target rejects events, a target is gone (410), or an
+ * event cannot be stored.
+ */
 export const TARGET_FAILING = 'TargetFailing';
 export const TARGET_GONE = 'TargetGone';
 export const NOTIFICATIONS_LATE = 'NotificationsLate';
-/** All of them: `countersign check` has a check of their own. */
+/** Faults for which `countersign check` has its own check. */
 export const NOTIFICATION_FAULTS: readonly string[] = [
   TARGET_FAILING,
   TARGET_GONE,
   NOTIFICATIONS_LATE,
 ];
 
+/**
+ * Reasons of faults that a component reports of the key holder beside it: it does not answer, the
+ * PKCS#11 token of the key cannot be used, it has no key of the signer's CA, or it refused a leaf
+ * that the signer allows.
+ */
+export const HOLDER_UNAVAILABLE = 'KeyHolderUnavailable';
+export const HOLDER_TOKEN_UNAVAILABLE = 'KeyHolderTokenUnavailable';
+export const HOLDER_KEY_WRONG = 'KeyHolderKeyWrong';
+export const HOLDER_REFUSED = 'KeyHolderRefused';
+
 /** Something that a component cannot do for a signer. */
 export interface ServingFault {
-  /** As of a condition: CamelCase. */
+  /** Reason in CamelCase, as in a condition. */
   readonly reason: string;
   readonly message: string;
-  /** Whether requests wait because of it; otherwise it only needs attention. */
+  /** Requests wait because of the fault. Otherwise it only needs attention. */
   readonly stops: boolean;
-  /** Keys of the signers, `name` or `namespace/name`; absent: all that need the component. */
+  /**
+   * Keys of the signers, `name` or `namespace/name`. If absent, the fault concerns all signers that
+   * need the component.
+   */
   readonly signers?: readonly string[];
-  /** The generation of the one signer; for another generation the fault does not count. */
+  /** Generation of the one signer. The fault does not count for another generation. */
   readonly generation?: number;
   /** The expression of the spec: `spec.requests.rules[0].when`. */
   readonly expression?: string;
@@ -65,19 +85,22 @@ export interface ServingFault {
 export interface ServingReport {
   /** {@link signersDigest} of the ClusterSigners for which it last checked its permissions. */
   readonly checked: string;
-  /** Whether it serves Signers, too. */
+  /** The component also serves Signers. */
   readonly namespaced: boolean;
   readonly faults: readonly ServingFault[];
 }
 
-/** UTF-16 units of a whole report. An object's annotations have room for 256 KiB (apimachinery, TotalAnnotationSizeLimitB). */
+/**
+ * Limit of a whole report in UTF-16 units. An object's annotations have room for 256 KiB
+ * (apimachinery, TotalAnnotationSizeLimitB).
+ */
 const MAX_REPORT = 65_536;
 const MAX_FAULTS = 128;
-/** Bytes. */
+/** Limit in bytes. */
 const MAX_MESSAGE = 512;
 const MAX_TEXT = 256;
 
-/** Of `metav1.Condition`. */
+/** Reason of a `metav1.Condition`. */
 const REASON = /^[A-Za-z]([A-Za-z0-9_,:]{0,126}[A-Za-z0-9_])?$/;
 
 const FAULT = z.object({
@@ -95,7 +118,10 @@ const REPORT = z.object({
   faults: z.array(FAULT).max(MAX_FAULTS),
 });
 
-/** Which ClusterSigners there are: equal for two processes that see the same. */
+/**
+ * Returns a digest of the ClusterSigners. Two processes that see the same ClusterSigners get the
+ * same digest.
+ */
 export function signersDigest(signers: readonly SignerObject[]): string {
   const seen = signers
     .filter((each) => !isNamespaced(each))
@@ -104,10 +130,10 @@ export function signersDigest(signers: readonly SignerObject[]): string {
 }
 
 /**
- * The report as text of at most 64 KiB. What has no room is left out in the direction that is safe: a list of signers
- * that is too long becomes all signers, and the last faults become one that counts for all. Not so what was found at the
- * work of one signer (it has a `generation`): whoever writes that signer chooses what it says and how long it is, so that it
- * is left out, and counts for nobody else.
+ * Returns the report as text of at most 64 KiB. It drops what does not fit on the safe side: too
+ * long a list of signers becomes all signers, and the last faults become one fault for all signers.
+ * Faults of one signer's spec (with a `generation`) are the exception. The user who writes that
+ * signer chooses their text and length, so they are dropped and affect no other signer.
  */
 export function writeReport(report: ServingReport): string {
   const faults = report.faults.map(boundedFault);
@@ -154,7 +180,7 @@ function atMost(faults: readonly ServingFault[], limit: number): readonly Servin
   return [...faults.slice(0, limit - 1), more];
 }
 
-/** Reads a report that may be anybody's text; undefined if it is none. */
+/** Reads an untrusted report. Returns undefined if it is invalid. */
 export function readReport(text: string): ServingReport | undefined {
   if (text.length > MAX_REPORT) return undefined;
   let parsed: unknown;
@@ -167,7 +193,7 @@ export function readReport(text: string): ServingReport | undefined {
   return data === undefined ? undefined : { ...data, faults: data.faults.map(boundedFault) };
 }
 
-/** Those of `report`'s faults that concern this signer. */
+/** Returns those of `report`'s faults that concern this signer. */
 export function faultsOf(report: ServingReport, signer: SignerObject): readonly ServingFault[] {
   const key = keyOf(signer.metadata);
   return report.faults.filter(

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError } from '../../errors.ts';
+import { SignerError } from '#base/errors.ts';
 import type {
   ClusterSignerSpec,
+  CsrUpstream,
   ManagedAuthority,
   PodsSpec,
   ProfileSpec,
@@ -10,31 +11,38 @@ import {
   MAX_BACKDATE_SECONDS,
   MAX_POD_LEAF_SECONDS,
   MIN_CA_LIFETIMES,
+  MIN_INTERMEDIATE_LIFETIMES,
   MIN_CRL_SECONDS,
   MIN_LEAF_SECONDS,
 } from './cluster-signer-limits.ts';
 import { MIN_LIFETIME_SECONDS } from '../request/pod-certificate-request.ts';
 import { formatDuration, parseDuration } from '../object/duration.ts';
-import { ACME_NAMESPACED_DOMAIN, NAMESPACED_DOMAIN, checkSignerName } from './signer-name.ts';
+import { ACME_NAMESPACED_DOMAIN, NAMESPACED_DOMAIN } from '#base/authorizing-names.ts';
+import { checkSignerName } from './signer-name.ts';
 import { isDerivedName } from './signer.ts';
 
-/** A fault of one field: what is wrong, and what to do. */
+/** A fault of one field: the problem and its fix. */
 export interface SpecProblem {
   readonly path: string;
   readonly message: string;
   readonly cause?: SignerError;
 }
 
-/** Returns all faults of a ClusterSigner: those of its spec, and a signer name reserved for Signers. */
+/**
+ * Returns all faults of a ClusterSigner: those of its spec, and a signer name reserved for Signers.
+ */
 export function validateClusterSigner(spec: ClusterSignerSpec): readonly SpecProblem[] {
   return [...faultsOfDerivedName(spec.signerName), ...validateSpec(spec)];
 }
 
-/** Checks what the schema cannot: fields that must fit each other. Returns all faults, not just the first. */
+/**
+ * Checks relations between fields, which the schema cannot. Returns all faults, not just the first.
+ */
 export function validateSpec(spec: ClusterSignerSpec): readonly SpecProblem[] {
   const { managed } = spec.authority;
   const faults = [
     ...faultsOf('spec.signerName', () => checkSignerName(spec.signerName)),
+    ...faultsOfHub(spec.authority.managed?.upstream?.csr),
     ...durations(spec).flatMap(([path, text]) => faultsOf(path, () => parseDuration(text))),
   ];
   if (faults.length > 0) return faults;
@@ -42,10 +50,19 @@ export function validateSpec(spec: ClusterSignerSpec): readonly SpecProblem[] {
     ...(spec.pods === undefined ? [] : faultsOfPods(spec.pods)),
     ...faultsOfProfile(spec.profile, spec.pods !== undefined),
     ...(managed === undefined ? [] : faultsOfManaged(managed, spec.profile)),
+    ...faultsOfKeyHolder(spec),
+    ...faultsOfIntermediates(spec),
   ];
 }
 
-function faultsOfDerivedName(signerName: string): readonly SpecProblem[] {
+function faultsOfHub(csr: CsrUpstream | undefined): readonly SpecProblem[] {
+  if (csr === undefined) return [];
+  const path = 'spec.authority.managed.upstream.csr.signerName';
+  return faultsOf(path, () => checkSignerName(csr.signerName));
+}
+
+/** Returns the fault of a signer name that is reserved for namespaces. */
+export function faultsOfDerivedName(signerName: string): readonly SpecProblem[] {
   const isOfAcme = signerName.startsWith(`${ACME_NAMESPACED_DOMAIN}/`);
   if (!isOfAcme && !isDerivedName(signerName)) return [];
   const [domain, kinds] = isOfAcme
@@ -66,7 +83,10 @@ function durations({ profile, authority }: ClusterSignerSpec): readonly [string,
   return found.flatMap(([path, text]) => (text === undefined ? [] : [[path, text]]));
 }
 
-/** No leaf is issued without subject and names. A spec that can make no other is refused here already. */
+/**
+ * Returns the faults of `spec.pods`. No leaf is issued without subject and names, so a spec that
+ * can make no other leaf is invalid.
+ */
 function faultsOfPods(pods: PodsSpec): readonly SpecProblem[] {
   const { uris = [], dnsNames = [], commonName, services } = pods;
   if (uris.length > 0 || dnsNames.length > 0 || commonName !== undefined) return [];
@@ -125,11 +145,61 @@ function faultsOfManaged(managed: ManagedAuthority, profile: ProfileSpec): reado
       message: `${managed.duration} is less than ${MIN_CA_LIFETIMES} × spec.profile.maxDuration (${profile.maxDuration}); set at least ${formatDuration(least)}`,
     });
   }
+  if (managed.upstream?.csr !== undefined && managed.crossSigned) {
+    const message =
+      'cannot be true beside upstream.csr: a hub signs CAs with path length 0 only; omit it';
+    faults.push({ path: 'spec.authority.managed.crossSigned', message });
+  }
   if (managed.renewBefore !== undefined && parseDuration(managed.renewBefore) >= lifetime) {
     faults.push({
       path: 'spec.authority.managed.renewBefore',
       message: `${managed.renewBefore} is not less than spec.authority.managed.duration (${managed.duration}); set a shorter duration, or omit the field for a fifth of the CA's duration`,
     });
+  }
+  return faults;
+}
+
+/** Returns the fault of CRLs that `authority` cannot sign with a key in a key holder. */
+function faultsOfKeyHolder({ authority, profile }: ClusterSignerSpec): readonly SpecProblem[] {
+  if (authority.keyHolder === undefined || profile.crl === undefined) return [];
+  const message =
+    'authority signs no CRL with a key in a key holder yet; omit it, and publish a CRL of your own';
+  return [{ path: 'spec.profile.crl', message }];
+}
+
+/**
+ * Returns the faults of a signer that signs CAs. It signs nothing else, with a CA that `authority`
+ * created for it alone.
+ */
+function faultsOfIntermediates(spec: ClusterSignerSpec): readonly SpecProblem[] {
+  const { intermediates, pods, requests, certificateRequests, authority, profile } = spec;
+  if (intermediates === undefined) return [];
+  const path = 'spec.intermediates';
+  const faults: SpecProblem[] = [];
+  if (pods !== undefined || requests !== undefined || certificateRequests !== undefined) {
+    const message =
+      'cannot be beside pods, requests or certificateRequests: a signer signs leaves or CAs; use another ClusterSigner for leaves';
+    faults.push({ path, message });
+  }
+  const { managed } = authority;
+  if (managed === undefined) {
+    const message =
+      'needs authority.managed: a CA that exists for another purpose signs no CA of another cluster';
+    return [...faults, { path, message }];
+  }
+  if (managed.crossSigned) {
+    const message =
+      'cannot be true beside spec.intermediates: no CA may follow below a cross-certificate; omit it';
+    faults.push({ path: 'spec.authority.managed.crossSigned', message });
+  }
+  if (managed.upstream !== undefined) {
+    const message = 'cannot be beside spec.intermediates yet; omit it, so that the CA is a root';
+    faults.push({ path: 'spec.authority.managed.upstream', message });
+  }
+  const least = MIN_INTERMEDIATE_LIFETIMES * parseDuration(profile.maxDuration);
+  if (parseDuration(managed.duration) < least) {
+    const message = `${managed.duration} is less than ${MIN_INTERMEDIATE_LIFETIMES} × spec.profile.maxDuration (${profile.maxDuration}), as spec.intermediates needs; set at least ${formatDuration(least)}`;
+    faults.push({ path: 'spec.authority.managed.duration', message });
   }
   return faults;
 }

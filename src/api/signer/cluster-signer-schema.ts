@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The schema of `spec`, with the CRD's defaults. Unknown fields are refused: a restriction that this
- * version does not know must not be ignored silently.
+ * The schema of `spec`, with the CRD's defaults. It rejects unknown fields: a component must not
+ * silently ignore a restriction that its version does not know.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import {
   AUTHORITY_KEY_TYPES,
   KEY_TYPES,
@@ -12,11 +12,20 @@ import {
   MAX_POD_LABELS,
   REQUEST_FIELDS,
   SERVICE_NAME_FORMS,
-} from '../../vocabulary.ts';
-import type { ClusterSignerSpec } from './cluster-signer.ts';
+} from '#base/vocabulary.ts';
+import {
+  ANCHOR_CHOICES,
+  INTERMEDIATE_USAGES,
+  URI_CONSTRAINTS,
+  type ClusterSignerSpec,
+} from './cluster-signer.ts';
 import * as limits from './cluster-signer-limits.ts';
+import { CERT_MANAGER_GROUP } from '../request/certificate-request.ts';
 import { MAX_SIGNER_NAME } from './signer-name.ts';
+import { VAULT_NAME, VAULT_PATH, VAULT_SERVER } from './upstream-vault.ts';
 
+/** The kind of an issuer of cert-manager. */
+const KIND = /^[A-Z][A-Za-z0-9]*$/;
 const DNS_LABEL = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?$/;
 const DNS_SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 /** Keys of userAnnotations have a domain and may contain capitals (ValidateUserAnnotations). */
@@ -25,13 +34,15 @@ const ANNOTATION_KEY =
 const LABEL_KEY = /^([a-z0-9]([-a-z0-9.]*[a-z0-9])?\/)?[A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?$/;
 const LABEL_VALUE = /^([A-Za-z0-9]([-A-Za-z0-9_.]*[A-Za-z0-9])?)?$/;
 const DURATION = /^([0-9]{1,10}h)?([0-9]{1,10}m)?([0-9]{1,10}s)?$/;
-/** No control characters. */
+/** Text without control characters. */
 const VISIBLE = /^\P{Cc}+$/u;
-/** X.660: the first arc is 0, 1 or 2; no leading zeros. */
+/** X.660: the first arc is 0, 1 or 2, and arcs have no leading zeros. */
 const OID = /^[0-2]([.](0|[1-9][0-9]{0,38}))+$/;
-/** Visible ASCII without braces, but for the place of the CA's fingerprint, which is not in the host. */
+/**
+ * Visible ASCII without braces, except the placeholder of the CA's fingerprint, which is not in the
+ * host.
+ */
 const CRL_URL = /^https?:\/\/[!-z|~]+\/[!-z|~]*[{]authority[}][!-z|~]*$/;
-const FINGERPRINT = /^sha256:[0-9a-f]{64}$/;
 
 const objectName = z.string().min(1).max(limits.MAX_OBJECT_NAME).regex(DNS_SUBDOMAIN);
 const labelText = z.string().min(1).max(limits.MAX_LABEL).regex(DNS_LABEL);
@@ -46,6 +57,77 @@ const oids = z
 
 const secretReference = z.strictObject({ namespace: labelText, name: objectName });
 
+const rootFingerprint = z.string().max(limits.FINGERPRINT_TEXT).regex(limits.FINGERPRINT);
+
+/** Fields of every upstream. */
+const upstreamTrust = {
+  anchor: z.enum(ANCHOR_CHOICES).default('Root'),
+  trustEverythingBelow: z.boolean().default(false),
+};
+
+const manualUpstream = z
+  .strictObject({
+    chain: z.string().min(1).max(limits.MAX_UPSTREAM_CHAIN).exactOptional(),
+    rootFingerprint: rootFingerprint.exactOptional(),
+    ...upstreamTrust,
+  })
+  .refine(
+    ({ chain, rootFingerprint }) => (chain === undefined) === (rootFingerprint === undefined),
+    {
+      message:
+        'must have chain and rootFingerprint together; countersign authority install sets both',
+    },
+  );
+
+const certManagerUpstream = z.strictObject({
+  namespace: labelText,
+  issuerRef: z.strictObject({
+    name: objectName,
+    kind: z.string().min(1).max(limits.MAX_LABEL).regex(KIND).default('Issuer'),
+    group: objectName.default(CERT_MANAGER_GROUP),
+  }),
+  rootFingerprint,
+  ...upstreamTrust,
+});
+
+const csrUpstream = z.strictObject({
+  signerName: z.string().min(1).max(MAX_SIGNER_NAME),
+  cluster: labelText,
+  bundle: objectName,
+  rootFingerprint,
+  ...upstreamTrust,
+});
+
+export const vaultPath = z.string().min(1).max(limits.MAX_VAULT_PATH).regex(VAULT_PATH);
+export const vaultName = z.string().min(1).max(limits.MAX_VAULT_PATH).regex(VAULT_NAME);
+
+/** Fields of every secrets engine of Vault. */
+export const vaultPlace = {
+  server: z.string().min(9).max(limits.MAX_VAULT_SERVER).regex(VAULT_SERVER),
+  caBundle: z.string().min(1).max(limits.MAX_VAULT_CA_BUNDLE).exactOptional(),
+  namespace: vaultPath.exactOptional(),
+  mount: vaultPath,
+};
+
+const vaultUpstream = z.strictObject({
+  ...vaultPlace,
+  issuer: vaultName.exactOptional(),
+  auth: z.strictObject({ mount: vaultPath.default('kubernetes'), role: vaultName }),
+  rootFingerprint,
+  ...upstreamTrust,
+});
+
+const upstream = z
+  .strictObject({
+    manual: manualUpstream.exactOptional(),
+    certManager: certManagerUpstream.exactOptional(),
+    csr: csrUpstream.exactOptional(),
+    vault: vaultUpstream.exactOptional(),
+  })
+  .refine((members) => Object.keys(members).length === 1, {
+    message: 'must have exactly one member; set manual, certManager, csr or vault',
+  });
+
 const managedAuthority = z.strictObject({
   secret: secretReference,
   keyType: z.enum(AUTHORITY_KEY_TYPES).default('ECDSAP256'),
@@ -55,18 +137,27 @@ const managedAuthority = z.strictObject({
   maxRetiring: z.int().min(1).max(limits.MAX_RETIRING).default(limits.DEFAULT_MAX_RETIRING),
   crossSigned: z.boolean().default(false),
   distrusted: z
-    .array(z.string().max(limits.FINGERPRINT_TEXT).regex(FINGERPRINT))
+    .array(z.string().max(limits.FINGERPRINT_TEXT).regex(limits.FINGERPRINT))
     .max(limits.MAX_DISTRUSTED)
     .exactOptional(),
+  upstream: upstream.exactOptional(),
+});
+
+const keyHolder = z.strictObject({
+  namespace: labelText,
+  key: labelText,
+  chain: z.string().min(1).max(limits.MAX_UPSTREAM_CHAIN),
+  anchors: z.string().min(1).max(limits.MAX_UPSTREAM_CHAIN).exactOptional(),
 });
 
 const authority = z
   .strictObject({
     managed: managedAuthority.exactOptional(),
     secret: secretReference.exactOptional(),
+    keyHolder: keyHolder.exactOptional(),
   })
   .refine((members) => Object.keys(members).length === 1, {
-    message: 'must have exactly one member; set either managed or secret',
+    message: 'must have exactly one member; set managed, secret or keyHolder',
   });
 
 const crl = z.strictObject({
@@ -186,8 +277,31 @@ const requests = z.strictObject({
   deny,
 });
 
-/** At least one rule: cert-manager's own approver approves every request, so the rules decide here. */
+/**
+ * Requires a rule: cert-manager's own approver approves every request, so the rules decide here.
+ */
 const certificateRequests = z.strictObject({ rules: rules.min(1), deny });
+
+const intermediateRule = z.strictObject({
+  name: labelText,
+  when: expression,
+  trustDomain: expression,
+  uriConstraint: z.enum(URI_CONSTRAINTS),
+  dnsConstraints: z.array(expression).min(1).max(limits.MAX_DNS_CONSTRAINTS).exactOptional(),
+  usages: z
+    .array(z.enum(INTERMEDIATE_USAGES))
+    .min(1)
+    .max(INTERMEDIATE_USAGES.length)
+    .refine((usages) => usages.includes('cert sign'), { message: 'must contain cert sign' }),
+});
+
+const intermediates = z.strictObject({
+  rules: z
+    .array(intermediateRule)
+    .min(1)
+    .max(limits.MAX_RULES)
+    .refine((each) => areUnique(each.map(({ name }) => name)), sameNameTwice),
+});
 
 const trustBundle = z.strictObject({
   name: objectName,
@@ -209,6 +323,7 @@ export const CLUSTER_SIGNER_SPEC = z.strictObject({
   pods: pods.exactOptional(),
   requests: requests.exactOptional(),
   certificateRequests: certificateRequests.exactOptional(),
+  intermediates: intermediates.exactOptional(),
   trustBundle: trustBundle.exactOptional(),
 }) satisfies z.ZodType<ClusterSignerSpec>;
 
@@ -216,11 +331,12 @@ function areUnique(texts: readonly string[]): boolean {
   return new Set(texts).size === texts.length;
 }
 
-/** A Secret by its name alone: it is always in the namespace of its Signer. */
+/** A Secret by its name only: it is always in the namespace of its Signer. */
 const secretByName = z.strictObject({ secret: z.strictObject({ name: objectName }) });
 
 export const SIGNER_SPEC = CLUSTER_SIGNER_SPEC.omit({
   signerName: true,
   authority: true,
+  intermediates: true,
   trustBundle: true,
 }).extend({ authority: secretByName, profile: profile.omit({ crl: true }).prefault({}) });

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { z } from 'zod';
-import { SignerError } from '../../errors.ts';
+import type * as z from 'zod';
+import { SignerError } from '#base/errors.ts';
 import type { SpecProblem } from './cluster-signer-checks.ts';
 import { conditionMessage } from '../request/conditions.ts';
 import type { KubeObject } from '../object/object.ts';
 
-/** Faults listed in one message; the rest are only counted. */
+/** Faults that one message lists. It only counts the rest. */
 const MAX_REPORTED_PROBLEMS = 10;
-/** Bytes of one fault, because it may quote a long value. */
+/** Limit of one fault in bytes, because it may quote a long value. */
 const MAX_PROBLEM_BYTES = 300;
 
 /**
- * Makes a SPEC_INVALID error (`wait`) for a spec that does not match the schema of its kind.
+ * Returns a SPEC_INVALID error (`wait`) for a spec that does not match the schema of its kind.
  *
  * @param word - the kind as `kubectl explain` takes it, such as `clustersigner`
  */
@@ -35,7 +35,7 @@ function explained(word: string, field: string): string {
   return field === '' ? `${word}.spec` : `${word}.spec.${field}`;
 }
 
-/** Makes a SPEC_INVALID error (`wait`) that names each field at fault, with what to do. */
+/** Returns a SPEC_INVALID error (`wait`) that names each invalid field and its fix. */
 export function invalidSpec(object: KubeObject, faults: readonly SpecProblem[]): SignerError {
   const named = faults
     .slice(0, MAX_REPORTED_PROBLEMS)

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Issuers of remote CAs: kinds of other projects, whose specs contain our fields and their own. */
-import { z } from 'zod';
+/**
+ * Issuers of remote CAs: kinds of other projects, whose specs contain Countersign's fields and
+ * their own.
+ */
+import * as z from 'zod';
 import { validateSpec } from './cluster-signer-checks.ts';
 import { CLUSTER_SIGNER_SPEC } from './cluster-signer-schema.ts';
 import type { SignerObject } from './cluster-signer.ts';
@@ -13,12 +16,12 @@ export interface IssuerStatus {
 }
 
 export interface IssuerObject extends SignerObject {
-  /** The fields of the kind's author; not checked here. */
+  /** Fields of the kind's author. This package does not check them. */
   readonly authority: unknown;
   readonly status?: IssuerStatus;
 }
 
-/** The part of a kind's definition that signer names are derived from. */
+/** The part of a kind's definition from which signer names are derived. */
 export interface IssuerPlace {
   readonly group: string;
   readonly plural: string;
@@ -29,8 +32,9 @@ const { profile, pods, requests, certificateRequests, trustBundle, signerName } 
   CLUSTER_SIGNER_SPEC.shape;
 
 /**
- * `requests` has no `rules` and `deny` here: the approver evaluates them, and it knows ClusterSigners only,
- * so they would have no effect. The signing component evaluates those of `certificateRequests`.
+ * `requests` has no `rules` and `deny` here. The approver evaluates them, and it knows
+ * ClusterSigners only, so they would have no effect. The signing component evaluates those of
+ * `certificateRequests`.
  */
 const OUR_PART = z.strictObject({
   signerName: signerName.exactOptional(),
@@ -43,7 +47,7 @@ const OUR_PART = z.strictObject({
 });
 
 /**
- * The signer name of an issuer whose spec has none: `<plural>.<group>/<name>`, or
+ * Returns the signer name of an issuer whose spec has none: `<plural>.<group>/<name>`, or
  * `<plural>.<group>/<namespace>.<name>`, like cert-manager's issuer-lib.
  */
 function derivedSignerName(
@@ -54,15 +58,15 @@ function derivedSignerName(
 }
 
 /**
- * Reads our part of an issuer's spec, with the defaults of a ClusterSigner's.
+ * Reads the Countersign part of an issuer's spec, with the defaults of a ClusterSigner.
  *
- * @throws SignerError SPEC_INVALID (`wait`) naming each field at fault and what to do
+ * @throws SignerError SPEC_INVALID (`wait`) naming each invalid field and its fix
  */
-export function readIssuer(object: KubeObject, place: IssuerPlace): IssuerObject {
-  const { spec: given = {}, status } = object as KubeObject & {
-    readonly spec?: unknown;
-    readonly status?: IssuerStatus;
-  };
+export function readIssuer(
+  object: KubeObject & { readonly status?: IssuerStatus },
+  place: IssuerPlace,
+): IssuerObject {
+  const { spec: given = {}, status } = object;
   const shape = OUR_PART.safeParse(given);
   const word = place.plural.replace(/s$/, '');
   if (!shape.success) throw invalidShape(object, shape.error, word);
@@ -82,11 +86,12 @@ export function readIssuer(object: KubeObject, place: IssuerPlace): IssuerObject
 }
 
 /**
- * The schema of `spec` for a CustomResourceDefinition: our fields, with their defaults and limits, and
- * `authority` as its author defines it.
+ * Returns the schema of `spec` for a CustomResourceDefinition: Countersign's fields, with their
+ * defaults and limits, and `authority` as its author defines it.
  */
 export function issuerSpecSchema(authority: object): object {
   const { $schema: _, ...schema } = z.toJSONSchema(OUR_PART, { io: 'input' });
+  // A schema of an object has properties.
   const spec = structural(schema) as { properties: Record<string, object> };
   const chosen = spec.properties['signerName'];
   return {
@@ -102,7 +107,10 @@ export function issuerSpecSchema(authority: object): object {
   };
 }
 
-/** Removes what a structural schema must not contain; the API server prunes unknown fields anyway. */
+/**
+ * Removes keywords that a structural schema must not contain. The API server prunes unknown fields
+ * anyway.
+ */
 function structural(value: unknown): unknown {
   if (Array.isArray(value)) return value.map(structural);
   if (typeof value !== 'object' || value === null) return value;

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a person takes for the beginning of a reserved name, in any script.
+ * Characters that look like letters of a reserved name, in any script.
  *
- * A character resembles an ASCII letter of a prefix where it is that letter, or:
+ * A character resembles an ASCII letter of a prefix if one of these holds:
  *
- * 1. it is on the list below (after Unicode's confusables.txt, UTS #39): letters of other scripts that fonts draw
- *    like a Latin letter in lower or upper case;
- * 2. it is a Latin letter outside ASCII, whichever: small capitals, IPA, letters with strokes;
- * 3. it is not ASCII, and another character of the same prefix is ASCII: one word has one script.
+ * 1. It is that letter.
+ * 2. It is on the list below (after Unicode's confusables.txt, UTS #39). The list has letters of
+ *    other scripts that fonts draw like a Latin letter in lower or upper case.
+ * 3. It is a Latin letter outside ASCII: small capitals, IPA, letters with strokes.
+ * 4. It is not ASCII, and another character of the same prefix is ASCII: a word has one script.
  *
- * The colon resembles every mark and symbol outside ASCII but dashes, brackets and quotation marks.
+ * The colon resembles every mark and symbol outside ASCII except dashes, brackets and quotation
+ * marks.
  *
- * Not covered: ASCII itself (`5ystem:`, `systern:`); several characters that are drawn like one; a word whose
- * letters are all outside ASCII and of which one is not on the list. The API server compares bytes, so none of
- * these has a right that its bytes do not have.
+ * Three cases are not covered: ASCII itself (`5ystem:`, `systern:`), several characters that look
+ * like one, and a word of non-ASCII letters of which one is not on the list. The API server
+ * compares bytes, so none of these gets a right that its bytes do not have.
  */
 const LOOK_ALIKES: Readonly<Record<string, string>> = {
   a: 'аɑαꭺꮺꓮᎪ𝈀ⲁ',
@@ -51,12 +53,15 @@ const ALIKE: ReadonlyMap<string, ReadonlySet<string>> = new Map(
   ]),
 );
 
-/** Neither a letter nor a dash, bracket or quotation mark: Po, all symbols, modifier letters, spacing marks. */
+/**
+ * Neither a letter nor a dash, bracket or quotation mark: Po, all symbols, modifier letters,
+ * spacing marks.
+ */
 const COLON_LIKE = /^[\p{Po}\p{S}\p{Lm}\p{Mc}]$/u;
 const LATIN_LETTER = /^(?=\p{L})\p{Script=Latin}$/u;
 
 /**
- * Whether `text` begins with something that looks like `prefix`.
+ * Reports whether `text` begins with something that looks like `prefix`.
  *
  * @param text - without invisible characters, in NFKC, lower case
  * @param prefix - likewise

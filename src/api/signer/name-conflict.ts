@@ -2,12 +2,15 @@
 import type { ClusterSigner } from './cluster-signer.ts';
 import { byAge, type KubeObject } from '../object/object.ts';
 
-/** The part of a ClusterSigner that the choice needs. */
+/** The part of a ClusterSigner that decides a conflict. */
 export interface NameClaimant extends KubeObject {
   readonly spec: Pick<ClusterSigner['spec'], 'signerName'>;
 }
 
-/** Which ClusterSigner serves each signer name, and which do not serve because of a conflict. */
+/**
+ * The ClusterSigner that serves each signer name, and those that do not serve because of a
+ * conflict.
+ */
 export interface NameResolution<T extends NameClaimant = ClusterSigner> {
   /** Signer name → the ClusterSigner that serves it. */
   readonly serving: ReadonlyMap<string, T>;
@@ -16,8 +19,8 @@ export interface NameResolution<T extends NameClaimant = ClusterSigner> {
 }
 
 /**
- * If several ClusterSigners have the same signer name, the oldest serves. Every component decides on its
- * own, so the order must be total and must not depend on what a component saw first.
+ * Decides which ClusterSigner serves each signer name: the oldest. Every component decides on its
+ * own, so the order is total and independent of what a component saw first.
  */
 export function resolveNameConflicts<T extends NameClaimant>(
   signers: readonly T[],

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The certificates of our own HTTPS ports: which signer signs them, and which objects hold them. An
- * administrator creates these objects, empty, with the manifests; `authority` fills them.
+ * The certificates of the components' HTTPS ports: their signer and the objects that hold them. An
+ * administrator creates these objects, empty, with the manifests. `authority` fills them.
  */
 
 /** The default signer name whose CA signs them. It answers no requests. */
@@ -11,48 +11,43 @@ export const OWN_TLS_SIGNER = 'countersign.dev/serving';
 export const OWN_TLS_CA_SECRET = 'countersign-serving-ca';
 export const OWN_TLS_BUNDLE = 'primary';
 
-/** The ConfigMap in the namespace of the components with the CA (`ca.crt`), for metrics scrapers. */
+/**
+ * The ConfigMap in the namespace of the components with the CA (`ca.crt`), for metrics scrapers.
+ */
 export const OWN_TLS_CONFIG_MAP = 'countersign-serving-ca';
-
-/** The components that have a port, and a Service for it. */
-export const OWN_TLS_COMPONENTS = [
-  'approver',
-  'signer',
-  'pcr-issuer',
-  'certificate-request',
-  'attester',
-  'authority',
-  'acme',
-  'acme-responder',
-  'acme-solver',
-  'pod-refresher',
-  'ledger',
-  'trust-distributor',
-  'bundle-endpoint',
-  'federation',
-  'notifier',
-] as const;
 
 /** The Service by which components reach the ledger's own port. */
 export const LEDGER_SERVICE = 'countersign-ledger-api';
 
-/** The aggregated API by which people read the ledger: `records` and `logs` are no objects of etcd. */
+/**
+ * Name of that Service in the path by which the API server forwards requests to it, over TLS
+ * (`services/proxy`).
+ */
+export const LEDGER_PROXY_NAME = `https:${LEDGER_SERVICE}:443`;
+
+/** The API by which users read the ledger. Its `records` and `logs` are not stored in etcd. */
 export const LEDGER_API = { group: 'ledger.countersign.dev', version: 'v1alpha1' } as const;
 
-/** The APIService that leads to it: `authority` keeps its `caBundle`. */
+/** The APIService of the aggregated API. `authority` maintains its `caBundle`. */
 export const LEDGER_API_SERVICE = `${LEDGER_API.version}.${LEDGER_API.group}`;
 
-/** On the Secrets, the ConfigMap and the APIService, the signer name: the owner's consent that `authority` fills them. */
+/**
+ * Annotation of the Secrets, the ConfigMap and the APIService: the signer name. It is the owner's
+ * consent that `authority` fills them.
+ */
 export const FILLED_BY = 'countersign.dev/filled-by';
 
-/** The Secret (`tls.crt`, `tls.key`) that a component mounts, in its own namespace. */
+/**
+ * Returns the name of the Secret (`tls.crt`, `tls.key`) that a component mounts, in its own
+ * namespace.
+ */
 export function ownTlsSecret(component: string): string {
   return `${serviceOf(component)}-serving`;
 }
 
 /**
- * The DNS names of a component's port. The second has the default cluster domain; in a cluster with
- * another domain, it resolves to nothing.
+ * Returns the DNS names of a component's port. The second has the default cluster domain. In a
+ * cluster with another domain, it does not resolve.
  */
 export function ownTlsNames(component: string, namespace: string): readonly string[] {
   const services = [serviceOf(component), ...(component === 'ledger' ? [LEDGER_SERVICE] : [])];

@@ -6,17 +6,18 @@ import type { KubeObject } from '../object/object.ts';
 import { derivedName } from './signer.ts';
 import { CLUSTER_SIGNER_SPEC, SIGNER_SPEC } from './cluster-signer-schema.ts';
 
+/** A signer of either kind, whose spec no reader has checked. */
+export type StatusedSigner = KubeObject & { readonly status?: ClusterSignerStatus };
+
 /**
- * Reads an object as a Signer, into the shape of a ClusterSigner: with its derived signer name, its
- * Secret in its own namespace, and no bundle. `kind` and `metadata.namespace` tell it from a ClusterSigner.
+ * Reads an object as a Signer, into the shape of a ClusterSigner. It has its derived signer name,
+ * its Secret in its own namespace, and no bundle. `kind` and `metadata.namespace` distinguish it
+ * from a ClusterSigner.
  *
- * @throws SignerError SPEC_INVALID (`wait`) naming each field at fault and what to do
+ * @throws SignerError SPEC_INVALID (`wait`) naming each invalid field and its fix
  */
-export function readSigner(object: KubeObject): ClusterSigner {
-  const { spec: given, status } = object as KubeObject & {
-    readonly spec?: unknown;
-    readonly status?: ClusterSignerStatus;
-  };
+export function readSigner(object: StatusedSigner): ClusterSigner {
+  const { spec: given, status } = object;
   const shape = SIGNER_SPEC.safeParse(given);
   if (!shape.success) throw invalidShape(object, shape.error, 'signer');
   const { authority, ...rest } = shape.data;
@@ -33,17 +34,13 @@ export function readSigner(object: KubeObject): ClusterSigner {
 }
 
 /**
- * Reads an object as a ClusterSigner: fills in the defaults, and checks each field and the fields that
- * must fit each other. `status` is not checked: the CRD's schema checks it, and only `authority` writes
- * it.
+ * Reads an object as a ClusterSigner. Fills in the defaults, and checks each field and the
+ * relations between fields. The CRD's schema checks `status`, which only `authority` writes.
  *
- * @throws SignerError SPEC_INVALID (`wait`) naming each field at fault and what to do
+ * @throws SignerError SPEC_INVALID (`wait`) naming each invalid field and its fix
  */
-export function readClusterSigner(object: KubeObject): ClusterSigner {
-  const { spec: given, status } = object as KubeObject & {
-    readonly spec?: unknown;
-    readonly status?: ClusterSignerStatus;
-  };
+export function readClusterSigner(object: StatusedSigner): ClusterSigner {
+  const { spec: given, status } = object;
   const shape = CLUSTER_SIGNER_SPEC.safeParse(given);
   if (!shape.success) throw invalidShape(object, shape.error, 'clustersigner');
   const faults = validateClusterSigner(shape.data);

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { INVISIBLE_CHARACTERS } from '../../quote.ts';
+import { INVISIBLE_CHARACTERS } from '#base/quote.ts';
 import { resemblesPrefix } from './look-alikes.ts';
 
 /**
@@ -9,16 +9,16 @@ import { resemblesPrefix } from './look-alikes.ts';
 export const RESERVED_PREFIXES = ['system:', 'kubeadm:'] as const;
 
 /**
- * Characters of a name to read for each character of a prefix. NFKC composes at most four characters
- * into one, and sorts a long run of combining marks in quadratic time.
+ * Characters of a name to read for each character of a prefix. NFKC composes at most four
+ * characters into one, and sorts a long run of combining marks in quadratic time.
  */
 const EXAMINED_PER_CHARACTER = 8;
 
 /**
- * Whether a common name or an organization is reserved for Kubernetes.
+ * Reports whether a common name or an organization is reserved for Kubernetes.
  *
- * The API server compares bytes. We also refuse names that a person, a proxy or an LDAP server could take
- * for a reserved one.
+ * The API server compares bytes. This check also rejects names that a user, a proxy or an LDAP
+ * server could take for a reserved one.
  *
  * @param extraPrefixes - further prefixes that the operator of this installation reserves
  */
@@ -38,7 +38,7 @@ function visible(text: string): string {
   return text.replace(INVISIBLE_CHARACTERS, '').trim();
 }
 
-/** Of all characters that look like a colon the only one that NFKC makes something else of: two full stops. */
+/** The only character that looks like a colon and that NFKC changes: into two full stops. */
 const VERTICAL_COLON = '\ufe30';
 
 function fold(text: string): string {

@@ -1,27 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError } from '../../errors.ts';
+import { SignerError, usageError } from '#base/errors.ts';
 
 /** Characters of a signer name: 253 of domain, a slash, 317 of path (ValidateSignerName). */
 export const MAX_SIGNER_NAME = 571;
 const MAX_DOMAIN = 253;
 const MAX_DOMAIN_LABEL = 63;
-/** ValidateSignerName allows a label of the path the length of a DNS subdomain, not of a DNS label. */
+/**
+ * Length of a label of the path. ValidateSignerName allows that of a DNS subdomain, not of a DNS
+ * label.
+ */
 const MAX_PATH_LABEL = 253;
 
 const LABEL = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 
 /**
- * The domain of Signers, whose signer names are derived: `signers.countersign.dev/<namespace>.<name>`. A
- * ClusterSigner with such a name could impersonate a namespace's Signer, so it is refused.
- */
-export const NAMESPACED_DOMAIN = 'signers.countersign.dev';
-
-/** The same for AcmeSigners: `acmesigners.acme.countersign.dev/<namespace>.<name>`. */
-export const ACME_NAMESPACED_DOMAIN = 'acmesigners.acme.countersign.dev';
-
-/**
- * Checks a signer name by the grammar of Kubernetes' ValidateSignerName (a DNS-1123 domain with a
- * dot, a slash, DNS-1123 labels) and refuses the names that belong to Kubernetes.
+ * Checks a signer name by the grammar of Kubernetes' ValidateSignerName: a DNS-1123 domain with a
+ * dot, a slash, DNS-1123 labels. Rejects names that belong to Kubernetes.
  *
  * @throws SignerError SIGNER_NAME_INVALID (`fail`)
  */
@@ -36,6 +30,38 @@ export function checkSignerName(text: string): { domain: string; path: string } 
   const fault = faultOfDomain(domain) ?? faultOfPath(path);
   if (fault !== undefined) throw invalid(text, fault);
   return { domain, path };
+}
+
+/**
+ * Domains whose signer names an installation must list one by one: those of Kubernetes, of
+ * Countersign, and of tenants.
+ */
+const RESERVED_DOMAINS = /^(?:.+\.)?(?:kubernetes\.io|k8s\.io|countersign\.dev)$/;
+
+/**
+ * Checks a domain whose every signer name the components serve.
+ *
+ * @param signerNames - those that are served. A domain of which none is served is a mistake.
+ * @throws SignerError USAGE (`fail`)
+ */
+export function checkSignerDomain(domain: string, signerNames: readonly string[]): void {
+  const fault =
+    domainFault(domain) ??
+    (RESERVED_DOMAINS.test(domain)
+      ? 'has signers that are not yours; write a domain of your own'
+      : undefined) ??
+    (signerNames.some((name) => name.startsWith(`${domain}/`))
+      ? undefined
+      : `has none of the signers that are named; name one, such as ${domain}/workload, or leave the domain out`);
+  if (fault !== undefined) throw usageError(`signer domain "${domain.slice(0, 120)}" ${fault}`);
+}
+
+function domainFault(domain: string): string | undefined {
+  const labels = domain.split('.');
+  const isDomain = labels.length > 1 && areLabels(labels, MAX_DOMAIN_LABEL);
+  return isDomain && domain.length <= MAX_DOMAIN
+    ? undefined
+    : 'is not a domain; write it without a path and without a wildcard, such as example.com';
 }
 
 function faultOfDomain(domain: string): string | undefined {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `policy/v1` PodDisruptionBudget: whom it selects, and how many pods may go now. */
+/** `policy/v1` PodDisruptionBudget: the pods that it selects, and how many may be disrupted now. */
 import type { LabelSelector } from '../object/label-selector.ts';
 import type { KubeObject } from '../object/object.ts';
 

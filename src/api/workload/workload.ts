@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `apps/v1` Deployment, StatefulSet and DaemonSet: what their pods use, and how a rollout goes. */
+/**
+ * `apps/v1` Deployment, StatefulSet and DaemonSet: the credentials of their pods, and the state of
+ * a rollout.
+ */
 import type { LabelSelector } from '../object/label-selector.ts';
 import type { KubeObject } from '../object/object.ts';
 import type { PodVolume } from '../object/pod.ts';
@@ -9,7 +12,7 @@ export const WORKLOAD_KINDS = ['Deployment', 'StatefulSet', 'DaemonSet'] as cons
 
 export type WorkloadKind = (typeof WORKLOAD_KINDS)[number];
 
-/** Group, version and plural of each kind, for URLs and rules of roles. */
+/** Group, version and plural of each kind, for URLs and RBAC rules. */
 export const WORKLOAD_RESOURCES = {
   Deployment: { group: 'apps', version: 'v1', plural: 'deployments' },
   StatefulSet: { group: 'apps', version: 'v1', plural: 'statefulsets' },
@@ -19,14 +22,14 @@ export const WORKLOAD_RESOURCES = {
 /** A number of pods, or a percentage of them: `25%`. */
 export type IntOrPercent = number | string;
 
-/** Fields of all three kinds; those of another kind are absent. */
+/** Fields of all three kinds. Fields of another kind are absent. */
 export interface Workload extends KubeObject {
   readonly spec: {
     readonly replicas?: number;
     readonly paused?: boolean;
     readonly selector?: LabelSelector;
     readonly template: PodTemplate;
-    /** Of Deployments. */
+    /** Deployments only. */
     readonly strategy?: {
       readonly type?: string;
       readonly rollingUpdate?: {
@@ -34,7 +37,7 @@ export interface Workload extends KubeObject {
         readonly maxSurge?: IntOrPercent;
       };
     };
-    /** Of StatefulSets and DaemonSets. */
+    /** StatefulSets and DaemonSets only. */
     readonly updateStrategy?: {
       readonly type?: string;
       readonly rollingUpdate?: {
@@ -71,10 +74,13 @@ export interface PodTemplate {
   };
 }
 
-/** core/v1 Container: what it reads of Secrets and volumes. */
+/** core/v1 Container: the Secrets and volumes that it reads. */
 export interface TemplateContainer {
   readonly name?: string;
-  /** Of init containers: `Always` is a sidecar, which is started again when it ends. */
+  /**
+   * Restart policy of an init container. `Always` makes it a sidecar, which the kubelet restarts
+   * when it ends.
+   */
   readonly restartPolicy?: string;
   readonly env?: readonly {
     readonly valueFrom?: { readonly secretKeyRef?: { readonly name?: string } };
@@ -87,7 +93,7 @@ export interface TemplateContainer {
   }[];
 }
 
-/** `Deployment team-a/web`, as logs and messages name it. */
+/** Returns the workload as logs and messages name it: `Deployment team-a/web`. */
 export function workloadText({ kind, metadata }: Workload): string {
   return `${kind} ${metadata.namespace ?? ''}/${metadata.name}`;
 }

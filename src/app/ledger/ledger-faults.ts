@@ -1,15 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a component that records says of the ledger in the report of its Lease. */
-import type { ServingFault } from '../../api/serving/report.ts';
-import type { SenderState } from '../../ledger/sender/contract.ts';
-import type { Clock } from '../../ports.ts';
+/** Faults of the ledger that a recording component reports in its Lease. */
+import type { ServingFault } from '#api/serving/report.ts';
+import type { SenderState } from '#ledger/sender/contract.ts';
+import type { Clock } from '#base/ports.ts';
 
-/** A ledger that is restarted is no fault: everything that a signer's status says is written for each of them. */
+/**
+ * Grace period for a restart of the ledger. A signer's status is written for each reported fault.
+ */
 const PATIENCE_MILLISECONDS = 15_000;
 
 /**
- * The faults of now; called with each renewal of the Lease. The texts have no number that changes while the ledger is away:
- * how many are lost is said, exactly, when it is back.
+ * Returns the current faults. The caller calls it with each renewal of the Lease. The texts contain
+ * no number that changes during an outage. The exact number of lost records appears afterwards.
  */
 export function createLedgerFaults(
   state: () => SenderState,
@@ -24,13 +26,13 @@ export function createLedgerFaults(
       const effect =
         mode === 'required'
           ? 'no request is answered until it can (--ledger-mode=required)'
-          : 'records wait, and what finds no room is lost and counted (--ledger-mode=best-effort)';
+          : 'records wait in memory, and overflow is lost and counted (--ledger-mode=best-effort)';
       const message = `the ledger cannot be reached: ${effect}`;
       return [{ reason: 'LedgerUnavailable', message, stops: false }];
     }
     if (lost === 0) return [];
     const what = mode === 'required' ? 'results of certificates' : 'records';
-    const message = `${lost} ${what} of one process did not reach the ledger (--ledger-mode=${mode}); a record of kind gap says when`;
+    const message = `${lost} ${what} of one process did not reach the ledger (--ledger-mode=${mode}); a record of kind gap has the time`;
     return [{ reason: 'LedgerRecordsLost', message, stops: false }];
   };
 }

@@ -1,33 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Connects a component with the ledger, as its flags say. */
+/** Connects a component that records in the ledger, as configured by its flags. */
 import { randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
-import { BestEffortSender } from '../../ledger/sender/best-effort.ts';
-import type { SenderState } from '../../ledger/sender/contract.ts';
-import { createHttpsSender } from '../../ledger/sender/https.ts';
-import { RequiredSender } from '../../ledger/sender/required.ts';
-import { sendTogether } from '../../ledger/sender/together.ts';
-import type { ServingFault } from '../../api/serving/report.ts';
-import type { Log } from '../../ports.ts';
-import { LedgerRecorder } from '../../runtime/recording/recorder.ts';
-import type { Metrics } from '../../web/metrics.ts';
+import { BestEffortSender } from '#ledger/sender/best-effort.ts';
+import type { SenderState } from '#ledger/sender/contract.ts';
+import { createHttpsSender } from '#ledger/sender/https.ts';
+import { addressOf } from '#ledger/sender/ledger-address.ts';
+import { RequiredSender } from '#ledger/sender/required.ts';
+import { SENDER_SERIES } from '#ledger/sender/metrics.ts';
+import { sendTogether } from '#ledger/sender/batched-sender.ts';
+import type { ServingFault } from '#api/serving/report.ts';
+import type { Log } from '#base/ports.ts';
+import { LedgerRecorder } from '#requests/recording/recorder.ts';
+import type { Metrics } from '#component/web/metric-registry.ts';
 import { clock, delay, monotonic } from '../process.ts';
 import { VERSION } from '../version.ts';
 import { createLedgerFaults } from './ledger-faults.ts';
 import { ledgerUrlOf, waitsForLedger, type LedgerOptions } from './options.ts';
-import { readAgain } from './read-again.ts';
 
-/** A recorder, what /readyz says of it, and its end. */
+/** A recorder, its warnings for /readyz, and the function that ends it. */
 export interface OpenRecorder {
   readonly recorder: LedgerRecorder | undefined;
   readonly warnings: () => readonly string[];
-  /** What the report in its Lease says of the ledger. */
+  /** Returns the faults for the report in the Lease. */
   readonly faults: () => readonly ServingFault[];
-  /** Sends what waits, for some seconds at most, and logs what is lost. */
+  /** Sends waiting records, for a few seconds at most, and logs lost ones. */
   readonly close: () => Promise<void>;
 }
 
-/** A pod has 30 seconds to end (terminationGracePeriodSeconds). */
+/** Timeout of the last flush. A pod has 30 seconds to end (terminationGracePeriodSeconds). */
 const FLUSH_MILLISECONDS = 10_000;
 
 const OFF: OpenRecorder = {
@@ -48,27 +49,23 @@ export function openRecorder(
 ): OpenRecorder {
   const url = ledgerUrlOf(options);
   if (url === undefined) return OFF;
-  const { ledgerToken = '', ledgerCa = '', ledgerName, ledgerWaiting = 1 } = options;
-  const { send, close } = createHttpsSender({
-    url,
-    readToken: readAgain(ledgerToken, monotonic),
-    readCa: readAgain(ledgerCa, monotonic),
-    serverName: ledgerName,
-  });
+  const { ledgerWaiting = 1 } = options;
+  const { send, close } = createHttpsSender(addressOf(url, options, monotonic));
   const component = { name, version: VERSION, replica: hostname() };
   const incarnation = randomBytes(8).toString('hex');
   const isRequired = waitsForLedger(name, options);
-  const { now, along } = sendTogether(send, delay);
+  const { now, along, onAnswer } = sendTogether(send, delay);
   const spool = new BestEffortSender({
-    ...{
-      send: isRequired ? along : send,
-      delay,
-      clock,
-      component,
-      incarnation,
-      mostWaiting: ledgerWaiting,
-    },
+    send: isRequired ? along : send,
+    delay,
+    clock,
+    component,
+    incarnation,
+    mostWaiting: ledgerWaiting,
     ...(isRequired ? { of: 'results' } : {}),
+  });
+  onAnswer(() => {
+    spool.retryNow();
   });
   const before = isRequired ? new RequiredSender(now, delay) : spool;
   const recorder = new LedgerRecorder({ before, after: spool, clock, component });
@@ -89,11 +86,12 @@ export function openRecorder(
 }
 
 function measure(metrics: Metrics, recorder: LedgerRecorder): void {
+  const series = metrics.of(SENDER_SERIES);
   metrics.onScrape(() => {
     const { waiting, lost, failing, mode } = recorder.state;
-    metrics.ledgerWaiting.set(waiting);
-    metrics.ledgerLost.set(lost);
-    metrics.ledgerFailing.set({ mode }, Number(failing));
+    series.waiting.set({}, waiting);
+    series.lost.set({}, lost);
+    series.failing.set({ mode }, Number(failing));
   });
 }
 

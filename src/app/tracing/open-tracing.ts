@@ -1,32 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Traces that are sent by OTLP, as the `OTEL_*` variables say. */
+/** Sends traces by OTLP, as configured by the `OTEL_*` variables. */
 import { createHash, randomBytes } from 'node:crypto';
 import { hostname } from 'node:os';
 import type * as Sdk from '@opentelemetry/sdk-trace';
-import type { Log } from '../../ports.ts';
-import type { Tracing } from '../../runtime/component/tracing.ts';
+import type { Log } from '#base/ports.ts';
+import type { Tracing } from '#component/tracing.ts';
 import { VERSION } from '../version.ts';
-import { createRequestTracing } from './request-tracing.ts';
 import { tracingSettings, type TracingSettings } from './settings.ts';
 
-/** Tracing, and its end. */
+/** Tracing, and the function that ends it. */
 export interface OpenTracing {
   readonly tracing: Tracing | undefined;
-  /** Sends what waits, for some seconds at most. */
+  /** Sends waiting spans, for a few seconds at most. */
   readonly close: () => Promise<void>;
 }
 
-/** A pod has 30 seconds to end, of which the ledger may need ten. */
+/** Timeout of the last batch. A pod has 30 seconds to end, of which the ledger may need ten. */
 const LAST_BATCH_MILLISECONDS = 5_000;
-/** Spans that wait for the next batch; more are dropped. Some KiB each with their attributes. */
+/**
+ * Spans that may wait for the next batch. More are dropped. One takes some KiB with its attributes.
+ */
 const MAX_WAITING = 2_048;
 
 const OFF: OpenTracing = { tracing: undefined, close: () => Promise.resolve() };
 
 /**
- * Off, and then without a cost, unless the environment asks for it. What cannot be sent is dropped with a warning: no
- * request waits for a trace.
- *
+ * Starts tracing if the environment enables it; otherwise it costs nothing. Spans that cannot be
+ * sent are dropped with a warning, and no request waits for them.
  * @param name - the subcommand
  */
 export async function openTracing(
@@ -37,8 +37,9 @@ export async function openTracing(
   const settings = tracingSettings(env);
   if (settings === undefined) return OFF;
   for (const each of settings.ignored) log.warn({ setting: each }, 'OTEL setting is ignored');
-  // Loaded only here: who does not trace has nothing of it in memory.
+  // Imported only here, so that processes without tracing do not load it.
   const sdk = await import('@opentelemetry/sdk-trace');
+  const { createRequestTracing } = await import('./request-tracing.ts');
   const { defaultResource, detectResources, envDetector, resourceFromAttributes } =
     await import('@opentelemetry/resources');
   const exporter = warning(await openExporter(settings), log);
@@ -85,7 +86,7 @@ async function openExporter({ protocol }: TracingSettings): Promise<Sdk.SpanExpo
   return new OTLPTraceExporter();
 }
 
-/** Says once that traces cannot be sent, and once that they can again. */
+/** Wraps an exporter to log once that sending fails, and once that it works again. */
 function warning(exporter: Sdk.SpanExporter, log: Log): Sdk.SpanExporter {
   let failing = false;
   return {
@@ -93,7 +94,7 @@ function warning(exporter: Sdk.SpanExporter, log: Log): Sdk.SpanExporter {
       exporter.export(spans, (result) => {
         const failed = result.error !== undefined;
         if (failed && !failing) {
-          // Its message may hold what the receiver answered.
+          // The error's message may contain the receiver's response.
           log.warn({ error: result.error?.name, lost: spans.length }, 'traces cannot be sent');
         } else if (!failed && failing) log.info({}, 'traces are sent again');
         failing = failed;
@@ -105,9 +106,12 @@ function warning(exporter: Sdk.SpanExporter, log: Log): Sdk.SpanExporter {
   };
 }
 
-/** All components put a request into one trace, without a word to each other: its ID is made from the request's UID. */
+/**
+ * Generates IDs. The trace ID derives from the request's UID, so that all components add to one
+ * trace without coordination.
+ */
 class RequestIds {
-  /** Of the next span without a parent. */
+  /** Trace ID of the next span without a parent. */
   next = '';
 
   generateTraceId(): string {
@@ -119,13 +123,13 @@ class RequestIds {
   }
 }
 
-/** 16 bytes, as W3C Trace Context has them. */
+/** Returns a trace ID of 16 bytes, as W3C Trace Context requires. */
 function traceIdOf(uid: string): string {
   return createHash('sha256').update(uid).digest('hex').slice(0, 32);
 }
 
 function samplerOf(sdk: typeof Sdk, { sampler, ratio }: TracingSettings): Sdk.Sampler {
-  // Each trace begins here: what a parent has decided is never asked.
+  // Each trace begins here, so no parent has a decision.
   switch (sampler.replace(/^parentbased_/, '')) {
     case 'always_off':
       return new sdk.AlwaysOffSampler();

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Spans of requests, by OpenTelemetry's API. */
+/** Traces requests through OpenTelemetry's API. */
 import { AsyncLocalStorage } from 'node:async_hooks';
 import {
   ROOT_CONTEXT,
@@ -9,27 +9,30 @@ import {
   type Span,
   type Tracer,
 } from '@opentelemetry/api';
-import { BoundedMap } from '../../bounded-map.ts';
-import { SignerError } from '../../errors.ts';
-import type {
-  SpanAttributes,
-  TracedEnd,
-  TracedRequest,
-  Tracing,
-} from '../../runtime/component/tracing.ts';
+import { BoundedMap } from '#base/bounded-map.ts';
+import { SignerError } from '#base/errors.ts';
+import type { SpanAttributes, TracedEnd, TracedRequest, Tracing } from '#component/tracing.ts';
 
-/** Requests that wait in the queue: beyond this number the oldest loses the beginning of its wait. */
+/**
+ * Queued requests with a known arrival at most. Beyond this number, the oldest loses the beginning
+ * of its wait.
+ */
 const MAX_ARRIVED = 10_000;
 
 export interface RequestTracingInit {
-  /** @returns a tracer whose spans without a parent belong to the trace of the request with this UID */
+  /**
+   * @returns a tracer whose spans without a parent belong to the trace of the request with this UID
+   */
   readonly tracerOf: (uid: string) => Tracer;
 }
 
-/** Epoch milliseconds with a fraction, by the monotonic clock. */
+/** Returns epoch milliseconds with a fraction, by the monotonic clock. */
 const now = (): number => performance.timeOrigin + performance.now();
 
-/** Spans begin with the watch event and end with the outcome; their names and attributes have no text of strangers. */
+/**
+ * Creates spans that begin with the watch event and end with the outcome. Their names and
+ * attributes contain no untrusted text.
+ */
 export function createRequestTracing({ tracerOf }: RequestTracingInit): Tracing {
   const arrived = new BoundedMap<string, number>(MAX_ARRIVED);
   const present = new AsyncLocalStorage<{ readonly tracer: Tracer; readonly span: Span }>();
@@ -51,7 +54,7 @@ export function createRequestTracing({ tracerOf }: RequestTracingInit): Tracing 
     tracer.startSpan('queue', { startTime: since }, within).end(begun);
     try {
       const end = await present.run({ tracer, span }, work);
-      // What is not ended is not sent: nothing was done.
+      // A span without an end is not sent. Nothing was done here.
       if (end.outcome !== 'ignored') {
         span.setAttributes({
           'countersign.outcome': end.outcome,
@@ -100,7 +103,7 @@ function attributesOf({ kind, namespace, name, uid, signer }: TracedRequest): Sp
   };
 }
 
-/** By the code of the error: its message may quote a request. */
+/** Marks a span as failed with the error's code, because the message may quote a request. */
 function fail(span: Span, error: unknown): void {
   const code = error instanceof SignerError ? error.code : 'UNEXPECTED';
   span.setAttribute('error.type', code);

@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Which traces the environment asks for: https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/ */
+/**
+ * Reads the trace settings of the environment:
+ * https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
+ */
 
-/** How to trace. */
+/** Trace settings. */
 export interface TracingSettings {
   readonly protocol: Protocol;
   readonly sampler: SamplerName;
-  /** 0 to 1; of the samplers by ratio. */
+  /** Sampling ratio, 0 to 1, for the samplers by ratio. */
   readonly ratio: number;
-  /** What was asked for and is not done, for the log. */
+  /** Ignored settings, for the log. */
   readonly ignored: readonly string[];
 }
 
@@ -21,16 +24,17 @@ const SAMPLERS = [
 ] as const;
 export type SamplerName = (typeof SAMPLERS)[number];
 
-/** The first is the specification's default. */
+/** Supported protocols. The first is the specification's default. */
 const PROTOCOLS = ['http/protobuf', 'http/json'] as const;
 export type Protocol = (typeof PROTOCOLS)[number];
 
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Tracing is off unless an OTLP endpoint is named or `OTEL_TRACES_EXPORTER` is `otlp`.
- *
- * @returns undefined while it is off; values that are not known are ignored with a word, as the specification asks
+ * Reads the settings. Tracing is off unless an OTLP endpoint is set or `OTEL_TRACES_EXPORTER` is
+ * `otlp`.
+ * @returns undefined if tracing is off; unknown values are listed and ignored, as the specification
+ * requires
  */
 export function tracingSettings(env: Environment): TracingSettings | undefined {
   const set = (name: string): string | undefined => {
@@ -60,7 +64,7 @@ function isOn(set: (name: string) => string | undefined): boolean {
   return names.some((name) => set(name) !== undefined);
 }
 
-/** What was asked for, where it is known; else the first, which is the default. */
+/** Returns the requested value if it is known, else the first, which is the default. */
 function known<T extends string>(
   all: readonly [T, ...T[]],
   asked: string | undefined,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Client } from '../../kube/client/client.ts';
-import type { Tracing } from '../../runtime/component/tracing.ts';
+import type { Client } from '#kube/client/client.ts';
+import type { Tracing } from '#component/tracing.ts';
 
-/** The client whose calls are parts of the reconciliation that makes them. */
+/** Returns a client that adds a span for each call to the current reconciliation. */
 export function traceCalls(client: Client, tracing: Tracing): Client {
   return {
     request: (init) =>

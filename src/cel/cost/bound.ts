@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { MAX_KEY, type Shape } from './shape.ts';
 
-/** The maximum size of a value: characters of a string, items of a list; 1 for everything else. */
+/** Maximum size of a value: characters of a string, items of a list, and 1 for everything else. */
 export interface Bound {
   readonly size: number;
   /** Items of a list, values of a map. */
@@ -9,7 +9,7 @@ export interface Bound {
   /** Keys of a map. */
   readonly keys?: Bound;
   readonly fields?: Readonly<Record<string, Bound>>;
-  /** The value of a string literal. */
+  /** Value of a string literal. */
   readonly text?: string;
 }
 
@@ -36,12 +36,12 @@ export function boundOf(shape: Shape): Bound {
   }
 }
 
-/** The total size of a value: the contents of its items included. */
+/** Returns the total size of a value, including the contents of its items. */
 export function volume(bound: Bound): number {
   return bound.size * Math.max(1, bound.of === undefined ? 1 : volume(bound.of));
 }
 
-/** The maximum of two bounds, part by part. */
+/** Returns the maximum of two bounds, part by part. */
 export function larger(a: Bound, b: Bound): Bound {
   const of = eitherOf(a.of, b.of);
   const keys = eitherOf(a.keys, b.keys);
@@ -59,12 +59,12 @@ function eitherOf(a: Bound | undefined, b: Bound | undefined): Bound | undefined
   return a === undefined || b === undefined ? (a ?? b) : larger(a, b);
 }
 
-/** The bound of two strings or two lists joined. */
+/** Returns the bound of two joined strings or lists. */
 export function sum(a: Bound, b: Bound): Bound {
   return { ...larger(a, b), size: a.size + b.size };
 }
 
-/** The bound of a list of at most `size` items of bound `of`. */
+/** Returns the bound of a list of at most `size` items of bound `of`. */
 export function listOf(size: number, of: Bound): Bound {
   return { size, of };
 }

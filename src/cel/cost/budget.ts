@@ -1,37 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError } from '../../errors.ts';
+import { SignerError } from '#base/errors.ts';
 import { MAX_COST, type Compiled } from '../compile.ts';
 import { MAX_COMPILE_WORK, PatternSet } from '../pattern/regex.ts';
 import { MAX_VALUE } from '../pattern/value-pattern.ts';
 
 /**
- * Maximum cost of all expressions of one part of a spec for one request: a hostile request delays others
- * by less than 100 ms, however many expressions there are.
+ * Limit on the cost of all expressions of one part of a spec for one request. A hostile request
+ * delays others by less than 100 ms, for any number of expressions.
  */
 const MAX_BUDGET = 5 * MAX_COST;
 
-/** The cost of one instruction of a pattern's automaton (100 ns), in units of {@link MAX_COST}. */
+/** Cost of one instruction of a pattern's automaton (100 ns), in units of {@link MAX_COST}. */
 const AUTOMATON_STEP = 5;
-/** The cost to look one character of a value up in a pattern's automaton. */
+/** Cost to look one character of a value up in a pattern's automaton. */
 const AUTOMATON_LOOKUP = 2;
 
-/** What all expressions and patterns of one part of a spec cost. */
+/** Cost of all expressions and patterns of one part of a spec. */
 export interface Budget {
   /**
-   * Adds a compiled expression, and returns it unchanged. Call it after each compilation: an expression over the
-   * budget then stops the rest.
+   * Adds a compiled expression, and returns it unchanged. Call it after each compilation, so that
+   * an expression over the budget stops the rest.
    *
    * @throws SignerError CEL_COST (`wait`), naming the most expensive expression
    */
   readonly take: <C extends Entry>(compiled: C) => C;
-  /** The patterns of whole values (compileValuePattern()). */
+  /** Patterns of whole values (compileValuePattern()). */
   readonly annotations: PatternSet;
-  /** The worst case of one request, the states of the patterns' automata included. */
+  /** Returns the worst case of one request, including the states of the patterns' automata. */
   readonly worstCase: () => number;
 }
 
 /**
- * The budget of one part of a spec.
+ * Creates the budget of one part of a spec.
  *
  * @param where - the part of the spec, such as `spec.requests`
  */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The worst-case cost of an expression: its cost if every list and string were as large as its shape
- * allows. CEL has no recursion and no unbounded loops, so the walk below always ends. The unit is one
- * visited node, about 20 ns.
+ * The worst-case cost of an expression: its cost if every list and string were as large as its
+ * shape allows. CEL has no recursion and no unbounded loops, so the walk below always ends. The
+ * unit is one visited node, about 20 ns.
  */
 import { SCALAR, boundOf, larger, listOf, sum, volume, type Bound } from './bound.ts';
 import type { Environment } from '../environments.ts';
@@ -18,7 +18,7 @@ import {
   type Node,
 } from '../syntax.ts';
 
-/** The cost of evaluating a node, and the maximum size of its value. */
+/** Cost of evaluating a node, and the maximum size of its value. */
 interface Estimate {
   readonly cost: number;
   readonly bound: Bound;
@@ -26,32 +26,37 @@ interface Estimate {
 
 interface Scope {
   readonly variables: ReadonlyMap<string, Bound>;
-  /** The cost of an error that is thrown, then absorbed by `exists`, `all`, `||` or `&&`. */
+  /** Cost of an error that is thrown, then absorbed by `exists`, `all`, `||` or `&&`. */
   readonly error: number;
 }
 
-/** A comparison reads both sides to the end when they are equal. */
+/** A comparison reads equal sides to the end. */
 const PER_COMPARED = 0.01;
 /** `<` and its like compare texts character by character, by code points. */
 const PER_ORDERED = 0.5;
 const ORDERS: ReadonlySet<Node['op']> = new Set(['<', '<=', '>', '>='] as const);
-/** What `in` compares: one item of a list, and one character of it that is equal. */
+/** Cost of `in`: one item of a list, and one equal character of it. */
 const PER_LIST_ITEM = 0.2;
 const PER_EQUAL_CHARACTER = 0.002;
-/** Copying a character, and an item. */
+/** Cost of copying a character, and an item. */
 const PER_COPIED = 0.02;
 const PER_COPIED_ITEM = 1;
-/** Lists that are joined are made anew, however short they are. */
+/** Cost of joining lists of any length, which creates them again. */
 const PER_JOINED_LIST = 60;
-/** One iteration without its body: bind the variable, keep the result. */
+/** Cost of one iteration without its body: bind the variable, keep the result. */
 const PER_ITERATION = 2;
 
-/** The cost to create, throw and catch an error without a stack, about 3 µs. compile.ts disables stacks. */
+/**
+ * Cost to create, throw, and catch an error without a stack, about 3 µs. compile.ts disables
+ * stacks.
+ */
 const ERROR = 160;
-/** The library finds the line of the error and copies it: 3 ns for each character of the expression. */
+/**
+ * The library finds the line of the error and copies it: 3 ns for each character of the expression.
+ */
 const ERROR_CHARACTER = 0.16;
 
-/** The worst-case cost of one run. */
+/** Returns the worst-case cost of one run. */
 export function costOf(node: Node, environment: Environment): number {
   const variables = new Map(
     Object.entries(environment.variables).map(([name, shape]) => [name, boundOf(shape)]),
@@ -73,7 +78,7 @@ function estimate(node: Node, scope: Scope): Estimate {
   return operator(node.op, parts);
 }
 
-/** `||` and `&&` absorb an error of one side if the other side decides. */
+/** Estimates `||` and `&&`, which absorb an error of one side if the other side decides. */
 function either(node: Node, parts: readonly Estimate[], { error }: Scope): Estimate {
   const errors = error * children(node).filter(mayThrow).length;
   return { cost: 1 + total(parts) + errors, bound: SCALAR };
@@ -117,12 +122,15 @@ function operator(op: Node['op'], parts: readonly Estimate[]): Estimate {
   return { cost: spent + each * Math.min(volume(left), volume(right)), bound: SCALAR };
 }
 
-/** `+`. */
+/** Returns the cost of `+`. */
 function copied({ size, of }: Bound): number {
   return of === undefined ? PER_COPIED * size : PER_JOINED_LIST + PER_COPIED_ITEM * size;
 }
 
-/** `in`: a map is hashed; a list is scanned, and its strings may share a long prefix. */
+/**
+ * Returns the cost of `in`. A map is hashed. A list is scanned, and its strings may share a long
+ * prefix.
+ */
 function searched(item: Bound, within: Bound): number {
   const read = PER_COMPARED * volume(item);
   if (within.keys !== undefined) return read;
@@ -165,7 +173,7 @@ function estimateLoop(
   return { cost, bound: SCALAR };
 }
 
-/** Loops that absorb errors; the other loops end with the first error. */
+/** Reports whether a loop absorbs errors. Other loops end with the first error. */
 function absorbsErrors(name: string, body: readonly Node[]): boolean {
   return (name === 'all' || name === 'exists') && body.some(mayThrow);
 }

@@ -3,10 +3,28 @@ import { callOf, children, comprehensionOf, typeOf, type Call, type Node } from 
 
 /** Functions that return a result for every string, list or map. */
 const TOTAL: ReadonlySet<string> = new Set([
-  ...['size', 'startsWith', 'endsWith', 'contains', 'matches', 'find', 'trim', 'isIP', 'isCIDR'],
-  ...['isURL', 'isQuantity', 'lowerAscii', 'upperAscii', 'family', 'getScheme', 'getHost'],
-  ...['getHostname', 'getPort', 'getEscapedPath', 'sets.contains'],
-  ...['sets.intersects', 'sets.equivalent'],
+  'size',
+  'startsWith',
+  'endsWith',
+  'contains',
+  'matches',
+  'find',
+  'trim',
+  'isIP',
+  'isCIDR',
+  'isURL',
+  'isQuantity',
+  'lowerAscii',
+  'upperAscii',
+  'family',
+  'getScheme',
+  'getHost',
+  'getHostname',
+  'getPort',
+  'getEscapedPath',
+  'sets.contains',
+  'sets.intersects',
+  'sets.equivalent',
 ]);
 
 /** Operators that return a result for all operands that pass the type check. */
@@ -15,8 +33,8 @@ const TOTAL_OPERATORS: ReadonlySet<Node['op']> = new Set([
 ]);
 
 /**
- * Whether evaluating the node may throw. Functions not listed here may: an absorbed error costs a hundred
- * times as much as a node, so the estimate must not miss one.
+ * Reports whether evaluating the node may throw. Functions not listed here may. An absorbed error
+ * costs a hundred times as much as a node, so the estimate must not miss one.
  */
 export function mayThrow(node: Node): boolean {
   const call = callOf(node);
@@ -35,7 +53,9 @@ function callMayThrow(call: Call): boolean {
   return [...(call.receiver === undefined ? [] : [call.receiver]), ...call.args].some(mayThrow);
 }
 
-/** A field of a map may be missing; the fields of a variable exist. */
+/**
+ * Reports whether the node is a map, whose field may be missing. The fields of a variable exist.
+ */
 function isMap(node: Node): boolean {
   return /^map</.test(typeOf(node) ?? 'map<');
 }

@@ -30,7 +30,10 @@ export interface ObjectShape {
   readonly fields: Readonly<Record<string, Shape>>;
 }
 
-/** Characters of a map's key: annotation keys have at most 317; keys of `extra` are URL paths. */
+/**
+ * Limit on characters of a map's key. Annotation keys have at most 317, and keys of `extra` are URL
+ * paths.
+ */
 export const MAX_KEY = 512;
 
 export const INT: IntShape = { kind: 'int' };
@@ -51,7 +54,7 @@ export function object(fields: Readonly<Record<string, Shape>>): ObjectShape {
   return { kind: 'object', fields };
 }
 
-/** The type in the notation of the CEL library. */
+/** Returns the type in the notation of the CEL library. */
 export function typeName(shape: Exclude<Shape, ObjectShape>): string {
   switch (shape.kind) {
     case 'string':

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { formatIp, isIpv4Mapped, parseIp } from '../../ip.ts';
+import { formatIp, isIpv4Mapped, parseIp } from '#base/ip.ts';
 
-/** An IP address like Go's `netip.Addr`: IPv4 and IPv6 never compare equal. Zones are not supported. */
+/**
+ * An IP address like Go's `netip.Addr`: IPv4 and IPv6 never compare equal. It supports no zones.
+ */
 export class Address {
   readonly family: 4 | 6;
-  /** Big endian. */
+  /** Bits of the address, big endian. */
   readonly bits: bigint;
 
   constructor(family: 4 | 6, bits: bigint) {
@@ -18,8 +20,8 @@ export class Address {
 }
 
 /**
- * Parses an address like Kubernetes' `ip()`: no leading zeros, no zone, and no IPv4-mapped IPv6 (which
- * would give one address two forms).
+ * Parses an address like Kubernetes' `ip()`: no leading zeros, no zone, and no IPv4-mapped IPv6
+ * (which would give one address two forms).
  *
  * @returns undefined if `text` is not such an address
  */
@@ -30,7 +32,7 @@ export function parseAddress(text: string): Address | undefined {
   return new Address(octets.length === 4 ? 4 : 6, bits);
 }
 
-/** The canonical text (RFC 5952). */
+/** Returns the canonical text (RFC 5952). */
 export function formatAddress({ bits, width }: Address): string {
   const octets = Buffer.from(bits.toString(16).padStart(width / 4, '0'), 'hex');
   return formatIp(octets) ?? '';

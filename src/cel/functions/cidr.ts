@@ -4,7 +4,9 @@ import { formatAddress, parseAddress, Address } from './address.ts';
 import { PARSED, linear, toScalar, type CelFunction, type Signature } from './function.ts';
 import { ADDRESS_TEXT, address } from './ip.ts';
 
-/** An address and the length of its prefix in bits. The host bits are kept, as in Go's netip.Prefix. */
+/**
+ * An address and the length of its prefix in bits. It keeps the host bits, as in Go's netip.Prefix.
+ */
 export class Prefix {
   readonly ip: Address;
   readonly length: number;

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `'…%s…'.format([…])` of CEL's strings library, version 2, the one of Kubernetes. Doubles are not
- * supported: CEL formats them for a locale (12,345.6 and 1.2 × 10⁰³), which does not fit a name.
+ * `'…%s…'.format([…])` of CEL's strings library, version 2, the one of Kubernetes. It does not
+ * support doubles: CEL formats them for a locale (12,345.6 and 1.2 × 10⁰³), which does not fit a
+ * name.
  */
 import { volume, type Bound } from '../cost/bound.ts';
 import type { CelFunction, Price } from './function.ts';
@@ -56,11 +57,18 @@ function asList(values: readonly unknown[]): string | undefined {
 }
 
 const ESCAPES: Readonly<Record<string, string>> = {
-  ...{ '"': '\\"', '\\': '\\\\', '\x07': '\\a', '\b': '\\b', '\f': '\\f' },
-  ...{ '\n': '\\n', '\r': '\\r', '\t': '\\t', '\v': '\\v' },
+  '"': '\\"',
+  '\\': '\\\\',
+  '\x07': '\\a',
+  '\b': '\\b',
+  '\f': '\\f',
+  '\n': '\\n',
+  '\r': '\\r',
+  '\t': '\\t',
+  '\v': '\\v',
 };
 
-/** Like Go's %q: escapes characters that do not print. */
+/** Quotes like Go's %q: escapes characters that do not print. */
 function quoted(text: string): string {
   const escaped = text.replace(/["\\]|[^\p{L}\p{M}\p{N}\p{P}\p{S} ]/gu, (character) => {
     const code = character.codePointAt(0) ?? 0;
@@ -74,10 +82,10 @@ function quoted(text: string): string {
   return `"${escaped}"`;
 }
 
-/** Characters: %b writes a number as up to 64 digits and a sign. */
+/** Characters of the longest number: %b writes up to 64 digits and a sign. */
 const LONGEST_NUMBER = 65;
 
-/** Factor: one character becomes at most six, escaped or in hexadecimal. */
+/** Factor of the longest character: escaped or in hexadecimal, it becomes at most six. */
 const LONGEST_CHARACTER = 6;
 
 function written([template, values]: readonly Bound[]): Bound {
@@ -90,7 +98,7 @@ function written([template, values]: readonly Bound[]): Bound {
   };
 }
 
-/** The cost of a character inside a list, about 200 ns: it may be escaped. */
+/** Cost of a character inside a list, about 200 ns: it may be escaped. */
 const QUOTED = 10;
 
 function cost(args: readonly Bound[]): number {

@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SCALAR, volume, type Bound } from '../cost/bound.ts';
 
-/** The worst-case cost of a call. The receiver comes first in `args`. */
+/** Worst-case cost of a call. The receiver comes first in `args`. */
 export interface Price {
-  /** In the unit of cost.ts: one visited node, about 20 ns. */
+  /** Cost in the unit of cost.ts: one visited node, about 20 ns. */
   readonly cost: (args: readonly Bound[]) => number;
   readonly result: (args: readonly Bound[]) => Bound;
 }
 
 export interface CelFunction {
-  /** The namespace: `sets` for `sets.contains`. */
+  /** Namespace of the function: `sets` for `sets.contains`. */
   readonly namespace?: string;
   readonly name: string;
   /** `receiver.(parameters): result` in the notation of the CEL library, without the name. */
   readonly signatures: readonly Signature[];
   readonly price: Price;
-  /** The library has a function of this name with a meaning that differs from Kubernetes'. Ours runs. */
+  /** Whether the library has a function of this name that differs from Kubernetes'. Ours runs. */
   readonly shadows?: boolean;
 }
 
@@ -26,13 +26,13 @@ export interface Signature {
   readonly handler: (...args: never[]) => unknown;
 }
 
-/** The cost of reading each character once, about half a nanosecond each. */
+/** Cost of reading each character once, about half a nanosecond each. */
 const CHARACTER = 0.02;
 
 /**
- * A cost that grows with the total size of the arguments.
+ * Returns a cost that grows with the total size of the arguments.
  *
- * @param base - what a call costs on the shortest text
+ * @param base - cost of a call on the shortest text
  */
 export function linear(result: Price['result'], weight: number = CHARACTER, base = 0): Price {
   return {
@@ -41,10 +41,13 @@ export function linear(result: Price['result'], weight: number = CHARACTER, base
   };
 }
 
-/** A call that parses its text: it runs some regular expressions, which takes 1 to 2 µs on the shortest. */
+/**
+ * Cost of a call that parses its text. It runs some regular expressions, which takes 1 to 2 µs on
+ * the shortest text.
+ */
 export const PARSED = 100;
 
 export const toScalar = (): Bound => SCALAR;
 
-/** The result is no longer than the receiver (or the only argument). */
+/** Returns the bound of the receiver (or the only argument), which the result does not exceed. */
 export const toSame = (args: readonly Bound[]): Bound => args[0] ?? SCALAR;

@@ -14,7 +14,7 @@ export function address(text: string): Address {
   return found;
 }
 
-/** Whether `bits` starts with `prefix`, which has `length` bits. */
+/** Reports whether `bits` starts with `prefix`, which has `length` bits. */
 function starts({ bits, width }: Address, prefix: bigint, length: number): boolean {
   return bits >> BigInt(width - length) === prefix;
 }
@@ -39,7 +39,10 @@ function test(name: string, handler: Test): CelFunction {
   return { name, signatures: [signature], price: linear(toScalar) };
 }
 
-/** Characters of the longest: 0000:0000:0000:0000:0000:ffff:255.255.255.255/128 (INET6_ADDRSTRLEN). */
+/**
+ * Characters of the longest text: 0000:0000:0000:0000:0000:ffff:255.255.255.255/128
+ * (INET6_ADDRSTRLEN).
+ */
 export const ADDRESS_TEXT = { size: 49 };
 
 const FROM_TEXT = linear(toScalar, 1, PARSED);

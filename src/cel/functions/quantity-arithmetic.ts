@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Parses and stores quantities exactly like apimachinery's `resource.Quantity`, quirks included: a suffix
- * needs no digits ("G" is 0), amounts with a binary suffix are capped at 2⁶³−1, and an amount that does
- * not fit into 64 bits when it is parsed is never an integer.
+ * Parses and stores quantities exactly like apimachinery's `resource.Quantity`, including its
+ * quirks. A suffix needs no digits ("G" is 0). Amounts with a binary suffix are capped at 2⁶³−1. An
+ * amount that does not fit into 64 bits when it is parsed is never an integer.
  */
 
 /** `value` · 10^`scale`, in 64 bits. */
@@ -12,9 +12,9 @@ interface Small {
 }
 
 export class Quantity {
-  /** In billionths of the unit, the smallest step of resource.Quantity. */
+  /** Amount in billionths of the unit, the smallest step of resource.Quantity. */
   readonly nano: bigint;
-  /** Absent where Go stores the amount with arbitrary precision. */
+  /** Absent if Go stores the amount with arbitrary precision. */
   readonly small: Small | undefined;
 
   constructor(nano: bigint, small?: Small) {
@@ -24,8 +24,9 @@ export class Quantity {
 }
 
 /**
- * A sign, digits, a fraction, a suffix. Go allows more digits and any exponent. The limits of 64 digits
- * and an exponent of 99 keep a hostile string from making a number that fills the memory.
+ * A sign, digits, a fraction, a suffix. Go allows more digits and any exponent. The limits of 64
+ * digits and an exponent of 99 prevent a hostile string from creating a number that fills the
+ * memory.
  */
 const SHAPE =
   /^(?=.)([+-]?)([0-9]*)(\.[0-9]{0,64})?(n|u|m|k|[KMGTPE]i|[MGTPE]|[eE][+-]?[0-9]{1,2})?$/;
@@ -42,7 +43,16 @@ const SAFE_DIGITS = 18;
 const SAFE_BINARY_DIGITS = 14;
 
 const DECIMAL: Readonly<Record<string, number>> = {
-  ...{ n: -9, u: -6, m: -3, '': 0, k: 3, M: 6, G: 9, T: 12, P: 15, E: 18 },
+  n: -9,
+  u: -6,
+  m: -3,
+  '': 0,
+  k: 3,
+  M: 6,
+  G: 9,
+  T: 12,
+  P: 15,
+  E: 18,
 };
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
@@ -51,7 +61,7 @@ interface Written {
   readonly digits: string;
   /** Digits of the decimal fraction. */
   readonly decimals: number;
-  /** The suffix as a power of two; 0 for a decimal suffix. */
+  /** Suffix as a power of two. 0 for a decimal suffix. */
   readonly binary: number;
   readonly mantissa: bigint;
   readonly scale: number;
@@ -70,7 +80,7 @@ export function parseQuantity(text: string): Quantity | undefined {
   return sign === '-' ? negated(amount) : amount;
 }
 
-/** Kept out of SHAPE: there, leading zeros would cause backtracking. */
+/** Removes leading zeros, which would cause backtracking in SHAPE. */
 function withoutZeros(digits: string): string {
   return digits.replace(/^0+/, '');
 }
@@ -90,7 +100,10 @@ function read(digits: string, after: number, suffix: string): Written {
   return { digits, decimals, binary, mantissa, scale: exponent - decimals };
 }
 
-/** Whether Go stores it in 64 bits, which the number of digits decides before they are parsed. */
+/**
+ * Reports whether Go stores it in 64 bits. The number of digits decides this before they are
+ * parsed.
+ */
 function isSmall({ digits, decimals, binary, mantissa, scale }: Written): boolean {
   if (binary === 0) return digits.length <= SAFE_DIGITS && scale >= NANO_SCALE;
   const isSafe = digits.length + Math.trunc(binary * 0.3) <= SAFE_BINARY_DIGITS;
@@ -105,7 +118,7 @@ function toNano(mantissa: bigint, scale: number): bigint {
   return (mantissa + divisor - 1n) / divisor;
 }
 
-/** The amount as an int; undefined where Go has none. */
+/** Returns the amount as an int, or undefined if Go has none. */
 export function integerOf({ small }: Quantity): bigint | undefined {
   if (small === undefined || small.scale < 0) return undefined;
   return inBits(small.value * 10n ** BigInt(small.scale));
@@ -124,7 +137,7 @@ export function negated({ nano, small }: Quantity): Quantity {
   return new Quantity(-nano, small && { ...small, value: -small.value });
 }
 
-/** The sum in the finer of the two scales; undefined beyond 64 bits. */
+/** Returns the sum in the finer of the two scales, or undefined beyond 64 bits. */
 function addSmall(a: Small, b: Small): Small | undefined {
   if (b.value === 0n) return a;
   if (a.value === 0n) return b;

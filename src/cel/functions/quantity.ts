@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Kubernetes' quantity library: `quantity()`, `isQuantity()` and comparison, exact to a billionth. */
+/**
+ * Kubernetes' quantity library: `quantity()`, `isQuantity()` and comparison, exact to a billionth.
+ */
 import {
   NANO,
   Quantity,
@@ -45,7 +47,9 @@ function sum(name: string, of: (a: Quantity, b: Quantity) => Quantity): CelFunct
   const signatures: readonly Signature[] = [
     { receiver, parameters: TYPE, returns: TYPE, handler: of },
     {
-      ...{ receiver, parameters: 'int', returns: TYPE },
+      receiver,
+      parameters: 'int',
+      returns: TYPE,
       handler: (a: Quantity, b: bigint) => of(a, ofInt(b)),
     },
   ];

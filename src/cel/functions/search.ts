@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Finds a string in another in linear time. V8's own search is quadratic for periodic strings: to find
- * 100,000 characters in 200,000 takes minutes.
+ * Finds a string in another in linear time. V8's own search is quadratic for periodic strings: it
+ * takes minutes to find 100,000 characters in 200,000.
  */
 
-/** Characters. For a shorter string, V8's search is never slower than this one. */
+/** Characters up to which V8's search is never slower than this one. */
 const SHORT = 32;
 
-/** The first UTF-16 position of `part`, or -1 (Knuth, Morris and Pratt). */
+/** Returns the first UTF-16 position of `part`, or -1 (Knuth, Morris, and Pratt). */
 export function indexIn(text: string, part: string): number {
   if (part.length <= SHORT) return text.indexOf(part);
   const borders = bordersOf(part);
@@ -21,7 +21,10 @@ export function indexIn(text: string, part: string): number {
   return -1;
 }
 
-/** The failure table: for each prefix, the length of its longest proper prefix that is also its suffix. */
+/**
+ * Returns the failure table: for each prefix, the length of its longest proper prefix that is also
+ * its suffix.
+ */
 function bordersOf(part: string): Int32Array {
   const borders = new Int32Array(part.length);
   let length = 0;

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `sets.contains`, `sets.equivalent`, `sets.intersects` of CEL's sets library, for strings and numbers. */
+/**
+ * `sets.contains`, `sets.equivalent`, `sets.intersects` of CEL's sets library, for strings and
+ * numbers.
+ */
 import { volume } from '../cost/bound.ts';
 import { toScalar, type CelFunction, type Price, type Signature } from './function.ts';
 

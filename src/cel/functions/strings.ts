@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** CEL's strings library as in Kubernetes: case conversion is ASCII only, positions count characters. */
+/**
+ * CEL's strings library as in Kubernetes: case conversion is ASCII only, positions count
+ * characters.
+ */
 import { listOf, type Bound } from '../cost/bound.ts';
 import { indexIn } from './search.ts';
 import { linear, toSame, toScalar, type CelFunction, type Signature } from './function.ts';
@@ -17,15 +20,20 @@ function characters(text: string): readonly string[] {
   return Array.from(text);
 }
 
-/** Where the character after the one at `unit` begins: a pair of surrogates is one character. */
+/**
+ * Returns the start of the character after the one at `unit`. A surrogate pair is one character.
+ */
 function next(text: string, unit: number): number {
   return unit + ((text.codePointAt(unit) ?? 0) > 0xffff ? 2 : 1);
 }
 
-/** Whether characters are not the units that String counts. Most texts have none such. */
+/** Matches texts whose characters differ from UTF-16 units. Most texts have none. */
 const SURROGATE = /[\ud800-\udfff]/;
 
-/** How many characters `text` has up to `end` (UTF-16 units). Makes no list: a long one is garbage for milliseconds. */
+/**
+ * Returns the number of characters of `text` up to `end` (UTF-16 units). It creates no list, whose
+ * collection would take milliseconds.
+ */
 function counted(text: string, end = text.length): number {
   if (!SURROGATE.test(text)) return end;
   let count = 0;
@@ -33,7 +41,7 @@ function counted(text: string, end = text.length): number {
   return count;
 }
 
-/** Converts a position in characters, none beyond the end, to one in UTF-16 units. */
+/** Converts a position in characters, at most the end, to one in UTF-16 units. */
 function unitAt(text: string, position: number): number {
   if (!SURROGATE.test(text)) return position;
   let unit = 0;
@@ -52,7 +60,7 @@ function slice(text: string, start: bigint, end?: bigint): string {
   return text.slice(unitAt(text, Number(start)), unitAt(text, Number(last)));
 }
 
-/** Converts UTF-16 position `unit` to a position in characters; -1 stays -1. */
+/** Converts UTF-16 position `unit` to a position in characters. -1 stays -1. */
 function characterAt(text: string, unit: number): bigint {
   return unit < 0 ? -1n : BigInt(counted(text, unit));
 }
@@ -65,7 +73,9 @@ function upper(text: string): string {
   return text.replace(/[a-z]+/g, (part) => part.toUpperCase());
 }
 
-/** Go's unicode.IsSpace: White_Space, without U+FEFF, which String.trim() also removes. */
+/**
+ * Trims like Go's unicode.IsSpace: White_Space, without U+FEFF, which String.trim() also removes.
+ */
 function trim(text: string): string {
   return text
     .replace(/^\p{White_Space}+/u, '')
@@ -76,7 +86,7 @@ function split(text: string, separator: string): readonly string[] {
   return separator === '' ? characters(text) : text.split(separator);
 }
 
-/** Worst case: `with` is inserted before each character. */
+/** Returns the worst case: `with` is inserted before each character. */
 function replaced([text, , substitute]: readonly Bound[]): Bound {
   const size = (text?.size ?? 1) + ((text?.size ?? 1) + 1) * (substitute?.size ?? 1);
   return { size };
@@ -85,10 +95,10 @@ function replaced([text, , substitute]: readonly Bound[]): Bound {
 const pieces = ([text]: readonly Bound[]): Bound =>
   listOf((text?.size ?? 1) + 1, { size: text?.size ?? 1 });
 
-/** The cost of one character, about 40 ns, where each becomes an item or a match of its own. */
+/** Cost of one character, about 40 ns, if each becomes an item or a match. */
 const EACH = 2;
 
-/** The cost to compare one pair of characters; V8's search may compare all pairs. */
+/** Cost to compare one pair of characters. V8's search may compare all pairs. */
 const PAIR = 0.02;
 
 function compared([text, part]: readonly Bound[]): number {

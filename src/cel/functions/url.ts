@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Kubernetes' URL library: `url()`, `isURL()` and the parts of a URL, parsed by RFC 3986. Node's WHATWG
- * parser is not used because it repairs malformed URLs such as `https:\\a\..\b`.
+ * Kubernetes' URL library: `url()`, `isURL()` and the parts of a URL, parsed by RFC 3986. Node's
+ * WHATWG parser repairs malformed URLs such as `https:\\a\..\b`, so this file does not use it.
  */
 import { listOf, type Bound } from '../cost/bound.ts';
 import { PARSED, linear, toSame, toScalar, type CelFunction, type Signature } from './function.ts';
@@ -21,7 +21,7 @@ export class Url {
 }
 
 interface Authority {
-  /** With brackets and port, without user information. */
+  /** Host with brackets and port, without user information. */
   readonly host: string;
   readonly hostname: string;
   readonly port: string;
@@ -33,7 +33,7 @@ const REFERENCE =
 const ALLOWED = /^(?:[A-Za-z0-9._~:/?#[\]@!$&'()*+,;=-]|%[0-9A-Fa-f]{2})*$/;
 const AUTHORITY = /^(?:[^@]*@)?((\[[0-9A-Fa-f:.]+\]|[^:[\]@]*)(?::([0-9]*))?)$/;
 
-/** Absolute URIs and absolute paths, as Go's url.ParseRequestURI. */
+/** Parses absolute URIs and absolute paths, as Go's url.ParseRequestURI does. */
 function parseUrl(text: string): Url | undefined {
   const found = ALLOWED.test(text) ? REFERENCE.exec(text) : null;
   if (found === null) return undefined;
@@ -43,7 +43,9 @@ function parseUrl(text: string): Url | undefined {
   return new Url((scheme ?? '').toLowerCase(), authority, pathOf(host, path), query);
 }
 
-/** A URL without a path hierarchy, such as `urn:…` (Go's url.Opaque), has no path. */
+/**
+ * Returns the path. A URL without a path hierarchy, such as `urn:…` (Go's url.Opaque), has none.
+ */
 function pathOf(host: string | undefined, path: string): string {
   return host === undefined && !path.startsWith('/') ? '' : path;
 }

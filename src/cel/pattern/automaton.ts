@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A limit on the size of a pattern's automaton (DFA). RE2 creates the states of the DFA lazily, while it
- * reads a text, and then looks each character up in its current state. `[ab]*a[ab]{300}` has 2³⁰⁰ states:
- * each character of a hostile text creates another one, which takes 500 times as long as a lookup.
+ * A limit on the size of a pattern's automaton (DFA). RE2 creates the states of the DFA lazily,
+ * while it reads a text, and then looks each character up in its current state. `[ab]*a[ab]{300}`
+ * has 2³⁰⁰ states. Each character of a hostile text creates another one, which takes 500 times as
+ * long as a lookup.
  *
- * The states counted here are exactly those of re2js's class DFA: a set of instructions together with the
- * known facts about the position (after a word character, at the start of a line) that an instruction of the
- * set depends on. A simpler model that ignores them, for example for `\b\B`, has other and fewer states.
+ * The states counted here are exactly those of re2js's class DFA. A state is a set of instructions
+ * with the facts about the position (after a word character, at the start of a line) that an
+ * instruction of the set depends on. A simpler model that ignores these facts, for example for
+ * `\b\B`, has other and fewer states.
  */
 
 import {
@@ -19,7 +21,7 @@ import {
   NO_WORD_BOUNDARY,
   WORD,
   WORD_BOUNDARY,
-  askedFor,
+  repetitionsOf,
   foldings,
   isReader,
   isWordRune,
@@ -28,9 +30,9 @@ import {
 } from './program.ts';
 
 /**
- * Instructions visited to create all states, about 100 ns each: what a hostile text may cost once per
- * pattern, in addition to the lookup of its characters. A common pattern for SPIFFE IDs with `^` and `$` takes 112,000,
- * or 68,000 where it is matched against whole values.
+ * Limit on visited instructions to create all states, about 100 ns each. This is the cost of a
+ * hostile text once per pattern, in addition to the lookup of its characters. A common pattern for
+ * SPIFFE IDs with `^` and `$` takes 112,000, or 68,000 if it matches whole values.
  */
 export const MAX_WORK = 200_000;
 
@@ -38,11 +40,11 @@ export const MAX_WORK = 200_000;
 const MAX_MEMORY = 8_388_608;
 const STATE_MEMORY = 200;
 const ELEMENT_MEMORY = 8;
-/** The fixed work of a step: find it, then hash and look up its state. */
+/** Fixed work of a step: find it, then hash and look up its state. */
 const PER_STEP = 2;
-/** The work for one instruction of a state: add it to a set, sort, hash and store it. */
+/** Work for one instruction of a state: add it to a set, sort, hash, and store it. */
 const PER_INSTRUCTION = 1;
-/** To look the cases of a character up, and to find the class of one between two borders. */
+/** Work to look the cases of a character up, and to find the class of one between two borders. */
 const PER_FOLDING = 3;
 const PER_BORDER = 5;
 /** The part of {@link PER_INSTRUCTION} that grows with the logarithm of the size. */
@@ -52,8 +54,8 @@ const PER_COMPARISON = 0.1;
  * Enumerates the states of a pattern's DFA.
  *
  * @param isWhole - whether the pattern is anchored at the first character
- * @param spent - the work to read and compile the pattern
- * @returns that work and the instructions visited; undefined where it is more than {@link MAX_WORK}
+ * @param spent - work to read and compile the pattern
+ * @returns that work and the visited instructions, or undefined above {@link MAX_WORK}
  */
 export function automatonWork(
   program: Program,
@@ -63,18 +65,18 @@ export function automatonWork(
   return new Automaton(program, isWhole, spent).work();
 }
 
-/** A set of instructions. There is one object for each set. */
+/** A set of instructions. Each set has one object. */
 interface Closure {
   readonly id: number;
   readonly pcs: readonly number[];
-  /** The conditions (flags of EMPTY_WIDTH) of its instructions, whether they hold or not. */
+  /** Conditions (flags of EMPTY_WIDTH) of its instructions, whether they hold or not. */
   readonly needs: number;
 }
 
 interface State extends Omit<Closure, 'id'> {
-  /** The same for two states exactly if RE2 treats them as one. */
+  /** Equal for two states exactly if RE2 treats them as one. */
   readonly key: number;
-  /** The conditions that held when its closure was computed: flags of EMPTY_WIDTH. */
+  /** Conditions that held when its closure was computed: flags of EMPTY_WIDTH. */
   readonly known: number;
   readonly afterWord: boolean;
   readonly isMatch: boolean;
@@ -97,7 +99,10 @@ class Automaton {
   readonly #asksForWords: boolean;
   readonly #asksForLines: boolean;
   readonly #closures = new Map<number, Closure>();
-  /** By the instructions from which they were reached: many states have the same successors. */
+  /**
+   * Closures by the instructions from which they were reached: many states have the same
+   * successors.
+   */
   readonly #reached = new Map<string, { readonly closure: Closure; readonly work: number }>();
   readonly #interned = new Map<string, Closure>();
   #work: number;
@@ -107,7 +112,7 @@ class Automaton {
     this.#work = spent;
     this.#program = program;
     this.#isWhole = isWhole;
-    const asked = askedFor(program);
+    const asked = repetitionsOf(program);
     this.#asksForWords = (asked & (WORD_BOUNDARY | NO_WORD_BOUNDARY)) !== 0;
     this.#asksForLines = (asked & (BEGIN_LINE | END_LINE)) !== 0;
   }
@@ -139,7 +144,7 @@ class Automaton {
     return this.#work > MAX_WORK || this.#memory > MAX_MEMORY;
   }
 
-  /** Whether RE2 stops reading in this state, because the result is known. */
+  /** Reports whether RE2 stops reading in this state, because the result is known. */
   #ends({ pcs, isMatch }: State): boolean {
     return this.#isWhole ? pcs.length === 0 : isMatch;
   }
@@ -161,14 +166,18 @@ class Automaton {
   }
 
   /**
-   * The number of states that RE2 stores for this one. For any state with a condition, RE2 stores whether the
-   * last character was a word character, even if the only condition is `$`: two equivalent states.
+   * Returns the number of states that RE2 stores for this one. For any state with a condition, RE2
+   * stores whether the last character was a word character, even if the only condition is `$`. It
+   * then stores two equivalent states.
    */
   #copies({ needs }: State): number {
     return needs !== 0 && !this.#asksForWords ? 2 : 1;
   }
 
-  /** Facts about the position are part of a state only if an instruction depends on them. */
+  /**
+   * Returns a state. Facts about the position are part of it only if an instruction depends on
+   * them.
+   */
   #state(from: readonly number[], known: number, afterWord: boolean, isMatch: boolean): State {
     const { id, pcs, needs } = this.#closure(from, known);
     const facts = needs === 0 ? { known: 0, afterWord: false } : { known, afterWord };
@@ -176,7 +185,7 @@ class Automaton {
     return { key: id * 256 + bits, pcs, needs, ...facts, isMatch };
   }
 
-  /** All instructions reachable without reading, if exactly these flags hold. */
+  /** Returns all instructions reachable without reading, if exactly these flags hold. */
   #closure(from: readonly number[], flags: number): Closure {
     if (from.length === 1) return this.#closureOf(from[0] ?? 0, flags);
     const key = String.fromCharCode(flags, ...from);
@@ -193,7 +202,7 @@ class Automaton {
       const each = this.#closureOf(pc, flags);
       needs |= each.needs;
       for (const reached of each.pcs) found.add(reached);
-      // RE2 stops at instructions that it has reached before; this visits them again.
+      // RE2 stops at instructions that it has reached before. This visits them again.
       work += PER_INSTRUCTION * 0.2 * each.pcs.length;
     }
     work += sorting(found.size);
@@ -233,7 +242,10 @@ class Automaton {
     return made;
   }
 
-  /** The classes of characters that the program distinguishes, and the number of RE2's classes. */
+  /**
+   * Returns the classes of characters that the program distinguishes, and the number of RE2's
+   * classes.
+   */
   #kinds(): readonly [readonly Kind[], number] {
     const readers = Array.from({ length: this.#program.numInst() }, (_, pc) => pc).filter((pc) =>
       isReader(this.#program.getInst(pc)),
@@ -268,7 +280,7 @@ class Automaton {
     return this.#program.getInst(pc).matchRune(rune);
   }
 
-  /** One character between any two ends of ranges, those of word characters included. */
+  /** Returns one character between any two ends of ranges, including those of word characters. */
   #borders(sets: readonly (readonly number[])[]): ReadonlySet<number> {
     const found = new Set<number>([0, 0x0a, 0x0b]);
     for (const [lowest, highest] of WORD) found.add(lowest).add(highest + 1);
@@ -285,7 +297,7 @@ class Automaton {
   }
 }
 
-/** The conditions that hold at a position, once its next character is known. */
+/** Returns the conditions that hold at a position, after its next character is known. */
 function knownBefore({ known, afterWord }: State, { isWord, isNewline, isEnd }: Kind): number {
   const word = isWord === afterWord ? NO_WORD_BOUNDARY : WORD_BOUNDARY;
   const line = isNewline || isEnd ? END_LINE : 0;

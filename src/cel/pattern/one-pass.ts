@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What it takes re2js to look whether a pattern is "one-pass", which it does for each one that begins with `^` when it
- * compiles it (class OnePass). Behind each character it merges the sets of all characters that may come next, so that
- * 250 different characters in a row, each with a `?`, take 110 ms, a hundred times as long as all the rest.
+ * Estimate of re2js's work to decide whether a pattern is "one-pass". It decides this when it
+ * compiles a pattern that starts with `^` (class OnePass). After each character it merges the sets
+ * of all possible next characters. A sequence of 250 different characters, each with a `?`, takes
+ * 110 ms, a hundred times as long as all the rest.
  */
 import {
   ALT,
@@ -16,11 +17,14 @@ import {
   type Program,
 } from './program.ts';
 
-/** The work to merge one end of a range of characters, in instructions of a pattern's work (automaton.ts). */
-const PER_END = 0.3;
-/** Where it does not even try. */
-const MOST_INSTRUCTIONS = 1_000;
-/** Each case of a character, as a range of its own. */
+/**
+ * Work to read or merge one end of a range of characters, in instructions (automaton.ts). It counts
+ * twice: re2js does it, and {@link Search} repeats that.
+ */
+const PER_END = 0.8;
+/** Size from which re2js does not try. */
+const MAX_INSTRUCTIONS = 1_000;
+/** Range of all characters. */
 const ANY = [0, 0x10ffff];
 
 interface Node {
@@ -30,12 +34,13 @@ interface Node {
 }
 
 /**
- * The work to find out whether a program is one-pass, in instructions: re2js's steps, one by one, and ours to count them.
+ * Returns the work to decide whether a program is one-pass, in instructions. It repeats re2js's
+ * steps and counts them.
  *
- * @param most - beyond it the exact number does not matter
+ * @param most - limit above which the exact number does not matter
  */
 export function onePassWork(program: Program, most: number): number {
-  if (program.numInst() >= MOST_INSTRUCTIONS || !isCandidate(program)) return 0;
+  if (program.numInst() >= MAX_INSTRUCTIONS || !isCandidate(program)) return 0;
   return PER_END * new Search(program, most / PER_END).run();
 }
 
@@ -61,7 +66,7 @@ class Search {
   readonly #program: Program;
   readonly #most: number;
   readonly #nodes: readonly Node[];
-  /** The ends of the ranges that may come next, by instruction. */
+  /** Ends of the ranges that may come next, by instruction. */
   readonly #runes = new Map<number, readonly number[]>();
   readonly #matches = new Set<number>();
   readonly #queue = new Set<number>();
@@ -74,7 +79,10 @@ class Search {
     this.#nodes = withoutLoops(program);
   }
 
-  /** How many ends were merged or copied, until it was found or refused, or there are too many. */
+  /**
+   * Returns the number of read, merged or copied ends, until the pattern is accepted, rejected, or
+   * above the limit.
+   */
   run(): number {
     this.#queue.add(this.#program.start);
     for (const each of this.#queue) {
@@ -122,11 +130,15 @@ class Search {
     const { runes } = this.#program.getInst(pc);
     const [only] = Array.from(runes);
     const ends = runes.length === 1 && only !== undefined ? cased(only) : Array.from(runes);
+    this.#ends += ends.length;
     this.#runes.set(pc, ends.length === 0 ? ANY : ends);
   }
 }
 
-/** A single character with its other cases, wherever they count: more ranges are more work. */
+/**
+ * Returns a single character with its other cases. It always includes them, because more ranges are
+ * more work.
+ */
 function cased(rune: number): readonly number[] {
   const all = [...new Set([rune, ...foldings(rune)])].sort((a, b) => a - b);
   return all.flatMap((each) => [each, each]);
@@ -150,7 +162,10 @@ function mergedRanges(
   return { ends, overlaps: false };
 }
 
-/** A loop around an alternative that begins with itself, as re2js copies a program (`onePassCopy`). */
+/**
+ * Removes loops around an alternative that starts with itself, as re2js does in its copy
+ * (`onePassCopy`).
+ */
 function withoutLoops(program: Program): readonly Node[] {
   const nodes = Array.from({ length: program.numInst() }, (_, pc): Node => {
     const { op, out, arg } = program.getInst(pc);

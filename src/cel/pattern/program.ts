@@ -41,20 +41,20 @@ const PER_COMPILED_INSTRUCTION = 10;
 /** The work to copy one end of a range of characters. */
 const PER_RANGE_END = 0.25;
 
-/** The work to compile a program, in instructions visited (automaton.ts). */
+/** Returns the work to compile a program, in visited instructions (automaton.ts). */
 export function programWork(program: Program): number {
   let ranges = 0;
   for (let pc = 0; pc < program.numInst(); pc += 1) ranges += program.getInst(pc).runes.length;
   return PER_COMPILED_INSTRUCTION * program.numInst() + PER_RANGE_END * ranges;
 }
 
-/** Whether an instruction reads a character. */
+/** Reports whether an instruction reads a character. */
 export function isReader({ op }: Instruction): boolean {
   return op >= RUNE && op <= RUNE_ANY_NOT_NL;
 }
 
-/** The conditions that a program depends on: flags of EMPTY_WIDTH. */
-export function askedFor(program: Program): number {
+/** Returns the conditions that a program depends on: flags of EMPTY_WIDTH. */
+export function repetitionsOf(program: Program): number {
   let asked = 0;
   for (let pc = 0; pc < program.numInst(); pc += 1) {
     const { op, arg } = program.getInst(pc);
@@ -63,7 +63,7 @@ export function askedFor(program: Program): number {
   return asked;
 }
 
-/** The successors of an instruction that reads nothing, if exactly `flags` hold. */
+/** Returns the successors of an instruction that reads nothing, if exactly `flags` hold. */
 export function onwards({ op, out, arg }: Instruction, flags: number): readonly number[] {
   if (op === ALT || op === ALT_MATCH) return [out, arg];
   if (op === NOP || op === CAPTURE) return [out];
@@ -78,12 +78,12 @@ export const WORD: readonly (readonly [number, number])[] = [
   [0x61, 0x7a],
 ];
 
-/** Whether `\b` takes it for part of a word. */
+/** Reports whether `\b` counts the character as part of a word. */
 export function isWordRune(rune: number): boolean {
   return WORD.some(([lowest, highest]) => rune >= lowest && rune <= highest);
 }
 
-/** The other cases of a character: with (?i), a program reads them without listing them. */
+/** Returns the other cases of a character. With (?i), a program reads them without listing them. */
 export function foldings(rune: number): readonly number[] {
   const text = String.fromCodePoint(rune);
   return [text.toLowerCase(), text.toUpperCase()].flatMap((each) => each.codePointAt(0) ?? []);

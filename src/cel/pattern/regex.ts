@@ -1,99 +1,112 @@
 // SPDX-License-Identifier: Apache-2.0
 import { RE2JS } from 're2js';
-import { BoundedMap } from '../../bounded-map.ts';
-import { messageOf } from '../../errors.ts';
+import { BoundedMap } from '#base/bounded-map.ts';
+import { messageOf } from '#base/errors.ts';
 import { MAX_WORK, automatonWork } from './automaton.ts';
 import { classWork } from './class-work.ts';
 import { onePassWork } from './one-pass.ts';
 import { programWork, type Program } from './program.ts';
 
-/** A compiled RE2 expression. Matching takes time linear in the text, hostile texts included. */
+/** A compiled RE2 expression. Matching takes time linear in the text, also for a hostile text. */
 export interface Regex {
-  /** Its mode and pattern. */
-  readonly key: string;
+  readonly mode: MatchMode;
+  /** The pattern as it was written. */
+  readonly pattern: string;
   /** Instructions of its program. Mode `place` may run all of them on each character. */
   readonly size: number;
-  /** Compilation, plus the one-time cost of a hostile text; in instructions of up to 100 ns. */
+  /**
+   * Cost of the compilation, plus the one-time cost of a hostile text, in instructions of up to 100
+   * ns.
+   */
   readonly work: number;
-  /** Whether some part of the text matches (CEL's `matches()`). */
+  /** Reports whether some part of the text matches (CEL's `matches()`). */
   test(text: string): boolean;
-  /** Whether the whole text matches. */
+  /** Reports whether the whole text matches. */
   testWhole(text: string): boolean;
-  /** The first match, or '' (Kubernetes' `find()`). */
+  /** Returns the first match, or '' (Kubernetes' `find()`). */
   find(text: string): string;
-  /** At most `limit` matches; all if `limit` is negative (Kubernetes' `findAll()`). */
+  /** Returns at most `limit` matches, or all if `limit` is negative (Kubernetes' `findAll()`). */
   findAll(text: string, limit: number): readonly string[];
 }
 
 /**
- * Instructions of a program. RE2 compiles `x{n}` to n copies of x: a pattern for a SPIFFE ID with two
- * labels of 63 and 253 characters takes 662.
+ * Limit on instructions of a program. RE2 compiles `x{n}` to n copies of x. A pattern for a SPIFFE
+ * ID with two labels of 63 and 253 characters takes 662.
  */
 const MAX_PROGRAM = 1_000;
 
 /**
- * Weak references: a compiled expression holds its own patterns for as long as it may run. In a cache of
- * fixed size, one namespace with many patterns could evict those of all others, which would then be
- * compiled again for each request.
+ * Compiled patterns as weak references: a compiled expression holds its own patterns for as long as
+ * it may run. In a cache of fixed size, one namespace with many patterns could evict those of all
+ * others. Each request would then compile them again. An evaluation looks its pattern up for each
+ * text: a literal keeps its hash, and a key made of mode and pattern would be hashed each time.
  */
-const compiled = new Map<string, WeakRef<Regex>>();
+const compiled: Readonly<Record<MatchMode, Map<string, WeakRef<Regex>>>> = {
+  part: new Map(),
+  whole: new Map(),
+  place: new Map(),
+};
 
 const count = { compiled: 0 };
 
 /** Removes the entries of patterns that were garbage-collected. */
-const dropped = new FinalizationRegistry<string>((key) => {
-  if (compiled.get(key)?.deref() === undefined) compiled.delete(key);
+const dropped = new FinalizationRegistry<Pick<Regex, 'mode' | 'pattern'>>(({ mode, pattern }) => {
+  if (compiled[mode].get(pattern)?.deref() === undefined) compiled[mode].delete(pattern);
 });
 
-/** Error messages of invalid patterns: a check costs as much as a compilation, and controllers retry. */
+/**
+ * Error messages of invalid patterns. A check costs as much as a compilation, and controllers
+ * retry.
+ */
 const refused = new BoundedMap<string, string>(1_000);
 
 /**
- * `part`: does some part of the text match? `whole`: does the whole text match? `place`: which part
- * matches? RE2 runs the first two on a DFA, the third on a slower engine.
+ * Kind of a match. `part`: some part of the text matches. `whole`: the whole text matches. `place`:
+ * the position of the match is needed. RE2 runs the first two on a DFA, the third on a slower
+ * engine.
  */
 export type MatchMode = 'part' | 'whole' | 'place';
 
 /**
  * Compiles a pattern, once for each mode.
  *
- * @throws Error with RE2's message if the pattern is not RE2 syntax (lookaround, back references), or
- * with ours if the program or its automaton is too large
+ * @throws Error with RE2's message if the pattern is not RE2 syntax (lookaround, back references),
+ *   or with ours if the program or its automaton is too large
  */
-export function compileRegex(pattern: string, question: MatchMode): Regex {
-  const key = `${question} ${pattern}`;
-  const known = compiled.get(key)?.deref();
+export function compileRegex(pattern: string, mode: MatchMode): Regex {
+  const known = compiled[mode].get(pattern)?.deref();
   if (known !== undefined) return known;
-  const refusal = refused.get(key);
-  if (refusal !== undefined) throw new Error(refusal);
-  const made = compileOrRefuse(pattern, question, key);
+  const made = compileOrRefuse(pattern, mode);
   count.compiled += 1;
-  compiled.set(key, new WeakRef(made));
-  dropped.register(made, key);
+  compiled[mode].set(pattern, new WeakRef(made));
+  dropped.register(made, { mode, pattern });
   return made;
 }
 
-function compileOrRefuse(pattern: string, question: MatchMode, key: string): Regex {
+function compileOrRefuse(pattern: string, mode: MatchMode): Regex {
+  const key = `${mode} ${pattern}`;
+  const refusal = refused.get(key);
+  if (refusal !== undefined) throw new Error(refusal);
   try {
     const reading = classWork(pattern);
     if (reading > MAX_WORK)
       throw new Error('its character classes are too large; use fewer of them');
-    return wrap(RE2JS.compile(pattern), { question, key, reading });
+    return wrap(RE2JS.compile(pattern), { mode, pattern, reading });
   } catch (error) {
     refused.set(key, messageOf(error));
     throw error;
   }
 }
 
-/** Where a compiled pattern comes from. */
+/** Source of a compiled pattern. */
 interface Origin {
-  readonly question: MatchMode;
-  readonly key: string;
-  /** The work to read it. */
+  readonly mode: MatchMode;
+  readonly pattern: string;
+  /** Work to read it. */
   readonly reading: number;
 }
 
-function wrap(re2: RE2JS, { question, key, reading }: Origin): Regex {
+function wrap(re2: RE2JS, { mode, pattern, reading }: Origin): Regex {
   if (re2.programSize() > MAX_PROGRAM) {
     throw new Error(
       `it compiles to ${re2.programSize()} instructions, more than the limit of ${MAX_PROGRAM}; use fewer and smaller repetitions`,
@@ -105,14 +118,15 @@ function wrap(re2: RE2JS, { question, key, reading }: Origin): Regex {
   if (spent > MAX_WORK) {
     throw new Error('too many of its parts may be left out one after the other; use fewer ? and *');
   }
-  const work = question === 'place' ? spent : automatonWork(program, question === 'whole', spent);
+  const work = mode === 'place' ? spent : automatonWork(program, mode === 'whole', spent);
   if (work === undefined) {
     throw new Error(
       'its automaton has too many states; start it with ^, or use fewer and smaller repetitions',
     );
   }
   const regex: Regex = {
-    key,
+    mode,
+    pattern,
     size: re2.programSize(),
     work,
     test: (text) => re2.test(text),
@@ -138,24 +152,25 @@ function wrap(re2: RE2JS, { question, key, reading }: Origin): Regex {
 }
 
 function programOf(re2: RE2JS): Program {
+  // The package declares no type of it.
   return re2.re2().prog as Program;
 }
 
 /** Like {@link compileRegex}, but returns the error message instead of throwing. */
-export function tryRegex(pattern: string, question: MatchMode): Regex | string {
+export function tryRegex(pattern: string, mode: MatchMode): Regex | string {
   try {
-    return compileRegex(pattern, question);
+    return compileRegex(pattern, mode);
   } catch (error) {
     return messageOf(error);
   }
 }
 
-/** The patterns of a part of a spec. A reference to this set keeps them compiled. */
+/** Patterns of a part of a spec. A reference to this set keeps them compiled. */
 export class PatternSet implements Iterable<Regex> {
   readonly #patterns = new Set<Regex>();
   #work = 0;
 
-  /** Of all together, to compare with {@link MAX_COMPILE_WORK}. */
+  /** Work of all together, to compare with {@link MAX_COMPILE_WORK}. */
   get work(): number {
     return this.#work;
   }
@@ -171,21 +186,21 @@ export class PatternSet implements Iterable<Regex> {
 }
 
 /**
- * Maximum work to compile the patterns of one part of a spec, in instructions of about 100 ns: a user who
- * may write a spec can block the process for 200 ms at most. It allows sixteen common patterns for SPIFFE
- * IDs.
+ * Limit on the work to compile the patterns of one part of a spec, in instructions of about 100 ns.
+ * A user who may write a spec can block the process for 200 ms at most. It allows sixteen common
+ * patterns for SPIFFE IDs.
  */
 export const MAX_COMPILE_WORK = 2_000_000;
 
-/** Has them compiled again by the next who needs them: they were ended at their work. */
+/** Discards compiled patterns whose work was stopped. The next caller compiles them again. */
 export function discardPatterns(patterns: Iterable<Regex>): void {
   for (const regex of patterns) {
-    const { key } = regex;
-    if (compiled.get(key)?.deref() === regex) compiled.delete(key);
+    const { mode, pattern } = regex;
+    if (compiled[mode].get(pattern)?.deref() === regex) compiled[mode].delete(pattern);
   }
 }
 
-/** How many patterns this process has compiled so far; those that it knew do not count. */
+/** Returns the number of compilations in this process. Known patterns do not count. */
 export function compiledPatterns(): number {
   return count.compiled;
 }

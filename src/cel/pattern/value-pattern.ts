@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError } from '../../errors.ts';
-import { NO_DEADLINE, type Deadline } from '../../ports.ts';
+import { SignerError } from '#base/errors.ts';
+import { NO_DEADLINE, type Deadline } from '#base/ports.ts';
 import { MAX_COMPILE_WORK, PatternSet, discardPatterns, tryRegex } from './regex.ts';
 
-/** Characters of a value; the same limit as for annotations in CEL expressions. */
+/** Limit on characters of a value, equal to that of annotations in CEL expressions. */
 export const MAX_VALUE = 4_096;
 
 /**
- * Makes a test that matches whole values against one RE2 pattern of a spec. A value of more than
+ * Creates a test that matches whole values against one RE2 pattern of a spec. A value of more than
  * {@link MAX_VALUE} characters never matches.
  *
- * @param beside - the other patterns of this part of the spec: {@link MAX_COMPILE_WORK} limits their sum
- * @param deadline - what ends its compilation and its tests
+ * @param beside - the other patterns of this part of the spec, whose sum {@link MAX_COMPILE_WORK}
+ *   limits
+ * @param deadline - stops its compilation and its tests
  * @throws SignerError SPEC_INVALID (`wait`), naming the field, with RE2's message
  */
 export function compileValuePattern(

@@ -1,32 +1,33 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What objects of the cluster hold of certificates, requests and anchors. */
-import type { ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
-import { byAge, type ConfigMap, type Secret } from '../../api/object/object.ts';
-import { selects } from '../../api/object/label-selector.ts';
-import type { Pod, PodVolume } from '../../api/object/pod.ts';
+/** Certificates, requests and anchors in objects of the cluster. */
+import type { ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
+import { byAge, type ConfigMap, type Secret } from '#api/object/object.ts';
+import { selects } from '#api/object/label-selector.ts';
+import type { Pod, PodVolume } from '#api/object/pod.ts';
 import {
   CERTIFICATE_REQUEST_RESOURCE,
   type CertificateRequest,
-} from '../../api/request/certificate-request.ts';
-import { CSR_RESOURCE, type CertificateSigningRequest } from '../../api/request/csr.ts';
-import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
-import { certificatesResources } from '../../app/certificates-resources.ts';
-import { SignerError, type ErrorCode } from '../../errors.ts';
-import type { Subject } from '../../explanations/explain.ts';
-import type { Material } from '../../inspecting/read-material.ts';
-import type { NamedBundle } from '../../inspecting/relations.ts';
-import type { Client } from '../../kube/client/client.ts';
-import { KubeError } from '../../kube/client/kube-error.ts';
-import { CONFIG_MAPS, PODS, SECRETS } from '../../kube/resource/core-v1.ts';
-import { resource } from '../../kube/resource/resource.ts';
-import { listPages } from '../../kube/watch/list-pages.ts';
+} from '#api/request/certificate-request.ts';
+import { CSR_RESOURCE, type CertificateSigningRequest } from '#api/request/csr.ts';
+import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
+import { certificatesResources } from '#component/certificates-resources.ts';
+import { SignerError, type ErrorCode } from '#base/errors.ts';
+import type { Subject } from '#diagnose/explain/lookup/reading.ts';
+import type { Material } from '#diagnose/inspect/read-material.ts';
+import type { NamedBundle } from '#diagnose/inspect/relations.ts';
+import { kindNamed, type KindName } from '#diagnose/kinds.ts';
+import type { Client } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import { CONFIG_MAPS, PODS, SECRETS } from '#kube/resource/core-v1.ts';
+import { resource } from '#kube/resource/resource.ts';
+import { listObjects } from '#kube/watch/list-objects.ts';
 
-/** What was found in one object, and what could not be. */
+/** Content of one object, and notes on missing parts. */
 export interface ObjectMaterials {
   readonly materials: readonly Material[];
-  /** Sentences about what is missing. */
+  /** Sentences about missing parts. */
   readonly notes: readonly string[];
-  /** Where a pod answers. */
+  /** IP address of the pod. */
   readonly podIp?: string | undefined;
 }
 
@@ -35,19 +36,20 @@ const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
 
 type ObjectReader = (client: Client, subject: Subject) => Promise<ObjectMaterials>;
 
-/** Readers by the kinds' names and short names, as kubectl has them. */
-export const OBJECT_READERS: ReadonlyMap<string, ObjectReader> = new Map<string, ObjectReader>([
-  ...named(['csr', 'certificatesigningrequest', 'certificatesigningrequests'], readCsr),
-  ...named(['pcr', 'podcertificaterequest', 'podcertificaterequests'], readPcr),
-  ...named(['cr', 'certificaterequest', 'certificaterequests'], readCertificateRequest),
-  ...named(['ctb', 'clustertrustbundle', 'clustertrustbundles'], readBundle),
-  ...named(['secret', 'secrets'], readSecret),
-  ...named(['cm', 'configmap', 'configmaps'], readConfigMap),
-  ...named(['po', 'pod', 'pods'], readPod),
-]);
+const READERS: Readonly<Partial<Record<KindName, ObjectReader>>> = {
+  csr: readCsr,
+  pcr: readPcr,
+  certificaterequest: readCertificateRequest,
+  ctb: readBundle,
+  secret: readSecret,
+  configmap: readConfigMap,
+  pod: readPod,
+};
 
-function named(names: readonly string[], reader: ObjectReader): [string, ObjectReader][] {
-  return names.map((name) => [name, reader]);
+/** Returns the reader of a kind, or undefined if its objects have nothing to read. */
+export function readerOf(kind: string): ObjectReader | undefined {
+  const name = kindNamed(kind);
+  return name === undefined ? undefined : READERS[name];
 }
 
 async function readCsr(client: Client, { name }: Subject): Promise<ObjectMaterials> {
@@ -122,7 +124,7 @@ async function readConfigMap(
   return entriesOf(`configmap/${name}`, { ...Object.fromEntries(texts), ...binaryData });
 }
 
-/** The entries that look like something to inspect: PEM, or DER in a file of a known ending. */
+/** Returns the entries to inspect: PEM, or DER in a file with a known extension. */
 function entriesOf(source: string, data: Readonly<Record<string, string>>): ObjectMaterials {
   const materials = Object.entries(data)
     .map(([key, base64]) => material(`${source} ${key}`, base64))
@@ -134,7 +136,10 @@ function entriesOf(source: string, data: Readonly<Record<string, string>>): Obje
   return { materials, notes };
 }
 
-/** What is mounted into a pod: its podCertificates by their newest requests, its anchors, and its Secrets. */
+/**
+ * Reads the credentials of a pod: its podCertificates by their newest requests, its anchors, and
+ * its Secrets.
+ */
 async function readPod(client: Client, { name, namespace }: Subject): Promise<ObjectMaterials> {
   const pod = await client.request<Pod>({ method: 'GET', path: PODS.object({ name, namespace }) });
   const all = [
@@ -151,32 +156,29 @@ async function readPod(client: Client, { name, namespace }: Subject): Promise<Ob
   };
 }
 
-/** The bundles of signers: a kubelet takes those whose labels the volume selects. */
+/** Returns the bundles of signers. A kubelet mounts those whose labels the volume selects. */
 async function mountedBundles(client: Client, pod: Pod): Promise<ObjectMaterials> {
   const wanted = sourcesOf(pod).flatMap(({ clusterTrustBundle: of }) =>
     of?.signerName === undefined ? [] : [of],
   );
   if (wanted.length === 0) return { materials: [], notes: [] };
-  const materials: Material[] = [];
+  // API rule: a missing selector selects nothing, and an empty one everything.
+  const isMounted = ({ metadata, spec }: ClusterTrustBundle): boolean =>
+    wanted.some(
+      ({ signerName, labelSelector }) =>
+        signerName === spec.signerName &&
+        labelSelector !== undefined &&
+        selects(labelSelector, metadata.labels),
+    );
   try {
     const [kind] = await certificatesResources(client, 'clustertrustbundles');
-    await listPages({ client, path: kind.collection() }, (object) => {
-      const bundle = object as unknown as ClusterTrustBundle;
-      const { signerName } = bundle.spec;
-      // The API: without a selector nothing is selected, by an empty one everything.
-      const isMounted = wanted.some(
-        (each) =>
-          each.signerName === signerName &&
-          each.labelSelector !== undefined &&
-          selects(each.labelSelector, bundle.metadata.labels),
-      );
-      if (isMounted) materials.push(ofBundle(bundle));
-    });
+    const mounted = await listObjects(client, kind, { keep: isMounted });
+    return { materials: mounted.map(ofBundle), notes: [] };
   } catch (error) {
     if (!(error instanceof KubeError) || error.status !== 403) throw error;
-    return { materials, notes: ['ClusterTrustBundles are mounted, but you may not list them'] };
+    const note = 'ClusterTrustBundles are mounted, but you may not list them';
+    return { materials: [], notes: [note] };
   }
-  return { materials, notes: [] };
 }
 
 function sourcesOf({ spec }: Pod): NonNullable<NonNullable<PodVolume['projected']>['sources']> {
@@ -192,10 +194,9 @@ async function mountedCertificates(
   const signers = new Set(sourcesOf(pod).flatMap(({ podCertificate: of }) => of?.signerName ?? []));
   if (signers.size === 0) return { materials: [], notes: [] };
   const [kind] = await certificatesResources(client, 'podcertificaterequests');
-  const requests: PodCertificateRequest[] = [];
-  await listPages({ client, path: kind.collection(namespace) }, (object) => {
-    const request = object as unknown as PodCertificateRequest;
-    if (request.spec.podUID === metadata.uid) requests.push(request);
+  const requests = await listObjects<PodCertificateRequest>(client, kind, {
+    namespace,
+    keep: ({ spec }) => spec.podUID === metadata.uid,
   });
   const found = [...signers].map((signer): ObjectMaterials => {
     const issued = requests.filter(
@@ -203,7 +204,7 @@ async function mountedCertificates(
     );
     const newest = issued.sort(byAge).at(-1);
     if (newest !== undefined) return ofPcr(newest);
-    const gone = `no PodCertificateRequest of ${signer} is left (the API server deletes them after 15 minutes); --port asks the pod itself`;
+    const gone = `no PodCertificateRequest of ${signer} is left (the API server deletes them after 15 minutes); --port reads it from the pod itself`;
     return { materials: [], notes: [gone] };
   });
   return {
@@ -241,24 +242,23 @@ async function readMounted(client: Client, subject: Subject): Promise<ObjectMate
 const NOT_LISTED: readonly ErrorCode[] = ['KUBE_FORBIDDEN', 'KUBE_NOT_FOUND'];
 
 /**
- * All ClusterTrustBundles.
+ * Lists all ClusterTrustBundles.
  *
- * @returns undefined where there are none to be listed: the API is not served, or this user may not
+ * @returns undefined if the API is not served, or the user may not list them
  * @throws KubeError of the API server
  */
 export async function listBundles(client: Client): Promise<readonly NamedBundle[] | undefined> {
-  const bundles: NamedBundle[] = [];
   try {
     const [kind] = await certificatesResources(client, 'clustertrustbundles');
-    await listPages({ client, path: kind.collection() }, (object) => {
-      const { metadata, spec } = object as unknown as ClusterTrustBundle;
-      bundles.push({ name: `ctb/${metadata.name}`, pem: spec.trustBundle });
-    });
+    const bundles = await listObjects<ClusterTrustBundle>(client, kind);
+    return bundles.map(({ metadata, spec }) => ({
+      name: `ctb/${metadata.name}`,
+      pem: spec.trustBundle,
+    }));
   } catch (error) {
     if (!(error instanceof SignerError) || !NOT_LISTED.includes(error.code)) throw error;
     return undefined;
   }
-  return bundles;
 }
 
 function material(source: string, base64: string): Material {

@@ -1,65 +1,77 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Certificates that were issued, whoever still knows of them: records of the ledger, and live objects. */
-import type { KubeObject } from '../../api/object/object.ts';
-import { formatTime } from '../../api/object/time.ts';
-import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
-import { readClusterSigner } from '../../api/signer/read-signer.ts';
-import type { RecordObject } from '../../controllers/ledger/api/object.ts';
-import { SignerError, attempt } from '../../errors.ts';
-import type { Client } from '../../kube/client/client.ts';
-import { listPages } from '../../kube/watch/list-pages.ts';
+/** Issued certificates in every source: records of the ledger, and live objects. */
+import { quantity } from '#base/quantity.ts';
+import type { KubeObject } from '#api/object/object.ts';
+import { formatTime } from '#api/object/time.ts';
+import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { readClusterSigner } from '#api/signer/read-signer.ts';
+import type { RecordObject } from '#ledger/ledger/api/object.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import type { Client } from '#kube/client/client.ts';
+import { listObjects } from '#kube/watch/list-objects.ts';
 import type {
   CertificateSource,
   FoundCertificate,
   Searched,
-} from '../../operations/revoking/find-certificates.ts';
-import { CLUSTER_SIGNERS } from '../../runtime/signers/cluster-signers.ts';
+} from '#operations/revoking/find-certificates.ts';
+import { CLUSTER_SIGNERS } from '#component/signers/cluster-signers.ts';
 import { certificateOf, ledgerFault, pagesOf, type Choice } from './ledger-records.ts';
+import { present } from '#base/object-keys.ts';
 
-/** Which certificates the ledger is asked for; who asks may choose among them further. */
+/** Query of certificates in the ledger. Callers may filter further. */
 export interface CertificateQuery {
   readonly namespace?: string | undefined;
   readonly signer?: string | undefined;
-  /** Any of them: hexadecimal digits, in any case, with colons or without. */
+  /**
+   * Serial numbers, of which any matches: hexadecimal digits, in any case, with or without colons.
+   */
   readonly serials?: readonly string[] | undefined;
-  /** `namespace/name` */
+  /** Pod, as `namespace/name` */
   readonly pod?: string | undefined;
   readonly user?: string | undefined;
-  /** A common name, DNS name, address, URI or email address, whole. */
+  /** A whole common name, DNS name, address, URI or email address. */
   readonly san?: string | undefined;
-  /** `sha256:<64 hexadecimal digits>` */
+  /** Fingerprint of the CA, as `sha256:<64 hexadecimal digits>` */
   readonly ca?: string | undefined;
-  /** Only what has not expired at this time, in milliseconds. */
+  /** Time in milliseconds. The query omits certificates that expired before it. */
   readonly livingAt?: number | undefined;
-  /** Most that are read; 0: all. */
+  /** Limit of records, where 0 means all. */
   readonly limit: number;
 }
 
-/** Said where no ledger answers: requests do not live for long. */
+/** Note without a ledger, because requests exist only for a short time. */
 const NO_LEDGER =
   'no ledger is installed: pods’ requests are gone after 15 minutes, those of people after hours, and with them what is known of their certificates';
 
 /**
- * The records of certificates.
+ * Returns a source of the records of certificates.
  *
- * @throws (the source) KubeError; SignerError LEDGER_UNAVAILABLE
+ * @throws (the source) KubeError, or SignerError LEDGER_UNAVAILABLE
  */
 export function recordedCertificates(client: Client, query: CertificateQuery): CertificateSource {
   return async () => {
     const found = new Map<string, FoundCertificate>();
+    let isCut = false;
     for (const choice of choicesOf(query)) {
-      for await (const { items } of pagesOf(client, choice, { limit: query.limit })) {
+      let rest: string | undefined;
+      for await (const { items, metadata } of pagesOf(client, choice, { limit: query.limit })) {
         for (const one of items.flatMap((each) => foundIn(each) ?? [])) found.set(one.source, one);
+        rest = metadata.continue;
       }
+      isCut ||= rest !== undefined;
     }
-    return { found: [...found.values()], places: [`the ledger: ${found.size} certificates`] };
+    return {
+      found: [...found.values()],
+      places: [`the ledger: ${quantity(found.size, 'certificate')}`],
+      ...(isCut ? { cutAt: query.limit } : {}),
+    };
   };
 }
 
 /**
- * The same, and nothing where no ledger is installed.
+ * Returns the same source, which is empty if no ledger is installed.
  *
- * @throws (the source) SignerError LEDGER_UNAVAILABLE where one is installed and cannot be asked
+ * @throws (the source) SignerError LEDGER_UNAVAILABLE if an installed one cannot be queried
  */
 export function recordedIfInstalled(client: Client, query: CertificateQuery): CertificateSource {
   return async (signers) => {
@@ -70,7 +82,9 @@ export function recordedIfInstalled(client: Client, query: CertificateQuery): Ce
       if (fault === undefined) throw error;
       if (fault === 'absent') return { found: [], places: [NO_LEDGER] };
       throw new SignerError({
-        ...{ code: 'LEDGER_UNAVAILABLE', disposition: 'retry', cause: error },
+        code: 'LEDGER_UNAVAILABLE',
+        disposition: 'retry',
+        cause: error,
         message: `${CANNOT_ASK[fault]}, and it may know of certificates that no object has any more. Nothing was written. To go by live objects alone, add --source live`,
       });
     }
@@ -80,11 +94,10 @@ export function recordedIfInstalled(client: Client, query: CertificateQuery): Ce
 const CANNOT_ASK = {
   forbidden:
     'you may not read the records of the ledger (get and list on records.ledger.countersign.dev; ClusterRole countersign-ledger-reader has both)',
-  unreachable:
-    'the ledger is installed and does not answer (kubectl get apiservice v1alpha1.ledger.countersign.dev says why)',
+  unreachable: 'the ledger is installed and does not answer (countersign check shows the cause)',
 } as const;
 
-/** The first source, or the other one where there is no ledger that this user can ask. */
+/** Returns the first source, or the other one if this user can query no ledger. */
 export async function recordedOrElse(
   recorded: CertificateSource,
   other: CertificateSource,
@@ -100,17 +113,20 @@ export async function recordedOrElse(
   }
 }
 
-/** All ClusterSigners that can be read. @throws KubeError */
+/**
+ * Returns all ClusterSigners that can be read.
+ *
+ * @throws KubeError
+ */
 export async function clusterSignersOf(client: Client): Promise<readonly ClusterSigner[]> {
-  const all: ClusterSigner[] = [];
-  await listPages({ client, path: CLUSTER_SIGNERS.collection() }, (object) => {
-    const signer = attempt(() => readClusterSigner(object as unknown as KubeObject));
-    if (!(signer instanceof SignerError)) all.push(signer);
+  const objects = await listObjects<KubeObject>(client, CLUSTER_SIGNERS);
+  return objects.flatMap((object) => {
+    const signer = attempt(() => readClusterSigner(object));
+    return signer instanceof SignerError ? [] : [signer];
   });
-  return all;
 }
 
-/** One search for each: what is found by any of them is meant. */
+/** Returns one search for each alternative. The result is their union. */
 function choicesOf(query: CertificateQuery): readonly Choice[] {
   const { namespace, signer, serials, pod, user, san, ca, livingAt } = query;
   const all = {
@@ -123,22 +139,18 @@ function choicesOf(query: CertificateQuery): readonly Choice[] {
   };
   const named: readonly Choice[] = san === undefined ? [{}] : [{ san }, { subject: san }];
   const numbered: readonly Choice[] = serials?.map((serial) => ({ serial })) ?? [{}];
-  // Those of the components' own ports have no request, so neither a pod nor a user.
+  // Certificates of the components' own ports have no request, so neither a pod nor a user.
   const kinds = pod === undefined && user === undefined ? ['issued', 'authority'] : ['issued'];
   return kinds.flatMap((kind) =>
     named.flatMap((name) => numbered.map((number) => ({ ...all, ...name, ...number, kind }))),
   );
 }
 
-function present<K extends string, T>(key: K, value: T | undefined): Partial<Record<K, T>> {
-  return value === undefined ? {} : ({ [key]: value } as Record<K, T>);
-}
-
 type PodOfRecord = NonNullable<
   Extract<RecordObject['record'], { readonly kind: 'issued' }>['requester']['pod']
 >;
 
-/** @returns nothing for a CA: whoever has its certificate is not revoked by a CRL of leaves */
+/** @returns nothing for a CA: a CRL of leaves does not revoke a holder of its certificate */
 function foundIn(object: RecordObject): FoundCertificate | undefined {
   const leaf = certificateOf(object);
   const { record, metadata } = object;
@@ -153,7 +165,7 @@ function foundIn(object: RecordObject): FoundCertificate | undefined {
     authority: record.ca,
   };
   if (record.kind === 'authority') return record.purpose === 'serving' ? of : undefined;
-  // cert-manager asks for everybody.
+  // cert-manager is the requester of all its requests.
   if (record.request.kind === 'CertificateRequest') return of;
   const { user, pod, serviceAccount } = record.requester;
   return { ...of, user: user?.username, pod: pod && withUid(pod), serviceAccount };

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Reads records through the API server. */
-import { LEDGER_API } from '../../api/signer/own-tls.ts';
-import type { RecordList, RecordObject } from '../../controllers/ledger/api/object.ts';
-import { askedBy } from '../../controllers/ledger/api/selector.ts';
-import { attempt, SignerError, usageError } from '../../errors.ts';
-import type { Client } from '../../kube/client/client.ts';
-import { KubeError } from '../../kube/client/kube-error.ts';
-import { resource } from '../../kube/resource/resource.ts';
-import { type Certificate, decodeCertificate } from '../../pki/x509/certificate.ts';
-import { RECORDS, selectorValue } from '../../runtime/recording/facts.ts';
+/** Reads records of the ledger, by a client that reaches it (`user-client.ts`). */
+import { LEDGER_API, LEDGER_SERVICE } from '#api/signer/own-tls.ts';
+import type { RecordList, RecordObject } from '#ledger/ledger/api/object.ts';
+import { parseFieldSelector } from '#ledger/ledger/api/selector.ts';
+import { attempt, messageOf, SignerError, usageError } from '#base/errors.ts';
+import type { Client } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import { resource } from '#kube/resource/resource.ts';
+import { type Certificate, decodeCertificate } from '#pki/x509/certificate.ts';
+import { RECORDS, selectorValue } from '#requests/recording/facts.ts';
 
-/** The flags by which records are chosen. */
+/** The flags that select records. */
 export interface Choice {
   readonly namespace?: string;
   readonly serial?: string;
@@ -35,7 +35,7 @@ export interface Choice {
   readonly expiresAfter?: string;
 }
 
-/** Flags whose field is of the same name, or of this one. */
+/** Fields with the name of their flag, or with this one. */
 const FIELDS = [
   ...(['serial', 'fingerprint', 'san', 'spiffe', 'subject', 'pod', 'serviceAccount'] as const),
   ...(['user', 'node', 'signer', 'ca', 'rule', 'request', 'kind', 'since', 'until'] as const),
@@ -44,9 +44,9 @@ const FIELDS = [
 
 /** The logs of the ledger. */
 export const LOGS = resource({ ...LEDGER_API, plural: 'logs' });
-const MOST_A_PAGE = 500;
+const MAX_A_PAGE = 500;
 
-/** The field selector of a choice. */
+/** Returns the field selector of a choice. */
 function selectorOf(choice: Choice): string {
   const parts = FIELDS.flatMap((field) => {
     const value = choice[field];
@@ -56,39 +56,41 @@ function selectorOf(choice: Choice): string {
   return [...parts, ...(podUid === undefined ? [] : [`podUID=${selectorValue(podUid)}`])].join(',');
 }
 
-/** Whether a choice says more than a namespace. */
+/** Reports whether a choice has more than a namespace. */
 export function isSelective(choice: Choice): boolean {
   return selectorOf(choice) !== '';
 }
 
 /**
- * Says what the ledger would refuse before it is asked: a wrong value of a flag is an error of usage.
+ * Checks a selector before the request, so that a wrong value of a flag is a usage error.
  *
  * @throws SignerError USAGE
  */
 function assertUnderstood(fieldSelector: string, namespace: string | undefined): void {
-  const asked = askedBy(fieldSelector, {
+  const asked = parseFieldSelector(fieldSelector, {
     now: Date.now(),
     ...(namespace === undefined ? {} : { namespace }),
   });
   if ('fault' in asked) throw usageError(asked.fault);
 }
 
-/** How the records of a choice are read. */
+/** Options for reading the records of a choice. */
 export interface Reading {
   readonly oldestFirst?: boolean;
-  /** Of all pages together; 0: no end. */
+  /** Limit of all pages together, where 0 means none. */
   readonly limit: number;
-  /** Of a former reading. */
+  /** Token of an earlier read. */
   readonly from?: string | undefined;
-  /** With the oldest first: the name of a record that is there already, with all before it. */
+  /** Name of the last known record, with the oldest first. The read begins after it. */
   readonly after?: string | undefined;
 }
 
 /**
- * The pages of a choice, until there are no more or the limit is reached. The last page has a token where there are more.
+ * Yields the pages of a choice, until the end or the limit. The last page has a token if there are
+ * more.
  *
- * @throws KubeError, and SignerError LEDGER_UNAVAILABLE where the cluster has no such API, USAGE where a value is wrong
+ * @throws KubeError, SignerError LEDGER_UNAVAILABLE if the cluster has no such API, or USAGE for a
+ * wrong value
  */
 export async function* pagesOf(
   client: Client,
@@ -105,7 +107,7 @@ export async function* pagesOf(
         path: RECORDS.collection(choice.namespace),
         query: {
           fieldSelector: fieldSelector === '' ? undefined : fieldSelector,
-          limit: Math.min(left, MOST_A_PAGE),
+          limit: Math.min(left, MAX_A_PAGE),
           order: oldestFirst ? 'oldest' : undefined,
           after: token === undefined ? after : undefined,
           continue: token,
@@ -118,7 +120,11 @@ export async function* pagesOf(
   } while (token !== undefined && left > 0);
 }
 
-/** One record with its proof. @throws as {@link pagesOf} */
+/**
+ * Returns one record with its proof.
+ *
+ * @throws the errors of {@link pagesOf}
+ */
 export function recordNamed(
   client: Client,
   name: string,
@@ -129,46 +135,66 @@ export function recordNamed(
   );
 }
 
-/** Says what is missing where no ledger answers. */
+/** Adds the missing part to the error if no ledger answers. */
 export async function readable<T>(answer: Promise<T>): Promise<T> {
   try {
     return await answer;
   } catch (error) {
     const fault = error instanceof KubeError ? faultOf(error) : undefined;
     if (fault !== 'absent' && fault !== 'unreachable') throw error;
-    const what =
+    if (OWN_REASON.test(messageOf(error))) throw withOwnReason(error);
+    const message =
       fault === 'absent'
-        ? `the cluster serves no ${LEDGER_API.group}/${LEDGER_API.version}: install the component ledger`
-        : `who serves ${LEDGER_API.group}/${LEDGER_API.version} does not answer: see whether the component ledger runs`;
-    const message = `${what}, and look at kubectl get apiservice ${LEDGER_API.version}.${LEDGER_API.group}`;
+        ? `the cluster has no Service ${LEDGER_SERVICE}: install the component ledger, or write --ledger-namespace`
+        : 'the ledger does not answer: see whether the component ledger runs (countersign check)';
     throw new SignerError({
-      ...{ code: 'LEDGER_UNAVAILABLE', disposition: 'retry', message },
+      code: 'LEDGER_UNAVAILABLE',
+      disposition: 'retry',
+      message,
       cause: error,
     });
   }
 }
 
-/** Why a ledger cannot be asked: none is installed, none answers, or this user may not read it. */
+/** Start of the ledger's own reason, which proves that the API server has reached it. */
+const OWN_REASON = /the ledger cannot answer now: .*/s;
+
+function withOwnReason(cause: unknown): SignerError {
+  const [message = ''] = OWN_REASON.exec(messageOf(cause)) ?? [];
+  return new SignerError({ code: 'LEDGER_UNAVAILABLE', disposition: 'retry', message, cause });
+}
+
+/**
+ * Reason why a ledger cannot be queried: none is installed, none answers, or this user may not read
+ * it.
+ */
 export type LedgerFault = 'absent' | 'unreachable' | 'forbidden';
 
-/** @param error - of {@link pagesOf}; undefined: another fault than these */
+/**
+ * @param error - of {@link pagesOf}
+ * @returns undefined for another fault
+ */
 export function ledgerFault(error: unknown): LedgerFault | undefined {
   if (error instanceof KubeError) return faultOf(error);
   return error instanceof SignerError ? ledgerFault(error.cause) : undefined;
 }
 
+const NO_SERVICE = new RegExp(`services "[^"]*${LEDGER_SERVICE}[^"]*" not found`);
+
 /**
- * The API server knows no such group (it says so in one of two ways), or cannot reach who serves it; a record that is not
- * there has a name in the answer.
+ * Returns the fault of a response. The API server does not know the group (it has two messages for
+ * that), has no Service of the ledger, or cannot reach its server. The response for a missing
+ * record has its name.
  */
 function faultOf({ status, message }: KubeError): LedgerFault | undefined {
   if (status === 503) return 'unreachable';
   if (status === 403) return 'forbidden';
-  const isUnknown = /could not find the requested|404 page not found/.test(message);
+  const isUnknown =
+    /could not find the requested|404 page not found/.test(message) || NO_SERVICE.test(message);
   return status === 404 && isUnknown ? 'absent' : undefined;
 }
 
-/** The certificate of a record; nothing if it has none, or one that cannot be read. */
+/** Returns the certificate of a record, or undefined without a readable one. */
 export function certificateOf({ record }: RecordObject): Certificate | undefined {
   if (!('certificate' in record)) return undefined;
   const read = attempt(() => decodeCertificate(Buffer.from(record.certificate, 'base64')));

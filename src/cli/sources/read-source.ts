@@ -1,25 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What people name to be looked at: a file, `-`, `https://…`, or `kind/name`. */
+/** Sources that users name: a file, `-`, `https://…`, or `kind/name`. */
 import { readFile } from 'node:fs/promises';
-import { messageOf, usageError } from '../../errors.ts';
-import type { Material } from '../../inspecting/read-material.ts';
-import type { Client } from '../../kube/client/client.ts';
+import { messageOf, usageError } from '#base/errors.ts';
+import type { Material } from '#diagnose/inspect/read-material.ts';
+import type { Client } from '#kube/client/client.ts';
 import { subjectOf, withNamespaceHint } from '../subject.ts';
-import { OBJECT_READERS, type ObjectMaterials } from './cluster-objects.ts';
+import { readerOf, type ObjectMaterials } from './cluster-objects.ts';
 import { servedChain } from './served.ts';
 
-/** How sources are read. */
+/** Options for reading sources. */
 export interface SourceInit {
   readonly namespace: string;
-  /** Connects when the first object of the cluster is named. */
+  /** Connects before the first object of the cluster is read. */
   readonly connect: () => Promise<Client>;
   /** Server name for TLS servers, in place of the host of the URL. */
   readonly serverName?: string | undefined;
-  /** A port of a pod that is asked what it serves. */
+  /** Port of a pod whose server certificate is read. */
   readonly port?: number | undefined;
 }
 
-/** What was read, and whether the cluster was asked for it. */
+/** Content of a source, and whether it came from the cluster. */
 export interface SourceMaterials {
   readonly materials: readonly Material[];
   readonly notes: readonly string[];
@@ -31,12 +31,11 @@ const HTTPS_PORT = 443;
 /**
  * Reads one source.
  *
- * @throws SignerError USAGE for what cannot be read; KubeError of the API server
+ * @throws SignerError USAGE for an unreadable source, or KubeError of the API server
  */
 export async function readSource(text: string, init: SourceInit): Promise<SourceMaterials> {
   if (text.startsWith('https://')) return { ...(await ofUrl(text, init)), isOfCluster: false };
-  const kind = /^([a-z]+)\//i.exec(text)?.[1]?.toLowerCase() ?? '';
-  const reader = OBJECT_READERS.get(kind);
+  const reader = readerOf(/^([a-z]+)\//i.exec(text)?.[1] ?? '');
   if (reader === undefined) {
     const material = { source: text === '-' ? 'stdin' : text, bytes: await bytesOf(text) };
     return { materials: [material], notes: [], isOfCluster: false };
@@ -47,13 +46,13 @@ export async function readSource(text: string, init: SourceInit): Promise<Source
     const found = await reader(client, subject);
     return await withServed({ ...found, isOfCluster: true }, found, text, init);
   } catch (error) {
-    throw withNamespaceHint(error, subject);
+    throw await withNamespaceHint(error, subject, client);
   }
 }
 
 async function bytesOf(file: string): Promise<Uint8Array> {
   try {
-    // Its descriptor, as other tools take it.
+    // Read stdin by its device, as other tools do.
     return await readFile(file === '-' ? '/dev/stdin' : file);
   } catch (error) {
     throw usageError(
@@ -67,7 +66,7 @@ async function ofUrl(
   init: SourceInit,
 ): Promise<Omit<SourceMaterials, 'isOfCluster'>> {
   const url = URL.parse(text);
-  if (url === null) throw usageError(`${text} is no URL`);
+  if (url === null) throw usageError(`${text} is not a URL`);
   const host = url.hostname.replace(/^\[|\]$/g, '');
   const isName = !/^[\d.]+$|:/.test(host);
   const serverName = init.serverName ?? (isName ? host : undefined);
@@ -83,7 +82,7 @@ async function withServed(
 ): Promise<SourceMaterials> {
   if (port === undefined) return found;
   if (podIp === undefined)
-    throw usageError(`--port asks a pod that runs, and ${text} has no address`);
+    throw usageError(`--port needs a running pod, and ${text} has no address`);
   try {
     const source = `${text} serves on ${port}`;
     const served = await servedChain({ host: podIp, port, serverName }, source);

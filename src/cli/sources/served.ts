@@ -1,28 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 import { connect, type DetailedPeerCertificate, type TLSSocket } from 'node:tls';
-import { SignerError, messageOf } from '../../errors.ts';
-import type { Material } from '../../inspecting/read-material.ts';
-import { encodePem } from '../../pki/der/pem.ts';
+import { SignerError, messageOf } from '#base/errors.ts';
+import type { Material } from '#diagnose/inspect/read-material.ts';
+import { encodePem } from '#pki/der/pem.ts';
 
-/** Where a TLS server listens. */
+/** Address of a TLS server. */
 export interface TlsAddress {
   readonly host: string;
   readonly port: number;
-  /** Server name that is asked for (SNI); undefined asks for none, as for an IP address. */
+  /** Requested server name (SNI). If undefined, none is sent, as for an IP address. */
   readonly serverName?: string | undefined;
 }
 
 const HANDSHAKE_MS = 10_000;
 
 /**
- * The chain that a TLS server presents, leaf first, whatever it is worth: nothing is sent to this server and nothing of
- * it is trusted.
+ * Returns the chain that a TLS server presents, leaf first, without verification. It sends nothing
+ * to this server and trusts none of its certificates.
  *
- * @throws SignerError USAGE (`wait`) when there is no TLS server
+ * @throws SignerError USAGE (`wait`) without a TLS server
  */
 export async function servedChain(address: TlsAddress, source: string): Promise<Material> {
   const socket = connect({
-    ...{ host: address.host, port: address.port, rejectUnauthorized: false },
+    host: address.host,
+    port: address.port,
+    rejectUnauthorized: false,
     ...(address.serverName === undefined ? {} : { servername: address.serverName }),
   });
   try {
@@ -50,18 +52,21 @@ async function handshake(socket: TLSSocket): Promise<void> {
     });
     socket.once('secureConnect', resolve);
     socket.once('error', reject);
-    // Servers that demand a certificate close afterwards; theirs came before that.
+    // Servers that demand a certificate close the connection after they have sent their own.
     socket.once('close', () => {
       reject(new Error('it closed the connection'));
     });
   });
 }
 
-/** Node links each certificate to its issuer, and a self-signed one to itself. */
+/**
+ * Returns the chain. Node links each certificate to its issuer, and a self-signed one to itself.
+ */
 function chainOf(leaf: DetailedPeerCertificate): readonly Uint8Array[] {
   const chain: Uint8Array[] = [];
   const seen = new Set<string>();
-  // Its type says that all is there; a server without a certificate gives an empty object, and a chain may end.
+  // The declared type is too strict: a server without a certificate gives an empty object, and a
+  // chain may end.
   let each: Partial<DetailedPeerCertificate> | undefined = leaf;
   while (each?.raw !== undefined && !seen.has(each.fingerprint256 ?? '')) {
     seen.add(each.fingerprint256 ?? '');

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Whether, how and how fast a request was answered. */
+/** Asserts whether, how and how fast a request was answered. */
 import { fail, pass, skip, unless, type AssertionResult } from '../case.ts';
 import { unansweredText } from '../issued-leaf.ts';
 import { endText, firstOf, lastOf, type ObservedRequest } from '../observed-request.ts';
 import type { AssertionContext, RequestAssertion } from '../snapshot.ts';
 
-/** How the API server or the signer refused a request; undefined when neither did. */
+/** Returns how the API server or the signer refused a request, or undefined when neither did. */
 export function refusedText(request: ObservedRequest): string | undefined {
   if (request.rejection !== undefined) return `the API server refused it: ${request.rejection}`;
   const last = lastOf(request);
@@ -15,12 +15,15 @@ export function refusedText(request: ObservedRequest): string | undefined {
 
 const NOT_APPROVED = 'not approved, and the runner lacks the permission to approve';
 
-/** PodCertificateRequests have no approval. */
+/** Reports whether a request needs approval, as all but PodCertificateRequests do. */
 function needsApproval({ requested }: ObservedRequest): boolean {
   return requested.pod === undefined;
 }
 
-/** Passes when the request was issued. Skips when it is not approved and the runner must not approve it. */
+/**
+ * Passes when the request was issued. Skips when it is not approved and the runner must not approve
+ * it.
+ */
 export const isAnswered: RequestAssertion = (request) => {
   const last = lastOf(request);
   if (last === undefined) return fail(`the API server refused it: ${request.rejection ?? ''}`);
@@ -33,8 +36,8 @@ export const isAnswered: RequestAssertion = (request) => {
 
 /**
  * Passes when the request was issued with its key type, or was refused. The key types in
- * `profile.keyTypes` must be issued. `reasonOf` says what is wrong with the refusal; undefined
- * when nothing is.
+ * `profile.keyTypes` must be issued. @param reasonOf - returns the fault of the refusal, or
+ * undefined
  */
 export function respectsKeyType(
   reasonOf?: (request: ObservedRequest) => string | undefined,
@@ -80,7 +83,10 @@ export const hasReasonAndMessage: RequestAssertion = (request) => {
   );
 };
 
-/** Milliseconds from the moment when the signer could begin; undefined where it did not answer. */
+/**
+ * Returns the milliseconds from the moment at which the signer could begin, or undefined if it did
+ * not answer.
+ */
 function latencyOf(request: ObservedRequest): number | undefined {
   const issued = firstOf(request, 'issued');
   if (issued === undefined) return undefined;
@@ -90,7 +96,7 @@ function latencyOf(request: ObservedRequest): number | undefined {
 
 /**
  * Passes when every certificate comes within `profile.latency` seconds after approval, or after
- * creation where no approval is needed.
+ * creation if no approval is needed.
  */
 export function areWithinLatency(
   requests: readonly ObservedRequest[],

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What comes with a leaf, and what it is verified with. */
-import { quote } from '../../quote.ts';
-import { sameBytes } from '../../bytes.ts';
-import { SignerError, attempt } from '../../errors.ts';
-import { type Certificate, isSelfIssued } from '../../pki/x509/certificate.ts';
-import { nameText } from '../../pki/names/distinguished-name.ts';
-import { verifyPath } from '../../pki/x509/path.ts';
-import { verifySignature } from '../../pki/keys/signature-verification.ts';
+/** Asserts the chain of a leaf, and the anchors that verify it. */
+import { quote } from '#base/quote.ts';
+import { sameBytes } from '#base/bytes.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import { type Certificate, isSelfIssued } from '#pki/x509/certificate.ts';
+import { nameText } from '#pki/names/distinguished-name.ts';
+import { verifyPath } from '#pki/x509/path.ts';
+import { verifySignature } from '#pki/keys/signature-verification.ts';
 import { fail, pass, skip, unless } from '../case.ts';
 import type { LeafAssertion } from '../snapshot.ts';
 
@@ -27,7 +27,7 @@ export const chainsToAnchor: LeafAssertion = ({ leaf, chain, request }, { anchor
   return pass(`${path.length} certificates to an anchor of ${anchors.from}`);
 };
 
-/** Passes when each certificate of the chain certifies the one before it (RFC 8446 §4.4.2). */
+/** Passes when each certificate of the chain certifies its predecessor (RFC 8446 §4.4.2). */
 export const isInOrder: LeafAssertion = ({ chain }) => {
   const fault = chain
     .slice(1)
@@ -40,9 +40,9 @@ function linkFault(child: Certificate | undefined, issuer: Certificate): string 
   if (child === undefined) return undefined;
   const name = `"${nameText(issuer.subject)}"`;
   if (!sameBytes(child.issuer.raw, issuer.subject.raw)) {
-    return `${name} is not the issuer of the certificate before it`;
+    return `${name} is not the issuer of the preceding certificate`;
   }
-  if (!issuer.isCa) return `${name} is no CA`;
+  if (!issuer.isCa) return `${name} is not a CA`;
   const { signatureAlgorithm, tbs, signature } = child;
   return verifySignature(issuer.publicKey, signatureAlgorithm, tbs, signature)
     ? undefined
@@ -50,8 +50,8 @@ function linkFault(child: Certificate | undefined, issuer: Certificate): string 
 }
 
 /**
- * Passes when the chain leaves out the root, which a verifier has as its own anchor or does not
- * trust (RFC 8446 §4.4.2).
+ * Passes when the chain omits the root, which a verifier has as its own anchor or does not trust
+ * (RFC 8446 §4.4.2).
  */
 export const hasNoRoot: LeafAssertion = ({ chain }) => {
   // A leaf of a CA without a name looks self-issued, too.
@@ -63,7 +63,7 @@ export const hasNoRoot: LeafAssertion = ({ chain }) => {
 };
 
 /**
- * Passes when the text holds CERTIFICATE blocks only: parsers may ignore other text, and some
+ * Passes when the text holds CERTIFICATE blocks only. Parsers may ignore other text, and some
  * reject it (RFC 7468 §5.1).
  */
 export const hasOnlyCertificateBlocks: LeafAssertion = ({ version }) => {
@@ -78,8 +78,8 @@ export const hasOnlyCertificateBlocks: LeafAssertion = ({ version }) => {
 };
 
 /**
- * Passes when the leaf expires no later than its CA: no verifier trusts it after that (RFC 5280 §6.1.3
- * (a)(2)).
+ * Passes when the leaf expires no later than its CA, after which no verifier trusts it (RFC 5280
+ * §6.1.3 (a)(2)).
  */
 export const expiresBeforeCa: LeafAssertion = ({ leaf, chain }, { anchors }) => {
   const known = [...chain.slice(1), ...('certificates' in anchors ? anchors.certificates : [])];

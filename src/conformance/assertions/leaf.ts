@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What must hold of any leaf, for any requester. */
-import { sameBytes } from '../../bytes.ts';
-import type { Certificate } from '../../pki/x509/certificate.ts';
-import { OID_EXT_KEY_USAGE, OID_KEY_USAGE, OID_SUBJECT_ALT_NAME } from '../../pki/der/oids.ts';
-import { nameText } from '../../pki/names/distinguished-name.ts';
+/** Asserts the properties of any leaf, for any requester. */
+import { sameBytes } from '#base/bytes.ts';
+import type { Certificate } from '#pki/x509/certificate.ts';
+import { OID_EXT_KEY_USAGE, OID_KEY_USAGE, OID_SUBJECT_ALT_NAME } from '#pki/der/oids.ts';
+import { nameText } from '#pki/names/distinguished-name.ts';
 import { fail, pass, skip, unless, type AssertionResult } from '../case.ts';
 import type { IssuedLeaf } from '../issued-leaf.ts';
 import type { AssertionContext, LeafAssertion } from '../snapshot.ts';
-import type { KeyUsageBit } from '../../pki/extensions/usages.ts';
+import type { KeyUsageBit } from '#pki/extensions/usages.ts';
 
 /**
  * Passes when the leaf has the public key of the request, byte by byte (DER SubjectPublicKeyInfo).
@@ -32,20 +32,23 @@ export const isNotCa: LeafAssertion = ({ leaf }) => {
   );
 };
 
-/** CA/Browser Forum BR §7.1 asks for 64 bits of a random source; seven bytes cannot hold them. */
+/**
+ * The least bytes of a serial. CA/Browser Forum BR §7.1 requires 64 bits of a random source, which
+ * fewer than seven bytes cannot hold.
+ */
 const LEAST_SERIAL_BYTES = 7;
 
 /** Passes when the serial has room for 64 random bits (CA/Browser Forum BR §7.1). */
 export const hasLongSerial: LeafAssertion = ({ leaf }) => {
   const text = `serial ${Buffer.from(leaf.serial).toString('hex')}`;
   const digits = leaf.serial.length - (leaf.serial[0] === 0 ? 1 : 0);
-  // A random one of 64 bits has a leading zero byte once in 256; two of them once in 65,536.
+  // A random serial of 64 bits has a leading zero byte once in 256, and two of them once in 65,536.
   return digits < LEAST_SERIAL_BYTES ? fail(`${text} has ${digits} bytes`) : pass(text);
 };
 
 /**
- * Passes when authorityKeyIdentifier is the issuer's subjectKeyIdentifier. All certificates need
- * it but self-signed ones (RFC 5280 §4.2.1.1).
+ * Passes when authorityKeyIdentifier is the issuer's subjectKeyIdentifier. All certificates except
+ * self-signed ones need it (RFC 5280 §4.2.1.1).
  */
 export const hasIssuerKeyIdentifier: LeafAssertion = ({ leaf, chain }, { anchors }) => {
   const id = leaf.authorityKeyIdentifier;
@@ -75,7 +78,7 @@ export const hasSubjectOrNames: LeafAssertion = ({ leaf }) => {
   );
 };
 
-/** RFC 8813 §3, RFC 8410 §5: such keys encipher nothing. */
+/** Usages of encryption, which such keys cannot do (RFC 8813 §3, RFC 8410 §5). */
 const NOT_FOR_SIGNING_KEYS: readonly KeyUsageBit[] = ['keyEncipherment', 'dataEncipherment'];
 
 /**
@@ -93,7 +96,7 @@ export const keyUsageFitsKey: LeafAssertion = ({ leaf }) => {
   );
 };
 
-/** Passes when keyUsage is present and critical: RFC 5280 §4.2.1.3 says SHOULD. */
+/** Passes when keyUsage is present and critical, as RFC 5280 §4.2.1.3 recommends (SHOULD). */
 export const hasCriticalKeyUsage: LeafAssertion = ({ leaf }) => {
   const found = leaf.extensions.find(({ oid }) => oid === OID_KEY_USAGE);
   if (found === undefined) return fail('the leaf has no keyUsage: it may be used for anything');
@@ -101,7 +104,7 @@ export const hasCriticalKeyUsage: LeafAssertion = ({ leaf }) => {
 };
 
 /**
- * Passes when extKeyUsage is present without "any": a leaf without it is valid for every purpose
+ * Passes when extKeyUsage is present without "any". A leaf without it is valid for every purpose
  * (RFC 5280 §4.2.1.12).
  */
 export const hasExtKeyUsage: LeafAssertion = ({ leaf }) => {
@@ -111,13 +114,13 @@ export const hasExtKeyUsage: LeafAssertion = ({ leaf }) => {
   return unless(any ? 'extKeyUsage has anyExtendedKeyUsage' : undefined, purposes.join(', '));
 };
 
-/** Extensions that a leaf has, by dotted OID. */
+/** Returns the extensions of a leaf, by dotted OID. */
 function extensionsOf({ leaf }: IssuedLeaf): readonly string[] {
   return leaf.extensions.map(({ oid }) => oid);
 }
 
 /**
- * Passes when the leaf has no extension of this dotted OID, which only the PKCS#10 body asks for.
+ * Passes when the leaf has no extension of this dotted OID, which only the PKCS#10 body requests.
  */
 export function lacksExtension(oid: string): LeafAssertion {
   return (issued: IssuedLeaf, _context: AssertionContext): AssertionResult =>
@@ -127,13 +130,13 @@ export function lacksExtension(oid: string): LeafAssertion {
 }
 
 /**
- * Passes when extKeyUsage lacks this dotted OID, which only the PKCS#10 body asks for
+ * Passes when extKeyUsage lacks this dotted OID, which only the PKCS#10 body requests
  * (`spec.usages` does not).
  */
 export function lacksPurpose(oid: string): LeafAssertion {
   return ({ leaf }) =>
     leaf.extKeyUsage?.includes(oid) === true
-      ? fail(`extKeyUsage of the leaf has ${oid}, which spec.usages does not ask for`)
+      ? fail(`extKeyUsage of the leaf has ${oid}, which spec.usages does not request`)
       : pass(`${OID_EXT_KEY_USAGE}: ${(leaf.extKeyUsage ?? []).join(', ')}`);
 }
 

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Whom a leaf names. */
-import { isReservedName } from '../../api/signer/reserved-names.ts';
-import { OID_COMMON_NAME, OID_ORGANIZATION } from '../../pki/der/oids.ts';
-import type { Certificate } from '../../pki/x509/certificate.ts';
-import { nameText } from '../../pki/names/distinguished-name.ts';
+/** Asserts the names of a leaf. */
+import { isReservedName } from '#api/signer/reserved-names.ts';
+import { OID_COMMON_NAME, OID_ORGANIZATION } from '#pki/der/oids.ts';
+import type { Certificate } from '#pki/x509/certificate.ts';
+import { commonNamesOf, nameText } from '#pki/names/distinguished-name.ts';
 import { fail, pass, skip, unless, type AssertionResult } from '../case.ts';
 import { isAssertionResult, issuedLeafOf, type IssuedLeaf } from '../issued-leaf.ts';
 import type { LeafAssertion, RequestAssertion } from '../snapshot.ts';
 import { refusedText } from './answer.ts';
 
-/** Every name of a certificate as `KIND value`, such as `DNS a.example.com`. */
+/** Returns every name of a certificate as `KIND value`, such as `DNS a.example.com`. */
 export function namesOf({ subject, sans }: Certificate): readonly string[] {
   return [
     ...subject.attributes.map(({ oid, value }) => `${kindOf(oid)} ${value}`),
@@ -37,7 +37,7 @@ function requestedNamesOf({ request }: IssuedLeaf): ReadonlySet<string> {
   ]);
 }
 
-/** Passes when the request asks for every name of the leaf. */
+/** Passes when the request contains every name of the leaf. */
 export const hasOnlyRequestedNames: LeafAssertion = (issued) => {
   const requested = requestedNamesOf(issued);
   const names = namesOf(issued.leaf);
@@ -48,7 +48,7 @@ export const hasOnlyRequestedNames: LeafAssertion = (issued) => {
   );
 };
 
-/** Passes when the leaf has every name that the request asks for. */
+/** Passes when the leaf has every name of the request. */
 export const hasAllRequestedNames: LeafAssertion = (issued) => {
   const names = new Set(namesOf(issued.leaf));
   const missing = [...requestedNamesOf(issued)].filter(
@@ -75,7 +75,7 @@ export const grantsNoReservedName: RequestAssertion = (request, { profile }) => 
   });
 };
 
-/** The group of administrators whom no authorizer asks. */
+/** The group of administrators, which bypasses every authorizer. */
 const MASTERS = 'system:masters';
 
 /**
@@ -89,7 +89,7 @@ export const grantsNoSystemMasters: RequestAssertion = (request) =>
     return has ? fail(text) : pass(`issued without it: "${nameText(leaf.subject)}"`);
   });
 
-/** 1.3.6.1.4.1.57683.2: the API server takes a user's UID from it. */
+/** 1.3.6.1.4.1.57683.2: the API server reads a user's UID from it. */
 const USER_UID = '1.3.6.1.4.1.57683.2';
 
 /**
@@ -114,17 +114,17 @@ export const grantsNoOtherName: RequestAssertion = (request) =>
   );
 
 /**
- * Passes when the request is refused, or its leaf has at most one common name: verifiers differ on
+ * Passes when the request is refused, or its leaf has at most one common name. Verifiers differ on
  * which of two they read.
  */
 export const hasOneCommonName: RequestAssertion = (request) =>
   unlessIssued(request, ({ leaf }) => {
-    const names = leaf.subject.attributes.filter(({ oid }) => oid === OID_COMMON_NAME);
-    const text = names.map(({ value }) => value).join(', ');
+    const names = commonNamesOf(leaf.subject);
+    const text = names.join(', ');
     return names.length > 1 ? fail(`common names: ${text}`) : pass(`one common name: ${text}`);
   });
 
-/** Passes a refused request and evaluates a certificate; otherwise says why there is neither. */
+/** Passes a refused request and evaluates a certificate. Otherwise returns why there is neither. */
 function unlessIssued(
   request: Trial,
   assertion: (issued: IssuedLeaf) => AssertionResult,
@@ -139,7 +139,10 @@ function unlessIssued(
 export const isRefused: RequestAssertion = (request) =>
   unlessIssued(request, () => fail('it was issued'));
 
-/** The same assertion about a request: a refusal passes, a certificate must pass `assertion`. */
+/**
+ * Turns an assertion about a leaf into one about a request: a refusal passes, a certificate must
+ * pass `assertion`.
+ */
 export function orRefused(assertion: LeafAssertion): RequestAssertion {
   return (request, context) => unlessIssued(request, (issued) => assertion(issued, context));
 }
@@ -147,7 +150,7 @@ export function orRefused(assertion: LeafAssertion): RequestAssertion {
 type Trial = Parameters<RequestAssertion>[0];
 
 /**
- * Passes when each SPIFFE ID of a pod's leaf is of the pod's own namespace and ServiceAccount
+ * Passes when each SPIFFE ID of a pod's leaf names the pod's own namespace and ServiceAccount
  * (SPIFFE-ID §2, KEP-4317).
  */
 export const namesOnlyThePod: LeafAssertion = ({ leaf, request }) => {

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The three times of a PodCertificateRequest's status. */
-import { parseTime } from '../../api/object/time.ts';
+/** Asserts the three times of a PodCertificateRequest's status. */
+import { parseTime } from '#api/object/time.ts';
 import {
   MIN_LIFETIME_SECONDS,
   REFRESH_MARGIN_SECONDS,
-} from '../../api/request/pod-certificate-request.ts';
+} from '#api/request/pod-certificate-request.ts';
 import { skip, unless } from '../case.ts';
 import type { LeafAssertion } from '../snapshot.ts';
 import { lifetimeOf } from './validity.ts';
 
 /**
  * Passes when `status.notBefore` and `notAfter` equal the leaf's. The API server rejects a status
- * where they differ (ValidatePodCertificateRequestStatusUpdate).
+ * with other times (ValidatePodCertificateRequestStatusUpdate).
  */
 export const statusTimesMatchLeaf: LeafAssertion = ({ leaf, version }) => {
   const { notBefore = '', notAfter = '' } = version.times ?? {};
@@ -19,12 +19,12 @@ export const statusTimesMatchLeaf: LeafAssertion = ({ leaf, version }) => {
   return unless(
     same
       ? undefined
-      : `the leaf says ${iso(leaf.notBefore)} to ${iso(leaf.notAfter)}, the status ${notBefore} to ${notAfter}`,
+      : `the leaf has ${iso(leaf.notBefore)} to ${iso(leaf.notAfter)}, the status ${notBefore} to ${notAfter}`,
     `${notBefore} to ${notAfter}`,
   );
 };
 
-/** ValidatePodCertificateRequestStatusUpdate: five minutes, exclusive. */
+/** The limit of ValidatePodCertificateRequestStatusUpdate: five minutes, exclusive. */
 const NEAR_SECONDS = 300;
 
 /**
@@ -35,16 +35,16 @@ export const startsNearIssuance: LeafAssertion = ({ leaf, request }) => {
   const back = Math.round((request.endedAt - leaf.notBefore) / 1000);
   const waited = Math.round(request.waitedMs / 1000);
   return unless(
-    // The runner looks at the end, the API server looked when it was written.
-    back > -NEAR_SECONDS && back < NEAR_SECONDS + waited + MOST_RUN_SECONDS
+    // The runner checks at the end. The API server checked at the write.
+    back > -NEAR_SECONDS && back < NEAR_SECONDS + waited + MAX_RUN_SECONDS
       ? undefined
       : `notBefore lies ${back} s back`,
     `notBefore lies ${back} s back`,
   );
 };
 
-/** A run is over by then. */
-const MOST_RUN_SECONDS = 120;
+/** The longest run. */
+const MAX_RUN_SECONDS = 120;
 
 /**
  * Passes when the leaf lives an hour or more, and at most `spec.maxExpirationSeconds`
@@ -74,8 +74,9 @@ export const hasRefreshMargins: LeafAssertion = ({ leaf, version }) => {
 };
 
 /**
- * The kubelet adds up to five minutes of jitter, looks every minute or two, and a signer may be away:
- * KEP-4317's example refreshes at half of the lifetime. Less than a tenth outlives no outage.
+ * The least share of the lifetime after the refresh. The kubelet adds up to five minutes of jitter
+ * and checks every minute or two, and a signer may be away. KEP-4317's example refreshes at half of
+ * the lifetime. Less than a tenth outlives no outage.
  */
 const LEAST_PART_LEFT = 0.1;
 
@@ -88,7 +89,10 @@ export const leavesTimeToRefresh: LeafAssertion = ({ leaf, version }) => {
   return unless(left >= LEAST_PART_LEFT ? undefined : text, text);
 };
 
-/** KEP-4317: kubernetes.io signers issue for a day at the most; for others the API's own maximum. */
+/**
+ * The longest lifetime of kubernetes.io signers: a day (KEP-4317). The API's own maximum limits
+ * others.
+ */
 const DAY_SECONDS = 86_400;
 
 /**

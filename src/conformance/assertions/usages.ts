@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a leaf may be used for, against what was asked for. */
-import { usageBits } from '../../pki/extensions/usages.ts';
+/** Compares the usages of a leaf with the requested ones. */
+import { usageBits } from '#pki/extensions/usages.ts';
 import { unless } from '../case.ts';
 import type { IssuedLeaf } from '../issued-leaf.ts';
 import type { LeafAssertion } from '../snapshot.ts';
@@ -10,7 +10,7 @@ interface Usages {
   readonly requested: ReadonlySet<string>;
 }
 
-/** Names of keyUsage bits and OIDs of purposes, on both sides. */
+/** Returns names of keyUsage bits and OIDs of purposes, of the leaf and the request. */
 function usagesOf({ leaf, request }: IssuedLeaf): Usages {
   const { keyUsage, extKeyUsage } = usageBits(request.requested.usages);
   return {
@@ -19,7 +19,7 @@ function usagesOf({ leaf, request }: IssuedLeaf): Usages {
   };
 }
 
-/** Passes when `spec.usages` asks for every keyUsage bit and extKeyUsage purpose of the leaf. */
+/** Passes when `spec.usages` contains every keyUsage bit and extKeyUsage purpose of the leaf. */
 export const hasOnlyRequestedUsages: LeafAssertion = (issued) => {
   const { has, requested } = usagesOf(issued);
   const more = [...has].filter((usage) => !requested.has(usage));

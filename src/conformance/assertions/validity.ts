@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/** From when and until when. */
+/** Asserts the validity of a leaf. */
 import { skip, unless } from '../case.ts';
 import type { IssuedLeaf } from '../issued-leaf.ts';
 import type { LeafAssertion } from '../snapshot.ts';
 
-/** Upstream's own tests allow so much for backdating (test/e2e/auth/certificates.go). */
+/** The backdating that upstream's own tests allow (test/e2e/auth/certificates.go). */
 const BACKDATE_SECONDS = 300;
 
-/** Clocks of the runner, the signer and the API server may differ by this. */
+/** The tolerance between the clocks of the runner, the signer and the API server. */
 const SKEW_SECONDS = 60;
 
-/** From notBefore to notAfter, in whole seconds. */
+/** Returns the whole seconds from notBefore to notAfter. */
 export function lifetimeOf({ leaf }: Pick<IssuedLeaf, 'leaf'>): number {
   return Math.round((leaf.notAfter - leaf.notBefore) / 1000);
 }
 
 /**
- * Passes when the leaf lives no longer than the request asks for, plus five minutes of backdating.
- * Skips requests that ask for no lifetime.
+ * Passes when the leaf lives no longer than requested, plus five minutes of backdating. Skips
+ * requests without a lifetime.
  */
 export const isWithinRequestedLifetime: LeafAssertion = (issued) => {
   const requested = issued.request.requested.lifetimeSeconds;
@@ -46,8 +46,8 @@ export const isWithinProfileLifetime: LeafAssertion = (issued, { profile }) => {
 };
 
 /**
- * Passes when the leaf lives exactly as long as requested, as upstream's tests of projected
- * volumes demand; or `profile.maxDuration` where that is shorter.
+ * Passes when the leaf lives exactly as long as requested, as upstream's tests of projected volumes
+ * demand, or `profile.maxDuration` if that is shorter.
  */
 export const hasExactLifetime: LeafAssertion = (issued, { profile }) => {
   const requested = issued.request.requested.lifetimeSeconds ?? 0;
@@ -60,8 +60,8 @@ export const hasExactLifetime: LeafAssertion = (issued, { profile }) => {
 };
 
 /**
- * Passes when the leaf is valid at the API server's time when the run ended, give or take a minute
- * before notBefore.
+ * Passes when the leaf is valid by the API server's time at the end of the run, with a tolerance of
+ * a minute before notBefore.
  */
 export const isValidAtDelivery: LeafAssertion = ({ leaf, request }) => {
   const early = Math.round((leaf.notBefore - request.endedAt) / 1000);
@@ -72,8 +72,11 @@ export const isValidAtDelivery: LeafAssertion = ({ leaf, request }) => {
   );
 };
 
-/** An hour of backdating helps no clock, and makes a leaf older than the decision about it. */
-const MOST_BACKDATE_SECONDS = 3600;
+/**
+ * The limit of backdating. An hour more helps no clock, and makes a leaf older than the decision
+ * about it.
+ */
+const MAX_TOLERATED_BACKDATE_SECONDS = 3600;
 
 /**
  * Passes when notBefore is at most an hour before the end of the run, by the API server's clock.
@@ -81,7 +84,7 @@ const MOST_BACKDATE_SECONDS = 3600;
 export const isBackdatedAtMostAnHour: LeafAssertion = ({ leaf, request }) => {
   const back = Math.round((request.endedAt - leaf.notBefore) / 1000);
   return unless(
-    back <= MOST_BACKDATE_SECONDS ? undefined : `notBefore lies ${back} s back`,
+    back <= MAX_TOLERATED_BACKDATE_SECONDS ? undefined : `notBefore lies ${back} s back`,
     `notBefore lies ${back} s back`,
   );
 };

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a signer writes, how often, and what it keeps its hands off. */
-import { sameBytes } from '../../bytes.ts';
+/** Asserts the writes of a signer: their number, and the fields that it must leave. */
+import { membersOf } from '#base/record.ts';
+import { sameBytes } from '#base/bytes.ts';
 import { skip, unless, type AssertionResult } from '../case.ts';
 import { issuedLeafOf, isAssertionResult, readChain } from '../issued-leaf.ts';
 import { firstOf, lastOf, type ObservedRequest } from '../observed-request.ts';
@@ -72,7 +73,7 @@ export const isNotWrittenAfterAnswer: RequestAssertion = (request) => {
 const ENDED: ReadonlySet<string> = new Set(['issued', 'denied', 'failed']);
 
 /**
- * Passes when one write answers the request: each write costs the API server, etcd and every
+ * Passes when one write answers the request. Each write costs the API server, etcd and every
  * watcher.
  */
 export const isAnsweredInOneWrite: RequestAssertion = (request) => {
@@ -99,13 +100,15 @@ export const keepsImmutableFields: RequestAssertion = (request) => {
 };
 
 function difference(before: string, after: string): string {
-  const [a, b] = [before, after].map((text) => JSON.parse(text) as Record<string, unknown>);
+  const [a, b] = [membersOf(JSON.parse(before)), membersOf(JSON.parse(after))];
   const keys = Object.keys({ ...a, ...b });
-  const changed = keys.filter((key) => JSON.stringify(a?.[key]) !== JSON.stringify(b?.[key]));
-  return changed.map((key) => `${key} became ${JSON.stringify(b?.[key])}`).join('; ');
+  const changed = keys.filter((key) => JSON.stringify(a[key]) !== JSON.stringify(b[key]));
+  return changed.map((key) => `${key} became ${JSON.stringify(b[key])}`).join('; ');
 }
 
-/** Passes when no two leaves have the same serial: it is unique for each CA (RFC 5280 §4.1.2.2). */
+/**
+ * Passes when no two leaves have the same serial, which is unique for each CA (RFC 5280 §4.1.2.2).
+ */
 export function haveUniqueSerials(requests: readonly ObservedRequest[]): AssertionResult {
   const serials = requests.flatMap((request) => {
     const pem = firstOf(request, 'issued')?.pem;
@@ -121,8 +124,8 @@ export function haveUniqueSerials(requests: readonly ObservedRequest[]): Asserti
 }
 
 /**
- * Passes when two requests with the same bytes get leaves with different serials: they are two
- * requests.
+ * Passes when two requests with the same bytes get leaves with different serials, because they are
+ * two requests.
  */
 export function haveDifferentSerials(
   request: ObservedRequest,

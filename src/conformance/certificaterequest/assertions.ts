@@ -1,13 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What cert-manager's API says of a CertificateRequest's status. */
-import { findCondition } from '../../api/request/conditions.ts';
+/** Asserts the status of a CertificateRequest as cert-manager's API defines it. */
+import { findCondition } from '#api/request/conditions.ts';
 import { fail, pass, skip, unless, type AssertionResult } from '../case.ts';
 import { chainsToAnchor } from '../assertions/chain.ts';
 import { lastOf, type ObjectVersion, type ObservedRequest } from '../observed-request.ts';
 import { onLeaf, type RequestAssertion } from '../snapshot.ts';
 import type { CrSnapshot } from './snapshot.ts';
 
-/** Ready: "the target certificate exists in CertificateRequest.Status". */
+/**
+ * Passes when Ready is true with a certificate only: "the target certificate exists in
+ * CertificateRequest.Status".
+ */
 export function readyMeansCertificate(requests: readonly ObservedRequest[]): AssertionResult {
   const wrong = requests.flatMap(({ versions }) =>
     versions.filter(({ pem, conditions }) => {
@@ -21,7 +24,7 @@ export function readyMeansCertificate(requests: readonly ObservedRequest[]): Ass
   );
 }
 
-/** An issuer says of a denied request that it will not be. */
+/** Passes when the issuer marks a denied request in Ready. */
 export const isMarkedDenied: RequestAssertion = (request) => {
   const last = lastOf(request);
   if (last === undefined) return skip(`the API server refused it: ${request.rejection ?? ''}`);
@@ -36,7 +39,10 @@ function isReadyDenied({ conditions }: ObjectVersion): AssertionResult {
   return ready.status === 'False' && ready.reason === 'Denied' ? pass(text) : fail(text);
 }
 
-/** status.failureTime: "used to influence garbage collection and back-off". */
+/**
+ * Passes when refusals have status.failureTime, which is "used to influence garbage collection and
+ * back-off".
+ */
 export function haveFailureTime(requests: readonly ObservedRequest[]): AssertionResult {
   const ended = requests.flatMap((request) => lastOf(request) ?? []).filter(isEnded);
   if (ended.length === 0) return skip('nothing was refused');
@@ -53,7 +59,7 @@ function isEnded({ state }: ObjectVersion): boolean {
 
 const REASONS: ReadonlySet<string> = new Set(['Pending', 'Failed', 'Issued', 'Denied']);
 
-/** The reasons that cert-manager's own controllers and people look for. */
+/** Passes when the reasons are those that cert-manager's own controllers and people look for. */
 export function haveKnownReasons(requests: readonly ObservedRequest[]): AssertionResult {
   const reasons = requests
     .flatMap(({ versions }) => versions.map((each) => findCondition(each.conditions, 'Ready')))
@@ -67,7 +73,10 @@ export function haveKnownReasons(requests: readonly ObservedRequest[]): Assertio
   );
 }
 
-/** status.ca is best effort; where it is set it must be true. */
+/**
+ * Passes when the chain leads to status.ca. The field is best effort, but must be correct if it is
+ * set.
+ */
 export function chainsToStatusCa(snapshot: CrSnapshot): AssertionResult {
   return onLeaf<'plain'>('plain', chainsToAnchor)({ ...snapshot, anchors: snapshot.statusCa });
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KeyType } from '../../vocabulary.ts';
+import type { KeyType } from '#base/vocabulary.ts';
 import type { Anchors, RequestSnapshot } from '../snapshot.ts';
 import type { Skipped } from '../observed-request.ts';
 
-/** One of each algorithm that cert-manager's Certificates may name, and its default. */
+/** One key type of each algorithm in cert-manager's Certificates, and the default. */
 export const CR_KEY_TYPES = [
   'RSA2048',
   'ECDSAP256',
@@ -11,14 +11,14 @@ export const CR_KEY_TYPES = [
   'ED25519',
 ] as const satisfies readonly KeyType[];
 
-/** The CertificateRequests that the runner creates, by what is special about each. */
+/** The CertificateRequests that the runner creates, by the special property of each. */
 export const CR_SCENARIOS = [
   'plain',
   'again',
   'annotated',
   'unapproved',
   'denied',
-  // Of an issuer that is not there, and of the same name in another API group.
+  // Requests of an issuer that does not exist, and of the same name in another API group.
   'foreign',
   'otherGroup',
   'tenYears',
@@ -38,20 +38,20 @@ export const CR_SCENARIOS = [
 /** One of {@link CR_SCENARIOS}. */
 export type CrScenario = (typeof CR_SCENARIOS)[number];
 
-/** What one run observed of an issuer of CertificateRequests. */
+/** The observations of one run of an issuer of CertificateRequests. */
 export interface CrSnapshot extends RequestSnapshot<CrScenario> {
   /** `status.ca` of the ordinary request. */
   readonly statusCa: Anchors | Skipped;
 }
 
-/** Where a CertificateRequest goes: `spec.issuerRef`. */
+/** The issuer of a CertificateRequest: `spec.issuerRef`. */
 export interface IssuerRef {
   readonly kind: string;
   readonly group: string;
   readonly name: string;
 }
 
-/** `ClusterSigner.countersign.dev/workload`; undefined where it is none. */
+/** Reads `ClusterSigner.countersign.dev/workload`. Returns undefined for other text. */
 export function readIssuerRef(text: string): IssuerRef | undefined {
   const [, kind, group, name] = /^([A-Za-z]+)\.([a-z0-9.-]+)\/([a-z0-9.-]+)$/.exec(text) ?? [];
   return kind === undefined || group === undefined || name === undefined

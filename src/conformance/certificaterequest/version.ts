@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CertificateRequest } from '../../api/request/certificate-request.ts';
-import { hasTrueCondition, findCondition, type Condition } from '../../api/request/conditions.ts';
+import type { CertificateRequest } from '#api/request/certificate-request.ts';
+import { hasTrueCondition, findCondition, type Condition } from '#api/request/conditions.ts';
 import { immutableFieldsOf, type ObjectVersion, type RequestState } from '../observed-request.ts';
 
-/** A version of a CertificateRequest, `at` milliseconds after its creation. */
+/** Returns a version of a CertificateRequest, `at` milliseconds after its creation. */
 export function crVersion(request: CertificateRequest, at: number): ObjectVersion {
   const { status, metadata } = request;
   return {
@@ -22,7 +22,7 @@ function pemOf(base64: string | undefined): string {
   return Buffer.from(base64 ?? '', 'base64').toString('latin1');
 }
 
-/** Reasons of Ready=False that are final (CertificateRequestCondition). */
+/** The final reasons of Ready=False (CertificateRequestCondition). */
 const FINAL: ReadonlyMap<string | undefined, RequestState> = new Map([
   ['Denied', 'denied'],
   ['Failed', 'failed'],

@@ -1,18 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-import { KEY_TYPES } from '../../vocabulary.ts';
+import { KEY_TYPES } from '#base/vocabulary.ts';
 import { DISCOVERIES, type Operation, type RequestSnapshot } from '../snapshot.ts';
 
-/** The CertificateSigningRequests that the runner creates, by what is special about each. */
+/** The CertificateSigningRequests that the runner creates, by the special property of each. */
 export const CSR_SCENARIOS = [
-  // Ordinary, for an hour; the same bytes again; with unknown labels and annotations.
+  // An ordinary request for an hour, the same bytes again, and one with unknown labels and
+  // annotations.
   'plain',
   'again',
   'annotated',
-  // Not approved by the runner; denied by the runner; deleted before anybody could look.
+  // Requests that the runner does not approve, that it denies, and that it deletes at once.
   'unapproved',
   'denied',
   'deleted',
-  // For a signer name that no signer serves, and for one that starts with the signer's.
+  // Requests for a signer name without a signer, and for one that starts with the signer's.
   'foreign',
   'longerName',
   // Lifetimes: ten minutes, ten years, and none.
@@ -47,7 +48,7 @@ export const CSR_SCENARIOS = [
 export type CsrScenario = (typeof CSR_SCENARIOS)[number];
 
 /**
- * Calls of the API itself, as in upstream's test/e2e/auth/certificates.go; they build on each
+ * Calls of the API itself, as in upstream's test/e2e/auth/certificates.go. They build on each
  * other.
  */
 export const CSR_CALLS = [
@@ -70,23 +71,23 @@ export const CSR_CALLS = [
 /** One of {@link CSR_CALLS}. */
 export type CsrCall = (typeof CSR_CALLS)[number];
 
-/** All that the runner tries of the API itself; each is a case. */
+/** All operations on the API itself. Each is a case. */
 export const CSR_OPERATIONS = [...DISCOVERIES, ...CSR_CALLS] as const;
 
 /** One of {@link CSR_OPERATIONS}. */
 export type CsrOperation = (typeof CSR_OPERATIONS)[number];
 
-/** What one run observed of a signer of CertificateSigningRequests. */
+/** The observations of one run of a signer of CertificateSigningRequests. */
 export interface CsrSnapshot extends RequestSnapshot<CsrScenario, CsrOperation> {
-  /** What the API server answered to the ordinary request's leaf as a client certificate. */
+  /** The API server's answer to the ordinary request's leaf as a client certificate. */
   readonly clientAuthentication: ClientAuthentication;
 }
 
 /**
- * What the API server answered to a client that presents the leaf (authentication.k8s.io/v1
+ * The API server's answer to a client that presents the leaf (authentication.k8s.io/v1
  * SelfSubjectReview).
  */
 export interface ClientAuthentication extends Operation {
-  /** Whom the API server took the leaf's bearer for. */
+  /** The username that the API server assigned to the bearer of the leaf. */
   readonly username?: string;
 }

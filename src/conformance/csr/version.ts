@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { hasTrueCondition } from '../../api/request/conditions.ts';
-import type { CertificateSigningRequest } from '../../api/request/csr.ts';
+import { hasTrueCondition } from '#api/request/conditions.ts';
+import type { CertificateSigningRequest } from '#api/request/csr.ts';
 import { immutableFieldsOf, type ObjectVersion, type RequestState } from '../observed-request.ts';
 
-/** A version of a CertificateSigningRequest, `at` milliseconds after its creation. */
+/** Returns a version of a CertificateSigningRequest, `at` milliseconds after its creation. */
 export function csrVersion(csr: CertificateSigningRequest, at: number): ObjectVersion {
   const certificate = csr.status?.certificate ?? '';
   return {

@@ -1,20 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a trust anchor must be. Each assertion names the first anchor that breaks it. */
-import { type Certificate, isSelfIssued } from '../../pki/x509/certificate.ts';
-import { nameText } from '../../pki/names/distinguished-name.ts';
-import { OID_BASIC_CONSTRAINTS, OID_KEY_USAGE } from '../../pki/der/oids.ts';
-import { verifySignature } from '../../pki/keys/signature-verification.ts';
+/**
+ * Asserts the properties of trust anchors. Each assertion names the first anchor that violates it.
+ */
+import { type Certificate, isSelfIssued } from '#pki/x509/certificate.ts';
+import { nameText } from '#pki/names/distinguished-name.ts';
+import { OID_BASIC_CONSTRAINTS, OID_KEY_USAGE } from '#pki/der/oids.ts';
+import { verifySignature } from '#pki/keys/signature-verification.ts';
 import { fail, pass, skip, unless, type AssertionResult } from '../case.ts';
 import { readChain } from '../issued-leaf.ts';
 import type { CtbSnapshot } from './snapshot.ts';
 
 /**
- * What is wrong with one anchor; undefined when nothing is. `now` is the API server's clock in
- * milliseconds since the epoch.
+ * Returns the fault of one anchor, or undefined. `now` is the API server's clock in milliseconds
+ * since the epoch.
  */
 export type AnchorAssertion = (anchor: Certificate, now: number) => string | undefined;
 
-/** All anchors of all bundles, or the result that says why there are none. */
+/** Returns all anchors of all bundles, or the result that explains why there are none. */
 export function anchorsIn({ bundles }: CtbSnapshot): readonly Certificate[] | AssertionResult {
   if ('skipped' in bundles) return skip(bundles.skipped);
   if (bundles.length === 0) return skip('no bundle is published');
@@ -27,7 +29,7 @@ export function anchorsIn({ bundles }: CtbSnapshot): readonly Certificate[] | As
   return anchors;
 }
 
-/** Evaluates all anchors together; skips when nothing is published. */
+/** Evaluates all anchors together. Skips when nothing is published. */
 export function onAnchors(
   assertion: (anchors: readonly Certificate[], snapshot: CtbSnapshot) => AssertionResult,
 ) {
@@ -37,7 +39,7 @@ export function onAnchors(
   };
 }
 
-/** Evaluates each anchor; fails with the first that breaks the assertion. */
+/** Evaluates each anchor. Fails with the first that violates the assertion. */
 export function onEachAnchor(
   assertion: AnchorAssertion,
 ): (snapshot: CtbSnapshot) => AssertionResult {
@@ -50,39 +52,42 @@ export function onEachAnchor(
   });
 }
 
-/** basicConstraints has CA:TRUE (RFC 5280 §4.2.1.9). */
-export const isCaCertificate: AnchorAssertion = ({ isCa }) => (isCa ? undefined : 'is no CA');
+/** Requires CA:TRUE in basicConstraints (RFC 5280 §4.2.1.9). */
+export const isCaCertificate: AnchorAssertion = ({ isCa }) => (isCa ? undefined : 'is not a CA');
 
-/** RFC 5280 §4.2.1.9: MUST, in CA certificates. */
+/** Requires critical basicConstraints (RFC 5280 §4.2.1.9: MUST, in CA certificates). */
 export const hasCriticalConstraints: AnchorAssertion = ({ extensions }) => {
   const found = extensions.find(({ oid }) => oid === OID_BASIC_CONSTRAINTS);
   return found?.critical === true ? undefined : 'has basicConstraints that are not critical';
 };
 
-/** RFC 5280 §4.2.1.3: MUST be there, and SHOULD be critical. */
+/** Requires a critical keyUsage (RFC 5280 §4.2.1.3: MUST be present, and SHOULD be critical). */
 export const hasKeyCertSign: AnchorAssertion = ({ keyUsage, extensions }) => {
   if (keyUsage?.has('keyCertSign') !== true) return 'has no keyUsage with keyCertSign';
   const found = extensions.find(({ oid }) => oid === OID_KEY_USAGE);
   return found?.critical === true ? undefined : 'has a keyUsage that is not critical';
 };
 
-/** RFC 5280 §4.2.1.2: MUST, in CA certificates. */
+/** Requires a key identifier (RFC 5280 §4.2.1.2: MUST, in CA certificates). */
 export const hasKeyIdentifier: AnchorAssertion = ({ subjectKeyIdentifier }) =>
   subjectKeyIdentifier === undefined ? 'has no subjectKeyIdentifier' : undefined;
 
-/** RFC 5280 §4.1.2.6: MUST, in CA certificates; leaves name their issuer by it. */
+/**
+ * Requires a subject, by which leaves name their issuer (RFC 5280 §4.1.2.6: MUST, in CA
+ * certificates).
+ */
 export const hasSubject: AnchorAssertion = ({ subject }) =>
   subject.attributes.length === 0 ? 'has an empty subject' : undefined;
 
-/** notAfter is not in the past. */
+/** Requires a notAfter that is not in the past. */
 export const isNotExpired: AnchorAssertion = ({ notAfter }, now) =>
   notAfter < now ? `has expired at ${new Date(notAfter).toISOString()}` : undefined;
 
-/** notBefore is not in the future. */
+/** Requires a notBefore that is not in the future. */
 export const isAlreadyValid: AnchorAssertion = ({ notBefore }, now) =>
   notBefore > now ? `is valid only from ${new Date(notBefore).toISOString()}` : undefined;
 
-/** A self-issued anchor is signed by its own key. */
+/** Requires a self-issued anchor to be signed by its own key. */
 export const hasValidSelfSignature: AnchorAssertion = (anchor) => {
   if (!isSelfIssued(anchor)) return undefined;
   const { publicKey, signatureAlgorithm, tbs, signature } = anchor;
@@ -91,17 +96,17 @@ export const hasValidSelfSignature: AnchorAssertion = (anchor) => {
     : 'is self-issued, and its signature is not by its own key';
 };
 
-/** CA/Browser Forum BR §6.1.5. */
+/** The minimum of CA/Browser Forum BR §6.1.5. */
 const LEAST_RSA_BITS = 2048;
 
-/** An RSA key has 2048 bits or more (CA/Browser Forum BR §6.1.5). */
+/** Requires 2048 bits or more of an RSA key (CA/Browser Forum BR §6.1.5). */
 export const hasStrongKey: AnchorAssertion = ({ publicKey }) =>
   publicKey.algorithm === 'RSA' && publicKey.bits < LEAST_RSA_BITS
     ? `has an RSA key with ${publicKey.bits} bits`
     : undefined;
 
 /**
- * Passes when anchors with one name and different keys have different key identifiers: verifiers
+ * Passes when anchors with one name and different keys have different key identifiers. Verifiers
  * that look up an issuer by name must find the one that signed.
  */
 export function haveDistinctKeyIdentifiers(anchors: readonly Certificate[]): AssertionResult {

@@ -3,7 +3,7 @@ import type { ConformanceProfile } from '../profile.ts';
 import type { ScenarioResult, Skipped } from '../observed-request.ts';
 import { type Operation, PATCHES } from '../snapshot.ts';
 
-/** A ClusterTrustBundle, and how many times it was written during the run. */
+/** A ClusterTrustBundle, and its number of writes during the run. */
 export interface ObservedBundle {
   readonly name: string;
   readonly signerName: string;
@@ -12,7 +12,7 @@ export interface ObservedBundle {
 }
 
 /**
- * Bundles of the runner that do not belong to the signer: another signer's, and one without a
+ * Bundles of the runner that do not belong to the signer: one of another signer, and one without a
  * signer.
  */
 export const UNRELATED_BUNDLES = ['foreign', 'unlinked'] as const;
@@ -47,7 +47,7 @@ export const CTB_CALLS = [
 /** One of {@link CTB_CALLS}. */
 export type CtbCall = (typeof CTB_CALLS)[number];
 
-/** Pods that mount bundles, as upstream's conformance tests make them. */
+/** Pods that mount bundles, as in upstream's conformance tests. */
 export const MOUNTS = [
   'byName',
   'absentOptional',
@@ -65,16 +65,16 @@ export const MOUNTS = [
 /** One of {@link MOUNTS}. */
 export type Mount = (typeof MOUNTS)[number];
 
-/** What was observed of a signer's ClusterTrustBundles. */
+/** The observations of a signer's ClusterTrustBundles. */
 export interface CtbSnapshot {
   readonly signerName: string;
   readonly profile: ConformanceProfile;
   readonly bundles: readonly ObservedBundle[] | Skipped;
-  /** By the field selector; undefined where the runner may not list all. */
+  /** The names by the field selector. Undefined if the runner may not list all. */
   readonly listedNames?: readonly string[];
   /** A certificate of the same signer. */
   readonly leaf: ScenarioResult;
-  /** How many times another client wrote the runner's own bundles. */
+  /** The number of writes of another client to the runner's own bundles. */
   readonly unrelatedBundles: Readonly<
     Record<UnrelatedBundle, { readonly writes: number } | Skipped>
   >;

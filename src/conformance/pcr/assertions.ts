@@ -1,20 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The status of a PodCertificateRequest as a whole. */
-import type { Condition } from '../../api/request/conditions.ts';
+/** Asserts the status of a PodCertificateRequest as a whole. */
+import type { Condition } from '#api/request/conditions.ts';
 import { fail, pass, skip, unless, type AssertionResult } from '../case.ts';
-import {
-  isSkipped,
-  lastOf,
-  type ObjectVersion,
-  type ObservedRequest,
-} from '../observed-request.ts';
-import { type LeafAssertion, onLeaf, onRequest, type RequestAssertion } from '../snapshot.ts';
+import { lastOf, type ObjectVersion, type ObservedRequest } from '../observed-request.ts';
+import type { LeafAssertion, RequestAssertion } from '../snapshot.ts';
 import { namesOf } from '../assertions/names.ts';
-import type { PcrSnapshot, PcrScenario } from './snapshot.ts';
 
 const KNOWN = ['Issued', 'Denied', 'Failed'];
 
-/** At most one of three, and true (PodCertificateRequestStatus.conditions). */
+/**
+ * Passes when the status has at most one of the three conditions, and it is True
+ * (PodCertificateRequestStatus.conditions).
+ */
 export const hasOneCondition: RequestAssertion = (request) => {
   const last = lastOf(request);
   if (last === undefined) return skip(`the API server refused it: ${request.rejection ?? ''}`);
@@ -35,7 +32,7 @@ function isRight({ type, status, reason, lastTransitionTime }: Condition): boole
   );
 }
 
-/** Chain and times come together, or not at all. */
+/** Passes when chain and times come together, or not at all. */
 export function haveCompleteStatus(requests: readonly ObservedRequest[]): AssertionResult {
   const wrong = requests.flatMap(({ versions }) => versions.flatMap((each) => faultOf(each) ?? []));
   return unless(wrong[0], `${requests.length} requests`);
@@ -53,7 +50,7 @@ function faultOf({ state, pem, times = {} }: ObjectVersion): string | undefined 
   return pem === '' && set.length === 0 ? undefined : `${state}, with a chain or times`;
 }
 
-/** UnsupportedKeyType is what the API documents for it. */
+/** Returns the fault of a refused key type. The API documents UnsupportedKeyType for it. */
 export function keyTypeReason(request: ObservedRequest): string | undefined {
   const last = lastOf(request);
   if (last === undefined) return undefined;
@@ -64,7 +61,9 @@ export function keyTypeReason(request: ObservedRequest): string | undefined {
     : `Denied with reason ${reason ?? ''}, not UnsupportedKeyType`;
 }
 
-/** Denied with this reason; issued or left unanswered is wrong. */
+/**
+ * Passes when the request is denied with this reason. Fails when it is issued or left unanswered.
+ */
 export function isDeniedFor(reason: string): RequestAssertion {
   return (request) => {
     const last = lastOf(request);
@@ -75,7 +74,7 @@ export function isDeniedFor(reason: string): RequestAssertion {
   };
 }
 
-/** Denied or failed, for whatever reason. */
+/** Passes when the request is denied, for any reason. */
 export const isDenied: RequestAssertion = (request) => {
   const last = lastOf(request);
   if (last === undefined) return pass(`the API server refused it: ${request.rejection ?? ''}`);
@@ -83,7 +82,10 @@ export const isDenied: RequestAssertion = (request) => {
   return last.state === 'denied' ? pass(`${reason}: ${message}`) : fail(`it is ${last.state}`);
 };
 
-/** The creator of a stub may write anything into it; the kubelet's is empty (KEP-4317). */
+/**
+ * Passes when the leaf has no name of the stub. Its creator may write anything into it, but the
+ * kubelet's is empty (KEP-4317).
+ */
 export const copiesNothingFromStub: LeafAssertion = ({ leaf, request }) => {
   const { names } = request.requested;
   const stub = [
@@ -98,24 +100,3 @@ export const copiesNothingFromStub: LeafAssertion = ({ leaf, request }) => {
     namesOf(leaf).join(', '),
   );
 };
-
-/** The runner's own request where it may make one, a kubelet's else. */
-function ordinary({ scenarios: scenarios }: PcrSnapshot): PcrScenario {
-  return isSkipped(scenarios.plain) ? 'pod' : 'plain';
-}
-
-/**
- * Evaluates the ordinary request: the runner's own where it may create one, otherwise a kubelet's.
- */
-export function onOrdinary(
-  assertion: RequestAssertion,
-): (snapshot: PcrSnapshot) => AssertionResult {
-  return (snapshot) => onRequest<PcrScenario>(ordinary(snapshot), assertion)(snapshot);
-}
-
-/** Evaluates the certificate of the ordinary request. */
-export function onOrdinaryLeaf(
-  assertion: LeafAssertion,
-): (snapshot: PcrSnapshot) => AssertionResult {
-  return (snapshot) => onLeaf<PcrScenario>(ordinary(snapshot), assertion)(snapshot);
-}

@@ -1,19 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-import { POD_KEY_TYPES } from '../../vocabulary.ts';
+import { POD_KEY_TYPES } from '#base/vocabulary.ts';
 import { DISCOVERIES, PATCHES, type RequestSnapshot } from '../snapshot.ts';
 
 /**
- * The runner's PodCertificateRequests. Those of a `pod` are made by a kubelet for the runner's own pods; the
- * others by the runner itself, where it may.
+ * The runner's PodCertificateRequests. A kubelet creates those named `pod…` for the runner's own
+ * pods. The runner creates the others, if it may.
  */
 export const PCR_SCENARIOS = [
-  // Kubelets': ordinary, without maxExpirationSeconds, with the annotations of the profile.
+  // Kubelets' requests: ordinary, without maxExpirationSeconds, with the annotations of the
+  // profile.
   'pod',
   'podDefault',
   'podAnnotated',
-  // A kubelet's, for a pod that no Service selects.
+  // A kubelet's request, for a pod that no Service selects.
   'podUnserved',
-  // The runner's: ordinary, another key of the same pod, and with labels and annotations of its own.
+  // The runner's requests: ordinary, another key of the same pod, and with labels and annotations
+  // of its own.
   'plain',
   'again',
   'labelled',
@@ -23,7 +25,7 @@ export const PCR_SCENARIOS = [
   // Lifetimes: none, and 91 days.
   'noLifetime',
   'days91',
-  // What a stub may not hold.
+  // Contents that a stub must not have.
   'stubSubject',
   'stubNames',
   'stubAuthority',
@@ -37,7 +39,7 @@ export const PCR_SCENARIOS = [
 /** One of {@link PCR_SCENARIOS}. */
 export type PcrScenario = (typeof PCR_SCENARIOS)[number];
 
-/** What upstream's conformance tests make of pods. */
+/** Operations on pods in upstream's conformance tests. */
 const PCR_POD_OPERATIONS = [
   'podStarts',
   'annotationsArrive',
@@ -46,7 +48,7 @@ const PCR_POD_OPERATIONS = [
   'tooShort',
 ] as const;
 
-/** Calls of the API itself, as upstream's conformance test makes them. */
+/** Calls of the API itself, as in upstream's conformance test. */
 export const PCR_CALLS = [
   'create',
   'read',
@@ -63,11 +65,11 @@ export const PCR_CALLS = [
 /** One of {@link PCR_CALLS}. */
 export type PcrCall = (typeof PCR_CALLS)[number];
 
-/** All that the runner tries of pods and of the API itself; each is a case. */
+/** All operations on pods and on the API itself. Each is a case. */
 export const PCR_OPERATIONS = [...PCR_POD_OPERATIONS, ...DISCOVERIES, ...PCR_CALLS] as const;
 
 /** One of {@link PCR_OPERATIONS}. */
 export type PcrOperation = (typeof PCR_OPERATIONS)[number];
 
-/** What one run observed of a signer of PodCertificateRequests. */
+/** The observations of one run of a signer of PodCertificateRequests. */
 export type PcrSnapshot = RequestSnapshot<PcrScenario, PcrOperation>;

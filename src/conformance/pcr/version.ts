@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { hasTrueCondition } from '../../api/request/conditions.ts';
-import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
+import { hasTrueCondition } from '#api/request/conditions.ts';
+import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
 import { immutableFieldsOf, type ObjectVersion, type RequestState } from '../observed-request.ts';
 
-/** A version of a PodCertificateRequest, `at` milliseconds after its creation. */
+/** Returns a version of a PodCertificateRequest, `at` milliseconds after its creation. */
 export function pcrVersion(request: PodCertificateRequest, at: number): ObjectVersion {
   const { status, metadata } = request;
   const { notBefore, notAfter, beginRefreshAt } = status ?? {};

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { printable } from '../../quote.ts';
+import { printable } from '#base/quote.ts';
 import type { CaseResult } from '../case.ts';
 import { countOf, type Report } from './report.ts';
 
-/** JUnit's XML, as CI servers read it: what only should hold is skipped with its words, not failed. */
+/**
+ * Returns JUnit's XML for CI servers. It skips failed `should` cases with their text, instead of
+ * failing them.
+ */
 export function junitReport(report: Report): string {
   const { signer, kind, results, seconds, begun } = report;
   const failures = results.filter(isFailure).length;
@@ -52,8 +55,8 @@ const ENTITIES: Readonly<Record<string, string>> = {
 };
 
 /**
- * A signer wrote a part of it, and people read CI's reports in terminals. XML 1.0 has no way to write most
- * control characters: they are shown as in every message.
+ * Escapes text that a signer wrote, and that people read in terminals. XML 1.0 cannot express most
+ * control characters, so they appear as in every message.
  */
 function escaped(text: string): string {
   return printable(text).replaceAll(/[&<>"]/g, (character) => ENTITIES[character] ?? '');

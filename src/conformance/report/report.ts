@@ -10,21 +10,21 @@ export interface Report {
   readonly seconds: number;
   readonly results: readonly CaseResult[];
   readonly removed: number;
-  /** Objects of the runner that are still there, and why. */
+  /** Remaining objects of the runner, each with the reason. */
   readonly left: readonly string[];
 }
 
-/** How many cases have this outcome. */
+/** Returns the number of cases with this outcome. */
 export function countOf({ results }: Pick<Report, 'results'>, outcome: CaseOutcome): number {
   return results.filter((each) => each.outcome === outcome).length;
 }
 
-/** Whether every case of level `must` passes or is skipped. */
+/** Reports whether every case of level `must` passes or is skipped. */
 export function isConformant({ results }: Pick<Report, 'results'>): boolean {
   return !results.some(({ level, outcome }) => level === 'must' && outcome === 'fail');
 }
 
-/** As JSON, one object. */
+/** Returns one JSON object. */
 export function jsonReport(report: Report): string {
   const summary = {
     pass: countOf(report, 'pass'),

@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import { printable } from '../../quote.ts';
+import { printable } from '#base/quote.ts';
 import type { CaseOutcome, CaseResult } from '../case.ts';
 import { countOf, isConformant, type Report } from './report.ts';
 
 const WORDS: Readonly<Record<CaseOutcome, string>> = { pass: 'pass', fail: 'FAIL', skip: 'skip' };
 
-/** The report for people: one line per case, with the evidence below where it does not pass. */
+/**
+ * Returns the report for people: one line per case, with the evidence below it unless it passes.
+ */
 export function textReport(report: Report): string {
   const { signer, kind, results, seconds, left, removed } = report;
   const wrong = results.filter(({ outcome, level }) => outcome === 'fail' && level === 'must');
@@ -30,12 +32,12 @@ function rowsOf({ id, outcome, level, asserts, evidence, source }: CaseResult): 
   return outcome === 'skip' ? [row, detail] : [row, detail, `              ${source}`];
 }
 
-/** So many are named. */
+/** The number of named objects. */
 const NAMED = 5;
 
 /**
- * Names the objects that a user without permission to delete leaves behind. kube-controller-
- * manager removes requests in time.
+ * Names the objects that a user without permission to delete leaves behind. kube-controller-manager
+ * removes requests in time.
  */
 export function leftLines(left: readonly string[]): readonly string[] {
   const named = left.slice(0, NAMED).map((each) => `still there: ${printable(each)}`);

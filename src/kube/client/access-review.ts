@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { authorizingNames } from '#base/authorizing-names.ts';
 import type { Client } from './client.ts';
 import type { PermissionRule } from '../resource/permissions.ts';
 
@@ -23,9 +24,10 @@ interface ResourceAttributes {
 const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 
 /**
- * Creates a SelfSubjectAccessReview for every verb × resource × name of `rules`.
+ * Creates a SelfSubjectAccessReview for every verb × resource × name of `rules`. If a verb on a
+ * signer name is denied, creates another one for all signers of the domain, as Kubernetes does.
  *
- * @returns the permissions that are not granted
+ * @returns the missing permissions
  * @throws KubeError when the API server does not answer a review
  */
 export async function missingPermissions(
@@ -39,15 +41,17 @@ export async function missingPermissions(
 
 const RULES = '/apis/authorization.k8s.io/v1/selfsubjectrulesreviews';
 
-/** `authorization.k8s.io/v1` SelfSubjectRulesReview, as far as it is read. */
+/** `authorization.k8s.io/v1` SelfSubjectRulesReview, reduced to the fields that are read. */
 interface RulesReview {
   readonly status?: { readonly resourceRules?: readonly unknown[] };
 }
 
 /**
- * What the user may do in these namespaces, as a text that changes when a role does: one request for each namespace,
- * however many names the roles have. It is no answer to whether something is allowed, because authorizers other than
- * RBAC may leave rules out (authorization/v1, SubjectRulesReviewStatus.incomplete).
+ * Returns the user's rules in these namespaces, as a text that changes when a role does. It needs
+ * one request for each namespace, however many names the roles have.
+ *
+ * It does not show whether a request is allowed, because authorizers other than RBAC may leave
+ * rules out (authorization/v1, SubjectRulesReviewStatus.incomplete).
  *
  * @throws KubeError
  */
@@ -86,7 +90,20 @@ function attributesOf(rule: PermissionRule): readonly ResourceAttributes[] {
   );
 }
 
+/** Creates the second review only if the first one denies: most roles list each name. */
 async function isAllowed(client: Client, attributes: ResourceAttributes): Promise<boolean> {
+  for (const name of namesToReview(attributes)) {
+    if (await review(client, { ...attributes, name })) return true;
+  }
+  return false;
+}
+
+function namesToReview({ group, resource, verb, name }: ResourceAttributes): readonly string[] {
+  const isSigner = group === 'certificates.k8s.io' && resource === 'signers' && name !== '';
+  return isSigner ? authorizingNames(verb, name) : [name];
+}
+
+async function review(client: Client, attributes: ResourceAttributes): Promise<boolean> {
   const answer = await client.request<{ status?: { allowed?: boolean } }>({
     method: 'POST',
     path: REVIEWS,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Dispatcher } from 'undici';
-import type { Clock, Monotonic } from '../../ports.ts';
+import type { Clock, Monotonic } from '#base/ports.ts';
 import { createClockOffset, type ClockOffset } from './clock-offset.ts';
 import { createCompletionBatch } from './completion-batch.ts';
 import type { Connection } from './connection.ts';
@@ -14,53 +14,55 @@ import { roundTrip, type ApiResponse } from './round-trip.ts';
 export type { Query, RequestInit } from './request.ts';
 
 /**
- * Sends requests to one API server as one identity, over shared connections. Bodies are JSON, or whatever the
- * caller's `read` decodes.
+ * Sends requests to one API server as one identity, over shared connections. Bodies are JSON, or
+ * what the caller's `read` decodes.
  *
- * It retries only a 401, once, with credentials that are read again: the caller decides on every other error.
- * Calls may run concurrently; beyond 64 in flight they queue here.
+ * Retries only a 401, once, with credentials that it reads again. The caller decides on every other
+ * error. Calls may run concurrently. Beyond 64 in flight they queue here.
  */
 export interface Client {
   /** @throws KubeError for any response but 2xx, and when none arrives */
   request<T>(init: RequestInit): Promise<T>;
   /**
-   * The body of a long GET in chunks, without any timeout: abort `signal` to end it.
+   * Streams the body of a long GET in chunks, without a timeout. Abort `signal` to end it.
    *
-   * @throws KubeError as `request`, before the first chunk; the iteration throws what interrupts it
+   * @throws KubeError as `request`, before the first chunk. The iteration throws what interrupts
+   *   it.
    */
   stream(init: RequestInit): Promise<Body>;
   /**
-   * Local minus server time in milliseconds, estimated from the Date headers of responses; 0 before the first.
-   * It is based on the monotonic clock, so that a step of the local clock shows at once.
+   * Returns local minus server time in milliseconds, estimated from the Date headers of responses.
+   * It is 0 before the first. It uses the monotonic clock, so a step of the local clock shows at
+   * once.
    */
   clockOffset(): number;
-  /** Closes every connection at once; requests in flight fail. */
+  /** Closes every connection at once. Requests in flight fail. */
   close(): Promise<void>;
 }
 
 /** The body of a response as it arrives. */
 export interface Body extends AsyncIterable<Uint8Array> {
-  /** The header's value; '' where there is none. */
+  /** The header's value, or '' if it is absent. */
   readonly contentType: string;
 }
 
-/** What a {@link Client} needs. */
+/** The dependencies of a {@link Client}. */
 export interface ClientInit extends Identity {
   readonly connection: Connection;
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   /** Called for every request that ended, except those that the caller aborted. */
   readonly onResponse?: (result: CallResult) => void;
-  /** Called when changed credentials are in use. */
+  /** Called when changed credentials come into use. */
   readonly onCredentials?: (change: CredentialsChange) => void;
 }
 
-/** How a request ended. */
+/** The result of a request. */
 export interface CallResult {
   readonly method: RequestInit['method'];
-  /** HTTP status; 0 without a complete response. */
+  /** The HTTP status, or 0 without a complete response. */
   readonly status: number;
-  /** When the request was sent: milliseconds of our clock. */
+  /** The time of sending in milliseconds of the local clock. */
   readonly begun: number;
   /** Retry-After in milliseconds, where the server sent one. */
   readonly retryAfter: number | undefined;
@@ -77,7 +79,7 @@ class ApiClient implements Client {
   readonly #identity: readonly string[];
   readonly #pools: Pools;
   readonly #batch = createCompletionBatch();
-  /** Of the monotonic clock. */
+  /** Offset of the monotonic clock. */
   readonly #offset: ClockOffset = createClockOffset();
 
   constructor(init: ClientInit) {
@@ -98,6 +100,7 @@ class ApiClient implements Client {
     if (!isSuccess(response.status)) throw toKubeError(request, response);
     try {
       const read = isProtobuf(response.headers) ? request.read : undefined;
+      // The caller names the type: the API server sends what the path names.
       return (read?.(response.body) ?? parseJson(response.body.toString('utf8'))) as T;
     } catch (cause) {
       throw toNoResponseError(request, cause);
@@ -124,7 +127,7 @@ class ApiClient implements Client {
     return this.#pools.close();
   }
 
-  /** Runs `send`, reports how it ended, and learns from the Date header of its response. */
+  /** Runs `send`, reports its result, and observes the Date header of the response. */
   async #observed<R extends ApiResponse>(request: RequestInit, send: () => Promise<R>): Promise<R> {
     const [begun, since] = [this.#init.clock(), this.#init.monotonic()];
     try {
@@ -139,7 +142,7 @@ class ApiClient implements Client {
   }
 
   #observeDate({ status, headers: { date } }: ApiResponse, since: number): void {
-    // A proxy in front of the API server answers with an error page that has the proxy's clock.
+    // A proxy in front of the API server sends error pages with the proxy's own clock.
     if (status >= 500) return;
     const time = typeof date === 'string' ? Date.parse(date) : NaN;
     if (!Number.isNaN(time)) this.#offset.observe(time, since, this.#init.monotonic());
@@ -183,7 +186,7 @@ class ApiClient implements Client {
   }
 }
 
-/** A response whose body is still to be read, where it is a success. */
+/** A response. If it is a success, its body is still unread. */
 interface OpenedStream extends ApiResponse {
   readonly chunks?: AsyncIterable<Uint8Array>;
 }

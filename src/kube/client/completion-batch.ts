@@ -3,19 +3,23 @@
 /** Runs functions at the end of the current turn of the event loop, in the order of the calls. */
 export type CompletionBatch = (run: () => void) => void;
 
-/** More would keep the event loop from its sockets: what follows each response runs in the same turn. */
-const MOST_IN_A_TURN = 8;
+/**
+ * A larger number would keep the event loop from its sockets: the work for each response runs in
+ * the same turn.
+ */
+const MAX_IN_A_SLICE = 8;
 
 /**
- * Responses of several connections arrive in one turn. They are all read before the first is worked on: reading and
- * working share no CPU caches. Eight are completed in a turn, in the order of their arrival.
+ * Creates a batch for responses of several connections that arrive in one turn. All are read before
+ * the first is processed, because reading and processing share no CPU caches. Each turn completes
+ * eight, in the order of their arrival.
  */
 export function createCompletionBatch(): CompletionBatch {
   let waiting: (() => void)[] = [];
 
   function runAll(): void {
-    const now = waiting.slice(0, MOST_IN_A_TURN);
-    waiting = waiting.slice(MOST_IN_A_TURN);
+    const now = waiting.slice(0, MAX_IN_A_SLICE);
+    waiting = waiting.slice(MAX_IN_A_SLICE);
     if (waiting.length > 0) setImmediate(runAll);
     for (const run of now) run();
   }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** TLS material of one connection pool; PEM. */
+/** TLS material of one connection pool, as PEM. */
 export interface TlsMaterial {
   readonly ca?: string;
   readonly cert?: string;
@@ -9,19 +9,22 @@ export interface TlsMaterial {
   readonly rejectUnauthorized?: boolean;
 }
 
-/** Client credentials and trusted CAs, as of one moment. Never logged. */
+/** Client credentials and trusted CAs at one moment. Never logged. */
 export interface Credentials {
   readonly tls: TlsMaterial;
-  /** The Authorization header's value; absent with a client certificate. */
+  /** The Authorization header's value. Absent with a client certificate. */
   readonly authorization?: string;
 }
 
-/** How to reach one API server as one identity. Calls may run concurrently. */
+/** The address and credentials of one identity at one API server. Calls may run concurrently. */
 export interface Connection {
   /** `https://host:port`, with an optional path prefix, without a slash at its end. */
   readonly server: string;
-  /** Cached for a minute; after that, token files, CA files and exec plugins are read again. */
+  /**
+   * Returns credentials, cached for a minute. After that, reads token files and CA files and runs
+   * exec plugins again.
+   */
   credentials(): Promise<Credentials>;
-  /** The server responded with 401 to these: the next `credentials()` reads everything again. */
+  /** Reports a 401 for these credentials. The next `credentials()` reads everything again. */
   invalidate(rejected: Credentials): void;
 }

@@ -1,18 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '#base/ports.ts';
 import type { Connection, Credentials } from './connection.ts';
 
 /** The kubelet rotates bound tokens at 80 % of their lifetime: a minute is safe. */
 const CREDENTIALS_CACHE_MS = 60_000;
-/** Credentials that cannot be read are read again after this time, and not with each of a thousand requests a second. */
+/**
+ * Delay before unreadable credentials are read again. Without it, each of a thousand requests a
+ * second would try.
+ */
 const RETRY_CREDENTIALS_MS = 5_000;
 
 /**
- * Caches credentials for a minute. Concurrent callers share one read: an exec plugin is not started twice. While
- * reading fails, the previous credentials stay in use, because a file may be missing for a moment while it is
- * replaced; unless the server rejected them.
+ * Caches credentials for a minute. Concurrent callers share one read, so that an exec plugin does
+ * not start twice.
  *
- * @param read - reads the credentials; with `reload`, exec plugins must run again, too
+ * While reading fails, the previous credentials stay in use unless the server rejected them: a file
+ * may be missing for a moment while it is replaced.
+ *
+ * @param read - reads the credentials. With `reload`, it runs exec plugins again, too.
  */
 export function cacheCredentials(
   read: (reload: boolean) => Promise<Credentials>,
@@ -45,7 +50,7 @@ export function cacheCredentials(
       return reading;
     },
     invalidate: (value) => {
-      // Of many requests that got a 401 together, only the first causes a read.
+      // If many requests get a 401 together, only the first causes a read.
       if (cached?.value !== value) return;
       cached = undefined;
       rejected = true;

@@ -11,17 +11,21 @@ export async function servedVersions(
   { group, plural }: { readonly group: string; readonly plural: string },
   versions: readonly string[],
 ): Promise<readonly string[]> {
-  const served: string[] = [];
-  for (const version of versions) {
-    try {
-      const list = await client.request<{ resources?: readonly { name?: string }[] }>({
-        method: 'GET',
-        path: `/apis/${group}/${version}`,
-      });
-      if (list.resources?.some(({ name }) => name === plural) === true) served.push(version);
-    } catch (error) {
-      if (!(error instanceof KubeError) || error.status !== 404) throw error;
-    }
+  const served = await Promise.all(
+    versions.map((version) => isServed(client, `/apis/${group}/${version}`, plural)),
+  );
+  return versions.filter((_, index) => served[index]);
+}
+
+async function isServed(client: Client, path: string, plural: string): Promise<boolean> {
+  try {
+    const list = await client.request<{ resources?: readonly { name?: string }[] }>({
+      method: 'GET',
+      path,
+    });
+    return list.resources?.some(({ name }) => name === plural) === true;
+  } catch (error) {
+    if (error instanceof KubeError && error.status === 404) return false;
+    throw error;
   }
-  return served;
 }

@@ -3,7 +3,7 @@ import type { Client } from './client.ts';
 import { KubeError, type Status } from './kube-error.ts';
 import { PODS } from '../resource/core-v1.ts';
 
-/** One pod by its UID: never another that has its name. */
+/** One pod by its UID, never another with the same name. */
 export interface EvictionTarget {
   readonly namespace: string;
   readonly name: string;
@@ -12,10 +12,10 @@ export interface EvictionTarget {
 
 /**
  * The outcome of an eviction:
- * - `evicted`: the pod is being deleted;
- * - `gone`: it no longer exists, or another pod has its name;
- * - `blocked`: a PodDisruptionBudget does not allow it now, or the API server is unavailable;
- * - `refused`: a retry is of no use.
+ * - `evicted`: the pod is being deleted.
+ * - `gone`: it no longer exists, or another pod has its name.
+ * - `blocked`: a PodDisruptionBudget denies it for now, or the API server is unavailable.
+ * - `refused`: a retry is useless.
  */
 export type Eviction =
   | { readonly kind: 'evicted' | 'gone' }
@@ -28,8 +28,8 @@ export type Eviction =
   | { readonly kind: 'refused'; readonly message: string };
 
 /**
- * Creates one Eviction (`policy/v1`), which respects PodDisruptionBudgets. Retries nothing. A second eviction does no
- * harm: the UID is a precondition.
+ * Creates one Eviction (`policy/v1`), which respects PodDisruptionBudgets. Does not retry. A second
+ * eviction does no harm, because the UID is a precondition.
  *
  * @param dryRun - the API server checks everything and deletes nothing
  */
@@ -67,14 +67,14 @@ async function outcomeOf(
 ): Promise<Eviction> {
   const { message, retryAfter } = error;
   if (error.status === 404) return { kind: 'gone' };
-  // A conflict is about the UID or a concurrent write: where that cannot be decided, the caller retries.
+  // A conflict is about the UID or a concurrent write. If it is unclear which, the caller retries.
   const isGone = error.status === 409 && !(await exists(client, target).catch(() => true));
   if (isGone) return { kind: 'gone' };
   if (error.disposition !== 'retry') return { kind: 'refused', message };
   return { kind: 'blocked', message: budgetOf(error) ?? message, retryAfter };
 }
 
-/** The cause names the budget; the message is the same for all. */
+/** Returns the cause, which names the budget. The message is the same for all budgets. */
 function budgetOf({ causes }: KubeError): string | undefined {
   return causes.find(({ reason }) => reason === 'DisruptionBudget')?.message;
 }

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError, type Disposition, type ErrorCode } from '../../errors.ts';
+import { SignerError, type Disposition, type ErrorCode } from '#base/errors.ts';
 
 /** `metav1.StatusCause`. */
 export interface StatusCause {
@@ -8,7 +8,7 @@ export interface StatusCause {
   readonly field?: string;
 }
 
-/** The part of `metav1.Status` that we use. */
+/** The part of `metav1.Status` that the client uses. */
 export interface Status {
   readonly message?: string;
   readonly reason?: string;
@@ -21,12 +21,12 @@ export interface Status {
 
 /** The facts of a {@link KubeError}. */
 export interface KubeErrorInit {
-  /** The HTTP status; 0 without a complete response. */
+  /** The HTTP status, or 0 without a complete response. */
   readonly status: number;
   /** Method and path. */
   readonly what: string;
   readonly body?: Status | undefined;
-  /** Milliseconds, from the header; the body's retryAfterSeconds counts where there is none. */
+  /** Milliseconds of the header. Without one, the body's retryAfterSeconds counts. */
   readonly retryAfter?: number | undefined;
   readonly cause?: unknown;
 }
@@ -40,8 +40,8 @@ export class KubeError extends SignerError {
   /** Retry-After in milliseconds, at most 10 minutes. */
   readonly retryAfter: number | undefined;
   /**
-   * True when a write with this error may have been stored: the response was lost, or something between us and etcd
-   * timed out. Only a new GET shows it.
+   * Whether the API server may have stored a write with this error: the response was lost, or a hop
+   * before etcd timed out. Only a new GET shows it.
    */
   readonly mayHaveLanded: boolean;
 
@@ -81,14 +81,20 @@ function messageFor({ status, what, body, cause }: KubeErrorInit, reason: string
   return `${what}: ${[status, reason].join(' ').trim()}: ${body?.message ?? ''}`;
 }
 
-/** The error of a refused connection to several addresses has a code and no message. */
+/**
+ * Returns the text of an error. A refused connection to several addresses has a code and no
+ * message.
+ */
 function causeText(cause: unknown): string {
   if (!(cause instanceof Error)) return String(cause);
   const code = 'code' in cause && typeof cause.code === 'string' ? cause.code : cause.name;
   return cause.message === '' ? code : cause.message;
 }
 
-/** A longer Retry-After is not plausible; a timer of more than 24 days would fire at once. */
+/**
+ * The upper limit of Retry-After. Longer values are implausible, and a timer beyond 24 days would
+ * fire at once.
+ */
 const MAX_RETRY_AFTER_MS = 10 * 60_000;
 
 function retryAfterOf({ retryAfter, body }: KubeErrorInit): number | undefined {
@@ -97,8 +103,21 @@ function retryAfterOf({ retryAfter, body }: KubeErrorInit): number | undefined {
   return asked === undefined ? undefined : Math.min(asked, MAX_RETRY_AFTER_MS);
 }
 
-/** For `.catch`: a 404 becomes undefined; every other error is thrown again (client-go: client.IgnoreNotFound). */
+/**
+ * Turns a 404 into undefined, for `.catch`. Throws every other error again (client-go:
+ * client.IgnoreNotFound).
+ */
 export function ignoreNotFound(error: unknown): undefined {
   if (error instanceof KubeError && error.status === 404) return undefined;
+  throw error;
+}
+
+/**
+ * Turns a 403 or a 404 into undefined, for `.catch`: the user may not read the object, or there is
+ * none. Throws every other error again.
+ */
+export function ignoreNotReadable(error: unknown): undefined {
+  if (error instanceof KubeError && (error.status === 403 || error.status === 404))
+    return undefined;
   throw error;
 }

@@ -1,37 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
-import { dirname, resolve } from 'node:path';
 import type { KubeConfig } from '@kubernetes/client-node';
-import { parse } from 'yaml';
-import { SignerError, messageOf } from '../../errors.ts';
-import type { Clock } from '../../ports.ts';
+import { SignerError, messageOf } from '#base/errors.ts';
+import type { Clock } from '#base/ports.ts';
+import { membersOf } from '#base/record.ts';
 import type { Connection, Credentials, TlsMaterial } from './connection.ts';
 import { cacheCredentials } from './credentials-cache.ts';
 
-/** Which kubeconfig to read. */
+/** The choice of a kubeconfig. */
 export interface ConnectionInit {
   /** Path of a kubeconfig. Default: that of KUBECONFIG, else ~/.kube/config, else in-cluster. */
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
   readonly clock: Clock;
-  /** Called each time that credentials cannot be read and the previous ones stay in use. */
+  /** Called each time that credentials are unreadable and the previous ones stay in use. */
   readonly onUnreadable?: () => void;
 }
 
 /**
  * Reads a kubeconfig through the official client (contexts, exec plugins, in-cluster files).
  *
- * @throws SignerError KUBE_CONFIG (`wait`) saying which file and what is wrong
+ * @throws SignerError KUBE_CONFIG (`wait`) that names the file and the fault
  */
 export async function loadConnection(init: ConnectionInit): Promise<Connection> {
   let source = await load(init);
   return {
     server: source.server,
     ...cacheCredentials(async (reload) => {
-      // An exec plugin runs again before its token expires only when the whole config is read again.
+      // An exec plugin runs again before its token expires only if the whole config is read again.
       if (reload) source = await load(init);
-      return readCredentials(source).catch((error: unknown) => {
+      return readCredentials(source, init.clock).catch((error: unknown) => {
         throw configError(init, source.config, error);
       });
     }, init),
@@ -39,9 +38,9 @@ export async function loadConnection(init: ConnectionInit): Promise<Connection> 
 }
 
 /**
- * The contexts of a kubeconfig.
+ * Returns the contexts of a kubeconfig.
  *
- * @param file - undefined: as {@link loadConnection} finds it
+ * @param file - undefined: the file that {@link loadConnection} finds
  * @throws Error of the file
  */
 export async function contextNames(file: string | undefined): Promise<readonly string[]> {
@@ -76,16 +75,19 @@ async function load(init: ConnectionInit): Promise<Source> {
   }
 }
 
-/** @throws Error where the official client makes up an API server without TLS, as it finds nothing */
+/** @throws Error if the official client finds nothing and invents an API server without TLS */
 function loadDefault(config: KubeConfig): void {
   config.loadFromDefault();
   const isMadeUp =
     config.getCurrentContext() === 'loaded-context' &&
     config.getCurrentCluster()?.server === 'http://localhost:8080';
-  if (isMadeUp) throw new Error('there is none, and this is no pod with a ServiceAccount');
+  if (isMadeUp) throw new Error('there is none, and this is not a pod with a ServiceAccount');
 }
 
-/** @throws Error for settings that would be ignored silently and make us another identity */
+/**
+ * @throws Error for settings that the client would ignore silently, and that would change the
+ *   identity
+ */
 function serverOf(config: KubeConfig): string {
   const cluster = config.getCurrentCluster();
   const context = contextOf(config);
@@ -101,7 +103,7 @@ function serverOf(config: KubeConfig): string {
   return cluster.server.replace(/\/+$/, '');
 }
 
-/** @throws Error where every request would be one of `system:anonymous` */
+/** @throws Error if every request would come from `system:anonymous` */
 function requireCredentials(config: KubeConfig): void {
   const user = config.getCurrentUser();
   const means: readonly unknown[] = [user?.certData, user?.certFile, user?.token, user?.username];
@@ -113,32 +115,25 @@ function requireCredentials(config: KubeConfig): void {
 }
 
 function contextOf(config: KubeConfig): string {
+  // Its type leaves out undefined, which a file without a context has.
   const name = config.getCurrentContext() as string | undefined;
   return name === undefined || name === '' ? 'current-context' : `context "${name}"`;
 }
 
 async function tokenFileOf(init: ConnectionInit, config: KubeConfig): Promise<string | undefined> {
   if (init.kubeconfig === undefined) return undefined;
-  const file: unknown = parse(await readFile(init.kubeconfig, 'utf8'));
-  const users = property(file, 'users');
-  if (!Array.isArray(users)) return undefined;
-  const name = config.getCurrentUser()?.name;
-  const entry: unknown = users.find((each: unknown) => property(each, 'name') === name);
-  const found = property(property(entry, 'user'), 'tokenFile');
-  return typeof found === 'string' ? resolve(dirname(init.kubeconfig), found) : undefined;
-}
-
-function property(value: unknown, key: string): unknown {
-  return typeof value === 'object' && value !== null
-    ? (value as Readonly<Record<string, unknown>>)[key]
-    : undefined;
+  // A pod has no kubeconfig, and does not load the reader of YAML.
+  const { readTokenFile } = await import('./token-file.ts');
+  return readTokenFile(init.kubeconfig, config.getCurrentUser()?.name);
 }
 
 /**
- * @throws Error where there is nothing to authenticate with, as while a token file is written in place: the API server
- * takes a call without a token for one of `system:anonymous` and answers 403, which nobody retries as a 401
+ * @throws Error if there are no credentials, such as while a token file is written in place. The
+ *   API server treats a call without a token as one of `system:anonymous`. It answers 403, which no
+ *   client retries as it does a 401.
  */
-async function readCredentials({ config, tokenFile }: Source): Promise<Credentials> {
+async function readCredentials({ config, tokenFile }: Source, clock: Clock): Promise<Credentials> {
+  requireCurrentIdToken(config, clock);
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
   const authorization =
@@ -150,13 +145,41 @@ async function readCredentials({ config, tokenFile }: Source): Promise<Credentia
   return { tls, ...(authorization === undefined ? {} : { authorization }) };
 }
 
+/**
+ * @throws Error for an ID token that has expired. client-node 2.0.1 fails to refresh one: it passes
+ *   a string in place of a URL to openid-client 6, and an object in place of a Response.
+ */
+function requireCurrentIdToken(config: KubeConfig, clock: Clock): void {
+  const user = config.getCurrentUser();
+  const provider: unknown = user?.authProvider;
+  if (membersOf(provider)['name'] !== 'oidc') return;
+  const idToken = membersOf(membersOf(provider)['config'])['id-token'];
+  const expiry = typeof idToken === 'string' ? expiryOf(idToken) : undefined;
+  if (expiry === undefined || clock() <= expiry) return;
+  throw new Error(
+    `the id-token of its user "${user?.name}" expired at ${new Date(expiry).toISOString()}, and auth-provider "oidc" is not refreshed: log in again, or use an exec plugin such as kubectl oidc-login`,
+  );
+}
+
+/** Returns the `exp` of a JWT in milliseconds, or undefined if it has none that can be read. */
+function expiryOf(jwt: string): number | undefined {
+  const [, payload = ''] = jwt.split('.');
+  try {
+    const claims: unknown = JSON.parse(Buffer.from(payload, 'base64url').toString());
+    const seconds = membersOf(claims)['exp'];
+    return typeof seconds === 'number' ? seconds * 1000 : undefined;
+  } catch {
+    return undefined;
+  }
+}
+
 async function bearerOf(tokenFile: string): Promise<string | undefined> {
   const token = (await readFile(tokenFile, 'utf8')).trim();
   return token === '' ? undefined : `Bearer ${token}`;
 }
 
 function authorizationOf(options: RequestOptions): string | undefined {
-  const header = property(options.headers, 'Authorization');
+  const header = membersOf(options.headers)['Authorization'];
   // A newline at the end of a token file would make the header invalid.
   if (typeof header === 'string') return header.trim();
   return typeof options.auth === 'string'
@@ -181,7 +204,7 @@ function configError(init: ConnectionInit, config: KubeConfig, error: unknown): 
   return new SignerError({
     code: 'KUBE_CONFIG',
     disposition: 'wait',
-    // Without the cause: parsers quote the text around an error, which may be a secret here.
+    // Omits the cause: parsers quote the text around an error, which may be a secret here.
     message: `${sourceOf(init, config)} cannot be used: ${redactedReason(error)}`,
   });
 }
@@ -196,7 +219,7 @@ function sourceOf({ kubeconfig }: ConnectionInit, config: KubeConfig): string {
 /** The message of a plugin may be long. */
 const MAX_CONFIG_REASON = 300;
 
-/** The first line of the message: of a YAML error it has the position, and not the text. */
+/** Returns the first line of the message. In a YAML error it has the position, and not the text. */
 function redactedReason(error: unknown): string {
   // A JSON error quotes the text in its first line. Only the output of an exec plugin is JSON here.
   if (error instanceof SyntaxError) return 'the output of its exec plugin is not JSON';

@@ -4,21 +4,21 @@ import type { Connection, Credentials, TlsMaterial } from './connection.ts';
 
 /** The connections to one API server, and the credentials that requests carry. */
 export interface OpenPools {
-  /** For requests: a bounded number of connections, kept alive. */
+  /** Connections for requests: a bounded number, kept alive. */
   readonly calls: Pool;
-  /** For watches: each holds a connection for minutes, so their number is not bounded. */
+  /** Connections for watches. Each holds one for minutes, so their number is unbounded. */
   readonly streams: Pool;
   readonly credentials: Credentials;
 }
 
-/** What changed of the credentials: the token, or the TLS files. */
+/** The changed part of the credentials: the token, or the TLS files. */
 export type CredentialsChange = 'token' | 'tls';
 
 /** Opens new pools when the TLS files change. */
 export interface Pools {
   /** @throws SignerError KUBE_CONFIG when the credentials cannot be read */
   readonly current: () => Promise<OpenPools>;
-  /** Ends every connection at once, those of watches included. */
+  /** Ends every connection at once, including those of watches. */
   readonly close: () => Promise<void>;
 }
 
@@ -27,12 +27,15 @@ const CONNECTIONS = 64;
 /** A half-open connection must not hold a request indefinitely. */
 const HEADERS_TIMEOUT_MS = 30_000;
 const BODY_TIMEOUT_MS = 30_000;
-/** kube-apiserver closes idle connections after 90 s (IdleTimeout): we close them first. */
+/**
+ * kube-apiserver closes idle connections after 90 s (IdleTimeout). This is less, so that the client
+ * closes them first.
+ */
 const KEEP_ALIVE_MS = 60_000;
-/** As client-go: below the idle timeouts of cloud load balancers. */
+/** The value of client-go: below the idle timeouts of cloud load balancers. */
 const TCP_KEEP_ALIVE_MS = 30_000;
 
-/** @param onCredentials - called when changed credentials are in use */
+/** @param onCredentials - called when changed credentials come into use */
 export function createPools(
   connection: Connection,
   onCredentials: (change: CredentialsChange) => void = () => undefined,
@@ -48,7 +51,7 @@ export function createPools(
     return { calls, streams, credentials };
   }
 
-  /** Lets the requests in flight finish; destroy() would fail them. */
+  /** Lets the requests in flight finish, unlike destroy(). */
   function drain({ calls, streams }: OpenPools): void {
     for (const pool of [calls, streams]) {
       const gone = (): boolean => opened.delete(pool);
@@ -85,8 +88,8 @@ function createPool(origin: string, tls: TlsMaterial, connections: number | null
   return new Pool(origin, {
     connections,
     pipelining: 1,
-    // HTTP/2 would put every watch and every write on one connection, and one half-open socket would
-    // stop them all; HTTP/1.1 also costs less CPU here.
+    // HTTP/2 would put every watch and every write on one connection, and one half-open socket
+    // would stop them all. HTTP/1.1 also costs less CPU here.
     allowH2: false,
     headersTimeout: HEADERS_TIMEOUT_MS,
     bodyTimeout: BODY_TIMEOUT_MS,

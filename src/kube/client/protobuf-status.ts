@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { MessageReader } from '../../protobuf/reader.ts';
+import { MessageReader } from '../protobuf/reader.ts';
 import type { Status, StatusCause } from './kube-error.ts';
 
-/** Reads a `metav1.Status` in protobuf: errors come in the form that was requested. @throws SyntaxError */
+/**
+ * Reads a `metav1.Status` in protobuf. Errors arrive in the form that the client requested. @throws
+ * SyntaxError
+ */
 export function readStatusMessage(raw: Uint8Array): Status {
   const status: { -readonly [key in keyof Status]: Status[key] } = {};
   const fields = new MessageReader(raw);
@@ -24,7 +27,7 @@ function readDetails(fields: MessageReader): NonNullable<Status['details']> {
     else if (field === 5) retryAfterSeconds = fields.integer();
     else fields.skip();
   }
-  // As in JSON, which omits zero.
+  // Omits zero, as JSON does.
   return { causes, ...(retryAfterSeconds === 0 ? {} : { retryAfterSeconds }) };
 }
 

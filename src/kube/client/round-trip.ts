@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Dispatcher } from 'undici';
-import type { Monotonic } from '../../ports.ts';
+import type { Monotonic } from '#base/ports.ts';
 import type { CompletionBatch } from './completion-batch.ts';
 
 /** A complete response. */
@@ -10,17 +10,20 @@ export interface ApiResponse {
   readonly body: Buffer;
 }
 
-/** More than any list page or object that we request; a broken proxy must not fill the memory. */
+/**
+ * Exceeds every list page and object that this project requests. A broken proxy must not fill the
+ * memory.
+ */
 const MAX_RESPONSE_BYTES = 64 * 1024 * 1024;
 
 /**
- * As kube-apiserver's --request-timeout: a complete response takes no longer. The pool's timeouts end silence only; a
- * response of a byte a second would hold a worker for a day. Checked when bytes arrive, so that no request needs a
- * timer.
+ * The value of kube-apiserver's --request-timeout: a complete response takes no longer. The pool's
+ * timeouts only end silence. At a byte a second, a response would hold a worker for a day. Checked
+ * when bytes arrive, so that no request needs a timer.
  */
 const MAX_RESPONSE_MS = 60_000;
 
-/** What a {@link roundTrip} needs. */
+/** The dependencies of a {@link roundTrip}. */
 export interface RoundTripInit {
   readonly monotonic: Monotonic;
   /** Completes responses that arrive together at the end of their turn. */
@@ -31,8 +34,8 @@ export interface RoundTripInit {
 }
 
 /**
- * Sends one request and collects its response. It uses `dispatch`: `request()` makes a Readable of every body, which
- * takes 75 instead of 46 µs of CPU.
+ * Sends one request and collects its response. Uses `dispatch`, because `request()` makes a
+ * Readable of every body, which takes 75 instead of 46 µs of CPU.
  *
  * Rejects when no complete response arrives, or with the signal's reason.
  */

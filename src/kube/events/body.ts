@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { printable } from '../../quote.ts';
+import { printable } from '#base/quote.ts';
 import { resource } from '../resource/resource.ts';
 import { microTime } from '../resource/json.ts';
 
@@ -16,17 +16,19 @@ export interface EventObject {
   readonly uid?: string;
 }
 
-/** What an Event says about an object (events.k8s.io/v1). */
+/** The content of an Event about an object (events.k8s.io/v1). */
 export interface EventDetails {
   readonly regarding: EventObject;
   readonly related?: EventObject;
   readonly type: 'Normal' | 'Warning';
   /** CamelCase. */
   readonly reason: string;
-  /** What the controller was doing: a CamelCase verb. */
+  /** The action of the controller: a CamelCase verb. */
   readonly action: string;
   readonly note: string;
-  /** The flow distinguisher whose budget pays. Default: the namespace of `regarding`. Not written. */
+  /**
+   * The flow distinguisher whose budget pays. Default: the namespace of `regarding`. Not written.
+   */
   readonly flow?: string | undefined;
 }
 
@@ -34,7 +36,7 @@ export interface EventDetails {
 const MAX_NOTE = 1_024;
 const MAX_INSTANCE = 128;
 
-/** The Event as it is created. Note and instance are cut to what the API server accepts. */
+/** Returns the Event to create. Shortens note and instance to what the API server accepts. */
 export function eventBody(
   note: EventDetails,
   from: {
@@ -61,7 +63,7 @@ export function eventBody(
   };
 }
 
-/** The limit counts bytes. */
+/** Shortens a text to the limit, which counts bytes. */
 function cut(text: string): string {
   const bytes = Buffer.from(text);
   if (bytes.length <= MAX_NOTE) return text;

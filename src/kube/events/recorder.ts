@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from 'node:crypto';
-import type { Clock, Delay, Log, Random } from '../../ports.ts';
+import type { Clock, Delay, Log, Random } from '#base/ports.ts';
 import type { Client } from '../client/client.ts';
 import { EventBudget } from './budget.ts';
 import { EVENTS, eventBody, type EventDetails } from './body.ts';
@@ -10,21 +10,22 @@ import { microTime } from '../resource/json.ts';
 
 /** Records Events about objects. Never blocks a decision and never throws. */
 export interface EventRecorder {
-  /** Records an Event in the background; a repetition increments the count of the first one. */
+  /** Records an Event in the background. A repetition increments the count of the first one. */
   record(details: EventDetails): void;
   /**
-   * Records an Event about what is about to happen, and waits for the write. Its name is derived from its
-   * content and `occasion`: when this process or the next one records it again, there is no second Event.
+   * Records an Event about what is about to happen, and waits for the write. Its name is derived
+   * from its content and `occasion`. If this process or the next one records it again, there is no
+   * second Event.
    *
-   * @param occasion - stays the same while it is the same occurrence, and changes with the next
+   * @param occasion - identifies the occurrence, and changes with the next one
    * @returns when it is written or given up, and after 2 s at the latest
    */
   recordOnce(details: EventDetails, occasion: string): Promise<void>;
-  /** The last call: resolves when everything recorded is sent or given up, and after 5 s at the latest. */
+  /** The last call. Resolves when all Events are sent or given up, and after 5 s at the latest. */
   flush(): Promise<void>;
 }
 
-/** What an {@link EventRecorder} needs. */
+/** The dependencies of an {@link EventRecorder}. */
 export interface EventRecorderInit {
   readonly client: Client;
   /** `countersign.dev/<component>`. */
@@ -39,14 +40,15 @@ export interface EventRecorderInit {
 }
 
 /**
- * Events are for people: ten a second is more than a person reads, and 10,000 requests that wait for one CA
- * must not cause 10,000 writes. What exceeds the rate is dropped, and recorded again with the next retry.
- * Flows share the rate fairly: a tenant whose requests are all rejected must not silence the warnings of
- * others.
+ * The rate of Events. People read them: ten a second is more than a person can read, and 10,000
+ * requests that wait for one CA must not cause 10,000 writes.
+ *
+ * Events beyond the rate are dropped, and recorded again with the next retry. Flows share the rate
+ * fairly: a tenant whose requests are all rejected must not silence the warnings of others.
  */
 const EVENT_BURST = 100;
 const EVENTS_PER_SECOND = 10;
-/** A phase of a CA waits this long for its Event, and no longer: Events may be what is broken. */
+/** The longest delay of a phase of a CA for its Event. Events themselves may be broken. */
 const RECORD_ONCE_MS = 2_000;
 
 /** @returns a recorder that begins to write at once */
@@ -58,7 +60,7 @@ class RateLimitedRecorder implements EventRecorder {
   readonly #init: EventRecorderInit;
   readonly #series = createEventSeries();
   readonly #sender: EventSender;
-  // Two rates: repetitions must not keep out new Events.
+  // Two rates, so that repetitions do not keep out new Events.
   readonly #newEvents: EventBudget;
   readonly #counts: EventBudget;
 
@@ -121,7 +123,7 @@ class RateLimitedRecorder implements EventRecorder {
       method: 'POST',
       path: EVENTS.collection(entry.namespace),
       body: eventBody(details, { ...this.#init, ...entry, now }),
-      // The next record of an Event that was not written creates it.
+      // The next record of an unwritten Event creates it.
       onGivenUp: () => {
         this.#series.forget(key);
       },
@@ -152,7 +154,7 @@ function flowOf({ flow, regarding }: EventDetails): string {
   return flow ?? `namespace ${regarding.namespace ?? ''}`;
 }
 
-/** The namespace and the name of an Event about an object. */
+/** Returns the namespace and the name of an Event about an object. */
 function placeOf(
   { regarding }: EventDetails,
   unique: string,
@@ -161,7 +163,7 @@ function placeOf(
   return { name: `${nameStem(name)}.${unique}`, namespace };
 }
 
-/** As long as the random names are. */
+/** The length of the random names. */
 const DIGEST_DIGITS = 20;
 
 function digestOf(...texts: readonly string[]): string {
@@ -173,7 +175,10 @@ function keyFor({ regarding, type, reason, action, note }: EventDetails): string
   return JSON.stringify([namespace, name, uid, type, reason, action, note]);
 }
 
-/** An Event's name is a DNS subdomain of at most 253 bytes; not every object's name is one. */
+/**
+ * The limit of the stem. An Event's name is a DNS subdomain of at most 253 bytes, but some objects'
+ * names are not subdomains.
+ */
 const MAX_EVENT_STEM = 220;
 
 function nameStem(name: string): string {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import { messageOf } from '../../errors.ts';
-import type { Delay, Log, Random } from '../../ports.ts';
+import { messageOf } from '#base/errors.ts';
+import type { Delay, Log, Random } from '#base/ports.ts';
 import { backoffDelay } from '../wait/backoff.ts';
 import type { Client, RequestInit } from '../client/client.ts';
 import { createFairQueue } from '../workqueue/fair-queue.ts';
 import { KubeError } from '../client/kube-error.ts';
-import { hasShare } from './budget.ts';
+import { MAX_FLOWS, hasShare } from './budget.ts';
 
-/** One write of an Event, and who is notified of its outcome. */
+/** One write of an Event, with callbacks for its outcome. */
 export interface EventRequest extends RequestInit {
   /** Flows take turns. The requests of one flow are sent in order. */
   readonly flow: string;
@@ -16,19 +16,21 @@ export interface EventRequest extends RequestInit {
 }
 
 /**
- * Why an Event was not written: `rate` when the rate limit was exceeded, `full` when the queue was, `refused` when
- * the API server rejected it or did not answer until the last retry.
+ * The reason why an Event was not written.
+ * - `rate`: it exceeded the rate limit.
+ * - `full`: the queue was full.
+ * - `refused`: the API server rejected it, or did not answer until the last retry.
  */
 export type DropCause = 'rate' | 'full' | 'refused';
 
-/** Sends one request after the other in the background. Never throws. */
+/** Sends requests one by one in the background. Never throws. */
 export interface EventSender {
   readonly send: (request: EventRequest) => void;
-  /** The last call: what is not sent within 5 s is given up. */
+  /** The last call. Gives up what is not sent within 5 s. */
   readonly flush: () => Promise<void>;
 }
 
-/** What an {@link EventSender} needs. */
+/** The dependencies of an {@link EventSender}. */
 export interface EventSenderInit {
   readonly client: Client;
   readonly delay: Delay;
@@ -38,15 +40,18 @@ export interface EventSenderInit {
 }
 
 /**
- * Beyond this, new Events of a flow are dropped: the next retry records them again. While the API server is
- * unavailable a flow cannot take the room of others.
+ * The limit of queued Events. Beyond it, new Events of a flow are dropped, and the next retry
+ * records them again. While the API server is unavailable, a flow cannot take the room of others.
  */
 const MAX_QUEUED = 1_000;
-/** A restart of the API server takes seconds; an Event that cannot be written for longer is out of date. */
+/**
+ * The number of attempts. A restart of the API server takes seconds, and an Event that waits longer
+ * is out of date.
+ */
 const TRIES = 6;
 const FIRST_EVENT_RETRY_MS = 500;
 const MAX_EVENT_RETRY_MS = 10_000;
-/** A process that ends waits no longer than this for its last Events. */
+/** The longest delay of a process that ends, for its last Events. */
 const FLUSH_MS = 5_000;
 
 /** @returns a sender with an empty queue */
@@ -70,6 +75,12 @@ export function createEventSender(init: EventSenderInit): EventSender {
     else queued.set(flow, now);
   }
 
+  function hasRoom(flow: string): boolean {
+    const own = queued.get(flow) ?? 0;
+    if (own === 0 && queued.size >= MAX_FLOWS) return false;
+    return hasShare(own, queue.length, MAX_QUEUED);
+  }
+
   async function deliver(request: EventRequest): Promise<void> {
     try {
       await sendWithRetry(init, request, end.signal);
@@ -84,7 +95,7 @@ export function createEventSender(init: EventSenderInit): EventSender {
   return {
     send: (request) => {
       const { flow } = request;
-      if (!hasShare(queued.get(flow) ?? 0, queue.length, MAX_QUEUED)) {
+      if (!hasRoom(flow)) {
         init.onDropped('full');
         request.onGivenUp();
         return;
@@ -122,7 +133,10 @@ async function sendWithRetry(
   }
 }
 
-/** An earlier attempt was stored and its response lost: no other client uses that name. */
+/**
+ * Reports whether an earlier attempt was stored and its response lost. No other client uses that
+ * name.
+ */
 function isStored(error: unknown): boolean {
   return error instanceof KubeError && error.code === 'KUBE_ALREADY_EXISTS';
 }

@@ -1,35 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-import { BoundedMap } from '../../bounded-map.ts';
+import { BoundedMap } from '#base/bounded-map.ts';
 
-/** One Event that was written, and how often the same happened since. */
+/** One written Event, and the number of its repetitions. */
 export interface SeriesEntry {
   readonly name: string;
   readonly namespace: string;
-  /** When its Event was created: milliseconds of our clock. */
+  /** The creation time of its Event, in milliseconds of the local clock. */
   readonly startedAt: number;
   count: number;
-  /** When its count was written last: milliseconds of our clock. Owned by the series. */
+  /**
+   * The time at which its count was written last, in milliseconds of the local clock. Owned by the
+   * series.
+   */
   writtenAt: number;
 }
 
 /**
- * The Events that were written recently, by what they say: a repetition increments the `series.count` of
- * the first Event (events.k8s.io/v1) and creates no new one.
+ * The recently written Events by their content. A repetition increments the `series.count` of the
+ * first Event (events.k8s.io/v1) and creates no new one.
  */
 export interface EventSeries {
-  /** @returns undefined where a repetition is a new Event */
+  /** @returns undefined if a repetition is a new Event */
   find(key: string, now: number): SeriesEntry | undefined;
   begin(key: string, at: Pick<SeriesEntry, 'name' | 'namespace'>, now: number): SeriesEntry;
-  /** Counts one more. @returns whether the count has to be written */
+  /** Counts one more. @returns whether the count must be written */
   repeat(entry: SeriesEntry, now: number): boolean;
   forget(key: string): void;
 }
 
-/** A repetition later than this is a new Event: well within the hour for which the API server keeps Events. */
+/**
+ * A later repetition is a new Event. This is well within the hour for which the API server keeps
+ * Events.
+ */
 const SERIES_MS = 10 * 60_000;
-/** A count is written at once when a series begins, and then at most this often. */
+/** The interval between writes of a count. The first write of a series happens at once. */
 const SERIES_WRITE_MS = 60_000;
-/** Beyond it, the oldest is forgotten: memory stays bounded, and its repetition is a new Event. */
+/**
+ * The limit of series, which bounds memory. The oldest is dropped, and its repetition is a new
+ * Event.
+ */
 const MAX_SERIES = 5_000;
 
 export function createEventSeries(): EventSeries {

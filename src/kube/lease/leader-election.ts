@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError, messageOf } from '../../errors.ts';
-import type { Random } from '../../ports.ts';
+import { SignerError, messageOf } from '#base/errors.ts';
+import type { Random } from '#base/ports.ts';
 import type { Client } from '../client/client.ts';
 import { KubeError } from '../client/kube-error.ts';
 import { createReflector, type Reflector, type WatchMetrics } from '../watch/reflector.ts';
@@ -17,22 +17,22 @@ export interface LeaderElectionInit extends Omit<
   readonly metrics: LeaseMetrics & WatchMetrics;
 }
 
-/** TokenReviews and access reviews are created, and nothing is stored: they are questions. */
+/** TokenReviews and access reviews are created, but never stored. */
 const REVIEW = /^\/apis\/auth(?:entication|orization)\.k8s\.io\/v1\/[a-z]*reviews$/;
 
 /** A shard filter that owns every key on the leader, and none elsewhere. */
 export interface LeaderElection extends LeasedShardFilter {
   /**
-   * Wraps a client so that it writes only while this replica leads; writes in flight are aborted when
-   * that ends. A write of another replica throws SignerError NOT_LEADING (`retry`).
+   * Wraps a client so that it writes only while this replica leads. Writes in flight are aborted
+   * when that ends. A write of another replica throws SignerError NOT_LEADING (`retry`).
    */
   readonly fenced: (client: Client) => Client;
 }
 
 /**
- * Leader election by one Lease, as client-go's `leaderelection`. The other replicas keep their caches
- * warm. A leader that cannot renew stops before another can start, by a monotonic clock that also runs
- * while the process is stopped.
+ * Elects a leader by one Lease, as client-go's `leaderelection` does. The other replicas keep their
+ * caches warm. A leader that cannot renew stops before another can start, by a monotonic clock that
+ * also runs while the process is stopped.
  *
  * Without permission for Leases every replica works, as a single process would. Preconditions keep
  * every write correct, and a warning names the missing permission.
@@ -98,7 +98,7 @@ class RunningElection implements LeaderElection {
     await watched;
   };
 
-  // Each member is named: a spread would lose the methods of a class.
+  // Names each member, because a spread would lose the methods of a class.
   readonly fenced = (client: Client): Client => ({
     stream: (init) => client.stream(init),
     clockOffset: () => client.clockOffset(),
@@ -116,7 +116,7 @@ class RunningElection implements LeaderElection {
     return this.#elector.holds(this.#init.monotonic()) || this.#isLeaseless();
   }
 
-  /** Leases are forbidden or not served, and no other leader is known. */
+  /** Reports whether Leases are forbidden or not served, and no other leader is known. */
   #isLeaseless(): boolean {
     const { failure } = this.#renewer;
     return (

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '#base/ports.ts';
 import type { Client } from '../client/client.ts';
 import { ignoreNotFound } from '../client/kube-error.ts';
 import { withoutManagedFields } from '../resource/object.ts';
@@ -14,27 +14,29 @@ import {
 
 export interface LeaseLockInit {
   readonly client: Client;
-  /** Our clock; `renewTime` and `acquireTime` show it to people. */
+  /** The local clock. `renewTime` and `acquireTime` show it to people. */
   readonly clock: Clock;
   readonly namespace: string;
   readonly name: string;
   readonly labels: Readonly<Record<string, string>>;
-  /** Annotations that the holder writes with each renewal; they are removed with the release. */
+  /** Annotations that the holder writes with each renewal. The release removes them. */
   readonly annotations?: () => Readonly<Record<string, string>>;
   /** `spec.holderIdentity`. */
   readonly identity: string;
   readonly times: LeaseTimes;
-  /** How to give the Lease up: delete it if it belongs to one process, else empty its holder. */
+  /** The release of the Lease: delete it if it belongs to one process, or empty its holder. */
   readonly onRelease: 'delete' | 'release';
 }
 
-/** The requests about one Lease, as client-go's `resourcelock.LeaseLock`. All throw KubeError. */
+/**
+ * The requests about one Lease, as in client-go's `resourcelock.LeaseLock`. All throw KubeError.
+ */
 export interface LeaseLock {
-  /** @returns the Lease; undefined if there is none */
+  /** @returns the Lease, or undefined if there is none */
   read(signal: AbortSignal): Promise<Lease | undefined>;
   /** Acquires or renews the Lease: creates it, or updates it `from` the state that was seen. */
   hold(from: Lease | undefined, signal: AbortSignal): Promise<Lease>;
-  /** Gives the Lease up, in the state that was seen. */
+  /** Releases the Lease in the state that was seen. */
   release(lease: Lease, signal: AbortSignal): Promise<void>;
 }
 
@@ -43,7 +45,9 @@ const KIND = { apiVersion: LEASES.apiVersion, kind: 'Lease' } as const;
 export function createLeaseLock(init: LeaseLockInit): LeaseLock {
   const { client, clock, namespace, name, labels, identity, times } = init;
 
-  /** The UID is a precondition too: a PUT can create a Lease, and a deleted one must stay deleted. */
+  /**
+   * The UID is a precondition, too. A PUT can create a Lease, and a deleted one must stay deleted.
+   */
   function put(
     from: Lease,
     spec: LeaseSpec,
@@ -87,7 +91,7 @@ export function createLeaseLock(init: LeaseLockInit): LeaseLock {
 }
 
 /**
- * Deletes a Lease in the state that was seen: a holder that has renewed it keeps it.
+ * Deletes a Lease in the state that was seen. A holder that has renewed it keeps it.
  *
  * @throws KubeError with status 409 if the Lease has changed
  */

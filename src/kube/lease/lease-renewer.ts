@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { messageOf } from '../../errors.ts';
-import type { Delay, Log, Monotonic } from '../../ports.ts';
+import { messageOf } from '#base/errors.ts';
+import type { Delay, Log, Monotonic } from '#base/ports.ts';
 import { KubeError } from '../client/kube-error.ts';
 import { withTimeout } from '../wait/timeout.ts';
 import { createWakeup, type Wakeup } from '../wait/wakeup.ts';
@@ -15,20 +15,22 @@ export interface LeaseRenewerInit extends LeaseLockInit {
   readonly log: Log;
   readonly metrics: Pick<LeaseMetrics, 'leaseFailed'>;
   readonly elector: Elector;
-  /** Receives the response to each write, so that a watch that lags does not contradict it. */
+  /** Receives the response to each write, so that a lagging watch does not contradict it. */
   readonly onWritten: (lease: Lease) => void;
   /** Runs after every step, when the holder may have changed. */
   readonly onStep: () => void;
 }
 
-/** A replica that stops waits no longer for an API server that does not respond. */
+/** The longest delay of a stopping replica for an API server that does not respond. */
 const RELEASE_TIMEOUT_MS = 2_000;
-/** Two: a renewal that the stop aborted may have landed, and the resourceVersion differs then. */
+/**
+ * Two, because a renewal that the stop aborted may be stored, and the resourceVersion differs then.
+ */
 const RELEASE_TRIES = 2;
 
 /** Acquires one Lease, renews it while it holds it, and releases it at the end. */
 export class LeaseRenewer {
-  /** The error of the last attempt; undefined if it succeeded. */
+  /** The error of the last attempt, or undefined if it succeeded. */
   failure: unknown;
   readonly #init: LeaseRenewerInit;
   readonly #lock: LeaseLock;
@@ -40,7 +42,7 @@ export class LeaseRenewer {
     this.#wakeup = createWakeup(init.delay);
   }
 
-  /** Stores the state of the Lease that a watch reports; undefined if it was deleted. */
+  /** Stores the state of the Lease that a watch reports, or undefined if it was deleted. */
   observe(lease: Lease | undefined): void {
     const { elector, monotonic, onStep } = this.#init;
     elector.observe(lease, monotonic());
@@ -48,7 +50,7 @@ export class LeaseRenewer {
     this.#wakeup.wake();
   }
 
-  /** Renews a Lease that is held soon, because its annotations have changed. */
+  /** Renews a held Lease soon, because its annotations have changed. */
   renew(): void {
     this.#init.elector.hasten(this.#init.monotonic());
     this.#wakeup.wake();
@@ -75,7 +77,8 @@ export class LeaseRenewer {
     const { elector, monotonic, times, delay } = this.#init;
     const now = monotonic();
     elector.onAttempt(now);
-    // As client-go: half of the deadline, so that one lost response does not lose the Lease.
+    // The value of client-go: half of the deadline, so that one lost response does not lose the
+    // Lease.
     const ms = Math.min(times.deadlineMs / 2, (elector.heldUntil(now) ?? Infinity) - now);
     try {
       await withTimeout({ delay, ms, outer }, (signal) => this.#carryOut(step, signal));
@@ -134,7 +137,7 @@ export class LeaseRenewer {
   #onFailure(error: unknown): void {
     const { log, metrics, name } = this.#init;
     metrics.leaseFailed();
-    // Once for each error: an attempt follows every few seconds.
+    // Logs each error once: an attempt follows every few seconds.
     if (this.failure === undefined || messageOf(error) !== messageOf(this.failure)) {
       log.warn({ lease: name, error: messageOf(error) }, 'cannot acquire or renew lease, retrying');
     }
@@ -142,7 +145,10 @@ export class LeaseRenewer {
   }
 }
 
-/** Another process was faster, or the response to our own write was lost: a read shows which. */
+/**
+ * Reports whether another process was faster, or the response to the own write was lost. A read
+ * shows which.
+ */
 function isConflict(error: unknown, step: ElectorStep): boolean {
   if (!(error instanceof KubeError)) return false;
   return error.status === 409 || (error.status === 404 && step.kind === 'update');

@@ -2,44 +2,48 @@
 import { leaseMilliseconds, type Lease } from './lease.ts';
 
 /**
- * Which other replicas are live, by their Leases, without network and clock. All times are
- * milliseconds of one monotonic clock of this process: a Lease counts for its duration from the
- * moment at which this process saw it change, and times that others wrote are ignored.
+ * Tracks which other replicas are live, by their Leases, without network and clock. All times are
+ * milliseconds of one monotonic clock of this process. A Lease counts for its duration from the
+ * moment at which this process saw it change. Times that others wrote are ignored.
  */
 export interface Peers {
-  /** The Lease `name` as of `now`; undefined if it was deleted. */
+  /** Takes the Lease `name` at `now`, or undefined if it was deleted. */
   observe(name: string, lease: Lease | undefined, now: number): void;
   /**
-   * This process was stopped until `now`, and what arrived meanwhile is not read yet: the Leases that were live at
-   * `since`, when it looked last, count for one more duration. Once for each renewal that was seen: a process that
-   * is always late must see a replica die as well.
+   * Extends the Leases that were live at `since` by one duration. This process was stopped from
+   * then until `now`, and has not read what arrived meanwhile.
+   *
+   * Applies once for each observed renewal: a process that is always late must see a replica die as
+   * well.
    */
   extend(since: number, now: number): void;
   /**
-   * The watch was broken from `since` to `now`: that time does not count for Leases that were live at `since`. Once a
-   * Lease was given two durations in this way since a renewal was seen, it is given no more: a watch that breaks again
-   * and again must not keep a replica alive that is dead.
+   * Excludes the time from `since` to `now`, during which the watch was broken, for Leases that
+   * were live at `since`.
+   *
+   * Between two observed renewals a Lease gains at most two durations. A watch that breaks again
+   * and again must not keep a dead replica alive.
    */
   suspend(since: number, now: number): void;
   /** Names of the live replicas, sorted. */
   live(now: number): readonly string[];
-  /** When the next Lease expires without a renewal; undefined if none is live. */
+  /** Returns when the next Lease expires without a renewal, or undefined if none is live. */
   nextExpiry(now: number): number | undefined;
-  /** Leases that expired at least `ms` ago. */
+  /** Returns the Leases that expired at least `ms` ago. */
   expiredFor(ms: number, now: number): readonly Lease[];
 }
 
 interface Observed {
   readonly lease: Lease;
   readonly seenAt: number;
-  /** It has been extended since it was seen to change. */
+  /** Whether it has been extended since its last observed change. */
   readonly extended: boolean;
   /** Milliseconds for which the watch was broken since then. */
   readonly suspendedMs: number;
 }
 
-/** Of {@link Peers.suspend}, in durations of the Lease. */
-const MOST_SUSPENDED = 2;
+/** The limit of {@link Peers.suspend}, in durations of the Lease. */
+const MAX_SUSPENDED = 2;
 
 export function createPeers(): Peers {
   const known = new Map<string, Observed>();
@@ -53,7 +57,7 @@ export function createPeers(): Peers {
         known.delete(name);
         return;
       }
-      // The same state again, as a list after an outage sends it, is no renewal.
+      // A list after an outage sends the same state again: that does not renew the Lease.
       const before = known.get(name)?.lease.metadata;
       const { uid, resourceVersion } = lease.metadata;
       if (before?.uid === uid && before.resourceVersion === resourceVersion) return;
@@ -67,7 +71,7 @@ export function createPeers(): Peers {
     suspend: (since, now) => {
       for (const [name, each] of liveAt(since)) {
         const { lease, suspendedMs } = each;
-        if (suspendedMs >= MOST_SUSPENDED * leaseMilliseconds(lease)) continue;
+        if (suspendedMs >= MAX_SUSPENDED * leaseMilliseconds(lease)) continue;
         const seenAt = Math.min(now, each.seenAt + (now - since));
         known.set(name, { ...each, seenAt, suspendedMs: suspendedMs + (now - since) });
       }

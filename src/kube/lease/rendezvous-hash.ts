@@ -1,21 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-import { fnv1a } from '../../hash.ts';
+import { fnv1a } from '#base/hash.ts';
 
 /**
- * Assigns keys to `members` by rendezvous hashing (highest random weight; Thaler and Ravishankar,
+ * Assigns keys to `members` by rendezvous hashing (highest random weight, Thaler and Ravishankar,
  * 1998). Every member has a score for every key, and the highest score owns the key. Replicas that
- * know the same members agree without communication. A member that leaves gives up only its own keys,
- * evenly to all others; one that joins takes its share evenly from all.
+ * know the same members agree without communication.
+ *
+ * A member that leaves gives up only its own keys, evenly to all others. One that joins takes its
+ * share evenly from all.
  *
  * The scores are a protocol: while one version replaces another, replicas of both must agree. They
- * need not resist an attacker: keys are UIDs, which the API server generates.
+ * need not resist an attacker, because keys are UIDs, which the API server generates.
  *
- * @returns a function from a key to the name of its owner; undefined if there are no members
+ * @returns a function from a key to the name of its owner, or undefined if there are no members
  */
 export function createRendezvousHash(
   members: readonly string[],
 ): (key: string) => string | undefined {
-  // In the same order on every replica, so that equal scores have one winner.
+  // Sorted, so that equal scores have one winner on every replica.
   const seeded = [...new Set(members)].sort().map((name) => ({ name, seed: mix(fnv1a(name)) }));
   return (key) => {
     const hashed = fnv1a(key);
@@ -29,7 +31,7 @@ export function createRendezvousHash(
   };
 }
 
-/** The finalizer of MurmurHash3: every input bit changes half of the output bits. */
+/** Finalizes as MurmurHash3 does: every input bit changes half of the output bits. */
 function mix(value: number): number {
   let mixed = value ^ (value >>> 16);
   mixed = Math.imul(mixed, 0x85ebca6b);

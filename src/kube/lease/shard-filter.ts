@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * Which objects this replica reconciles. It avoids double work; writes are correct without it, because
- * each has a resourceVersion precondition.
+ * Selects the objects that this replica reconciles. It avoids double work. Writes are correct
+ * without it, because each has a resourceVersion precondition.
  */
 export interface ShardFilter {
-  /** Whether this replica reconciles the object with this UID (or other key) now. Cheap. */
+  /** Reports whether this replica reconciles the object with this UID (or other key) now. Cheap. */
   readonly owns: (key: string) => boolean;
   /** Calls `listener` after the shard of this replica may have changed. */
   readonly onChange: (listener: () => void) => void;
@@ -20,16 +20,16 @@ export interface LeasedShardFilter extends ShardFilter {
   readonly run: (signal: AbortSignal) => Promise<void>;
   /** Renews the Lease soon, because its annotations have changed. */
   readonly renew: () => void;
-  /** Problems that an operator should solve; the component works in spite of them. */
+  /** Returns problems that an operator should solve. The component works in spite of them. */
   readonly warnings: () => readonly string[];
 }
 
 /** Receives the counts about Leases. */
 export interface LeaseMetrics {
-  /** Whether this replica is the leader. */
+  /** Reports whether this replica is the leader. */
   leads(leads: boolean): void;
-  /** How many replicas share the work, and this replica's share of it, from 0 to 1. */
+  /** Reports how many replicas share the work, and this replica's share, from 0 to 1. */
   shares(replicas: number, share: number): void;
-  /** A Lease could not be read, acquired or renewed. */
+  /** Counts a Lease that could not be read, acquired or renewed. */
   leaseFailed(): void;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { messageOf } from '../../errors.ts';
-import type { Random } from '../../ports.ts';
+import { messageOf } from '#base/errors.ts';
+import type { Random } from '#base/ports.ts';
 import { createWakeup, type Wakeup } from '../wait/wakeup.ts';
 import { createReflector, type Reflector, type WatchMetrics } from '../watch/reflector.ts';
 import { Elector } from './elector.ts';
@@ -21,7 +21,7 @@ export interface ShardMembershipInit extends Omit<
   readonly isReady: () => boolean;
 }
 
-/** How often `isReady` is asked until the replica joins. */
+/** The interval between checks of `isReady` until the replica joins. */
 const JOIN_POLL_MS = 200;
 /** A timer that fires this late means that the process was stopped, or starved of CPU. */
 const STALL_MS = 1_000;
@@ -31,11 +31,12 @@ const STALE_DURATIONS = 8;
 const BLIND_DURATIONS = 2;
 
 /**
- * Shards the work over all replicas by a rendezvous hash of its keys. Each replica holds a Lease of its
- * own, and the live Leases are the members. A replica joins when it is ready; until then it owns keys
- * only if there are no other members. It never leaves while it runs: a replica that cannot renew its
- * Lease keeps its own shard, beside the replicas that take it over. Writes have preconditions, and
- * during an overload nothing should be done twice.
+ * Shards the work over all replicas by a rendezvous hash of its keys. Each replica holds a Lease of
+ * its own, and the live Leases are the members.
+ *
+ * A replica joins when it is ready. Until then it owns keys only if there are no other members. It
+ * never leaves while it runs: a replica that cannot renew its Lease keeps its own shard, beside the
+ * replicas that take it over. Writes have preconditions, so nothing is written twice.
  *
  * Without permission for Leases every replica owns every key, and a warning names the permission.
  */
@@ -52,12 +53,12 @@ class RunningMembership implements LeasedShardFilter {
   readonly #watch: Reflector<Lease>;
   readonly #renewer: LeaseRenewer;
   #hasJoined = false;
-  /** Undefined until the members are known: the replica owns nothing before. */
+  /** Undefined until the members are known. Until then the replica owns nothing. */
   #members: readonly string[] | undefined;
   #ownerOf = createRendezvousHash([]);
-  /** When the members were last determined. */
+  /** The time at which the members were last determined. */
   #updatedAt: number;
-  /** Since when the watch is broken. */
+  /** The time since which the watch is broken. */
   #blindSince: number | undefined;
   #isCollecting = false;
 
@@ -142,7 +143,7 @@ class RunningMembership implements LeasedShardFilter {
     }
   }
 
-  /** Determines the members. `due` is when this was to happen. */
+  /** Determines the members. @param due - the planned time of this call */
   #update(due: number): void {
     const now = this.#init.monotonic();
     if (now - due > STALL_MS) this.#peers.extend(this.#updatedAt, now);
@@ -158,7 +159,9 @@ class RunningMembership implements LeasedShardFilter {
     for (const listener of this.#listeners) listener();
   }
 
-  /** While the watch is broken, the peers that were live before count on for a while. */
+  /**
+   * Returns the live peers. While the watch is broken, the previously live ones count for a while.
+   */
   #livePeers(now: number): readonly string[] {
     if (this.#watch.failure !== undefined) {
       this.#blindSince ??= this.#updatedAt;
@@ -178,7 +181,7 @@ class RunningMembership implements LeasedShardFilter {
     log.info({ members, joined, left, self: name }, 'shard members changed');
   }
 
-  /** Deletes Leases of replicas that are gone. The first member does it for all. Never rejects. */
+  /** Deletes Leases of dead replicas. The first member does it for all. Never rejects. */
   async #collectGarbage(signal: AbortSignal): Promise<void> {
     const { client, log, monotonic, name } = this.#init;
     if (this.#isCollecting || this.#members?.[0] !== name) return;

@@ -7,6 +7,7 @@ export const CONFIG_MAPS = core('configmaps');
 export const NAMESPACES = core('namespaces');
 export const PODS = core('pods');
 export const SECRETS = core('secrets');
+export const SERVICE_ACCOUNTS = core('serviceaccounts');
 export const SERVICES = core('services');
 
 function core(plural: string): Resource {

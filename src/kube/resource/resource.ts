@@ -12,13 +12,13 @@ export interface ResourceInit {
 export interface Resource extends ResourceInit {
   /** `certificates.k8s.io/v1`, or `v1` for the core group. */
   readonly apiVersion: string;
-  /** Path of the collection: of one namespace, or of all. Names are escaped. */
+  /** Path of the collection, of one namespace or of all. Names are escaped. */
   collection(namespace?: string): string;
   /** Path of one object, or of one of its subresources. */
   object(reference: { namespace?: string | undefined; name: string }, subresource?: string): string;
 }
 
-/** @returns the paths of a kind, which escape names: those come from objects that others wrote */
+/** @returns the paths of a kind. They escape names, because other programs write those. */
 export function resource(init: ResourceInit): Resource {
   const { group, version, plural } = init;
   const root = group === '' ? `/api/${version}` : `/apis/${group}/${version}`;

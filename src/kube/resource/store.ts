@@ -1,11 +1,11 @@
 import { type StoredObject, objectKey } from './object.ts';
 
-/** Called for each change of a store: created without `before`, deleted without `now`. */
+/** Called for each change of a store. A creation has no `before`, a deletion no `now`. */
 export type OnChange<T> = (key: string, now: T | undefined, before: T | undefined) => void;
 
 /**
- * The kept objects of one collection. An object that was deleted and created again under its name is two changes: a
- * deletion, then a creation.
+ * The kept objects of one collection. An object that was deleted and created again under its name
+ * is two changes: a deletion, then a creation.
  */
 export interface Store<T> {
   get(key: string): T | undefined;
@@ -15,13 +15,14 @@ export interface Store<T> {
   remove(key: string): void;
   /** Reports every object as if it had changed. */
   resync(): void;
-  /** Removes every key that is not wanted, such as those that a full list no longer has. */
+  /** Removes every unwanted key, such as those that are missing in a full list. */
   retain(wanted: (key: string) => boolean): void;
 }
 
 /**
- * @param keep - which objects are kept; the others are dropped
- * @param transform - reduces an object before it is kept; name, namespace, uid and resourceVersion must stay
+ * @param keep - selects the objects to keep
+ * @param transform - reduces an object before it is kept. Name, namespace, uid and resourceVersion
+ *   must stay.
  */
 export function createStore<T extends StoredObject>(
   keep: (object: T) => boolean,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Random } from '../../ports.ts';
+import type { Random } from '#base/ports.ts';
 
 /** An exponential backoff. */
 export interface BackoffInit {
@@ -9,8 +9,8 @@ export interface BackoffInit {
 }
 
 /**
- * The delay after so many failures, in milliseconds: `firstMs` doubled for each earlier failure, at most `maxMs`, plus
- * jitter of up to a half.
+ * Returns the delay after so many failures, in milliseconds: `firstMs` doubled for each earlier
+ * failure, at most `maxMs`, plus jitter of up to a half.
  */
 export function backoffDelay(failures: number, init: BackoffInit): number {
   const base = Math.min(init.firstMs * 2 ** Math.min(failures, 30), init.maxMs);

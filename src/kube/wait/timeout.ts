@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Delay } from '../../ports.ts';
+import type { Delay } from '#base/ports.ts';
 
 /** Runs `work` with a signal that is aborted after `ms` milliseconds, or when `outer` is. */
 export async function withTimeout<T>(

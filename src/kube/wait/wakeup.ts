@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Delay } from '../../ports.ts';
+import type { Delay } from '#base/ports.ts';
 
 /** A sleep that can be ended early. */
 export interface Wakeup {
@@ -9,7 +9,7 @@ export interface Wakeup {
   wait(ms: number, signal: AbortSignal): Promise<void>;
 }
 
-/** @returns a sleep that no wakeup waits for */
+/** @returns a sleep without a pending wakeup */
 export function createWakeup(delay: Delay): Wakeup {
   let woken = false;
   let waiting: AbortController | undefined;

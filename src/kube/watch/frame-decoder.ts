@@ -6,8 +6,9 @@ import { WatchError } from './watch-error.ts';
 const LENGTH_OCTETS = 4;
 
 /**
- * Splits the byte stream of a watch in protobuf into its length-delimited frames, and passes each to `take`. All
- * frames of a chunk are passed in one turn of the event loop; a generator would take several turns for each.
+ * Splits the byte stream of a watch in protobuf into its length-delimited frames, and passes each
+ * to `take`. All frames of a chunk are passed in one turn of the event loop. A generator would take
+ * several turns for each.
  *
  * @throws WatchError as {@link decodeLines}, and what `take` throws
  */
@@ -31,7 +32,9 @@ export async function decodeFrames(
     throw new WatchError('truncated', 'the watch closed in the middle of a frame');
 }
 
-/** Where the frame that begins at `start` ends; Infinity while its length is incomplete. */
+/**
+ * Returns the end of the frame that begins at `start`, or Infinity while its length is incomplete.
+ */
 function endOf(bytes: Buffer, start: number): number {
   if (bytes.length < start + LENGTH_OCTETS) return Infinity;
   const length = bytes.readUInt32BE(start);

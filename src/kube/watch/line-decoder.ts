@@ -1,17 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import { WatchError } from './watch-error.ts';
 
-/** One watch event of the largest object that etcd accepts (1.5 MiB), with base64 and escapes. */
+/**
+ * The limit of one watch event: the largest object that etcd accepts (1.5 MiB), with base64 and
+ * escapes.
+ */
 export const MAX_EVENT_BYTES = 8 * 1024 * 1024;
 
 const NEWLINE = 0x0a;
 
 /**
- * Splits a byte stream at newlines. What follows the last newline is dropped: it is a watch event that was cut off,
- * and the next watch sends it again.
+ * Splits a byte stream at newlines. Drops what follows the last newline: a truncated watch event,
+ * which the next watch sends again.
  *
- * @throws WatchError `malformed` when a line is longer than any object, `truncated` when the
- * stream ends inside one
+ * @throws WatchError `malformed` when a line is longer than any object, `truncated` when the stream
+ *   ends inside one
  */
 export async function* decodeLines(chunks: AsyncIterable<Uint8Array>): AsyncGenerator<string> {
   let held: Uint8Array[] = [];

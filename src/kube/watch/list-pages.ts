@@ -2,42 +2,50 @@
 import type { Client } from '../client/client.ts';
 import type { StoredObject } from '../resource/object.ts';
 
-/** Which collection to list. */
+/** The collection to list. */
 export interface ListInit {
   readonly client: Client;
   readonly path: string;
-  readonly fieldSelector?: string;
-  readonly labelSelector?: string;
-  readonly accept?: string;
+  readonly fieldSelector?: string | undefined;
+  readonly labelSelector?: string | undefined;
+  readonly accept?: string | undefined;
 }
 
-interface ListPage {
+/** Takes one object of a list. */
+type Take<T> = (object: T) => void;
+
+interface ListPage<T> {
   readonly apiVersion: string;
   /** The items' kind with `List` behind it. */
   readonly kind: string;
   readonly metadata: { readonly resourceVersion: string; readonly continue?: string };
-  readonly items?: readonly StoredObject[] | null;
+  readonly items?: readonly T[] | null;
 }
 
-/** As client-go: a page of the largest objects still fits into memory. */
+/** The page size of client-go: a page of the largest objects still fits into memory. */
 const PAGE = 500;
 
 /**
- * Lists a collection by pages, passing each object to `take`.
+ * Lists a collection by pages, passing each object to `take`. The caller names the objects' type:
+ * the API server sends what its path names.
  *
  * @returns the resourceVersion of the list
- * @throws KubeError; 410 when the list took longer than the server keeps the revision of its first page
+ * @throws KubeError, with 410 when the list took longer than the server keeps the revision of its
+ *   first page
  */
-export async function listPages(
+export async function listPages<T extends StoredObject = StoredObject>(
   { client, path, fieldSelector, labelSelector, accept }: ListInit,
-  take: (object: StoredObject) => void,
+  take: Take<T>,
   signal?: AbortSignal,
 ): Promise<string> {
   let next: string | undefined;
   for (;;) {
     const query = { limit: PAGE, continue: next, fieldSelector, labelSelector };
-    const page = await client.request<ListPage>({
-      ...{ method: 'GET', path, query, signal },
+    const page = await client.request<ListPage<T>>({
+      method: 'GET',
+      path,
+      query,
+      signal,
       ...(accept === undefined ? {} : { accept }),
     });
     for (const item of page.items ?? []) take(withType(item, page));
@@ -46,13 +54,15 @@ export async function listPages(
   }
 }
 
-/** Names and metadata are enough to see the version of a list, and less than an object that may be a Secret. */
+/**
+ * Requests metadata only, which suffices for the version of a list. A whole object may be a Secret.
+ */
 const ACCEPT_METADATA =
   'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
 
 /**
- * The resourceVersion that the collection has now: of a consistent read, as a list without `resourceVersion` is,
- * whatever a watch cache of the server holds.
+ * Returns the current resourceVersion of the collection. It is a consistent read, as every list
+ * without `resourceVersion`, whatever the server's watch cache holds.
  *
  * @throws KubeError
  */
@@ -60,12 +70,18 @@ export async function readVersion(init: ListInit, signal: AbortSignal): Promise<
   const { client, path, fieldSelector, labelSelector } = init;
   const query = { limit: 1, fieldSelector, labelSelector };
   const accept = ACCEPT_METADATA;
-  const page = await client.request<ListPage>({ method: 'GET', path, query, accept, signal });
+  const page = await client.request<ListPage<StoredObject>>({
+    method: 'GET',
+    path,
+    query,
+    accept,
+    signal,
+  });
   return page.metadata.resourceVersion;
 }
 
-/** Items of a list lack apiVersion and kind, which every write needs. */
-function withType(item: StoredObject, { apiVersion, kind }: ListPage): StoredObject {
+/** Adds apiVersion and kind, which items of a list lack and every write needs. */
+function withType<T extends StoredObject>(item: T, { apiVersion, kind }: ListPage<T>): T {
   const type = { apiVersion, kind: kind.replace(/List$/, '') };
   return { ...item, ...type };
 }

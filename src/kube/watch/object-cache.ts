@@ -4,44 +4,46 @@ import type { WatchEvent } from './watch-event.ts';
 import { isNewer, objectKey, type StoredObject } from '../resource/object.ts';
 
 /**
- * The cached objects of one collection, as its lists, its watch and our own writes report them: the reflector without
- * the network.
+ * Caches the objects of one collection from its lists, its watch and this process's own writes: the
+ * reflector without the network.
  *
- * Events come in the order of their resourceVersions, with two exceptions: the initial events of a watch-list are in
- * no order, and the response to a write of our own may arrive before its watch event. Such a write is remembered until
- * the watch has caught up with it (as KEP-5647 does), so that no older state of that object is cached again, even
- * where the object itself is not kept.
+ * Events come in the order of their resourceVersions, with two exceptions. The initial events of a
+ * watch-list have no order. The response to an own write may arrive before its watch event. Such a
+ * write is remembered until the watch has caught up with it (as in KEP-5647). Until then no older
+ * state of that object is cached, even if the object itself is not kept.
  */
 export interface ObjectCache<T> {
-  /** Where the next watch continues; undefined when a full list is due. */
+  /** The version from which the next watch continues. Undefined when a full list is due. */
   readonly resourceVersion: string | undefined;
   /** True once one full list is complete. */
   readonly synced: boolean;
   get(key: string): T | undefined;
   values(): readonly T[];
-  /** A full list begins; an unfinished one is discarded. */
+  /** Begins a full list, and discards an unfinished one. */
   beginList(): void;
-  /** One object of a paged list. */
+  /** Adds one object of a paged list. */
   addListed(object: T): void;
-  /** The list is complete as of `resourceVersion`: objects that were not in it are removed. */
+  /** Completes the list at `resourceVersion`, and removes objects that were not in it. */
   completeList(resourceVersion: string): void;
   /**
-   * @returns false where the event is older than the one before it, which no watch sends: the event is dropped, and
-   * the caller must list again because others may have been lost
+   * Applies an event.
+   *
+   * @returns false if the event is older than its predecessor, which no watch sends. The event is
+   *   dropped, and the caller must list again because others may have been lost.
    */
   apply(event: WatchEvent<T>): boolean;
-  /** The server no longer knows `resourceVersion`: a full list is due. */
+  /** Makes a full list due, because the server no longer knows `resourceVersion`. */
   invalidate(): void;
-  /** Applies the response to a write of our own. */
+  /** Applies the response to an own write. */
   applyWrite(object: T): void;
   /** Reports every object as if it had changed. */
   resync(): void;
-  /** Removes every object: the collection is no longer watched. */
+  /** Removes every object, because the collection is no longer watched. */
   clear(): void;
 }
 
 /**
- * @param keep - which objects are cached
+ * @param keep - selects the objects to cache
  * @param transform - reduces an object before it is cached
  */
 export function createObjectCache<T extends StoredObject>(
@@ -56,9 +58,9 @@ class CollectionCache<T extends StoredObject> implements ObjectCache<T> {
   resourceVersion: string | undefined;
   synced = false;
   readonly #store;
-  /** Keys of the list that is in progress; undefined while watching. */
+  /** Keys of the list in progress. Undefined while watching. */
   #listed: Set<string> | undefined;
-  /** Key → resourceVersion of our own write, until the watch has passed it. */
+  /** Key → resourceVersion of an own write, until the watch has passed it. */
   readonly #ahead = new Map<string, string>();
 
   constructor(keep: (object: T) => boolean, onChange: OnChange<T>, transform?: (object: T) => T) {
@@ -117,14 +119,15 @@ class CollectionCache<T extends StoredObject> implements ObjectCache<T> {
 
   invalidate(): void {
     this.resourceVersion = undefined;
-    // After a restore of etcd even our own writes may be lost.
+    // After a restore of etcd even own writes may be lost.
     this.#ahead.clear();
   }
 
   applyWrite(object: T): void {
     const key = objectKey(object);
     const { resourceVersion } = object.metadata;
-    // The watch is past that version: the store has it or a newer one, or rightly has no such object.
+    // The watch is past that version. The store has it or a newer one, or rightly has no such
+    // object.
     if (this.resourceVersion !== undefined && !isNewer(resourceVersion, this.resourceVersion))
       return;
     const known = this.#store.get(key)?.metadata.resourceVersion;
@@ -150,7 +153,10 @@ class CollectionCache<T extends StoredObject> implements ObjectCache<T> {
     if (!this.#isOutdated(key, object)) this.#store.remove(key);
   }
 
-  /** Whether this state is older than a write of our own; if not, the watch has caught up with it. */
+  /**
+   * Reports whether this state is older than an own write. If not, the watch has caught up with
+   * that write.
+   */
   #isOutdated(key: string, { metadata }: StoredObject): boolean {
     const ahead = this.#ahead.get(key);
     if (ahead === undefined) return false;

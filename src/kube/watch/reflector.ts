@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { messageOf } from '../../errors.ts';
-import type { Clock, Delay, Log, Random } from '../../ports.ts';
+import { messageOf } from '#base/errors.ts';
+import type { Clock, Delay, Log, Random } from '#base/ports.ts';
 import type { Client } from '../client/client.ts';
 import { isNewer, type StoredObject } from '../resource/object.ts';
 import type { OnChange } from '../resource/store.ts';
@@ -13,47 +13,59 @@ import { WatchHealth } from './watch-health.ts';
 import type { ReadMessage } from './watch-message.ts';
 import { watchQuery } from './watch-query.ts';
 
-/** Which watch: one collection may have many, and each can fail alone. */
+/** The identity of a watch. One collection may have many, and each can fail alone. */
 export interface WatchTarget {
   /** The collection's path. */
   readonly resource: string;
-  /** Its field selector; '' without one. */
+  /** Its field selector, or '' without one. */
   readonly selector: string;
 }
 
-/** What a reflector reports. */
+/** Receives the counts of a reflector. */
 export interface WatchMetrics {
-  /** `reason`: `ended`, or as {@link classifyWatchError} names it. */
+  /** Counts a restart. `reason`: `ended`, or a reason of {@link classifyWatchError}. */
   watchRestart(target: WatchTarget, reason: string): void;
-  /** A watch event arrived, a bookmark at least every 75 s; Unix seconds of our clock. */
+  /**
+   * Records the time of a watch event, in Unix seconds of the local clock. A bookmark arrives at
+   * least every 75 s.
+   */
   watchEvent(target: WatchTarget, seconds: number): void;
-  /** The watch was stopped on purpose; it is not silent because of a fault. */
+  /** Records that the watch was stopped on purpose, so that its silence is not a fault. */
   watchStopped(target: WatchTarget): void;
 }
 
-/** What a {@link Reflector} watches, and what it needs for that. */
+/** The collection and the dependencies of a {@link Reflector}. */
 export interface ReflectorInit<T> {
   readonly client: Client;
   /** The collection's path. */
   readonly path: string;
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
-  /** Decodes an object in protobuf, which is then requested; a response in JSON is read, too. */
+  /**
+   * Decodes an object in protobuf. If set, the reflector requests protobuf, and also reads a
+   * response in JSON.
+   */
   readonly readMessage?: ReadMessage<T> | undefined;
-  /** The media type in JSON to ask for, such as that of partial metadata. Default: whole objects. */
+  /**
+   * The media type to request in JSON, such as that of partial metadata. Default: whole objects.
+   */
   readonly accept?: string;
   /**
-   * Called before each list or watch. It resolves to the reason why none can succeed now, such as a missing
-   * permission; then the reflector calls it again after its backoff.
+   * Called before each list or watch. Resolves to the reason why none can succeed now, such as a
+   * missing permission. The reflector then calls it again after its backoff.
    */
   readonly preflight?: () => Promise<string | undefined>;
-  /** Which objects are cached; the others are dropped at once. Default: all. */
+  /** Selects the objects to cache. Others are dropped at once. Default: all. */
   readonly keep?: (object: T) => boolean;
-  /** Reduces an object before it is cached, as client-go's TransformFunc; its metadata must stay. */
+  /**
+   * Reduces an object before it is cached, as client-go's TransformFunc does. Its metadata must
+   * stay.
+   */
   readonly transform?: (object: T) => T;
   /**
-   * Called for each change, in the order of events. Must be quick. What it throws is logged and dropped. After
-   * an outage of the server it is called for every object, with the same one as `now` and `before`.
+   * Called for each change, in the order of events. Must be quick. What it throws is logged and
+   * dropped. After an outage of the server it is called for every object, with the same one as
+   * `now` and `before`.
    */
   readonly onEvent: OnChange<T>;
   readonly clock: Clock;
@@ -64,34 +76,45 @@ export interface ReflectorInit<T> {
 }
 
 /**
- * A collection that is cached in memory and kept up to date while `run` runs. Changes are reported while the
- * first list is still being received: the first pending object need not wait for the last.
+ * A collection that is cached in memory and kept up to date while `run` runs. It reports changes
+ * while the first list is still arriving, so that the first pending object need not wait for the
+ * last.
  */
 export interface Reflector<T> {
   /** Lists and watches until `signal` is aborted, then resolves. Never rejects. Call it once. */
   run(signal: AbortSignal): Promise<void>;
   /** True once the first full list is cached. */
   readonly synced: boolean;
-  /** Resolves when it is synced; rejects with the signal's reason. */
+  /** Resolves when it is synced. Rejects with the signal's reason. */
   whenSynced(signal: AbortSignal): Promise<void>;
-  /** The resourceVersion that the cache has reached; undefined while a full list is due, or being received. */
+  /**
+   * The resourceVersion that the cache has reached. Undefined while a full list is due or arriving.
+   */
   readonly version: string | undefined;
   /** The last error while there is no working watch. */
   readonly failure: string | undefined;
   get(key: string): T | undefined;
   list(): readonly T[];
   /**
-   * Applies the response to a write of our own, so that no stale read follows it. Its metadata is enough, in
-   * the object that was sent: `{...sent, metadata: response.metadata}`.
+   * Applies the response to an own write, so that no stale read follows it. Its metadata suffices,
+   * in the object that was sent: `{...sent, metadata: response.metadata}`.
    */
   applyWrite(object: T): void;
-  /** Drops every object, reporting each to `onEvent`, because the watch of the collection has ended. */
+  /**
+   * Drops every object, reporting each to `onEvent`, because the watch of the collection has ended.
+   */
   clear(): void;
 }
 
-/** Bookmarks come every minute, spread by a quarter: a longer silence is a dead connection. */
+/**
+ * The longest silence. Bookmarks come every minute, spread by a quarter: a longer silence is a dead
+ * connection.
+ */
 const WATCH_IDLE_MS = 90_000;
-/** Something in between cuts a watch that ends sooner: it is reconnected after a backoff. */
+/**
+ * The shortest plausible watch. A proxy or load balancer cuts one that ends sooner, and the
+ * reflector reconnects after a backoff.
+ */
 const SHORTEST_WATCH_MS = 1_000;
 
 /** @returns a reflector that is not running yet */
@@ -105,11 +128,11 @@ class ListWatcher<T extends StoredObject> implements Reflector<T> {
   readonly #cache: ObjectCache<T>;
   readonly #health: WatchHealth;
   readonly #synced = Promise.withResolvers<undefined>();
-  /** The server cannot stream a list: it is old, or the feature is off. */
+  /** True if the server cannot stream a list: it is old, or the feature is off. */
   #paged = false;
-  /** The watch was answered, and has sent nothing. */
+  /** True if the server answered the watch, and has sent nothing. */
   #mute = false;
-  /** The last watch failed in a way in which etcd may have been restored meanwhile. */
+  /** True if the last watch failed in a way in which etcd may have been restored meanwhile. */
   #doubtful = false;
 
   constructor(init: ReflectorInit<T>) {
@@ -161,7 +184,7 @@ class ListWatcher<T extends StoredObject> implements Reflector<T> {
   }
 
   async run(signal: AbortSignal): Promise<void> {
-    // A function: the compiler does not know that the property changes.
+    // A function, because the compiler does not know that the property changes.
     const stopped = (): boolean => signal.aborted;
     while (!stopped()) {
       try {
@@ -173,7 +196,7 @@ class ListWatcher<T extends StoredObject> implements Reflector<T> {
     }
   }
 
-  /** One list, where one is due, and one watch until its end. */
+  /** Makes one list, if it is due, and one watch until its end. */
   async #listAndWatch(signal: AbortSignal): Promise<void> {
     const started = this.#init.clock();
     const withheld = await this.#init.preflight?.();
@@ -193,20 +216,22 @@ class ListWatcher<T extends StoredObject> implements Reflector<T> {
   }
 
   /**
-   * A watch from a version that the server has not reached is silent until etcd has caught up, and what happens until
-   * then is never sent. So after each outage the server is asked once which version it has: a lower one than ours is
-   * that of an etcd restored from a backup.
+   * Compares the known version with the server's, once after each outage. A lower one is that of an
+   * etcd restored from a backup.
+   *
+   * A watch from a version that the server has not reached is silent until etcd has caught up, and
+   * the server never sends what happens until then.
    */
   async #compareVersion(signal: AbortSignal): Promise<void> {
     const { path, log, metrics } = this.#init;
     const known = this.#cache.resourceVersion;
-    // A list that is due anyway leaves no doubt.
+    // If a list is due anyway, there is no doubt.
     const now = known === undefined ? undefined : await readVersion(this.#init, signal);
     this.#doubtful = false;
     if (known === undefined || now === undefined || !isNewer(known, now)) return;
     this.#cache.invalidate();
     metrics.watchRestart(this.#target, 'restored');
-    log.warn({ path, known, now }, 'etcd has an older state than was seen before, listing anew');
+    log.warn({ path, known, now }, 'etcd has an older state than was seen before, listing again');
   }
 
   async #watch(idle: IdleTimeout): Promise<void> {
@@ -221,12 +246,12 @@ class ListWatcher<T extends StoredObject> implements Reflector<T> {
     if (initial) this.#cache.beginList();
     else this.#recover();
     await decodeWatch(body, readMessage, (event) => {
-      // Events that arrived before the signal was aborted are dropped, too.
+      // Also drops events that arrived before the signal was aborted.
       signal.throwIfAborted();
       idle.reset();
       this.#mute = false;
       if (!this.#cache.apply(event)) {
-        throw new WatchError('disordered', 'the watch sent an event older than the one before it');
+        throw new WatchError('disordered', 'the watch sent an event older than its predecessor');
       }
       metrics.watchEvent(this.#target, clock() / 1000);
       this.#health.progressed();
@@ -241,23 +266,27 @@ class ListWatcher<T extends StoredObject> implements Reflector<T> {
     this.#synced.resolve(undefined);
   }
 
-  /** After an outage every object is reported again: what failed meanwhile need not wait out its backoff. */
+  /**
+   * Reports every object again after an outage: what failed meanwhile need not wait out its
+   * backoff.
+   */
   #recover(): void {
     if (this.#health.recovered()) this.#cache.resync();
   }
 
   async #listPages(signal: AbortSignal): Promise<void> {
     this.#cache.beginList();
-    const add = (object: StoredObject): void => {
-      this.#cache.addListed(object as T);
+    const add = (object: T): void => {
+      this.#cache.addListed(object);
     };
     this.#cache.completeList(await listPages(this.#init, add, signal));
     this.#checkSynced();
   }
 
   /**
-   * A server sends a bookmark within a minute, but none, nor any event, to a watch from a version that it has not
-   * reached: etcd was restored from a backup. That watch would be silent until etcd has caught up.
+   * Reports whether the watch began at a version that the server has not reached, because etcd was
+   * restored from a backup. A server sends a bookmark within a minute, but nothing to such a watch,
+   * until etcd has caught up.
    */
   #isAhead({ reason }: WatchFailure): boolean {
     return reason === 'silent' && this.#mute;
@@ -279,7 +308,7 @@ class ListWatcher<T extends StoredObject> implements Reflector<T> {
   }
 }
 
-/** A listener that throws must not cost the events that follow. */
+/** Catches errors of the listener, which must not cost the events that follow. */
 function guarded<T>({ onEvent, path, log }: ReflectorInit<T>): OnChange<T> {
   return (key, now, before) => {
     try {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { PROTOBUF } from '../../protobuf/envelope.ts';
+import { PROTOBUF } from '../protobuf/envelope.ts';
 import type { Body } from '../client/client.ts';
 import { decodeFrames } from './frame-decoder.ts';
 import { decodeLines } from './line-decoder.ts';
@@ -7,15 +7,17 @@ import { readWatchEvent, type WatchEvent } from './watch-event.ts';
 import { readWatchMessage, type ReadMessage } from './watch-message.ts';
 import type { StoredObject } from '../resource/object.ts';
 
-/** The Accept header of a watch: protobuf where `read` decodes its objects, JSON where the server has none. */
+/** Returns the Accept header of a watch: protobuf if `read` decodes its objects, else JSON. */
 export function watchMediaTypes(read: ReadMessage<unknown> | undefined): string {
   return read === undefined ? 'application/json' : `${PROTOBUF},application/json`;
 }
 
 /**
- * Decodes the events of a watch by the content type of its response, and passes each to `take`, until it ends.
+ * Decodes the events of a watch by the content type of its response, and passes each to `take`,
+ * until it ends.
  *
- * @throws WatchError as `decodeLines`, SyntaxError and KubeError as `readWatchEvent`, and what `take` throws
+ * @throws WatchError as `decodeLines`, SyntaxError and KubeError as `readWatchEvent`, and what
+ *   `take` throws
  */
 export async function decodeWatch<T extends StoredObject>(
   body: Body,

@@ -1,23 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-import { messageOf } from '../../errors.ts';
+import { messageOf } from '#base/errors.ts';
 import { KubeError } from '../client/kube-error.ts';
 
-/** What can go wrong with a watch itself; what the server responds is a KubeError. */
+/** The faults of a watch itself. An error response of the server is a KubeError. */
 export type WatchFault =
-  /** It closed within a second: something in between cuts it. */
+  /** It closed within a second: a proxy or load balancer cuts it. */
   | 'short'
   /** No complete event for too long: a half-open connection, or bytes that trickle. */
   | 'silent'
   /** It closed in the middle of an event. */
   | 'truncated'
-  /** It sent what is no watch event, or is longer than any can be. */
+  /** It sent something other than a watch event, or a line that is too long. */
   | 'malformed'
   /** The preflight check failed, and nothing was sent. */
   | 'withheld'
-  /** It sent an event older than the one before it: others may have been lost. */
+  /** It sent an event older than its predecessor: others may have been lost. */
   | 'disordered';
 
-/** Nothing was sent, or the server answered and something in between cuts each watch: no sign of an outage. */
+/**
+ * Faults without a sign of an outage: nothing was sent, or the server answered and a proxy cuts
+ * each watch.
+ */
 const ASSURED: ReadonlySet<WatchFault> = new Set(['withheld', 'short']);
 
 /** A watch that failed for a reason of its own. Its message never quotes an object. */
@@ -31,7 +34,7 @@ export class WatchError extends Error {
   }
 }
 
-/** What a failed list or watch means for the next one. */
+/** The consequences of a failed list or watch for the next one. */
 export interface WatchFailure {
   /**
    * Label of the restart's metric, of a small fixed set: a {@link WatchFault}, `broken` for a
@@ -41,23 +44,24 @@ export interface WatchFailure {
   readonly message: string;
   /** The server could not serve: other requests at that time failed, too. */
   readonly outage: boolean;
-  /** The resourceVersion is of no use: the next watch begins with a new list. */
+  /** The resourceVersion is useless: the next watch begins with a new list. */
   readonly relist: boolean;
   /**
-   * Meanwhile etcd may have been restored from a backup: the resourceVersion is compared with the server's before the
-   * next watch. Not where the server answered and has too much to do, and not where we sent nothing.
+   * Whether etcd may have been restored from a backup meanwhile. Then the resourceVersion is
+   * compared with the server's before the next watch. False if the server answered that it is
+   * overloaded, and if nothing was sent.
    */
   readonly doubtful: boolean;
-  /** The server cannot stream the list: it is to be listed by pages. */
+  /** The server cannot stream the list: list it by pages. */
   readonly paged: boolean;
-  /** Retry-After in milliseconds; 0 without one. */
+  /** Retry-After in milliseconds, or 0 without one. */
   readonly retryAfter: number;
 }
 
 /**
- * Classifies what ended a list or a watch.
+ * Classifies the error that ended a list or a watch.
  *
- * @param listing - whether the list was not complete yet
+ * @param listing - whether the list was still incomplete
  */
 export function classifyWatchError(error: unknown, listing: boolean): WatchFailure {
   const message = messageOf(error);
@@ -90,8 +94,9 @@ function faultOf(error: unknown, otherwise = 'broken'): string {
 }
 
 /**
- * 410: etcd has compacted it. ResourceVersionTooLarge: it is ahead of the server, as after a restore of etcd from
- * a backup, and stays so until etcd reaches that revision again.
+ * Reports whether a list is needed. 410: etcd has compacted the version. ResourceVersionTooLarge:
+ * the version is ahead of the server, as after a restore of etcd from a backup, and stays so until
+ * etcd reaches it again.
  */
 function isExpired({ status, reason, causes }: KubeError): boolean {
   return (

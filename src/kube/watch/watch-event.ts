@@ -14,20 +14,24 @@ interface Line {
   readonly object?: unknown;
 }
 
-/** The annotation of the bookmark that ends the initial list of a watch with sendInitialEvents (KEP-3157). */
+/**
+ * The annotation of the bookmark that ends the initial list of a watch with sendInitialEvents
+ * (KEP-3157).
+ */
 const INITIAL_END = 'k8s.io/initial-events-end';
 
 /**
  * Reads a watch event in JSON.
  *
- * @throws SyntaxError for what is not a watch event; KubeError for an ERROR event (410 and others)
+ * @throws SyntaxError for an invalid watch event. KubeError for an ERROR event (410 and others).
  */
 export function readWatchEvent<T extends StoredObject>(line: string): WatchEvent<T> {
+  // The members that are read of a line are checked below.
   const { type, object } = (parseJson(line) ?? {}) as Line;
   return toWatchEvent<T>(type, object);
 }
 
-/** Makes an event of its type and its object. @throws as {@link readWatchEvent} */
+/** Builds an event from its type and its object. @throws as {@link readWatchEvent} */
 export function toWatchEvent<T extends StoredObject>(
   type: string | undefined,
   object: unknown,
@@ -35,8 +39,10 @@ export function toWatchEvent<T extends StoredObject>(
   if (type === 'ERROR') throw watchError(statusOf(object));
   if (!hasVersion(object)) throw new SyntaxError('a watch event without metadata.resourceVersion');
   if (type === 'BOOKMARK') return readBookmark(object);
-  if (type === 'ADDED' || type === 'MODIFIED') return { type: 'put', object: object as T };
-  if (type === 'DELETED') return { type: 'remove', object: object as T };
+  // The path of the watch determines the kind of its objects.
+  const stored = object as T;
+  if (type === 'ADDED' || type === 'MODIFIED') return { type: 'put', object: stored };
+  if (type === 'DELETED') return { type: 'remove', object: stored };
   throw new SyntaxError(`a watch event of an unknown type: ${String(type)}`);
 }
 
@@ -44,7 +50,9 @@ function watchError(body: Status): KubeError {
   return new KubeError({ status: body.code ?? 500, what: 'watch', body });
 }
 
-/** What every event but an error must have; for the rest, the API server is trusted. */
+/**
+ * The required part of every event except errors. For the rest, this client trusts the API server.
+ */
 interface Versioned {
   readonly metadata: {
     readonly resourceVersion: string;
@@ -53,8 +61,10 @@ interface Versioned {
 }
 
 function hasVersion(object: unknown): object is Versioned {
-  const metadata = (object as Partial<Versioned> | null | undefined)?.metadata;
-  return typeof metadata?.resourceVersion === 'string';
+  if (typeof object !== 'object' || object === null || !('metadata' in object)) return false;
+  const { metadata } = object;
+  if (typeof metadata !== 'object' || metadata === null) return false;
+  return 'resourceVersion' in metadata && typeof metadata.resourceVersion === 'string';
 }
 
 function readBookmark({ metadata }: Versioned): WatchEvent<never> {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { openEnvelope, type Enveloped, type TypeMeta } from '../../protobuf/envelope.ts';
-import { MessageReader } from '../../protobuf/reader.ts';
-import { readObjectMeta } from '../../protobuf/object-meta.ts';
+import { openEnvelope, type Enveloped, type TypeMeta } from '../protobuf/envelope.ts';
+import { MessageReader } from '../protobuf/reader.ts';
+import { readObjectMeta } from '../protobuf/object-meta.ts';
 import { readStatusMessage } from '../client/protobuf-status.ts';
 import { toWatchEvent, type WatchEvent } from './watch-event.ts';
 import type { StoredObject } from '../resource/object.ts';
@@ -30,7 +30,7 @@ export function readWatchMessage<T extends StoredObject>(
   return toWatchEvent<T>(type, partOf(type, object, read));
 }
 
-/** `runtime.RawExtension`. */
+/** Reads a `runtime.RawExtension`. */
 function readRaw(fields: MessageReader): Uint8Array {
   let raw: Uint8Array = new Uint8Array(0);
   for (let field = fields.next(); field !== 0; field = fields.next()) {
@@ -40,13 +40,15 @@ function readRaw(fields: MessageReader): Uint8Array {
   return raw;
 }
 
-/** A bookmark has only metadata; an error has a Status. */
+/**
+ * Decodes the object by the type of the event. A bookmark has only metadata, an error has a Status.
+ */
 function partOf(type: string, { type: is, raw }: Enveloped, read: ReadMessage<unknown>): unknown {
   if (type === 'ERROR') return readStatusMessage(raw);
   return type === 'BOOKMARK' ? readMetadata(raw) : read(is, raw);
 }
 
-/** Field 1 of every object of the API. */
+/** Reads the metadata, which is field 1 of every object of the API. */
 function readMetadata(raw: Uint8Array): unknown {
   const fields = new MessageReader(raw);
   for (let field = fields.next(); field !== 0; field = fields.next()) {

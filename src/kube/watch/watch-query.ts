@@ -1,22 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Random } from '../../ports.ts';
+import type { Random } from '#base/ports.ts';
 import type { Query } from '../client/client.ts';
 
-/** Which objects of a collection to watch. */
+/** The objects of a collection to watch. */
 export interface WatchSelection {
   readonly fieldSelector?: string;
   readonly labelSelector?: string;
   readonly random: Random;
 }
 
-/** The server ends a watch after this time; it is spread so that not all watches reconnect at once. */
+/**
+ * The server ends a watch after this time plus a random part, so that not all watches reconnect at
+ * once.
+ */
 const WATCH_SECONDS = 290;
 const WATCH_SPREAD_SECONDS = 60;
 
 /**
- * The query of one watch.
+ * Returns the query of one watch.
  *
- * @param resourceVersion - where it resumes; without one it begins with a list (KEP-3157)
+ * @param resourceVersion - the version from which it resumes. Without one it begins with a list
+ *   (KEP-3157).
  */
 export function watchQuery(
   { fieldSelector, labelSelector, random }: WatchSelection,

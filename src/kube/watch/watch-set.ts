@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Reflector } from './reflector.ts';
 
-/** Reflectors by key, which start and stop with what has to be watched. */
+/** Reflectors by key, which start and stop with the set of keys. */
 export interface WatchSet<T> {
-  /** Starts a reflector for each new key; stops and clears those whose keys are gone. */
+  /** Starts a reflector for each new key. Stops and clears those whose keys are gone. */
   readonly reconcile: (keys: Iterable<string>) => void;
   readonly get: (key: string) => Reflector<T> | undefined;
   readonly entries: () => readonly (readonly [string, Reflector<T>])[];
-  /** Those that have not listed yet, or fail. */
+  /** Returns those that have not listed yet, or that fail. */
   readonly unread: () => readonly (readonly [string, Reflector<T>])[];
-  /** Stops all and waits for them; their caches stay as they are. */
+  /** Stops all and waits for them. Their caches stay as they are. */
   readonly stop: () => Promise<void>;
 }
 
@@ -18,7 +18,7 @@ interface Running<T> {
   readonly abort: AbortController;
 }
 
-/** @param make - makes the reflector of a key; the set runs it */
+/** @param make - creates the reflector of a key, which the set runs */
 export function createWatchSet<T>(make: (key: string) => Reflector<T>): WatchSet<T> {
   const running = new Map<string, Running<T>>();
   const runs = new Set<Promise<void>>();

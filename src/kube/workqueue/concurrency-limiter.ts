@@ -1,34 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Clock, Random } from '../../ports.ts';
+import type { Clock, Random } from '#base/ports.ts';
 import { backoffDelay } from '../wait/backoff.ts';
 import type { StartTimer } from './delaying-queue.ts';
 
 /** The result of one write to the API server. */
 export interface Sample {
-  /** When the write was sent, in milliseconds of our clock. */
+  /** The time of sending, in milliseconds of the local clock. */
   readonly begun: number;
-  /** HTTP status; 0 if there was no response. */
+  /** The HTTP status, or 0 without a response. */
   readonly status: number;
   /** `Retry-After` in milliseconds. */
   readonly retryAfter?: number | undefined;
 }
 
 /**
- * An adaptive concurrency limiter: how many objects a loop processes at once, so that the API server
- * is busy and never flooded. It adapts by AIMD (additive increase, multiplicative decrease), as TCP
- * congestion control does:
+ * Adapts how many objects a loop processes at once, so that the API server is busy and never
+ * flooded. It uses AIMD (additive increase, multiplicative decrease), as TCP congestion control
+ * does:
  *
- * - one more for each round of quick responses, while the limit is reached;
- * - a tenth fewer when responses are slow, but not below the initial limit;
- * - half at a 429 and while the API server is unavailable, and a pause (`Retry-After`);
- * - the initial limit again once a lower one was neither reached nor cut for ten seconds: nothing is known of it then.
+ * - one more for each round of quick responses, while the limit is reached,
+ * - a tenth fewer when responses are slow, but not below the initial limit,
+ * - half at a 429 and while the API server is unavailable, and a pause (`Retry-After`),
+ * - the initial limit again once a lower one was neither reached nor cut for ten seconds, because
+ *   it is out of date then.
  */
 export interface ConcurrencyLimiter {
-  /** How many more objects may be started now; 0 during a pause. */
+  /** The number of objects that may start now. 0 during a pause. */
   readonly available: number;
-  /** Whether nothing may be started now, however little is in progress. */
+  /** True if nothing may start now, however little is in progress. */
   readonly isPaused: boolean;
-  /** The present limit, not rounded; a pause does not change it. */
+  /** The present limit, not rounded. A pause does not change it. */
   readonly limit: number;
   /** Counts one object more in progress. Does not check `available`. */
   readonly acquire: () => void;
@@ -40,17 +41,17 @@ export interface ConcurrencyLimiter {
 }
 
 export interface ConcurrencyLimiterInit {
-  /** Our clock, in milliseconds. */
+  /** The local clock, in milliseconds. */
   readonly clock: Clock;
   readonly random: Random;
   readonly startTimer: StartTimer;
 }
 
-/** Two: while one write is slow, another shows whether all are. */
+/** Two, so that while one write is slow, another shows whether all are. */
 const MIN_IN_FLIGHT = 2;
 /**
- * Half of the seats of our priority level (deploy/flow-control), or an eighth of those of
- * `workload-low`. More would queue in the API server and delay other clients there.
+ * Half of the seats of this project's priority level (deploy/flow-control), or an eighth of those
+ * of `workload-low`. More would queue in the API server and delay other clients there.
  */
 const MAX_IN_FLIGHT = 32;
 /** Enough to reach what an API server on two cores can store. */
@@ -60,24 +61,28 @@ const QUICK_MS = 100;
 /** A response is slow at three times the lowest latency: two thirds of it is time in queues. */
 const SLOW_FACTOR = 3;
 /**
- * Slow responses do not reduce the limit below its initial value. Other clients may cause the latency,
- * and backing off alone would starve us. Real overload is signalled by a 429.
+ * Slow responses do not reduce the limit below its initial value. Other clients may cause the
+ * latency, and backing off alone would starve this one. A 429 signals real overload.
  */
 const SLOW_FLOOR = INITIAL_IN_FLIGHT;
 /**
- * Only a limit that is reached grows. A loop with little to do would keep what a storm of 429s left of it, and meet the
- * next burst with two keys at a time. A process that starts now would begin with the initial limit.
+ * The time after which an unused lower limit is reset. Only a limit that is reached grows. A loop
+ * with little to do would keep the low limit from a storm of 429s, and meet the next burst with two
+ * keys at a time. A process that starts now would begin with the initial limit.
  */
 const UNTESTED_MS = 10_000;
 const SLOW_SHRINK = 0.9;
 const REJECTED_SHRINK = 0.5;
 /** The pause after a 429 without `Retry-After`, as in client-go. */
 const THROTTLED_MS = 1_000;
-/** A longer `Retry-After` is cut to this: a proxy may ask for days. */
+/** The limit of `Retry-After`. A proxy may send days. */
 const MAX_THROTTLED_MS = 60_000;
-/** Retries while the API server is unavailable are frequent: pods wait for their certificates. */
+/**
+ * The backoff while the API server is unavailable. It is short, because pods wait for their
+ * certificates.
+ */
 const UNAVAILABLE = { firstMs: 100, maxMs: 2_000 };
-/** No response, or one of a proxy without a backend, or of an API server without etcd. */
+/** No response, a proxy without a backend, or an API server without etcd. */
 const UNAVAILABLE_STATUSES: ReadonlySet<number> = new Set([0, 502, 503, 504]);
 
 export function createConcurrencyLimiter(init: ConcurrencyLimiterInit): ConcurrencyLimiter {
@@ -91,9 +96,9 @@ class AimdLimiter implements ConcurrencyLimiter {
   #listener: () => void = () => undefined;
   #inProgress = 0;
   #failures = 0;
-  /** When the limit was last cut. Writes that were sent before say nothing about the new limit. */
+  /** The time of the last cut. Earlier writes show nothing about the new limit. */
   #cutAt = -Infinity;
-  /** When the limit was last reached. */
+  /** The time at which the limit was last reached. */
   #reachedAt = -Infinity;
   #endPause: (() => void) | undefined;
   #pausedUntil = 0;
@@ -105,7 +110,7 @@ class AimdLimiter implements ConcurrencyLimiter {
 
   get limit(): number {
     const tested = Math.max(this.#reachedAt, this.#cutAt, this.#pausedUntil);
-    // A clock that was set back must not make it last longer.
+    // A clock that was set back must not prolong this.
     const isUntested = Math.abs(this.#init.clock() - tested) >= UNTESTED_MS;
     if (isUntested) this.#limit = Math.max(this.#limit, INITIAL_IN_FLIGHT);
     return this.#limit;
@@ -170,14 +175,17 @@ class AimdLimiter implements ConcurrencyLimiter {
     const latency = Math.max(0, this.#init.clock() - begun);
     const isSlow = latency > Math.max(QUICK_MS, SLOW_FACTOR * this.#lowest.observe(latency));
     if (isSlow) this.#cut(begun, SLOW_SHRINK, SLOW_FLOOR);
-    // A limit that was not reached was not tested.
+    // Only a limit that was reached was tested.
     else if (this.#reachedAt >= begun) {
       this.#limit = Math.min(MAX_IN_FLIGHT, this.#limit + 1 / this.#limit);
     }
   }
 }
 
-/** Long enough to contain a quiet moment, short enough to forget a server that was faster. */
+/**
+ * The window is long enough to contain a quiet moment, and short enough to forget a server that was
+ * faster.
+ */
 const WINDOW_MS = 5 * 60_000;
 
 /** The lowest latency of the present and the previous window: a write on an idle API server. */
@@ -192,7 +200,7 @@ class LowestLatency {
     this.#since = clock();
   }
 
-  /** Records a latency in milliseconds, and returns the lowest, this one included. */
+  /** Records a latency in milliseconds. Returns the lowest, including this one. */
   observe(latency: number): number {
     const now = this.#clock();
     if (Math.abs(now - this.#since) >= WINDOW_MS) {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '#base/ports.ts';
 import { createHeap } from './heap.ts';
 import type { Queue } from './queue.ts';
 
 /** A queue to which a key can also be added at a later time: client-go's `DelayingInterface`. */
 export interface DelayingQueue extends Queue {
   /**
-   * Adds `key` at `time`, in milliseconds of our clock; at once if that time has passed. If several
-   * times are set for one key, the earliest applies.
+   * Adds `key` at `time`, in milliseconds of the local clock, or at once if that time has passed.
+   * If several times are set for one key, the earliest applies.
    */
   readonly addAt: (key: string, time: number) => void;
   /** Discards the time that is set for `key`, if any. */
@@ -17,23 +17,24 @@ export interface DelayingQueue extends Queue {
 /** `setTimeout` overflows at 2³¹ ms and then fires at once. Longer delays take several timers. */
 const MAX_TIMER_MS = 2 ** 31 - 1;
 
-/** Runs `action` after `ms`; the result cancels it. `app` passes `setTimeout` in. */
+/** Runs `action` after `ms`. The result cancels it. `app` passes `setTimeout` in. */
 export type StartTimer = (ms: number, action: () => void) => () => void;
 
 interface DelayedKey {
   readonly key: string;
-  /** In milliseconds of the {@link ForwardClock}. */
+  /** Milliseconds of the {@link ForwardClock}. */
   readonly due: number;
 }
 
-/** The heap drops cancelled entries when this many more of them than of live ones are in it. */
+/** The heap drops cancelled entries when it has this many more of them than of live ones. */
 const MAX_STALE = 64;
 
 /**
  * Adds delays to `queue`. One timer serves all keys: 100,000 keys may wait, and a timer each would
  * cost more memory than the keys.
  *
- * @param clock - our clock, in milliseconds; a clock that is set back does not prolong a delay
+ * @param clock - the local clock, in milliseconds. A clock that is set back does not prolong a
+ *   delay.
  */
 export function createDelayingQueue(
   queue: Queue,
@@ -62,7 +63,7 @@ export function createDelayingQueue(
   };
 }
 
-/** Keys with the time at which each is due. */
+/** Keys, each with its due time. */
 class Delays {
   readonly #waiting = new Map<string, DelayedKey>();
   readonly #heap = createHeap<DelayedKey>((a, b) => a.due < b.due);
@@ -117,7 +118,7 @@ class Delays {
     return first;
   }
 
-  /** Makes sure that a timer fires no later than the earliest key is due. */
+  /** Ensures that a timer fires no later than the earliest key is due. */
   #arm(): void {
     const first = this.#earliest();
     if (first === undefined || (this.#timer !== undefined && this.#timer.due <= first.due)) return;
@@ -144,7 +145,10 @@ class Delays {
   }
 }
 
-/** A clock that never goes back. A clock that is set back an hour would delay every retry by it. */
+/**
+ * A clock that never goes back. A clock that is set back an hour would otherwise delay every retry
+ * by it.
+ */
 class ForwardClock {
   readonly #clock: Clock;
   #ahead = 0;

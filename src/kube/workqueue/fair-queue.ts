@@ -1,62 +1,65 @@
 // SPDX-License-Identifier: Apache-2.0
-import { BoundedMap } from '../../bounded-map.ts';
-import type { Random } from '../../ports.ts';
+import { BoundedMap } from '#base/bounded-map.ts';
+import type { Random } from '#base/ports.ts';
 import { createFlows, type Flow, type QueuedItem } from './flows.ts';
 import { createHeap } from './heap.ts';
 
-/** What an item's flows and urgency are; in API Priority and Fairness a FlowSchema decides that. */
+/** The flows and the urgency of an item. In API Priority and Fairness a FlowSchema decides that. */
 export interface FlowAssignment {
   /**
    * Flow distinguishers, such as a namespace, a node or a user. Items of one flow are queued behind
    * each other, and flows take turns. Items without any are one flow.
    */
   readonly distinguishers: readonly string[];
-  /** In milliseconds; items with a deadline are urgent, the earliest deadline first. */
+  /**
+   * The deadline in milliseconds. Items with a deadline are urgent, the earliest deadline first.
+   */
   readonly deadline?: number | undefined;
 }
 
 /**
- * Hands out items so that a burst in one flow does not delay other flows: fair queuing as in API
- * Priority and Fairness, with its virtual time (KEP-1040) as in start-time fair queuing (Goyal, Vin and Cheng, 1996).
+ * Hands out items so that a burst in one flow does not delay other flows. It uses fair queuing as
+ * API Priority and Fairness does, with its virtual time (KEP-1040) as in start-time fair queuing
+ * (Goyal, Vin and Cheng, 1996).
  *
- * - All flows in which items wait take turns. An item of several flows leaves with the flow whose turn
- *   comes first. So the first item of any flow waits for at most one item of each other flow, however
- *   many wait there.
- * - A flow whose items took long (`charge`) has its next turn once the others had as much time. Flows share the time
- *   of the process, not the number of items.
- * - While urgent items wait, every second turn takes the one with the earliest deadline. Urgent items
- *   at most double the wait of the others.
+ * - All flows in which items wait take turns. An item of several flows leaves with the flow whose
+ *   turn comes first. So the first item of any flow waits for at most one item of each other flow,
+ *   however many wait there.
+ * - A flow whose items took long (`charge`) has its next turn once the others had as much time.
+ *   Flows share the time of the process, not the number of items.
+ * - While urgent items wait, every second turn takes the one with the earliest deadline. Urgent
+ *   items at most double the wait of the others.
  */
 export interface FairQueue<T> {
   readonly push: (item: T, assignment: FlowAssignment) => void;
   readonly shift: () => T | undefined;
   /**
-   * Hands out, of the first items of the flows that `isWanted` is true for, the one whose turn comes first. An item
-   * counts to the first of its flows only.
+   * Considers the first items of the flows for which `isWanted` is true, and hands out the one
+   * whose turn comes first. An item counts to the first of its flows only.
    */
   readonly shiftOf: (isWanted: (distinguisher: string) => boolean) => T | undefined;
   /**
    * Charges a flow for work that blocked the process.
    *
-   * @param milliseconds - the first is paid with the turn; more than a second counts as a second
+   * @param milliseconds - the turn pays for the first one. More than a second counts as a second.
    */
   readonly charge: (distinguisher: string, milliseconds: number) => void;
-  /** How many items wait. */
+  /** The number of waiting items. */
   readonly length: number;
-  /** How many entries are in memory, handed out or not: at most a few times `length`. */
+  /** The number of entries in memory, handed out or not: at most a few times `length`. */
   readonly held: number;
 }
 
-/** The heap drops items that were handed out when this many more of them than of others are in it. */
+/** The heap drops items that were handed out when it has this many more of them than of others. */
 const MAX_STALE = 64;
 const NO_DISTINGUISHER = [''];
-/** What each turn costs, in milliseconds of virtual time. */
+/** The cost of each turn, in milliseconds of virtual time. */
 const TURN_MS = 1;
-/** A clock that was set forward must not keep a flow away for an hour. */
+/** The largest charge. A clock that was set forward must not keep a flow away for an hour. */
 const MAX_CHARGE_MS = 1_000;
 /**
- * How many flows without waiting items are remembered as ahead of their share. Above this number, the oldest
- * is dropped.
+ * The number of flows without waiting items that are remembered as ahead of their share. Above it,
+ * the oldest is dropped.
  */
 const MAX_AHEAD = 4_096;
 
@@ -143,7 +146,7 @@ class RunningFairQueue<T> implements FairQueue<T> {
     else this.#ahead.set(distinguisher, this.#nextTurn(distinguisher) + more);
   };
 
-  /** The first item of the flow whose turn it is. */
+  /** Returns the first item of the flow whose turn it is. */
   #nextInTurn(): QueuedItem<T> | undefined {
     for (let flow = this.#turns.shift(); flow !== undefined; flow = this.#turns.shift()) {
       if (flow.owed > 0) {
@@ -159,7 +162,10 @@ class RunningFairQueue<T> implements FairQueue<T> {
     return undefined;
   }
 
-  /** A flow without items has its turn behind those that wait for this round, or when its charges are paid. */
+  /**
+   * Returns the turn of a flow without items: behind those that wait for this round, or when its
+   * charges are paid.
+   */
   #nextTurn(distinguisher: string): number {
     return Math.max(this.#now + TURN_MS, this.#ahead.get(distinguisher) ?? 0);
   }
@@ -178,7 +184,7 @@ class RunningFairQueue<T> implements FairQueue<T> {
   }
 
   #deactivate(flow: Flow<T>): void {
-    // Left by its items through other flows before its turn came.
+    // Its items left through other flows before its turn came.
     if (flow.turn > this.#now + TURN_MS) this.#ahead.set(flow.distinguisher, flow.turn);
     this.#active.delete(flow);
     this.#flows.drop(flow);

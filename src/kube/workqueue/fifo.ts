@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** A queue with `shift` in constant time; `shift` of a long array moves all items behind the first. */
+/**
+ * A queue with `shift` in constant time. `shift` of a long array moves all items behind the first.
+ */
 export interface Fifo<T> {
   push(item: T): void;
-  /** The first item, which stays. */
+  /** Returns the first item, which stays. */
   peek(): T | undefined;
   shift(): T | undefined;
   /** Keeps the items for which `wanted` is true, in time proportional to the length. */
@@ -11,7 +13,7 @@ export interface Fifo<T> {
   readonly length: number;
 }
 
-/** Slots before the head are freed when there are this many, and half of all slots. */
+/** Slots before the head are freed when they are this many, and half of all slots. */
 const COMPACT_AT = 1_024;
 
 export function createFifo<T>(): Fifo<T> {
@@ -23,6 +25,7 @@ export function createFifo<T>(): Fifo<T> {
     },
     peek: () => items[head],
     retain: (wanted) => {
+      // Places from the head on are filled.
       items = items.slice(head).filter((item) => wanted(item as T));
       head = 0;
     },

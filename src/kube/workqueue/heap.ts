@@ -3,7 +3,7 @@
 /** A binary heap: `shift` removes the least item. */
 export interface Heap<T> {
   push(item: T): void;
-  /** The least item, which stays. */
+  /** Returns the least item, which stays. */
   peek(): T | undefined;
   /** Removes the least item. */
   shift(): T | undefined;
@@ -12,15 +12,20 @@ export interface Heap<T> {
   readonly length: number;
 }
 
-/** @param isLess - a strict weak order; items that are equal in it leave in any order */
+/** @param isLess - a strict weak order. Equal items leave in any order. */
 export function createHeap<T>(isLess: (a: T, b: T) => boolean): Heap<T> {
   let items: T[] = [];
+
+  function at(index: number): T {
+    // Each caller passes an index below the length.
+    return items[index] as T;
+  }
 
   function rise(item: T, from: number): void {
     let index = from;
     while (index > 0) {
       const above = (index - 1) >> 1;
-      const parent = items[above] as T;
+      const parent = at(above);
       if (!isLess(item, parent)) break;
       items[index] = parent;
       index = above;
@@ -34,8 +39,8 @@ export function createHeap<T>(isLess: (a: T, b: T) => boolean): Heap<T> {
       let below = 2 * index + 1;
       if (below >= items.length) break;
       const right = below + 1;
-      if (right < items.length && isLess(items[right] as T, items[below] as T)) below = right;
-      const child = items[below] as T;
+      if (right < items.length && isLess(at(right), at(below))) below = right;
+      const child = at(below);
       if (!isLess(child, item)) break;
       items[index] = child;
       index = below;
@@ -51,14 +56,19 @@ export function createHeap<T>(isLess: (a: T, b: T) => boolean): Heap<T> {
     peek: () => items[0],
     shift: () => {
       const [least] = items;
-      const last = items.pop();
-      if (items.length > 0) sink(last as T, 0);
+      if (items.length <= 1) {
+        items = [];
+        return least;
+      }
+      const last = at(items.length - 1);
+      items.length -= 1;
+      sink(last, 0);
       return least;
     },
     retain: (wanted) => {
       items = items.filter(wanted);
       for (let index = (items.length >> 1) - 1; index >= 0; index -= 1) {
-        sink(items[index] as T, index);
+        sink(at(index), index);
       }
     },
     get length() {

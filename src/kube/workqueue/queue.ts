@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Clock, Random } from '../../ports.ts';
+import type { Clock, Random } from '#base/ports.ts';
 import { createFairQueue, type FlowAssignment } from './fair-queue.ts';
 import { createFifo } from './fifo.ts';
 
@@ -7,8 +7,8 @@ import { createFifo } from './fifo.ts';
  * A work queue with the guarantees of client-go's `util/workqueue`.
  *
  * - Stingy: one worker at a time processes a key. A key that is added several times before a worker
- *   takes it is processed once. A key that is added while a worker processes it is queued again when
- *   that worker calls `done`.
+ *   takes it is processed once. A key that is added while a worker processes it is queued again
+ *   when that worker calls `done`.
  * - Fair: first in, first out. If `assignFlows` divides the keys into flows, the flows take turns.
  */
 export interface Queue {
@@ -19,27 +19,29 @@ export interface Queue {
   /**
    * Waits for the next key. Every worker that takes a key must call `done` with it.
    *
-   * @returns the key; undefined once the queue is shut down
+   * @returns the key, or undefined once the queue is shut down
    */
   readonly take: () => Promise<string | undefined>;
   /**
-   * Takes a key whose first flow has no key in progress, in the order of the turns. Like `take`, it must be followed
-   * by `done`.
+   * Takes a key whose first flow has no key in progress, in the order of the turns. Like `take`, it
+   * must be followed by `done`.
    *
    * @returns undefined if none waits
    */
   readonly takeOfIdleFlow: () => string | undefined;
   /** Sets the one listener, which is called after a key was queued. */
   readonly onAdded: (listener: () => void) => void;
-  /** Charges a flow for milliseconds of work that blocked the process: its next turn comes later. */
+  /**
+   * Charges a flow for milliseconds of work that blocked the process: its next turn comes later.
+   */
   readonly charge: (distinguisher: string, milliseconds: number) => void;
   /** Ends the processing of `key`. */
   readonly done: (key: string) => void;
-  /** Hands out no more keys; workers that wait get undefined. */
+  /** Stops handing out keys. Waiting workers get undefined. */
   readonly shutDown: () => void;
-  /** How many keys wait for a worker. */
+  /** The number of keys that wait for a worker. */
   readonly depth: number;
-  /** How long workers have been processing the keys that they hold. */
+  /** Returns how long workers have been processing their present keys. */
   readonly unfinished: () => UnfinishedWork;
 }
 
@@ -62,7 +64,7 @@ export interface QueueMetrics {
 const NO_FLOWS: FlowAssignment = { distinguishers: [] };
 
 /**
- * @param clock - our clock, in milliseconds; used for metrics only
+ * @param clock - the local clock in milliseconds, used for metrics only
  * @param random - read once, to seed the hash of flows
  */
 export function createQueue(clock: Clock, metrics: QueueMetrics, random: Random): Queue {
@@ -74,11 +76,11 @@ class WorkQueue implements Queue {
   readonly #metrics: QueueMetrics;
   readonly #waiting;
   readonly #takers = createFifo<(key: string | undefined) => void>();
-  /** Keys that are to be processed (again), and since when: client-go's `dirty`. */
+  /** Keys to process (again), each with the time since when: client-go's `dirty`. */
   readonly #dirty = new Map<string, number>();
-  /** Keys that a worker processes, since when, and their first flow. */
+  /** Keys that a worker processes, each with the time since when, and its first flow. */
   readonly #processing = new Map<string, { readonly since: number; readonly flow: string }>();
-  /** How many keys of each first flow are in progress. */
+  /** The number of keys in progress of each first flow. */
   readonly #busy = new Map<string, number>();
   #added: () => void = () => undefined;
   #assign: (key: string) => FlowAssignment = () => NO_FLOWS;
@@ -151,7 +153,7 @@ class WorkQueue implements Queue {
     };
   };
 
-  /** Gives `key` to a worker that waits, or queues it. */
+  /** Gives `key` to a waiting worker, or queues it. */
   #offer(key: string): void {
     const taker = this.#takers.shift();
     if (taker !== undefined) {

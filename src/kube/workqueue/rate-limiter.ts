@@ -3,20 +3,20 @@ import { backoffDelay, type BackoffInit } from '../wait/backoff.ts';
 import { createReservations, type TokenBucketInit } from './token-bucket.ts';
 
 /**
- * How long to wait before a key is retried: the longer delay of client-go's
- * `ItemExponentialFailureRateLimiter` and `BucketRateLimiter`.
+ * Delays retries of a key: the longer delay of client-go's `ItemExponentialFailureRateLimiter` and
+ * `BucketRateLimiter`.
  */
 export interface RateLimiter {
   /** Counts one more failure of `key`, and returns the milliseconds to wait before its next try. */
   nextDelay(key: string): number;
-  /** How often `key` failed in a row. */
+  /** Returns how often `key` failed in a row. */
   failures(key: string): number;
   /** Resets the failures of `key`. */
   forget(key: string): void;
 }
 
 export interface RateLimiterInit extends BackoffInit {
-  /** The rate of retries of all keys together; not limited by default. */
+  /** The rate of retries of all keys together. Default: unlimited. */
   readonly overall?: TokenBucketInit;
 }
 

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import type { Clock, Delay } from '../../ports.ts';
+import type { Clock, Delay } from '#base/ports.ts';
 import type { ConcurrencyLimiter } from './concurrency-limiter.ts';
 import type { DelayingQueue } from './delaying-queue.ts';
 import type { RateLimiter } from './rate-limiter.ts';
 
 /**
- * What to do with a key after one reconciliation, as controller-runtime's `reconcile.Result`. Times
- * are milliseconds of our clock.
+ * The next step for a key after one reconciliation, as controller-runtime's `reconcile.Result`.
+ * Times are milliseconds of the local clock.
  *
  * - `'backoff'`: requeue after growing delays.
  * - `backoffUntil`: the same, but no later than this time.
- * - `requeueAt`: requeue at this time; the backoff starts over.
- * - undefined: requeue only when the key is added again; the backoff starts over.
+ * - `requeueAt`: requeue at this time. The backoff starts over.
+ * - undefined: requeue only when the key is added again. The backoff starts over.
  */
 export type ReconcileResult =
   'backoff' | { readonly backoffUntil: number } | { readonly requeueAt: number } | undefined;
@@ -20,13 +20,13 @@ export type ReconcileResult =
 export interface RunLoopInit {
   readonly queue: DelayingQueue;
   readonly limiter: RateLimiter;
-  /** The most keys that are processed at once, whatever the concurrency limiter allows. */
+  /** The limit of keys in progress, whatever the concurrency limiter allows. */
   readonly workers: number;
   /** Must not be shared with another loop. */
   readonly concurrency: ConcurrencyLimiter;
   readonly clock: Clock;
   readonly delay: Delay;
-  /** Reconciles one key; never called twice at once for one key. A rejection means backoff. */
+  /** Reconciles one key, never twice at once for one key. A rejection means backoff. */
   readonly handle: (key: string) => Promise<ReconcileResult>;
   /** Receives the rejections of `handle`. */
   readonly onError: (key: string, error: unknown) => void;
@@ -35,24 +35,25 @@ export interface RunLoopInit {
 
 /** Receives the counts of the workers. */
 export interface LoopMetrics {
-  /** Seconds that one reconciliation took. */
+  /** Records the seconds that one reconciliation took. */
   worked(seconds: number): void;
   retried(): void;
 }
 
 /**
- * While many keys wait, this many are started at once. Each step is then executed for one key after
- * the other while its code and data are in the CPU caches, which takes a fifth less CPU time than
- * keys one by one (docs/adr/0025).
+ * While many keys wait, this many start at once. Each step then runs for one key after the other
+ * while its code and data are in the CPU caches. That takes a fifth less CPU time than keys one by
+ * one (docs/adr/0025).
  */
 const BATCH_SIZE = 8;
-/** The longest that a key waits for its batch to fill. Some slow writes must not hold up others. */
+/** The longest wait of a key for its batch to fill. Some slow writes must not delay others. */
 const BATCH_WAIT_MS = 20;
 /**
- * Of the limit, one seat more for each this many: for a flow that has nothing in progress while others hold all seats.
+ * One reserved seat for this many seats of the limit. It serves a flow that has nothing in progress
+ * while others hold all seats.
  */
 const SEATS_TO_ONE_RESERVED = 8;
-/** Made once: Node would otherwise make an abort reason with a stack trace each time. */
+/** Created once: Node would otherwise create an abort reason with a stack trace each time. */
 const BATCH_STARTED = new Error('the batch has started');
 
 /**
@@ -60,8 +61,9 @@ const BATCH_STARTED = new Error('the batch has started');
  * error of one key never stops the others. A key leaves the queue only when it can start, so that a
  * more urgent key may still overtake it.
  *
- * The event loop looks at its sockets between two batches. A key of a flow that has nothing in progress does not wait for
- * the seats, or the batch, of others: some seats beside the limit are reserved for such keys.
+ * The event loop serves its sockets between two batches. A key of a flow that has nothing in
+ * progress does not wait for the seats, or the batch, of others. Some seats beside the limit are
+ * reserved for such keys.
  */
 export async function runLoop(init: RunLoopInit, signal: AbortSignal): Promise<void> {
   await new Loop(init).run(signal);
@@ -70,7 +72,7 @@ export async function runLoop(init: RunLoopInit, signal: AbortSignal): Promise<v
 class Loop {
   readonly #init: RunLoopInit;
   readonly #inProgress = new Set<Promise<void>>();
-  /** How many of them have a reserved seat. */
+  /** The number of them that have a reserved seat. */
   #reserved = 0;
   #isClosed = false;
   #wake: () => void = () => undefined;
@@ -106,18 +108,18 @@ class Loop {
     this.#wake();
   }
 
-  // A method: the compiler would take the field for unchanged across an await.
+  // A method, because the compiler would take the field for unchanged across an await.
   #closed(): boolean {
     return this.#isClosed;
   }
 
-  /** How many more keys may be started now. */
+  /** Returns how many more keys may start now. */
   #available(): number {
     const { concurrency, workers } = this.#init;
     return Math.min(concurrency.available, workers - this.#inProgress.size);
   }
 
-  /** How many keys to start at once: at most half of those that may be in progress. */
+  /** Returns how many keys to start at once: at most half of those that may be in progress. */
   #batchSize(): number {
     const { queue, concurrency, workers } = this.#init;
     const half = Math.floor(Math.min(concurrency.limit, workers) / 2);
@@ -147,7 +149,10 @@ class Loop {
     patience?.abort(BATCH_STARTED);
   }
 
-  /** Starts keys of flows that have nothing in progress, where all seats are taken or a batch is to fill. */
+  /**
+   * Starts keys of flows that have nothing in progress, while all seats are taken or a batch is
+   * filling.
+   */
   #startReserved(): void {
     const { queue, concurrency, workers } = this.#init;
     if (concurrency.isPaused) return;
@@ -196,7 +201,7 @@ function requeue(init: RunLoopInit, key: string, result: ReconcileResult): void 
     return;
   }
   limiter.forget(key);
-  // An earlier requeue that is still to come is obsolete.
+  // A pending earlier requeue is obsolete.
   if (result === undefined) queue.cancel(key);
   else queue.addAt(key, result.requeueAt);
 }

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Clock } from '../../ports.ts';
+import type { Clock } from '#base/ports.ts';
 
 export interface TokenBucketInit {
-  /** How many at once, when the bucket is full. */
+  /** The number of tokens in a full bucket. */
   readonly burst: number;
   readonly perSecond: number;
   readonly clock: Clock;
 }
 
 /**
- * @returns a function that reserves a token, and returns the milliseconds until that token is there, as
- * `Reserve` of golang.org/x/time/rate does
+ * @returns a function that reserves a token, and returns the milliseconds until that token exists,
+ *   as `Reserve` of golang.org/x/time/rate does
  */
 export function createReservations({ burst, perSecond, clock }: TokenBucketInit): () => number {
   let tokens = burst;

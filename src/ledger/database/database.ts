@@ -1,56 +1,63 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the ledger needs of a database: the same for SQLite and PostgreSQL. */
-import { SignerError } from '../../errors.ts';
+/** The database interface of the ledger, which SQLite and PostgreSQL implement. */
+import { SignerError } from '#base/errors.ts';
 
-/** What a column holds. Integers are at most 2^53. */
+/** The value of a column. Integers are at most 2^53. */
 export type SqlValue = string | number | Uint8Array | null;
 
-/** One row, by the names of its columns. */
+/** One row, keyed by the names of its columns. */
 export type SqlRow = Readonly<Record<string, SqlValue>>;
 
 /** A table and its columns, for rows that are inserted together. */
 export interface SqlColumns {
   readonly table: string;
   readonly names: readonly string[];
-  /** Of these one row has the same: another one takes its place. Default: another one is an error. */
+  /**
+   * Columns that identify a row. An inserted row replaces one with the same key. Without a key, a
+   * duplicate is an error.
+   */
   readonly key?: readonly string[];
 }
 
-/** Inside a transaction. A parameter of a statement is a question mark. */
+/** The statements of one transaction. A question mark stands for a parameter. */
 export interface Sql {
   readonly dialect: 'sqlite' | 'postgres';
   all(text: string, parameters?: readonly SqlValue[]): Promise<readonly SqlRow[]>;
   insert(columns: SqlColumns, rows: readonly (readonly SqlValue[])[]): Promise<void>;
   /** Removes rows that have exactly these values. */
   remove(columns: SqlColumns, rows: readonly (readonly SqlValue[])[]): Promise<void>;
-  /** Statements without parameters. */
+  /** Runs statements without parameters. */
   script(text: string): Promise<void>;
 }
 
-/** What is said of a transaction. */
+/** Options of a transaction. */
 export interface TransactionOptions {
-  /** Its statements may take as long as they need: a step of the schema, or a check of all records. */
+  /** Lifts the time limit of statements, for a step of the schema or a check of all records. */
   readonly long?: boolean;
 }
 
-/** A database. Its errors are SignerErrors with the code LEDGER_UNAVAILABLE, and nothing was changed then. */
+/**
+ * A database. Its errors are SignerErrors with the code LEDGER_UNAVAILABLE. After such an error
+ * nothing has changed.
+ */
 export interface Database {
   /**
-   * A transaction that changes something. One runs at a time, of all processes; what it has changed is on disk when
-   * this resolves. When it rejects because the connection broke at the end, it may have happened all the same.
+   * Runs a transaction that may write. One runs at a time across all processes, and its changes are
+   * on disk when the promise resolves. If the connection broke at the end, the promise rejects
+   * although the transaction may have committed.
    */
   write<T>(work: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T>;
-  /** A transaction that sees one state of the database. */
+  /** Runs a transaction that sees one state of the database. */
   read<T>(work: (sql: Sql) => Promise<T>, options?: TransactionOptions): Promise<T>;
   /**
-   * Makes what was removed unreadable in the database's own files, as far as that keeps nobody waiting. False: somebody
-   * still reads what was removed; to be tried again.
+   * Makes removed data unreadable in the database's own files, without making a caller wait.
+   * Returns false while a reader still uses the removed data. The caller then tries again.
    */
   scrub(): Promise<boolean>;
   close(): Promise<void>;
 }
 
-/** What an insert says of rows that are there already; nothing without a key. */
+/** Returns the ON CONFLICT clause of an insert, or nothing without a key. */
 export function onConflict({ names, key }: SqlColumns): string {
   if (key === undefined) return '';
   const others = names.filter((name) => !key.includes(name));
@@ -58,29 +65,29 @@ export function onConflict({ names, key }: SqlColumns): string {
   return ` ON CONFLICT (${key.join(', ')}) DO UPDATE SET ${taken}`;
 }
 
-/** A text column; NULL and other types count as a database that somebody else has written. */
+/** Returns a text column. NULL or another type means that another program wrote the database. */
 export function textOf(row: SqlRow | undefined, name: string): string {
   const value = row?.[name];
   if (typeof value === 'string') return value;
   throw unavailable(`the column ${name} holds no text`);
 }
 
-/** As {@link textOf}, of numbers. */
+/** Returns a number column, as {@link textOf} does for text. */
 export function numberOf(row: SqlRow | undefined, name: string): number {
   const value = row?.[name];
   if (typeof value === 'number') return value;
   throw unavailable(`the column ${name} holds no number`);
 }
 
-/** As {@link textOf}, of bytes. */
+/** Returns a bytes column, as {@link textOf} does for text. */
 export function bytesOf(row: SqlRow | undefined, name: string): Uint8Array {
   const value = row?.[name];
   if (value instanceof Uint8Array) return value;
   throw unavailable(`the column ${name} holds no bytes`);
 }
 
-/** Of a database that cannot be used now. */
+/** Returns the error for an unusable database. */
 export function unavailable(fault: string, cause?: unknown): SignerError {
-  const message = `the database of the ledger cannot be used: ${fault}. Nothing is lost; it is tried again`;
+  const message = `the database of the ledger cannot be used: ${fault}. No record is lost; retrying`;
   return new SignerError({ code: 'LEDGER_UNAVAILABLE', disposition: 'retry', message, cause });
 }

@@ -1,28 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Where a PostgreSQL is, as its URL says, and how the connection is secured. Stricter than libpq: never TLS unverified. */
+/**
+ * Parses the URL of a PostgreSQL database into a connection. Stricter than libpq: TLS is always
+ * verified.
+ */
 import type { ClientConfig } from 'pg';
-import { type SignerError, usageError } from '../../errors.ts';
+import { type SignerError, usageError } from '#base/errors.ts';
 
-/** What the URL of a database does not say. */
+/** Settings of a connection that the URL lacks. */
 export interface PostgresSecurity {
-  /** Read for each connection: a password that is changed is used without a restart. */
+  /**
+   * Returns the password. It is called for each connection, so that a changed password needs no
+   * restart.
+   */
   readonly password?: (() => Promise<string>) | undefined;
-  /** PEM of the only CAs that the server's certificate may be of; absent: those of Node.js. */
+  /** PEM of the only CAs trusted for the server's certificate. Default: those of Node.js. */
   readonly ca?: string | undefined;
 }
 
-/** Parameters that name nothing else than {@link PostgresSecurity} and the path do. */
+/** Parameters that neither {@link PostgresSecurity} nor the path sets. */
 const KNOWN: ReadonlySet<string> = new Set(['sslmode', 'channel_binding', 'application_name']);
-/** Modes of libpq that have TLS; all of them verify here. */
+/** Modes of libpq that use TLS. All of them verify here. */
 const VERIFIED: ReadonlySet<string> = new Set(['require', 'verify-ca', 'verify-full']);
 const LOOPBACK = /^(?:localhost|127(?:\.\d{1,3}){3}|\[::1\])$/;
 const POSTGRES_PORT = 5432;
 
 /**
- * The parts of `postgresql://user:password@host:5432/database`. The connection has TLS, and the certificate is verified with
- * its name, unless the URL says `sslmode=disable` or the host is this one (a proxy beside the component).
- *
- * @throws SignerError USAGE, which repeats nothing of the URL: it may hold a password
+ * Returns the parts of `postgresql://user:password@host:5432/database`. The connection uses TLS and
+ * verifies the certificate with its name. It does not if the URL has `sslmode=disable` or names a
+ * loopback host, such as a proxy in the same pod.
+ * @throws SignerError USAGE, which repeats nothing of the URL because it may hold a password
  */
 export function postgresConnection(
   text: string,
@@ -46,10 +52,10 @@ export function postgresConnection(
 function parsed(text: string): URL {
   const url = URL.parse(text);
   if (url === null || !/^postgres(?:ql)?:$/.test(url.protocol) || url.hostname === '') {
-    throw usage('it is no postgresql://<user>@<host>:5432/<database>');
+    throw usage('it is not postgresql://<user>@<host>:5432/<database>');
   }
   if ([...url.searchParams.keys()].every((each) => KNOWN.has(each))) return url;
-  throw usage('it has a parameter that is not known; leave all but sslmode out');
+  throw usage('it has an unknown parameter; remove all but sslmode');
 }
 
 function isSecured({ hostname, searchParams }: URL, ca: string | undefined): boolean {
@@ -57,12 +63,12 @@ function isSecured({ hostname, searchParams }: URL, ca: string | undefined): boo
   if (mode === null) return ca !== undefined || !LOOPBACK.test(hostname);
   if (VERIFIED.has(mode)) return true;
   if (mode !== 'disable') {
-    throw usage('its sslmode can be answered without TLS; write sslmode=verify-full, or disable');
+    throw usage(
+      'its sslmode permits a connection without TLS; write sslmode=verify-full, or disable',
+    );
   }
   if (ca === undefined) return false;
-  throw usage(
-    'it says sslmode=disable, and CAs for the certificate are given; leave one of them out',
-  );
+  throw usage('it has sslmode=disable, and CAs for the certificate are given; remove one of them');
 }
 
 function usage(fault: string): SignerError {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** PostgreSQL by pg. */
+/** PostgreSQL through the package pg. */
 import pg from 'pg';
-import { messageOf, SignerError } from '../../errors.ts';
+import { messageOf, SignerError } from '#base/errors.ts';
 import { onConflict, unavailable } from './database.ts';
 import { postgresConnection, type PostgresSecurity } from './postgres-url.ts';
 import type {
@@ -13,33 +13,35 @@ import type {
   TransactionOptions,
 } from './database.ts';
 
-/** One writes, the others read and search. */
+/** Connections of the pool: one writes, the others read and search. */
 const POOLED = 4;
-/** A statement has at most 65,535 parameters (the protocol's Bind message counts them in 16 bits). */
+/**
+ * Parameters of one statement. The protocol's Bind message counts them in 16 bits: 65,535 at most.
+ */
 const PARAMETERS = 60_000;
-/** Of the advisory lock that lets one transaction write at a time: the bytes of "ledger". */
+/** Key of the advisory lock that lets one transaction write at a time: the bytes of "ledger". */
 const LOCK = 119_187_403_466_098;
-/** An unreachable server is noticed; the batch is tried again. */
+/** Connection timeout. The caller then retries the batch. */
 const CONNECT_MILLISECONDS = 10_000;
 
 /**
- * A statement of ours takes milliseconds, and one that waits for the writer's lock some of those. Below the 15 s after which
- * a component sends its batch again, so that it is told why. The server gives up first, and keeps the connection; one that is
- * hung is given up by us.
+ * Statement timeout. A statement takes milliseconds, including the wait for the writer's lock. It
+ * is below the 15 s after which a component resends its batch, so that the component receives the
+ * reason. The server times out first and keeps the connection. The client times out later, in case
+ * the server hangs.
  */
 const STATEMENT_MILLISECONDS = 8_000;
 const HUNG_MILLISECONDS = 10_000;
-/** Of a writer that is stopped: its lock would keep all others waiting. */
-const IDLE_IN_TRANSACTION_MILLISECONDS = 60_000;
+/** Timeout of an idle writer, whose lock would block all others. */
+const IDLE_TRANSACTION_MS = 60_000;
 
-/** Object identifiers of int8, also of count's and min's results, and of text (pg_type). */
+/** Object identifiers (pg_type) of int8, which count and min also return, and of text. */
 const INT8 = 20;
 const TEXT = 25;
 
 /**
- * Connects when it is first used.
- *
- * @param url - `postgresql://…`; it may hold a password, which no message repeats
+ * Returns a database that connects on first use.
+ * @param url - `postgresql://…`. It may hold a password, which no message repeats.
  * @throws SignerError USAGE for another URL
  */
 export function openPostgres(url: string, security?: PostgresSecurity): Database {
@@ -48,27 +50,27 @@ export function openPostgres(url: string, security?: PostgresSecurity): Database
     max: POOLED,
     connectionTimeoutMillis: CONNECT_MILLISECONDS,
     statement_timeout: STATEMENT_MILLISECONDS,
-    idle_in_transaction_session_timeout: IDLE_IN_TRANSACTION_MILLISECONDS,
-    // Of long statements: a server that has vanished does not close its connections.
+    idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
+    // Detects, during long statements, a server that vanished without closing its connections.
     keepAlive: true,
-    // A server that does not answer a goodbye must not keep the process from ending.
+    // Lets the process end although a server does not answer the closing message.
     allowExitOnIdle: true,
     types: typesOf(),
-    // Whatever the server's default is: what is committed is on disk.
+    // Overrides the server's default, so that a committed transaction is on disk.
     options: '-c synchronous_commit=on',
   });
-  // Of a connection that waits for work: the next one is opened when there is some.
+  // An idle connection failed. The pool opens another one for the next query.
   pool.on('error', () => undefined);
   return {
     write: (work, options) => transaction(pool, { begin: 'BEGIN', locks: true, ...options }, work),
     read: (work, options) => transaction(pool, { begin: READ, locks: false, ...options }, work),
-    // VACUUM is the server's own business (autovacuum): it would keep this connection for minutes.
+    // Autovacuum of the server does this. A VACUUM would occupy this connection for minutes.
     scrub: () => Promise.resolve(true),
     close: () => pool.end(),
   };
 }
 
-/** int8 as a number: all of ours are below 2^53. */
+/** Reads int8 as a number, because all values here are below 2^53. */
 function typesOf(): pg.TypeOverrides {
   const types = new pg.TypeOverrides();
   types.setTypeParser(INT8, Number);
@@ -77,8 +79,8 @@ function typesOf(): pg.TypeOverrides {
 }
 
 /**
- * A text of PostgreSQL holds no U+0000 (documentation §8.3), and one of Kubernetes may: `1` and `0` after U+0001 say which
- * of the two is meant.
+ * Escapes U+0000, which Kubernetes allows in a text and PostgreSQL does not (documentation §8.3).
+ * U+0001 followed by `0` or `1` stands for U+0000 or U+0001.
  */
 function escaped(text: string): string {
   return CONTROLS.test(text) ? text.replace(/\p{Cc}/gu, (each) => ESCAPED[each] ?? each) : text;
@@ -88,7 +90,7 @@ function unescaped(text: string): string {
   return text.replace(/\p{Cc}[01]/gu, (each) => UNESCAPED[each] ?? each);
 }
 
-/** Few texts have one. */
+/** Control characters, which few texts have. */
 const CONTROLS = /\p{Cc}/u;
 const ESCAPED: Readonly<Record<string, string>> = { '\0': '\u00010', '\u0001': '\u00011' };
 const UNESCAPED: Readonly<Record<string, string>> = { '\u00010': '\0', '\u00011': '\u0001' };
@@ -127,7 +129,7 @@ async function transaction<T>(
       });
     throw error;
   } finally {
-    // A broken one is closed; what it was doing is undone by the server.
+    // Closes a broken connection. The server rolls its transaction back.
     connection.removeListener('error', onError);
     connection.release(broken);
   }
@@ -136,16 +138,16 @@ async function transaction<T>(
 class PostgresSql implements Sql {
   readonly dialect = 'postgres';
   readonly #connection: pg.PoolClient;
-  /** After which a statement is given up. */
+  /** Timeout of a statement; undefined for none. */
   #milliseconds: number | undefined = HUNG_MILLISECONDS;
-  /** Why nothing more can be asked by this connection: an error that is no answer of the server. */
+  /** The error that broke this connection: one that the server did not return as its answer. */
   broken: Error | undefined;
 
   constructor(connection: pg.PoolClient) {
     this.#connection = connection;
   }
 
-  /** From now on to the end of the transaction statements take as long as they need. */
+  /** Lifts the time limit of statements until the end of the transaction. */
   async waitForLong(): Promise<void> {
     await this.script('SET LOCAL statement_timeout = 0');
     this.#milliseconds = undefined;
@@ -203,12 +205,15 @@ class PostgresSql implements Sql {
   }
 }
 
-/** pg takes it for each query (client.js, query), and its types only for a connection. */
+/**
+ * A query with a timeout. pg accepts it for each query (client.js, query), but its types only allow
+ * it for a connection.
+ */
 interface BoundedQuery extends pg.QueryConfig {
   readonly query_timeout?: number;
 }
 
-/** pg takes Buffers for bytea; of another Uint8Array it would send the text. */
+/** Converts bytes to a Buffer. pg sends a Buffer as bytea, but any other Uint8Array as text. */
 function sent(value: SqlValue): string | number | Buffer | null {
   if (typeof value === 'string') return escaped(value);
   return value instanceof Uint8Array

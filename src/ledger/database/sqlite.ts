@@ -1,24 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
-/** SQLite by node:sqlite. It blocks its thread: a worker's (store/worker.ts). */
+/** SQLite through node:sqlite. It blocks its thread, which is a worker's (store/worker.ts). */
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
-import { messageOf, SignerError } from '../../errors.ts';
+import { messageOf, SignerError } from '#base/errors.ts';
 import { onConflict, unavailable } from './database.ts';
 import type { SqlColumns, Database, SqlRow, Sql, SqlValue } from './database.ts';
 
-/** How long one process waits for another's transaction: a batch takes a few milliseconds. */
+/** Time that one process waits for another's transaction. A batch takes a few milliseconds. */
 const BUSY_MILLISECONDS = 5_000;
 
 /**
- * The WAL is copied into the database after so many pages of 4 KiB, four times SQLite's own number: each batch writes the right
- * edges of the same trees, and those are copied once. To open a database after a crash reads 16 MiB more at most.
+ * Pages of 4 KiB after which SQLite copies the WAL into the database: four times its default. Each
+ * batch rewrites the right edges of the same trees, so a larger WAL copies them less often. Opening
+ * a database after a crash reads up to 16 MiB more.
  */
 const WAL_PAGES = 4_000;
-/** Each record touches a leaf of some fifteen terms: SQLite's own 2 MiB do not hold those of a batch. */
+/**
+ * Size of the page cache. Each record touches a leaf of some fifteen terms, and the default of 2
+ * MiB does not hold those of a batch.
+ */
 const CACHE_KIB = 16 * 1024;
 
 /**
- * What is committed is on disk: with WAL and FULL, each commit ends with fsync of the WAL. Removed rows are
- * overwritten, since they hold personal data.
+ * With WAL and FULL, each commit ends with fsync of the WAL, so committed data is on disk. Removed
+ * rows are overwritten because they hold personal data.
  */
 const pragmas = (walPages: number): string => `
   PRAGMA journal_mode = WAL;
@@ -30,8 +34,7 @@ const pragmas = (walPages: number): string => `
 `;
 
 /**
- * Opens the file, which is created where it is not there.
- *
+ * Opens the file, and creates it if it is absent.
  * @param path - on a disk of this machine: WAL does not work on NFS
  * @param walPages - of the WAL, before SQLite copies them into the file
  * @throws SignerError LEDGER_UNAVAILABLE
@@ -52,7 +55,7 @@ export function openSqlite(path: string, walPages = WAL_PAGES): Database {
   };
 }
 
-/** The WAL has the pages as they were before rows were removed. Who reads it now is not waited for. */
+/** Truncates the WAL, which still has the pages of removed rows. It does not wait for readers. */
 function emptyWal(connection: DatabaseSync): boolean {
   connection.exec('PRAGMA busy_timeout = 0');
   try {
@@ -74,17 +77,17 @@ async function transaction<T>(
     guarded(() => connection.exec('COMMIT'));
     return result;
   } catch (error) {
-    // SQLite has ended the transaction by itself after some errors, such as a full disk.
+    // SQLite has already rolled back after some errors, such as a full disk.
     if (connection.isTransaction) connection.exec('ROLLBACK');
     throw error;
   }
 }
 
-/** Runs one thing after the other: a connection has one transaction at a time. */
+/** Runs one task after the other, because a connection has one transaction at a time. */
 class Turns {
   #last: Promise<unknown> = Promise.resolve();
 
-  /** Runs `work` after everything that was given before, whatever became of that. */
+  /** Runs `work` after all earlier work, whether that failed or not. */
   take<T>(work: () => Promise<T>): Promise<T> {
     const turn = this.#last.then(work, work);
     this.#last = turn.catch(() => undefined);
@@ -102,6 +105,7 @@ class SqliteSql implements Sql {
   }
 
   all(text: string, parameters: readonly SqlValue[] = []): Promise<readonly SqlRow[]> {
+    // Values of a row are those that SQLite has: SqlValue without booleans.
     return settled(() => this.#prepared(text).all(...parameters) as readonly SqlRow[]);
   }
 
@@ -128,7 +132,7 @@ class SqliteSql implements Sql {
     return settled(() => this.#connection.exec(text));
   }
 
-  /** The texts are ours and few. */
+  /** Returns a prepared statement. It caches all of them, since the program has few. */
   #prepared(text: string): StatementSync {
     const known = this.#statements.get(text) ?? this.#connection.prepare(text);
     this.#statements.set(text, known);

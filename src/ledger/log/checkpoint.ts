@@ -11,9 +11,9 @@ export interface Checkpoint extends TreeHead {
 }
 
 /**
- * The signed note of a tree's head.
- *
- * @param signers - the log's own key first; keys after it are for who knows only a former log
+ * Signs a tree head as a note.
+ * @param signers - the log's own key first. Later keys serve verifiers that know only an earlier
+ * log.
  */
 export function signCheckpoint(
   { origin, size, root }: Checkpoint,
@@ -23,8 +23,7 @@ export function signCheckpoint(
 }
 
 /**
- * Reads a checkpoint that `verifier` signed, of the log that has the verifier's name.
- *
+ * Reads a checkpoint that `verifier` signed for the log of the verifier's name.
  * @throws SignerError LEDGER_MALFORMED
  */
 export function openCheckpoint(note: string, verifier: NoteVerifier): Checkpoint {
@@ -32,7 +31,7 @@ export function openCheckpoint(note: string, verifier: NoteVerifier): Checkpoint
   const root = fromBase64(encoded);
   if (origin !== verifier.name) throw badNote('the checkpoint is of another log');
   if (!/^(?:0|[1-9]\d{0,15})$/.test(size) || !Number.isSafeInteger(Number(size))) {
-    throw badNote('the size in the checkpoint is no decimal number below 2^53');
+    throw badNote('the size in the checkpoint is not a decimal number below 2^53');
   }
   if (root?.length !== HASH_BYTES) throw badNote('the root in the checkpoint has not 32 bytes');
   return { origin, size: Number(size), root };

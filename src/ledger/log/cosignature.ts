@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Witnesses: who says that a log only grew (C2SP tlog-witness and tlog-cosignature, Ed25519). */
+/**
+ * Cosignatures of witnesses, which vouch that a log only grew (C2SP tlog-witness and
+ * tlog-cosignature, Ed25519).
+ */
 import { createPublicKey, verify } from 'node:crypto';
-import { quote } from '../../quote.ts';
+import { quote } from '#base/quote.ts';
 import { sha256 } from './merkle.ts';
 import { badNote, fromBase64, isKeyName, spkiOf } from './note.ts';
 
-/** The algorithm of timestamped Ed25519 cosignatures, in a key's text and in what its ID is the hash of. */
+/** The algorithm of timestamped Ed25519 cosignatures, as a key's text and its key ID encode it. */
 const COSIGNATURE = 4;
 const KEY_ID_BYTES = 4;
 const TIME_BYTES = 8;
 const PUBLIC_KEY_BYTES = 32;
 const SIGNATURE_BYTES = 64;
-/** Of a line, with the key ID. That of a log's own signature has no time, and is shorter. */
+/**
+ * Length of a decoded cosignature with its key ID. A log's own signature has no time and is
+ * shorter.
+ */
 const COSIGNATURE_BYTES = KEY_ID_BYTES + TIME_BYTES + SIGNATURE_BYTES;
-/** A client sends no more hashes (C2SP tlog-witness). */
-const MOST_HASHES = 63;
+/** Hashes that a client sends at most (C2SP tlog-witness). */
+const MAX_HASHES = 63;
 
-/** A witness, by the key of its cosignatures. */
+/** A witness and the key of its cosignatures. */
 export interface WitnessKey {
   readonly name: string;
-  /** Ed25519, 32 bytes. */
+  /** Ed25519 key, 32 bytes. */
   readonly publicKey: Uint8Array;
 }
 
@@ -36,15 +42,14 @@ export function parseWitnessKey(text: string): WitnessKey {
     if (Buffer.from(keyId(key)).toString('hex') === id) return key;
   }
   throw badNote(
-    `${quote(text)} is no key of a witness: <name>+<key ID>+<base64>, of an Ed25519 key for cosignatures (0x04)`,
+    `${quote(text)} is not a key of a witness: <name>+<key ID>+<base64>, of an Ed25519 key for cosignatures (0x04)`,
   );
 }
 
 /**
- * What a witness is sent (C2SP tlog-witness, add-checkpoint).
- *
- * @param older - the size that it has cosigned; 0 for none
- * @param proof - that the checkpoint's tree begins with that of `older` entries
+ * Returns the body of a request to a witness (C2SP tlog-witness, add-checkpoint).
+ * @param older - the size that the witness has cosigned; 0 for none
+ * @param proof - shows that the checkpoint's tree begins with that of `older` entries
  * @throws SignerError LEDGER_MALFORMED if the proof is too long
  */
 export function addCheckpointBody(
@@ -52,22 +57,21 @@ export function addCheckpointBody(
   proof: readonly Uint8Array[],
   checkpoint: string,
 ): string {
-  if (proof.length > MOST_HASHES) throw badNote('the proof is longer than a witness takes');
+  if (proof.length > MAX_HASHES) throw badNote('the proof is longer than a witness takes');
   const hashes = proof.map((hash) => `${Buffer.from(hash).toString('base64')}\n`);
   return `old ${older}\n${hashes.join('')}\n${checkpoint}`;
 }
 
-/** A cosignature that was verified. */
+/** A verified cosignature. */
 export interface Cosignature {
   /** The line of the note, with its line feed. */
   readonly line: string;
-  /** When the witness saw the checkpoint, in seconds since 1970. */
+  /** Time at which the witness saw the checkpoint, in seconds since 1970. */
   readonly time: number;
 }
 
 /**
- * The cosignature of `witness` among `lines`, which a witness answers or a note ends with.
- *
+ * Finds the cosignature of `witness` among `lines` of a witness's response or of a note's end.
  * @param text - of the checkpoint, without its signatures and with the line feed at its end
  * @throws SignerError LEDGER_MALFORMED if there is none, or it does not fit the text
  */
@@ -87,7 +91,10 @@ export function openCosignature(lines: string, text: string, witness: WitnessKey
   throw badNote(`it has no cosignature by ${quote(witness.name)} that fits the checkpoint`);
 }
 
-/** How many lines of a note have the length of a cosignature. It verifies none, and an unreadable line is none. */
+/**
+ * Counts the lines of a note that have the length of a cosignature. It verifies none and skips
+ * unreadable lines.
+ */
 export function cosignaturesOf(note: string): number {
   const lines = note.slice(note.lastIndexOf('\n\n') + 2).split('\n');
   return lines.filter((line) => {

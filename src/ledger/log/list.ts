@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The signed list of a ledger's logs: by it a verifier that knows one key finds all logs and their keys. */
+/**
+ * The signed list of a ledger's logs. A verifier that knows one key finds all logs and their keys
+ * in it.
+ */
 import { badNote, formatVerifierKey, openNote, parseVerifierKey, signNote } from './note.ts';
 import type { NoteSigner, NoteVerifier } from './note.ts';
 
@@ -7,16 +10,15 @@ const HEADER = 'countersign.dev/ledger-logs@v1';
 
 /** One log of a ledger. */
 export interface ListedLog {
-  /** Its name is the log's origin. */
+  /** The log's key. Its name is the log's origin. */
   readonly verifier: NoteVerifier;
-  /** Its size at its end; absent while it is appended to. */
+  /** Final size of the log. Absent while the log is open. */
   readonly frozenAt?: number;
 }
 
 /**
- * The list as a signed note, oldest log first.
- *
- * @param signers - the key of the newest log, and with it those before that verifiers may know
+ * Signs the list as a note, oldest log first.
+ * @param signers - the key of the newest log, and keys of earlier logs that verifiers may know
  */
 export function signLogList(logs: readonly ListedLog[], signers: readonly NoteSigner[]): string {
   const lines = logs.map(({ verifier, frozenAt }) => {
@@ -36,7 +38,7 @@ export function openLogList(
   verifiers: readonly NoteVerifier[],
 ): readonly ListedLog[] {
   const [header, ...lines] = openNote(note, verifiers).text.trimEnd().split('\n');
-  if (header !== HEADER) throw badNote('it is no list of logs');
+  if (header !== HEADER) throw badNote('it is not a list of logs');
   const logs = lines.map(parseLine);
   if (logs.slice(0, -1).some(({ frozenAt }) => frozenAt === undefined)) {
     throw badNote('a log that is not the last one of the list is open');

@@ -1,59 +1,59 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The Merkle tree of RFC 6962 §2.1 with SHA-256, and its proofs. */
 import { hash } from 'node:crypto';
-import { sameBytes } from '../../bytes.ts';
+import { sameBytes } from '#base/bytes.ts';
 
 /** Bytes of a hash of the tree. */
 export const HASH_BYTES = 32;
 
 const LEAF = Uint8Array.of(0);
-/** What is hashed, used again for each hash: a check of a ledger makes millions of them. */
+/** Input buffers of the hashes, reused because a check of a ledger computes millions. */
 const leaf = new Uint8Array(1 + HASH_BYTES);
 const node = new Uint8Array(1 + 2 * HASH_BYTES);
 node[0] = 1;
 
-/** SHA-256 of `data`, 32 bytes. */
+/** Returns the SHA-256 of `data`, 32 bytes. */
 export function sha256(data: Uint8Array): Uint8Array {
   return hash('sha256', data, 'buffer');
 }
 
-/** The hash of a leaf (RFC 6962 §2.1). */
+/** Returns the hash of a leaf (RFC 6962 §2.1). */
 export function leafHash(entry: Uint8Array): Uint8Array {
   if (entry.length !== HASH_BYTES) return sha256(Buffer.concat([LEAF, entry]));
   leaf.set(entry, 1);
   return sha256(leaf);
 }
 
-/** The hash above `left` and `right`. */
+/** Returns the hash of the node above `left` and `right`. */
 export function nodeHash(left: Uint8Array, right: Uint8Array): Uint8Array {
   node.set(left, 1);
   node.set(right, 1 + HASH_BYTES);
   return sha256(node);
 }
 
-/** The root of a tree without entries (RFC 6962 §2.1). */
+/** Returns the root of a tree without entries (RFC 6962 §2.1). */
 export function emptyRoot(): Uint8Array {
   return sha256(new Uint8Array());
 }
 
-/** The largest power of two below `size`, which is at least 2 (k of RFC 6962 §2.1). */
+/** Returns the largest power of two below `size`, which is at least 2 (k of RFC 6962 §2.1). */
 export function splitOf(size: number): number {
   let split = 1;
   while (split * 2 < size) split *= 2;
   return split;
 }
 
-/** What a proof of inclusion is about. */
+/** A proof of inclusion. */
 export interface Inclusion {
   readonly index: number;
-  /** Of the tree whose root is `root`. */
+  /** Size of the tree whose root is `root`. */
   readonly size: number;
-  /** From the leaf's sibling to the root's child. */
+  /** Hashes from the leaf's sibling to the root's child. */
   readonly path: readonly Uint8Array[];
   readonly root: Uint8Array;
 }
 
-/** Whether the tree holds `leaf` at the index (RFC 9162 §2.1.3.2). */
+/** Reports whether the tree holds `leaf` at the index (RFC 9162 §2.1.3.2). */
 export function includes(leaf: Uint8Array, { index, size, path, root }: Inclusion): boolean {
   if (index >= size) return false;
   let [node, last, hashed] = [index, size - 1, leaf];
@@ -76,7 +76,7 @@ export interface TreeHead {
   readonly root: Uint8Array;
 }
 
-/** Whether the tree `newer` begins with the whole of `older` (RFC 9162 §2.1.4.2). */
+/** Reports whether the tree `newer` begins with the whole of `older` (RFC 9162 §2.1.4.2). */
 export function isConsistent(
   older: TreeHead,
   newer: TreeHead,
@@ -113,7 +113,7 @@ function climbs(
   return last === 0 && sameBytes(inOlder, older.root) && sameBytes(inNewer, newer.root);
 }
 
-/** Sizes are beyond 32 bits, so nothing here shifts. */
+/** Halves without a shift, because sizes exceed 32 bits. */
 function half(value: number): number {
   return Math.floor(value / 2);
 }

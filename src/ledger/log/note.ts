@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Signed notes (C2SP signed-note) with Ed25519 keys. */
 import { createPublicKey, sign, verify, type KeyObject } from 'node:crypto';
-import { sameBytes } from '../../bytes.ts';
-import { SignerError } from '../../errors.ts';
-import { quote } from '../../quote.ts';
+import { sameBytes } from '#base/bytes.ts';
+import { SignerError } from '#base/errors.ts';
+import { quote } from '#base/quote.ts';
 import { sha256 } from './merkle.ts';
 
-/** The algorithm Ed25519, in a key's text and in what its ID is the hash of. */
+/** The algorithm Ed25519, as a key's text and its key ID encode it. */
 const ED25519 = 1;
 const KEY_ID_BYTES = 4;
 const PUBLIC_KEY_BYTES = 32;
 /** SubjectPublicKeyInfo of Ed25519 up to the key (RFC 8410 §4). */
 const SPKI_HEAD = Buffer.from('302a300506032b6570032100', 'hex');
-/** A note holds a checkpoint or a list of logs. */
-const MOST_CHARACTERS = 1024 * 1024;
+/** Characters of a note at most. A note holds a checkpoint or a list of logs. */
+const MAX_CHARACTERS = 1024 * 1024;
 
-/** A public key by which notes are verified. */
+/** A public key that verifies notes. */
 export interface NoteVerifier {
   readonly name: string;
-  /** 32 bytes. */
+  /** Ed25519 key, 32 bytes. */
   readonly publicKey: Uint8Array;
 }
 
@@ -28,6 +28,7 @@ export interface NoteSigner extends NoteVerifier {
 }
 
 /**
+ * Returns the signer of an Ed25519 key.
  * @param name - of the key: no blank, no plus sign
  * @param privateKey - Ed25519
  * @throws SignerError LEDGER_MALFORMED
@@ -41,7 +42,7 @@ export function noteSigner(name: string, privateKey: KeyObject): NoteSigner {
   return { name, privateKey, publicKey: spki.subarray(SPKI_HEAD.length) };
 }
 
-/** The text by which others know a key: `<name>+<key ID>+<base64 of algorithm and key>`. */
+/** Formats a key as verifiers exchange it: `<name>+<key ID>+<base64 of algorithm and key>`. */
 export function formatVerifierKey({ name, publicKey }: NoteVerifier): string {
   const id = Buffer.from(keyId({ name, publicKey })).toString('hex');
   return `${name}+${id}+${Buffer.from([ED25519, ...publicKey]).toString('base64')}`;
@@ -55,9 +56,9 @@ export function formatVerifierKey({ name, publicKey }: NoteVerifier): string {
 export function parseVerifierKey(text: string): NoteVerifier {
   const [, name = '', id = '', encoded = ''] = /^([^+]+)\+([0-9a-f]{8})\+(.+)$/.exec(text) ?? [];
   const publicKey = publicKeyIn(fromBase64(encoded));
-  const isOurs = publicKey !== undefined && isKeyName(name);
-  if (!isOurs || Buffer.from(keyId({ name, publicKey })).toString('hex') !== id) {
-    throw badNote(`${quote(text)} is no Ed25519 key of a signed note`);
+  const isManaged = publicKey !== undefined && isKeyName(name);
+  if (!isManaged || Buffer.from(keyId({ name, publicKey })).toString('hex') !== id) {
+    throw badNote(`${quote(text)} is not an Ed25519 key of a signed note`);
   }
   return { name, publicKey };
 }
@@ -68,7 +69,7 @@ function publicKeyIn(bytes: Uint8Array | undefined): Uint8Array | undefined {
     : undefined;
 }
 
-/** `text`, which ends with a line feed, with a signature by each key. */
+/** Signs `text` with each key. The text must end with a line feed. */
 export function signNote(text: string, signers: readonly NoteSigner[]): string {
   const lines = signers.map((signer) => {
     const signature = sign(null, Buffer.from(text), signer.privateKey);
@@ -78,22 +79,21 @@ export function signNote(text: string, signers: readonly NoteSigner[]): string {
   return `${text}\n${lines.join('')}`;
 }
 
-/** A note at least one of whose signatures was verified. */
+/** A note with at least one verified signature. */
 export interface OpenNote {
-  /** With the line feed at its end. */
+  /** The signed text with the line feed at its end. */
   readonly text: string;
-  /** Who signed it, of those that were asked for. */
+  /** Keys among the given ones that signed the note. */
   readonly by: readonly NoteVerifier[];
 }
 
 /**
- * The text of a note that one of `verifiers` signed; signatures of other keys are ignored.
- *
- * @throws SignerError LEDGER_MALFORMED if it is no note, or none of them signed it
+ * Opens a note that one of `verifiers` signed. It ignores signatures of other keys.
+ * @throws SignerError LEDGER_MALFORMED if it is not a note, or none of them signed it
  */
 export function openNote(note: string, verifiers: readonly NoteVerifier[]): OpenNote {
   const end = note.lastIndexOf('\n\n');
-  if (end < 0 || !note.endsWith('\n') || note.length > MOST_CHARACTERS)
+  if (end < 0 || !note.endsWith('\n') || note.length > MAX_CHARACTERS)
     throw badNote('it has no signature');
   const text = note.slice(0, end + 1);
   const signatures = note
@@ -121,7 +121,10 @@ function parseSignature(line: string): Signature {
   return { name, keyId: bytes.subarray(0, KEY_ID_BYTES), bytes: bytes.subarray(KEY_ID_BYTES) };
 }
 
-/** A wrong signature that claims to be by a known key spoils the note, as in Go's note.Open. */
+/**
+ * Reports whether the verifier's key signed the text. A wrong signature that claims a known key
+ * makes the note invalid, as in Go's note.Open.
+ */
 function isSignedBy(
   verifier: NoteVerifier,
   text: string,
@@ -137,7 +140,7 @@ function isSignedBy(
   throw badNote(`a signature by ${quote(verifier.name)} does not fit the text`);
 }
 
-/** SubjectPublicKeyInfo of an Ed25519 key. */
+/** Returns the SubjectPublicKeyInfo of an Ed25519 key. */
 export function spkiOf(publicKey: Uint8Array): Buffer {
   return Buffer.concat([SPKI_HEAD, publicKey]);
 }
@@ -149,18 +152,18 @@ function keyId({ name, publicKey }: NoteVerifier): Uint8Array {
   return hashed.subarray(0, KEY_ID_BYTES);
 }
 
-/** Whether a key of a note may have this name. */
+/** Reports whether a key of a note may have this name. */
 export function isKeyName(name: string): boolean {
   return name !== '' && !/[\s+]/u.test(name) && name.isWellFormed();
 }
 
-/** The bytes of canonical base64 with its padding (RFC 4648 §4). */
+/** Decodes canonical base64 with its padding (RFC 4648 §4). */
 export function fromBase64(text: string): Buffer | undefined {
   const bytes = Buffer.from(text, 'base64');
   return bytes.toString('base64') === text ? bytes : undefined;
 }
 
-/** Of a note, a checkpoint or a list of logs that cannot be used. */
+/** Returns the error for an unusable note, checkpoint or list of logs. */
 export function badNote(fault: string): SignerError {
   const message = `a signed note of the ledger cannot be used: ${fault}`;
   return new SignerError({ code: 'LEDGER_MALFORMED', disposition: 'wait', message });

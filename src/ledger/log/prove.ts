@@ -3,7 +3,7 @@
 import { splitOf } from './merkle.ts';
 import { rangeHash, type ReadTile } from './tiles.ts';
 
-/** The hashes between the leaf at `index` and the root of the tree of `size` entries. */
+/** Returns the hashes between the leaf at `index` and the root of the tree of `size` entries. */
 export async function inclusionPath(
   read: ReadTile,
   index: number,
@@ -24,7 +24,10 @@ export async function inclusionPath(
   return path;
 }
 
-/** The hashes that show that the tree of `newer` entries begins with the tree of `older` entries. */
+/**
+ * Returns the hashes that show that the tree of `newer` entries begins with the tree of `older`
+ * entries.
+ */
 export async function consistencyPath(
   read: ReadTile,
   older: number,
@@ -46,9 +49,9 @@ export async function consistencyPath(
   return start === 0 ? path : [await rangeHash(read, start, end), ...path];
 }
 
-/** What a proof for strangers says. */
+/** Contents of a proof that a verifier outside the installation can check. */
 export interface ProofText {
-  /** Salt and record: what the entry is the SHA-256 of. Absent where they were removed. */
+  /** Salt and record, whose SHA-256 is the entry. Absent if the ledger removed them. */
   readonly extra?: Uint8Array;
   readonly index: number;
   readonly path: readonly Uint8Array[];
@@ -56,7 +59,7 @@ export interface ProofText {
   readonly checkpoint: string;
 }
 
-/** The proof as text (C2SP tlog-proof). */
+/** Formats the proof as text (C2SP tlog-proof). */
 export function formatProof({ extra, index, path, checkpoint }: ProofText): string {
   const lines = [
     'c2sp.org/tlog-proof@v1',

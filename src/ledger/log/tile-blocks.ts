@@ -1,30 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Reads tiles in blocks: a check goes through a tree from left to right, and each read may be a round trip. */
+/**
+ * Reads tiles in blocks. A check walks a tree from left to right, and each read may be a round
+ * trip.
+ */
 import type { ReadTile } from './tiles.ts';
 
-/** Tiles of one level, from one index on. */
+/** Consecutive tiles of one level. */
 export interface TileBlock {
   readonly level: number;
   readonly first: number;
   readonly count: number;
 }
 
-/** Reads the tiles of a block, in order; nothing where there is none. */
+/** Reads the tiles of a block, in order. A missing tile is undefined. */
 export type ReadTileBlock = (block: TileBlock) => Promise<readonly (Uint8Array | undefined)[]>;
 
-/** Tiles that are read together: 128 KiB. */
+/** Tiles read together: 128 KiB. */
 const TILES_TOGETHER = 16;
-/** Blocks that are kept: a path through a tree has one of each level, and there are eight levels at most. */
+/**
+ * Blocks to keep. A path through a tree has one of each level, and a tree has at most eight levels.
+ */
 const KEPT = 16;
 
-/** The same tiles one at a time, each block read once as long as it is among the last that were asked for. */
+/** Returns a reader of single tiles that reads and caches whole blocks. */
 export function inBlocks(readBlock: ReadTileBlock): ReadTile {
   const blocks = new Map<string, ReturnType<ReadTileBlock>>();
   return async (level, index) => {
     const first = index - (index % TILES_TOGETHER);
     const key = `${level}/${first}`;
     const block = blocks.get(key) ?? readBlock({ level, first, count: TILES_TOGETHER });
-    // The last that was asked for is the last to go.
+    // Reinserting the block makes it the last to be evicted.
     blocks.delete(key);
     blocks.set(key, block);
     const [oldest] = blocks.keys();

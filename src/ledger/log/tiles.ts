@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Tiles: where the hashes of a tree are kept (C2SP tlog-tiles). A tile of level 0 holds 256 leaf hashes, a tile of
- * a level above 256 hashes of full tiles below; the last one of a level may be partial.
+ * Tiles, which hold the hashes of a tree (C2SP tlog-tiles). A tile of level 0 holds 256 leaf
+ * hashes. A tile of a higher level holds 256 hashes of full tiles below it. The last tile of a
+ * level may be partial.
  */
-import { SignerError } from '../../errors.ts';
+import { SignerError } from '#base/errors.ts';
 import { HASH_BYTES, emptyRoot, leafHash, nodeHash, splitOf } from './merkle.ts';
 
 /** Hashes in a full tile. */
@@ -11,7 +12,7 @@ export const TILE_WIDTH = 256;
 /** Levels of the tree between one level of tiles and the next. */
 const TILE_HEIGHT = 8;
 
-/** The level under which the entries themselves are kept, 32 bytes each. */
+/** The level of the entries themselves, 32 bytes each. */
 export const ENTRIES_LEVEL = -1;
 
 /** One tile, whole or partial. */
@@ -23,14 +24,14 @@ export interface Tile {
   readonly hashes: Uint8Array;
 }
 
-/** Reads a tile as far as it is filled; nothing where there is none. */
+/** Reads a tile as far as it is filled, or returns undefined if there is none. */
 export type ReadTile = (level: number, index: number) => Promise<Uint8Array | undefined>;
 
 /**
- * The tiles that change when `entries` are appended to a tree of `size` entries, from the entries up.
- *
+ * Returns the tiles that change when `entries` are appended to a tree of `size` entries, from the
+ * entries up.
  * @param entries - 32 bytes each
- * @throws SignerError LEDGER_INCONSISTENT if the tiles of the tree are not as `size` says
+ * @throws SignerError LEDGER_INCONSISTENT if the tiles of the tree do not match `size`
  */
 export async function grownTiles(
   read: ReadTile,
@@ -54,7 +55,7 @@ export async function grownTiles(
 
 interface Layer {
   readonly level: number;
-  /** How many hashes the level has before these. */
+  /** Number of hashes that precede these on the level. */
   readonly from: number;
   readonly hashes: readonly Uint8Array[];
 }
@@ -85,7 +86,10 @@ async function readExactly(
   );
 }
 
-/** MTH(D[start:end]) of RFC 6962 §2.1; `start` is a multiple of the power of two that holds `end - start`. */
+/**
+ * Returns MTH(D[start:end]) of RFC 6962 §2.1. `start` is a multiple of the power of two that holds
+ * `end - start`.
+ */
 export async function rangeHash(read: ReadTile, start: number, end: number): Promise<Uint8Array> {
   const size = end - start;
   if (size === 0) return emptyRoot();
@@ -109,7 +113,7 @@ async function subtreeHash(read: ReadTile, height: number, at: number): Promise<
   throw inconsistent(`tile ${tilePath(level, index)} does not reach to hash ${first + width - 1}`);
 }
 
-/** The root above `hashes`, a power of two of them. */
+/** Returns the root above `hashes`, whose count is a power of two. */
 export function foldedHash(hashes: Uint8Array): Uint8Array {
   let row: Uint8Array[] = [];
   for (let at = 0; at < hashes.length; at += HASH_BYTES) {
@@ -126,9 +130,8 @@ export function foldedHash(hashes: Uint8Array): Uint8Array {
 }
 
 /**
- * The path below a log's prefix: `tile/0/x001/234`, `tile/entries/000.p/17`.
- *
- * @param width - hashes of a partial tile; a full one has none in its path
+ * Returns the path below a log's prefix: `tile/0/x001/234`, `tile/entries/000.p/17`.
+ * @param width - hashes of a partial tile. The path of a full tile omits it.
  */
 export function tilePath(level: number, index: number, width = TILE_WIDTH): string {
   const parts = [String(index % 1000).padStart(3, '0')];
@@ -139,13 +142,16 @@ export function tilePath(level: number, index: number, width = TILE_WIDTH): stri
   return `tile/${name}/${parts.join('/')}${width === TILE_WIDTH ? '' : `.p/${width}`}`;
 }
 
-/** How many hashes a tile of a tree of `size` entries has; 0 if there is no such tile. */
+/**
+ * Returns the number of hashes of a tile in a tree of `size` entries, or 0 if there is no such
+ * tile.
+ */
 export function widthOf(size: number, level: number, index: number): number {
   const hashes = level === ENTRIES_LEVEL ? size : Math.floor(size / TILE_WIDTH ** level);
   return Math.max(0, Math.min(TILE_WIDTH, hashes - index * TILE_WIDTH));
 }
 
-/** What a path of tlog-tiles asks for. */
+/** The tile that a path of tlog-tiles names. */
 export interface TileRequest {
   readonly level: number;
   readonly index: number;
@@ -155,7 +161,7 @@ export interface TileRequest {
 const TILE_PATH = /^tile\/(entries|0|[1-9]\d?)\/((?:x\d{3}\/){0,4}\d{3})(?:\.p\/([1-9]\d{0,2}))?$/;
 const LAST_LEVEL = 63;
 
-/** The inverse of {@link tilePath}; nothing for a path that is not the only spelling of a tile. */
+/** Parses a path as {@link tilePath} writes it. Returns undefined for any other spelling. */
 export function parseTilePath(path: string): TileRequest | undefined {
   const [, name = '', digits = '', width = String(TILE_WIDTH)] = TILE_PATH.exec(path) ?? [];
   const level = name === 'entries' ? ENTRIES_LEVEL : Number(name);
@@ -164,7 +170,10 @@ export function parseTilePath(path: string): TileRequest | undefined {
   return tilePath(level, request.index, request.width) === path ? request : undefined;
 }
 
-/** How a tile is served: entries each after their length (uint16, big-endian), hashes as they are. */
+/**
+ * Encodes a tile for serving. Each entry follows its length (uint16, big-endian); hashes stay as
+ * they are.
+ */
 export function servedTile(level: number, hashes: Uint8Array): Uint8Array {
   if (level !== ENTRIES_LEVEL) return hashes;
   const length = Buffer.alloc(2);
@@ -176,7 +185,10 @@ export function servedTile(level: number, hashes: Uint8Array): Uint8Array {
   return Buffer.concat(parts);
 }
 
-/** The hashes of what {@link servedTile} serves; nothing if it is no such bundle of entries. */
+/**
+ * Returns the hashes of bytes that {@link servedTile} wrote, or undefined for a malformed bundle of
+ * entries.
+ */
 export function hashesServed(level: number, bytes: Uint8Array): Uint8Array | undefined {
   if (level !== ENTRIES_LEVEL) return bytes;
   const each = HASH_BYTES + 2;
@@ -187,7 +199,7 @@ export function hashesServed(level: number, bytes: Uint8Array): Uint8Array | und
   return Buffer.compare(servedTile(level, hashes), bytes) === 0 ? hashes : undefined;
 }
 
-/** Of what a ledger stores and what contradicts itself. */
+/** Returns the error for stored data of a ledger that contradicts itself. */
 export function inconsistent(fault: string): SignerError {
   const message = `the log of the ledger contradicts itself: ${fault}. It was changed, or an older copy was restored: nothing is appended until an administrator has compared it with a backup`;
   return new SignerError({ code: 'LEDGER_INCONSISTENT', disposition: 'wait', message });

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Members of records that an installation may leave out, because they are personal or say more than it wants to keep. */
-import { OMITTABLE_FIELDS, type OmittableField } from '../../vocabulary.ts';
+/**
+ * Members of records that an installation may leave out, because they are personal or reveal too
+ * much.
+ */
+import { OMITTABLE_FIELDS, type OmittableField } from '#base/vocabulary.ts';
 import type { LedgerRecord } from './record.ts';
 
 type Asked = Extract<LedgerRecord, { readonly request: object }>;
 
-/** The record without some of its members. */
+/** Returns the record without the given members. */
 export function withoutFields(
   record: LedgerRecord,
   omitted: ReadonlySet<OmittableField>,
@@ -14,6 +17,7 @@ export function withoutFields(
   const { request, requester, decision, ...rest } = record;
   const isLeftOut = (field: OmittableField): boolean => omitted.has(field);
   const kept = withoutDecision(decision, isLeftOut);
+  // Members are only left out where the type allows it.
   const whole = {
     ...rest,
     request: withoutRequest(request, isLeftOut),
@@ -66,7 +70,10 @@ function withoutDecision(
 
 const ALL: ReadonlySet<OmittableField> = new Set(OMITTABLE_FIELDS);
 
-/** What of a record is there whatever is left out: two of one key are the same record if they have the same. */
+/**
+ * Returns the members that no setting can omit. Two records with one key are the same if these are
+ * equal.
+ */
 export function comparable(record: LedgerRecord): LedgerRecord {
   return withoutFields(record, ALL);
 }

@@ -1,17 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Records of pods as the API lists them, for a component that reads them back and does not believe who answers: bounded,
- * and with nothing but what is asked for. Members that a newer ledger adds are left out.
+ * Reads records of pods as the API lists them, for a component that reads them back without
+ * trusting the sender. It bounds their size, keeps only the members that it needs and ignores those
+ * of newer ledgers.
  */
-import { z } from 'zod';
+import * as z from 'zod';
 import { LIMITS, malformedRecord } from './malformed.ts';
 
-/** RFC 1123 subdomain: what goes into a path of the API. */
+/** RFC 1123 subdomain, which is safe in a path of the API. */
 const objectName = z
   .string()
   .max(LIMITS.name)
   .regex(/^[a-z0-9](?:[-a-z0-9.]*[a-z0-9])?$/);
-/** Of a PodCertificateRequest the API server checks no more (validation.go, ValidatePodCertificateRequestCreate). */
+/**
+ * UID of a PodCertificateRequest. The API server checks no more (validation.go,
+ * ValidatePodCertificateRequestCreate).
+ */
 const uid = z.string().min(1).max(128);
 const named = z.object({ name: objectName, uid });
 
@@ -19,7 +23,9 @@ const asked = {
   at: z.iso.datetime({ precision: 3 }),
   signer: z.object({ name: z.string().min(1).max(571) }),
   request: z.object({
-    ...{ kind: z.literal('PodCertificateRequest'), name: objectName, uid },
+    kind: z.literal('PodCertificateRequest'),
+    name: objectName,
+    uid,
     expirationSeconds: z.int().min(0).optional(),
     annotations: z.record(z.string(), z.string()).optional(),
   }),
@@ -45,23 +51,23 @@ const podRecord = z.discriminatedUnion('kind', [
   z.object({ ...asked, kind: z.literal('denied'), message: z.string().max(LIMITS.message) }),
 ]);
 
-/** What a kubelet asked for a pod, and what was answered. */
+/** A kubelet's request for a pod, and its outcome. */
 export type PodRecord = z.infer<typeof podRecord>;
 
 /** A record as the API lists it. */
 export interface ListedRecord {
-  /** `1-42`. */
+  /** Name such as `1-42`. */
   readonly name: string;
-  /** Absent of all that is no certificate or denial of a pod, and of what cannot be read. */
+  /** Absent if the record is unreadable or not a pod's certificate or denial. */
   readonly record?: PodRecord;
-  /** What became of a certificate: `delivered`, `refused`, `abandoned`. */
+  /** Outcomes of a certificate: `delivered`, `refused`, `abandoned`. */
   readonly outcomes: readonly string[];
 }
 
 /** A page of the list. */
 export interface ListedPage {
   readonly records: readonly ListedRecord[];
-  /** Where the next page begins; absent at the end. */
+  /** Start of the next page. Absent at the end. */
   readonly next?: string;
 }
 
@@ -77,16 +83,15 @@ const page = z.object({
 });
 
 /**
- * Reads an answer to `GET records`. One record that cannot be read keeps nobody from the others.
- *
- * @param most - how many records were asked for
- * @throws SignerError LEDGER_MALFORMED if it is no page
+ * Reads a response to `GET records`. An unreadable record does not prevent reading the others.
+ * @param most - the number of records that the caller requested
+ * @throws SignerError LEDGER_MALFORMED if it is not a page
  */
 export function readListedPage(value: unknown, most: number): ListedPage {
   const read = page.safeParse(value);
-  if (!read.success) throw malformedRecord('the answer is no page of records');
+  if (!read.success) throw malformedRecord('the answer is not a page of records');
   const { items, metadata } = read.data;
-  if (items.length > most) throw malformedRecord('a page has more than was asked for');
+  if (items.length > most) throw malformedRecord('a page has more records than requested');
   const records = items.map(({ metadata: { name }, record, results = [] }) => {
     const { data } = podRecord.safeParse(record);
     const outcomes = results.map(({ outcome }) => outcome);

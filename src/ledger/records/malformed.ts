@@ -1,9 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError } from '../../errors.ts';
+import { SignerError } from '#base/errors.ts';
 
 /**
- * Of a record that cannot be kept or read.
- *
+ * Returns the error for a record that the ledger cannot keep or read.
  * @param fault - names the member, never its contents: a record holds personal data
  */
 export function malformedRecord(fault: string): SignerError {
@@ -11,17 +10,17 @@ export function malformedRecord(fault: string): SignerError {
   return new SignerError({ code: 'LEDGER_MALFORMED', disposition: 'wait', message });
 }
 
-/** Lengths in bytes of what records are made of, each with its reason. */
+/** Maximum lengths in bytes of a record's members, each with its reason. */
 export const LIMITS = {
-  /** A UID of the API server, a stage and a counter. */
+  /** A key: a UID of the API server, a stage and a counter. */
   key: 200,
   /** An object's name (RFC 1123 subdomain). */
   name: 253,
   /** The key of a label: a DNS subdomain, a slash and 63 more. */
   label: 317,
-  /** Kubernetes limits none: an object of etcd does. */
+  /** Bounded by the size of an etcd object, since Kubernetes sets no limit. */
   username: 1_500_000,
-  /** An object of etcd is smaller, and so is what it carries in base64. */
+  /** Bounded by the size of an etcd object, which carries it in base64. */
   bytes: 1_500_000,
   message: 4096,
 } as const;

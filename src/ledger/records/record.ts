@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The shape of a record: who asked for what, who allowed it, what was made of it. */
-import { z } from 'zod';
+/** The shape of a record: the requester, the request, the decision and the result. */
+import * as z from 'zod';
 import { LIMITS, malformedRecord } from './malformed.ts';
 
 const name = z.string().min(1).max(LIMITS.name);
@@ -9,7 +9,7 @@ const uid = z.string().min(1).max(LIMITS.name);
 const key = z.string().min(1).max(LIMITS.key);
 const message = z.string().max(LIMITS.message);
 const reason = z.string().min(1).max(LIMITS.name);
-/** RFC 3339 in UTC with milliseconds: one spelling of each time. */
+/** RFC 3339 in UTC with milliseconds, so that each time has one spelling. */
 const time = z.iso.datetime({ precision: 3 });
 const der = z.base64().min(4).max(LIMITS.bytes);
 const fingerprint = z.string().regex(/^sha256:[0-9a-f]{64}$/);
@@ -22,7 +22,7 @@ const inNamespace = z.strictObject({ namespace: name, name, uid: uid.optional() 
 const signer = z.strictObject({
   /** The signer name: `example.com/workload`. */
   name: z.string().min(1).max(571),
-  /** The object whose spec was applied, and which version of it. */
+  /** Kind of the object whose spec was applied. */
   kind: name.optional(),
   object: object.optional(),
   generation: count.optional(),
@@ -35,7 +35,7 @@ const request = z.strictObject({
   uid,
   /** DER in base64. */
   pkcs10: der.optional(),
-  /** DER SubjectPublicKeyInfo in base64, of a request that has no more. */
+  /** DER SubjectPublicKeyInfo in base64, for a request without a PKCS #10. */
   publicKey: der.optional(),
   usages: z.array(name).max(64).readonly().optional(),
   expirationSeconds: count.optional(),
@@ -56,13 +56,13 @@ const requester = z.strictObject({
 });
 
 const decision = z.strictObject({
-  /** Who approved, as the API server knows them. */
+  /** Username of the approver, as the API server knows it. */
   by: username.optional(),
   /** The rule of the signer's spec that allowed or denied it. */
   rule: name.optional(),
-  /** The condition Approved as it stands on the request: whoever may approve wrote it. */
+  /** The request's condition Approved, in the approver's own words. */
   stated: z.strictObject({ reason: name.optional(), message: message.optional() }).optional(),
-  /** The Services whose names were proven, and the labels of the pod that they selected then. */
+  /** Services whose names were proven. `labels` are the pod's labels that they selected then. */
   services: z.array(name).max(1_000).readonly().optional(),
   labels: z.record(z.string().max(LIMITS.label), z.string().max(LIMITS.name)).optional(),
 });
@@ -70,20 +70,20 @@ const decision = z.strictObject({
 const common = { key, at: time, component };
 const asked = { ...common, signer, request, requester, decision: decision.optional() };
 
-/** What components append. */
+/** The records that components append. */
 const recordSchema = z.discriminatedUnion('kind', [
   /** A certificate, before it is delivered. */
   z.strictObject({
     ...asked,
     kind: z.literal('issued'),
     certificate: der,
-    /** Absent where the chain of a CA of others does not show it. */
+    /** Absent if the chain of an external CA does not show it. */
     ca: fingerprint.optional(),
   }),
   z.strictObject({ ...asked, kind: z.literal('approved') }),
   z.strictObject({ ...asked, kind: z.literal('denied'), reason, message }),
   z.strictObject({ ...asked, kind: z.literal('failed'), reason, message }),
-  /** What became of an issued certificate: the record whose key `of` names. */
+  /** The result of an issued certificate, whose record has the key `of`. */
   z.strictObject({
     ...common,
     kind: z.literal('result'),
@@ -92,7 +92,7 @@ const recordSchema = z.discriminatedUnion('kind', [
     reason: reason.optional(),
     message: message.optional(),
   }),
-  /** A CA, a cross-certificate, or a certificate of our own ports. */
+  /** A CA, a cross-certificate, or a serving certificate of this installation. */
   z.strictObject({
     ...common,
     kind: z.literal('authority'),
@@ -101,14 +101,14 @@ const recordSchema = z.discriminatedUnion('kind', [
     certificate: der,
     ca: fingerprint,
   }),
-  /** What a component could not keep in memory while the ledger was away. */
+  /** Records that a component could not keep in memory during an outage of the ledger. */
   z.strictObject({
     ...common,
     kind: z.literal('gap'),
     lost: count.min(1),
     from: time,
     to: time,
-    /** In the mode `required` only results can be lost: no certificate is without a record. */
+    /** Set in the mode `required`, which can lose only results: every certificate has a record. */
     of: z.literal('results').optional(),
   }),
 ]);
@@ -116,16 +116,16 @@ const recordSchema = z.discriminatedUnion('kind', [
 /** A record as a component appends it. */
 export type LedgerRecord = z.infer<typeof recordSchema>;
 
-/** What the ledger itself records: records that it has removed. Their entries stay in the tree. */
+/** The ledger's own record of a removal. The entries stay in the tree. */
 const erasureSchema = z.strictObject({
   key,
   kind: z.literal('erased'),
   reason: z.enum(['retention', 'person']),
-  /** The number of the log, and from which index to which, both inclusive. */
+  /** The number of the log and a range of indexes, both inclusive. */
   removed: z.array(z.strictObject({ log: count, from: count, to: count })).min(1),
   /**
-   * Fingerprints of certificates that had not expired: they had a record. Who has the certificate knows all that was
-   * removed; nobody else learns anything.
+   * Fingerprints of the removed records' certificates that had not expired. A holder of such a
+   * certificate already knows its contents, and others learn nothing.
    */
   living: z.array(fingerprint).readonly().optional(),
 });
@@ -134,12 +134,12 @@ const erasureSchema = z.strictObject({
 export type ErasureRecord = z.infer<typeof erasureSchema>;
 
 const bodySchema = z.strictObject({
-  /** When, and by whom: as the ledger authenticated it. */
+  /** Time and author of the append, as the ledger authenticated the author. */
   appended: z.strictObject({ at: time, by: username }),
   record: z.union([recordSchema, erasureSchema]),
 });
 
-/** What is hashed and kept: a record, and what the ledger itself says of it. */
+/** The hashed and kept body: a record, and what the ledger adds. */
 export type RecordBody = z.infer<typeof bodySchema>;
 
 /**
@@ -162,9 +162,10 @@ export function readBody(bytes: Uint8Array): RecordBody {
 
 function parsed(bytes: Uint8Array): unknown {
   try {
-    return JSON.parse(Buffer.from(bytes).toString('utf8')) as unknown;
+    const value: unknown = JSON.parse(Buffer.from(bytes).toString('utf8'));
+    return value;
   } catch {
-    throw malformedRecord('it is no JSON');
+    throw malformedRecord('it is not JSON');
   }
 }
 

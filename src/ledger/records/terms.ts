@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/** By what a record is found. */
-import { attempt, SignerError } from '../../errors.ts';
-import { OID_COMMON_NAME } from '../../pki/der/oids.ts';
-import { decodeCertificate, fingerprint, type Certificate } from '../../pki/x509/certificate.ts';
+/** The search terms of a record. */
+import { attempt, SignerError } from '#base/errors.ts';
+import { commonNamesOf } from '#pki/names/distinguished-name.ts';
+import { decodeCertificate, fingerprint, type Certificate } from '#pki/x509/certificate.ts';
 import { malformedRecord } from './malformed.ts';
 import type { LedgerRecord, RecordBody } from './record.ts';
 
 /**
- * Kinds of terms and their numbers in the database, the most selective first: a search begins with the first that it
- * has. Numbers are never reused.
+ * Kinds of terms and their numbers in the database, the most selective first. A search begins with
+ * the first kind that it has. Numbers are never reused.
  */
 export const TERM_KINDS = {
   of: 1,
@@ -28,28 +28,34 @@ export const TERM_KINDS = {
   signer: 15,
 } as const;
 
-/** What can be searched for. */
+/** A kind of search term. */
 export type TermKind = keyof typeof TERM_KINDS;
 
-/** One thing by which a record is found. */
+/** One search term of a record. */
 export interface SearchTerm {
   readonly kind: TermKind;
   readonly value: string;
 }
 
-/** What the database keeps beside a record to find it. */
+/** The columns that the database keeps beside a record to find it. */
 export interface Findable {
   readonly terms: readonly SearchTerm[];
-  /** Of the certificate, in milliseconds since 1970. */
+  /** Expiry of the certificate, in milliseconds since 1970. */
   readonly notAfter?: number;
 }
 
-/** Bytes. Longer ones could not be an entry of an index in PostgreSQL (2,704 bytes with all else); a SPIFFE ID has so many. */
+/**
+ * Bytes of a term at most. A longer one might not fit an index entry of PostgreSQL (2,704 bytes in
+ * all). A SPIFFE ID may have this length.
+ */
 const LONGEST_TERM = 2048;
 
-/** Whether it fits, in bytes of UTF-8 as PostgreSQL has it, which spells control characters with one more (postgres.ts). */
+/**
+ * Reports whether the value fits, in bytes of UTF-8 as PostgreSQL stores it. Each control character
+ * takes one byte more there (postgres.ts).
+ */
 function isShort(value: string): boolean {
-  // A UTF-16 unit is three bytes at most.
+  // A UTF-16 unit takes three bytes at most, or four as a control character.
   if (value.length * 4 <= LONGEST_TERM) return true;
   return Buffer.byteLength(value) + (value.match(CONTROLS)?.length ?? 0) <= LONGEST_TERM;
 }
@@ -57,8 +63,7 @@ function isShort(value: string): boolean {
 const CONTROLS = /\p{Cc}/gu;
 
 /**
- * By what a record is found.
- *
+ * Returns the search terms of a record.
  * @throws SignerError LEDGER_MALFORMED if its certificate cannot be read
  */
 export function findable(record: RecordBody['record']): Findable {
@@ -74,7 +79,10 @@ export function findable(record: RecordBody['record']): Findable {
 
 type Pair = readonly [TermKind, string];
 
-/** A term twice would be no row of the database. Our reader of certificates bounds them: 1,000 alternative names. */
+/**
+ * Removes duplicates, which the primary key forbids. The certificate reader bounds alternative
+ * names to 1,000.
+ */
 function eachOnce(pairs: readonly Pair[]): readonly SearchTerm[] {
   const terms = new Map<string, SearchTerm>();
   for (const [kind, value] of pairs) {
@@ -102,14 +110,18 @@ function termsOfRequest(record: LedgerRecord): readonly Pair[] {
   ];
 }
 
-/** When the certificate of a record expires, in milliseconds since 1970; nothing where it has none. */
+/**
+ * Returns the expiry of a record's certificate in milliseconds since 1970, or undefined without a
+ * certificate.
+ */
 export function certificateNotAfter(record: RecordBody['record']): number | undefined {
   return 'certificate' in record ? decoded(record.certificate).notAfter : undefined;
 }
 
 /**
- * The namespace whose team a record is for: its request's; of a request without one, as a CertificateSigningRequest is,
- * that of the ServiceAccount that asked, else that of the Signer that was asked. Nothing where there is none of them.
+ * Returns the namespace whose team the record belongs to: that of its request. A request without
+ * one, such as a CertificateSigningRequest, belongs to the namespace of the requesting
+ * ServiceAccount, else to that of the Signer. Returns undefined if none has a namespace.
  */
 export function namespaceOf(record: RecordBody['record']): string | undefined {
   if (!('signer' in record)) return undefined;
@@ -152,9 +164,7 @@ function termsOfCertificate(certificate: Certificate | undefined): readonly Pair
   return [
     ['fingerprint', fingerprint(raw)],
     ['serial', Buffer.from(serial).toString('hex').replace(/^00/, '')],
-    ...subject.attributes
-      .filter(({ oid }) => oid === OID_COMMON_NAME)
-      .map(({ value }): Pair => ['subject', value]),
+    ...commonNamesOf(subject).map((value): Pair => ['subject', value]),
     ...names.map((value): Pair => ['san', value]),
   ];
 }
@@ -162,5 +172,5 @@ function termsOfCertificate(certificate: Certificate | undefined): readonly Pair
 function decoded(base64: string): Certificate {
   const certificate = attempt(() => decodeCertificate(Buffer.from(base64, 'base64')));
   if (!(certificate instanceof SignerError)) return certificate;
-  throw malformedRecord(`the member certificate is none (${certificate.code})`);
+  throw malformedRecord(`the member certificate is not a certificate (${certificate.code})`);
 }

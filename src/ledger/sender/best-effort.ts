@@ -1,53 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The mode `best-effort`: records wait in bounded memory, and what does not fit is counted. */
-import { BoundedMap } from '../../bounded-map.ts';
-import type { Clock, Delay } from '../../ports.ts';
+/** The mode `best-effort`: records wait in bounded memory, and overflow is counted. */
+import { BoundedMap } from '#base/bounded-map.ts';
+import type { Clock, Delay } from '#base/ports.ts';
 import type { LedgerRecord } from '../records/record.ts';
 import { BATCH_RECORDS } from './contract.ts';
 import type { LedgerSender, SendBatch, SenderState } from './contract.ts';
 
-/** What it needs from the outside. */
+/** Dependencies of the sender. */
 export interface BestEffortParts {
   readonly send: SendBatch;
   readonly delay: Delay;
   readonly clock: Clock;
   readonly component: LedgerRecord['component'];
-  /** Names this process: the keys of its gaps begin with it. */
+  /** Identifies this process. The keys of its gaps begin with it. */
   readonly incarnation: string;
-  /** Records that wait at most. One has 2 to 4 KiB, with the certificate twice that. */
+  /** Maximum of waiting records. One has 2 to 4 KiB, with the certificate twice that. */
   readonly mostWaiting: number;
-  /** Where it has results only: its gaps say so. */
+  /** Set if the sender has results only. Its gaps repeat it. */
   readonly of?: 'results';
 }
 
 /**
- * Keys that are remembered, for each record that may wait: who cannot write an answer to the API server makes its record
- * again, within seconds. A key has some hundred bytes.
+ * Remembered keys for each record that may wait. A component that cannot write its response to the
+ * API server makes its record again within seconds. A key has some hundred bytes.
  */
 const REMEMBERED = 5;
 
-/** The first pause after a failure; each next one is twice as long. */
+/** The first pause after a failure. Each later one is twice as long. */
 const FIRST_PAUSE_MILLISECONDS = 500;
 const LONGEST_PAUSE_MILLISECONDS = 30_000;
 
-/** Records that were lost one after the other. */
+/** Consecutive lost records. */
 interface Gap {
   lost: number;
   readonly from: string;
   to: string;
 }
 
-/** Certificates do not wait. See {@link LedgerSender}. */
+/** A sender that never blocks issuance. See {@link LedgerSender}. */
 export class BestEffortSender implements LedgerSender {
   readonly #parts: BestEffortParts;
   readonly #waiting: LedgerRecord[] = [];
-  /** Taken before, whatever became of it: neither kept nor lost again. */
+  /** Keys of earlier records, kept or lost, so that a repeat is neither kept nor counted again. */
   readonly #taken: BoundedMap<string, true>;
   readonly #end = new AbortController();
   #gap: Gap | undefined;
   #gaps = 0;
   #lost = 0;
   #failures = 0;
+  /** Ends the current pause. */
+  #pause: AbortController | undefined;
+  /**
+   * Whether a pause ended early since the last success. It does so only once, so that a batch that
+   * never arrives keeps its backoff.
+   */
+  #hurried = false;
   #running: Promise<void> | undefined;
 
   constructor(parts: BestEffortParts) {
@@ -69,12 +76,19 @@ export class BestEffortSender implements LedgerSender {
     return Promise.resolve();
   }
 
-  /** Resolves when nothing waits any longer, or when `signal` is aborted. */
+  /** Resolves when no record waits any longer, or when `signal` is aborted. */
   async flush(signal: AbortSignal): Promise<void> {
     const ended = Promise.withResolvers<undefined>();
     signal.addEventListener('abort', () => ended.resolve(undefined), { once: true });
     if (signal.aborted) return;
     await Promise.race([this.#running, ended.promise]);
+  }
+
+  /** Ends the pause and sends at once, because another sender has just reached the ledger. */
+  retryNow(): void {
+    if (this.#hurried || this.#pause === undefined) return;
+    this.#hurried = true;
+    this.#pause.abort();
   }
 
   async close(): Promise<void> {
@@ -111,8 +125,8 @@ export class BestEffortSender implements LedgerSender {
   }
 
   /**
-   * The gap becomes a record, in front of what waits: from then on it has its key and its count, however often it is
-   * sent. What is lost later is another gap, which waits until this one has arrived.
+   * Puts the gap as a record in front of the waiting ones. Its key and count then stay the same for
+   * each retry. Later losses make another gap, which waits until this one has arrived.
    */
   #closeGap(): void {
     if (this.#gap === undefined || this.#waiting[0]?.kind === 'gap') return;
@@ -124,12 +138,16 @@ export class BestEffortSender implements LedgerSender {
     this.#gap = undefined;
   }
 
-  /** How many records of the batch the ledger refuses for good; nothing if it did not answer. */
+  /**
+   * Returns the number of records that the ledger permanently refuses, or undefined if it did not
+   * answer.
+   */
   async #attempt(batch: readonly LedgerRecord[]): Promise<number | undefined> {
     try {
       const results = await this.#parts.send(batch);
       this.#failures = 0;
-      // A refused gap would only make another one.
+      this.#hurried = false;
+      // Ignores a refused gap, which would only make another one.
       return results.filter((each, at) => each !== undefined && batch[at]?.kind !== 'gap').length;
     } catch {
       this.#failures += 1;
@@ -139,11 +157,14 @@ export class BestEffortSender implements LedgerSender {
 
   async #paused(): Promise<boolean> {
     const pause = FIRST_PAUSE_MILLISECONDS * 2 ** (this.#failures - 1);
+    this.#pause = new AbortController();
+    const signal = AbortSignal.any([this.#end.signal, this.#pause.signal]);
     try {
-      await this.#parts.delay(Math.min(pause, LONGEST_PAUSE_MILLISECONDS), this.#end.signal);
-      return true;
+      await this.#parts.delay(Math.min(pause, LONGEST_PAUSE_MILLISECONDS), signal);
     } catch {
-      return false;
+      // The process ends or the ledger is back.
     }
+    this.#pause = undefined;
+    return !this.#end.signal.aborted;
   }
 }

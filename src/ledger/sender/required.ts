@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The mode `required`: what is in flight goes together, and who appends waits for the ledger. */
-import { SignerError } from '../../errors.ts';
-import type { Delay } from '../../ports.ts';
+/** The mode `required`: appending waits for the ledger, and records in flight share a batch. */
+import { SignerError } from '#base/errors.ts';
+import type { Delay } from '#base/ports.ts';
 import type { LedgerRecord } from '../records/record.ts';
 import { BATCH_RECORDS } from './contract.ts';
 import type { LedgerSender, SendBatch, SenderState } from './contract.ts';
@@ -12,23 +12,25 @@ interface Waiting {
 }
 
 /**
- * Where so many records went together last, requests come in bursts, and the next batch waits for as many: a round trip and
- * a transaction cost ten times what one more record does.
+ * Size of the last batch from which on requests count as a burst. The next batch then waits for as
+ * many. A round trip and a transaction cost ten times what one more record does.
  */
 const A_BURST = 4;
-/** A batch waits no longer for others: a tenth of what a certificate takes under such a load. */
+/**
+ * Longest wait for more records: a tenth of the time that a certificate takes under such a load.
+ */
 const GATHER_MILLISECONDS = 10;
-/** Made once: Node would otherwise make an abort reason with a stack trace each time. */
+/** Abort reason, made once. Node would otherwise make one with a stack trace each time. */
 const GATHERED = new Error('the batch is complete');
 
-/** No record, no certificate. See {@link LedgerSender}. */
+/** A sender without whose record no certificate is issued. See {@link LedgerSender}. */
 export class RequiredSender implements LedgerSender {
   readonly #send: SendBatch;
   readonly #delay: Delay;
   readonly #waiting: Waiting[] = [];
-  /** Records of the last batch. */
+  /** Size of the last batch. */
   #last = 0;
-  /** Called when as many wait. */
+  /** Called when as many records wait as the last batch had. */
   #onGathered: () => void = () => undefined;
   #running: Promise<void> | undefined;
   #failing = false;
@@ -58,9 +60,9 @@ export class RequiredSender implements LedgerSender {
     await this.#running;
   }
 
-  /** While a batch is on its way, the next one gathers. */
+  /** Sends batches. While one is on its way, the next one gathers. */
   async #run(): Promise<void> {
-    // Records that the same turn appends go together.
+    // Collects the records of this turn of the event loop into one batch.
     await Promise.resolve();
     while (this.#waiting.length > 0) {
       if (this.#isBurst()) await this.#gathered();
@@ -76,12 +78,12 @@ export class RequiredSender implements LedgerSender {
     this.#running = undefined;
   }
 
-  /** Whether more will come within moments. */
+  /** Reports whether more records will probably come within milliseconds. */
   #isBurst(): boolean {
     return this.#last >= A_BURST && this.#waiting.length < this.#last && !this.#closed;
   }
 
-  /** Resolves when as many wait as went together last. */
+  /** Resolves when as many records wait as the last batch had, or after a timeout. */
   async #gathered(): Promise<void> {
     const patience = new AbortController();
     this.#onGathered = () => patience.abort(GATHERED);
@@ -104,7 +106,7 @@ export class RequiredSender implements LedgerSender {
 
 function away(cause: unknown): SignerError {
   const message =
-    'the ledger cannot be reached: nothing is issued without a record. It is tried again';
+    'the ledger cannot be reached: no certificate is issued without a record; retrying';
   return new SignerError({ code: 'LEDGER_UNAVAILABLE', disposition: 'retry', message, cause });
 }
 

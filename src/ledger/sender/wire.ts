@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What goes over the wire between a component and the ledger. */
-import { z } from 'zod';
-import { attempt, SignerError, type ErrorCode } from '../../errors.ts';
+/** The wire format between a component and the ledger. */
+import * as z from 'zod';
+import { attempt, SignerError, type ErrorCode } from '#base/errors.ts';
 import type { LedgerRecord } from '../records/record.ts';
 
-/** Where a batch is posted. */
+/** Path to which a component posts a batch. */
 export const APPEND_PATH = '/v1/append';
 
-/** The audience of the tokens that components append with: the API server takes none of them. */
+/** Audience of the tokens with which components append and read. The API server rejects them. */
 export const APPEND_AUDIENCE = 'append.ledger.countersign.dev';
 
-/** Bytes of a batch: a record has 2 to 8 KiB, and at most two objects of etcd in base64. */
-export const MOST_BATCH_BYTES = 16 * 1024 * 1024;
+/** Bytes of a batch at most. A record has 2 to 8 KiB, and at most two objects of etcd in base64. */
+export const MAX_BATCH_BYTES = 16 * 1024 * 1024;
 
-/** Why the ledger does not keep a record. */
+/** Codes with which the ledger refuses a record. */
 const CODES = ['LEDGER_MALFORMED', 'LEDGER_CONFLICT', 'LEDGER_REFUSED'] as const;
 
 const answer = z.strictObject({
-  /** For each record, in order: nothing if the ledger has it. */
+  /** Result of each record, in order: empty if the ledger has it. */
   results: z.array(
     z
       .strictObject({ error: z.strictObject({ code: z.enum(CODES), message: z.string() }) })
@@ -25,7 +25,7 @@ const answer = z.strictObject({
   ),
 });
 
-/** The body of an answer. */
+/** Encodes the body of a response. */
 export function encodeAnswer(results: readonly (SignerError | undefined)[]): string {
   const listed = results.map((error) =>
     error === undefined ? {} : { error: { code: error.code, message: error.message } },
@@ -34,18 +34,17 @@ export function encodeAnswer(results: readonly (SignerError | undefined)[]): str
 }
 
 /**
- * Reads the answer to a batch.
- *
- * @throws SignerError LEDGER_UNAVAILABLE if it is none
+ * Reads the response to a batch.
+ * @throws SignerError LEDGER_UNAVAILABLE if it is malformed
  */
 export function readAnswer(
   text: string,
   records: readonly LedgerRecord[],
 ): readonly (SignerError | undefined)[] {
-  const parsed = attempt(() => parse(text));
+  const parsed = attempt(() => parseJson(text));
   if (parsed instanceof SignerError) throw parsed;
   const { success, data } = answer.safeParse(parsed);
-  if (!success || data.results.length !== records.length) throw unusable('the answer is none');
+  if (!success || data.results.length !== records.length) throw unusable('the answer is malformed');
   return data.results.map((result, at) => {
     if (!('error' in result)) return undefined;
     const { code, message } = result.error;
@@ -61,23 +60,32 @@ const DISPOSITIONS = {
 } as const satisfies Partial<Record<ErrorCode, string>>;
 
 /**
- * The key of all but a leaf's record says what is in it, without the time: one that is there already, as another process
- * appended it, is this one.
+ * Reports whether the record's key identifies its contents, apart from the time. An existing record
+ * with this key, appended by another process, then counts as the same. Keys of leaf certificates
+ * and gaps do not.
  */
 function isNamedByContents(record: LedgerRecord | undefined): boolean {
   return record !== undefined && record.kind !== 'issued' && record.kind !== 'gap';
 }
 
-function parse(text: string): unknown {
+/** @throws SignerError LEDGER_UNAVAILABLE if it is not JSON */
+export function parseJson(text: string): unknown {
   try {
-    return JSON.parse(text) as unknown;
+    const value: unknown = JSON.parse(text);
+    return value;
   } catch (error) {
-    throw unusable('the answer is no JSON', error);
+    throw unusable('the answer is not JSON', error);
   }
 }
 
-/** Of a ledger that does not answer as it must. */
+/** Returns the error for a ledger that sends no valid response. */
 export function unusable(fault: string, cause?: unknown): SignerError {
-  const message = `the ledger cannot be reached: ${fault}. It is tried again; see the logs of countersign-ledger`;
+  const message = `the ledger cannot be reached: ${fault}; retrying, see the logs of countersign-ledger`;
   return new SignerError({ code: 'LEDGER_UNAVAILABLE', disposition: 'retry', message, cause });
+}
+
+/** Returns the error for a ledger that rejects the batch. */
+export function notTaken(status: number, reason: string): SignerError {
+  const message = `the ledger takes no records now: ${reason} (HTTP ${status}); retrying, see the logs of countersign-ledger`;
+  return new SignerError({ code: 'LEDGER_UNAVAILABLE', disposition: 'retry', message });
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Appends records, each once. */
-import { sameBytes } from '../../bytes.ts';
-import { attempt, SignerError } from '../../errors.ts';
+/** Appends each record once. */
+import { sameBytes } from '#base/bytes.ts';
+import { attempt, SignerError } from '#base/errors.ts';
 import { bytesOf, numberOf, textOf, type Sql, type SqlValue } from '../database/database.ts';
-import { TERMS, termRows } from '../database/migrations.ts';
+import { TERMS, termRows } from '../database/tables.ts';
 import { canonicalJson } from '../records/canonical.ts';
 import { bodyBytes, entryOf } from '../records/entry.ts';
 import { comparable } from '../records/fields.ts';
@@ -12,19 +12,19 @@ import { findable, type Findable } from '../records/terms.ts';
 import { idOf, placeOf, type LedgerPlace } from '../records/ids.ts';
 import { appendEntries, openLog, type LogNaming, type StoredLog } from './logs.ts';
 
-/** One record that is to be appended. */
+/** A record to append. */
 export interface Appending {
   readonly record: LedgerRecord;
-  /** Who sent it, as the ledger authenticated them. */
+  /** Username of the sender, as the ledger authenticated it. */
   readonly by: string;
   /** 32 random bytes. */
   readonly salt: Uint8Array;
 }
 
-/** Where a record is now; whether it was there before. Or why it is not there, which no other record suffers for. */
+/** The place of a record and whether it was there before, or the error for this record alone. */
 export type Appended = (LedgerPlace & { readonly known: boolean }) | SignerError;
 
-/** What a batch is appended with. */
+/** Parameters of an append. */
 export interface AppendContext {
   readonly naming: LogNaming;
   /** Milliseconds since 1970. */
@@ -32,11 +32,10 @@ export interface AppendContext {
 }
 
 /**
- * Appends a batch, in the transaction of `sql`: a record whose key is there already with the same contents is not
- * appended again.
- *
- * @returns for each record, in order
- * @throws SignerError LEDGER_UNAVAILABLE or LEDGER_INCONSISTENT: then nothing was appended
+ * Appends a batch in the transaction of `sql`. It skips a record whose key is there already with
+ * the same contents.
+ * @returns a result for each record, in order
+ * @throws SignerError LEDGER_UNAVAILABLE or LEDGER_INCONSISTENT; then nothing was appended
  */
 export async function appendBatch(
   sql: Sql,
@@ -62,7 +61,7 @@ export async function appendBatch(
   return results;
 }
 
-/** A record that is there, or will be with this transaction. */
+/** A record that is stored, or will be by this transaction. */
 interface Known {
   readonly place: LedgerPlace;
   readonly record: RecordBody['record'];
@@ -89,7 +88,10 @@ function compared({ place, record }: Known, sent: LedgerRecord): Appended {
   return new SignerError({ code: 'LEDGER_CONFLICT', disposition: 'fail', message });
 }
 
-/** What an installation leaves out may change between an append and its repetition. */
+/**
+ * Reports whether two records are the same. It ignores omittable fields, whose setting may change
+ * between an append and its repetition.
+ */
 function isSame(record: RecordBody['record'], sent: LedgerRecord): boolean {
   if (record.kind === 'erased') return false;
   return sameBytes(canonicalJson(comparable(record)), canonicalJson(comparable(sent)));
@@ -122,8 +124,13 @@ const RECORDS = {
 async function keep(sql: Sql, log: StoredLog, records: readonly Prepared[]): Promise<void> {
   if (records.length === 0) return;
   const rows = records.map(({ place, record, salt, body, findable }): readonly SqlValue[] => [
-    ...[idOf(place), record.key, record.kind, log.latest],
-    ...[findable.notAfter ?? null, salt, body],
+    idOf(place),
+    record.key,
+    record.kind,
+    log.latest,
+    findable.notAfter ?? null,
+    salt,
+    body,
   ]);
   await sql.insert(RECORDS, rows);
   await sql.insert(

@@ -1,105 +1,197 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Removes records and salts, and records that it did. Their entries stay in the tree, and old proofs hold. */
-import { bytesOf, numberOf, textOf, type Sql, type SqlRow } from '../database/database.ts';
-import { REMOVALS, removalRows, TERMS, termRows } from '../database/migrations.ts';
+/**
+ * Removes records and salts, and records the removal. The entries stay in the tree, so old proofs
+ * stay valid.
+ */
+import type { SignerError } from '#base/errors.ts';
+import { bytesOf, numberOf, type Sql } from '../database/database.ts';
+import { REMOVALS, removalRows, TERMS, termRows } from '../database/tables.ts';
 import { readBody, type ErasureRecord } from '../records/record.ts';
-import { findable, TERM_KINDS } from '../records/terms.ts';
+import { inconsistent } from '../log/tiles.ts';
+import { findable, TERM_KINDS, type Findable } from '../records/terms.ts';
 import { appendOwn, type AppendContext } from './append.ts';
 import { idOf, placeOf, type LedgerPlace } from '../records/ids.ts';
+import { provenRecords, type ProvenRecord } from './search.ts';
 
-/** What is removed: records that are old and of no living certificate, or records with these ids and their results. */
+/**
+ * A removal of old records whose certificates have expired, or of records with these ids and their
+ * results.
+ */
 export type Erasure =
-  | { readonly reason: 'retention'; readonly appendedBefore: number }
-  | { readonly reason: 'person'; readonly ids: readonly number[] };
+  RetentionErasure | { readonly reason: 'person'; readonly ids: readonly number[] };
 
-/** By whom, and with which randomness. */
+/** A removal by retention. */
+export interface RetentionErasure {
+  readonly reason: 'retention';
+  readonly appendedBefore: number;
+  /** Earlier times by signer name, for the signer's records and the results of its certificates. */
+  readonly bySigner?: ReadonlyMap<string, number>;
+  /** Id at which the previous transaction stopped. */
+  readonly after?: number | undefined;
+}
+
+/** Author and randomness of a removal. */
 export interface Eraser extends AppendContext {
-  /** As the ledger authenticated them. */
+  /** Username, as the ledger authenticated it. */
   readonly by: string;
-  /** 32 random bytes, which also make the record's key. */
+  /** 32 random bytes, which also form the record's key. */
   readonly salt: Uint8Array;
-  /** Records that retention removes in this transaction at most; the rest are for the next one. */
+  /** Records that retention examines in one transaction at most. */
   readonly limit: number;
 }
 
-/** What a removal has removed. */
+/** The result of a removal. */
 export interface Erased {
-  /** Below the limit when nothing is left. */
   readonly removed: number;
-  /** Where the record of the removal is; absent where nothing was removed. */
+  /** Id at which the next transaction of retention continues. Absent when it is complete. */
+  readonly next?: number;
+  /** Place of the record of the removal. Absent if nothing was removed. */
   readonly record?: LedgerPlace;
 }
 
-/** Why a record is not there, and where the log says so. */
+/** The reason for a record's absence, and the record of its removal. */
 export interface Removal {
   readonly reason: ErasureRecord['reason'];
   /** RFC 3339. */
   readonly at: string;
-  /** As the ledger authenticated them. */
+  /** Username, as the ledger authenticated it. */
   readonly by: string;
   readonly record: LedgerPlace;
 }
 
 /**
- * Removes records in the transaction of `sql`. Records of removals are never removed: without them nobody could tell
- * what was removed from what was stolen.
+ * Removes records in the transaction of `sql`. It never removes records of removals, which tell
+ * removed records from stolen ones.
  */
 export async function eraseRecords(sql: Sql, erasure: Erasure, eraser: Eraser): Promise<Erased> {
-  const rows = await rowsOf(sql, erasure, eraser);
-  if (rows.length === 0) return { removed: 0 };
-  const ids = rows.map((row) => numberOf(row, 'id'));
+  const { found, ...rest } = await foundBy(sql, erasure, eraser);
+  if (found.length === 0) return { removed: 0, ...rest };
+  const ids = found.map(({ id }) => id);
   const key = `erased/${Buffer.from(eraser.salt).toString('hex')}`;
   const { reason } = erasure;
-  const living = livingOf(rows, eraser.now);
+  const living = livingOf(found, eraser.now);
   const record: ErasureRecord = {
-    ...{ key, kind: 'erased', reason, removed: rangesOf(ids) },
+    key,
+    kind: 'erased',
+    reason,
+    removed: rangesOf(ids),
     ...(living.length === 0 ? {} : { living }),
   };
-  await sql.remove(TERMS, rows.flatMap(termsIn));
+  await sql.remove(TERMS, found.flatMap(termsIn));
   for (const { first, last } of spansOf(ids)) {
     await sql.all('DELETE FROM records WHERE id BETWEEN ? AND ?', [first, last]);
   }
   const place = await appendOwn(sql, { by: eraser.by, salt: eraser.salt, record }, eraser);
   await sql.insert(REMOVALS, removalRows(idOf(place), record));
-  return { removed: ids.length, record: place };
+  return { removed: ids.length, record: place, ...rest };
 }
 
-const COLUMNS = 'id, kind, not_after, body';
+/** A record to remove, with its search terms. */
+interface Removable extends ProvenRecord {
+  readonly findable: Findable;
+}
 
-async function rowsOf(
-  sql: Sql,
-  erasure: Erasure,
-  { now, limit }: Eraser,
-): Promise<readonly SqlRow[]> {
-  if (erasure.reason === 'retention') {
-    // The time never falls: this is the order of the ids, too, and an index gives it.
-    const query = `SELECT ${COLUMNS} FROM records WHERE at < ? AND (not_after IS NULL OR not_after < ?) AND kind <> 'erased' ORDER BY at, id LIMIT ?`;
-    return inOrder(await sql.all(query, [erasure.appendedBefore, now, limit]));
-  }
-  const named = await rowsWith(sql, erasure.ids);
-  const keys = named.flatMap((row) =>
-    textOf(row, 'kind') === 'issued' ? [readBody(bytesOf(row, 'body')).record.key] : [],
-  );
+interface Found extends Pick<Erased, 'next'> {
+  readonly found: readonly Removable[];
+}
+
+/**
+ * Returns the records of an erasure, in order. Columns and terms only locate candidates. A record's
+ * age and certificate come from its own bytes, which the log's entry proves.
+ * @throws SignerError LEDGER_INCONSISTENT if columns and record contradict each other; then nothing
+ * is removed
+ */
+async function foundBy(sql: Sql, erasure: Erasure, eraser: Eraser): Promise<Found> {
+  if (erasure.reason === 'retention') return oldOnes(sql, erasure, eraser);
+  const named = (await provenRecords(sql, erasure.ids)).filter(isRemovable);
+  const keys = named.flatMap(({ record }) => (record.kind === 'issued' ? [record.key] : []));
   const known = new Set(erasure.ids);
-  const results = (await resultsOf(sql, keys)).filter((id) => !known.has(id));
-  return inOrder([...named, ...(await rowsWith(sql, results))]);
+  const others = (await resultsOf(sql, keys)).filter((id) => !known.has(id));
+  const results = (await provenRecords(sql, others)).filter(
+    ({ record }) => record.kind === 'result' && keys.includes(record.of),
+  );
+  return { found: [...named, ...results].toSorted((a, b) => a.id - b.id).map(withFindable) };
 }
 
-/** A statement of SQLite has 32,766 parameters at most; a component may have appended more results of one certificate. */
-const READ_TOGETHER = 1_000;
-
-async function rowsWith(sql: Sql, ids: readonly number[]): Promise<readonly SqlRow[]> {
-  const rows: SqlRow[] = [];
-  for (let at = 0; at < ids.length; at += READ_TOGETHER) {
-    const some = ids.slice(at, at + READ_TOGETHER);
-    const places = some.map(() => '?').join(', ');
-    const query = `SELECT ${COLUMNS} FROM records WHERE id IN (${places}) AND kind <> 'erased'`;
-    rows.push(...(await sql.all(query, some)));
-  }
-  return rows;
+async function oldOnes(
+  sql: Sql,
+  { appendedBefore, bySigner = new Map(), after = -1 }: RetentionErasure,
+  { now, limit }: Eraser,
+): Promise<Found> {
+  // The time never decreases, so this is also the order of the ids, and an index provides it.
+  const query = `SELECT id FROM records WHERE at < ? AND id > ? AND (not_after IS NULL OR not_after < ?) AND kind <> 'erased' ORDER BY at, id LIMIT ?`;
+  const rows = await sql.all(query, [appendedBefore, after, now, limit]);
+  const ids = rows.map((row) => numberOf(row, 'id'));
+  const old = (await provenRecords(sql, ids)).map(withFindable);
+  const young = old.find(
+    (each) => !isRemovable(each) || each.at >= appendedBefore || lives(each, now),
+  );
+  if (young !== undefined) throw contradictory(young);
+  const signers = await signersOf(sql, old);
+  const found = old.filter(
+    ({ id, at }) => at < (bySigner.get(signers.get(id) ?? '') ?? appendedBefore),
+  );
+  const next = ids.length < limit ? undefined : ids.at(-1);
+  return { found, ...(next === undefined ? {} : { next }) };
 }
 
-/** The ids of what became of certificates. */
+function contradictory({ id }: Removable): SignerError {
+  const { log, index } = placeOf(id);
+  return inconsistent(
+    `the columns of the record ${log}-${index} allow its removal, but the record does not; run countersign ledger verify`,
+  );
+}
+
+/**
+ * Returns the signer of each record. A result belongs to its certificate's signer while that
+ * certificate has a record.
+ */
+async function signersOf(
+  sql: Sql,
+  found: readonly Removable[],
+): Promise<ReadonlyMap<number, string>> {
+  const certificates = found.flatMap(({ record }) => (record.kind === 'result' ? [record.of] : []));
+  const byKey = await signersByKey(sql, certificates);
+  return new Map(
+    found.flatMap(({ id, record }): [number, string][] => {
+      const signer = record.kind === 'result' ? byKey.get(record.of) : signerIn(record);
+      return signer === undefined ? [] : [[id, signer]];
+    }),
+  );
+}
+
+function signerIn(record: ProvenRecord['record']): string | undefined {
+  return 'signer' in record ? record.signer.name : undefined;
+}
+
+async function signersByKey(
+  sql: Sql,
+  keys: readonly string[],
+): Promise<ReadonlyMap<string, string>> {
+  if (keys.length === 0) return new Map();
+  const query = `SELECT id FROM records WHERE record_key IN (${keys.map(() => '?').join(', ')})`;
+  const ids = (await sql.all(query, keys)).map((row) => numberOf(row, 'id'));
+  return new Map(
+    (await provenRecords(sql, ids)).flatMap(({ record }): [string, string][] => {
+      const signer = signerIn(record);
+      return signer === undefined ? [] : [[record.key, signer]];
+    }),
+  );
+}
+
+function isRemovable({ record }: ProvenRecord): boolean {
+  return record.kind !== 'erased';
+}
+
+function withFindable(proven: ProvenRecord): Removable {
+  return { ...proven, findable: findable(proven.record) };
+}
+
+function lives({ findable: { notAfter } }: Removable, now: number): boolean {
+  return notAfter !== undefined && notAfter >= now;
+}
+
+/** Returns the ids of possible results of these certificates. */
 async function resultsOf(sql: Sql, keys: readonly string[]): Promise<readonly number[]> {
   if (keys.length === 0) return [];
   const query = `SELECT id FROM terms WHERE kind = ? AND value IN (${keys.map(() => '?').join(', ')})`;
@@ -107,28 +199,27 @@ async function resultsOf(sql: Sql, keys: readonly string[]): Promise<readonly nu
   return rows.map((row) => numberOf(row, 'id'));
 }
 
-function inOrder(rows: readonly SqlRow[]): readonly SqlRow[] {
-  return rows.toSorted((a, b) => numberOf(a, 'id') - numberOf(b, 'id'));
+/**
+ * Computes the terms from the record. An index of terms by records would make each record longer.
+ */
+function termsIn({ id, findable: { terms } }: Removable): ReturnType<typeof termRows> {
+  return termRows(id, terms);
 }
 
-/** The terms follow from the record: an index of terms by records would make each record longer. */
-function termsIn(row: SqlRow): ReturnType<typeof termRows> {
-  return termRows(numberOf(row, 'id'), findable(readBody(bytesOf(row, 'body')).record).terms);
-}
-
-/** Fingerprints of certificates that have not expired: they had a record. */
-function livingOf(rows: readonly SqlRow[], now: number): readonly string[] {
-  const prints = rows
-    .filter((row) => row['not_after'] !== null && numberOf(row, 'not_after') >= now)
-    .flatMap((row) => findable(readBody(bytesOf(row, 'body')).record).terms)
+/** Returns the fingerprints of the removed records' certificates that have not expired. */
+function livingOf(found: readonly Removable[], now: number): readonly string[] {
+  const prints = found
+    .filter((each) => lives(each, now))
+    .flatMap((each) => each.findable.terms)
     .flatMap(({ kind, value }) => (kind === 'fingerprint' ? [value] : []));
   // Two records may have one certificate.
   return [...new Set(prints)];
 }
 
 /**
- * Why there is no record with this id; nothing where there is one, or no removal of it. A row of a table proves nothing:
- * `verify` compares what is missing with the records of removals.
+ * Returns the removal of the record with this id, or undefined if the record exists or no removal
+ * names it. A row of the table proves nothing, so `verify` compares missing records with the
+ * records of removals.
  */
 export async function removalOf(sql: Sql, id: number): Promise<Removal | undefined> {
   const { log, index } = placeOf(id);
@@ -149,7 +240,9 @@ interface Span {
   readonly last: number;
 }
 
-/** Ids that follow one another. No record is between the ids of a span, so it may be removed as one. */
+/**
+ * Groups consecutive ids. No record lies between the ids of a span, so one statement may remove it.
+ */
 function spansOf(ids: readonly number[]): readonly Span[] {
   const spans: { first: number; last: number }[] = [];
   for (const id of ids) {

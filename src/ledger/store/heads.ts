@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Heads of logs and the checkpoints that were signed of them. */
-import { sameBytes } from '../../bytes.ts';
+/** Heads of logs and their signed checkpoints. */
+import { sameBytes } from '#base/bytes.ts';
 import { numberOf, textOf, type Sql, type SqlRow } from '../database/database.ts';
 import { openCheckpoint, type Checkpoint } from '../log/checkpoint.ts';
 import { cosignaturesOf } from '../log/cosignature.ts';
@@ -14,9 +14,8 @@ export interface UnsignedHead extends Checkpoint {
 }
 
 /**
- * Heads that are to be signed: of each log that has grown since its last checkpoint.
- *
- * @throws SignerError LEDGER_INCONSISTENT if a log does not begin with what its last checkpoint says
+ * Returns a head to sign for each log that has grown since its last checkpoint.
+ * @throws SignerError LEDGER_INCONSISTENT if a log does not begin with its last checkpoint
  */
 export async function unsignedHeads(sql: Sql): Promise<readonly UnsignedHead[]> {
   const heads: UnsignedHead[] = [];
@@ -32,13 +31,12 @@ export async function unsignedHeads(sql: Sql): Promise<readonly UnsignedHead[]> 
 }
 
 /**
- * Whether a log begins with a checkpoint of it.
- *
+ * Checks that a log begins with one of its checkpoints.
  * @throws SignerError LEDGER_INCONSISTENT if not
  */
 async function mustContinue(sql: Sql, log: StoredLog, { size, root }: Checkpoint): Promise<void> {
   if (size > log.size) {
-    throw inconsistent(`${log.origin} has ${log.size} entries, and a checkpoint says ${size}`);
+    throw inconsistent(`${log.origin} has ${log.size} entries, and a checkpoint has ${size}`);
   }
   const now = await rangeHash(tilesOf(sql, log.number), 0, size);
   if (sameBytes(now, root)) return;
@@ -46,18 +44,17 @@ async function mustContinue(sql: Sql, log: StoredLog, { size, root }: Checkpoint
 }
 
 /**
- * Compares the logs with a checkpoint that was kept elsewhere, such as outside the cluster.
- *
+ * Compares the logs with an external checkpoint, such as one kept outside the cluster.
  * @throws SignerError LEDGER_INCONSISTENT, LEDGER_MALFORMED
  */
 export async function compareWith(sql: Sql, note: string): Promise<void> {
   const origin = note.slice(0, note.indexOf('\n'));
   const log = (await logsOf(sql)).find((each) => each.origin === origin);
-  if (log === undefined) throw inconsistent('a checkpoint is of a log that is not there');
+  if (log === undefined) throw inconsistent('a checkpoint names an unknown log');
   await mustContinue(sql, log, openCheckpoint(note, verifierOf(log)));
 }
 
-/** By what a log's checkpoints are verified. */
+/** Returns the verifier of a log's checkpoints. */
 export function verifierOf({ origin, publicKey }: Pick<StoredLog, 'origin' | 'publicKey'>): {
   readonly name: string;
   readonly publicKey: Uint8Array;
@@ -67,13 +64,13 @@ export function verifierOf({ origin, publicKey }: Pick<StoredLog, 'origin' | 'pu
 
 const LAST = 'SELECT note FROM checkpoints WHERE log = ? ORDER BY size DESC LIMIT 1';
 
-/** The note of the last checkpoint of a log. */
+/** Returns the note of the last checkpoint of a log. */
 export async function lastNote(sql: Sql, log: number): Promise<string | undefined> {
   const [row] = await sql.all(LAST, [log]);
   return row === undefined ? undefined : textOf(row, 'note');
 }
 
-/** The notes of a log's checkpoints of more than `size` entries, the oldest first. */
+/** Returns the notes of a log's checkpoints of more than `size` entries, the oldest first. */
 export async function notesAfter(
   sql: Sql,
   log: number,
@@ -89,7 +86,7 @@ async function lastCheckpoint(sql: Sql, log: StoredLog): Promise<Checkpoint | un
   return note === undefined ? undefined : openCheckpoint(note, verifierOf(log));
 }
 
-/** Keeps a checkpoint that was signed; one of the same size that is there already stays. */
+/** Stores a signed checkpoint. An existing one of the same size stays. */
 export async function keepCheckpoint(
   sql: Sql,
   { log, size }: Pick<UnsignedHead, 'log' | 'size'>,
@@ -100,7 +97,9 @@ export async function keepCheckpoint(
   await sql.all(insert, [log, size, note]);
 }
 
-/** Adds the line of a witness to a checkpoint that is kept; a witness has one line. */
+/**
+ * Adds a witness's line to a stored checkpoint, and replaces an earlier line of the same witness.
+ */
 export async function cosign(
   sql: Sql,
   { log, size }: Pick<UnsignedHead, 'log' | 'size'>,
@@ -115,31 +114,34 @@ export async function cosign(
   await sql.all(`UPDATE checkpoints SET note = ? ${where}`, [note, log, size]);
 }
 
-/** Which checkpoints of a log stay: its first, and these. */
+/** The checkpoints of a log to keep beside its first. */
 export interface ThinningRule {
-  /** So many of the newest. */
+  /** Number of the newest checkpoints to keep. */
   readonly newest: number;
-  /** Of the others one for so many entries: of those that most witnesses have signed, the last. */
+  /** Entries for which one older checkpoint stays: the last of those with the most cosignatures. */
   readonly span: number;
 }
 
-/** At one each five seconds 14 hours, some 3 MB; 7 bytes for 100 entries. To verify one takes as long as 40 records. */
+/**
+ * The newest 10,000 cover 14 hours at one each five seconds and take some 3 MB. Older ones take 7
+ * bytes for 100 entries. Verifying one takes as long as 40 records.
+ */
 const KEPT: ThinningRule = { newest: 10_000, span: 4_096 };
 
-/** What one call has removed. */
+/** The result of one call. */
 export interface ThinnedCheckpoints {
   readonly removed: number;
-  /** The size from which on nobody has looked yet: the `from` of the next call. */
+  /** Size up to which the log is thinned: the `from` of the next call. */
   readonly next: number;
-  /** Whether nothing is left to look at before the log grows. */
+  /** Whether thinning is complete until the log grows. */
   readonly done: boolean;
 }
 
 /**
- * Removes checkpoints of a log that others make superfluous: the tree of each that stays begins with the trees of all before
- * it. A span is looked at when none of its checkpoints is among the newest, and never again: what stays then stays for ever.
- *
- * @param from - below it everything was looked at
+ * Removes checkpoints of a log that later ones make superfluous, since each kept tree begins with
+ * all earlier ones. It examines a span once, when none of its checkpoints is among the newest. The
+ * kept checkpoints then stay indefinitely.
+ * @param from - size up to which earlier calls examined the log
  */
 export async function thinCheckpoints(
   sql: Sql,
@@ -153,7 +155,7 @@ export async function thinCheckpoints(
   if (whole <= from) return { removed: 0, next: from, done: true };
   const query =
     'SELECT size, note FROM checkpoints WHERE log = ? AND size >= ? AND size < ? ORDER BY size LIMIT ?';
-  // One more than a span can have: the span of the last one is for the next call.
+  // Reads one more than a span can have. The span of the last one is left to the next call.
   const rows = await sql.all(query, [log, from, whole, span + 1]);
   const done = rows.length <= span;
   const next = done ? whole : startOf(numberOf(rows.at(-1), 'size'), span);
@@ -181,7 +183,7 @@ function bySpan(rows: readonly SqlRow[], span: number): ReadonlyMap<number, read
   return Map.groupBy(rows, (row) => startOf(numberOf(row, 'size'), span));
 }
 
-/** The size of the one that stays. */
+/** Returns the size of the checkpoint to keep. */
 function bestOf(rows: readonly SqlRow[]): number {
   let [best, most] = [0, -1];
   for (const row of rows) {

@@ -1,34 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The logs of a ledger: one a year and key. Only the last is appended to. */
-import { sameBytes } from '../../bytes.ts';
+/** The logs of a ledger, one for each year and key. Only the last one is open. */
+import { sameBytes } from '#base/bytes.ts';
 import { bytesOf, numberOf, textOf, type SqlRow, type Sql } from '../database/database.ts';
+import { HASH_BYTES } from '../log/merkle.ts';
+import { idOf, placeOf } from '../records/ids.ts';
 import { ENTRIES_LEVEL, grownTiles, TILE_WIDTH, type ReadTile } from '../log/tiles.ts';
 
-/** One log as the database has it. */
+/** One log as the database stores it. */
 export interface StoredLog {
   readonly number: number;
-  /** Of its checkpoints, and the name of its key. */
+  /** Origin of its checkpoints, and the name of its key. */
   readonly origin: string;
   /** Ed25519, 32 bytes. */
   readonly publicKey: Uint8Array;
   readonly size: number;
-  /** When the last record was appended, in milliseconds since 1970. */
+  /** Time of the last append, in milliseconds since 1970. */
   readonly latest: number;
 }
 
-/** What names new logs. */
+/** Names and keys of new logs. */
 export interface LogNaming {
-  /** What the origins of all logs begin with: `countersign.example/ledger`. */
+  /** Prefix of all origins: `countersign.example/ledger`. */
   readonly prefix: string;
-  /** Of the key that signs now. Another one than the last log's begins a new log. */
+  /** The current signing key. If the last log has another one, a new log begins. */
   readonly publicKey: Uint8Array;
-  /** A replica that signs nothing goes on with the last log's key, whatever its own is. */
+  /**
+   * Set for a replica that does not sign. It continues with the last log's key, whatever its own
+   * is.
+   */
   readonly follows?: boolean;
 }
 
 const COLUMNS = 'number, origin, public_key, size, latest';
 
-/** All logs, the oldest first. */
+/** Returns all logs, the oldest first. */
 export async function logsOf(sql: Sql): Promise<readonly StoredLog[]> {
   return (await sql.all(`SELECT ${COLUMNS} FROM logs ORDER BY number`)).map(logOf);
 }
@@ -44,10 +49,9 @@ function logOf(row: SqlRow): StoredLog {
 }
 
 /**
- * The log that is appended to at `now`: the last one, or a new one where there is none, another year has begun, or
- * another key signs. Who {@link LogNaming.follows} never begins a log for another key: two replicas that read different
- * keys would else begin one after the other.
- *
+ * Returns the log to append to at `now`: the last one, or a new one. A new log begins if there is
+ * none, in another year, or with another key. With {@link LogNaming.follows} another key begins no
+ * log. Otherwise two replicas that read different keys would begin one after the other.
  * @param now - milliseconds since 1970
  */
 export async function openLog(sql: Sql, naming: LogNaming, now: number): Promise<StoredLog> {
@@ -71,7 +75,7 @@ function yearOf(time: number): number {
   return new Date(time).getUTCFullYear();
 }
 
-/** Begins a log after all others; what was appended before is never appended to again. */
+/** Begins a log after all others, which are never appended to again. */
 async function beginLog(
   sql: Sql,
   { prefix, publicKey }: LogNaming,
@@ -95,13 +99,38 @@ export function tilesOf(sql: Sql, log: number): ReadTile {
   };
 }
 
+/** Returns the entries of records by their ids, without those that the logs lack. */
+export async function entriesOf(
+  sql: Sql,
+  ids: readonly number[],
+): Promise<ReadonlyMap<number, Uint8Array>> {
+  const entries = new Map<number, Uint8Array>();
+  const byTile = Map.groupBy(ids, (id) => {
+    const { log, index } = placeOf(id);
+    return idOf({ log, index: Math.floor(index / TILE_WIDTH) });
+  });
+  for (const [tile, within] of byTile) {
+    const { log, index: number } = placeOf(tile);
+    const hashes = await tilesOf(sql, log)(ENTRIES_LEVEL, number);
+    for (const id of within) {
+      const at = (placeOf(id).index % TILE_WIDTH) * HASH_BYTES;
+      const entry = hashes?.subarray(at, at + HASH_BYTES);
+      if (entry?.length === HASH_BYTES) entries.set(id, entry);
+    }
+  }
+  return entries;
+}
+
 const TILES = {
   table: 'tiles',
   names: ['log', 'level', 'number', 'hashes'],
   key: ['log', 'level', 'number'],
 };
 
-/** Reads the tiles that an append to a log begins with together: its last entries and their leaves. */
+/**
+ * Reads the tiles that an append to a log needs first in one query: its last entries and their
+ * leaves.
+ */
 async function edgeOf(sql: Sql, { number, size }: StoredLog): Promise<ReadTile> {
   const last = Math.floor(size / TILE_WIDTH);
   const query = 'SELECT level, hashes FROM tiles WHERE log = ? AND number = ? AND level IN (?, 0)';
@@ -116,8 +145,7 @@ async function edgeOf(sql: Sql, { number, size }: StoredLog): Promise<ReadTile> 
 
 /**
  * Appends entries to a log's tree.
- *
- * @throws SignerError LEDGER_INCONSISTENT if the tiles are not as the log's size says
+ * @throws SignerError LEDGER_INCONSISTENT if the tiles do not match the log's size
  */
 export async function appendEntries(
   sql: Sql,

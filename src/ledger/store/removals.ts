@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Entries without a record, and records of removals: which of the one are not explained by the other. */
+/** Matches entries without a record with the records of removals. */
 import type { ErasureRecord } from '../records/record.ts';
 import { idOf } from '../records/ids.ts';
 
-/** Ids from one to another, both inclusive. */
+/** A range of ids, both inclusive. */
 interface IdRange {
   readonly first: number;
   readonly last: number;
@@ -13,15 +13,15 @@ interface RemovedRange extends IdRange {
   readonly reason: ErasureRecord['reason'];
 }
 
-/** Entries without a record whose removal is recorded, by its reason. */
+/** Number of entries without a record whose removal is recorded, by reason. */
 export type RemovedCounts = Readonly<Record<ErasureRecord['reason'], number>>;
 
-/** A million removed records are some ranges: nothing here is as long as a ledger. */
+/** Collects ranges, so that a million removed records need little memory. */
 export class Removals {
   readonly #removed: RemovedRange[] = [];
   readonly #missing: { readonly first: number; last: number }[] = [];
 
-  /** A record of a removal that is in the log. */
+  /** Adds a record of a removal from the log. */
   add({ removed, reason }: ErasureRecord): void {
     for (const { log, from, to } of removed) {
       const [first, last] = [idOf({ log, index: from }), idOf({ log, index: to })];
@@ -29,7 +29,7 @@ export class Removals {
     }
   }
 
-  /** An entry without a record; ids never fall from one call to the next. */
+  /** Adds an entry without a record. Ids never decrease from one call to the next. */
   missing(id: number): void {
     const open = this.#missing.at(-1);
     if (open?.last === id - 1) open.last = id;
@@ -37,8 +37,8 @@ export class Removals {
   }
 
   /**
-   * Entries without a record that no record of a removal names, in order; and how many the others are. What two removals
-   * name counts for the one whose range begins first.
+   * Returns the missing entries that no record of a removal names, in order, and the number of the
+   * others. An entry that two removals name counts for the one whose range begins first.
    */
   explained(): { readonly left: readonly IdRange[]; readonly counts: RemovedCounts } {
     const removed = this.#removed.toSorted((a, b) => a.first - b.first);
@@ -47,7 +47,7 @@ export class Removals {
     let at = 0;
     for (const { first, last } of this.#missing) {
       let from = first;
-      // Earlier ones end before `first`, and so before all that is missing later.
+      // Earlier ranges end before `first`, and so before all later missing entries.
       while ((removed[at]?.last ?? Infinity) < first) at += 1;
       for (let next = at; from <= last; next += 1) {
         const range = removed[next];

@@ -1,19 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Finds records by what is known of them, in pages: whatever is asked for, a call reads so many rows at most. */
-import { bytesOf, numberOf, textOf } from '../database/database.ts';
+/** Finds records in pages. Each call reads a bounded number of rows, whatever the query. */
+import { sameBytes } from '#base/bytes.ts';
+import { bytesOf, numberOf } from '../database/database.ts';
 import type { SqlRow, Sql, SqlValue } from '../database/database.ts';
 import { readBody, type RecordBody } from '../records/record.ts';
-import { TERM_KINDS } from '../records/terms.ts';
+import { inconsistent } from '../log/tiles.ts';
+import { entryOf } from '../records/entry.ts';
+import { findable, TERM_KINDS } from '../records/terms.ts';
 import { placeOf, type LedgerPlace } from '../records/ids.ts';
+import { entriesOf } from './logs.ts';
 import {
   walkOf,
   type SqlCondition,
   type RecordCursor,
   type RecordQuery,
   type Walk,
-} from './walk.ts';
+} from './index-scan.ts';
 
-/** A record as it is kept. */
+/** A record as it is stored. */
 export interface StoredRecord extends LedgerPlace {
   readonly id: number;
   readonly salt: Uint8Array;
@@ -21,23 +25,29 @@ export interface StoredRecord extends LedgerPlace {
   readonly body: Uint8Array;
 }
 
-/** Some of the records that a query asks for. */
+/** One page of a query's records. */
 export interface RecordPage {
   readonly records: readonly StoredRecord[];
-  /** Where the next page begins; absent at the end. A page with a next one may have few records, or none. */
+  /**
+   * Start of the next page; absent at the end. A page before the last may have few records, or
+   * none.
+   */
   readonly next?: RecordCursor;
 }
 
-/** Rows of an index that one call walks: some 30 ms. A query that finds few of them goes on with the next page. */
-const MOST_WALKED = 10_000;
-/** What a walk with conditions begins with: where most rows fit, a page needs no more. */
+/**
+ * Index rows that one call scans: some 30 ms. If few of them match, the query continues with the
+ * next page.
+ */
+const MAX_WALKED = 10_000;
+/** First step of a scan with conditions. If most rows match, a page needs no more. */
 const FIRST_WALKED = 250;
-/** Of the bodies of a page: a record may have megabytes. */
+/** Bytes of the bodies of a page. A record may have megabytes. */
 const PAGE_BYTES = 8 * 1024 * 1024;
 
 /**
- * A page of the records that a query asks for, the newest first; where the expiry is asked for and nothing that few
- * records have, the first to expire first.
+ * Returns a page of a query's records, the newest first. A query that bounds the expiry and has no
+ * selective term returns the first to expire first.
  */
 export async function findRecords(sql: Sql, query: RecordQuery): Promise<RecordPage> {
   const walk = walkOf(query);
@@ -49,12 +59,12 @@ export async function findRecords(sql: Sql, query: RecordQuery): Promise<RecordP
     if (!rows.every((row) => page.take(row))) return pageOf(sql, page.matches, page.after);
     walked += rows.length;
     if (rows.length < together) return pageOf(sql, page.matches, undefined);
-    if (walked >= MOST_WALKED) return pageOf(sql, page.matches, page.after);
-    together = Math.min(together * 4, MOST_WALKED - walked);
+    if (walked >= MAX_WALKED) return pageOf(sql, page.matches, page.after);
+    together = Math.min(together * 4, MAX_WALKED - walked);
   }
 }
 
-/** Gathers matches until there is no room for more. */
+/** Collects matches until the page is full. */
 class Page {
   readonly matches: Match[] = [];
   after: RecordCursor | undefined;
@@ -66,7 +76,7 @@ class Page {
     this.after = after;
   }
 
-  /** False if the row is for the next page. */
+  /** Adds a row. Returns false if the row belongs to the next page. */
   take(row: Match): boolean {
     const { size, ...cursor } = row;
     if (size !== undefined) {
@@ -80,7 +90,7 @@ class Page {
   }
 }
 
-/** A row of the walked index; without a size if its record does not match. */
+/** A row of the scanned index, without a size if its record does not match. */
 interface Match extends RecordCursor {
   readonly size: number | undefined;
 }
@@ -137,17 +147,18 @@ async function recordsOf(sql: Sql, ids: readonly number[]): Promise<readonly Sto
   return rows.map(recordOf);
 }
 
-/** A record by its id. */
+/** Returns a record by its id. */
 export async function recordAt(sql: Sql, id: number): Promise<StoredRecord | undefined> {
   return (await recordsOf(sql, [id]))[0];
 }
 
-/** Results of one record: delivered, refused, abandoned. */
+/** Results of one record at most: delivered, refused, abandoned. */
 const RESULTS_OF_ONE = 3;
 
 /**
- * The records of what became of certificates, by the keys of their records; oldest first. Of each key the first of them: a
- * component that appends many of its own takes no room from those of others.
+ * Returns the records of certificates' results by the keys of the certificates' records, oldest
+ * first. It bounds the results of each key, so that a component that appends many does not displace
+ * those of others.
  */
 export async function resultsOf(
   sql: Sql,
@@ -166,19 +177,31 @@ export async function resultsOf(
   return found.toSorted((a, b) => a.id - b.id);
 }
 
-/** Those of the certificates, by fingerprint, that were appended, also where their records were erased. */
+/**
+ * Returns those of the certificates, by fingerprint, that were ever appended, even if their records
+ * were erased.
+ */
 export async function recordedOf(
   sql: Sql,
   fingerprints: readonly string[],
 ): Promise<readonly string[]> {
   if (fingerprints.length === 0) return [];
   const places = fingerprints.map(() => '?').join(', ');
-  const query = `SELECT DISTINCT t.value AS value FROM terms t JOIN records r ON r.id = t.id
-    WHERE t.kind = ${TERM_KINDS.fingerprint} AND t.value IN (${places})`;
-  return (await sql.all(query, fingerprints)).map((row) => textOf(row, 'value'));
+  const query = `SELECT DISTINCT id FROM terms
+    WHERE kind = ${TERM_KINDS.fingerprint} AND value IN (${places})`;
+  const ids = (await sql.all(query, fingerprints)).map((row) => numberOf(row, 'id'));
+  const proven = await provenRecords(sql, ids);
+  const recorded = new Set(proven.flatMap(({ record }) => fingerprintsIn(record)));
+  return fingerprints.filter((each) => recorded.has(each));
 }
 
-/** Records in the order in which they were appended, from the one after `after` on. */
+function fingerprintsIn(record: RecordBody['record']): readonly string[] {
+  return findable(record).terms.flatMap(({ kind, value }) =>
+    kind === 'fingerprint' ? [value] : [],
+  );
+}
+
+/** Returns records in the order of appending, starting after `after`. */
 export async function recordsAfter(
   sql: Sql,
   after: number,
@@ -188,7 +211,49 @@ export async function recordsAfter(
   return (await sql.all(query, [after, limit])).map(recordOf);
 }
 
-/** What a record says. */
+/** A record whose bytes match the hash in the log's entry. */
+export interface ProvenRecord {
+  readonly id: number;
+  readonly record: RecordBody['record'];
+  /** Time of the append, in milliseconds since 1970. */
+  readonly at: number;
+}
+
+/** Ids of one statement. SQLite accepts 32,766 parameters. */
+const READ_TOGETHER = 1_000;
+
+/**
+ * Returns the existing records with these ids, in order. Their contents come from their bytes,
+ * which the log's entries prove, and not from the columns.
+ * @throws SignerError LEDGER_INCONSISTENT if a record does not match its entry
+ */
+export async function provenRecords(
+  sql: Sql,
+  ids: readonly number[],
+): Promise<readonly ProvenRecord[]> {
+  const found: StoredRecord[] = [];
+  for (let at = 0; at < ids.length; at += READ_TOGETHER) {
+    found.push(...(await recordsOf(sql, ids.slice(at, at + READ_TOGETHER))));
+  }
+  const entries = await entriesOf(
+    sql,
+    found.map(({ id }) => id),
+  );
+  return found
+    .toSorted((a, b) => a.id - b.id)
+    .map(({ id, log, index, salt, body }) => {
+      const entry = entries.get(id);
+      if (entry === undefined || !sameBytes(entryOf(salt, body), entry)) {
+        throw inconsistent(
+          `the record ${log}-${index} does not match its entry in the log; run countersign ledger verify`,
+        );
+      }
+      const { appended, record } = readBody(body);
+      return { id, record, at: Date.parse(appended.at) };
+    });
+}
+
+/** Reads the contents of a record. */
 export function contentsOf({ body }: Pick<StoredRecord, 'body'>): RecordBody {
   return readBody(body);
 }

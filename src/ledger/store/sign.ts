@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Signs what has grown, and the list of all logs. */
-import { sameBytes } from '../../bytes.ts';
+/** Signs the heads of logs that have grown, and the list of all logs. */
+import { sameBytes } from '#base/bytes.ts';
 import type { KeyObject } from 'node:crypto';
 import { signCheckpoint } from '../log/checkpoint.ts';
 import { signLogList, type ListedLog } from '../log/list.ts';
@@ -8,10 +8,10 @@ import { noteSigner, type NoteSigner } from '../log/note.ts';
 import { verifierOf } from './heads.ts';
 import type { LedgerStore } from './store.ts';
 
-/** The ledger's keys: the one that signs now first, then those before it, as long as they are kept. */
+/** The ledger's keys: the current one first, then the kept earlier ones. */
 export type LedgerKeys = readonly [KeyObject, ...KeyObject[]];
 
-/** A checkpoint that was signed and kept. */
+/** A signed and stored checkpoint. */
 export interface SignedHead {
   readonly log: number;
   readonly size: number;
@@ -19,11 +19,11 @@ export interface SignedHead {
 }
 
 /**
- * Signs a checkpoint of each log that has grown since its last one, and keeps it: publish what this returns. A log whose
- * key is no longer there stays as it is. The key of the log before signs, too, as long as it is kept: who knows only that
- * one accepts the checkpoint all the same.
- *
- * @throws SignerError LEDGER_INCONSISTENT if a log does not continue its last checkpoint: then none is signed
+ * Signs and stores a checkpoint of each log that has grown since its last one. The caller publishes
+ * the result. It skips a log whose key is absent. The previous log's key signs too while it is
+ * kept, so that verifiers that know only this key accept the checkpoint.
+ * @throws SignerError LEDGER_INCONSISTENT if a log does not continue its last checkpoint; then it
+ * signs none
  */
 export async function signHeads(
   store: LedgerStore,
@@ -43,7 +43,10 @@ export async function signHeads(
   return signed;
 }
 
-/** The list of all logs, signed by the keys that are there of the two newest logs. Nothing before the first log. */
+/**
+ * Returns the list of all logs, signed by the available keys of the two newest logs, or undefined
+ * before the first log.
+ */
 export async function signedLogList(
   store: LedgerStore,
   keys: LedgerKeys,

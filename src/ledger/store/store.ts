@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A ledger over a database: each call is one transaction. */
+/** A ledger over a database. Each call is one transaction. */
 import type { Database, Sql } from '../database/database.ts';
 import { migrate } from '../database/migrations.ts';
 import { openCheckpoint } from '../log/checkpoint.ts';
@@ -14,59 +14,63 @@ import { placeOf } from '../records/ids.ts';
 import { logsOf, tilesOf, type StoredLog } from './logs.ts';
 import { findRecords, recordAt, recordedOf, recordsAfter, resultsOf } from './search.ts';
 import type { RecordPage, StoredRecord } from './search.ts';
-import type { RecordQuery } from './walk.ts';
+import type { RecordQuery } from './index-scan.ts';
 import { sqlSource } from './source.ts';
-import { verifyLedger, type KeptElsewhere, type VerifyReport } from './verify.ts';
+import { verifyLedger, type ExternalTrust, type VerifyReport } from './verify.ts';
 
 /**
- * What a ledger can be asked. All calls reject with LEDGER_UNAVAILABLE while the database is away, and with
- * LEDGER_INCONSISTENT if what is stored contradicts itself.
+ * The operations of a ledger. They reject with LEDGER_UNAVAILABLE during an outage of the database,
+ * and with LEDGER_INCONSISTENT if stored data contradicts itself.
  */
 export interface LedgerStore {
-  /** Appends a batch; what it returns is on disk. */
+  /** Appends a batch. The returned records are on disk. */
   append(batch: readonly Appending[], context: AppendContext): Promise<readonly Appended[]>;
-  /** Heads of logs that are to be signed. */
+  /** Returns the heads of logs to sign. */
   unsignedHeads(): Promise<readonly UnsignedHead[]>;
   keepCheckpoint(head: Pick<UnsignedHead, 'log' | 'size'>, note: string): Promise<void>;
-  /** Keeps the line of a witness with a checkpoint. */
+  /** Stores the line of a witness with a checkpoint. */
   cosign(head: Pick<UnsignedHead, 'log' | 'size'>, line: string): Promise<void>;
-  /** Rejects if the ledger does not continue a checkpoint that was kept elsewhere. */
+  /** Rejects if the ledger does not continue an external checkpoint. */
   compareWith(note: string): Promise<void>;
   logs(): Promise<readonly StoredLog[]>;
   checkpoint(log: number): Promise<string | undefined>;
   tile(log: number, level: number, index: number): Promise<Uint8Array | undefined>;
   find(query: RecordQuery): Promise<RecordPage>;
-  /** What became of certificates, by the keys of their records. */
+  /** Returns the results of certificates, by the keys of their records. */
   results(keys: readonly string[]): Promise<readonly StoredRecord[]>;
-  /** Those of the certificates, by fingerprint, that were appended, also where their records were erased. */
+  /**
+   * Returns those of the certificates, by fingerprint, that were ever appended, even if their
+   * records were erased.
+   */
   recorded(fingerprints: readonly string[]): Promise<readonly string[]>;
-  /** Checkpoints of a log of more than `size` entries, the oldest first. */
+  /** Returns the checkpoints of a log of more than `size` entries, the oldest first. */
   checkpoints(log: number, size: number, limit: number): Promise<readonly string[]>;
-  /** Removes checkpoints of a log that later ones make superfluous, from a size on. */
+  /** Removes checkpoints of a log that later ones make superfluous, starting at a size. */
   thin(log: number, from: number, rule?: ThinningRule): Promise<ThinnedCheckpoints>;
   get(id: number): Promise<StoredRecord | undefined>;
-  /** In the order of appending. */
+  /** Returns records in the order of appending. */
   after(id: number, limit: number): Promise<readonly StoredRecord[]>;
-  /** A proof for strangers; nothing while no checkpoint covers the record. */
+  /** Returns a proof for external verifiers, or undefined while no checkpoint covers the record. */
   prove(id: number): Promise<ProofText | undefined>;
   erase(erasure: Erasure, eraser: Eraser): Promise<Erased>;
-  /** Why there is no record with this id; nothing where the log has no removal of it. */
+  /** Returns the removal of the record with this id, or undefined if the log has none. */
   removal(id: number): Promise<Removal | undefined>;
   /**
-   * Makes what was removed unreadable in the files of the database, as far as that blocks nobody. False: to be tried again.
+   * Makes removed data unreadable in the files of the database, without blocking other callers.
+   * Returns false if the caller must try again.
    */
   scrub(): Promise<boolean>;
-  verify(outside: readonly string[], keys?: KeptElsewhere['keys']): Promise<VerifyReport>;
+  verify(outside: readonly string[], keys?: ExternalTrust['keys']): Promise<VerifyReport>;
   close(): Promise<void>;
 }
 
-/** Opens a ledger after its schema was brought up to date. */
+/** Opens a ledger after migrating its schema. */
 export async function openStore(database: Database): Promise<LedgerStore> {
   await migrate(database);
   return storeOf(database);
 }
 
-/** A ledger whose schema is known to be up to date. */
+/** Returns a ledger whose schema is already up to date. */
 export function storeOf(database: Database): LedgerStore {
   const reading = <T>(work: (sql: Sql) => Promise<T>): Promise<T> => database.read(work);
   const writing = <T>(work: (sql: Sql) => Promise<T>): Promise<T> => database.write(work);

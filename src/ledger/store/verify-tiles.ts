@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Builds a log's tree anew from its entries and compares every tile. */
-import { sameBytes } from '../../bytes.ts';
+/** Rebuilds a log's tree from its entries and compares every tile. */
+import { sameBytes } from '#base/bytes.ts';
 import { HASH_BYTES, leafHash } from '../log/merkle.ts';
 import { ENTRIES_LEVEL, foldedHash, TILE_WIDTH, tilePath, type ReadTile } from '../log/tiles.ts';
 import type { Findings } from './findings.ts';
 import type { StoredLog } from './logs.ts';
 import type { VerifySource } from './source.ts';
 
-/** Entries of a log that are kept together: 32 bytes each, from one index on. */
+/** A tile of a log's entries, 32 bytes each. */
 export interface EntriesTile {
   readonly first: number;
-  /** How many there must be; `hashes` may have others where somebody has changed the tile. */
+  /** Expected number of entries. `hashes` may have another number if the tile was altered. */
   readonly width: number;
   readonly hashes: Uint8Array;
 }
 
 /**
- * Adds a finding for each tile that is not what the entries make it. Of the whole log it keeps one hash of each 256.
- *
- * @param visit - is given the entries in order, as they are read: nobody else needs to read them
+ * Adds a finding for each tile that does not match the entries. It keeps one hash for each 256
+ * entries in memory.
+ * @param visit - called with the entries in order as they are read, so that no other check reads
+ * them again
  */
 export async function verifyTiles(
   source: VerifySource,
@@ -62,7 +63,7 @@ async function compareLeaves({ read, size, add, visit }: Leaves): Promise<Hashes
     const width = Math.min(TILE_WIDTH, size - first);
     if (hashes.length !== width * HASH_BYTES)
       add(`${tilePath(ENTRIES_LEVEL, tile)} has ${hashes.length / HASH_BYTES} entries of ${width}`);
-    // An entry that is not there has a hash of nothing.
+    // A missing entry gets the hash of nothing.
     for (let at = 0; at < width * HASH_BYTES; at += HASH_BYTES) {
       leaves.set(leafHash(hashes.subarray(at, at + HASH_BYTES)), at);
     }
@@ -73,7 +74,10 @@ async function compareLeaves({ read, size, add, visit }: Leaves): Promise<Hashes
   return above;
 }
 
-/** Hashes of 32 bytes, one after the other: an array of objects would need several times as much. */
+/**
+ * Stores hashes of 32 bytes in one buffer. An array of objects would need several times as much
+ * memory.
+ */
 class Hashes {
   readonly #bytes: Buffer;
   length = 0;
@@ -92,7 +96,7 @@ class Hashes {
   }
 }
 
-/** Compares a level of tiles with the hashes that belong there. Returns those of the level above. */
+/** Compares a level of tiles with the expected hashes. Returns those of the level above. */
 async function compareLevel(
   read: ReadTile,
   { level, hashes }: { readonly level: number; readonly hashes: Hashes },
@@ -110,7 +114,7 @@ interface ExpectedTile {
   readonly level: number;
   readonly tile: number;
   readonly expected: Uint8Array;
-  /** Is given the hash of a full tile. */
+  /** Collects the hash of a full tile. */
   readonly above: Hashes;
 }
 

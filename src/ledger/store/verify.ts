@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Checks everything that a ledger has stored: trees, checkpoints, and every record against its leaf. */
-import { sameBytes } from '../../bytes.ts';
-import { attempt, SignerError } from '../../errors.ts';
+/** Verifies all stored data of a ledger: trees, checkpoints, and every record against its leaf. */
+import { sameBytes } from '#base/bytes.ts';
+import { attempt, SignerError } from '#base/errors.ts';
 import { openCheckpoint } from '../log/checkpoint.ts';
 import { HASH_BYTES } from '../log/merkle.ts';
 import type { NoteVerifier } from '../log/note.ts';
@@ -14,43 +14,49 @@ import { idOf, placeOf } from '../records/ids.ts';
 import type { StoredLog } from './logs.ts';
 import { Removals, type RemovedCounts } from './removals.ts';
 import type { SourceRecord, VerifySource } from './source.ts';
+import { ColumnChecks } from './verify-columns.ts';
 import { verifyTiles } from './verify-tiles.ts';
 
-/** What a check has found. */
+/** The result of a check. */
 export interface VerifyReport {
   readonly logs: number;
   readonly entries: number;
   readonly records: number;
-  /** Records that were removed, by the reason in the record of their removal. */
+  /** Number of removed records, by the reason in the record of their removal. */
   readonly erased: RemovedCounts;
   readonly checkpoints: number;
-  /** The first of them. */
+  /** The first findings. */
   readonly findings: readonly LedgerFinding[];
-  /** How many there are. */
+  /** Total number of findings. */
   readonly found: number;
 }
 
-/** What a check of a ledger is held against. */
-export interface KeptElsewhere {
-  /** Checkpoints: only they show that a whole ledger was replaced. */
+/** External evidence for a check of a ledger. */
+export interface ExternalTrust {
+  /** External checkpoints. Only they reveal that a whole ledger was replaced. */
   readonly outside: readonly string[];
-  /** Keys of logs; where there are some, what a ledger says of its keys counts nothing. */
+  /**
+   * Keys of logs. If there are any, the check ignores the ledger's own statements about its keys.
+   */
   readonly keys?: readonly NoteVerifier[];
 }
 
-/** Checks one state of a ledger: every hash is computed anew. */
+/** Checks one state of a ledger by computing every hash again. */
 export async function verifyLedger(
   source: VerifySource,
-  { outside, keys = [] }: KeptElsewhere,
+  { outside, keys = [] }: ExternalTrust,
 ): Promise<VerifyReport> {
   const logs = await source.logs();
   const findings = new Findings();
   const [counts, removals] = [{ records: 0, checkpoints: 0 }, new Removals()];
+  const columns = await columnsOf(source, findings);
+  const checks = { findings, removals, columns };
   for (const log of logs) {
     requireKey(log, keys, findings);
-    counts.checkpoints += await verifyCheckpoints(source, log, outside, findings);
-    counts.records += await verifyEntries(source, log, { findings, removals });
+    counts.checkpoints += await verifyCheckpoints(source, log, outside, checks);
+    counts.records += await verifyEntries(source, log, checks);
   }
+  await columns?.surplus();
   for (const note of outside) requireLog(note, logs, findings);
   const { left, counts: erased } = removals.explained();
   for (const { first, last } of left) {
@@ -58,7 +64,7 @@ export async function verifyLedger(
     const log = logs.find(({ number }) => number === from.log);
     const entries = `the entries ${from.index} to ${to}`;
     if (log !== undefined) {
-      findings.add('missing', log, `no record is kept for ${entries}, and none of their removal`);
+      findings.add('missing', log, `there is no record for ${entries}, and none of their removal`);
     }
   }
   return {
@@ -69,6 +75,16 @@ export async function verifyLedger(
     findings: findings.listed,
     found: findings.found,
   };
+}
+
+/** Returns undefined if the source reads no database, or one with another schema. */
+async function columnsOf(
+  { rows }: VerifySource,
+  findings: Findings,
+): Promise<ColumnChecks | undefined> {
+  if (rows === undefined) return undefined;
+  const columns = new ColumnChecks(rows, findings);
+  return (await columns.schema()) ? columns : undefined;
 }
 
 function requireKey(log: StoredLog, keys: readonly NoteVerifier[], findings: Findings): void {
@@ -94,26 +110,33 @@ function originOf(note: string): string {
   return note.slice(0, Math.max(0, note.indexOf('\n')));
 }
 
-/** Each checkpoint must be signed by the log's key and have the root of the tree as it is now. */
+/** Checks that the log's key signed each checkpoint and that its root matches the current tree. */
 async function verifyCheckpoints(
   source: VerifySource,
   log: StoredLog,
   outside: readonly string[],
-  findings: Findings,
+  { findings, columns }: RecordChecks,
 ): Promise<number> {
   const kept = await source.notes(log.number);
   const notes = [...kept, ...outside.filter((note) => originOf(note) === log.origin)];
   const read = source.tiles(log);
+  const sizes: (number | undefined)[] = [];
   for (const note of notes) {
     const head = attempt(() => openCheckpoint(note, verifierOf(log)));
+    sizes.push(head instanceof SignerError ? undefined : head.size);
     if (head instanceof SignerError) {
       findings.add('checkpoint', log, head.message);
     } else if (head.size > log.size) {
-      findings.add('checkpoint', log, `it says ${head.size} entries, and the log has ${log.size}`);
+      findings.add(
+        'checkpoint',
+        log,
+        `it covers ${head.size} entries, and the log has ${log.size}`,
+      );
     } else if (!sameBytes(await rootAt(read, head.size), head.root)) {
       findings.add('checkpoint', log, `the log does not begin with it (${head.size} entries)`);
     }
   }
+  await columns?.checkpoints(log, sizes);
   return notes.length;
 }
 
@@ -129,9 +152,13 @@ async function rootAt(read: ReadTile, size: number): Promise<Uint8Array | undefi
 interface RecordChecks {
   readonly findings: Findings;
   readonly removals: Removals;
+  readonly columns: ColumnChecks | undefined;
 }
 
-/** Checks the tree of a log and every record against its entry, in one pass. Returns how many records there are. */
+/**
+ * Checks the tree of a log and every record against its entry, in one pass. Returns the number of
+ * records.
+ */
 async function verifyEntries(
   source: VerifySource,
   log: StoredLog,
@@ -146,55 +173,50 @@ async function verifyEntries(
       const record = present.get(first + at);
       const entry = hashes.subarray(at * HASH_BYTES, (at + 1) * HASH_BYTES);
       if (record === undefined) checks.removals.missing(idAt(first + at));
-      else verifyRecord(log, record, { ...checks, index: first + at, entry });
+      else await verifyRecord(log, record, { ...checks, index: first + at, entry });
     }
+    await checks.columns?.flush(log);
     records += found.length;
   });
+  await verifyRows(source, log, records, checks);
   const surplus = await source.surplus(log);
   if (surplus > 0)
     checks.findings.add('record', log, `${surplus} records have no entry in the log`);
   return records;
 }
 
+/** Compares the other rows of a log in the database. */
+async function verifyRows(
+  source: VerifySource,
+  log: StoredLog,
+  records: number,
+  { columns }: RecordChecks,
+): Promise<void> {
+  if (columns === undefined) return;
+  columns.log(log);
+  columns.counted('records', records + (await source.surplus(log)));
+  columns.counted('tiles', (await source.tileCount(log)) ?? 0);
+}
+
 interface OneRecord extends RecordChecks {
   readonly index: number;
-  /** Empty where the log has none. */
+  /** Entry of the record. Empty if the log has none. */
   readonly entry: Uint8Array;
 }
 
-function verifyRecord(
+async function verifyRecord(
   log: StoredLog,
-  { salt, body, key, kind }: SourceRecord,
-  { findings, removals, index, entry }: OneRecord,
-): void {
+  stored: SourceRecord,
+  { findings, removals, columns, index, entry }: OneRecord,
+): Promise<void> {
+  const { salt, body, kind } = stored;
   if (!sameBytes(entryOf(salt, body), entry)) {
-    findings.add('record', log, `the record ${index} is not what its entry is the hash of`);
+    findings.add('record', log, `the record ${index} does not match the hash in its entry`);
     return;
   }
-  if (kind !== 'erased' && isPlainlyOf(body, { key, kind })) return;
-  // The hash covers the text, so its shape was checked when it was appended.
-  const { record } = JSON.parse(Buffer.from(body).toString('utf8')) as RecordBody;
-  if (record.key !== key || record.kind !== kind) {
-    findings.add(
-      'record',
-      log,
-      `the record ${index} is kept under another key or kind than it has`,
-    );
-  }
-  if (record.kind === 'erased') removals.add(record);
-}
-
-const KEY = Buffer.from('"key":"');
-
-/**
- * Whether a record has this key and kind, as its bytes say without being parsed, which takes longer than its hash. In
- * canonical bytes `kind` follows `key`, and each record has both; where a name or a text within it spells the same once
- * more, this is false, and whoever asks parses it.
- */
-function isPlainlyOf(body: Uint8Array, { key, kind }: Pick<SourceRecord, 'key' | 'kind'>): boolean {
-  const bytes = Buffer.from(body.buffer, body.byteOffset, body.byteLength);
-  const at = bytes.indexOf(KEY);
-  if (bytes.includes(KEY, at + 1)) return false;
-  const expected = Buffer.from(`"key":${JSON.stringify(key)},"kind":"${kind}"`);
-  return at >= 0 && bytes.subarray(at, at + expected.length).equals(expected);
+  if (columns === undefined && kind !== 'erased') return;
+  // The hash covers the text, so the append has already checked its shape.
+  const contents = JSON.parse(Buffer.from(body).toString('utf8')) as RecordBody;
+  await columns?.record(log, stored, contents);
+  if (contents.record.kind === 'erased') removals.add(contents.record);
 }

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A store in threads of its own: SQLite blocks its thread, and a long search must not keep an append waiting. */
+/**
+ * A store in its own threads. SQLite blocks its thread, and a long search must not delay an append.
+ */
 import { Worker } from 'node:worker_threads';
-import { SignerError } from '../../errors.ts';
+import { LEDGER_THREAD } from './thread-argument.ts';
+import { SignerError } from '#base/errors.ts';
 import { unavailable } from '../database/database.ts';
 import type { Appended } from './append.ts';
 import type { LedgerStore } from './store.ts';
@@ -9,13 +12,12 @@ import type { SentError, WorkerAnswer, WorkerCall, WorkerOptions } from './worke
 
 /**
  * Opens a ledger in a SQLite file, in two threads: one that writes and one that reads.
- *
  * @param path - of the database, on a disk of this machine
- * @param entry - the file to start as a worker: worker.ts, or a bundle that has it inside
+ * @param entry - the file to start as a worker: worker.ts, or a bundle that contains it
  */
 export async function openWorkerStore(path: string, entry: URL): Promise<LedgerStore> {
   const writer = new Thread(path, entry);
-  // It makes the schema before the other one reads it.
+  // The writer creates the schema before the reader uses it.
   await writer.call('logs', []).catch(async (error: unknown) => {
     await writer.end();
     throw error;
@@ -63,7 +65,7 @@ function receivedItem(item: SentItem): Appended {
   return 'error' in item ? new SignerError(item.error) : item;
 }
 
-/** One worker and the calls that wait for its answers. */
+/** One worker and its pending calls. */
 class Thread {
   readonly #worker: Worker;
   readonly #waiting = new Map<number, PromiseWithResolvers<unknown>>();
@@ -72,7 +74,7 @@ class Thread {
 
   constructor(path: string, entry: URL) {
     const workerData: WorkerOptions = { room: 'ledger', path };
-    this.#worker = new Worker(entry, { workerData });
+    this.#worker = new Worker(entry, { workerData, argv: [LEDGER_THREAD] });
     this.#worker.on('message', (answer: WorkerAnswer) => this.#take(answer));
     this.#worker.on('error', (error) => this.#end(error));
     this.#worker.on('exit', () => this.#end());
@@ -85,10 +87,11 @@ class Thread {
     this.#waiting.set(number, waiting);
     const call: WorkerCall = { number, method, parameters };
     this.#worker.postMessage(call);
+    // The worker answers with what the method returns.
     return waiting.promise as Promise<T>;
   }
 
-  /** Closes the database where it is open, and ends the thread. */
+  /** Closes the database if it is open, and ends the thread. */
   async end(): Promise<void> {
     if (this.#ended === undefined) await this.call('close', []).catch(() => undefined);
     await this.#worker.terminate();

@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The thread that SQLite blocks: it answers the calls of worker-store.ts. */
+/** The thread that SQLite blocks. It serves the calls of worker-store.ts. */
 import { parentPort, workerData } from 'node:worker_threads';
-import { messageOf, SignerError } from '../../errors.ts';
+import { messageOf, SignerError } from '#base/errors.ts';
 import { openSqlite } from '../database/sqlite.ts';
 import type { LedgerStore } from './store.ts';
 import { openStore } from './store.ts';
 
-/** What a worker is started with. */
+/** Start parameters of a worker. */
 export interface WorkerOptions {
-  /** Tells this worker from others that the same file may be started as. */
+  /** Distinguishes this worker from others in the same bundle. */
   readonly room: 'ledger';
-  /** Of the database. */
+  /** Path of the database. */
   readonly path: string;
 }
 
@@ -21,26 +21,30 @@ export interface WorkerCall {
   readonly parameters: readonly unknown[];
 }
 
-/** How an error goes from thread to thread: of its class only the text would. */
+/**
+ * The members of an error that cross threads. Structured cloning keeps only the text of a class.
+ */
 export type SentError = Pick<SignerError, 'code' | 'disposition' | 'message'>;
 
-/** The answer to a call. */
+/** The result of a call. */
 export type WorkerAnswer =
   | { readonly number: number; readonly result: unknown }
   | { readonly number: number; readonly error: SentError };
 
-/** Whether this thread was started as such a worker. */
+/** Reports whether this thread was started as a ledger worker. */
 export function isLedgerWorker(): boolean {
-  return (workerData as Partial<WorkerOptions> | null)?.room === 'ledger';
+  const data: unknown = workerData;
+  return typeof data === 'object' && data !== null && 'room' in data && data.room === 'ledger';
 }
 
-/** Answers calls until the store is closed. */
+/** Serves calls until the store is closed. */
 export function runLedgerWorker(): void {
   const port = parentPort;
   if (port === null) return;
+  // The thread that started this one gave it.
   const { path } = workerData as WorkerOptions;
   const opening = Promise.resolve().then(() => openStore(openSqlite(path)));
-  // Each call sees the failure.
+  // Each call reports the failure.
   opening.catch(() => undefined);
   port.on('message', (call: WorkerCall) => {
     void answered(opening, call).then((answer) => {
@@ -50,23 +54,22 @@ export function runLedgerWorker(): void {
   });
 }
 
-type Method = (...parameters: readonly unknown[]) => Promise<unknown>;
-
 async function answered(
   opening: Promise<LedgerStore>,
   { number, method, parameters }: WorkerCall,
 ): Promise<WorkerAnswer> {
   try {
     const store = await opening;
-    const methods = store as unknown as Readonly<Record<string, Method>>;
-    const result = await methods[method]?.(...parameters);
-    return { number, result: method === 'append' ? (result as unknown[]).map(sentItem) : result };
+    const call: unknown = Reflect.get(store, method);
+    if (typeof call !== 'function') throw new TypeError(`the store has no method ${method}`);
+    const result: unknown = await Reflect.apply(call, store, [...parameters]);
+    return { number, result: Array.isArray(result) ? result.map(sentItem) : result };
   } catch (error) {
     return { number, error: sentError(error) };
   }
 }
 
-/** A SignerError among the results of an append. */
+/** Converts a SignerError among the results of an append. */
 function sentItem(item: unknown): unknown {
   return item instanceof SignerError ? { error: sentError(item) } : item;
 }

@@ -1,49 +1,48 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SIGNER_NAME, isGranted } from '../../api/signer/grant.ts';
-import type { Secret } from '../../api/object/object.ts';
-import type { Component } from '../../runtime/component/component.ts';
-import { serverTime } from '../../runtime/component/server-time.ts';
+import { isGranted } from '#api/signer/grant.ts';
+import type { Secret } from '#api/object/object.ts';
+import type { Component } from '#component/contract.ts';
+import { serverTime } from '#component/server-time.ts';
 import { IssuerError } from '../errors.ts';
 import type { Context, Issuer, SecretData } from '../issuer.ts';
 import { createCallTimeout } from './call-timeout.ts';
-import { ignoreNotFound } from '../../kube/client/kube-error.ts';
-import { SECRETS } from '../../kube/resource/core-v1.ts';
+import { ignoreNotFound } from '#kube/client/kube-error.ts';
+import { SECRETS } from '#kube/resource/core-v1.ts';
+import * as messages from '../messages.ts';
 
-/** What the calls of an author's functions need. */
+/** Parts of the calls of an author's functions. */
 export interface CallGuardInit<Config> {
   readonly component: Component;
   readonly secrets: (config: Config) => readonly string[];
-  /** How long one call may take, in milliseconds. */
+  /** Limit on one call, in milliseconds. */
   readonly callMs: number;
 }
 
 /**
  * Calls an author's function with its {@link Context}, under a timeout.
  *
- * @throws Error when the time is up, whatever the function does; else what the function throws
+ * @throws Error at the end of the time, whatever the function does. Otherwise the function's error
  */
 export type GuardedCall<Config> = <T>(
   issuer: Issuer<Config>,
   work: (ctx: Context) => Promise<T>,
 ) => Promise<T>;
 
-/** Makes the guard through which every call of `check` and `sign` goes. */
+/** Creates the guard for every call of `check` and `sign`. */
 export function createCallGuard<Config>(init: CallGuardInit<Config>): GuardedCall<Config> {
   const { component, callMs } = init;
 
   async function secretOf(issuer: Issuer<Config>, name: string): Promise<SecretData> {
     if (!init.secrets(issuer.config).includes(name)) {
-      throw new IssuerError(`secrets() does not name Secret ${name}; add it there`);
+      throw new IssuerError(messages.unnamedSecret(name));
     }
     const namespace = issuer.namespace ?? component.secretNamespace;
     const secret = await component.client
       .request<Secret>({ method: 'GET', path: SECRETS.object({ namespace, name }) })
       .catch(ignoreNotFound);
-    if (secret === undefined) throw new IssuerError(`Secret ${namespace}/${name} does not exist`);
+    if (secret === undefined) throw new IssuerError(messages.secretMissing(namespace, name));
     if (!isGranted(secret, issuer.signerName)) {
-      throw new IssuerError(
-        `Secret ${namespace}/${name} lacks the annotation ${SIGNER_NAME}: ${issuer.signerName}; the owner of the Secret grants it by adding that`,
-      );
+      throw new IssuerError(messages.secretNotGranted(namespace, name, issuer.signerName));
     }
     return Object.fromEntries(
       Object.entries(secret.data ?? {}).map(([key, value]) => [

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Delay } from '../../ports.ts';
+import type { Delay } from '#base/ports.ts';
+import * as messages from '../messages.ts';
 
-/** Runs work with a signal that is aborted when its time is up; then rejects without waiting for the work. */
+/**
+ * Runs work with a signal that aborts at the end of its time. Then rejects without waiting for the
+ * work.
+ */
 export type CallTimeout = <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 
 interface Running {
@@ -9,13 +13,13 @@ interface Running {
   readonly end: () => void;
 }
 
-/** One timer for all calls: a timer each would cost a tenth of a signature. */
+/** Interval of one timer for all calls. A timer for each call would cost a tenth of a signature. */
 const TICK_MS = 1_000;
 
 /**
- * A timeout that many calls share.
+ * Creates a timeout that many calls share.
  *
- * @param limitMs - milliseconds; a call may take up to a second more
+ * @param limitMs - milliseconds. A call may take up to a second more
  */
 export function createCallTimeout(delay: Delay, limitMs: number): CallTimeout {
   const running = new Set<Running>();
@@ -40,7 +44,7 @@ export function createCallTimeout(delay: Delay, limitMs: number): CallTimeout {
       left: limitMs,
       end: () => {
         running.delete(call);
-        const error = new Error(`no answer within ${Math.round(limitMs)} ms`);
+        const error = new Error(messages.callTimeout(Math.round(limitMs)));
         late.abort(error);
         reject(error);
       },
@@ -48,7 +52,7 @@ export function createCallTimeout(delay: Delay, limitMs: number): CallTimeout {
     running.add(call);
     if (!ticking) void tick();
     try {
-      // Accepts a plain value too: authors may write JavaScript without types.
+      // Accept a plain value, too: authors may write JavaScript without types.
       Promise.resolve(work(late.signal)).then(resolve, reject);
       return await promise;
     } finally {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import { conditionMessage } from '../../api/request/conditions.ts';
-import { messageOf } from '../../errors.ts';
-import { printable } from '../../quote.ts';
-import type { NotIssued } from '../../runtime/issuing/issuing-ca.ts';
+import { conditionMessage } from '#api/request/conditions.ts';
+import { messageOf } from '#base/errors.ts';
+import { printable } from '#base/quote.ts';
+import type { NotIssued } from '#requests/issuing/issuing-ca.ts';
 import {
   IssuerError,
   PendingError,
@@ -11,23 +11,26 @@ import {
   type ConditionOf,
 } from '../errors.ts';
 
-/** What an error of an author means for the request and its issuer. */
+/** Meaning of an author's error for the request and its issuer. */
 export interface ClassifiedError extends Pick<NotIssued, 'how' | 'message' | 'afterMs'> {
   readonly condition?: ConditionOf;
-  /** Whether a PermanentError is among its causes: for an issuer error, the issuer has failed. */
+  /** Whether a PermanentError is among its causes. An issuer with such an error has failed. */
   readonly isPermanent: boolean;
 }
 
-/** Causes to follow; ends a cycle of causes. */
+/** Limit on followed causes, which ends a cycle. */
 const MAX_CAUSES = 16;
-/** Bounds of `afterMs`: a pending request is retried at most ten times a second and at least once a day. */
+/**
+ * Limits of `afterMs`: a pending request is retried at most ten times a second and at least once a
+ * day.
+ */
 const MIN_PENDING_MS = 100;
 const MAX_PENDING_MS = 86_400_000;
-/** Bytes kept of an error message: a CA may answer with a whole page. */
+/** Limit in bytes on an error message. A CA may answer with a whole page. */
 const MAX_ERROR_MESSAGE = 1_024;
-/** Characters; the API server rejects an Event with a longer reason (events.k8s.io/v1). */
+/** Limit in characters. The API server rejects an Event with a longer reason (events.k8s.io/v1). */
 const MAX_CONDITION_REASON = 128;
-/** Reserved condition types: Kubernetes, cert-manager or our controllers write them. */
+/** Reserved condition types: Kubernetes, cert-manager, or our controllers write them. */
 const RESERVED_TYPES: ReadonlySet<string> = new Set([
   'Ready',
   'Approved',
@@ -38,7 +41,10 @@ const RESERVED_TYPES: ReadonlySet<string> = new Set([
 ]);
 const CONDITION_TYPE = /^[A-Za-z]([-A-Za-z0-9_.]{0,314}[A-Za-z0-9])?$/;
 
-/** Classifies an author's error. The outermost error of a known class decides; all others are retried. */
+/**
+ * Classifies an author's error. The outermost error of a known class decides. All others are
+ * retried.
+ */
 export function classifyError(thrown: unknown): ClassifiedError {
   const errors = causesOf(thrown);
   const kind = errors.find(
@@ -57,7 +63,10 @@ export function classifyError(thrown: unknown): ClassifiedError {
   return { ...common, how: kind instanceof PermanentError ? 'permanent' : 'retry' };
 }
 
-/** Whether the API server would accept the type, and it is not reserved. Other conditions are dropped. */
+/**
+ * Reports whether the API server would accept the type, and it is not reserved. Other conditions
+ * are dropped.
+ */
 function isUsable({ type }: ConditionOf): boolean {
   return CONDITION_TYPE.test(type) && !RESERVED_TYPES.has(type);
 }
@@ -68,7 +77,8 @@ function cut(message: string): string {
 
 function truncated({ type, status, reason, message }: ConditionOf): ConditionOf {
   return {
-    ...{ type, status },
+    type,
+    status,
     reason: printable(reason).slice(0, MAX_CONDITION_REASON).toWellFormed(),
     message: cut(message),
   };

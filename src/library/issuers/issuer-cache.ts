@@ -1,50 +1,60 @@
 // SPDX-License-Identifier: Apache-2.0
-import { resolveNameConflicts, type NameResolution } from '../../api/signer/name-conflict.ts';
-import { readIssuer, type IssuerObject } from '../../api/signer/issuer.ts';
-import { keyOf, type KubeObject } from '../../api/object/object.ts';
-import { SignerError, attempt, messageOf } from '../../errors.ts';
-import { createReflector } from '../../kube/watch/reflector.ts';
-import { resource, type Resource } from '../../kube/resource/resource.ts';
-import type { Component } from '../../runtime/component/component.ts';
-import type { SignerSet } from '../../runtime/signers/signer-set.ts';
+import { resolveNameConflicts, type NameResolution } from '#api/signer/name-conflict.ts';
+import { readIssuer, type IssuerObject } from '#api/signer/issuer.ts';
+import { keyOf, type KubeObject } from '#api/object/object.ts';
+import { SignerError, attempt, messageOf } from '#base/errors.ts';
+import { createReflector } from '#kube/watch/reflector.ts';
+import { resource, type Resource } from '#kube/resource/resource.ts';
+import type { Component } from '#component/contract.ts';
+import type { SignerSet } from '#component/signers/signer-set.ts';
 import type { AuthorityType } from '../define.ts';
 import { issuerTrigger, readyTrigger } from './issuer-status.ts';
 import type { Issuer } from '../issuer.ts';
+import * as messages from '../messages.ts';
 
-/** An issuer with a valid spec: ours, and the author's part. */
+/** An issuer with a valid spec: our part, and the author's part. */
 export interface KnownIssuer<Config> extends IssuerObject {
-  /** What `check` and `sign` get: one object for each generation. */
+  /** Parameter of `check` and `sign`: one object for each generation. */
   readonly view: Issuer<Config>;
+  /** Secrets that they may read: the result of the author's `secrets` for the view's config. */
+  readonly secretNames: readonly string[];
 }
 
-/** The issuers of an author's kind: which of them serves which signer name, and which to reconcile. */
+/** A view, and other values derived from the author's part of the same generation. */
+type Viewed<Config> = Pick<KnownIssuer<Config>, 'view' | 'secretNames'>;
+
+/** Issuers of an author's kind: which one serves each signer name, and which to reconcile. */
 export interface IssuerCache<Config> extends SignerSet<KnownIssuer<Config>> {
   readonly resource: Resource;
-  /** The object as the API server sent it, by `namespace/name`. */
+  /** Returns the object as the API server sent it, by `namespace/name`. */
   readonly raw: (key: string) => KubeObject | undefined;
-  /** The same, parsed; a SignerError SPEC_INVALID if its spec is invalid. */
+  /** Returns the same, parsed, or a SignerError SPEC_INVALID if its spec is invalid. */
   readonly read: (key: string) => KnownIssuer<Config> | SignerError | undefined;
-  /** The older issuer that serves the same signer name, and so keeps this one from serving. */
+  /**
+   * Returns the older issuer that serves the same signer name, which keeps this one from serving.
+   */
   readonly conflictOf: (key: string) => string | undefined;
   /** Calls the listener with the key of each issuer to reconcile. */
   readonly onTrigger: (listener: (key: string) => void) => void;
-  /** All keys. */
+  /** Returns all keys. */
   readonly keys: () => readonly string[];
-  /** Stores the answer to our own write. That is no reason to reconcile. */
+  /** Stores the answer to our own write, which is not a reason to reconcile. */
   readonly observe: (written: KubeObject) => void;
 }
 
 type Parsed<Config> = KnownIssuer<Config> | SignerError;
 
-/** Everything that the cache knows, and who listens. */
+/** State and listeners of the cache. */
 interface CacheState<Config> {
   readonly authority: AuthorityType<Config>;
   readonly known: Map<string, Parsed<Config>>;
-  readonly views: Map<string, Issuer<Config>>;
+  readonly views: Map<string, Viewed<Config>>;
   names: NameResolution<KnownIssuer<Config>>;
-  /** Whether the first list is complete. Before it nothing is announced. */
+  /** Whether the first list is complete. Before that, listeners are not called. */
   settled: boolean;
-  /** True while the answer to our own write is applied: suppresses the trigger of the watch event. */
+  /**
+   * True while the answer to our own write is applied, to suppress the trigger of the watch event.
+   */
   applyingOwnWrite: boolean;
   readonly signerListeners: ((signerNames: readonly string[]) => void)[];
   readonly triggerListeners: ((key: string) => void)[];
@@ -53,7 +63,7 @@ interface CacheState<Config> {
 /**
  * Watches the issuers of an author's kind and parses each of them once a generation.
  *
- * @param component - its client and timing; `run` of the result starts the watch
+ * @param component - its client and timing. `run` of the result starts the watch
  */
 export function createIssuerCache<Config>(
   component: Component,
@@ -113,7 +123,7 @@ export function createIssuerCache<Config>(
   };
 }
 
-/** The first list is complete: resolves conflicts, and announces every issuer. */
+/** Resolves conflicts, and announces every issuer, after the first list is complete. */
 function announceAll<Config>(state: CacheState<Config>): void {
   state.settled = true;
   resolveConflicts(state);
@@ -150,41 +160,79 @@ function store<Config>(
 }
 
 function parse<Config>(state: CacheState<Config>, object: KubeObject): Parsed<Config> {
-  const issuer = attempt(() => readIssuer(object, state.authority.issuer));
+  const issuer = attempt(() => readIssuer(specified(state, object), state.authority.issuer));
   if (issuer instanceof SignerError) return issuer;
-  const view = attempt(() => viewOf(state, issuer));
-  return view instanceof SignerError ? view : { ...issuer, view };
+  const viewed = attempt(() => viewOf(state, issuer));
+  return viewed instanceof SignerError ? viewed : { ...issuer, ...viewed };
 }
 
-/** The author's part is parsed once a generation: authors may cache by the identity of `config`. */
+/**
+ * Returns the issuer with a spec of our form. A kind of the author's own has another.
+ *
+ * @throws SignerError SPEC_INVALID
+ */
+function specified<Config>({ authority }: CacheState<Config>, object: KubeObject): KubeObject {
+  const { spec } = object;
+  try {
+    return Object.assign({}, object, { spec: authority.issuerSpec(spec) });
+  } catch (error) {
+    throw new SignerError({
+      code: 'SPEC_INVALID',
+      disposition: 'wait',
+      message: messages.invalidSpec(messageOf(error)),
+    });
+  }
+}
+
+/** Parses the author's part once a generation: authors may cache by the identity of `config`. */
 function viewOf<Config>(
   { authority, views }: CacheState<Config>,
   { metadata, spec, authority: part }: IssuerObject,
-): Issuer<Config> {
+): Viewed<Config> {
   const key = keyOf(metadata);
   const { uid, name, namespace, generation = 0 } = metadata;
   const before = views.get(key);
-  if (before?.uid === uid && before.generation === generation) return before;
+  if (before?.view.uid === uid && before.view.generation === generation) return before;
+  const config = authored(() => authority.schema.parse(part));
   const view = Object.freeze({
     name,
     ...(namespace === undefined ? {} : { namespace }),
     uid,
     generation,
     signerName: spec.signerName,
-    config: parseConfig(authority, part),
+    config,
   });
-  views.set(key, view);
-  return view;
+  const viewed = { view, secretNames: authored(() => namesOf(authority, config)) };
+  views.set(key, viewed);
+  return viewed;
 }
 
-function parseConfig<Config>({ schema }: AuthorityType<Config>, part: unknown): Config {
+/**
+ * A DNS subdomain, as the API server requires for Secrets. `..` would lead to another path of the
+ * API.
+ */
+const SECRET_NAME =
+  /^(?=.{1,253}$)[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
+
+function namesOf<Config>({ secrets }: AuthorityType<Config>, config: Config): readonly string[] {
+  const names = [...secrets(config)];
+  const wrong = names.find((each) => !SECRET_NAME.test(each));
+  if (wrong !== undefined) throw new Error(messages.notASecretName(wrong));
+  return names;
+}
+
+/**
+ * Calls a function of the author about one issuer. Its error is this issuer's fault, and must not
+ * stop others.
+ */
+function authored<T>(work: () => T): T {
   try {
-    return schema.parse(part);
+    return work();
   } catch (error) {
     throw new SignerError({
       code: 'SPEC_INVALID',
       disposition: 'wait',
-      message: `spec.authority: ${messageOf(error)}`,
+      message: messages.invalidAuthority(messageOf(error)),
       cause: error,
     });
   }
@@ -199,7 +247,7 @@ function trigger<Config>(state: CacheState<Config>, keys: readonly string[]): vo
   for (const key of new Set(keys)) for (const listener of state.triggerListeners) listener(key);
 }
 
-/** @returns the keys of issuers that begin or cease to be kept from serving by an older one */
+/** @returns keys of issuers that an older issuer starts or stops blocking */
 function resolveConflicts<Config>(state: CacheState<Config>): readonly string[] {
   const before = state.names.conflicting;
   state.names = resolveNameConflicts([...state.known.values()].flatMap((each) => usable(each)));
@@ -207,7 +255,9 @@ function resolveConflicts<Config>(state: CacheState<Config>): readonly string[] 
   return [...state.known.keys()].filter((key) => before.get(key) !== now.get(key));
 }
 
-/** Whether nothing changed that triggers a reconcile. The same object after a relist is no change. */
+/**
+ * Reports whether no change triggers a reconcile. The same object after a relist is not a change.
+ */
 function sameTrigger(a: KubeObject | undefined, b: KubeObject | undefined): boolean {
   return a !== undefined && b !== undefined && issuerTrigger(a) === issuerTrigger(b);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KubeObject } from '../../api/object/object.ts';
-import { SignerError, messageOf } from '../../errors.ts';
-import { createRateLimiter, type RateLimiter } from '../../kube/workqueue/rate-limiter.ts';
-import { runLoop, type ReconcileResult } from '../../kube/workqueue/run-loop.ts';
-import { withoutManagedFields } from '../../kube/resource/object.ts';
-import type { Component } from '../../runtime/component/component.ts';
-import { serverTime } from '../../runtime/component/server-time.ts';
+import type { KubeObject } from '#api/object/object.ts';
+import { SignerError, messageOf } from '#base/errors.ts';
+import { createRateLimiter, type RateLimiter } from '#kube/workqueue/rate-limiter.ts';
+import { runLoop, type ReconcileResult } from '#kube/workqueue/run-loop.ts';
+import { withoutManagedFields } from '#kube/resource/object.ts';
+import type { Component } from '#component/contract.ts';
+import { serverTime } from '#component/server-time.ts';
 import type { GuardedCall } from '../calls/call-guard.ts';
 import { classifyError, type ClassifiedError } from '../calls/classify-error.ts';
 import type { AuthorityType } from '../define.ts';
@@ -17,10 +17,11 @@ import {
   type Readiness,
 } from './issuer-status.ts';
 import type { IssuerCache, KnownIssuer } from './issuer-cache.ts';
+import * as messages from '../messages.ts';
 
-/** What the issuer controller needs. */
+/** Parts of the issuer controller. */
 export interface IssuerControllerInit<Config> {
-  /** With a queue, a rate limiter and a concurrency limiter of its own. */
+  /** Component with a queue, a rate limiter, and a concurrency limiter of its own. */
   readonly component: Component;
   readonly authority: AuthorityType<Config>;
   readonly issuers: IssuerCache<Config>;
@@ -29,33 +30,37 @@ export interface IssuerControllerInit<Config> {
 
 /** Checks issuers and writes their Ready condition. The only writer of it in this process. */
 export interface IssuerController {
-  /** `sign` threw an IssuerError: the issuer becomes not ready and is checked again. */
+  /** Reports an IssuerError of `sign`. The issuer becomes not ready and is checked again. */
   readonly reportError: (key: string, error: ClassifiedError) => void;
-  /** `sign` returned a certificate: ends the backoff of earlier reports. */
+  /** Reports a certificate of `sign`, which ends the backoff of earlier reports. */
   readonly reportSuccess: (key: string) => void;
   readonly run: (signal: AbortSignal) => Promise<void>;
 }
 
-/** Checks are few and may take long, so each issuer gets a worker. */
+/** Limit on concurrent checks. They are few, and each worker waits for one CA at a time. */
 const CHECK_WORKERS = 8;
 /**
- * A check that passes does not prove that signing works. After a reported error the next check waits,
- * longer each time, so that check and sign do not alternate at full speed.
+ * Waits after reported errors. A check that passes does not prove that signing works. Each report
+ * makes the wait before the next check longer, so that check and sign do not alternate at full
+ * speed.
  */
 const FIRST_REPORT_MS = 1_000;
 const MAX_REPORT_MS = 300_000;
 
-/** Everything that the controller knows between two reconciles. */
+/** State of the controller between two reconciles. */
 interface ControllerState<Config> extends IssuerControllerInit<Config> {
   /** Errors that requests reported and no status shows yet. */
   readonly reported: Map<string, ClassifiedError>;
-  /** Issuers of other replicas that this process reconciles because its requests found them at fault. */
+  /**
+   * Issuers of other replicas that this process reconciles, because its requests reported errors of
+   * them.
+   */
   readonly adopted: Set<string>;
   /** Delay of the check after a report. */
   readonly reportBackoff: RateLimiter;
 }
 
-/** Makes the controller; `run` starts it. */
+/** Creates the controller. `run` starts it. */
 export function createIssuerController<Config>(
   init: IssuerControllerInit<Config>,
 ): IssuerController {
@@ -67,6 +72,7 @@ export function createIssuerController<Config>(
     adopted: new Set(),
     reportBackoff: createRateLimiter({ firstMs: FIRST_REPORT_MS, maxMs: MAX_REPORT_MS, random }),
   };
+  queue.assignFlows((key) => ({ distinguishers: [tenantOf(key)] }));
   issuers.onTrigger(queue.add);
   shard.onChange(() => {
     for (const key of issuers.keys()) {
@@ -92,13 +98,21 @@ export function createIssuerController<Config>(
           onError: (key, error) => {
             component.log.warn(
               { issuer: key, error: messageOf(error) },
-              'issuer check failed, retrying',
+              messages.ISSUER_CHECK_FAILED,
             );
           },
         },
         signal,
       ),
   };
+}
+
+/**
+ * Returns the flow of an issuer. Namespaces take turns, as do issuers of the cluster. An author of
+ * issuers may choose CAs that never answer, and each of those blocks a worker until its time limit.
+ */
+function tenantOf(key: string): string {
+  return key.includes('/') ? `namespace ${key.slice(0, key.indexOf('/'))}` : `issuer ${key}`;
 }
 
 async function reconcile<Config>(
@@ -114,13 +128,13 @@ async function reconcile<Config>(
   if (!component.shard.owns(raw.metadata.uid) && !adopted.has(key)) return undefined;
   const parsed = issuers.read(key);
   if (parsed === undefined || parsed instanceof SignerError) {
-    const message = parsed === undefined ? 'not parsed yet' : parsed.message;
+    const message = parsed === undefined ? messages.NOT_PARSED : parsed.message;
     await writeReady(state, raw, { status: 'False', reason: 'InvalidSpec', message });
     return undefined;
   }
   const older = issuers.conflictOf(key);
   if (older !== undefined) {
-    const message = `${older} is older and serves ${parsed.spec.signerName}`;
+    const message = messages.signerNameTaken(older, parsed.spec.signerName);
     await writeReady(state, raw, { status: 'False', reason: 'SignerNameTaken', message });
     return undefined;
   }
@@ -130,14 +144,14 @@ async function reconcile<Config>(
   return check(state, { key, raw, parsed });
 }
 
-/** A request found the issuer at fault: Ready becomes False, and the next check is scheduled. */
+/** Sets Ready to False after a request reported an error, and schedules the next check. */
 async function invalidate<Config>(
   state: ControllerState<Config>,
   reported: { readonly key: string; readonly raw: KubeObject; readonly error: ClassifiedError },
 ): Promise<ReconcileResult> {
   const { key, raw, error } = reported;
   if (isReady(raw)) await writeReady(state, raw, readinessOf(error));
-  // After the write only: when it fails, the error is still to be reported.
+  // Delete it only after the write. If the write fails, the error must be reported again.
   state.reported.delete(key);
   if (error.isPermanent) return undefined;
   return { requeueAt: state.component.clock() + state.reportBackoff.nextDelay(key) };
@@ -169,7 +183,7 @@ async function check<Config>(
     : 'backoff';
 }
 
-/** Writes Ready if it differs. @returns the issuer as the API server then has it */
+/** Writes Ready if it differs. @returns the issuer in its new version */
 async function writeReady<Config>(
   { component, issuers }: ControllerState<Config>,
   raw: KubeObject,
@@ -187,7 +201,7 @@ async function writeReady<Config>(
   return written;
 }
 
-/** Logs a new Ready condition; records an Event when it is False. */
+/** Logs a new Ready condition. Records an Event if it is False. */
 function announce(
   { log, events }: Component,
   { apiVersion, kind, metadata }: KubeObject,
@@ -196,7 +210,7 @@ function announce(
   const { name, namespace, uid } = metadata;
   log.info(
     { issuer: name, namespace, status, reason, detail: message },
-    'issuer readiness changed',
+    messages.ISSUER_READINESS_CHANGED,
   );
   if (status !== 'False') return;
   events.record({

@@ -4,49 +4,49 @@ import {
   findCondition,
   setCondition,
   type Condition,
-} from '../../api/request/conditions.ts';
-import type { KubeObject } from '../../api/object/object.ts';
-import type { IssuerStatus } from '../../api/signer/issuer.ts';
-import { formatTime } from '../../api/object/time.ts';
+} from '#api/request/conditions.ts';
+import type { KubeObject } from '#api/object/object.ts';
+import type { IssuerStatus } from '#api/signer/issuer.ts';
+import { formatTime } from '#api/object/time.ts';
 
 type Statused = KubeObject & { readonly status?: IssuerStatus };
 
-/** Reasons of an issuer's Ready condition; docs/reference/library.md has a row for each. */
+/** Reasons of an issuer's Ready condition. docs/reference/library.md has a row for each. */
 export type IssuerReason =
   'Initializing' | 'Checked' | 'Pending' | 'Failed' | 'InvalidSpec' | 'SignerNameTaken';
 
 /** Reasons after which `check` is not called again until the spec changes. */
 const PERMANENT: ReadonlySet<string> = new Set<IssuerReason>(['Failed', 'InvalidSpec']);
 
-/** The desired contents of an issuer's Ready condition. */
+/** Desired contents of an issuer's Ready condition. */
 export interface Readiness {
   readonly status: Condition['status'];
   readonly reason: IssuerReason;
   readonly message: string;
 }
 
-/** The Ready condition, if it was observed for the current generation. */
+/** Returns the Ready condition if it was observed for the current generation. */
 export function currentReady({ metadata, status }: Statused): Condition | undefined {
   const ready = findCondition(status?.conditions, 'Ready');
   return ready?.observedGeneration === metadata.generation ? ready : undefined;
 }
 
-/** Whether the issuer is ready, for the current generation. */
+/** Reports whether the issuer is ready, for the current generation. */
 export function isReady(issuer: Statused): boolean {
   return currentReady(issuer)?.status === 'True';
 }
 
-/** Whether `check` waits until the spec changes. */
+/** Reports whether `check` waits until the spec changes. */
 export function isTerminallyFailed(issuer: Statused): boolean {
   const ready = currentReady(issuer);
   return ready?.status === 'False' && PERMANENT.has(ready.reason ?? '');
 }
 
 /**
- * The object with this Ready condition, for PUT /status.
+ * Returns the object with this Ready condition, for PUT /status.
  *
  * @param now - milliseconds since the epoch, by the API server's clock
- * @returns undefined when the condition is already the same
+ * @returns undefined if the condition is already equal
  */
 export function withReady<T extends Statused>(
   issuer: T,
@@ -73,8 +73,9 @@ export function withReady<T extends Statused>(
 }
 
 /**
- * The parts of an issuer whose change triggers a reconcile: annotations, generation, and whether it has a
- * Ready condition, not the content of that condition. Source: the README of cert-manager's issuer-lib.
+ * Returns the parts of an issuer whose change triggers a reconcile: annotations, generation, and
+ * whether it has a Ready condition, not its content. Source: the README of cert-manager's
+ * issuer-lib.
  */
 export function issuerTrigger({ metadata, status }: Statused): string {
   const annotations = Object.entries(metadata.annotations ?? {}).sort(([a], [b]) =>
@@ -84,7 +85,10 @@ export function issuerTrigger({ metadata, status }: Statused): string {
   return JSON.stringify([annotations, metadata.generation, hasReady]);
 }
 
-/** The parts of an issuer whose change requeues its requests: its Ready condition, and for which spec. */
+/**
+ * Returns the parts of an issuer whose change requeues its requests: its Ready condition, and its
+ * generation.
+ */
 export function readyTrigger(issuer: Statused): string {
   const ready = findCondition(issuer.status?.conditions, 'Ready');
   return JSON.stringify([ready?.status, ready?.observedGeneration, isReady(issuer)]);

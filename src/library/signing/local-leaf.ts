@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Certificate } from '../../pki/x509/certificate.ts';
-import type { CertificateTemplate } from '../../runtime/issuing/issuing-ca.ts';
+import type { Certificate } from '#pki/x509/certificate.ts';
+import type { CertificateTemplate } from '#requests/issuing/issuing-ca.ts';
 import type { Signed } from '../request.ts';
 
 /**
- * The answer of `openCa`. It is frozen, and a copy of it has no `#leaf`, so it cannot be forged. A WeakMap
- * would do the same and costs as much an entry as parsing a name.
+ * The answer of `openCa`. It is frozen, and a copy of it has no `#leaf`, so it cannot be forged. A
+ * WeakMap would do the same, but each entry costs as much as parsing a name.
  */
 class LocallySigned implements Signed {
   readonly chain: string;
@@ -26,7 +26,7 @@ class LocallySigned implements Signed {
   }
 }
 
-/** An answer that carries its leaf, parsed before it was signed, and the request it was prepared for. */
+/** Returns an answer with its leaf, parsed before it was signed, and its request. */
 export function attachLeaf(
   signed: Required<Signed>,
   leaf: Certificate,
@@ -35,7 +35,7 @@ export function attachLeaf(
   return new LocallySigned(signed, leaf, wanted);
 }
 
-/** The leaf of an answer that {@link attachLeaf} made for this request; undefined for any other answer. */
+/** Returns the leaf of an answer that {@link attachLeaf} created for this request, or undefined. */
 export function attachedLeaf(signed: Signed, wanted: CertificateTemplate): Certificate | undefined {
   return LocallySigned.leafFor(signed, wanted);
 }

@@ -1,34 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { SignerObject } from '../../api/signer/cluster-signer.ts';
-import { bundleName, type ClusterTrustBundle } from '../../api/object/cluster-trust-bundle.ts';
-import { SignerError, attempt } from '../../errors.ts';
-import { createReflector } from '../../kube/watch/reflector.ts';
-import type { Resource } from '../../kube/resource/resource.ts';
-import { createWatchSet } from '../../kube/watch/watch-set.ts';
-import type { Certificate } from '../../pki/x509/certificate.ts';
-import { readAnchors } from '../../pki/x509/trust-bundle.ts';
-import type { Component } from '../../runtime/component/component.ts';
-import type { Sources } from '../../runtime/requests/request-controller-init.ts';
+import type { SignerObject } from '#api/signer/cluster-signer.ts';
+import { bundleName, type ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import { createReflector } from '#kube/watch/reflector.ts';
+import type { Resource } from '#kube/resource/resource.ts';
+import { createWatchSet } from '#kube/watch/watch-set.ts';
+import type { Certificate } from '#pki/x509/certificate.ts';
+import { readAnchors } from '#pki/x509/trust-bundle.ts';
+import type { Component } from '#component/contract.ts';
+import type { Sources } from '#requests/loop/request-controller-init.ts';
+import * as messages from '../messages.ts';
 
 /** The ClusterTrustBundles of issuers that name one. */
 export interface PublishedBundles<S> extends Sources<S> {
-  /** The anchors of the issuer's bundle; undefined when it names none, empty when it cannot be parsed. */
+  /**
+   * Returns the anchors of the issuer's bundle. Undefined: the issuer names none. Empty: the bundle
+   * cannot be parsed.
+   */
   readonly anchors: (issuer: S) => readonly Certificate[] | undefined;
 }
 
 const NO_ANCHORS: readonly Certificate[] = [];
 
 /**
- * Watches the bundles of the issuers that are served.
+ * Watches the bundles of the served issuers.
  *
- * @param resource - ClusterTrustBundles; undefined when the API server does not serve them
+ * @param resource - ClusterTrustBundles. Undefined if the API server does not serve them
  */
 export function watchPublishedBundles<S extends SignerObject>(
   component: Component,
   resource: Resource | undefined,
 ): PublishedBundles<S> {
   const listeners: ((signerName: string) => void)[] = [];
-  /** Parsed once for each version: an object is replaced, never changed. */
+  /** Anchors by version of the bundle: an object is replaced, never changed. */
   const read = new WeakMap<ClusterTrustBundle, readonly Certificate[]>();
   const watches = createWatchSet<ClusterTrustBundle>((signerName) =>
     createReflector<ClusterTrustBundle>({
@@ -71,7 +75,7 @@ export function watchPublishedBundles<S extends SignerObject>(
       watches
         .unread()
 
-        .map(([name, each]) => `bundle of ${name}: ${each.failure ?? 'not listed yet'}`),
+        .map(([name, each]) => messages.unlistedBundle(name, each.failure)),
     stop: watches.stop,
   };
 }

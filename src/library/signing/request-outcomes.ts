@@ -1,21 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
-import { BoundedMap } from '../../bounded-map.ts';
+import { BoundedMap } from '#base/bounded-map.ts';
 import type { ClassifiedError } from '../calls/classify-error.ts';
 import type { ConditionOf } from '../errors.ts';
 
-/** Outcomes of earlier calls of `sign` that the request's object cannot hold, by its UID. In memory only. */
+/**
+ * Outcomes of earlier calls of `sign` that the request's object cannot store, by its UID. In memory
+ * only.
+ */
 export interface RequestOutcomes {
-  /** The error after which `sign` is not called again for this request. */
+  /** Returns the error after which `sign` is not called again for this request. */
   readonly permanentFailure: (uid: string) => ClassifiedError | undefined;
-  /** Conditions that the kind of the request does not take, the newest of each type. */
+  /** Returns conditions that the kind of the request does not accept, the newest of each type. */
   readonly conditions: (uid: string) => readonly ConditionOf[];
   readonly record: (uid: string, error: ClassifiedError) => void;
   readonly forget: (uid: string) => void;
 }
 
-/** An author who derives condition types from a CA's answers would otherwise add one at each call. */
+/**
+ * Limit on conditions. An author may derive condition types from a CA's answers, which would add
+ * one at each call.
+ */
 const MAX_CONDITIONS = 8;
-/** Up to two KiB each, mostly 500 bytes. A request beyond that is signed, or fails, once more. */
+/**
+ * Limit on requests. Each takes up to two KiB, mostly 500 bytes. An evicted request is signed, or
+ * fails, once more.
+ */
 const MAX_REQUESTS = 20_000;
 
 interface Outcome {
@@ -25,7 +34,9 @@ interface Outcome {
 
 const NO_OUTCOME: Outcome = { permanentFailure: undefined, conditions: new Map() };
 
-/** An empty memory of outcomes; the oldest of {@link MAX_REQUESTS} requests is evicted first. */
+/**
+ * Creates an empty memory of outcomes. It evicts the oldest of {@link MAX_REQUESTS} requests first.
+ */
 export function createRequestOutcomes(): RequestOutcomes {
   const outcomes = new BoundedMap<string, Outcome>(MAX_REQUESTS);
 

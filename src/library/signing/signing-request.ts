@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CertificateRequest } from '../../api/request/certificate-request.ts';
-import type { Condition } from '../../api/request/conditions.ts';
-import type { CertificateSigningRequest } from '../../api/request/csr.ts';
-import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
-import { encodePem } from '../../pki/der/pem.ts';
-import type { CertificateTemplate } from '../../runtime/issuing/issuing-ca.ts';
+import type { CertificateRequest } from '#api/request/certificate-request.ts';
+import type { Condition } from '#api/request/conditions.ts';
+import type { CertificateSigningRequest } from '#api/request/csr.ts';
+import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import type { CertificateTemplate } from '#requests/issuing/issuing-ca.ts';
 import type { ConditionOf } from '../errors.ts';
 import type { SigningRequest } from '../request.ts';
 
-/** The leaf that each request was approved for. */
+/** Approved leaf of each request. */
 const templates = new WeakMap<SigningRequest, CertificateTemplate>();
 
-/** The leaf that a request was approved for; undefined for an object that {@link toSigningRequest} did not make. */
+/**
+ * Returns the approved leaf of a request, or undefined for an object that {@link toSigningRequest}
+ * did not create.
+ */
 export function wantedOf(request: SigningRequest): CertificateTemplate | undefined {
   return templates.get(request);
 }
 
-/** The requests that authors sign. */
+/** Requests that authors sign. */
 export type ServedRequest = CertificateSigningRequest | PodCertificateRequest | CertificateRequest;
 
 /**
- * A request as `sign` gets it: frozen, decoded.
+ * Returns a request for `sign`: frozen and decoded.
  *
- * @param signerName - of the issuer; a CertificateRequest names the issuer only
- * @param kept - conditions of earlier calls that the kind of the object does not take
+ * @param signerName - name of the issuer's signer. A CertificateRequest names the issuer only
+ * @param kept - conditions of earlier calls that the kind of the object does not accept
  */
 export function toSigningRequest(
   object: ServedRequest,
@@ -54,7 +57,7 @@ export function toSigningRequest(
   return view;
 }
 
-/** Fields that only some kinds of requests have. */
+/** Returns the fields that only some kinds of requests have. */
 function kindSpecificFields(
   object: ServedRequest,
 ): Pick<SigningRequest, 'kind' | 'csr' | 'requester' | 'pod'> {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { recreatingOwner, type Pod } from '../../api/object/pod.ts';
-import { parseTime } from '../../api/object/time.ts';
+import { recreatingOwner, type Pod } from '#api/object/pod.ts';
+import { parseTime } from '#api/object/time.ts';
 
 /** A running pod that may hold a leaf of the CA. */
 export interface AffectedPod {
@@ -14,21 +14,25 @@ export interface AffectedPod {
   readonly remadeBy: string | undefined;
 }
 
-/** Which CA issued the newest leaf of a pod, as far as its PodCertificateRequests still show. */
+/** The CA of a pod's newest leaf, as far as its PodCertificateRequests still show it. */
 export type NewestIssuer = 'this' | 'another' | 'unknown';
 
-/** What decides whether a pod may hold a leaf of the CA. */
+/** The facts that decide whether a pod may hold a leaf of the CA. */
 export interface AffectedPodsInput {
   /** The running pods that mount the signer. */
   readonly pods: readonly Pod[];
-  /** Milliseconds since the epoch: by then the CA had stopped signing. Undefined while it may sign. */
+  /**
+   * Time by which the CA had stopped signing, in milliseconds since the epoch. Undefined while it
+   * may sign.
+   */
   readonly stoppedBy: number | undefined;
   readonly newestIssuer: (pod: Pod) => NewestIssuer;
 }
 
 /**
- * The pods that may hold a leaf of the CA, the oldest first. The newest leaf of a pod decides, because its
- * kubelet keeps nothing older. Where that is unknown, the creation time of the pod decides.
+ * Returns the pods that may hold a leaf of the CA, the oldest first. The newest leaf of a pod
+ * decides, because its kubelet keeps nothing older. If it is unknown, the creation time of the pod
+ * decides.
  */
 export function affectedPods(input: AffectedPodsInput): readonly AffectedPod[] {
   return input.pods

@@ -1,47 +1,50 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Eviction } from '../../kube/client/eviction.ts';
-import type { Clock, Delay } from '../../ports.ts';
+import type { Eviction } from '#kube/client/eviction.ts';
+import type { Clock, Delay } from '#base/ports.ts';
 import type { AffectedPod } from './affected-pods.ts';
 
-/** How to evict: rate, deadline, and what to leave alone. */
+/** Rate, deadline and exceptions of evictions. */
 export interface EvictPodsInit {
   readonly evict: (pod: AffectedPod) => Promise<Eviction>;
   readonly clock: Clock;
   readonly delay: Delay;
   /** Reports one line of progress. */
   readonly progress: (line: string) => void;
-  /** Evictions a minute. */
+  /** Evictions per minute. */
   readonly perMinute: number;
-  /** Milliseconds since the epoch: pods that are still blocked then remain. */
+  /** Deadline in milliseconds since the epoch. Pods that are still blocked then remain. */
   readonly deadline: number;
-  /** A dry run: one attempt for each pod, and no pod is evicted. */
+  /** Whether to make one attempt for each pod without evicting it. */
   readonly dryRun: boolean;
-  /** Evicts also pods without a controller, which nothing replaces. */
+  /** Whether to evict also pods without a controller, which nothing replaces. */
   readonly barePods: boolean;
   readonly signal: AbortSignal;
 }
 
-/** A pod that was not evicted, and why. */
+/** A pod that was not evicted, with the reason. */
 export interface RemainingPod {
   readonly pod: AffectedPod;
   readonly why: string;
 }
 
-/** What happened to each pod. */
+/** The result for each pod. */
 export interface EvictionSummary {
   readonly evicted: readonly AffectedPod[];
-  /** Deleted by others in the meantime. */
+  /** Pods that other clients deleted meanwhile. */
   readonly gone: readonly AffectedPod[];
   readonly left: readonly RemainingPod[];
 }
 
-/** When a 429 has no Retry-After: the API server's own value for a disruption budget (eviction.go). */
+/**
+ * Wait after a 429 without Retry-After: the API server's own value for a disruption budget
+ * (eviction.go).
+ */
 const BLOCKED_MS = 10_000;
 const MINUTE_MS = 60_000;
 
 interface QueuedPod {
   readonly pod: AffectedPod;
-  /** Milliseconds since the epoch: no attempt before. */
+  /** Time of the next attempt, in milliseconds since the epoch. */
   readonly at: number;
   readonly why: string;
 }
@@ -55,9 +58,8 @@ interface EvictionState {
 }
 
 /**
- * Evicts pods one after the other at the given rate. A pod that a disruption budget protects is retried
- * when the API server says so, and does not hold up the others.
- *
+ * Evicts pods one after the other at the given rate. It retries a pod that a disruption budget
+ * protects when the API server permits, without delaying the others.
  * @param pods - in the order of the evictions
  * @returns when every pod is evicted, gone or refused, at the deadline, or when `signal` aborts
  */
@@ -92,7 +94,7 @@ export async function evictPods(
   return { evicted, gone, left: [...left, ...queue.map(({ pod, why }) => ({ pod, why }))] };
 }
 
-/** @returns the pod again when its eviction is to be retried */
+/** Attempts one eviction. @returns the pod again if its eviction must be retried */
 async function attemptEviction(
   { pod, why }: QueuedPod,
   { total, evicted, gone, left }: EvictionState,
@@ -114,7 +116,7 @@ async function attemptEviction(
   return [];
 }
 
-/** Waits until `at`. @returns false when the deadline passes or `signal` aborts first */
+/** Waits until `at`. @returns false if the deadline passes or `signal` aborts first */
 async function waitUntil(
   at: number,
   { clock, delay, deadline, signal }: EvictPodsInit,
@@ -124,7 +126,7 @@ async function waitUntil(
   return !signal.aborted && clock() < deadline;
 }
 
-/** `namespace/name`. */
+/** Formats a pod as `namespace/name`. */
 export function nameOf({ namespace, name }: AffectedPod): string {
   return `${namespace}/${name}`;
 }

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AuthorityStatus } from '../../api/signer/cluster-signer.ts';
-import { countPodCertificates, type Pod } from '../../api/object/pod.ts';
-import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
-import { parseTime } from '../../api/object/time.ts';
-import { SignerError, attempt } from '../../errors.ts';
-import { fingerprint, readCertificates } from '../../pki/x509/certificate.ts';
-import { verifyPath } from '../../pki/x509/path.ts';
-import { readAnchors } from '../../pki/x509/trust-bundle.ts';
+import type { AuthorityStatus } from '#api/signer/cluster-signer.ts';
+import { countPodCertificates, type Pod } from '#api/object/pod.ts';
+import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
+import { parseTime } from '#api/object/time.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import { fingerprint, readCertificates } from '#pki/x509/certificate.ts';
+import { verifyPath } from '#pki/x509/path.ts';
+import { readAnchors } from '#pki/x509/trust-bundle.ts';
 import type { NewestIssuer } from './affected-pods.ts';
 
 /**
- * Which CA issued the newest leaf of each pod, from the PodCertificateRequests that still exist.
- * kube-controller-manager deletes them after 15 minutes, so for most pods the answer is `unknown`.
+ * Returns a function that finds the CA of a pod's newest leaf in the existing
+ * PodCertificateRequests. kube-controller-manager deletes them after 15 minutes, so for most pods
+ * the result is `unknown`.
  */
 export function newestIssuerOf(
   requests: readonly PodCertificateRequest[],
@@ -23,7 +24,7 @@ export function newestIssuerOf(
   );
   const byPod = Map.groupBy(issued, ({ spec }) => spec.podUID);
   return (pod) => {
-    // With several projections a request does not show which of them it was for.
+    // A request does not show which of several projections it was for.
     const found =
       countPodCertificates(pod, signerName) === 1 ? (byPod.get(pod.metadata.uid) ?? []) : [];
     const born = found.map(({ metadata }) => parseTime(metadata.creationTimestamp));
@@ -35,11 +36,12 @@ export function newestIssuerOf(
 }
 
 /**
- * Whether the leaf chains to an anchor of the CA; true when the chain cannot be read. For a root CA only
- * leaves that it signed itself count: a cross-certificate also leads to it from leaves of its successor.
+ * Reports whether the leaf chains to an anchor of the CA, or the chain cannot be read. For a root
+ * CA, only leaves that it signed itself count, because a cross-certificate also leads to it from
+ * leaves of its successor.
  */
-function isIssuedBy(
-  { status }: PodCertificateRequest,
+export function isIssuedBy(
+  { status }: Pick<PodCertificateRequest, 'status'>,
   { fingerprint: print, anchors = '' }: AuthorityStatus,
 ): boolean {
   const result = attempt(() => {

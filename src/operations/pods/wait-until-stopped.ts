@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSignerStatus } from '../../api/signer/cluster-signer.ts';
-import { findCondition } from '../../api/request/conditions.ts';
-import { SignerError } from '../../errors.ts';
-import type { Clock, Delay } from '../../ports.ts';
+import type { ClusterSignerStatus } from '#api/signer/cluster-signer.ts';
+import { findCondition } from '#api/request/conditions.ts';
+import { SignerError } from '#base/errors.ts';
+import type { Clock, Delay } from '#base/ports.ts';
 import { authoritiesOf, type SignerState } from '../signer-state.ts';
 
-/** What to wait for, and for how long. */
+/** Condition and deadline of the wait. */
 export interface WaitUntilStoppedInit {
   readonly readState: () => Promise<SignerState>;
   readonly fingerprint: string;
@@ -18,13 +18,12 @@ export interface WaitUntilStoppedInit {
   readonly signal: AbortSignal;
 }
 
-/** The wait takes minutes; a read every two seconds is no load. */
+/** Interval between reads. The wait takes minutes, so a read every two seconds adds little load. */
 const STOP_POLL_MS = 2_000;
 
 /**
- * Waits until the CA has stopped signing and another is active. A pod that is replaced earlier would get
- * a leaf of the same CA again.
- *
+ * Waits until the CA has stopped signing and another is active. A pod that is replaced earlier
+ * would get a leaf of the same CA again.
  * @returns the state in which the CA no longer signs
  * @throws SignerError USAGE (`wait`) at the deadline, or when `signal` aborts
  */
@@ -33,7 +32,7 @@ export async function waitUntilStopped(init: WaitUntilStoppedInit): Promise<Sign
   let reported = '';
   for (;;) {
     const state = await init.readState();
-    const why = whyNotStopped(state, init.fingerprint);
+    const why = stillSigning(state, init.fingerprint);
     if (why === undefined) return state;
     if (why !== reported) progress(`waiting: ${why}`);
     reported = why;
@@ -42,8 +41,8 @@ export async function waitUntilStopped(init: WaitUntilStoppedInit): Promise<Sign
   }
 }
 
-/** Why a replaced pod could still get a leaf of the CA; undefined when it cannot. */
-function whyNotStopped(state: SignerState, fingerprint: string): string | undefined {
+/** Returns why a replaced pod could still get a leaf of the CA, or undefined if it cannot. */
+export function stillSigning(state: SignerState, fingerprint: string): string | undefined {
   const { metadata, status } = state.signer;
   const active = authoritiesOf(state).find(({ phase }) => phase === 'Active');
   if (active === undefined) return 'no CA is active yet';

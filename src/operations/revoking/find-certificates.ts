@@ -1,73 +1,86 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Certificates of our CAs that objects of the cluster still have, by what a person knows of them. */
-import { ORDERS, type Order } from '../../api/acme/index.ts';
-import type { KubeObject } from '../../api/object/object.ts';
+/** Finds certificates of managed CAs in the cluster's objects. */
+import { ORDERS } from '#api/acme/names.ts';
+import type { Order } from '#api/acme/order.ts';
 import {
   CERTIFICATE_REQUEST_RESOURCE,
   type CertificateRequest,
-} from '../../api/request/certificate-request.ts';
-import { CSR_RESOURCE, type CertificateSigningRequest } from '../../api/request/csr.ts';
-import type { PodCertificateRequest } from '../../api/request/pod-certificate-request.ts';
-import { GROUP, type ClusterSigner } from '../../api/signer/cluster-signer.ts';
-import { SignerError, attempt } from '../../errors.ts';
-import type { Client } from '../../kube/client/client.ts';
-import { KubeError } from '../../kube/client/kube-error.ts';
-import { resource } from '../../kube/resource/resource.ts';
-import { listPages } from '../../kube/watch/list-pages.ts';
-import { readCertificates, type Certificate } from '../../pki/x509/certificate.ts';
+} from '#api/request/certificate-request.ts';
+import { CSR_RESOURCE, type CertificateSigningRequest } from '#api/request/csr.ts';
+import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
+import { GROUP, type ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import type { Client } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import { resource } from '#kube/resource/resource.ts';
+import { listPages } from '#kube/watch/list-pages.ts';
+import { readCertificates, type Certificate } from '#pki/x509/certificate.ts';
+import type { StoredObject } from '#kube/resource/object.ts';
 
-/** A certificate, who has it, and what said so. */
+/** A certificate, its holder, and its source. */
 export interface FoundCertificate {
   readonly signerName: string;
   /** Leaf first. */
   readonly chain: readonly [Certificate, ...Certificate[]];
-  /** `podcertificaterequest team-a/web-0-abc`, `record 1-42`, for people. */
+  /** Source for people: `podcertificaterequest team-a/web-0-abc`, `record 1-42`. */
   readonly source: string;
   readonly user?: string | undefined;
   readonly pod?:
     { readonly namespace: string; readonly name: string; readonly uid?: string } | undefined;
-  /** Whose team it is for. */
+  /** Namespace whose team has the certificate. */
   readonly namespace?: string | undefined;
   readonly serviceAccount?: { readonly namespace: string; readonly name: string } | undefined;
-  /** `sha256:<hex>` of the CA, where the source says so. */
+  /** `sha256:<hex>` of the CA, if the source has it. */
   readonly authority?: string | undefined;
-  /** The Order that got it from an ACME server. */
+  /** The Order that obtained it from an ACME server. */
   readonly order?: { readonly namespace: string; readonly name: string } | undefined;
 }
 
-/** Who has a certificate, for people: `pod team-a/web-0`, `user alice`. */
+/** Formats the holder of a certificate: `pod team-a/web-0`, `user alice`. */
 export function holderOf({ pod, user, serviceAccount }: FoundCertificate): string | undefined {
   if (pod !== undefined) return `pod ${pod.namespace}/${pod.name}`;
   if (user !== undefined) return `user ${user}`;
   return serviceAccount && `serviceaccount ${serviceAccount.namespace}/${serviceAccount.name}`;
 }
 
-/** What was looked through. */
+/** The result of a search. */
 export interface Searched {
   readonly found: readonly FoundCertificate[];
-  /** For people: `12 CertificateSigningRequests`, or why a place was not searched. */
+  /**
+   * Searched places, for people: `12 CertificateSigningRequests`, or why a place was not searched.
+   */
   readonly places: readonly string[];
+  /** Number of records at which the search stopped although there are more. */
+  readonly cutAt?: number | undefined;
 }
 
-/** Something that knows certificates: the cluster's objects, or the ledger. */
+/** A source of certificates: the cluster's objects, or the ledger. */
 export type CertificateSource = (signers: readonly ClusterSigner[]) => Promise<Searched>;
 
 const CSRS = resource(CSR_RESOURCE);
 const POD_REQUESTS = resource({
-  ...{ group: 'certificates.k8s.io', version: 'v1', plural: 'podcertificaterequests' },
+  group: 'certificates.k8s.io',
+  version: 'v1',
+  plural: 'podcertificaterequests',
 });
 const ORDER_PATHS = resource(ORDERS);
 const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
 
-/** The requests that the API server has: pods' are gone after 15 minutes, those of people after hours. */
+/**
+ * Searches the requests in the API server. It deletes those of pods after 15 minutes, and others
+ * after hours.
+ */
 export function liveRequests(client: Client): CertificateSource {
   return async (signers) => {
     const byObject = new Map(signers.map(({ metadata, spec }) => [metadata.name, spec.signerName]));
     const places = [
       await searched(client, CSRS.collection(), 'CertificateSigningRequests', fromCsr),
       await searched(client, POD_REQUESTS.collection(), 'PodCertificateRequests', fromPod),
-      await searched(client, CERTIFICATE_REQUESTS.collection(), 'CertificateRequests', (each) =>
-        fromCertificateRequest(each, byObject),
+      await searched<CertificateRequest>(
+        client,
+        CERTIFICATE_REQUESTS.collection(),
+        'CertificateRequests',
+        (each) => fromCertificateRequest(each, byObject),
       ),
     ];
     return {
@@ -77,7 +90,10 @@ export function liveRequests(client: Client): CertificateSource {
   };
 }
 
-/** The Orders of ACME servers, which revoke certificates themselves; none where they cannot be listed. */
+/**
+ * Searches the Orders of ACME servers, which revoke certificates themselves. Returns none if they
+ * cannot be listed.
+ */
 export function liveOrders(client: Client): CertificateSource {
   return async () => {
     const { found } = await searched(client, ORDER_PATHS.collection(), 'Orders', fromOrder);
@@ -85,18 +101,21 @@ export function liveOrders(client: Client): CertificateSource {
   };
 }
 
-async function searched(
+/** Reads the certificate of one object, if it has one. */
+type Read<T> = (object: T) => FoundCertificate | undefined;
+
+async function searched<T extends StoredObject>(
   client: Client,
   path: string,
   kind: string,
-  read: (object: KubeObject) => FoundCertificate | undefined,
+  read: Read<T>,
 ): Promise<Searched> {
   const found: FoundCertificate[] = [];
   let count = 0;
   try {
-    await listPages({ client, path }, (object) => {
+    await listPages<T>({ client, path }, (object) => {
       count += 1;
-      const one = read(object as unknown as KubeObject);
+      const one = read(object);
       if (one !== undefined) found.push(one);
     });
   } catch (error) {
@@ -107,38 +126,46 @@ async function searched(
   return { found, places: [`${count} ${kind}`] };
 }
 
-function fromCsr(object: KubeObject): FoundCertificate | undefined {
-  const { spec, status, metadata } = object as CertificateSigningRequest;
+function fromCsr({
+  spec,
+  status,
+  metadata,
+}: CertificateSigningRequest): FoundCertificate | undefined {
   return foundIn(fromBase64(status?.certificate), {
-    ...{ signerName: spec.signerName, source: `csr ${metadata.name}`, user: spec.username },
+    signerName: spec.signerName,
+    source: `csr ${metadata.name}`,
+    user: spec.username,
   });
 }
 
-function fromPod(object: KubeObject): FoundCertificate | undefined {
-  const { spec, status, metadata } = object as PodCertificateRequest;
+function fromPod({ spec, status, metadata }: PodCertificateRequest): FoundCertificate | undefined {
   const { namespace = '', name } = metadata;
   return foundIn(status?.certificateChain, {
-    ...{ signerName: spec.signerName, source: `podcertificaterequest ${namespace}/${name}` },
+    signerName: spec.signerName,
+    source: `podcertificaterequest ${namespace}/${name}`,
     namespace,
     pod: { namespace, name: spec.podName, uid: spec.podUID },
   });
 }
 
 function fromCertificateRequest(
-  object: KubeObject,
+  { spec, status, metadata }: CertificateRequest,
   byObject: ReadonlyMap<string, string>,
 ): FoundCertificate | undefined {
-  const { spec, status, metadata } = object as CertificateRequest;
   const { group, kind, name } = spec.issuerRef;
   const signerName = group === GROUP && kind === 'ClusterSigner' ? byObject.get(name) : undefined;
   if (signerName === undefined) return undefined;
   const source = `certificaterequest ${metadata.namespace ?? ''}/${metadata.name}`;
-  // Its requester is cert-manager, for everybody.
+  // Its requester is always cert-manager, not the holder.
   return foundIn(fromBase64(status?.certificate), { signerName, source });
 }
 
-function fromOrder(object: KubeObject): FoundCertificate | undefined {
-  const { spec, status, metadata } = object as Partial<Order> & Pick<Order, 'metadata'>;
+/** Reads an Order, whose fields no reader has checked. */
+function fromOrder({
+  spec,
+  status,
+  metadata,
+}: Partial<Order> & Pick<Order, 'metadata'>): FoundCertificate | undefined {
   const { kind = '', name: signer = '' } = spec?.signerRef ?? {};
   const { namespace = '', name } = metadata;
   const source = `order ${namespace}/${name}`;

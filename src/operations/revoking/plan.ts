@@ -1,25 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Which Revocations revoke what a person names. Pure. */
+/** Plans Revocations of selected certificates. Pure. */
 import { createHash } from 'node:crypto';
-import { formatTime } from '../../api/object/time.ts';
+import { formatTime } from '#api/object/time.ts';
+import { REVOCATIONS } from '#api/revocation/names.ts';
 import {
   MAX_REVOKED,
-  REVOCATIONS,
   type Revocation,
   type RevocationSpec,
   type RevokedHolder,
-} from '../../api/revocation/revocation.ts';
-import type { ClusterSigner } from '../../api/signer/cluster-signer.ts';
-import { SignerError, attempt } from '../../errors.ts';
-import { OID_COMMON_NAME } from '../../pki/der/oids.ts';
-import { fingerprint, type Certificate } from '../../pki/x509/certificate.ts';
-import { readAnchors } from '../../pki/x509/trust-bundle.ts';
-import { sameBytes } from '../../bytes.ts';
-import { canonicalSerial, serialText } from '../../revocation/serial.ts';
-import type { CrlReason } from '../../vocabulary.ts';
+} from '#api/revocation/revocation.ts';
+import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import { OID_COMMON_NAME } from '#pki/der/oids.ts';
+import { fingerprint, type Certificate } from '#pki/x509/certificate.ts';
+import { readAnchors } from '#pki/x509/trust-bundle.ts';
+import { sameBytes } from '#base/bytes.ts';
+import { canonicalSerial, serialText } from '#ca/revocation/serial.ts';
+import type { CrlReason } from '#base/vocabulary.ts';
+import { shellWord } from '#base/quote.ts';
 import type { FoundCertificate } from './find-certificates.ts';
 
-/** What a person knows of the certificates: exactly one kind. */
+/** A selection of certificates by exactly one kind of criterion. */
 export interface Selection {
   /** Hexadecimal digits, in any case, with colons or without. */
   readonly serial?: readonly string[] | undefined;
@@ -33,23 +34,25 @@ export interface Selection {
 
 export interface PlanInput {
   readonly selection: Selection;
-  /** The signer name; undefined: whichever issued what is found. */
+  /** Signer name. Undefined for any signer. */
   readonly signerName: string | undefined;
   readonly reason: CrlReason;
-  /** Whether their holders may have other certificates. */
+  /** Whether their holders may get new certificates. */
   readonly allowRenewal: boolean;
+  /** Allows a Revocation that has no effect until its signer has a CRL. */
+  readonly withoutCrl: boolean;
   readonly signers: readonly ClusterSigner[];
   readonly found: readonly FoundCertificate[];
   /** Milliseconds. */
   readonly now: number;
 }
 
-/** What is to be written, and what to say of it. */
+/** The Revocations to write, and the messages about them. */
 export interface RevocationPlan {
   readonly revocations: readonly Pick<Revocation, 'apiVersion' | 'kind' | 'metadata' | 'spec'>[];
   readonly certificates: readonly PlannedCertificate[];
   readonly notes: readonly string[];
-  /** Why nothing can be written. */
+  /** Reasons why nothing can be written. */
   readonly refusals: readonly string[];
 }
 
@@ -57,18 +60,27 @@ export interface RevocationPlan {
 export interface PlannedCertificate {
   readonly signerName: string;
   readonly serial: string;
-  /** `sha256:<hex>` of the CA; absent where it is not known. */
+  /** `sha256:<hex>` of the CA, if known. */
   readonly authority?: string;
-  /** RFC 3339; absent where it is not known. */
+  /** RFC 3339 time, if known. */
   readonly notAfter?: string;
-  /** What knows it: `csr alice`, `record 1-42`; none: a serial number that nothing has. */
+  /**
+   * Sources of the certificate: `csr alice`, `record 1-42`. Empty for a serial number that no
+   * source has.
+   */
   readonly sources: readonly string[];
 }
 
-/** So many entries fit into a ConfigMap, beside when each ends. A CRL that does not fit is not renewed either. */
-export const MOST_REVOCABLE = 8000;
+/**
+ * Entries that fit into a ConfigMap with the expiry of each. A CRL that does not fit cannot be
+ * renewed either.
+ */
+export const MAX_REVOCABLE = 8000;
 
-/** Plans the Revocations of what is selected, one a signer and 256 certificates. Synchronous and total. */
+/**
+ * Plans Revocations of the selected certificates, one for each signer and 256 certificates.
+ * Synchronous and total.
+ */
 export function planRevocation(input: PlanInput): RevocationPlan {
   const { found, signerName, now } = input;
   const known = new Set(input.signers.map(({ spec }) => spec.signerName));
@@ -83,8 +95,12 @@ export function planRevocation(input: PlanInput): RevocationPlan {
   const planned = selected.map((each) => plannedOf(input.signers, each));
   const unseen = unseenSerials(input, planned);
   const certificates = merged([...planned, ...unseen.certificates]);
-  const refusals = [...unseen.refusals, ...refusalsOf(input, certificates)];
   const names = [...new Set(certificates.map((each) => each.signerName))];
+  const refusals = [
+    ...unseen.refusals,
+    ...refusalsOf(input, certificates),
+    ...(input.withoutCrl ? [] : crlRefusals(input, names)),
+  ];
   const revocations = names.flatMap((each) => revocationsOf(input, each, certificates, selected));
   return {
     revocations: refusals.length === 0 ? revocations : [],
@@ -112,7 +128,10 @@ function namesIn({ subject, sans }: Certificate): readonly string[] {
   return [...common.map(({ value }) => value), ...dnsNames, ...emails, ...ipAddresses, ...uris];
 }
 
-/** The CA whose key signed it: as its record says, in the chain, or an anchor that the signer's status lists. */
+/**
+ * Returns the CA whose key signed the certificate: from its record, its chain, or the anchors in
+ * the signer's status.
+ */
 function issuerOf(
   signers: readonly ClusterSigner[],
   { signerName, chain: [leaf, ...above], authority }: FoundCertificate,
@@ -143,7 +162,10 @@ function plannedOf(signers: readonly ClusterSigner[], each: FoundCertificate): P
   };
 }
 
-/** Serial numbers that nothing in the cluster has are revoked all the same, where the signer is known. */
+/**
+ * Returns entries for serial numbers that no source has. They are revoked too if the signer is
+ * known.
+ */
 function unseenSerials(
   { selection: { serial = [] }, signerName }: PlanInput,
   planned: readonly PlannedCertificate[],
@@ -155,21 +177,26 @@ function unseenSerials(
     return { certificates: [], refusals: ['a serial number has 1 to 40 hexadecimal digits'] };
   }
   if (unseen.length > 0 && signerName === undefined) {
-    const text = `nothing that was searched has a certificate with serial number ${unseen.join(', ')}: name its signer with --signer, and it is revoked all the same`;
+    const text = `no searched place has a certificate with serial number ${unseen.join(', ')}: name its signer with --signer to revoke it anyway`;
     return { certificates: [], refusals: [text] };
   }
   const certificates = unseen.map((each) => ({
-    ...{ signerName: signerName ?? '', serial: each, sources: [] },
+    signerName: signerName ?? '',
+    serial: each,
+    sources: [],
   }));
   return { certificates, refusals: [] };
 }
 
-/** @param text - as `canonicalSerial` returns it; RFC 5280 §4.1.2.2: at most 20 octets */
+/**
+ * Reports whether a text is a serial number. @param text - as `canonicalSerial` returns it; RFC
+ * 5280 §4.1.2.2: at most 20 octets
+ */
 export function isSerial(text: string): boolean {
   return /^[0-9a-f]{1,40}$/.test(text);
 }
 
-/** Each certificate once, with all that know it. */
+/** Merges entries of the same certificate, with all its sources. */
 function merged(all: readonly PlannedCertificate[]): readonly PlannedCertificate[] {
   const groups = Map.groupBy(all, ({ signerName, serial }) => `${signerName} ${serial}`);
   return [...groups.values()].map((each) =>
@@ -186,14 +213,29 @@ function refusalsOf(
       `no ClusterSigner has the signer name ${signerName}; the certificates of ACME signers are revoked with countersign revoke order/NAME`,
     ];
   }
-  if (certificates.length > MOST_REVOCABLE) {
+  if (certificates.length > MAX_REVOCABLE) {
     return [
-      `these are more than ${MOST_REVOCABLE} certificates, and no CRL has room for them: distrust their CA (countersign authority revoke), or choose fewer`,
+      `these are more than ${MAX_REVOCABLE} certificates, and no CRL has room for them: distrust their CA (countersign authority revoke), or choose fewer`,
     ];
   }
   if (certificates.length > 0 || selection.serial !== undefined) return [];
-  const rest = allowRenewal ? '' : ', and whom to refuse is not known without one';
-  return [`nothing that was searched has such a certificate that lives${rest}`];
+  const rest = allowRenewal ? '' : ', and without one it is unknown which holders to refuse';
+  return [`no searched place has such an unexpired certificate${rest}`];
+}
+
+/** Returns the ClusterSigners that sign no CRL. */
+function plainSigners({ signers }: PlanInput, names: readonly string[]): readonly ClusterSigner[] {
+  return signers.filter(
+    ({ spec }) => names.includes(spec.signerName) && spec.profile.crl === undefined,
+  );
+}
+
+/** Returns a refusal for each signer whose Revocations would have no effect. */
+function crlRefusals(input: PlanInput, names: readonly string[]): readonly string[] {
+  return plainSigners(input, names).map(
+    ({ metadata, spec }) =>
+      `the ClusterSigner of ${spec.signerName} has no spec.profile.crl: no CRL would list them, and their holders would get new certificates; set it first, distrust the CA (countersign authority revoke), or write --without-crl for a Revocation that takes effect later: kubectl edit clustersigner ${shellWord(metadata.name)}`,
+  );
 }
 
 function revocationsOf(
@@ -224,19 +266,23 @@ function revocationsOf(
     return {
       apiVersion: `${group}/${version}`,
       kind: 'Revocation',
+      // The API server fills in the rest.
       metadata: { name: nameOf(spec) } as Revocation['metadata'],
       spec,
     };
   });
 }
 
-/** Whoever revokes the same twice writes one object. */
+/** Derives the name from the contents, so that repeating a revocation writes the same object. */
 function nameOf(spec: RevocationSpec): string {
   const digest = createHash('sha256').update(JSON.stringify(spec)).digest('hex');
   return `revoked-${digest.slice(0, 16)}`;
 }
 
-/** Whoever had what is revoked, by what was named; a pod by its UID, so that its successor gets a certificate. */
+/**
+ * Returns the holders to refuse, by the criterion of the selection. A pod is identified by its UID,
+ * so that its successor gets a certificate.
+ */
 function holdersOf(
   { serial, pod, user, san }: Selection,
   selected: readonly FoundCertificate[],
@@ -255,35 +301,33 @@ function holdersOf(
   return [...new Set(keys)].map((key) => ({ key }));
 }
 
-/** What was found and no CRL of ours can list. */
+/** Returns notes about found certificates that no CRL of this installation can list. */
 function notesElsewhere(elsewhere: readonly FoundCertificate[]): readonly string[] {
   const groups = Map.groupBy(elsewhere, ({ chain: [leaf] }) => fingerprint(leaf.raw));
   const texts = [...groups.values()].map((each) => {
     const { order } = each.find((one) => one.order !== undefined) ?? {};
     if (order === undefined)
-      return `${each[0]?.source} is of ${each[0]?.signerName}, which is no ClusterSigner: no CRL lists its certificate`;
+      return `${each[0]?.source} is of ${each[0]?.signerName}, which is not a ClusterSigner: no CRL lists its certificate`;
     return `an ACME server signed the certificate of order ${order.namespace}/${order.name}: countersign revoke order/${order.name} -n ${order.namespace}`;
   });
-  const more = texts.length - MOST_NOTES;
-  return more > 0 ? [...texts.slice(0, MOST_NOTES), `and ${more} more such certificates`] : texts;
+  const more = texts.length - MAX_NOTES;
+  return more > 0 ? [...texts.slice(0, MAX_NOTES), `and ${more} more such certificates`] : texts;
 }
 
-const MOST_NOTES = 20;
+const MAX_NOTES = 20;
 
 function notesOf(
-  { signers, selection }: PlanInput,
+  input: PlanInput,
   names: readonly string[],
   certificates: readonly PlannedCertificate[],
 ): readonly string[] {
-  const plain = names.filter((name) => {
-    const signer = signers.find(({ spec }) => spec.signerName === name);
-    return signer?.spec.profile.crl === undefined;
-  });
+  const { selection, withoutCrl } = input;
+  const plain = withoutCrl ? plainSigners(input, names) : [];
   const vague = certificates.filter(({ authority }) => authority === undefined);
   return [
     ...plain.map(
-      (each) =>
-        `the ClusterSigner of ${each} has no spec.profile.crl: no CRL lists them, and nobody is refused, until it has`,
+      ({ spec }) =>
+        `the ClusterSigner of ${spec.signerName} has no spec.profile.crl: until it has, no CRL lists them and no holder is refused`,
     ),
     ...(vague.length === 0
       ? []
@@ -291,7 +335,7 @@ function notesOf(
     ...(selection.ca === undefined
       ? []
       : [
-          'if somebody else has the key of this CA, distrust it instead (countersign authority revoke): a thief signs others',
+          'if the key of this CA was stolen, distrust it instead (countersign authority revoke): a thief can sign other certificates',
         ]),
   ];
 }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import { printable } from '../../quote.ts';
+import { printable } from '#base/quote.ts';
 
 const GAP = '   ';
-/** Of a column that gives way: a word of most tables. */
+/** Least width of a narrowed column: a word of most tables. */
 const LEAST = 8;
 
 /**
- * One line for each row, its cells under those of the first row: whatever a cell holds, it ends no line.
- *
- * @param width - columns of the terminal: where the table is wider, the widest columns give way, and their cells go on
- *   below; nothing is left out
+ * Formats one line for each row, with its cells under those of the first row. Cells cannot break
+ * lines, because control characters are escaped.
+ * @param width - columns of the terminal. If the table is wider, the widest columns are narrowed
+ * and their cells continue on the next line, without loss.
  */
 export function columns(
   table: readonly (readonly string[])[],
@@ -24,14 +24,17 @@ export function columns(
   return rows.flatMap((row) => linesOf(row, widths));
 }
 
-/** Takes from the widest columns, so that the sum is `room`; no column becomes narrower than {@link LEAST}. */
+/**
+ * Narrows the widest columns, so that the sum is `room`. No column becomes narrower than
+ * {@link LEAST}.
+ */
 function fitted(natural: readonly number[], room: number): readonly number[] {
   const sum = (most: number): number =>
     natural.reduce((total, each) => total + Math.min(each, most), 0);
   let most = Math.max(...natural, LEAST);
   while (most > LEAST && sum(most) > room) most -= 1;
   const left = Math.max(0, room - sum(most));
-  // Columns of the same width share what rounding left over.
+  // Columns of the same width share the remainder of rounding.
   let spare = left === Infinity ? 0 : left;
   return natural.map((each) => {
     if (each <= most || spare === 0) return Math.min(each, most);
@@ -40,7 +43,7 @@ function fitted(natural: readonly number[], room: number): readonly number[] {
   });
 }
 
-/** The cells side by side; those that are too long go on in the next line. */
+/** Places the cells side by side. Cells that are too long continue on the next line. */
 function linesOf(row: readonly string[], widths: readonly number[]): readonly string[] {
   const cells = row.map((cell, column) => wrapped(cell, widths[column] ?? 0));
   const height = Math.max(1, ...cells.map((each) => each.length));
@@ -56,7 +59,7 @@ function padded(text: string, width: number): string {
   return text + ' '.repeat(Math.max(0, width - displayWidth(text)));
 }
 
-/** Characters as people see them, and whole what stands for a control character: `\u{1b}`. */
+/** Matches an escaped control character such as `\u{1b}`, which must stay whole like a grapheme. */
 const ESCAPE = /(\\u\{[0-9a-f]+\})/;
 const graphemes = new Intl.Segmenter('en', { granularity: 'grapheme' });
 
@@ -68,7 +71,7 @@ function unitsOf(text: string): readonly string[] {
     );
 }
 
-/** Breaks behind a blank, a comma or a slash where there is one in the second half of a line. */
+/** Wraps a text after a blank, a comma or a slash in the second half of a line, if there is one. */
 function wrapped(text: string, width: number): readonly string[] {
   if (displayWidth(text) <= width) return [text];
   const lines: string[] = [];
@@ -86,13 +89,13 @@ function wrapped(text: string, width: number): readonly string[] {
 }
 
 /**
- * Characters that take two columns: those of East Asia in their full width, and emoji (Unicode Standard Annex #11, §5 and
- * §6); the half-width Katakana and Hangul take one.
+ * Characters that take two columns: those of East Asia in their full width, and emoji (Unicode
+ * Standard Annex #11, §5 and §6). The half-width Katakana and Hangul take one.
  */
 const WIDE =
   /(?![\uff61-\uffdc])[\p{sc=Han}\p{sc=Hira}\p{sc=Kana}\p{sc=Hang}\p{sc=Bopo}\p{sc=Yiii}\p{sc=Tang}\p{Emoji_Presentation}\u3001-\u303e\uff01-\uff60\uffe0-\uffe6]/u;
 
-/** How many columns of a terminal a printable text takes. */
+/** Returns the number of terminal columns of a printable text. */
 function displayWidth(text: string): number {
   return /^[ -~]*$/.test(text) ? text.length : widthOf(unitsOf(text));
 }

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AuthorityStatus } from '../../api/signer/cluster-signer.ts';
-import { findCondition } from '../../api/request/conditions.ts';
-import { formatTime, parseTime } from '../../api/object/time.ts';
-import { RETIRING_MARGIN_MS } from '../../rotation/authorities.ts';
+import type { AuthorityStatus, ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { findCondition } from '#api/request/conditions.ts';
+import { formatTime, parseTime } from '#api/object/time.ts';
+import { RETIRING_MARGIN_MS } from '#ca/rotation/authorities.ts';
 import { authoritiesOf, servedSinceOf, type SignerState } from '../signer-state.ts';
 import { warningsOf } from './warnings.ts';
 
-/** One CA of a ClusterSigner as `show` prints it; times are RFC 3339. */
+/** One CA of a ClusterSigner as `show` prints it. Times are RFC 3339. */
 export interface AuthoritySummary extends Omit<AuthorityStatus, 'anchors'> {
-  /** Since when the bundle serves its anchors. */
+  /** Time since which the bundle serves its anchors. */
   readonly servedSince?: string;
   /** The next scheduled event. */
   readonly next?: { readonly what: string; readonly at: string };
@@ -18,7 +18,9 @@ export interface AuthoritySummary extends Omit<AuthorityStatus, 'anchors'> {
 export interface SignerSummary {
   readonly name: string;
   readonly signerName: string;
-  readonly authority: 'managed' | 'secret';
+  readonly authority: 'managed' | 'secret' | 'keyHolder';
+  /** Name of the key in the key holder that has it. */
+  readonly heldKey?: string;
   readonly ready: {
     readonly status: 'True' | 'False' | 'Unknown';
     readonly reason?: string;
@@ -28,14 +30,14 @@ export interface SignerSummary {
   readonly warnings: readonly string[];
 }
 
-/** Summarizes a ClusterSigner, its CAs, and what the user should look at. */
+/** Summarizes a ClusterSigner, its CAs, and the warnings for the user. */
 export function summarizeSigner(state: SignerState): SignerSummary {
   const { metadata, spec, status } = state.signer;
   const ready = findCondition(status?.conditions, 'Ready');
   return {
     name: metadata.name,
     signerName: spec.signerName,
-    authority: spec.authority.managed === undefined ? 'secret' : 'managed',
+    ...custodyOf(spec.authority),
     ready: {
       status: ready?.status ?? 'Unknown',
       ...(ready?.reason === undefined ? {} : { reason: ready.reason }),
@@ -44,6 +46,15 @@ export function summarizeSigner(state: SignerState): SignerSummary {
     authorities: authoritiesOf(state).map((each) => summarizeAuthority(state, each)),
     warnings: warningsOf(state),
   };
+}
+
+/** Returns the place of the CA's key. */
+function custodyOf({
+  managed,
+  keyHolder,
+}: ClusterSigner['spec']['authority']): Pick<SignerSummary, 'authority' | 'heldKey'> {
+  if (keyHolder !== undefined) return { authority: 'keyHolder', heldKey: keyHolder.key };
+  return { authority: managed === undefined ? 'secret' : 'managed' };
 }
 
 function summarizeAuthority(state: SignerState, authority: AuthorityStatus): AuthoritySummary {

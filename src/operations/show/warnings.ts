@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AuthorityStatus } from '../../api/signer/cluster-signer.ts';
-import { findCondition } from '../../api/request/conditions.ts';
-import { formatTime, parseTime } from '../../api/object/time.ts';
-import { requestedRotationOf, successorAwaitedSince } from '../../rotation/requested-rotation.ts';
-import { heldSigning } from '../held-signing.ts';
+import type { AuthorityStatus } from '#api/signer/cluster-signer.ts';
+import { findCondition } from '#api/request/conditions.ts';
+import { formatTime, parseTime } from '#api/object/time.ts';
+import { requestedRotationOf, successorAwaitedSince } from '#ca/rotation/requested-rotation.ts';
+import { heldSigning } from '../paused-signing.ts';
 import { notObserved } from '../preflight.ts';
 import {
   authoritiesOf,
@@ -15,12 +15,13 @@ import {
   type SignerState,
 } from '../signer-state.ts';
 
-/** What the user should know about a ClusterSigner's CAs, or do about them. */
+/** Returns the warnings about a ClusterSigner's CAs. */
 export function warningsOf(state: SignerState): readonly string[] {
   return [
     ...notObserved(state).map(({ message }) => message),
     ...notReady(state),
     ...rotating(state),
+    ...awaiting(state),
     ...requestedRotations(state),
     ...pendingSuccessor(state),
     ...ofBundle(state),
@@ -61,7 +62,10 @@ function requestedRotations({ signer, now }: SignerState): readonly string[] {
   ];
 }
 
-/** A requested successor that does not exist yet: not a fault, but the user should know why. */
+/**
+ * Returns a note about a requested successor that does not exist yet. This is not a fault, but the
+ * user should know the reason.
+ */
 function pendingSuccessor(state: SignerState): readonly string[] {
   const { signer, now } = state;
   const since = successorAwaitedSince(signer, authoritiesOf(state), now);
@@ -69,7 +73,7 @@ function pendingSuccessor(state: SignerState): readonly string[] {
   const from = successorNotBefore(state);
   const why =
     from === undefined
-      ? `if it does not appear soon, the condition RotationDue says why: kubectl describe clustersigner ${signer.metadata.name}`
+      ? `if it does not appear soon, the condition RotationDue has the reason: kubectl describe clustersigner ${signer.metadata.name}`
       : `it is created at ${from} at the earliest, when the active CA has been published for the propagation time`;
   return [`a successor was requested at ${formatTime(since)} and does not exist yet; ${why}`];
 }
@@ -85,7 +89,7 @@ function ofBundle(state: SignerState): readonly string[] {
     return ['its bundle is not published; check that the attester is running'];
   const held = heldSigning(state);
   return [
-    // Where it is not published, the CA itself says so below.
+    // If it is not published, the CA's own warning below covers it.
     ...(held?.until === undefined ? [] : [held.message]),
     ...unknownAnchors(state).map(unknownAnchorText),
   ];
@@ -112,4 +116,10 @@ function ofAuthority(state: SignerState, authority: AuthorityStatus): readonly s
     warnings.push(`${fingerprint} (${phase}) is not in the published bundle`);
   }
   return warnings;
+}
+
+/** Returns a warning while the upstream CA must sign a certificate, or its chain is refused. */
+function awaiting({ signer }: SignerState): readonly string[] {
+  const found = findCondition(signer.status?.conditions, 'AwaitingCertificate');
+  return found?.status === 'True' ? [`${found.reason ?? ''}: ${found.message ?? ''}`] : [];
 }

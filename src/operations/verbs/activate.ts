@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { ROTATE_AT } from '../../api/signer/rotation-annotations.ts';
-import { formatTime, parseTime } from '../../api/object/time.ts';
-import { successorAwaitedSince } from '../../rotation/requested-rotation.ts';
+import { ROTATE_AT } from '#api/signer/rotation-annotations.ts';
+import { formatTime, parseTime } from '#api/object/time.ts';
+import { successorAwaitedSince } from '#ca/rotation/requested-rotation.ts';
 import {
   tooManyRetiring,
   managedAuthorityOf,
@@ -19,9 +19,8 @@ import { authoritiesOf, type SignerState } from '../signer-state.ts';
 import { resolveFingerprint } from '../resolve-fingerprint.ts';
 
 /**
- * Plans `activate`: the prepared CA signs from now on. With `--force` the request is written even though
- * it cannot be fulfilled yet: the authority component then creates, publishes and waits as needed.
- *
+ * Plans `activate`, after which the prepared CA signs. With `--force` it writes the request even if
+ * the CA may not sign yet. The authority component then creates, publishes and waits as needed.
  * @param wanted - the CA that the user expects to be prepared: its fingerprint or a prefix
  */
 export function activate(state: SignerState, wanted: string | undefined): ChangePlan {
@@ -57,18 +56,21 @@ export function activate(state: SignerState, wanted: string | undefined): Change
   };
 }
 
-/** Someone who has just requested a successor should wait, not request it again. */
+/**
+ * Returns the next step. A user who has just requested a successor should wait, not request it
+ * again.
+ */
 function howToPrepare(state: SignerState): string {
   const { signer, now } = state;
   const { name } = signer.metadata;
   const since = successorAwaitedSince(signer, authoritiesOf(state), parseTime(annotationTime(now)));
   if (since !== undefined) {
-    return `a successor was requested at ${formatTime(since)} and does not exist yet; countersign authority show ${name} says what it waits for`;
+    return `a successor was requested at ${formatTime(since)} and does not exist yet; countersign authority show ${name} prints what it waits for`;
   }
   return `run countersign authority prepare ${name} first, so that every kubelet has the anchor before the CA signs`;
 }
 
-/** The problem when the user expects another CA than the one that would sign. */
+/** Returns the problem if the user expects another CA than the one that would sign. */
 function unexpectedAuthority(
   state: SignerState,
   wanted: string,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { PREPARE_AT } from '../../api/signer/rotation-annotations.ts';
+import { PREPARE_AT } from '#api/signer/rotation-annotations.ts';
 import { tooManyRetiring, managedAuthorityOf, notObserved } from '../preflight.ts';
 import {
   impossible,
@@ -10,8 +10,8 @@ import {
 import { authoritiesOf, successorDelayNotes, type SignerState } from '../signer-state.ts';
 
 /**
- * Plans `prepare`: the authority component creates and publishes a successor, and keeps it until you
- * activate it or a rotation is due.
+ * Plans `prepare`, after which the authority component creates and publishes a successor. It keeps
+ * the successor until you activate it or a rotation is due.
  */
 export function prepare(state: SignerState): ChangePlan {
   const managed = managedAuthorityOf(state);
@@ -27,7 +27,7 @@ export function prepare(state: SignerState): ChangePlan {
     preflightErrors: [...notObserved(state), ...tooManyRetiring(state, managed)],
     notes: [
       ...replacedScheduleNotes(state, PREPARE_AT),
-      `the authority component creates a successor in the same Secret and publishes it; countersign authority show ${signer.metadata.name} says when it may sign`,
+      `the authority component creates a successor in the same Secret and publishes it; countersign authority show ${signer.metadata.name} prints when it may sign`,
       ...successorDelayNotes(state),
     ],
   };

@@ -1,25 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AuthorityStatus, ClusterSignerSpec } from '../../api/signer/cluster-signer.ts';
-import { MAX_DISTRUSTED } from '../../api/signer/cluster-signer-limits.ts';
-import { certifiersOf } from '../../rotation/distrusted-cas.ts';
-import { parseTime } from '../../api/object/time.ts';
+import type { AuthorityStatus, ClusterSignerSpec } from '#api/signer/cluster-signer.ts';
+import { MAX_DISTRUSTED } from '#api/signer/cluster-signer-limits.ts';
+import { certifiersOf } from '#ca/rotation/distrusted-cas.ts';
+import { parseTime } from '#api/object/time.ts';
 import { managedAuthorityOf, notObserved } from '../preflight.ts';
 import { impossible, type PreflightError, type ChangePlan } from '../change-plan.ts';
 import { authoritiesOf, publishedAnchors, type SignerState } from '../signer-state.ts';
 import { resolveFingerprint } from '../resolve-fingerprint.ts';
+import { sharedAnchorErrors, upstreamNotes } from '../shared-anchors.ts';
 
-/** What is known about who holds leaves of the CA. */
+/** Possible holders of the CA's leaves. */
 export interface LeafHolders {
-  /** How many running pods may hold a leaf of this CA; undefined when the user may not list them all. */
+  /**
+   * Number of running pods that may hold a leaf of this CA. Undefined if the user may not list them
+   * all.
+   */
   readonly pods: number | undefined;
-  /** Whether the API server serves cert-manager's CertificateRequests, which the signer may have signed. */
+  /**
+   * Whether the API server serves cert-manager's CertificateRequests, which the signer may have
+   * signed.
+   */
   readonly certManager: boolean;
 }
 
 /**
- * Plans `revoke`: adds the CA to `spec.authority.managed.distrusted`, which removes its anchor from the
- * bundle. Verifiers then reject all its leaves, so its leaves should be replaced first.
- *
+ * Plans `revoke`, which adds the CA to `spec.authority.managed.distrusted` and so removes its
+ * anchor from the bundle. Verifiers then reject all its leaves, so you should replace them first.
  * @param text - the CA's fingerprint or a prefix
  */
 export function revoke(state: SignerState, text: string, holders: LeafHolders): ChangePlan {
@@ -48,12 +54,16 @@ export function revoke(state: SignerState, text: string, holders: LeafHolders): 
         ? unknownAuthority(state, fingerprint)
         : liveLeaves(state, target, holders)),
       ...crossSigner(state, fingerprint),
+      ...sharedAnchorErrors(state, fingerprint),
     ],
-    notes: notesOf(state, target),
+    notes: [...notesOf(state, target), ...upstreamNotes(state, fingerprint)],
   };
 }
 
-/** Whoever read the Secret has every key in it; those of CAs that retired are there to sign CRLs. */
+/**
+ * Returns a note about other keys in the same Secret, which a thief also has. Keys of retiring CAs
+ * stay there to sign CRLs.
+ */
 function keysBeside(state: SignerState, target: AuthorityStatus | undefined): readonly string[] {
   const { signer, now } = state;
   if (signer.spec.profile.crl === undefined) return [];
@@ -63,11 +73,14 @@ function keysBeside(state: SignerState, target: AuthorityStatus | undefined): re
     .map(({ fingerprint }) => fingerprint);
   if (others.length === 0) return [];
   return [
-    `the same Secret has the keys of CAs that retired, to sign their CRLs (profile.crl): if somebody read it, revoke these as well: ${others.join(', ')}`,
+    `the same Secret has the keys of retiring CAs, to sign their CRLs (profile.crl): if the Secret leaked, revoke these as well: ${others.join(', ')}`,
   ];
 }
 
-/** The CA is not in the status: an anchor of an earlier ClusterSigner, or one that is unknown here. */
+/**
+ * Returns an error for a CA that is not in the status: an anchor of an earlier ClusterSigner, or an
+ * unknown one.
+ */
 function unknownAuthority(state: SignerState, fingerprint: string): readonly PreflightError[] {
   const message = publishedAnchors(state).has(fingerprint)
     ? `${fingerprint} is of an earlier ClusterSigner: it is unknown how long its leaves are valid`
@@ -92,7 +105,10 @@ function liveLeaves(
   return [{ message }];
 }
 
-/** The CA that cross-signed it leaves the bundle too: through its root verifiers would still accept the revoked CA. */
+/**
+ * Returns an error for the CA that cross-signed the revoked one. It leaves the bundle too, because
+ * through its root verifiers would still accept the revoked CA.
+ */
 function crossSigner(state: SignerState, fingerprint: string): readonly PreflightError[] {
   const certifiers = new Set(certifiersOf(state.signer.status, new Set([fingerprint])));
   return authoritiesOf(state)
@@ -103,7 +119,7 @@ function crossSigner(state: SignerState, fingerprint: string): readonly Prefligh
     }));
 }
 
-/** All kinds of holders that the ClusterSigner issues to, except those that are known to hold no leaf. */
+/** Returns all kinds of holders that the ClusterSigner issues to, except those without a leaf. */
 function possibleHolders(
   { pods, requests, certificateRequests }: ClusterSignerSpec,
   holders: LeafHolders,
@@ -111,7 +127,8 @@ function possibleHolders(
   return [
     ...(pods === undefined || holders.pods === 0 ? [] : [podHolders(holders.pods)]),
     ...(requests === undefined ? [] : ['requesters of CertificateSigningRequests']),
-    // The leaves are in Secrets that this command does not read; their CertificateRequests may be deleted.
+    // The leaves are in Secrets that this command does not read. Their CertificateRequests may be
+    // deleted.
     ...(certificateRequests === undefined || !holders.certManager
       ? []
       : ['Certificates of cert-manager']),

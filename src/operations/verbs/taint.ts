@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AuthorityStatus } from '../../api/signer/cluster-signer.ts';
-import { hasTrueCondition } from '../../api/request/conditions.ts';
-import { ROTATE_AT } from '../../api/signer/rotation-annotations.ts';
-import { parseTime } from '../../api/object/time.ts';
+import type { AuthorityStatus } from '#api/signer/cluster-signer.ts';
+import { hasTrueCondition } from '#api/request/conditions.ts';
+import { ROTATE_AT } from '#api/signer/rotation-annotations.ts';
+import { parseTime } from '#api/object/time.ts';
 import { leafExpiryText } from '../leaf-expiry.ts';
 import { tooManyRetiring, managedAuthorityOf, notObserved, noBundle } from '../preflight.ts';
 import {
@@ -13,12 +13,12 @@ import {
 } from '../change-plan.ts';
 import { authoritiesOf, successorDelayNotes, type SignerState } from '../signer-state.ts';
 import { resolveFingerprint } from '../resolve-fingerprint.ts';
+import { sharedAnchorErrors } from '../shared-anchors.ts';
 
 /**
- * Plans `taint`: replaces a CA that you no longer trust. The CA stops signing as soon as its successor
- * may sign, and stays in the bundle, so that nothing breaks while its leaves are replaced. `revoke` ends
- * the trust.
- *
+ * Plans `taint`, which replaces a CA that you no longer trust. The CA stops signing as soon as its
+ * successor may sign. It stays in the bundle, so that its leaves can be replaced without an outage.
+ * `revoke` ends the trust.
  * @param text - the CA's fingerprint or a prefix
  */
 export function taint(state: SignerState, text: string): ChangePlan {
@@ -28,7 +28,7 @@ export function taint(state: SignerState, text: string): ChangePlan {
   const target = authoritiesOf(state).find((each) => each.fingerprint === fingerprint);
   if (target === undefined) {
     return impossible(
-      `${fingerprint} is no CA of this ClusterSigner; to remove its anchor from the bundle, use countersign authority revoke`,
+      `${fingerprint} is not a CA of this ClusterSigner; to remove its anchor from the bundle, use countersign authority revoke`,
     );
   }
   if (target.phase === 'Prepared') {
@@ -68,6 +68,7 @@ function replaceActive(state: SignerState, { fingerprint }: AuthorityStatus): Ch
       ...notObserved(state),
       ...noBundle(state),
       ...tooManyRetiring(state, managed),
+      ...beside.flatMap((each) => sharedAnchorErrors(state, each)),
     ],
     notes: [
       ...replacedScheduleNotes(state, ROTATE_AT),
@@ -81,7 +82,7 @@ function replaceActive(state: SignerState, { fingerprint }: AuthorityStatus): Ch
   };
 }
 
-/** A rotation was requested before and is in progress. */
+/** Reports whether a requested rotation is in progress. */
 function isRotationRequested({ signer, now }: SignerState): boolean {
   const { metadata, status } = signer;
   const requestedAt = parseTime(metadata.annotations?.[ROTATE_AT] ?? '');

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { SignerError } from '../../errors.ts';
+import type { SignerError } from '#base/errors.ts';
 import { TAG_SEQUENCE } from './der-tags.ts';
 import { inputError, malformed } from './input-error.ts';
 
 /**
- * More length octets than this mean more than 4 GiB. No input is so long, and integers beyond 2³¹ are
- * where careless arithmetic goes wrong.
+ * The limit of length octets. More mean more than 4 GiB. No input is so long, and careless
+ * arithmetic fails on integers beyond 2³¹.
  */
 const MAX_LENGTH_OCTETS = 4;
 
 /**
- * Reads one level of DER (X.690 §8.1, §10.1): the elements between two positions of a buffer, each once,
- * in order.
+ * Reads one level of DER (X.690 §8.1, §10.1): the elements between two positions of a buffer, each
+ * once, in order.
  *
- * It does not recurse. An element's contents are read only where the caller's grammar enters them, so
- * hostile nesting costs nothing. No byte is copied: it returns views of the buffer.
+ * It does not recurse. It reads an element's contents only if the caller's grammar enters them, so
+ * hostile nesting costs nothing. It copies no byte: it returns views of the buffer.
  *
- * Methods that read take `what`, the name of the value in messages, and throw SignerError DER_MALFORMED
- * when the next element is missing, has another tag, or is not DER.
+ * Methods that read take `what`, the name of the value in messages. They throw SignerError
+ * DER_MALFORMED when the next element is missing, has another tag, or is not DER.
  */
 export class DerReader {
   readonly #bytes: Uint8Array;
   readonly #end: number;
   readonly #what: string;
   #at: number;
-  /** Where the contents of the last element that was read begin. */
+  /** The start of the contents of the last element that was read. */
   #contents = 0;
 
   /**
-   * @param what - what is read, for messages
+   * @param what - the name of the value in messages
    * @param start - the offset of the first element
    * @param end - the offset after the last element
    */
@@ -39,17 +39,17 @@ export class DerReader {
     this.#end = end;
   }
 
-  /** Whether every element has been read. */
+  /** Reports whether every element has been read. */
   isDone(): boolean {
     return this.#at >= this.#end;
   }
 
-  /** Whether the next identifier octet is `tag`. */
+  /** Reports whether the next identifier octet is `tag`. */
   at(tag: number): boolean {
     return this.#at < this.#end && this.#bytes[this.#at] === tag;
   }
 
-  /** The next identifier octet, or undefined at the end. */
+  /** Returns the next identifier octet, or undefined at the end. */
   peek(): number | undefined {
     return this.isDone() ? undefined : this.#bytes[this.#at];
   }
@@ -60,29 +60,32 @@ export class DerReader {
     return this.#bytes.subarray(this.#contents, end);
   }
 
-  /** A reader over the contents of the next element, which must have this tag. */
+  /** Returns a reader over the contents of the next element, which must have this tag. */
   enter(tag: number, what: string): DerReader {
     const end = this.#next(tag, what);
     return new DerReader(this.#bytes, what, this.#contents, end);
   }
 
-  /** A reader over the contents of the next element, which must be a SEQUENCE. */
+  /** Returns a reader over the contents of the next element, which must be a SEQUENCE. */
   sequence(what: string): DerReader {
     return this.enter(TAG_SEQUENCE, what);
   }
 
-  /** Reads the next element with its header; its contents are not checked. It must have `tag` if one is given. */
+  /**
+   * Reads the next element with its header, without checking its contents. It must have `tag` if
+   * one is given.
+   */
   raw(what: string, tag?: number): Uint8Array {
     const start = this.#at;
     return this.#bytes.subarray(start, this.#next(tag, what));
   }
 
-  /** Checks that no element is left. */
+  /** Throws if an element is left. */
   finish(): void {
     if (!this.isDone()) throw this.malformed(`${this.#what} has trailing bytes`);
   }
 
-  /** A DER_MALFORMED with the current offset, to be thrown. */
+  /** Returns a DER_MALFORMED with the current offset, to be thrown. */
   malformed(message: string): SignerError {
     return malformed(`${message} (byte ${this.#at})`);
   }
@@ -130,7 +133,7 @@ export class DerReader {
 /**
  * Reads a whole input: one SEQUENCE and nothing after it.
  *
- * @param what - what is read, for messages
+ * @param what - the name of the value in messages
  * @param limit - the most bytes that the input may have
  * @returns a reader over the contents of the SEQUENCE
  * @throws SignerError DER_MALFORMED, or DER_LIMIT above `limit`

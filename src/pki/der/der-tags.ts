@@ -40,7 +40,7 @@ export const TAG_SEQUENCE = 0x30;
 export const TAG_SET = 0x31;
 
 /**
- * The identifier octet of `[number]` on a primitive type, implicitly tagged (X.690 §8.14).
+ * Returns the identifier octet of `[number]` on a primitive type, implicitly tagged (X.690 §8.14).
  *
  * @param number - 0 to 30
  */
@@ -49,8 +49,8 @@ export function contextPrimitive(number: number): number {
 }
 
 /**
- * The identifier octet of `[number]` on a constructed type, or on any type that is explicitly tagged
- * (X.690 §8.14).
+ * Returns the identifier octet of `[number]` on a constructed type, or on any explicitly tagged
+ * type (X.690 §8.14).
  *
  * @param number - 0 to 30
  */

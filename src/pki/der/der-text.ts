@@ -10,7 +10,9 @@ import {
 } from './der-tags.ts';
 import { malformed } from './input-error.ts';
 
-/** The character string types that a DirectoryString or an IA5String can be (RFC 5280 appendix A.1). */
+/**
+ * The character string types that a DirectoryString or an IA5String can be (RFC 5280 appendix A.1).
+ */
 export type StringType =
   | 'UTF8String'
   | 'PrintableString'
@@ -37,11 +39,11 @@ const UTF8 = new TextDecoder('utf-8', { fatal: true, ignoreBOM: true });
 const UTF16_BE = new TextDecoder('utf-16be', { fatal: true, ignoreBOM: true });
 
 /**
- * The character string type of an identifier octet.
+ * Returns the character string type of an identifier octet.
  *
- * @param tag - undefined where there is no element
- * @param what - what is read, for messages
- * @throws SignerError DER_MALFORMED when the tag is none of a character string
+ * @param tag - undefined if there is no element
+ * @param what - the name of the value in messages
+ * @throws SignerError DER_MALFORMED when the tag is not one of a character string
  */
 export function stringTypeOf(tag: number | undefined, what: string): StringType {
   const type = tag === undefined ? undefined : STRING_TYPES.get(tag);
@@ -50,10 +52,10 @@ export function stringTypeOf(tag: number | undefined, what: string): StringType 
 }
 
 /**
- * Decodes the contents of one character string. A character that its type does not allow is an error
- * and is never replaced. UniversalString is always an error: Go does not read it.
+ * Decodes the contents of one character string. A character that its type does not allow is an
+ * error and is never replaced. UniversalString is always an error, because Go does not read it.
  *
- * @param what - what is read, for messages
+ * @param what - the name of the value in messages
  * @throws SignerError DER_MALFORMED when the contents are not of that type
  */
 export function textOf(type: StringType, contents: Uint8Array, what: string): string {
@@ -63,9 +65,10 @@ export function textOf(type: StringType, contents: Uint8Array, what: string): st
 }
 
 /**
- * Decodes the contents of an IA5String: seven bits a character (RFC 5280 §4.2.1.6 uses it for names).
+ * Decodes the contents of an IA5String: seven bits a character (RFC 5280 §4.2.1.6 uses it for
+ * names).
  *
- * @param what - what is read, for messages
+ * @param what - the name of the value in messages
  * @throws SignerError DER_MALFORMED when an octet is above 0x7f
  */
 export function asciiOf(contents: Uint8Array, what: string): string {
@@ -107,8 +110,8 @@ function matching(pattern: RegExp, text: string): string | undefined {
 }
 
 /**
- * Lower-cases A to Z and nothing else, as DNS compares names (RFC 4343 §3): String.toLowerCase() turns
- * the Kelvin sign into a k.
+ * Lower-cases A to Z and nothing else, as DNS compares names (RFC 4343 §3). String.toLowerCase()
+ * turns the Kelvin sign into a k.
  */
 export function lowerAscii(text: string): string {
   // Nearly every name is in lower case, and the test costs a tenth of a replacement.

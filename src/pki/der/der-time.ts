@@ -3,7 +3,7 @@ import { type DerReader } from './der-reader.ts';
 import { TAG_GENERALIZED_TIME, TAG_UTC_TIME } from './der-tags.ts';
 import { malformed } from './input-error.ts';
 
-/** The first year that is written as GeneralizedTime; earlier ones are UTCTime (RFC 5280 §4.1.2.5). */
+/** The first year of GeneralizedTime. Earlier ones are UTCTime (RFC 5280 §4.1.2.5). */
 export const FIRST_GENERALIZED_YEAR = 2050;
 
 /** YYMMDDHHMMSSZ and YYYYMMDDHHMMSSZ. */
@@ -11,10 +11,10 @@ const UTC_LENGTH = 13;
 const GENERALIZED_LENGTH = 15;
 
 /**
- * Reads notBefore or notAfter at the reader's position: whole seconds of UTC, UTCTime for 1950 to 2049
- * and GeneralizedTime from 2050 on (RFC 5280 §4.1.2.5).
+ * Reads notBefore or notAfter at the reader's position: whole seconds of UTC, UTCTime for 1950 to
+ * 2049 and GeneralizedTime from 2050 on (RFC 5280 §4.1.2.5).
  *
- * @param what - what is read, for messages
+ * @param what - the name of the value in messages
  * @returns milliseconds since 1970
  * @throws SignerError DER_MALFORMED
  */
@@ -35,7 +35,7 @@ export function readValidityTime(reader: DerReader, what: string): number {
   return time;
 }
 
-/** Digits, and a Z at the end. */
+/** Reports whether a text is digits with a Z at the end. */
 function isZulu(text: Uint8Array, length: number): boolean {
   return (
     text.length === length &&
@@ -44,17 +44,20 @@ function isZulu(text: Uint8Array, length: number): boolean {
   );
 }
 
-/** The number of two digits. */
+/** Returns the number of two digits. */
 function pair(text: Uint8Array, at: number): number {
   return ((text[at] ?? 0) - 0x30) * 10 + ((text[at + 1] ?? 0) - 0x30);
 }
 
-/** RFC 5280 §4.1.2.5.1. */
+/** Returns the year of two digits (RFC 5280 §4.1.2.5.1). */
 function century(year: number): number {
   return year < FIRST_GENERALIZED_YEAR - 2000 ? 2000 + year : 1900 + year;
 }
 
-/** Of MMDDHHMMSS. Date.UTC carries over: 31 February would become a day of March. */
+/**
+ * Returns the time of MMDDHHMMSS, or undefined if it does not exist. Date.UTC carries over: 31
+ * February would become a day of March.
+ */
 function timeOf(year: number, text: Uint8Array): number | undefined {
   const [month, day] = [pair(text, 0) - 1, pair(text, 2)];
   const [hour, minute, second] = [pair(text, 4), pair(text, 6), pair(text, 8)];

@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { SignerError } from '../../errors.ts';
+import type { SignerError } from '#base/errors.ts';
 import { inputError, malformed } from './input-error.ts';
 
-/** No registered identifier is nearly as long. With {@link MAX_OID_ARCS} it bounds the dotted text. */
+/**
+ * The limit of an identifier, far above every registered one. With {@link MAX_OID_ARCS} it bounds
+ * the dotted text.
+ */
 const MAX_OID_BYTES = 128;
 
-/** The longest in use (under 1.3.6.1.4.1) have about 15. */
+/** The limit of arcs. The longest identifiers in use (under 1.3.6.1.4.1) have about 15. */
 const MAX_OID_ARCS = 20;
 
 /**
- * Checks that the contents of an INTEGER are minimal: no leading octet is redundant (X.690 §8.3.2).
+ * Checks that the contents of an INTEGER are minimal, without a redundant leading octet (X.690
+ * §8.3.2).
  *
- * @param what - what is read, for messages
- * @returns the contents as they are: big-endian two's complement, at least one octet
+ * @param what - the name of the value in messages
+ * @returns the same contents: big-endian two's complement, at least one octet
  * @throws SignerError DER_MALFORMED
  */
 export function checkInteger(contents: Uint8Array, what: string): Uint8Array {
@@ -28,7 +32,7 @@ export function checkInteger(contents: Uint8Array, what: string): Uint8Array {
 /**
  * Decodes the contents of an INTEGER from 0 to `max`.
  *
- * @param what - what is read, for messages
+ * @param what - the name of the value in messages
  * @throws SignerError DER_MALFORMED when it is negative, larger or not minimal
  */
 export function smallInteger(contents: Uint8Array, what: string, max: number): number {
@@ -45,7 +49,7 @@ export function smallInteger(contents: Uint8Array, what: string, max: number): n
 /**
  * Decodes the contents of a BOOLEAN: one octet, 0x00 or 0xff (X.690 §11.1).
  *
- * @param what - what is read, for messages
+ * @param what - the name of the value in messages
  * @throws SignerError DER_MALFORMED
  */
 export function booleanOf(contents: Uint8Array, what: string): boolean {
@@ -57,10 +61,10 @@ export function booleanOf(contents: Uint8Array, what: string): boolean {
 }
 
 /**
- * Decodes the contents of a BIT STRING that must be a whole number of bytes, as keys and signatures are
- * (RFC 5280 §4.1.1.3, RFC 5480 §2.2).
+ * Decodes the contents of a BIT STRING that must be a whole number of bytes, as keys and signatures
+ * are (RFC 5280 §4.1.1.3, RFC 5480 §2.2).
  *
- * @param what - what is read, for messages
+ * @param what - the name of the value in messages
  * @returns a view of the bytes
  * @throws SignerError DER_MALFORMED
  */
@@ -71,17 +75,18 @@ export function wholeBytes(contents: Uint8Array, what: string): Uint8Array {
 }
 
 /**
- * Decodes the contents of a BIT STRING with named bits: its last bit is set (X.690 §11.2.2), and unused
- * bits are zero (§11.2.1). The caller limits the length: each set bit becomes one number.
+ * Decodes the contents of a BIT STRING with named bits: its last bit is set (X.690 §11.2.2), and
+ * unused bits are zero (§11.2.1). The caller limits the length, because each set bit becomes one
+ * number.
  *
- * @param what - what is read, for messages
+ * @param what - the name of the value in messages
  * @returns the numbers of the set bits, ascending
  * @throws SignerError DER_MALFORMED
  */
 export function namedBits(contents: Uint8Array, what: string): readonly number[] {
   const unused = contents[0];
   const last = contents.at(-1) ?? 0;
-  if (unused === undefined || unused > 7) throw malformed(`${what} is no BIT STRING`);
+  if (unused === undefined || unused > 7) throw malformed(`${what} is not a BIT STRING`);
   if (contents.length === 1) {
     if (unused !== 0) throw malformed(`${what} is empty but has unused bits`);
     return [];
@@ -95,13 +100,13 @@ export function namedBits(contents: Uint8Array, what: string): readonly number[]
   );
 }
 
-/** Go's limit. Where arithmetic on longer arcs wraps around, one identifier can pass for another. */
+/** Go's limit. If arithmetic on longer arcs wraps around, one identifier can pass for another. */
 const MAX_ARC = 0x7fffffff;
 
 /**
  * Decodes the contents of an OBJECT IDENTIFIER (X.690 §8.19).
  *
- * @param what - what is read, for messages
+ * @param what - the name of the value in messages
  * @returns dotted decimal text, as in `2.5.29.17`
  * @throws SignerError DER_MALFORMED, or DER_LIMIT above 128 bytes, 20 arcs or 31 bits an arc
  */
@@ -125,7 +130,7 @@ export function oidOf(contents: Uint8Array, what: string): string {
   return dotted;
 }
 
-/** The first two arcs share one number (X.690 §8.19.4). */
+/** Splits the first number into the first two arcs, which share it (X.690 §8.19.4). */
 function rootArcs(first: number): string {
   const root = Math.min(2, Math.floor(first / 40));
   return `${root}.${first - root * 40}`;
@@ -138,7 +143,7 @@ function tooLong(what: string): SignerError {
   );
 }
 
-/** Reads big-endian octets as an unsigned number; of no octets, 0. */
+/** Reads big-endian octets as an unsigned number. Without octets it is 0. */
 export function unsignedBigInt(octets: Uint8Array): bigint {
   return BigInt(
     `0x0${Buffer.from(octets.buffer, octets.byteOffset, octets.length).toString('hex')}`,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { BoundedMap } from '../../bounded-map.ts';
+import { BoundedMap } from '#base/bounded-map.ts';
 import {
   TAG_BIT_STRING,
   TAG_BOOLEAN,
@@ -17,10 +17,10 @@ import {
 import { FIRST_GENERALIZED_YEAR } from './der-time.ts';
 
 /**
- * One element: identifier octet, shortest length (X.690 §10.1), contents.
+ * Encodes one element: identifier octet, shortest length (X.690 §10.1), contents.
  *
  * @param tag - the identifier octet
- * @param contents - parts that follow each other, up to 4 GiB together
+ * @param contents - parts to concatenate, up to 4 GiB together
  */
 export function element(tag: number, ...contents: readonly Uint8Array[]): Uint8Array {
   let length = 0;
@@ -39,25 +39,25 @@ export function element(tag: number, ...contents: readonly Uint8Array[]): Uint8A
   return bytes;
 }
 
-/** A SEQUENCE or SEQUENCE OF: the elements in the order given (X.690 §8.9, §8.10). */
+/** Encodes a SEQUENCE or SEQUENCE OF, with the elements in the given order (X.690 §8.9, §8.10). */
 export function sequence(...elements: readonly Uint8Array[]): Uint8Array {
   return element(TAG_SEQUENCE, ...elements);
 }
 
-/** A SET OF: sorts the encoded elements in ascending order (X.690 §11.6). */
+/** Encodes a SET OF, with the encoded elements in ascending order (X.690 §11.6). */
 export function setOf(...elements: readonly Uint8Array[]): Uint8Array {
   return element(TAG_SET, ...elements.toSorted((a, b) => Buffer.compare(a, b)));
 }
 
-/** A BOOLEAN (X.690 §11.1). */
+/** Encodes a BOOLEAN (X.690 §11.1). */
 export function boolean(value: boolean): Uint8Array {
   return element(TAG_BOOLEAN, Uint8Array.of(value ? 0xff : 0x00));
 }
 
 /**
- * A non-negative INTEGER, as short as possible (X.690 §8.3).
+ * Encodes a non-negative INTEGER, as short as possible (X.690 §8.3).
  *
- * @param bytes - the big-endian unsigned number; leading zeros are dropped, no bytes mean 0
+ * @param bytes - the big-endian unsigned number. Leading zeros are dropped, and no bytes mean 0.
  */
 export function integer(bytes: Uint8Array): Uint8Array {
   const first = bytes.findIndex((octet) => octet !== 0);
@@ -70,19 +70,19 @@ export function integer(bytes: Uint8Array): Uint8Array {
 const EMPTY = new Uint8Array(0);
 const ZERO = Uint8Array.of(0);
 
-/** A NULL (X.690 §8.8). */
+/** Encodes a NULL (X.690 §8.8). */
 export function nullValue(): Uint8Array {
   return element(TAG_NULL);
 }
 
-/** More than oids.ts has. */
+/** The size of the cache, more than oids.ts has. */
 const MAX_CACHED_OIDS = 256;
 
-/** Module-level cache: every certificate needs the same encodings. */
+/** A module-level cache, because every certificate needs the same encodings. */
 const encodedOids = new BoundedMap<string, Uint8Array>(MAX_CACHED_OIDS);
 
 /**
- * An OBJECT IDENTIFIER (X.690 §8.19).
+ * Encodes an OBJECT IDENTIFIER (X.690 §8.19).
  *
  * @param dotted - dotted decimal text of at least two arcs, not checked
  * @returns an encoding that callers share: do not modify it
@@ -104,18 +104,18 @@ function base128(arc: number): readonly number[] {
   return octets;
 }
 
-/** An OCTET STRING (X.690 §8.7). */
+/** Encodes an OCTET STRING (X.690 §8.7). */
 export function octetString(bytes: Uint8Array): Uint8Array {
   return element(TAG_OCTET_STRING, bytes);
 }
 
-/** A BIT STRING of whole bytes, as keys and signatures are (X.690 §8.6). */
+/** Encodes a BIT STRING of whole bytes, as keys and signatures are (X.690 §8.6). */
 export function bitString(bytes: Uint8Array): Uint8Array {
   return element(TAG_BIT_STRING, ZERO, bytes);
 }
 
 /**
- * A BIT STRING with named bits: it ends with the last set bit (X.690 §11.2.2).
+ * Encodes a BIT STRING with named bits, which ends with the last set bit (X.690 §11.2.2).
  *
  * @param bits - the numbers of the set bits, in any order
  */
@@ -131,12 +131,15 @@ export function namedBitString(bits: readonly number[]): Uint8Array {
   return element(TAG_BIT_STRING, octets);
 }
 
-/** A UTF8String; lone surrogates in `text` become U+FFFD. */
+/** Encodes a UTF8String. Lone surrogates in `text` become U+FFFD. */
 export function utf8String(text: string): Uint8Array {
   return element(TAG_UTF8_STRING, Buffer.from(text, 'utf8'));
 }
 
-/** A PrintableString. The caller checks that `text` has only characters of that type (X.680 §41.4). */
+/**
+ * Encodes a PrintableString. The caller checks that `text` has only characters of that type (X.680
+ * §41.4).
+ */
 export function printableString(text: string): Uint8Array {
   return element(TAG_PRINTABLE_STRING, Buffer.from(text, 'latin1'));
 }
@@ -145,16 +148,19 @@ export function printableString(text: string): Uint8Array {
 const FIRST_TIME = Date.UTC(1950, 0, 1);
 const LAST_TIME = Date.UTC(9999, 11, 31, 23, 59, 59, 999);
 
-/** Leaves that are signed within one second begin and end at the same times. */
+/**
+ * The size of the cache. Leaves that are signed within one second begin and end at the same times.
+ */
 const MAX_CACHED_TIMES = 64;
 
-/** Module-level cache, by milliseconds since 1970. */
+/** A module-level cache, by milliseconds since 1970. */
 const encodedTimes = new BoundedMap<number, Uint8Array>(MAX_CACHED_TIMES);
 
 /**
- * The Time of a validity: UTCTime before 2050, GeneralizedTime from then on (RFC 5280 §4.1.2.5).
+ * Encodes the Time of a validity: UTCTime before 2050, GeneralizedTime from then on (RFC 5280
+ * §4.1.2.5).
  *
- * @param milliseconds - since 1970; fractions of a second are dropped
+ * @param milliseconds - since 1970. Fractions of a second are dropped.
  * @returns an encoding that callers share: do not modify it
  * @throws RangeError outside the years 1950 to 9999, which no Time can express
  */

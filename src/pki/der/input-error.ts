@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError, type ErrorCode } from '../../errors.ts';
+import { SignerError, type ErrorCode } from '#base/errors.ts';
 
 /**
- * The error for input that can never be accepted as it stands: its sender must send other input.
+ * Returns the error for input that can never be accepted: its sender must send other input.
  *
- * @param message - what is wrong; never key material
+ * @param message - the fault, never key material
  * @returns an error of disposition `fail`, to be thrown
  */
 export function inputError(code: ErrorCode, message: string, cause?: unknown): SignerError {
@@ -12,9 +12,10 @@ export function inputError(code: ErrorCode, message: string, cause?: unknown): S
 }
 
 /**
- * The error for bytes that are not DER (X.690), or not of the type that their place requires.
+ * Returns the error for bytes that are not DER (X.690), or not of the type that their place
+ * requires.
  *
- * @param message - which value is wrong and how; "not valid DER: " is put before it
+ * @param message - the wrong value and its fault. The function puts "not valid DER: " before it.
  * @returns a DER_MALFORMED, to be thrown
  */
 export function malformed(message: string): SignerError {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-// Object identifiers as dotted decimal text, by the names that the RFCs give them.
+// Defines object identifiers as dotted decimal text, by the names of the RFCs.
 
 // Attributes of a Name (RFC 5280 appendix A.1, RFC 4519).
 /** commonName, CN. */
@@ -57,7 +57,7 @@ export const OID_INHIBIT_ANY_POLICY = '2.5.29.54';
 /** authorityInfoAccess, RFC 5280 §4.2.2.1. */
 export const OID_AUTHORITY_INFORMATION_ACCESS = '1.3.6.1.5.5.7.1.1';
 
-// Extended key usages (RFC 5280 §4.2.1.12; the last two are Microsoft's and Netscape's own).
+// Extended key usages (RFC 5280 §4.2.1.12). Microsoft and Netscape define the last two.
 /** anyExtendedKeyUsage: every purpose. */
 export const OID_ANY_EXTENDED_KEY_USAGE = '2.5.29.37.0';
 /** id-kp-serverAuth: TLS server authentication. */
@@ -86,7 +86,7 @@ export const OID_NETSCAPE_SGC = '2.16.840.1.113730.4.1';
 // Public keys (RFC 3279 §2.3.1, RFC 5480 §2.1.1, RFC 8410 §3, RFC 9881 §4).
 /** rsaEncryption. */
 export const OID_RSA = '1.2.840.113549.1.1.1';
-/** id-ecPublicKey; the curve is its parameter. */
+/** id-ecPublicKey, with the curve as its parameter. */
 export const OID_EC = '1.2.840.10045.2.1';
 /** id-Ed25519: key and signature alike. */
 export const OID_ED25519 = '1.3.101.112';
@@ -106,7 +106,7 @@ export const OID_RSA_SHA256 = '1.2.840.113549.1.1.11';
 export const OID_RSA_SHA384 = '1.2.840.113549.1.1.12';
 /** sha512WithRSAEncryption: PKCS#1 v1.5. */
 export const OID_RSA_SHA512 = '1.2.840.113549.1.1.13';
-/** id-RSASSA-PSS; hash, mask and salt length are its parameters. */
+/** id-RSASSA-PSS, with hash, mask and salt length as its parameters. */
 export const OID_RSA_PSS = '1.2.840.113549.1.1.10';
 /** id-mgf1, the mask generation function of RSASSA-PSS. */
 export const OID_MGF1 = '1.2.840.113549.1.1.8';
@@ -124,5 +124,23 @@ export const OID_SHA384 = '2.16.840.1.101.3.4.2.2';
 export const OID_SHA512 = '2.16.840.1.101.3.4.2.3';
 
 // PKCS#10 attributes (RFC 2985 §5.4.2).
-/** extensionRequest: the extensions that a request asks for. */
+/** extensionRequest: the extensions that a request contains. */
 export const OID_EXTENSION_REQUEST = '1.2.840.113549.1.9.14';
+
+// Encryption of private keys (RFC 8018 appendix A, RFC 8018 appendix B.1, NIST AES).
+/** id-PBES2: a key derivation and a cipher as its parameters. */
+export const OID_PBES2 = '1.2.840.113549.1.5.13';
+/** id-PBKDF2. */
+export const OID_PBKDF2 = '1.2.840.113549.1.5.12';
+/** id-hmacWithSHA256. */
+export const OID_HMAC_SHA256 = '1.2.840.113549.2.9';
+/** id-hmacWithSHA384. */
+export const OID_HMAC_SHA384 = '1.2.840.113549.2.10';
+/** id-hmacWithSHA512. */
+export const OID_HMAC_SHA512 = '1.2.840.113549.2.11';
+/** aes128-CBC-PAD, with the initialization vector as its parameter. */
+export const OID_AES128_CBC = '2.16.840.1.101.3.4.1.2';
+/** aes192-CBC-PAD. */
+export const OID_AES192_CBC = '2.16.840.1.101.3.4.1.22';
+/** aes256-CBC-PAD. */
+export const OID_AES256_CBC = '2.16.840.1.101.3.4.1.42';

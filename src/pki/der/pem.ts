@@ -1,34 +1,40 @@
 // SPDX-License-Identifier: Apache-2.0
 import { inputError } from './input-error.ts';
 
-/** The most that one object of the API can hold: etcd's default limit for a request, 1.5 MiB. */
+/**
+ * The limit of a text: etcd's default limit for a request, 1.5 MiB, which bounds every object of
+ * the API.
+ */
 const MAX_PEM_CHARACTERS = 1_572_864;
 
-/** The most blocks of one text: the smallest certificate has about 400 characters of PEM. */
+/** The limit of blocks in one text. The smallest certificate has about 400 characters of PEM. */
 const MAX_BLOCKS = MAX_PEM_CHARACTERS / 384;
 
 /** Characters on each line but the last (RFC 7468 §2). */
 const LINE_LENGTH = 64;
 
-/** No label in use is longer than 64 characters, although Go reads any. A newline ends the line. */
+/**
+ * The BEGIN line. No label in use is longer than 64 characters, although Go reads any. A newline
+ * ends the line.
+ */
 const BEGIN = /-----BEGIN ([A-Z0-9][A-Z0-9 ]{0,63})-----[ \t]*\r?\n/y;
 
 const BLANKS = /[ \t\r\n]*/y;
 
-/** What may follow the dashes of an END line: blanks, then a newline or the end of the text. */
+/** The rest of an END line after the dashes: blanks, then a newline or the end of the text. */
 const END_OF_LINE = /[ \t]*(?:\r?\n|$)/y;
 
 /** One encapsulated text (RFC 7468 §2). */
 export interface PemBlock {
-  /** As in `CERTIFICATE`. */
+  /** The label, as in `CERTIFICATE`. */
   readonly label: string;
-  /** The decoded base64; whether it is DER is not checked. */
+  /** The decoded base64. It may be other than DER. */
   readonly der: Uint8Array;
 }
 
 /**
- * Reads a text that must be exactly one block with this label (RFC 7468). Other content is an error and
- * is not skipped: a text must mean the same to every reader.
+ * Reads a text that must be exactly one block with this label (RFC 7468). Other content is an error
+ * and is not skipped, because a text must mean the same to every reader.
  *
  * @returns the decoded base64
  * @throws SignerError PEM_MALFORMED
@@ -43,7 +49,7 @@ export function decodePem(text: string, label: string): Uint8Array {
 /**
  * Reads a text of any number of blocks with this label, with only blanks between them.
  *
- * @returns the decoded base64 of each block, in order; none for a blank text
+ * @returns the decoded base64 of each block in order, or nothing for a blank text
  * @throws SignerError PEM_MALFORMED
  */
 export function decodePemAll(text: string, label: string): readonly Uint8Array[] {
@@ -58,8 +64,8 @@ function ofLabel(blocks: readonly PemBlock[], label: string): readonly Uint8Arra
 }
 
 /**
- * Reads the blocks of a text, with only blanks between them. The cost is linear: each character is read
- * a fixed number of times.
+ * Reads the blocks of a text, with only blanks between them. The cost is linear: each character is
+ * read a fixed number of times.
  *
  * @param most - the most blocks that are accepted
  * @throws SignerError PEM_MALFORMED
@@ -85,7 +91,10 @@ export function readPemBlocks(text: string, most = MAX_BLOCKS): readonly PemBloc
   return blocks;
 }
 
-/** The label of the BEGIN line at a position; sets `BEGIN.lastIndex` to the end of that line. */
+/**
+ * Returns the label of the BEGIN line at a position. Sets `BEGIN.lastIndex` to the end of that
+ * line.
+ */
 function labelAt(text: string, at: number): string {
   if (at > 0 && text[at - 1] !== '\n') {
     throw malformed(`the block at character ${at} does not begin on a line of its own`);
@@ -103,7 +112,7 @@ function decodeBody(body: string, label: string): Uint8Array {
   }
   const base64 = body.replaceAll(/[\r\n \t]+/g, '');
   const der = Buffer.from(base64, 'base64');
-  // Node skips characters that are not base64, Go refuses them. Both read canonical text alike.
+  // Node skips characters that are not base64, and Go rejects them. Both read canonical text alike.
   if (base64 === '' || der.toString('base64') !== base64) {
     throw malformed(`the ${label} block is not valid base64`);
   }

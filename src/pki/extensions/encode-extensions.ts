@@ -9,6 +9,7 @@ import {
   oid,
   sequence,
 } from '../der/der-writer.ts';
+import type { NameConstraint } from '../names/constraint-match.ts';
 import { encodeSubjectAltNames, type SubjectAltNames } from '../names/general-names.ts';
 import { keyIdentifier } from '../keys/public-key.ts';
 import {
@@ -17,6 +18,7 @@ import {
   OID_CRL_DISTRIBUTION_POINTS,
   OID_EXT_KEY_USAGE,
   OID_KEY_USAGE,
+  OID_NAME_CONSTRAINTS,
   OID_SUBJECT_ALT_NAME,
   OID_SUBJECT_KEY_IDENTIFIER,
 } from '../der/oids.ts';
@@ -32,7 +34,7 @@ export interface Extension {
 }
 
 /**
- * A critical keyUsage extension (RFC 5280 §4.2.1.3).
+ * Returns a critical keyUsage extension (RFC 5280 §4.2.1.3).
  *
  * @param bits - at least one, in any order
  */
@@ -42,7 +44,7 @@ export function keyUsage(bits: readonly KeyUsageBit[]): Extension {
 }
 
 /**
- * An extKeyUsage extension, not critical (RFC 5280 §4.2.1.12).
+ * Returns an extKeyUsage extension, not critical (RFC 5280 §4.2.1.12).
  *
  * @param oids - at least one purpose, as dotted decimal text
  */
@@ -51,8 +53,8 @@ export function extKeyUsage(oids: readonly string[]): Extension {
 }
 
 /**
- * A critical basicConstraints extension (RFC 5280 §4.2.1.9). `ca: false` is the default and so is not
- * encoded (X.690 §11.5).
+ * Returns a critical basicConstraints extension (RFC 5280 §4.2.1.9). DER omits `ca: false`, which
+ * is the default (X.690 §11.5).
  *
  * @param facts - `pathLen`, 0 to 255, only with `ca: true`
  */
@@ -69,18 +71,49 @@ export function basicConstraints(facts: {
 }
 
 /**
- * A subjectKeyIdentifier extension: the SHA-1 of the key (RFC 5280 §4.2.1.2).
+ * Returns a subjectKeyIdentifier extension: the SHA-1 of the key (RFC 5280 §4.2.1.2).
  *
  * @param spki - DER SubjectPublicKeyInfo of the subject
  */
 export function subjectKeyIdentifier(spki: Uint8Array): Extension {
-  const value = octetString(keyIdentifier(spki));
-  return { oid: OID_SUBJECT_KEY_IDENTIFIER, critical: false, value };
+  return subjectKeyIdentifierOf(keyIdentifier(spki));
 }
 
 /**
- * An authorityKeyIdentifier extension (RFC 5280 §4.2.1.1) with the key identifier alone: issuer and serial
- * would bind the leaf to one of the CA's certificates.
+ * Returns a subjectKeyIdentifier extension with an identifier that another CA chose, which its
+ * leaves refer to.
+ */
+export function subjectKeyIdentifierOf(keyId: Uint8Array): Extension {
+  return { oid: OID_SUBJECT_KEY_IDENTIFIER, critical: false, value: octetString(keyId) };
+}
+
+/** Tags of the bases that {@link nameConstraints} encodes (RFC 5280 §4.2.1.6). */
+const BASES = { email: 1, dns: 2, uri: 6, ip: 7 } as const;
+
+/**
+ * Returns a critical nameConstraints extension (RFC 5280 §4.2.1.10).
+ *
+ * @param subtrees - at least one in one of the lists. Texts are ASCII.
+ */
+export function nameConstraints(subtrees: {
+  readonly permitted: readonly NameConstraint[];
+  readonly excluded: readonly NameConstraint[];
+}): Extension {
+  const list = (number: number, all: readonly NameConstraint[]): readonly Uint8Array[] =>
+    all.length === 0 ? [] : [element(contextConstructed(number), ...all.map(subtree))];
+  const value = sequence(...list(0, subtrees.permitted), ...list(1, subtrees.excluded));
+  return { oid: OID_NAME_CONSTRAINTS, critical: true, value };
+}
+
+/** Encodes a GeneralSubtree. Its minimum is the default, and it has no maximum. */
+function subtree(constraint: NameConstraint): Uint8Array {
+  const base = constraint.kind === 'ip' ? constraint.range : Buffer.from(constraint.text, 'latin1');
+  return sequence(element(contextPrimitive(BASES[constraint.kind]), base));
+}
+
+/**
+ * Returns an authorityKeyIdentifier extension (RFC 5280 §4.2.1.1) with the key identifier alone.
+ * Issuer and serial would bind the leaf to one of the CA's certificates.
  *
  * @param keyId - the subjectKeyIdentifier of the issuer
  */
@@ -90,9 +123,9 @@ export function authorityKeyIdentifier(keyId: Uint8Array): Extension {
 }
 
 /**
- * A subjectAltName extension (RFC 5280 §4.2.1.6).
+ * Returns a subjectAltName extension (RFC 5280 §4.2.1.6).
  *
- * @param critical - true where the subject is empty
+ * @param critical - true if the subject is empty
  * @throws SignerError NAME_INVALID as encodeSubjectAltNames
  */
 export function subjectAltName(sans: SubjectAltNames, critical: boolean): Extension {
@@ -100,8 +133,8 @@ export function subjectAltName(sans: SubjectAltNames, critical: boolean): Extens
 }
 
 /**
- * A cRLDistributionPoints extension, not critical (RFC 5280 §4.2.1.13): one point, whose names are other places of the
- * same CRL.
+ * Returns a cRLDistributionPoints extension, not critical (RFC 5280 §4.2.1.13): one point, whose
+ * names are other places of the same CRL.
  *
  * @param urls - at least one, in ASCII
  */
@@ -112,7 +145,9 @@ export function crlDistributionPoints(urls: readonly string[]): Extension {
   return { oid: OID_CRL_DISTRIBUTION_POINTS, critical: false, value: sequence(point) };
 }
 
-/** Encodes one Extension (RFC 5280 §4.1); `critical` is encoded only where it is true (X.690 §11.5). */
+/**
+ * Encodes one Extension (RFC 5280 §4.1). DER contains `critical` only if it is true (X.690 §11.5).
+ */
 export function encodeExtension({ oid: type, critical, value }: Extension): Uint8Array {
   return sequence(oid(type), ...(critical ? [boolean(true)] : []), octetString(value));
 }

@@ -28,19 +28,21 @@ import type { KeyUsageBit } from './usages.ts';
 
 /** The decoded extensions of a certificate or a request. */
 export interface InterpretedExtensions {
-  /** cA of basicConstraints; false without that extension. */
+  /** cA of basicConstraints, or false without that extension. */
   readonly isCa: boolean;
-  /** How many CAs may follow below; undefined for any number. */
+  /** The number of CAs that may follow below. Undefined for any number. */
   readonly pathLen: number | undefined;
   /** Undefined without that extension, which means every usage. */
   readonly keyUsage: ReadonlySet<KeyUsageBit> | undefined;
-  /** OIDs of purposes; undefined without that extension, which means every purpose. */
+  /** OIDs of purposes. Undefined without that extension, which means every purpose. */
   readonly extKeyUsage: readonly string[] | undefined;
   readonly subjectKeyIdentifier: Uint8Array | undefined;
   readonly authorityKeyIdentifier: Uint8Array | undefined;
   readonly sans: DecodedSubjectAltNames;
   readonly nameConstraints: NameConstraints | undefined;
-  /** OIDs of critical extensions that are not processed: a path with one is not valid (RFC 5280 §4.2). */
+  /**
+   * OIDs of critical extensions that are not processed. A path with one is invalid (RFC 5280 §4.2).
+   */
   readonly unhandledCritical: readonly string[];
 }
 
@@ -56,7 +58,7 @@ const PROCESSED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Decodes the extensions of a certificate or a request, and checks the syntax of those that are not used.
+ * Decodes the extensions of a certificate or a request, and checks the syntax of unused ones.
  *
  * @throws SignerError DER_MALFORMED, DER_LIMIT or NAME_INVALID
  */

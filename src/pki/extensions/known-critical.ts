@@ -21,13 +21,19 @@ import {
 } from '../der/oids.ts';
 import { malformed } from '../der/input-error.ts';
 
-/** The most bytes of one value; what holds an extension has a lower limit of its own. */
+/**
+ * The limit of one value in bytes. The certificate or request around it has a lower limit of its
+ * own.
+ */
 const MAX_UNUSED_EXTENSION_BYTES = 256 * 1024;
 
-/** SkipCerts counts certificates of a path, of which none has so many. */
+/** The limit of SkipCerts, which counts certificates of a path. No path has so many. */
 const MAX_SKIP = 0x7fffffff;
 
-/** RFC 5280 §4.2.1.1, §4.2.1.2 and §4.2.2.1; Go refuses certificates that have them critical. */
+/**
+ * Extensions that RFC 5280 §4.2.1.1, §4.2.1.2 and §4.2.2.1 forbid to be critical. Go rejects
+ * certificates with a critical one.
+ */
 const NEVER_CRITICAL: ReadonlySet<string> = new Set([
   OID_AUTHORITY_KEY_IDENTIFIER,
   OID_SUBJECT_KEY_IDENTIFIER,
@@ -35,9 +41,10 @@ const NEVER_CRITICAL: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * OIDs of extensions that may be critical although they are not processed. Where any policy is acceptable
- * and none is required, RFC 5280 §6.1 never fails on the three of policies; policyConstraints is not
- * among them because it can require a policy. Distribution points matter only for revocation checks.
+ * OIDs of extensions that may be critical although they are not processed. If any policy is
+ * acceptable and none is required, RFC 5280 §6.1 never fails on the three of policies.
+ * policyConstraints is missing because it can require a policy. Distribution points matter only for
+ * revocation checks.
  */
 export const IGNORABLE_WHEN_CRITICAL: ReadonlySet<string> = new Set([
   OID_CERTIFICATE_POLICIES,
@@ -46,7 +53,10 @@ export const IGNORABLE_WHEN_CRITICAL: ReadonlySet<string> = new Set([
   OID_CRL_DISTRIBUTION_POINTS,
 ]);
 
-/** Extensions that are not used. Go checks their syntax when it parses, so a leaf must pass here, too. */
+/**
+ * Syntax checks of unused extensions. Go makes these checks when it parses, so a leaf must pass
+ * here, too.
+ */
 const SYNTAX_CHECKS: ReadonlyMap<string, (value: Uint8Array) => void> = new Map([
   [OID_CERTIFICATE_POLICIES, checkPolicies],
   [OID_POLICY_MAPPINGS, checkMappings],
@@ -57,8 +67,8 @@ const SYNTAX_CHECKS: ReadonlyMap<string, (value: Uint8Array) => void> = new Map(
 ]);
 
 /**
- * Checks an extension that is not used: its syntax, and that it is not critical where RFC 5280 §4.2
- * forbids it. Other extensions pass.
+ * Checks an unused extension: its syntax, and that it is not critical if RFC 5280 §4.2 forbids
+ * that. Other extensions pass.
  *
  * @throws SignerError DER_MALFORMED or DER_LIMIT
  */
@@ -115,7 +125,7 @@ function checkPolicyConstraints(value: Uint8Array): void {
 function checkDistributionPoints(value: Uint8Array): void {
   eachMember(value, 'cRLDistributionPoints', (fields) => {
     if (fields.at(contextConstructed(0))) {
-      // A CHOICE, so explicitly tagged; Go accepts fullName only.
+      // A CHOICE, so explicitly tagged. Go accepts fullName only.
       const name = fields.enter(contextConstructed(0), 'a distribution point');
       const names = name.enter(contextConstructed(0), 'the name of a distribution point');
       while (!names.isDone()) names.raw('a name of a distribution point');

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { quote } from '../../quote.ts';
+import { quote } from '#base/quote.ts';
 import {
   isComparable,
   isComparableConstraint,
@@ -15,16 +15,18 @@ import { contextConstructed, contextPrimitive } from '../der/der-tags.ts';
 import { asciiOf } from '../der/der-text.ts';
 import { inputError, malformed } from '../der/input-error.ts';
 
-/** Each name is compared with each subtree, so the product must be bounded. */
+/**
+ * The limit of subtrees. Each name is compared with each subtree, so the product must be bounded.
+ */
 const MAX_SUBTREES = 100;
 const MAX_NAME_CONSTRAINTS_BYTES = 64 * 1024;
 
 /** A decoded nameConstraints extension (RFC 5280 §4.2.1.10). */
 export interface NameConstraints {
-  /** Names of a kind that has none here are all permitted. */
+  /** Permitted subtrees. If a kind has none here, all its names are permitted. */
   readonly permitted: readonly NameConstraint[];
   readonly excluded: readonly NameConstraint[];
-  /** Whether there are subtrees of kinds that cannot be compared, such as directoryName. */
+  /** True if there are subtrees of kinds that cannot be compared, such as directoryName. */
   readonly hasOther: boolean;
 }
 
@@ -74,7 +76,7 @@ function readSubtrees(fields: DerReader, tag: number): Subtrees {
     const kind = KINDS.get(found);
     if (kind === undefined) subtree.raw('a name constraint');
     else known.push(subtreeOf(kind, subtree.read(found, 'a name constraint')));
-    // minimum is 0 and so not encoded, and maximum is absent (RFC 5280 §4.2.1.10).
+    // minimum is 0 and so absent, and maximum is absent (RFC 5280 §4.2.1.10).
     subtree.finish();
   }
   return { known, count };
@@ -98,11 +100,12 @@ function subtreeOf(kind: ConstraintKind, base: Uint8Array): NameConstraint {
 }
 
 /**
- * Checks the names of a path against the name constraints of its next issuer (RFC 5280 §6.1.3 b, c).
+ * Checks the names of a path against the name constraints of its next issuer (RFC 5280 §6.1.3 b,
+ * c).
  *
- * @param constraints - of the issuer; undefined when it has none
+ * @param constraints - of the issuer, or undefined when it has none
  * @param path - the subject alternative names of each certificate below the issuer
- * @returns why the path is not valid; undefined when it is
+ * @returns why the path is invalid, or undefined when it is valid
  */
 export function violatedConstraint(
   constraints: NameConstraints | undefined,

@@ -15,25 +15,29 @@ import type { DecodedSubjectAltNames } from '../names/general-names.ts';
 import { inputError, malformed } from '../der/input-error.ts';
 import { KEY_USAGE_BITS, type KeyUsageBit } from './usages.ts';
 
-/** Public certificates have about 15 at most. */
+/** The limit of extensions. Public certificates have about 15 at most. */
 const MAX_EXTENSIONS = 64;
 
-/** The most bytes of one value that is decoded; what holds an extension has a lower limit of its own. */
+/**
+ * The limit of one decoded value in bytes. The certificate or request around it has a lower limit
+ * of its own.
+ */
 const MAX_EXTENSION_VALUE_BYTES = 1 << 20;
 
-/** Certificates have a few purposes. */
+/** The limit of purposes. Certificates have a few. */
 const MAX_PURPOSES = 64;
 
-/** Key identifiers are digests, and no digest in use is longer. */
+/** The limit of a key identifier in bytes. It is a digest, and no digest in use is longer. */
 const MAX_KEY_IDENTIFIER = 64;
 
-/** No chain is so long. */
+/** The limit of a path length. No chain is so long. */
 const MAX_PATH_LENGTH = 255;
 
 /**
- * Reads the Extensions at the reader's position: at least one, each type at most once (RFC 5280 §4.2).
+ * Reads the Extensions at the reader's position: at least one, each type at most once (RFC 5280
+ * §4.2).
  *
- * @returns the extensions in order; their values are not decoded
+ * @returns the extensions in order, with undecoded values
  *
  * @throws SignerError DER_MALFORMED or DER_LIMIT
  */
@@ -60,7 +64,7 @@ function readExtension(fields: DerReader): Extension {
   return { oid, critical, value };
 }
 
-/** BOOLEAN DEFAULT FALSE: DER does not write the default (X.690 §11.5). */
+/** Reads a BOOLEAN DEFAULT FALSE. DER omits the default (X.690 §11.5). */
 function readDefaultFalse(fields: DerReader, what: string): boolean {
   if (!fields.at(TAG_BOOLEAN)) return false;
   if (booleanOf(fields.read(TAG_BOOLEAN, what), what)) return true;
@@ -70,7 +74,7 @@ function readDefaultFalse(fields: DerReader, what: string): boolean {
 /** A decoded basicConstraints extension (RFC 5280 §4.2.1.9). */
 export interface BasicConstraints {
   readonly isCa: boolean;
-  /** How many CAs may follow below; undefined for any number. */
+  /** The number of CAs that may follow below. Undefined for any number. */
   readonly pathLen: number | undefined;
 }
 
@@ -78,7 +82,7 @@ export interface BasicConstraints {
  * Decodes a basicConstraints extension (RFC 5280 §4.2.1.9).
  *
  * @param value - the contents of the extnValue OCTET STRING
- * @throws SignerError DER_MALFORMED, also for a path length without cA or above 255; DER_LIMIT
+ * @throws SignerError DER_MALFORMED, also for a path length without cA or above 255, or DER_LIMIT
  */
 export function decodeBasicConstraints(value: Uint8Array): BasicConstraints {
   const fields = readWhole(value, 'basicConstraints', MAX_EXTENSION_VALUE_BYTES);
@@ -92,7 +96,10 @@ export function decodeBasicConstraints(value: Uint8Array): BasicConstraints {
   return { isCa, pathLen };
 }
 
-/** The number of unused bits, then nine bits. Checked first: each set bit becomes one number. */
+/**
+ * The number of unused bits, then nine bits. Checked first, because each set bit becomes one
+ * number.
+ */
 const MAX_KEY_USAGE_BYTES = 3;
 const UNKNOWN_BIT = 'keyUsage has a bit that RFC 5280 does not define';
 
@@ -156,7 +163,7 @@ export function decodeSubjectKeyIdentifier(value: Uint8Array): Uint8Array {
  * Decodes an authorityKeyIdentifier extension (RFC 5280 §4.2.1.1).
  *
  * @param value - the contents of the extnValue OCTET STRING
- * @returns the key identifier, 1 to 64 bytes; undefined when only issuer and serial are present
+ * @returns the key identifier, 1 to 64 bytes, or undefined when only issuer and serial are present
  * @throws SignerError DER_MALFORMED or DER_LIMIT
  */
 export function decodeAuthorityKeyIdentifier(value: Uint8Array): Uint8Array | undefined {
@@ -179,8 +186,8 @@ function bounded(id: Uint8Array, what: string): Uint8Array {
 }
 
 /**
- * Whether a subjectAltName has a name of a kind that is matched (DNS, IP, URI, email). One without is
- * unhandled when it is critical, as in Go.
+ * Reports whether a subjectAltName has a name of a matched kind (DNS, IP, URI, email). One without
+ * is unhandled when it is critical, as in Go.
  */
 export function hasMatchableNames(names: DecodedSubjectAltNames): boolean {
   const { dnsNames, ipAddresses, uris, emails } = names;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { quote } from '../../quote.ts';
-import { KEY_USAGES, type KeyUsage } from '../../vocabulary.ts';
+import { quote } from '#base/quote.ts';
+import { KEY_USAGES, type KeyUsage } from '#base/vocabulary.ts';
 import {
   OID_ANY_EXTENDED_KEY_USAGE,
   OID_CLIENT_AUTH,
@@ -17,7 +17,10 @@ import {
 } from '../der/oids.ts';
 import { inputError } from '../der/input-error.ts';
 
-/** As in kube-controller-manager (pkg/controller/certificates/signer, keyUsagesFromStrings). */
+/**
+ * The key usages of kube-controller-manager (pkg/controller/certificates/signer,
+ * keyUsagesFromStrings).
+ */
 const BITS: Readonly<Partial<Record<KeyUsage, KeyUsageBit>>> = {
   signing: 'digitalSignature',
   'digital signature': 'digitalSignature',
@@ -31,7 +34,7 @@ const BITS: Readonly<Partial<Record<KeyUsage, KeyUsageBit>>> = {
   'decipher only': 'decipherOnly',
 };
 
-/** In the order of Go's x509.ExtKeyUsage, in which kube-controller-manager sorts them. */
+/** The purposes in the order of Go's x509.ExtKeyUsage, which kube-controller-manager uses. */
 const PURPOSES: Readonly<Partial<Record<KeyUsage, string>>> = {
   any: OID_ANY_EXTENDED_KEY_USAGE,
   'server auth': OID_SERVER_AUTH,
@@ -56,7 +59,7 @@ export interface UsageBits {
 }
 
 /**
- * The bits and purposes for usage names of the Kubernetes API, each once, in a fixed order.
+ * Returns the bits and purposes for usage names of the Kubernetes API, each once, in a fixed order.
  *
  * @param usages - values of KeyUsage in certificates.k8s.io/v1, as in `server auth`
  * @throws SignerError USAGE_UNKNOWN for any other value
@@ -64,7 +67,7 @@ export interface UsageBits {
 export function usageBits(usages: readonly string[]): UsageBits {
   const wanted = new Set(usages);
   for (const usage of wanted) {
-    if (!(KEY_USAGES as readonly string[]).includes(usage)) {
+    if (!KEY_USAGES.some((known) => known === usage)) {
       throw inputError(
         'USAGE_UNKNOWN',
         `the usage ${quote(usage)} is not one of certificates.k8s.io/v1`,

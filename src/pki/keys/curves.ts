@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { BoundedMap } from '../../bounded-map.ts';
-import { sameBytes } from '../../bytes.ts';
+import { BoundedMap } from '#base/bounded-map.ts';
+import { sameBytes } from '#base/bytes.ts';
 import { OID_P256, OID_P384, OID_P521 } from '../der/oids.ts';
 import { unsignedBigInt } from '../der/der-values.ts';
 
@@ -17,7 +17,10 @@ export interface Curve {
   readonly b: bigint;
 }
 
-/** The supported curves by their OID. P-224 has no row: Go reads it, Kubernetes does not know it. */
+/**
+ * The supported curves by their OID. P-224 is missing: Go reads it, but Kubernetes does not know
+ * it.
+ */
 export const CURVES: ReadonlyMap<string, Curve> = new Map<string, Curve>([
   [
     OID_P256,
@@ -54,9 +57,10 @@ export const CURVES: ReadonlyMap<string, Curve> = new Map<string, Curve>([
 const UNCOMPRESSED = 0x04;
 
 /**
- * Whether the octets are an uncompressed point of the curve (RFC 5480 §2.2): both coordinates are below
- * p, and the equation holds. The cofactor is 1, so every such point has the right order (NIST SP
- * 800-56A §5.6.2.3.3). node:crypto checks the same when it imports a key, which takes 15 times as long.
+ * Reports whether the octets are an uncompressed point of the curve (RFC 5480 §2.2): both
+ * coordinates are below p, and the equation holds. The cofactor is 1, so every such point has the
+ * right order (NIST SP 800-56A §5.6.2.3.3). node:crypto checks the same when it imports a key,
+ * which takes 15 times as long.
  *
  * @param point - the contents of the subjectPublicKey BIT STRING
  */
@@ -70,8 +74,8 @@ export function isOnCurve(curve: Curve, point: Uint8Array): boolean {
 }
 
 /**
- * Module-level cache of the last valid point of each curve: the key of a request is checked again, a
- * moment later, when the leaf with it is read back.
+ * A module-level cache of the last valid point of each curve. The key of a request is checked again
+ * a moment later, when the leaf with it is read.
  */
 const lastPoints = new BoundedMap<Curve, Uint8Array>(CURVES.size);
 
@@ -84,15 +88,15 @@ function satisfies(curve: Curve, point: Uint8Array): boolean {
 
 const P = 2n ** 255n - 19n;
 
-/** y of the points of order 8; −y belongs to the other two (libsodium has the same list). */
+/** y of two points of order 8. −y belongs to the other two (libsodium has the same list). */
 const Y8 = 0x05fc536d880238b13933c6d305acdfd5f098eff289f4c345b027b2c28f95e826n;
 
-/** y modulo p of the eight points whose order divides 8; RFC 7748 §7 explains the danger. */
+/** y modulo p of the eight points whose order divides 8. RFC 7748 §7 explains the danger. */
 const SMALL_ORDER: ReadonlySet<bigint> = new Set([0n, 1n, P - 1n, Y8, P - Y8]);
 
 /**
- * Whether an Ed25519 key is a point of small order, in canonical encoding (RFC 8032 §5.1.2) or not:
- * signatures by such a key verify without knowledge of a private key.
+ * Reports whether an Ed25519 key is a point of small order, in canonical encoding (RFC 8032 §5.1.2)
+ * or not. Signatures by such a key verify without knowledge of a private key.
  *
  * @param encoded - 32 octets
  */

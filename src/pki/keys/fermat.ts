@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-/** As many as Boulder tries (goodkey, checkPrimeFactorsTooClose): enough for all keys of CVE-2022-26320. */
+/**
+ * The number of rounds in Boulder (goodkey, checkPrimeFactorsTooClose): enough for all keys of
+ * CVE-2022-26320.
+ */
 const FERMAT_ROUNDS = 100;
 
 /**
- * Fermat's factorisation for {@link FERMAT_ROUNDS} rounds: it finds n = a² − b² quickly when the factors
- * a + b and a − b are close. Factors that are random primes are never found.
+ * Runs Fermat's factorization for {@link FERMAT_ROUNDS} rounds. It finds n = a² − b² quickly when
+ * the factors a + b and a − b are close. It never finds factors that are random primes.
  *
  * @param n - an odd modulus
  * @returns whether `n` was factored
@@ -22,7 +25,9 @@ export function areFactorsClose(n: bigint): boolean {
   return false;
 }
 
-/** Moduli with few squares: one number in 150 passes all of them, and only that gets a square root. */
+/**
+ * Moduli with few squares. One number in 150 passes all of them, and only that gets a square root.
+ */
 const SIEVES: readonly ReadonlySet<number>[] = [64, 63, 65, 11].map(
   (modulus) => new Set(Array.from({ length: modulus }, (_, i) => (i * i) % modulus)),
 );
@@ -37,7 +42,10 @@ function isSquare(n: bigint): boolean {
   return root * root === n;
 }
 
-/** The integer part of a square root, by Newton's method from above: about 15 steps for 4096 bits. */
+/**
+ * Returns the integer part of a square root, by Newton's method from above: about 15 steps for 4096
+ * bits.
+ */
 function squareRoot(n: bigint): bigint {
   if (n < 2n) return n;
   let x = 1n << BigInt((n.toString(2).length + 1) >> 1);

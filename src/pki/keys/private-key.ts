@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { quote } from '../../quote.ts';
+import { quote } from '#base/quote.ts';
 import { createPrivateKey, createPublicKey, generateKeyPair, type KeyObject } from 'node:crypto';
 import { promisify } from 'node:util';
 import { DerReader } from '../der/der-reader.ts';
@@ -17,9 +17,9 @@ const FORMS: ReadonlyMap<string, 'pkcs8' | 'sec1' | 'pkcs1'> = new Map([
 const HELP = 'store it unencrypted as PKCS#8 ("openssl pkcs8 -topk8 -nocrypt")';
 
 /**
- * Reads a PEM text with one private key: PKCS#8 (RFC 5958), SEC1 (RFC 5915; `EC PARAMETERS` before it,
- * as OpenSSL writes them, are skipped) or PKCS#1 (RFC 8017 appendix A.1.2). No message or cause of an
- * error contains any part of the key.
+ * Reads a PEM text with one private key: PKCS#8 (RFC 5958), SEC1 (RFC 5915) or PKCS#1 (RFC 8017
+ * appendix A.1.2). Skips `EC PARAMETERS` before SEC1, which OpenSSL writes. No message or cause of
+ * an error contains any part of the key.
  *
  * @throws SignerError KEY_ENCRYPTED, KEY_MALFORMED, KEY_UNSUPPORTED, PEM_MALFORMED or DER_MALFORMED
  */
@@ -54,7 +54,7 @@ function openKey(der: Uint8Array, type: 'pkcs8' | 'sec1' | 'pkcs1'): KeyObject {
   }
 }
 
-/** The public half of a private key, as DER SubjectPublicKeyInfo. */
+/** Returns the public half of a private key, as DER SubjectPublicKeyInfo. */
 export function publicKeyOf(privateKey: KeyObject): Uint8Array {
   return createPublicKey(privateKey).export({ type: 'spki', format: 'der' });
 }
@@ -83,10 +83,11 @@ const MODULUS_BITS: ReadonlyMap<string, number> = new Map([
 ]);
 
 /**
- * Generates a private key on another thread: RSA-4096 takes seconds. The randomness is OpenSSL's.
+ * Generates a private key on another thread, because RSA-4096 takes seconds. OpenSSL provides the
+ * randomness.
  *
  * @param keyType - a KeyType or AuthorityKeyType, as in `ECDSAP256`
- * @throws SignerError KEY_UNSUPPORTED when `keyType` is none of those
+ * @throws SignerError KEY_UNSUPPORTED for another `keyType`
  */
 export async function generatePrivateKey(keyType: string): Promise<GeneratedKey> {
   const { privateKey } = await generatePair(keyType);

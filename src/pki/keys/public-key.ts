@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createPublicKey, hash, type KeyObject } from 'node:crypto';
-import type { KeyType } from '../../vocabulary.ts';
+import type { KeyType } from '#base/vocabulary.ts';
 import { type Curve, CURVES, isOnCurve } from './curves.ts';
 import { DerReader, readWhole } from '../der/der-reader.ts';
 import { TAG_BIT_STRING, TAG_NULL, TAG_OID } from '../der/der-tags.ts';
@@ -10,23 +10,23 @@ import { encodePem } from '../der/pem.ts';
 import { inputError } from '../der/input-error.ts';
 import { bitLength, decodeRsaNumbers } from './rsa-numbers.ts';
 
-/** The algorithms of public keys that are decoded; `MLDSA65` only of CAs. */
+/** The algorithms of decoded public keys. Only CAs have `MLDSA65`. */
 export type KeyAlgorithm = 'RSA' | 'ECDSA' | 'ED25519' | 'MLDSA65';
 
-/** A decoded public key. Its form is checked; `checkKey` of weak-keys.ts checks its strength. */
+/** A decoded public key of valid form. `checkKey` of weak-keys.ts checks its strength. */
 export interface PublicKeyInfo {
   /** DER SubjectPublicKeyInfo. */
   readonly spki: Uint8Array;
   readonly algorithm: KeyAlgorithm;
-  /** Bits of the RSA modulus or of the curve; of ML-DSA, of the whole key. */
+  /** Bits of the RSA modulus or of the curve. For ML-DSA, bits of the whole key. */
   readonly bits: number;
-  /** The name of its type and size in a profile; undefined where the API has none. */
+  /** The name of its type and size in a profile. Undefined if the API has none. */
   readonly keyType: KeyType | undefined;
   /** Contents of the subjectPublicKey BIT STRING. */
   readonly bytes: Uint8Array;
 }
 
-/** An 8192-bit RSA key has 1062 bytes, an ML-DSA-65 key 1974: no longer key is accepted. */
+/** The limit of a key. An 8192-bit RSA key has 1062 bytes, an ML-DSA-65 key 1974. */
 const MAX_SPKI_BYTES = 2200;
 
 const RSA_KEY_TYPES: ReadonlyMap<number, KeyType> = new Map([
@@ -36,7 +36,8 @@ const RSA_KEY_TYPES: ReadonlyMap<number, KeyType> = new Map([
 ]);
 
 /**
- * Module-level cache, as long as each key lives: an import costs as much as a verification.
+ * A module-level cache for the lifetime of each key, because an import costs as much as a
+ * verification.
  */
 const imported = new WeakMap<PublicKeyInfo, KeyObject>();
 
@@ -55,7 +56,7 @@ export function decodePublicKey(spki: Uint8Array): PublicKeyInfo {
 }
 
 /**
- * Reads the SubjectPublicKeyInfo at the reader's position, of a kind that a leaf may have: RSA, P-256,
+ * Reads the SubjectPublicKeyInfo at the reader's position, if a leaf may have it: RSA, P-256,
  * P-384, P-521 or Ed25519.
  *
  * @throws SignerError DER_MALFORMED, DER_LIMIT, KEY_MALFORMED or KEY_UNSUPPORTED
@@ -67,8 +68,8 @@ export function readPublicKey(reader: DerReader): PublicKeyInfo {
 }
 
 /**
- * Reads the SubjectPublicKeyInfo at the reader's position, of any certificate: also ML-DSA-65, which
- * only CAs have.
+ * Reads the SubjectPublicKeyInfo of any certificate at the reader's position, including ML-DSA-65,
+ * which only CAs have.
  *
  * @throws SignerError DER_MALFORMED, DER_LIMIT, KEY_MALFORMED or KEY_UNSUPPORTED
  */
@@ -108,7 +109,10 @@ function rsaKey(spki: Uint8Array, bytes: Uint8Array): PublicKeyInfo {
   return { spki, algorithm: 'RSA', bits, keyType: RSA_KEY_TYPES.get(bits), bytes };
 }
 
-/** Named curves only (RFC 5480 §2.1.1): explicit parameters can hide a chosen generator (CVE-2020-0601). */
+/**
+ * Reads a named curve (RFC 5480 §2.1.1). Explicit parameters can hide a chosen generator
+ * (CVE-2020-0601).
+ */
 function readCurve(algorithm: DerReader): Curve {
   if (!algorithm.at(TAG_OID)) {
     throw inputError(
@@ -124,7 +128,7 @@ function readCurve(algorithm: DerReader): Curve {
   return curve;
 }
 
-/** Uncompressed points only, as Go requires. */
+/** Accepts uncompressed points only, as Go does. */
 function ecKey(spki: Uint8Array, curve: Curve, bytes: Uint8Array): PublicKeyInfo {
   if (!isOnCurve(curve, bytes)) {
     throw inputError('KEY_MALFORMED', 'the EC key is not an uncompressed point of its curve');
@@ -138,7 +142,7 @@ function edKey(spki: Uint8Array, bytes: Uint8Array): PublicKeyInfo {
   return { spki, algorithm: 'ED25519', bits: 256, keyType: 'ED25519', bytes };
 }
 
-/** FIPS 204 table 2. Every string of this length is a key (FIPS 204 §7.2, pkDecode). */
+/** The size in FIPS 204 table 2. Every string of this length is a key (FIPS 204 §7.2, pkDecode). */
 const MLDSA65_BYTES = 1952;
 
 function mldsaKey(spki: Uint8Array, bytes: Uint8Array): PublicKeyInfo {
@@ -149,16 +153,16 @@ function mldsaKey(spki: Uint8Array, bytes: Uint8Array): PublicKeyInfo {
 }
 
 /**
- * The key as a KeyObject of node:crypto, imported once for each `key`.
+ * Returns the key as a KeyObject of node:crypto, imported once for each `key`.
  *
- * @throws SignerError KEY_MALFORMED when node:crypto refuses it
+ * @throws SignerError KEY_MALFORMED when node:crypto rejects it
  */
 export function keyObjectOf(key: PublicKeyInfo): KeyObject {
   const known = imported.get(key);
   if (known !== undefined) return known;
   try {
-    // As PEM: for an options object in place of a KeyObject, Node 24 throws and catches two errors with
-    // stack traces, which costs more than the import itself (35 against 15 µs).
+    // Passes PEM. For an options object in place of a KeyObject, Node 24 throws and catches two
+    // errors with stack traces, which costs more than the import itself (35 against 15 µs).
     const object = createPublicKey(encodePem('PUBLIC KEY', key.spki));
     imported.set(key, object);
     return object;
@@ -168,8 +172,8 @@ export function keyObjectOf(key: PublicKeyInfo): KeyObject {
 }
 
 /**
- * The key identifier of a key: SHA-1 of the subjectPublicKey bits (RFC 5280 §4.2.1.2, method 1). It only
- * names the key, so collisions of SHA-1 break nothing.
+ * Returns the key identifier of a key: SHA-1 of the subjectPublicKey bits (RFC 5280 §4.2.1.2,
+ * method 1). It only names the key, so collisions of SHA-1 do no harm.
  *
  * @param spki - DER SubjectPublicKeyInfo
  * @returns 20 bytes

@@ -3,8 +3,9 @@
 const GENERATOR = 65_537;
 
 /**
- * The primes that divide M at every key size of the library (Nemec et al., "The Return of Coppersmith's
- * Attack", CCS 2017). Those that 65537 generates the whole group of tell nothing and are left out below.
+ * The primes that divide M at every key size of the library (Nemec et al., "The Return of
+ * Coppersmith's Attack", CCS 2017). Primes for which 65537 generates the whole group carry no
+ * information, and are removed below.
  */
 const PRIMES: readonly number[] = [
   3, 5, 7, 11, 13, 17, 19, 23, 29, 31, 37, 41, 43, 47, 53, 59, 61, 67, 71, 73, 79, 83, 89, 97, 101,
@@ -24,8 +25,9 @@ const FINGERPRINTS: readonly Fingerprint[] = PRIMES.map((prime) => ({
 const PRODUCT = FINGERPRINTS.reduce((product, { prime }) => product * BigInt(prime), 1n);
 
 /**
- * Whether an RSA modulus has the fingerprint of CVE-2017-15361 (ROCA): modulo each small prime it is a
- * power of 65537. Fewer than one sound modulus in 2²⁵ has it by chance; a test holds that.
+ * Reports whether an RSA modulus has the fingerprint of CVE-2017-15361 (ROCA): modulo each small
+ * prime it is a power of 65537. Fewer than one sound modulus in 2²⁵ has it by chance, which a test
+ * verifies.
  */
 export function isRoca(modulus: bigint): boolean {
   const rest = modulus % PRODUCT;

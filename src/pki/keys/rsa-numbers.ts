@@ -4,10 +4,14 @@ import { TAG_INTEGER } from '../der/der-tags.ts';
 import { checkInteger } from '../der/der-values.ts';
 import { inputError } from '../der/input-error.ts';
 
-/** Room for 16,384 bits, more than any key in use; above that a single verification takes too long. */
+/**
+ * Room for 16,384 bits, more than any key in use. Above that a single verification takes too long.
+ */
 const MAX_RSA_PUBLIC_KEY_BYTES = 2100;
 
-/** Go's limit (crypto/rsa, “public exponent too large”): it verifies no signature of a larger one. */
+/**
+ * Go's limit (crypto/rsa, “public exponent too large”). It verifies no signature of a larger one.
+ */
 const MAX_RSA_EXPONENT = 2 ** 31 - 1;
 
 /** The numbers of an RSA public key. */
@@ -37,7 +41,8 @@ export function decodeRsaNumbers(der: Uint8Array): RsaNumbers {
 }
 
 /**
- * The length of a modulus in bits. A modulus of 2041 bits fills 256 bytes as one of 2048 does.
+ * Returns the length of a modulus in bits. A modulus of 2041 bits fills 256 bytes as one of 2048
+ * does.
  *
  * @param modulus - big-endian, without leading zeros
  */

@@ -20,7 +20,7 @@ import {
 } from '../der/oids.ts';
 import { inputError } from '../der/input-error.ts';
 
-/** How signatures under one AlgorithmIdentifier are verified. */
+/** The verification of signatures under one AlgorithmIdentifier. */
 interface Verification {
   readonly key: KeyAlgorithm;
   readonly digest: string | null;
@@ -29,10 +29,12 @@ interface Verification {
 }
 
 /**
- * The accepted signature algorithms, by the hex of the whole AlgorithmIdentifier, so that parameters are
- * checked too. RSA PKCS#1 v1.5 has NULL or no parameters (RFC 4055 §5). RSASSA-PSS has, as in Go, MGF1
- * of the same hash and a salt as long as the hash; its hashes have NULL (Go) or no parameters (OpenSSL).
- * SHA-1 and DSA have no row.
+ * The accepted signature algorithms, by the hex of the whole AlgorithmIdentifier, so that
+ * parameters are checked too.
+ *
+ * RSA PKCS#1 v1.5 has NULL or no parameters (RFC 4055 §5). RSASSA-PSS has, as in Go, MGF1 of the
+ * same hash and a salt as long as the hash. Its hashes have NULL (Go) or no parameters (OpenSSL).
+ * SHA-1 and DSA are missing.
  */
 const VERIFICATIONS: ReadonlyMap<string, Verification> = new Map<string, Verification>([
   ...rsa(OID_RSA_SHA256, 'sha256'),
@@ -62,7 +64,10 @@ function rsa(type: string, digest: string): readonly Row[] {
   ];
 }
 
-/** RSASSA-PSS-params (RFC 4055 §3.1); the trailer field is the default and so is absent. */
+/**
+ * Returns the rows for RSASSA-PSS-params (RFC 4055 §3.1). The trailer field is the default and so
+ * is absent.
+ */
 function pss(hash: string, digest: string, saltLength: number): readonly Row[] {
   const padding = constants.RSA_PKCS1_PSS_PADDING;
   return [sequence(oid(hash), nullValue()), sequence(oid(hash))].map((hashAlgorithm) => {
@@ -86,15 +91,15 @@ export interface SignedData {
   readonly algorithm: Uint8Array;
   readonly publicKey: PublicKeyInfo;
   readonly data: Uint8Array;
-  /** As in the certificate; ECDSA in DER (RFC 3279 §2.2.3). */
+  /** The signature as in the certificate, for ECDSA in DER (RFC 3279 §2.2.3). */
   readonly signature: Uint8Array;
 }
 
 /**
  * Verifies a signature.
  *
- * @returns what is wrong with it, as a predicate for messages; undefined when it verifies
- * @throws SignerError KEY_MALFORMED when node:crypto refuses the key
+ * @returns the fault as a predicate for messages, or undefined when it verifies
+ * @throws SignerError KEY_MALFORMED when node:crypto rejects the key
  */
 export function signatureProblem(signed: SignedData): string | undefined {
   const { publicKey, data, signature } = signed;
@@ -117,7 +122,7 @@ function verifyWith(
 ): boolean {
   if (!hasPossibleLength(publicKey, signature)) return false;
   const key = keyObjectOf(publicKey);
-  // Only RSA needs options: for any object but a KeyObject Node 24 throws and catches two errors
+  // Only RSA needs options. For any object but a KeyObject Node 24 throws and catches two errors
   // (public-key.ts).
   const how =
     padding === undefined
@@ -132,14 +137,15 @@ function verifyWith(
 }
 
 /**
- * An RSA signature is as long as the modulus (RFC 8017 §8.1.2 step 1, §8.2.2 step 1). OpenSSL does not
- * check that of RSASSA-PSS: it takes a signature whose first octet is zero without that octet, too.
+ * Reports whether the length is possible. An RSA signature is as long as the modulus (RFC 8017
+ * §8.1.2 step 1, §8.2.2 step 1). OpenSSL does not check that of RSASSA-PSS: it accepts a signature
+ * whose first octet is zero without that octet, too.
  */
 function hasPossibleLength({ algorithm, bits }: PublicKeyInfo, signature: Uint8Array): boolean {
   return algorithm !== 'RSA' || signature.length === Math.ceil(bits / 8);
 }
 
-/** Go, and so the API server, verifies no signature by a shorter RSA key. */
+/** The limit of Go, and so of the API server: they verify no signature by a shorter RSA key. */
 const MIN_VERIFIABLE_RSA_BITS = 1024;
 
 function isInsecure({ algorithm, bits }: PublicKeyInfo): boolean {
@@ -173,11 +179,11 @@ const PROOFS: ReadonlyMap<KeyAlgorithm, Proof> = new Map<KeyAlgorithm, Proof>([
 ]);
 
 /**
- * Whether a signature verifies with this key, by a supported algorithm that fits the key.
+ * Reports whether a signature verifies with this key, by a supported algorithm that fits the key.
  *
  * @param algorithmDer - DER AlgorithmIdentifier
  * @param tbs - the bytes that the signature covers
- * @throws SignerError KEY_MALFORMED when node:crypto refuses the key
+ * @throws SignerError KEY_MALFORMED when node:crypto rejects the key
  */
 export function verifySignature(
   publicKey: PublicKeyInfo,
@@ -191,12 +197,12 @@ export function verifySignature(
 }
 
 /**
- * Checks `spec.proofOfPossession` of a v1beta1 PodCertificateRequest (KEP-4317): a signature of the pod's
- * UID, by RSASSA-PSS with SHA-256 and any salt length, ECDSA with SHA-256, or Ed25519.
+ * Checks `spec.proofOfPossession` of a v1beta1 PodCertificateRequest (KEP-4317): a signature of the
+ * pod's UID, by RSASSA-PSS with SHA-256 and any salt length, ECDSA with SHA-256, or Ed25519.
  *
  * @param message - the UID in ASCII
- * @throws SignerError REQUEST_SIGNATURE when it does not verify, KEY_MALFORMED when node:crypto refuses
- * the key
+ * @throws SignerError REQUEST_SIGNATURE when it does not verify, KEY_MALFORMED when node:crypto
+ *   rejects the key
  */
 export function verifyProofOfPossession(
   publicKey: PublicKeyInfo,

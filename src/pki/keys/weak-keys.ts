@@ -8,8 +8,8 @@ import { isRoca } from './roca.ts';
 import { areFactorsClose } from './fermat.ts';
 
 /**
- * Refuses keys whose private key can be computed or guessed. Which types a profile accepts is
- * checked in policy/violations/keys.ts, and for pods in controllers/pcr-issuer/requested-key.ts.
+ * Rejects keys whose private key can be computed or guessed. ca/policy/violations/keys.ts checks
+ * whether a profile accepts the type, and requests/pcr-issuer/requested-key.ts does so for pods.
  *
  * @throws SignerError KEY_WEAK
  */
@@ -23,25 +23,28 @@ export function checkKey(key: PublicKeyInfo): void {
 function weaknessOf(key: PublicKeyInfo): string | undefined {
   if (key.algorithm === 'RSA') return rsaWeakness(decodeRsaNumbers(key.bytes));
   if (key.algorithm !== 'ED25519') return undefined;
-  // NIST curves have cofactor 1, and of ML-DSA no weak keys are known.
+  // NIST curves have cofactor 1, and no weak keys of ML-DSA are known.
   return isSmallOrder(key.bytes) ? 'is a point of small order' : undefined;
 }
 
-/** NIST SP 800-57 part 1, table 2: 112 bits of security. */
+/** The minimum for 112 bits of security (NIST SP 800-57 part 1, table 2). */
 const MIN_STRONG_RSA_BITS = 2048;
 
-/** Above it a verification costs too much; Go's crypto/tls has the same limit. */
+/** The limit above which a verification costs too much. Go's crypto/tls has the same limit. */
 const MAX_VERIFIABLE_RSA_BITS = 8192;
 
-/** CA/Browser Forum BR §6.1.6; below it, attacks on faulty padding checks work. */
+/** The minimum of CA/Browser Forum BR §6.1.6. Below it, attacks on faulty padding checks work. */
 const MIN_RSA_EXPONENT = 65_537;
 
-/** CA/Browser Forum BR §6.1.6: no factor below 752. */
+/** The primes below 752, none of which may be a factor (CA/Browser Forum BR §6.1.6). */
 const SMALL_PRIMES = primesBelow(752);
 
 const PRODUCT_OF_SMALL_PRIMES = SMALL_PRIMES.reduce((product, prime) => product * prime, 1n);
 
-/** What is wrong with an RSA key, as a predicate, or undefined: Boulder's checks (goodkey/good_key.go). */
+/**
+ * Returns the weakness of an RSA key as a predicate, or undefined. These are Boulder's checks
+ * (goodkey/good_key.go).
+ */
 function rsaWeakness({ modulus, exponent }: RsaNumbers): string | undefined {
   const bits = bitLength(modulus);
   if (bits < MIN_STRONG_RSA_BITS) return `has ${bits} bits, fewer than ${MIN_STRONG_RSA_BITS}`;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { quote } from '../../quote.ts';
-import { formatIp, isIpv4Mapped, parseIp } from '../../ip.ts';
+import { quote } from '#base/quote.ts';
+import { formatIp, isIpv4Mapped, parseIp } from '#base/ip.ts';
 import { inputError } from '../der/input-error.ts';
 import { lowerAscii } from '../der/der-text.ts';
 
@@ -14,11 +14,11 @@ const MAX_EMAIL = 254;
 const LABEL = /^[a-z0-9](?:[a-z0-9-]{0,61}[a-z0-9])?$/;
 
 /**
- * The canonical spelling of a DNS name: lower case; letters, digits and hyphens (RFC 1034 §3.5); `*` only
- * as the whole first label, with at least two labels after it. International names must be A-labels
- * (RFC 5280 §7.2).
+ * Returns the canonical spelling of a DNS name: lower case, with letters, digits and hyphens (RFC
+ * 1034 §3.5). `*` is valid only as the whole first label, with at least two labels after it.
+ * International names must be A-labels (RFC 5280 §7.2).
  *
- * @throws SignerError NAME_INVALID when the text is no such name
+ * @throws SignerError NAME_INVALID when the text is not such a name
  */
 export function canonicalDnsName(text: string): string {
   const name = lowerAscii(text);
@@ -44,10 +44,10 @@ export function canonicalDnsName(text: string): string {
 }
 
 /**
- * The canonical spelling of an IP address (RFC 5952). IPv4-mapped IPv6 addresses are refused: verifiers
- * do not agree on whether they are IPv4 or IPv6.
+ * Returns the canonical spelling of an IP address (RFC 5952). Rejects IPv4-mapped IPv6 addresses,
+ * because verifiers disagree on whether they are IPv4 or IPv6.
  *
- * @throws SignerError NAME_INVALID when the text is no such address
+ * @throws SignerError NAME_INVALID when the text is not such an address
  */
 export function canonicalIp(text: string): string {
   const bytes = parseIp(text);
@@ -62,10 +62,10 @@ export function canonicalIp(text: string): string {
 const ATOMS = /^[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~]+(?:\.[A-Za-z0-9!#$%&'*+\-/=?^_`{|}~]+)*$/;
 
 /**
- * The canonical spelling of an email address (RFC 5321 §4.1.2): the domain in lower case, the local part
- * unchanged and without quoting or comments.
+ * Returns the canonical spelling of an email address (RFC 5321 §4.1.2): the domain in lower case,
+ * the local part unchanged and without quoting or comments.
  *
- * @throws SignerError NAME_INVALID when the text is no such address
+ * @throws SignerError NAME_INVALID when the text is not such an address
  */
 export function canonicalEmail(text: string): string {
   const at = text.lastIndexOf('@');

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isIP, isIPv4 } from 'node:net';
-import { isIpv4Mapped, parseIp } from '../../ip.ts';
+import { isIpv4Mapped, parseIp } from '#base/ip.ts';
 
 /** The kinds of names whose constraints are compared. */
 export type ConstraintKind = 'dns' | 'email' | 'uri' | 'ip';
@@ -11,12 +11,15 @@ export type NameConstraint =
   /** Address and mask, 4 or 16 octets each. */
   | { readonly kind: 'ip'; readonly range: Uint8Array };
 
-/** Dotted labels of visible characters: Go requires no more of a name that it compares. */
+/**
+ * Reports whether a text is dotted labels of visible characters. Go requires no more of a name that
+ * it compares.
+ */
 function isDomain(text: string): boolean {
   return /^[!-~]+$/.test(text) && !text.split('.').includes('');
 }
 
-/** Atoms between dots (RFC 5322 §3.2.3). Quoting is refused: readers remove it differently. */
+/** Atoms between dots (RFC 5322 §3.2.3), without quoting, which readers remove differently. */
 const LOCAL_PART = /^[\w!#$%&'*+/=?^`{|}~-]+(?:\.[\w!#$%&'*+/=?^`{|}~-]+)*$/;
 
 function isMailbox(text: string): boolean {
@@ -24,7 +27,10 @@ function isMailbox(text: string): boolean {
   return at > 0 && LOCAL_PART.test(text.slice(0, at)) && isDomain(text.slice(at + 1));
 }
 
-/** Whether the text of a constraint can be compared with names; if not, Go refuses the certificate. */
+/**
+ * Reports whether the text of a constraint can be compared with names. If not, Go rejects the
+ * certificate.
+ */
 export function isComparableConstraint(kind: 'dns' | 'email' | 'uri', text: string): boolean {
   if (text === '') return true;
   if (kind === 'email' && text.includes('@')) return isMailbox(text);
@@ -32,15 +38,15 @@ export function isComparableConstraint(kind: 'dns' | 'email' | 'uri', text: stri
   return isDomain(text.replace(/^\./, ''));
 }
 
-/** Whether the mask of an address range is set bits followed by zero bits. */
+/** Reports whether the mask of an address range is set bits followed by zero bits. */
 export function isContiguousMask(mask: Uint8Array): boolean {
   const bits = Array.from(mask, (octet) => octet.toString(2).padStart(8, '0')).join('');
   return /^1*0*$/.test(bits);
 }
 
 /**
- * Whether a permitted subtree permits a name, by the strictest reading in use: RFC 5280's for URIs and
- * email, Go's for DNS.
+ * Reports whether a permitted subtree permits a name, by the strictest reading in use: RFC 5280's
+ * for URIs and email, Go's for DNS.
  */
 export function isPermitted(name: string, subtree: NameConstraint): boolean {
   if (subtree.kind === 'ip') return !isAmbiguous(name) && isInRange(name, subtree.range);
@@ -54,8 +60,8 @@ export function isPermitted(name: string, subtree: NameConstraint): boolean {
 }
 
 /**
- * Whether an excluded subtree excludes a name, by the widest reading in use. A name without a host to
- * compare is excluded.
+ * Reports whether an excluded subtree excludes a name, by the widest reading in use. A name without
+ * a host to compare is excluded.
  */
 export function isExcluded(name: string, subtree: NameConstraint): boolean {
   if (subtree.kind === 'ip') return isAmbiguous(name) || isInRange(name, subtree.range);
@@ -64,12 +70,15 @@ export function isExcluded(name: string, subtree: NameConstraint): boolean {
   if (host === undefined || base === '') return true;
   if (base.includes('@')) return isSameMailbox(name, subtree.text);
   if (!host.startsWith('*.')) return isBelow(host, base);
-  // A wildcard matches every label, also one that is excluded below it (CVE-2025-61727).
+  // A wildcard matches every label, including one that is excluded below it (CVE-2025-61727).
   const parent = host.slice(2);
   return isBelow(parent, base) || isBelow(base, parent);
 }
 
-/** Whether a name can be compared with constraints at all. Below a CA with constraints, Go refuses others. */
+/**
+ * Reports whether a name can be compared with constraints at all. Below a CA with constraints, Go
+ * rejects others.
+ */
 export function isComparable(name: string, kind: ConstraintKind): boolean {
   return kind === 'ip' || hostOf(name, kind) !== undefined;
 }
@@ -78,7 +87,7 @@ function isBelow(host: string, base: string): boolean {
   return host === base || host.endsWith(`.${base}`);
 }
 
-/** The domain that is compared, in lower case; undefined when the name has none. */
+/** Returns the domain to compare, in lower case, or undefined when the name has none. */
 function hostOf(name: string, kind: 'dns' | 'email' | 'uri'): string | undefined {
   if (kind === 'dns') return isDomain(name) ? name.toLowerCase() : undefined;
   if (kind === 'email') {
@@ -98,7 +107,10 @@ function isSameMailbox(name: string, base: string): boolean {
   );
 }
 
-/** IPv4-mapped IPv6: some verifiers compare it with IPv4 ranges, some with IPv6 ranges. */
+/**
+ * Reports whether an address is IPv4-mapped IPv6. Some verifiers compare it with IPv4 ranges, some
+ * with IPv6 ranges.
+ */
 function isAmbiguous(name: string): boolean {
   const address = parseIp(name);
   return address === undefined || isIpv4Mapped(address);

@@ -17,16 +17,19 @@ import {
 } from '../der/oids.ts';
 import { inputError } from '../der/input-error.ts';
 
-/** Organizations are groups of a user. Verifiers and servers refuse certificates with many more. */
+/**
+ * The limit of attributes. Organizations are groups of a user. Verifiers and servers reject
+ * certificates with many more.
+ */
 const MAX_DN_ATTRIBUTES = 256;
 
 /**
- * The most bytes of one value. X.520 allows 64 characters, but user names from OIDC contain the URL of
- * their issuer. The limit bounds the cost of each check of a name.
+ * The limit of one value in bytes. X.520 allows 64 characters, but user names from OIDC contain the
+ * URL of their issuer. The limit bounds the cost of each check of a name.
  */
 const MAX_ATTRIBUTE_VALUE_BYTES = 2048;
 
-/** The most bytes of a whole name: it must fit into a certificate that TLS peers accept. */
+/** The limit of a whole name in bytes. It must fit into a certificate that TLS peers accept. */
 const MAX_DN_BYTES = 100 * 1024;
 
 /** One AttributeTypeAndValue (RFC 5280 §4.1.2.4). */
@@ -40,11 +43,14 @@ export interface NameAttribute {
 
 /** A decoded X.501 Name (RFC 5280 §4.1.2.4). Compare names by `raw`, byte for byte, as Go does. */
 export interface DistinguishedName {
-  /** DER, header included. */
+  /** DER, including the header. */
   readonly raw: Uint8Array;
-  /** In the order of the encoding; empty for the empty name. */
+  /** The attributes in the order of the encoding. The empty name has none. */
   readonly attributes: readonly NameAttribute[];
-  /** Why a request may not have this name, as ends of a sentence; a CA's own name may. */
+  /**
+   * The reasons why a request may not have this name, as ends of a sentence. A CA's own name may
+   * have such faults.
+   */
   readonly problems: readonly string[];
 }
 
@@ -58,7 +64,7 @@ const REPEATABLE: ReadonlySet<string> = new Set([
 /**
  * Reads the Name at the reader's position.
  *
- * @param what - what is read, for messages
+ * @param what - the name of the value in messages
  * @throws SignerError DER_MALFORMED, or DER_LIMIT above 100 KiB, 256 attributes or 2 KiB a value
  */
 export function readName(reader: DerReader, what: string): DistinguishedName {
@@ -126,7 +132,8 @@ function attributeProblems(attributes: readonly NameAttribute[]): readonly strin
     const name = ATTRIBUTE_NAMES.get(type) ?? type;
     if (seen.has(type) && !REPEATABLE.has(type)) problems.push(`${name} twice`);
     seen.add(type);
-    // The agents of Istio's sidecars ask with an empty organization; a request is read without it.
+    // The agents of Istio's sidecars send an empty organization, which the reader of a request
+    // ignores.
     if (value === '' && type !== OID_ORGANIZATION) problems.push(`an empty ${name}`);
     if (UNREADABLE.has(stringType)) problems.push(`${name} as ${stringType}`);
     if (hasControl(value)) problems.push(`a control character in ${name}`);
@@ -141,26 +148,26 @@ const UNREADABLE: ReadonlySet<StringType> = new Set([
   'UniversalString',
 ]);
 
-/** C0, DEL and C1: NUL ends strings in C, others forge lines of logs. */
+/** C0, DEL and C1. NUL ends strings in C, and others forge lines of logs. */
 const CONTROL = /\p{Cc}/gu;
 
-/** Whether a text contains a control character (Unicode category Cc). */
+/** Reports whether a text contains a control character (Unicode category Cc). */
 export function hasControl(text: string): boolean {
   return text.search(CONTROL) !== -1;
 }
 
-/** The parts of a Name that we issue, before encoding. */
+/** The parts of an issued Name before encoding. */
 export interface NameParts {
   readonly organizations: readonly string[];
   readonly organizationalUnits: readonly string[];
-  /** '' for none. */
+  /** The common name, or ''. */
   readonly commonName: string;
 }
 
 /**
- * Encodes a Name: organizations, organizational units, common name. Each attribute is a relative name of
- * its own, which keeps the order of the organizations; Go sorts them into one relative name. Values are
- * PrintableString where that type can hold them, else UTF8String (RFC 5280 §4.1.2.4).
+ * Encodes a Name: organizations, organizational units, common name. Each attribute is a relative
+ * name of its own, which keeps the order of the organizations. Go sorts them into one relative
+ * name. Values are PrintableString if that type can hold them, else UTF8String (RFC 5280 §4.1.2.4).
  *
  * @returns DER
  * @throws SignerError NAME_INVALID for an empty value, a control character or a lone surrogate
@@ -198,7 +205,17 @@ const ATTRIBUTE_NAMES: ReadonlyMap<string, string> = new Map([
   [OID_USER_ID, 'UID'],
 ]);
 
-/** The name as RFC 4514 text, last attribute first, for messages. Two names can have the same text. */
+/** Returns the common names of a name in their order. Most names have one. */
+export function commonNamesOf({
+  attributes,
+}: Pick<DistinguishedName, 'attributes'>): readonly string[] {
+  return attributes.filter(({ oid }) => oid === OID_COMMON_NAME).map(({ value }) => value);
+}
+
+/**
+ * Returns the name as RFC 4514 text, last attribute first, for messages. Two names can have the
+ * same text.
+ */
 export function nameText(name: DistinguishedName): string {
   return name.attributes
     .map(({ oid: type, value }) => `${ATTRIBUTE_NAMES.get(type) ?? type}=${escaped(value)}`)

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { quote } from '../../quote.ts';
-import { formatIp, parseIp } from '../../ip.ts';
+import { quote } from '#base/quote.ts';
+import { formatIp, parseIp } from '#base/ip.ts';
 import { canonicalUri } from './canonical-uri.ts';
 import { readWhole, type DerReader } from '../der/der-reader.ts';
 import { contextPrimitive } from '../der/der-tags.ts';
@@ -9,13 +9,22 @@ import { element, sequence } from '../der/der-writer.ts';
 import { hasControl } from './distinguished-name.ts';
 import { inputError } from '../der/input-error.ts';
 
-/** Every rule reads every name, and no TLS peer accepts a certificate with so many. */
+/**
+ * The limit of names. Every rule reads every name, and no TLS peer accepts a certificate with so
+ * many.
+ */
 const MAX_SUBJECT_ALT_NAMES = 1000;
 
-/** OpenSSL reads no longer chain (SSL_MAX_CERT_LIST_DEFAULT), so a leaf with more could not be used. */
+/**
+ * The limit of the extension in bytes. OpenSSL reads no longer chain (SSL_MAX_CERT_LIST_DEFAULT),
+ * so a leaf with more would be useless.
+ */
 const MAX_SUBJECT_ALT_NAME_BYTES = 100 * 1024;
 
-/** The most bytes of one name: no canonical name is longer (the longest is a URI, see canonical.ts). */
+/**
+ * The limit of one name in bytes. No canonical name is longer. The longest is a URI, see
+ * canonical.ts.
+ */
 const MAX_NAME_BYTES = 2048;
 
 // Choices of GeneralName (RFC 5280 §4.2.1.6).
@@ -24,7 +33,7 @@ const DNS = contextPrimitive(2);
 const URI = contextPrimitive(6);
 const IP = contextPrimitive(7);
 
-/** Subject alternative names of the four kinds that we issue. */
+/** Subject alternative names of the four supported kinds. */
 export interface SubjectAltNames {
   readonly dnsNames: readonly string[];
   /** RFC 5952 text. */
@@ -34,11 +43,11 @@ export interface SubjectAltNames {
 }
 
 /**
- * The names of a decoded subjectAltName, in order: text as it was written, except IP addresses, and
+ * The names of a decoded subjectAltName in order, in their original text, except IP addresses, and
  * without control characters. Only URIs are known to be canonical up to case.
  */
 export interface DecodedSubjectAltNames extends SubjectAltNames {
-  /** How many names are of other kinds, such as directoryName or registeredID. */
+  /** The number of names of other kinds, such as directoryName or registeredID. */
   readonly other: number;
 }
 
@@ -107,7 +116,10 @@ function text(names: DerReader, tag: number, what: string): string {
   return value;
 }
 
-/** Readers find different hosts in a malformed URI, and Go refuses a certificate with one. */
+/**
+ * Reads a URI. Readers find different hosts in a malformed URI, and Go rejects a certificate with
+ * one.
+ */
 function uri(names: DerReader): string {
   const value = text(names, URI, 'a URI');
   canonicalUri(value);
@@ -128,7 +140,8 @@ function address(names: DerReader): string {
  *
  * @param names - names whose canonical spelling the caller has checked
  * @returns the contents of the extnValue OCTET STRING
- * @throws SignerError NAME_INVALID for text that is empty or not printable ASCII, or no IP address
+ * @throws SignerError NAME_INVALID for text that is empty or not printable ASCII, or for an invalid
+ *   IP address
  */
 export function encodeSubjectAltNames(names: SubjectAltNames): Uint8Array {
   return sequence(

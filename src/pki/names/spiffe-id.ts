@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-import { quote } from '../../quote.ts';
+import { quote } from '#base/quote.ts';
 import { inputError } from '../der/input-error.ts';
 import { lowerAscii } from '../der/der-text.ts';
 
-/** SPIFFE-ID §2.1: the trust domain's length. */
+/** The longest trust domain (SPIFFE-ID §2.1). */
 const MAX_TRUST_DOMAIN = 255;
 
-/** No empty label: Go refuses a certificate with a URI host that has one. */
+/** No empty label: Go rejects a certificate with a URI host that has one. */
 const TRUST_DOMAIN = /^[a-z0-9_-]+(?:\.[a-z0-9_-]+)*$/;
 const SEGMENT = /^[A-Za-z0-9._-]+$/;
-/** A whole path of such segments in one match: an ID can have a thousand. */
+/** A whole path of such segments in one match, because an ID can have a thousand. */
 const PATH = /^(?:\/(?!\.{1,2}(?:\/|$))[A-Za-z0-9._-]+)*$/;
 
 /**
- * The canonical spelling of a SPIFFE ID (SPIFFE-ID §2): the trust domain in lower case; no user
- * information, port, query, fragment or percent escape; no empty, `.` or `..` segment; no trailing slash.
+ * Returns the canonical spelling of a SPIFFE ID (SPIFFE-ID §2), with the trust domain in lower
+ * case. It has no user information, port, query, fragment or percent escape, no empty, `.` or `..`
+ * segment, and no trailing slash.
  *
  * @param text - the whole URI, for messages
  * @param rest - the URI after `spiffe:`

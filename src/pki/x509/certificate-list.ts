@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { sameBytes } from '../../bytes.ts';
-import { REVOCATION_REASONS, type CrlReason } from '../../vocabulary.ts';
+import { sameBytes } from '#base/bytes.ts';
+import { REVOCATION_REASONS, type CrlReason } from '#base/vocabulary.ts';
 import { DerReader, readWhole } from '../der/der-reader.ts';
 import {
   TAG_BIT_STRING,
@@ -13,22 +13,26 @@ import { readValidityTime } from '../der/der-time.ts';
 import { checkInteger, smallInteger, unsignedBigInt, wholeBytes } from '../der/der-values.ts';
 import { inputError, malformed } from '../der/input-error.ts';
 import { OID_AUTHORITY_KEY_IDENTIFIER, OID_CRL_NUMBER, OID_REASON_CODE } from '../der/oids.ts';
-import type { Extension } from '../extensions/encode-extensions.ts';
+import {
+  authorityKeyIdentifier as encodedKeyIdentifier,
+  type Extension,
+} from '../extensions/encode-extensions.ts';
 import { decodeAuthorityKeyIdentifier, readExtensions } from '../extensions/parse-extensions.ts';
 import { readAlgorithmIdentifier } from '../keys/signature-algorithm.ts';
 import { readName, type DistinguishedName } from '../names/distinguished-name.ts';
 import { readSerial } from './certificate.ts';
+import { keysOf } from '#base/object-keys.ts';
 
-/** What fits into a ConfigMap, which holds at most 1 MiB. */
+/** The limit of a list in bytes: the size of a ConfigMap, 1 MiB. */
 const MAX_LIST_BYTES = 1024 * 1024;
 
 /** Version 2 is encoded as 1 (RFC 5280 §5.1.2.1). */
 const VERSION_2 = 1;
 
-/** RFC 5280 §5.2.3: a longer number need not be understood. */
+/** The limit of a number in bytes. Readers need not understand a longer one (RFC 5280 §5.2.3). */
 const MAX_NUMBER_BYTES = 20;
 
-/** The highest number that CRLReason has. */
+/** The highest number of CRLReason. */
 const MAX_REASON = 10;
 
 /** One entry of a CRL (RFC 5280 §5.1.2.6, §5.3). */
@@ -40,7 +44,10 @@ export interface RevokedCertificate {
   readonly reason: CrlReason;
 }
 
-/** A decoded TBSCertList of version 2 (RFC 5280 §5.1). Bytes are views of the input: do not modify it. */
+/**
+ * A decoded TBSCertList of version 2 (RFC 5280 §5.1). Bytes are views of the input: do not modify
+ * it.
+ */
 export interface TbsCertificateList {
   /** DER AlgorithmIdentifier. */
   readonly signatureAlgorithm: Uint8Array;
@@ -49,7 +56,7 @@ export interface TbsCertificateList {
   readonly thisUpdate: number;
   /** Milliseconds since 1970. */
   readonly nextUpdate: number;
-  /** In the order of the list; no serial number is there twice. */
+  /** The entries in the order of the list, each serial number once. */
   readonly revoked: readonly RevokedCertificate[];
   readonly number: bigint;
   readonly authorityKeyIdentifier: Uint8Array;
@@ -59,16 +66,17 @@ export interface TbsCertificateList {
 export interface CertificateList extends TbsCertificateList {
   /** The whole DER. */
   readonly raw: Uint8Array;
-  /** DER TBSCertList, header included: the bytes that the signature covers. */
+  /** DER TBSCertList with its header: the bytes that the signature covers. */
   readonly tbs: Uint8Array;
-  /** Contents of the BIT STRING; ECDSA in DER (RFC 3279 §2.2.3). */
+  /** Contents of the BIT STRING, for ECDSA in DER (RFC 3279 §2.2.3). */
   readonly signature: Uint8Array;
 }
 
 /**
- * Decodes a full CRL as this CA issues them (RFC 5280 §5): version 2, with nextUpdate, cRLNumber and
- * authorityKeyIdentifier, of at most 1 MiB. Any other extension is refused, whether it is critical or not: with an
- * issuingDistributionPoint or a deltaCRLIndicator the list would not be the whole list.
+ * Decodes a full CRL in the form that this project's CAs issue (RFC 5280 §5): version 2, with
+ * nextUpdate, cRLNumber and authorityKeyIdentifier, of at most 1 MiB. Rejects any other extension,
+ * whether it is critical or not: with an issuingDistributionPoint or a deltaCRLIndicator the list
+ * would be incomplete.
  *
  * @throws SignerError DER_MALFORMED, DER_LIMIT or NAME_INVALID
  */
@@ -79,7 +87,7 @@ export function decodeCertificateList(der: Uint8Array): CertificateList {
   const signature = wholeBytes(fields.read(TAG_BIT_STRING, 'the signature'), 'the signature');
   fields.finish();
   const decoded = decodeTbsList(tbs);
-  // They must be equal (RFC 5280 §5.1.1.2): the signature covers only the inner one.
+  // They must be equal (RFC 5280 §5.1.1.2), because the signature covers only the inner one.
   if (!sameBytes(algorithm, decoded.signatureAlgorithm)) {
     throw malformed('the inner and the outer signature algorithm of the CRL differ');
   }
@@ -87,7 +95,7 @@ export function decodeCertificateList(der: Uint8Array): CertificateList {
 }
 
 /**
- * Decodes a DER TBSCertList, header included (RFC 5280 §5.1.2).
+ * Decodes a DER TBSCertList with its header (RFC 5280 §5.1.2).
  *
  * @throws SignerError as {@link decodeCertificateList}
  */
@@ -111,7 +119,7 @@ export function decodeTbsList(der: Uint8Array): TbsCertificateList {
   return { signatureAlgorithm, issuer, ...validity, revoked, ...interpret(extensions) };
 }
 
-/** An empty list is left out (RFC 5280 §5.1.2.6). */
+/** Reads the entries. An empty list is absent (RFC 5280 §5.1.2.6). */
 function readRevoked(list: DerReader): readonly RevokedCertificate[] {
   if (list.isDone()) throw list.malformed('the list of revoked certificates is empty');
   const found = new Map<string, RevokedCertificate>();
@@ -137,17 +145,17 @@ function readEntry(fields: DerReader): RevokedCertificate {
   return { serial, revokedAt, reason };
 }
 
-/** `unspecified` is left out (RFC 5280 §5.3.1). */
+/** Decodes a reason. `unspecified` is absent (RFC 5280 §5.3.1). */
 function decodeReason(value: Uint8Array): CrlReason {
   const outer = new DerReader(value, 'reasonCode');
   const contents = outer.read(TAG_ENUMERATED, 'reasonCode');
   outer.finish();
   const code = smallInteger(contents, 'reasonCode', MAX_REASON);
-  const found = Object.entries(REVOCATION_REASONS).find(([, each]) => each === code);
+  const found = keysOf(REVOCATION_REASONS).find((each) => REVOCATION_REASONS[each] === code);
   if (found === undefined || code === 0) {
     throw malformed(`reasonCode is ${code}, which no entry of a leaf may have`);
   }
-  return found[0] as CrlReason;
+  return found;
 }
 
 function interpret(
@@ -162,10 +170,16 @@ function interpret(
   if (authorityKeyIdentifier === undefined || number === undefined) {
     throw malformed('the CRL has no cRLNumber, or no authorityKeyIdentifier with a key identifier');
   }
+  if (!sameBytes(keyId, encodedKeyIdentifier(authorityKeyIdentifier).value)) {
+    throw malformed('the authorityKeyIdentifier of the CRL names an issuer or a serial number');
+  }
   return { number: decodeNumber(number), authorityKeyIdentifier };
 }
 
-/** Each known extension is not critical (RFC 5280 §5.2.1, §5.2.3, §5.3.1). */
+/**
+ * Throws for an unknown or critical extension. Each known one is not critical (RFC 5280 §5.2.1,
+ * §5.2.3, §5.3.1).
+ */
 function requireKnown({ oid, critical }: Extension, known: readonly string[], what: string): void {
   if (!known.includes(oid)) throw malformed(`${what} has the extension ${oid}`);
   if (critical) throw malformed(`extension ${oid} of ${what} is critical`);

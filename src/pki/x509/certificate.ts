@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from 'node:crypto';
-import { sameBytes } from '../../bytes.ts';
+import { sameBytes } from '#base/bytes.ts';
 import { readWhole, type DerReader } from '../der/der-reader.ts';
 import {
   TAG_BIT_STRING,
@@ -23,18 +23,21 @@ import { malformed } from '../der/input-error.ts';
 import { readAlgorithmIdentifier } from '../keys/signature-algorithm.ts';
 import { decodePemAll } from '../der/pem.ts';
 
-/** A certificate in a status is shorter than 64 KiB; a CA's with long policies has a few KiB. */
+/**
+ * The limit of a certificate in bytes. A certificate in a status is shorter than 64 KiB, and a CA's
+ * with long policies has a few KiB.
+ */
 const MAX_CERTIFICATE_BYTES = 256 * 1024;
 
-/** RFC 5280 §4.1.2.2. */
+/** The longest serial number (RFC 5280 §4.1.2.2). */
 const MAX_SERIAL_BYTES = 20;
 
 /** Version 3 is encoded as 2 (RFC 5280 §4.1.2.1). */
 const VERSION_3 = 2;
 
 /**
- * The decoded TBSCertificate of a version 3 certificate (RFC 5280 §4.1). Bytes are views of the input:
- * do not modify it.
+ * The decoded TBSCertificate of a version 3 certificate (RFC 5280 §4.1). Bytes are views of the
+ * input: do not modify it.
  */
 export interface TbsCertificate extends InterpretedExtensions {
   /** Contents of the INTEGER: big-endian, not negative, 1 to 20 bytes. */
@@ -44,7 +47,7 @@ export interface TbsCertificate extends InterpretedExtensions {
   readonly issuer: DistinguishedName;
   /** Milliseconds since 1970. */
   readonly notBefore: number;
-  /** Milliseconds since 1970; the certificate is still valid in that second. */
+  /** Milliseconds since 1970. The certificate is still valid in that second. */
   readonly notAfter: number;
   readonly subject: DistinguishedName;
   readonly publicKey: PublicKeyInfo;
@@ -55,15 +58,15 @@ export interface TbsCertificate extends InterpretedExtensions {
 export interface Certificate extends TbsCertificate {
   /** The whole DER. */
   readonly raw: Uint8Array;
-  /** DER TBSCertificate, header included: the bytes that the signature covers. */
+  /** DER TBSCertificate with its header: the bytes that the signature covers. */
   readonly tbs: Uint8Array;
-  /** Contents of the BIT STRING; ECDSA in DER (RFC 3279 §2.2.3). */
+  /** Contents of the BIT STRING, for ECDSA in DER (RFC 3279 §2.2.3). */
   readonly signature: Uint8Array;
 }
 
 /**
- * Decodes a DER certificate of version 3 (RFC 5280 §4.1) of at most 256 KiB. Its signature and validity
- * are not checked.
+ * Decodes a DER certificate of version 3 (RFC 5280 §4.1) of at most 256 KiB. Does not check its
+ * signature and validity.
  *
  * @throws SignerError DER_MALFORMED, DER_LIMIT, KEY_MALFORMED, KEY_UNSUPPORTED or NAME_INVALID
  */
@@ -72,8 +75,8 @@ export function decodeCertificate(der: Uint8Array): Certificate {
 }
 
 /**
- * Decodes a certificate as {@link decodeCertificate} does, with another decoder of its to-be-signed part:
- * a caller that has decoded the same bytes before saves the work.
+ * Decodes a certificate as {@link decodeCertificate} does, with another decoder of its to-be-signed
+ * part: a caller that has decoded the same bytes before saves the work.
  *
  * @throws SignerError as {@link decodeCertificate}
  */
@@ -87,7 +90,7 @@ export function decodeCertificateWith(
   const signature = wholeBytes(fields.read(TAG_BIT_STRING, 'the signature'), 'the signature');
   fields.finish();
   const decoded = readTbs(tbs);
-  // They must be equal (RFC 5280 §4.1.1.2): the signature covers only the inner one.
+  // They must be equal (RFC 5280 §4.1.1.2), because the signature covers only the inner one.
   if (!sameBytes(algorithm, decoded.signatureAlgorithm)) {
     throw malformed('the inner and the outer signature algorithm of the certificate differ');
   }
@@ -95,7 +98,7 @@ export function decodeCertificateWith(
 }
 
 /**
- * Decodes a DER TBSCertificate, header included (RFC 5280 §4.1).
+ * Decodes a DER TBSCertificate with its header (RFC 5280 §4.1).
  *
  * @throws SignerError as {@link decodeCertificate}
  */
@@ -127,7 +130,7 @@ export function decodeTbs(der: Uint8Array): TbsCertificate {
   };
 }
 
-/** Version 3 only: earlier versions have no basicConstraints. */
+/** Requires version 3, because earlier versions have no basicConstraints. */
 function readVersion(fields: DerReader): void {
   if (!fields.at(contextConstructed(0))) {
     throw fields.malformed('the certificate is of version 1, not 3');
@@ -139,7 +142,8 @@ function readVersion(fields: DerReader): void {
 }
 
 /**
- * Reads the serial number of a certificate at the reader's position: not negative, 1 to 20 bytes (RFC 5280 §4.1.2.2).
+ * Reads the serial number of a certificate at the reader's position: not negative, 1 to 20 bytes
+ * (RFC 5280 §4.1.2.2).
  *
  * @throws SignerError DER_MALFORMED
  */
@@ -152,7 +156,7 @@ export function readSerial(fields: DerReader): Uint8Array {
   return serial;
 }
 
-/** RFC 5280 §4.1.2.8: a few old CAs have them, and nothing uses them. */
+/** Skips unique identifiers (RFC 5280 §4.1.2.8). A few old CAs have them, and nothing uses them. */
 function skipUniqueIds(fields: DerReader): void {
   for (const number of [1, 2]) {
     if (fields.at(contextPrimitive(number))) fields.raw('a unique identifier');
@@ -167,7 +171,10 @@ function readCertificateExtensions(fields: DerReader): readonly Extension[] {
   return extensions;
 }
 
-/** The fingerprint of a certificate, `sha256:<hex>` of its DER, as status fields and logs show it. */
+/**
+ * Returns the fingerprint of a certificate, `sha256:<hex>` of its DER, as in status fields and
+ * logs.
+ */
 export function fingerprint(der: Uint8Array): string {
   return `sha256:${createHash('sha256').update(der).digest('hex')}`;
 }
@@ -175,7 +182,7 @@ export function fingerprint(der: Uint8Array): string {
 /**
  * Decodes the certificates of a PEM text.
  *
- * @returns in order; none for a blank text
+ * @returns the certificates in order, or none for a blank text
  * @throws SignerError PEM_MALFORMED, or as {@link decodeCertificate}
  */
 export function readCertificates(pem: string): readonly Certificate[] {
@@ -183,8 +190,8 @@ export function readCertificates(pem: string): readonly Certificate[] {
 }
 
 /**
- * Whether issuer and subject of a certificate are the same name (RFC 5280 §6.1), as of a root. Whether it
- * signed itself is not checked.
+ * Reports whether issuer and subject of a certificate are the same name (RFC 5280 §6.1), as of a
+ * root. Does not check whether it signed itself.
  */
 export function isSelfIssued({ issuer, subject }: Certificate): boolean {
   return sameBytes(issuer.raw, subject.raw);

@@ -3,17 +3,20 @@ import { contextConstructed } from '../der/der-tags.ts';
 import { bitString, element, integer, sequence, validityTime } from '../der/der-writer.ts';
 import { encodeExtension, type Extension } from '../extensions/encode-extensions.ts';
 
-/** The fields of a TBSCertificate, encoded where they are DER. */
+/** The fields of a TBSCertificate. Those in DER are already encoded. */
 export interface TbsFields {
-  /** The unsigned number, big-endian; where the top bit is set, a zero octet is put before it. */
+  /**
+   * The unsigned number, big-endian. If the top bit is set, the encoding puts a zero octet before
+   * it.
+   */
   readonly serial: Uint8Array;
   /** DER AlgorithmIdentifier. */
   readonly signatureAlgorithm: Uint8Array;
   /** DER Name: the issuer's subject, byte for byte. */
   readonly issuer: Uint8Array;
-  /** Milliseconds since 1970; fractions of a second are dropped. */
+  /** Milliseconds since 1970. Fractions of a second are dropped. */
   readonly notBefore: number;
-  /** Milliseconds since 1970; fractions of a second are dropped. */
+  /** Milliseconds since 1970. Fractions of a second are dropped. */
   readonly notAfter: number;
   /** DER Name. */
   readonly subject: Uint8Array;
@@ -26,7 +29,7 @@ export interface TbsFields {
 const VERSION_3 = element(contextConstructed(0), integer(Uint8Array.of(2)));
 
 /**
- * Encodes the TBSCertificate of a version 3 certificate (RFC 5280 §4.1). Nothing is checked: the caller
+ * Encodes the TBSCertificate of a version 3 certificate (RFC 5280 §4.1). Checks nothing: the caller
  * lints the result.
  *
  * @returns DER

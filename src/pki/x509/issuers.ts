@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { sameBytes } from '../../bytes.ts';
+import { sameBytes } from '#base/bytes.ts';
 import { verifySignature } from '../keys/signature-verification.ts';
 import type { Certificate } from './certificate.ts';
 
 /**
- * Whether the key of `issuer` verifies the signature of `child`. The signature of a CA is verified once for
- * each pair of decoded certificates: the way from a CA to its anchor is the same for every leaf.
+ * Reports whether the key of `issuer` verifies the signature of `child`. The signature of a CA is
+ * verified once for each pair of decoded certificates, because the path from a CA to its anchor is
+ * the same for every leaf.
  */
 export function isSignedBy(child: Certificate, issuer: Certificate): boolean {
   return child.isCa ? signedByCa(child, issuer) : verify(child, issuer);
@@ -18,8 +19,9 @@ function verify({ signatureAlgorithm, tbs, signature }: Certificate, issuer: Cer
 }
 
 /**
- * The certificates whose name is the issuer of `child`, byte for byte; those with a matching key identifier
- * first (RFC 4158 §3.5.12). For a CA they are selected once for each list, which must not be modified.
+ * Returns the certificates whose name is the issuer of `child`, byte for byte. Those with a
+ * matching key identifier come first (RFC 4158 §3.5.12). For a CA they are selected once for each
+ * list, which must not be modified.
  */
 export function issuersOf(
   child: Certificate,
@@ -39,7 +41,10 @@ function select(child: Certificate, from: readonly Certificate[]): readonly Cert
     .sort((a, b) => fits(a) - fits(b));
 }
 
-/** The certificate of the list with the same bytes, if there is one. Compared once for each list. */
+/**
+ * Returns the certificate of the list with the same bytes, if there is one. It compares once for
+ * each list.
+ */
 export const sameIn: (
   certificate: Certificate,
   list: readonly Certificate[],
@@ -47,7 +52,7 @@ export const sameIn: (
   list.find((each) => sameBytes(each.raw, raw)),
 );
 
-/** Computes once for each pair of objects, as long as both are in use. */
+/** Computes once for each pair of objects, for as long as both are in use. */
 function perPair<A extends object, B extends object, T>(
   compute: (a: A, b: B) => T,
 ): (a: A, b: B) => T {

@@ -1,47 +1,52 @@
 // SPDX-License-Identifier: Apache-2.0
-import { quote } from '../../quote.ts';
-import { SignerError } from '../../errors.ts';
+import { quote } from '#base/quote.ts';
+import { SignerError } from '#base/errors.ts';
 import type { Certificate, TbsCertificate } from './certificate.ts';
 import { violatedConstraint } from '../extensions/name-constraints.ts';
 import { nameText } from '../names/distinguished-name.ts';
 import { OID_ANY_EXTENDED_KEY_USAGE } from '../der/oids.ts';
 import { isSignedBy, issuersOf, sameIn } from './issuers.ts';
 
-/** A leaf and what its path may consist of. */
+/** A leaf, and the certificates that its path may contain. */
 export interface PathOptions {
   readonly leaf: Certificate;
-  /** The CA that signed the leaf, if it is known: no other certificate is tried as the leaf's issuer. */
+  /**
+   * The CA that signed the leaf, if it is known. The search then tries no other issuer of the leaf.
+   */
   readonly issuer?: Certificate | undefined;
-  /** CAs between leaf and anchor, in any order; certificates that do not belong to the path are ignored. */
+  /**
+   * CAs between leaf and anchor, in any order. Certificates that do not belong to the path are
+   * ignored.
+   */
   readonly intermediates: readonly Certificate[];
   /** The trust anchors, in any order. */
   readonly anchors: readonly Certificate[];
   /** The time at which the path must be valid, in milliseconds since 1970. */
   readonly now: number;
-  /** The most signatures that the search verifies; default: {@link MAX_SIGNATURES}. */
+  /** The limit of signatures that the search verifies. Default: {@link MAX_SIGNATURES}. */
   readonly maxSignatures?: number | undefined;
 }
 
-/** The most CAs between leaf and anchor; real chains have one or two. */
+/** The limit of CAs between leaf and anchor. Real chains have one or two. */
 const MAX_INTERMEDIATES = 8;
 
 /**
- * The most signatures that one search verifies. With cross-signed intermediates of one name, a search
- * without this limit is exponential (CVE-2018-16875).
+ * The limit of signatures that one search verifies. With cross-signed intermediates of one name, a
+ * search without this limit is exponential (CVE-2018-16875).
  */
 const MAX_SIGNATURES = 64;
 
 interface Search extends PathOptions {
-  /** Whether the leaf has no signature yet; those of CAs are verified. */
+  /** True if the leaf has no signature yet. Those of CAs are verified. */
   readonly isUnsigned: boolean;
   signaturesLeft: number;
-  /** What was wrong with each path that was tried. */
+  /** The fault of each path that was tried. */
   readonly faults: Set<string>;
 }
 
 /**
- * Finds a valid path from the leaf to an anchor: RFC 5280 §6.1 without policies and revocation. As in Go,
- * an anchor must also be valid as a certificate: in time, a CA, within its constraints.
+ * Finds a valid path from the leaf to an anchor: RFC 5280 §6.1 without policies and revocation. As
+ * in Go, an anchor must also be valid as a certificate: in time, a CA, within its constraints.
  *
  * @returns the path, leaf first, anchor last
  * @throws SignerError PATH_INVALID (`authority`) with the fault of each path that was tried
@@ -54,8 +59,8 @@ export function verifyPath(input: PathOptions): readonly Certificate[] {
 const NONE = new Uint8Array();
 
 /**
- * Checks a leaf before it is signed: all that {@link verifyPath} checks, except its signature. A leaf that
- * no verifier would accept must not be signed.
+ * Checks a leaf before it is signed: all that {@link verifyPath} checks, except its signature. A
+ * leaf that no verifier would accept must not be signed.
  *
  * @throws SignerError PATH_INVALID (`authority`)
  */
@@ -80,7 +85,7 @@ function find(search: Search): readonly Certificate[] {
   return path;
 }
 
-/** Continues from the last certificate of a path; tries anchors before intermediates. */
+/** Extends a path from its last certificate. Tries anchors before intermediates. */
 function extend(search: Search, path: readonly Certificate[]): readonly Certificate[] | undefined {
   const child = path.at(-1);
   if (child === undefined) return undefined;
@@ -107,7 +112,7 @@ interface Candidates {
   readonly others: readonly Certificate[];
 }
 
-/** The certificates that may come next. */
+/** Returns the certificates that may come next. */
 function candidates(
   { issuer, anchors, intermediates }: Search,
   path: readonly Certificate[],
@@ -125,7 +130,10 @@ function candidates(
     : { anchors: [anchor], others: [] };
 }
 
-/** The signature first: constraints of a CA that did not sign this certificate cost nothing more. */
+/**
+ * Checks the signature first: constraints of a CA that did not sign this certificate cost nothing
+ * more.
+ */
 function accepts(search: Search, path: readonly Certificate[], issuer: Certificate): boolean {
   const fault =
     ownFault(issuer, search.now) ??
@@ -136,7 +144,7 @@ function accepts(search: Search, path: readonly Certificate[], issuer: Certifica
   return fault === undefined;
 }
 
-/** What is wrong with any certificate by itself. */
+/** Returns the fault of any certificate by itself. */
 function ownFault(certificate: Certificate, now: number): string | undefined {
   const problem = ownProblem(certificate, now);
   return problem === undefined ? undefined : `${shown(certificate)} ${problem}`;
@@ -145,7 +153,7 @@ function ownFault(certificate: Certificate, now: number): string | undefined {
 function ownProblem(certificate: Certificate, now: number): string | undefined {
   if (now < certificate.notBefore) return 'is not valid yet';
   if (now > certificate.notAfter) return 'has expired';
-  // Verifiers that process these constraints may refuse the leaf; Go always does.
+  // Verifiers that process these constraints may reject the leaf. Go always does.
   if (certificate.nameConstraints?.hasOther === true) {
     return 'has name constraints of kinds that are not supported (only DNS, IP, URI, email)';
   }
@@ -154,23 +162,23 @@ function ownProblem(certificate: Certificate, now: number): string | undefined {
   return `has the critical extension ${unknown}, which is not supported`;
 }
 
-/** NIST SP 800-57 part 1: 112 bits of security. Go's limit is 1024 bits. */
+/** The minimum for 112 bits of security (NIST SP 800-57 part 1). Go's limit is 1024 bits. */
 const MIN_ISSUER_RSA_BITS = 2048;
 
-/** What is wrong with a certificate as the issuer of the last one of a path. */
+/** Returns the fault of a certificate as the issuer of the last one of a path. */
 function issuerFault(issuer: Certificate, path: readonly Certificate[]): string | undefined {
   const problem = issuerProblem(issuer, path.length - 1);
   return problem === undefined ? undefined : `${shown(issuer)} ${problem}`;
 }
 
-/** What an issuer does not allow to the certificates below it. */
+/** Returns the first restriction of an issuer that the certificates below it violate. */
 function leafFault(issuer: Certificate, path: readonly Certificate[]): string | undefined {
   return purposeFault(issuer, path[0]) ?? violatedConstraint(issuer.nameConstraints, path);
 }
 
 /**
- * What is wrong with a CA that has `below` CAs below it. RFC 5280 §4.2.1.9 does not count self-issued CAs.
- * Go counts them, so we do: a leaf that Go refuses is of no use.
+ * Returns the problem of a CA that has `below` CAs below it. RFC 5280 §4.2.1.9 does not count
+ * self-issued CAs. Go counts them, and so does this: a leaf that Go rejects is useless.
  */
 function issuerProblem(issuer: Certificate, below: number): string | undefined {
   const { keyUsage, pathLen, publicKey } = issuer;
@@ -185,7 +193,10 @@ function issuerProblem(issuer: Certificate, below: number): string | undefined {
   return `allows ${pathLen} CAs below itself (pathLenConstraint), but there are ${below}`;
 }
 
-/** The purposes of a CA limit those of every leaf below it: RFC 5280 does not say so, all verifiers do. */
+/**
+ * Returns the fault of a purpose. The purposes of a CA limit those of every leaf below it: all
+ * verifiers require that, although RFC 5280 does not.
+ */
 function purposeFault(issuer: Certificate, leaf: Certificate | undefined): string | undefined {
   const allowed = issuer.extKeyUsage;
   if (allowed === undefined || allowed.includes(OID_ANY_EXTENDED_KEY_USAGE)) return undefined;
@@ -211,16 +222,19 @@ function signatureFault(
     : `the signature of ${shown(child)} is not by ${shown(issuer)}`;
 }
 
-/** UTF-16 units of a name in a message. */
+/** The length of a name in a message, in UTF-16 units. */
 const MAX_SHOWN_NAME = 100;
 
-/** A name of the certificate, for messages. */
+/** Returns a name of the certificate, for messages. */
 function shown({ subject, sans }: Certificate): string {
   const names = [nameText(subject), sans.uris[0], sans.dnsNames[0], sans.ipAddresses[0]];
   return quote(names.find((name) => name !== undefined && name !== '') ?? '', MAX_SHOWN_NAME);
 }
 
-/** Disposition `authority`: another chain or other anchors can make the path valid, so requests wait. */
+/**
+ * Returns the error of the search. Its disposition is `authority`: another chain or other anchors
+ * can make the path valid, so requests wait.
+ */
 function invalid(faults: readonly string[]): SignerError {
   return new SignerError({
     code: 'PATH_INVALID',

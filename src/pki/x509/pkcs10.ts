@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KeyObject } from 'node:crypto';
-import { sameBytes } from '../../bytes.ts';
+import { sameBytes } from '#base/bytes.ts';
 import { readWhole, type DerReader } from '../der/der-reader.ts';
 import {
   TAG_BIT_STRING,
@@ -11,60 +10,54 @@ import {
   contextConstructed,
 } from '../der/der-tags.ts';
 import { oidOf, smallInteger, wholeBytes } from '../der/der-values.ts';
-import { bitString, element, integer, oid, sequence, setOf } from '../der/der-writer.ts';
 import { readExtensions } from '../extensions/parse-extensions.ts';
 import {
   interpretExtensions,
   type InterpretedExtensions,
 } from '../extensions/interpret-extensions.ts';
-import {
-  encodeExtension,
-  subjectAltName,
-  type Extension,
-} from '../extensions/encode-extensions.ts';
-import type { SubjectAltNames } from '../names/general-names.ts';
+import type { Extension } from '../extensions/encode-extensions.ts';
 import { readPublicKey, type PublicKeyInfo } from '../keys/public-key.ts';
 import {
-  encodeName,
   readName,
   type DistinguishedName,
   type NameAttribute,
-  type NameParts,
 } from '../names/distinguished-name.ts';
 import { OID_EXTENSION_REQUEST, OID_ORGANIZATION } from '../der/oids.ts';
-import { publicKeyOf } from '../keys/private-key.ts';
 import { inputError } from '../der/input-error.ts';
-import { readAlgorithmIdentifier, signatureAlgorithm } from '../keys/signature-algorithm.ts';
+import { readAlgorithmIdentifier } from '../keys/signature-algorithm.ts';
 import { signatureProblem } from '../keys/signature-verification.ts';
 
 /**
- * A decoded PKCS#10 request (RFC 2986). All of it is only what the requester asks for: nothing may get
+ * A decoded PKCS#10 request (RFC 2986). All of it is only the requester's wish: no part may get
  * into a certificate unless a profile allows it.
  */
 export interface CertificationRequest extends InterpretedExtensions {
   /** The whole DER. */
   readonly raw: Uint8Array;
-  /** DER CertificationRequestInfo, header included: the bytes that the signature covers. */
+  /** DER CertificationRequestInfo with its header: the bytes that the signature covers. */
   readonly info: Uint8Array;
-  /** Its attributes are those that name something: an empty organization is left out. */
+  /** The subject without empty organizations, which name nothing. */
   readonly subject: DistinguishedName;
   readonly publicKey: PublicKeyInfo;
-  /** OIDs of all attributes, extensionRequest among them. */
+  /** OIDs of all attributes, including extensionRequest. */
   readonly attributes: readonly string[];
-  /** The extensions of extensionRequest; none without that attribute. */
+  /** The extensions of extensionRequest, or none without that attribute. */
   readonly extensions: readonly Extension[];
   /** DER AlgorithmIdentifier. */
   readonly signatureAlgorithm: Uint8Array;
   readonly signature: Uint8Array;
 }
 
-/** The most that an object of the API can hold (etcd's default limit for a request). */
+/** The limit of a request: etcd's default limit, which bounds every object of the API. */
 const MAX_REQUEST_BYTES = 1_572_864;
 
 /** Version 1 is encoded as 0 (RFC 2986 §4.1). */
 const VERSION_1 = 0;
 
-/** PKCS#9 defines about ten; the tools of OpenSSL and Microsoft write up to five. */
+/**
+ * The limit of attributes. PKCS#9 defines about ten, and the tools of OpenSSL and Microsoft write
+ * up to five.
+ */
 const MAX_REQUEST_ATTRIBUTES = 16;
 
 /**
@@ -107,8 +100,8 @@ function readInfo(info: Uint8Array): Info {
 }
 
 /**
- * istio-agent writes an empty organization into each request (GenCSRTemplate of istio's security/pkg/pki/util). It asks for
- * no group, and no leaf can have it.
+ * Removes empty organizations. istio-agent writes one into each request (GenCSRTemplate of istio's
+ * security/pkg/pki/util). It names no group, and no leaf can have it.
  */
 function withoutEmptyOrganizations(subject: DistinguishedName): DistinguishedName {
   const names = ({ oid: type, value }: NameAttribute): boolean =>
@@ -116,7 +109,7 @@ function withoutEmptyOrganizations(subject: DistinguishedName): DistinguishedNam
   return { ...subject, attributes: subject.attributes.filter(names) };
 }
 
-/** Each type at most once: of two, readers use different ones. */
+/** Reads each type at most once: of two, readers use different ones. */
 function readAttributes(list: DerReader): ReadonlyMap<string, DerReader> {
   const attributes = new Map<string, DerReader>();
   while (!list.isDone()) {
@@ -141,7 +134,7 @@ function readAttributes(list: DerReader): ReadonlyMap<string, DerReader> {
   return attributes;
 }
 
-/** Exactly one value (RFC 2985 §5.4.2). */
+/** Reads exactly one value (RFC 2985 §5.4.2). */
 function readExtensionRequest(values: DerReader): readonly Extension[] {
   const extensions = readExtensions(values);
   values.finish();
@@ -151,8 +144,8 @@ function readExtensionRequest(values: DerReader): readonly Extension[] {
 /**
  * Verifies the signature of a request, which proves that the requester has the private key.
  *
- * @throws SignerError REQUEST_SIGNATURE when it does not verify, KEY_MALFORMED when node:crypto refuses
- * the key
+ * @throws SignerError REQUEST_SIGNATURE when it does not verify, KEY_MALFORMED when node:crypto
+ *   rejects the key
  */
 export function verifyRequest(request: CertificationRequest): void {
   const problem = signatureProblem({
@@ -166,49 +159,14 @@ export function verifyRequest(request: CertificationRequest): void {
   }
 }
 
-/** A SEQUENCE of no relative names. */
+/** A SEQUENCE without relative names. */
 const EMPTY_NAME = Uint8Array.of(TAG_SEQUENCE, 0);
 
 /**
- * Whether a request contains only a key: an empty subject and no attributes, as
- * `spec.stubPKCS10Request` of a PodCertificateRequest must be (KEP-4317).
+ * Reports whether a request contains only a key: an empty subject and no attributes, as KEP-4317
+ * requires of `spec.stubPKCS10Request` in a PodCertificateRequest.
  */
 export function isEmptyStub(request: CertificationRequest): boolean {
   const { subject, attributes } = request;
   return sameBytes(subject.raw, EMPTY_NAME) && attributes.length === 0;
-}
-
-/** What a request is made from. */
-export interface RequestParts {
-  readonly subject: NameParts;
-  readonly sans: SubjectAltNames;
-  /** The private key that signs; its public half is part of the request. */
-  readonly key: KeyObject;
-}
-
-/**
- * Makes a signed PKCS#10 request (RFC 2986 §4.2).
- *
- * @returns DER
- * @throws SignerError NAME_INVALID, or KEY_UNSUPPORTED for the key
- */
-export function encodeRequest(parts: RequestParts): Uint8Array {
-  const { sans, key } = parts;
-  const { dnsNames, ipAddresses, uris, emails } = sans;
-  const hasSans = [dnsNames, ipAddresses, uris, emails].some((names) => names.length > 0);
-  const info = sequence(
-    integer(Uint8Array.of(VERSION_1)),
-    encodeName(parts.subject),
-    publicKeyOf(key),
-    element(
-      contextConstructed(0),
-      ...(hasSans ? [extensionRequest([subjectAltName(sans, false)])] : []),
-    ),
-  );
-  const algorithm = signatureAlgorithm(key);
-  return sequence(info, algorithm.der, bitString(algorithm.sign(info)));
-}
-
-function extensionRequest(extensions: readonly Extension[]): Uint8Array {
-  return sequence(oid(OID_EXTENSION_REQUEST), setOf(sequence(...extensions.map(encodeExtension))));
 }

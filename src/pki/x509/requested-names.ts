@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { INVISIBLE_CHARACTERS, quote } from '../../quote.ts';
-import type { LeafSubject, RequestField } from '../../vocabulary.ts';
+import { INVISIBLE_CHARACTERS, quote } from '#base/quote.ts';
+import type { LeafSubject, RequestField } from '#base/vocabulary.ts';
 import { canonicalDnsName, canonicalEmail, canonicalIp } from '../names/canonical.ts';
 import { canonicalUri } from '../names/canonical-uri.ts';
 import type { DistinguishedName } from '../names/distinguished-name.ts';
@@ -17,8 +17,8 @@ const FIELDS: Readonly<Record<string, RequestField>> = {
 };
 
 /**
- * The names of a request or a certificate. Each must be in canonical spelling, so that a policy compares
- * the same text that the leaf holds and a verifier reads.
+ * Returns the names of a request or a certificate. Each must be in canonical spelling, so that a
+ * policy compares the same text that the leaf holds and a verifier reads.
  *
  * @throws SignerError NAME_INVALID when a name is not canonical or is ambiguous
  */
@@ -39,7 +39,10 @@ export function requestedNames({ subject, sans }: Named): LeafSubject {
   };
 }
 
-/** The names that no field of the API covers, as texts for messages. They never become part of a leaf. */
+/**
+ * Returns the names that no field of the API covers, as texts for messages. They never become part
+ * of a leaf.
+ */
 export function unsupportedParts({ subject, sans }: Named): readonly string[] {
   const types = subject.attributes
     .map(({ oid }) => oid)
@@ -56,18 +59,18 @@ function valuesOf(subject: DistinguishedName, type: string): readonly string[] {
 }
 
 /**
- * Blanks that look like a space (Unicode's Zs), and several spaces: two names would look the same, and are the same
- * where verifiers compare names (RFC 4518 §2.6.1).
+ * Blanks that look like a space (Unicode's Zs), and several spaces. Two names would look the same,
+ * and are the same for verifiers that compare names (RFC 4518 §2.6.1).
  */
 const OTHER_BLANK = /(?! )\p{Zs}| {2}/u;
-/** A mark that would be drawn on the quotation mark before it. */
+/** A mark that would combine with the quotation mark before it. */
 const FIRST_MARK = /^\p{M}/u;
 
 /**
- * Checks that a name of a subject is visible and has one spelling, because people compare names by eye: no invisible
- * characters, no marks before a letter, Unicode in normalization form C.
+ * Checks that a name of a subject is visible and has one spelling, because people compare names by
+ * eye: no invisible characters, no marks before a letter, Unicode in normalization form C.
  *
- * @param whose - what has the name, for messages
+ * @param whose - the owner of the name, for messages
  * @throws SignerError NAME_INVALID
  */
 export function requireVisible(value: string, whose: string): void {

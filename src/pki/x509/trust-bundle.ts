@@ -1,18 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError, attempt } from '../../errors.ts';
+import { SignerError, attempt } from '#base/errors.ts';
 import { decodeCertificate, fingerprint, type Certificate } from './certificate.ts';
 import { nameText } from '../names/distinguished-name.ts';
 import { decodePemAll, encodePem } from '../der/pem.ts';
 import { inputError } from '../der/input-error.ts';
 
-/** `spec.trustBundle` of a ClusterTrustBundle holds 1 MiB (pkg/apis/certificates/validation). */
+/**
+ * The limit of `spec.trustBundle` in a ClusterTrustBundle, 1 MiB
+ * (pkg/apis/certificates/validation).
+ */
 const MAX_BUNDLE_CHARACTERS = 1024 * 1024;
 
 /**
  * Decodes the trust anchors of a PEM text.
  *
- * @returns in order, each once; none for a blank text
- * @throws SignerError PEM_MALFORMED, CERTIFICATE_MALFORMED when one is not a CA, or as decodeCertificate
+ * @returns the anchors in order, each once, or none for a blank text
+ * @throws SignerError PEM_MALFORMED, CERTIFICATE_MALFORMED when one is not a CA, or as
+ *   decodeCertificate
  */
 export function readAnchors(pem: string): readonly Certificate[] {
   const anchors = new Map<string, Certificate>();
@@ -31,8 +35,9 @@ export function readAnchors(pem: string): readonly Certificate[] {
 }
 
 /**
- * Writes trust anchors as PEM, each once: the newest notBefore first, because some verifiers read only the
- * first, then by fingerprint, so that the same anchors always make the same text.
+ * Writes trust anchors as PEM, each once. The newest notBefore comes first, because some verifiers
+ * read only the first. The fingerprint decides between equal ones, so that the same anchors always
+ * give the same text.
  *
  * @throws SignerError CERTIFICATE_MALFORMED (`wait`) when a ClusterTrustBundle cannot hold the text
  */
@@ -53,10 +58,12 @@ export function writeAnchors(certificates: readonly Certificate[]): string {
 }
 
 /**
- * The certificates that a verifier finds in a text which others may have written: like Go's `encoding/pem` it skips whatever is
- * between blocks, which the API server allows in a bundle. What hides an anchor from us does not hide it from a kubelet.
+ * Returns the certificates that a verifier finds in a text of any author. Like Go's `encoding/pem`
+ * it skips all text between blocks, which the API server allows in a bundle. Text that hides an
+ * anchor from this code would not hide it from a kubelet.
  *
- * @returns by fingerprint, in order; undefined for one that is no CA, or that we cannot decode
+ * @returns the certificates by fingerprint, in order. Undefined for one that is not a CA, or that
+ *   cannot be decoded.
  */
 export function publishedAnchors(pem: string): ReadonlyMap<string, Certificate | undefined> {
   return new Map(
@@ -68,7 +75,10 @@ export function publishedAnchors(pem: string): ReadonlyMap<string, Certificate |
   );
 }
 
-/** The fingerprints of the trust anchors of a PEM text; none when the text cannot be decoded by every reader. */
+/**
+ * Returns the fingerprints of the trust anchors of a PEM text, or none when some reader cannot
+ * decode it.
+ */
 export function anchorFingerprints(pem: string): ReadonlySet<string> {
   const anchors = attempt(() => readAnchors(pem));
   if (anchors instanceof SignerError) return new Set();
@@ -76,10 +86,10 @@ export function anchorFingerprints(pem: string): ReadonlySet<string> {
 }
 
 /**
- * The text without some of its {@link publishedAnchors}.
+ * Returns the text without some of its {@link publishedAnchors}.
  *
  * @param isOut - by fingerprint
- * @returns the same text where nothing goes; '' where nothing is left
+ * @returns the same text if no anchor is removed, or '' if none is left
  */
 export function withoutAnchors(pem: string, isOut: (fingerprint: string) => boolean): string {
   const found = certificateBlocks(pem);
@@ -88,10 +98,13 @@ export function withoutAnchors(pem: string, isOut: (fingerprint: string) => bool
   return kept.map((der) => encodePem('CERTIFICATE', der)).join('');
 }
 
-/** Go refuses headers and other base64; to find such a block too does no harm. */
+/**
+ * Matches a block. Go rejects headers and other base64, but to find such a block, too, does no
+ * harm.
+ */
 const CERTIFICATE_BLOCK = /-----BEGIN CERTIFICATE-----([^-]*)-----END CERTIFICATE-----/g;
 
-/** The DER of each block, whatever is between them. Nothing is decoded. */
+/** Returns the DER of each block, whatever is between them. Decodes nothing. */
 export function certificateBlocks(pem: string): readonly Uint8Array[] {
   return [...pem.matchAll(CERTIFICATE_BLOCK)].map(([, base64 = '']) =>
     Buffer.from(base64, 'base64'),

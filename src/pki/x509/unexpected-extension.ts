@@ -12,10 +12,10 @@ import {
 } from '../der/oids.ts';
 import type { Certificate } from './certificate.ts';
 
-/** RFC 6962 §3.3. */
+/** The extension of RFC 6962 §3.3. */
 const OID_SIGNED_CERTIFICATE_TIMESTAMPS = '1.3.6.1.4.1.11129.2.4.2';
 
-/** Extensions that do not identify the subject, or that whoever asked compares with the request. */
+/** Extensions that do not identify the subject, or that the requester compares with the request. */
 const LEAF_EXTENSIONS: ReadonlySet<string> = new Set([
   OID_AUTHORITY_INFORMATION_ACCESS,
   OID_AUTHORITY_KEY_IDENTIFIER,
@@ -30,11 +30,11 @@ const LEAF_EXTENSIONS: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * An extension of another CA's leaf that can hold an identity which no check compares, such as Microsoft's security
- * identifier (1.3.6.1.4.1.311.25.2).
+ * Returns an extension of another CA's leaf that can hold an identity which no check compares, such
+ * as Microsoft's security identifier (1.3.6.1.4.1.311.25.2).
  *
- * @param allowed - OIDs that are none, besides those that every CA uses (RFC 5280 §4.2, RFC 6962 §3.3)
- * @returns the OID of the first one; undefined where there is none
+ * @param allowed - OIDs to accept, besides those that every CA uses (RFC 5280 §4.2, RFC 6962 §3.3)
+ * @returns the OID of the first one, or undefined if there is none
  */
 export function unexpectedExtension(
   { extensions }: Pick<Certificate, 'extensions'>,

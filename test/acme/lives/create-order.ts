@@ -4,7 +4,8 @@ import { apply } from '../../support/cluster/apply.ts';
 import { requestFor } from '../order-journey.ts';
 
 /**
- * Creates an Order of the signer `public` in the namespace `default`, as `acme` makes it of a CertificateRequest.
+ * Creates an Order of the signer `public` in the namespace `default`, as `acme` makes it of a
+ * CertificateRequest.
  *
  * @param directory - where its key is made
  */
@@ -22,7 +23,9 @@ export async function createOrder(
     spec: {
       signerRef: { kind: 'AcmeClusterSigner', name: 'public' },
       requestRef: { kind: 'CertificateRequest', name, uid: name },
-      ...{ request: Buffer.from(der).toString('base64'), identifiers, attempt: 1 },
+      request: Buffer.from(der).toString('base64'),
+      identifiers,
+      attempt: 1,
     },
   });
 }

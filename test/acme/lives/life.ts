@@ -1,19 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The component acme in this process, which can be killed between any two of its calls and writes. */
-import { connectGuard } from '../../../src/egress/connect-guard.ts';
-import { createAcme } from '../../../src/controllers/acme/index.ts';
-import { clock, delay, monotonic, random, startTimer } from '../../../src/app/process.ts';
-import type { Client } from '../../../src/kube/client/client.ts';
-import { createConcurrencyLimiter } from '../../../src/kube/workqueue/concurrency-limiter.ts';
-import { createDelayingQueue } from '../../../src/kube/workqueue/delaying-queue.ts';
-import { createQueue } from '../../../src/kube/workqueue/queue.ts';
-import { createRateLimiter } from '../../../src/kube/workqueue/rate-limiter.ts';
-import type { Component } from '../../../src/runtime/component/component.ts';
+/**
+ * The component acme in this process, which can be killed between any two of its calls and writes.
+ */
+import { connectGuard } from '#base/egress/connect-guard.ts';
+import { createAcme } from '#acme/acme/index.ts';
+import { clock, delay, monotonic, random, startTimer } from '#app/process.ts';
+import type { Client } from '#kube/client/client.ts';
+import { createConcurrencyLimiter } from '#kube/workqueue/concurrency-limiter.ts';
+import { createDelayingQueue } from '#kube/workqueue/delaying-queue.ts';
+import { createQueue } from '#kube/workqueue/queue.ts';
+import { createRateLimiter } from '#kube/workqueue/rate-limiter.ts';
+import type { Component } from '#component/contract.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
 
 /**
- * How much faster its clock runs than that of the servers: waits between polls are not what is tested. While an Order
- * lives it must not come ahead by the ten minutes after which a clean-up is given up.
+ * How much faster its clock runs than that of the servers: waits between polls are not what is
+ * tested. While an Order lives it must not come ahead by the ten minutes after which a clean-up is
+ * given up.
  */
 const FASTER = 5;
 
@@ -79,7 +82,12 @@ export function startLife(
     };
   };
   const component: Component = recordedComponent({
-    ...{ name: 'acme', client: killable, clock: fast, monotonic, random, ...parts() },
+    name: 'acme',
+    client: killable,
+    clock: fast,
+    monotonic,
+    random,
+    ...parts(),
     delay: (ms: number, signal = stop.signal) =>
       isDead() ? dead() : delay(ms, AbortSignal.any([signal, stop.signal])),
     anotherLoop: parts,
@@ -88,6 +96,8 @@ export function startLife(
     component,
     checkChallenge: () => Promise.resolve(undefined),
     renewsCertificates: false,
+    maxChallenges: 60,
+    http01Grants: [],
     namespaced: { servers: [], solvers: [], guard: connectGuard([]) },
     userAgent,
   });

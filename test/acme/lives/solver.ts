@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** In the place of acme-solver: values of DNS-01 in Pebble's own DNS server. */
-import {
-  CHALLENGES,
-  isToBePresented,
-  readChallengeObject,
-  type Challenge,
-} from '../../../src/api/acme/index.ts';
-import type { KubeObject } from '../../../src/api/object/object.ts';
-import type { Client } from '../../../src/kube/client/client.ts';
-import { KubeError } from '../../../src/kube/client/kube-error.ts';
-import { resource } from '../../../src/kube/resource/resource.ts';
-import { createReflector } from '../../../src/kube/watch/reflector.ts';
-import { delay, random } from '../../../src/app/process.ts';
+import { isToBePresented, readChallengeObject, type Challenge } from '#api/acme/challenge.ts';
+import { CHALLENGES } from '#api/acme/names.ts';
+import type { KubeObject } from '#api/object/object.ts';
+import type { Client } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import { resource } from '#kube/resource/resource.ts';
+import { createReflector } from '#kube/watch/reflector.ts';
+import { delay, random } from '#app/process.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
 import { TxtRecords } from '../lived-order.ts';
 import type { Pebble } from '../pebble.ts';
@@ -56,7 +52,8 @@ async function solve(
   await change;
   const solver = { presented: wanted, changedAt: new Date().toISOString() };
   const patch = {
-    ...{ method: 'PATCH' as const, path: PATHS.object(metadata, 'status') },
+    method: 'PATCH' as const,
+    path: PATHS.object(metadata, 'status'),
     contentType: 'application/merge-patch+json',
     body: { metadata: { uid: metadata.uid }, status: { solver } },
   } as const;

@@ -18,11 +18,15 @@ export const USAGES = ['digital signature', 'server auth'];
 
 /** Signs updates of the DNS server. */
 export const KEY: UpdateKey = {
-  ...{ name: 'acme-key', algorithm: 'HMAC-SHA256' },
+  name: 'acme-key',
+  algorithm: 'HMAC-SHA256',
   secret: Buffer.alloc(32, 7).toString('base64'),
 };
 
-/** The signers, each with an account key whose Secret has its name; `odd` asks for what its CA does not have. */
+/**
+ * The signers, each with an account key whose Secret has its name; `odd` asks for what its CA does
+ * not have.
+ */
 export const ACCOUNTS = ['public', 'bound', 'internal', 'short', 'odd'] as const;
 
 /** What a CA that serves its customers only gives one of them. */
@@ -47,7 +51,7 @@ export function signersOf({ bind, pebble, bound, step }: Servers): readonly obje
     name: (typeof ACCOUNTS)[number],
     server: { readonly directory: string; readonly ca: string },
     acme: object = {},
-  ): object => acmeClusterSigner({ ...{ name, server, account: name, solvers, acme, spec } });
+  ): object => acmeClusterSigner({ name, server, account: name, solvers, acme, spec });
   const secret = { name: 'bound-external' };
   const metadata = { ...secret, namespace: KEYS_NAMESPACE };
   return [
@@ -67,11 +71,15 @@ function dnsSolvers(nameserver: string): readonly object[] {
   const selfCheck = { nameservers: [nameserver] };
   return [
     {
-      ...{ name: 'update', selfCheck, rfc2136: { server: nameserver, tsig } },
+      name: 'update',
+      selfCheck,
+      rfc2136: { server: nameserver, tsig },
       selector: { dnsZones: ['wild.shop.example'] },
     },
     {
-      ...{ name: 'stays', selfCheck, persist: {} },
+      name: 'stays',
+      selfCheck,
+      persist: {},
       selector: { dnsNames: ['*.stays.shop.example'] },
     },
   ];

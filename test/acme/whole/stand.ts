@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What tests of the whole way share: one cluster, one DNS server, the ACME servers, and each component as a process. */
+/**
+ * What tests of the whole way share: one cluster, one DNS server, the ACME servers, and each
+ * component as a process.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { isIP } from 'node:net';
 import { join } from 'node:path';
-import type { Challenge } from '../../../src/api/acme/index.ts';
+import type { Challenge } from '#api/acme/challenge.ts';
 import { allowApproval } from '../../certmanager/manifests.ts';
 import { startCertManager, type CertManager } from '../../certmanager/start.ts';
 import { startCluster, type Cluster } from '../../cluster/cluster.ts';
@@ -42,7 +45,9 @@ export async function startStand(): Promise<Stand> {
   };
   const step = await prepareStepCa(room('step-ca'));
   const bind = await startBind({
-    ...{ directory: room('dns'), address: '127.0.0.1', port: await freePort() },
+    directory: room('dns'),
+    address: '127.0.0.1',
+    port: await freePort(),
     zones: { 'shop.example': ['@ NS ns1', 'ns1 A 127.0.0.1', 'www A 127.0.0.1'] },
     updates: { zones: ['shop.example'], key: KEY },
   });
@@ -86,7 +91,10 @@ export async function startStand(): Promise<Stand> {
   }
 }
 
-/** The manifests as they are shipped, the signers, and their account keys by the command that makes them. */
+/**
+ * The manifests as they are shipped, the signers, and their account keys by the command that makes
+ * them.
+ */
 async function install(cluster: Cluster, servers: Servers): Promise<void> {
   // The second is where tests of cert-manager have their Certificates.
   for (const name of [DNS_NAMESPACE, 'team-a'])
@@ -124,7 +132,9 @@ export function request(
     signerName: `example.com/${signer}`,
     dnsNames: names.filter((each) => isIP(each) === 0),
     ipAddresses: names.filter((each) => isIP(each) !== 0),
-    ...{ usages: USAGES, commonName: '', organizations: [] },
+    usages: USAGES,
+    commonName: '',
+    organizations: [],
   });
 }
 
@@ -140,8 +150,16 @@ export function assertVerifies(
   writeFileSync(file('chain.pem'), chain);
   for (const host of hosts) {
     const said = execFileSync('openssl', [
-      ...['verify', '-no-CApath', '-CAfile', file('root.pem'), '-untrusted', file('chain.pem')],
-      ...['-purpose', 'sslserver', isIP(host) === 0 ? '-verify_hostname' : '-verify_ip', host],
+      'verify',
+      '-no-CApath',
+      '-CAfile',
+      file('root.pem'),
+      '-untrusted',
+      file('chain.pem'),
+      '-purpose',
+      'sslserver',
+      isIP(host) === 0 ? '-verify_hostname' : '-verify_ip',
+      host,
       file('chain.pem'),
     ]);
     assert.match(said.toString(), /: OK$/m);
@@ -153,7 +171,11 @@ export async function challengeOf(
   dnsName: string,
 ): Promise<Challenge | undefined> {
   const { stdout } = await cluster.kubectl([
-    ...['get', 'challenges.acme.countersign.dev', '-A', '-o', 'json'],
+    'get',
+    'challenges.acme.countersign.dev',
+    '-A',
+    '-o',
+    'json',
   ]);
   const { items } = JSON.parse(stdout) as { readonly items: readonly Challenge[] };
   return items.find(({ spec }) => spec.dnsName === dnsName);

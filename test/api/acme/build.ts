@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KubeObject } from '../../../src/api/object/object.ts';
+import type { KubeObject } from '#api/object/object.ts';
 
 /** An AcmeSigner, or with a signer name an AcmeClusterSigner, as the API server returns it. */
 export function acmeObject(
@@ -27,5 +27,5 @@ export function acmeObject(
         ...acme,
       },
     },
-  } as KubeObject;
+  };
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isToBePresented, readChallengeObject } from '../../../src/api/acme/index.ts';
-import { SignerError } from '../../../src/errors.ts';
+import { isToBePresented, readChallengeObject } from '#api/acme/challenge.ts';
+import { SignerError } from '#base/errors.ts';
 
 const metadata = {
   name: 'c',
@@ -29,9 +29,9 @@ const challenge = (status?: object, more: object = {}) =>
     metadata: { ...metadata, ...more },
     spec,
     status,
-  } as never);
+  });
 
-test('a Challenge is presented while it has a slot, was read as pending, and is not deleted', () => {
+test('presents a Challenge only with a slot, read as pending, and not deleted', () => {
   assert.equal(isToBePresented(challenge()), false);
   assert.equal(isToBePresented(challenge({ processing: true })), false);
   assert.equal(isToBePresented(challenge({ processing: true, state: 'pending' })), true);

@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { challengeTypeOf, needsSolver, readAcmeSigner } from '../../../src/api/acme/index.ts';
-import type { KubeObject } from '../../../src/api/object/object.ts';
-import { SignerError } from '../../../src/errors.ts';
+import { challengeTypeOf, needsSolver } from '#api/acme/acme-signer.ts';
+import { readAcmeSigner } from '#api/acme/read-acme-signer.ts';
+import type { KubeObject } from '#api/object/object.ts';
+import { SignerError } from '#base/errors.ts';
 import { acmeObject } from './build.ts';
 
 test('an AcmeSigner has a derived name and the defaults of its CRD', () => {
@@ -66,7 +67,7 @@ test('a limit of life beyond every public CA is refused', () => {
     ...(object as unknown as { spec: object }).spec,
     profile: { maxDuration: '9601h' },
   };
-  assert.throws(() => readAcmeSigner({ ...object, spec } as never), /between 1h and 9600h/);
+  assert.throws(() => readAcmeSigner({ ...object, spec }), /between 1h and 9600h/);
 });
 
 test('a solver has a type of challenge, and acme-solver or nobody presents for it', () => {
@@ -93,11 +94,10 @@ test('a solver has a type of challenge, and acme-solver or nobody presents for i
   );
 });
 
-test('a signer that answers CertificateSigningRequests copies all that ACME proves, unless it says otherwise', () => {
+test('a signer of CSRs copies all that ACME proves, unless its spec says otherwise', () => {
   const copyOf = (requests: object): unknown => {
     const object = acmeObject({}, 'example.com/public') as KubeObject & { spec: object };
-    return readAcmeSigner({ ...object, spec: { ...object.spec, requests } } as KubeObject).spec
-      .requests?.copy;
+    return readAcmeSigner({ ...object, spec: { ...object.spec, requests } }).spec.requests?.copy;
   };
   assert.deepEqual(copyOf({}), ['commonName', 'dnsNames', 'ipAddresses']);
   assert.deepEqual(copyOf({ copy: ['dnsNames'] }), ['dnsNames']);

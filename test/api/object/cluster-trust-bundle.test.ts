@@ -6,7 +6,7 @@ import {
   bundleName,
   servedSince,
   type ClusterTrustBundle,
-} from '../../../src/api/object/cluster-trust-bundle.ts';
+} from '#api/object/cluster-trust-bundle.ts';
 
 const bundle = (annotation?: string): ClusterTrustBundle => ({
   apiVersion: 'certificates.k8s.io/v1',

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatDuration, parseDuration } from '../../../src/api/object/duration.ts';
+import { formatDuration, parseDuration } from '#api/object/duration.ts';
 
 const rows: [text: string, seconds: number, shortest?: string][] = [
   ['24h', 86_400],

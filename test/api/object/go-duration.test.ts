@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { parseGoDuration } from '../../../src/api/object/duration.ts';
+import { parseGoDuration } from '#api/object/duration.ts';
 
 /** Expectations are Go's time.ParseDuration (go1.26), in whole seconds. */
 const read: [text: string, seconds: number][] = [

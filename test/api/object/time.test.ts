@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { formatTime, parseTime } from '../../../src/api/object/time.ts';
+import { formatTime, parseTime } from '#api/object/time.ts';
 
 test('metav1.Time has whole seconds; milliseconds are cut, never rounded up', () => {
   assert.equal(formatTime(Date.UTC(2026, 10, 21, 6, 7, 8, 999)), '2026-11-21T06:07:08Z');

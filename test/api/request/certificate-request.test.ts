@@ -7,8 +7,8 @@ import {
   withDenied,
   withFailed,
   withIssued,
-} from '../../../src/api/request/certificate-request.ts';
-import type { Condition } from '../../../src/api/request/conditions.ts';
+} from '#api/request/certificate-request.ts';
+import type { Condition } from '#api/request/conditions.ts';
 import {
   APPROVED,
   DENIED,
@@ -19,7 +19,7 @@ const NOW = Date.parse('2026-11-21T12:00:00.789Z');
 const AT = '2026-11-21T12:00:00Z';
 const request = certificateRequest();
 
-test('issued: Ready is True, Issued; certificate and ca are base64 of PEM; other fields stay', () => {
+test('issued: Ready=True, Issued; certificate and ca are base64 PEM; the rest stays', () => {
   const { status, spec } = withIssued(request, { chain: 'leaf\n', anchors: 'root\n' }, NOW);
   assert.deepEqual(spec, request.spec);
   assert.deepEqual(status, {
@@ -47,7 +47,7 @@ test('denied: Ready is False, Denied, with failureTime, and no certificate', () 
   assert.equal(status.certificate, undefined);
 });
 
-test('failed: Ready is False, Failed; InvalidRequest is True with the reason; failureTime is there', () => {
+test('failed: Ready=False, Failed; InvalidRequest with the reason; and failureTime', () => {
   const { status } = withFailed(request, { reason: 'WeakKey', message: 'too short' }, NOW);
   const [approved, invalid, ready] = status?.conditions ?? [];
   assert.deepEqual(approved, APPROVED);

@@ -7,7 +7,7 @@ import {
   hasTrueCondition,
   setCondition,
   type Condition,
-} from '../../../src/api/request/conditions.ts';
+} from '#api/request/conditions.ts';
 
 /** metav1.Condition: bytes of a message (ValidateCondition). */
 const MAX_MESSAGE_BYTES = 32_768;
@@ -51,7 +51,7 @@ test('a message above the API’s limit is cut with an ellipsis', () => {
   assert.ok(cut.endsWith('…'));
 });
 
-test('the message limit counts bytes, as the API server does, and cuts no character in two', () => {
+test('the message limit counts bytes, as the API server does, and splits no character', () => {
   for (const text of ['é', '€', '😀'].map((each) => each.repeat(MAX_MESSAGE_BYTES))) {
     for (const limit of [300, 301, 302, 303, MAX_MESSAGE_BYTES]) {
       const cut = conditionMessage(text, limit);

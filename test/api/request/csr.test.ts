@@ -8,7 +8,7 @@ import {
   withCertificate,
   withFailed,
   type CertificateSigningRequest,
-} from '../../../src/api/request/csr.ts';
+} from '#api/request/csr.ts';
 
 const now = Date.UTC(2026, 10, 21, 6, 0, 0, 700);
 const fresh: CertificateSigningRequest = Object.freeze({
@@ -19,7 +19,7 @@ const fresh: CertificateSigningRequest = Object.freeze({
 });
 const approve = { type: 'Approved', reason: 'RulesApproved', message: 'own-name' } as const;
 
-test('an approval adds one True condition with both times and keeps the resourceVersion', () => {
+test('an approval adds one True condition with both times, at the same resourceVersion', () => {
   const after = withApproval(fresh, approve, now);
   assert.equal(after.metadata.resourceVersion, '7');
   assert.deepEqual(after.status?.conditions, [

@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Condition } from '../../../src/api/request/conditions.ts';
-import { withDenied, withIssued } from '../../../src/api/request/pod-certificate-request.ts';
+import type { Condition } from '#api/request/conditions.ts';
+import { withDenied, withIssued } from '#api/request/pod-certificate-request.ts';
 import {
   podStatusBody,
   readPodCertificateRequest,
   UNLESS_ANSWERED,
-} from '../../../src/api/request/pod-certificate-request-message.ts';
-import { envelope, openEnvelope } from '../../../src/protobuf/envelope.ts';
-import { objectMetaMessage } from '../../../src/protobuf/object-meta.ts';
-import { bytesField, integerField, message, stringField } from '../../../src/protobuf/writer.ts';
+} from '#api/request/pod-certificate-request-message.ts';
+import { envelope, openEnvelope } from '#kube/protobuf/envelope.ts';
+import { objectMetaMessage } from '#kube/protobuf/object-meta.ts';
+import { bytesField, integerField, message, stringField } from '#kube/protobuf/writer.ts';
 import { podRequest, readSent } from '../../support/requests/pod-certificate-request.ts';
-import { readPartialObjectMetadata } from '../../../src/api/object/object.ts';
+import { readPartialObjectMetadata } from '#api/object/object.ts';
 
 /** The real API server's own bytes are read in test/integration/protobuf.test.ts. */
 const type = { apiVersion: 'certificates.k8s.io/v1', kind: 'PodCertificateRequest' };
@@ -20,7 +20,9 @@ const request = podRequest();
 const { metadata, spec } = request;
 const NOW = Date.parse('2026-11-21T12:00:00Z');
 const CONDITION: Condition = {
-  ...{ type: 'Issued', reason: 'Example', message: '' },
+  type: 'Issued',
+  reason: 'Example',
+  message: '',
   status: 'True',
   lastTransitionTime: '2026-11-21T12:00:00Z',
 };
@@ -30,8 +32,13 @@ const metadataField = bytesField(1, objectMetaMessage(metadata));
 /** Field numbers of k8s.io/api certificates/v1, generated.proto. */
 function specMessage(...more: readonly Uint8Array[]): Buffer {
   const texts = [
-    ...[spec.signerName, spec.podName, spec.podUID, spec.serviceAccountName],
-    ...[spec.serviceAccountUID, spec.nodeName, spec.nodeUID],
+    spec.signerName,
+    spec.podName,
+    spec.podUID,
+    spec.serviceAccountName,
+    spec.serviceAccountUID,
+    spec.nodeName,
+    spec.nodeUID,
   ];
   return message(
     ...texts.map((text, index) => stringField(index + 1, text)),

@@ -7,7 +7,7 @@ import {
   withFailed,
   withIssued,
   type PodCertificateRequest,
-} from '../../../src/api/request/pod-certificate-request.ts';
+} from '#api/request/pod-certificate-request.ts';
 
 const now = Date.UTC(2026, 10, 21, 6, 0, 0, 700);
 const fresh: PodCertificateRequest = Object.freeze({
@@ -25,7 +25,7 @@ const fresh: PodCertificateRequest = Object.freeze({
   },
 });
 
-test('an issued request carries the chain, whole-second times and the one condition Issued', () => {
+test('an issued request has the chain, whole-second times and only condition Issued', () => {
   const issued = withIssued(
     fresh,
     { chainPem: 'PEM', notBefore: now, beginRefreshAt: now + 3_600_000, notAfter: now + 7_200_000 },

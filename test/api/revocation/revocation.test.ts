@@ -10,7 +10,7 @@ import {
   type Revocation,
   type RevocationSpec,
   type RevokedHolder,
-} from '../../../src/api/revocation/revocation.ts';
+} from '#api/revocation/revocation.ts';
 
 interface Schema {
   readonly type?: string;
@@ -94,7 +94,9 @@ function isObject(schema: Schema, value: object): boolean {
   );
 }
 
-/** The same value with each of its parts removed, emptied, lengthened to its bound, and beyond it. */
+/**
+ * The same value with each of its parts removed, emptied, lengthened to its bound, and beyond it.
+ */
 function* changesOf(schema: Schema, value: unknown): Generator {
   if (typeof value === 'string') {
     const { maxLength = value.length } = schema;

@@ -9,9 +9,9 @@ import {
   writeReport,
   type ServingFault,
   type ServingReport,
-} from '../../../src/api/serving/report.ts';
-import { readClusterSigner } from '../../../src/api/signer/read-signer.ts';
-import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+} from '#api/serving/report.ts';
+import { readClusterSigner } from '#api/signer/read-signer.ts';
+import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { clusterSigner, workloadSpec } from '../../support/signers/cluster-signer.ts';
 
 /** apimachinery, TotalAnnotationSizeLimitB: of all annotations of one object. */
@@ -22,7 +22,7 @@ function signer(name: string, generation = 1): ClusterSigner {
   return { ...read, metadata: { ...read.metadata, name, uid: `uid-${name}`, generation } };
 }
 
-const fault: ServingFault = { reason: 'RightMissing', message: 'lacks: sign', stops: true };
+const fault: ServingFault = { reason: 'MissingPermissions', message: 'lacks: sign', stops: true };
 const report = (...faults: ServingFault[]): ServingReport => ({
   checked: 'x',
   namespaced: true,
@@ -40,7 +40,7 @@ test('a report of a thousand signers that fail names each of them', () => {
   assert.deepEqual(read?.faults[0]?.signers, signers);
 });
 
-test('what has no room fails for all signers: no report is too long, and none hides a fault', () => {
+test('reports without room fail for all signers: none is too long or hides a fault', () => {
   const signers = Array.from({ length: 10_000 }, (_, index) => `${index}`.padStart(250, 'x'));
   const faults = Array.from({ length: 1_000 }, (_, index) => ({
     ...fault,
@@ -56,12 +56,12 @@ test('what has no room fails for all signers: no report is too long, and none hi
 
 test('what one signer causes never counts for another, however much there is of it', () => {
   const found = Array.from({ length: 200 }, (_, index) => ({
-    ...{ reason: 'CelOverrun', message: `${index} `.padEnd(512, '"'), stops: true },
-    ...{
-      signers: [`team-a/${index}`.padEnd(300, 'x')],
-      generation: 1,
-      expression: '"'.repeat(256),
-    },
+    reason: 'CelTimeout',
+    message: `${index} `.padEnd(512, '"'),
+    stops: true,
+    signers: [`team-a/${index}`.padEnd(300, 'x')],
+    generation: 1,
+    expression: '"'.repeat(256),
   }));
   const text = writeReport(report(fault, ...found));
   const read = readReport(text);
@@ -88,7 +88,7 @@ test('invisible characters of a report are shown', () => {
   assert.equal(read?.faults[0]?.message, 'a\\u{202e}b');
 });
 
-test('a fault counts for the signers and the generation that it names, without names for all', () => {
+test('a fault counts for the named signers and generation; without names, for all', () => {
   const all = report(
     fault,
     { ...fault, signers: ['a'] },
@@ -99,7 +99,7 @@ test('a fault counts for the signers and the generation that it names, without n
   assert.equal(faultsOf(all, signer('b')).length, 1);
 });
 
-test('the digest depends on which ClusterSigners there are, not on their order or generation', () => {
+test('the digest depends on the set of ClusterSigners, not on order or generation', () => {
   const [a, b] = [signer('a'), signer('b')];
   assert.equal(signersDigest([a, b]), signersDigest([b, signer('a', 2)]));
   assert.notEqual(signersDigest([a, b]), signersDigest([a]));

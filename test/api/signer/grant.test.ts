@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  CLUSTER_SIGNER_UID,
-  SIGNER_NAME,
-  isGranted,
-  isOwned,
-} from '../../../src/api/signer/grant.ts';
-import { keyOf, type Secret } from '../../../src/api/object/object.ts';
+import { CLUSTER_SIGNER_UID, SIGNER_NAME, isGranted, isOwned } from '#api/signer/grant.ts';
+import { keyOf, type Secret } from '#api/object/object.ts';
 
 const secret = (annotations?: Record<string, string>): Secret => ({
   apiVersion: 'v1',

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { isReservedName } from '../../../src/api/signer/reserved-names.ts';
+import { isReservedName } from '#api/signer/reserved-names.ts';
 
 const ALIKE = [
   'system\u2236masters',

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
-import { resolveNameConflicts } from '../../../src/api/signer/name-conflict.ts';
+import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { resolveNameConflicts } from '#api/signer/name-conflict.ts';
 import { clusterSigner, workloadSpec } from '../../support/signers/cluster-signer.ts';
-import { readClusterSigner } from '../../../src/api/signer/read-signer.ts';
+import { readClusterSigner } from '#api/signer/read-signer.ts';
 
 const workload = readClusterSigner(clusterSigner(workloadSpec()));
 

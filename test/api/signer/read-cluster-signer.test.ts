@@ -2,17 +2,16 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { inspect } from 'node:util';
-import * as limits from '../../../src/api/signer/cluster-signer-limits.ts';
-import type { ClusterSignerSpec } from '../../../src/api/signer/cluster-signer.ts';
-import type { KubeObject } from '../../../src/api/object/object.ts';
-import { SignerError } from '../../../src/errors.ts';
+import * as limits from '#api/signer/cluster-signer-limits.ts';
+import type { ClusterSignerSpec } from '#api/signer/cluster-signer.ts';
+import { SignerError } from '#base/errors.ts';
 import {
   changed,
   clusterSigner,
   without,
   workloadSpec,
 } from '../../support/signers/cluster-signer.ts';
-import { readClusterSigner } from '../../../src/api/signer/read-signer.ts';
+import { readClusterSigner } from '#api/signer/read-signer.ts';
 
 function read(spec: unknown): ClusterSignerSpec {
   return readClusterSigner(clusterSigner(spec)).spec;
@@ -40,7 +39,7 @@ test('metadata and status are kept as they are, unknown fields included', () => 
   const plain = clusterSigner(workloadSpec());
   const metadata = { ...plain.metadata, managedFields: [] };
   const status = { observedGeneration: 3 };
-  const found = readClusterSigner({ ...plain, metadata, status } as KubeObject);
+  const found = readClusterSigner({ ...plain, metadata, status });
   assert.deepEqual(found.metadata, metadata);
   assert.deepEqual(found.status, status);
 });
@@ -78,8 +77,14 @@ const refused: [law: string, path: string, value: unknown, field: string, says: 
     'spec.signerName',
     /reserved for the derived names of AcmeSigners/,
   ],
-  ['two authorities', 'authority.secret', secret, 'spec.authority', /either managed or secret/],
-  ['no authority', 'authority', {}, 'spec.authority', /either managed or secret/],
+  [
+    'two authorities',
+    'authority.secret',
+    secret,
+    'spec.authority',
+    /set managed, secret or keyHolder/,
+  ],
+  ['no authority', 'authority', {}, 'spec.authority', /set managed, secret or keyHolder/],
   [
     'renewal before birth',
     'authority.managed.renewBefore',
@@ -197,7 +202,7 @@ for (const [law, path, value] of accepted) {
   });
 }
 
-test('a leaf that has no name at first issue is refused: of an address alone, or of Services that need not be', () => {
+test('refuses a leaf that may have no name at first issue', () => {
   const only = (pods: object): unknown =>
     changed(workloadSpec(), 'pods', { allow: 'true', ...pods });
   assert.throws(() => read(only({ ipAddresses: ['pod.ip'] })), /address of the pod at first issue/);

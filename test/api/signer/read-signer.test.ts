@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readSigner } from '../../../src/api/signer/read-signer.ts';
-import { SignerError } from '../../../src/errors.ts';
+import { readSigner } from '#api/signer/read-signer.ts';
+import { SignerError } from '#base/errors.ts';
 import { changed } from '../../support/signers/cluster-signer.ts';
 import { namespacedSigner, teamSpec } from '../../support/signers/namespaced-signer.ts';
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { mock, test } from 'node:test';
-import { isReservedName } from '../../../src/api/signer/reserved-names.ts';
+import { isReservedName } from '#api/signer/reserved-names.ts';
 
 const RESERVED = [
   'system:masters',
@@ -27,7 +27,7 @@ const RESERVED = [
 ];
 
 for (const name of RESERVED) {
-  test(`a reserved name is reserved however it is spelt: ${JSON.stringify(name.slice(0, 30))}`, () => {
+  test(`a name is reserved in any spelling: ${JSON.stringify(name.slice(0, 30))}`, () => {
     assert.equal(isReservedName(name, []), true);
   });
 }
@@ -44,7 +44,7 @@ test('prefixes reserved by the operator are compared in the same way', () => {
   assert.equal(isReservedName('alice', ['oidc:']), false);
 });
 
-test('only the beginning of a long name is normalized: normalization takes quadratic time', () => {
+test('normalizes only the beginning of a long name, since that is quadratic', () => {
   const watched = mock.method(String.prototype, 'normalize');
   const marks = (count: number): string => `a${'\u0301'.repeat(count)}${'\u0323'.repeat(count)}`;
   for (const count of [1_000, 2_000, 4_000]) assert.equal(isReservedName(marks(count), []), false);

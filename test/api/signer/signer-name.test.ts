@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { checkSignerName } from '../../../src/api/signer/signer-name.ts';
+import { authorizingNames } from '#base/authorizing-names.ts';
+import { checkSignerDomain, checkSignerName } from '#api/signer/signer-name.ts';
 
 const label63 = 'a'.repeat(63);
 
@@ -65,6 +66,46 @@ for (const [name, message] of refused) {
     });
   });
 }
+
+test('Kubernetes tries the exact name first, then all signers of the domain', () => {
+  for (const verb of ['approve', 'sign', 'attest', 'request', 'revoke', 'request-on-behalf'])
+    assert.deepEqual(authorizingNames(verb, 'a.example.com/b.c'), [
+      'a.example.com/b.c',
+      'a.example.com/*',
+    ]);
+});
+
+test('the name of all signers of a domain has no wider one', () => {
+  assert.deepEqual(authorizingNames('sign', 'example.com/*'), ['example.com/*']);
+});
+
+for (const [domain, message] of [
+  ['example.com/workload', /is not a domain/],
+  ['*.com', /is not a domain/],
+  ['com', /is not a domain/],
+  ['Example.com', /is not a domain/],
+  ['kubernetes.io', /has signers that are not yours/],
+  ['x.k8s.io', /has signers that are not yours/],
+  ['countersign.dev', /has signers that are not yours/],
+  ['signers.countersign.dev', /has signers that are not yours/],
+  ['acmesigners.acme.countersign.dev', /has signers that are not yours/],
+  [
+    'example.org',
+    /has none of the signers that are named; name one, such as example.org\/workload/,
+  ],
+] as const) {
+  test(`no component serves all signers of ${domain}: ${message.source}`, () => {
+    const names = ['example.com/workload', `${domain}.example/x`];
+    const served = message.source.includes('none') ? names : [...names, `${domain}/x`];
+    assert.throws(() => {
+      checkSignerDomain(domain, served);
+    }, message);
+  });
+}
+
+test('a domain of which a signer is named is taken', () => {
+  checkSignerDomain('example.com', ['example.com/workload']);
+});
 
 test('a hostile name is refused in linear time and shortened in the message', () => {
   const name = `${'a-'.repeat(100_000)}/x`;

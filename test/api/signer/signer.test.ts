@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { checkSignerName } from '../../../src/api/signer/signer-name.ts';
-import { derivedFrom, derivedName, isDerivedName } from '../../../src/api/signer/signer.ts';
+import { checkSignerName } from '#api/signer/signer-name.ts';
+import { derivedFrom, derivedName, isDerivedName } from '#api/signer/signer.ts';
 
 /** A DNS label: what a namespace is called, and what a name is made of. */
 const label = fc.stringMatching(/^[a-z0-9]([-a-z0-9]{0,20}[a-z0-9])?$/);

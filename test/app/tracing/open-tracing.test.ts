@@ -2,11 +2,11 @@
 /** What a receiver of OTLP gets: https://opentelemetry.io/docs/specs/otlp/#otlphttp */
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
-import { SignerError } from '../../../src/errors.ts';
-import { openTracing, type OpenTracing } from '../../../src/app/tracing/open-tracing.ts';
-import { traceCalls } from '../../../src/app/tracing/traced-client.ts';
-import type { Client } from '../../../src/kube/client/client.ts';
-import { traced, type TracedRequest } from '../../../src/runtime/component/tracing.ts';
+import { SignerError } from '#base/errors.ts';
+import { openTracing, type OpenTracing } from '#app/tracing/open-tracing.ts';
+import { traceCalls } from '#app/tracing/traced-client.ts';
+import type { Client } from '#kube/client/client.ts';
+import { traced, type TracedRequest } from '#component/tracing.ts';
 import { startOtlpReceiver, type OtlpReceiver } from '../../support/app/otlp-receiver.ts';
 import { recordedLog } from '../../support/component/recorded-log.ts';
 
@@ -17,8 +17,12 @@ before(async () => {
 after(() => receiver.stop());
 
 const REQUEST: TracedRequest = {
-  ...{ key: 'example.com/a ns/web', kind: 'PodCertificateRequest', namespace: 'ns' },
-  ...{ name: 'web', uid: 'uid-1', signer: 'example.com/a' },
+  key: 'example.com/a ns/web',
+  kind: 'PodCertificateRequest',
+  namespace: 'ns',
+  name: 'web',
+  uid: 'uid-1',
+  signer: 'example.com/a',
 };
 
 /** `printf uid-1 | sha256sum` */
@@ -43,7 +47,7 @@ async function opened(
   }
 }
 
-test('a request is one trace from the watch to the write, and each step is a child span', async () => {
+test('a request is one trace from watch to write, with each step as a child span', async () => {
   const { tracing, close } = await opened('pcr-issuer');
   assert.ok(tracing !== undefined);
   const client = traceCalls({ request: () => Promise.resolve({}) } as unknown as Client, tracing);
@@ -73,7 +77,7 @@ test('a request is one trace from the watch to the write, and each step is a chi
   assert.equal(sent.find(({ name }) => name === 'PUT')?.attributes['url.path'], path);
 });
 
-test('two components put a request into the same trace, each under its own service name', async () => {
+test('two components share a request’s trace, each under its own service name', async () => {
   for (const component of ['approver', 'signer']) {
     const { tracing, close } = await opened(component);
     await tracing?.reconciliation(REQUEST, () =>
@@ -87,7 +91,7 @@ test('two components put a request into the same trace, each under its own servi
   assert.deepEqual([...new Set(spans.map(({ traceId }) => traceId))], [UID_SHA256.slice(0, 32)]);
 });
 
-test('a reconciliation that fails is an error by its code, without the words of its message', async () => {
+test('a failed reconciliation records its error code, without its message', async () => {
   const { tracing, close } = await opened('signer');
   const message = 'the request of CN=s3cret cannot be read';
   const error = new SignerError({ code: 'KUBE_CONFIG', disposition: 'wait', message });
@@ -102,7 +106,7 @@ test('a reconciliation that fails is an error by its code, without the words of 
   assert.equal(failed.attributes['error.type'], 'KUBE_CONFIG');
 });
 
-test('what is ignored leaves no reconciliation behind, and what was not sampled nothing', async () => {
+test('ignored requests leave no reconciliation, and unsampled ones nothing', async () => {
   const ignored = await opened('signer');
   await ignored.tracing?.reconciliation(REQUEST, () =>
     Promise.resolve({ outcome: 'ignored', reason: 'Gone' }),
@@ -135,7 +139,7 @@ test('http/protobuf is the default, as the specification has it', async () => {
   assert.ok(first.body.includes('PodCertificateRequest reconcile'));
 });
 
-test('a receiver that refuses is told of once, and the request is answered all the same', async () => {
+test('reports a refusing receiver once, and still answers the request', async () => {
   receiver.answer = 400;
   try {
     const { tracing, close, log } = await opened('signer');

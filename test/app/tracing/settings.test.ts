@@ -2,7 +2,7 @@
 // https://opentelemetry.io/docs/specs/otel/configuration/sdk-environment-variables/
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { tracingSettings } from '../../../src/app/tracing/settings.ts';
+import { tracingSettings } from '#app/tracing/settings.ts';
 
 const ENDPOINT = { OTEL_EXPORTER_OTLP_ENDPOINT: 'http://collector:4318' };
 
@@ -21,7 +21,9 @@ for (const [what, env] of off) {
 
 test('an endpoint, or the exporter otlp, is enough: all requests, as http/protobuf', () => {
   const expected = {
-    ...{ protocol: 'http/protobuf', sampler: 'parentbased_always_on', ratio: 1 },
+    protocol: 'http/protobuf',
+    sampler: 'parentbased_always_on',
+    ratio: 1,
     ignored: [],
   };
   assert.deepEqual(tracingSettings(ENDPOINT), expected);
@@ -35,19 +37,23 @@ test('an endpoint, or the exporter otlp, is enough: all requests, as http/protob
 test('what is set for traces counts more than what is set for all signals', () => {
   const env = {
     ...ENDPOINT,
-    ...{ OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf' },
-    ...{ OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json' },
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'http/protobuf',
+    OTEL_EXPORTER_OTLP_TRACES_PROTOCOL: 'http/json',
   };
   assert.equal(tracingSettings(env)?.protocol, 'http/json');
 });
 
 test('what is not known is ignored with a word that names it', () => {
   const env = {
-    ...{ ...ENDPOINT, OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc' },
-    ...{ OTEL_TRACES_SAMPLER: 'jaeger_remote', OTEL_TRACES_SAMPLER_ARG: '7' },
+    ...ENDPOINT,
+    OTEL_EXPORTER_OTLP_PROTOCOL: 'grpc',
+    OTEL_TRACES_SAMPLER: 'jaeger_remote',
+    OTEL_TRACES_SAMPLER_ARG: '7',
   };
   assert.deepEqual(tracingSettings(env), {
-    ...{ protocol: 'http/protobuf', sampler: 'parentbased_always_on', ratio: 1 },
+    protocol: 'http/protobuf',
+    sampler: 'parentbased_always_on',
+    ratio: 1,
     ignored: [
       'protocol grpc: traces are sent as http/protobuf',
       'sampler jaeger_remote: all requests are traced',

@@ -1,15 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Expressions of each environment, on values as large as the environment takes. */
-import { compileExpression, type Compiled } from '../../../src/cel/compile.ts';
-import type { Shape } from '../../../src/cel/cost/shape.ts';
-import {
-  NAMESPACED_REQUEST,
-  REQUEST,
-  selfOf,
-  type Environment,
-} from '../../../src/cel/environments.ts';
+import { compileExpression, type Compiled } from '#cel/compile.ts';
+import type { Shape } from '#cel/cost/shape.ts';
+import { NAMESPACED_REQUEST, REQUEST, selfOf, type Environment } from '#cel/environments.ts';
 import { POD } from '../../support/cel/pod-environment.ts';
-import { SignerError, attempt } from '../../../src/errors.ts';
+import { SignerError, attempt } from '#base/errors.ts';
 import { UNIT_MS, leastMs, type Finding } from './measure.ts';
 import { pattern } from './patterns.ts';
 import { oneOf, type Pick } from './random.ts';
@@ -123,7 +118,7 @@ function bool(at: Place, depth: number): string {
   return oneOf(pick, depth <= 0 ? leaves : [...inner, ...leaves])();
 }
 
-/** An expression, anew, or one of the worst beside or inside something. */
+/** An expression, again, or one of the worst beside or inside something. */
 export function expression(pick: Pick, words: Words, worst: readonly string[]): string {
   const at: Place = { pick, words, names: [] };
   const before = worst[pick(Math.max(1, worst.length))];
@@ -185,11 +180,11 @@ function largest(shape: Shape, letters: string): unknown {
 }
 
 /** What one run of an expression took; undefined if it is refused. */
-export function tryExpression(
+export async function tryExpression(
   pick: Pick,
   kind: keyof typeof WORDS,
   worst: readonly string[],
-): Finding | undefined {
+): Promise<Finding | undefined> {
   const words = WORDS[kind];
   if (words === undefined) return undefined;
   const { environment } = words;
@@ -199,7 +194,7 @@ export function tryExpression(
   );
   if (compiled instanceof SignerError) return undefined;
   const variables = largestOf(environment, pick);
-  const ms = leastMs(4, () => () => attempt(() => compiled.evaluate(variables)));
+  const ms = await leastMs(4, () => () => attempt(() => compiled.evaluate(variables)));
   return { kind, source, ms, ratio: ms / priceMs(compiled, environment) };
 }
 

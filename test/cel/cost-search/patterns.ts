@@ -1,18 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
 /** RE2 patterns: what it takes to compile one, and to match a hostile text for the first time. */
-import { MAX_VALUE } from '../../../src/cel/pattern/value-pattern.ts';
-import {
-  compileRegex,
-  discardPatterns,
-  tryRegex,
-  type MatchMode,
-} from '../../../src/cel/pattern/regex.ts';
+import { MAX_VALUE } from '#cel/pattern/value-pattern.ts';
+import { compileRegex, discardPatterns, tryRegex, type MatchMode } from '#cel/pattern/regex.ts';
 import { UNIT_MS, leastMs, type Finding } from './measure.ts';
 import { oneOf, type Pick } from './random.ts';
 
 const ATOMS = [
-  ...['a', 'b', '.', '[ab]', '[^a]', '\\w', '\\d', '\\b', '\\B', '^', '$', '\\pL', '[a-z]', 'k'],
-  ...['\\A', '\\z', '[[:alpha:]]', '[^\\pL]', 'x', '/', '[.]', '\\s', '(?i:k)', '\\x{10FFFF}'],
+  'a',
+  'b',
+  '.',
+  '[ab]',
+  '[^a]',
+  '\\w',
+  '\\d',
+  '\\b',
+  '\\B',
+  '^',
+  '$',
+  '\\pL',
+  '[a-z]',
+  'k',
+  '\\A',
+  '\\z',
+  '[[:alpha:]]',
+  '[^\\pL]',
+  'x',
+  '/',
+  '[.]',
+  '\\s',
+  '(?i:k)',
+  '\\x{10FFFF}',
 ];
 const REPEATS = [
   '*',
@@ -59,7 +76,7 @@ function row(pick: Pick): string {
   ).join('');
 }
 
-/** A pattern, anew, or one of the worst with something more. */
+/** A pattern, again, or one of the worst with something more. */
 function next(pick: Pick, worst: readonly string[]): string {
   const before = worst[pick(Math.max(1, worst.length))];
   if (before === undefined || pick(3) === 0) return pattern(pick, 1 + pick(4));
@@ -88,13 +105,19 @@ const INSTRUCTION_MS = 1e-4;
 /** The library's own part of a compilation: each instruction once more, whatever the states are. */
 const LOOKUP = 2;
 
-/** What it takes to compile a pattern, accepted or not, and to match with it; undefined if it is no pattern. */
-export function tryPattern(pick: Pick, worst: readonly string[]): readonly Finding[] {
+/**
+ * What it takes to compile a pattern, accepted or not, and to match with it; undefined if it is no
+ * pattern.
+ */
+export async function tryPattern(
+  pick: Pick,
+  worst: readonly string[],
+): Promise<readonly Finding[]> {
   const source = next(pick, worst).slice(0, 512);
   const mode = oneOf<MatchMode>(pick, ['part', 'whole', 'place']);
   const made = tryRegex(source, mode);
   if (typeof made === 'string') return tryRefused(pick, source, mode, made);
-  const compile = leastMs(3, () => {
+  const compile = await leastMs(3, () => {
     discardPatterns([compileRegex(source, mode)]);
     return () => compileRegex(source, mode);
   });
@@ -106,7 +129,7 @@ export function tryPattern(pick: Pick, worst: readonly string[]): readonly Findi
   };
   if (mode === 'place') return [compiled];
   const subject = hostileText(pick);
-  const match = leastMs(3, () => {
+  const match = await leastMs(3, () => {
     discardPatterns([compileRegex(source, mode)]);
     const fresh = compileRegex(source, mode);
     return () => (mode === 'part' ? fresh.test(subject) : fresh.testWhole(subject));
@@ -116,15 +139,15 @@ export function tryPattern(pick: Pick, worst: readonly string[]): readonly Findi
 }
 
 /** To refuse a pattern takes no longer than to accept the largest. */
-function tryRefused(
+async function tryRefused(
   pick: Pick,
   source: string,
   mode: MatchMode,
   message: string,
-): readonly Finding[] {
+): Promise<readonly Finding[]> {
   if (!/too many states|instructions, more than/.test(message)) return [];
   // A refusal is kept: a pattern that means the same is another one.
-  const ms = leastMs(3, () => {
+  const ms = await leastMs(3, () => {
     const other = `${source}(?:${'|'.repeat(1 + pick(40))})`;
     return () => tryRegex(other, mode);
   });

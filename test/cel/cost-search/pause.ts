@@ -6,8 +6,8 @@ import { setImmediate as nextTurn } from 'node:timers/promises';
 /** The longest pause of the event loop, in milliseconds of the thread's CPU time. */
 export interface Pause {
   /**
-   * Without the collection of garbage: who allocated what is collected, and when the engine does it, has little to do
-   * with the work that it interrupts. Nothing can end a collection either.
+   * Without the collection of garbage: who allocated what is collected, and when the engine does
+   * it, has little to do with the work that it interrupts. Nothing can end a collection either.
    */
   readonly ms: number;
   /** With it. */
@@ -65,8 +65,8 @@ async function turnsOf(work: Promise<unknown>): Promise<readonly Turn[]> {
 }
 
 /**
- * Milliseconds of the thread's CPU time that collections took of a turn. They are measured by the clock, and where the
- * thread had to wait for a core, they waited as much as the rest of the turn.
+ * Milliseconds of the thread's CPU time that collections took of a turn. They are measured by the
+ * clock, and where the thread had to wait for a core, they waited as much as the rest of the turn.
  */
 function collecting(
   { begun, ended, cpuMs }: Turn,

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A search for what takes longer than its price says, or than a turn of the event loop may take. */
+/**
+ * A search for what takes longer than its price says, or than a turn of the event loop may take.
+ */
 import { WORDS, tryExpression } from './expressions.ts';
 import { LEAST_MS, type Finding } from './measure.ts';
 import { tryPattern } from './patterns.ts';
@@ -15,7 +17,10 @@ export interface Result {
   /** How many took over 1 ms, by kind. */
   readonly measured: Readonly<Record<string, number>>;
   readonly worst: Finding | undefined;
-  /** What would hold the event loop of a component for longest, the collection of garbage not counted. */
+  /**
+   * What would hold the event loop of a component for longest, the collection of garbage not
+   * counted.
+   */
   readonly longest: Finding | undefined;
   /** The longest pause with the collection of garbage. */
   readonly withGarbageMs: number;
@@ -61,10 +66,10 @@ export async function search(pick: Pick, isOver: () => boolean): Promise<Result>
       for (const each of all) found.add(each);
     } else if (turn < 8) {
       const worst = found.sources('compile a pattern', 'match a pattern', 'refuse a pattern');
-      for (const each of tryPattern(pick, worst)) found.add(each);
+      for (const each of await tryPattern(pick, worst)) found.add(each);
     } else {
       const kind = oneOf(pick, kinds);
-      const one = tryExpression(pick, kind, found.sources(kind));
+      const one = await tryExpression(pick, kind, found.sources(kind));
       if (one !== undefined) found.add(one);
     }
   }

@@ -1,15 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Whole specs of Signers, compiled and evaluated as the components do it. */
 import { setTimeout } from 'node:timers/promises';
-import { readSigner } from '../../../src/api/signer/read-signer.ts';
-import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
+import { readSigner } from '#api/signer/read-signer.ts';
+import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { POD } from '../../support/cel/pod-environment.ts';
-import { SignerError, attempt } from '../../../src/errors.ts';
-import { compileProfile } from '../../../src/issuance/profile.ts';
-import { compileCertificateRequestPolicy } from '../../../src/policy/compile-policy.ts';
-import { compileOncePerGeneration } from '../../../src/runtime/signers/compile-cache.ts';
-import { inTurns } from '../../../src/runtime/signers/in-turns.ts';
-import { PutOff } from '../../../src/runtime/signers/put-off.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import { compileProfile } from '#ca/issuance/profile.ts';
+import { compileIssuerPolicy } from '#ca/policy/compile-policy.ts';
+import { compileOncePerGeneration } from '#component/signers/compile-cache.ts';
+import { inTurns } from '#component/signers/run-in-slices.ts';
+import { EvaluationDeferred } from '#component/signers/evaluation-errors.ts';
 import { namespacedSigner, teamSpec } from '../../support/signers/namespaced-signer.ts';
 import { WORDS, expression, largestOf } from './expressions.ts';
 import { threadMs, type Finding } from './measure.ts';
@@ -49,9 +49,12 @@ const profileOf = compileOncePerGeneration((signer: ClusterSigner, deadline) =>
   compileProfile(signer.spec, deadline),
 );
 const policyOf = compileOncePerGeneration((signer: ClusterSigner, deadline) =>
-  compileCertificateRequestPolicy(signer.spec, deadline),
+  compileIssuerPolicy(signer.spec, deadline),
 );
-/** As many as are served of a namespace: the caches must not hold what the components would have dropped. */
+/**
+ * As many as are served of a namespace: the caches must not hold what the components would have
+ * dropped.
+ */
 const SIGNERS = 32;
 let made = 0;
 
@@ -105,7 +108,7 @@ async function settled(work: () => unknown): Promise<void> {
       return;
     } catch (error) {
       if (error instanceof SignerError) return;
-      if (!(error instanceof PutOff)) throw error;
+      if (!(error instanceof EvaluationDeferred)) throw error;
       await setTimeout(error.waitMs);
     }
   }

@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { createPrivateKey } from 'node:crypto';
 import { test } from 'node:test';
-import { openAccountKey } from '../../../src/acme/index.ts';
-import type { Secret } from '../../../src/api/object/object.ts';
-import { makeAccountKey } from '../../../src/cli/commands/acme/account-key.ts';
-import { KubeError } from '../../../src/kube/client/kube-error.ts';
+import { openAccountKey } from '#acme/protocol/index.ts';
+import type { Secret } from '#api/object/object.ts';
+import { makeAccountKey } from '#cli/commands/acme/account-key.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 import { acmeObject } from '../../api/acme/build.ts';
 import { recordedClient } from '../../support/kube/recorded-client.ts';
 

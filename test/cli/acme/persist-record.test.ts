@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { provesPersistently } from '../../../src/acme-solving/dns01/persist.ts';
-import type { AcmeSignerStatus } from '../../../src/api/acme/index.ts';
-import { persistRecordOf } from '../../../src/cli/commands/acme/persist-record.ts';
+import { provesPersistently } from '#acme/solving/dns01/persist.ts';
+import type { AcmeSignerStatus } from '#api/acme/acme-signer.ts';
+import { persistRecordOf } from '#cli/commands/acme/persist-record.ts';
 import { acmeObject } from '../../api/acme/build.ts';
 import { recordedClient } from '../../support/kube/recorded-client.ts';
 
@@ -36,7 +36,7 @@ test('the record is the one that proves the name to the CA', async () => {
 });
 
 test('what cannot be printed says why, and what to do', async () => {
-  await assert.rejects(record('not a name'), /is no DNS name/);
+  await assert.rejects(record('not a name'), /is not a DNS name/);
   await assert.rejects(record('a.example', {}), /no solver with persist; add one/);
   await assert.rejects(record('a.example', PERSIST, {}), /no account yet; see its condition Ready/);
 });

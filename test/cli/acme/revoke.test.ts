@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { revokeOrder } from '../../../src/cli/commands/acme/revoke.ts';
-import { KubeError } from '../../../src/kube/client/kube-error.ts';
-import { encodePem } from '../../../src/pki/der/pem.ts';
-import { order } from '../../controllers/acme/requests/build.ts';
+import { revokeOrder } from '#cli/commands/acme/revoke.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { order } from '../../acme/acme/requests/build.ts';
 import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
 import { ca, link } from '../../support/pki/chain.ts';
 
@@ -31,7 +31,9 @@ function cluster(held: string | undefined): RecordedClient {
     [
       /\/pods$/,
       {
-        ...{ apiVersion: 'v1', kind: 'PodList', metadata: {} },
+        apiVersion: 'v1',
+        kind: 'PodList',
+        metadata: {},
         items: [
           { metadata: { name: 'app' }, spec: { volumes: [{ secret }] } },
           { metadata: { name: 'other' }, spec: { volumes: [{ secret: { secretName: 'x' } }] } },
@@ -51,13 +53,13 @@ function cluster(held: string | undefined): RecordedClient {
 const patches = ({ requests }: RecordedClient): readonly unknown[] =>
   requests.filter(({ method }) => method === 'PATCH').map(({ body }) => body);
 
-test('a certificate that nothing uses any more is revoked: the wish is an annotation on its Order', async () => {
+test('revokes an unused certificate by an annotation on its Order', async () => {
   const client = cluster('another certificate');
   const { text, isWritten } = await revokeOrder(client, 'order/web-1', OPTIONS);
   assert.ok(isWritten);
   assert.match(
     text,
-    /^The CA is asked to revoke the certificate with serial [0-9a-f]+ \(superseded\)/,
+    /^Requested revocation of the certificate with serial [0-9a-f]+ \(superseded\)/,
   );
   assert.deepEqual(patches(client), [
     {

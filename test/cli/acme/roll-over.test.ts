@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { openAccountKey } from '../../../src/acme/account-key.ts';
-import type { AcmeSignerStatus } from '../../../src/api/acme/index.ts';
-import type { Secret } from '../../../src/api/object/object.ts';
-import { isAcmeSignerName, rollOverAccountKey } from '../../../src/cli/commands/acme/roll-over.ts';
-import type { PatchOperation } from '../../../src/controllers/authority/apply/secret-patch.ts';
-import { generatePrivateKey } from '../../../src/pki/keys/private-key.ts';
+import { openAccountKey } from '#acme/protocol/account-key.ts';
+import type { AcmeSignerStatus } from '#api/acme/acme-signer.ts';
+import type { Secret } from '#api/object/object.ts';
+import { isAcmeSignerName, rollOverAccountKey } from '#cli/commands/acme/roll-over.ts';
+import type { PatchOperation } from '#trust/authority/apply/secret-patch.ts';
+import { generatePrivateKey } from '#pki/keys/private-key.ts';
 import { acmeObject } from '../../api/acme/build.ts';
 import { patched } from '../../support/kube/json-patch.ts';
 import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
@@ -70,9 +70,13 @@ test('an AcmeSigner needs its namespace', async () => {
 test('for an AcmeSigner the command does the Secret’s part, and the old key goes last', async () => {
   const { pem } = await generatePrivateKey('ECDSAP256');
   let secret: Secret = {
-    ...{ apiVersion: 'v1', kind: 'Secret' },
+    apiVersion: 'v1',
+    kind: 'Secret',
     metadata: {
-      ...{ namespace: 'team-a', name: 'account', uid: 's', resourceVersion: '1' },
+      namespace: 'team-a',
+      name: 'account',
+      uid: 's',
+      resourceVersion: '1',
       creationTimestamp: '2026-11-22T10:00:00Z',
       annotations: {},
     },

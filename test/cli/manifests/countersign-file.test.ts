@@ -8,7 +8,7 @@ import { after, before, test } from 'node:test';
 import {
   readCertManagerDeployment,
   readCountersign,
-} from '../../../src/cli/commands/operator/countersign-file.ts';
+} from '#cli/commands/operator/countersign-file.ts';
 
 let folder: string;
 before(async () => {

@@ -7,10 +7,10 @@ import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { parseAllDocuments, stringify } from 'yaml';
 import packageJson from '../../../package.json' with { type: 'json' };
-import { installationFiles } from '../../../src/manifests/files.ts';
-import { planOf } from '../../../src/manifests/values/plan.ts';
+import { installationFiles } from '#install/files.ts';
+import { planOf } from '#install/values/plan.ts';
+import { MAIN } from '../../support/cluster/countersign.ts';
 
-const MAIN = join(import.meta.dirname, '../../../src/cli/main.ts');
 const VALUES = {
   components: { acme: { enabled: true }, ledger: { enabled: true } },
   acme: { signers: [{ name: 'example.com/public' }] },
@@ -31,7 +31,7 @@ function manifests(...args: readonly string[]): ReturnType<typeof spawnSync> {
 
 type Printed = { readonly kind: string; readonly metadata: { readonly name: string } };
 
-test('without Helm every object of the chart is printed, with the definitions and without a kind that those make', () => {
+test('prints every chart object and definition without Helm, but no derived kinds', () => {
   const { stdout, stderr, status } = manifests('--values', join(directory, 'values.yaml'));
   assert.equal(status, 0);
   const printed = parseAllDocuments(String(stdout)).map((each) => each.toJS() as Printed);
@@ -44,7 +44,7 @@ test('without Helm every object of the chart is printed, with the definitions an
   assert.match(String(stderr), /left out: the ClusterSigner.*serving-signer\.yaml/);
 });
 
-test('values win one over the other as with Helm, and each file of --output has its part', () => {
+test('values override one another as with Helm; each file of --output has its part', () => {
   const over = join(directory, 'over.yaml');
   writeFileSync(over, stringify({ components: { ledger: { enabled: false } } }));
   const output = join(directory, 'out');

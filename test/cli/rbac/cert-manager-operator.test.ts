@@ -1,11 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';
-import { join } from 'node:path';
 import { test } from 'node:test';
 import { promisify } from 'node:util';
-
-const MAIN = join(import.meta.dirname, '../../../src/cli/main.ts');
+import { MAIN } from '../../support/cluster/countersign.ts';
 
 /** What `countersign rbac --cert-manager-operator` prints. Rejects where it exits with an error. */
 async function printed(...flags: readonly string[]): Promise<string> {
@@ -13,7 +11,7 @@ async function printed(...flags: readonly string[]): Promise<string> {
   return (await promisify(execFile)(process.execPath, args)).stdout;
 }
 
-test('the operator of cert-manager is never printed for a namespace with anything else in it', async () => {
+test('never prints the operator of cert-manager for a namespace with other contents', async () => {
   const beside: readonly (readonly string[])[] = [
     ...['countersign-system', 'countersign-keys', 'cert-manager', 'kube-system', 'default'].map(
       (each) => [`--cert-manager-operator-namespace=${each}`],

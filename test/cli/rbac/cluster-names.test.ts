@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { clusterNames, lostSigners } from '../../../src/cli/commands/rbac/cluster-names.ts';
-import { KubeError } from '../../../src/kube/client/kube-error.ts';
+import { clusterNames, lostSigners } from '#cli/commands/rbac/cluster-names.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
 import { clusterSigner, workloadSpec } from '../../support/signers/cluster-signer.ts';
 
@@ -21,7 +21,7 @@ const own = (signerName: string, namespace: string, name = 'ca'): Record<string,
   authority: { secret: { namespace, name } },
 });
 
-test('the names of every ClusterSigner of the installation are taken: signer, bundle, Secret', async () => {
+test('the names of every installed ClusterSigner are taken: signer, bundle, Secret', async () => {
   const found = await clusterNames(
     withSigners(workloadSpec(), own('example.com/other', 'countersign-keys')),
     OWN,
@@ -43,7 +43,7 @@ test('no Secret of another namespace gets into the roles, and what is left out i
   assert.match(leftOut[0] ?? '', /Secret is not in namespace countersign-keys/);
 });
 
-test('the ClusterSigner behind our own ports is not taken: each installation has its names', async () => {
+test('the ClusterSigner of our own ports is free: each installation has its names', async () => {
   const found = await clusterNames(withSigners(own(OWN.servingSigner, 'countersign-keys')), OWN);
   assert.deepEqual([found.signers, found.secrets, found.leftOut], [[], [], []]);
 });
@@ -54,7 +54,7 @@ test('an invalid ClusterSigner is left out, with the reason', async () => {
   assert.equal(leftOut.length, 1);
 });
 
-test('signers of the roles in the cluster that are not printed are lost; derived names are not', async () => {
+test('signers only in the cluster’s roles are lost; derived names are not', async () => {
   const client = recordedClient();
   client.answer(({ path }) => {
     if (!path.endsWith('countersign-pcr-issuer')) {
@@ -63,10 +63,17 @@ test('signers of the roles in the cluster that are not printed are lost; derived
     return {
       rules: [
         { resources: ['secrets'], resourceNames: ['workload-ca'] },
-        { resources: ['signers'], resourceNames: ['example.com/a', 'example.com/b'] },
+        {
+          resources: ['signers'],
+          resourceNames: ['example.com/a', 'example.com/b', 'example.com/*'],
+        },
       ],
     };
   });
-  assert.deepEqual(await lostSigners(client, ['example.com/b']), ['example.com/a']);
-  assert.deepEqual(await lostSigners(client, ['example.com/a', 'example.com/b']), []);
+  assert.deepEqual(await lostSigners(client, ['example.com/b']), [
+    'example.com/*',
+    'example.com/a',
+  ]);
+  const printed = ['example.com/a', 'example.com/b', 'example.com/*'];
+  assert.deepEqual(await lostSigners(client, printed), []);
 });

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `make test-shells`: bash, zsh and fish complete commands, and names of a real cluster. Nothing else here needs zsh and fish. */
+/**
+ * `make test-shells`: bash, zsh and fish complete commands, and names of a real cluster. Nothing
+ * else here needs zsh and fish.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync, spawnSync } from 'node:child_process';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
@@ -33,7 +36,8 @@ before(async () => {
   await established(cluster, 'crd/clustersigners.countersign.dev');
   await cluster.kubectl(['apply', '-f', join(ROOT, 'deploy/examples/workload.yaml')]);
   await apply(cluster, {
-    ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'ClusterTrustBundle' },
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'ClusterTrustBundle',
     metadata: { name: 'example.com:shells:primary' },
     spec: {
       signerName: 'example.com/shells',

@@ -17,8 +17,8 @@ export interface Completed {
 }
 
 /**
- * Types a line and Tab into an interactive zsh with its own completion system. A widget writes the line into a file,
- * once zsh has done all that came before.
+ * Types a line and Tab into an interactive zsh with its own completion system. A widget writes the
+ * line into a file, once zsh has done all that came before.
  *
  * @param directory - where it runs; `bin` in it is first in PATH
  */

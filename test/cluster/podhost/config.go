@@ -5,6 +5,8 @@ package main
 import (
 	"encoding/json"
 	"os"
+	"slices"
+	"strings"
 )
 
 // Config is the one argument of serve: a file of JSON.
@@ -17,11 +19,13 @@ type Config struct {
 	Ports []int `json:"ports"`
 	// Kubeconfig of somebody who reads Services, EndpointSlices and Pods.
 	Kubeconfig string `json:"kubeconfig"`
-	// Images is a file of Image by name, read anew at each look: tests add to it.
+	// Images is a file of Image by name, read again at each look: tests add to it.
 	Images string `json:"images"`
 	// HealthPort is one of Ports.
 	HealthPort int    `json:"healthPort"`
 	Nodes      []Node `json:"nodes"`
+	// Front is absent where the host has no names but those of Services.
+	Front *Front `json:"front"`
 }
 
 // Node is one kubelet's part of the host.
@@ -31,6 +35,23 @@ type Node struct {
 	Address string `json:"address"`
 	// Socket is where the node's CRI listens.
 	Socket string `json:"socket"`
+}
+
+// Front gives every name below some domains to the host's own address, whose port 80 leads to a Service, as an Ingress
+// controller would.
+type Front struct {
+	// Domains are those that are reserved for examples (RFC 2606).
+	Domains   []string `json:"domains"`
+	Namespace string   `json:"namespace"`
+	Service   string   `json:"service"`
+	// Port is the name of the Service's port.
+	Port string `json:"port"`
+}
+
+// has answers for a name with its last dot.
+func (f *Front) has(name string) bool {
+	below := func(domain string) bool { return strings.HasSuffix(name, "."+domain+".") }
+	return f != nil && slices.ContainsFunc(f.Domains, below)
 }
 
 // Image is what a registry would answer with.

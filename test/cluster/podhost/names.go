@@ -3,6 +3,8 @@
 package main
 
 import (
+	"encoding/binary"
+	"io"
 	"net"
 	"strings"
 
@@ -17,10 +19,12 @@ import (
 const zone = ".svc.cluster.local."
 
 // names answers for `service.namespace.svc.cluster.local`, and for `hostname.service.…` of a headless
-// one's pods: A records only, of UDP, as every resolver asks first.
+// one's pods, and for names of the front's domains: A records only. Resolvers ask over UDP, and some,
+// such as Pebble's, over TCP.
 type names struct {
 	services corelisters.ServiceLister
 	slices   discoverylisters.EndpointSliceLister
+	front    *Front
 }
 
 func (n *names) serve(address string) error {
@@ -28,6 +32,11 @@ func (n *names) serve(address string) error {
 	if err != nil {
 		return err
 	}
+	listener, err := net.Listen("tcp", address)
+	if err != nil {
+		return err
+	}
+	go n.serveTCP(listener)
 	go func() {
 		buffer := make([]byte, 4096)
 		for {
@@ -41,6 +50,38 @@ func (n *names) serve(address string) error {
 		}
 	}()
 	return nil
+}
+
+func (n *names) serveTCP(listener net.Listener) {
+	for {
+		connection, err := listener.Accept()
+		if err != nil {
+			return
+		}
+		go func() {
+			defer connection.Close()
+			for n.answerOver(connection) == nil {
+			}
+		}()
+	}
+}
+
+// answerOver reads one question and writes its answer, each after its length (RFC 1035 §4.2.2).
+func (n *names) answerOver(connection net.Conn) error {
+	var size [2]byte
+	if _, err := io.ReadFull(connection, size[:]); err != nil {
+		return err
+	}
+	text := make([]byte, binary.BigEndian.Uint16(size[:]))
+	if _, err := io.ReadFull(connection, text); err != nil {
+		return err
+	}
+	answer, err := n.answer(text)
+	if err != nil {
+		return err
+	}
+	_, err = connection.Write(append(binary.BigEndian.AppendUint16(nil, uint16(len(answer))), answer...))
+	return err
 }
 
 func (n *names) answer(text []byte) ([]byte, error) {
@@ -83,6 +124,9 @@ func (n *names) answer(text []byte) ([]byte, error) {
 
 // look answers whether there is such a name, too: one without an address is no unknown one.
 func (n *names) look(name string) ([]net.IP, bool) {
+	if n.front.has(name) {
+		return []net.IP{net.ParseIP(hostAddress)}, true
+	}
 	rest, ok := strings.CutSuffix(name, zone)
 	if !ok {
 		return nil, false

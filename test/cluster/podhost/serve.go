@@ -65,7 +65,7 @@ func runInside(args []string) {
 	for _, node := range config.Nodes {
 		must("serving the CRI", serveRuntime(config, node, host))
 	}
-	must("serving names and Services", serveServices(config.Kubeconfig))
+	must("serving names and Services", serveServices(config.Kubeconfig, config.Front))
 	health := http.HandlerFunc(func(answer http.ResponseWriter, _ *http.Request) { answer.WriteHeader(http.StatusOK) })
 	must("serving health", http.ListenAndServe(loopback(config.HealthPort), health))
 }

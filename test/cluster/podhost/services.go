@@ -32,7 +32,7 @@ type services struct {
 	listeners map[string]map[string]net.Listener
 }
 
-func serveServices(kubeconfig string) error {
+func serveServices(kubeconfig string, front *Front) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return err
@@ -44,7 +44,7 @@ func serveServices(kubeconfig string) error {
 	config = rest.AddUserAgent(config, "podhost")
 	factory := informers.NewSharedInformerFactory(kubernetes.NewForConfigOrDie(config), 0)
 	served := &services{lo: lo, slices: factory.Discovery().V1().EndpointSlices().Lister(), listeners: map[string]map[string]net.Listener{}}
-	served.names = &names{services: factory.Core().V1().Services().Lister(), slices: served.slices}
+	served.names = &names{services: factory.Core().V1().Services().Lister(), slices: served.slices, front: front}
 	informer := factory.Core().V1().Services().Informer()
 	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(object any) { served.update(object.(*core.Service)) },
@@ -61,8 +61,23 @@ func serveServices(kubeconfig string) error {
 	if err != nil {
 		return err
 	}
+	if front != nil {
+		if err := served.open(front); err != nil {
+			return err
+		}
+	}
 	factory.Start(context.Background().Done())
 	return served.names.serve(net.JoinHostPort(hostAddress, "53"))
+}
+
+// open takes connections for the front's Service before there is one: they are reset until it has an endpoint.
+func (s *services) open(front *Front) error {
+	listener, err := net.Listen("tcp", net.JoinHostPort(hostAddress, "80"))
+	if err != nil {
+		return err
+	}
+	go forward(listener, func() (net.Conn, error) { return s.dial(front.Namespace, front.Service, front.Port) })
+	return nil
 }
 
 func keyOf(service *core.Service) string {

@@ -195,7 +195,7 @@ func (c *container) env() []string {
 	return lastOfEach(env)
 }
 
-// lastOfEach drops what is said anew later on.
+// lastOfEach drops what is said again later on.
 func lastOfEach(env []string) []string {
 	place := map[string]int{}
 	var kept []string

@@ -4,7 +4,8 @@ import { readFileSync, writeFileSync } from 'node:fs';
 import { promisify } from 'node:util';
 import type { ContainerMemory, PodHost, PodHostState, PodImages } from './types.ts';
 
-export function podHostOf({ program, imagesFile, sockets }: PodHostState): PodHost {
+export function podHostOf(state: PodHostState): PodHost {
+  const { program, imagesFile, sockets, networkFile } = state;
   return {
     addImages(images) {
       const before = JSON.parse(readFileSync(imagesFile, 'utf8')) as PodImages;
@@ -17,6 +18,7 @@ export function podHostOf({ program, imagesFile, sockets }: PodHostState): PodHo
     async kill(namespace, pod) {
       await promisify(execFile)(program, ['kill', namespace, pod, ...sockets]);
     },
+    within: (command) => [program, 'enter', networkFile, ...command],
   };
 }
 

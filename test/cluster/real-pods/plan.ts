@@ -3,11 +3,17 @@ import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from '../binaries.ts';
 import { writeImages } from './host.ts';
-import type { PodHostState, PodImages } from './types.ts';
+import type { Front, PodHostState, PodImages } from './types.ts';
 
 /** Of the nodes' and pods' network: the same in test/cluster/podhost/bridge.go. */
 export const HOST_ADDRESS = '10.244.0.1';
 const nodeAddress = (index: number): string => `10.244.0.${11 + index}`;
+
+/** What there is on a host besides its pods. */
+export interface HostContents {
+  readonly images?: PodImages | undefined;
+  readonly front?: Front | undefined;
+}
 
 /** How the components of a cluster are put on a host of real pods. */
 export class PodHostPlan {
@@ -23,12 +29,13 @@ export class PodHostPlan {
       program,
       imagesFile: join(this.#directory, 'images.json'),
       sockets: nodes.map((_, index) => this.#socketOf(index)),
+      networkFile: join(this.#directory, 'network'),
     };
   }
 
   /** The same command within the host's network. */
   within(command: Command): Command {
-    return [this.state.program, 'enter', this.#namespaceFile, ...command];
+    return [this.state.program, 'enter', this.state.networkFile, ...command];
   }
 
   /** What kube-apiserver is told besides; the last of a flag counts. */
@@ -56,10 +63,13 @@ export class PodHostPlan {
     ];
   }
 
-  /** Writes what the host reads, and answers with its command. `ports` lead in, the health's is one of them. */
+  /**
+   * Writes what the host reads, and answers with its command. `ports` lead in, the health's is one
+   * of them.
+   */
   compose(
     kubeconfig: string,
-    images: PodImages,
+    { images = {}, front }: HostContents,
     ports: readonly number[],
     health: number,
   ): Command {
@@ -67,11 +77,12 @@ export class PodHostPlan {
     writeImages(this.state.imagesFile, images);
     const config = {
       directory: this.#directory,
-      namespaceFile: this.#namespaceFile,
+      namespaceFile: this.state.networkFile,
       ports,
       kubeconfig,
       images: this.state.imagesFile,
       healthPort: health,
+      front,
       nodes: this.#nodes.map((name, index) => ({
         name,
         address: nodeAddress(index),
@@ -80,10 +91,6 @@ export class PodHostPlan {
     };
     writeFileSync(file, JSON.stringify(config));
     return [this.state.program, 'serve', file];
-  }
-
-  get #namespaceFile(): string {
-    return join(this.#directory, 'network');
   }
 
   #socketOf(index: number): string {

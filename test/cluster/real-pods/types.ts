@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { Command } from '../binaries.ts';
 
 /** What a container's image says; there is no registry. */
 export interface PodImage {
@@ -33,6 +34,18 @@ export interface PodHostState {
   readonly imagesFile: string;
   /** The CRI's, one a node. */
   readonly sockets: readonly string[];
+  /** Says where the host's network is. */
+  readonly networkFile: string;
+}
+
+/** Names, and what port 80 of their address leads to, as an Ingress controller would lead there. */
+export interface Front {
+  /** Every name below them; RFC 2606 reserves `example` and `example.com`. */
+  readonly domains: readonly string[];
+  readonly namespace: string;
+  readonly service: string;
+  /** The name of the Service's port. */
+  readonly port: string;
 }
 
 /** The host that a cluster's pods really run on. */
@@ -43,4 +56,6 @@ export interface PodHost {
   memory(): Promise<readonly ContainerMemory[]>;
   /** Ends a pod’s containers by SIGKILL, as a crash would; its kubelet starts them again. */
   kill(namespace: string, pod: string): Promise<void>;
+  /** The same command within the host's network. */
+  within(command: Command): Command;
 }

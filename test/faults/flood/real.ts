@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `make test-flood-real`: a flood of pending requests on the real API server and etcd, whose CA has been
- * taken back, against the shipped bundle with the heap that its memory limit leaves it. Once the CA is
- * there again all are answered. ARGS: `--requests 20000 --heap 320 --standing 15`.
+ * `make test-flood-real`: a flood of pending requests on the real API server and etcd, whose CA has
+ * been taken back, against the shipped bundle with the heap that its memory limit leaves it. Once
+ * the CA is there again all are answered. ARGS: `--requests 20000 --heap 320 --standing 15`.
  */
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parseArgs } from 'node:util';
@@ -91,12 +91,19 @@ async function answer(
   const { client } = at;
   const path = REQUESTS.collection(NAMESPACE);
   const { metadata } = await client.request<{ metadata: { resourceVersion: string } }>({
-    ...{ method: 'GET', path, query: { limit: 1 } },
+    method: 'GET',
+    path,
+    query: { limit: 1 },
   });
   const end = new AbortController();
   const issued = await watchIssued({
-    ...{ client, path, signerName, size, mark: POD_ISSUED },
-    ...{ resourceVersion: metadata.resourceVersion, signal: end.signal },
+    client,
+    path,
+    signerName,
+    size,
+    mark: POD_ISSUED,
+    resourceVersion: metadata.resourceVersion,
+    signal: end.signal,
   });
   const began = performance.now();
   await grant(at, signerName);

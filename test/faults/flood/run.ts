@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `make test-flood`: 200,000 pending requests of one signer name at once, against the shipped bundle with
- * the heap that its memory limit leaves it. Needs no cluster. ARGS: `--requests 200000 --heap 320`.
+ * `make test-flood`: 200,000 pending requests of one signer name at once, against the shipped
+ * bundle with the heap that its memory limit leaves it. Needs no cluster. ARGS:
+ * `--requests 200000 --heap 320`.
  */
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -59,7 +60,11 @@ async function play(scenario: Scenario): Promise<void> {
   });
   try {
     await scenario.play({
-      ...{ server, size, answered, process, exited: process.exited },
+      server,
+      size,
+      answered,
+      process,
+      exited: process.exited,
       standingMs: Number(values.standing) * 1_000,
     });
     const { now, most } = residentOf(process.pid);

@@ -9,8 +9,8 @@ import type { Flood } from './requests.ts';
 export type Mood = 'well' | { readonly status: number; readonly reason: string };
 
 /**
- * As much of an API server as a pcr-issuer talks to, with more pending requests than a real one on two
- * cores could make in an hour. It says nothing of what an API server does with them.
+ * As much of an API server as a pcr-issuer talks to, with more pending requests than a real one on
+ * two cores could make in an hour. It says nothing of what an API server does with them.
  */
 export interface FloodServer {
   readonly url: string;

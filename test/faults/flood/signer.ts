@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
-import { createManagedAuthorities } from '../../../src/authorities/managed.ts';
+import { createManagedAuthorities } from '#ca/custody/managed.ts';
 import { example } from '../../support/cluster/fixture.ts';
 import { SIGNER_NAMES } from '../lab/wanted.ts';
 

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isFinished as isAnswered } from '../../../src/api/request/certificate-request.ts';
-import { isFinished } from '../../../src/api/request/csr.ts';
-import { isTerminal } from '../../../src/api/request/pod-certificate-request.ts';
-import type { Client } from '../../../src/kube/client/client.ts';
-import { listPages } from '../../../src/kube/watch/list-pages.ts';
+import { isFinished as isAnswered } from '#api/request/certificate-request.ts';
+import { isFinished } from '#api/request/csr.ts';
+import { isTerminal } from '#api/request/pod-certificate-request.ts';
+import type { Client } from '#kube/client/client.ts';
+import { listPages } from '#kube/watch/list-pages.ts';
 import type { AnyRequest, Kind, Wanted } from './wanted.ts';
 import { RESOURCES } from './wanted.ts';
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { Client } from '../../../src/kube/client/client.ts';
-import { resource } from '../../../src/kube/resource/resource.ts';
+import type { Client } from '#kube/client/client.ts';
+import { resource } from '#kube/resource/resource.ts';
 import { SYSTEM_NAMESPACE } from '../../support/cluster/installation.ts';
 import type { Door } from '../proxy/door.ts';
 

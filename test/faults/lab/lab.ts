@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join } from 'node:path';
-import { createClient, type Client } from '../../../src/kube/client/client.ts';
-import { loadConnection } from '../../../src/kube/client/kubeconfig.ts';
+import { createClient, type Client } from '#kube/client/client.ts';
+import { loadConnection } from '#kube/client/kubeconfig.ts';
 import { applyCrds } from '../../certmanager/crds.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import type {
@@ -50,7 +50,7 @@ const BUNDLE = join(import.meta.dirname, '../../../dist/countersign.mjs');
 
 /** Runs the bundle with `preload`, modules of test/faults/preload, loaded before it. */
 export function programWith(...preload: readonly string[]): readonly string[] {
-  const modules = preload.map((name) => join(import.meta.dirname, `../preload/${name}.ts`));
+  const modules = preload.map((name) => join(import.meta.dirname, `../preload//${name}.ts`));
   return [process.execPath, ...modules.flatMap((path) => ['--import', path]), BUNDLE];
 }
 

@@ -1,12 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomUUID } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  isApproved,
-  type CertificateRequest,
-} from '../../../src/api/request/certificate-request.ts';
-import type { Client } from '../../../src/kube/client/client.ts';
-import { KubeError } from '../../../src/kube/client/kube-error.ts';
+import { isApproved, type CertificateRequest } from '#api/request/certificate-request.ts';
+import type { Client } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 import { certificateRequestBody } from '../../support/cluster/requests/certificate-request.ts';
 import { stubRequest } from '../../support/requests/stub-pkcs10.ts';
 import {
@@ -22,7 +19,10 @@ import { requestPem } from '../../support/cluster/requests/csr.ts';
 
 /** Makes requests, straight at the API server: what is tested is who answers them. */
 export interface Load {
-  /** Resolves when it is stored (and what needs an approver approved), however long the API server is away. */
+  /**
+   * Resolves when it is stored (and what needs an approver approved), however long the API server
+   * is away.
+   */
   create(kind: Kind, name: string): Promise<Wanted>;
   /** What is not stored yet is given up, by rejection. */
   stop(): void;
@@ -63,7 +63,8 @@ export function createLoad(requester: Client, admin: Client): Load {
         path: pathOf(wanted),
       });
       if (isApproved(request)) return true;
-      // Fenced by its resourceVersion: an approval that is stored and was not heard of is not lost by another.
+      // Fenced by its resourceVersion: an approval that is stored and was not heard of is not lost
+      // by another.
       const body = { ...request, status: { ...request.status, conditions: [APPROVED] } };
       await admin.request({ method: 'PUT', path: pathOf(wanted, 'status'), body });
       return true;
@@ -112,7 +113,9 @@ function uidOf(object: unknown): string {
   return (object as { metadata: { uid: string } }).metadata.uid;
 }
 
-/** Of jane for herself, which her rule allows; of anybody else for a name that no rule speaks of. */
+/**
+ * Of jane for herself, which her rule allows; of anybody else for a name that no rule speaks of.
+ */
 export async function csr(name: string): Promise<object> {
   return {
     apiVersion: RESOURCES.csr.apiVersion,

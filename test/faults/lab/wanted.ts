@@ -3,10 +3,10 @@ import {
   CERT_MANAGER_GROUP,
   CERT_MANAGER_VERSION,
   type CertificateRequest,
-} from '../../../src/api/request/certificate-request.ts';
-import type { CertificateSigningRequest } from '../../../src/api/request/csr.ts';
-import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
-import { resource } from '../../../src/kube/resource/resource.ts';
+} from '#api/request/certificate-request.ts';
+import type { CertificateSigningRequest } from '#api/request/csr.ts';
+import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
+import { resource } from '#kube/resource/resource.ts';
 
 export const KINDS = ['csr', 'pcr', 'cr'] as const;
 export type Kind = (typeof KINDS)[number];

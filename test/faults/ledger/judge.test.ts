@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
-import type { LedgerRecord } from '../../../src/ledger/index.ts';
+import type { LedgerRecord } from '#ledger/index.ts';
 import { tlsCertificate } from '../../support/pki/tls-certificate.ts';
 import { CA, issuedRecord } from '../../support/ledger/records.ts';
 import type { AnyRequest, Wanted } from '../lab/wanted.ts';
@@ -24,34 +24,60 @@ const request = {
 const by = (name: string): LedgerRecord['component'] => ({ name, version: '1', replica: name });
 const asked = { ...issuedRecord(0), request: { kind: 'CSR', name: 'mixed-0', uid: 'uid-0' } };
 const issued: LedgerRecord = {
-  ...{ ...asked, kind: 'issued', key: 'signer/uid-0/digest', component: by('signer') },
+  ...asked,
+  kind: 'issued',
+  key: 'signer/uid-0/digest',
+  component: by('signer'),
   certificate: leaf.raw.toString('base64'),
 };
 const { at, signer, requester } = asked;
 const approved: LedgerRecord = {
-  ...{ kind: 'approved', key: 'approver/uid-0/approved/digest', at, signer, requester },
-  ...{ request: asked.request, component: by('approver') },
+  kind: 'approved',
+  key: 'approver/uid-0/approved/digest',
+  at,
+  signer,
+  requester,
+  request: asked.request,
+  component: by('approver'),
 };
 const result: LedgerRecord = {
-  ...{ kind: 'result', key: `${issued.key}/delivered`, at, of: issued.key, outcome: 'delivered' },
+  kind: 'result',
+  key: `${issued.key}/delivered`,
+  at,
+  of: issued.key,
+  outcome: 'delivered',
   component: by('signer'),
 };
 const authority: LedgerRecord = {
-  ...{ kind: 'authority', key: 'authority/ca/digest', at, purpose: 'ca', signer, ca: CA },
-  ...{ certificate: 'AAAA', component: by('authority') },
+  kind: 'authority',
+  key: 'authority/ca/digest',
+  at,
+  purpose: 'ca',
+  signer,
+  ca: CA,
+  certificate: 'AAAA',
+  component: by('authority'),
 };
 const gap = (lost: number): LedgerRecord => ({
-  ...{ kind: 'gap', key: 'signer/gap/one/1', at, component: by('signer'), lost, from: at, to: at },
+  kind: 'gap',
+  key: 'signer/gap/one/1',
+  at,
+  component: by('signer'),
+  lost,
+  from: at,
+  to: at,
 });
 
 const signatures = new Map([['uid-0', [serialOf(leaf)]]]);
 const whole: LedgerEvidence = {
-  ...{ mode: 'required', wanted, objects: new Map([['uid-0', request]]) },
+  mode: 'required',
+  wanted,
+  objects: new Map([['uid-0', request]]),
   records: [authority, approved, issued, result],
   signatures: new Map([['signer', signatures]]),
   signaturesOfRunning: signatures,
   refused: new Map(),
-  lost: new Map([...['signer', 'pcr-issuer', 'approver']].map((name) => [name, 0])),
+  lost: new Map(['signer', 'pcr-issuer', 'approver'].map((name) => [name, 0])),
   authorities: [CA],
 };
 const counted: LedgerEvidence = { ...whole, mode: 'best-effort' };

@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The verdict on a ledger: its records beside the objects of the API server and the logs of the components. */
-import type { LedgerRecord } from '../../../src/ledger/index.ts';
-import { hasTrueCondition } from '../../../src/api/request/conditions.ts';
+/**
+ * The verdict on a ledger: its records beside the objects of the API server and the logs of the
+ * components.
+ */
+import type { LedgerRecord } from '#ledger/index.ts';
+import { hasTrueCondition } from '#api/request/conditions.ts';
 import type { AnyRequest, Wanted } from '../lab/wanted.ts';
 import { leafOf, serialOf } from '../oracle/leaf.ts';
 import type { Signatures } from '../oracle/signatures.ts';
@@ -11,7 +14,10 @@ import type { LedgerTrial } from './lab.ts';
 export interface LedgerEvidence {
   readonly mode: LedgerTrial['mode'];
   readonly wanted: readonly Wanted[];
-  /** UID → the request as it is in the end. Nobody removes one, and none changes its certificate (the API's validation). */
+  /**
+   * UID → the request as it is in the end. Nobody removes one, and none changes its certificate
+   * (the API's validation).
+   */
   readonly objects: ReadonlyMap<string, AnyRequest>;
   readonly records: readonly LedgerRecord[];
   /** UID → serial numbers, by component, as its own log says. */
@@ -58,7 +64,10 @@ function recordedTwice({ records }: LedgerEvidence): readonly string[] {
   return faults;
 }
 
-/** Of `required`: each certificate and each approval that an object carries has its record, and mostly a result. */
+/**
+ * Of `required`: each certificate and each approval that an object carries has its record, and
+ * mostly a result.
+ */
 function missing(evidence: LedgerEvidence): readonly string[] {
   const { wanted, objects, records, signaturesOfRunning } = evidence;
   const issued = new Map(issuedOf(evidence).map((each) => [each.certificate, each]));

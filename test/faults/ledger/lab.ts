@@ -2,8 +2,8 @@
 /** The lab of faults with a ledger in it, which the components record in. */
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
-import type { LedgerRecord, LedgerStore } from '../../../src/ledger/index.ts';
-import { contentsOf, idOf, storeOf } from '../../../src/ledger/index.ts';
+import type { LedgerRecord, LedgerStore } from '#ledger/index.ts';
+import { contentsOf, idOf, storeOf } from '#ledger/index.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { freePort } from '../../cluster/ports.ts';
 import { applyLedger, GRANTS } from '../../integration/ledger/stand.ts';
@@ -38,7 +38,7 @@ export const RECORDING = ['signer', 'pcr-issuer', 'approver', 'authority'] as co
 type RecordingName = (typeof RECORDING)[number];
 
 /** Few, so that some are lost while the ledger is away. */
-const MOST_WAITING = 200;
+const MAX_QUEUED_RECORDS = 200;
 const PAGE = 10_000;
 
 export async function openLedgerLab(
@@ -67,8 +67,13 @@ export async function openLedgerLab(
       const ledger = await start('ledger', 'ledger', {
         program: programWith('full-disk'),
         args: [
-          ...['--listen-ledger', `127.0.0.1:${port}`, '--listen-crl', '127.0.0.1:0'],
-          ...['--serving-certificate', directory, ...place.args],
+          '--listen-ledger',
+          `127.0.0.1:${port}`,
+          '--listen-crl',
+          '127.0.0.1:0',
+          '--serving-certificate',
+          directory,
+          ...place.args,
           ...GRANTS.flatMap((grant) => ['--appender', grant]),
         ],
       });
@@ -76,9 +81,17 @@ export async function openLedgerLab(
       return (name) =>
         isRecording(name)
           ? [
-              ...['--ledger-mode', trial.mode, '--ledger', `https://127.0.0.1:${relay.port}`],
-              ...['--ledger-token', tokenOf(name), '--ledger-ca', join(directory, 'tls.crt')],
-              ...(trial.mode === 'required' ? [] : ['--ledger-waiting', String(MOST_WAITING)]),
+              '--ledger-mode',
+              trial.mode,
+              '--ledger',
+              `https://127.0.0.1:${relay.port}`,
+              '--ledger-token',
+              tokenOf(name),
+              '--ledger-ca',
+              join(directory, 'tls.crt'),
+              ...(trial.mode === 'required'
+                ? []
+                : ['--ledger-waiting', String(MAX_QUEUED_RECORDS)]),
             ]
           : [];
     },
@@ -92,7 +105,12 @@ export async function openLedgerLab(
     }
   };
   return {
-    ...{ ...trial, lab, place, relay, renewAccess, read },
+    ...trial,
+    lab,
+    place,
+    relay,
+    renewAccess,
+    read,
     records: () => read(recordsOf),
     stop: async () => {
       await lab.stop();
@@ -122,8 +140,15 @@ async function recordsOf(store: LedgerStore): Promise<readonly LedgerRecord[]> {
 
 async function newToken(cluster: Cluster, name: RecordingName): Promise<string> {
   const { stdout } = await cluster.kubectl([
-    ...['create', 'token', `countersign-${name}`, '-n', SYSTEM_NAMESPACE, '--duration', '6h'],
-    ...['--audience', 'append.ledger.countersign.dev'],
+    'create',
+    'token',
+    `countersign-${name}`,
+    '-n',
+    SYSTEM_NAMESPACE,
+    '--duration',
+    '6h',
+    '--audience',
+    'append.ledger.countersign.dev',
   ]);
   return stdout.trim();
 }

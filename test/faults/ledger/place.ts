@@ -6,14 +6,17 @@ import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { promisify } from 'node:util';
-import type { Database } from '../../../src/ledger/database/database.ts';
-import { openPostgres, openSqlite } from '../../../src/ledger/index.ts';
+import type { Database } from '#ledger/database/database.ts';
+import { openPostgres, openSqlite } from '#ledger/index.ts';
 import { startPostgres } from '../../support/ledger/postgres.ts';
 import type { Supervised } from '../lab/supervised.ts';
 
 const run = promisify(execFile);
 
-/** Longer than a transaction waits for another one (sqlite.ts), and than a sender for its answer (https.ts). */
+/**
+ * Longer than a transaction waits for another one (sqlite.ts), and than a sender for its answer
+ * (https.ts).
+ */
 const AWAY_MS = 20_000;
 /** What a file may have while the disk is full: less than any database. */
 const FULL_BYTES = 65_536;
@@ -92,7 +95,8 @@ export async function postgresPlace(directory: string): Promise<Place> {
       await sleep(AWAY_MS);
       signalled('SIGCONT');
     },
-    // A write that its WAL has no room for ends all processes but the first (PANIC), which starts them again.
+    // A write that its WAL has no room for ends all processes but the first (PANIC), which starts
+    // them again.
     full: () => limited(server.processes().slice(1)),
     restored: () => server.crash(),
     [Symbol.asyncDispose]: () => server[Symbol.asyncDispose](),

@@ -4,7 +4,10 @@ import { connect, createServer, type Socket } from 'node:net';
 import type { Dice } from '../../oracle/dice.ts';
 import { freePort } from '../../cluster/ports.ts';
 
-/** The way from the components to the ledger, which the lab can cut: bytes of TLS that it cannot read. */
+/**
+ * The way from the components to the ledger, which the lab can cut: bytes of TLS that it cannot
+ * read.
+ */
 export interface Relay extends AsyncDisposable {
   readonly port: number;
   /** Answers that were cut off: the ledger has the records, and the component does not know. */

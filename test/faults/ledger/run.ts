@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `make test-ledger-faults`: requests under the mixed faults of `make test-faults`, and faults of the ledger and its
- * database beside them. Nothing issued is missing in the ledger, and what is lost is counted. ARGS: `--requests 20000`,
- * `--seed 1`, `--mode required` or `best-effort`, `--database sqlite` or `postgres`.
+ * `make test-ledger-faults`: requests under the mixed faults of `make test-faults`, and faults of
+ * the ledger and its database beside them. Nothing issued is missing in the ledger, and what is
+ * lost is counted. ARGS: `--requests 20000`, `--seed 1`, `--mode required` or `best-effort`,
+ * `--database sqlite` or `postgres`.
  */
 import { parseArgs } from 'node:util';
-import type { ConfigMap } from '../../../src/api/object/object.ts';
-import { CONFIG_MAPS } from '../../../src/kube/resource/core-v1.ts';
+import type { ConfigMap } from '#api/object/object.ts';
+import { CONFIG_MAPS } from '#kube/resource/core-v1.ts';
 import { until } from '../../cluster/until.ts';
 import { SYSTEM_NAMESPACE } from '../../support/cluster/installation.ts';
 import { getSigner } from '../../support/cluster/fixture.ts';
@@ -23,7 +24,9 @@ import { faultsOfLedger, type LedgerEvidence } from './judge.ts';
 import { openLedgerLab, RECORDING, type LedgerLab, type LedgerTrial } from './lab.ts';
 import { ledgerTimetable } from './timetable.ts';
 
-/** After the last fault: what waits was told to for half a minute at most, a dead watch for 90 s. */
+/**
+ * After the last fault: what waits was told to for half a minute at most, a dead watch for 90 s.
+ */
 const HEALING_MS = 240_000;
 const LINE_MS = 10_000;
 
@@ -81,7 +84,8 @@ async function run(ledger: LedgerLab): Promise<boolean> {
   console.log(`\nanswers of the ledger that were lost: ${relay.lost}`);
   for (const fault of faults) console.log(fault);
   console.log(faults.length === 0 ? 'the ledger holds' : `${faults.length} faults of the ledger`);
-  // What has waited for the ledger for minutes is given up, and signed again (src/runtime/issuing/deliverable.ts).
+  // What has waited for the ledger for minutes is given up, and signed again
+  // (src/requests/issuing/deliverable.ts).
   const mayWaste = trial.mode === 'required' || judged.wastedByRunning === 0;
   return judged.violations.length === 0 && mayWaste && faults.length === 0;
 }
@@ -126,7 +130,10 @@ async function faultsOf(ledger: LedgerLab, wanted: readonly Wanted[]): Promise<r
     ['workload', 'people'].map((name) => getSigner(lab.cluster, name)),
   );
   const evidence: LedgerEvidence = {
-    ...{ mode, wanted, records, lost },
+    mode,
+    wanted,
+    records,
+    lost,
     objects: await listRequests(lab.admin),
     signatures: of((name) => signaturesIn(lab.component(name).log())),
     signaturesOfRunning: signaturesIn(

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { createReflector, type Reflector } from '../../../src/kube/watch/reflector.ts';
+import { createReflector, type Reflector } from '#kube/watch/reflector.ts';
 import { isEnded } from '../lab/ended.ts';
 import type { Lab } from '../lab/lab.ts';
 import { RESOURCES, type AnyRequest, type Kind, type Wanted } from '../lab/wanted.ts';
 
-/** So many are open at once: enough that every worker is busy, few enough that none waits for long. */
+/**
+ * So many are open at once: enough that every worker is busy, few enough that none waits for long.
+ */
 const OPEN = 400;
 const CREATORS = 16;
 /** The figures of docs/reference/faults.md are of these two. */

@@ -4,17 +4,18 @@ import { wastedOf } from '../oracle/judge.ts';
 import type { Tally } from '../proxy/tally.ts';
 
 /**
- * At most one signature in 1,000 requests is in vain, and in a short run at most {@link FEW_WASTED}. A short run
- * has the same three kills of processes that sign as a long one, and each wastes what was signed and not
- * written at that moment: the count does not shrink with the number of requests.
+ * At most one signature in 1,000 requests is in vain, and in a short run at most
+ * {@link FEW_WASTED}. A short run has the same three kills of processes that sign as a long one,
+ * and each wastes what was signed and not written at that moment: the count does not shrink with
+ * the number of requests.
  */
 export function mostWasted(requests: number): number {
   return Math.max(FEW_WASTED, requests / 1000);
 }
 
 /**
- * Six runs of 1,000 wasted 1, 1, 2, 0, 1 and 0: a mean of 0.8. By Poisson, more than four come once in 600 runs,
- * and more than one, what 1 in 1,000 would allow, in every fifth.
+ * Six runs of 1,000 wasted 1, 1, 2, 0, 1 and 0: a mean of 0.8. By Poisson, more than four come once
+ * in 600 runs, and more than one, what 1 in 1,000 would allow, in every fifth.
  */
 const FEW_WASTED = 4;
 

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * What the long run does to the traffic, all at once. A broken watch is a second in which nothing is
- * heard and a 410 is a new list of everything, so those are rare; calls fail often.
+ * What the long run does to the traffic, all at once. A broken watch is a second in which nothing
+ * is heard and a 410 is a new list of everything, so those are rare; calls fail often.
  */
 export const MIXED = `
   * CONNECT *                            chance 0.01    delay 10ms-200ms

@@ -97,7 +97,10 @@ const cutAll = (at: number): Happening => ({
   },
 });
 
-/** In the order of their times. None waits for another, unless that takes longer than its part of the load. */
+/**
+ * In the order of their times. None waits for another, unless that takes longer than its part of
+ * the load.
+ */
 export const TIMETABLE: readonly Happening[] = [
   kill(0.05, 'signer'),
   stop(0.1, 'pcr-issuer'),

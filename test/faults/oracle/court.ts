@@ -2,8 +2,8 @@
 import { X509Certificate } from 'node:crypto';
 import { readFileSync } from 'node:fs';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { ClusterTrustBundle } from '../../../src/api/object/cluster-trust-bundle.ts';
-import { resource } from '../../../src/kube/resource/resource.ts';
+import type { ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
+import { resource } from '#kube/resource/resource.ts';
 import { until } from '../../cluster/until.ts';
 import type { LogLine } from '../../support/cluster/component-process.ts';
 import { listRequests, unended } from '../lab/ended.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { X509Certificate } from 'node:crypto';
-import { hasTrueCondition } from '../../../src/api/request/conditions.ts';
+import { hasTrueCondition } from '#api/request/conditions.ts';
 import { isEnded } from '../lab/ended.ts';
 import type { AnyRequest, Kind, Wanted } from '../lab/wanted.ts';
 import { faultOfLeaf, leafOf, serialOf } from './leaf.ts';
@@ -33,8 +33,8 @@ export interface Verdict {
   readonly delivered: number;
   readonly signed: number;
   /**
-   * Signatures that nobody got although the process that made them still runs: it remembers what it signed, so
-   * that it delivers that or another process does its work.
+   * Signatures that nobody got although the process that made them still runs: it remembers what it
+   * signed, so that it delivers that or another process does its work.
    */
   readonly wastedByRunning: number;
   readonly violations: readonly Violation[];
@@ -109,7 +109,9 @@ function faultsOfDelivery(
   return faults;
 }
 
-/** 499 and 5xx: the API server does not know whether anybody was told, nor always what was stored. */
+/**
+ * 499 and 5xx: the API server does not know whether anybody was told, nor always what was stored.
+ */
 function mayHaveLanded({ code }: Write): boolean {
   return code === 200 || code === 0 || code >= 499;
 }

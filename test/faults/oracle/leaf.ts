@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { X509Certificate } from 'node:crypto';
-import type { CertificateSigningRequest } from '../../../src/api/request/csr.ts';
-import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
+import type { CertificateSigningRequest } from '#api/request/csr.ts';
+import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
 import type { AnyRequest, Kind } from '../lab/wanted.ts';
 
 /** The leaf that a request was answered with; undefined where it has none. */

@@ -14,7 +14,9 @@ export interface Write {
 const PREFIX = `system:serviceaccount:${SYSTEM_NAMESPACE}:countersign-`;
 const REQUESTS = ['certificatesigningrequests', 'podcertificaterequests', 'certificaterequests'];
 
-/** UID of a request → the writes of our components to its subresources, in the order of their ends. */
+/**
+ * UID of a request → the writes of our components to its subresources, in the order of their ends.
+ */
 export function writesIn(audit: readonly AuditEvent[]): ReadonlyMap<string, readonly Write[]> {
   const writes = new Map<string, Write[]>();
   for (const event of audit) {

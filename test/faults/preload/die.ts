@@ -3,7 +3,8 @@
  * `--import`ed before a component: kills it, as SIGKILL does, just before or just after its nth
  * signature from now on. Nothing of this is in the bundle: Node's own `sign` is replaced.
  *
- * The file `die` in FAULT_DIRECTORY says when, `before 3` or `after 1`, and is gone when it was done.
+ * The file `die` in FAULT_DIRECTORY says when, `before 3` or `after 1`, and is gone when it was
+ * done.
  */
 import crypto from 'node:crypto';
 import { existsSync, readFileSync, rmSync, writeFileSync } from 'node:fs';

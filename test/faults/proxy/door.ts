@@ -65,8 +65,8 @@ export async function openDoor(init: DoorInit): Promise<Door> {
     url: `https://127.0.0.1:${port}`,
     cut,
     serveAs: (identity) => {
-      // A new one: the old one's session tickets would let clients in without a look at the new one's
-      // certificate, which no restarted server does.
+      // A new one: the old one's session tickets would let clients in without a look at the new
+      // one's certificate, which no restarted server does.
       http = speaker(init, identity);
       cut();
     },
@@ -85,7 +85,8 @@ function speaker({ serve }: DoorInit, identity: Identity): Server {
     // A client that goes away in the middle of anything is no error of ours.
     serve(request, response).catch(() => response.destroy());
   });
-  // An idle connection that we end first races with its next request: a fault that nobody asked for.
+  // An idle connection that we end first races with its next request: a fault that nobody asked
+  // for.
   http.keepAliveTimeout = 0;
   http.requestTimeout = 0;
   http.headersTimeout = 0;

@@ -17,8 +17,15 @@ export interface Call {
 
 /** RFC 9110 §7.6.1: of one connection only; and what undici writes by itself. */
 const NOT_PASSED: ReadonlySet<string> = new Set([
-  ...['connection', 'keep-alive', 'te', 'trailer', 'transfer-encoding', 'upgrade'],
-  ...['host', 'content-length', 'expect'],
+  'connection',
+  'keep-alive',
+  'te',
+  'trailer',
+  'transfer-encoding',
+  'upgrade',
+  'host',
+  'content-length',
+  'expect',
 ]);
 
 /** Sends the call on; its answer's body is left to be read. */

@@ -13,7 +13,7 @@ export type LinePasser = (line: string) => Promise<boolean>;
 /** The passer of one watch, which remembers what it holds back. */
 export function createLinePasser(inside: Inside, call: Call): LinePasser {
   const { client, path, response } = call;
-  let heldBack = '';
+  let deferral = '';
   let slow = false;
 
   async function write(text: string): Promise<void> {
@@ -22,8 +22,8 @@ export function createLinePasser(inside: Inside, call: Call): LinePasser {
   }
 
   async function pass(line: string): Promise<true> {
-    await write(`${line}\n${heldBack}`);
-    heldBack = '';
+    await write(`${line}\n${deferral}`);
+    deferral = '';
     return true;
   }
 
@@ -55,7 +55,7 @@ export function createLinePasser(inside: Inside, call: Call): LinePasser {
       case 'garble':
         return pass('{"type":"ADDED","object":');
       case 'reorder':
-        heldBack += `${line}\n`;
+        deferral += `${line}\n`;
         return true;
       case 'kill':
         await inside.kill(client);

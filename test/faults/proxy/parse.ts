@@ -6,9 +6,9 @@ import { VERBS, type Fault, type Rule, type Verb, type When } from './rule.ts';
  *
  *     <client> <verb> <path> [nth N | every N | first N | chance P] <fault>
  *
- * `client` is a door's name or `*`. `path` is matched against the end of the URL's path, from a slash
- * on; `*` in it stands for any text. Of several rules that could strike the first one does, except
- * that `delay` lets the next ones have their say.
+ * `client` is a door's name or `*`. `path` is matched against the end of the URL's path, from a
+ * slash on; `*` in it stands for any text. Of several rules that could strike the first one does,
+ * except that `delay` lets the next ones have their say.
  *
  * @throws SyntaxError with the line
  */
@@ -106,12 +106,30 @@ function parseAnswer(words: string[]): Fault | undefined {
 
 const OF_CONNECTIONS: readonly Fault['kind'][] = ['delay', 'cut', 'silence'];
 const OF_CALLS: readonly Fault['kind'][] = [
-  ...['delay', 'hold', 'cut', 'silence', 'answer', 'swallow'],
-  ...['mute', 'truncate', 'slow', 'kill'],
+  'delay',
+  'hold',
+  'cut',
+  'silence',
+  'answer',
+  'swallow',
+  'mute',
+  'truncate',
+  'slow',
+  'kill',
 ] as Fault['kind'][];
 const OF_LINES: readonly Fault['kind'][] = [
-  ...['delay', 'hold', 'cut', 'silence', 'answer', 'truncate', 'slow', 'kill'],
-  ...['drop', 'duplicate', 'reorder', 'garble'],
+  'delay',
+  'hold',
+  'cut',
+  'silence',
+  'answer',
+  'truncate',
+  'slow',
+  'kill',
+  'drop',
+  'duplicate',
+  'reorder',
+  'garble',
 ] as Fault['kind'][];
 const LINES: readonly Verb[] = VERBS.slice(VERBS.indexOf('LINE'));
 

@@ -2,9 +2,9 @@
 /** What the proxy does to calls and watches, seen from both of its sides. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { createClient, type Client } from '../../../src/kube/client/client.ts';
-import { KubeError } from '../../../src/kube/client/kube-error.ts';
-import { decodeLines } from '../../../src/kube/watch/line-decoder.ts';
+import { createClient, type Client } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import { decodeLines } from '#kube/watch/line-decoder.ts';
 import { until } from '../../cluster/until.ts';
 import { startScriptedServer, type ScriptedServer } from '../../support/kube/scripted-server.ts';
 import { tlsCertificate } from '../../support/pki/tls-certificate.ts';

@@ -29,7 +29,9 @@ export interface Proxy {
   cut(client?: string): void;
   /** PEM of the CA that it serves with. */
   readonly ca: string;
-  /** Serves with a new certificate of a new CA from the next connection on, and ends those that are. */
+  /**
+   * Serves with a new certificate of a new CA from the next connection on, and ends those that are.
+   */
   changeCertificate(next: Identity): void;
   stop(): Promise<void>;
 }

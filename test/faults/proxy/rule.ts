@@ -2,13 +2,26 @@
 
 /**
  * What a rule looks at: a new connection, a call by its HTTP method (`WATCH`: a GET that asks for a
- * watch, `RESUME`: one that goes on from a resourceVersion; `ANY`: every call), or a line of a watch by its type (`LINE`: every line but the one that
- * ends the initial list, which is `SYNCED`).
+ * watch, `RESUME`: one that goes on from a resourceVersion; `ANY`: every call), or a line of a
+ * watch by its type (`LINE`: every line but the one that ends the initial list, which is `SYNCED`).
  */
 export const VERBS = [
   'CONNECT',
-  ...['ANY', 'GET', 'WATCH', 'RESUME', 'POST', 'PUT', 'PATCH', 'DELETE'],
-  ...['LINE', 'ADDED', 'MODIFIED', 'DELETED', 'BOOKMARK', 'SYNCED', 'ERROR'],
+  'ANY',
+  'GET',
+  'WATCH',
+  'RESUME',
+  'POST',
+  'PUT',
+  'PATCH',
+  'DELETE',
+  'LINE',
+  'ADDED',
+  'MODIFIED',
+  'DELETED',
+  'BOOKMARK',
+  'SYNCED',
+  'ERROR',
 ] as const;
 export type Verb = (typeof VERBS)[number];
 

@@ -7,7 +7,10 @@ export interface Passed {
   readonly client: string;
   readonly method: string;
   readonly path: string;
-  /** What the API server answered, even if the client did not receive it; undefined: it got no call, or did not answer. */
+  /**
+   * What the API server answered, even if the client did not receive it; undefined: it got no call,
+   * or did not answer.
+   */
   status: number | undefined;
   /** What was done to it. */
   fault: string | undefined;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ServerResponse } from 'node:http';
-import { decodeLines } from '../../../src/kube/watch/line-decoder.ts';
+import { decodeLines } from '#kube/watch/line-decoder.ts';
 import { before, struck } from './call.ts';
 import { forward, passed, type Call } from './forward.ts';
 import { createLinePasser } from './line.ts';

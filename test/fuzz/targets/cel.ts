@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** CEL as a tenant writes it into a Signer: compiled, then run on a request that is hostile where it can be. */
-import { compileExpression } from '../../../src/cel/compile.ts';
+/**
+ * CEL as a tenant writes it into a Signer: compiled, then run on a request that is hostile where it
+ * can be.
+ */
+import { compileExpression } from '#cel/compile.ts';
 import { POD } from '../../support/cel/pod-environment.ts';
-import { SignerError } from '../../../src/errors.ts';
+import { SignerError } from '#base/errors.ts';
 import { TRUE } from '../../support/cel/expressions.ts';
 import type { Target } from '../engine.ts';
 
@@ -30,16 +33,45 @@ export const cel: Target = {
     "'x' in pod.annotations ? pod.annotations['x'].substring(1) == '' : false",
   ].map((text) => Buffer.from(text)),
   words: [
-    ...['exists', 'all', 'map', 'filter', 'matches', 'split', 'join', 'replace', '||', '&&', '?'],
-    ...['(?:', '{2,}', '\\b', '\\B', '[ab]', '.*', 'pod.name', 'pod.annotations', '1/0', "''"],
-    ...['format', 'findAll', 'lowerAscii', 'indexOf', 'quantity(', 'ip(', 'cidr(', 'url('],
+    'exists',
+    'all',
+    'map',
+    'filter',
+    'matches',
+    'split',
+    'join',
+    'replace',
+    '||',
+    '&&',
+    '?',
+    '(?:',
+    '{2,}',
+    '\\b',
+    '\\B',
+    '[ab]',
+    '.*',
+    'pod.name',
+    'pod.annotations',
+    '1/0',
+    "''",
+    'format',
+    'findAll',
+    'lowerAscii',
+    'indexOf',
+    'quantity(',
+    'ip(',
+    'cidr(',
+    'url(',
   ],
   mostBytes: 2048,
   isExpected: (error) => error instanceof SignerError,
   run: (input) => {
     const source = Buffer.from(input).toString('utf8');
     const compiled = compileExpression({
-      ...{ source, where: 'spec.pods.allow', environment: POD, result: 'bool' },
+      source,
+      where: 'spec.pods.allow',
+      environment: POD,
+      result: 'bool',
     });
     compiled.evaluate(POD_VARIABLES);
   },

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** X.509, PKCS#10 and PEM: what a requester sends, and what a Secret or a bundle holds. */
-import { SignerError } from '../../../src/errors.ts';
-import { readPemBlocks } from '../../../src/pki/der/pem.ts';
-import { checkKey } from '../../../src/pki/keys/weak-keys.ts';
-import { decodeCertificate, decodeTbs } from '../../../src/pki/x509/certificate.ts';
-import { decodeRequest, isEmptyStub, verifyRequest } from '../../../src/pki/x509/pkcs10.ts';
-import { requestedNames, unsupportedParts } from '../../../src/pki/x509/requested-names.ts';
-import { readAnchors, writeAnchors } from '../../../src/pki/x509/trust-bundle.ts';
+import { SignerError } from '#base/errors.ts';
+import { readPemBlocks } from '#pki/der/pem.ts';
+import { checkKey } from '#pki/keys/weak-keys.ts';
+import { decodeCertificate, decodeTbs } from '#pki/x509/certificate.ts';
+import { decodeRequest, isEmptyStub, verifyRequest } from '#pki/x509/pkcs10.ts';
+import { requestedNames, unsupportedParts } from '#pki/x509/requested-names.ts';
+import { readAnchors, writeAnchors } from '#pki/x509/trust-bundle.ts';
 import type { Case } from '../../oracle/corpus/case.ts';
 import { CORPUS } from '../../oracle/corpus/index.ts';
 import { oid } from '../../support/pki/der.ts';
@@ -17,9 +17,21 @@ const MOST_SEED_BYTES = 4096;
 
 /** Tags and OIDs that certificates and requests are made of. */
 const WORDS = [
-  ...['1.2.840.113549.1.9.14', '2.5.29.17', '2.5.29.15', '2.5.29.37', '2.5.29.19', '2.5.29.30'],
-  ...['2.5.29.14', '2.5.29.35', '2.5.4.3', '2.5.4.10', '1.2.840.10045.2.1', '1.3.101.112'],
-  ...['1.2.840.113549.1.1.1', '1.2.840.113549.1.1.11', '1.3.6.1.4.1.57683.2'],
+  '1.2.840.113549.1.9.14',
+  '2.5.29.17',
+  '2.5.29.15',
+  '2.5.29.37',
+  '2.5.29.19',
+  '2.5.29.30',
+  '2.5.29.14',
+  '2.5.29.35',
+  '2.5.4.3',
+  '2.5.4.10',
+  '1.2.840.10045.2.1',
+  '1.3.101.112',
+  '1.2.840.113549.1.1.1',
+  '1.2.840.113549.1.1.11',
+  '1.3.6.1.4.1.57683.2',
 ].map(oid);
 
 export const certificate: Target = {

@@ -2,10 +2,10 @@
 /** A ClusterSigner or Signer in a file. */
 import { readFileSync, readdirSync } from 'node:fs';
 import { join } from 'node:path';
-import { parseSignerFile } from '../../../src/cli/commands/policy/signer-file.ts';
-import { SignerError } from '../../../src/errors.ts';
-import { compileProfile } from '../../../src/issuance/profile.ts';
-import { compilePolicy } from '../../../src/policy/compile-policy.ts';
+import { parseSignerFile } from '#cli/commands/policy/signer-file.ts';
+import { SignerError } from '#base/errors.ts';
+import { compileProfile } from '#ca/issuance/profile.ts';
+import { compilePolicy } from '#ca/policy/compile-policy.ts';
 import type { Target } from '../engine.ts';
 
 const EXAMPLES = join(import.meta.dirname, '../../../deploy/examples');
@@ -16,8 +16,25 @@ export const signer: Target = {
     .filter((name) => name.endsWith('.yaml'))
     .map((name) => readFileSync(join(EXAMPLES, name))),
   words: [
-    ...['managed:', 'secret:', 'profile:', 'keyTypes:', 'pods:', 'requests:', 'rules:', 'allow:'],
-    ...['&a', '*a', '<<: *a', '!!binary', '---\n', '? ', '"\\u0000"', '\n  - ', '{}', '[]', '|-\n'],
+    'managed:',
+    'secret:',
+    'profile:',
+    'keyTypes:',
+    'pods:',
+    'requests:',
+    'rules:',
+    'allow:',
+    '&a',
+    '*a',
+    '<<: *a',
+    '!!binary',
+    '---\n',
+    '? ',
+    '"\\u0000"',
+    '\n  - ',
+    '{}',
+    '[]',
+    '|-\n',
   ],
   mostBytes: 16_384,
   isExpected: (error) => error instanceof SignerError,

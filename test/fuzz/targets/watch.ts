@@ -1,15 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Protobuf as an API server, or who is between it and us, sends it: frames of a watch, answers, statuses. */
+/**
+ * Protobuf as an API server, or who is between it and us, sends it: frames of a watch, answers,
+ * statuses.
+ */
 import { createMessages } from '../../../bench/path/messages.ts';
 import {
   UNLESS_ANSWERED,
   podStatusBody,
   readPodCertificateRequest,
-} from '../../../src/api/request/pod-certificate-request-message.ts';
-import { SignerError } from '../../../src/errors.ts';
-import { KubeError } from '../../../src/kube/client/kube-error.ts';
-import { readWatchMessage } from '../../../src/kube/watch/watch-message.ts';
-import { openEnvelope } from '../../../src/protobuf/envelope.ts';
+} from '#api/request/pod-certificate-request-message.ts';
+import { SignerError } from '#base/errors.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import { readWatchMessage } from '#kube/watch/watch-message.ts';
+import { openEnvelope } from '#kube/protobuf/envelope.ts';
 import type { Target } from '../engine.ts';
 
 const messages = createMessages(3);
@@ -26,7 +29,12 @@ const isExpected = (error: unknown): boolean =>
   error instanceof SyntaxError || error instanceof KubeError || error instanceof SignerError;
 
 const WORDS = [
-  ...['k8s\0', 'certificates.k8s.io/v1', 'PodCertificateRequest', 'BOOKMARK', 'ERROR', 'DELETED'],
+  'k8s\0',
+  'certificates.k8s.io/v1',
+  'PodCertificateRequest',
+  'BOOKMARK',
+  'ERROR',
+  'DELETED',
   'k8s.io/initial-events-end',
 ];
 

@@ -40,7 +40,9 @@ export async function marksOfRoutes(writes: MarkedWrites): Promise<void> {
   await allowed('somebody', REPLACE, solvers(marked('a'), { name: 'http', http01: {} }));
   await refused('somebody', denied, REPLACE, solvers(marked('b')));
   await writes.grant({
-    ...{ apiGroups: ['networking.k8s.io'], resources: ['ingresses'], verbs: ['create'] },
+    apiGroups: ['networking.k8s.io'],
+    resources: ['ingresses'],
+    verbs: ['create'],
   });
   await until('the right to create Ingresses is heard', SOON, async () => {
     await allowed('somebody', REPLACE, solvers(marked('b')));

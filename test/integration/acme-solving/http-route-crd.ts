@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 
 /**
- * The part of Gateway API's HTTPRoute (gateway.networking.k8s.io/v1) that a route for one path needs, with the names,
- * types and bounds of its v1.3 definition: what is written here is written there.
+ * The part of Gateway API's HTTPRoute (gateway.networking.k8s.io/v1) that a route for one path
+ * needs, with the names, types and bounds of its v1.3 definition: what is written here is written
+ * there.
  */
 export const HTTP_ROUTE_CRD = {
   apiVersion: 'apiextensions.k8s.io/v1',

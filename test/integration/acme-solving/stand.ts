@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A cluster with acme-responder and acme-solver, each with its own role, and acme's part of a Challenge. */
+/**
+ * A cluster with acme-responder and acme-solver, each with its own role, and acme's part of a
+ * Challenge.
+ */
 import { join } from 'node:path';
 import { DEMO } from '../../../build/demo-installation.ts';
-import { renderRbac } from '../../../src/manifests/render.ts';
+import { renderAdmission, renderRbac } from '#install/render.ts';
 import { startCluster, type Cluster } from '../../cluster/cluster.ts';
 import { established } from '../../cluster/established.ts';
 import { startComponent, type ComponentProcess } from '../../support/cluster/component-process.ts';
@@ -17,12 +20,14 @@ export const TEAM = 'team-a';
 export const SOON = 60_000;
 
 export const COMPONENTS = ['acme-responder', 'acme-solver'] as const;
-export const roles = renderRbac({
+const INSTALLATION = {
   ...DEMO,
   namespacedSigners: true,
   optionalComponents: COMPONENTS,
   solverSecrets: [{ namespace: KEYS, name: 'dns' }],
-});
+  routeMetadata: ['nginx.ingress.kubernetes.io/ssl-redirect=false', 'team=edge'],
+};
+export const roles = renderRbac(INSTALLATION);
 
 export let cluster: Cluster;
 export const running = new Map<string, ComponentProcess>();
@@ -40,6 +45,8 @@ export async function startStand(): Promise<void> {
     const input = roles.get(`${component}.yaml`) ?? '';
     await cluster.kubectl(['apply', '-f', '-'], { input });
   }
+  const policies = renderAdmission(INSTALLATION).get('components.yaml') ?? '';
+  await cluster.kubectl(['apply', '-f', '-'], { input: policies });
   await cluster.kubectl(['create', 'namespace', TEAM]);
   for (const name of ['dns', 'account']) {
     await cluster.kubectl([
@@ -159,7 +166,10 @@ export async function challenge(
       authorizationURL: 'https://acme.example/authz/1',
       url: 'https://acme.example/chall/1',
       type: solver === 'dns' ? 'dns-01' : 'http-01',
-      ...{ token, key, dnsName, solver },
+      token,
+      key,
+      dnsName,
+      solver,
     },
   });
   return { name, namespace, token, key };
@@ -169,8 +179,15 @@ export async function challenge(
 export async function say({ name, namespace }: Made, status: object): Promise<void> {
   const patch = JSON.stringify({ status });
   await cluster.kubectl([
-    ...['patch', 'challenges.acme.countersign.dev', name, '-n', namespace],
-    ...['--subresource=status', '--type=merge', '-p', patch],
+    'patch',
+    'challenges.acme.countersign.dev',
+    name,
+    '-n',
+    namespace,
+    '--subresource=status',
+    '--type=merge',
+    '-p',
+    patch,
   ]);
 }
 
@@ -196,7 +213,13 @@ interface Reported {
 
 export async function reportOf({ name, namespace }: Made): Promise<Reported> {
   const { stdout } = await cluster.kubectl([
-    ...['get', 'challenges.acme.countersign.dev', name, '-n', namespace, '-o', 'json'],
+    'get',
+    'challenges.acme.countersign.dev',
+    name,
+    '-n',
+    namespace,
+    '-o',
+    'json',
   ]);
   return (JSON.parse(stdout) as { status?: { solver?: Reported } }).status?.solver ?? {};
 }

@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The X509-SVID of `bundle-endpoint`, by the signer of its own trust domain, as a kubelet keeps it. */
+/**
+ * The X509-SVID of `bundle-endpoint`, by the signer of its own trust domain, as a kubelet keeps it.
+ */
 import { X509Certificate } from 'node:crypto';
 import { existsSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { DEMO_SIGNERS } from '../../../build/demo-installation.ts';
-import { planOf } from '../../../src/manifests/values/plan.ts';
-import { deployment } from '../../../src/manifests/workloads/deployment.ts';
-import { fingerprint } from '../../../src/pki/x509/certificate.ts';
-import { readAnchors } from '../../../src/pki/x509/trust-bundle.ts';
+import { planOf } from '#install/values/plan.ts';
+import { deployment } from '#install/workloads/deployment.ts';
+import { fingerprint } from '#pki/x509/certificate.ts';
+import { readAnchors } from '#pki/x509/trust-bundle.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';
 import { apply } from '../../support/cluster/apply.ts';
@@ -15,25 +17,33 @@ import { SYSTEM_NAMESPACE } from '../../support/cluster/installation.ts';
 
 const MOUNT_MS = 120_000;
 
-/** Makes a pod with the volume of the chart, and waits for its files. @returns the volume's directory on the node */
+/**
+ * Makes a pod with the volume of the chart, and waits for its files. @returns the volume's
+ * directory on the node
+ */
 export async function mountSvid(
   cluster: Cluster,
   name: string,
   signerName: string,
 ): Promise<string> {
   const container = {
-    ...{ name: 'main', image: 'registry.k8s.io/pause:3.10' },
+    name: 'main',
+    image: 'registry.k8s.io/pause:3.10',
     securityContext: { allowPrivilegeEscalation: false, capabilities: { drop: ['ALL'] } },
     volumeMounts: [{ name: 'svid', mountPath: '/run/countersign/svid', readOnly: true }],
   };
   await apply(cluster, {
-    ...{ apiVersion: 'v1', kind: 'Pod', metadata: { namespace: SYSTEM_NAMESPACE, name } },
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: { namespace: SYSTEM_NAMESPACE, name },
     spec: {
       serviceAccountName: 'countersign-bundle-endpoint',
-      ...{ automountServiceAccountToken: false, terminationGracePeriodSeconds: 0 },
+      automountServiceAccountToken: false,
+      terminationGracePeriodSeconds: 0,
       nodeSelector: { 'kubernetes.io/hostname': 'node-1' },
       securityContext: {
-        ...{ runAsNonRoot: true, runAsUser: 65532 },
+        runAsNonRoot: true,
+        runAsUser: 65532,
         seccompProfile: { type: 'RuntimeDefault' },
       },
       containers: [container],
@@ -41,7 +51,13 @@ export async function mountSvid(
     },
   });
   const { stdout: uid } = await cluster.kubectl([
-    ...['get', 'pod', name, '-n', SYSTEM_NAMESPACE, '-o', 'jsonpath={.metadata.uid}'],
+    'get',
+    'pod',
+    name,
+    '-n',
+    SYSTEM_NAMESPACE,
+    '-o',
+    'jsonpath={.metadata.uid}',
   ]);
   const node = cluster.nodes.find((each) => each.name === 'node-1');
   const volumes = join(node?.rootDirectory ?? '', 'pods', uid, 'volumes');
@@ -72,7 +88,10 @@ interface Volume {
   readonly name: string;
 }
 
-/** Which anchor signed the leaf in a file. @param anchors - PEM @returns its fingerprint; '' if none did */
+/**
+ * Which anchor signed the leaf in a file. @param anchors - PEM @returns its fingerprint; '' if none
+ * did
+ */
 export function issuerOf(file: string, anchors: string): string {
   const leaf = new X509Certificate(readFileSync(file));
   const found = readAnchors(anchors).find(({ raw }) =>

@@ -4,7 +4,9 @@ import type { ComponentProcess } from '../../support/cluster/component-process.t
 
 const WAIT_MS = 240_000;
 
-/** Waits until an endpoint serves: else the first look fails, and the second waits for its back-off. */
+/**
+ * Waits until an endpoint serves: else the first look fails, and the second waits for its back-off.
+ */
 export async function serves(endpoint: ComponentProcess): Promise<void> {
   await until('it serves its bundle', WAIT_MS, async () => {
     const { status, text } = await endpoint.readyz();

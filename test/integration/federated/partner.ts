@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A second installation in the same cluster, with namespaces, a signer and a trust domain of its own. */
+/**
+ * A second installation in the same cluster, with namespaces, a signer and a trust domain of its
+ * own.
+ */
 import { parseAllDocuments } from 'yaml';
-import { SECRET_NAMESPACE } from '../../../src/api/signer/bundle-annotations.ts';
-import type { Installation } from '../../../src/manifests/installation.ts';
-import { renderRbac } from '../../../src/manifests/render.ts';
+import { SECRET_NAMESPACE } from '#api/signer/bundle-annotations.ts';
+import type { Installation } from '#install/installation.ts';
+import { renderRbac } from '#install/render.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { apply } from '../../support/cluster/apply.ts';
 import {
@@ -41,9 +44,13 @@ export async function startPartner(
 /** Its namespaces, roles and ClusterSigner. */
 export async function applyPartner(cluster: Cluster, federated: readonly string[]): Promise<void> {
   const installation: Installation = {
-    ...{ signers: [SIGNER], bundles: [PARTNER_BUNDLE], servingSigner: 'example.org/serving' },
+    signers: [SIGNER],
+    bundles: [PARTNER_BUNDLE],
+    servingSigner: 'example.org/serving',
     secrets: [{ namespace: KEYS, name: 'workload-ca' }],
-    ...{ namespace: NAMESPACE, optionalComponents: ['bundle-endpoint', 'federation'], federated },
+    namespace: NAMESPACE,
+    optionalComponents: ['bundle-endpoint', 'federation'],
+    federated,
   };
   const printed = renderRbac(installation);
   const names = ['authority', 'attester', 'bundle-endpoint', 'federation'];
@@ -53,7 +60,9 @@ export async function applyPartner(cluster: Cluster, federated: readonly string[
     ),
   );
   const namespaces = [NAMESPACE, KEYS].map((name) => ({
-    ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name } },
+    apiVersion: 'v1',
+    kind: 'Namespace',
+    metadata: { name },
   }));
   await apply(cluster, ...namespaces, ...roles, ...attests());
   await apply(cluster, signer());
@@ -77,19 +86,25 @@ function ownName(object: Named): object {
   };
 }
 
-/** The policy of the first installation lets its own `authority` write a status, and who may attest. */
+/**
+ * The policy of the first installation lets its own `authority` write a status, and who may attest.
+ */
 function attests(): readonly object[] {
   const group = 'rbac.authorization.k8s.io';
   const metadata = { name: 'partner-attests' };
   const rule = {
-    ...{ apiGroups: ['certificates.k8s.io'], resources: ['signers'] },
-    ...{ resourceNames: [SIGNER], verbs: ['attest'] },
+    apiGroups: ['certificates.k8s.io'],
+    resources: ['signers'],
+    resourceNames: [SIGNER],
+    verbs: ['attest'],
   };
   const subject = { kind: 'ServiceAccount', name: 'countersign-authority', namespace: NAMESPACE };
   return [
     { apiVersion: `${group}/v1`, kind: 'ClusterRole', metadata, rules: [rule] },
     {
-      ...{ apiVersion: `${group}/v1`, kind: 'ClusterRoleBinding', metadata },
+      apiVersion: `${group}/v1`,
+      kind: 'ClusterRoleBinding',
+      metadata,
       roleRef: { apiGroup: group, kind: 'ClusterRole', name: metadata.name },
       subjects: [subject],
     },

@@ -14,7 +14,8 @@ export const BY_SUB_PATH: PodSpec = {
   volumes: [OWN],
   containers: [
     {
-      ...{ name: 'a', image: 'x' },
+      name: 'a',
+      image: 'x',
       volumeMounts: [{ name: 'own', mountPath: '/c.pem', subPath: 'c.pem' }],
     },
   ],
@@ -70,7 +71,8 @@ export const REFUSED: Readonly<
     {
       containers: [
         {
-          ...{ name: 'a', image: 'x' },
+          name: 'a',
+          image: 'x',
           env: [{ name: 'COUNTERSIGN_WORKLOAD_CREDENTIALS', value: '/mine' }],
         },
       ],

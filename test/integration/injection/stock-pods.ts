@@ -126,7 +126,8 @@ export const STOCK_PODS: Readonly<Record<string, PodSpec>> = {
           sources: [
             {
               podCertificate: {
-                ...{ signerName: 'example.com/other', keyType: 'ED25519' },
+                signerName: 'example.com/other',
+                keyType: 'ED25519',
                 credentialBundlePath: 'credentials.pem',
               },
             },
@@ -152,7 +153,9 @@ export const STOCK_PODS: Readonly<Record<string, PodSpec>> = {
   },
   'what the restricted level of Pod Security asks for': {
     securityContext: {
-      ...{ runAsNonRoot: true, runAsUser: 1000, fsGroup: 2000 },
+      runAsNonRoot: true,
+      runAsUser: 1000,
+      fsGroup: 2000,
       seccompProfile: { type: 'RuntimeDefault' },
     },
     containers: [{ ...APP, securityContext: RESTRICTED }],
@@ -187,12 +190,16 @@ export const STOCK_PODS: Readonly<Record<string, PodSpec>> = {
     containers: [APP],
   },
   'a Job': {
-    ...{ restartPolicy: 'OnFailure', activeDeadlineSeconds: 60 },
+    restartPolicy: 'OnFailure',
+    activeDeadlineSeconds: 60,
     containers: [{ ...APP, command: ['sh', '-c'], args: ['backup --key $(COUNTERSIGN)'] }],
   },
   'names of the cluster’s own DNS': {
-    ...{ hostname: 'app-0', subdomain: 'app', setHostnameAsFQDN: true },
-    ...{ dnsPolicy: 'None', dnsConfig: { nameservers: ['10.0.0.10'] } },
+    hostname: 'app-0',
+    subdomain: 'app',
+    setHostnameAsFQDN: true,
+    dnsPolicy: 'None',
+    dnsConfig: { nameservers: ['10.0.0.10'] },
     hostAliases: [{ ip: '127.0.0.1', hostnames: ['app.local'] }],
     containers: [APP],
   },

@@ -3,7 +3,10 @@ import type { PodSpec } from './stock-pods.ts';
 
 const PATH = '/var/run/secrets/countersign.dev/workload';
 
-/** The pod with the volume, the mounts and the variables of the profile `workload`, as a person would write them. */
+/**
+ * The pod with the volume, the mounts and the variables of the profile `workload`, as a person
+ * would write them.
+ */
 export function withInjected(spec: PodSpec): PodSpec {
   const inject = (each: PodSpec['containers'][number]): PodSpec['containers'][number] => ({
     ...each,
@@ -31,15 +34,18 @@ export function withInjected(spec: PodSpec): PodSpec {
           sources: [
             {
               podCertificate: {
-                ...{ signerName: 'example.com/workload', keyType: 'ECDSAP256' },
+                signerName: 'example.com/workload',
+                keyType: 'ECDSAP256',
                 maxExpirationSeconds: 86_400,
-                ...{ credentialBundlePath: 'credentials.pem', keyPath: 'key.pem' },
+                credentialBundlePath: 'credentials.pem',
+                keyPath: 'key.pem',
                 certificateChainPath: 'chain.pem',
               },
             },
             {
               clusterTrustBundle: {
-                ...{ signerName: 'example.com/workload', labelSelector: {} },
+                signerName: 'example.com/workload',
+                labelSelector: {},
                 path: 'trust-bundle.pem',
               },
             },

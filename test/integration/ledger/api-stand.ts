@@ -5,14 +5,14 @@ import { execFile } from 'node:child_process';
 import { get, request } from 'node:https';
 import { join } from 'node:path';
 import { buffer } from 'node:stream/consumers';
-import type { Secret } from '../../../src/api/object/object.ts';
+import type { Secret } from '#api/object/object.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';
 import { apply } from '../../support/cluster/apply.ts';
 import { startComponent, type ComponentProcess } from '../../support/cluster/component-process.ts';
 import { applySigner, example } from '../../support/cluster/fixture.ts';
 import { componentKubeconfig, SYSTEM_NAMESPACE } from '../../support/cluster/installation.ts';
-import type { LedgerStand } from './stand.ts';
+import { applyLedgerApiService, type LedgerStand } from './stand.ts';
 
 const PATIENCE = 120_000;
 export const SERVICE = 'v1alpha1.ledger.countersign.dev';
@@ -24,9 +24,11 @@ export async function serveBehindApiServer(
   stand: LedgerStand,
 ): Promise<readonly ComponentProcess[]> {
   const running: ComponentProcess[] = [];
+  await applyLedgerApiService(cluster);
   for (const name of ['attester', 'authority'] as const) {
     const kubeconfig = await componentKubeconfig(cluster, name);
-    running.push(await startComponent({ name, kubeconfig, args: ['--propagation', '1s'] }));
+    const args = ['--propagation', '1s', ...(name === 'authority' ? ['--aggregated-api'] : [])];
+    running.push(await startComponent({ name, kubeconfig, args }));
   }
   await applySigner(cluster, example('serving'));
   await apply(cluster, {

@@ -12,12 +12,13 @@ import {
   createHttpsSender,
   openSqlite,
   storeOf,
-  type HttpsSender,
   type LedgerRecord,
   type LedgerStore,
-} from '../../../src/ledger/index.ts';
-import { installationFiles } from '../../../src/manifests/files.ts';
-import { planOf } from '../../../src/manifests/values/plan.ts';
+} from '#ledger/index.ts';
+import { createLedgerConnection, type LedgerConnection } from '#ledger/sender/connection.ts';
+import { createLedgerReader, type LedgerReader } from '#ledger/sender/reader.ts';
+import { installationFiles } from '#install/files.ts';
+import { planOf } from '#install/values/plan.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { freePort } from '../../cluster/ports.ts';
 import { apply } from '../../support/cluster/apply.ts';
@@ -27,15 +28,44 @@ import { tlsCertificate } from '../../support/pki/tls-certificate.ts';
 
 /** Component and signer name of each grant. */
 export const GRANTS = [
-  ...['signer', 'pcr-issuer', 'approver', 'authority', 'certificate-request'],
+  'signer',
+  'pcr-issuer',
+  'approver',
+  'authority',
+  'certificate-request',
 ].flatMap((component) => ['workload', 'people'].map((name) => `${component}=example.com/${name}`));
 
-/** Applies the roles and objects of the ledger. */
-export async function applyLedger(cluster: Cluster): Promise<void> {
-  const values = { signers: DEMO_SIGNERS, components: { ledger: { enabled: true } } };
+/** What an installation has that chose `kubectl get records`. */
+const AGGREGATED = {
+  signers: DEMO_SIGNERS,
+  components: { ledger: { enabled: true, replicas: 2 } },
+  ledger: { aggregatedApi: true, postgres: { secret: 'ledger-database' } },
+};
+
+async function applyFiles(
+  cluster: Cluster,
+  values: object,
+  names: readonly string[],
+): Promise<void> {
   const files = installationFiles(planOf(values, { namespace: 'default', version: '0.1.0' }));
-  const items = ['rbac/ledger.yaml', 'ledger.yaml'].flatMap((file) => files.get(file) ?? []);
+  const items = names.flatMap((file) => files.get(file) ?? []);
   await apply(cluster, { apiVersion: 'v1', kind: 'List', items });
+}
+
+/** Applies the roles and objects of the ledger. */
+export function applyLedger(cluster: Cluster): Promise<void> {
+  const values = { signers: DEMO_SIGNERS, components: { ledger: { enabled: true } } };
+  return applyFiles(cluster, values, ['rbac/ledger.yaml', 'ledger.yaml']);
+}
+
+/** Applies the rights that it takes to serve the API behind the API server. */
+function applyAggregatedRoles(cluster: Cluster): Promise<void> {
+  return applyFiles(cluster, AGGREGATED, ['rbac/ledger.yaml', 'rbac/authority.yaml']);
+}
+
+/** Applies the APIService, which an installation has where somebody chose it. */
+export function applyLedgerApiService(cluster: Cluster): Promise<void> {
+  return applyFiles(cluster, AGGREGATED, ['ledger-api-service.yaml']);
 }
 
 const MAIN = join(import.meta.dirname, '../../../src/cli/main.ts');
@@ -51,23 +81,36 @@ export class LedgerStand {
   readonly #directory: string;
   readonly #port: number;
   readonly #crlPort: number;
+  readonly #aggregated: boolean;
   readonly #started = new Set<ComponentProcess>();
-  readonly #senders: HttpsSender[] = [];
+  readonly #senders: Pick<LedgerConnection, 'close'>[] = [];
 
-  private constructor(cluster: Cluster, directory: string, ports: readonly [number, number]) {
+  private constructor(
+    cluster: Cluster,
+    directory: string,
+    ports: readonly [number, number],
+    aggregated: boolean,
+  ) {
     this.#cluster = cluster;
+    this.#aggregated = aggregated;
     this.#directory = directory;
     [this.#port, this.#crlPort] = ports;
   }
 
-  /** What an administrator applies, a directory for the data, and a certificate for the port. */
-  static async create(cluster: Cluster): Promise<LedgerStand> {
+  /**
+   * What an administrator applies, a directory for the data, and a certificate for the port.
+   *
+   * @param aggregated - whether the API server serves its API
+   */
+  static async create(cluster: Cluster, { aggregated = false } = {}): Promise<LedgerStand> {
     const directory = mkdtempSync(join(tmpdir(), 'ledger-stand-'));
     const { cert, key } = await tlsCertificate('ledger');
     writeFileSync(join(directory, 'tls.crt'), cert);
     writeFileSync(join(directory, 'tls.key'), key);
     await applyLedger(cluster);
-    return new LedgerStand(cluster, directory, [await freePort(), await freePort()]);
+    if (aggregated) await applyAggregatedRoles(cluster);
+    const ports = [await freePort(), await freePort()] as const;
+    return new LedgerStand(cluster, directory, ports, aggregated);
   }
 
   get port(): number {
@@ -88,11 +131,18 @@ export class LedgerStand {
   /** What a ledger is started with, besides what each component is. */
   #flags(flags: readonly string[]): readonly string[] {
     return [
-      ...['--listen-ledger', `127.0.0.1:${this.#port}`, '--listen-crl'],
+      '--listen-ledger',
+      `127.0.0.1:${this.#port}`,
+      '--listen-crl',
       `127.0.0.1:${this.#crlPort}`,
-      ...['--data', this.#directory],
-      ...['--serving-certificate', this.#directory, '--monitor-patience', '2s'],
+      '--data',
+      this.#directory,
+      '--serving-certificate',
+      this.#directory,
+      '--unrecorded-grace-period',
+      '2s',
       ...GRANTS.flatMap((grant) => ['--appender', grant]),
+      ...(this.#aggregated ? ['--aggregated-api'] : []),
       ...flags,
     ];
   }
@@ -105,8 +155,15 @@ export class LedgerStand {
     const child = spawn(
       process.execPath,
       [
-        ...[MAIN, 'ledger', '--kubeconfig', kubeconfig, '--listen', '127.0.0.1:0'],
-        ...['--lease-namespace', SYSTEM_NAMESPACE, ...this.#flags(flags)],
+        MAIN,
+        'ledger',
+        '--kubeconfig',
+        kubeconfig,
+        '--listen',
+        '127.0.0.1:0',
+        '--lease-namespace',
+        SYSTEM_NAMESPACE,
+        ...this.#flags(flags),
       ],
       { stdio: ['ignore', 'ignore', 'pipe'], timeout: ENDED_MS, killSignal: 'SIGKILL' },
     );
@@ -132,8 +189,13 @@ export class LedgerStand {
       name,
       kubeconfig,
       args: [
-        ...['--ledger', `https://127.0.0.1:${this.#port}`, '--ledger-token', token],
-        ...['--ledger-ca', join(this.#directory, 'tls.crt'), ...flags],
+        '--ledger',
+        `https://127.0.0.1:${this.#port}`,
+        '--ledger-token',
+        token,
+        '--ledger-ca',
+        join(this.#directory, 'tls.crt'),
+        ...flags,
       ],
     });
     this.#started.add(started);
@@ -143,13 +205,22 @@ export class LedgerStand {
   /** A token of a ServiceAccount beside the components. */
   async token(account: string, audience = 'append.ledger.countersign.dev'): Promise<string> {
     const { stdout } = await this.#cluster.kubectl([
-      ...['create', 'token', account, '-n', SYSTEM_NAMESPACE, '--duration', '1h'],
-      ...['--audience', audience],
+      'create',
+      'token',
+      account,
+      '-n',
+      SYSTEM_NAMESPACE,
+      '--duration',
+      '1h',
+      '--audience',
+      audience,
     ]);
     return stdout.trim();
   }
 
-  /** Appends as whoever has the token. @returns the code for each record; rejects if none is judged */
+  /**
+   * Appends as whoever has the token. @returns the code for each record; rejects if none is judged
+   */
   append(token: string, ...records: readonly LedgerRecord[]): Promise<readonly string[]> {
     return this.appendAt(this.#port, token, ...records);
   }
@@ -167,6 +238,22 @@ export class LedgerStand {
     });
     this.#senders.push(sender);
     return (await sender.send(records)).map((error) => error?.code ?? 'kept');
+  }
+
+  /** Reads records with a token of a ServiceAccount beside the components. */
+  async reader(account: string, audience?: string): Promise<LedgerReader> {
+    return createLedgerReader(this.connection(await this.token(account, audience)));
+  }
+
+  /** Its port, for who has this token. */
+  connection(token: string): LedgerConnection {
+    const connection = createLedgerConnection({
+      url: new URL(`https://127.0.0.1:${this.#port}`),
+      readToken: () => Promise.resolve(token),
+      readCa: () => Promise.resolve(readFileSync(join(this.#directory, 'tls.crt'), 'utf8')),
+    });
+    this.#senders.push(connection);
+    return connection;
   }
 
   /** What is on disk, whether or not the ledger runs. */

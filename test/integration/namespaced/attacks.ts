@@ -53,7 +53,7 @@ test('a Secret that consents to another Signer, or to none, is not used', async 
   await stand.everybodyIsReady();
 });
 
-test('a Signer cannot name a Secret of another namespace, and a Secret cannot consent to a signer there', async () => {
+test('a Signer cannot use another namespace’s Secret, nor can that Secret consent', async () => {
   const place = { namespace: 'team-b', name: 'web' };
   const authority = { secret: { namespace: 'team-a', name: 'team-ca' } };
   const input = JSON.stringify(signerObject(place, { authority }));
@@ -106,7 +106,12 @@ test('no rule of a team grants a name of Kubernetes or a CA certificate', async 
   const signerName = 'signers.countersign.dev/team-a.grasping';
   // By the other team's own hand: its CA, its consent, its rule.
   await cluster.kubectl([
-    ...['annotate', 'secret', 'team-ca', '-n', 'team-b', '--overwrite'],
+    'annotate',
+    'secret',
+    'team-ca',
+    '-n',
+    'team-b',
+    '--overwrite',
     'countersign.dev/signer-name=signers.countersign.dev/team-b.grasping',
   ]);
   await applyTeamSigner(
@@ -136,8 +141,17 @@ test('all verbs on the Signers of a namespace do not include their status', asyn
   const patch = JSON.stringify({ status: { observedGeneration: 99 } });
   const { code, stderr } = await cluster.kubectl(
     [
-      ...['patch', 'signer', 'web', '-n', 'team-a', '--subresource=status', '--type=merge'],
-      ...['-p', patch, '--as', 'owner'],
+      'patch',
+      'signer',
+      'web',
+      '-n',
+      'team-a',
+      '--subresource=status',
+      '--type=merge',
+      '-p',
+      patch,
+      '--as',
+      'owner',
     ],
     { allowFailure: true },
   );
@@ -145,7 +159,7 @@ test('all verbs on the Signers of a namespace do not include their status', asyn
   assert.match(stderr, /may not attest for signers\.countersign\.dev\/team-a\.web/);
 });
 
-test('without the verb approve on a Signer a writer of the status of a CertificateRequest cannot approve', async () => {
+test('a CertificateRequest status writer cannot approve without approve on the Signer', async () => {
   const key = await createCertificateRequest(cluster, { issuerRef: issuerRef() });
   await assert.rejects(
     decideOn(cluster, key, 'Approved', asRequester()),
@@ -159,7 +173,7 @@ test('without the verb approve on a Signer a writer of the status of a Certifica
   await waitForReadyReason(cluster, key, 'Issued');
 });
 
-test('a Signer deleted while requests wait answers none; recreated, it answers only those of its namespace', async () => {
+test('a deleted Signer answers nothing; recreated, it answers only its own namespace', async () => {
   const place = { namespace: 'team-d', name: 'web' };
   const signerName = 'signers.countersign.dev/team-d.web';
   // There is no Secret yet: whatever is asked waits.
@@ -225,8 +239,10 @@ async function allowApproval(issuer: string): Promise<void> {
   const group = 'rbac.authorization.k8s.io';
   const rbac = { apiVersion: `${group}/v1`, metadata: { name: 'approves-team-a' } };
   const rule = {
-    ...{ apiGroups: ['cert-manager.io'], resources: ['signers'] },
-    ...{ resourceNames: [issuer], verbs: ['approve'] },
+    apiGroups: ['cert-manager.io'],
+    resources: ['signers'],
+    resourceNames: [issuer],
+    verbs: ['approve'],
   };
   const roleRef = { apiGroup: group, kind: 'ClusterRole', name: 'approves-team-a' };
   const subjects = [{ apiGroup: group, kind: 'Group', name: 'dev' }];

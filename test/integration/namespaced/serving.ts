@@ -77,7 +77,7 @@ test('without the opt-in no Signer is served, read or reported', async () => {
   await stand.stopComponents();
 });
 
-test('with the opt-in a Signer is Ready, shows its signer name, and pending requests are answered', async () => {
+test('with the opt-in a Signer is Ready, shows its name and answers pending requests', async () => {
   await stand.applyRoles();
   await stand.start(['--namespaced-signers']);
   await waitForTeamSigner(cluster, WEB, 'Checked');
@@ -136,7 +136,7 @@ test('requests of another namespace are left untouched, whatever they name', asy
   );
 });
 
-test('a Secret without the permission to read it is reported in the status, never requested, and leaves /readyz at 200', async () => {
+test('an unreadable Secret is reported, never requested, and leaves /readyz at 200', async () => {
   const place = { namespace: 'team-c', name: 'web' };
   await applyTeamCa(cluster, {
     namespace: 'team-c',
@@ -155,7 +155,7 @@ test('a Secret without the permission to read it is reported in the status, neve
   );
 });
 
-test('a Signer that does not compile reports it in its status and leaves /readyz at 200', async () => {
+test('a Signer that does not compile says so in its status; /readyz stays at 200', async () => {
   const place = { namespace: 'team-a', name: 'faulty' };
   await applyTeamSigner(cluster, place, { pods: { allow: 'pod.', uris: ["'a://b'"] } });
   const { message } = await waitForTeamSigner(cluster, place, 'InvalidSpec');

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { DEMO } from '../../../build/demo-installation.ts';
-import { renderAdmission, renderRbac } from '../../../src/manifests/render.ts';
+import { renderAdmission, renderRbac } from '#install/render.ts';
 import { applyCrds } from '../../certmanager/crds.ts';
 import { startCluster, type Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';
@@ -100,8 +100,14 @@ export async function startStand(): Promise<Stand> {
       until(`Event ${reason} about ${name}`, SOON, async () => {
         const selector = `regarding.name=${name},reason=${reason}`;
         const { stdout } = await cluster.kubectl([
-          ...['get', 'events.events.k8s.io', '-n', namespace, '--field-selector', selector],
-          ...['-o', 'jsonpath={.items[*].note}'],
+          'get',
+          'events.events.k8s.io',
+          '-n',
+          namespace,
+          '--field-selector',
+          selector,
+          '-o',
+          'jsonpath={.items[*].note}',
         ]);
         return stdout === '' ? undefined : stdout;
       }),

@@ -24,7 +24,7 @@ export interface AcmeStage {
 
 /** Declares the test. */
 export function requestsOfAcmeAreTold(stage: () => AcmeStage): void {
-  test('a request of an ACME signer is told when it is issued, denied, or failed for ever', async () => {
+  test('a request of an ACME signer is notified when issued, denied or failed', async () => {
     const { cluster, told, restart } = stage();
     const { cert } = await tlsCertificate('acme');
     await cluster.kubectl(['apply', '-f', CRDS]);

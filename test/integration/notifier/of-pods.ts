@@ -4,13 +4,13 @@ import assert from 'node:assert/strict';
 import { createHash, X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import type { CloudEvent } from 'cloudevents';
-import { delay } from '../../../src/app/process.ts';
-import { EVENT_NAMES } from '../../../src/api/object/event-names.ts';
-import { createNotifier } from '../../../src/controllers/notifier/index.ts';
-import { resource } from '../../../src/kube/resource/resource.ts';
+import { delay } from '#app/process.ts';
+import { EVENT_NAMES } from '#api/object/event-names.ts';
+import { createNotifier } from '#notify/notifier/index.ts';
+import { resource } from '#kube/resource/resource.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';
-import { connect } from '../../rotation/cluster/stand.ts';
+import { connect } from '../../ca/rotation/cluster/stand.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
 import { createPod, createTeam } from '../../support/cluster/pods.ts';
 import {
@@ -41,8 +41,13 @@ interface PodData {
 
 function podOf(namespace: string, name: string, signerName = 'example.com/workload') {
   return {
-    ...{ namespace, name, signerName, serviceAccount: 'web', node: 'node-1' },
-    ...{ keyType: 'ECDSAP256', trustBundle: false },
+    namespace,
+    name,
+    signerName,
+    serviceAccount: 'web',
+    node: 'node-1',
+    keyType: 'ECDSAP256',
+    trustBundle: false,
   };
 }
 
@@ -76,19 +81,29 @@ export function requestsOfPodsAreTold(stage: () => PodsStage): void {
       return found;
     });
     const condition = {
-      ...{ type: 'Failed', status: 'True', reason: 'Broken', message: 'it cannot be' },
+      type: 'Failed',
+      status: 'True',
+      reason: 'Broken',
+      message: 'it cannot be',
       lastTransitionTime: new Date().toISOString().replace(/\.\d+/, ''),
     };
     const patch = JSON.stringify({ status: { conditions: [condition] } });
     await cluster.kubectl([
-      ...['patch', 'podcertificaterequest', waiting.metadata.name, '-n', TEAM],
-      ...['--subresource=status', '--type=merge', '-p', patch],
+      'patch',
+      'podcertificaterequest',
+      waiting.metadata.name,
+      '-n',
+      TEAM,
+      '--subresource=status',
+      '--type=merge',
+      '-p',
+      patch,
     ]);
     const failed = await told(`${waiting.metadata.uid}:failed`);
     assert.equal((failed.data as PodData).reason, 'Broken');
   });
 
-  test('a certificate that a pod has not renewed is told while that pod is there, and not once it is gone', async () => {
+  test('an unrenewed pod certificate is notified only while that pod exists', async () => {
     const { cluster } = stage();
     await createPod(cluster, podOf(TEAM, 'gone'));
     const { metadata: gone } = await waitForRequest(cluster, TEAM, 'gone', 'Issued');
@@ -102,7 +117,10 @@ export function requestsOfPodsAreTold(stage: () => PodsStage): void {
   });
 }
 
-/** What a notifier tells whose clock is ahead, with this id among it, after it has looked at all certificates. */
+/**
+ * What a notifier tells whose clock is ahead, with this id among it, after it has looked at all
+ * certificates.
+ */
 async function toldLater(cluster: Cluster, id: string): Promise<readonly string[]> {
   await cluster.kubectl(['create', 'configmap', 'countersign-notifier', '-n', TEAM]);
   const client = await connect(cluster);
@@ -111,11 +129,17 @@ async function toldLater(cluster: Cluster, id: string): Promise<readonly string[
   const component = { client, delay, clock: () => Date.now() + LATER_MS };
   const notifier = createNotifier({
     component: recordedComponent(component),
-    ...{ namespace: TEAM, podCertificateRequests: resource(PCRS), pods: true },
-    ...{ source: 'https://test.example', expiringSeconds: 3_600 },
+    namespace: TEAM,
+    podCertificateRequests: resource(PCRS),
+    pods: true,
+    source: 'https://test.example',
+    expiringSeconds: 3_600,
     targets: [
       {
-        ...{ name: 'later', events: new Set(EVENT_NAMES), perSecond: 1_000, giveUpMs: 3_600_000 },
+        name: 'later',
+        events: new Set(EVENT_NAMES),
+        perSecond: 1_000,
+        deliveryTimeoutMs: 3_600_000,
         endpoint: {
           ask: () => Promise.resolve({ kind: 'delivered' }),
           post: ({ body }) => {

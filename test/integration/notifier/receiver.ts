@@ -35,7 +35,11 @@ export async function receiver(tls: TlsFiles): Promise<Receiver> {
   const port = await freePort();
   let server: Server | undefined;
   const found: Receiver = {
-    ...{ port, taken: [], seen: [], status: 204, headers: {} },
+    port,
+    taken: [],
+    seen: [],
+    status: 204,
+    headers: {},
     open: async () => {
       server = createServer(tls, (request, response) => {
         void text(request).then((body) => {

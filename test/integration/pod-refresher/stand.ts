@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Workloads whose pods mount Secrets, and what cert-manager would write: Certificates, CertificateRequests and their
- * statuses. The controllers of the cluster make pods and rollouts of it.
+ * Workloads whose pods mount Secrets, and what cert-manager would write: Certificates,
+ * CertificateRequests and their statuses. The controllers of the cluster make pods and rollouts of
+ * it.
  */
 import { join } from 'node:path';
-import type { KubeObject } from '../../../src/api/object/object.ts';
-import type { Workload } from '../../../src/api/workload/workload.ts';
-import { createClient, type Client } from '../../../src/kube/client/client.ts';
-import { loadConnection } from '../../../src/kube/client/kubeconfig.ts';
-import { renderRbac } from '../../../src/manifests/render.ts';
+import type { KubeObject } from '#api/object/object.ts';
+import type { Workload } from '#api/workload/workload.ts';
+import { createClient, type Client } from '#kube/client/client.ts';
+import { loadConnection } from '#kube/client/kubeconfig.ts';
+import { renderRbac } from '#install/render.ts';
 import { DEMO } from '../../../build/demo-installation.ts';
-import { RESTARTED_AT } from '../../../src/refreshing/record.ts';
-import { rolloutOf } from '../../../src/refreshing/rollout.ts';
+import { RESTARTED_AT } from '#workloads/refresh/record.ts';
+import { rolloutOf } from '#workloads/refresh/rollout.ts';
 import { applyCrds } from '../../certmanager/crds.ts';
+import { established } from '../../cluster/established.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';
 import { startComponent, type ComponentProcess } from '../../support/cluster/component-process.ts';
@@ -51,10 +53,17 @@ export async function administrator({ kubeconfig }: Cluster): Promise<Client> {
 /** cert-manager's definitions, and what an administrator applies for pod-refresher. */
 export async function install(cluster: Cluster): Promise<void> {
   await cluster.kubectl(['apply', '-f', join(ROOT, 'deploy/namespaces.yaml')]);
+  await cluster.kubectl(['apply', '-f', join(ROOT, 'deploy/crds')]);
+  await established(cluster, 'crd/clustersigners.countersign.dev');
   await applyCrds(cluster);
   for (const file of ['refreshed', 'components', 'leases']) {
     await cluster.kubectl(['apply', '-f', join(ROOT, `deploy/admission/${file}.yaml`)]);
   }
+  await grantRefresher(cluster);
+}
+
+/** The roles of pod-refresher, which an installation without it leaves out. */
+export async function grantRefresher(cluster: Cluster): Promise<void> {
   const roles = renderRbac({ ...DEMO, optionalComponents: ['pod-refresher'] });
   const input = roles.get('pod-refresher.yaml') ?? '';
   await cluster.kubectl(['apply', '-f', '-'], { input });
@@ -71,8 +80,16 @@ export async function startRefresher(
     name: 'pod-refresher',
     kubeconfig,
     args: [
-      ...['--debounce', '1s', '--concurrent', '8', '--namespace-concurrent', '2'],
-      ...['--restarts-per-minute', '1000', '--namespace-restarts-per-minute', '1000'],
+      '--debounce',
+      '1s',
+      '--concurrent',
+      '8',
+      '--namespace-concurrent',
+      '2',
+      '--restarts-per-minute',
+      '1000',
+      '--namespace-restarts-per-minute',
+      '1000',
       ...args,
     ],
   });
@@ -106,7 +123,9 @@ export class Stand {
   async namespace(name: string, refresh = 'enabled'): Promise<void> {
     const labels = { 'countersign.dev/refresh': refresh };
     await this.create('/api/v1/namespaces', {
-      ...{ apiVersion: 'v1', kind: 'Namespace', metadata: { name, labels } },
+      apiVersion: 'v1',
+      kind: 'Namespace',
+      metadata: { name, labels },
     });
   }
 
@@ -114,18 +133,24 @@ export class Stand {
   async certificate(namespace: string, secretName: string): Promise<void> {
     const data = { 'tls.crt': '', 'tls.key': '' };
     await this.create(`/api/v1/namespaces/${namespace}/secrets`, {
-      ...{ apiVersion: 'v1', kind: 'Secret', type: 'kubernetes.io/tls' },
-      ...{ metadata: { name: secretName }, data },
+      apiVersion: 'v1',
+      kind: 'Secret',
+      type: 'kubernetes.io/tls',
+      metadata: { name: secretName },
+      data,
     });
     await this.create(`${CERT_MANAGER}/${namespace}/certificates`, {
-      ...{ apiVersion: 'cert-manager.io/v1', kind: 'Certificate', metadata: { name: secretName } },
+      apiVersion: 'cert-manager.io/v1',
+      kind: 'Certificate',
+      metadata: { name: secretName },
       spec: { secretName, issuerRef: { name: 'ca' }, commonName: secretName },
     });
     await this.issue(namespace, secretName, 1);
   }
 
   /**
-   * The certificate of a revision: first the request, then the Secret, then the revision of the Certificate.
+   * The certificate of a revision: first the request, then the Secret, then the revision of the
+   * Certificate.
    *
    * @returns the certificate, PEM
    */
@@ -138,7 +163,8 @@ export class Stand {
     );
     const owner = { name: secretName, uid: certificate.metadata.uid, controller: true };
     await this.create(requests, {
-      ...{ apiVersion: 'cert-manager.io/v1', kind: 'CertificateRequest' },
+      apiVersion: 'cert-manager.io/v1',
+      kind: 'CertificateRequest',
       metadata: {
         name,
         ownerReferences: [{ apiVersion: 'cert-manager.io/v1', kind: 'Certificate', ...owner }],

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the components of ACME that solve Challenges try with their own tokens, and must not get. */
+/**
+ * What the components of ACME that solve Challenges try with their own tokens, and must not get.
+ */
 import type { Call } from './attempts.ts';
 
 export const ACME = '/apis/acme.countersign.dev/v1alpha1';
@@ -33,14 +35,19 @@ export const MAKE_CHALLENGE: Call = {
   verb: 'create',
   path: `${ACME}/namespaces/default/challenges`,
   body: {
-    ...{ apiVersion: 'acme.countersign.dev/v1alpha1', kind: 'Challenge' },
+    apiVersion: 'acme.countersign.dev/v1alpha1',
+    kind: 'Challenge',
     metadata: { name: CHALLENGE, labels: { 'acme.countersign.dev/order-uid': 'u' } },
     spec: {
       signerRef: { kind: 'AcmeClusterSigner', name: 'public' },
       orderRef: { name: 'web-1', uid: 'u' },
       authorizationURL: 'https://acme.example/authz/1',
       url: 'https://acme.example/chall/1',
-      ...{ type: 'dns-01', dnsName: 'a.example', token: 't', key: 'k', solver: 'dns' },
+      type: 'dns-01',
+      dnsName: 'a.example',
+      token: 't',
+      key: 'k',
+      solver: 'dns',
     },
   },
 };
@@ -67,7 +74,10 @@ const wishRevocation: Call = {
   body: { metadata: { annotations: { 'acme.countersign.dev/revoke': 'unspecified' } } },
 };
 
-/** Of a DNS provider that was written for cert-manager: whose group the installation names, and which of its solvers. */
+/**
+ * Of a DNS provider that was written for cert-manager: whose group the installation names, and
+ * which of its solvers.
+ */
 export const PROVIDER = { group: 'acme.provider.example', solver: 'ours' };
 
 function callProvider(group: string, resource: string, verb: Call['verb'] = 'create'): Call {
@@ -91,7 +101,7 @@ export const BY_ACME = {
   'create a Secret beside the components': makeSecret,
   'make an Ingress': makeRoute,
   'write an AcmeClusterSigner': writeSigner,
-  'ask for a revocation in the place of a person': wishRevocation,
+  'request a revocation in the place of a person': wishRevocation,
   'call a DNS webhook': CALL_PROVIDER,
 } as const satisfies Readonly<Record<string, Call>>;
 

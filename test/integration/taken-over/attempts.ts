@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a component that was taken over tries with its own token, and must not get: a row a sentence of SECURITY.md.
- * Every object that a row names exists, so that nothing is refused for being absent.
+ * What a component that was taken over tries with its own token, and must not get: a row a sentence
+ * of SECURITY.md. Every object that a row names exists, so that nothing is refused for being
+ * absent.
  */
 import { BY_ACME, BY_RESPONDER, BY_SOLVER } from './acme-attempts.ts';
 import { FORGED, FORGED_BESIDE } from './event-attempts.ts';
 import { BY_FEDERATION } from './federation-attempts.ts';
 import { writeForeignLease } from './foreign-lease.ts';
+import { HELD } from './held-attempts.ts';
 import { ON_PODS, ON_RECORDS } from './pod-attempts.ts';
 import { WORKLOAD_ATTEMPTS } from './refresh-attempts.ts';
 import { BY_TRUST_DISTRIBUTOR } from './trust-attempts.ts';
@@ -63,7 +65,8 @@ const answerCsr: Call = {
 };
 const answerForeignCsr: Call = { ...answerCsr, path: csr('foreign', 'status') };
 const writeRequest = (name: string, status: object): Call => ({
-  ...{ verb: 'replace', path: `${CERT_MANAGER}/${name}/status` },
+  verb: 'replace',
+  path: `${CERT_MANAGER}/${name}/status`,
   body: { status },
 });
 const answerForeignRequest = writeRequest('foreign', { ca: 'YQ==' });
@@ -91,6 +94,11 @@ const writeSigner: Call = {
   path: `${SIGNERS}/guarded`,
   body: { metadata: { labels: { by: 'attack' } } },
 };
+const writeExternalSigner: Call = {
+  verb: 'create',
+  path: '/apis/countersign.dev/v1alpha1/externalclustersigners',
+  body: { apiVersion: 'countersign.dev/v1alpha1', kind: 'ExternalClusterSigner' },
+};
 const mintToken: Call = {
   verb: 'create',
   path: `/api/v1/namespaces/${SYSTEM}/serviceaccounts/countersign-authority/token`,
@@ -103,7 +111,10 @@ const makeSecretBesideComponents: Call = {
   body: { metadata: { name: 'minted' } },
 };
 
-/** A status update may change the metadata as well: an owner that does not exist has an object deleted. */
+/**
+ * A status update may change the metadata as well: an owner that does not exist has an object
+ * deleted.
+ */
 const disown = (part: 'status' | 'approval'): Call => ({
   verb: 'replace',
   path: csr(part === 'status' ? 'foreign' : 'ours', part),
@@ -134,9 +145,11 @@ const NOBODY_MAY = {
 
 /** Strangers ask them. */
 const BY_WHO_FACES_STRANGERS = {
-  ...{ 'read a Secret': readOwnCa, 'list Secrets': listSecrets },
+  'read a Secret': readOwnCa,
+  'list Secrets': listSecrets,
   'answer a CertificateSigningRequest': answerCsr,
-  ...{ 'publish a bundle': publish, 'write a ClusterSigner or its status': attest },
+  'publish a bundle': publish,
+  'write a ClusterSigner or its status': attest,
   'write an Event': FORGED,
   'report in a Lease': writeForeignLease('signer'),
   'approve a CertificateSigningRequest': approve,
@@ -144,10 +157,12 @@ const BY_WHO_FACES_STRANGERS = {
 };
 
 const BY_WHO_SIGNS_NOTHING: Readonly<Record<string, Call>> = {
-  ...{ 'read the Secret of a CA': readOwnCa, 'list Secrets': listSecrets },
+  'read the Secret of a CA': readOwnCa,
+  'list Secrets': listSecrets,
   'approve a CertificateSigningRequest': approve,
   'answer a CertificateSigningRequest': answerCsr,
-  ...{ 'answer a PodCertificateRequest': answerPcr, 'publish a bundle': publish },
+  'answer a PodCertificateRequest': answerPcr,
+  'publish a bundle': publish,
   'write a ClusterSigner or its status': writeSigner,
   'write an Event of another controller': FORGED,
   'report in the Lease of another component': writeForeignLease('signer'),
@@ -155,6 +170,7 @@ const BY_WHO_SIGNS_NOTHING: Readonly<Record<string, Call>> = {
 };
 
 export const ATTEMPTS: readonly Attempt[] = [
+  ...Object.entries(HELD).flatMap(([component, sentences]) => cannot(component, sentences)),
   ...cannot('approver', {
     ...NOBODY_MAY,
     'read the Secret of a CA': readOwnCa,
@@ -271,6 +287,15 @@ export const ATTEMPTS: readonly Attempt[] = [
     'answer a PodCertificateRequest': answerPcr,
     'report in the Lease of another component': writeForeignLease('signer'),
   }),
+  ...cannot('external-signer', {
+    ...NOBODY_MAY,
+    'read the Secret of a CA': readOwnCa,
+    'approve a CertificateSigningRequest': approve,
+    'change the metadata of a CertificateSigningRequest': disown('status'),
+    'answer for a signer name that the installation does not have': answerForeignCsr,
+    'write an ExternalClusterSigner': writeExternalSigner,
+    'report in the Lease of another component': writeForeignLease('signer'),
+  }),
   ...cannot('acme-responder', { ...BY_RESPONDER, ...BY_WHO_FACES_STRANGERS }),
   ...cannot('acme-solver', {
     ...NOBODY_MAY,
@@ -290,5 +315,8 @@ export const ATTEMPTS: readonly Attempt[] = [
     'write an Event of another controller': FORGED_BESIDE,
     [BESIDE]: makeSecretBesideComponents,
   }),
-  ...cannot('ledger', { ...BY_WHO_SIGNS_NOTHING, [BESIDE]: makeSecretBesideComponents }),
+  ...cannot('ledger', {
+    ...BY_WHO_SIGNS_NOTHING,
+    [BESIDE]: makeSecretBesideComponents,
+  }),
 ];

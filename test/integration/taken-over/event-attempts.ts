@@ -9,9 +9,15 @@ export const FORGED = {
   verb: 'create',
   path: '/apis/events.k8s.io/v1/namespaces/default/events',
   body: {
-    ...{ metadata: { name: 'forged', namespace: 'default' }, reportingController: 'kubelet' },
-    ...{ reportingInstance: 'a', action: 'Attack', reason: 'Attack', type: 'Normal', note: 'x' },
-    ...{ eventTime: '2026-01-01T00:00:00.000000Z', regarding: { kind: 'Node', name: 'a' } },
+    metadata: { name: 'forged', namespace: 'default' },
+    reportingController: 'kubelet',
+    reportingInstance: 'a',
+    action: 'Attack',
+    reason: 'Attack',
+    type: 'Normal',
+    note: 'x',
+    eventTime: '2026-01-01T00:00:00.000000Z',
+    regarding: { kind: 'Node', name: 'a' },
   },
 } satisfies Call;
 

@@ -11,7 +11,8 @@ const NAME = `federated.${FEDERATED}`;
 export function federatedBundle(trustBundle: string): Record<string, unknown> {
   const annotations = { 'countersign.dev/trust-domain': FEDERATED };
   return {
-    ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'ClusterTrustBundle' },
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'ClusterTrustBundle',
     metadata: { name: NAME, annotations },
     spec: { trustBundle },
   };
@@ -31,6 +32,11 @@ export const BY_FEDERATION = {
       metadata: { name: 'example.com:workload:second' },
       spec: { signerName: 'example.com/workload' },
     },
+  },
+  'give a bundle an annotation of another controller': {
+    verb: 'patch',
+    path: `${BUNDLES}/${NAME}`,
+    body: { metadata: { annotations: { 'reflector.example/copy-to': '*' } } },
   },
   'change or delete a bundle of a signer': {
     verb: 'delete',

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { createClient } from '../../../src/kube/client/client.ts';
-import { KubeError } from '../../../src/kube/client/kube-error.ts';
-import { loadConnection } from '../../../src/kube/client/kubeconfig.ts';
+import { createClient } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import { loadConnection } from '#kube/client/kubeconfig.ts';
 
 /** `kubectl` reads before it patches, which is refused already: so by our own client. */
 export async function patched(

@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What `pod-refresher` tries that was taken over, on workloads which opted in and others that did not. */
+/**
+ * What `pod-refresher` tries that was taken over, on workloads which opted in and others that did
+ * not.
+ */
 import type { Call } from './attempts.ts';
 
 /** A namespace that opted in, and one that did not. */
@@ -18,13 +21,15 @@ function patch(name: string, body: Readonly<Record<string, unknown>>, namespace 
   return { verb: 'patch', path: `${workloads(namespace)}/${name}`, body };
 }
 
-function evict(namespace: string, preconditions: object): Call {
+function evict(namespace: string, preconditions: object, more: object = {}): Call {
   return {
     verb: 'create',
     path: `${pods(namespace)}/web/eviction`,
     body: {
-      ...{ apiVersion: 'policy/v1', kind: 'Eviction', metadata: { name: 'web', namespace } },
-      deleteOptions: { preconditions },
+      apiVersion: 'policy/v1',
+      kind: 'Eviction',
+      metadata: { name: 'web', namespace },
+      deleteOptions: { preconditions, ...more },
     },
   };
 }
@@ -72,6 +77,12 @@ export const WORKLOAD_ATTEMPTS: Readonly<Record<string, Call>> = {
   'take away an annotation of a pod template': patch('opted-in', {
     spec: { template: { metadata: { annotations: { 'example.com/kept': null } } } },
   }),
+  'give the pods of a workload a finalizer': patch('opted-in', {
+    spec: { template: { metadata: { finalizers: ['example.com/stay'] } } },
+  }),
+  'give the pods of a workload an owner or a name': patch('opted-in', {
+    spec: { template: { metadata: { name: 'x' } } },
+  }),
   'write another label of a workload': patch('opted-in', {
     metadata: { labels: { 'example.com/attack': '' } },
   }),
@@ -88,5 +99,6 @@ export const WORKLOAD_ATTEMPTS: Readonly<Record<string, Call>> = {
   'delete a workload': { verb: 'delete', path: `${workloads(OPTED_IN)}/opted-in` },
   'evict a pod of a namespace that did not opt in': evict(NOT_OPTED_IN, { uid: 'x' }),
   'evict a pod without its UID': evict(OPTED_IN, {}),
+  'end a pod sooner than its author says': evict(OPTED_IN, { uid: 'x' }, { gracePeriodSeconds: 0 }),
   'delete a pod': { verb: 'delete', path: `${pods(OPTED_IN)}/web` },
 };

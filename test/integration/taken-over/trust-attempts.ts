@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What `trust-distributor` tries that was taken over, in a namespace that opted in and in one that did not. */
-import type { CaBundleTarget } from '../../../src/api/object/ca-bundle-target.ts';
+/**
+ * What `trust-distributor` tries that was taken over, in a namespace that opted in and in one that
+ * did not.
+ */
+import type { CaBundleTarget } from '#api/object/ca-bundle-target.ts';
 import type { Call } from './attempts.ts';
 import { OPTED_IN, NOT_OPTED_IN } from './refresh-attempts.ts';
 
@@ -8,7 +11,10 @@ import { OPTED_IN, NOT_OPTED_IN } from './refresh-attempts.ts';
 const COPY = 'example.com.workload.primary';
 const OWNED = 'countersign.dev.serving.primary';
 
-/** What Signers publish; it is in both namespaces, and the Secret of a Signer was granted in the first. */
+/**
+ * What Signers publish; it is in both namespaces, and the Secret of a Signer was granted in the
+ * first.
+ */
 const OF_SIGNERS = 'signers.countersign.dev';
 
 const SIGNER_NAME = 'countersign.dev/signer-name';
@@ -38,7 +44,8 @@ export const NAMED: readonly CaBundleTarget[] = [
 
 /** The one change of an APIService that it may make. */
 export const WRITE_CA_BUNDLE: Call = {
-  ...{ verb: 'patch', path: `${API_SERVICES}/v1.named.example.org` },
+  verb: 'patch',
+  path: `${API_SERVICES}/v1.named.example.org`,
   body: { spec: { caBundle: '' } },
 };
 
@@ -46,10 +53,14 @@ export const WRITE_CA_BUNDLE: Call = {
 export function namedObjects(): readonly Record<string, unknown>[] {
   const annotations = { [SIGNER_NAME]: 'example.com/workload' };
   const service = (group: string, more: object): Record<string, unknown> => ({
-    ...{ apiVersion: 'apiregistration.k8s.io/v1', kind: 'APIService' },
+    apiVersion: 'apiregistration.k8s.io/v1',
+    kind: 'APIService',
     metadata: { name: `v1.${group}`, ...more },
     spec: {
-      ...{ group, version: 'v1', groupPriorityMinimum: 100, versionPriority: 10 },
+      group,
+      version: 'v1',
+      groupPriorityMinimum: 100,
+      versionPriority: 10,
       service: { namespace: OPTED_IN, name: 'api' },
     },
   });
@@ -59,10 +70,13 @@ export function namedObjects(): readonly Record<string, unknown>[] {
     service('named.example.org', { annotations }),
     service('unasked.example.org', {}),
     {
-      ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+      apiVersion: 'apiextensions.k8s.io/v1',
+      kind: 'CustomResourceDefinition',
       metadata: { name: 'things.defined.example.org', annotations },
       spec: {
-        ...{ group: 'defined.example.org', scope: 'Namespaced', names },
+        group: 'defined.example.org',
+        scope: 'Namespaced',
+        names,
         versions: [{ name: 'v1', served: true, storage: true, schema }],
       },
     },
@@ -72,7 +86,8 @@ export function namedObjects(): readonly Record<string, unknown>[] {
 /** What has to be there. */
 export function configMapsOf(namespace: string): readonly Record<string, unknown>[] {
   const of = (name: string, annotations: object): Record<string, unknown> => ({
-    ...{ apiVersion: 'v1', kind: 'ConfigMap' },
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
     metadata: { namespace, name, annotations },
   });
   return [
@@ -85,14 +100,16 @@ export function configMapsOf(namespace: string): readonly Record<string, unknown
 export const BY_TRUST_DISTRIBUTOR: Readonly<Record<string, Call>> = {
   'write a ConfigMap of another name': patch('kube-root-ca.crt', ANCHORS),
   'read a ConfigMap of another name': {
-    ...{ verb: 'get', path: `/api/v1/namespaces/${OPTED_IN}/configmaps/kube-root-ca.crt` },
+    verb: 'get',
+    path: `/api/v1/namespaces/${OPTED_IN}/configmaps/kube-root-ca.crt`,
   },
   'write a ConfigMap in a namespace that did not opt in': patch(COPY, ANCHORS, NOT_OPTED_IN),
   'take over a ConfigMap that its owner did not annotate': patch(OWNED, {
     metadata: { annotations: { [SIGNER_NAME]: 'countersign.dev/serving' } },
   }),
   'delete a ConfigMap that its owner did not annotate': {
-    ...{ verb: 'delete', path: `/api/v1/namespaces/${OPTED_IN}/configmaps/${OWNED}` },
+    verb: 'delete',
+    path: `/api/v1/namespaces/${OPTED_IN}/configmaps/${OWNED}`,
   },
   'say that a ConfigMap has the anchors of another signer': patch(COPY, {
     metadata: { annotations: { [SIGNER_NAME]: 'example.com/people' } },
@@ -102,6 +119,7 @@ export const BY_TRUST_DISTRIBUTOR: Readonly<Record<string, Call>> = {
       ownerReferences: [{ apiVersion: 'v1', kind: 'ConfigMap', name: 'gone', uid: 'gone' }],
     },
   }),
+  'make a ConfigMap immutable': patch(COPY, { immutable: true }),
   'write another key into a ConfigMap than that of the anchors': patch(COPY, {
     data: { 'run.sh': 'x' },
   }),
@@ -119,24 +137,30 @@ export const BY_TRUST_DISTRIBUTOR: Readonly<Record<string, Call>> = {
     },
   }),
   'lead the API server to another server for an API': {
-    ...{ verb: 'patch', path: `${API_SERVICES}/v1.named.example.org` },
+    verb: 'patch',
+    path: `${API_SERVICES}/v1.named.example.org`,
     body: { spec: { service: { namespace: NOT_OPTED_IN, name: 'mine' } } },
   },
-  'have the API server ask an API without TLS verification': {
-    ...{ verb: 'patch', path: `${API_SERVICES}/v1.named.example.org` },
+  'have the API server call an API without TLS verification': {
+    verb: 'patch',
+    path: `${API_SERVICES}/v1.named.example.org`,
     body: { spec: { caBundle: null, insecureSkipTLSVerify: true } },
   },
   'write the caBundle of an APIService that its owner did not annotate': {
-    ...{ verb: 'patch', path: `${API_SERVICES}/v1.unasked.example.org` },
+    verb: 'patch',
+    path: `${API_SERVICES}/v1.unasked.example.org`,
     body: { spec: { caBundle: '' } },
   },
   'change the schema of a CustomResourceDefinition': {
-    ...{ verb: 'patch', path: `${DEFINITIONS}/things.defined.example.org` },
+    verb: 'patch',
+    path: `${DEFINITIONS}/things.defined.example.org`,
     body: {
       spec: {
         versions: [
           {
-            ...{ name: 'v1', served: false, storage: true },
+            name: 'v1',
+            served: false,
+            storage: true,
             schema: { openAPIV3Schema: { type: 'object' } },
           },
         ],
@@ -144,7 +168,8 @@ export const BY_TRUST_DISTRIBUTOR: Readonly<Record<string, Call>> = {
     },
   },
   'give a CustomResourceDefinition another conversion webhook': {
-    ...{ verb: 'patch', path: `${DEFINITIONS}/things.defined.example.org` },
+    verb: 'patch',
+    path: `${DEFINITIONS}/things.defined.example.org`,
     body: {
       spec: {
         conversion: {
@@ -158,11 +183,13 @@ export const BY_TRUST_DISTRIBUTOR: Readonly<Record<string, Call>> = {
     },
   },
   'write the caBundle of a webhook that it is not named': {
-    ...{ verb: 'patch', path: `${WEBHOOKS}/somebodys` },
+    verb: 'patch',
+    path: `${WEBHOOKS}/somebodys`,
     body: { metadata: { labels: { a: 'b' } } },
   },
   'label a namespace': {
-    ...{ verb: 'patch', path: `/api/v1/namespaces/${NOT_OPTED_IN}` },
+    verb: 'patch',
+    path: `/api/v1/namespaces/${NOT_OPTED_IN}`,
     body: { metadata: { labels: { 'countersign.dev/trust': 'enabled' } } },
   },
 };

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** An object of each kind that has a `caBundle`, annotated by its owner, and what it holds. */
-import type { CaBundleTarget } from '../../../src/api/object/ca-bundle-target.ts';
+import type { CaBundleTarget } from '#api/object/ca-bundle-target.ts';
 
 /** One of each kind. */
 export const CA_BUNDLES: readonly CaBundleTarget[] = [
@@ -15,7 +15,10 @@ const SERVICE = { namespace: 'wanting', name: 'hook' };
 function webhook(name: string): object {
   const rule = { apiGroups: ['none.example.org'], apiVersions: ['v1'], resources: ['*'] };
   return {
-    ...{ name, sideEffects: 'None', failurePolicy: 'Ignore', admissionReviewVersions: ['v1'] },
+    name,
+    sideEffects: 'None',
+    failurePolicy: 'Ignore',
+    admissionReviewVersions: ['v1'],
     clientConfig: { service: { ...SERVICE, path: `/${name}` } },
     rules: [{ ...rule, operations: ['CREATE'] }],
   };
@@ -25,24 +28,32 @@ const SCHEMA = { type: 'object', 'x-kubernetes-preserve-unknown-fields': true };
 
 const BODIES: Readonly<Record<CaBundleTarget['resource'], object>> = {
   validatingwebhookconfigurations: {
-    ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'ValidatingWebhookConfiguration' },
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'ValidatingWebhookConfiguration',
     webhooks: [webhook('a.trusting.example.org'), webhook('b.trusting.example.org')],
   },
   mutatingwebhookconfigurations: {
-    ...{ apiVersion: 'admissionregistration.k8s.io/v1', kind: 'MutatingWebhookConfiguration' },
+    apiVersion: 'admissionregistration.k8s.io/v1',
+    kind: 'MutatingWebhookConfiguration',
     webhooks: [webhook('c.trusting.example.org')],
   },
   apiservices: {
-    ...{ apiVersion: 'apiregistration.k8s.io/v1', kind: 'APIService' },
+    apiVersion: 'apiregistration.k8s.io/v1',
+    kind: 'APIService',
     spec: {
-      ...{ group: 'trusting.example.org', version: 'v1', service: SERVICE },
-      ...{ groupPriorityMinimum: 100, versionPriority: 10 },
+      group: 'trusting.example.org',
+      version: 'v1',
+      service: SERVICE,
+      groupPriorityMinimum: 100,
+      versionPriority: 10,
     },
   },
   customresourcedefinitions: {
-    ...{ apiVersion: 'apiextensions.k8s.io/v1', kind: 'CustomResourceDefinition' },
+    apiVersion: 'apiextensions.k8s.io/v1',
+    kind: 'CustomResourceDefinition',
     spec: {
-      ...{ group: 'trusted.example.org', scope: 'Namespaced' },
+      group: 'trusted.example.org',
+      scope: 'Namespaced',
       names: { plural: 'things', singular: 'thing', kind: 'Thing', listKind: 'ThingList' },
       versions: [
         { name: 'v1', served: true, storage: true, schema: { openAPIV3Schema: SCHEMA } },

@@ -2,7 +2,7 @@
 /** Laws of what Signers publish in their own namespace. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { certificateBlocks } from '../../../src/pki/x509/trust-bundle.ts';
+import { certificateBlocks } from '#pki/x509/trust-bundle.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';
 import type { ComponentProcess } from '../../support/cluster/component-process.ts';
@@ -11,7 +11,10 @@ import { applyTeamCa, applyTeamSigner } from '../../support/cluster/namespaced-s
 const WAIT_MS = 120_000;
 const NAME = 'signers.countersign.dev';
 
-/** A namespace where the Secret of a Signer was granted, one where none was, and one where somebody has that name. */
+/**
+ * A namespace where the Secret of a Signer was granted, one where none was, and one where somebody
+ * has that name.
+ */
 export const TEAMS = { granted: 'signing', withheld: 'withheld', taken: 'taken' } as const;
 
 interface Found {
@@ -55,7 +58,7 @@ export function signersPublish(
   const { granted, withheld, taken } = TEAMS;
   let web = '';
 
-  test('a Signer publishes its CA in its own namespace, without a label, and nowhere else', async () => {
+  test('a Signer publishes its CA only in its own namespace, without a label', async () => {
     web = await team(granted, 'web');
     await holds(granted, { 'web.crt': [web] });
     const all = await kubectl(
@@ -121,7 +124,7 @@ export function signersPublish(
     assert.equal((await configMap(taken))?.metadata.uid, mine?.metadata.uid);
   });
 
-  test('where no Secret was granted nothing is written or refused, and the component stays ready', async () => {
+  test('without a granted Secret nothing is written or rejected; the component is ready', async () => {
     await team(withheld, 'web');
     const { component, cluster } = running();
     await until('it says what is missing', WAIT_MS, () =>

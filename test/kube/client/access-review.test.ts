@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { missingPermissions, permissionText } from '../../../src/kube/client/access-review.ts';
-import { servedVersions } from '../../../src/kube/client/discovery.ts';
-import { ignoreNotFound, KubeError } from '../../../src/kube/client/kube-error.ts';
+import { missingPermissions, permissionText } from '#kube/client/access-review.ts';
+import { servedVersions } from '#kube/client/discovery.ts';
+import { ignoreNotFound, KubeError } from '#kube/client/kube-error.ts';
 import { startWire, type Wire } from '../../support/kube/server-and-clients.ts';
 
 let wire: Wire;
@@ -14,7 +14,7 @@ interface Review {
   readonly spec: { readonly resourceAttributes: Readonly<Record<string, string>> };
 }
 
-test('every verb on every resource name is checked, and each missing permission is named', async () => {
+test('every verb on every resource name is checked, and each missing one is named', async () => {
   const asked: string[] = [];
   wire.server.always((call) => {
     assert.equal(call.path, '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews');
@@ -51,6 +51,54 @@ test('every verb on every resource name is checked, and each missing permission 
     'update secrets "x" in namespace keys',
     'update secrets "y" in namespace keys',
   ]);
+});
+
+/** Answers reviews as RBAC does for these resourceNames: a name is that text, and no pattern. */
+function grant(...names: readonly string[]): void {
+  wire.server.always((call) => {
+    const { name = '' } = (JSON.parse(call.body) as Review).spec.resourceAttributes;
+    call.answer(201, { status: { allowed: names.includes(name) } });
+  });
+}
+
+function missingOnSigners(verb: string, ...resourceNames: readonly string[]): Promise<string[]> {
+  const rule = { apiGroups: ['certificates.k8s.io'], resources: ['signers'], verbs: [verb] };
+  return missingPermissions(wire.connect(), [{ ...rule, resourceNames }]).then((missing) =>
+    missing.map(permissionText),
+  );
+}
+
+test('a verb on a signer name is granted by its exact name or its domain', async () => {
+  for (const verb of ['approve', 'sign', 'attest', 'request']) {
+    for (const name of ['example.com/workload', 'example.com/*']) {
+      grant(name);
+      assert.deepEqual(await missingOnSigners(verb, 'example.com/workload'), [], `${verb} ${name}`);
+    }
+  }
+});
+
+test('no other pattern grants a verb on a signer name', async () => {
+  const patterns = ['*/*', '*.com/*', 'example.com/work*', 'example.com/', '*', 'a.example.com/*'];
+  grant(...patterns);
+  const name = 'example.com/workload';
+  const lacks = [`sign certificates.k8s.io/signers "${name}"`];
+  assert.deepEqual(await missingOnSigners('sign', name), lacks);
+});
+
+test('our own verbs do not take a tenant domain’s wildcard, Kubernetes’ verbs do', async () => {
+  grant('signers.countersign.dev/*', 'acmesigners.acme.countersign.dev/*');
+  const names = ['signers.countersign.dev/a.b', 'acmesigners.acme.countersign.dev/a.b'];
+  for (const verb of ['request', 'revoke', 'request-on-behalf'])
+    assert.equal((await missingOnSigners(verb, ...names)).length, names.length, verb);
+  for (const verb of ['approve', 'sign', 'attest'])
+    assert.deepEqual(await missingOnSigners(verb, ...names), [], verb);
+});
+
+test('a name of another resource has no wildcard, also if it has a slash', async () => {
+  grant('example.com/*');
+  const rule = { apiGroups: ['cert-manager.io'], resources: ['signers'], verbs: ['approve'] };
+  const rules = [{ ...rule, resourceNames: ['example.com/workload'] }];
+  assert.equal((await missingPermissions(wire.connect(), rules)).length, 1);
 });
 
 test('a failed access review is not a refusal', async () => {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { Credentials } from '../../../src/kube/client/connection.ts';
+import type { Credentials } from '#kube/client/connection.ts';
 import { NOW, failure, startWire, type Wire } from '../../support/kube/server-and-clients.ts';
 
 let wire: Wire;
 beforeEach(async () => (wire = await startWire()));
 afterEach(() => wire.stop());
 
-test('a request that gets a 401 is sent once more with credentials that were read again', async () => {
+test('a request with a 401 is sent once more with credentials read again', async () => {
   let token = 'old';
   const forgotten: Credentials[] = [];
   let cached: Credentials = { tls: {}, authorization: 'Bearer old' };
@@ -27,14 +27,14 @@ test('a request that gets a 401 is sent once more with credentials that were rea
   const first = cached;
   const error = await failure(client.request({ method: 'GET', path: '/' }));
   assert.equal(error.code, 'KUBE_UNAUTHORIZED');
-  assert.equal(wire.server.calls.length, 2, 'once more, not for ever');
+  assert.equal(wire.server.calls.length, 2, 'once more, not indefinitely');
   assert.equal(forgotten[0], first);
   token = 'new';
   assert.deepEqual(await client.request({ method: 'GET', path: '/' }), { ok: true });
   assert.ok(await client.stream({ method: 'GET', path: '/' }));
 });
 
-test('a new token is sent on the existing connections, and does not disturb requests in flight', async () => {
+test('a new token uses existing connections and does not disturb requests in flight', async () => {
   let current: Credentials = { tls: {}, authorization: 'Bearer 1' };
   const connection = wire.connection({
     credentials: () => Promise.resolve(current),
@@ -73,7 +73,7 @@ test('the clock offset follows the Date header of the latest response', async ()
   assert.ok(Math.abs(client.clockOffset() - 120_000) <= 1_000, 'a Date has whole seconds');
 });
 
-test('the clock offset changes at once when the local clock is stepped, without another response', async () => {
+test('the clock offset changes without a response when the local clock is stepped', async () => {
   let [now, steady] = [NOW, 0];
   const client = wire.connect({ clock: () => now, monotonic: () => steady });
   wire.server.always((call) => {
@@ -94,7 +94,7 @@ test('the Date header of a 5xx does not change the clock offset', async () => {
   assert.equal(client.clockOffset(), 0);
 });
 
-test('the Date header of an aggregated API server, which the API server passes on, does not change the clock offset', async () => {
+test('an aggregated API server’s Date header does not change the clock offset', async () => {
   const client = wire.connect();
   wire.server.always((call) => {
     call.answer(200, {}, { date: new Date(NOW - 120_000).toUTCString() });

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { TLSSocket } from 'node:tls';
-import { createClient, type Client } from '../../../src/kube/client/client.ts';
-import type { Credentials, TlsMaterial } from '../../../src/kube/client/connection.ts';
+import { createClient, type Client } from '#kube/client/client.ts';
+import type { Credentials, TlsMaterial } from '#kube/client/connection.ts';
 import {
   startScriptedServer,
   type Call,
@@ -64,7 +64,7 @@ test('a request to a server of an unknown CA fails, and the error gives the reas
   assert.deepEqual(calls, []);
 });
 
-test('a replaced CA file applies to new connections, and a watch on an old one continues', async () => {
+test('a replaced CA file applies to new connections; a watch on an old one continues', async () => {
   const [before, after] = await Promise.all([tlsCertificate('before'), tlsCertificate('after')]);
   const old = await start(before);
   const { client, use, changes } = connect(old.url, { ca: before.cert });
@@ -119,7 +119,7 @@ test('a client certificate is presented, and a replaced one on the next connecti
   assert.deepEqual(seen, ['jane', 'joe']);
 });
 
-test('the client uses HTTP/1.1 although HTTP/2 is offered: a dead connection costs one watch', async () => {
+test('the client uses HTTP/1.1 if offered HTTP/2: a dead connection costs one watch', async () => {
   const certificate = await tlsCertificate('server');
   const server = await start({ ...certificate, ALPNProtocols: ['h2', 'http/1.1'] });
   const { client } = connect(server.url, { ca: certificate.cert });

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { CallResult } from '../../../src/kube/client/client.ts';
-import type { KubeError } from '../../../src/kube/client/kube-error.ts';
-import { resource } from '../../../src/kube/resource/resource.ts';
+import type { CallResult } from '#kube/client/client.ts';
+import type { KubeError } from '#kube/client/kube-error.ts';
+import { resource } from '#kube/resource/resource.ts';
 import { until } from '../../cluster/until.ts';
 import type { Call } from '../../support/kube/scripted-server.ts';
 import { failure, startWire, type Wire } from '../../support/kube/server-and-clients.ts';
@@ -19,7 +19,7 @@ let wire: Wire;
 beforeEach(async () => (wire = await startWire()));
 afterEach(() => wire.stop());
 
-test('a request is sent as JSON with a user agent, and its response is returned unchanged', async () => {
+test('a request is JSON with a user agent, and its response is returned unchanged', async () => {
   const client = wire.connect({
     connection: wire.connection({
       credentials: () => Promise.resolve({ tls: {}, authorization: 'Bearer t' }),
@@ -101,7 +101,7 @@ for (const [status, reason, code, disposition] of refusals) {
   });
 }
 
-test('Retry-After is in milliseconds, taken from the header before the body, ten minutes at most', async () => {
+test('Retry-After is in milliseconds, from header before body, ten minutes at most', async () => {
   const client = wire.connect();
   const ask = async (header: string | undefined, seconds?: number): Promise<unknown> => {
     const asked = failure(client.request({ method: 'GET', path: '/' }));
@@ -126,7 +126,7 @@ test('an error quotes at most 300 characters of a proxy’s response', async () 
   assert.equal(error.message, `GET /x: 502: <html>${'x'.repeat(294)}`);
 });
 
-test('a response that is lost, truncated or not JSON has status 0, and the write may have landed', async () => {
+test('a lost, truncated or non-JSON response has status 0; the write may have landed', async () => {
   const client = wire.connect();
   const lose = async (how: (call: Call) => void): Promise<KubeError> => {
     const lost = failure(client.request({ method: 'PUT', path: STATUS, body: {} }));
@@ -242,7 +242,7 @@ test('a refused stream throws a KubeError like any request', async () => {
   assert.deepEqual([error.status, error.code, error.retryAfter], [410, 'KUBE_GONE', 2_000]);
 });
 
-test('every response and every failure is reported, but not a request that the caller aborts', async () => {
+test('every response and failure is reported, except a request the caller aborts', async () => {
   const answers: CallResult[] = [];
   const client = wire.connect({ onResponse: (each) => answers.push(each) });
   const steps: readonly ((call: Call) => void)[] = [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createClockOffset, type ClockOffset } from '../../../src/kube/client/clock-offset.ts';
+import { createClockOffset, type ClockOffset } from '#kube/client/clock-offset.ts';
 
 const START = Date.UTC(2026, 10, 21);
 

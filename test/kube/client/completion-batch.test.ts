@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createCompletionBatch } from '../../../src/kube/client/completion-batch.ts';
+import { createCompletionBatch } from '#kube/client/completion-batch.ts';
 
-test('completions of one event loop turn run in order at its end; those they add run a turn later', async () => {
+test('completions of one turn run in order at its end, those they add a turn later', async () => {
   const gather = createCompletionBatch();
   const done: string[] = [];
   gather(() => {

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Credentials } from '../../../src/kube/client/connection.ts';
-import { cacheCredentials } from '../../../src/kube/client/credentials-cache.ts';
+import type { Credentials } from '#kube/client/connection.ts';
+import { cacheCredentials } from '#kube/client/credentials-cache.ts';
 import { fakeTime } from '../../support/kube/fake-time.ts';
 
 /** A cache over a source that counts, and what it was asked for. */
@@ -19,8 +19,8 @@ function cached(): {
   let unreadable = 0;
   const onUnreadable = (): void => void (unreadable += 1);
   const cache = cacheCredentials(
-    (anew) => {
-      asked.push(anew);
+    (again) => {
+      asked.push(again);
       return source.fail
         ? Promise.reject(new Error('no such file'))
         : Promise.resolve({ tls: {}, authorization: `Bearer ${asked.length}` });
@@ -33,7 +33,7 @@ function cached(): {
 const tokenOf = async (credentials: Promise<Credentials>): Promise<string | undefined> =>
   (await credentials).authorization;
 
-test('credentials are read once a minute; between reads every caller gets the same object', async () => {
+test('credentials are read once a minute, and callers share the object between reads', async () => {
   const { time, cache, asked } = cached();
   const first = await cache.credentials();
   await time.advance(59_999);
@@ -59,7 +59,7 @@ test('rejected credentials are read again, exec plugins included, once for all c
   assert.equal(await cache.credentials(), fresh, 'the late refusal was of the old ones');
 });
 
-test('while credentials cannot be read the old ones stay in use and are counted, but never rejected ones', async () => {
+test('old credentials stay in use while new ones are unreadable, but not rejected ones', async () => {
   const { time, cache, source, asked, unreadable } = cached();
   await cache.credentials();
   source.fail = true;

@@ -1,9 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the API server answers to an Eviction (pkg/registry/core/pod/storage/eviction.go), and what it means. */
+/**
+ * What the API server answers to an Eviction (pkg/registry/core/pod/storage/eviction.go), and what
+ * it means.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { evict, type Eviction } from '../../../src/kube/client/eviction.ts';
-import { KubeError, type Status } from '../../../src/kube/client/kube-error.ts';
+import { evict, type Eviction } from '#kube/client/eviction.ts';
+import { KubeError, type Status } from '#kube/client/kube-error.ts';
 import { recordedClient } from '../../support/kube/recorded-client.ts';
 
 const POD = { namespace: 'team-a', name: 'web', uid: 'uid-1' };
@@ -47,7 +50,7 @@ test('a dry run is marked as one in the request', async () => {
   assert.equal(client.requests[0]?.query?.['dryRun'], 'All');
 });
 
-test('a pod with several disruption budgets is refused although the server responds 201', async () => {
+test('a pod with several disruption budgets is refused if the server responds 201', async () => {
   const client = recordedClient();
   client.answer(() => ({
     status: 'Failure',

@@ -5,8 +5,8 @@ import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
 import { inspect } from 'node:util';
-import type { Connection } from '../../../src/kube/client/connection.ts';
-import { loadConnection } from '../../../src/kube/client/kubeconfig.ts';
+import type { Connection } from '#kube/client/connection.ts';
+import { loadConnection } from '#kube/client/kubeconfig.ts';
 import { fakeTime } from '../../support/kube/fake-time.ts';
 
 let directory: string;
@@ -94,9 +94,10 @@ test('files are relative to the kubeconfig and are read again', async () => {
   });
 });
 
-// client-go: "read empty token from file". Without the header the API server would take us for system:anonymous.
+// client-go: "read empty token from file". Without the header the API server would take us for
+// system:anonymous.
 for (const empty of ['', '\n']) {
-  test(`a token file that is empty (${JSON.stringify(empty)}) makes no call without a token`, async () => {
+  test(`an empty token file (${JSON.stringify(empty)}) makes no call without a token`, async () => {
     const time = fakeTime();
     write('first', 'token');
     const path = kubeconfig({ user: { tokenFile: 'token' } });
@@ -145,7 +146,7 @@ test('a context can be selected by name', async () => {
   assert.ok(await load(path, 'main'));
 });
 
-test('an error names the context that it is about, which may be the current one of the file', async () => {
+test('an error names its context, which may be the current one of the file', async () => {
   const path = kubeconfig({ user: {} });
   const reason =
     'its context "main" has no user with credentials ("me" has none that are supported)';
@@ -175,7 +176,7 @@ test(
     withEnvironment(t, '');
     await assert.rejects(loadConnection({ clock }), {
       code: 'KUBE_CONFIG',
-      message: `${DEFAULT}: there is none, and this is no pod with a ServiceAccount`,
+      message: `${DEFAULT}: there is none, and this is not a pod with a ServiceAccount`,
     });
   },
 );
@@ -205,11 +206,41 @@ for (const [what, parts, message] of refused) {
   });
 }
 
+/** Returns a user of `auth-provider: oidc`, whose ID token expires then. */
+function oidcUser(expiry: number): { readonly user: object; readonly idToken: string } {
+  const claims = Buffer.from(JSON.stringify({ exp: expiry / 1000 })).toString('base64url');
+  const idToken = `e30.${claims}.c2ln`;
+  const config = {
+    'client-id': 'c',
+    'id-token': idToken,
+    'refresh-token': 'r',
+    'idp-issuer-url': 'https://issuer.invalid',
+  };
+  return { user: { 'auth-provider': { name: 'oidc', config } }, idToken };
+}
+
+test('an OIDC ID token authenticates until it expires, and the error has a remedy', async () => {
+  // client-node compares its expiry with the time of the machine.
+  const { clock, advance } = fakeTime(Date.now());
+  const { user, idToken } = oidcUser(clock() + 3_600_000);
+  const kept = kubeconfig({ user });
+  const connection = await loadConnection({ kubeconfig: kept, clock });
+  assert.equal((await connection.credentials()).authorization, `Bearer ${idToken}`);
+  await advance(3_601_000);
+  await assert.rejects((await loadConnection({ kubeconfig: kept, clock })).credentials(), {
+    code: 'KUBE_CONFIG',
+    message:
+      /the id-token of its user "me" expired at 20\S+Z, and auth-provider "oidc" is not refreshed: log in again, or use an exec plugin/,
+  });
+});
+
 test('the error for a missing or malformed kubeconfig names the file', async () => {
   const missing = join(directory, 'missing');
   await assert.rejects(load(missing), {
     code: 'KUBE_CONFIG',
-    message: new RegExp(`the kubeconfig ${missing} cannot be used: ENOENT`),
+    message: new RegExp(
+      `the kubeconfig ${missing} cannot be used: cannot open ${missing}: there is no such file`,
+    ),
   });
   await assert.rejects(load(write('clusters: [{name: c}]')), {
     code: 'KUBE_CONFIG',

@@ -2,9 +2,9 @@
 /** ADR 0021: an Event that is recorded before the write that it announces, by any process. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { EventDetails } from '../../../src/kube/events/body.ts';
-import { createEventRecorder, type EventRecorder } from '../../../src/kube/events/recorder.ts';
-import { KubeError } from '../../../src/kube/client/kube-error.ts';
+import type { EventDetails } from '#kube/events/body.ts';
+import { createEventRecorder, type EventRecorder } from '#kube/events/recorder.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
 import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
 import { recordedLog } from '../../support/component/recorded-log.ts';
@@ -24,7 +24,9 @@ function start(): Stage {
     [] as string[],
   ];
   const events = createEventRecorder({
-    ...{ ...time, client, log: recordedLog() },
+    ...time,
+    client,
+    log: recordedLog(),
     onDropped: (cause) => dropped.push(cause),
     controller: 'countersign.dev/authority',
     instance: 'authority-0',
@@ -46,7 +48,7 @@ const note: EventDetails = {
   note: 'sha256:… signs from now on',
 };
 
-test('any process that records an occasion, however often, writes one and the same Event', async () => {
+test('any process that records an occasion, however often, writes the same Event', async () => {
   const nameOf = async ({ events, client, time }: Stage, occasion: string): Promise<unknown> => {
     const told = events.recordOnce(note, occasion);
     await time.advance(0);

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { beforeEach, test } from 'node:test';
-import type { RequestInit } from '../../../src/kube/client/client.ts';
-import type { EventDetails } from '../../../src/kube/events/body.ts';
-import { createEventRecorder, type EventRecorder } from '../../../src/kube/events/recorder.ts';
-import { KubeError } from '../../../src/kube/client/kube-error.ts';
+import type { RequestInit } from '#kube/client/client.ts';
+import type { EventDetails } from '#kube/events/body.ts';
+import { createEventRecorder, type EventRecorder } from '#kube/events/recorder.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
 import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
 import { recordedLog } from '../../support/component/recorded-log.ts';
@@ -149,7 +149,7 @@ test('a different object, reason or note makes a new Event', async () => {
   assert.deepEqual(sent(), Array(4).fill(`POST ${DEFAULT}`));
 });
 
-test('while the API server is unavailable an Event waits, honours Retry-After, and is written once', async () => {
+test('an Event waits for the API server, honours Retry-After, and is written once', async () => {
   let answers = 0;
   client.answer(() => {
     answers += 1;
@@ -239,7 +239,7 @@ test('updates of a series have their own rate limit', async () => {
   assert.equal(methods.filter((each) => each === 'PATCH').length, 100);
 });
 
-test('recording returns at once, never throws, and uses bounded memory while the server hangs', async () => {
+test('recording returns at once, never throws, and uses bounded memory', async () => {
   let resume = (_answer: unknown): void => undefined;
   client.answer(() => new Promise((resolve) => (resume = resolve)));
   for (let minute = 0; minute < 200; minute += 1) {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Elector } from '../../../src/kube/lease/elector.ts';
+import { Elector } from '#kube/lease/elector.ts';
 import {
   heldSpec,
   leaderTimes,
@@ -10,7 +10,7 @@ import {
   type LeaseSpec,
   peerTimes,
   releasedSpec,
-} from '../../../src/kube/lease/lease.ts';
+} from '#kube/lease/lease.ts';
 import { runWorld, type WorldEnd } from '../../support/kube/lease-simulation.ts';
 
 const TIMES = leaderTimes(15);
@@ -49,7 +49,7 @@ test('a Lease is read before one is created', () => {
   assert.deepEqual(election.next(0), { kind: 'create' });
 });
 
-test('a read that shows less than what was known before it was sent shows a restored etcd', () => {
+test('a read that shows less than was known when it was sent shows a restored etcd', () => {
   const election = candidate();
   election.observe(heldBy('other', 900), 0);
   const restored = heldBy('third', 7);
@@ -71,7 +71,7 @@ test('a read that was sent before the watch showed more changes nothing', () => 
   assert.equal(election.otherHolder(2_000), newer);
 });
 
-test('another’s Lease counts for its duration from when it was seen to change, whatever its times say', () => {
+test('another’s Lease lasts from its last observed change, whatever its times say', () => {
   const election = candidate();
   const first = lease(1, { ...heldBy('other', 1).spec, renewTime: '1999-01-01T00:00:00.000000Z' });
   election.observe(first, 7_000);
@@ -106,7 +106,7 @@ test('a released Lease is acquired at once, even between two attempts', () => {
   assert.deepEqual(election.next(100), { kind: 'update', from: given });
 });
 
-test('the deadline counts from when the renewal was sent, however late its response came', () => {
+test('the deadline counts from when the renewal was sent, however late its response', () => {
   const election = candidate();
   election.observe(undefined, 0);
   election.onAttempt(0);
@@ -122,7 +122,7 @@ test('a response after the deadline does not acquire the Lease', () => {
   assert.equal(election.holds(10_001), false);
 });
 
-test('a process that was stopped past its deadline does not hold the Lease when it continues', () => {
+test('a process stopped past its deadline does not hold the Lease when it continues', () => {
   const election = holder();
   assert.equal(election.holds(10_999), true);
   assert.equal(election.holds(60_000), false);
@@ -168,7 +168,7 @@ test('a candidate that resigns holds nothing, and returns the Lease to release',
   assert.equal(other.resign(), undefined);
 });
 
-test('an exclusive Lease is created without a read, and taken from a predecessor at once', () => {
+test('an exclusive Lease is created without a read and taken from a predecessor', () => {
   const election = new Elector({
     identity: 'me',
     times: peerTimes(15),
@@ -181,7 +181,7 @@ test('an exclusive Lease is created without a read, and taken from a predecessor
   assert.deepEqual(election.next(10), { kind: 'update', from: found });
 });
 
-test('a Lease without holder or duration is free, and one of years counts for five minutes', () => {
+test('a Lease without holder or duration is free; one of years counts for five minutes', () => {
   for (const spec of [
     {},
     { holderIdentity: 'x' },
@@ -196,7 +196,7 @@ test('a Lease without holder or duration is free, and one of years counts for fi
   assert.deepEqual(election.next(0), { kind: 'wait', ms: 300_000 });
 });
 
-test('times have six fraction digits; leaseTransitions counts holders, acquireTime stays until the next', () => {
+test('times have six fraction digits; transitions count holders, not renewals', () => {
   const first = heldSpec(undefined, { identity: 'a', durationSeconds: 15 }, WALL);
   assert.match(first.renewTime ?? '', /^\d{4}-\d\d-\d\dT\d\d:\d\d:\d\d\.\d{6}Z$/);
   assert.equal(first.leaseTransitions, 0);

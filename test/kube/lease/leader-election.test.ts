@@ -1,18 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SignerError } from '../../../src/errors.ts';
-import { createClient } from '../../../src/kube/client/client.ts';
-import {
-  createLeaderElection,
-  type LeaderElection,
-} from '../../../src/kube/lease/leader-election.ts';
+import { SignerError } from '#base/errors.ts';
+import { createClient } from '#kube/client/client.ts';
+import { createLeaderElection, type LeaderElection } from '#kube/lease/leader-election.ts';
 import { recordedClient } from '../../support/kube/recorded-client.ts';
 import {
   leaseStagePerTest,
   type Replica as LeaseReplica,
 } from '../../support/kube/lease-replica.ts';
-import { leaderTimes } from '../../../src/kube/lease/lease.ts';
+import { leaderTimes } from '#kube/lease/lease.ts';
 
 type Replica = LeaseReplica<LeaderElection>;
 
@@ -47,12 +44,14 @@ test('a leader that stops releases its Lease, and the other leads at once', asyn
   assert.equal(leads(other), true);
 });
 
-test('a leader writes its annotations with each renewal, and takes them away when it stops', async () => {
+test('a leader writes its annotations with each renewal and removes them when it stops', async () => {
   let said = 'one';
   const leader = stage.start('a', (ports) =>
     createLeaderElection({
       ...ports,
-      ...{ name: 'leader', identity: 'a', times: leaderTimes(15) },
+      name: 'leader',
+      identity: 'a',
+      times: leaderTimes(15),
       annotations: () => ({ 'example.com/report': said }),
     }),
   );
@@ -139,7 +138,7 @@ test('listeners run after each change', async () => {
   assert.deepEqual(heard, [true, false]);
 });
 
-test('without permission for Leases every replica works and warns, unless another leader is known', async () => {
+test('without permission for Leases every replica works and warns, unless one leads', async () => {
   stage.api.trouble('a', () => 403);
   const a = start('a');
   await stage.time.advance(1_000);
@@ -154,7 +153,7 @@ test('without permission for Leases every replica works and warns, unless anothe
   assert.equal(leads(b), true);
 });
 
-test('the fenced client always reads and reviews, and writes only while this replica leads', async () => {
+test('the fenced client always reads and reviews, and writes only while leading', async () => {
   const a = start('a');
   const client = recordedClient();
   const fenced = a.filter.fenced(client);
@@ -185,7 +184,7 @@ test('the fenced client always reads and reviews, and writes only while this rep
   assert.equal(client.requests.length, 4);
 });
 
-test('the fenced client passes every member on to a client that is an instance of a class', async () => {
+test('the fenced client passes every member on to an instance of a class', async () => {
   const { clock } = stage.time;
   const client = createClient({
     connection: {

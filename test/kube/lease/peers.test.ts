@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Lease } from '../../../src/kube/lease/lease.ts';
-import { createPeers } from '../../../src/kube/lease/peers.ts';
+import type { Lease } from '#kube/lease/lease.ts';
+import { createPeers } from '#kube/lease/peers.ts';
 
 function lease(name: string, version: number, seconds = 15, holder = name): Lease {
   return {
@@ -73,7 +73,7 @@ test('`suspend` does not count the time for Leases that were live, and not more'
   assert.equal(later.nextExpiry(81_000), 96_000, 'seen at 80 s, and at most now');
 });
 
-test('a Lease without a renewal is suspended for two durations in all, or for one outage, however long', () => {
+test('a Lease without a renewal is suspended for two durations, or for one outage', () => {
   const peers = createPeers();
   peers.observe('a', lease('a', 1), 0);
   for (let turn = 1; turn <= 30; turn += 1) peers.suspend(turn * 10_000 - 9_000, turn * 10_000);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createHash } from 'node:crypto';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createRendezvousHash } from '../../../src/kube/lease/rendezvous-hash.ts';
+import { createRendezvousHash } from '#kube/lease/rendezvous-hash.ts';
 
 const uid = fc.uuid({ version: 4 });
 const members = fc.uniqueArray(fc.stringMatching(/^countersign-signer-[0-9a-f]{10}$/), {

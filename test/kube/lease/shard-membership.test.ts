@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { LeasedShardFilter } from '../../../src/kube/lease/shard-filter.ts';
-import { createShardMembership } from '../../../src/kube/lease/shard-membership.ts';
+import type { LeasedShardFilter } from '#kube/lease/shard-filter.ts';
+import { createShardMembership } from '#kube/lease/shard-membership.ts';
 import {
   leaseStagePerTest,
   type Replica as LeaseReplica,
 } from '../../support/kube/lease-replica.ts';
-import { peerTimes } from '../../../src/kube/lease/lease.ts';
+import { peerTimes } from '#kube/lease/lease.ts';
 
 type Replica = LeaseReplica<LeasedShardFilter>;
 
@@ -60,7 +60,7 @@ test('a replica that stops leaves at once, and the others own its keys', async (
   assert.deepEqual([...stage.api.leases.keys()], ['a', 'b']);
 });
 
-test('the keys of a killed replica are taken over when its Lease expires, and no sooner', async () => {
+test('a killed replica’s keys are taken over when its Lease expires, and no sooner', async () => {
   const [a, b] = [start('a'), start('b')];
   await stage.time.advance(1_000);
   const kept = share(a);
@@ -107,7 +107,7 @@ test('a process that was stopped does not take the others for dead when it conti
   assert.deepEqual(gapsAndOverlaps(a, b), [0, 0]);
 });
 
-test('a process that is always late takes over the keys of a killed replica within two Leases, and those of no live one', async () => {
+test('a late process takes over keys of a killed replica only, within two Leases', async () => {
   const [a, b, c] = [start('a'), start('b'), start('c')];
   await stage.time.advance(1_000);
   a.starve(2_000);
@@ -143,7 +143,7 @@ test('a watch that breaks again and again does not keep a killed replica alive',
   assert.deepEqual(gapsAndOverlaps(a, c), [0, 0]);
 });
 
-test('while the API server is unavailable no replica is taken for dead; after 30 s each owns every key', async () => {
+test('no replica counts as dead during an outage, and after 30 s each owns every key', async () => {
   const [a, b] = [start('a'), start('b')];
   await stage.time.advance(1_000);
   const kept = share(a);
@@ -186,7 +186,7 @@ test('without permission for Leases each replica owns every key, and warns', asy
   );
 });
 
-test('a deleted Lease is created again; a predecessor’s Lease of the same name is taken at once', async () => {
+test('a deleted Lease is created again, and a predecessor’s is taken at once', async () => {
   stage.api.set('a', { holderIdentity: 'a_0', leaseDurationSeconds: 15 });
   const a = start('a');
   await stage.time.advance(500);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { backoffDelay } from '../../../src/kube/wait/backoff.ts';
+import { backoffDelay } from '#kube/wait/backoff.ts';
 
 const least = (size: number): Uint8Array => new Uint8Array(size);
 const most = (size: number): Uint8Array => new Uint8Array(size).fill(0xff);

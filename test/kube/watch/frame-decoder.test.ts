@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { decodeFrames } from '../../../src/kube/watch/frame-decoder.ts';
-import { MAX_EVENT_BYTES } from '../../../src/kube/watch/line-decoder.ts';
+import { decodeFrames } from '#kube/watch/frame-decoder.ts';
+import { MAX_EVENT_BYTES } from '#kube/watch/line-decoder.ts';
 
 // eslint-disable-next-line @typescript-eslint/require-await -- the shape of a body
 async function* chunksOf(chunks: Iterable<Uint8Array>): AsyncGenerator<Uint8Array> {

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { MAX_EVENT_BYTES, decodeLines } from '../../../src/kube/watch/line-decoder.ts';
+import { MAX_EVENT_BYTES, decodeLines } from '#kube/watch/line-decoder.ts';
 
 /** Cut at these places, modulo the length. */
 async function split(bytes: Uint8Array, cuts: readonly number[]): Promise<string[]> {

@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createObjectCache } from '../../../src/kube/watch/object-cache.ts';
-import { isNewer } from '../../../src/kube/resource/object.ts';
+import { createObjectCache } from '#kube/watch/object-cache.ts';
+import { isNewer } from '#kube/resource/object.ts';
 
 interface Thing {
   readonly metadata: { name: string; uid: string; resourceVersion: string };
@@ -141,7 +141,7 @@ function run(steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : ne
   return { held: text(mirror.values()), server: text(server.objects.values()) };
 }
 
-test('whatever the order of events and responses, the cache converges with the server and no object goes back', () => {
+test('in any order of events and responses the cache converges and no object goes back', () => {
   fc.assert(
     fc.property(fc.array(step, { maxLength: 40 }), (steps) => {
       const { held, server } = run(steps);

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createObjectCache, type ObjectCache } from '../../../src/kube/watch/object-cache.ts';
-import { isNewer } from '../../../src/kube/resource/object.ts';
+import { createObjectCache, type ObjectCache } from '#kube/watch/object-cache.ts';
+import { isNewer } from '#kube/resource/object.ts';
 
 interface Thing {
   readonly metadata: { name: string; namespace?: string; uid: string; resourceVersion: string };
@@ -56,7 +56,7 @@ test('handlers receive events in order, each with the previous state', () => {
   assert.equal(mirror.resourceVersion, '13');
 });
 
-test('an event older than the stored version is ignored, be it a state, a deletion or a bookmark', () => {
+test('a state, deletion or bookmark older than the stored version is ignored', () => {
   const { mirror, told } = mirrorWith(thing('a', 1));
   mirror.apply(put(thing('a', 12, { done: true })));
   const before = [...told];
@@ -148,7 +148,7 @@ test('the cache is synced from its first complete list on, relists included', ()
   assert.equal(mirror.synced, true, 'a relist is no reason to stop the work');
 });
 
-test('the process’s own write is applied at once; its watch event and older ones are ignored', () => {
+test('an own write is applied at once; its watch event and older ones are ignored', () => {
   const { mirror, told } = mirrorWith(thing('a', 1));
   mirror.applyWrite(thing('a', 15));
   mirror.apply(put(thing('a', 12)));
@@ -161,7 +161,7 @@ test('the process’s own write is applied at once; its watch event and older on
   ]);
 });
 
-test('an older event does not bring back a request that the process’s own write finished', () => {
+test('an older event does not bring back a request that an own write finished', () => {
   const { mirror, told } = mirrorWith(thing('a', 1));
   mirror.applyWrite(thing('a', 15, { done: true }));
   mirror.apply(put(thing('a', 12)));
@@ -169,7 +169,7 @@ test('an older event does not bring back a request that the process’s own writ
   assert.deepEqual(told, [['a', undefined, '1']]);
 });
 
-test('a response that arrives after its own watch event, or after the deletion, is ignored', () => {
+test('a response after its own watch event or after the deletion is ignored', () => {
   const { mirror, told } = mirrorWith(thing('a', 1));
   mirror.apply(put(thing('a', 11)));
   mirror.apply(put(thing('a', 13)));

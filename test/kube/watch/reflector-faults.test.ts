@@ -108,7 +108,7 @@ test('a 429 pauses the watch for its Retry-After', async () => {
   await stage.server.next('the watch after that');
 });
 
-test('5xx responses back off, doubling up to 30 s, and a received event resets the backoff', async () => {
+test('5xx responses back off, doubling up to 30 s, until an event resets it', async () => {
   const { run, call } = await stage.established([]);
   call.end();
   for (const wait of [800, 1_600, 3_200, 6_400, 12_800, 25_600, 30_000, 30_000]) {
@@ -160,7 +160,7 @@ test('a server that sends no headers is given up after 90 s', async () => {
   await until('it is counted', PATIENCE_MS, () => run.restarts.includes('/things silent'));
 });
 
-test('a watch that was answered and then not even sent a bookmark begins with a new list', async () => {
+test('a watch that was answered but got no bookmark begins with a new list', async () => {
   const { run, call } = await stage.established([thing('a', 5)]);
   call.end();
   const mute = await stage.server.next('the watch from a version that is ahead');
@@ -227,7 +227,7 @@ test('after an outage every object is reported again, so that failed work is ret
   assert.deepEqual(run.told, ['+a', '+b', '+a', '+b', '+c']);
 });
 
-test('after an outage that needs a new list, objects are reported again after that list', async () => {
+test('after an outage that needs a new list, objects are reported again after it', async () => {
   const { run, call } = await stage.established([thing('a', 1), thing('b', 2)]);
   call.end();
   (await stage.server.next()).answer(500, 'etcd is away');

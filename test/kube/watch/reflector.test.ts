@@ -141,7 +141,7 @@ test('a handler that throws is logged, and no event is lost', async () => {
   assert.deepEqual(run.restarts, []);
 });
 
-test('a stopped reflector ends at once: in a watch, in a backoff, before its first list', async () => {
+test('a stopped reflector ends at once in a watch, a backoff, or before its first list', async () => {
   const { run, call } = await stage.established([]);
   run.stop();
   await run.ended;

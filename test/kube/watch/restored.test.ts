@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** etcd was restored from a backup: the version from which a watch would resume is of a time that has not been. */
+/**
+ * etcd was restored from a backup: the version from which a watch would resume is of a time that
+ * has not been.
+ */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import { until } from '../../cluster/until.ts';
@@ -18,7 +21,7 @@ let stage: Stage;
 beforeEach(async () => (stage = await startStage()));
 afterEach(() => stage.stop());
 
-test('after an outage the version is compared once, with metadata of one object, and the watch resumes', async () => {
+test('after an outage one object’s version is compared, and the watch resumes', async () => {
   const { run, call } = await stage.established([thing('a', 1)], {
     fieldSelector: 'spec.x=y',
     labelSelector: 'l=m',
@@ -31,7 +34,9 @@ test('after an outage the version is compared once, with metadata of one object,
   const [comparison, ...others] = stage.comparisons;
   assert.deepEqual(others, []);
   assert.deepEqual(Object.fromEntries(comparison?.query ?? []), {
-    ...{ limit: '1', fieldSelector: 'spec.x=y', labelSelector: 'l=m' },
+    limit: '1',
+    fieldSelector: 'spec.x=y',
+    labelSelector: 'l=m',
   });
   assert.match(comparison?.headers.accept ?? '', /as=PartialObjectMetadataList/);
   next.lines(bookmark(20));
@@ -43,7 +48,7 @@ test('after an outage the version is compared once, with metadata of one object,
   assert.deepEqual(run.told, ['+a']);
 });
 
-test('a server that is behind what was seen is listed anew at once, and what it lacks is gone', async () => {
+test('a server behind the known version is listed again, and what it lacks is gone', async () => {
   const { run, call } = await stage.established([thing('a', 5), thing('b', 9)]);
   run.reflector.applyWrite(thing('c', 11));
   stage.hasVersion('7');

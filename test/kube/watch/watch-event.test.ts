@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KubeError } from '../../../src/kube/client/kube-error.ts';
-import { readWatchEvent } from '../../../src/kube/watch/watch-event.ts';
-import { classifyWatchError } from '../../../src/kube/watch/watch-error.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import { readWatchEvent } from '#kube/watch/watch-event.ts';
+import { classifyWatchError } from '#kube/watch/watch-error.ts';
 
 const object = { metadata: { name: 'a', uid: 'u', resourceVersion: '7' }, other: { kept: true } };
 
@@ -17,7 +17,7 @@ test('ADDED and MODIFIED store the object, and DELETED removes it', () => {
   assert.deepEqual(read('DELETED', object), { type: 'remove', object });
 });
 
-test('a BOOKMARK sets the version to resume from, and one with the annotation ends the initial list', () => {
+test('a BOOKMARK sets the version to resume from; an annotated one ends the list', () => {
   assert.deepEqual(read('BOOKMARK', { metadata: { resourceVersion: '9' } }), {
     type: 'bookmark',
     resourceVersion: '9',
@@ -45,7 +45,7 @@ test('an ERROR event throws an error with its status', () => {
   assert.throws(() => read('ERROR', undefined), { status: 500, code: 'KUBE_UNAVAILABLE' });
 });
 
-test('an invalid watch event is an error and is never skipped: a later event could be lost', () => {
+test('an invalid watch event is an error, never skipped, as a later one could be lost', () => {
   for (const line of ['', 'null', '3', '[]', '{"type":"ADDED"', '{}', '"ADDED"'])
     assert.throws(() => readWatchEvent(line), SyntaxError, line);
   assert.throws(() => read('ADDED', undefined), /without metadata.resourceVersion/);

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { KubeError } from '../../../src/kube/client/kube-error.ts';
-import { readWatchMessage } from '../../../src/kube/watch/watch-message.ts';
-import { envelope, type TypeMeta } from '../../../src/protobuf/envelope.ts';
-import { objectMetaMessage } from '../../../src/protobuf/object-meta.ts';
-import { bytesField, integerField, message, stringField } from '../../../src/protobuf/writer.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import { readWatchMessage } from '#kube/watch/watch-message.ts';
+import { envelope, type TypeMeta } from '#kube/protobuf/envelope.ts';
+import { objectMetaMessage } from '#kube/protobuf/object-meta.ts';
+import { bytesField, integerField, message, stringField } from '#kube/protobuf/writer.ts';
 
 const type = { apiVersion: 'v1', kind: 'Thing' };
 const metadata = {
@@ -44,7 +44,7 @@ test('ADDED and MODIFIED store the object, and DELETED removes it', () => {
   }
 });
 
-test('a BOOKMARK sets the version to resume from, and one with the annotation ends the initial list', () => {
+test('a BOOKMARK sets the version to resume from; an annotated one ends the list', () => {
   const entry = message(stringField(1, 'k8s.io/initial-events-end'), stringField(2, 'true'));
   const last = bytesField(1, message(objectMetaMessage(metadata), bytesField(12, entry)));
   for (const [raw, initialEnd] of [
@@ -82,7 +82,7 @@ test('an ERROR event throws an error with its status', () => {
   );
 });
 
-test('an invalid watch event is an error and is never skipped: a later event could be lost', () => {
+test('an invalid watch event is an error, never skipped, as a later one could be lost', () => {
   for (const [why, bytes] of [
     ['nothing', Buffer.alloc(0)],
     ['a line', Buffer.from('{"type":"ADDED"}')],

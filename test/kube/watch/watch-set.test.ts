@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { Reflector } from '../../../src/kube/watch/reflector.ts';
-import { createWatchSet } from '../../../src/kube/watch/watch-set.ts';
+import type { Reflector } from '#kube/watch/reflector.ts';
+import { createWatchSet } from '#kube/watch/watch-set.ts';
 
 /** Reflectors that only write down what is done to them, and end when they are let. */
 function watched(): {
@@ -30,7 +30,7 @@ function watched(): {
   return { done, set, finish };
 }
 
-test('reconcile starts new watches, ends and clears unwanted ones, and keeps the others', () => {
+test('reconcile starts new watches, ends and clears unwanted ones, and keeps others', () => {
   const { done, set } = watched();
   set.reconcile(['a', 'b']);
   set.reconcile(['b', 'c', 'c']);

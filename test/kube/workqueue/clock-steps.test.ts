@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createDelayingQueue } from '../../../src/kube/workqueue/delaying-queue.ts';
-import { createIdleTimeout } from '../../../src/kube/watch/idle-timeout.ts';
-import { createQueue } from '../../../src/kube/workqueue/queue.ts';
-import type { Clock } from '../../../src/ports.ts';
+import { createDelayingQueue } from '#kube/workqueue/delaying-queue.ts';
+import { createIdleTimeout } from '#kube/watch/idle-timeout.ts';
+import { createQueue } from '#kube/workqueue/queue.ts';
+import type { Clock } from '#base/ports.ts';
 import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
 
 const HOUR = 3_600_000;

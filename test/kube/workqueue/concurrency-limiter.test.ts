@@ -4,7 +4,7 @@ import { beforeEach, test } from 'node:test';
 import {
   createConcurrencyLimiter,
   type ConcurrencyLimiter,
-} from '../../../src/kube/workqueue/concurrency-limiter.ts';
+} from '#kube/workqueue/concurrency-limiter.ts';
 import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
 
 /** The limits of concurrency-limiter.ts: half of the seats of our priority level is the highest. */
@@ -53,7 +53,7 @@ test('a limit that is not reached does not grow', async () => {
   assert.equal(limiter.limit, INITIAL_IN_FLIGHT);
 });
 
-test('a 429 halves the limit once for all writes in flight, and pauses for its Retry-After', async () => {
+test('a 429 halves the limit once for all writes in flight and pauses for Retry-After', async () => {
   const begun = time.clock();
   for (let index = 0; index < 10; index += 1) limiter.acquire();
   await time.advance(5);
@@ -96,7 +96,7 @@ test('slow responses reduce the limit, and quick ones raise it again', async () 
   assert.equal(limiter.limit, MAX_IN_FLIGHT);
 });
 
-test('a server that other clients keep slow does not reduce the limit below its initial value', async () => {
+test('a server slowed by other clients does not reduce the limit below its start', async () => {
   await rounds(20, 5);
   for (let round = 0; round < 2_000; round += 1) {
     await rounds(1, 150);
@@ -104,7 +104,7 @@ test('a server that other clients keep slow does not reduce the limit below its 
   }
 });
 
-test('a 429 reduces the limit below its initial value, and slow responses do not raise it', async () => {
+test('a 429 reduces the limit below its start, and slow responses do not raise it', async () => {
   await rounds(1, 5);
   for (let turn = 0; turn < 20; turn += 1) {
     limiter.observe({ begun: time.clock(), status: 429 });
@@ -128,7 +128,7 @@ test('a lowest latency older than two windows is forgotten', async () => {
   assert.equal(limiter.limit, MAX_IN_FLIGHT);
 });
 
-test('an unavailable server is retried after 0.1 s, doubling to 2 s; one response resets it', async () => {
+test('an unavailable server is retried after 0.1 s, doubling to 2 s, until it responds', async () => {
   for (const wait of [100, 200, 400, 800, 1_600, 2_000, 2_000]) {
     const begun = time.clock();
     for (const status of [0, 503]) limiter.observe({ begun, status });
@@ -150,7 +150,7 @@ test('a 500 for one object does not reduce the limit', () => {
 
 // A server with this many seats and no queue, whose responses take 10 ms.
 for (const seats of [3, 10, 20]) {
-  test(`a server with ${seats} seats rejects under 15 % of the writes, and 60 % of its seats are used`, async () => {
+  test(`${seats} seats reject under 15 % of the writes and are used to 60 %`, async () => {
     let [served, refused, elapsed] = [0, 0, 0];
     for (let round = 0; round < 600; round += 1) {
       const begun = time.clock();
@@ -181,7 +181,7 @@ async function storm(): Promise<void> {
   assert.equal(limiter.limit, MIN_IN_FLIGHT);
 }
 
-test('after a storm of 429s a loop with little to do has its initial limit again within ten seconds', async () => {
+test('a loop with little to do has its initial limit ten seconds after many 429s', async () => {
   await storm();
   for (let second = 0; second < 10; second += 1) {
     const begun = time.clock();

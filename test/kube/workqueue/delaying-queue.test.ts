@@ -2,11 +2,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  createDelayingQueue,
-  type DelayingQueue,
-} from '../../../src/kube/workqueue/delaying-queue.ts';
-import { createQueue } from '../../../src/kube/workqueue/queue.ts';
+import { createDelayingQueue, type DelayingQueue } from '#kube/workqueue/delaying-queue.ts';
+import { createQueue } from '#kube/workqueue/queue.ts';
 import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
 
 /** The longest delay of setTimeout: more than 24.8 days overflow, and fire at once. */
@@ -37,7 +34,7 @@ test('a key whose time has passed is queued at once', async () => {
   assert.equal(queue.depth, 1);
 });
 
-test('of several times for one key the earliest applies, in whatever order they are set', async () => {
+test('the earliest of several times for one key applies, in whatever order', async () => {
   const soonest = fc.array(fc.integer({ min: 0, max: 50 }), { minLength: 1, maxLength: 8 });
   await fc.assert(
     fc.asyncProperty(soonest, async (offsets) => {
@@ -58,7 +55,7 @@ test('of several times for one key the earliest applies, in whatever order they 
   );
 });
 
-test('a cancelled key is not queued; a key that is added now is still queued at its time, too', async () => {
+test('a cancelled key is not queued; a key added now is queued at its time too', async () => {
   const time = fakeTime();
   const queue = delaying(time);
   queue.addAt('a', time.clock() + 10);
@@ -87,7 +84,7 @@ test('10,000 keys share one timer, and are queued in the order of their times', 
     assert.equal(await queue.take(), `key-${index}`);
 });
 
-test('a delay of months takes several timers: one of more than 24.8 days would fire at once', async () => {
+test('a delay of months takes several timers, since one of 25 days would fire at once', async () => {
   const time = fakeTime();
   const queue = delaying(time);
   const months = 3 * MAX_TIMER_MS + 17;

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createFairQueue, type FairQueue } from '../../../src/kube/workqueue/fair-queue.ts';
+import { createFairQueue, type FairQueue } from '#kube/workqueue/fair-queue.ts';
 
 const order = (): FairQueue<string> => createFairQueue((size) => new Uint8Array(size).fill(7));
 
@@ -33,7 +33,7 @@ test('items of one flow are first in, first out', () => {
   assert.deepEqual([1, 2, 3, 4, 5].map(waiting.shift), ['a1', 'b1', 'a2', 'b2', 'a3']);
 });
 
-test('a burst of 10,000 in one namespace, over 100 nodes, delays another namespace by one turn of each flow', () => {
+test('10,000 requests of one namespace delay another by one turn of each flow', () => {
   const waiting = order();
   const nodes = 100;
   for (let index = 0; index < STORM; index += 1) {
@@ -43,7 +43,7 @@ test('a burst of 10,000 in one namespace, over 100 nodes, delays another namespa
   assert.ok(waitOf(waiting, 'victim') <= nodes + 1);
 });
 
-test('a burst of 10,000 on one node, over 200 namespaces, delays another node by one turn of each flow', () => {
+test('10,000 requests of one node delay another node by one turn of each flow', () => {
   const waiting = order();
   const namespaces = 200;
   for (let index = 0; index < STORM; index += 1) {
@@ -53,7 +53,7 @@ test('a burst of 10,000 on one node, over 200 namespaces, delays another node by
   assert.ok(waitOf(waiting, 'victim') <= namespaces + 1);
 });
 
-test('during a burst that never ends, an item of another flow is handed out within a turn of each flow', () => {
+test('during an endless burst another flow’s item waits for one turn of each flow', () => {
   const waiting = order();
   for (let index = 0; index < 1_000; index += 1)
     waiting.push(`s${index}`, { distinguishers: ['storm'] });
@@ -67,7 +67,7 @@ test('during a burst that never ends, an item of another flow is handed out with
 });
 
 // The law itself: the n-th of any of its flows waits for at most n turns of every flow there is.
-test('an item waits for at most a turn of each flow per item before it in its shortest flow', () => {
+test('an item waits at most a turn of each flow per item ahead in its shortest flow', () => {
   const names = ['a', 'b', 'c', 'd', 'e'];
   const step = fc.oneof(
     fc.uniqueArray(fc.constantFrom(...names), { maxLength: 3 }),
@@ -113,7 +113,13 @@ test('urgent items leave by deadline and take every second turn', () => {
     waiting.push(`at ${deadline}`, { distinguishers: ['two'], deadline });
   }
   assert.deepEqual(Array.from({ length: 7 }, waiting.shift), [
-    ...['at 10', 'a', 'at 20', 'at 30', 'at 40', 'b', 'c'],
+    'at 10',
+    'a',
+    'at 20',
+    'at 30',
+    'at 40',
+    'b',
+    'c',
   ]);
 });
 

@@ -2,7 +2,7 @@
 /** Flows share the time of the process, not the number of items. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createFairQueue, type FairQueue } from '../../../src/kube/workqueue/fair-queue.ts';
+import { createFairQueue, type FairQueue } from '#kube/workqueue/fair-queue.ts';
 
 /** One worker on a clock of its own; an item `flow ms` takes its milliseconds. */
 class Worker {

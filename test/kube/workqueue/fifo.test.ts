@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createFifo } from '../../../src/kube/workqueue/fifo.ts';
+import { createFifo } from '#kube/workqueue/fifo.ts';
 
 test('a FIFO behaves as an array with push and shift', () => {
   fc.assert(

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createHeap } from '../../../src/kube/workqueue/heap.ts';
+import { createHeap } from '#kube/workqueue/heap.ts';
 
 test('the least item leaves first, after any pushes, shifts and retains', () => {
   const step = fc.oneof(

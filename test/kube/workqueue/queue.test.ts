@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { createQueue, type Queue, type QueueMetrics } from '../../../src/kube/workqueue/queue.ts';
+import { createQueue, type Queue, type QueueMetrics } from '#kube/workqueue/queue.ts';
 import { fakeTime } from '../../support/kube/fake-time.ts';
 
 const quiet: QueueMetrics = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createRateLimiter } from '../../../src/kube/workqueue/rate-limiter.ts';
+import { createRateLimiter } from '#kube/workqueue/rate-limiter.ts';
 import { fakeTime } from '../../support/kube/fake-time.ts';
 
 const least = (size: number): Uint8Array => new Uint8Array(size);
@@ -23,7 +23,7 @@ test('the rate limiter counts failures per item until the item is forgotten', ()
   assert.equal(limiter.nextDelay('a'), 5);
 });
 
-test('all items together are retried at the overall rate, each after its own backoff at the least', async () => {
+test('all items share the overall rate, each after its own backoff at least', async () => {
   const time = fakeTime();
   const overall = { burst: 2, perSecond: 10, clock: time.clock };
   const limiter = createRateLimiter({ firstMs: 5, maxMs: 1_000, random: least, overall });

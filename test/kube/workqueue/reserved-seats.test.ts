@@ -1,16 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a flow that asks for little waits for, beside one that holds all seats of a loop. Counts, not times. */
+/**
+ * What a flow that asks for little waits for, beside one that holds all seats of a loop. Counts,
+ * not times.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { setImmediate as nextTurn } from 'node:timers/promises';
-import { createConcurrencyLimiter } from '../../../src/kube/workqueue/concurrency-limiter.ts';
-import {
-  createDelayingQueue,
-  type DelayingQueue,
-} from '../../../src/kube/workqueue/delaying-queue.ts';
-import { createQueue } from '../../../src/kube/workqueue/queue.ts';
-import { createRateLimiter } from '../../../src/kube/workqueue/rate-limiter.ts';
-import { runLoop } from '../../../src/kube/workqueue/run-loop.ts';
+import { createConcurrencyLimiter } from '#kube/workqueue/concurrency-limiter.ts';
+import { createDelayingQueue, type DelayingQueue } from '#kube/workqueue/delaying-queue.ts';
+import { createQueue } from '#kube/workqueue/queue.ts';
+import { createRateLimiter } from '#kube/workqueue/rate-limiter.ts';
+import { runLoop } from '#kube/workqueue/run-loop.ts';
 import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
 
 /** concurrency-limiter.ts */
@@ -46,7 +46,11 @@ function startLoop(onStart: (key: string) => void = () => undefined): Loop {
   const abort = new AbortController();
   const ended = runLoop(
     {
-      ...{ queue, concurrency, workers: 99, clock: time.clock, delay: time.delay },
+      queue,
+      concurrency,
+      workers: 99,
+      clock: time.clock,
+      delay: time.delay,
       limiter: createRateLimiter({ firstMs: 5, maxMs: 10, random }),
       handle: (key) =>
         new Promise((resolve) => {
@@ -75,7 +79,7 @@ function addMany(queue: DelayingQueue, flow: string, count: number): void {
   for (let index = 0; index < count; index += 1) queue.add(`${flow}/${index}`);
 }
 
-test('a key of a flow with nothing in progress starts at once, though another flow holds all seats', async () => {
+test('a key of an idle flow starts at once while another flow holds all seats', async () => {
   const loop = startLoop();
   addMany(loop.queue, 'hostile', 100);
   await loop.time.advance(0);

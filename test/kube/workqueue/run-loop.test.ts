@@ -1,17 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import {
-  createDelayingQueue,
-  type DelayingQueue,
-} from '../../../src/kube/workqueue/delaying-queue.ts';
+import { createDelayingQueue, type DelayingQueue } from '#kube/workqueue/delaying-queue.ts';
 import {
   createConcurrencyLimiter,
   type ConcurrencyLimiter,
-} from '../../../src/kube/workqueue/concurrency-limiter.ts';
-import { createQueue } from '../../../src/kube/workqueue/queue.ts';
-import { createRateLimiter, type RateLimiter } from '../../../src/kube/workqueue/rate-limiter.ts';
-import { runLoop, type ReconcileResult } from '../../../src/kube/workqueue/run-loop.ts';
+} from '#kube/workqueue/concurrency-limiter.ts';
+import { createQueue } from '#kube/workqueue/queue.ts';
+import { createRateLimiter, type RateLimiter } from '#kube/workqueue/rate-limiter.ts';
+import { runLoop, type ReconcileResult } from '#kube/workqueue/run-loop.ts';
 import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
 
 /** The limit that a concurrency limiter starts with (concurrency-limiter.ts). */
@@ -170,7 +167,7 @@ test('a loop that is stopped during a Retry-After ends at once', async () => {
   await loop.ended;
 });
 
-test('the concurrency limit bounds the keys in progress, and more start when it allows them', async () => {
+test('the concurrency limit bounds the keys in progress; more start when it rises', async () => {
   const open: (() => void)[] = [];
   const loop = startLoop(() => new Promise((resolve) => open.push(() => resolve(undefined))), 99);
   const { length } = Array.from({ length: 50 }, (_each, index) => loop.queue.add(`key-${index}`));

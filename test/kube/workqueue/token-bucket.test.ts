@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { createReservations } from '../../../src/kube/workqueue/token-bucket.ts';
+import { createReservations } from '#kube/workqueue/token-bucket.ts';
 import { fakeTime } from '../../support/kube/fake-time.ts';
 
 test('a token bucket allows a burst, then the configured rate', async () => {

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SignerError } from '../../../src/errors.ts';
-import { postgresConnection } from '../../../src/ledger/database/postgres-url.ts';
+import { SignerError } from '#base/errors.ts';
+import { postgresConnection } from '#ledger/database/postgres-url.ts';
 
 const VERIFIED = { minVersion: 'TLSv1.2' };
 
-test('the connection has TLS, and its certificate is verified, unless the URL or a host of this machine says otherwise', () => {
+test('the connection uses verified TLS unless the URL or a local host says otherwise', () => {
   for (const [url, ssl] of [
     ['postgresql://a@db.example/records', VERIFIED],
     ['postgres://a@db.example/records?sslmode=require', VERIFIED],
@@ -30,8 +30,12 @@ test('what the URL says is used, and its parts are decoded once', () => {
     'postgresql://led%40ger:a%2Fb%25@[2001:db8::1]:6432/re%20cords?application_name=x',
   );
   assert.deepEqual(connection, {
-    ...{ host: '2001:db8::1', port: 6432, user: 'led@ger', password: 'a/b%' },
-    ...{ database: 're cords', application_name: 'x' },
+    host: '2001:db8::1',
+    port: 6432,
+    user: 'led@ger',
+    password: 'a/b%',
+    database: 're cords',
+    application_name: 'x',
   });
   const password = (): Promise<string> => Promise.resolve('secret');
   assert.equal(postgresConnection('postgres://a@db.example/x', { password }).password, password);

@@ -20,7 +20,7 @@ import (
 const tileHeight = 8
 const entryBytes = 32
 
-// More than the files of a log in these tests: fsck waits for ever once all its workers have found a fault.
+// More than the files of a log in these tests: fsck waits indefinitely once all its workers have found a fault.
 const fsckWorkers = 1024
 
 // directory reads tiles of a log from files, for tlog.TileHashReader.

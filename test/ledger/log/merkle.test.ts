@@ -9,9 +9,9 @@ import {
   leafHash,
   nodeHash,
   sha256,
-} from '../../../src/ledger/log/merkle.ts';
-import { consistencyPath, inclusionPath } from '../../../src/ledger/log/prove.ts';
-import { rangeHash, type ReadTile } from '../../../src/ledger/log/tiles.ts';
+} from '#ledger/log/merkle.ts';
+import { consistencyPath, inclusionPath } from '#ledger/log/prove.ts';
+import { rangeHash, type ReadTile } from '#ledger/log/tiles.ts';
 import { MemoryLog } from '../../support/ledger/memory-log.ts';
 
 const hex = (bytes: Uint8Array): string => Buffer.from(bytes).toString('hex');

@@ -2,16 +2,16 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import { openCheckpoint, signCheckpoint } from '../../../src/ledger/log/checkpoint.ts';
-import { openLogList, signLogList } from '../../../src/ledger/log/list.ts';
-import { sha256 } from '../../../src/ledger/log/merkle.ts';
+import { openCheckpoint, signCheckpoint } from '#ledger/log/checkpoint.ts';
+import { openLogList, signLogList } from '#ledger/log/list.ts';
+import { sha256 } from '#ledger/log/merkle.ts';
 import {
   formatVerifierKey,
   noteSigner,
   openNote,
   parseVerifierKey,
   signNote,
-} from '../../../src/ledger/log/note.ts';
+} from '#ledger/log/note.ts';
 
 const MALFORMED = { code: 'LEDGER_MALFORMED' };
 const signerOf = (name: string) => noteSigner(name, generateKeyPairSync('ed25519').privateKey);
@@ -33,7 +33,7 @@ test("the note of Go's documentation opens with its key", () => {
   assert.throws(() => openNote(PETERS_NOTE, [key]), MALFORMED);
 });
 
-test('a note opens with a key that signed it, beside signatures of keys that are not known', () => {
+test('a note opens with a key that signed it, despite signatures of unknown keys', () => {
   const note = signNote('words\n', [other, log]);
   assert.deepEqual(openNote(note, [parseVerifierKey(formatVerifierKey(log))]).text, 'words\n');
 });
@@ -88,7 +88,7 @@ test('a checkpoint whose size or root has another spelling is refused', () => {
   }
 });
 
-test('the list of logs is read with the new key or with the one before, and only its last log is open', () => {
+test('reads the list of logs by the new or the previous key; only the last log is open', () => {
   const next = signerOf('example.com/ledger/2027');
   const logs = [{ verifier: log, frozenAt: 12 }, { verifier: next }];
   const note = signLogList(logs, [next, log]);

@@ -2,12 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import {
-  ENTRIES_LEVEL,
-  parseTilePath,
-  servedTile,
-  tilePath,
-} from '../../../src/ledger/log/tiles.ts';
+import { ENTRIES_LEVEL, parseTilePath, servedTile, tilePath } from '#ledger/log/tiles.ts';
 
 test('paths are as C2SP tlog-tiles spells them', () => {
   assert.equal(tilePath(0, 1_234_067), 'tile/0/x001/x234/067');
@@ -28,14 +23,16 @@ test('each tile has one path, and what is no path of a tile is refused', () => {
     }),
   );
   const wrong = [
-    ...['tile/00/000', 'tile/64/000', 'tile/0/x000/001', 'tile/0/0001', 'tile/0/001/002'],
-    ...[
-      'tile/0/000.p/0',
-      'tile/0/000.p/256',
-      'tile/0/000.p/01',
-      'tile/entries/../000',
-      'tile/-1/000',
-    ],
+    'tile/00/000',
+    'tile/64/000',
+    'tile/0/x000/001',
+    'tile/0/0001',
+    'tile/0/001/002',
+    'tile/0/000.p/0',
+    'tile/0/000.p/256',
+    'tile/0/000.p/01',
+    'tile/entries/../000',
+    'tile/-1/000',
   ];
   for (const path of wrong) assert.equal(parseTilePath(path), undefined, path);
 });

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { comparable, withoutFields } from '../../../src/ledger/records/fields.ts';
-import { readRecord, type LedgerRecord } from '../../../src/ledger/records/record.ts';
-import { OMITTABLE_FIELDS, type OmittableField } from '../../../src/vocabulary.ts';
+import { comparable, withoutFields } from '#ledger/records/fields.ts';
+import { readRecord, type LedgerRecord } from '#ledger/records/record.ts';
+import { OMITTABLE_FIELDS, type OmittableField } from '#base/vocabulary.ts';
 import { issuedRecord, resultRecord } from '../../support/ledger/records.ts';
 
 const issued = issuedRecord(1);
@@ -51,7 +51,7 @@ for (const field of OMITTABLE_FIELDS) {
   });
 }
 
-test('who has the certificate, from which CA, by which rule stays, whatever is left out', () => {
+test('always keeps who has the certificate, from which CA and by which rule', () => {
   const kept = withoutFields(issued, new Set(OMITTABLE_FIELDS));
   assert.ok(kept.kind === 'issued');
   const { certificate, ca, key, signer } = issued;

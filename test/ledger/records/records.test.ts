@@ -2,11 +2,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { canonicalJson, type CanonicalValue } from '../../../src/ledger/records/canonical.ts';
-import { bodyBytes, entryOf } from '../../../src/ledger/records/entry.ts';
-import { sha256 } from '../../../src/ledger/log/merkle.ts';
-import { readBody, readRecord } from '../../../src/ledger/records/record.ts';
-import { findable, namespaceOf } from '../../../src/ledger/records/terms.ts';
+import { canonicalJson, type CanonicalValue } from '#ledger/records/canonical.ts';
+import { bodyBytes, entryOf } from '#ledger/records/entry.ts';
+import { sha256 } from '#ledger/log/merkle.ts';
+import { readBody, readRecord } from '#ledger/records/record.ts';
+import { findable, namespaceOf } from '#ledger/records/terms.ts';
 import { CA, issuedRecord, NOW, resultRecord, SENDER } from '../../support/ledger/records.ts';
 import { certificateDer, named } from '../../support/pki/certificate-der.ts';
 import { san } from '../../support/pki/chain.ts';
@@ -71,7 +71,7 @@ test('what has no canonical spelling is refused', () => {
   }
 });
 
-test('a record comes back from its bytes as it was, and every bit of salt and record counts', () => {
+test('a record survives its bytes, and every bit of salt and record counts', () => {
   const body = {
     appended: { at: new Date(NOW).toISOString(), by: SENDER },
     record: issuedRecord(1),
@@ -82,7 +82,7 @@ test('a record comes back from its bytes as it was, and every bit of salt and re
   assert.deepEqual(entryOf(salt, bytes), sha256(Buffer.concat([salt, bytes])));
 });
 
-test('a record with a member too many, too few or of another kind is refused, and its contents are not repeated', () => {
+test('refuses a record with an extra, missing or wrong member, without repeating it', () => {
   const good = issuedRecord(1);
   const { signer: _, ...withoutSigner } = good;
   const wrong = [
@@ -165,7 +165,7 @@ test('a record of a removal is found by each living certificate once', () => {
   assert.deepEqual(terms, [{ kind: 'fingerprint', value: CA }]);
 });
 
-test('a record belongs to the namespace of its request, of the ServiceAccount that asked, or of the Signer', () => {
+test('a record’s namespace is that of its request, its ServiceAccount or its Signer', () => {
   const request = { kind: 'CertificateSigningRequest', name: 'csr', uid: 'csr' };
   const signer = {
     name: 'signers.countersign.dev/team-b.ca',

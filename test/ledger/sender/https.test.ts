@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
-import { createHttpsSender, type HttpsSender } from '../../../src/ledger/sender/https.ts';
+import { createHttpsSender, type HttpsSender } from '#ledger/sender/https.ts';
 import { issuedRecord, resultRecord } from '../../support/ledger/records.ts';
 import { tlsCertificate } from '../../support/pki/tls-certificate.ts';
 
@@ -113,6 +113,18 @@ test('a ledger whose certificate is of another CA gets no token', async () => {
   const { cert } = await tlsCertificate('another');
   await assert.rejects(sender(cert).send([issuedRecord(0)]), UNAVAILABLE);
   assert.deepEqual(seen, []);
+});
+
+test('a ledger that takes nothing is said to be reached, with its own reason', async () => {
+  answer = { status: 503, body: 'this replica does not lead, or has no key yet\n' };
+  await assert.rejects(sender().send([issuedRecord(0)]), (error: Error) => {
+    assert.match(
+      error.message,
+      /takes no records now: this replica does not lead, or has no key yet \(HTTP 503\)/,
+    );
+    assert.doesNotMatch(error.message, /cannot be reached/);
+    return true;
+  });
 });
 
 test('no message repeats the token or what a record holds', async () => {

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SignerError } from '../../../src/errors.ts';
-import type { Delay } from '../../../src/ports.ts';
-import type { LedgerRecord } from '../../../src/ledger/records/record.ts';
-import { BestEffortSender } from '../../../src/ledger/sender/best-effort.ts';
-import type { SendBatch } from '../../../src/ledger/sender/contract.ts';
-import { RequiredSender } from '../../../src/ledger/sender/required.ts';
-import { sendTogether } from '../../../src/ledger/sender/together.ts';
+import { SignerError } from '#base/errors.ts';
+import type { Delay } from '#base/ports.ts';
+import type { LedgerRecord } from '#ledger/records/record.ts';
+import { BestEffortSender } from '#ledger/sender/best-effort.ts';
+import type { SendBatch } from '#ledger/sender/contract.ts';
+import { RequiredSender } from '#ledger/sender/required.ts';
+import { sendTogether } from '#ledger/sender/batched-sender.ts';
 import { issuedRecord, NOW, resultRecord } from '../../support/ledger/records.ts';
 
 const UNAVAILABLE = { code: 'LEDGER_UNAVAILABLE' };
@@ -52,7 +52,7 @@ const turns = async (count = 50): Promise<void> => {
 
 const soon: Delay = () => Promise.resolve();
 
-test('required: what is appended together goes in one batch, and what comes meanwhile in the next', async () => {
+test('required: one batch takes records appended together, and the next later ones', async () => {
   const ledger = new Ledger();
   const sender = new RequiredSender(ledger.send, soon);
   const first = [0, 1, 2].map((n) => sender.append(issuedRecord(n)));
@@ -66,7 +66,7 @@ test('required: what is appended together goes in one batch, and what comes mean
   await sender.close();
 });
 
-test('required: while the ledger is away nothing is appended, and afterwards all of it once', async () => {
+test('required: appends nothing while the ledger is away, then everything once', async () => {
   const ledger = new Ledger();
   const sender = new RequiredSender(ledger.send, soon);
   ledger.away = true;
@@ -110,7 +110,7 @@ class Pause {
   }
 }
 
-test('required: where records come in bursts a batch waits for as many as the last one had, and not for ever', async () => {
+test('required: a batch waits, within a bound, for as many records as the last burst', async () => {
   const ledger = new Ledger();
   const pause = new Pause();
   const sender = new RequiredSender(ledger.send, pause.delay);
@@ -135,7 +135,7 @@ test('required: where records come in bursts a batch waits for as many as the la
   assert.deepEqual(ledger.batches, [4, 4, 3, 1, 4, 1], 'at the end nobody waits');
 });
 
-test('together: what nobody waits for goes with the next batch, and alone where none comes', async () => {
+test('together: unawaited results go with the next batch, or alone without one', async () => {
   const ledger = new Ledger();
   const pause = new Pause();
   ledger.refuses = resultRecord(1).key;
@@ -215,7 +215,7 @@ test('best-effort: nobody waits, records arrive later and in order, and pauses g
   await sender.close();
 });
 
-test('best-effort: what does not fit is counted exactly, over outages, lost answers and refusals', async () => {
+test('best-effort: counts losses exactly over outages, lost answers and refusals', async () => {
   const ledger = new Ledger();
   const { sender, wake } = bestEffort(ledger, 10);
   let sent = 0;
@@ -244,7 +244,7 @@ test('best-effort: what does not fit is counted exactly, over outages, lost answ
   await sender.close();
 });
 
-test('best-effort: a record that is made again is one, whether it was kept, lost or waits', async () => {
+test('best-effort: a repeated record is one, whether it was kept, lost or waits', async () => {
   const ledger = new Ledger();
   const { sender, wake } = bestEffort(ledger, 3);
   const append = async (...all: readonly number[]): Promise<void> => {
@@ -271,7 +271,7 @@ test('best-effort: a record that is made again is one, whether it was kept, lost
   await sender.close();
 });
 
-test('best-effort: an outage with losses at each attempt keeps one gap, and memory stays bounded', async () => {
+test('best-effort: an outage with repeated losses keeps one gap and bounded memory', async () => {
   const ledger = new Ledger();
   ledger.away = true;
   const { sender, wake } = bestEffort(ledger, 10);

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { globSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import { openSqlite, storeOf } from '../../../src/ledger/index.ts';
+import { openSqlite, storeOf } from '#ledger/index.ts';
 
 const src = join(import.meta.dirname, '../../../src');
 

@@ -2,12 +2,12 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { placeOf } from '../../../src/ledger/records/ids.ts';
-import { Removals } from '../../../src/ledger/store/removals.ts';
+import { placeOf } from '#ledger/records/ids.ts';
+import { Removals } from '#ledger/store/removals.ts';
 
 const LENGTH = 40;
 
-test('what is unexplained is what is missing and in no range, whatever the order and overlap of the ranges', () => {
+test('unexplained means missing and in no range, in any order or overlap of ranges', () => {
   const range = fc
     .tuple(fc.nat(LENGTH - 1), fc.nat(8))
     .map(([from, more]) => ({ log: 1, from, to: Math.min(from + more, LENGTH - 1) }));

@@ -6,12 +6,12 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
-import { openSqlite } from '../../../src/ledger/database/sqlite.ts';
-import { openCheckpoint } from '../../../src/ledger/log/checkpoint.ts';
-import { openLogList } from '../../../src/ledger/log/list.ts';
-import { noteSigner, openNote } from '../../../src/ledger/log/note.ts';
-import { signedLogList, signHeads } from '../../../src/ledger/store/sign.ts';
-import { openStore } from '../../../src/ledger/store/store.ts';
+import { openSqlite } from '#ledger/database/sqlite.ts';
+import { openCheckpoint } from '#ledger/log/checkpoint.ts';
+import { openLogList } from '#ledger/log/list.ts';
+import { noteSigner, openNote } from '#ledger/log/note.ts';
+import { signedLogList, signHeads } from '#ledger/store/sign.ts';
+import { openStore } from '#ledger/store/store.ts';
 import { issuedBatch, NOW, PREFIX } from '../../support/ledger/records.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'ledger-sign-'));
@@ -24,7 +24,7 @@ const naming = (key: typeof former) => ({
   publicKey: noteSigner(PREFIX, key).publicKey,
 });
 
-test('a key is replaced: each log is signed by its own, and who knows one of the two finds both logs', async () => {
+test('after a key change each key signs its own log, and either key finds both', async () => {
   const store = await openStore(openSqlite(join(root, 'rotated.db')));
   assert.equal(await signedLogList(store, [former]), undefined);
   await store.append(issuedBatch(0, 3), { naming: naming(former), now: NOW });
@@ -38,7 +38,8 @@ test('a key is replaced: each log is signed by its own, and who knows one of the
     ({ note }, at) => openCheckpoint(note, verifiers[at] ?? verifiers[0]).size,
   );
   assert.deepEqual(sizes, [3, 2]);
-  // The overlap: the new log's checkpoint has a signature by the former key, under the former log's name.
+  // The overlap: the new log's checkpoint has a signature by the former key, under the former log's
+  // name.
   assert.equal(openNote(heads[1]?.note ?? '', [verifiers[0]]).text.split('\n')[1], '2');
   assert.throws(() => openNote(heads[0]?.note ?? '', [verifiers[1]]));
   assert.deepEqual(await signHeads(store, [current, former]), []);
@@ -57,7 +58,7 @@ test('a key is replaced: each log is signed by its own, and who knows one of the
   await store.close();
 });
 
-test('a replica that follows goes on with the last log, whichever key it has read, and makes a new year’s log with that key', async () => {
+test('a follower continues the last log and makes a new year’s log with the new key', async () => {
   const store = await openStore(openSqlite(join(root, 'followed.db')));
   const follows = { ...naming(current), follows: true };
   await store.append(issuedBatch(0, 1), { naming: naming(former), now: NOW });

@@ -5,9 +5,9 @@ import { mkdtempSync, readdirSync, readFileSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { openSqlite } from '../../../src/ledger/database/sqlite.ts';
-import { idOf } from '../../../src/ledger/records/ids.ts';
-import { openStore } from '../../../src/ledger/store/store.ts';
+import { openSqlite } from '#ledger/database/sqlite.ts';
+import { idOf } from '#ledger/records/ids.ts';
+import { openStore } from '#ledger/store/store.ts';
 import {
   appending,
   issuedBatch,
@@ -47,7 +47,7 @@ test('no file of the database holds a person whose records were removed', async 
   await store.close();
 });
 
-test('a person’s record is removed with all results of it, however many a component has appended', async () => {
+test('removes a person’s record with all its results, however many there are', async () => {
   const store = await openStore(openSqlite(join(root, 'results-of-one.db')));
   // More than a statement of SQLite may have parameters (SQLITE_MAX_VARIABLE_NUMBER).
   const MANY = 33_000;

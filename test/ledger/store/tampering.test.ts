@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What somebody who can write the database can do, and whether `verify` finds it: alone, or with a checkpoint that was kept elsewhere. */
+/**
+ * What somebody who can write the database can do, and whether `verify` finds it: alone, or with a
+ * checkpoint that was kept elsewhere.
+ */
 import assert from 'node:assert/strict';
 import { cpSync, mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DatabaseSync } from 'node:sqlite';
 import { after, test } from 'node:test';
-import { openSqlite } from '../../../src/ledger/database/sqlite.ts';
-import { idOf } from '../../../src/ledger/records/ids.ts';
-import { openStore } from '../../../src/ledger/store/store.ts';
+import { openSqlite } from '#ledger/database/sqlite.ts';
+import { idOf } from '#ledger/records/ids.ts';
+import { openStore } from '#ledger/store/store.ts';
 import { appending, issuedBatch, issuedRecord, NOW } from '../../support/ledger/records.ts';
 import { signed, signHeads } from '../../support/ledger/store-laws.ts';
 
@@ -75,26 +78,30 @@ const execute =
 
 const TABLE: readonly [what: string, tamper: Tamper, found: string, withOutside: string][] = [
   ['nothing', () => undefined, '', ''],
-  ['a record', flip('records', 'body', `id = ${id(5)}`), 'record', 'record'],
-  ['a salt', flip('records', 'salt', `id = ${id(5)}`), 'record', 'record'],
+  ['a record', flip('records', 'body', `id = ${id(5)}`), ...both('column record')],
+  ['a salt', flip('records', 'salt', `id = ${id(5)}`), ...both('column record')],
   [
     'the key of a record',
     execute(`UPDATE records SET record_key = 'x' WHERE id = ${id(5)}`),
-    ...both('record'),
+    ...both('column'),
   ],
   // Its annotations spell what a key and a kind look like: by them it is not known again.
   [
     'the key of a record, into one that the record has within it',
     execute(`UPDATE records SET record_key = 'decoy' WHERE id = ${id(DECOY)}`),
-    ...both('record'),
+    ...both('column'),
   ],
-  ['a record is removed', execute(`DELETE FROM records WHERE id = ${id(5)}`), ...both('missing')],
+  [
+    'a record is removed',
+    execute(`DELETE FROM records WHERE id = ${id(5)}`),
+    ...both('column missing'),
+  ],
   [
     'a record is added beyond the log',
     execute(`UPDATE records SET id = ${id(SIZE)} WHERE id = ${id(SIZE - 1)}`),
-    ...both('missing record'),
+    ...both('column missing record'),
   ],
-  ['an entry', flip('tiles', 'hashes', 'level = -1 AND number = 1'), ...both('record tile')],
+  ['an entry', flip('tiles', 'hashes', 'level = -1 AND number = 1'), ...both('column record tile')],
   ['a leaf hash', flip('tiles', 'hashes', 'level = 0 AND number = 1'), ...both('checkpoint tile')],
   ['a hash of level 1', flip('tiles', 'hashes', 'level = 1'), ...both('checkpoint tile')],
   ['a tile is removed', execute('DELETE FROM tiles WHERE level = 1'), ...both('checkpoint tile')],
@@ -108,6 +115,7 @@ const TABLE: readonly [what: string, tamper: Tamper, found: string, withOutside:
     'all checkpoints are removed, and the log is truncated with its records and tiles',
     execute(`
       DELETE FROM checkpoints; DELETE FROM records WHERE id >= ${id(512)};
+      DELETE FROM terms WHERE id >= ${id(512)};
       DELETE FROM tiles WHERE level < 1 AND number = 2; UPDATE logs SET size = 512;`),
     '',
     'checkpoint',
@@ -115,14 +123,13 @@ const TABLE: readonly [what: string, tamper: Tamper, found: string, withOutside:
   [
     'the log is truncated, and its checkpoints are kept',
     execute(`
-      DELETE FROM records WHERE id >= ${id(512)};
+      DELETE FROM records WHERE id >= ${id(512)}; DELETE FROM terms WHERE id >= ${id(512)};
       DELETE FROM tiles WHERE level < 1 AND number = 2; UPDATE logs SET size = 512;`),
     ...both('checkpoint'),
   ],
   ['a fork by somebody who has the key', (_, path) => forked(path), '', 'checkpoint'],
   ['an older copy', (_, path) => cpSync(early, path), '', 'checkpoint'],
-  // What is found by is no part of the tree: the second step of the schema makes it anew from the records.
-  ['the terms of a record', execute(`DELETE FROM terms WHERE id = ${id(5)}`), '', ''],
+  ['the terms of a record', execute(`DELETE FROM terms WHERE id = ${id(5)}`), ...both('column')],
 ];
 
 function both(found: string): readonly [string, string] {
@@ -130,7 +137,7 @@ function both(found: string): readonly [string, string] {
 }
 
 for (const [number, [what, tamper, found, withOutside]] of TABLE.entries()) {
-  test(`changed: ${what}; found: ${found || 'nothing'}, by a checkpoint kept elsewhere: ${withOutside || 'nothing'}`, async () => {
+  test(`${what}: found ${found || 'nothing'}, outside ${withOutside || 'nothing'}`, async () => {
     const path = join(root, `${number}.db`);
     cpSync(good, path);
     const database = new DatabaseSync(path);

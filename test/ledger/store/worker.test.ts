@@ -4,9 +4,9 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { SignerError } from '../../../src/errors.ts';
-import { openWorkerStore } from '../../../src/ledger/store/worker-store.ts';
-import { contentsOf } from '../../../src/ledger/store/search.ts';
+import { SignerError } from '#base/errors.ts';
+import { openWorkerStore } from '#ledger/store/worker-store.ts';
+import { contentsOf } from '#ledger/store/search.ts';
 import {
   appending,
   issuedBatch,
@@ -22,7 +22,7 @@ after(() => rmSync(root, { recursive: true, force: true }));
 const entry = new URL('../../../src/ledger/store/worker.ts', import.meta.url);
 const context = { naming, now: NOW };
 
-test('a store in threads answers as one in this thread, and its errors keep their codes', async () => {
+test('a store in threads answers as one in this thread, with the same error codes', async () => {
   const store = await openWorkerStore(join(root, 'a.db'), entry);
   await store.append(issuedBatch(0, 20), context);
   const other = issuedRecord(3, { decision: { rule: 'other' } });
@@ -41,7 +41,7 @@ test('a file that cannot be opened is LEDGER_UNAVAILABLE', async () => {
   await assert.rejects(openWorkerStore(path, entry), { code: 'LEDGER_UNAVAILABLE' });
 });
 
-test('after its end a store refuses, and does not wait for ever', async () => {
+test('after its end a store refuses, and does not wait indefinitely', async () => {
   const store = await openWorkerStore(join(root, 'b.db'), entry);
   await store.close();
   await assert.rejects(store.logs(), { code: 'LEDGER_UNAVAILABLE' });

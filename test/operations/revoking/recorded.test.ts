@@ -1,29 +1,32 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `countersign revoke` through the ledger: what no object has any more is found, and what cannot be asked is said. */
+/**
+ * `countersign revoke` through the ledger: what no object has any more is found, and what cannot be
+ * asked is said.
+ */
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { readRevocation, type Revocation } from '../../../src/api/revocation/revocation.ts';
+import { readRevocation, type Revocation } from '#api/revocation/revocation.ts';
 import {
   revokeCertificates,
   sourcesOf,
   type RevokeCertificatesOptions,
   type RevokeReport,
-} from '../../../src/cli/commands/revoke/run.ts';
-import { objectOf } from '../../../src/controllers/ledger/api/object.ts';
-import { askedBy } from '../../../src/controllers/ledger/api/selector.ts';
-import { EMPTY_SUBJECT } from '../../../src/issuance/leaf-subject.ts';
-import { prepare } from '../../../src/issuance/prepare.ts';
-import type { RequestInit } from '../../../src/kube/client/client.ts';
-import { KubeError } from '../../../src/kube/client/kube-error.ts';
-import { contentsOf, openSqlite, openStore, type LedgerRecord } from '../../../src/ledger/index.ts';
-import { encodePem } from '../../../src/pki/der/pem.ts';
-import { decodeCertificate, type Certificate } from '../../../src/pki/x509/certificate.ts';
-import { serialText } from '../../../src/revocation/serial.ts';
-import { NOW, leafInput, openAuthority } from '../../support/authorities/issuing.ts';
+} from '#cli/commands/revoke/run.ts';
+import { objectOf } from '#ledger/ledger/api/object.ts';
+import { parseFieldSelector } from '#ledger/ledger/api/selector.ts';
+import { EMPTY_SUBJECT } from '#ca/issuance/leaf-subject.ts';
+import { prepare } from '#ca/issuance/prepare.ts';
+import type { RequestInit } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import { contentsOf, openSqlite, openStore, type LedgerRecord } from '#ledger/index.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { decodeCertificate, type Certificate } from '#pki/x509/certificate.ts';
+import { serialText } from '#ca/revocation/serial.ts';
+import { NOW, leafInput, openAuthority } from '../../support/ca/issuing.ts';
 import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
 import { appending, issuedRecord, naming } from '../../support/ledger/records.ts';
 import { changed, clusterSigner, workloadSpec } from '../../support/signers/cluster-signer.ts';
@@ -69,13 +72,22 @@ const RECORDS: readonly LedgerRecord[] = [
   }),
   issued(5, acmes, { signer: { name: 'example.com/public' }, request: csr, requester: {} }),
   {
-    ...{ kind: 'authority', purpose: 'serving', key: 'authority/6', signer: { name: SIGNER } },
-    ...{ at: issuedRecord(6).at, component: issuedRecord(6).component },
-    ...{ certificate: base64(ports), ca: ca.facts.fingerprint },
+    kind: 'authority',
+    purpose: 'serving',
+    key: 'authority/6',
+    signer: { name: SIGNER },
+    at: issuedRecord(6).at,
+    component: issuedRecord(6).component,
+    certificate: base64(ports),
+    ca: ca.facts.fingerprint,
   },
   {
-    ...{ kind: 'authority', purpose: 'ca', key: 'authority/7', signer: { name: SIGNER } },
-    ...{ at: issuedRecord(7).at, component: issuedRecord(7).component },
+    kind: 'authority',
+    purpose: 'ca',
+    key: 'authority/7',
+    signer: { name: SIGNER },
+    at: issuedRecord(7).at,
+    component: issuedRecord(7).component,
     certificate: Buffer.from(ca.facts.certificate.raw).toString('base64'),
     ca: ca.facts.fingerprint,
   },
@@ -113,7 +125,7 @@ const LISTS: Readonly<Record<string, readonly object[]>> = {
 async function recordsOf({ path, query = {} }: RequestInit): Promise<object> {
   const namespace = /\/namespaces\/([^/]+)\//.exec(path)?.[1];
   const where = { now: LATER, ...(namespace === undefined ? {} : { namespace }) };
-  const asked = askedBy(String(query['fieldSelector']), where);
+  const asked = parseFieldSelector(String(query['fieldSelector']), where);
   assert.ok(!('fault' in asked), JSON.stringify(asked));
   const { records } = await store.find({ ...asked, limit: 500 });
   return {
@@ -149,8 +161,16 @@ async function revoked(
   client = cluster(),
 ): Promise<Revoked> {
   const all: RevokeCertificatesOptions = {
-    ...{ asGroup: [], serial: [], reason: 'keyCompromise', allowRenewal: false, dryRun: false },
-    ...{ source: 'auto', output: 'text', force: false, ...options },
+    asGroup: [],
+    serial: [],
+    reason: 'keyCompromise',
+    allowRenewal: false,
+    withoutCrl: false,
+    dryRun: false,
+    source: 'auto',
+    output: 'text',
+    force: false,
+    ...options,
   };
   const report = await revokeCertificates(client, sourcesOf(client, all, LATER), all, LATER);
   const posts = client.requests.filter(({ method }) => method === 'POST');
@@ -164,7 +184,7 @@ async function revoked(
 const serials = ({ report }: Revoked): readonly string[] =>
   report.certificates.map(({ serial }) => serial);
 
-test('a pod whose request is gone is found by its record: its CA, its end and its UID are known', async () => {
+test('finds a pod without a request by its record: CA, end and UID', async () => {
   const { report, written, asked } = await revoked({ pod: 'team-1/pod-1' });
   assert.deepEqual(written[0]?.spec.certificates, [
     {
@@ -187,7 +207,7 @@ test('what has expired is asked of nobody and revoked by nobody', async () => {
   assert.equal(found.report.outcome, 'refused');
 });
 
-test('a certificate that an object and the ledger know is revoked once, and the plan names both', async () => {
+test('revokes a certificate known to object and ledger once; the plan names both', async () => {
   const { report, written } = await revoked({ user: 'alice' });
   assert.equal(written.length, 1);
   assert.deepEqual(
@@ -197,7 +217,7 @@ test('a certificate that an object and the ledger know is revoked once, and the 
   assert.deepEqual(written[0]?.spec.holders, [{ user: 'alice' }]);
 });
 
-test('the requester of a CertificateRequest is cert-manager, for everybody: it is no holder', async () => {
+test('the requester of a CertificateRequest is cert-manager, and no holder', async () => {
   assert.equal((await revoked({ user: 'cert-manager' })).report.outcome, 'refused');
   assert.deepEqual(serials(await revoked({ san: 'cm.example' })), [serialText(managers.serial)]);
 });
@@ -207,7 +227,7 @@ test('a common name is found as a name of the certificate is', async () => {
   assert.deepEqual(serials(await revoked({ san: 'alice.example' })), [serialText(alices.serial)]);
 });
 
-test('of a CA: all that it signed and that lives, those of our own ports too, and no CA', async () => {
+test('a CA’s living certificates include those of our own ports, and no CA', async () => {
   const found = await revoked({ ca: ca.facts.fingerprint, source: 'ledger' });
   const expected = [alices, managers, ports].map(({ serial }) => serialText(serial));
   assert.deepEqual(serials(found).toSorted(), expected.toSorted());
@@ -226,13 +246,13 @@ test('what is no serial number is refused, and the ledger is asked for nothing',
   assert.deepEqual(asked, []);
 });
 
-test('a certificate of an ACME server is not on our CRLs: the command that revokes it is named', async () => {
+test('names the command that revokes an ACME certificate, which is on no CRL of ours', async () => {
   const { report } = await revoked({ san: 'www.example' });
   assert.equal(report.outcome, 'refused');
   assert.match(report.notes.join(), /countersign revoke order\/www-1-1 -n web$/);
 });
 
-test('where no ledger is installed, live objects are all that is searched, and it is said', async () => {
+test('without a ledger, searches live objects only, and reports that', async () => {
   const none = { status: 404, message: 'the server could not find the requested resource' };
   const { report } = await revoked({ user: 'alice' }, cluster(none));
   assert.deepEqual(report.certificates[0]?.sources, ['csr alices']);
@@ -240,7 +260,11 @@ test('where no ledger is installed, live objects are all that is searched, and i
 });
 
 for (const [law, answer, says] of [
-  ['does not answer', { status: 503, message: 'service unavailable' }, /kubectl get apiservice/],
+  [
+    'does not answer',
+    { status: 503, message: 'service unavailable' },
+    /countersign check shows the cause/,
+  ],
   ['may not be read', { status: 403, message: 'forbidden' }, /countersign-ledger-reader/],
 ] as const) {
   test(`a ledger that ${law} is an error: nothing is written, and it says what to do`, async () => {

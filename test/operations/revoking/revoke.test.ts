@@ -3,25 +3,21 @@
 import assert from 'node:assert/strict';
 import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { readRevocation, type Revocation } from '../../../src/api/revocation/revocation.ts';
-import type { Authority } from '../../../src/authorities/contract.ts';
+import { readRevocation, type Revocation } from '#api/revocation/revocation.ts';
+import type { Authority } from '#ca/custody/contract.ts';
 import {
   revokeCertificates,
   sourcesOf,
   type RevokeCertificatesOptions,
-} from '../../../src/cli/commands/revoke/run.ts';
-import { EMPTY_SUBJECT } from '../../../src/issuance/leaf-subject.ts';
-import { prepare } from '../../../src/issuance/prepare.ts';
-import { KubeError } from '../../../src/kube/client/kube-error.ts';
-import { encodePem } from '../../../src/pki/der/pem.ts';
-import {
-  decodeCertificate,
-  fingerprint,
-  type Certificate,
-} from '../../../src/pki/x509/certificate.ts';
-import { writeAnchors } from '../../../src/pki/x509/trust-bundle.ts';
-import { serialText } from '../../../src/revocation/serial.ts';
-import { NOW, leafInput, openAuthority } from '../../support/authorities/issuing.ts';
+} from '#cli/commands/revoke/run.ts';
+import { EMPTY_SUBJECT } from '#ca/issuance/leaf-subject.ts';
+import { prepare } from '#ca/issuance/prepare.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { decodeCertificate, fingerprint, type Certificate } from '#pki/x509/certificate.ts';
+import { writeAnchors } from '#pki/x509/trust-bundle.ts';
+import { serialText } from '#ca/revocation/serial.ts';
+import { NOW, leafInput, openAuthority } from '../../support/ca/issuing.ts';
 import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
 import { clusterSigner, changed, workloadSpec } from '../../support/signers/cluster-signer.ts';
 
@@ -82,14 +78,17 @@ const LISTS: Readonly<Record<string, readonly object[]>> = {
   ],
 };
 
-function cluster(hidden: Readonly<Record<string, number>> = {}): RecordedClient {
+function cluster(
+  hidden: Readonly<Record<string, number>> = {},
+  lists: typeof LISTS = LISTS,
+): RecordedClient {
   const client = recordedClient();
   client.answer(({ method, path, body }) => {
     if (method === 'POST') return body;
     const plural = path.split('/').at(-1) ?? '';
     const status = hidden[plural];
     if (status !== undefined) throw new KubeError({ status, what: path });
-    const items = (LISTS[plural] ?? []).map((each, index) => ({
+    const items = (lists[plural] ?? []).map((each, index) => ({
       metadata: { namespace: 'team-a', name: `${plural}-${index}` },
       ...each,
     }));
@@ -100,8 +99,14 @@ function cluster(hidden: Readonly<Record<string, number>> = {}): RecordedClient 
 
 const OPTIONS: RevokeCertificatesOptions = {
   asGroup: [],
-  ...{ serial: [], reason: 'keyCompromise', allowRenewal: false, dryRun: false },
-  ...{ source: 'live', output: 'text', force: false },
+  serial: [],
+  reason: 'keyCompromise',
+  allowRenewal: false,
+  withoutCrl: false,
+  dryRun: false,
+  source: 'live',
+  output: 'text',
+  force: false,
 };
 
 async function revoked(
@@ -179,13 +184,30 @@ for (const [law, options, certificates, holders] of rows) {
   });
 }
 
-test('a serial number that nothing has is revoked where its signer is named, and refused otherwise', async () => {
+test('revokes an unknown serial number only for a named signer', async () => {
   const { written } = await revoked({ serial: ['0A:1b'], signer: SIGNER });
   assert.deepEqual(written[0]?.spec.certificates, [{ serial: 'a1b' }]);
   const refused = await revoked({ serial: ['0A:1b'] });
   assert.deepEqual(refused.written, []);
   assert.equal(refused.report.outcome, 'refused');
   assert.match(refused.report.refusals.join(), /name its signer with --signer/);
+});
+
+test('a signer without a CRL is refused: a Revocation would have no effect', async () => {
+  const signers = { clustersigners: [clusterSigner(workloadSpec())] };
+  const plain = (): RecordedClient => cluster({}, Object.assign({}, LISTS, signers));
+  for (const selection of [{ user: 'alice' }, { pod: 'team-a/web-0' }, { serial: ['0A:1b'] }]) {
+    const options = { ...selection, signer: SIGNER };
+    const { report, written } = await revoked(options, plain());
+    assert.deepEqual([written, report.outcome], [[], 'refused'], JSON.stringify(selection));
+    assert.match(
+      report.refusals.join(),
+      /has no spec\.profile\.crl: no CRL would list .*: kubectl edit clustersigner workload$/,
+    );
+    const later = await revoked({ ...options, withoutCrl: true }, plain());
+    assert.equal(later.written.length, 1);
+    assert.match(later.report.notes.join(), /until it has, no CRL lists them and no holder is/);
+  }
 });
 
 test('a dry run asks the API server and stores nothing; the plan is the same', async () => {
@@ -208,7 +230,10 @@ test('it says what was searched, what was not, and that no ledger was', async ()
 test('nothing is written where nothing is found, or the signer is no ClusterSigner', async () => {
   const nobody = await revoked({ user: 'bob' });
   assert.deepEqual(nobody.written, []);
-  assert.match(nobody.report.refusals.join(), /^nothing that was searched has such a certificate/);
+  assert.match(
+    nobody.report.refusals.join(),
+    /^no searched place has such an unexpired certificate/,
+  );
   const acme = await revoked({ serial: ['a1'], signer: 'example.com/acme' });
   assert.deepEqual(acme.written, []);
   assert.match(acme.report.refusals.join(), /countersign revoke order\/NAME/);

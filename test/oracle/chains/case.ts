@@ -17,7 +17,7 @@ import type { ChainParts } from '../oracle.ts';
 export const CLIENT = '1.3.6.1.5.5.7.3.2';
 export const SERVER = '1.3.6.1.5.5.7.3.1';
 
-/** One chain that somebody could put into a Secret or a bundle. */
+/** One chain that a user could put into a Secret or a bundle. */
 export interface ChainCase {
   readonly name: string;
   /** Empty where nothing is wrong, and then everybody must take it. */

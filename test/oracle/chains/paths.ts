@@ -217,7 +217,7 @@ const PATHS: ChainTable = {
     () => three({}, { more: [extension('2.5.29.32', seq(seq(oid('2.5.29.32.0'))), true)] }),
   ],
   'require-policy': [
-    'a CA requires a policy that nobody has',
+    'a CA requires a policy that no certificate has',
     'RFC 5280 §4.2.1.11',
     () => three({}, { more: [extension('2.5.29.36', seq(implicit(0, [0])), true)] }),
   ],

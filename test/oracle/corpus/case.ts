@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** One file that somebody could send us. */
+/** One file that a user could send. */
 export interface Case {
   readonly name: string;
   /** How it is judged: by itself; as a leaf below {@link ISSUER}; as the text of `spec.request`. */

@@ -161,7 +161,7 @@ const FIELDS: Table<CertificateDer> = {
   ],
   'issuer-empty': ['the issuer is empty', 'RFC 5280 §4.1.2.4', { issuer: seq() }],
   'issuer-other': [
-    'nobody has the name of the issuer',
+    'no CA has the name of the issuer',
     'RFC 5280 §6.1.3',
     { issuer: named('somebody') },
   ],

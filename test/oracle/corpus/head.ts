@@ -3,7 +3,7 @@
 /** How README.md begins. */
 export const HEAD = `# The corpus
 
-Files that somebody could send us, made anew by the files beside this one whenever the tests run: no key is
+Files that a user could send, made again by the files beside this one whenever the tests run: no key is
 ever committed. \`node test/oracle/corpus/write.ts\` writes this table, and a test holds it to what is so.
 
 Requests are read as a signer reads them before its policy looks: decoded, key and signature checked, names

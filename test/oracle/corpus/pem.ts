@@ -155,7 +155,10 @@ function padded(): string {
   return found;
 }
 
-/** Of the six bits before `==` the first two belong to the last octet; the other four should be zero. */
+/**
+ * Of the six bits before `==` the first two belong to the last octet; the other four should be
+ * zero.
+ */
 function withUnusedBit(end: string): string {
   return `${{ A: 'B', Q: 'R', g: 'h', w: 'x' }[end[0] ?? ''] ?? ''}==`;
 }

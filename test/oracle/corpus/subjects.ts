@@ -82,7 +82,7 @@ const NAMES: Table<Uint8Array> = {
     STRINGS,
     cn(tlv(0x1e, [0xd8, 0x00])),
   ],
-  universal: ['a UniversalString, which nobody reads', STRINGS, cn(tlv(0x1c, [0, 0, 0, 0x61]))],
+  universal: ['a UniversalString, which no parser reads', STRINGS, cn(tlv(0x1c, [0, 0, 0, 0x61]))],
   visible: ['a VisibleString, which no Name may be', NAME, cn(tlv(0x1a, [0x61]))],
   'general-string': ['a GeneralString, which no Name may be', NAME, cn(tlv(0x1b, [0x61]))],
   'type-cut': [

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { DerReader, readWhole } from '../../../src/pki/der/der-reader.ts';
+import { DerReader, readWhole } from '#pki/der/der-reader.ts';
 import { int, octets, seq, tlv, tlvWithLength, utf8 } from '../../support/pki/der.ts';
 import { refuses } from '../../support/pki/refuses.ts';
 

@@ -2,9 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import type { ErrorCode } from '../../../src/errors.ts';
-import { DerReader } from '../../../src/pki/der/der-reader.ts';
-import { readValidityTime } from '../../../src/pki/der/der-time.ts';
+import type { ErrorCode } from '#base/errors.ts';
+import { DerReader } from '#pki/der/der-reader.ts';
+import { readValidityTime } from '#pki/der/der-time.ts';
 import {
   booleanOf,
   checkInteger,
@@ -12,8 +12,8 @@ import {
   oidOf,
   smallInteger,
   wholeBytes,
-} from '../../../src/pki/der/der-values.ts';
-import * as writer from '../../../src/pki/der/der-writer.ts';
+} from '#pki/der/der-values.ts';
+import * as writer from '#pki/der/der-writer.ts';
 import { base128 } from '../../support/pki/der.ts';
 import { refuses } from '../../support/pki/refuses.ts';
 

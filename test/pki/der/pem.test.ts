@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { decodePem, decodePemAll, encodePem } from '../../../src/pki/der/pem.ts';
+import { decodePem, decodePemAll, encodePem } from '#pki/der/pem.ts';
 import { refuses } from '../../support/pki/refuses.ts';
 
 const LABEL = 'CERTIFICATE REQUEST';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { usageBits } from '../../../src/pki/extensions/usages.ts';
-import { KEY_USAGES } from '../../../src/vocabulary.ts';
+import { usageBits } from '#pki/extensions/usages.ts';
+import { KEY_USAGES } from '#base/vocabulary.ts';
 import { refuses } from '../../support/pki/refuses.ts';
 import { KP, MEANINGS } from '../../support/pki/usage-oids.ts';
 

@@ -2,15 +2,11 @@
 import assert from 'node:assert/strict';
 import { createPublicKey, generateKeyPairSync, verify, type KeyObject } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { SignerError } from '../../../src/errors.ts';
-import { decodePublicKey } from '../../../src/pki/keys/public-key.ts';
-import { encodePem } from '../../../src/pki/der/pem.ts';
-import {
-  generatePrivateKey,
-  publicKeyOf,
-  readPrivateKey,
-} from '../../../src/pki/keys/private-key.ts';
-import { KEY_TYPES } from '../../../src/vocabulary.ts';
+import { SignerError } from '#base/errors.ts';
+import { decodePublicKey } from '#pki/keys/public-key.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { generatePrivateKey, publicKeyOf, readPrivateKey } from '#pki/keys/private-key.ts';
+import { KEY_TYPES } from '#base/vocabulary.ts';
 import { privateKey, spkiOf, type TestKey } from '../../support/pki/keys.ts';
 import { refuses } from '../../support/pki/refuses.ts';
 

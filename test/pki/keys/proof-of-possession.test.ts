@@ -2,10 +2,10 @@
 import assert from 'node:assert/strict';
 import { constants, generateKeyPairSync, sign, type KeyObject } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { decodePublicKey } from '../../../src/pki/keys/public-key.ts';
+import { decodePublicKey } from '#pki/keys/public-key.ts';
 import { privateKey, spkiOf, type TestKey } from '../../support/pki/keys.ts';
 import { refuses } from '../../support/pki/refuses.ts';
-import { verifyProofOfPossession } from '../../../src/pki/keys/signature-verification.ts';
+import { verifyProofOfPossession } from '#pki/keys/signature-verification.ts';
 
 const UID = Buffer.from('9a6b2c1e-0000-4000-8000-000000000001');
 

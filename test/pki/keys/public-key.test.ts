@@ -2,13 +2,13 @@
 import assert from 'node:assert/strict';
 import { createHash, createPublicKey } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { CURVES } from '../../../src/pki/keys/curves.ts';
-import { decodePublicKey, keyIdentifier } from '../../../src/pki/keys/public-key.ts';
+import { CURVES } from '#pki/keys/curves.ts';
+import { decodePublicKey, keyIdentifier } from '#pki/keys/public-key.ts';
 import { NULL, bits, int, oid, seq, utf8 } from '../../support/pki/der.ts';
 import { privateKey, spkiOf, type TestKey } from '../../support/pki/keys.ts';
 import { refuses } from '../../support/pki/refuses.ts';
 import { rsaSpki } from '../../support/pki/rsa-spki.ts';
-import { checkKey } from '../../../src/pki/keys/weak-keys.ts';
+import { checkKey } from '#pki/keys/weak-keys.ts';
 
 const EC = '1.2.840.10045.2.1';
 const P256 = '1.2.840.10045.3.1.7';

@@ -2,14 +2,14 @@
 import assert from 'node:assert/strict';
 import { checkPrimeSync, generatePrimeSync } from 'node:crypto';
 import { describe, test } from 'node:test';
-import { areFactorsClose } from '../../../src/pki/keys/fermat.ts';
-import { decodePublicKey } from '../../../src/pki/keys/public-key.ts';
-import { isRoca } from '../../../src/pki/keys/roca.ts';
+import { areFactorsClose } from '#pki/keys/fermat.ts';
+import { decodePublicKey } from '#pki/keys/public-key.ts';
+import { isRoca } from '#pki/keys/roca.ts';
 import { bits, oid, seq } from '../../support/pki/der.ts';
 import { privateKey, spkiOf, type TestKey } from '../../support/pki/keys.ts';
 import { refuses } from '../../support/pki/refuses.ts';
 import { rsaSpki } from '../../support/pki/rsa-spki.ts';
-import { checkKey } from '../../../src/pki/keys/weak-keys.ts';
+import { checkKey } from '#pki/keys/weak-keys.ts';
 
 const check = (modulus: bigint, exponent?: bigint): void =>
   checkKey(decodePublicKey(rsaSpki(modulus, exponent)));
@@ -91,7 +91,9 @@ test('sound RSA keys of all allowed sizes are accepted', () => {
   check(soundModulus('RSA-4096'));
 });
 
-/** p·q with p = k·M + (65537^a mod M) and M the product of the first 126 primes, as CVE-2017-15361. */
+/**
+ * p·q with p = k·M + (65537^a mod M) and M the product of the first 126 primes, as CVE-2017-15361.
+ */
 function rocaModulus(): bigint {
   const primes = Array.from({ length: 702 }, (_, n) => BigInt(n)).filter(
     (n) =>
@@ -116,7 +118,8 @@ test('the ROCA check refuses fewer than one sound modulus in 2²⁵', () => {
     Array.from({ length: 12 }, (_, i) => BigInt(i + 2)).every((d) => n === d || n % d !== 0n),
   );
   const product = primes.reduce((all, each) => all * each, 1n);
-  // Of the residues modulo one prime, those with the fingerprint; modulo all others it is 1, a power.
+  // Of the residues modulo one prime, those with the fingerprint; modulo all others it is 1, a
+  // power.
   const accepted = (p: bigint): number => {
     const others = product / p;
     const unit = others * power(others, p - 2n, p);
@@ -138,7 +141,7 @@ function squareRoot(n: bigint): bigint {
   return root;
 }
 
-test('Fermat factorisation finds the factors of squares and of neighbouring numbers of any size', () => {
+test('Fermat factorisation finds factors of squares and neighbours of any size', () => {
   const numbers = [4n, 6n, 8n, 10n, 16n, 100n, 2n ** 32n, 2n ** 64n, 2n ** 512n, prime(512) + 1n];
   for (const n of numbers) {
     assert.equal(areFactorsClose(n * n), true, String(n));

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { canonicalUri } from '../../../src/pki/names/canonical-uri.ts';
-import { SignerError, attempt } from '../../../src/errors.ts';
+import { canonicalUri } from '#pki/names/canonical-uri.ts';
+import { SignerError, attempt } from '#base/errors.ts';
 import { refuses } from '../../support/pki/refuses.ts';
 
 /** RFC 3986 §6.2.2 and §6.2.3: spellings of one URI. */
@@ -47,6 +47,25 @@ const REFUSED: Readonly<Record<string, readonly string[]>> = {
   ],
   'a host that is none': ['file://localhost/etc', 'file://LOCALHOST/etc'],
   'Unicode in another form than C': ['https://a.example/ae%CC%81', 'https://a.example/%E2%84%AA'],
+  'a URN that is not one (RFC 8141 §2)': [
+    'urn://e#x:example:a',
+    'urn://a.example/example:a',
+    'urn:a',
+    'urn:a:b',
+    'urn:-example:a',
+    'urn:example-:a',
+    'urn:example:',
+    'urn:example:/a',
+    'urn:a.example:b',
+    `urn:${'a'.repeat(33)}:b`,
+  ],
+  'a UUID that is not one (RFC 9562 §4)': [
+    'urn:uuid:f81d4fae',
+    'urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bf6a',
+    'urn:uuid:f81d4fae-7dec-11d0-a765-00a0c91e6bg6',
+    'urn:uuid:f81d4fae-7dec-11d0-a765-00a0c%c3%98e6bf6',
+    'URN:UUID:f81d4fae7dec11d0a76500a0c91e6bf6',
+  ],
   'an empty segment': [
     'https://a.example//admin',
     'https://a.example/team-a//admin',
@@ -137,26 +156,36 @@ describe('a URI has one spelling', () => {
 });
 
 const PIECES = [
-  ...[
-    'a',
-    'A',
-    '.',
-    '..',
-    '/',
-    '//',
-    ':',
-    '@',
-    ';',
-    '?',
-    '#',
-    '%2e',
-    '%2F',
-    '%5c',
-    '%41',
-    '%7E',
-    '%25',
-  ],
-  ...['%c3%a9', '%C3', '%00', '80', '443', '0', 'a.example', '[::1]', '~', '!', '=', '&', '+'],
+  'a',
+  'A',
+  '.',
+  '..',
+  '/',
+  '//',
+  ':',
+  '@',
+  ';',
+  '?',
+  '#',
+  '%2e',
+  '%2F',
+  '%5c',
+  '%41',
+  '%7E',
+  '%25',
+  '%c3%a9',
+  '%C3',
+  '%00',
+  '80',
+  '443',
+  '0',
+  'a.example',
+  '[::1]',
+  '~',
+  '!',
+  '=',
+  '&',
+  '+',
 ];
 
 test('what is accepted is what a browser reads, character for character', () => {

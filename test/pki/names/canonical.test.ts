@@ -2,8 +2,8 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { canonicalDnsName, canonicalEmail, canonicalIp } from '../../../src/pki/names/canonical.ts';
-import { canonicalUri } from '../../../src/pki/names/canonical-uri.ts';
+import { canonicalDnsName, canonicalEmail, canonicalIp } from '#pki/names/canonical.ts';
+import { canonicalUri } from '#pki/names/canonical-uri.ts';
 import { refuses } from '../../support/pki/refuses.ts';
 
 interface Kind {

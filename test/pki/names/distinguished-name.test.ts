@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import * as asn1js from 'asn1js';
 import fc from 'fast-check';
 import { AttributeTypeAndValue } from 'pkijs';
-import { encodeName, nameText } from '../../../src/pki/names/distinguished-name.ts';
+import { encodeName, nameText } from '#pki/names/distinguished-name.ts';
 import { ia5, oid, printable, rdn, seq, set, tlv, utf8 } from '../../support/pki/der.ts';
 import { decodeName } from '../../support/pki/decode-name.ts';
 import { refuses } from '../../support/pki/refuses.ts';

@@ -8,7 +8,7 @@ import {
   decodeSubjectAltNames,
   encodeSubjectAltNames,
   type SubjectAltNames,
-} from '../../../src/pki/names/general-names.ts';
+} from '#pki/names/general-names.ts';
 import { explicit, implicit, oid, seq, utf8 } from '../../support/pki/der.ts';
 import { refuses } from '../../support/pki/refuses.ts';
 

@@ -1,24 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a CRL may be (RFC 5280 §5), fault by fault. Go and OpenSSL judge whole ones in test/oracle/crl.test.ts. */
+/**
+ * What a CRL may be (RFC 5280 §5), fault by fault. Go and OpenSSL judge whole ones in
+ * test/oracle/crl.test.ts.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { TAG_ENUMERATED, contextConstructed } from '../../../src/pki/der/der-tags.ts';
-import {
-  bitString,
-  element,
-  integer,
-  sequence,
-  validityTime,
-} from '../../../src/pki/der/der-writer.ts';
+import { TAG_ENUMERATED, contextConstructed } from '#pki/der/der-tags.ts';
+import { bitString, element, integer, sequence, validityTime } from '#pki/der/der-writer.ts';
 import {
   authorityKeyIdentifier,
   encodeExtension,
   type Extension,
-} from '../../../src/pki/extensions/encode-extensions.ts';
-import { signatureAlgorithm } from '../../../src/pki/keys/signature-algorithm.ts';
-import { encodeName } from '../../../src/pki/names/distinguished-name.ts';
-import { decodeCertificateList } from '../../../src/pki/x509/certificate-list.ts';
-import type { ErrorCode } from '../../../src/errors.ts';
+} from '#pki/extensions/encode-extensions.ts';
+import { signatureAlgorithm } from '#pki/keys/signature-algorithm.ts';
+import { encodeName } from '#pki/names/distinguished-name.ts';
+import { decodeCertificateList } from '#pki/x509/certificate-list.ts';
+import type { ErrorCode } from '#base/errors.ts';
 import { privateKey } from '../../support/pki/keys.ts';
 import { refuses } from '../../support/pki/refuses.ts';
 
@@ -69,7 +66,8 @@ function entryOf(serial: number, extensions: readonly Extension[] = []): Uint8Ar
 }
 
 const reason = (code: number, critical = false): Extension => ({
-  ...{ oid: '2.5.29.21', critical },
+  oid: '2.5.29.21',
+  critical,
   value: element(TAG_ENUMERATED, Uint8Array.of(code)),
 });
 

@@ -3,9 +3,9 @@ import assert from 'node:assert/strict';
 import { X509Certificate, createPublicKey } from 'node:crypto';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { SignerError, attempt } from '../../../src/errors.ts';
-import { decodeCertificate, decodeTbs, fingerprint } from '../../../src/pki/x509/certificate.ts';
-import { decodeRequest } from '../../../src/pki/x509/pkcs10.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import { decodeCertificate, decodeTbs, fingerprint } from '#pki/x509/certificate.ts';
+import { decodeRequest } from '#pki/x509/pkcs10.ts';
 import { certificateDer } from '../../support/pki/certificate-der.ts';
 import { ca, keyIds, link, purposes, san, usage } from '../../support/pki/chain.ts';
 import {
@@ -122,7 +122,7 @@ describe('a decoded certificate', () => {
     assert.deepEqual(decodeCertificate(der).unhandledCritical, ['2.5.29.17']);
   });
 
-  test('accepts critical policies, which no path check requires, but not policyConstraints', () => {
+  test('accepts critical policies, which no path check requires, not policyConstraints', () => {
     const policies = extension('2.5.29.32', seq(seq(oid('1.2.3'))), true);
     const constraints = extension('2.5.29.36', seq(implicit(0, [0])), true);
     const der = certificateDer({ extensions: [policies, constraints] });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { X509Certificate, createHash } from 'node:crypto';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { decodeCertificate, decodeTbs } from '../../../src/pki/x509/certificate.ts';
+import { decodeCertificate, decodeTbs } from '#pki/x509/certificate.ts';
 import {
   authorityKeyIdentifier,
   basicConstraints,
@@ -11,21 +11,27 @@ import {
   keyUsage,
   subjectAltName,
   subjectKeyIdentifier,
-} from '../../../src/pki/extensions/encode-extensions.ts';
-import { keyIdentifier } from '../../../src/pki/keys/public-key.ts';
-import { encodeName } from '../../../src/pki/names/distinguished-name.ts';
-import { signatureAlgorithm } from '../../../src/pki/keys/signature-algorithm.ts';
-import { verifySignature } from '../../../src/pki/keys/signature-verification.ts';
-import { encodeCertificate, encodeTbs } from '../../../src/pki/x509/encode-certificate.ts';
+} from '#pki/extensions/encode-extensions.ts';
+import { keyIdentifier } from '#pki/keys/public-key.ts';
+import { encodeName } from '#pki/names/distinguished-name.ts';
+import { signatureAlgorithm } from '#pki/keys/signature-algorithm.ts';
+import { verifySignature } from '#pki/keys/signature-verification.ts';
+import { encodeCertificate, encodeTbs } from '#pki/x509/encode-certificate.ts';
 import { privateKey, spkiOf, type TestKey } from '../../support/pki/keys.ts';
 import { leafFields, nameParts, toExtensions } from '../../support/pki/leaf-fields.ts';
 import { pkijsExtensions, pkijsTbs } from '../../support/pki/pkijs-encoding.ts';
-import { KEY_USAGE_BITS } from '../../../src/pki/extensions/usages.ts';
+import { KEY_USAGE_BITS } from '#pki/extensions/usages.ts';
 
 /** Of keys that a leaf or a CA may have. */
 const KINDS = [
-  ...['P-256', 'P-384', 'P-521', 'Ed25519'],
-  ...['RSA-2048', 'RSA-3072', 'RSA-4096', 'ML-DSA-65'],
+  'P-256',
+  'P-384',
+  'P-521',
+  'Ed25519',
+  'RSA-2048',
+  'RSA-3072',
+  'RSA-4096',
+  'ML-DSA-65',
 ] as readonly TestKey[];
 
 const ALGORITHM = signatureAlgorithm(privateKey('P-256')).der;

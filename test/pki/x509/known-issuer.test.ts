@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { verifyPath } from '../../../src/pki/x509/path.ts';
+import { verifyPath } from '#pki/x509/path.ts';
 import { NOW, ca, link, usage, type Link } from '../../support/pki/chain.ts';
 import { seq, utcTime } from '../../support/pki/der.ts';
 import { refuses } from '../../support/pki/refuses.ts';
@@ -35,7 +35,9 @@ describe('where the issuer of the leaf is known', () => {
   test('no other certificate of its name and key counts', () => {
     const twin = link('middle', { by: root, key: middle.key, extensions: [ca(0), usage()] });
     const expired = link('middle', {
-      ...{ by: root, key: middle.key, validity: EXPIRED },
+      by: root,
+      key: middle.key,
+      validity: EXPIRED,
       extensions: [ca(0), usage()],
     });
     refuses(() => from(expired, [root], [twin]), 'PATH_INVALID', /has expired/, 'authority');

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, test } from 'node:test';
-import type { ErrorCode } from '../../../src/errors.ts';
-import { decodeCertificate } from '../../../src/pki/x509/certificate.ts';
+import type { ErrorCode } from '#base/errors.ts';
+import { decodeCertificate } from '#pki/x509/certificate.ts';
 import { certificateDer } from '../../support/pki/certificate-der.ts';
 import {
   NULL,

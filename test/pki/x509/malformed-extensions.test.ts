@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, test } from 'node:test';
-import type { ErrorCode } from '../../../src/errors.ts';
-import { decodeRequest } from '../../../src/pki/x509/pkcs10.ts';
+import type { ErrorCode } from '#base/errors.ts';
+import { decodeRequest } from '#pki/x509/pkcs10.ts';
 import {
   TRUE,
   base128,

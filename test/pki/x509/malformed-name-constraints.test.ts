@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { describe, test } from 'node:test';
-import { decodeCertificate } from '../../../src/pki/x509/certificate.ts';
+import { decodeCertificate } from '#pki/x509/certificate.ts';
 import { certificateDer } from '../../support/pki/certificate-der.ts';
 import { explicit, extension, implicit, seq, type Octets } from '../../support/pki/der.ts';
 import { refuses } from '../../support/pki/refuses.ts';

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import { SignerError, type ErrorCode } from '../../../src/errors.ts';
-import { decodeCertificate, decodeTbs } from '../../../src/pki/x509/certificate.ts';
-import { decodePublicKey } from '../../../src/pki/keys/public-key.ts';
-import { decodeRequest } from '../../../src/pki/x509/pkcs10.ts';
+import { SignerError, type ErrorCode } from '#base/errors.ts';
+import { decodeCertificate, decodeTbs } from '#pki/x509/certificate.ts';
+import { decodePublicKey } from '#pki/keys/public-key.ts';
+import { decodeRequest } from '#pki/x509/pkcs10.ts';
 import { certificateDer } from '../../support/pki/certificate-der.ts';
 import { octets, oid, seq, set, tlvWithLength, utf8 } from '../../support/pki/der.ts';
 import { decodeName } from '../../support/pki/decode-name.ts';

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
-import type { Certificate } from '../../../src/pki/x509/certificate.ts';
-import { requirePossiblePath, verifyPath } from '../../../src/pki/x509/path.ts';
+import type { Certificate } from '#pki/x509/certificate.ts';
+import { requirePossiblePath, verifyPath } from '#pki/x509/path.ts';
 import { NOW, ca, keyIds, link, purposes, usage, type Link } from '../../support/pki/chain.ts';
 import { bits, extension, seq, set, utcTime, oid, utf8 } from '../../support/pki/der.ts';
 import { privateKey } from '../../support/pki/keys.ts';
@@ -136,7 +136,7 @@ describe('a path is refused', () => {
     verify(link('end', { by: between[8] ?? root }), between.slice(1));
   });
 
-  test('when a self-issued CA exceeds the path length: Go counts it, RFC 5280 §4.2.1.9 does not', () => {
+  test('a self-issued CA over the path length: Go counts it, RFC 5280 §4.2.1.9 does not', () => {
     const top = link('top', { extensions: [ca(0)] });
     const next = link('top', {
       by: top,

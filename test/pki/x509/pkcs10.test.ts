@@ -10,12 +10,8 @@ import {
   Extension as PkijsExtension,
   PublicKeyInfo,
 } from 'pkijs';
-import {
-  decodeRequest,
-  encodeRequest,
-  isEmptyStub,
-  verifyRequest,
-} from '../../../src/pki/x509/pkcs10.ts';
+import { decodeRequest, isEmptyStub, verifyRequest } from '#pki/x509/pkcs10.ts';
+import { encodeRequest } from '#pki/x509/encode-request.ts';
 import { NULL, bits, explicit, int, oid, seq, set, utf8 } from '../../support/pki/der.ts';
 import { privateKey, spkiOf, type TestKey } from '../../support/pki/keys.ts';
 import { leafFields, nameParts } from '../../support/pki/leaf-fields.ts';

@@ -2,13 +2,9 @@
 import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import fc from 'fast-check';
-import { decodeCertificate, fingerprint } from '../../../src/pki/x509/certificate.ts';
-import { encodePem } from '../../../src/pki/der/pem.ts';
-import {
-  anchorFingerprints,
-  readAnchors,
-  writeAnchors,
-} from '../../../src/pki/x509/trust-bundle.ts';
+import { decodeCertificate, fingerprint } from '#pki/x509/certificate.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { anchorFingerprints, readAnchors, writeAnchors } from '#pki/x509/trust-bundle.ts';
 import { certificateDer, named } from '../../support/pki/certificate-der.ts';
 import { TRUE, extension, octets, seq, utcTime } from '../../support/pki/der.ts';
 import { refuses } from '../../support/pki/refuses.ts';

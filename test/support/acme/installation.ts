@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { join } from 'node:path';
 import { DEMO } from '../../../build/demo-installation.ts';
-import { renderAdmission, renderRbac } from '../../../src/manifests/render.ts';
+import { renderAdmission, renderRbac } from '#install/render.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { established } from '../../cluster/established.ts';
-import { KEYS_NAMESPACE } from '../authorities/ca-secret.ts';
+import { KEYS_NAMESPACE } from '../ca/ca-secret.ts';
 import { applyText } from '../cluster/apply.ts';
 import { SIGNER_NAME } from './signer.ts';
 
@@ -39,7 +39,10 @@ export async function applyAcmeKinds(cluster: Cluster): Promise<void> {
   await established(cluster, ...named);
 }
 
-/** The kinds, and the roles and policies of every component. What grants people their requests is a test's own. */
+/**
+ * The kinds, and the roles and policies of every component. What grants people their requests is a
+ * test's own.
+ */
 export async function installAcme(cluster: Cluster, wanted: AcmeInstallation = {}): Promise<void> {
   await applyAcmeKinds(cluster);
   const { components = ACME_COMPONENTS, signers = [SIGNER_NAME], accounts = ['account'] } = wanted;

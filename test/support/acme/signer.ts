@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-import { findCondition, type Condition } from '../../../src/api/request/conditions.ts';
-import type { AcmeSigner } from '../../../src/api/acme/index.ts';
-import { generatePrivateKey } from '../../../src/pki/keys/private-key.ts';
+import { findCondition, type Condition } from '#api/request/conditions.ts';
+import type { AcmeSigner } from '#api/acme/acme-signer.ts';
+import { generatePrivateKey } from '#pki/keys/private-key.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';
-import { KEYS_NAMESPACE } from '../authorities/ca-secret.ts';
+import { KEYS_NAMESPACE } from '../ca/ca-secret.ts';
 
 /** The signer of tests that have one only: an AcmeClusterSigner named `public`. */
 export const SIGNER_NAME = 'example.com/public';
@@ -38,15 +38,21 @@ export function acmeClusterSigner(wanted: AcmeSignerWanted): object {
     spec: {
       signerName,
       acme: {
-        ...{ server: server.directory, caBundle: server.ca, termsOfServiceAgreed: true },
-        ...{ accountKey: { secret: { name: account } }, solvers, ...acme },
+        server: server.directory,
+        caBundle: server.ca,
+        termsOfServiceAgreed: true,
+        accountKey: { secret: { name: account } },
+        solvers,
+        ...acme,
       },
       ...spec,
     },
   };
 }
 
-/** A new account key with its owner's consent to the signer, as `countersign account-key` makes it. */
+/**
+ * A new account key with its owner's consent to the signer, as `countersign account-key` makes it.
+ */
 export async function accountSecret(signerName = SIGNER_NAME, name = 'account'): Promise<object> {
   const { pem } = await generatePrivateKey('ECDSAP256');
   const annotations = { 'countersign.dev/signer-name': signerName };

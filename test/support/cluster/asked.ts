@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What `countersign check` and `countersign explain` say of a cluster of a fixture. */
 import assert from 'node:assert/strict';
-import type { CheckReport } from '../../../src/checks/report.ts';
-import type { Explanation } from '../../../src/explanations/explanation.ts';
+import type { CheckReport } from '#diagnose/check/report.ts';
+import type { Explanation } from '#diagnose/explain/explanation.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';
 import { BUNDLE, countersign, type CommandResult } from './countersign.ts';
@@ -24,7 +24,7 @@ export interface Fault {
   /** `severity id subject why`. */
   readonly line: string;
   /** What it says to do. */
-  readonly todo: string;
+  readonly remediation: string;
 }
 
 /** The people's CA is the client CA of the test cluster, which lives for a week. */
@@ -40,9 +40,9 @@ export async function faultsIn(
   const { checks } = JSON.parse(stdout) as CheckReport;
   return checks
     .filter(({ severity }) => severity !== 'ok')
-    .map(({ id, severity, subject, why, todo = '' }) => ({
+    .map(({ id, severity, subject, why, remediation = '' }) => ({
       line: `${severity} ${id} ${subject ?? ''} ${why}`,
-      todo,
+      remediation,
     }))
     .filter(({ line }) => !KNOWN.test(line));
 }

@@ -33,8 +33,9 @@ export async function refusedCalls(cluster: Cluster): Promise<readonly string[]>
 }
 
 /**
- * What a user wrote with success, by the audit log, oldest first: `patch services countersign-system/web`. Leases, Events
- * and reviews of its own permissions are left out.
+ * What a user wrote with success, by the audit log, oldest first:
+ * `patch services countersign-system/web`. Leases, Events and reviews of its own permissions are
+ * left out.
  */
 export async function auditedWrites(
   cluster: Cluster,

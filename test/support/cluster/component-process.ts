@@ -5,6 +5,7 @@ import { createWriteStream } from 'node:fs';
 import { createInterface } from 'node:readline';
 import { join } from 'node:path';
 import { until } from '../../cluster/until.ts';
+import { MAIN } from './countersign.ts';
 
 /** Those that work in every cluster. */
 export const COMPONENTS = ['approver', 'signer', 'pcr-issuer', 'attester', 'authority'] as const;
@@ -14,6 +15,7 @@ export type ComponentName = (typeof EVERY_COMPONENT)[number];
 /** Those that an installation has only where it names them, and the operator, which is in none. */
 export type OptionalComponentName =
   | 'acme'
+  | 'external-signer'
   | 'acme-responder'
   | 'acme-solver'
   | 'operator'
@@ -51,21 +53,20 @@ export interface ComponentOptions {
   readonly name: ComponentName | OptionalComponentName;
   readonly kubeconfig: string;
   readonly args?: readonly string[];
-  /** The program; default: the sources, run by this Node. */
+  /** The program; default: {@link MAIN}, run by this Node. */
   readonly program?: readonly string[];
   readonly env?: NodeJS.ProcessEnv;
   /** Folder for `<name>.log`: the lines of its log, also after it has ended. */
   readonly logs?: string;
 }
 
-const SOURCES = [process.execPath, join(import.meta.dirname, '../../../src/cli/main.ts')];
-/** Six at once, from the sources, on two cores that others use as well. */
+/** Six at once, on two cores that others use as well. */
 const START_MS = 120_000;
 const READY_MS = 120_000;
 
 /** Starts a component and waits until it serves HTTP; not until it is ready. */
 export async function startComponent(options: ComponentOptions): Promise<ComponentProcess> {
-  const [program = '', ...before] = options.program ?? SOURCES;
+  const [program = '', ...before] = options.program ?? [process.execPath, MAIN];
   const child = spawn(
     program,
     [
@@ -76,7 +77,10 @@ export async function startComponent(options: ComponentOptions): Promise<Compone
       '--listen',
       '127.0.0.1:0',
       // As in its pod, but that a replica that was killed is not waited for as long.
-      ...['--lease-namespace', 'countersign-system', '--lease-duration', '5s'],
+      '--lease-namespace',
+      'countersign-system',
+      '--lease-duration',
+      '5s',
       ...(options.args ?? []),
     ],
     { stdio: ['ignore', 'ignore', 'pipe'], env: options.env ?? process.env },

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import type { Client, RequestInit } from '../../../src/kube/client/client.ts';
-import { CONFIG_MAPS } from '../../../src/kube/resource/core-v1.ts';
-import { createReflector, type Reflector } from '../../../src/kube/watch/reflector.ts';
-import type { Delay, Random } from '../../../src/ports.ts';
+import type { Client, RequestInit } from '#kube/client/client.ts';
+import { CONFIG_MAPS } from '#kube/resource/core-v1.ts';
+import { createReflector, type Reflector } from '#kube/watch/reflector.ts';
+import type { Delay, Random } from '#base/ports.ts';
 import { until } from '../../cluster/until.ts';
 import { recordedLog } from '../component/recorded-log.ts';
 

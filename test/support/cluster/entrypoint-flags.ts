@@ -11,7 +11,10 @@ export function entrypointFlags(): readonly string[] {
   return (JSON.parse(argv) as readonly string[]).slice(1, -1);
 }
 
-/** MiB of old space: Node takes half of what the container has by itself, 640Mi (deploy/deployments.yaml). */
+/**
+ * MiB of old space: Node takes half of what the container has by itself, 640Mi
+ * (deploy/deployments.yaml).
+ */
 export const POD_OLD_SPACE = 320;
 
 /** As Node runs in a pod, where no container bounds its memory. @param oldSpace - MiB */

@@ -4,9 +4,9 @@ import { join } from 'node:path';
 import { parse } from 'yaml';
 import { startCluster, type Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';
-import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
-import { isCaReady } from '../../../src/api/serving/report.ts';
-import { findCondition, type Condition } from '../../../src/api/request/conditions.ts';
+import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { isCaReady } from '#api/serving/report.ts';
+import { findCondition, type Condition } from '#api/request/conditions.ts';
 import {
   applyManifests,
   grantClientCa,
@@ -23,7 +23,7 @@ export interface Fixture {
 }
 
 const EXAMPLES = join(import.meta.dirname, '../../../deploy/examples');
-const READY_MS = 120_000;
+const READY_MS = 240_000;
 
 /** The version that this run of the tests is for. */
 export const VERSION = process.env['COUNTERSIGN_TEST_VERSION'] === '1.36' ? '1.36' : '1.37';
@@ -75,7 +75,10 @@ function waitForChecked(cluster: Cluster, name: string): Promise<unknown> {
   return waitForReady(cluster, name, 'Checked');
 }
 
-/** Its CA is usable in the present generation, whether or not all components run that the signer needs. */
+/**
+ * Its CA is usable in the present generation, whether or not all components run that the signer
+ * needs.
+ */
 export function waitForUsableCa(cluster: Cluster, name: string): Promise<unknown> {
   return until(`the CA of ${name} is usable`, READY_MS, async () => {
     const { metadata, status } = await getSigner(cluster, name);

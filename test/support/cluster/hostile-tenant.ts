@@ -2,11 +2,11 @@
 /** A tenant who asks for as much as the API lets one ask, and the requests of a neighbour. */
 import { randomUUID } from 'node:crypto';
 import { DEMO } from '../../../build/demo-installation.ts';
-import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
-import { isCaReady } from '../../../src/api/serving/report.ts';
-import type { Client } from '../../../src/kube/client/client.ts';
-import { resource } from '../../../src/kube/resource/resource.ts';
-import { renderAdmission, renderRbac } from '../../../src/manifests/render.ts';
+import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
+import { isCaReady } from '#api/serving/report.ts';
+import type { Client } from '#kube/client/client.ts';
+import { resource } from '#kube/resource/resource.ts';
+import { renderAdmission, renderRbac } from '#install/render.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';
 import { applyText } from './apply.ts';
@@ -34,8 +34,8 @@ function costly(seed: number): string {
 }
 
 /**
- * Opts in to Signers, and makes two teams: the hostile one has a Signer with costly expressions and a CA of its
- * own. `authority` must run with `--namespaced-signers`.
+ * Opts in to Signers, and makes two teams: the hostile one has a Signer with costly expressions and
+ * a CA of its own. `authority` must run with `--namespaced-signers`.
  */
 export async function prepareTenants(cluster: Cluster): Promise<void> {
   const installation = {
@@ -47,7 +47,8 @@ export async function prepareTenants(cluster: Cluster): Promise<void> {
   const admission = renderAdmission(installation).get('pod-certificate-requests.yaml') ?? '';
   await applyText(cluster, [...renderRbac(installation).values(), admission].join('---\n'));
   await applyTeamCa(cluster, {
-    ...{ namespace: HOSTILE, name: 'team-ca' },
+    namespace: HOSTILE,
+    name: 'team-ca',
     consentsTo: HOSTILE_SIGNER,
   });
   await applyTeamSigner(cluster, PLACE, hostileSpec(0));
@@ -88,9 +89,12 @@ export function podRequestOf(wanted: PodRequestWanted): PodCertificateRequest {
     metadata: { namespace, name } as PodCertificateRequest['metadata'],
     spec: {
       signerName,
-      ...{ podName: podNameOf(name), podUID: randomUUID() },
-      ...{ serviceAccountName: 'web', serviceAccountUID: randomUUID() },
-      ...{ nodeName: 'node-1', nodeUID: randomUUID() },
+      podName: podNameOf(name),
+      podUID: randomUUID(),
+      serviceAccountName: 'web',
+      serviceAccountUID: randomUUID(),
+      nodeName: 'node-1',
+      nodeUID: randomUUID(),
       maxExpirationSeconds: 86_400,
       stubPKCS10Request: stub,
       ...(isRefused ? { unverifiedUserAnnotations: { 'example.com/other': 'x' } } : {}),
@@ -106,12 +110,18 @@ export async function createPodRequest(client: Client, wanted: PodRequestWanted)
 /** Of deploy/examples/workload.yaml: it answers every team. */
 export const SHARED_SIGNER = 'example.com/workload';
 
-/** A request of the hostile tenant, to its own signer or to the shared one: every second one is refused. */
+/**
+ * A request of the hostile tenant, to its own signer or to the shared one: every second one is
+ * refused.
+ */
 export function hostileRequest(index: number, stub: string): PodRequestWanted {
   const isRefused = index % 2 === 1;
   return {
-    ...{ namespace: HOSTILE, name: `hostile-${index}`, stub },
-    ...{ signerName: index % 4 < 2 ? SHARED_SIGNER : HOSTILE_SIGNER, isRefused },
+    namespace: HOSTILE,
+    name: `hostile-${index}`,
+    stub,
+    signerName: index % 4 < 2 ? SHARED_SIGNER : HOSTILE_SIGNER,
+    isRefused,
   };
 }
 
@@ -124,7 +134,10 @@ export interface Flood {
 
 const IN_FLIGHT = 12;
 
-/** Writes pods' requests, CSRs that are refused, and its Signer anew, as fast as the API server takes them. */
+/**
+ * Writes pods' requests, CSRs that are refused, and its Signer again, as fast as the API server
+ * takes them.
+ */
 export async function flood(
   client: Client,
   stubs: readonly string[],

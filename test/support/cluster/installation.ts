@@ -11,7 +11,7 @@ import {
   type ComponentProcess,
   type OptionalComponentName,
 } from './component-process.ts';
-import { KEYS_NAMESPACE, caSecretManifest } from '../authorities/ca-secret.ts';
+import { KEYS_NAMESPACE, caSecretManifest } from '../ca/ca-secret.ts';
 import { applyText } from './apply.ts';
 
 export { KEYS_NAMESPACE };
@@ -30,11 +30,20 @@ export interface Installation {
 
 /** All but the opt-in who-may-request. */
 const ADMISSION = [
-  ...['pod-certificate-requests', 'cluster-signers', 'leases', 'certificate-requests'],
-  ...['components', 'acme', 'refreshed', 'revocations'],
+  'pod-certificate-requests',
+  'cluster-signers',
+  'leases',
+  'certificate-requests',
+  'components',
+  'acme',
+  'external',
+  'refreshed',
+  'revocations',
 ] as const;
 
-/** Applies the shipped CRD, namespaces, roles, policies and flow control: exactly the shipped files. */
+/**
+ * Applies the shipped CRD, namespaces, roles, policies and flow control: exactly the shipped files.
+ */
 export async function applyManifests(cluster: Cluster): Promise<void> {
   const file = (path: string): string => join(ROOT, path);
   await cluster.kubectl(['apply', '-f', file('deploy/namespaces.yaml')]);

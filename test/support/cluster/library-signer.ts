@@ -10,7 +10,7 @@ import { until } from '../../cluster/until.ts';
 import { createCsr, waitForCertificate } from './requests/csr.ts';
 import { node, startProgram, type Outsider, type Program } from './npm-package.ts';
 import { createPod, filesOf } from './pods.ts';
-import type { CaPem } from '../authorities/ca-secret.ts';
+import type { CaPem } from '../ca/ca-secret.ts';
 import { apply, applyText } from './apply.ts';
 
 const WAIT_MS = 120_000;
@@ -124,7 +124,10 @@ export async function certificateOfPod(
   return chainOf(readFileSync(credentials, 'utf8'));
 }
 
-/** A person's certificate and a pod's, by this signer name: who they are for, and that `root` is above. */
+/**
+ * A person's certificate and a pod's, by this signer name: who they are for, and that `root` is
+ * above.
+ */
 export async function requireBoth(
   cluster: Cluster,
   signerName: string,

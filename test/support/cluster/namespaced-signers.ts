@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
-import { findCondition, type Condition } from '../../../src/api/request/conditions.ts';
+import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { findCondition, type Condition } from '#api/request/conditions.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';
-import { certificateAuthority } from '../authorities/generated.ts';
+import { certificateAuthority } from '../ca/generated.ts';
 import { apply } from './apply.ts';
 
 const READY_MS = 120_000;

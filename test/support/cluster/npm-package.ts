@@ -15,8 +15,8 @@ export interface Outsider {
 }
 
 /**
- * Packs Countersign and unpacks it beside `files`. The dependencies are found in the repository's own
- * node_modules, above: nothing is downloaded.
+ * Packs Countersign and unpacks it beside `files`. The dependencies are found in the repository's
+ * own node_modules, above: nothing is downloaded.
  */
 export function packOutsider(files: readonly string[]): Outsider {
   if (!existsSync(join(ROOT, 'dist/library/index.mjs'))) node(join(ROOT, 'build/library.ts'));

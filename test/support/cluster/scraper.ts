@@ -5,7 +5,7 @@ import { Agent, request } from 'node:https';
 import { text } from 'node:stream/consumers';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { TLSSocket } from 'node:tls';
-import { messageOf } from '../../../src/errors.ts';
+import { messageOf } from '#base/errors.ts';
 import { until } from '../../cluster/until.ts';
 
 export interface ScraperInit {
@@ -45,7 +45,10 @@ export function createScraper({ ca, port, serverName }: ScraperInit): Scraper {
 
   async function ask(by: Agent): Promise<{ readonly body: string; readonly socket: TLSSocket }> {
     const asked = request({
-      ...{ host: '127.0.0.1', port: port(), path: '/metrics', agent: by },
+      host: '127.0.0.1',
+      port: port(),
+      path: '/metrics',
+      agent: by,
       servername: serverName,
       // Another CA would be another connection: what is kept is not verified again.
       ...(by === agent ? {} : { ca: ca() }),

@@ -45,7 +45,13 @@ export async function mountServing(
   };
   await apply(cluster, pod);
   const { stdout: uid } = await cluster.kubectl([
-    ...['get', 'pod', 'serving', '-n', SYSTEM_NAMESPACE, '-o', 'jsonpath={.metadata.uid}'],
+    'get',
+    'pod',
+    'serving',
+    '-n',
+    SYSTEM_NAMESPACE,
+    '-o',
+    'jsonpath={.metadata.uid}',
   ]);
   const volumes = join(cluster.nodes[0]?.rootDirectory ?? '', 'pods', uid, 'volumes');
   const serving = join(volumes, 'kubernetes.io~secret', 'serving');

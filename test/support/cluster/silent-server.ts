@@ -16,8 +16,8 @@ export interface SilentServer {
 export const openSilentServer = (): Promise<SilentServer> => serve(() => undefined);
 
 /**
- * An API server without the kinds that matter: it answers whoever may do nothing but discovery (ClusterRole
- * system:discovery), and forbids all else as `Status` objects say it.
+ * An API server without the kinds that matter: it answers whoever may do nothing but discovery
+ * (ClusterRole system:discovery), and forbids all else as `Status` objects say it.
  */
 export const openForbiddingServer = (): Promise<SilentServer> =>
   serve(({ url = '' }, response) => {
@@ -43,7 +43,9 @@ async function serve(listener: RequestListener): Promise<SilentServer> {
   await once(server, 'listening');
   const kubeconfig = join(folder, 'kubeconfig');
   const config = {
-    ...{ apiVersion: 'v1', kind: 'Config', 'current-context': 'x' },
+    apiVersion: 'v1',
+    kind: 'Config',
+    'current-context': 'x',
     clusters: [
       {
         name: 'x',

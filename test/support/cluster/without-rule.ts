@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The law of a component that is left out by default: without a rule it says what it lacks, and it heals. */
+/**
+ * The law of a component that is left out by default: without a rule it says what it lacks, and it
+ * heals.
+ */
 import { test } from 'node:test';
 import { parseAllDocuments } from 'yaml';
 import type { Cluster } from '../../cluster/cluster.ts';
@@ -23,7 +26,8 @@ export function rolesIn(text: string): readonly GrantedVerb['role'][] {
 }
 
 /**
- * Declares a test for each rule of the roles: without it the component is not ready, names each verb, and heals.
+ * Declares a test for each rule of the roles: without it the component is not ready, names each
+ * verb, and heals.
  *
  * @param running - called in the tests
  */
@@ -39,7 +43,7 @@ export function eachRuleIsNeeded(
       const [resource = ''] = resources;
       // Kubernetes grants these reads to every ServiceAccount.
       if (resource === 'clustertrustbundles' && verbs.every((each) => READS.has(each))) continue;
-      test(`${component} without ${resources.join()} (${role.kind}) is not ready, names each verb, and heals`, async () => {
+      test(`${component} without ${resources.join()} (${role.kind}) is unready, then heals`, async () => {
         const { cluster, component: process } = running();
         await replace(cluster, { ...role, rules: rules.filter((each) => each !== rule) });
         await until('it says what is missing', WAIT_MS, async () => {

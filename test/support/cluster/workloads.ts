@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Pod } from '../../../src/api/object/pod.ts';
+import type { Pod } from '#api/object/pod.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { until } from '../../cluster/until.ts';
 import { apply } from './apply.ts';

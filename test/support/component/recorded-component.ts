@@ -1,23 +1,38 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SINGLE_REPLICA } from '../../../src/kube/lease/shard-filter.ts';
-import type { EventDetails } from '../../../src/kube/events/body.ts';
-import type { Component } from '../../../src/runtime/component/component.ts';
-import { NOW, random } from '../authorities/issuing.ts';
+import { SINGLE_REPLICA } from '#kube/lease/shard-filter.ts';
+import type { EventDetails } from '#kube/events/body.ts';
+import type { SeriesTable } from '#component/metric.ts';
+import type { RecordingComponent } from '#requests/recording/recorder.ts';
+import { NOW, random } from '../ca/issuing.ts';
 import { recordedClient, type RecordedClient } from '../kube/recorded-client.ts';
 import { recordedLog, type LogLine } from './recorded-log.ts';
 
 /** A component whose every word can be read. */
-export interface RecordedComponent extends Component {
+export interface RecordedComponent extends RecordingComponent {
   readonly client: RecordedClient;
-  readonly log: Component['log'] & { readonly lines: readonly LogLine[] };
+  readonly log: RecordingComponent['log'] & { readonly lines: readonly LogLine[] };
   /** Events that were told. */
   readonly notes: readonly EventDetails[];
-  /** The metric and what it was given. */
+  /** The metric and what it was given: of a series its labels and the value. */
   readonly counted: readonly (readonly unknown[])[];
 }
 
+/** The series of a table, which count under their names in it. What is removed is not recorded. */
+function recordedSeries(
+  table: SeriesTable,
+  count: (name: string) => (...given: readonly unknown[]) => void,
+): object {
+  const ignore = (): void => undefined;
+  return Object.fromEntries(
+    Object.keys(table).map((key) => [
+      key,
+      { inc: count(key), set: count(key), observe: count(key), remove: ignore, reset: ignore },
+    ]),
+  );
+}
+
 /** Its clock stands still; `more` replaces parts. */
-export function recordedComponent(more: Partial<Component> = {}): RecordedComponent {
+export function recordedComponent(more: Partial<RecordingComponent> = {}): RecordedComponent {
   const notes: EventDetails[] = [];
   const counted: (readonly unknown[])[] = [];
   const count =
@@ -44,43 +59,8 @@ export function recordedComponent(more: Partial<Component> = {}): RecordedCompon
       watchStopped: () => undefined,
       worked: count('worked'),
       retried: count('retried'),
-      outcome: count('outcome'),
-      duration: count('duration'),
-      pending: count('pending'),
-      podNamesOutdated: count('podNamesOutdated'),
-      expiries: count('expiries'),
-      foreignBundles: count('foreignBundles'),
-      strangerAnchor: count('strangerAnchor'),
-      trustTarget: count('trustTarget'),
-      trustTargetsLagging: count('trustTargetsLagging'),
-      federated: count('federated'),
-      federatedState: count('federatedState'),
-      authorityNotAfter: count('authorityNotAfter'),
-      authorityFullLeaves: count('authorityFullLeaves'),
-      authorityPhase: count('authorityPhase'),
-      bundle: count('bundle'),
-      crl: count('crl'),
-      crlFailing: count('crlFailing'),
       unserved: count('unserved'),
-      acmeCall: count('acmeCall'),
-      acmeOrders: count('acmeOrders'),
-      acmeChallenges: count('acmeChallenges'),
-      acmeSelfCheck: count('acmeSelfCheck'),
-      acmeRateLimited: count('acmeRateLimited'),
-      acmeRenewals: count('acmeRenewals'),
-      acmeNextRenewal: count('acmeNextRenewal'),
-      refreshed: count('refreshed'),
-      ledgerAppended: count('ledgerAppended'),
-      ledgerRefused: count('ledgerRefused'),
-      ledgerErased: count('ledgerErased'),
-      ledgerHead: count('ledgerHead'),
-      ledgerPublished: count('ledgerPublished'),
-      notified: count('notified'),
-      notificationsDropped: count('notificationsDropped'),
-      notificationTarget: count('notificationTarget'),
-      ledgerUnrecorded: count('ledgerUnrecorded'),
-      restarted: count('restarted'),
-      evicted: count('evicted'),
+      of: (table: SeriesTable) => recordedSeries(table, count),
     },
     queue: { charge: () => undefined },
     shard: SINGLE_REPLICA,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Log, LogFields } from '../../../src/ports.ts';
+import type { Log, LogFields } from '#base/ports.ts';
 
 export interface LogLine {
   readonly level: keyof Log;

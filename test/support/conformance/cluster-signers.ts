@@ -7,9 +7,9 @@ import { stringify } from 'yaml';
 import type { ContenderProcess } from '../../../bench/cluster/contender-process.ts';
 import { startContender } from '../../../bench/cluster/contender-process.ts';
 import { createPeer } from '../../../bench/cluster/peer.ts';
-import type { Kind } from '../../../src/conformance/case.ts';
-import { UNKNOWN_EXTENSION } from '../../../src/conformance/crafted-pkcs10.ts';
-import type { Report } from '../../../src/conformance/report/report.ts';
+import type { Kind } from '#conformance/case.ts';
+import { UNKNOWN_EXTENSION } from '#conformance/crafted-pkcs10.ts';
+import type { Report } from '#conformance/report/report.ts';
 import type { Cluster } from '../../cluster/cluster.ts';
 import { applyCrds } from '../../certmanager/crds.ts';
 import { EVERY_COMPONENT } from '../cluster/component-process.ts';
@@ -37,7 +37,9 @@ export interface ConformanceRun {
   readonly profile: Readonly<Record<string, unknown>>;
   /** Where its CA is found; absent: the runner finds it among the signer's ClusterTrustBundles. */
   readonly anchors?: 'clientCa' | typeof WORKLOAD_BUNDLE;
-  /** For the page, and not again in every CI run: the same API server and kubelets as in another. */
+  /**
+   * For the page, and not again in every CI run: the same API server and kubelets as in another.
+   */
   readonly onlyForThePage?: true;
 }
 
@@ -50,7 +52,9 @@ const POD_ID = 'spiffe://cluster.local/ns/{namespace}/sa/{serviceAccount}';
 /** Other tests run beside: how fast it is, is for benches. */
 const latency = '120s';
 
-/** What is written down of each in deploy/examples, upstream's source and Kubernetes' documentation. */
+/**
+ * What is written down of each in deploy/examples, upstream's source and Kubernetes' documentation.
+ */
 export const RUNS: readonly ConformanceRun[] = [
   {
     of: 'countersign',
@@ -134,7 +138,9 @@ export function runOf(of: SignerName, kind: Kind): ConformanceRun {
   return found;
 }
 
-/** All of them at work on a cluster of their own, with cert-manager's CRDs and nothing else of it. */
+/**
+ * All of them at work on a cluster of their own, with cert-manager's CRDs and nothing else of it.
+ */
 export async function startSigners(): Promise<Fixture> {
   const program = [process.execPath, BUNDLE];
   const fixture = await startFixture({ only: EVERY_COMPONENT, program });
@@ -196,9 +202,23 @@ export async function argumentsOf(
   const file = join(cluster.directory, `conformance-${of}-${kind}-${unique}.yaml`);
   writeFileSync(file, stringify(profile));
   return [
-    ...['conformance', '--signer', signer, '--kind', kind, '--profile', file, '--output', 'json'],
-    ...['--namespace', NAMESPACE, '--service-account', 'web', '--timeout', '60s'],
-    ...['--kubeconfig', cluster.kubeconfig],
+    'conformance',
+    '--signer',
+    signer,
+    '--kind',
+    kind,
+    '--profile',
+    file,
+    '--output',
+    'json',
+    '--namespace',
+    NAMESPACE,
+    '--service-account',
+    'web',
+    '--timeout',
+    '60s',
+    '--kubeconfig',
+    cluster.kubeconfig,
     ...(anchors === undefined ? [] : ['--anchors', await anchorsFile(cluster, anchors)]),
   ];
 }

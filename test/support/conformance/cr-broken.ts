@@ -1,16 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** For each case of CertificateRequests an issuer that breaks it. */
-import { unknownExtension } from '../../../src/conformance/crafted-pkcs10.ts';
-import type {
-  CrScenario,
-  CrSnapshot,
-} from '../../../src/conformance/certificaterequest/snapshot.ts';
-import { sequence } from '../../../src/pki/der/der-writer.ts';
-import {
-  basicConstraints,
-  extKeyUsage,
-  keyUsage,
-} from '../../../src/pki/extensions/encode-extensions.ts';
+import { unknownExtension } from '#conformance/crafted-pkcs10.ts';
+import type { CrScenario, CrSnapshot } from '#conformance/certificaterequest/snapshot.ts';
+import { sequence } from '#pki/der/der-writer.ts';
+import { basicConstraints, extKeyUsage, keyUsage } from '#pki/extensions/encode-extensions.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';
 import {
   crDenied,

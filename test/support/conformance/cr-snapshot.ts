@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Condition } from '../../../src/api/request/conditions.ts';
+import type { Condition } from '#api/request/conditions.ts';
 import {
   CR_KEY_TYPES,
   type CrScenario,
   type CrSnapshot,
-} from '../../../src/conformance/certificaterequest/snapshot.ts';
-import { DEFAULT_PROFILE } from '../../../src/conformance/profile.ts';
+} from '#conformance/certificaterequest/snapshot.ts';
+import { DEFAULT_PROFILE } from '#conformance/profile.ts';
 import {
   NO_NAMES,
   type RequestedLeaf,
   type ScenarioResult,
   type ObjectVersion,
   type ObservedRequest,
-} from '../../../src/conformance/observed-request.ts';
+} from '#conformance/observed-request.ts';
 import { requestedFor } from './csr-snapshot.ts';
 import { NOW, ROOT, leaf, type Parts } from './leaf.ts';
 import { requested, pending, snapshot, request } from './observed-requests.ts';

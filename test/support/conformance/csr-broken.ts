@@ -1,23 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /** For each case of CertificateSigningRequests a signer, or an API server, that breaks it. */
-import { otherName, unknownExtension } from '../../../src/conformance/crafted-pkcs10.ts';
-import {
-  CSR_OPERATIONS,
-  type CsrScenario,
-  type CsrSnapshot,
-} from '../../../src/conformance/csr/snapshot.ts';
-import {
-  basicConstraints,
-  extKeyUsage,
-  keyUsage,
-} from '../../../src/pki/extensions/encode-extensions.ts';
-import { oid, sequence, setOf, utf8String } from '../../../src/pki/der/der-writer.ts';
+import { otherName, unknownExtension } from '#conformance/crafted-pkcs10.ts';
+import { CSR_OPERATIONS, type CsrScenario, type CsrSnapshot } from '#conformance/csr/snapshot.ts';
+import { basicConstraints, extKeyUsage, keyUsage } from '#pki/extensions/encode-extensions.ts';
+import { oid, sequence, setOf, utf8String } from '#pki/der/der-writer.ts';
 import {
   OID_ANY_EXTENDED_KEY_USAGE,
   OID_BASIC_CONSTRAINTS,
   OID_CODE_SIGNING,
-} from '../../../src/pki/der/oids.ts';
-import { KEY_TYPES } from '../../../src/vocabulary.ts';
+} from '#pki/der/oids.ts';
+import { KEY_TYPES } from '#base/vocabulary.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';
 import { requestedFor, goodCsrSnapshot, nameOf, withScenario } from './csr-snapshot.ts';
 import { NOW, ROOT, authority, instead, leaf, without, type Parts } from './leaf.ts';

@@ -1,20 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import { DEFAULT_PROFILE } from '../../../src/conformance/profile.ts';
+import { DEFAULT_PROFILE } from '#conformance/profile.ts';
 import {
   CSR_OPERATIONS,
   type CsrOperation,
   type CsrScenario,
   type CsrSnapshot,
-} from '../../../src/conformance/csr/snapshot.ts';
+} from '#conformance/csr/snapshot.ts';
 import {
   NO_NAMES,
   type RequestedLeaf,
   type ScenarioResult,
   type ObservedRequest,
-} from '../../../src/conformance/observed-request.ts';
-import type { Operation } from '../../../src/conformance/snapshot.ts';
-import { encodeName } from '../../../src/pki/names/distinguished-name.ts';
-import { KEY_TYPES, type KeyType } from '../../../src/vocabulary.ts';
+} from '#conformance/observed-request.ts';
+import type { Operation } from '#conformance/snapshot.ts';
+import { encodeName } from '#pki/names/distinguished-name.ts';
+import { KEY_TYPES, type KeyType } from '#base/vocabulary.ts';
 import { privateKey, spkiOf, type TestKey } from '../pki/keys.ts';
 import { ROOT } from './leaf.ts';
 import { requested, issued, pending, refused, snapshot, request } from './observed-requests.ts';

@@ -1,13 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** For each case of ClusterTrustBundles a signer, or an API server, that breaks it. */
-import {
-  CTB_CALLS,
-  MOUNTS,
-  INVALID_BUNDLES,
-  type CtbSnapshot,
-} from '../../../src/conformance/ctb/snapshot.ts';
-import { sequence } from '../../../src/pki/der/der-writer.ts';
-import { basicConstraints } from '../../../src/pki/extensions/encode-extensions.ts';
+import { CTB_CALLS, MOUNTS, INVALID_BUNDLES, type CtbSnapshot } from '#conformance/ctb/snapshot.ts';
+import { sequence } from '#pki/der/der-writer.ts';
+import { basicConstraints } from '#pki/extensions/encode-extensions.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';
 import { bundle, goodCtbSnapshot } from './ctb-snapshot.ts';
 import { NOW, ROOT, authority, instead, leaf, without, type Parts } from './leaf.ts';

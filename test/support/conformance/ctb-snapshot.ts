@@ -5,9 +5,9 @@ import {
   INVALID_BUNDLES,
   type CtbSnapshot,
   type ObservedBundle,
-} from '../../../src/conformance/ctb/snapshot.ts';
-import { DEFAULT_PROFILE } from '../../../src/conformance/profile.ts';
-import type { Operation } from '../../../src/conformance/snapshot.ts';
+} from '#conformance/ctb/snapshot.ts';
+import { DEFAULT_PROFILE } from '#conformance/profile.ts';
+import type { Operation } from '#conformance/snapshot.ts';
 import { NOW, ROOT } from './leaf.ts';
 import { issued } from './observed-requests.ts';
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Leaves for the judges: good ones, and every kind of bad one. */
 import { randomBytes, type KeyObject } from 'node:crypto';
-import { decodeCertificate, type Certificate } from '../../../src/pki/x509/certificate.ts';
+import { decodeCertificate, type Certificate } from '#pki/x509/certificate.ts';
 import {
   authorityKeyIdentifier,
   basicConstraints,
@@ -10,14 +10,14 @@ import {
   subjectAltName,
   subjectKeyIdentifier,
   type Extension,
-} from '../../../src/pki/extensions/encode-extensions.ts';
-import { keyIdentifier } from '../../../src/pki/keys/public-key.ts';
-import { encodeName } from '../../../src/pki/names/distinguished-name.ts';
-import { encodePem } from '../../../src/pki/der/pem.ts';
-import { signatureAlgorithm } from '../../../src/pki/keys/signature-algorithm.ts';
-import { encodeCertificate, encodeTbs } from '../../../src/pki/x509/encode-certificate.ts';
-import { usageBits } from '../../../src/pki/extensions/usages.ts';
-import type { RequestedLeaf } from '../../../src/conformance/observed-request.ts';
+} from '#pki/extensions/encode-extensions.ts';
+import { keyIdentifier } from '#pki/keys/public-key.ts';
+import { encodeName } from '#pki/names/distinguished-name.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { signatureAlgorithm } from '#pki/keys/signature-algorithm.ts';
+import { encodeCertificate, encodeTbs } from '#pki/x509/encode-certificate.ts';
+import { usageBits } from '#pki/extensions/usages.ts';
+import type { RequestedLeaf } from '#conformance/observed-request.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';
 
 /** The moment at which all requests of the tests end. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomUUID } from 'node:crypto';
-import type { Client, Query, RequestInit } from '../../../src/kube/client/client.ts';
-import { KubeError } from '../../../src/kube/client/kube-error.ts';
+import type { Client, Query, RequestInit } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 import type { Thing } from '../kube/memory-api.ts';
 import { watchFeed } from '../kube/watch-feed.ts';
 
@@ -10,7 +10,9 @@ export type { Thing };
 /** Called with each change that a user of the client makes. */
 export type React = (path: string, object: Thing) => void;
 
-/** An API server in memory, as much of it as the conformance runner asks for: it validates nothing. */
+/**
+ * An API server in memory, as much of it as the conformance runner asks for: it validates nothing.
+ */
 export interface MemoryCluster {
   readonly client: Client;
   /** Writes as somebody else than the client's user does; by path. */

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
 import { setTimeout as sleep } from 'node:timers/promises';
-import { DEFAULT_PROFILE, type ConformanceProfile } from '../../../src/conformance/profile.ts';
-import type { Connection } from '../../../src/kube/client/connection.ts';
-import type { Run } from '../../../src/conformance-runner/run.ts';
-import { trackCreatedObjects } from '../../../src/conformance-runner/created-objects.ts';
-import { createPermissions } from '../../../src/conformance-runner/permissions.ts';
+import { DEFAULT_PROFILE, type ConformanceProfile } from '#conformance/profile.ts';
+import type { Connection } from '#kube/client/connection.ts';
+import type { Run } from '#conformance/runner/run.ts';
+import { trackCreatedObjects } from '#conformance/runner/created-objects.ts';
+import { createPermissions } from '#conformance/runner/permissions.ts';
 import { NOW, ROOT } from './leaf.ts';
 import { memoryCluster, type MemoryCluster, type React } from './memory-cluster.ts';
 

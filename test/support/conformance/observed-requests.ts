@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What the runner would have seen of a good signer, and of bad ones. */
-import type { Condition } from '../../../src/api/request/conditions.ts';
+import type { Condition } from '#api/request/conditions.ts';
 import {
   NO_NAMES,
   type RequestedLeaf,
   type ObjectVersion,
   type RequestState,
   type ObservedRequest,
-} from '../../../src/conformance/observed-request.ts';
+} from '#conformance/observed-request.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';
 import { NOW, leaf, type Parts } from './leaf.ts';
 

@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** docs/reference/conformance.md: its tables, from reports. */
-import type { Case, Kind, CaseOutcome, CaseResult } from '../../../src/conformance/case.ts';
-import { CR_CASES } from '../../../src/conformance/certificaterequest/cases/index.ts';
-import { CSR_CASES } from '../../../src/conformance/csr/cases/index.ts';
-import { CTB_CASES } from '../../../src/conformance/ctb/cases/index.ts';
-import { PCR_CASES } from '../../../src/conformance/pcr/cases/index.ts';
+import type { Case, Kind, CaseOutcome, CaseResult } from '#conformance/case.ts';
+import { CR_CASES } from '#conformance/certificaterequest/cases.ts';
+import { CSR_CASES } from '#conformance/csr/cases.ts';
+import { CTB_CASES } from '#conformance/ctb/cases.ts';
+import { PCR_CASES } from '#conformance/pcr/cases.ts';
 import { SIGNERS, type ConformanceRun, type SignerName } from './cluster-signers.ts';
 
 /** What one run came to, as much as the page says of it. */

@@ -1,17 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** For each case of PodCertificateRequests a signer, or an API server, that breaks it. */
-import { formatTime } from '../../../src/api/object/time.ts';
-import { unknownExtension } from '../../../src/conformance/crafted-pkcs10.ts';
-import { PCR_OPERATIONS, type PcrSnapshot } from '../../../src/conformance/pcr/snapshot.ts';
-import { NO_NAMES, type ObservedRequest } from '../../../src/conformance/observed-request.ts';
-import { sequence } from '../../../src/pki/der/der-writer.ts';
-import {
-  basicConstraints,
-  extKeyUsage,
-  keyUsage,
-} from '../../../src/pki/extensions/encode-extensions.ts';
-import { OID_ANY_EXTENDED_KEY_USAGE } from '../../../src/pki/der/oids.ts';
-import { POD_KEY_TYPES } from '../../../src/vocabulary.ts';
+import { formatTime } from '#api/object/time.ts';
+import { unknownExtension } from '#conformance/crafted-pkcs10.ts';
+import { PCR_OPERATIONS, type PcrSnapshot } from '#conformance/pcr/snapshot.ts';
+import { NO_NAMES, type ObservedRequest } from '#conformance/observed-request.ts';
+import { sequence } from '#pki/der/der-writer.ts';
+import { basicConstraints, extKeyUsage, keyUsage } from '#pki/extensions/encode-extensions.ts';
+import { OID_ANY_EXTENDED_KEY_USAGE } from '#pki/der/oids.ts';
+import { POD_KEY_TYPES } from '#base/vocabulary.ts';
 import { privateKey, spkiOf } from '../pki/keys.ts';
 import { requestedFor, nameOf } from './csr-snapshot.ts';
 import { NOW, ROOT, authority, instead, leaf, without, type Parts } from './leaf.ts';

@@ -1,23 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Condition } from '../../../src/api/request/conditions.ts';
-import { formatTime } from '../../../src/api/object/time.ts';
-import { DEFAULT_PROFILE } from '../../../src/conformance/profile.ts';
-import { readChain } from '../../../src/conformance/issued-leaf.ts';
+import type { Condition } from '#api/request/conditions.ts';
+import { formatTime } from '#api/object/time.ts';
+import { DEFAULT_PROFILE } from '#conformance/profile.ts';
+import { readChain } from '#conformance/issued-leaf.ts';
 import {
   PCR_OPERATIONS,
   type PcrOperation,
   type PcrScenario,
   type PcrSnapshot,
-} from '../../../src/conformance/pcr/snapshot.ts';
+} from '#conformance/pcr/snapshot.ts';
 import {
   NO_NAMES,
   type RequestedLeaf,
   type ScenarioResult,
   type ObjectVersion,
   type ObservedRequest,
-} from '../../../src/conformance/observed-request.ts';
-import type { Operation } from '../../../src/conformance/snapshot.ts';
-import { POD_KEY_TYPES } from '../../../src/vocabulary.ts';
+} from '#conformance/observed-request.ts';
+import type { Operation } from '#conformance/snapshot.ts';
+import { POD_KEY_TYPES } from '#base/vocabulary.ts';
 import { requestedFor } from './csr-snapshot.ts';
 import { NOW, ROOT, leaf, type Parts } from './leaf.ts';
 import { requested, snapshot, request } from './observed-requests.ts';

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { NO_NAMES, type RequestedLeaf } from '../../../src/conformance/observed-request.ts';
-import { SignerError, attempt } from '../../../src/errors.ts';
-import { OID_COMMON_NAME, OID_ORGANIZATION } from '../../../src/pki/der/oids.ts';
-import { readPemBlocks } from '../../../src/pki/der/pem.ts';
-import { decodeRequest, type CertificationRequest } from '../../../src/pki/x509/pkcs10.ts';
+import { NO_NAMES, type RequestedLeaf } from '#conformance/observed-request.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import { OID_COMMON_NAME, OID_ORGANIZATION } from '#pki/der/oids.ts';
+import { readPemBlocks } from '#pki/der/pem.ts';
+import { decodeRequest, type CertificationRequest } from '#pki/x509/pkcs10.ts';
 
 const NOTHING: RequestedLeaf = {
   keyType: undefined,

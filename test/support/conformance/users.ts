@@ -12,7 +12,9 @@ export interface Grant {
   readonly resourceNames?: readonly string[];
 }
 
-/** A ServiceAccount that may this in the whole cluster, and nothing else. @returns its kubeconfig */
+/**
+ * A ServiceAccount that may this in the whole cluster, and nothing else. @returns its kubeconfig
+ */
 export async function userWith(
   cluster: Cluster,
   name: string,

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setImmediate as turn } from 'node:timers/promises';
-import type { StartTimer } from '../../../src/kube/workqueue/delaying-queue.ts';
-import type { Clock, Delay } from '../../../src/ports.ts';
+import type { StartTimer } from '#kube/workqueue/delaying-queue.ts';
+import type { Clock, Delay } from '#base/ports.ts';
+import { pendingCrypto } from './pending-crypto.ts';
 
 /** A clock that stands still until it is advanced, and the waiting that hangs on it. */
 export interface FakeTime {
@@ -61,7 +62,11 @@ export function fakeTime(start = Date.UTC(2026, 0, 1)): FakeTime {
   };
 }
 
-/** Lets promises and what they started come to rest. */
+/** Turns of the event loop in a row without cryptography after which nothing more follows. */
+const QUIET_TURNS = 5;
+
+/** Waits until promises, and the signatures that they wait for, have come to rest. */
 async function settle(): Promise<void> {
-  for (let turns = 0; turns < 5; turns += 1) await turn();
+  for (let quiet = 0; quiet < QUIET_TURNS; quiet = pendingCrypto() > 0 ? 0 : quiet + 1)
+    await turn();
 }

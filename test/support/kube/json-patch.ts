@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { PatchOperation } from '../../../src/controllers/authority/apply/secret-patch.ts';
-import { KubeError } from '../../../src/kube/client/kube-error.ts';
+import type { PatchOperation } from '#trust/authority/apply/secret-patch.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 
 /** The object as the API server has it after a patch: RFC 6902, as far as the authority uses it. */
 export function patched<T extends object>(object: T, operations: readonly PatchOperation[]): T {

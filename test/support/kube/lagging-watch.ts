@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CertificateSigningRequest } from '../../../src/api/request/csr.ts';
-import type { Client, RequestInit } from '../../../src/kube/client/client.ts';
-import { KubeError } from '../../../src/kube/client/kube-error.ts';
+import type { CertificateSigningRequest } from '#api/request/csr.ts';
+import type { Client, RequestInit } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 import { watchFeed } from './watch-feed.ts';
 
 /** An API server in memory whose watches of requests lag as far behind as a test lets them. */

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Body, Client, RequestInit } from '../../../src/kube/client/client.ts';
-import { KubeError } from '../../../src/kube/client/kube-error.ts';
-import type { Lease } from '../../../src/kube/lease/lease.ts';
+import type { Body, Client, RequestInit } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import type { Lease } from '#kube/lease/lease.ts';
 
-/** An API server in memory that has Leases, and what may be wrong with it for each of its clients. */
+/**
+ * An API server in memory that has Leases, and what may be wrong with it for each of its clients.
+ */
 export interface LeaseApi {
   readonly leases: ReadonlyMap<string, Lease>;
   /** `user VERB name`, of every request that was let in, in order. */
@@ -62,7 +64,10 @@ export function leaseApi(): LeaseApi {
     return {};
   }
 
-  /** As the registry does: a UID that is not the stored one's is a conflict, also where there is none. */
+  /**
+   * As the registry does: a UID that is not the stored one's is a conflict, also where there is
+   * none.
+   */
   function fence(name: string, wanted: { uid?: string; resourceVersion?: string }): void {
     const { uid, resourceVersion } = leases.get(name)?.metadata ?? {};
     if (wanted.uid !== undefined && wanted.uid !== uid) throw refusal(409);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { afterEach, beforeEach } from 'node:test';
-import type { LeasedShardFilter } from '../../../src/kube/lease/shard-filter.ts';
-import type { LeaderElectionInit } from '../../../src/kube/lease/leader-election.ts';
+import type { LeasedShardFilter } from '#kube/lease/shard-filter.ts';
+import type { LeaderElectionInit } from '#kube/lease/leader-election.ts';
 import { recordedLog } from '../component/recorded-log.ts';
 import { fakeTime, type FakeTime } from './fake-time.ts';
 import { leaseApi, type LeaseApi } from './lease-api.ts';

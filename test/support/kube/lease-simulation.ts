@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Elector } from '../../../src/kube/lease/elector.ts';
+import { Elector } from '#kube/lease/elector.ts';
 import {
   heldSpec,
   type Lease,
   type LeaseSpec,
   type LeaseTimes,
   releasedSpec,
-} from '../../../src/kube/lease/lease.ts';
+} from '#kube/lease/lease.ts';
 
 /** What may go wrong, all of it decided by `random`. */
 export interface WorldInit {
@@ -15,7 +15,9 @@ export interface WorldInit {
   readonly rates: readonly number[];
   /** From 0 to 1, the same sequence every time. */
   readonly random: () => number;
-  /** Until then requests are lost and late, watches lag, and processes are stopped; milliseconds. */
+  /**
+   * Until then requests are lost and late, watches lag, and processes are stopped; milliseconds.
+   */
   readonly troubleUntil: number;
   readonly until: number;
 }
@@ -43,8 +45,9 @@ const MAX_LAG_MS = 20_000;
 const MAX_STOP_MS = 40_000;
 
 /**
- * One Lease, one API server and candidates whose clocks run at rates of their own, on a clock that is
- * simulated: requests and answers are lost or late, watches lag, processes are stopped and go on.
+ * One Lease, one API server and candidates whose clocks run at rates of their own, on a clock that
+ * is simulated: requests and answers are lost or late, watches lag, processes are stopped and go
+ * on.
  */
 export function runWorld(init: WorldInit): WorldEnd {
   const events: { at: number; run: () => void }[] = [];

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Client, RequestInit } from '../../../src/kube/client/client.ts';
-import { KubeError } from '../../../src/kube/client/kube-error.ts';
+import type { Client, RequestInit } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 import { watchFeed } from './watch-feed.ts';
 import { readSent } from '../requests/pod-certificate-request.ts';
 

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Client, RequestInit } from '../../../src/kube/client/client.ts';
+import type { Client, RequestInit } from '#kube/client/client.ts';
 
 /** A client that records its requests and gives scripted answers. */
 export interface RecordedClient extends Client {

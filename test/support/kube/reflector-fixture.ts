@@ -1,10 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Client } from '../../../src/kube/client/client.ts';
-import {
-  createReflector,
-  type Reflector,
-  type ReflectorInit,
-} from '../../../src/kube/watch/reflector.ts';
+import type { Client } from '#kube/client/client.ts';
+import { createReflector, type Reflector, type ReflectorInit } from '#kube/watch/reflector.ts';
 import { until } from '../../cluster/until.ts';
 import { fakeTime, type FakeTime } from './fake-time.ts';
 import { recordedLog } from '../component/recorded-log.ts';
@@ -38,7 +34,10 @@ export interface Stage {
   readonly server: ScriptedServer;
   readonly client: Client;
   readonly time: FakeTime;
-  /** Reads of the collection's version alone, as they came: answered with the last of what `hasVersion` was told. */
+  /**
+   * Reads of the collection's version alone, as they came: answered with the last of what
+   * `hasVersion` was told.
+   */
   readonly comparisons: readonly Call[];
   /** Undefined: the server is unavailable. */
   hasVersion(version: string | undefined): void;

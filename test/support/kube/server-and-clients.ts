@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
-import { createClient, type Client, type ClientInit } from '../../../src/kube/client/client.ts';
-import type { Connection, Credentials } from '../../../src/kube/client/connection.ts';
-import { KubeError } from '../../../src/kube/client/kube-error.ts';
+import { createClient, type Client, type ClientInit } from '#kube/client/client.ts';
+import type { Connection, Credentials } from '#kube/client/connection.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 import { startScriptedServer, type ScriptedServer } from './scripted-server.ts';
 
 /** The moment at which clients of a {@link Wire} live. */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KubeObject } from '../../../src/api/object/object.ts';
-import type { RequestInit } from '../../../src/kube/client/client.ts';
-import { KubeError } from '../../../src/kube/client/kube-error.ts';
+import type { KubeObject } from '#api/object/object.ts';
+import type { RequestInit } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 
 /**
  * - `lost`: it is stored, and the answer never comes (performance-and-reliability T31);
@@ -9,7 +9,10 @@ import { KubeError } from '../../../src/kube/client/kube-error.ts';
  */
 export type Trouble = 'lost' | 'unreachable';
 
-/** An API server that holds one object, for a recorded client: it fences writes as the real one does. */
+/**
+ * An API server that holds one object, for a recorded client: it fences writes as the real one
+ * does.
+ */
 export interface OneObject<T> {
   readonly answer: (request: RequestInit) => T;
   /** What it holds now; a test may change it as somebody else would. */

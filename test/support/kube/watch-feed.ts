@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Body } from '../../../src/kube/client/client.ts';
+import type { Body } from '#kube/client/client.ts';
 
 /** The body of a watch, and what puts lines into it; it ends when `signal` is aborted. */
 export function watchFeed(signal: AbortSignal | undefined): {

@@ -3,12 +3,12 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import type { Database } from '../../../src/ledger/database/database.ts';
-import { openCheckpoint, signCheckpoint } from '../../../src/ledger/log/checkpoint.ts';
-import { includes, leafHash, sha256 } from '../../../src/ledger/log/merkle.ts';
-import { noteSigner } from '../../../src/ledger/log/note.ts';
-import { idOf } from '../../../src/ledger/records/ids.ts';
-import { openStore, type LedgerStore } from '../../../src/ledger/store/store.ts';
+import type { Database } from '#ledger/database/database.ts';
+import { openCheckpoint, signCheckpoint } from '#ledger/log/checkpoint.ts';
+import { includes, leafHash, sha256 } from '#ledger/log/merkle.ts';
+import { noteSigner } from '#ledger/log/note.ts';
+import { idOf } from '#ledger/records/ids.ts';
+import { openStore, type LedgerStore } from '#ledger/store/store.ts';
 import { issuedBatch, NOW, PREFIX } from './records.ts';
 import { signed, signerOf } from './store-laws.ts';
 
@@ -21,7 +21,10 @@ const lineOf = (name: string, bytes: number): string =>
   `— ${name} ${randomBytes(bytes).toString('base64')}\n`;
 const former = generateKeyPairSync('ed25519').privateKey;
 
-/** Appends records one by one, each with a checkpoint, up to so many of the ledger. Returns the notes by their sizes. */
+/**
+ * Appends records one by one, each with a checkpoint, up to so many of the ledger. Returns the
+ * notes by their sizes.
+ */
 async function grown(
   store: LedgerStore,
   size: number,
@@ -58,7 +61,7 @@ async function thinned(store: LedgerStore, from = 0): Promise<readonly [number, 
 
 /** @param open - an empty database, or the same one again for a name that was opened before */
 export function checkpointLaws(open: (name: string) => Promise<Database>): void {
-  test('of many checkpoints the first, the newest and one for each span stay, whoever asks and in how many calls', async () => {
+  test('thinning keeps the first, the newest and one checkpoint per span', async () => {
     const store = await openStore(await open('thin'));
     assert.deepEqual(await store.thin(1, 0, RULE), { removed: 0, next: 0, done: true });
     await grown(store, 45);
@@ -80,7 +83,7 @@ export function checkpointLaws(open: (name: string) => Promise<Database>): void 
     await store.close();
   });
 
-  test('what a removed checkpoint covered stays covered: its proofs hold, it fits the log, and what is tampered with is found', async () => {
+  test('after a checkpoint’s removal, proofs of what it covered hold and tampering shows', async () => {
     const database = await open('thin-proofs');
     const store = await openStore(database);
     const early = await grown(store, 15);

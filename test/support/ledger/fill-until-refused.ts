@@ -1,16 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Appends to the ledger at the path that is given, until it is refused; says how many records were acknowledged, and
- * by which code it was refused. Its files cannot grow beyond the limit that its parent has set.
+ * Appends to the ledger at the path that is given, until it is refused; says how many records were
+ * acknowledged, and by which code it was refused. Its files cannot grow beyond the limit that its
+ * parent has set.
  */
-import { openSqlite } from '../../../src/ledger/database/sqlite.ts';
-import { SignerError } from '../../../src/errors.ts';
-import { openStore } from '../../../src/ledger/store/store.ts';
+import { openSqlite } from '#ledger/database/sqlite.ts';
+import { SignerError } from '#base/errors.ts';
+import { openStore } from '#ledger/store/store.ts';
 import { issuedBatch, naming, NOW } from './records.ts';
 
 const BATCH = 20;
 
-// Without it the system ends a process whose file would grow beyond its limit (setrlimit(2), RLIMIT_FSIZE).
+// Without it the system ends a process whose file would grow beyond its limit (setrlimit(2),
+// RLIMIT_FSIZE).
 process.on('SIGXFSZ', () => undefined);
 
 const [, , path = ''] = process.argv;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError } from '../../../src/errors.ts';
-import { readRecord, type LedgerRecord } from '../../../src/ledger/records/record.ts';
-import { BestEffortSender } from '../../../src/ledger/sender/best-effort.ts';
-import { RequiredSender } from '../../../src/ledger/sender/required.ts';
-import { LedgerRecorder } from '../../../src/runtime/recording/recorder.ts';
+import { SignerError } from '#base/errors.ts';
+import { readRecord, type LedgerRecord } from '#ledger/records/record.ts';
+import { BestEffortSender } from '#ledger/sender/best-effort.ts';
+import { RequiredSender } from '#ledger/sender/required.ts';
+import { LedgerRecorder } from '#requests/recording/recorder.ts';
 import { NOW } from '../pki/chain.ts';
 
 /** A ledger in memory, which a test can take away; it reads each record as the real one does. */
@@ -42,7 +42,11 @@ export class KeptRecords {
   recorder(mode: 'required' | 'best-effort', name: string, mostWaiting = 100): LedgerRecorder {
     const component = { name, version: '0.1.0', replica: `${name}-0` };
     const parts = {
-      ...{ send: this.send, clock: () => NOW, component, incarnation: 'one', mostWaiting },
+      send: this.send,
+      clock: () => NOW,
+      component,
+      incarnation: 'one',
+      mostWaiting,
       delay: (_milliseconds: number, signal?: AbortSignal) =>
         signal?.aborted === true ? Promise.reject(new Error('ended')) : nextTurn(),
     };

@@ -1,16 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { dirname, join } from 'node:path';
-import { signCheckpoint } from '../../../src/ledger/log/checkpoint.ts';
-import type { NoteSigner } from '../../../src/ledger/log/note.ts';
-import { HASH_BYTES } from '../../../src/ledger/log/merkle.ts';
-import {
-  grownTiles,
-  rangeHash,
-  servedTile,
-  tilePath,
-  type ReadTile,
-} from '../../../src/ledger/log/tiles.ts';
+import { signCheckpoint } from '#ledger/log/checkpoint.ts';
+import type { NoteSigner } from '#ledger/log/note.ts';
+import { HASH_BYTES } from '#ledger/log/merkle.ts';
+import { grownTiles, rangeHash, servedTile, tilePath, type ReadTile } from '#ledger/log/tiles.ts';
 
 /** A log whose tiles are in memory. */
 export class MemoryLog {

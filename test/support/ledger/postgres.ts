@@ -156,7 +156,10 @@ async function asked(url: string, query: string): Promise<readonly Record<string
   }
 }
 
-/** A base backup of a server that runs, by its files (PostgreSQL documentation §25.3.4), that will follow it. */
+/**
+ * A base backup of a server that runs, by its files (PostgreSQL documentation §25.3.4), that will
+ * follow it.
+ */
 async function copied(data: string, directory: string, url: string): Promise<void> {
   const client = new pg.Client(url);
   await client.connect();

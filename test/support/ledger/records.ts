@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
-import type { LedgerRecord } from '../../../src/ledger/records/record.ts';
-import type { Appending } from '../../../src/ledger/store/append.ts';
-import type { LogNaming } from '../../../src/ledger/store/logs.ts';
+import type { LedgerRecord } from '#ledger/records/record.ts';
+import type { Appending } from '#ledger/store/append.ts';
+import type { LogNaming } from '#ledger/store/logs.ts';
 import { certificateDer, named } from '../pki/certificate-der.ts';
 import { san } from '../pki/chain.ts';
 import { bits, seq, tlv, utcTime } from '../pki/der.ts';

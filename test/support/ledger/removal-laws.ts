@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { fingerprint } from '../../../src/pki/x509/certificate.ts';
-import { idOf } from '../../../src/ledger/records/ids.ts';
-import { contentsOf } from '../../../src/ledger/store/search.ts';
-import type { LedgerStore } from '../../../src/ledger/store/store.ts';
+import { fingerprint } from '#pki/x509/certificate.ts';
+import { idOf } from '#ledger/records/ids.ts';
+import { contentsOf } from '#ledger/store/search.ts';
+import type { LedgerStore } from '#ledger/store/store.ts';
 import {
   appending,
   issuedBatch,
@@ -19,7 +19,7 @@ import { signed, signHeads } from './store-laws.ts';
 
 /** @param opened - an empty ledger of this name */
 export function removalLaws(opened: (name: string) => Promise<LedgerStore>): void {
-  test('retention removes old records of dead certificates, keeps their proofs, and says so in the log', async () => {
+  test('retention removes old dead records, keeps their proofs, and logs the removal', async () => {
     const store = await opened('retention');
     await store.append(issuedBatch(0, 30), { naming: signed, now: NOW });
     await store.append(issuedBatch(30, 40), { naming: signed, now: NOW + 60_000 });
@@ -36,7 +36,9 @@ export function removalLaws(opened: (name: string) => Promise<LedgerStore>): voi
     assert.deepEqual([report.records, report.entries], [33, 43]);
     assert.deepEqual(report.erased, { retention: 10, person: 0 });
     assert.deepEqual(await store.removal(idOf({ log: 1, index: 5 })), {
-      ...{ reason: 'retention', at: new Date(NOW + 10 * 60_000).toISOString(), by: 'ledger' },
+      reason: 'retention',
+      at: new Date(NOW + 10 * 60_000).toISOString(),
+      by: 'ledger',
       record: { log: 1, index: 41 },
     });
     for (const index of [10, 40, 43]) {
@@ -60,7 +62,8 @@ export function removalLaws(opened: (name: string) => Promise<LedgerStore>): voi
     const ids = (await store.find({ terms, limit: 100 })).records.map(({ id }) => id);
     assert.equal(ids.length, 4);
     await store.append([appending(resultRecord(3)), appending(resultRecord(4))], {
-      ...{ naming: signed, now: NOW },
+      naming: signed,
+      now: NOW,
     });
     const eraser = { naming: signed, now: NOW, by: 'admin', limit: 100, salt: randomBytes(32) };
     const erased = await store.erase({ reason: 'person', ids }, eraser);
@@ -76,7 +79,7 @@ export function removalLaws(opened: (name: string) => Promise<LedgerStore>): voi
     await store.close();
   });
 
-  test('of a living certificate whose record was removed the ledger still says that it had one', async () => {
+  test('the ledger still reports a living certificate whose record was removed', async () => {
     const store = await opened('living');
     await store.append(issuedBatch(0, 3), { naming: signed, now: NOW });
     const ids = [0, 1, 2].map((index) => idOf({ log: 1, index }));

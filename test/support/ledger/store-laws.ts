@@ -3,20 +3,21 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { fingerprint } from '../../../src/pki/x509/certificate.ts';
-import { SignerError } from '../../../src/errors.ts';
-import { migrate } from '../../../src/ledger/database/migrations.ts';
-import type { Database } from '../../../src/ledger/database/database.ts';
-import { signCheckpoint } from '../../../src/ledger/log/checkpoint.ts';
-import { noteSigner, type NoteSigner } from '../../../src/ledger/log/note.ts';
-import type { LedgerRecord } from '../../../src/ledger/records/record.ts';
-import { includes, leafHash, sha256 } from '../../../src/ledger/log/merkle.ts';
-import type { Appended } from '../../../src/ledger/store/append.ts';
-import { idOf } from '../../../src/ledger/records/ids.ts';
-import { contentsOf } from '../../../src/ledger/store/search.ts';
-import type { RecordQuery } from '../../../src/ledger/store/walk.ts';
-import { openStore, type LedgerStore } from '../../../src/ledger/store/store.ts';
+import { fingerprint } from '#pki/x509/certificate.ts';
+import { SignerError } from '#base/errors.ts';
+import { migrate } from '#ledger/database/migrations.ts';
+import type { Database } from '#ledger/database/database.ts';
+import { signCheckpoint } from '#ledger/log/checkpoint.ts';
+import { noteSigner, type NoteSigner } from '#ledger/log/note.ts';
+import type { LedgerRecord } from '#ledger/records/record.ts';
+import { includes, leafHash, sha256 } from '#ledger/log/merkle.ts';
+import type { Appended } from '#ledger/store/append.ts';
+import { idOf } from '#ledger/records/ids.ts';
+import { contentsOf } from '#ledger/store/search.ts';
+import type { RecordQuery } from '#ledger/store/index-scan.ts';
+import { openStore, type LedgerStore } from '#ledger/store/store.ts';
 import { checkpointLaws } from './checkpoint-laws.ts';
+import { columnLaws } from './column-laws.ts';
 import { removalLaws } from './removal-laws.ts';
 import { textLaws } from './text-laws.ts';
 import {
@@ -65,7 +66,7 @@ export function storeLaws(open: (name: string) => Promise<Database>): void {
     assert.deepEqual(places(again), [0, 1, 2, 3, 4, 5, 6]);
     assert.deepEqual(
       again.map((each) => 'known' in each && each.known),
-      [...Array<boolean>(5).fill(true), ...[false, false]],
+      [...Array<boolean>(5).fill(true), false, false],
     );
     assert.equal((await store.logs())[0]?.size, 7);
     await store.close();
@@ -79,7 +80,7 @@ export function storeLaws(open: (name: string) => Promise<Database>): void {
     await store.close();
   });
 
-  test('another record with a known key, or without a certificate, is refused and takes no other with it', async () => {
+  test('refuses a record with a known key or no certificate, and no other record', async () => {
     const store = await opened('conflict');
     await store.append(issuedBatch(0, 1), context);
     const results = await store.append(
@@ -197,7 +198,7 @@ export function storeLaws(open: (name: string) => Promise<Database>): void {
     await store.close();
   });
 
-  test('another year or another key begins a new log, and a clock that is set back does not reopen the old one', async () => {
+  test('a new year or key begins a new log; a clock set back reopens none', async () => {
     const store = await opened('years');
     const newYear = Date.UTC(2027, 0, 1);
     await store.append(issuedBatch(0, 2), { naming: signed, now: newYear - 1 });
@@ -222,6 +223,7 @@ export function storeLaws(open: (name: string) => Promise<Database>): void {
     await store.close();
   });
 
+  columnLaws(open);
   removalLaws(opened);
   checkpointLaws(open);
   textLaws(opened);

@@ -2,10 +2,10 @@
 /** What must hold of texts that strangers have chosen, in any database. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { SignerError } from '../../../src/errors.ts';
-import { contentsOf } from '../../../src/ledger/store/search.ts';
-import type { LedgerStore } from '../../../src/ledger/store/store.ts';
-import type { SearchTerm } from '../../../src/ledger/records/terms.ts';
+import { SignerError } from '#base/errors.ts';
+import { contentsOf } from '#ledger/store/search.ts';
+import type { LedgerStore } from '#ledger/store/store.ts';
+import type { SearchTerm } from '#ledger/records/terms.ts';
 import { appending, issuedBatch, issuedRecord, naming, NOW } from './records.ts';
 
 const context = { naming, now: NOW };
@@ -13,7 +13,7 @@ const context = { naming, now: NOW };
 type Issued = ReturnType<typeof issuedRecord>;
 
 /** A record of what this user asked for. */
-function askedBy(n: number, username: string): Issued {
+function parseFieldSelector(n: number, username: string): Issued {
   return issuedRecord(n, { requester: { user: { username, groups: [username] } } });
 }
 
@@ -27,9 +27,9 @@ export function textLaws(opened: (name: string) => Promise<LedgerStore>): void {
   test('a text with U+0000 is kept as it is and found by it, and no other text is it', async () => {
     const store = await opened('nul');
     const [nul, escaped, cut] = [
-      askedBy(0, 'jane\0root'),
-      askedBy(1, 'jane\u00010root'),
-      askedBy(2, 'jane'),
+      parseFieldSelector(0, 'jane\0root'),
+      parseFieldSelector(1, 'jane\u00010root'),
+      parseFieldSelector(2, 'jane'),
     ];
     const annotated = issuedRecord(3, {
       key: 'pcr-issuer/\0/3',
@@ -58,7 +58,7 @@ export function textLaws(opened: (name: string) => Promise<LedgerStore>): void {
 
   test('a text that no index takes is kept, and takes no other with it', async () => {
     const store = await opened('long');
-    const long = askedBy(0, LONG);
+    const long = parseFieldSelector(0, LONG);
     const places = await store.append([appending(long), ...issuedBatch(1, 3)], context);
     assert.ok(places.every((each) => 'index' in each));
     const [first] = await store.after(0, 1);

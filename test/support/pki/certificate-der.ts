@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KeyObject } from 'node:crypto';
-import { bits, explicit, int, printable, rdn, seq, utcTime, type Octets } from './der.ts';
+import { bits, explicit, int, printable, utf8, rdn, seq, utcTime, type Octets } from './der.ts';
 import { privateKey, signatureBy, spkiOf } from './keys.ts';
 import { ECDSA_SHA256 } from './request-der.ts';
 
@@ -26,7 +26,14 @@ export interface CertificateDer {
 export const named = (commonName: string): Uint8Array =>
   seq(rdn(COMMON_NAME, printable(commonName)));
 
-/** A version 3 certificate, every part of which may be replaced; signed with P-256, and SHA-256 as requestDer. */
+/** A name with any characters, as strangers write them. */
+export const namedInUtf8 = (commonName: string): Uint8Array =>
+  seq(rdn(COMMON_NAME, utf8(commonName)));
+
+/**
+ * A version 3 certificate, every part of which may be replaced; signed with P-256, and SHA-256 as
+ * requestDer.
+ */
 export function certificateDer(parts: CertificateDer = {}): Uint8Array {
   const key = parts.key ?? privateKey('P-256');
   const algorithm = parts.algorithm ?? ECDSA_SHA256;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash, type KeyObject } from 'node:crypto';
-import { decodeCertificate, type Certificate } from '../../../src/pki/x509/certificate.ts';
+import { decodeCertificate, type Certificate } from '#pki/x509/certificate.ts';
 import { TRUE, bits, extension, implicit, int, octets, oid, seq, type Octets } from './der.ts';
 import { certificateDer, named, type CertificateDer } from './certificate-der.ts';
 import { privateKey, spkiOf } from './keys.ts';

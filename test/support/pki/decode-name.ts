@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { DerReader } from '../../../src/pki/der/der-reader.ts';
-import { readName, type DistinguishedName } from '../../../src/pki/names/distinguished-name.ts';
+import { DerReader } from '#pki/der/der-reader.ts';
+import { readName, type DistinguishedName } from '#pki/names/distinguished-name.ts';
 
 /** Reads DER that is one Name and nothing else. */
 export function decodeName(der: Uint8Array): DistinguishedName {

@@ -79,7 +79,10 @@ export function spkiOf(key: KeyObject): Uint8Array {
 export const digestOf = ({ asymmetricKeyType: type }: KeyObject): string | null =>
   type === 'ed25519' || type === 'ml-dsa-65' ? null : 'sha256';
 
-/** The most frequent length of an ECDSA signature in DER: shorter and longer ones have other padding. */
+/**
+ * The most frequent length of an ECDSA signature in DER: shorter and longer ones have other
+ * padding.
+ */
 const ECDSA_LENGTHS: Readonly<Record<string, number>> = {
   secp224r1: 63,
   prime256v1: 71,
@@ -89,8 +92,8 @@ const ECDSA_LENGTHS: Readonly<Record<string, number>> = {
 };
 
 /**
- * A signature whose length is the same in every run, so that what holds it is as long, too. ECDSA signs
- * again until it is: twice on the average.
+ * A signature whose length is the same in every run, so that what holds it is as long, too. ECDSA
+ * signs again until it is: twice on the average.
  */
 export function signatureBy(
   key: KeyObject,

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import fc from 'fast-check';
-import { formatIp } from '../../../src/ip.ts';
+import { formatIp } from '#base/ip.ts';
 import {
   authorityKeyIdentifier,
   basicConstraints,
@@ -9,10 +9,10 @@ import {
   subjectAltName,
   subjectKeyIdentifier,
   type Extension,
-} from '../../../src/pki/extensions/encode-extensions.ts';
-import type { SubjectAltNames } from '../../../src/pki/names/general-names.ts';
-import type { NameParts } from '../../../src/pki/names/distinguished-name.ts';
-import { KEY_USAGE_BITS, type KeyUsageBit } from '../../../src/pki/extensions/usages.ts';
+} from '#pki/extensions/encode-extensions.ts';
+import type { SubjectAltNames } from '#pki/names/general-names.ts';
+import type { NameParts } from '#pki/names/distinguished-name.ts';
+import { KEY_USAGE_BITS, type KeyUsageBit } from '#pki/extensions/usages.ts';
 
 /** Arbitrary fields of certificates: what a profile could make, and more. */
 export interface LeafFields {

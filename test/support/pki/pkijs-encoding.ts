@@ -24,9 +24,9 @@ import {
   Time,
   TimeType,
 } from 'pkijs';
-import { parseIp } from '../../../src/ip.ts';
-import type { SubjectAltNames } from '../../../src/pki/names/general-names.ts';
-import type { NameParts } from '../../../src/pki/names/distinguished-name.ts';
+import { parseIp } from '#base/ip.ts';
+import type { SubjectAltNames } from '#pki/names/general-names.ts';
+import type { NameParts } from '#pki/names/distinguished-name.ts';
 
 /** What src/pki writes, written by pkijs and asn1js: the oracle of byte-for-byte tests. */
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
-import { SignerError, type Disposition, type ErrorCode } from '../../../src/errors.ts';
+import { SignerError, type Disposition, type ErrorCode } from '#base/errors.ts';
 
 /** Asserts that `run` throws a SignerError with this code, and words that match. */
 export function refuses(

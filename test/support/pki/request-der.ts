@@ -24,7 +24,10 @@ export interface RequestDer {
   readonly after?: Octets;
 }
 
-/** A PKCS#10 request, every part of which may be replaced; signed with P-256, and SHA-256 where the key hashes not by itself. */
+/**
+ * A PKCS#10 request, every part of which may be replaced; signed with P-256, and SHA-256 where the
+ * key hashes not by itself.
+ */
 export function requestDer(parts: RequestDer = {}): Uint8Array {
   const key = parts.key ?? privateKey('P-256');
   const info = seq(

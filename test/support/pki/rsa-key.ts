@@ -4,8 +4,9 @@ import { checkPrimeSync, createHash, createPrivateKey, type KeyObject } from 'no
 const EXPONENT = 65_537n;
 
 /**
- * How far each prime is from the number that its name hashes to, in steps of two: what a search finds, written
- * down, since searches take most of the time of an RSA key. A name that is not here is searched for.
+ * How far each prime is from the number that its name hashes to, in steps of two: what a search
+ * finds, written down, since searches take most of the time of an RSA key. A name that is not here
+ * is searched for.
  */
 const KNOWN_STEPS: Readonly<Record<string, number>> = {
   'RSA-1024/ p': 407,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KeyUsage } from '../../../src/vocabulary.ts';
+import type { KeyUsage } from '#base/vocabulary.ts';
 
 /** id-kp (RFC 5280 §4.2.1.12). */
 export const KP = '1.3.6.1.5.5.7.3';

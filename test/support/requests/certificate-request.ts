@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CertificateRequest } from '../../../src/api/request/certificate-request.ts';
-import type { ClusterSigner } from '../../../src/api/signer/cluster-signer.ts';
-import type { Condition } from '../../../src/api/request/conditions.ts';
-import { made, type Wanted } from '../../policy/request.ts';
+import type { CertificateRequest } from '#api/request/certificate-request.ts';
+import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
+import type { Condition } from '#api/request/conditions.ts';
+import { made, type Wanted } from '../../ca/policy/request.ts';
 import { workload } from '../signers/workload-profile.ts';
 
 export const APPROVED: Condition = {

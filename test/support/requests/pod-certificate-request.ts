@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { PodCertificateRequest } from '../../../src/api/request/pod-certificate-request.ts';
+import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
 import { requestDer } from '../pki/request-der.ts';
-import { openEnvelope } from '../../../src/protobuf/envelope.ts';
-import { readPodCertificateRequest } from '../../../src/api/request/pod-certificate-request-message.ts';
+import { openEnvelope } from '#kube/protobuf/envelope.ts';
+import { readPodCertificateRequest } from '#api/request/pod-certificate-request-message.ts';
 
 /** The request of pod team-a/web-0 as its kubelet writes it through v1; `spec` replaces fields. */
 export function podRequest(

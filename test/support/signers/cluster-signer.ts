@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KubeObject } from '../../../src/api/object/object.ts';
+import type { KubeObject } from '#api/object/object.ts';
 
 /** The object around `spec`, as the API server hands it out. */
 export function clusterSigner(spec: unknown): KubeObject & { readonly spec: unknown } {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner, ClusterSignerStatus } from '../../../src/api/signer/cluster-signer.ts';
-import type { KubeObject, ObjectMeta } from '../../../src/api/object/object.ts';
-import { readSigner } from '../../../src/api/signer/read-signer.ts';
+import type { ClusterSigner, ClusterSignerStatus } from '#api/signer/cluster-signer.ts';
+import type { KubeObject, ObjectMeta } from '#api/object/object.ts';
+import { readSigner } from '#api/signer/read-signer.ts';
 import { clusterSigner, without, workloadSpec } from './cluster-signer.ts';
 
 /** The spec of design §2 as a team writes it for itself. */

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner, ClusterSignerStatus } from '../../../src/api/signer/cluster-signer.ts';
-import { compileProfile, type Profile } from '../../../src/issuance/profile.ts';
+import type { ClusterSigner, ClusterSignerStatus } from '#api/signer/cluster-signer.ts';
+import { compileProfile, type Profile } from '#ca/issuance/profile.ts';
 import { changed, clusterSigner, workloadSpec } from './cluster-signer.ts';
-import { readClusterSigner } from '../../../src/api/signer/read-signer.ts';
+import { readClusterSigner } from '#api/signer/read-signer.ts';
 
 /** The ClusterSigner of design §2, read; `changes` replaces what lies at these paths. */
 export function workload(

@@ -1,34 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-import {
-  ACME_CLUSTER_SIGNERS,
-  ACME_SIGNERS,
-  readAcmeSigner,
-  type AcmeSigner,
-} from '../../../api/acme/index.ts';
-import type { KubeObject, Secret } from '../../../api/object/object.ts';
-import { SIGNER_NAME } from '../../../api/signer/grant.ts';
-import { usageError } from '../../../errors.ts';
-import type { Client } from '../../../kube/client/client.ts';
-import { KubeError } from '../../../kube/client/kube-error.ts';
-import { SECRETS } from '../../../kube/resource/core-v1.ts';
-import { resource } from '../../../kube/resource/resource.ts';
-import { generatePrivateKey } from '../../../pki/keys/private-key.ts';
-import { structuredText, type Output } from '../../../operations/report.ts';
-import { printDocument, printText } from '../../terminal.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
+import type { AcmeSigner } from '#api/acme/acme-signer.ts';
+import { ACME_CLUSTER_SIGNERS, ACME_SIGNERS } from '#api/acme/names.ts';
+import { readAcmeSigner } from '#api/acme/read-acme-signer.ts';
+import type { KubeObject, Secret } from '#api/object/object.ts';
+import { SIGNER_NAME } from '#api/signer/grant.ts';
+import { usageError } from '#base/errors.ts';
+import type { Client } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import { SECRETS } from '#kube/resource/core-v1.ts';
+import { resource } from '#kube/resource/resource.ts';
+import { generatePrivateKey } from '#pki/keys/private-key.ts';
+import type { Output } from '#operations/report.ts';
+import { structuredText } from '#operations/structured-text.ts';
+import { printDocument, printText } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
 
 /** Flags of `countersign account-key`. */
 export interface AccountKeyOptions extends UserOptions {
-  /** Absent: an AcmeClusterSigner. */
+  /** Namespace of an AcmeSigner. Absent for an AcmeClusterSigner. */
   readonly namespace?: string;
   readonly secretNamespace: string;
   readonly output: Output | 'name';
 }
 
 /**
- * Makes the Secret with the account key of a signer. A Secret that is there is never written: its key may have an account.
+ * Creates the Secret with the account key of a signer. It never overwrites an existing Secret,
+ * whose key may have an account.
  *
- * @throws SignerError USAGE where it is there, KubeError, or SPEC_INVALID
+ * @throws SignerError USAGE if it exists, KubeError, or SPEC_INVALID
  */
 export async function runAccountKey(name: string, options: AccountKeyOptions): Promise<void> {
   const { client } = await connectUser(options, 'account-key');
@@ -43,17 +43,17 @@ export async function runAccountKey(name: string, options: AccountKeyOptions): P
   }
 }
 
-/** The Secret that was made: what `-o json` and `-o yaml` print, never the key. */
+/** The new Secret, as `-o json` and `-o yaml` print it, without the key. */
 export interface MadeAccountKey {
   readonly signerName: string;
   readonly secret: { readonly namespace: string; readonly name: string };
 }
 
 function textOf({ signerName, secret: { namespace, name } }: MadeAccountKey): string {
-  return `Secret ${namespace}/${name} was made with a new account key for ${signerName}.\nKeep a copy of it: whoever has the key can revoke what the account ordered.\n`;
+  return `Secret ${namespace}/${name} was made with a new account key for ${signerName}.\nKeep a copy in a safe place: its holder can revoke every certificate of the account.\n`;
 }
 
-/** @returns what was made */
+/** @returns the new Secret */
 export async function makeAccountKey(
   client: Pick<Client, 'request'>,
   name: string,
@@ -88,14 +88,15 @@ type NewSecret = Omit<Secret, 'metadata'> & {
   };
 };
 
-/** With the consent that its key is this signer's. */
+/** Returns the Secret, with the consent that this signer uses its key. */
 function accountSecret({ spec }: AcmeSigner, namespace: string, pem: string): NewSecret {
   return {
     apiVersion: 'v1',
     kind: 'Secret',
     type: 'Opaque',
     metadata: {
-      ...{ namespace, name: spec.acme.accountKey.secret.name },
+      namespace,
+      name: spec.acme.accountKey.secret.name,
       annotations: { [SIGNER_NAME]: spec.signerName },
     },
     data: { 'tls.key': Buffer.from(pem).toString('base64') },

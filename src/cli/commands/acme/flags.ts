@@ -1,12 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
-import { DEFAULT_SECRET_NAMESPACE } from '../../../api/signer/own-tls.ts';
-import { outputOption } from '../../list-options.ts';
-import { addUserOptions } from '../../user-client.ts';
+import { DEFAULT_SECRET_NAMESPACE } from '#api/signer/own-tls.ts';
+import { outputOption } from '#cli/list-options.ts';
+import { addUserOptions } from '#cli/user-options.ts';
 import type { AccountKeyOptions } from './account-key.ts';
 import type { PersistRecordOptions } from './persist-record.ts';
 
-/** Adds `countersign account-key` and `persist-record`: what people do about ACME signers, with their own permissions. */
+/**
+ * Adds `countersign account-key` and `persist-record`, which users run for ACME signers with their
+ * own permissions.
+ */
 export function addAcmeCommands(root: Command): void {
   const accountKey = root
     .command('account-key <signer>')

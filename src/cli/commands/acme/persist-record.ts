@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
-import { persistentRecord, type PersistentProof } from '../../../acme-solving/dns01/persist.ts';
-import {
-  ACME_CLUSTER_SIGNERS,
-  ACME_SIGNERS,
-  readAcmeSigner,
-  type AcmeSignerStatus,
-} from '../../../api/acme/index.ts';
-import type { KubeObject } from '../../../api/object/object.ts';
-import { usageError } from '../../../errors.ts';
-import type { Client } from '../../../kube/client/client.ts';
-import { resource } from '../../../kube/resource/resource.ts';
-import { quote } from '../../../quote.ts';
-import { structuredText, type Output } from '../../../operations/report.ts';
-import { printDocument, printText } from '../../terminal.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
+import { persistentRecord, type PersistentProof } from '#acme/solving/dns01/persist.ts';
+import type { AcmeSignerStatus } from '#api/acme/acme-signer.ts';
+import { ACME_CLUSTER_SIGNERS, ACME_SIGNERS } from '#api/acme/names.ts';
+import { readAcmeSigner } from '#api/acme/read-acme-signer.ts';
+import type { KubeObject } from '#api/object/object.ts';
+import { usageError } from '#base/errors.ts';
+import type { Client } from '#kube/client/client.ts';
+import { resource } from '#kube/resource/resource.ts';
+import { quote } from '#base/quote.ts';
+import type { Output } from '#operations/report.ts';
+import { structuredText } from '#operations/structured-text.ts';
+import { printDocument, printText } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
 
 /** Flags of `countersign persist-record`. */
 export interface PersistRecordOptions extends UserOptions {
-  /** Absent: an AcmeClusterSigner. */
+  /** Namespace of an AcmeSigner. Absent for an AcmeClusterSigner. */
   readonly namespace?: string;
   readonly output: Output;
 }
 
-/** Prints the record of dns-persist-01 for a name. @throws SignerError USAGE, or KubeError */
+/**
+ * Prints the record of dns-persist-01 for a name.
+ *
+ * @throws SignerError USAGE, or KubeError
+ */
 export async function runPersistRecord(
   [signer, name]: readonly [signer: string, name: string],
   options: PersistRecordOptions,
@@ -39,13 +42,13 @@ export async function runPersistRecord(
 
 const NAME =
   /^(?:\*\.)?(?:[a-z0-9_](?:[-a-z0-9_]{0,61}[a-z0-9_])?\.)+[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
-/** How the CA calls itself, in a record that the status shows. */
+/** Name of the CA in a record that the status shows. */
 const ISSUER = / IN TXT "([^";]+);/;
 
 /**
- * The record as a line of a zone file.
+ * Returns the record as a line of a zone file.
  *
- * @param name - a DNS name; with `*.` for everything below it as well
+ * @param name - a DNS name, with `*.` to include everything below it
  */
 export async function persistRecordOf(
   client: Pick<Client, 'request'>,
@@ -54,7 +57,7 @@ export async function persistRecordOf(
   { namespace }: Pick<PersistRecordOptions, 'namespace'>,
 ): Promise<string> {
   const wanted = name.toLowerCase().replace(/\.$/, '');
-  if (!NAME.test(wanted)) throw usageError(`${quote(name)} is no DNS name`);
+  if (!NAME.test(wanted)) throw usageError(`${quote(name)} is not a DNS name`);
   const kind = resource(namespace === undefined ? ACME_CLUSTER_SIGNERS : ACME_SIGNERS);
   const path = kind.object({ namespace, name: signerName });
   const { status, spec } = readAcmeSigner(
@@ -69,12 +72,12 @@ export async function persistRecordOf(
   return persistentRecord(wanted.replace(/^\*\./, ''), isWildcard, proof);
 }
 
-/** What its records say, as the status shows one. */
+/** Reads the content of the signer's records from the one that the status shows. */
 function proofIn({ account, persistRecords }: AcmeSignerStatus): PersistentProof | undefined {
   const accountUrl = account?.url;
   const [shown] = persistRecords ?? [];
   if (accountUrl === undefined || shown === undefined) return undefined;
   const issuer = ISSUER.exec(shown)?.[1] ?? ' ';
-  // Where the CA does not say how it calls itself, words stand there.
+  // If the CA does not publish its name, the status has words there.
   return { accountUrl, issuers: issuer.includes(' ') ? [] : [issuer] };
 }

@@ -1,22 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-import { ORDERS, readOrder, REVOKE_ANNOTATION, type Order } from '../../../api/acme/index.ts';
-import type { KubeObject, Secret } from '../../../api/object/object.ts';
-import type { Pod } from '../../../api/object/pod.ts';
+import { ORDERS, REVOKE_ANNOTATION } from '#api/acme/names.ts';
+import { readOrder, type Order } from '#api/acme/order.ts';
+import type { KubeObject, Secret } from '#api/object/object.ts';
+import type { Pod } from '#api/object/pod.ts';
 import {
   CERT_MANAGER_GROUP,
   CERT_MANAGER_VERSION,
   CERTIFICATE_REQUEST_RESOURCE,
-} from '../../../api/request/certificate-request.ts';
-import { usageError } from '../../../errors.ts';
-import type { Client } from '../../../kube/client/client.ts';
-import { KubeError } from '../../../kube/client/kube-error.ts';
-import { PODS, SECRETS } from '../../../kube/resource/core-v1.ts';
-import { resource } from '../../../kube/resource/resource.ts';
-import { listPages } from '../../../kube/watch/list-pages.ts';
-import { readCertificates } from '../../../pki/x509/certificate.ts';
-import { printable } from '../../../quote.ts';
-import { printText } from '../../terminal.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
+} from '#api/request/certificate-request.ts';
+import { usageError } from '#base/errors.ts';
+import type { Client } from '#kube/client/client.ts';
+import { ignoreNotReadable } from '#kube/client/kube-error.ts';
+import { PODS, SECRETS } from '#kube/resource/core-v1.ts';
+import { resource } from '#kube/resource/resource.ts';
+import { listReadable } from '#kube/watch/list-objects.ts';
+import { readCertificates } from '#pki/x509/certificate.ts';
+import { printable } from '#base/quote.ts';
+import { printText } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
 
 /** Flags of `countersign revoke`. */
 export interface RevokeOptions extends UserOptions {
@@ -28,12 +30,14 @@ export interface RevokeOptions extends UserOptions {
 const PATHS = resource(ORDERS);
 const REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
 const CERTIFICATES = resource({
-  ...{ group: CERT_MANAGER_GROUP, version: CERT_MANAGER_VERSION, plural: 'certificates' },
+  group: CERT_MANAGER_GROUP,
+  version: CERT_MANAGER_VERSION,
+  plural: 'certificates',
 });
 const EXIT_REFUSED = 3;
 
 /**
- * Notes on an Order that its certificate is to be revoked, and says what still uses it.
+ * Annotates an Order for the revocation of its certificate, and lists what still uses it.
  *
  * @param name - `order/NAME`, or the name
  * @returns the exit code
@@ -50,7 +54,7 @@ export async function runRevoke(name: string, options: RevokeOptions): Promise<n
   }
 }
 
-/** The same with any client. */
+/** Does the same with any client. */
 export async function revokeOrder(
   client: Client,
   name: string,
@@ -73,7 +77,9 @@ export async function revokeOrder(
     };
   }
   await client.request({
-    ...{ method: 'PATCH', path, contentType: 'application/merge-patch+json' },
+    method: 'PATCH',
+    path,
+    contentType: 'application/merge-patch+json',
     body: {
       metadata: {
         resourceVersion: order.metadata.resourceVersion,
@@ -81,18 +87,18 @@ export async function revokeOrder(
       },
     },
   });
-  const done = `The CA is asked to revoke the certificate with serial ${serial} (${reason}); status.revocation of the Order and an Event say when it has.`;
+  const done = `Requested revocation of the certificate with serial ${serial} (${reason}); status.revocation of the Order and an Event show the result.`;
   return { text: `${used}${done}\n`, isWritten: true };
 }
 
-/** What holds the certificate, as far as the cluster knows and the user may read it. */
+/** Returns the objects with the certificate, as far as the user may read them. */
 async function usesOf(client: Client, order: Order): Promise<readonly string[]> {
   const { namespace = '' } = order.metadata;
   const owner = await certificateOf(client, order);
   const secretName = owner?.spec.secretName;
   if (owner === undefined || secretName === undefined) return [];
   const secret = await known<Secret>(client, SECRETS.object({ namespace, name: secretName }));
-  // Who may not read the Secret must assume that it is this one.
+  // Without permission to read the Secret, assume that it has this certificate.
   if (secret !== undefined && certificateIn(secret) !== order.status.certificate?.trim()) return [];
   const pods = await podsWith(client, namespace, secretName);
   return [
@@ -101,7 +107,7 @@ async function usesOf(client: Client, order: Order): Promise<readonly string[]> 
   ];
 }
 
-/** The Certificate that asked for it. */
+/** Returns the Certificate that requested it. */
 async function certificateOf(
   client: Client,
   { metadata: { namespace }, spec }: Order,
@@ -129,14 +135,11 @@ async function podsWith(
   namespace: string,
   secretName: string,
 ): Promise<readonly string[]> {
-  const pods: string[] = [];
-  const listed = listPages({ client, path: PODS.collection(namespace) }, (object) => {
-    const pod = object as unknown as PodWithVolumes;
-    const names = (pod.spec.volumes ?? []).flatMap(secretNames);
-    if (names.includes(secretName)) pods.push(pod.metadata.name);
+  const pods = await listReadable<PodWithVolumes>(client, PODS, {
+    namespace,
+    keep: ({ spec }) => (spec.volumes ?? []).flatMap(secretNames).includes(secretName),
   });
-  await listed.catch(unlessHidden);
-  return pods;
+  return pods.map(({ metadata }) => metadata.name);
 }
 
 interface Volume {
@@ -154,13 +157,7 @@ function secretNames({ secret, projected }: Volume): readonly (string | undefine
   return [secret?.secretName, ...(projected?.sources ?? []).map((each) => each.secret?.name)];
 }
 
-/** Undefined: it is not there, or the user may not read it. */
+/** Reads an object. Returns undefined if it does not exist, or the user may not read it. */
 function known<T>(client: Client, path: string): Promise<T | undefined> {
-  return client.request<T>({ method: 'GET', path }).catch(unlessHidden);
-}
-
-function unlessHidden(error: unknown): undefined {
-  if (error instanceof KubeError && (error.status === 403 || error.status === 404))
-    return undefined;
-  throw error;
+  return client.request<T>({ method: 'GET', path }).catch(ignoreNotReadable);
 }

@@ -1,38 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as sleep } from 'node:timers/promises';
-import {
-  ACME_CLUSTER_SIGNERS,
-  ACME_SIGNERS,
-  accountSecretOf,
-  readAcmeSigner,
-  type AcmeSigner,
-} from '../../../api/acme/index.ts';
-import { keyOf, type KubeObject, type Secret } from '../../../api/object/object.ts';
-import { findCondition } from '../../../api/request/conditions.ts';
-import { NEXT_KEY, PREPARE_AT, ROTATE_AT } from '../../../api/signer/rotation-annotations.ts';
-import { VERSION } from '../../../app/version.ts';
-import { nextThumbprintOf } from '../../../controllers/authority/account-keys/decide.ts';
-import { writeAccountKey } from '../../../controllers/authority/account-keys/write.ts';
-import { usageError } from '../../../errors.ts';
-import type { Client } from '../../../kube/client/client.ts';
-import { SECRETS } from '../../../kube/resource/core-v1.ts';
-import { resource, type Resource } from '../../../kube/resource/resource.ts';
-import { annotationTime } from '../../../operations/change-plan.ts';
-import { structuredText, type Output } from '../../../operations/report.ts';
-import { serverTime } from '../../../runtime/component/server-time.ts';
-import { printDocument, printText } from '../../terminal.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
+import { accountSecretOf } from '#api/acme/account-key.ts';
+import type { AcmeSigner } from '#api/acme/acme-signer.ts';
+import { ACME_CLUSTER_SIGNERS, ACME_SIGNERS } from '#api/acme/names.ts';
+import { readAcmeSigner } from '#api/acme/read-acme-signer.ts';
+import { keyOf, type KubeObject, type Secret } from '#api/object/object.ts';
+import { findCondition } from '#api/request/conditions.ts';
+import { NEXT_KEY, PREPARE_AT, ROTATE_AT } from '#api/signer/rotation-annotations.ts';
+import { VERSION } from '#app/version.ts';
+import { nextThumbprintOf } from '#trust/authority/account-keys/decide.ts';
+import { writeAccountKey } from '#trust/authority/account-keys/write.ts';
+import { usageError } from '#base/errors.ts';
+import type { Client } from '#kube/client/client.ts';
+import { SECRETS } from '#kube/resource/core-v1.ts';
+import { resource, type Resource } from '#kube/resource/resource.ts';
+import { annotationTime } from '#operations/change-plan.ts';
+import type { Output } from '#operations/report.ts';
+import { structuredText } from '#operations/structured-text.ts';
+import { serverTime } from '#component/server-time.ts';
+import { printDocument, printText } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
 
 /** Flags of `countersign authority prepare | activate`, for the key of an ACME account. */
 export interface RollOverOptions extends UserOptions {
-  /** Of an AcmeSigner. */
+  /** Namespace of an AcmeSigner. */
   readonly namespace?: string;
   readonly output: Output | 'name';
   readonly force: boolean;
   readonly dryRun: boolean;
 }
 
-/** What `-o json` prints. */
+/** The result that `-o json` prints. */
 export interface RollOverReport {
   readonly verb: 'prepare' | 'activate';
   readonly signer: string;
@@ -40,11 +39,11 @@ export interface RollOverReport {
   readonly notes: readonly string[];
 }
 
-/** The signer that a name such as `acmeclustersigner/public` is of. */
+/** The signer with a name such as `acmeclustersigner/public`. */
 interface Target {
   readonly kind: Resource;
   readonly name: string;
-  /** Of an AcmeSigner. */
+  /** Namespace of an AcmeSigner. */
   readonly namespace?: string | undefined;
 }
 
@@ -53,11 +52,11 @@ const KINDS: ReadonlyMap<string, Resource> = new Map([
   ['acmesigner', resource(ACME_SIGNERS)],
 ]);
 const EXIT_REFUSED = 3;
-/** The component acme needs some calls of the ACME server; a server that limits it may ask for more. */
+/** Polls for the change. `acme` needs several calls of the ACME server, more with a rate limit. */
 const LOOKS = 120;
 const LOOK_MS = 1_000;
 
-/** Whether a name is that of an ACME signer: `acmeclustersigner/NAME` or `acmesigner/NAME`. */
+/** Reports whether a name has the form `acmeclustersigner/NAME` or `acmesigner/NAME`. */
 export function isAcmeSignerName(name: string): boolean {
   return KINDS.has(kindIn(name));
 }
@@ -70,7 +69,7 @@ function kindIn(name: string): string {
 /**
  * Runs `countersign authority prepare | activate` for the key of an ACME account.
  *
- * @param name - as {@link isAcmeSignerName} takes it
+ * @param name - in the form of {@link isAcmeSignerName}
  * @returns the exit code
  * @throws KubeError, or SignerError USAGE
  */
@@ -92,7 +91,7 @@ export async function runRollOver(
   }
 }
 
-/** The same with any client. */
+/** Does the same with any client. */
 export async function rollOverAccountKey(
   client: Client,
   verb: RollOverReport['verb'],
@@ -114,7 +113,7 @@ export async function rollOverAccountKey(
   return { ...report, ...done };
 }
 
-/** One verb, under way. */
+/** One run of a verb. */
 interface Run extends Pick<RollOverOptions, 'force' | 'dryRun'> {
   readonly client: Client;
   readonly target: Target;
@@ -123,7 +122,7 @@ interface Run extends Pick<RollOverOptions, 'force' | 'dryRun'> {
 
 type Done = Pick<RollOverReport, 'outcome' | 'notes'>;
 
-/** The component `authority` does the Secret's part. */
+/** Requests the change by annotations. `authority` writes the Secret. */
 async function inCluster(verb: RollOverReport['verb'], run: Run): Promise<Done> {
   const { name } = run.target;
   const { nextKeyThumbprint: next } = run.signer.status.account ?? {};
@@ -138,13 +137,13 @@ async function inCluster(verb: RollOverReport['verb'], run: Run): Promise<Done> 
     return { outcome: 'refused', notes: [how, 'use --force to override'] };
   }
   await annotate(run, ROTATE_AT);
-  const how = 'the account changes to the new key; the condition KeyRolledOver says when it has';
+  const how = 'the account changes to the new key; the condition KeyRolledOver shows when it has';
   return { outcome: 'changed', notes: [how] };
 }
 
-const COPY = 'keep a copy of the Secret: whoever loses the key loses the account';
+const COPY = 'keep a copy of the Secret: without the key, the account is lost';
 
-/** `authority` has no right in the namespace: the user makes the key. */
+/** Creates the new key as the user, because `authority` has no permission in the namespace. */
 async function prepareSecret(run: Run): Promise<Done> {
   const { reference, secret } = await secretOf(run);
   if ((secret.data?.[NEXT_KEY] ?? '') !== '')
@@ -154,7 +153,10 @@ async function prepareSecret(run: Run): Promise<Done> {
   return { outcome: 'changed', notes: [where, COPY] };
 }
 
-/** Asks for the change, waits until `acme` has seen the account by the new key, and removes the old one. */
+/**
+ * Requests the change, waits until `acme` has seen the account with the new key, and removes the
+ * old one.
+ */
 async function activateSecret(run: Run): Promise<Done> {
   const { reference, secret } = await secretOf(run);
   const where = `Secret ${keyOf(reference)}`;
@@ -200,15 +202,19 @@ async function read(client: Client, { kind, name, namespace }: Target): Promise<
   return readAcmeSigner(await client.request<KubeObject>({ method: 'GET', path }));
 }
 
-/** @returns the time that was asked for, in milliseconds */
-async function annotate({ client, target, signer, dryRun }: Run, wish: string): Promise<number> {
+/** @returns the requested time, in milliseconds */
+async function annotate(
+  { client, target, signer, dryRun }: Run,
+  requested: string,
+): Promise<number> {
   const time = annotationTime(serverTime({ clock: Date.now, client }));
   const { resourceVersion } = signer.metadata;
   await client.request({
-    ...{ method: 'PATCH', contentType: 'application/merge-patch+json' },
+    method: 'PATCH',
+    contentType: 'application/merge-patch+json',
     path: target.kind.object(target),
     query: { dryRun: dryRun ? 'All' : undefined },
-    body: { metadata: { resourceVersion, annotations: { [wish]: time } } },
+    body: { metadata: { resourceVersion, annotations: { [requested]: time } } },
   });
   return Date.parse(time);
 }
@@ -235,7 +241,7 @@ function targetOf(name: string, namespace: string | undefined): Target {
   const own = name.split('/')[1] ?? '';
   const isNamespaced = kindIn(name) === 'acmesigner';
   if (kind === undefined)
-    throw usageError(`${name} is no acmeclustersigner/NAME or acmesigner/NAME`);
+    throw usageError(`${name} is not acmeclustersigner/NAME or acmesigner/NAME`);
   if (isNamespaced && namespace === undefined)
     throw usageError('an acmesigner is in a namespace; add -n');
   return { kind, name: own, ...(isNamespaced ? { namespace } : {}) };

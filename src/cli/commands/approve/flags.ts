@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
-import { DEFAULT_PROPAGATION_SECONDS } from '../../../issuance/propagation-gate.ts';
-import { outputOption } from '../../list-options.ts';
-import { addUserOptions } from '../../user-client.ts';
-import type { DecideOptions, Approval } from './run.ts';
+import { DEFAULT_PROPAGATION_SECONDS } from '#ca/issuance/propagation-gate.ts';
+import { outputOption } from '#cli/list-options.ts';
+import { addUserOptions } from '#cli/user-options.ts';
+import type { Approval } from '#operations/deciding/decide-request.ts';
+import type { DecideOptions } from './run.ts';
 
 const EXIT_CODES = `
 Exit codes:
@@ -13,13 +14,13 @@ Exit codes:
 const EXAMPLES: Readonly<Record<Approval, string>> = {
   Approved: `
 Examples:
-  countersign approve csr/alice --dry-run                what do the rules say, and may I?
+  countersign approve csr/alice --dry-run                the verdicts of the rules, and your permission
   countersign approve csr/alice csr/bob --message 'seen their badges'
   countersign approve certificaterequest/tls-1 -n team-a
 `,
   Denied: `
 Examples:
-  countersign deny csr/alice --message 'the name belongs to somebody else'
+  countersign deny csr/alice --message 'the name belongs to another user'
   countersign deny certificaterequest/tls-1 -n team-a
 `,
 };
@@ -41,7 +42,11 @@ function add(root: Command, name: string, decision: Approval, description: strin
       `Countersign${verb(name)}`,
     )
     .option('--message <text>', 'message of the condition: why', `countersign ${name}`)
-    .option('--dry-run', 'print what the rules say, ask the API server, and store nothing', false)
+    .option(
+      '--dry-run',
+      'print the verdicts of the rules, validate on the API server, and store nothing',
+      false,
+    )
     .addOption(outputOption(['name']))
     .addHelpText('before', EXAMPLES[decision] + EXIT_CODES);
   addUserOptions(command).action(

@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { activate } from '../../../operations/verbs/activate.ts';
-import { applyChange } from '../../../operations/apply-change.ts';
-import type { ChangePlan } from '../../../operations/change-plan.ts';
-import { prepare } from '../../../operations/verbs/prepare.ts';
-import { EXIT_REFUSED, operationText, type Verb } from '../../../operations/report.ts';
-import { revoke } from '../../../operations/verbs/revoke.ts';
-import { inSession, unlessForbidden, type ChangeOptions, type Session } from './session.ts';
-import { authoritiesOf, type SignerState } from '../../../operations/signer-state.ts';
-import { resolveFingerprint } from '../../../operations/resolve-fingerprint.ts';
+import { applyChange } from '#operations/apply-change.ts';
+import type { ChangePlan } from '#operations/change-plan.ts';
+import { holderReads } from '#operations/holder-reads.ts';
+import { EXIT_REFUSED, operationText, type Verb } from '#operations/report.ts';
+import { planVerb } from '#operations/verbs/plan-verb.ts';
+import { inSession, type ChangeOptions } from './session.ts';
+import type { SignerState } from '#operations/signer-state.ts';
 
 export type { ChangeOptions } from './session.ts';
 
@@ -19,36 +17,16 @@ export type { ChangeOptions } from './session.ts';
  * @throws KubeError of the API server
  */
 export async function runChange(
-  verb: Exclude<Verb, 'taint'>,
+  verb: Exclude<Verb, 'taint' | 'install'>,
   [name, fingerprint]: readonly [name: string, fingerprint: string | undefined],
   options: ChangeOptions,
 ): Promise<number> {
   return inSession(name, options, async (session) => {
-    const plan = (state: SignerState): ChangePlan | Promise<ChangePlan> => {
-      if (verb === 'prepare') return prepare(state);
-      if (verb === 'activate') return activate(state, fingerprint);
-      return planRevocation(session, state, fingerprint ?? '');
-    };
+    const plan = (state: SignerState): ChangePlan | Promise<ChangePlan> =>
+      planVerb(verb, [state, fingerprint], holderReads(session.client, state));
     const report = await applyChange({ ...session, ...options, verb, plan });
     session.print(operationText(report));
     session.printStructured(report);
     return report.outcome === 'refused' ? EXIT_REFUSED : 0;
   });
-}
-
-/** Revocation is safe when no leaf is in use. For a retiring CA that serves pods, this checks the pods. */
-async function planRevocation(
-  session: Session,
-  state: SignerState,
-  text: string,
-): Promise<ChangePlan> {
-  const found = resolveFingerprint(state, text);
-  const target = authoritiesOf(state).find(
-    (each) => 'fingerprint' in found && each.fingerprint === found.fingerprint,
-  );
-  const isUseful = target?.phase === 'Retiring' && state.signer.spec.pods !== undefined;
-  const pods = isUseful ? await unlessForbidden(session.pods(state, target)) : undefined;
-  // A user who may not ask must assume that it is served.
-  const certManager = (await unlessForbidden(session.hasCertManager())) ?? true;
-  return revoke(state, text, { pods: pods?.holding.length, certManager });
 }

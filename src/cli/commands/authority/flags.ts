@@ -1,14 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Option, type Command } from 'commander';
-import { DEFAULT_PROPAGATION_SECONDS } from '../../../issuance/propagation-gate.ts';
+import { InvalidArgumentError, Option, type Command } from 'commander';
+import { FINGERPRINT } from '#api/signer/cluster-signer-limits.ts';
+import { ANCHOR_CHOICES } from '#api/signer/cluster-signer.ts';
 import type { ChangeOptions } from './change.ts';
 import type { ShowOptions } from './show.ts';
 import type { TaintOptions } from './taint.ts';
-import { durationFlag, gather, positiveFlag } from '../../../app/flag-values.ts';
-import { allNamespacesOption, outputOption, selectorOption } from '../../list-options.ts';
-import { addUserOptions } from '../../user-client.ts';
+import type { CsrOptions, InstallChainOptions } from './upstream.ts';
+import { durationFlag, gather, positiveFlag } from '#app/flag-values.ts';
+import { allNamespacesOption, outputOption, selectorOption } from '#cli/list-options.ts';
+import { addUserOptions, propagationOption } from '#cli/user-options.ts';
 
-/** Longer than the propagation time, plus disruption budgets. */
+/** Default timeout: longer than the propagation time, plus disruption budgets. */
 const DEFAULT_TAINT_TIMEOUT_SECONDS = 1800;
 /** Evictions a minute: a Deployment of a hundred pods is replaced in less than two minutes. */
 const DEFAULT_RATE = 60;
@@ -18,11 +20,12 @@ Exit code: 0 done, or nothing to do; 1 an error; 2 the command line is wrong, or
 at the timeout; 3 refused, nothing was written; 4 pods are left.`;
 
 /**
- * Adds `countersign authority show | prepare | activate | taint | revoke`: what people do about a signer's
- * CAs, with their own permissions. `countersign authority` alone runs the component.
+ * Adds `countersign authority show | prepare | activate | taint | revoke | csr | install`, which
+ * users run for a signer's CAs with their own permissions. `countersign authority` alone runs the
+ * component.
  */
 export function addAuthorityVerbs(authority: Command): void {
-  // Flags before the verb are the component's: both have --kubeconfig and --propagation.
+  // Flags before the verb belong to the component: both have --kubeconfig and --propagation.
   authority.enablePositionalOptions();
   addShow(authority);
   const prepare = verb(
@@ -59,7 +62,8 @@ export function addAuthorityVerbs(authority: Command): void {
       process.exitCode = await runChange('revoke', [name, fingerprint], options);
     },
   );
-  // Last: verbs added before it do not inherit that excess arguments are allowed.
+  addUpstream(authority);
+  // Keep this last: verbs added before it do not inherit that excess arguments are allowed.
   rejectUnknownVerbs(authority);
 }
 
@@ -76,7 +80,7 @@ function addAccountOptions(command: Command): Command {
   ).addHelpText('after', signers);
 }
 
-/** @returns whether the name was that of an ACME signer, whose account has a new key now */
+/** @returns true if the name was that of an ACME signer, whose account now has a new key */
 async function rolledOver(
   verb: 'prepare' | 'activate',
   name: string,
@@ -90,7 +94,9 @@ async function rolledOver(
   return true;
 }
 
-/** commander reports an unknown subcommand as "too many arguments"; print the valid verbs instead. */
+/**
+ * Prints the valid verbs, because commander reports an unknown subcommand as "too many arguments".
+ */
 function rejectUnknownVerbs(authority: Command): void {
   authority.allowExcessArguments(true).hook('preAction', (_command, action) => {
     const [unknown] = action === authority ? action.args : [];
@@ -115,6 +121,49 @@ function addShow(authority: Command): void {
   addReadOptions(show).action(async (names: readonly string[], options: ShowOptions) => {
     const command = await import('./show.ts');
     await command.show(names, options);
+  });
+}
+
+function fingerprintFlag(text: string): string {
+  if (FINGERPRINT.test(text)) return text;
+  throw new InvalidArgumentError('write sha256: and 64 lower-case hexadecimal digits');
+}
+
+/** Adds the verbs for a CA whose certificate another CA signs. */
+function addUpstream(authority: Command): void {
+  const csr = verb(authority, 'csr <signer>', 'print the request that the upstream CA must sign');
+  addReadOptions(csr).action(async (name: string, options: CsrOptions) => {
+    const { printCsr } = await import('./upstream.ts');
+    await printCsr(name, options);
+  });
+  const install = verb(
+    authority,
+    'install <signer>',
+    'check the chain of the upstream CA, and write it into the ClusterSigner',
+  )
+    .requiredOption(
+      '--chain <file>',
+      'the CA, its issuers in order, the root last (PEM); - is stdin',
+    )
+    .addOption(
+      new Option(
+        '--root-fingerprint <fingerprint>',
+        'sha256:… of the root, unless this signer knows it',
+      ).argParser(fingerprintFlag),
+    )
+    .addOption(
+      new Option('--anchor <certificate>', 'certificate that verifiers trust').choices(
+        ANCHOR_CHOICES,
+      ),
+    )
+    .option(
+      '--trust-everything-below',
+      'consent that verifiers accept every certificate below the anchor',
+      false,
+    );
+  addChangeOptions(install).action(async (name: string, options: InstallChainOptions) => {
+    const { runInstall } = await import('./upstream.ts');
+    process.exitCode = await runInstall(name, options);
   });
 }
 
@@ -174,14 +223,5 @@ function addChangeOptions(command: Command): Command {
 }
 
 function addReadOptions(command: Command): Command {
-  return addUserOptions(
-    command.addOption(
-      new Option(
-        '--propagation <duration>',
-        'the value of --propagation that the components run with',
-      )
-        .argParser(durationFlag)
-        .default(DEFAULT_PROPAGATION_SECONDS, '10m'),
-    ),
-  );
+  return addUserOptions(command.addOption(propagationOption()));
 }

@@ -1,21 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AuthorityStatus } from '../../../api/signer/cluster-signer.ts';
-import { KubeError } from '../../../kube/client/kube-error.ts';
-import type { Client } from '../../../kube/client/client.ts';
-import { certificatesResources } from '../../../app/certificates-resources.ts';
-import {
-  CERT_MANAGER_GROUP,
-  CERT_MANAGER_VERSION,
-} from '../../../api/request/certificate-request.ts';
-import { servedVersions } from '../../../kube/client/discovery.ts';
-import { printDocument, printProgress, printText } from '../../terminal.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
-import { findPods, type FoundPods } from '../../../operations/pods/find-pods.ts';
-import { readSignerState } from '../../../operations/read-signer-state.ts';
-import { structuredText, type OperationReport, type Output } from '../../../operations/report.ts';
-import type { SignerState } from '../../../operations/signer-state.ts';
+import type { AuthorityStatus } from '#api/signer/cluster-signer.ts';
+import type { Client } from '#kube/client/client.ts';
+import { printDocument, printProgress, printText } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
+import { podsOfCa } from '#operations/holder-reads.ts';
+import type { PodScan } from '#operations/pods/find-pods.ts';
+import { readSignerState } from '#operations/read-signer-state.ts';
+import type { OperationReport, Output } from '#operations/report.ts';
+import { structuredText } from '#operations/structured-text.ts';
+import type { SignerState } from '#operations/signer-state.ts';
 
-/** Flags that the four verbs with a change have in common. */
+/** Common flags of the four verbs with a change. */
 export interface ChangeOptions extends UserOptions {
   readonly output: Output | 'name';
   readonly propagation: number;
@@ -23,23 +19,21 @@ export interface ChangeOptions extends UserOptions {
   readonly dryRun: boolean;
 }
 
-/** One run of a verb: the user's client, and where output goes. */
+/** One run of a verb: the user's client, and the output. */
 export interface Session {
   readonly client: Client;
   readonly readState: () => Promise<SignerState>;
   /** Writes a line of progress to stderr. */
   readonly progress: (line: string) => void;
-  /** Writes to stdout with `-o text`. */
+  /** Writes to stdout, with `-o text` only. */
   readonly print: (text: string) => void;
-  /** Writes the result to stdout with `-o json`, `-o yaml` and `-o name`: once, at the end. */
+  /** Writes the result to stdout once, at the end, with `-o json`, `-o yaml` and `-o name`. */
   readonly printStructured: (value: OperationReport) => void;
-  /** Whether the API server serves CertificateRequests of cert-manager. */
-  readonly hasCertManager: () => Promise<boolean>;
   readonly pods: (
     state: SignerState,
     authority: AuthorityStatus,
     namespaces?: readonly string[],
-  ) => Promise<FoundPods>;
+  ) => Promise<PodScan>;
 }
 
 /**
@@ -68,24 +62,9 @@ export async function inSession(
         if (output === 'name') printText(`clustersigner.countersign.dev/${value.clusterSigner}\n`);
         else if (output !== 'text') printDocument(structuredText(value, output));
       },
-      hasCertManager: async () => {
-        const kind = { group: CERT_MANAGER_GROUP, plural: 'certificaterequests' };
-        return (await servedVersions(client, kind, [CERT_MANAGER_VERSION])).length > 0;
-      },
-      pods: async ({ signer }, authority, namespaces = []) => {
-        const [requests] = await certificatesResources(client, 'podcertificaterequests');
-        return findPods({ client, signer, authority, namespaces, requests });
-      },
+      pods: (state, authority, namespaces) => podsOfCa(client, state, authority, namespaces),
     });
   } finally {
     await client.close();
   }
-}
-
-/** Undefined when the API server answers 403: what a user may not read is unknown. Other errors are thrown. */
-export async function unlessForbidden<T>(work: Promise<T>): Promise<T | undefined> {
-  return work.catch((error: unknown) => {
-    if (error instanceof KubeError && error.status === 403) return undefined;
-    throw error;
-  });
 }

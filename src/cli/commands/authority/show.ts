@@ -1,24 +1,26 @@
 // SPDX-License-Identifier: Apache-2.0
-import { messageOf } from '../../../errors.ts';
-import { readAllSignerStates, readSignerState } from '../../../operations/read-signer-state.ts';
-import { structuredText, type Output } from '../../../operations/report.ts';
-import { summarizeSigner } from '../../../operations/show/signer-summary.ts';
-import { renderTable } from '../../../operations/show/table.ts';
-import { printDocument, printProgress, printText, terminalWidth } from '../../terminal.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
+import { messageOf } from '#base/errors.ts';
+import { readAllSignerStates, readSignerState } from '#operations/read-signer-state.ts';
+import type { Output } from '#operations/report.ts';
+import { structuredText } from '#operations/structured-text.ts';
+import { summarizeSigner } from '#operations/show/signer-summary.ts';
+import { renderTable } from '#operations/show/table.ts';
+import { printDocument, printProgress, printText, terminalWidth } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
 
 /** Flags of `countersign authority show`. */
 export interface ShowOptions extends UserOptions {
   readonly output: Output | 'wide' | 'name';
   readonly propagation: number;
-  /** Labels. */
+  /** Label selector. */
   readonly selector?: string;
 }
 
 /**
  * Runs `countersign authority show`.
  *
- * @param names - of ClusterSigners, or signer names; all of them if empty
+ * @param names - of ClusterSigners, or signer names. If empty, all of them.
  * @throws KubeError of the API server
  */
 export async function show(names: readonly string[], options: ShowOptions): Promise<void> {

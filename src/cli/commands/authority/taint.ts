@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as sleep } from 'node:timers/promises';
-import { evict } from '../../../kube/client/eviction.ts';
-import type { Delay } from '../../../ports.ts';
-import { waitUntilStopped } from '../../../operations/pods/wait-until-stopped.ts';
-import type { FoundPods } from '../../../operations/pods/find-pods.ts';
-import { applyChange } from '../../../operations/apply-change.ts';
+import { evict } from '#kube/client/eviction.ts';
+import type { Delay } from '#base/ports.ts';
+import { waitUntilStopped } from '#operations/pods/wait-until-stopped.ts';
+import type { PodScan } from '#operations/pods/find-pods.ts';
+import { applyChange } from '#operations/apply-change.ts';
 import {
   EXIT_PODS_LEFT,
   EXIT_REFUSED,
@@ -12,11 +12,12 @@ import {
   podsText,
   evictionsText,
   type OperationReport,
-} from '../../../operations/report.ts';
-import { evictPods, type EvictionSummary } from '../../../operations/pods/evict-pods.ts';
-import { inSession, unlessForbidden, type ChangeOptions, type Session } from './session.ts';
-import { authoritiesOf, type SignerState } from '../../../operations/signer-state.ts';
-import { taint } from '../../../operations/verbs/taint.ts';
+} from '#operations/report.ts';
+import { evictPods, type EvictionSummary } from '#operations/pods/evict-pods.ts';
+import { unlessForbidden } from '#operations/holder-reads.ts';
+import { inSession, type ChangeOptions, type Session } from './session.ts';
+import { authoritiesOf, type SignerState } from '#operations/signer-state.ts';
+import { taint } from '#operations/verbs/taint.ts';
 
 /** Flags of `countersign authority taint`. */
 export interface TaintOptions extends ChangeOptions {
@@ -34,11 +35,13 @@ const delay: Delay = async (milliseconds, signal) => {
 };
 
 /**
- * Runs `countersign authority taint`: requests the rotation, then lists or evicts the affected pods.
+ * Runs `countersign authority taint`: requests the rotation, then lists or evicts the affected
+ * pods.
  *
  * @param fingerprint - of the CA, or a prefix of it
  * @returns the exit code
- * @throws KubeError of the API server; SignerError USAGE (`wait`) when the CA still signs at the timeout
+ * @throws KubeError of the API server, or SignerError USAGE (`wait`) if the CA still signs at the
+ * timeout
  */
 export async function taintAuthority(
   [name, fingerprint]: readonly [name: string, fingerprint: string],
@@ -89,7 +92,7 @@ async function replaceLeaves(
     if (pods !== undefined) session.print(podsText(state.signer.spec.signerName, pods));
     const restarted =
       options.restart && pods !== undefined
-        ? await evictPods(pods.holding, {
+        ? await evictPods(pods.affected, {
             ...timing,
             perMinute: options.rate,
             dryRun: options.dryRun,
@@ -103,13 +106,16 @@ async function replaceLeaves(
   }
 }
 
-/** Without `--restart`, undefined when the user may not list the pods. With it, that is an error. */
+/**
+ * Returns the affected pods. Without `--restart`, returns undefined if the user may not list them.
+ * With it, that is an error.
+ */
 async function podsOf(
   session: Session,
   options: TaintOptions,
   state: SignerState,
   target: string,
-): Promise<FoundPods | undefined> {
+): Promise<PodScan | undefined> {
   const authority = authoritiesOf(state).find((each) => each.fingerprint === target);
   if (authority === undefined) return undefined;
   const looking = session.pods(state, authority, options.namespace);
@@ -125,7 +131,7 @@ async function podsOf(
 function finish(
   session: Session,
   report: OperationReport,
-  found: { readonly pods: FoundPods | undefined; readonly restarted: EvictionSummary | undefined },
+  found: { readonly pods: PodScan | undefined; readonly restarted: EvictionSummary | undefined },
 ): number {
   const { pods, restarted } = found;
   if (restarted !== undefined) session.print(evictionsText(restarted, report.dryRun));

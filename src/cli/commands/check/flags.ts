@@ -1,44 +1,44 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Command } from 'commander';
-import { DEFAULT_SECRET_NAMESPACE, OWN_TLS_SIGNER } from '../../../api/signer/own-tls.ts';
-import { durationFlag } from '../../../app/flag-values.ts';
-import { outputOption } from '../../list-options.ts';
-import { addUserOptions } from '../../user-client.ts';
+import { Option, type Command } from 'commander';
+import { durationFlag } from '#app/flag-values.ts';
+import { outputOption } from '#cli/list-options.ts';
+import { addInstallationPlace, addUserOptions } from '#cli/user-options.ts';
 import type { CheckOptions } from './run.ts';
 
 const HELP = `
 Examples:
-  countersign check --pre             before you install: is the cluster able, may you install?
-  countersign check                   is the installation well?
+  countersign check --pre             before you install: the cluster, and your permissions
+  countersign check                   the cluster and the installation
   countersign check --wait 2m         after you install: until all is well, or for two minutes
+  countersign check --fail-on warning for scripts: warnings fail, too
   countersign check -o json           for programs; the ids of checks are stable
   countersign check --explain signers-ready
 
 Exit codes:
-  0  well, perhaps with warnings    3  a check failed
+  0  well, perhaps with warnings    3  a check failed, or warns with --fail-on warning
   1  the API server did not answer  2  the command line is wrong`;
 
-/** Adds `countersign check`: is it well? */
+/** Adds `countersign check`, which checks the cluster and the installation. */
 export function addCheckCommand(root: Command): void {
   const command = root
     .command('check')
-    .description('check that the cluster and the installation are well, and say what to do')
+    .description('check the cluster and the installation, and print fixes')
     .option('--pre', 'check the cluster before Countersign is installed', false)
     .option(
       '--wait <duration>',
       'check again until nothing fails, for at most this long',
       durationFlag,
     )
-    .option('--explain <id>', 'print the page of a check instead: what it affects, what to do')
-    .option('-n, --namespace <name>', 'namespace of the components', 'countersign-system')
-    .option('--secret-namespace <name>', 'namespace of the CA Secrets', DEFAULT_SECRET_NAMESPACE)
-    .option(
-      '--serving-signer <name>',
-      'signer name whose CA signs the certificates of the components’ own ports',
-      OWN_TLS_SIGNER,
-    )
-    .addOption(outputOption())
-    .addHelpText('before', HELP);
+    .option('--explain <id>', 'print the page of a check instead: its impact and its remedy')
+    .addOption(
+      new Option(
+        '--fail-on <severity>',
+        'the least severity that makes the exit code 3, and that --wait waits for',
+      )
+        .choices(['warning', 'error'])
+        .default('error'),
+    );
+  addInstallationPlace(command).addOption(outputOption()).addHelpText('before', HELP);
   addUserOptions(command).action(async (options: CheckOptions) => {
     const { check } = await import('./run.ts');
     process.exitCode = await check(options);

@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
-import type { CheckReport } from '../../../checks/report.ts';
-import type { Facts } from '../../../checks/run-checks.ts';
-import { shellWord } from '../../../quote.ts';
+import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
+import type { CheckReport } from '#diagnose/check/report.ts';
+import type { Facts } from '#diagnose/check/run-checks.ts';
+import { shellWord } from '#base/quote.ts';
 
-/** `countersign check` again, once something has changed. */
+/** Command that repeats the check after a change. */
 const AGAIN = 'countersign check --wait 2m';
 
-/** Every way to install; one of them is used, not two. */
+/** The ways to install, of which the user runs one. */
 const INSTALL = `Next: install by one of these, then ${AGAIN}
   countersign install --values values.yaml
   helm install countersign deploy/chart --values values.yaml
@@ -21,14 +21,16 @@ const FIRST_SIGNER = `Next: a ClusterSigner of your own, such as one of these, t
 `;
 
 const EXAMPLE = 'example.com/workload';
-/** The username as the API server knows it: it is the common name that people may ask for. */
+/** The username that the API server knows, which is the common name that users may request. */
 const OWN_NAME = '"$(kubectl auth whoami -o jsonpath={.status.userInfo.username})"';
 
 /**
- * What to type once all is well: the ways to install, a first signer, or a first certificate of the signers that there are.
+ * Returns the next commands after a successful check: the ways to install, a first signer, or a
+ * first certificate of the existing signers.
  *
- * @param servingSigner - signer name of the components' own ports, which is no signer of the user's
- * @returns lines that a shell takes as they are; '' where a check has failed, whose own lines say what to do
+ * @param servingSigner - signer name of the components' own ports, which users cannot request
+ * @returns lines that a shell takes as they are, or '' after a failed check, whose own lines have
+ * the remedy
  */
 export function nextStep(facts: Facts, report: CheckReport, servingSigner: string): string {
   if (report.result === 'error') return '';

@@ -1,18 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as delay } from 'node:timers/promises';
-import { CATALOGUE, renderPage, type CheckId } from '../../../checks/catalogue.ts';
-import type { Place } from '../../../checks/facts.ts';
-import { readInstallation } from '../../../checks/reading/read-installation.ts';
-import { missingInstallRights, readKubernetes } from '../../../checks/reading/read-kubernetes.ts';
-import { reportOf, reportText, type CheckReport } from '../../../checks/report.ts';
-import { runChecks, type Facts } from '../../../checks/run-checks.ts';
-import { monotonic } from '../../../app/process.ts';
-import { VERSION } from '../../../app/version.ts';
-import { usageError } from '../../../errors.ts';
-import type { Client } from '../../../kube/client/client.ts';
-import { EXIT_REFUSED, structuredText, type Output } from '../../../operations/report.ts';
-import { printDocument, printMarked, printProgress, printText } from '../../terminal.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
+import { CATALOGUE, renderPage, type CheckId } from '#diagnose/check/catalogue.ts';
+import type { Place } from '#diagnose/check/facts.ts';
+import { readInstallation } from '#diagnose/check/reading/read-installation.ts';
+import {
+  missingInstallRights,
+  readKubernetes,
+  readLedgerNeeds,
+} from '#diagnose/check/reading/read-kubernetes.ts';
+import { failsFrom, reportOf, reportText, type CheckReport } from '#diagnose/check/report.ts';
+import { runChecks, type Facts } from '#diagnose/check/run-checks.ts';
+import { monotonic } from '#app/process.ts';
+import { VERSION } from '#app/version.ts';
+import { usageError } from '#base/errors.ts';
+import type { Client } from '#kube/client/client.ts';
+import { EXIT_REFUSED, type Output } from '#operations/report.ts';
+import { structuredText } from '#operations/structured-text.ts';
+import { printDocument, printMarked, printProgress, printText } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
 import { nextStep } from './next-step.ts';
 
 /** Flags of `countersign check`. */
@@ -21,17 +27,19 @@ export interface CheckOptions extends UserOptions, Place {
   /** Seconds. */
   readonly wait?: number;
   readonly explain?: string;
+  /** The least severity that fails. */
+  readonly failOn: 'warning' | 'error';
   readonly output: Output;
 }
 
-/** How often `--wait` looks again. */
+/** Interval of checks with `--wait`. */
 const AGAIN_MS = 2_000;
 
 /**
  * Runs `countersign check`.
  *
- * @returns the exit code: 0 well, 3 a check failed
- * @throws KubeError when the API server does not answer; SignerError USAGE for an unknown id
+ * @returns the exit code: 0 after success, 3 if a check failed, or warned with `--fail-on=warning`
+ * @throws KubeError if the API server does not answer, or SignerError USAGE for an unknown id
  */
 export async function check(options: CheckOptions): Promise<number> {
   if (options.explain !== undefined) return explain(options.explain);
@@ -41,7 +49,7 @@ export async function check(options: CheckOptions): Promise<number> {
     if (options.output === 'text') {
       printMarked(reportText(report) + nextStep(facts, report, options.servingSigner));
     } else printDocument(structuredText(report, options.output));
-    return report.result === 'error' ? EXIT_REFUSED : 0;
+    return failsFrom(report, options.failOn) ? EXIT_REFUSED : 0;
   } finally {
     await client.close();
   }
@@ -56,7 +64,8 @@ function explain(id: string): number {
 }
 
 function isCheck(id: string): id is CheckId {
-  return (CATALOGUE as ReadonlyMap<string, unknown>).has(id);
+  const ids: Iterable<string> = CATALOGUE.keys();
+  return [...ids].includes(id);
 }
 
 async function untilWell(
@@ -69,8 +78,8 @@ async function untilWell(
     const facts = await readFacts(client, options);
     const report = reportOf(runChecks(facts));
     const left = until - monotonic();
-    if (report.result !== 'error' || left <= 0) return { facts, report };
-    const failing = report.checks.filter(({ severity }) => severity === 'error');
+    if (!failsFrom(report, options.failOn) || left <= 0) return { facts, report };
+    const failing = report.checks.filter(({ severity }) => severity === report.result);
     const text = `waiting: ${[...new Set(failing.map(({ id }) => id))].join(', ')}`;
     if (text !== said) printProgress(text);
     said = text;
@@ -78,14 +87,25 @@ async function untilWell(
   }
 }
 
+async function readBeforeInstalling(
+  client: Client,
+  namespace: string,
+): Promise<Pick<Facts, 'mayInstall' | 'ledger'>> {
+  const [mayInstall, ledger] = await Promise.all([
+    missingInstallRights(client, namespace),
+    readLedgerNeeds(client),
+  ]);
+  return { mayInstall, ledger };
+}
+
 async function readFacts(client: Client, options: CheckOptions): Promise<Facts> {
   const { pre, namespace, secretNamespace, servingSigner } = options;
   const place = { namespace, secretNamespace, servingSigner };
-  // All at once: on a large cluster the time goes into waiting for the API server.
+  // Read concurrently: on a large cluster most time is spent on waiting for the API server.
   const [kubernetes, rest] = await Promise.all([
     readKubernetes(client),
     pre
-      ? missingInstallRights(client, namespace).then((mayInstall) => ({ mayInstall }))
+      ? readBeforeInstalling(client, namespace)
       : readInstallation({ client, clock: Date.now, ...place }).then((installed) => ({
           installed,
         })),

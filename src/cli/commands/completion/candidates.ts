@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What may come next on a command line, from the table of commands alone. Pure but for `names`. */
+/** Completions of a command line, from the table of commands. Only `names` has side effects. */
 import type { Argument, Command, Option } from 'commander';
+import { isPlainWord } from '#base/quote.ts';
+import { NAMED_KINDS, type KindName } from '#diagnose/kinds.ts';
 
 /** One completion. */
 export interface Suggestion {
@@ -8,42 +10,29 @@ export interface Suggestion {
   readonly description?: string;
 }
 
-/** Cobra's ShellCompDirective, which kubectl and the shells' scripts know. */
+/** Cobra's ShellCompDirective, which kubectl and the shells' scripts interpret. */
 const NO_SPACE = 2;
 const NO_FILES = 4;
 
-/** What `__complete` prints. */
+/** Output of `__complete`. */
 export interface Completion {
   readonly candidates: readonly Suggestion[];
-  /** The sum of directives; 0: files complete as well. */
+  /** Sum of directives, where 0 also completes files. */
   readonly directive: number;
 }
 
-/** Names that only the cluster or the kubeconfig knows. */
+/** Names from the cluster or the kubeconfig. */
 export interface LiveNames {
-  /** Of a kind as {@link KINDS} has it. */
-  readonly objects: (kind: string) => Promise<readonly string[]>;
+  /** Returns the names of a kind. */
+  readonly objects: (kind: KindName) => Promise<readonly string[]>;
   readonly namespaces: () => Promise<readonly string[]>;
   readonly contexts: () => Promise<readonly string[]>;
   readonly signerNames: () => Promise<readonly string[]>;
   readonly clusterSigners: () => Promise<readonly string[]>;
 }
 
-/** Kinds that commands take before a slash, and what their objects are. */
-const KINDS: ReadonlyMap<string, string> = new Map([
-  ['pod', 'what a pod mounts and waits for'],
-  ['csr', 'CertificateSigningRequest'],
-  ['pcr', 'PodCertificateRequest'],
-  ['certificaterequest', 'CertificateRequest of cert-manager'],
-  ['signer', 'ClusterSigner'],
-  ['order', 'Order of ACME'],
-  ['ctb', 'ClusterTrustBundle'],
-  ['secret', 'Secret'],
-  ['configmap', 'ConfigMap'],
-]);
-
-/** Which kinds a command takes; all others take none. */
-const KINDS_OF: Readonly<Record<string, readonly string[]>> = {
+/** Kinds that a command takes. All others take none. */
+const KINDS_OF: Readonly<Record<string, readonly KindName[]>> = {
   explain: ['pod', 'csr', 'pcr', 'certificaterequest', 'secret', 'signer', 'order'],
   approve: ['csr', 'certificaterequest'],
   deny: ['csr', 'certificaterequest'],
@@ -53,10 +42,10 @@ const KINDS_OF: Readonly<Record<string, readonly string[]>> = {
   revoke: ['order'],
 };
 
-/** Commands whose arguments may be files, too. */
+/** Commands whose arguments may also be files. */
 const TAKES_FILES: ReadonlySet<string> = new Set(['inspect', 'lint', 'needs-renewal']);
 
-/** Values that only a cluster or a kubeconfig knows, by the long flag. */
+/** Values from a cluster or a kubeconfig, by the long flag. */
 const VALUES_OF: Readonly<Record<string, Exclude<keyof LiveNames, 'objects'>>> = {
   '--namespace': 'namespaces',
   '--context': 'contexts',
@@ -64,13 +53,14 @@ const VALUES_OF: Readonly<Record<string, Exclude<keyof LiveNames, 'objects'>>> =
   '--signer-name': 'signerNames',
 };
 
-/** A value that is no file, and that nobody knows. */
+/** Placeholders of values that are neither files nor known names. */
 const FREE_TEXT = /(?:name|labels|text|word|user|duration|number|time|address|uri|hex|count|url)/;
 
 /**
- * What may come next.
+ * Returns the completions.
  *
- * @param words - all words behind the program's name; the last is the one to complete, '' for a new one
+ * @param words - all words after the program's name. The last is the one to complete, '' for a new
+ * one.
  */
 export async function complete(
   root: Command,
@@ -78,7 +68,7 @@ export async function complete(
   names: LiveNames,
 ): Promise<Completion> {
   const typed = words.at(-1) ?? '';
-  const { command, option } = reached(root, words.slice(0, -1));
+  const { command, option, position } = reached(root, words.slice(0, -1));
   if (option !== undefined) return ofValue(option, typed, names);
   const [, flag, value] = /^(--[a-z0-9-]+)=(.*)$/.exec(typed) ?? [];
   if (flag !== undefined) {
@@ -93,25 +83,34 @@ export async function complete(
     .filter((each) => !isHidden(each) && each.name().startsWith(typed))
     .map((each) => ({ value: each.name(), description: each.description() }));
   if (commands.length > 0) return { candidates: commands, directive: NO_FILES };
-  return ofArgument(command, typed, names);
+  return ofArgument(command, position, typed, names);
 }
 
-/** The command that the words lead to, and the flag whose value is next. */
-function reached(
-  root: Command,
-  words: readonly string[],
-): { readonly command: Command; readonly option: Option | undefined } {
+interface Reached {
+  readonly command: Command;
+  /** The flag whose value is next. */
+  readonly option: Option | undefined;
+  /** The number of arguments before the next one. */
+  readonly position: number;
+}
+
+function reached(root: Command, words: readonly string[]): Reached {
   let command = root;
   let option: Option | undefined;
+  let position = 0;
   for (const word of words) {
     if (option !== undefined) {
       option = undefined;
     } else if (word.startsWith('-')) {
       const found = command.options.find(({ long, short }) => word === long || word === short);
       option = found !== undefined && found.required ? found : undefined;
-    } else command = command.commands.find((each) => each.name() === word) ?? command;
+    } else {
+      const below = command.commands.find((each) => each.name() === word);
+      if (below === undefined) position += 1;
+      command = below ?? command;
+    }
   }
-  return { command, option };
+  return { command, option, position };
 }
 
 async function ofValue(option: Option, typed: string, names: LiveNames): Promise<Completion> {
@@ -128,11 +127,19 @@ function ofFlags(command: Command, typed: string): Completion {
   return { candidates, directive: NO_FILES };
 }
 
-async function ofArgument(command: Command, typed: string, names: LiveNames): Promise<Completion> {
+async function ofArgument(
+  command: Command,
+  position: number,
+  typed: string,
+  names: LiveNames,
+): Promise<Completion> {
   const kinds = KINDS_OF[command.name()];
-  if (kinds === undefined) return ofNamedArgument(command.registeredArguments[0], typed, names);
-  const [, kind] = /^([a-z]+)\//.exec(typed) ?? [];
-  if (kind !== undefined && kinds.includes(kind)) {
+  if (kinds === undefined) {
+    const { registeredArguments: all } = command;
+    return ofNamedArgument(all[position] ?? all.at(-1), typed, names);
+  }
+  const kind = kinds.find((each) => typed.startsWith(`${each}/`));
+  if (kind !== undefined) {
     const found = await names.objects(kind);
     return matching(
       found.map((name) => `${kind}/${name}`),
@@ -141,7 +148,7 @@ async function ofArgument(command: Command, typed: string, names: LiveNames): Pr
   }
   const candidates = kinds
     .filter((each) => each.startsWith(typed))
-    .map((each) => ({ value: `${each}/`, description: KINDS.get(each) ?? '' }));
+    .map((each) => ({ value: `${each}/`, description: NAMED_KINDS[each].description }));
   if (candidates.length === 0) return TAKES_FILES.has(command.name()) ? files() : none();
   return { candidates, directive: NO_SPACE + (TAKES_FILES.has(command.name()) ? 0 : NO_FILES) };
 }
@@ -153,12 +160,19 @@ async function ofNamedArgument(
 ): Promise<Completion> {
   if (argument === undefined) return none();
   if (argument.argChoices !== undefined) return matching(argument.argChoices, typed);
+  if (argument.name() === 'file') return files();
   const isSigner = /signer/i.test(argument.name());
   return isSigner ? matching(await names.clusterSigners(), typed) : none();
 }
 
+/**
+ * Returns the matching values, without names that a shell would interpret: users who create objects
+ * choose their names.
+ */
 function matching(values: readonly string[], typed: string): Completion {
-  const candidates = values.filter((each) => each.startsWith(typed)).map((value) => ({ value }));
+  const candidates = values
+    .filter((each) => each.startsWith(typed) && isPlainWord(each))
+    .map((value) => ({ value }));
   return { candidates, directive: NO_FILES };
 }
 
@@ -170,7 +184,10 @@ function files(): Completion {
   return { candidates: [], directive: 0 };
 }
 
-/** commander keeps it to itself; a name with underscores is for programs. */
+/**
+ * Reports whether a command is hidden, which commander does not expose. A name with underscores is
+ * for programs.
+ */
 function isHidden(command: Command): boolean {
   return command.name().startsWith('_');
 }

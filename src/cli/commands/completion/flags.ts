@@ -13,7 +13,7 @@ Names of pods, requests, signers and namespaces come from the cluster, with your
 Exit codes:
   0  printed                       2  the command line is wrong`;
 
-/** Adds `countersign completion`, and `__complete`, which the scripts that it prints ask. */
+/** Adds `countersign completion`, and `__complete`, which its scripts call. */
 export function addCompletionCommands(root: Command): void {
   root
     .command('completion')

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
-import { printable } from '../../../quote.ts';
-import { printDocument, printRows, printText } from '../../terminal.ts';
+import { printDocument, printRows, printText } from '#cli/terminal.ts';
 import { complete } from './candidates.ts';
 import { liveNames } from './live-names.ts';
 import { SCRIPTS } from './scripts.ts';
@@ -12,28 +11,26 @@ export function printScript(shell: keyof typeof SCRIPTS): void {
 }
 
 /**
- * Runs `countersign __complete`: a line `value<TAB>description` for each, then `:` and the sum of directives. What a
- * shell would interpret in a name is no completion.
+ * Runs `countersign __complete`: prints a line `value<TAB>description` for each, then `:` and the
+ * sum of directives.
  */
 export async function printCompletions(root: Command, words: readonly string[]): Promise<void> {
   const { candidates, directive } = await complete(root, words, liveNames(words));
-  const rows = candidates
-    .filter(({ value }) => printable(value) === value)
-    .map(({ value, description = '' }) => [value, description]);
+  const rows = candidates.map(({ value, description = '' }) => [value, description]);
   printRows([...rows, [`:${directive}`]]);
 }
 
-/** Runs `countersign __commands`: what documentation and tests know of the command line. */
+/** Runs `countersign __commands`: prints the command line for documentation and tests. */
 export function printCommands(root: Command): void {
   printDocument(`${JSON.stringify(describe(root, []), undefined, 1)}\n`);
 }
 
 interface DescribedCommand {
-  /** `authority show` */
+  /** Words of the command, such as `authority show` */
   readonly path: string;
   /** Long flags. */
   readonly flags: readonly string[];
-  /** What `--help` prints. */
+  /** Output of `--help`. */
   readonly help: string;
 }
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What the shells load: each asks `countersign __complete` (cobra's protocol) at every press of the key. `@{` is written
- * where a shell has a dollar sign and a brace, which would be TypeScript's here.
+ * Scripts that shells load. Each calls `countersign __complete` (cobra's protocol) at every press
+ * of the key. `@{` replaces a dollar sign with a brace, which TypeScript would interpret.
  */
 
 const BASH = String.raw`# countersign completion for bash: source <(countersign completion bash)
@@ -67,7 +67,7 @@ complete -c countersign -f -a '(__countersign_complete)'
 `;
 
 const KUBECTL = `#!/bin/sh
-# kubectl asks this program, kubectl_complete-countersign in PATH, for completions of kubectl countersign.
+# kubectl runs this program, kubectl_complete-countersign in PATH, for completions of kubectl countersign.
 exec kubectl-countersign __complete "$@"
 `;
 

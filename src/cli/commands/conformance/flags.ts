@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
-import { KINDS } from '../../../conformance/case.ts';
+import { KINDS } from '#conformance/case.ts';
 import type { ConformanceOptions } from './run.ts';
-import { durationFlag } from '../../../app/flag-values.ts';
-import { outputOption } from '../../list-options.ts';
-import { addUserOptions } from '../../user-client.ts';
+import { durationFlag } from '#app/flag-values.ts';
+import { outputOption } from '#cli/list-options.ts';
+import { addUserOptions } from '#cli/user-options.ts';
 
 const DEFAULT_ANSWER_SECONDS = 30;
 const DEFAULT_QUIET_SECONDS = 5;

@@ -3,22 +3,24 @@ import { randomBytes } from 'node:crypto';
 import { readFile } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { parse } from 'yaml';
-import type { Kind } from '../../../conformance/case.ts';
-import { profileOf } from '../../../conformance/known-signers.ts';
-import { readProfile } from '../../../conformance/profile.ts';
-import { junitReport } from '../../../conformance/report/junit.ts';
-import { isConformant, jsonReport, type Report } from '../../../conformance/report/report.ts';
-import { leftLines, textReport } from '../../../conformance/report/text.ts';
-import { structuredText, type Output } from '../../../operations/report.ts';
-import { createClient } from '../../../kube/client/client.ts';
-import { EVALUATE } from '../../../conformance-runner/index.ts';
-import { trackCreatedObjects } from '../../../conformance-runner/created-objects.ts';
-import { createPermissions } from '../../../conformance-runner/permissions.ts';
-import type { Run } from '../../../conformance-runner/run.ts';
-import { printDocument, printProgress, printText } from '../../terminal.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
-import { VERSION } from '../../../app/version.ts';
-import { monotonic } from '../../../app/process.ts';
+import type { Kind } from '#conformance/case.ts';
+import { profileOf } from '#conformance/known-signers.ts';
+import { readProfile } from '#conformance/profile.ts';
+import { junitReport } from '#conformance/report/junit.ts';
+import { isConformant, jsonReport, type Report } from '#conformance/report/report.ts';
+import { leftLines, textReport } from '#conformance/report/text.ts';
+import type { Output } from '#operations/report.ts';
+import { structuredText } from '#operations/structured-text.ts';
+import { createClient } from '#kube/client/client.ts';
+import { EVALUATE } from '#conformance/runner/index.ts';
+import { trackCreatedObjects } from '#conformance/runner/created-objects.ts';
+import { createPermissions } from '#conformance/runner/permissions.ts';
+import type { Run } from '#conformance/runner/run.ts';
+import { printDocument, printProgress, printText } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
+import { VERSION } from '#app/version.ts';
+import { monotonic } from '#app/process.ts';
 
 /** Flags of `countersign conformance`. */
 export interface ConformanceOptions extends UserOptions {
@@ -38,7 +40,7 @@ export interface ConformanceOptions extends UserOptions {
 const RENDER: Readonly<Record<ConformanceOptions['output'], (report: Report) => string>> = {
   text: textReport,
   json: jsonReport,
-  // Its JSON is YAML's source, so that both have the same fields.
+  // Parse the JSON, so that YAML has the same fields.
   yaml: (report) => structuredText(JSON.parse(jsonReport(report)), 'yaml'),
   junit: junitReport,
 };
@@ -47,10 +49,10 @@ const EXIT_NOT_CONFORMANT = 3;
 const EXIT_LEFT = 4;
 
 /**
- * Runs `countersign conformance`. What it made is removed, whatever happens.
+ * Runs `countersign conformance`. It always removes the objects that it created.
  *
  * @returns the exit code
- * @throws SignerError when nothing could be asked
+ * @throws SignerError if no test could run
  */
 export async function conformance(options: ConformanceOptions): Promise<number> {
   const interrupt = new AbortController();
@@ -64,7 +66,7 @@ export async function conformance(options: ConformanceOptions): Promise<number> 
     const results = await EVALUATE[options.kind](kit).catch(async (error: unknown) => {
       const { left } = await kit.created.deleteAll();
       for (const line of leftLines(left)) printProgress(line);
-      // Whatever was waited for when it was interrupted says only that.
+      // Report an interruption as such, whatever the pending call reports.
       throw interrupt.signal.aborted ? interrupted() : error;
     });
     const { removed, left } = await kit.created.deleteAll();

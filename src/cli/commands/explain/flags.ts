@@ -1,14 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
-import { DEFAULT_PROPAGATION_SECONDS } from '../../../issuance/propagation-gate.ts';
-import { durationFlag } from '../../../app/flag-values.ts';
-import { outputOption } from '../../list-options.ts';
-import { addUserOptions } from '../../user-client.ts';
+import { DEFAULT_PROPAGATION_SECONDS } from '#ca/issuance/propagation-gate.ts';
+import { durationFlag } from '#app/flag-values.ts';
+import { outputOption } from '#cli/list-options.ts';
+import { addUserOptions } from '#cli/user-options.ts';
 import type { ExplainOptions } from './run.ts';
 
 const HELP = `
 Examples:
   countersign explain pod/web -n team-a          why does this pod not start?
+  countersign explain deploy/web -n team-a       the same for the pods of a workload
   countersign explain csr/alice                  which rule is nearest, and what does it lack?
   countersign explain pcr/web-x7k2p -n team-a
   countersign explain certificaterequest/tls-1 -n team-a
@@ -17,16 +18,14 @@ Examples:
   countersign explain acmeclustersigner/public
 
 Exit codes:
-  0  issued, or Ready         3  denied or failed: it is final, or not Ready
+  0  issued, or Ready         3  denied, failed, rejected by verifiers, or not Ready
   4  it waits                 1  it cannot be read        2  the command line is wrong`;
 
-/** Adds `countersign explain`: why is mine stuck? */
+/** Adds `countersign explain`, which explains why an object waits. */
 export function addExplainCommand(root: Command): void {
   const command = root
     .command('explain <kind/name>')
-    .description(
-      'tell the journey of a pod, a request, an Order or a signer: why it waits, and what you can do',
-    )
+    .description('explain why a pod, request, Order or signer waits, and what you can do')
     .option('-n, --namespace <name>', 'namespace of the object', 'default')
     .addOption(
       new Option(

@@ -1,32 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Explanation, State } from '../../../explanations/explanation.ts';
-import { explain } from '../../../explanations/explain.ts';
-import { explanationText } from '../../../explanations/text.ts';
-import { EXIT_REFUSED, structuredText, type Output } from '../../../operations/report.ts';
-import { subjectOf, withNamespaceHint } from '../../subject.ts';
-import { printDocument, printText } from '../../terminal.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
+import type { Explanation, State } from '#diagnose/explain/explanation.ts';
+import { explain } from '#diagnose/explain/explain.ts';
+import { explanationText } from '#diagnose/explain/text.ts';
+import { EXIT_REFUSED, type Output } from '#operations/report.ts';
+import { structuredText } from '#operations/structured-text.ts';
+import { subjectOf, withNamespaceHint } from '#cli/subject.ts';
+import { printDocument, printText } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
 
 /** Flags of `countersign explain`. */
 export interface ExplainOptions extends UserOptions {
   readonly namespace: string;
-  /** Seconds. */
+  /** Propagation time in seconds. */
   readonly propagation: number;
   readonly output: Output;
 }
 
-/** It waits: for a person, a rule, a signer or a component. */
+/** Exit code of an object that waits for a person, a rule, a signer or a component. */
 const EXIT_WAITS = 4;
 
 const DONE: readonly State[] = ['Issued', 'Ready', 'NotUsed'];
-const REFUSED: readonly State[] = ['Denied', 'Failed', 'NotReady'];
+const REFUSED: readonly State[] = ['Denied', 'Failed', 'NotReady', 'NotTrusted'];
 
 /**
  * Runs `countersign explain`.
  *
  * @param text - `kind/name`
  * @returns the exit code
- * @throws KubeError when it cannot be read; SignerError USAGE for a text of another shape
+ * @throws KubeError if it cannot be read, or SignerError USAGE for malformed text
  */
 export async function explainSubject(text: string, options: ExplainOptions): Promise<number> {
   const subject = subjectOf(text, options.namespace);
@@ -34,8 +36,8 @@ export async function explainSubject(text: string, options: ExplainOptions): Pro
   try {
     const { propagation, output } = options;
     const init = { client, clock: Date.now, propagationSeconds: propagation };
-    const explanation = await explain(init, subject).catch((error: unknown) => {
-      throw withNamespaceHint(error, subject);
+    const explanation = await explain(init, subject).catch(async (error: unknown) => {
+      throw await withNamespaceHint(error, subject, client);
     });
     if (output === 'text') printText(explanationText(explanation));
     else printDocument(structuredText(explanation, output));

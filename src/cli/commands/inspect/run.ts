@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import { usageError } from '../../../errors.ts';
-import { differenceOf } from '../../../inspecting/difference.ts';
-import type { Found } from '../../../inspecting/inspected.ts';
-import { readMaterial } from '../../../inspecting/read-material.ts';
-import { relationsOf, type NamedBundle, type Relations } from '../../../inspecting/relations.ts';
-import { differenceText, longText, relationsText, shortText } from '../../../inspecting/text.ts';
-import type { Client } from '../../../kube/client/client.ts';
-import { EXIT_REFUSED, structuredText } from '../../../operations/report.ts';
-import { encodePem } from '../../../pki/der/pem.ts';
-import { pkcs12Password } from '../../pkcs12-password.ts';
-import { listBundles } from '../../sources/cluster-objects.ts';
-import { readSource, type SourceInit } from '../../sources/read-source.ts';
-import { printDocument, printProgress, printText, terminalWidth } from '../../terminal.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
+import { usageError } from '#base/errors.ts';
+import { differenceOf } from '#diagnose/inspect/difference.ts';
+import type { Found } from '#diagnose/inspect/inspected.ts';
+import { readMaterial } from '#diagnose/inspect/read-material.ts';
+import { relationsOf, type NamedBundle, type Relations } from '#diagnose/inspect/relations.ts';
+import { differenceText, longText, relationsText, shortText } from '#diagnose/inspect/text.ts';
+import type { Client } from '#kube/client/client.ts';
+import { EXIT_REFUSED } from '#operations/report.ts';
+import { structuredText } from '#operations/structured-text.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { pkcs12Password } from '#cli/pkcs12-password.ts';
+import { listBundles } from '#cli/sources/cluster-objects.ts';
+import { readSource, type SourceInit } from '#cli/sources/read-source.ts';
+import { printDocument, printProgress, printText, terminalWidth } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
 
 /** Flags of `countersign inspect`. */
 export interface InspectOptions extends UserOptions {
@@ -27,11 +29,11 @@ export interface InspectOptions extends UserOptions {
   readonly output: 'text' | 'json' | 'yaml' | 'pem';
 }
 
-/** What `-o json` and `-o yaml` print. */
+/** The result that `-o json` and `-o yaml` print. */
 export interface InspectReport {
   readonly items: readonly Found['what'][];
   readonly relations: Relations;
-  /** What could not be looked at. */
+  /** Parts that could not be read. */
   readonly notes: readonly string[];
 }
 
@@ -44,8 +46,8 @@ const LABELS: Readonly<Partial<Record<Found['what']['kind'], string>>> = {
 /**
  * Runs `countersign inspect`.
  *
- * @returns the exit code: with `--diff` 3 where something differs
- * @throws SignerError USAGE for what cannot be read; KubeError
+ * @returns the exit code: with `--diff` 3 if something differs
+ * @throws SignerError USAGE for an unreadable source, or KubeError
  */
 export async function inspect(
   sources: readonly string[],
@@ -100,7 +102,7 @@ async function readAll(
   return { bySource, notes, isOfCluster };
 }
 
-/** Files that are named; else, where the cluster is asked anyhow, its ClusterTrustBundles. */
+/** Returns the named files, or the ClusterTrustBundles if the command reads the cluster anyway. */
 async function bundlesOf(
   { bundle, clusterBundles, namespace }: InspectOptions,
   isOfCluster: boolean,
@@ -156,7 +158,7 @@ function print(
   for (const note of report.notes) printProgress(`note: ${note}`);
 }
 
-/** Keys have no PEM here. */
+/** Returns PEM, or '' for keys. */
 function pemOf({ what, der }: Found): string {
   const label = LABELS[what.kind];
   return label === undefined || der === undefined ? '' : encodePem(label, der);

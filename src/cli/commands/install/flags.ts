@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
-import { gather } from '../../../app/flag-values.ts';
-import { outputOption } from '../../list-options.ts';
-import { addUserOptions } from '../../user-client.ts';
+import { gather } from '#app/flag-values.ts';
+import { outputOption } from '#cli/list-options.ts';
+import { addUserOptions } from '#cli/user-options.ts';
 import type { ImagesOptions } from './images.ts';
 import type { InstallOptions } from './run.ts';
 import type { UninstallOptions } from './uninstall.ts';
@@ -15,7 +15,7 @@ Examples:
   countersign install --dry-run > countersign.yaml          only print it
 
 The values and the objects are those of the chart (docs/reference/chart-values.md), applied by server-side apply. Use it in
-place of Helm and of the operator, not beside them: a conflict is an error.
+place of Helm and of the operator, not beside them: it refuses, and prints the command that hands the installation over.
 
 Exit codes:
   0  installed                     2  the command line or the values are wrong, or there is a conflict
@@ -26,8 +26,13 @@ Examples:
   countersign uninstall --dry-run
   countersign uninstall
 
-It deletes what countersign install has made, whatever the values were. Definitions, namespaces, Secrets with the keys of
-CAs, storage, signers and ClusterTrustBundles stay: certificates stay valid, and a new installation goes on.
+It deletes what countersign install has made, whatever the values were. These stay: definitions and signers, namespaces,
+Secrets with the keys of CAs and accounts, the volume and the key of the ledger, and ClusterTrustBundles. Certificates
+stay valid, and a new installation uses what it finds. After helm uninstall, or without the Countersign object, it
+deletes nothing.
+
+It lists what stays, prints the commands that remove that for good, and sets Ready=False on the signers that no component
+serves any longer.
 
 Exit codes:
   0  done                          1  the API server refused
@@ -49,7 +54,7 @@ export function addInstallCommands(root: Command): void {
     .description('install Countersign without Helm: apply what countersign manifests prints')
     .addOption(valuesOption())
     .addOption(
-      new Option('--dry-run [how]', 'client: print the objects; server: say what would change')
+      new Option('--dry-run [how]', 'client: print the objects; server: print what would change')
         .choices(['none', 'client', 'server'])
         .preset('client')
         .default('none'),
@@ -63,8 +68,10 @@ export function addInstallCommands(root: Command): void {
   });
   const uninstall = root
     .command('uninstall')
-    .description('delete what countersign install has made; keys, trust and definitions stay')
-    .option('--dry-run', 'say what would be deleted', false)
+    .description(
+      'delete what countersign install has made, and list what stays: keys, records and trust',
+    )
+    .option('--dry-run', 'print what would be deleted', false)
     .addOption(outputOption(['name']))
     .addHelpText('before', UNINSTALL_HELP);
   addUserOptions(uninstall).action(async (options: UninstallOptions) => {

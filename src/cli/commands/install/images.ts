@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { structuredText } from '../../../operations/report.ts';
-import type { ManagedObject } from '../../../reconciling/objects/managed-object.ts';
-import { printDocument, printText } from '../../terminal.ts';
+import { structuredText } from '#operations/structured-text.ts';
+import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
+import { printDocument, printText } from '#cli/terminal.ts';
 import { plannedObjects } from './plan-objects.ts';
 
 /** Flags of `countersign images`. */
@@ -10,7 +10,7 @@ export interface ImagesOptions {
   readonly output: 'text' | 'json' | 'yaml' | 'name';
 }
 
-/** An installation needs a signer; which one changes no image. */
+/** A placeholder, because an installation needs a signer. It changes no image. */
 const ANY_SIGNER = { signers: [{ name: 'example.com/workload' }] };
 
 interface Workload extends ManagedObject {
@@ -25,11 +25,12 @@ interface Workload extends ManagedObject {
 }
 
 /**
- * Runs `countersign images`: every image that an installation runs, each once.
+ * Runs `countersign images`: prints every image of an installation once.
  *
- * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for values that the chart refuses as well
+ * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for values that the chart rejects too
  */
 export async function images({ values, output }: ImagesOptions): Promise<void> {
+  // Workloads alone have a template, and the chart's have this shape.
   const workloads = (await plannedObjects(values, ANY_SIGNER)) as readonly Workload[];
   const all = workloads.flatMap(({ spec }) => {
     const { containers = [], initContainers = [] } = spec?.template?.spec ?? {};

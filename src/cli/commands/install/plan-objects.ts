@@ -1,21 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The objects of an installation for values of the chart, in the order in which they are made. */
-import { VERSION } from '../../../app/version.ts';
-import { installationFiles } from '../../../manifests/files.ts';
-import definitions from '../../../manifests/operator/definitions.json' with { type: 'json' };
-import type { Manifest } from '../../../manifests/roles.ts';
-import { mergedValues } from '../../../manifests/values/defaults.ts';
-import { checkedPlanOf } from '../../../manifests/values/plan.ts';
-import { STEPS, ruleOf } from '../../../reconciling/objects/kinds.ts';
-import type { ManagedObject } from '../../../reconciling/objects/managed-object.ts';
+/** The objects of an installation for values of the chart, in the order of their creation. */
+import { VERSION } from '#app/version.ts';
+import { installationFiles } from '#install/files.ts';
+import definitions from '#install/operator/definitions.json' with { type: 'json' };
+import type { Manifest } from '#install/roles.ts';
+import { mergedValues } from '#install/values/defaults.ts';
+import { checkedPlanOf } from '#install/values/plan.ts';
+import { STEPS, ruleOf } from '#kube/apply/objects/kinds.ts';
+import { type ManagedObject, toManagedObject } from '#kube/apply/objects/managed-object.ts';
 import { readValues } from '../manifests/run.ts';
 
 /**
- * What `countersign manifests` prints for the same values.
+ * Returns the objects that `countersign manifests` prints for the same values.
  *
- * @param files - of values, the last one wins
- * @param base - values that they are put on
- * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for values that the chart refuses as well
+ * @param files - of values. The last one wins.
+ * @param base - values below them
+ * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for values that the chart rejects too
  */
 export async function plannedObjects(
   files: readonly string[],
@@ -25,11 +25,10 @@ export async function plannedObjects(
   const values = given.reduce<unknown>(mergedValues, base);
   const plan = checkedPlanOf(values, { namespace: 'default', version: VERSION });
   const manifests: readonly Manifest[] = [
-    ...(definitions as readonly Manifest[]),
+    ...definitions,
     ...[...installationFiles(plan).values()].flat(),
   ];
-  const objects = manifests as readonly unknown[] as readonly ManagedObject[];
-  return objects.toSorted((a, b) => stepOf(a) - stepOf(b));
+  return manifests.map(toManagedObject).toSorted((a, b) => stepOf(a) - stepOf(b));
 }
 
 function stepOf(object: ManagedObject): number {

@@ -1,13 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Client } from '../../../kube/client/client.ts';
-import { KubeError } from '../../../kube/client/kube-error.ts';
-import { listPages } from '../../../kube/watch/list-pages.ts';
-import { structuredText } from '../../../operations/report.ts';
-import { STEPS, kindRules, type KindRule } from '../../../reconciling/objects/kinds.ts';
-import type { ManagedObject } from '../../../reconciling/objects/managed-object.ts';
-import { printDocument, printProgress, printText } from '../../terminal.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
-import { INSTALL_MANAGER, lineOf, kubectlName, type InstalledObject } from './run.ts';
+import type { Client } from '#kube/client/client.ts';
+import { ignoreNotFound, KubeError } from '#kube/client/kube-error.ts';
+import { listObjects } from '#kube/watch/list-objects.ts';
+import { structuredText } from '#operations/structured-text.ts';
+import { isLasting } from '#install/lasting.ts';
+import { STEPS, kindRules, type KindRule } from '#kube/apply/objects/kinds.ts';
+import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
+import { printDocument, printProgress, printText } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
+import { installerOf } from '#diagnose/check/installer.ts';
+import { readLeftBehind, type LeftBehind } from './left-behind.ts';
+import { kubectlRemoval, objectsLeft, removalCommands } from './removal.ts';
+import { INSTALL_MANAGER } from './hand-over.ts';
+import { lineOf, kubectlName, type InstalledObject } from './run.ts';
+import { markUnserved } from './unserved.ts';
+import type { KubeObject } from '#api/object/object.ts';
 
 /** Flags of `countersign uninstall`. */
 export interface UninstallOptions extends UserOptions {
@@ -16,20 +24,9 @@ export interface UninstallOptions extends UserOptions {
 }
 
 /**
- * What stays: with a definition all its objects go, with a namespace its Secrets, and with them the keys of CAs. Storage
- * has records, and signers own what they are the source of.
- */
-const KEPT: ReadonlySet<string> = new Set([
-  ...['CustomResourceDefinition', 'Namespace', 'Secret', 'PersistentVolumeClaim'],
-  'ClusterSigner',
-]);
-
-interface ManagedFields {
-  readonly managedFields?: readonly { readonly manager?: string; readonly operation?: string }[];
-}
-
-/**
- * Runs `countersign uninstall`: deletes what `install` has made, the last first, whatever the values were.
+ * Runs `countersign uninstall`: deletes the objects of `install`, the last first, independent of
+ * the values. Once no component of any installation is left, it lists the remaining objects, with
+ * the commands that remove them.
  *
  * @returns the exit code
  * @throws KubeError
@@ -37,56 +34,113 @@ interface ManagedFields {
 export async function uninstall(options: UninstallOptions): Promise<number> {
   const { client } = await connectUser(options, 'uninstall');
   try {
-    const done: InstalledObject[] = [];
+    const done = new Report(options);
     for (const [rule, object] of await installed(client)) {
-      const outcome = KEPT.has(rule.kind) ? 'kept' : 'deleted';
+      const outcome = isLasting(rule.kind, object.metadata.name) ? 'kept' : 'deleted';
       if (outcome === 'deleted') await remove(client, rule, object, options.dryRun);
-      const result = { object: kubectlName(object), outcome, dryRun: options.dryRun } as const;
-      done.push(result);
-      if (options.output === 'text') printText(lineOf(result));
-      if (options.output === 'name') printText(`${result.object}\n`);
+      done.add(object, outcome);
     }
-    const { output } = options;
-    if (output === 'json' || output === 'yaml') printDocument(structuredText(done, output));
-    if (done.length === 0) {
-      printProgress(
-        'countersign install has made nothing here; helm uninstall removes what Helm made',
-      );
-    } else if (!options.dryRun) {
-      printProgress('definitions, namespaces, Secrets, signers and ClusterTrustBundles stay');
-    }
+    if (done.isEmpty) printProgress('countersign install has made nothing here');
+    const left = await readLeftBehind(client);
+    const running = left.components.filter((each) => !done.has(each));
+    if (running.length === 0) for (const each of objectsLeft(left)) done.add(each, 'kept');
+    done.print();
+    if (running.length > 0) printProgress(stillInstalled(running.map(kubectlName)));
+    else await conclude(client, left, options);
     return 0;
   } finally {
     await client.close();
   }
 }
 
-/** What the API server notes that `install` has applied, the last step first. */
+/** Collects the result of each object once. */
+class Report {
+  readonly #done = new Map<string, InstalledObject>();
+  readonly #options: UninstallOptions;
+
+  constructor(options: UninstallOptions) {
+    this.#options = options;
+  }
+
+  get isEmpty(): boolean {
+    return this.#done.size === 0;
+  }
+
+  has(object: ManagedObject): boolean {
+    return this.#done.has(kubectlName(object));
+  }
+
+  add(each: ManagedObject, outcome: 'kept' | 'deleted'): void {
+    if (this.has(each)) return;
+    const { dryRun, output } = this.#options;
+    const result = { object: kubectlName(each), outcome, dryRun };
+    this.#done.set(result.object, result);
+    if (output === 'text') printText(lineOf(result));
+    if (output === 'name') printText(`${result.object}\n`);
+  }
+
+  /** Prints all at once, for programs. */
+  print(): void {
+    const { output } = this.#options;
+    if (output !== 'json' && output !== 'yaml') return;
+    printDocument(structuredText([...this.#done.values()], output));
+  }
+}
+
+/** Returns the hint for an installation by another program. */
+function stillInstalled(running: readonly string[]): string {
+  return `installed by another program: ${running.join(', ')}; helm list -A finds a release for helm uninstall, kubectl delete countersigns/cluster removes what the operator made, and what kubectl applied goes by: ${kubectlRemoval()}`;
+}
+
+/** Marks the signers as not served once no component is left, and prints how to remove the rest. */
+async function conclude(
+  client: Client,
+  left: LeftBehind,
+  { dryRun, output }: UninstallOptions,
+): Promise<void> {
+  for (const kind of left.unseen)
+    printProgress(`you may not list ${kind}: more of them may be left`);
+  const marked = dryRun ? 0 : await markUnserved(client, new Date());
+  if (marked > 0) printProgress(`Ready=False: ${marked} signers that no component serves now`);
+  const commands = removalCommands(left);
+  if (commands.length === 0 || output !== 'text') return;
+  printText(
+    [
+      '',
+      'A new installation uses what is kept. These commands remove it for good, with every CA key, record and bundle:',
+      ...commands.map((each) => `  ${each}`),
+      '',
+    ].join('\n'),
+  );
+}
+
+/**
+ * Returns the objects that `install` has applied by their managed fields, the last step first. None
+ * if the operator or a Helm release has adopted the components since: the others are in use by that
+ * installation.
+ */
 async function installed(client: Client): Promise<readonly (readonly [KindRule, ManagedObject])[]> {
   const found: (readonly [KindRule, ManagedObject])[] = [];
-  // Secrets are never made by it, and nobody's are read.
+  // `install` never creates Secrets, so read none.
   for (const rule of kindRules().filter(({ kind }) => kind !== 'Secret')) {
     for (const object of await objectsOf(client, rule)) found.push([rule, object]);
   }
+  const deployments = found.filter(([{ kind }]) => kind === 'Deployment');
+  const installer = installerOf(deployments.map(([, { metadata }]) => metadata));
+  if (installer.kind !== 'manifests') return [];
   return found.toSorted(([a], [b]) => STEPS.indexOf(b.step) - STEPS.indexOf(a.step));
 }
 
 async function objectsOf(client: Client, rule: KindRule): Promise<readonly ManagedObject[]> {
   const { apiVersion, kind, resource } = rule;
-  const mine: ManagedObject[] = [];
-  try {
-    await listPages({ client, path: resource.collection() }, (each) => {
-      const { metadata } = each as unknown as { readonly metadata: ManagedFields };
-      const isMine = metadata.managedFields?.some(
+  const mine = await listObjects<ManagedObject & KubeObject>(client, resource, {
+    keep: ({ metadata }) =>
+      metadata.managedFields?.some(
         ({ manager, operation }) => manager === INSTALL_MANAGER && operation === 'Apply',
-      );
-      if (isMine === true) mine.push({ ...(each as object), apiVersion, kind } as ManagedObject);
-    });
-  } catch (error) {
-    // The API is not served: nothing of it was made.
-    if (!(error instanceof KubeError) || error.status !== 404) throw error;
-  }
-  return mine;
+      ) === true,
+  }).catch(ignoreNotFound);
+  // Without the API, `install` created none of its objects.
+  return (mine ?? []).map((each) => ({ ...each, apiVersion, kind }));
 }
 
 async function remove(
@@ -96,7 +150,9 @@ async function remove(
   dryRun: boolean,
 ): Promise<void> {
   const options = {
-    ...{ apiVersion: 'v1', kind: 'DeleteOptions', propagationPolicy: 'Background' },
+    apiVersion: 'v1',
+    kind: 'DeleteOptions',
+    propagationPolicy: 'Background',
     preconditions: { uid: metadata.uid },
     ...(dryRun ? { dryRun: ['All'] } : {}),
   };

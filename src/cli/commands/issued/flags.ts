@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
-import { daysFlag } from '../../../app/flag-values.ts';
-import { addScopeOptions, outputOption } from '../../list-options.ts';
-import { CERTIFICATE_SOURCES } from '../../../operations/report.ts';
-import { addUserOptions } from '../../user-client.ts';
+import { daysFlag } from '#app/flag-values.ts';
+import { addScopeOptions, outputOption } from '#cli/list-options.ts';
+import { CERTIFICATE_SOURCES } from '#operations/report.ts';
+import { addUserOptions } from '#cli/user-options.ts';
 import type { IssuedOptions } from './run.ts';
 
 const HELP = `
@@ -15,17 +15,17 @@ Examples:
   countersign issued --authority 1f3c9a20             who still has a certificate of this CA?
   countersign issued --expires-in 7d -o json
 
-It asks the ledger where there is one, else it lists live requests, and says so.
+It reads the ledger if there is one, else it lists live requests, and prints which.
 
 Exit codes:
   0  found                         3  nothing is found
   1  the API server refused        2  the command line is wrong`;
 
-/** Adds `countersign issued`: who has a certificate, and until when. */
+/** Adds `countersign issued`, which lists certificates with their holders and expiry. */
 export function addIssuedCommand(root: Command): void {
   const command = root
     .command('issued')
-    .description('list certificates: who has them, of which CA, until when')
+    .description('list certificates with their holders, CAs and expiry')
     .option('--signer <name>', 'only of this signer name')
     .option('--pod <namespace/name>', 'only of this pod')
     .option('--user <name>', 'only of this user')
@@ -35,10 +35,7 @@ export function addIssuedCommand(root: Command): void {
     .option('--expires-in <duration>', 'only what expires within: 7d, 24h, 90m', daysFlag)
     .option('--expired', 'also what has expired', false)
     .addOption(
-      new Option(
-        '--source <source>',
-        'whom to ask: the ledger, live objects, or the first there is',
-      )
+      new Option('--source <source>', 'source: the ledger, live objects, or the first available')
         .choices(CERTIFICATE_SOURCES)
         .default('auto'),
     )

@@ -1,33 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
-import { usageError } from '../../../errors.ts';
-import type { Client } from '../../../kube/client/client.ts';
-import { KubeError } from '../../../kube/client/kube-error.ts';
+import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { usageError } from '#base/errors.ts';
+import type { Client } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 import {
   issuedRow,
   issuedTable,
   wantedRows,
   type IssuedCertificateRow,
-} from '../../../operations/issued.ts';
-import {
-  EXIT_REFUSED,
-  structuredText,
-  type CERTIFICATE_SOURCES,
-} from '../../../operations/report.ts';
-import {
-  holderOf,
-  liveRequests,
-  type Searched,
-} from '../../../operations/revoking/find-certificates.ts';
-import { publishedAnchors } from '../../../pki/x509/trust-bundle.ts';
-import { listBundles } from '../../sources/cluster-objects.ts';
+} from '#operations/issued.ts';
+import { EXIT_REFUSED, type CERTIFICATE_SOURCES } from '#operations/report.ts';
+import { structuredText } from '#operations/structured-text.ts';
+import { holderOf, liveRequests, type Searched } from '#operations/revoking/find-certificates.ts';
+import { publishedAnchors } from '#pki/x509/trust-bundle.ts';
+import { listBundles } from '#cli/sources/cluster-objects.ts';
 import {
   clusterSignersOf,
   recordedCertificates,
   recordedOrElse,
-} from '../../sources/issued-certificates.ts';
-import { printDocument, printProgress, printText, terminalWidth } from '../../terminal.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
+} from '#cli/sources/issued-certificates.ts';
+import { printDocument, printProgress, printText, terminalWidth } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
 
 /** Flags of `countersign issued`. */
 export interface IssuedOptions extends UserOptions {
@@ -47,15 +41,15 @@ export interface IssuedOptions extends UserOptions {
 
 interface Read {
   readonly rows: readonly IssuedCertificateRow[];
-  /** Where they were looked for. */
+  /** Searched places. */
   readonly places: readonly string[];
 }
 
 /**
  * Runs `countersign issued`.
  *
- * @returns the exit code: 3 where nothing is found
- * @throws KubeError; SignerError
+ * @returns the exit code: 3 if nothing is found
+ * @throws KubeError or SignerError
  */
 export async function issued(options: IssuedOptions): Promise<number> {
   const { client } = await connectUser(options, 'issued');
@@ -80,9 +74,13 @@ export async function issued(options: IssuedOptions): Promise<number> {
 async function read(client: Client, options: IssuedOptions): Promise<Read> {
   const { source, namespace, signer, pod, user, san, serial } = options;
   const recorded = recordedCertificates(client, {
-    ...{ namespace, signer, pod, user, limit: 0 },
+    namespace,
+    signer,
+    pod,
+    user,
+    limit: 0,
     serials: serial === undefined ? undefined : [serial],
-    // Names that end so are chosen here.
+    // The ledger has no suffix search, so filter here.
     san: san?.startsWith('*') === true ? undefined : san,
   });
   const live = liveRequests(client);
@@ -100,7 +98,7 @@ function readFrom({ found, places }: Searched): Read {
   return { rows, places };
 }
 
-/** None where the kind is not installed: CSRs of other signers are listed all the same. */
+/** Returns none if the kind is not installed. The command still lists CSRs of other signers. */
 async function clusterSignersIfAny(client: Client): Promise<readonly ClusterSigner[]> {
   try {
     return await clusterSignersOf(client);
@@ -110,7 +108,7 @@ async function clusterSignersIfAny(client: Client): Promise<readonly ClusterSign
   }
 }
 
-/** Key identifiers of the published CAs whose fingerprint begins so. */
+/** Returns the key identifiers of the published CAs whose fingerprint begins with `authority`. */
 async function keyIdsOf(client: Client, authority: string): Promise<readonly string[]> {
   const wanted = authority.startsWith('sha256:') ? authority : `sha256:${authority}`;
   const bundles = await listBundles(client);

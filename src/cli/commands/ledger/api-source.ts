@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What a check of a ledger reads, through the API server. */
-import type { CheckpointPage, LogObject } from '../../../controllers/ledger/api/logs.ts';
-import type { RecordList, RecordObject } from '../../../controllers/ledger/api/object.ts';
-import type { Client } from '../../../kube/client/client.ts';
-import { KubeError } from '../../../kube/client/kube-error.ts';
+/** Source of a ledger verification through the API server. */
+import type { CheckpointPage, LogObject } from '#ledger/ledger/api/logs.ts';
+import type { RecordList, RecordObject } from '#ledger/ledger/api/object.ts';
+import type { Client } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 import {
   bodyBytes,
   ENTRIES_LEVEL,
@@ -19,16 +19,16 @@ import {
   type StoredLog,
   type TileRequest,
   type VerifySource,
-} from '../../../ledger/index.ts';
-import { LOGS, pagesOf, readable } from '../../sources/ledger-records.ts';
+} from '#ledger/index.ts';
+import { LOGS, pagesOf, readable } from '#cli/sources/ledger-records.ts';
 
 /**
- * Reads all that there is when this is called. What is appended meanwhile is no part of it.
+ * Reads everything that exists at the time of the call. Later entries are not included.
  *
- * @throws KubeError; SignerError LEDGER_UNAVAILABLE where the cluster has no such API
+ * @throws KubeError, or SignerError LEDGER_UNAVAILABLE if the cluster has no such API
  */
 export async function apiSource(client: Client): Promise<VerifySource> {
-  // Checkpoints before sizes: no checkpoint is of more than is looked at.
+  // Read checkpoints before sizes, so that no checkpoint is larger than the read log.
   const notes = new Map<number, readonly string[]>();
   for (const { number } of await logsOf(client)) notes.set(number, await notesOf(client, number));
   const logs = await logsOf(client);
@@ -37,14 +37,14 @@ export async function apiSource(client: Client): Promise<VerifySource> {
     logs: () => Promise.resolve(logs),
     notes: (log) => Promise.resolve(notes.get(log) ?? []),
     tiles: (log) => tilesTogether(client, log),
-    // The API shows what the log's size makes, and no rows.
+    // The API derives tiles from the log's size and exposes no rows.
     tileCount: () => Promise.resolve(undefined),
     surplus: () => Promise.resolve(0),
     between: (first, last) => records.between(first, last),
   };
 }
 
-/** The tiles of a log as far as its size fills them. */
+/** Reads the tiles of a log as far as its size fills them. */
 export function tilesOf(
   client: Client,
   { number, size }: Pick<StoredLog, 'number' | 'size'>,
@@ -53,7 +53,7 @@ export function tilesOf(
     tileOf(client, number, { level, index, width: widthOf(size, level, index) });
 }
 
-/** The same for who reads all of them, many at a time. */
+/** Reads tiles in large blocks, for callers that read all of them. */
 function tilesTogether(client: Client, log: StoredLog): ReturnType<VerifySource['tiles']> {
   const read = tilesOf(client, log);
   return inBlocks(({ level, first, count }) =>
@@ -61,13 +61,20 @@ function tilesTogether(client: Client, log: StoredLog): ReturnType<VerifySource[
   );
 }
 
-/** The last checkpoint of a log. @throws KubeError */
+/**
+ * Returns the last checkpoint of a log.
+ *
+ * @throws KubeError
+ */
 export async function checkpointOf(client: Client, log: number): Promise<string> {
   const path = LOGS.object({ name: String(log) }, 'checkpoint');
   return (await bytesOf(client, path)).toString('utf8');
 }
 
-/** The entry at an index: what the log has of a record. Empty if it has no such file. */
+/**
+ * Returns the entry at an index, which commits to a record. It is empty if the log has no such
+ * file.
+ */
 export async function entryAt(
   read: ReturnType<VerifySource['tiles']>,
   index: number,
@@ -124,10 +131,10 @@ async function tileOf(
   }
 }
 
-/** All records in order; ids that are asked for never fall. */
+/** Reads all records in order. Callers pass increasing ids. */
 class RecordStream {
   readonly #pages: ReturnType<typeof pagesOf>;
-  /** The page after the one that waits: it is on its way while that one is hashed. */
+  /** The page after the waiting one, which loads while the other is hashed. */
   #next: Promise<IteratorResult<RecordList, unknown>>;
   #waiting: readonly RecordObject[] = [];
   #isAtEnd = false;
@@ -139,7 +146,7 @@ class RecordStream {
 
   #asked(): Promise<IteratorResult<RecordList, unknown>> {
     const next = this.#pages.next();
-    // Whoever takes it hears of it.
+    // The consumer receives the error.
     next.catch(() => undefined);
     return next;
   }

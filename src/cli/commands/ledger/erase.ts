@@ -1,14 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ErasureObject } from '../../../controllers/ledger/api/erasures.ts';
-import { API_VERSION } from '../../../controllers/ledger/api/discovery.ts';
-import type { RecordObject } from '../../../controllers/ledger/api/object.ts';
-import { LEDGER_API } from '../../../api/signer/own-tls.ts';
-import { type SignerError, usageError } from '../../../errors.ts';
-import type { Client } from '../../../kube/client/client.ts';
-import { resource } from '../../../kube/resource/resource.ts';
-import { EXIT_REFUSED, structuredText, type Output } from '../../../operations/report.ts';
-import { printDocument, printProgress, printText, terminalWidth } from '../../terminal.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
+import { quantity } from '#base/quantity.ts';
+import type { ErasureObject } from '#ledger/ledger/api/erasures.ts';
+import { API_VERSION } from '#ledger/ledger/api/discovery.ts';
+import type { RecordObject } from '#ledger/ledger/api/object.ts';
+import { LEDGER_API } from '#api/signer/own-tls.ts';
+import { type SignerError, usageError } from '#base/errors.ts';
+import type { Client } from '#kube/client/client.ts';
+import { resource } from '#kube/resource/resource.ts';
+import { EXIT_REFUSED, type Output } from '#operations/report.ts';
+import { structuredText } from '#operations/structured-text.ts';
+import { printDocument, printProgress, printText, terminalWidth } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
 import { namesText, tableText } from './formats.ts';
 import {
   isSelective,
@@ -16,7 +19,7 @@ import {
   readable,
   recordNamed,
   type Choice,
-} from '../../sources/ledger-records.ts';
+} from '#cli/sources/ledger-records.ts';
 
 /** Flags of `countersign ledger erase`. */
 export interface EraseOptions extends UserOptions, Choice {
@@ -26,17 +29,17 @@ export interface EraseOptions extends UserOptions, Choice {
 }
 
 const ERASURES = resource({ ...LEDGER_API, plural: 'erasures' });
-/** What one erasure may name. */
+/** Names in one erasure, at most. */
 const TOGETHER = 500;
-/** Of nobody: what the ledger and its components say of themselves. */
+/** Kinds without a person: records of the ledger and its components about themselves. */
 const KEPT: readonly string[] = ['erased', 'gap', 'authority'];
 
 /**
- * Runs `countersign ledger erase`: prints what would be removed, and removes it with `--yes`.
+ * Runs `countersign ledger erase`: prints the records to remove, and removes them with `--yes`.
  *
- * @param names - records; with flags of a search, those that it finds as well
+ * @param names - records. Flags of a search add those that it finds.
  * @returns the exit code
- * @throws KubeError; SignerError LEDGER_UNAVAILABLE, USAGE
+ * @throws KubeError, or SignerError LEDGER_UNAVAILABLE, USAGE
  */
 export async function runErase(names: readonly string[], options: EraseOptions): Promise<number> {
   if (names.length === 0 && !isSelective(options)) throw usage();
@@ -53,7 +56,7 @@ export async function runErase(names: readonly string[], options: EraseOptions):
     if (options.yes !== true) {
       printStructured(output, found, []);
       printProgress(
-        `${found.length} records, and what became of their certificates, would be removed for good; their entries stay in the log. Repeat it with --yes`,
+        `${quantity(found.length, 'record')}, and what became of their certificates, would be removed for good; their entries stay in the log. Repeat it with --yes`,
       );
       return 0;
     }
@@ -70,7 +73,7 @@ export async function runErase(names: readonly string[], options: EraseOptions):
   }
 }
 
-/** The names of what is or would be removed, and what the ledger answered. */
+/** Prints the names of the removed records, or those to remove, and the answer of the ledger. */
 function printStructured(
   output: NonNullable<EraseOptions['output']>,
   found: readonly RecordObject[],
@@ -115,7 +118,7 @@ async function erase(
 
 function saidOf({ status }: ErasureObject): string {
   if (status?.record === undefined) return 'all of these were removed before\n';
-  return `${status.removed} records are removed; record ${status.record} says so\n`;
+  return `${quantity(status.removed, 'record')} removed; record ${status.record} documents it\n`;
 }
 
 function usage(): SignerError {

@@ -1,28 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
+import { membersOf } from '#base/record.ts';
+import { quantity } from '#base/quantity.ts';
 import { open, type FileHandle } from 'node:fs/promises';
-import type { RecordObject } from '../../../controllers/ledger/api/object.ts';
-import { SignerError } from '../../../errors.ts';
-import { printableJson, quote } from '../../../quote.ts';
-import { printDocument, printProgress } from '../../terminal.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
-import { pagesOf, type Choice } from '../../sources/ledger-records.ts';
+import { SignerError } from '#base/errors.ts';
+import { printableJson, quote } from '#base/quote.ts';
+import { printDocument, printProgress } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
+import { pagesOf, type Choice } from '#cli/sources/ledger-records.ts';
 
 /** Flags of `countersign ledger export`. */
 export interface ExportOptions extends UserOptions, Choice {
   readonly file?: string;
 }
 
-/** A record as a line ends with it; nobody but its owner reads the file. */
+/** File mode: only the owner reads it. */
 const MODE = 0o600;
 const LINE_FEED = 0x0a;
-/** Longer than any line: a record, in base64 and with its names. */
+/** Limit of a line: a record in base64, with its names. */
 const LONGEST_LINE = 16 * 1024 * 1024;
 
 /**
- * Runs `countersign ledger export`: JSON Lines, the oldest record first. A file that is there is continued after its last
- * whole line.
+ * Runs `countersign ledger export`: writes JSON Lines, the oldest record first. It continues an
+ * existing file after its last whole line.
  *
- * @throws KubeError; SignerError LEDGER_UNAVAILABLE; SignerError LEDGER_MALFORMED for a file of something else
+ * @throws KubeError, SignerError LEDGER_UNAVAILABLE, or SignerError LEDGER_MALFORMED for another
+ * file
  */
 export async function runExport(options: ExportOptions): Promise<void> {
   const { client } = await connectUser(options, 'ledger');
@@ -40,14 +43,14 @@ export async function runExport(options: ExportOptions): Promise<void> {
     }
     await handle?.sync();
     const more = last === undefined ? '' : `, after ${last}`;
-    printProgress(`${count} records${more}`);
+    printProgress(`${quantity(count, 'record')}${more}`);
   } finally {
     await handle?.close();
     await client.close();
   }
 }
 
-/** The name of the last record; what is behind the last whole line is cut off. */
+/** Returns the name of the last record, and truncates the file after its last whole line. */
 async function lastNameIn(handle: FileHandle, file: string): Promise<string | undefined> {
   const { size } = await handle.stat();
   const from = Math.max(0, size - LONGEST_LINE);
@@ -64,8 +67,8 @@ async function lastNameIn(handle: FileHandle, file: string): Promise<string | un
 
 function nameIn(line: string): string | undefined {
   try {
-    const { metadata } = JSON.parse(line) as Partial<RecordObject>;
-    return /^[1-9]\d*-\d+$/.test(metadata?.name ?? '') ? metadata?.name : undefined;
+    const { name } = membersOf(membersOf(JSON.parse(line))['metadata']);
+    return typeof name === 'string' && /^[1-9]\d*-\d+$/.test(name) ? name : undefined;
   } catch {
     return undefined;
   }

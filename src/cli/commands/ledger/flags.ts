@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { gather } from '../../../app/flag-values.ts';
-import { addDatabaseOptions } from '../../database-options.ts';
-import { addScopeOptions, outputOption } from '../../list-options.ts';
-import { addUserOptions } from '../../user-client.ts';
+import { gather } from '#app/flag-values.ts';
+import { addFlags } from '#cli/component-flags.ts';
+import { addScopeOptions, outputOption } from '#cli/list-options.ts';
+import { addLedgerPlace, addUserOptions } from '#cli/user-options.ts';
 import type { EraseOptions } from './erase.ts';
 import type { ExportOptions } from './export.ts';
 import type { KeysOptions } from './keys.ts';
@@ -12,23 +12,25 @@ import type { MigrateOptions } from './migrate.ts';
 import type { SearchOptions } from './search.ts';
 import type { ShowRecordOptions } from './show.ts';
 import type { VerifyOptions } from './verify.ts';
+import type { VerifyProofOptions } from './verify-proof.ts';
+import { DATABASE_FLAGS } from '#ledger/database-flags.ts';
 
 const DEFAULT_LIMIT = 100;
 
 const EXIT_CODES = '\nExit code: 0 found; 1 an error; 3 nothing is found.';
 
 /**
- * Adds `countersign ledger search | show | prove | verify | export | erase | keys | rotate-key`: what people ask the ledger, with their own
- * permissions; and `migrate`, for who is where its database is.
- * `countersign ledger` alone runs the component.
+ * Adds the verbs of `countersign ledger`, which users run with their own permissions. `migrate`
+ * runs beside the database. `countersign ledger` alone runs the component.
  */
 export function addLedgerVerbs(ledger: Command): void {
-  // Flags before the verb are the component's.
+  // Flags before the verb belong to the component.
   ledger.enablePositionalOptions();
   addSearch(ledger);
   addShow(ledger);
   addProve(ledger);
   addVerify(ledger);
+  addVerifyProof(ledger);
   addExport(ledger);
   addErase(ledger);
   addKeys(ledger);
@@ -46,7 +48,12 @@ function rejectUnknownVerbs(ledger: Command): void {
   });
 }
 
-/** Flags by which records are chosen; the server's fields have the same names in camel case. */
+/** Adds the flags of the user and of the ledger's address. */
+function addReaderOptions(command: Command): Command {
+  return addUserOptions(addLedgerPlace(command));
+}
+
+/** Adds the flags that select records. The server's fields have the same names in camel case. */
 function addChoice(command: Command): Command {
   return addScopeOptions(command, 'records')
     .option('--serial <hex>', 'serial number of the certificate')
@@ -57,8 +64,8 @@ function addChoice(command: Command): Command {
     .option('--pod <name>', 'namespace/name of the pod; with -n its name')
     .option('--pod-uid <uid>', 'UID of the pod')
     .option('--service-account <name>', 'namespace/name of the ServiceAccount; with -n its name')
-    .option('--user <name>', 'username that asked')
-    .option('--node <name>', 'node that asked for the pod')
+    .option('--user <name>', 'username of the requester')
+    .option('--node <name>', 'node that requested for the pod')
     .option('--signer <name>', 'signer name')
     .option('--ca <hex>', 'SHA-256 of the CA’s certificate')
     .option('--rule <name>', 'rule that allowed or denied it')
@@ -72,16 +79,16 @@ function addChoice(command: Command): Command {
 function addSearch(ledger: Command): void {
   const search = ledger
     .command('search')
-    .description('find records: who has a certificate, who asked for it, who allowed it')
+    .description('find records of certificates: holder, requester, and the rule that allowed it')
     .addOption(outputOption(['wide', 'name', 'csv', 'pem'], 'table'))
     .addOption(
-      new Option('--limit <count>', 'most records that are printed; 0: all')
+      new Option('--limit <count>', 'maximum number of records to print; 0: all')
         .argParser(countFlag)
         .default(DEFAULT_LIMIT),
     )
-    .option('--continue <token>', 'go on where a search with the same flags has ended')
+    .option('--continue <token>', 'continue a search with the same flags after its last page')
     .addHelpText('after', EXIT_CODES);
-  addUserOptions(addChoice(search)).action(async (options: SearchOptions) => {
+  addReaderOptions(addChoice(search)).action(async (options: SearchOptions) => {
     const { runSearch } = await import('./search.ts');
     process.exitCode = await runSearch(options);
   });
@@ -90,10 +97,10 @@ function addSearch(ledger: Command): void {
 function addShow(ledger: Command): void {
   const show = ledger
     .command('show <record>')
-    .description('print one record, such as 1-42, and what its certificate says')
-    .option('-n, --namespace <name>', 'namespace of the record, for who may read only that')
+    .description('print one record, such as 1-42, with its certificate')
+    .option('-n, --namespace <name>', 'namespace of the record, if you may read only that')
     .addOption(outputOption(['pem']));
-  addUserOptions(show).action(async (name: string, options: ShowRecordOptions) => {
+  addReaderOptions(show).action(async (name: string, options: ShowRecordOptions) => {
     const { runShow } = await import('./show.ts');
     await runShow(name, options);
   });
@@ -102,9 +109,11 @@ function addShow(ledger: Command): void {
 function addProve(ledger: Command): void {
   const prove = ledger
     .command('prove <record>')
-    .description('print a proof that the log has a record (C2SP tlog-proof), for tools of others')
-    .option('-n, --namespace <name>', 'namespace of the record, for who may read only that');
-  addUserOptions(prove).action(async (name: string, options: ShowRecordOptions) => {
+    .description(
+      'print a proof that the log has a record (C2SP tlog-proof), for verify-proof and tools of others',
+    )
+    .option('-n, --namespace <name>', 'namespace of the record, if you may read only that');
+  addReaderOptions(prove).action(async (name: string, options: ShowRecordOptions) => {
     const { runProve } = await import('./prove.ts');
     await runProve(name, options);
   });
@@ -118,7 +127,7 @@ function addVerify(ledger: Command): void {
     )
     .option(
       '--key <key>',
-      'verifier key of a log, as it was noted elsewhere (repeatable; default: as the ledger says)',
+      'verifier key of a log, from another source (repeatable; default: from the ledger)',
       gather,
       [],
     )
@@ -130,25 +139,35 @@ function addVerify(ledger: Command): void {
     )
     .option('--data <directory>', 'read the SQLite database in this directory, and no API')
     .addOption(outputOption())
-    .addHelpText(
-      'after',
-      '\nExit code: 0 everything is as it was; 1 an error; 3 something is not.',
-    );
-  addUserOptions(addDatabaseOptions(verify)).action(async (options: VerifyOptions) => {
+    .addHelpText('after', '\nExit code: 0 verified; 1 an error; 3 verification failed.');
+  addReaderOptions(addFlags(verify, DATABASE_FLAGS)).action(async (options: VerifyOptions) => {
     const { runVerify } = await import('./verify.ts');
     process.exitCode = await runVerify(options);
   });
+}
+
+function addVerifyProof(ledger: Command): void {
+  ledger
+    .command('verify-proof <file>')
+    .description(
+      'verify a proof that ledger prove printed, by the key of the log alone: without a cluster',
+    )
+    .requiredOption('--key <key>', 'verifier key of the log, from another source than the proof')
+    .option('--record <file>', 'salt and record, where the proof has none: it was removed since')
+    .addOption(outputOption())
+    .addHelpText('after', '\nExit code: 0 proved; 1 an error; 3 the log has another entry there.')
+    .action(async (file: string, options: VerifyProofOptions) => {
+      const { runVerifyProof } = await import('./verify-proof.ts');
+      process.exitCode = await runVerifyProof(file, options);
+    });
 }
 
 function addExport(ledger: Command): void {
   const exporting = ledger
     .command('export')
     .description('write records as JSON Lines, the oldest first')
-    .option(
-      '--file <file>',
-      'append to this file, after the last record that it has: a file that is there is continued',
-    );
-  addUserOptions(addChoice(exporting)).action(async (options: ExportOptions) => {
+    .option('--file <file>', 'append to this file, after its last record');
+  addReaderOptions(addChoice(exporting)).action(async (options: ExportOptions) => {
     const { runExport } = await import('./export.ts');
     await runExport(options);
   });
@@ -161,13 +180,13 @@ function addErase(ledger: Command): void {
       'remove records for good, such as those of a person; their entries stay in the log, and proofs hold',
     )
     .addOption(outputOption(['name']))
-    .option('--living', 'also of certificates that are still valid')
+    .option('--include-valid', 'also of certificates that are still valid')
     .option('--yes', 'remove them; without this flag they are printed, and nothing is removed')
     .addHelpText(
       'after',
       '\nIt takes create on erasures.ledger.countersign.dev, besides get and list on records.\nExit code: 0 removed or printed; 1 an error; 3 nothing is found.',
     );
-  addUserOptions(addChoice(erase)).action(
+  addReaderOptions(addChoice(erase)).action(
     async (names: readonly string[], options: EraseOptions) => {
       const { runErase } = await import('./erase.ts');
       process.exitCode = await runErase(names, options);
@@ -178,11 +197,9 @@ function addErase(ledger: Command): void {
 function addKeys(ledger: Command): void {
   const keys = ledger
     .command('keys')
-    .description(
-      'print the verifier keys of the logs (C2SP signed-note), for who verifies elsewhere',
-    )
+    .description('print the verifier keys of the logs (C2SP signed-note), for verifiers elsewhere')
     .addOption(outputOption());
-  addUserOptions(keys).action(async (options: KeysOptions) => {
+  addReaderOptions(keys).action(async (options: KeysOptions) => {
     const { runKeys } = await import('./keys.ts');
     await runKeys(options);
   });
@@ -192,15 +209,12 @@ function addRotateKey(ledger: Command): void {
   const rotate = ledger
     .command('rotate-key')
     .description(
-      'replace the key that signs checkpoints; the former one signs, too, until --finish',
+      'replace the key that signs checkpoints; the former one signs, too, until --complete',
     )
     .option('-n, --namespace <name>', 'namespace of the components', 'countersign-system')
-    .option('--finish', 'end the overlap: remove the former key')
-    .option('--stolen', 'remove all keys at once, without an overlap')
-    .option(
-      '--yes',
-      'do it; without this flag it is tried on the API server, and nothing is changed',
-    )
+    .option('--complete', 'end the overlap: remove the former key')
+    .option('--compromised', 'remove all keys at once, without an overlap')
+    .option('--yes', 'make the change; without this flag, the API server only validates it')
     .addOption(outputOption())
     .addHelpText(
       'after',
@@ -225,7 +239,7 @@ function addMigrate(ledger: Command): void {
       ),
     )
     .addOption(outputOption());
-  addDatabaseOptions(migrate).action(async (options: MigrateOptions) => {
+  addFlags(migrate, DATABASE_FLAGS).action(async (options: MigrateOptions) => {
     const { runMigrate } = await import('./migrate.ts');
     await runMigrate(options);
   });

@@ -1,31 +1,35 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Records as text: everything in them was written by others. */
-import { outcomeOf, requesterOf } from '../../../controllers/ledger/api/table.ts';
-import type { RecordObject } from '../../../controllers/ledger/api/object.ts';
-import { columns } from '../../../operations/show/columns.ts';
-import { encodePem } from '../../../pki/der/pem.ts';
-import { fingerprint, type Certificate } from '../../../pki/x509/certificate.ts';
-import { printable } from '../../../quote.ts';
-import { certificateOf } from '../../sources/ledger-records.ts';
+/** Formats records as text. All their content is untrusted. */
+import { outcomeOf, requesterOf } from '#ledger/ledger/api/kubectl-columns.ts';
+import type { RecordObject } from '#ledger/ledger/api/object.ts';
+import { columns } from '#operations/show/columns.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { fingerprint, type Certificate } from '#pki/x509/certificate.ts';
+import { printable } from '#base/quote.ts';
+import { certificateOf } from '#cli/sources/ledger-records.ts';
 
-/** All names of a certificate, with its common name. */
+/** Returns all names of a certificate, including its common name. */
 export function namesOf({ subject, sans }: Certificate): readonly string[] {
   const { dnsNames, ipAddresses, uris, emails } = sans;
   const texts = subject.attributes.map(({ value }) => value);
   return [...new Set([...texts, ...uris, ...dnsNames, ...ipAddresses, ...emails])];
 }
 
-/** In hexadecimal, as records are found by it. */
+/** Returns the serial number in hexadecimal, as searches take it. */
 export function serialOf({ serial }: Certificate): string {
   return Buffer.from(serial).toString('hex').replace(/^00/, '');
 }
 
-/** As kubectl names them, a line each. */
+/** Returns the names as kubectl prints them, one a line. */
 export function namesText(records: readonly RecordObject[]): string {
   return records.map(({ metadata }) => `record.ledger.countersign.dev/${metadata.name}\n`).join('');
 }
 
-/** For people. @param width - columns of the terminal; undefined: none reads it */
+/**
+ * Returns a table for people.
+ *
+ * @param width - columns of the terminal, or undefined for a file or program
+ */
 export function tableText(
   records: readonly RecordObject[],
   isWide: boolean,
@@ -59,27 +63,45 @@ function orDash(text: string): string {
   return text === '' ? '-' : text;
 }
 
-/** RFC 3339 in whole seconds. */
+/** Returns RFC 3339 in whole seconds. */
 export function timeOf(milliseconds: number): string {
   return `${new Date(milliseconds).toISOString().slice(0, 19)}Z`;
 }
 
 const CSV_TITLES = [
-  ...['name', 'kind', 'namespace', 'appended', 'signer', 'requester', 'user', 'node', 'rule'],
-  ...['request', 'result', 'serial', 'fingerprint', 'names', 'notBefore', 'notAfter', 'ca'],
+  'name',
+  'kind',
+  'namespace',
+  'appended',
+  'signer',
+  'requester',
+  'user',
+  'node',
+  'rule',
+  'request',
+  'result',
+  'serial',
+  'fingerprint',
+  'names',
+  'notBefore',
+  'notAfter',
+  'ca',
 ];
 
-/** RFC 4180, with a line of titles. */
+/** Returns the title line of a CSV file (RFC 4180). */
 export function csvHead(): string {
   return csvLine(CSV_TITLES);
 }
 
-/** One line of a record. */
+/** Returns the CSV line of a record. */
 export function csvOf(object: RecordObject): string {
   const { metadata, appended, record } = object;
   const found = certificateOf(object);
   return csvLine([
-    ...[metadata.name, record.kind, metadata.namespace, appended.at],
+    metadata.name,
+    record.kind,
+    metadata.namespace,
+    appended.at,
     'signer' in record ? record.signer.name : undefined,
     requesterOf(record),
     ...requestCells(record),
@@ -99,12 +121,18 @@ function requestCells(record: RecordObject['record']): readonly (string | undefi
 function certificateCells(certificate: Certificate): readonly string[] {
   const { raw, notBefore, notAfter } = certificate;
   return [
-    ...[serialOf(certificate), fingerprint(raw), namesOf(certificate).join(' ')],
-    ...[timeOf(notBefore), timeOf(notAfter)],
+    serialOf(certificate),
+    fingerprint(raw),
+    namesOf(certificate).join(' '),
+    timeOf(notBefore),
+    timeOf(notAfter),
   ];
 }
 
-/** What a spreadsheet would compute is text behind an apostrophe (OWASP, CSV injection). */
+/**
+ * Returns a CSV line. An apostrophe precedes text that a spreadsheet would compute (OWASP, CSV
+ * injection).
+ */
 function csvLine(cells: readonly (string | undefined)[]): string {
   const texts = cells.map((cell = '') => {
     const text = printable(cell);
@@ -114,7 +142,7 @@ function csvLine(cells: readonly (string | undefined)[]): string {
   return `${texts.join(',')}\n`;
 }
 
-/** The certificates, each behind the name of its record. */
+/** Returns the certificates, each after the name of its record. */
 export function pemOf(object: RecordObject): string {
   const { metadata, record } = object;
   if (!('certificate' in record)) return '';

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { LogObject } from '../../../controllers/ledger/api/logs.ts';
-import { structuredText, type Output } from '../../../operations/report.ts';
-import { printable } from '../../../quote.ts';
-import { printDocument, printText } from '../../terminal.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
-import { LOGS, readable } from '../../sources/ledger-records.ts';
+import type { LogObject } from '#ledger/ledger/api/logs.ts';
+import type { Output } from '#operations/report.ts';
+import { structuredText } from '#operations/structured-text.ts';
+import { printable } from '#base/quote.ts';
+import { printDocument, printText } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
+import { LOGS, readable } from '#cli/sources/ledger-records.ts';
 
 /** Flags of `countersign ledger keys`. */
 export interface KeysOptions extends UserOptions {
@@ -12,10 +14,10 @@ export interface KeysOptions extends UserOptions {
 }
 
 /**
- * Runs `countersign ledger keys`: prints the verifier key of each log, the one that is appended to last. Whoever verifies
- * should have it by another way than the proofs.
+ * Runs `countersign ledger keys`: prints the verifier key of each log, the current log last.
+ * Verifiers should get it from another source than the proofs.
  *
- * @throws KubeError; SignerError LEDGER_UNAVAILABLE
+ * @throws KubeError, or SignerError LEDGER_UNAVAILABLE
  */
 export async function runKeys(options: KeysOptions): Promise<void> {
   const { client } = await connectUser(options, 'ledger');
@@ -25,7 +27,11 @@ export async function runKeys(options: KeysOptions): Promise<void> {
     const logs = (await readable(asked)).items;
     if (options.output !== 'text') {
       const keys = logs.map(({ metadata, origin, verifierKey, size, frozen }) => ({
-        ...{ log: metadata.name, origin, verifierKey, size, frozen },
+        log: metadata.name,
+        origin,
+        verifierKey,
+        size,
+        frozen,
       }));
       printDocument(structuredText(keys, options.output));
     } else printText(logs.map(lineOf).join(''));

@@ -1,24 +1,25 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError } from '../../../errors.ts';
-import type { Client } from '../../../kube/client/client.ts';
-import { KubeError } from '../../../kube/client/kube-error.ts';
-import { formatProof, inclusionPath } from '../../../ledger/index.ts';
-import { quote } from '../../../quote.ts';
-import { printProgress, printText } from '../../terminal.ts';
-import { connectUser } from '../../user-client.ts';
+import { SignerError } from '#base/errors.ts';
+import type { Client } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import { formatProof, inclusionPath } from '#ledger/index.ts';
+import { quote } from '#base/quote.ts';
+import { printProgress, printText } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
 import { checkpointOf, entryAt, tilesOf } from './api-source.ts';
-import { recordNamed } from '../../sources/ledger-records.ts';
+import { recordNamed } from '#cli/sources/ledger-records.ts';
 import type { ShowRecordOptions } from './show.ts';
 
 /**
- * Runs `countersign ledger prove`. Of a record that was removed it proves the entry, without what the entry is the hash of.
+ * Runs `countersign ledger prove`. For a removed record, it proves the entry without the hashed
+ * content.
  *
- * @throws KubeError; SignerError LEDGER_UNAVAILABLE, also while no checkpoint covers the record
+ * @throws KubeError, or SignerError LEDGER_UNAVAILABLE, also while no checkpoint covers the record
  */
 export async function runProve(name: string, options: ShowRecordOptions): Promise<void> {
   const { client } = await connectUser(options, 'ledger');
   try {
-    // Base64, numbers and the origin of the log.
+    // The proof has only base64, numbers and the origin of the log.
     printText(await proofOf(client, name, options.namespace));
   } finally {
     await client.close();
@@ -43,7 +44,7 @@ async function proofOf(
 
 const GONE = 410;
 
-/** The API knows the name: it is a log and an index. */
+/** The API has validated the name, which is a log and an index. */
 async function proofOfEntry(client: Client, name: string): Promise<string> {
   const [log = 0, index = 0] = name.split('-').map(Number);
   const checkpoint = await checkpointOf(client, log);
@@ -52,7 +53,7 @@ async function proofOfEntry(client: Client, name: string): Promise<string> {
   const read = tilesOf(client, { number: log, size });
   const entry = await entryAt(read, index);
   printProgress(
-    `the proof is of the entry ${Buffer.from(entry).toString('base64')}: the SHA-256 of the salt and the record, for whoever kept them`,
+    `the proof is of the entry ${Buffer.from(entry).toString('base64')}: the SHA-256 of the salt and the record, for verifiers who kept them`,
   );
   return formatProof({ index, path: await inclusionPath(read, index, size), checkpoint });
 }

@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { RecordObject } from '../../../controllers/ledger/api/object.ts';
-import { EXIT_REFUSED, structuredText } from '../../../operations/report.ts';
-import { printDocument, printProgress, printText, terminalWidth } from '../../terminal.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
+import type { RecordObject } from '#ledger/ledger/api/object.ts';
+import { EXIT_REFUSED } from '#operations/report.ts';
+import { structuredText } from '#operations/structured-text.ts';
+import { printDocument, printProgress, printText, terminalWidth } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
 import { csvHead, csvOf, namesText, pemOf, tableText } from './formats.ts';
-import { pagesOf, type Choice } from '../../sources/ledger-records.ts';
+import { pagesOf, type Choice } from '#cli/sources/ledger-records.ts';
 
 /** Flags of `countersign ledger search`. */
 export interface SearchOptions extends UserOptions, Choice {
@@ -17,7 +19,7 @@ export interface SearchOptions extends UserOptions, Choice {
  * Runs `countersign ledger search`.
  *
  * @returns the exit code
- * @throws KubeError; SignerError LEDGER_UNAVAILABLE
+ * @throws KubeError, or SignerError LEDGER_UNAVAILABLE
  */
 export async function runSearch(options: SearchOptions): Promise<number> {
   const { client } = await connectUser(options, 'ledger');

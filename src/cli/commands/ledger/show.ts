@@ -1,13 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { RecordObject } from '../../../controllers/ledger/api/object.ts';
-import { outcomeOf, requesterOf } from '../../../controllers/ledger/api/table.ts';
-import { fingerprint, type Certificate } from '../../../pki/x509/certificate.ts';
-import { structuredText, type Output } from '../../../operations/report.ts';
-import { printable } from '../../../quote.ts';
-import { printDocument, printText } from '../../terminal.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
+import type { RecordObject } from '#ledger/ledger/api/object.ts';
+import { outcomeOf, requesterOf } from '#ledger/ledger/api/kubectl-columns.ts';
+import { fingerprint, type Certificate } from '#pki/x509/certificate.ts';
+import type { Output } from '#operations/report.ts';
+import { structuredText } from '#operations/structured-text.ts';
+import { printable } from '#base/quote.ts';
+import { printDocument, printText } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
 import { namesOf, pemOf, serialOf, timeOf } from './formats.ts';
-import { certificateOf, recordNamed } from '../../sources/ledger-records.ts';
+import { certificateOf, recordNamed } from '#cli/sources/ledger-records.ts';
 
 /** Flags of `countersign ledger show` and `prove`. */
 export interface ShowRecordOptions extends UserOptions {
@@ -15,7 +17,11 @@ export interface ShowRecordOptions extends UserOptions {
   readonly output?: Output | 'pem';
 }
 
-/** Runs `countersign ledger show`. @throws KubeError; SignerError LEDGER_UNAVAILABLE */
+/**
+ * Runs `countersign ledger show`.
+ *
+ * @throws KubeError, or SignerError LEDGER_UNAVAILABLE
+ */
 export async function runShow(name: string, options: ShowRecordOptions): Promise<void> {
   const object = await read(name, options);
   const { output } = options;

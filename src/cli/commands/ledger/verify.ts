@@ -1,18 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { openSqlite, parseVerifierKey, storeOf } from '../../../ledger/index.ts';
-import { verifyLedger, type VerifyReport } from '../../../ledger/index.ts';
-import { EXIT_REFUSED, structuredText, type Output } from '../../../operations/report.ts';
-import { printable } from '../../../quote.ts';
-import { printDocument, printText } from '../../terminal.ts';
-import type { DatabaseOptions } from '../../database-options.ts';
-import { openNamedPostgres } from '../../open-postgres.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
+import { openSqlite, parseVerifierKey, storeOf } from '#ledger/index.ts';
+import { verifyLedger, type VerifyReport } from '#ledger/index.ts';
+import { EXIT_REFUSED, type Output } from '#operations/report.ts';
+import { structuredText } from '#operations/structured-text.ts';
+import { printable } from '#base/quote.ts';
+import { printDocument, printText } from '#cli/terminal.ts';
+import type { DatabaseFlags } from '#ledger/database-flags.ts';
+import { openNamedPostgres } from '#ledger/open-postgres.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
 import { apiSource } from './api-source.ts';
 
 /** Flags of `countersign ledger verify`. */
-export interface VerifyOptions extends UserOptions, DatabaseOptions {
+export interface VerifyOptions extends UserOptions, DatabaseFlags {
   readonly key: readonly string[];
   readonly checkpoint: readonly string[];
   readonly data?: string;
@@ -20,10 +22,12 @@ export interface VerifyOptions extends UserOptions, DatabaseOptions {
 }
 
 /**
- * Runs `countersign ledger verify`: over the API, where this program computes every hash itself, or over the database.
+ * Runs `countersign ledger verify` over the API, where this program computes every hash itself, or
+ * over the database.
  *
  * @returns the exit code
- * @throws KubeError; SignerError LEDGER_UNAVAILABLE; SignerError LEDGER_MALFORMED for a key that is none
+ * @throws KubeError, SignerError LEDGER_UNAVAILABLE, or SignerError LEDGER_MALFORMED for an invalid
+ * key
  */
 export async function runVerify(options: VerifyOptions): Promise<number> {
   const outside = await Promise.all(options.checkpoint.map((file) => readFile(file, 'utf8')));
@@ -59,7 +63,7 @@ function textOf({ findings, found, ...counts }: VerifyReport): string {
     `${logs} logs, ${entries} entries, ${records} records, ${checkpoints} checkpoints; removed in good order: ${erased.retention} by retention, ${erased.person} by erasure`,
     ...findings.map(({ what, log, message }) => printable(`${what} ${log}: ${message}`)),
     ...(found > findings.length ? [`and ${found - findings.length} more`] : []),
-    found === 0 ? 'everything is as it was recorded' : `${found} findings`,
+    found === 0 ? 'the ledger is verified' : `${found} findings`,
   ];
   return `${lines.join('\n')}\n`;
 }

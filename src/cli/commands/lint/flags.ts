@@ -1,13 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
-import { outputOption } from '../../list-options.ts';
-import { addUserOptions } from '../../user-client.ts';
+import { outputOption } from '#cli/list-options.ts';
+import { addUserOptions } from '#cli/user-options.ts';
 import type { LintOptions } from './run.ts';
 
 const HELP = `
 Examples:
-  countersign lint request.yaml                 would the API server take it?
-  countersign lint jane.csr chain.pem           RFC 5280, and what Countersign asks besides
+  countersign lint request.yaml                 would the API server accept it?
+  countersign lint jane.csr chain.pem           RFC 5280, and the requirements of Countersign
   countersign lint signer.yaml --strict         warnings fail, too
   kubectl get ctb NAME -o yaml | countersign lint -
   countersign lint secret/web-tls -n team-a -o json
@@ -16,13 +16,11 @@ Exit codes:
   0  nothing, or warnings          3  errors; with --strict warnings, too
   1  the API server refused        2  the command line is wrong, or there is nothing to lint`;
 
-/** Adds `countersign lint`: what would be refused, before it is submitted. */
+/** Adds `countersign lint`, which finds errors before the API server or a verifier does. */
 export function addLintCommand(root: Command): void {
   const command = root
     .command('lint <source...>')
-    .description(
-      'find what the API server, RFC 5280 or Countersign would refuse, before you submit it',
-    )
+    .description('find violations of the API, RFC 5280 and Countersign before you submit')
     .option('-n, --namespace <name>', 'namespace of objects', 'default')
     .option('--strict', 'let warnings fail, too', false)
     .addOption(outputOption())

@@ -1,18 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
+import { quantity } from '#base/quantity.ts';
 import { parseAllDocuments } from 'yaml';
-import type { KubeObject } from '../../../api/object/object.ts';
-import { SignerError, attempt, usageError } from '../../../errors.ts';
-import { readMaterial, type Material } from '../../../inspecting/read-material.ts';
-import type { Client } from '../../../kube/client/client.ts';
-import { API_LINTS } from '../../../linting/api-rules.ts';
-import { lintCertificate } from '../../../linting/certificate-rules.ts';
-import type { LintFinding } from '../../../linting/finding.ts';
-import { lintRequest } from '../../../linting/lint-request.ts';
-import { EXIT_REFUSED, structuredText, type Output } from '../../../operations/report.ts';
-import { pkcs12Password } from '../../pkcs12-password.ts';
-import { readSource } from '../../sources/read-source.ts';
-import { printDocument, printText } from '../../terminal.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
+import type { KubeObject } from '#api/object/object.ts';
+import { SignerError, attempt, usageError } from '#base/errors.ts';
+import { readMaterial, type Material } from '#diagnose/inspect/read-material.ts';
+import type { Client } from '#kube/client/client.ts';
+import { API_LINTS } from '#diagnose/lint/api-rules.ts';
+import { lintCertificate } from '#diagnose/lint/certificate-rules.ts';
+import type { LintFinding } from '#diagnose/lint/finding.ts';
+import { lintRequest } from '#diagnose/lint/lint-request.ts';
+import { EXIT_REFUSED, type Output } from '#operations/report.ts';
+import { structuredText } from '#operations/structured-text.ts';
+import { pkcs12Password } from '#cli/pkcs12-password.ts';
+import { readSource } from '#cli/sources/read-source.ts';
+import { printDocument, printText } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
 import { parseSignerFile } from '../policy/signer-file.ts';
 
 /** Flags of `countersign lint`. */
@@ -23,14 +26,18 @@ export interface LintOptions extends UserOptions {
 }
 
 const KINDS_OF_OURS: ReadonlySet<unknown> = new Set([
-  ...['ClusterSigner', 'Signer', 'AcmeClusterSigner', 'AcmeSigner'],
+  'ClusterSigner',
+  'Signer',
+  'AcmeClusterSigner',
+  'AcmeSigner',
+  'ExternalClusterSigner',
 ]);
 
 /**
  * Runs `countersign lint`.
  *
- * @returns the exit code: 3 for an error, with `--strict` for a warning, too
- * @throws SignerError USAGE for what is nothing to lint; KubeError
+ * @returns the exit code: 3 for an error, or for a warning with `--strict`
+ * @throws SignerError USAGE for a source without anything to lint, or KubeError
  */
 export async function lint(sources: readonly string[], options: LintOptions): Promise<number> {
   let client: Client | undefined;
@@ -77,12 +84,13 @@ async function lintMaterial(material: Material): Promise<Linted> {
   return { findings, count: found.length };
 }
 
-/** Objects of other kinds are not ours to judge. */
+/** Lints objects of known kinds and skips others. */
 function lintManifests(text: string, file: string): Linted {
   const documents = parseAllDocuments(text, { logLevel: 'error' });
   const judged = (Array.isArray(documents) ? documents : []).flatMap((document) => {
     const [broken] = document.errors;
-    if (broken !== undefined) throw usageError(`${file} is no YAML: ${broken.message}`);
+    if (broken !== undefined) throw usageError(`${file} is not YAML: ${broken.message}`);
+    // A reader checks what it reads of the user's object.
     const object = document.toJS({ maxAliasCount: 100 }) as Partial<KubeObject> | null;
     return itemsOf(object ?? {}).flatMap((each) => {
       const findings = lintObject(each, file);
@@ -91,27 +99,29 @@ function lintManifests(text: string, file: string): Linted {
   });
   if (judged.length > 0) return { findings: judged.flat(), count: judged.length };
   throw usageError(
-    `${file} has nothing to lint: neither a CertificateSigningRequest, PodCertificateRequest or ClusterTrustBundle nor a signer of ours`,
+    `${file} has nothing to lint: neither a CertificateSigningRequest, PodCertificateRequest or ClusterTrustBundle nor a Countersign signer`,
   );
 }
 
-/** What `kubectl get -o yaml` prints for several. */
+/** Returns the items of a list, as `kubectl get -o yaml` prints several objects. */
 function itemsOf(
   object: Partial<KubeObject> & { readonly items?: unknown },
 ): readonly Partial<KubeObject>[] {
   const { kind = '', items } = object;
+  // A lint reads each field of an item as unknown.
   return kind.endsWith('List') && Array.isArray(items)
     ? (items as Partial<KubeObject>[])
     : [object];
 }
 
-/** Undefined for a kind that is not ours to judge. */
+/** Returns undefined for an unknown kind. */
 function lintObject(object: Partial<KubeObject>, file: string): readonly LintFinding[] | undefined {
   const { kind = '', metadata } = object;
   const name = metadata?.name ?? '';
   const where = `${file} ${kind}/${name}`;
   const byApi = API_LINTS.get(kind);
   if (byApi !== undefined) {
+    // A lint reads each field as unknown.
     return byApi({ ...object, metadata: { ...metadata, name } } as KubeObject, where);
   }
   return KINDS_OF_OURS.has(kind) ? lintSigner(JSON.stringify(object), file, where) : undefined;
@@ -131,6 +141,6 @@ function textOf(findings: readonly LintFinding[], count: number): string {
       `${severity}: ${where}: ${message} [${rule}, ${source}]`,
   );
   const errors = findings.filter(({ severity }) => severity === 'error').length;
-  const summary = `${count} linted: ${errors} errors, ${findings.length - errors} warnings`;
+  const summary = `${count} linted: ${quantity(errors, 'error')}, ${quantity(findings.length - errors, 'warning')}`;
   return [...lines, summary, ''].join('\n');
 }

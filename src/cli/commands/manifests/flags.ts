@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
-import { gather } from '../../../app/flag-values.ts';
+import { gather } from '#app/flag-values.ts';
 import type { ManifestsOptions } from './run.ts';
 
 const HELP = `
@@ -11,7 +11,10 @@ Examples:
 The values are those of the chart, and so are the objects: docs/reference/chart-values.md lists every value.
 Use it in place of Helm, not beside it. What another print-out no longer has stays in the cluster.`;
 
-/** Adds `countersign manifests`: the whole installation for values of the chart, without Helm. */
+/**
+ * Adds `countersign manifests`, which prints the whole installation for values of the chart,
+ * without Helm.
+ */
 export function addManifestsCommand(root: Command): void {
   root
     .command('manifests')

@@ -2,15 +2,15 @@
 import { mkdir, readFile, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { parse } from 'yaml';
-import { VERSION } from '../../../app/version.ts';
-import { messageOf, usageError } from '../../../errors.ts';
-import { installationFiles } from '../../../manifests/files.ts';
-import definitions from '../../../manifests/operator/definitions.json' with { type: 'json' };
-import { documentsOf } from '../../../manifests/render.ts';
-import type { Manifest } from '../../../manifests/roles.ts';
-import { mergedValues } from '../../../manifests/values/defaults.ts';
-import { checkedPlanOf } from '../../../manifests/values/plan.ts';
-import { printProgress, printText } from '../../terminal.ts';
+import { VERSION } from '#app/version.ts';
+import { messageOf, usageError } from '#base/errors.ts';
+import { installationFiles } from '#install/files.ts';
+import definitions from '#install/operator/definitions.json' with { type: 'json' };
+import { documentsOf } from '#install/documents.ts';
+import type { Manifest } from '#install/roles.ts';
+import { mergedValues } from '#install/values/defaults.ts';
+import { checkedPlanOf } from '#install/values/plan.ts';
+import { printProgress, printText } from '#cli/terminal.ts';
 
 /** Flags of `countersign manifests`. */
 export interface ManifestsOptions {
@@ -22,13 +22,13 @@ const HEADER = `# SPDX-License-Identifier: Apache-2.0
 # Printed by countersign manifests.
 `;
 
-/** Its kind is one of the definitions: kubectl knows it once those are there. */
+/** File of the ClusterSigner, which kubectl can apply only after its definition. */
 const SERVING_SIGNER = 'serving-signer.yaml';
 
 /**
  * Prints the objects of an installation, or writes them to `<output>/<file>`.
  *
- * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for values that the chart refuses as well
+ * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`) for values that the chart rejects too
  */
 export async function writeManifests({ values, output }: ManifestsOptions): Promise<void> {
   const given = await Promise.all(values.map(readValues));
@@ -56,14 +56,15 @@ function filesOf(values: unknown): ReadonlyMap<string, readonly Manifest[]> {
 }
 
 /**
- * Values of one file; `-` is stdin.
+ * Reads the values of one file, or of stdin for `-`.
  *
  * @throws SignerError USAGE (`fail`)
  */
 export async function readValues(file: string): Promise<unknown> {
   try {
-    // Its descriptor, as other tools take it.
-    return parse(await readFile(file === '-' ? '/dev/stdin' : file, 'utf8')) as unknown;
+    // Read stdin by its device, as other tools do.
+    const values: unknown = parse(await readFile(file === '-' ? '/dev/stdin' : file, 'utf8'));
+    return values;
   } catch (error) {
     throw usageError(`${file} cannot be read: ${messageOf(error)}`);
   }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { InvalidArgumentError, Option, type Command } from 'commander';
-import { daysFlag, portFlag } from '../../../app/flag-values.ts';
-import type { Threshold } from '../../../inspecting/renewal.ts';
-import { outputOption } from '../../list-options.ts';
-import { addUserOptions } from '../../user-client.ts';
+import { daysFlag, portFlag } from '#app/flag-values.ts';
+import type { Threshold } from '#diagnose/inspect/renewal.ts';
+import { outputOption } from '#cli/list-options.ts';
+import { addUserOptions } from '#cli/user-options.ts';
 import type { NeedsRenewalOptions } from './run.ts';
 
 const HELP = `
@@ -12,6 +12,7 @@ Examples:
   countersign needs-renewal tls.crt --expires-in 12h   does it expire within 12 hours?
   countersign needs-renewal tls.crt --expires-in 75%   has it passed 75% of its life?
   countersign needs-renewal secret/web-tls -n team-a
+  countersign needs-renewal root.crl --expires-in 50%  is the ceremony of the next CRL due?
   countersign needs-renewal pod/web -n team-a --port 8443
   if countersign needs-renewal tls.crt; then renew; fi
 
@@ -19,26 +20,30 @@ Exit codes (those of step certificate needs-renewal):
   0  one of them needs renewal     2    there is no such thing, or no certificate in it
   1  none does                     255  any other error`;
 
-/** What `step` takes when nothing is said. */
+/** The default of `step`. */
 const DEFAULT_THRESHOLD: Threshold = { elapsedPercent: 66 };
 
-/** Adds `countersign needs-renewal`: for scripts, as `step` has it. */
+/** Adds `countersign needs-renewal` for scripts, with the exit codes of `step`. */
 export function addNeedsRenewalCommand(root: Command): void {
   const command = root
     .command('needs-renewal <source...>')
-    .description('say by the exit code whether certificates need renewal: files, servers, objects')
+    .description('exit 0 if a certificate or CRL needs renewal: files, servers, objects')
     .option('-n, --namespace <name>', 'namespace of objects', 'default')
     .addOption(
       new Option(
         '--expires-in <percent|duration>',
-        'share of the life that passed, or what is left',
+        'elapsed share of the lifetime, or remaining time',
       )
         .argParser(thresholdFlag)
         .default(DEFAULT_THRESHOLD, '66%'),
     )
-    .option('--bundle', 'judge every certificate of a chain, not its leaf alone', false)
-    .option('--port <number>', 'pod/NAME: also ask this port of the pod what it serves', portFlag)
-    .option('--server-name <name>', 'server name to ask for (SNI; default: the host of the URL)')
+    .option('--bundle', 'check every certificate of a chain, not only its leaf', false)
+    .option(
+      '--port <number>',
+      'pod/NAME: also read the certificate that this port of the pod serves',
+      portFlag,
+    )
+    .option('--server-name <name>', 'server name to request (SNI; default: the host of the URL)')
     .option('--password-file <file>', 'file with the password of PKCS#12')
     .addOption(outputOption())
     .addHelpText('before', HELP);
@@ -48,7 +53,11 @@ export function addNeedsRenewalCommand(root: Command): void {
   });
 }
 
-/** `75%`, `12h`, `7d`. @throws InvalidArgumentError */
+/**
+ * Parses `75%`, `12h`, `7d`.
+ *
+ * @throws InvalidArgumentError
+ */
 function thresholdFlag(text: string): Threshold {
   const digits = /^(\d{1,4})%$/.exec(text)?.[1];
   if (digits === undefined) return { leftSeconds: daysFlag(text) };

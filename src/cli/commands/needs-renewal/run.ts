@@ -1,15 +1,22 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError, messageOf } from '../../../errors.ts';
-import type { InspectedCertificate } from '../../../inspecting/inspected.ts';
-import { readMaterial } from '../../../inspecting/read-material.ts';
-import { judgeRenewal, type RenewalVerdict, type Threshold } from '../../../inspecting/renewal.ts';
-import type { Client } from '../../../kube/client/client.ts';
-import { structuredText, type Output } from '../../../operations/report.ts';
-import { columns } from '../../../operations/show/columns.ts';
-import { pkcs12Password } from '../../pkcs12-password.ts';
-import { readSource } from '../../sources/read-source.ts';
-import { printDocument, printProgress, printText, terminalWidth } from '../../terminal.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
+import { SignerError, messageOf } from '#base/errors.ts';
+import { readMaterial } from '#diagnose/inspect/read-material.ts';
+import {
+  judgeRenewal,
+  renewableList,
+  type Renewable,
+  type RenewalVerdict,
+  type Threshold,
+} from '#diagnose/inspect/renewal.ts';
+import type { Client } from '#kube/client/client.ts';
+import type { Output } from '#operations/report.ts';
+import { structuredText } from '#operations/structured-text.ts';
+import { columns } from '#operations/show/columns.ts';
+import { pkcs12Password } from '#cli/pkcs12-password.ts';
+import { readSource } from '#cli/sources/read-source.ts';
+import { printDocument, printProgress, printText, terminalWidth } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
 
 /** Flags of `countersign needs-renewal`. */
 export interface NeedsRenewalOptions extends UserOptions {
@@ -22,14 +29,14 @@ export interface NeedsRenewalOptions extends UserOptions {
   readonly output: Output;
 }
 
-/** The exit codes of `step certificate needs-renewal`, so that scripts for the one run with the other. */
+/** Exit codes of `step certificate needs-renewal`, so that its scripts work with this command. */
 const EXIT_NEEDED = 0;
 const EXIT_NOT_NEEDED = 1;
 const EXIT_MISSING = 2;
 const EXIT_OTHER = 255;
 
 /**
- * Runs `countersign needs-renewal`. Every error is an exit code here: 0 and 1 are answers.
+ * Runs `countersign needs-renewal`. Every error has its own exit code, because 0 and 1 are answers.
  *
  * @returns the exit code
  */
@@ -43,7 +50,7 @@ export async function needsRenewal(
   try {
     const verdicts: RenewalVerdict[] = [];
     for (const text of sources) {
-      const found = await certificatesOf(text, options, connect);
+      const found = await renewablesOf(text, options, connect);
       const now = Date.now() - (client?.clockOffset() ?? 0);
       verdicts.push(...found.map((each) => judgeRenewal(each, options.expiresIn, now)));
     }
@@ -58,22 +65,25 @@ export async function needsRenewal(
   }
 }
 
-/** The leaf of each chain; all of them with `--bundle`. A bundle of anchors has no leaf. */
-async function certificatesOf(
+/**
+ * Returns the CRLs and the leaf of each chain, or all certificates with `--bundle`: a bundle of
+ * anchors has no leaf.
+ */
+async function renewablesOf(
   text: string,
   { passwordFile, bundle, ...options }: NeedsRenewalOptions,
   connect: () => Promise<Client>,
-): Promise<readonly InspectedCertificate[]> {
+): Promise<readonly Renewable[]> {
   const secrets = {
     pkcs12Password: (source: string) => pkcs12Password(passwordFile, source, process.env),
   };
   const { materials, notes } = await readSource(text, { ...options, connect });
   for (const note of notes) printProgress(`note: ${note}`);
-  const all: InspectedCertificate[] = [];
+  const all: Renewable[] = [];
   for (const each of materials) {
-    const found = (await readMaterial(each, secrets)).flatMap(({ what }) =>
-      what.kind === 'certificate' ? [what] : [],
-    );
+    const read = (await readMaterial(each, secrets)).map(({ what }) => what);
+    const found = read.flatMap((what) => (what.kind === 'certificate' ? [what] : []));
+    all.push(...read.flatMap((what) => (what.kind === 'crl' ? (renewableList(what) ?? []) : [])));
     const isLeaf = bundle || each.source.startsWith('ctb/');
     all.push(...(isLeaf ? found : found.slice(0, 1)));
   }
@@ -81,7 +91,7 @@ async function certificatesOf(
   throw new SignerError({
     code: 'KUBE_NOT_FOUND',
     disposition: 'wait',
-    message: `${text} has no certificate`,
+    message: `${text} has no certificate and no CRL that ends`,
   });
 }
 

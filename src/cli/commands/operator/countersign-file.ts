@@ -1,36 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from 'node:fs/promises';
 import { parse } from 'yaml';
-import type { CertManagerDeployment } from '../../../api/operator/cert-manager-deployment.ts';
-import { COUNTERSIGNS, type Countersign } from '../../../api/operator/countersign.ts';
-import { messageOf, usageError } from '../../../errors.ts';
-import { shapeFault } from '../../../manifests/operator/spec-shape.ts';
-import { isRecord } from '../../../reconciling/objects/managed-object.ts';
+import type { CertManagerDeployment } from '#api/operator/cert-manager-deployment.ts';
+import { COUNTERSIGNS, type Countersign } from '#api/operator/countersign.ts';
+import { messageOf, usageError } from '#base/errors.ts';
+import { shapeFault } from '#install/operator/spec-shape.ts';
+import { isRecord } from '#base/record.ts';
 
 /**
- * Reads a Countersign from a file, as a user writes it.
+ * Reads a Countersign from a user's file.
  *
- * @throws SignerError USAGE (`fail`) for a file that cannot be read, or with anything else in it
+ * @throws SignerError USAGE (`fail`) for a file that cannot be read, or with other content
  */
 export async function readCountersign(file: string): Promise<Countersign> {
-  return (await installationIn(file, 'Countersign')) as unknown as Countersign;
+  return installationIn<Countersign>(file, 'Countersign');
 }
 
 /**
- * Reads a CertManagerDeployment from a file, as a user writes it.
+ * Reads a CertManagerDeployment from a user's file.
  *
- * @throws SignerError USAGE (`fail`) for a file that cannot be read, or with anything else in it
+ * @throws SignerError USAGE (`fail`) for a file that cannot be read, or with other content
  */
 export async function readCertManagerDeployment(file: string): Promise<CertManagerDeployment> {
-  return (await installationIn(file, 'CertManagerDeployment')) as unknown as CertManagerDeployment;
+  return installationIn<CertManagerDeployment>(file, 'CertManagerDeployment');
 }
 
-async function installationIn(
+async function installationIn<T extends Countersign | CertManagerDeployment>(
   file: string,
   wanted: 'Countersign' | 'CertManagerDeployment',
-): Promise<Readonly<Record<string, unknown>>> {
+): Promise<T> {
   const object = await parsed(file);
-  // Both kinds are of one version.
+  // Both kinds have the same version.
   const { group, version } = COUNTERSIGNS;
   const { apiVersion, kind, spec } = object;
   if (apiVersion !== `${group}/${version}` || kind !== wanted)
@@ -41,7 +41,8 @@ async function installationIn(
     throw usageError(`${file} has no spec.version; write one such as 0.1.0`);
   const fault = shapeFault(spec);
   if (fault !== undefined) throw usageError(`${file} ${fault}`);
-  return object;
+  // The shape of its spec is checked above.
+  return object as unknown as T;
 }
 
 async function parsed(file: string): Promise<Readonly<Record<string, unknown>>> {

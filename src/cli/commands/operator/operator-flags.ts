@@ -1,22 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Command, CommanderError } from 'commander';
-import { addImageOptions, type OperatorFlags } from '../../../app/component-options.ts';
-import { DEFAULT_SECRET_NAMESPACE } from '../../../api/signer/own-tls.ts';
-import { WORKLOAD_RESOURCES } from '../../../api/workload/workload.ts';
-import type { Client } from '../../../kube/client/client.ts';
-import { ignoreNotFound } from '../../../kube/client/kube-error.ts';
-import { resource } from '../../../kube/resource/resource.ts';
+import { DEFAULT_SECRET_NAMESPACE } from '#api/signer/own-tls.ts';
+import { WORKLOAD_RESOURCES } from '#api/workload/workload.ts';
+import { addFlags } from '#cli/component-flags.ts';
+import { OPERATOR_FLAGS, type OperatorFlags } from '#install/operator/flags.ts';
+import type { Client } from '#kube/client/client.ts';
+import { ignoreNotFound } from '#kube/client/kube-error.ts';
+import { resource } from '#kube/resource/resource.ts';
 
-/** The flags of an operator that decide what it makes of a spec. */
+/** The flags of an operator that affect its objects. */
 export interface InstalledFlags extends OperatorFlags {
   readonly secretNamespace: string;
 }
 
 const DEPLOYMENTS = resource(WORKLOAD_RESOURCES.Deployment);
-/** As `countersign rbac --operator` names it. */
+/** Name of the Deployment of `countersign rbac --operator`. */
 const NAME = 'countersign-operator';
 
-/** A Deployment, as far as its flags are read. */
+/** The fields of a Deployment that contain flags. */
 interface RawDeployment {
   readonly spec: {
     readonly template: {
@@ -26,10 +27,10 @@ interface RawDeployment {
 }
 
 /**
- * The flags of the operator that runs in a namespace.
+ * Returns the flags of the operator that runs in a namespace.
  *
- * @returns undefined where there is none, or its flags are those of another version
- * @throws KubeError where its Deployment cannot be read
+ * @returns undefined without one, or if it has flags of another version
+ * @throws KubeError if its Deployment cannot be read
  */
 export async function installedFlags(
   client: Client,
@@ -44,7 +45,7 @@ export async function installedFlags(
 
 /** Reads the arguments of an operator's container. The first one is the subcommand. */
 function flagsOf(args: readonly string[]): InstalledFlags | undefined {
-  const command = addImageOptions(new Command())
+  const command = addFlags(new Command(), OPERATOR_FLAGS)
     .option('--secret-namespace <name>', '', DEFAULT_SECRET_NAMESPACE)
     .allowUnknownOption()
     .allowExcessArguments()

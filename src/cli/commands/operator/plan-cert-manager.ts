@@ -1,27 +1,28 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from 'node:fs/promises';
-import type { CertManagerOperatorFlags } from '../../../app/component-options.ts';
+import type { CertManagerOperatorFlags } from '#install/cert-manager-operator/flags.ts';
 import {
   CERT_MANAGER_DEPLOYMENTS,
   type CertManagerDeployment,
-} from '../../../api/operator/cert-manager-deployment.ts';
-import { createReleaseReader } from '../../../controllers/cert-manager-operator/release-map.ts';
-import { messageOf, usageError } from '../../../errors.ts';
-import { isRefusal, type Refusal } from '../../../installing/desired.ts';
-import { resource } from '../../../kube/resource/resource.ts';
-import { acceptedRelease, certManagerOf } from '../../../manifests/cert-manager/desired.ts';
-import { refuseSpec } from '../../../manifests/cert-manager/preflight.ts';
-import type { ManagedObject } from '../../../reconciling/objects/managed-object.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
+} from '#api/operator/cert-manager-deployment.ts';
+import { createReleaseReader } from '#install/cert-manager-operator/read-release-map.ts';
+import { messageOf, usageError } from '#base/errors.ts';
+import { isRefusal, type Refusal } from '#install/reconcile/desired.ts';
+import { resource } from '#kube/resource/resource.ts';
+import { acceptedRelease, certManagerOf } from '#install/cert-manager-operator/desired.ts';
+import { refuseSpec } from '#install/cert-manager-operator/preflight.ts';
+import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
 import { readCertManagerDeployment } from './countersign-file.ts';
 import { printPlan, type PlanOptions } from './plan.ts';
 
 /** Flags of `countersign cert-manager-operator plan`. */
 export interface CertManagerPlanOptions extends UserOptions, CertManagerOperatorFlags {
   readonly file?: string;
-  /** The release as it is in its ConfigMap: compressed. */
+  /** File with the compressed release of the ConfigMap. */
   readonly release?: string;
-  /** Of the ConfigMaps with releases. */
+  /** Namespace of the ConfigMaps with releases. */
   readonly namespace: string;
   readonly output: PlanOptions['output'];
 }
@@ -29,10 +30,11 @@ export interface CertManagerPlanOptions extends UserOptions, CertManagerOperator
 type Read = (version: string) => Promise<readonly ManagedObject[] | Refusal>;
 
 /**
- * Prints what the operator of cert-manager would change. Changes nothing.
+ * Prints the changes that the operator of cert-manager would make, without making them.
  *
- * @returns the exit code: 0; 3 where the operator would refuse the spec or the release
- * @throws SignerError USAGE (`fail`) where there is no CertManagerDeployment, or a file cannot be read
+ * @returns the exit code: 0, or 3 if the operator would reject the spec or the release
+ * @throws SignerError USAGE (`fail`) without a CertManagerDeployment, or for a file that cannot be
+ * read
  */
 export async function runCertManagerPlan(options: CertManagerPlanOptions): Promise<number> {
   const { client } = await connectUser(options, 'operator');
@@ -46,7 +48,8 @@ export async function runCertManagerPlan(options: CertManagerPlanOptions): Promi
       : async (version) => accept(version, await contentsOf(given));
   try {
     return await printPlan<CertManagerDeployment>(client, options, {
-      ...{ kind: 'CertManagerDeployment', resource: resource(CERT_MANAGER_DEPLOYMENTS) },
+      kind: 'CertManagerDeployment',
+      resource: resource(CERT_MANAGER_DEPLOYMENTS),
       label: 'cert-manager',
       readFile: readCertManagerDeployment,
       desiredOf: async ({ spec }) => {

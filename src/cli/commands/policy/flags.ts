@@ -1,20 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
-import { gather, secondsFlag } from '../../../app/flag-values.ts';
-import { usageError } from '../../../errors.ts';
-import { addScopeOptions, outputOption } from '../../list-options.ts';
-import { addUserOptions } from '../../user-client.ts';
+import { gather, secondsFlag } from '#app/flag-values.ts';
+import { usageError } from '#base/errors.ts';
+import { addScopeOptions, outputOption } from '#cli/list-options.ts';
+import { addUserOptions } from '#cli/user-options.ts';
 import type { ReplayOptions } from './replay.ts';
 import type { PolicyTestOptions } from './test-certificate-request.ts';
 
-/** What the flags give: a request, or a pod. */
+/** Values of the flags, for a request or a pod. */
 interface PolicyTestFlags extends Omit<PolicyTestOptions, 'csr' | 'user'> {
   readonly pod?: string;
   readonly csr?: string;
   readonly user?: string;
 }
 
-/** Adds `countersign policy test`, which evaluates the rules for a request without a cluster, and `policy replay`. */
+/**
+ * Adds `countersign policy test`, which evaluates the rules for a request without a cluster, and
+ * `policy replay`.
+ */
 export function addPolicyCommand(root: Command): void {
   const policy = root
     .command('policy')
@@ -25,7 +28,7 @@ export function addPolicyCommand(root: Command): void {
     .description('print the verdict of the rules on a request, without a cluster')
     .requiredOption(
       '--signer-file <file>',
-      'YAML file with the ClusterSigner, Signer, AcmeClusterSigner or AcmeSigner',
+      'YAML file with the ClusterSigner, Signer, ExternalClusterSigner or ACME signer',
     )
     .option(
       '--pod <file>',
@@ -76,10 +79,7 @@ function addReplay(policy: Command): void {
   const replay = policy
     .command('replay')
     .description('print which requests of the ledger other rules would decide differently, and why')
-    .requiredOption(
-      '--signer-file <file>',
-      'YAML file with the ClusterSigner or Signer as it is to be',
-    )
+    .requiredOption('--signer-file <file>', 'YAML file with the new ClusterSigner or Signer')
     .option('--since <time>', 'records since: 2026-11-22T13:30:00Z, or 30d, 24h, 90m ago', '30d')
     .option('--until <time>', 'records before: a time as in --since')
     .option('--records <file>', 'read what countersign ledger export has written, and no cluster')

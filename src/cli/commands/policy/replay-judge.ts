@@ -1,51 +1,66 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A recorded request before another version of the rules. What the record does not say is said, and never guessed. */
-import type { CertificateRequest } from '../../../api/request/certificate-request.ts';
-import type { CertificateSigningRequest } from '../../../api/request/csr.ts';
-import type { PodCertificateRequest } from '../../../api/request/pod-certificate-request.ts';
-import type { SignerObject } from '../../../api/signer/cluster-signer.ts';
-import { decide as decideCsr } from '../../../controllers/approver/decide.ts';
+/**
+ * Evaluates a recorded request by another version of the rules. It reports fields that the record
+ * lacks, and never guesses them.
+ */
+import type { CertificateRequest } from '#api/request/certificate-request.ts';
+import type { CertificateSigningRequest } from '#api/request/csr.ts';
+import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
+import type { SignerObject } from '#api/signer/cluster-signer.ts';
+import { decide as decideCsr } from '#requests/approver/decide.ts';
+import { decide as decideRequest, RULES_ONLY } from '#requests/certificate-request/decide.ts';
+import { evaluatePod } from '#requests/pcr-issuer/decide.ts';
+import { attempt, SignerError } from '#base/errors.ts';
+import { NO_DEADLINE, type Deadline } from '#base/ports.ts';
+import type { LeafSubject } from '#base/vocabulary.ts';
+import { compileProfile, type Profile } from '#ca/issuance/profile.ts';
+import type { LedgerRecord } from '#ledger/index.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { decodePublicKey } from '#pki/keys/public-key.ts';
+import { decodeRequest } from '#pki/x509/pkcs10.ts';
 import {
-  decide as decideRequest,
-  RULES_ONLY,
-} from '../../../controllers/certificate-request/decide.ts';
-import { evaluatePod } from '../../../controllers/pcr-issuer/decide.ts';
-import { attempt, SignerError } from '../../../errors.ts';
-import { compileProfile, type Profile } from '../../../issuance/profile.ts';
-import type { LedgerRecord } from '../../../ledger/index.ts';
-import { encodePem } from '../../../pki/der/pem.ts';
-import { decodePublicKey } from '../../../pki/keys/public-key.ts';
-import { decodeRequest } from '../../../pki/x509/pkcs10.ts';
-import {
-  compileCertificateRequestPolicy,
+  compileIssuerPolicy,
   compilePolicy,
   type RequestPolicy,
-} from '../../../policy/compile-policy.ts';
-import { podRequestOf } from '../../../runtime/recording/recorded-pod.ts';
-import { reasonOf } from '../../../runtime/requests/error-outcome.ts';
-import type { PolicyTestVerdict } from './test-certificate-request.ts';
+} from '#ca/policy/compile-policy.ts';
+import { podRequestOf } from '#requests/recording/recorded-pod.ts';
+import { certificateRequestVerdict, type PolicyTestVerdict } from './test-certificate-request.ts';
+import { podVerdict } from './test-pod.ts';
+import { WORDS } from './test.ts';
 
-/** A record of somebody who asked. */
+/** A record with a requester. */
 export type AskedRecord = Extract<LedgerRecord, { readonly request: object }>;
 
-/** What the rules say of a record; for a pod, whom its leaf would name. `unknown`: the record does not say enough. */
+/**
+ * Verdict of the rules on a record, with the names of a pod's leaf. `unknown`: the record lacks
+ * fields.
+ */
 export type ReplayedVerdict =
   | (PolicyTestVerdict & { readonly names?: readonly string[] })
   | { readonly word: 'UNKNOWN'; readonly message: string };
 
 /** Judges records by the rules of `signer`. */
-export type ReplayJudge = (record: AskedRecord) => ReplayedVerdict;
+export type ReplayJudge = (record: JudgedRecord) => ReplayedVerdict;
 
-/** The rules, compiled once. @throws SignerError CEL_INVALID, CEL_COST */
+/** The parts of a record that decide, which an object of the cluster has as well. */
+export type JudgedRecord = Pick<AskedRecord, 'signer' | 'request' | 'requester' | 'at'>;
+
+/**
+ * Compiles the rules once.
+ *
+ * @param deadline - ends an expression that takes too long
+ * @throws SignerError CEL_INVALID, CEL_COST
+ */
 export function replayJudge(
   signer: SignerObject,
   reservedPrefixes: readonly string[],
+  deadline: Deadline = NO_DEADLINE,
 ): ReplayJudge {
-  const profile = compileProfile(signer.spec);
+  const profile = compileProfile(signer.spec, deadline);
   const context = { signer, profile, reservedPrefixes };
   const [csr, namespaced] = [
-    compilePolicy(signer.spec),
-    compileCertificateRequestPolicy(signer.spec),
+    compilePolicy(signer.spec, deadline),
+    compileIssuerPolicy(signer.spec, deadline),
   ];
   const sections = {
     CertificateSigningRequest: fieldsReadIn(signer.spec.requests),
@@ -70,7 +85,7 @@ interface Context {
   readonly reservedPrefixes: readonly string[];
 }
 
-/** Members of `request` that some expression of a section mentions, as far as records may lack them. */
+/** Members of `request` that some expression of a section mentions and that records may lack. */
 type ReadField = 'extra' | 'uid' | 'groups' | 'expirationSeconds';
 const FIELDS: readonly ReadField[] = ['extra', 'uid', 'groups', 'expirationSeconds'];
 
@@ -81,19 +96,19 @@ function fieldsReadIn(section: object | undefined): ReadonlySet<ReadField> {
   );
 }
 
-/** What the rules need and the record lacks. */
-function lacking(record: AskedRecord, reads: ReadonlySet<ReadField>): string | undefined {
+/** Returns what the rules need and the record lacks. */
+function lacking(record: JudgedRecord, reads: ReadonlySet<ReadField>): string | undefined {
   const { request, requester } = record;
   if (request.pkcs10 === undefined)
     return 'the record has no PKCS#10 request: it was left out, or could not be read';
   if (requester.user === undefined)
-    return 'the record does not say who asked: the field was left out';
+    return 'the record does not name the requester: the field was left out';
   const field = [...reads].find((each) => LACKS[each](record));
   if (field === undefined) return undefined;
-  return `the rules read request.${field}, ${field === 'extra' || field === 'expirationSeconds' ? 'which records of such requests do not keep' : 'and the record has none: nobody can tell whether there was none'}`;
+  return `the rules read request.${field}, ${field === 'extra' || field === 'expirationSeconds' ? 'which records of such requests do not keep' : 'and the record has none: whether the request had one is unknown'}`;
 }
 
-const LACKS: Readonly<Record<ReadField, (record: AskedRecord) => boolean>> = {
+const LACKS: Readonly<Record<ReadField, (record: JudgedRecord) => boolean>> = {
   extra: () => true,
   uid: ({ requester }) => requester.user?.uid === undefined,
   groups: ({ requester }) => requester.user?.groups === undefined,
@@ -103,7 +118,7 @@ const LACKS: Readonly<Record<ReadField, (record: AskedRecord) => boolean>> = {
 const UNSET = { resourceVersion: '', creationTimestamp: '' };
 
 function judgeCsr(
-  record: AskedRecord,
+  record: JudgedRecord,
   { signer, policy, reservedPrefixes }: Context & { readonly policy: RequestPolicy },
 ): ReplayedVerdict {
   const { usages, expirationSeconds, name, uid } = record.request;
@@ -112,7 +127,9 @@ function judgeCsr(
     kind: 'CertificateSigningRequest',
     metadata: { ...UNSET, name, uid },
     spec: {
-      ...{ request: pemOf(record), signerName: signer.spec.signerName, ...requesterOf(record) },
+      request: pemOf(record),
+      signerName: signer.spec.signerName,
+      ...requesterOf(record),
       ...(usages === undefined ? {} : { usages }),
       ...(expirationSeconds === undefined ? {} : { expirationSeconds }),
     },
@@ -120,12 +137,11 @@ function judgeCsr(
   const plan = decideCsr({ csr, policy, reservedPrefixes });
   if (plan.kind === 'ignore')
     return { word: 'NO OPINION', message: 'spec.requests has neither rules nor deny' };
-  const word = plan.kind === 'approve' ? 'APPROVE' : plan.kind === 'deny' ? 'DENY' : 'NO OPINION';
-  return { word, message: plan.message };
+  return { word: WORDS[plan.kind], message: plan.message };
 }
 
 function judgeCertificateRequest(
-  record: AskedRecord,
+  record: JudgedRecord,
   { signer, profile, policy, reservedPrefixes }: Context & { readonly policy: RequestPolicy },
 ): ReplayedVerdict {
   if (signer.spec.certificateRequests === undefined)
@@ -137,7 +153,8 @@ function judgeCertificateRequest(
     kind: 'CertificateRequest',
     metadata: { ...UNSET, name, namespace, uid },
     spec: {
-      ...{ request: pemOf(record), ...requesterOf(record) },
+      request: pemOf(record),
+      ...requesterOf(record),
       issuerRef: { group: apiVersion.split('/')[0] ?? '', kind, name: metadata.name },
       ...(usages === undefined ? {} : { usages }),
     },
@@ -145,12 +162,10 @@ function judgeCertificateRequest(
   };
   const authority = RULES_ONLY;
   const plan = decideRequest({ request, profile, policy, authority, reservedPrefixes, now: 0 });
-  if (plan.kind === 'wait') return { word: 'APPROVE', message: 'a rule allows the whole request' };
-  if (plan.kind === 'undecided') return { word: 'NO OPINION', message: plan.message };
-  return { word: 'DENY', message: plan.kind === 'fail' ? plan.message : '' };
+  return certificateRequestVerdict(plan);
 }
 
-function judgePod(record: AskedRecord, context: Context): ReplayedVerdict {
+function judgePod(record: JudgedRecord, context: Context): ReplayedVerdict {
   const { profile, reservedPrefixes } = context;
   const { pods } = profile;
   if (pods === undefined) return { word: 'NO OPINION', message: 'there is no spec.pods' };
@@ -166,11 +181,14 @@ function judgePod(record: AskedRecord, context: Context): ReplayedVerdict {
   const found = attempt(() =>
     pods.together(() => evaluatePod({ request, profile, reservedPrefixes }, pods)),
   );
-  return podVerdict(found);
+  return podVerdict(found, approvedPod);
 }
 
-/** As the pod's kubelet wrote it, without a key; or why the record does not say enough. */
-function podRequestIn(record: AskedRecord, { signer }: Context): PodCertificateRequest | string {
+/**
+ * Returns the request as the pod's kubelet wrote it, without a key, or the reason why the record is
+ * insufficient.
+ */
+function podRequestIn(record: JudgedRecord, { signer }: Context): PodCertificateRequest | string {
   const { serviceAccount, node } = record.requester;
   const request = podRequestOf(record);
   if (request === undefined || serviceAccount === undefined || node === undefined)
@@ -181,19 +199,12 @@ function podRequestIn(record: AskedRecord, { signer }: Context): PodCertificateR
   return request;
 }
 
-function podVerdict(found: ReturnType<typeof evaluatePod> | SignerError): ReplayedVerdict {
-  if (found instanceof SignerError)
-    return { word: 'NO OPINION', message: `${reasonOf(found)}: ${found.message}` };
-  if (!('kind' in found)) {
-    const { commonName, dnsNames, uris, ipAddresses } = found.subject;
-    const names = [commonName, ...uris, ...dnsNames, ...ipAddresses].filter((name) => name !== '');
-    return { word: 'APPROVE', message: 'spec.pods allows it', names: [...new Set(names)].sort() };
-  }
-  if (found.kind === 'deny') return { word: 'DENY', message: `${found.reason}: ${found.message}` };
-  return { word: 'NO OPINION', message: found.kind };
+function approvedPod({ commonName, dnsNames, uris, ipAddresses }: LeafSubject): ReplayedVerdict {
+  const names = [commonName, ...uris, ...dnsNames, ...ipAddresses].filter((name) => name !== '');
+  return { word: 'APPROVE', message: 'spec.pods allows it', names: [...new Set(names)].sort() };
 }
 
-function keyTypeOf({ request: { pkcs10, publicKey } }: AskedRecord): string | undefined {
+function keyTypeOf({ request: { pkcs10, publicKey } }: JudgedRecord): string | undefined {
   const read = attempt(() => {
     if (publicKey !== undefined) return decodePublicKey(Buffer.from(publicKey, 'base64'));
     return pkcs10 === undefined
@@ -203,13 +214,13 @@ function keyTypeOf({ request: { pkcs10, publicKey } }: AskedRecord): string | un
   return read instanceof SignerError ? undefined : read?.keyType;
 }
 
-/** As `spec.request` has it: base64 of PEM. */
-function pemOf({ request: { pkcs10 = '' } }: AskedRecord): string {
+/** Returns the value of `spec.request`: base64 of PEM. */
+function pemOf({ request: { pkcs10 = '' } }: JudgedRecord): string {
   const pem = encodePem('CERTIFICATE REQUEST', Buffer.from(pkcs10, 'base64'));
   return Buffer.from(pem).toString('base64');
 }
 
-function requesterOf({ requester: { user } }: AskedRecord): {
+function requesterOf({ requester: { user } }: JudgedRecord): {
   readonly username: string;
   readonly uid?: string;
   readonly groups?: readonly string[];

@@ -1,24 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Recorded decisions beside those of other rules. Pure. */
-import { requesterOf } from '../../../controllers/ledger/api/table.ts';
-import type { RecordObject } from '../../../controllers/ledger/api/object.ts';
+/** Compares recorded decisions with those of other rules. This module has no side effects. */
+import { requesterOf } from '#ledger/ledger/api/kubectl-columns.ts';
+import type { RecordObject } from '#ledger/ledger/api/object.ts';
 import { namesOf } from '../ledger/formats.ts';
 import type { AskedRecord, ReplayedVerdict, ReplayJudge } from './replay-judge.ts';
-import { certificateOf } from '../../sources/ledger-records.ts';
+import { certificateOf } from '#cli/sources/ledger-records.ts';
 
-/** What was decided. `PERSON`: no rule did, and somebody approved it. */
+/** The recorded decision. `PERSON`: a person approved it, because no rule decided. */
 interface RecordedVerdict {
   readonly word: 'APPROVE' | 'DENY' | 'PERSON';
   readonly rule?: string;
   readonly reason?: string;
-  /** Of a pod's leaf, sorted. */
+  /** Names of a pod's leaf, sorted. */
   readonly names?: readonly string[];
 }
 
-/** One request that is decided differently, or that cannot be replayed. */
+/** One request with another decision, or one that cannot be replayed. */
 export interface ReplayedRequest {
   readonly request: Pick<AskedRecord['request'], 'kind' | 'namespace' | 'name' | 'uid'>;
-  /** For people. */
+  /** Requester, as text for people. */
   readonly requester: string;
   /** The name of the record of the last decision. */
   readonly record: string;
@@ -27,7 +27,7 @@ export interface ReplayedRequest {
   readonly now: ReplayedVerdict & { readonly names?: readonly string[] };
 }
 
-/** What `countersign policy replay` finds. */
+/** The result of `countersign policy replay`. */
 export interface ReplayReport {
   readonly requests: number;
   readonly same: number;
@@ -35,22 +35,25 @@ export interface ReplayReport {
   readonly unknown: readonly ReplayedRequest[];
 }
 
-/** Refusals that no rule and no profile changes: what they rest on is not in the record. */
+/** Refusals that no rule and no profile changes. Their causes are not in the record. */
 const WHATEVER_THE_RULES: readonly string[] = [
-  ...['MalformedRequest', 'NonEmptyStubRequest', 'CertificateAuthority', 'InvalidDuration'],
+  'MalformedRequest',
+  'NonEmptyStubRequest',
+  'CertificateAuthority',
+  'InvalidDuration',
 ];
 
-/** Gathers records, the oldest first. */
+/** Collects records, the oldest first. */
 export class Replay {
   readonly #judge: ReplayJudge;
-  /** By the UID of the request. */
+  /** Requests by their UID. */
   readonly #found = new Map<string, ReplayedRequest>();
 
   constructor(judge: ReplayJudge) {
     this.#judge = judge;
   }
 
-  /** A record; those that decide nothing are passed over. */
+  /** Adds a record. It ignores records without a decision. */
   add(object: RecordObject): void {
     const { record, metadata, appended } = object;
     if (!('request' in record)) return;
@@ -59,9 +62,10 @@ export class Replay {
     this.#found.set(uid, {
       request: { kind, name, uid, ...(namespace === undefined ? {} : { namespace }) },
       requester: requesterOf(record),
-      ...{ record: metadata.name, at: appended.at },
+      record: metadata.name,
+      at: appended.at,
       before: recorded(object, record, known?.before),
-      // All records of a request ask for the same.
+      // All records of a request have the same content.
       now: known?.now ?? this.#judge(record),
     });
   }
@@ -75,7 +79,10 @@ export class Replay {
   }
 }
 
-/** The last decision; the approval of a rule stays that of the certificate that follows it. */
+/**
+ * Returns the last decision. An approval by a rule remains the decision of the certificate that
+ * follows it.
+ */
 function recorded(
   object: RecordObject,
   record: AskedRecord,
@@ -89,12 +96,14 @@ function recorded(
   return { word: 'APPROVE', ...named, ...namesIn(object, record) };
 }
 
-/** A CertificateSigningRequest that no rule has approved. */
+/** Reports whether this is a CertificateSigningRequest that no rule has approved. */
 function isOfPerson({ request }: AskedRecord, before: RecordedVerdict | undefined): boolean {
   return request.kind === 'CertificateSigningRequest' && before?.word !== 'APPROVE';
 }
 
-/** Only the names of pods come from the signer; those of others are what they ask for. */
+/**
+ * Returns the names of a pod. Only these come from the signer. Other requests contain their names.
+ */
 function namesIn(object: RecordObject, { request }: AskedRecord): Pick<RecordedVerdict, 'names'> {
   if (request.kind !== 'PodCertificateRequest') return {};
   const certificate = certificateOf(object);
@@ -107,7 +116,7 @@ function isFixed({ reason = '' }: RecordedVerdict): boolean {
 
 function isDifferent({ before, now }: ReplayedRequest): boolean {
   if (now.word === 'UNKNOWN' || isFixed(before)) return false;
-  // Where rules leave it to people, a person decides as before.
+  // If the rules leave the decision to people, a person decides as before.
   if (before.word === 'PERSON') return now.word === 'DENY';
   if (before.word !== now.word) return true;
   return (

@@ -2,13 +2,15 @@
 import { createReadStream } from 'node:fs';
 import { readFile } from 'node:fs/promises';
 import { createInterface } from 'node:readline';
-import type { RecordObject } from '../../../controllers/ledger/api/object.ts';
-import { SignerError } from '../../../errors.ts';
-import { structuredText, type Output } from '../../../operations/report.ts';
-import { printable, quote } from '../../../quote.ts';
-import { printDocument, printText } from '../../terminal.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
-import { pagesOf } from '../../sources/ledger-records.ts';
+import type { RecordObject } from '#ledger/ledger/api/object.ts';
+import { SignerError } from '#base/errors.ts';
+import type { Output } from '#operations/report.ts';
+import { structuredText } from '#operations/structured-text.ts';
+import { printable, quote } from '#base/quote.ts';
+import { printDocument, printText } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
+import { pagesOf } from '#cli/sources/ledger-records.ts';
 import { replayJudge } from './replay-judge.ts';
 import { Replay, type ReplayReport, type ReplayedRequest } from './replay-report.ts';
 import { parseSignerFile } from './signer-file.ts';
@@ -19,7 +21,7 @@ export interface ReplayOptions extends UserOptions {
   readonly since: string;
   readonly until?: string;
   readonly namespace?: string;
-  /** An export of the ledger, in place of the cluster. */
+  /** File with an export of the ledger, in place of the cluster. */
   readonly records?: string;
   readonly reservedPrefix: readonly string[];
   readonly output: Output;
@@ -29,10 +31,11 @@ const EXIT_DIFFERENT = 3;
 const EXIT_UNKNOWN = 4;
 
 /**
- * Runs `countersign policy replay`: prints which recorded requests another version of the rules would decide differently.
+ * Runs `countersign policy replay`: prints the recorded requests that another version of the rules
+ * would decide differently.
  *
  * @returns the exit code
- * @throws SignerError for a file that cannot be read; KubeError
+ * @throws SignerError for a file that cannot be read, or KubeError
  */
 export async function runReplay(options: ReplayOptions): Promise<number> {
   const signer = parseSignerFile(await readFile(options.signerFile, 'utf8'), options.signerFile);
@@ -46,7 +49,7 @@ export async function runReplay(options: ReplayOptions): Promise<number> {
   return report.unknown.length > 0 ? EXIT_UNKNOWN : 0;
 }
 
-/** The oldest first. */
+/** Yields the records, the oldest first. */
 async function* recordsOf(options: ReplayOptions, signer: string): AsyncGenerator<RecordObject> {
   if (options.records !== undefined) {
     yield* exported(options.records, signer);
@@ -55,7 +58,8 @@ async function* recordsOf(options: ReplayOptions, signer: string): AsyncGenerato
   const { since, until, namespace } = options;
   const { client } = await connectUser(options, 'policy');
   const choice = {
-    ...{ signer, since },
+    signer,
+    since,
     ...(until === undefined ? {} : { until }),
     ...(namespace === undefined ? {} : { namespace }),
   };
@@ -67,14 +71,18 @@ async function* recordsOf(options: ReplayOptions, signer: string): AsyncGenerato
   }
 }
 
-/** What `countersign ledger export` has written. @throws SignerError LEDGER_MALFORMED */
+/**
+ * Reads the output of `countersign ledger export`.
+ *
+ * @throws SignerError LEDGER_MALFORMED
+ */
 async function* exported(file: string, signer: string): AsyncGenerator<RecordObject> {
   let number = 0;
   for await (const line of createInterface({ input: createReadStream(file) })) {
     number += 1;
     const object = parsed(line);
     if (object === undefined) {
-      const message = `line ${number} of ${quote(file)} is no record of countersign ledger export`;
+      const message = `line ${number} of ${quote(file)} is not a record of countersign ledger export`;
       throw new SignerError({ code: 'LEDGER_MALFORMED', disposition: 'wait', message });
     }
     if ('signer' in object.record && object.record.signer.name === signer) yield object;
@@ -83,14 +91,15 @@ async function* exported(file: string, signer: string): AsyncGenerator<RecordObj
 
 function parsed(line: string): RecordObject | undefined {
   try {
-    const object = JSON.parse(line) as Partial<RecordObject>;
-    return object.record === undefined ? undefined : (object as RecordObject);
+    // The ledger wrote the line, and replay only reads.
+    const object = JSON.parse(line) as RecordObject | { readonly record?: undefined };
+    return object.record === undefined ? undefined : object;
   } catch {
     return undefined;
   }
 }
 
-/** Requests of which a page for people tells each; more of them are in the JSON. */
+/** Limit of requests in the text output. The JSON has all. */
 const SHOWN = 50;
 
 function textOf(signer: string, { since, records }: ReplayOptions, report: ReplayReport): string {

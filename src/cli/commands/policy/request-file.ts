@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { parse } from 'yaml';
-import { SignerError } from '../../../errors.ts';
+import { SignerError } from '#base/errors.ts';
 
 /** An object of the API that holds a PKCS#10 request. */
 interface RequestObject {
@@ -8,8 +8,8 @@ interface RequestObject {
 }
 
 /**
- * The spec that a file gives: of an object of `kind` as YAML, or only the request if the file is a PKCS#10
- * request.
+ * Returns the spec in a file: of an object of `kind` as YAML, or only the request if the file is a
+ * PKCS#10 request.
  *
  * @throws SignerError REQUEST_MALFORMED if the object has no `spec.request`
  */
@@ -21,6 +21,7 @@ export function writtenSpec<T extends RequestObject>(
   if (!new RegExp(`^kind:\\s*${kind}\\s*$`, 'm').test(text)) {
     return { request: Buffer.from(text).toString('base64') };
   }
+  // `policy test` reads the rest as the API server would send it.
   const { spec } = parse(text) as Partial<T>;
   if (typeof spec?.request === 'string') return spec;
   throw new SignerError({

@@ -1,25 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
-import { LineCounter, parseDocument, type Document } from 'yaml';
-import { ACME_GROUP, ACME_VERSION, readAcmeSigner } from '../../../api/acme/index.ts';
-import { GROUP, VERSION, type SignerObject } from '../../../api/signer/cluster-signer.ts';
-import type { KubeObject, ObjectMeta } from '../../../api/object/object.ts';
-import { readClusterSigner, readSigner } from '../../../api/signer/read-signer.ts';
-import { SignerError, messageOf } from '../../../errors.ts';
+import { isRecord } from '#base/record.ts';
+import type { Document } from 'yaml';
+import { ACME_GROUP, ACME_VERSION } from '#api/acme/names.ts';
+import { readAcmeSigner } from '#api/acme/read-acme-signer.ts';
+import { readExternalSigner } from '#api/external/external-signer.ts';
+import { GROUP, VERSION, type SignerObject } from '#api/signer/cluster-signer.ts';
+import type { KubeObject, ObjectMeta } from '#api/object/object.ts';
+import { readClusterSigner, readSigner } from '#api/signer/read-signer.ts';
+import { SignerError, messageOf } from '#base/errors.ts';
+import { readYaml, yamlValue } from '#cli/yaml-document.ts';
 
 /** The largest object that etcd stores by default, in bytes. */
 const MAX_FILE_LENGTH = 1_572_864;
 
-/** YAML aliases; more than a person writes. */
-const MAX_ALIASES = 100;
-
-/** What the API server adds to an object, and a file lacks. */
+/** Metadata that the API server adds, and a file lacks. */
 const NOT_YET_STORED = { uid: '', resourceVersion: '', creationTimestamp: '', generation: 0 };
 
-/** By kind. A file may leave the namespace to kubectl. */
+/** Readers by kind. A file may leave the namespace to kubectl. */
 const READERS = new Map<unknown, (object: KubeObject) => SignerObject>([
   ['ClusterSigner', readClusterSigner],
   ['Signer', (object) => readSigner(inNamespace(object))],
   ['AcmeClusterSigner', readAcmeSigner],
+  ['ExternalClusterSigner', readExternalSigner],
   ['AcmeSigner', (object) => readAcmeSigner(inNamespace(object))],
 ]);
 
@@ -28,14 +30,15 @@ function inNamespace(object: KubeObject): KubeObject {
   return { ...object, metadata: { ...object.metadata, namespace } };
 }
 
-/** @returns the `apiVersion` of a kind of ours */
+/** @returns the `apiVersion` of a Countersign kind */
 function versionOf(kind: unknown): string {
   const isOfAcme = kind === 'AcmeClusterSigner' || kind === 'AcmeSigner';
   return isOfAcme ? `${ACME_GROUP}/${ACME_VERSION}` : `${GROUP}/${VERSION}`;
 }
 
 /**
- * Parses a YAML file with one ClusterSigner, Signer, AcmeClusterSigner or AcmeSigner, as a user writes it.
+ * Parses a YAML file with one ClusterSigner, Signer, ExternalClusterSigner, AcmeClusterSigner or
+ * AcmeSigner, as a user writes it.
  *
  * @param fileName - for error messages
  * @throws SignerError SPEC_INVALID (`wait`) with the file, and the line or the field
@@ -48,12 +51,13 @@ export function parseSignerFile(text: string, fileName: string): SignerObject {
   if (read === undefined || apiVersion !== wanted) {
     throw invalid(
       fileName,
-      `is neither a ClusterSigner nor a Signer; write apiVersion: ${wanted} and kind: ClusterSigner or Signer, or one of the two kinds of ACME`,
+      `is neither a ClusterSigner nor a Signer; write apiVersion: ${wanted} and kind: ClusterSigner, Signer or ExternalClusterSigner, or one of the two kinds of ACME`,
     );
   }
   if (!isRecord(metadata) || typeof metadata['name'] !== 'string') {
     throw invalid(fileName, 'has no metadata.name; add one');
   }
+  // The rest of the metadata is as its author wrote it, and only shown.
   const stored = { ...NOT_YET_STORED, ...metadata } as ObjectMeta;
   try {
     return read({ ...object, apiVersion: wanted, kind: String(kind), metadata: stored });
@@ -66,12 +70,7 @@ function parseYaml(text: string, fileName: string): Readonly<Record<string, unkn
   if (text.length > MAX_FILE_LENGTH) {
     throw invalid(fileName, `is larger than any ClusterSigner (${MAX_FILE_LENGTH} bytes)`);
   }
-  const document = parseDocument(text, {
-    lineCounter: new LineCounter(),
-    prettyErrors: true,
-    // Without it the library prints parts of the file as warnings of the process.
-    logLevel: 'error',
-  });
+  const document = readYaml(text);
   const [problem] = document.errors;
   if (problem !== undefined) {
     const why =
@@ -80,23 +79,18 @@ function parseYaml(text: string, fileName: string): Readonly<Record<string, unkn
         : problem.message;
     throw invalid(fileName, why, problem);
   }
-  const object = resolve(document, fileName);
+  const object = resolved(document, fileName);
   if (!isRecord(object))
     throw invalid(fileName, 'holds no YAML mapping; write one ClusterSigner or Signer');
   return object;
 }
 
-/** Aliases can expand a small text to a huge object; the parser limits them. */
-function resolve(document: Document, fileName: string): unknown {
+function resolved(document: Document.Parsed, fileName: string): unknown {
   try {
-    return document.toJS({ maxAliasCount: MAX_ALIASES });
+    return yamlValue(document);
   } catch (error) {
     throw invalid(fileName, messageOf(error), error);
   }
-}
-
-function isRecord(value: unknown): value is Readonly<Record<string, unknown>> {
-  return typeof value === 'object' && value !== null && !Array.isArray(value);
 }
 
 function invalid(fileName: string, why: string, cause?: unknown): SignerError {

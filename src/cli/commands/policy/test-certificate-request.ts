@@ -1,20 +1,21 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CertificateRequest } from '../../../api/request/certificate-request.ts';
-import type { SignerObject } from '../../../api/signer/cluster-signer.ts';
-import { formatDuration } from '../../../api/object/duration.ts';
+import type { CertificateRequest } from '#api/request/certificate-request.ts';
+import type { SignerObject } from '#api/signer/cluster-signer.ts';
+import { formatDuration } from '#api/object/duration.ts';
 import {
   RULES_ONLY,
   decide,
   type CertificateRequestPlan,
-} from '../../../controllers/certificate-request/decide.ts';
-import { compileProfile } from '../../../issuance/profile.ts';
-import { compileCertificateRequestPolicy } from '../../../policy/compile-policy.ts';
-import { structuredText, type Output } from '../../../operations/report.ts';
-import { printable } from '../../../quote.ts';
-import { printDocument, printText } from '../../terminal.ts';
+} from '#requests/certificate-request/decide.ts';
+import { compileProfile } from '#ca/issuance/profile.ts';
+import { compileIssuerPolicy } from '#ca/policy/compile-policy.ts';
+import type { Output } from '#operations/report.ts';
+import { structuredText } from '#operations/structured-text.ts';
+import { printable } from '#base/quote.ts';
+import { printDocument, printText } from '#cli/terminal.ts';
 import { writtenSpec } from './request-file.ts';
 
-/** The verdict of the certificate-request component on a CertificateRequest that is approved. */
+/** Returns the verdict of the certificate-request component on an approved CertificateRequest. */
 export function judgeCertificateRequest(
   signer: SignerObject,
   text: string,
@@ -34,11 +35,11 @@ export function judgeCertificateRequest(
       message: `a Signer in namespace ${namespace} serves CertificateRequests of its own namespace only`,
     };
   }
-  return verdictOf(
+  return certificateRequestVerdict(
     decide({
       request: requestOf(text, signer, options),
       profile: compileProfile(signer.spec),
-      policy: compileCertificateRequestPolicy(signer.spec),
+      policy: compileIssuerPolicy(signer.spec),
       authority: RULES_ONLY,
       reservedPrefixes: options.reservedPrefix,
       now: 0,
@@ -46,14 +47,18 @@ export function judgeCertificateRequest(
   );
 }
 
-function verdictOf(plan: CertificateRequestPlan): PolicyTestVerdict {
+/** Returns the verdict of the rules alone, without a CA. */
+export function certificateRequestVerdict(plan: CertificateRequestPlan): PolicyTestVerdict {
   if (plan.kind === 'wait') return { word: 'APPROVE', message: 'a rule allows the whole request' };
   if (plan.kind === 'undecided') return { word: 'NO OPINION', message: plan.message };
   const message = plan.kind === 'fail' ? plan.message : '';
   return { word: 'DENY', message };
 }
 
-/** The object as the API server would hold it: the requester from the flags, the rest from the file. */
+/**
+ * Returns the object as the API server would store it: the requester from the flags, the rest from
+ * the file.
+ */
 function requestOf(
   text: string,
   { apiVersion, kind, metadata }: SignerObject,
@@ -65,24 +70,29 @@ function requestOf(
     apiVersion: 'cert-manager.io/v1',
     kind: 'CertificateRequest',
     metadata: {
-      ...{ name: 'policy-test', namespace },
-      ...{ uid: '', resourceVersion: '', creationTimestamp: '' },
+      name: 'policy-test',
+      namespace,
+      uid: '',
+      resourceVersion: '',
+      creationTimestamp: '',
     },
     spec: {
       ...written,
       issuerRef: { group: apiVersion.split('/')[0] ?? '', kind, name: metadata.name },
       ...(usage.length > 0 ? { usages: usage } : {}),
       ...(expirationSeconds === undefined ? {} : { duration: formatDuration(expirationSeconds) }),
-      ...{ username: user, uid, groups: group },
+      username: user,
+      uid,
+      groups: group,
     },
     status: { conditions: [{ type: 'Approved', status: 'True' }] },
   };
 }
 
-/** What is printed, and what decides the exit code. */
+/** The printed verdict, which determines the exit code. */
 export interface PolicyTestVerdict {
   readonly word: 'APPROVE' | 'DENY' | 'NO OPINION';
-  /** Reasons, separated by `; `. */
+  /** Reasons, separated by a semicolon and a space. */
   readonly message: string;
 }
 
@@ -90,7 +100,7 @@ export interface PolicyTestVerdict {
 export interface PolicyTestOptions {
   readonly signerFile: string;
   readonly csr: string;
-  /** Namespace of a CertificateRequest of cert-manager; absent for a CertificateSigningRequest. */
+  /** Namespace of a CertificateRequest of cert-manager. Absent for a CertificateSigningRequest. */
   readonly namespace?: string;
   readonly user: string;
   readonly uid: string;
@@ -101,7 +111,11 @@ export interface PolicyTestOptions {
   readonly reservedPrefix: readonly string[];
 }
 
-/** Prints a verdict, its reasons a line each. @returns the exit code */
+/**
+ * Prints a verdict with one reason a line.
+ *
+ * @returns the exit code
+ */
 export function printVerdict(
   { word, message }: PolicyTestVerdict,
   separator: string,
@@ -116,7 +130,7 @@ export function printVerdict(
   return EXIT_CODES[word];
 }
 
-/** For scripts and CI: a request that is not approved is not a success. */
+/** Exit codes for scripts and CI. A request that is not approved is not a success. */
 const EXIT_CODES: Readonly<Record<PolicyTestVerdict['word'], number>> = {
   APPROVE: 0,
   DENY: 3,

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from 'node:fs/promises';
 import { parseAllDocuments } from 'yaml';
-import type { KubeObject } from '../../../api/object/object.ts';
-import type { Pod } from '../../../api/object/pod.ts';
-import type { Service } from '../../../api/object/service.ts';
-import type { PodCertificateRequest } from '../../../api/request/pod-certificate-request.ts';
-import type { SignerObject } from '../../../api/signer/cluster-signer.ts';
-import { evaluatePod } from '../../../controllers/pcr-issuer/decide.ts';
-import { SignerError, attempt } from '../../../errors.ts';
-import { compileProfile } from '../../../issuance/profile.ts';
-import type { Output } from '../../../operations/report.ts';
-import { reasonOf } from '../../../runtime/requests/error-outcome.ts';
-import type { LeafSubject } from '../../../vocabulary.ts';
+import type { KubeObject } from '#api/object/object.ts';
+import type { Pod } from '#api/object/pod.ts';
+import type { Service } from '#api/object/service.ts';
+import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
+import type { SignerObject } from '#api/signer/cluster-signer.ts';
+import { evaluatePod } from '#requests/pcr-issuer/decide.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import { compileProfile } from '#ca/issuance/profile.ts';
+import type { Output } from '#operations/report.ts';
+import { reasonOf } from '#requests/loop/error-outcome.ts';
+import type { LeafSubject } from '#base/vocabulary.ts';
 import { parseSignerFile } from './signer-file.ts';
 import { printVerdict, type PolicyTestVerdict } from './test-certificate-request.ts';
 
@@ -24,11 +24,11 @@ interface PodTestOptions {
   readonly reservedPrefix: readonly string[];
 }
 
-/** What the API server adds, and a file lacks. */
+/** Metadata that the API server adds, and a file lacks. */
 const UNSET = { uid: '', resourceVersion: '', creationTimestamp: '' };
 
 /**
- * Runs `countersign policy test --pod`: prints whom the leaf of a pod would name, or why it would get none.
+ * Runs `countersign policy test --pod`: prints the names of a pod's leaf, or why it would get none.
  *
  * @returns the exit code
  * @throws SignerError SPEC_INVALID for a file that cannot be read
@@ -42,6 +42,7 @@ export async function testPod(options: PodTestOptions): Promise<number> {
     ({ kind, metadata }) =>
       kind === 'Service' && (metadata.namespace ?? options.namespace ?? 'default') === namespace,
   );
+  // The others are Services.
   const evidence = { pod, services: services as readonly Service[] };
   return printVerdict(judge(signer, evidence, options), '\n', options.output);
 }
@@ -64,17 +65,26 @@ function judge(
     return { word: 'NO OPINION', message };
   }
   const snapshot = { request, profile, reservedPrefixes, evidence };
-  return verdictOf(attempt(() => pods.together(() => evaluatePod(snapshot, pods))));
+  const found = attempt(() => pods.together(() => evaluatePod(snapshot, pods)));
+  return podVerdict(found, (subject) => ({ word: 'APPROVE', message: namesText(subject) }));
 }
 
-function verdictOf(found: ReturnType<typeof evaluatePod> | SignerError): PolicyTestVerdict {
+/**
+ * Returns the verdict of the rules on a pod.
+ *
+ * @param approve - returns the verdict for a pod that gets this leaf
+ */
+export function podVerdict<V>(
+  found: ReturnType<typeof evaluatePod> | SignerError,
+  approve: (subject: LeafSubject) => V,
+): V | PolicyTestVerdict {
   if (found instanceof SignerError) return waits(found);
-  if (!('kind' in found)) return { word: 'APPROVE', message: namesText(found.subject) };
+  if (!('kind' in found)) return approve(found.subject);
   if (found.kind === 'deny') return { word: 'DENY', message: `${found.reason}: ${found.message}` };
   return found.kind === 'wait' ? waits(found.error) : { word: 'NO OPINION', message: found.kind };
 }
 
-/** Its request is answered when somebody has mended that. */
+/** Returns the verdict of an error that delays the answer until a user fixes it. */
 function waits(error: SignerError): PolicyTestVerdict {
   return { word: 'NO OPINION', message: `${reasonOf(error)}: ${error.message}` };
 }
@@ -92,14 +102,16 @@ function objectsOf(text: string, fileName: string): readonly KubeObject[] {
   return parseAllDocuments(text, { logLevel: 'error' }).flatMap((document) => {
     const [problem] = document.errors;
     if (problem !== undefined) throw invalid(`${fileName}: ${problem.message}`);
+    // The evidence of a pod needs only what is checked below.
     const object = document.toJS({ maxAliasCount: 100 }) as
       (Partial<KubeObject> & { readonly items?: readonly KubeObject[] }) | null;
     if (object?.items !== undefined) return object.items;
+    // A value with metadata is an object: its kind is compared below.
     return object?.metadata === undefined ? [] : [object as KubeObject];
   });
 }
 
-/** A workload with a template of pods; CronJobs have theirs one level deeper. */
+/** A workload with a pod template. CronJobs have it one level deeper. */
 interface Templated extends KubeObject {
   readonly spec?: {
     readonly serviceName?: string;
@@ -108,9 +120,10 @@ interface Templated extends KubeObject {
   };
 }
 
-/** The Pod of the file, or the first one that its workload makes. */
+/** Returns the Pod in the file, or the first one of its workload. */
 function podIn(objects: readonly KubeObject[], options: PodTestOptions): Pod {
   for (const object of objects) {
+    // The kind determines the type.
     const found = object.kind === 'Pod' ? (object as Pod) : firstOf(object);
     if (found === undefined) continue;
     const namespace = object.metadata.namespace ?? options.namespace ?? 'default';
@@ -121,8 +134,9 @@ function podIn(objects: readonly KubeObject[], options: PodTestOptions): Pod {
   throw invalid(`${options.pod}: ${what}`);
 }
 
-/** The first pod of a workload; undefined: it makes none. */
+/** Returns the first pod of a workload, or undefined if it creates none. */
 function firstOf({ kind, metadata, ...workload }: KubeObject): Pod | undefined {
+  // The fields of a workload that the file may leave out are optional.
   const { spec } = workload as Pick<Templated, 'spec'>;
   const template = spec?.template ?? spec?.jobTemplate?.spec?.template;
   if (template === undefined) return undefined;
@@ -130,19 +144,20 @@ function firstOf({ kind, metadata, ...workload }: KubeObject): Pod | undefined {
   const ofSet =
     kind === 'StatefulSet' ? { hostname: name, subdomain: spec?.serviceName ?? '' } : {};
   return {
-    ...{ apiVersion: 'v1', kind: 'Pod' },
+    apiVersion: 'v1',
+    kind: 'Pod',
     metadata: { ...template.metadata, ...UNSET, name },
     spec: { ...ofSet, ...template.spec },
   };
 }
 
-/** With what the API server and the scheduler fill in. */
+/** Returns the spec with the fields that the API server and the scheduler fill in. */
 function settled(spec: Pod['spec']): Pod['spec'] {
   const { nodeName = 'node', serviceAccountName = 'default' } = spec;
   return { ...spec, nodeName, serviceAccountName };
 }
 
-/** As the pod's kubelet would write it, without a key. */
+/** Returns the request that the pod's kubelet would write, without a key. */
 function requestOf({ metadata, spec }: Pod, signerName: string): PodCertificateRequest | undefined {
   const source = (spec.volumes ?? [])
     .flatMap(({ projected }) => projected?.sources ?? [])
@@ -150,11 +165,17 @@ function requestOf({ metadata, spec }: Pod, signerName: string): PodCertificateR
   if (source === undefined) return undefined;
   const { nodeName = '', serviceAccountName = '' } = spec;
   return {
-    ...{ apiVersion: 'certificates.k8s.io/v1', kind: 'PodCertificateRequest' },
+    apiVersion: 'certificates.k8s.io/v1',
+    kind: 'PodCertificateRequest',
     metadata: { ...UNSET, namespace: metadata.namespace ?? '', name: 'policy-test' },
     spec: {
-      ...{ signerName, podName: metadata.name, podUID: metadata.uid, nodeName, nodeUID: '' },
-      ...{ serviceAccountName, serviceAccountUID: '' },
+      signerName,
+      podName: metadata.name,
+      podUID: metadata.uid,
+      nodeName,
+      nodeUID: '',
+      serviceAccountName,
+      serviceAccountUID: '',
       ...(source.userAnnotations === undefined
         ? {}
         : { unverifiedUserAnnotations: source.userAnnotations }),

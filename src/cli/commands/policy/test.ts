@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from 'node:fs/promises';
-import type { SignerObject } from '../../../api/signer/cluster-signer.ts';
-import type { CertificateSigningRequest } from '../../../api/request/csr.ts';
-import { decide, type ApprovalPlan } from '../../../controllers/approver/decide.ts';
-import { compilePolicy } from '../../../policy/compile-policy.ts';
+import type { SignerObject } from '#api/signer/cluster-signer.ts';
+import type { CertificateSigningRequest } from '#api/request/csr.ts';
+import { decide, type ApprovalPlan } from '#requests/approver/decide.ts';
+import { compilePolicy } from '#ca/policy/compile-policy.ts';
 import { unlessNotAskable } from './acme-request.ts';
 import { parseSignerFile } from './signer-file.ts';
 import { writtenSpec } from './request-file.ts';
@@ -14,7 +14,8 @@ import {
   type PolicyTestVerdict,
 } from './test-certificate-request.ts';
 
-const WORDS: Readonly<Record<ApprovalPlan['kind'], PolicyTestVerdict['word']>> = {
+/** The verdict of each plan of the approver. */
+export const WORDS: Readonly<Record<ApprovalPlan['kind'], PolicyTestVerdict['word']>> = {
   approve: 'APPROVE',
   deny: 'DENY',
   wait: 'NO OPINION',
@@ -49,13 +50,13 @@ function judge(signer: SignerObject, text: string, options: PolicyTestOptions): 
   return { word: WORDS[plan.kind], message };
 }
 
-/** base64 of the PKCS#10 request in the file. */
+/** Returns base64 of the PKCS#10 request in the file. */
 function writtenRequest(text: string, { csr, namespace }: PolicyTestOptions): string {
   const kind = namespace === undefined ? 'CertificateSigningRequest' : 'CertificateRequest';
   return writtenSpec<CertificateSigningRequest>(kind, text, csr).request;
 }
 
-/** Why no rule was evaluated. */
+/** Returns the reason why no rule was evaluated. */
 function whyIgnored({ spec: { requests, certificateRequests } }: SignerObject): string {
   if (requests !== undefined)
     return 'spec.requests has neither rules nor deny: the approver leaves the request to others';
@@ -65,7 +66,10 @@ function whyIgnored({ spec: { requests, certificateRequests } }: SignerObject): 
   return `${unserved}; --namespace tests spec.certificateRequests, the rules for cert-manager`;
 }
 
-/** The object as the API server would hold it: the requester from the flags, the rest from the file. */
+/**
+ * Returns the object as the API server would store it: the requester from the flags, the rest from
+ * the file.
+ */
 function requestOf(
   text: string,
   signerName: string,

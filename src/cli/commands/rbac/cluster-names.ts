@@ -1,18 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { KubeObject } from '../../../api/object/object.ts';
-import { isDerivedName } from '../../../api/signer/signer.ts';
-import type { Client } from '../../../kube/client/client.ts';
-import { ignoreNotFound } from '../../../kube/client/kube-error.ts';
-import { resource } from '../../../kube/resource/resource.ts';
+import type { KubeObject } from '#api/object/object.ts';
+import { isDerivedName } from '#api/signer/signer.ts';
+import type { Client } from '#kube/client/client.ts';
+import { ignoreNotFound } from '#kube/client/kube-error.ts';
+import { resource } from '#kube/resource/resource.ts';
 import {
   installationNames,
   type ClusterNames,
   type ClusterNamesInit,
-} from '../../../manifests/installation-names.ts';
-import { CLUSTER_SIGNERS } from '../../../runtime/signers/cluster-signers.ts';
+} from '#install/installation-names.ts';
+import { CLUSTER_SIGNERS } from '#component/signers/cluster-signers.ts';
 
 /**
- * The names that the ClusterSigners of a cluster need in the roles.
+ * Returns the names in the roles that the ClusterSigners of a cluster need.
  *
  * @throws KubeError if they cannot be listed
  */
@@ -38,12 +38,12 @@ interface ClusterRole {
   }[];
 }
 
-/** Those whose rules name signers of every kind of request. */
+/** Components whose rules name signers of every kind of request. */
 const WITH_SIGNERS = ['approver', 'signer', 'pcr-issuer', 'attester'];
 
 /**
- * The signer names in the cluster's roles of our components that are not among `printed`: whoever applies the print-out
- * takes them away.
+ * Returns the signer names in the cluster's component roles that are not among `printed`. Applying
+ * the output removes them.
  *
  * @throws KubeError if the roles cannot be read
  */

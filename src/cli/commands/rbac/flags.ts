@@ -1,26 +1,34 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Command } from 'commander';
-import { CERT_MANAGER_OPERATOR_NAMESPACE } from '../../../api/operator/cert-manager-deployment.ts';
-import { DEFAULT_SECRET_NAMESPACE, OWN_TLS_SIGNER } from '../../../api/signer/own-tls.ts';
-import { addImageOptions, addReleaseOption } from '../../../app/component-options.ts';
+import { CERT_MANAGER_NAMESPACE } from '#api/operator/cert-manager-deployment.ts';
+import { DEFAULT_SECRET_NAMESPACE, OWN_TLS_SIGNER } from '#api/signer/own-tls.ts';
+import { addFlags } from '#cli/component-flags.ts';
+import { RELEASE_FLAG } from '#install/cert-manager-operator/flags.ts';
+import { OPERATOR_FLAGS } from '#install/operator/flags.ts';
 import type { RbacOptions } from './run.ts';
-import { gather } from '../../../app/flag-values.ts';
+import { gather } from '#app/flag-values.ts';
 
 const HELP =
   '\nName all your signers, bundles and Secrets in one call, or use --from-cluster: the output replaces what was applied before.\nIf a cluster can be reached, a warning names the signers that its roles have and the output has not.\n--output also writes who-may-request.yaml, which is opt-in: apply it only to require the verb request.';
 
 /** Adds `countersign rbac`: roles and admission policies for the user's own names. */
 export function addRbacCommand(root: Command): void {
-  addOperatorFlags(addOptionalParts(addRightsByChoice(root.command('rbac'))))
-    .description('print the roles, bindings and admission policies for your own signer names')
-    .option('--signer <name>', 'signer name (repeatable)', gather, [])
+  const command = root
+    .command('rbac')
+    .description('print the roles, bindings and admission policies for your own signer names');
+  addOperatorFlags(addOptionalParts(addRightsByChoice(addServedNames(command))))
+    .option(
+      '--signer-domain <domain>',
+      'let the components serve every signer name of this domain of a --signer, such as example.com (repeatable); a compromised component then signs for all of them',
+      gather,
+      [],
+    )
     .option(
       '--bundle <signer>:<name>',
       'ClusterTrustBundle that the attester publishes, such as example.com:workload:primary (repeatable)',
       gather,
       [],
     )
-    .option('--secret <namespace>/<name>', 'Secret of a CA (repeatable)', gather, [])
     .option('--namespaced-signers', 'for components that also serve Signers in namespaces', false)
     .option(
       '--signer-secret <namespace>/<name>',
@@ -62,7 +70,24 @@ export function addRbacCommand(root: Command): void {
     });
 }
 
-/** What a component may read with a feature that not everybody has. */
+/** Adds the flags of names that roles list by the kinds of requests of their signers. */
+function addServedNames(command: Command): Command {
+  return command
+    .option(
+      '--signer <name>[=<kind>,...]',
+      'signer name; with kinds of requests (pods, requests, certificateRequests) only their components may sign for it (repeatable)',
+      gather,
+      [],
+    )
+    .option(
+      '--secret <namespace>/<name>[=<kind>,...]',
+      'Secret of a CA; with kinds of requests only their components read it (repeatable)',
+      gather,
+      [],
+    );
+}
+
+/** Adds the flags for permissions of optional features. */
 function addRightsByChoice(command: Command): Command {
   return command
     .option(
@@ -74,10 +99,18 @@ function addRightsByChoice(command: Command): Command {
       '--ledger-facts',
       'let pcr-issuer and pod-refresher read the records of the ledger, for their flag --ledger-facts',
       false,
+    )
+    .option(
+      '--aggregated-api',
+      'let authority and ledger serve the API of the ledger behind the API server, for their flag --aggregated-api',
+      false,
     );
 }
 
-/** Objects that components look at or write: Secrets of certificates, and what has a caBundle. */
+/**
+ * Adds the flags for objects that components read or write: Secrets with certificates, and objects
+ * with a caBundle.
+ */
 function addNamedObjects(command: Command): Command {
   return command
     .option(
@@ -99,6 +132,12 @@ function addNamedObjects(command: Command): Command {
       [],
     )
     .option(
+      '--upstream-issuer <namespace>/<kind>.<group>/<name>',
+      'issuer of cert-manager that signs managed CAs, and the namespace in which authority creates the requests, such as pki/ClusterIssuer.cert-manager.io/corporate (repeatable)',
+      gather,
+      [],
+    )
+    .option(
       '--monitored-secret <namespace>/<name>',
       'Secret whose certificates ledger compares with its records, with --with ledger (repeatable)',
       gather,
@@ -106,12 +145,18 @@ function addNamedObjects(command: Command): Command {
     );
 }
 
-/** The flags of components that are left out by default. */
+/** Adds the flags of components that are off by default. */
 function addOptionalParts(command: Command): Command {
   return addNamedObjects(command)
     .option(
       '--acme-signer <name>',
       'signer name of an AcmeClusterSigner (repeatable); it comes with the component acme',
+      gather,
+      [],
+    )
+    .option(
+      '--external-signer <name>',
+      'signer name of an ExternalClusterSigner (repeatable); it comes with the component external-signer',
       gather,
       [],
     )
@@ -140,7 +185,13 @@ function addOptionalParts(command: Command): Command {
     )
     .option(
       '--dns-webhook <group>[/<solver>]',
-      'API group of a DNS provider that was written for cert-manager, which acme-solver may ask (repeatable)',
+      'API group of a DNS webhook written for cert-manager that acme-solver may call (repeatable)',
+      gather,
+      [],
+    )
+    .option(
+      '--route-metadata <key>=<value>',
+      'label or annotation that the routes of acme-solver may have (repeatable)',
       gather,
       [],
     )
@@ -159,7 +210,7 @@ function addOptionalParts(command: Command): Command {
 }
 
 function addOperatorFlags(command: Command): Command {
-  return addReleaseOption(addImageOptions(command))
+  return addFlags(command, [...OPERATOR_FLAGS, RELEASE_FLAG])
     .option(
       '--operator <file>',
       'print instead what the operator needs for the Countersign in this file: its roles, its policy and its Deployment',
@@ -172,6 +223,6 @@ function addOperatorFlags(command: Command): Command {
     .option(
       '--cert-manager-operator-namespace <name>',
       'namespace of that operator, in which nothing else is: its token reads every Secret',
-      CERT_MANAGER_OPERATOR_NAMESPACE,
+      CERT_MANAGER_NAMESPACE,
     );
 }

@@ -1,42 +1,37 @@
 // SPDX-License-Identifier: Apache-2.0
-import { keyOf, type KubeObject } from '../../../api/object/object.ts';
+import type { ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
+import { keyOf, type KubeObject } from '#api/object/object.ts';
 import {
   CERTIFICATE_REQUEST_RESOURCE,
   type CertificateRequest,
-} from '../../../api/request/certificate-request.ts';
-import type { PodCertificateRequest } from '../../../api/request/pod-certificate-request.ts';
-import {
-  CERTIFICATE_RESOURCE,
-  type CertManagerCertificate,
-} from '../../../api/workload/certificate.ts';
+} from '#api/request/certificate-request.ts';
+import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
+import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { CERTIFICATE_RESOURCE, type CertManagerCertificate } from '#api/workload/certificate.ts';
 import {
   DISRUPTION_BUDGET_RESOURCE,
   type DisruptionBudget,
-} from '../../../api/workload/disruption-budget.ts';
-import {
-  WORKLOAD_KINDS,
-  WORKLOAD_RESOURCES,
-  type Workload,
-} from '../../../api/workload/workload.ts';
-import { certificatesResources } from '../../../app/certificates-resources.ts';
-import type { Client } from '../../../kube/client/client.ts';
-import { ignoreNotFound } from '../../../kube/client/kube-error.ts';
-import { NAMESPACES } from '../../../kube/resource/core-v1.ts';
-import { resource, type Resource } from '../../../kube/resource/resource.ts';
-import type { ClusterView } from '../../../refreshing/cluster-view.ts';
-import { issuedRequest } from '../../../refreshing/leaf.ts';
-
-/** Objects of a page. */
-const PAGE = 500;
+} from '#api/workload/disruption-budget.ts';
+import { WORKLOAD_KINDS, WORKLOAD_RESOURCES, type Workload } from '#api/workload/workload.ts';
+import { certificatesResources } from '#component/certificates-resources.ts';
+import type { Client } from '#kube/client/client.ts';
+import { ignoreNotFound } from '#kube/client/kube-error.ts';
+import { NAMESPACES } from '#kube/resource/core-v1.ts';
+import { resource, type Resource } from '#kube/resource/resource.ts';
+import { listObjects, type ListSelection } from '#kube/watch/list-objects.ts';
+import type { ClusterView } from '#workloads/refresh/cluster-view.ts';
+import { trustedSigner } from '#workloads/pod-refresher/signer-trust.ts';
+import { CLUSTER_SIGNERS } from '#component/signers/cluster-signers.ts';
+import { issuedRequest } from '#workloads/refresh/credentials/leaf.ts';
 
 const BUDGETS = resource(DISRUPTION_BUDGET_RESOURCE);
 const CERTIFICATES = resource(CERTIFICATE_RESOURCE);
 const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
 
 /**
- * Lists everything that restarts are decided by.
+ * Lists all objects that restarts depend on.
  *
- * @throws KubeError if a list fails; cert-manager need not be installed
+ * @throws KubeError if a list fails. cert-manager need not be installed.
  */
 export async function readCluster(client: Client, view: ClusterView): Promise<void> {
   const { seen } = view;
@@ -62,13 +57,24 @@ async function readCertificates(client: Client, { seen }: ClusterView): Promise<
   for (const object of await list<CertificateRequest>(client, CERTIFICATE_REQUESTS)) {
     seen.certificateRequests(keyOf(object.metadata), issuedRequest(object), undefined);
   }
+  for (const object of await list<ClusterSigner>(client, CLUSTER_SIGNERS)) {
+    seen.signers(object.metadata.name, trustedSigner(object), undefined);
+  }
   const [podRequests] = await certificatesResources(client, 'podcertificaterequests');
+  const [bundles] = await certificatesResources(client, 'clustertrustbundles');
   for (const object of await list<PodCertificateRequest>(client, podRequests)) {
     seen.podCertificateRequests(keyOf(object.metadata), object, undefined);
   }
+  for (const object of await list<ClusterTrustBundle>(client, bundles)) {
+    seen.bundles(object.metadata.name, object, undefined);
+  }
 }
 
-/** UIDs of the workloads with these labels. @throws KubeError for a selector that is none */
+/**
+ * Returns the UIDs of the workloads with these labels.
+ *
+ * @throws KubeError for an invalid selector
+ */
 export async function selectedWorkloads(
   client: Client,
   labelSelector: string,
@@ -84,24 +90,8 @@ export async function selectedWorkloads(
 
 async function list<T>(
   client: Client,
-  of: Resource,
-  { labelSelector, namespace }: { labelSelector?: string; namespace?: string | undefined } = {},
+  kind: Resource,
+  selection: ListSelection<T> = {},
 ): Promise<readonly T[]> {
-  const found: T[] = [];
-  let from: string | undefined;
-  do {
-    const page = await client
-      .request<{
-        readonly items: readonly T[];
-        readonly metadata: { readonly continue?: string };
-      }>({
-        method: 'GET',
-        path: of.collection(namespace),
-        query: { limit: PAGE, continue: from, labelSelector },
-      })
-      .catch(ignoreNotFound);
-    found.push(...(page?.items ?? []));
-    from = page?.metadata.continue;
-  } while (from !== undefined && from !== '');
-  return found;
+  return (await listObjects(client, kind, selection).catch(ignoreNotFound)) ?? [];
 }

@@ -1,46 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-import { formatTime } from '../../../api/object/time.ts';
-import { workloadText, type Workload } from '../../../api/workload/workload.ts';
-import { refreshSettings, type RefreshOptions } from '../../refresh-options.ts';
-import type { Client } from '../../../kube/client/client.ts';
-import { structuredText } from '../../../operations/report.ts';
-import { columns } from '../../../operations/show/columns.ts';
-import { ClusterView, type ClusterStandings } from '../../../refreshing/cluster-view.ts';
-import { forecast } from '../../../refreshing/forecast.ts';
-import { NAMESPACE_OPTED_IN, REFRESH } from '../../../refreshing/opt-in.ts';
-import type { Standing } from '../../../refreshing/standing.ts';
-import type { RestartVerdict, WaitReason } from '../../../refreshing/verdict.ts';
-import { podsOf } from '../../../controllers/pod-refresher/act.ts';
-import { shellWord } from '../../../quote.ts';
-import { printDocument, printText, terminalWidth } from '../../terminal.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
+import { formatTime } from '#api/object/time.ts';
+import { workloadText, type Workload } from '#api/workload/workload.ts';
+import type { Client } from '#kube/client/client.ts';
+import { structuredText } from '#operations/structured-text.ts';
+import { columns } from '#operations/show/columns.ts';
+import { ClusterView, type ClusterStandings } from '#workloads/refresh/cluster-view.ts';
+import { DISTRUSTED } from '#workloads/refresh/credentials/own-leaves.ts';
+import type { ChangedCredential } from '#workloads/refresh/credential-source.ts';
+import { forecast, type Forecast } from '#workloads/refresh/forecast.ts';
+import { NAMESPACE_OPTED_IN, REFRESH } from '#workloads/refresh/opt-in.ts';
+import type { Standing } from '#workloads/refresh/restart-state.ts';
+import type { RestartVerdict, WaitReason } from '#workloads/refresh/verdict.ts';
+import { podsOf } from '#workloads/pod-refresher/act.ts';
+import { shellWord } from '#base/quote.ts';
+import { printDocument, printText, terminalWidth } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
 import { readCluster, selectedWorkloads } from './read-cluster.ts';
+import { refreshSettings, type RefreshFlags } from '#workloads/refresh/flags.ts';
 
 /** Flags of `countersign refresh plan`. */
-export interface RefreshPlanOptions extends UserOptions, RefreshOptions {
+export interface RefreshPlanOptions extends UserOptions, RefreshFlags {
   readonly namespace?: string;
-  /** Labels. */
+  /** Label selector. */
   readonly selector?: string;
   readonly output: 'table' | 'name' | 'json' | 'yaml';
 }
 
-/** One workload that is not up to date, or cannot be told. */
+/** One workload with an old certificate, or with an unknown state. */
 interface PlannedRestart {
   readonly workload: string;
-  /** `now`, a time, or what it waits for. */
+  /** `now`, a time, or the cause of the wait. */
   readonly when: string;
   readonly why: string;
 }
 
 /**
- * Prints what pod-refresher would do that is started now.
+ * Prints what a pod-refresher that starts now would do.
  *
  * @throws KubeError if something cannot be read
  */
 export async function printPlan(options: RefreshPlanOptions): Promise<void> {
   const { client } = await connectUser(options, 'refresh');
   try {
-    const { planned, current } = await planOf(client, options);
+    const { planned, current } = await planRestarts(client, options);
     const { output, namespace } = options;
     if (output === 'json' || output === 'yaml') printDocument(structuredText(planned, output));
     else if (output === 'name') printText(namesText(planned));
@@ -50,20 +53,28 @@ export async function printPlan(options: RefreshPlanOptions): Promise<void> {
   }
 }
 
-/** What is planned, and how many workloads opted in and are up to date. */
-interface Plan {
+/** The planned restarts, and the number of opted-in workloads that are up to date. */
+interface RestartPlan {
   readonly planned: readonly PlannedRestart[];
   readonly current: number;
 }
 
-async function planOf(client: Client, options: RefreshPlanOptions): Promise<Plan> {
+/**
+ * Plans as a pod-refresher that starts now with these flags.
+ *
+ * @throws KubeError if something cannot be read
+ */
+export async function planRestarts(
+  client: Client,
+  options: RefreshFlags & Pick<RefreshPlanOptions, 'namespace' | 'selector'>,
+): Promise<RestartPlan> {
   const now = (): number => Date.now() - client.clockOffset();
   const view = new ClusterView(now);
   await readCluster(client, view);
   const settings = refreshSettings(options);
-  // Those of other namespaces take slots, too.
+  // Workloads of other namespaces take slots, too.
   const found = view.standings(settings);
-  const verdicts = await forecast(found.standings, settings.limits, {
+  const forecasts = await forecast(found.standings, settings.limits, {
     now,
     podsOf: (standing) => podsOf({ client }, standing),
     budgetsOf: (namespace) => view.budgetsOf(namespace),
@@ -71,45 +82,41 @@ async function planOf(client: Client, options: RefreshPlanOptions): Promise<Plan
   const { namespace, selector } = options;
   const selected =
     selector === undefined ? undefined : await selectedWorkloads(client, selector, namespace);
-  const shown = chosen(
-    found,
-    ({ metadata }) =>
-      (namespace === undefined || metadata.namespace === namespace) &&
-      (selected === undefined || selected.has(metadata.uid)),
-  );
-  const planned = plannedRestarts(shown, verdicts);
+  const isShown = ({ metadata }: Workload): boolean =>
+    (namespace === undefined || metadata.namespace === namespace) &&
+    (selected === undefined || selected.has(metadata.uid));
+  const shown = forecasts.filter(({ standing }) => isShown(standing.workload));
+  const planned = plannedRestarts(shown, {
+    invalid: found.invalid.filter(({ workload }) => isShown(workload)),
+    unlabelled: found.unlabelled.filter(isShown),
+  });
   const named = new Set(planned.map(({ workload }) => workload));
-  const current = shown.standings.filter(({ workload }) => !named.has(workloadText(workload)));
+  const current = shown.filter(({ standing }) => !named.has(workloadText(standing.workload)));
   return { planned, current: current.length };
 }
 
-function chosen(
-  { standings, invalid, unlabelled }: ClusterStandings,
-  isShown: (workload: Workload) => boolean,
-): ClusterStandings {
-  return {
-    standings: standings.filter(({ workload }) => isShown(workload)),
-    invalid: invalid.filter(({ workload }) => isShown(workload)),
-    unlabelled: unlabelled.filter(isShown),
-  };
-}
-
 function plannedRestarts(
-  { standings, invalid, unlabelled }: ClusterStandings,
-  verdicts: ReadonlyMap<string, RestartVerdict>,
+  forecasts: readonly Forecast[],
+  { invalid, unlabelled }: Pick<ClusterStandings, 'invalid' | 'unlabelled'>,
 ): readonly PlannedRestart[] {
-  const ofStandings = standings.flatMap((standing) => {
-    const verdict = verdicts.get(standing.key) ?? { kind: 'current' };
+  const ofStandings = forecasts.flatMap(({ standing, verdict, unseen }) => {
     const workload = workloadText(standing.workload);
-    const unknown = standing.unknown.map((why) => ({ workload, when: 'unknown', why }));
-    if (verdict.kind === 'current') return unknown;
+    const unknown = [...standing.unknown, ...unseen].map((each) => ({
+      workload,
+      when: 'unknown',
+      why: each,
+    }));
+    if (verdict.kind === 'current' || verdict.kind === 'unknown') return unknown;
     return [...unknown, { workload, when: when(verdict), why: why(standing) }];
   });
   const ofInvalid = invalid.map(({ workload, message }) => ({
-    ...{ workload: workloadText(workload), when: 'never', why: message },
+    workload: workloadText(workload),
+    when: 'never',
+    why: message,
   }));
   const ofUnlabelled = unlabelled.map((workload) => ({
-    ...{ workload: workloadText(workload), when: 'never' },
+    workload: workloadText(workload),
+    when: 'never',
     why: `its namespace did not opt in: ${labelCommand(workload.metadata.namespace ?? '')}`,
   }));
   return [...ofStandings, ...ofInvalid, ...ofUnlabelled];
@@ -126,9 +133,10 @@ const WAITS: Readonly<Record<WaitReason, string>> = {
   Rate: 'after others',
   NamespaceRate: 'after others of its namespace',
   Conflict: 'now',
+  NoAuthority: 'when its signer has a CA that signs',
 };
 
-function when(verdict: Exclude<RestartVerdict, { kind: 'current' }>): string {
+function when(verdict: Exclude<RestartVerdict, { kind: 'current' | 'unknown' }>): string {
   switch (verdict.kind) {
     case 'restarted':
       return 'now';
@@ -146,14 +154,24 @@ function when(verdict: Exclude<RestartVerdict, { kind: 'current' }>): string {
 }
 
 function why({ changes, deadline }: Standing): string {
-  const changed = changes.map(
-    ({ credential, leaf }) =>
-      `${credential} is ${leaf.hash.slice(0, SHOWN_DIGITS)} since ${formatTime(leaf.issuedAt)}`,
-  );
-  return `${changed.join(', ')}; no later than ${formatTime(deadline)}`;
+  const changed = changes.map(changeText);
+  const end = Number.isFinite(deadline) ? `; no later than ${formatTime(deadline)}` : '';
+  return `${changed.join(', ')}${end}`;
 }
 
-/** Of a fingerprint: enough to tell two apart. */
+function changeText({ credential, leaf, cause }: ChangedCredential): string {
+  const shown = leaf.hash.slice(0, SHOWN_DIGITS);
+  const since = formatTime(leaf.issuedAt);
+  if (cause === 'Outlived') {
+    return `${credential}: the credential that its containers read ends before ${since}`;
+  }
+  if (cause !== 'Distrusted') return `${credential} is ${shown} since ${since}`;
+  return credential.startsWith(DISTRUSTED)
+    ? `its pods use or may use CA ${shown} of ${credential.slice(DISTRUSTED.length)}, which is distrusted`
+    : `${credential} is ${shown}, of a distrusted CA`;
+}
+
+/** Digits of a fingerprint that distinguish two. */
 const SHOWN_DIGITS = 12;
 
 function text(
@@ -166,7 +184,7 @@ function text(
   return [...columns([['WORKLOAD', 'WHEN', 'WHY'], ...rows], terminalWidth()), ''].join('\n');
 }
 
-/** As kubectl names them: `deployment.apps/web`, each once. */
+/** Returns the names as kubectl prints them: `deployment.apps/web`, each once. */
 function namesText(planned: readonly PlannedRestart[]): string {
   const names = planned.map(({ workload }) => {
     const [kind = '', name = ''] = workload.split(/ [^/]*\//);
@@ -180,7 +198,7 @@ function allCurrent(count: number): string {
   return `${who} that opted in ${count === 1 ? 'has its' : 'have their'} current certificates\n`;
 }
 
-/** Both opt-ins are missing, or the annotation is. */
+/** Returns the hint that both opt-ins or the annotation are missing. */
 function nobody(namespace: string | undefined): string {
   const where = namespace === undefined ? '' : ` in namespace ${namespace}`;
   const name = shellWord(namespace ?? 'NAMESPACE');

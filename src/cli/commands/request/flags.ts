@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
-import { KEY_TYPES } from '../../../vocabulary.ts';
+import { KEY_TYPES } from '#base/vocabulary.ts';
 import type { RequestOptions } from './run.ts';
-import { durationFlag, gather } from '../../../app/flag-values.ts';
-import { PASSWORD_VARIABLE } from '../../pkcs12-password.ts';
-import { outputOption } from '../../list-options.ts';
-import { addUserOptions } from '../../user-client.ts';
+import { durationFlag, gather } from '#app/flag-values.ts';
+import { PASSWORD_VARIABLE } from '#cli/pkcs12-password.ts';
+import { outputOption } from '#cli/list-options.ts';
+import { addUserOptions } from '#cli/user-options.ts';
 
 const DEFAULT_WAIT_SECONDS = 600;
 
@@ -14,12 +14,15 @@ Examples:
   countersign request --signer example.com/people --name jane --group dev
   countersign request --signer example.com/web --name web --dns www.example.com --usage 'server auth'
   countersign request --signer example.com/people --name jane --pkcs12 jane.p12
+  countersign request --signer example.com/people --name jane --renew       every 12 hours, by cron
+
+With --renew it is safe to repeat: the files in --out stay as they are until a new certificate is there.
 
 Exit codes:
-  0  the certificate is written                  2  the command line is wrong; it was denied, failed or
+  0  the certificate is written, or not due yet  2  the command line is wrong; it was denied, failed or
   1  the API server or a file refused                took too long`;
 
-/** Adds `countersign request`: makes a key and a request and, once it is signed, a kubeconfig. */
+/** Adds `countersign request`, which creates a key and a request and, once signed, a kubeconfig. */
 export function addRequestCommand(root: Command): void {
   const command = root
     .command('request')
@@ -47,7 +50,7 @@ export function addRequestCommand(root: Command): void {
     .option('--pkcs12 <file>', 'also write key and chain as PKCS#12, for browsers and Java')
     .option(
       '--pkcs12-password-file <file>',
-      `file with its password (default: ${PASSWORD_VARIABLE}, else you are asked)`,
+      `file with its password (default: ${PASSWORD_VARIABLE}, else a prompt)`,
     )
     .option(
       '--csr-name <name>',
@@ -57,6 +60,11 @@ export function addRequestCommand(root: Command): void {
       new Option('--timeout <duration>', 'how long to wait for the certificate')
         .argParser(durationFlag)
         .default(DEFAULT_WAIT_SECONDS, '10m'),
+    )
+    .option(
+      '--renew',
+      'do nothing until the certificate has passed 66% of its life; then replace key and certificate',
+      false,
     )
     .addOption(outputOption(['name']))
     .addHelpText('before', HELP);

@@ -1,17 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
-import { sameBytes } from '../../../bytes.ts';
-import { SignerError, attempt, usageError } from '../../../errors.ts';
-import { decodePemAll, encodePem } from '../../../pki/der/pem.ts';
-import { decodeCertificate } from '../../../pki/x509/certificate.ts';
+import { sameBytes } from '#base/bytes.ts';
+import { SignerError, attempt, usageError } from '#base/errors.ts';
+import { decodePemAll, encodePem } from '#pki/der/pem.ts';
+import { decodeCertificate } from '#pki/x509/certificate.ts';
 
 /**
- * The chain that a signer answered with, written anew: nothing beside the certificates gets into files and terminals,
- * and what is not a certificate for our key is of no use to anybody. The signer is not trusted: any may be asked.
+ * Returns the signer's chain, encoded again, so that only certificates get into files and
+ * terminals. It rejects a certificate for another key. The signer is not trusted, because users may
+ * request from any.
  *
  * @param text - `status.certificate`, decoded
- * @param spki - DER SubjectPublicKeyInfo of the key that the request was made for
+ * @param spki - DER SubjectPublicKeyInfo of the requested key
  * @returns PEM, the leaf first
- * @throws SignerError USAGE (`fail`) for another key, or a text that is no chain
+ * @throws SignerError USAGE (`fail`) for another key, or an invalid chain
  */
 export function issuedChain(text: string, spki: Uint8Array): string {
   const read = attempt(() => decodePemAll(withoutExplanations(text), 'CERTIFICATE'));
@@ -24,7 +25,10 @@ export function issuedChain(text: string, spki: Uint8Array): string {
   return read.map((der) => encodePem('CERTIFICATE', der)).join('');
 }
 
-/** Certificates.k8s.io/v1 allows text before, between and after the blocks (RFC 7468 §5.2). */
+/**
+ * Removes text before, between and after the blocks, which certificates.k8s.io/v1 allows (RFC 7468
+ * §5.2).
+ */
 function withoutExplanations(text: string): string {
   return [...text.matchAll(/-----BEGIN CERTIFICATE-----[^-]*-----END CERTIFICATE-----/g)]
     .map(([block]) => block)

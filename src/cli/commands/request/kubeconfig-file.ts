@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { stringify } from 'yaml';
 
-/** What a kubeconfig for one user of one cluster holds. */
+/** Content of a kubeconfig for one user of one cluster. */
 export interface ClientKubeconfig {
   readonly server: string;
-  /** PEM of the CA that issued the server's certificate; undefined for a CA that the system trusts. */
+  /**
+   * PEM of the CA that issued the server's certificate, or undefined for a CA that the system
+   * trusts.
+   */
   readonly certificateAuthority: string | undefined;
   readonly user: string;
   /** PEM texts. */
@@ -12,7 +15,7 @@ export interface ClientKubeconfig {
   readonly key: string;
 }
 
-/** A kubeconfig for `kubectl` with the client certificate and key embedded. @returns YAML */
+/** Returns a kubeconfig for `kubectl` as YAML, with the client certificate and key embedded. */
 export function renderKubeconfig(input: ClientKubeconfig): string {
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
   const { certificateAuthority: ca } = input;

@@ -2,23 +2,24 @@
 /** Files with mode 0600. */
 import { rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { usageError } from '../../../errors.ts';
-import { quote } from '../../../quote.ts';
+import { usageError } from '#base/errors.ts';
+import { quote } from '#base/quote.ts';
 
 const OWNER_ONLY = 0o600;
 
-/** UTF-16 units: with `.kubeconfig` behind it, the name of a file in every file system. */
+/** Limit in UTF-16 units, so that the name with `.kubeconfig` is valid in every file system. */
 const MAX_FILE_STEM = 200;
 
-/** Names that Windows takes for devices, in every directory and with any extension. */
+/** Device names of Windows, in every directory and with any extension. */
 const DEVICE = /^(?:con|prn|aux|nul|com\d|lpt\d)(?=\.|$)/i;
 
 /**
- * Where the files of a name go: `directory`, always, with `_` for each character that is not a letter, a digit or
- * one of `._@-`, and for a hyphen at the beginning, which would make an option of the file name.
+ * Returns the path for the files of a name, always in `directory`. It replaces each character that
+ * is not a letter, a digit or one of `._@-` by `_`. It also replaces an initial hyphen, because
+ * such a file name would be an option.
  *
  * @returns a path without an extension
- * @throws SignerError USAGE (`fail`) when nothing but dots would be left of the name
+ * @throws SignerError USAGE (`fail`) if only dots would be left of the name
  */
 export function fileBase(directory: string, name: string): string {
   const stem = name
@@ -32,21 +33,21 @@ export function fileBase(directory: string, name: string): string {
 }
 
 /**
- * Writes a private key, and never overwrites one: it may belong to a request that is still pending.
+ * Writes a private key. It never overwrites one, which may belong to a pending request.
  *
  * @param pem - PKCS#8
- * @throws SignerError USAGE (`fail`) when the file exists
+ * @throws SignerError USAGE (`fail`) if the file exists
  */
 export async function writeNewKey(path: string, pem: string): Promise<void> {
   await writeFile(path, pem, { mode: OWNER_ONLY, flag: 'wx' }).catch((error: unknown) => {
     if (!(error instanceof Error && 'code' in error && error.code === 'EEXIST')) throw error;
     throw usageError(
-      `${path} exists and may belong to a pending request; move it away, or choose another directory with --out`,
+      `${path} exists, from an earlier request, and is never overwritten; --renew replaces key and certificate once the new one is there, --out writes to another directory, and countersign explain csr/NAME shows a request that is still pending`,
     );
   });
 }
 
-/** Replaces a file. Removed first, so that the mode of an older file does not remain. */
+/** Replaces a file. It removes the old one first, so that its mode does not remain. */
 export async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
   await rm(path, { force: true });
   await writeFile(path, content, { mode: OWNER_ONLY, flag: 'wx' });

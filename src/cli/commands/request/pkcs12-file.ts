@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KeyObject } from 'node:crypto';
 import { access } from 'node:fs/promises';
-import { usageError } from '../../../errors.ts';
-import { encodePkcs12 } from '../../../keystores/encode-pkcs12.ts';
-import { requirePassword } from '../../../keystores/password.ts';
-import { decodePemAll } from '../../../pki/der/pem.ts';
-import { pkcs12Password } from '../../pkcs12-password.ts';
+import { usageError } from '#base/errors.ts';
+import { encodePkcs12 } from '#pki/keystores/encode-pkcs12.ts';
+import { requirePassword } from '#pki/keystores/password.ts';
+import { decodePemAll } from '#pki/der/pem.ts';
+import { pkcs12Password } from '#cli/pkcs12-password.ts';
 import { replaceFile } from './owner-only-file.ts';
 
 /** The flags of a PKCS#12 file. */
@@ -14,14 +14,14 @@ export interface Pkcs12Options {
   readonly pkcs12PasswordFile?: string;
 }
 
-/** Writes the file once the certificate is there. */
+/** Writes the file once the certificate is issued. */
 export type WritePkcs12 = (alias: string, key: KeyObject, chain: string) => Promise<void>;
 
 /**
- * Gets the password before anything is requested.
+ * Gets the password before the request.
  *
- * @returns undefined when no PKCS#12 file is wanted
- * @throws SignerError USAGE (`fail`) for a file that exists, and for no password or a bad one
+ * @returns undefined if the user wants no PKCS#12 file
+ * @throws SignerError USAGE (`fail`) for a file that exists, and for a missing or bad password
  */
 export async function preparePkcs12(
   { pkcs12: file, pkcs12PasswordFile }: Pkcs12Options,

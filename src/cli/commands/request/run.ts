@@ -1,32 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
-import { mkdir, rm } from 'node:fs/promises';
+import { mkdir, rename, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CSR_RESOURCE,
+  isApproved,
   isFinished,
   type CertificateSigningRequest,
-} from '../../../api/request/csr.ts';
-import { findCondition } from '../../../api/request/conditions.ts';
-import { SignerError, usageError } from '../../../errors.ts';
-import type { Client } from '../../../kube/client/client.ts';
-import type { Connection } from '../../../kube/client/connection.ts';
-import { KubeError } from '../../../kube/client/kube-error.ts';
-import { resource } from '../../../kube/resource/resource.ts';
-import { encodePem } from '../../../pki/der/pem.ts';
-import { requireVisible } from '../../../pki/x509/requested-names.ts';
-import { encodeRequest } from '../../../pki/x509/pkcs10.ts';
-import { generatePrivateKey, publicKeyOf } from '../../../pki/keys/private-key.ts';
+} from '#api/request/csr.ts';
+import { findCondition } from '#api/request/conditions.ts';
+import { SignerError } from '#base/errors.ts';
+import type { Client } from '#kube/client/client.ts';
+import type { Connection } from '#kube/client/connection.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import { resource } from '#kube/resource/resource.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { requireVisible } from '#pki/x509/requested-names.ts';
+import { encodeRequest } from '#pki/x509/encode-request.ts';
+import { generatePrivateKey, publicKeyOf } from '#pki/keys/private-key.ts';
 import { fileBase, replaceFile, writeNewKey } from './owner-only-file.ts';
 import { issuedChain } from './issued-chain.ts';
-import { whyNobodyServes } from './served-names.ts';
+import { isDue } from './renewal.ts';
+import { unservedMessage } from './served-names.ts';
 import { renderKubeconfig } from './kubeconfig-file.ts';
 import { preparePkcs12, type Pkcs12Options } from './pkcs12-file.ts';
-import { structuredText, type Output } from '../../../operations/report.ts';
-import type { KeyType } from '../../../vocabulary.ts';
-import { printable } from '../../../quote.ts';
-import { printDocument, printProgress, printText } from '../../terminal.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
+import type { Output } from '#operations/report.ts';
+import { structuredText } from '#operations/structured-text.ts';
+import type { KeyType } from '#base/vocabulary.ts';
+import { printable, shellWord } from '#base/quote.ts';
+import { printDocument, printProgress, printText } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
 
 /** Flags of `countersign request`. */
 export interface RequestOptions extends UserOptions, Pkcs12Options {
@@ -43,45 +47,55 @@ export interface RequestOptions extends UserOptions, Pkcs12Options {
   readonly out: string;
   readonly csrName?: string;
   readonly timeout: number;
+  readonly renew: boolean;
   readonly output: Output | 'name';
 }
 
-/** What `-o json` and `-o yaml` print. */
+/** The result that `-o json` and `-o yaml` print. */
 export interface WrittenFiles {
   readonly certificateSigningRequest: string;
   readonly signerName: string;
-  /** Paths. */
+  /** Paths of the files. */
   readonly files: {
     readonly key: string;
     readonly certificate: string;
-    readonly kubeconfig: string;
+    /** Absent where no API server takes the certificate: it is not for client authentication. */
+    readonly kubeconfig?: string;
     readonly pkcs12?: string;
   };
 }
 
 const REQUESTS = resource(CSR_RESOURCE);
 
-/** How often the CSR is read while a person waits. */
+/** Interval of polls of the CSR. */
 const CSR_POLL_MS = 500;
-/** By then the approver has evaluated the rules: a request that is still pending needs a person. */
+/**
+ * Time within which the approver evaluates the rules. A request that is still pending needs a
+ * person.
+ */
 const HINT_MS = 3_000;
 
 /**
- * Runs `countersign request`.
+ * Runs `countersign request`. With `--renew` it creates a request only if the certificate is due,
+ * and replaces the files only once it has the new certificate.
  *
- * @throws SignerError NAME_INVALID for a name or group that no signer accepts; USAGE for a name of dots, when the
- * request is denied or failed, when its certificate is for another key, or at the timeout; KubeError of the API
- * server
+ * @throws SignerError NAME_INVALID for a name or group that no signer accepts
+ * @throws SignerError USAGE for a name of dots, a denied or failed request, a certificate for
+ * another key, or a timeout
+ * @throws KubeError of the API server
  */
 export async function request(options: RequestOptions): Promise<void> {
   for (const name of [options.name, ...options.group]) requireVisible(name, 'the request');
   const base = fileBase(options.out, options.name);
+  if (options.renew && !(await isDue(options, `${base}.crt`))) return;
   const writePkcs12 = await preparePkcs12(options, process.env);
   const { connection, client } = await connectUser(options, 'request');
   try {
     const { key, pem } = await generatePrivateKey(options.keyType);
     await mkdir(options.out, { recursive: true });
-    await writeNewKey(`${base}.key`, pem);
+    const keyFile = options.renew ? `${base}.next.key` : `${base}.key`;
+    if (options.renew) await replaceFile(keyFile, pem);
+    else await writeNewKey(keyFile, pem);
     const der = encodeRequest({
       subject: { commonName: options.name, organizations: options.group, organizationalUnits: [] },
       sans: {
@@ -95,28 +109,46 @@ export async function request(options: RequestOptions): Promise<void> {
     const made = await create(client, options, encodePem('CERTIFICATE REQUEST', der)).catch(
       async (error: unknown) => {
         // The request was not created, so nothing needs this key.
-        if (!mayHaveLanded(error)) await rm(`${base}.key`, { force: true });
+        if (!mayHaveLanded(error)) await rm(keyFile, { force: true });
         throw error;
       },
     );
     progress(options, `${objectOf(made)} created`);
     const answer = await issued(client, made, options);
     const certificate = issuedChain(answer, publicKeyOf(key));
+    // A renewal replaces nothing before this.
+    if (options.renew) await rename(keyFile, `${base}.key`);
     await replaceFile(`${base}.crt`, certificate);
     await writePkcs12?.(options.name, key, certificate);
-    const kubeconfig = await kubeconfigOf(connection, options.name, certificate, pem);
-    await replaceFile(`${base}.kubeconfig`, kubeconfig);
+    if (isForClients(options)) {
+      const kubeconfig = await kubeconfigOf(connection, options.name, certificate, pem);
+      await replaceFile(`${base}.kubeconfig`, kubeconfig);
+    }
     printWritten(options, {
       certificateSigningRequest: made.metadata.name,
       signerName: options.signer,
-      files: {
-        ...{ key: `${base}.key`, certificate: `${base}.crt`, kubeconfig: `${base}.kubeconfig` },
-        ...(options.pkcs12 === undefined ? {} : { pkcs12: options.pkcs12 }),
-      },
+      files: filesOf(options, base),
     });
   } finally {
     await client.close();
   }
+}
+
+function filesOf(options: RequestOptions, base: string): WrittenFiles['files'] {
+  return {
+    key: `${base}.key`,
+    certificate: `${base}.crt`,
+    ...(isForClients(options) ? { kubeconfig: `${base}.kubeconfig` } : {}),
+    ...(options.pkcs12 === undefined ? {} : { pkcs12: options.pkcs12 }),
+  };
+}
+
+function usagesOf({ usage }: RequestOptions): readonly string[] {
+  return usage.length > 0 ? usage : ['digital signature', 'client auth'];
+}
+
+function isForClients(options: RequestOptions): boolean {
+  return usagesOf(options).some((each) => each === 'client auth' || each === 'any');
 }
 
 function mayHaveLanded(error: unknown): boolean {
@@ -133,7 +165,7 @@ async function create(
     .replaceAll(/[^a-z0-9.-]/g, '-')
     .slice(0, 40);
   const unique = randomBytes(4).toString('hex');
-  const usages = options.usage.length > 0 ? options.usage : ['digital signature', 'client auth'];
+  const usages = usagesOf(options);
   return client.request<CertificateSigningRequest>({
     method: 'POST',
     path: REQUESTS.collection(),
@@ -170,15 +202,18 @@ async function issued(
     if (waited > options.timeout * 1000) throw late(name);
     if (!hinted && waited > HINT_MS) {
       hinted = true;
-      const nobody = await whyNobodyServes(client, spec.signerName);
-      if (nobody !== undefined) progress(options, nobody);
-      progress(
-        options,
-        `waiting for approval; kubectl describe csr ${name} says why, and kubectl certificate approve ${name} approves it`,
-      );
+      const unserved = await unservedMessage(client, spec.signerName);
+      if (unserved !== undefined) progress(options, unserved);
+      progress(options, waiting(csr, name));
     }
     await sleep(CSR_POLL_MS);
   }
+}
+
+function waiting(csr: CertificateSigningRequest, name: string): string {
+  const explain = `countersign explain ${shellWord(`csr/${name}`)} shows the cause`;
+  if (isApproved(csr)) return `approved, and waiting for its certificate; ${explain}`;
+  return `waiting for approval; ${explain}, and kubectl certificate approve ${shellWord(name)} approves it`;
 }
 
 async function kubeconfigOf(
@@ -200,16 +235,21 @@ async function kubeconfigOf(
 function refused(csr: CertificateSigningRequest): SignerError {
   const conditions = csr.status?.conditions;
   const why = findCondition(conditions, 'Failed') ?? findCondition(conditions, 'Denied');
-  return usageError(
-    `${csr.metadata.name} is ${why?.type ?? 'finished'}: ${why?.reason ?? ''}: ${why?.message ?? ''}`,
-  );
+  const { name } = csr.metadata;
+  return new SignerError({
+    code: 'USAGE',
+    disposition: 'fail',
+    message: `${name} is ${why?.type ?? 'finished'}: ${why?.reason ?? ''}: ${why?.message ?? ''}`,
+    next: `countersign explain ${shellWord(`csr/${name}`)}`,
+  });
 }
 
 function late(name: string): SignerError {
   return new SignerError({
     code: 'USAGE',
     disposition: 'wait',
-    message: `timed out: ${name} has no certificate yet; the request and its key are kept, and kubectl describe csr ${name} says what it waits for; once it is signed, kubectl get csr ${name} -o jsonpath='{.status.certificate}' | base64 -d prints the certificate`,
+    message: `timed out: ${name} has no certificate yet; the request and its key are kept; once it is signed, kubectl get csr ${shellWord(name)} -o jsonpath='{.status.certificate}' | base64 -d prints the certificate`,
+    next: `countersign explain ${shellWord(`csr/${name}`)}`,
   });
 }
 
@@ -224,13 +264,16 @@ function printWritten({ output }: RequestOptions, written: WrittenFiles): void {
     printText(`certificatesigningrequest.certificates.k8s.io/${certificateSigningRequest}\n`);
   } else {
     if (files.pkcs12 !== undefined) say(`wrote ${files.pkcs12}`);
+    const { key, certificate, kubeconfig } = files;
     say(
-      `wrote ${files.certificate} and ${files.kubeconfig}; try: kubectl --kubeconfig ${files.kubeconfig} auth whoami`,
+      kubeconfig === undefined
+        ? `wrote ${key} and ${certificate}`
+        : `wrote ${certificate} and ${kubeconfig}; try: kubectl --kubeconfig ${kubeconfig} auth whoami`,
     );
   }
 }
 
-/** What programs read is on stdout alone. */
+/** Prints progress on stderr if programs read stdout. */
 function progress({ output }: RequestOptions, line: string): void {
   if (output === 'text') say(line);
   else printProgress(line);

@@ -1,29 +1,49 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isDerivedName } from '../../../api/signer/signer.ts';
-import type { ClusterSigner } from '../../../api/signer/cluster-signer.ts';
-import type { Client } from '../../../kube/client/client.ts';
-import { quote, quoteList } from '../../../quote.ts';
-import { CLUSTER_SIGNERS } from '../../../runtime/signers/cluster-signers.ts';
+import { ACME_CLUSTER_SIGNERS } from '#api/acme/names.ts';
+import { isDerivedName } from '#api/signer/signer.ts';
+import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
+import type { Client } from '#kube/client/client.ts';
+import { ignoreNotFound } from '#kube/client/kube-error.ts';
+import { resource, type Resource } from '#kube/resource/resource.ts';
+import { quote, quoteList } from '#base/quote.ts';
+import { CLUSTER_SIGNERS } from '#component/signers/cluster-signers.ts';
+import { EXTERNAL_SIGNERS } from '#component/signers/external-signers.ts';
 
-/** Signers of Kubernetes itself: kube-controller-manager and people answer for them. */
+const ACME_SIGNERS_OF_CLUSTER = resource(ACME_CLUSTER_SIGNERS);
+
+/** Signers of Kubernetes itself, which kube-controller-manager and administrators serve. */
 const KUBERNETES = /^kubernetes\.io\//;
 
 /**
- * A line for a person whose request waits for a signer name that no ClusterSigner has, such as one with a typing error.
+ * Returns a hint for a user whose request has a signer name that no signer of the cluster has, such
+ * as a misspelled one.
  *
- * @returns undefined if one serves it, or if the person may not list ClusterSigners
+ * @returns undefined if one serves it, or if the user may not list them
  */
-export async function whyNobodyServes(
+export async function unservedMessage(
   client: Client,
   signerName: string,
 ): Promise<string | undefined> {
   if (KUBERNETES.test(signerName) || isDerivedName(signerName)) return undefined;
-  const path = CLUSTER_SIGNERS.collection();
-  const names = await client
-    .request<{ readonly items: readonly Pick<ClusterSigner, 'spec'>[] }>({ method: 'GET', path })
-    .then(({ items }) => items.map(({ spec }) => spec.signerName).sort())
-    .catch(() => undefined);
-  if (names === undefined || names.includes(signerName)) return undefined;
+  const found = await Promise.all([
+    namesOf(client, CLUSTER_SIGNERS),
+    namesOf(client, ACME_SIGNERS_OF_CLUSTER),
+    namesOf(client, EXTERNAL_SIGNERS),
+  ]).catch(() => undefined);
+  if (found === undefined) return undefined;
+  const names = found.flat().sort();
+  if (names.includes(signerName)) return undefined;
   const there = names.length === 0 ? 'there are none' : `there are ${quoteList(names)}`;
-  return `no ClusterSigner serves ${quote(signerName)} (${there}); unless another signer answers, the request waits for ever`;
+  return `no ClusterSigner, AcmeClusterSigner or ExternalClusterSigner serves ${quote(signerName)} (${there}); unless another signer answers, the request waits indefinitely`;
+}
+
+/** None where the kind is not installed. */
+async function namesOf(client: Client, kind: Resource): Promise<readonly string[]> {
+  const signers = await client
+    .request<{ readonly items: readonly Pick<ClusterSigner, 'spec'>[] }>({
+      method: 'GET',
+      path: kind.collection(),
+    })
+    .catch(ignoreNotFound);
+  return (signers?.items ?? []).map(({ spec }) => spec.signerName);
 }

@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
-import { REVOCATION_CODES } from '../../../api/acme/names.ts';
-import { gather } from '../../../app/flag-values.ts';
-import { CERTIFICATE_SOURCES } from '../../../operations/report.ts';
-import { outputOption } from '../../list-options.ts';
-import { REVOCATION_REASONS } from '../../../vocabulary.ts';
-import { addUserOptions } from '../../user-client.ts';
+import { REVOCATION_CODES } from '#api/acme/names.ts';
+import { gather } from '#app/flag-values.ts';
+import { CERTIFICATE_SOURCES } from '#operations/report.ts';
+import { outputOption } from '#cli/list-options.ts';
+import { REVOCATION_REASONS } from '#base/vocabulary.ts';
+import { addUserOptions } from '#cli/user-options.ts';
 import type { RevokeCertificatesOptions } from './run.ts';
 
 const HELP = `
@@ -16,9 +16,13 @@ Examples:
   countersign revoke order/www-1-1 -n web --reason keyCompromise     # of an ACME server
 
 It prints the plan and then writes Revocations. It takes the verb revoke on the signer, and create on revocations.
+A signer without spec.profile.crl has no CRL: without --without-crl, nothing is written.
 Exit code: 0 written, or noted; 1 an error; 2 the command line is wrong; 3 refused, nothing was written.`;
 
-/** Adds `countersign revoke`: certificates of our CAs by a Revocation, those of ACME by their Order. */
+/**
+ * Adds `countersign revoke`, which revokes certificates of Countersign's CAs by a Revocation, and
+ * those of ACME by their Order.
+ */
 export function addRevokeCommand(root: Command): void {
   const reasons = [
     ...new Set([...Object.keys(REVOCATION_REASONS), ...Object.keys(REVOCATION_CODES)]),
@@ -48,6 +52,11 @@ export function addRevokeCommand(root: Command): void {
         .default('auto'),
     )
     .option('--allow-renewal', 'let their holders get new certificates', false)
+    .option(
+      '--without-crl',
+      'also for signers without spec.profile.crl: it takes effect once they have one',
+      false,
+    )
     .option('--dry-run', 'print the plan, and write nothing', false)
     .addOption(outputOption(['name']))
     .option('-n, --namespace <name>', 'namespace of the Order')

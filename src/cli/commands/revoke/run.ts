@@ -1,37 +1,36 @@
 // SPDX-License-Identifier: Apache-2.0
-import { REVOCATIONS, type Revocation } from '../../../api/revocation/revocation.ts';
-import { usageError } from '../../../errors.ts';
-import type { Client } from '../../../kube/client/client.ts';
-import { KubeError } from '../../../kube/client/kube-error.ts';
-import { resource } from '../../../kube/resource/resource.ts';
-import {
-  EXIT_REFUSED,
-  structuredText,
-  type CERTIFICATE_SOURCES,
-  type Output,
-} from '../../../operations/report.ts';
+import { quantity } from '#base/quantity.ts';
+import { REVOCATIONS } from '#api/revocation/names.ts';
+import type { Revocation } from '#api/revocation/revocation.ts';
+import { usageError } from '#base/errors.ts';
+import type { Client } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import { resource } from '#kube/resource/resource.ts';
+import { EXIT_REFUSED, type CERTIFICATE_SOURCES, type Output } from '#operations/report.ts';
+import { structuredText } from '#operations/structured-text.ts';
 import {
   liveOrders,
   liveRequests,
   type CertificateSource,
-} from '../../../operations/revoking/find-certificates.ts';
+} from '#operations/revoking/find-certificates.ts';
 import {
-  MOST_REVOCABLE,
+  MAX_REVOCABLE,
   isSerial,
   planRevocation,
   type RevocationPlan,
   type Selection,
-} from '../../../operations/revoking/plan.ts';
-import { printable } from '../../../quote.ts';
-import { canonicalSerial } from '../../../revocation/serial.ts';
-import { REVOCATION_REASONS, type CrlReason } from '../../../vocabulary.ts';
+} from '#operations/revoking/plan.ts';
+import { printable } from '#base/quote.ts';
+import { canonicalSerial } from '#ca/revocation/serial.ts';
+import { REVOCATION_REASONS, type CrlReason } from '#base/vocabulary.ts';
 import {
   clusterSignersOf,
   recordedCertificates,
   recordedIfInstalled,
-} from '../../sources/issued-certificates.ts';
-import { printDocument, printText } from '../../terminal.ts';
-import { connectUser, type UserOptions } from '../../user-client.ts';
+} from '#cli/sources/issued-certificates.ts';
+import { printDocument, printText } from '#cli/terminal.ts';
+import { connectUser } from '#cli/user-client.ts';
+import type { UserOptions } from '#cli/user-options.ts';
 
 /** Flags of `countersign revoke`. */
 export interface RevokeCertificatesOptions extends UserOptions {
@@ -44,13 +43,14 @@ export interface RevokeCertificatesOptions extends UserOptions {
   readonly source: (typeof CERTIFICATE_SOURCES)[number];
   readonly reason: string;
   readonly allowRenewal: boolean;
+  readonly withoutCrl: boolean;
   readonly dryRun: boolean;
   readonly output: Output | 'name';
   readonly namespace?: string;
   readonly force: boolean;
 }
 
-/** What `-o json` and `-o yaml` print. */
+/** The result that `-o json` and `-o yaml` print. */
 export interface RevokeReport {
   readonly outcome: 'written' | 'refused';
   readonly dryRun: boolean;
@@ -99,11 +99,11 @@ export async function runRevokeCommand(
 }
 
 /**
- * The same with any client and any sources.
+ * Does the same with any client and any sources.
  *
- * @param sources - where certificates are looked up
+ * @param sources - sources of the certificates
  * @param now - milliseconds
- * @throws KubeError; SignerError USAGE, and LEDGER_UNAVAILABLE before anything is written
+ * @throws KubeError, or SignerError USAGE, or LEDGER_UNAVAILABLE before anything is written
  */
 export async function revokeCertificates(
   client: Client,
@@ -115,13 +115,20 @@ export async function revokeCertificates(
   if (selection === undefined) {
     throw usageError('name what to revoke by one of --serial, --pod, --user, --ca and --san');
   }
-  const { reason, allowRenewal, dryRun, signer: signerName } = options;
+  const { reason, allowRenewal, withoutCrl, dryRun, signer: signerName } = options;
   if (!isReason(reason)) throw usageError(`--reason ${reason} is none of a CRL`);
   const signers = await clusterSignersOf(client);
   const searched = await Promise.all(sources.map((source) => source(signers)));
   const found = searched.flatMap((each) => each.found);
   const plan = planRevocation({
-    ...{ selection, signerName, reason, allowRenewal, signers, found, now },
+    selection,
+    signerName,
+    reason,
+    allowRenewal,
+    withoutCrl,
+    signers,
+    found,
+    now,
   });
   for (const revocation of plan.revocations) await write(client, revocation, dryRun);
   return {
@@ -133,9 +140,9 @@ export async function revokeCertificates(
 }
 
 /**
- * Where the certificates of these flags are looked up.
+ * Returns the sources of certificates for these flags.
  *
- * @param now - milliseconds; what has expired is not asked for
+ * @param now - milliseconds. Queries omit expired certificates.
  */
 export function sourcesOf(
   client: Client,
@@ -147,8 +154,14 @@ export function sourcesOf(
 ): readonly CertificateSource[] {
   const { serial, pod, user, ca, san, signer, source } = options;
   const query = {
-    ...{ pod, user, ca, san, signer, livingAt: now, limit: MOST_REVOCABLE + 1 },
-    // Who may read the pod's namespace alone can ask for it.
+    pod,
+    user,
+    ca,
+    san,
+    signer,
+    livingAt: now,
+    limit: MAX_REVOCABLE + 1,
+    // A user with permission in the pod's namespace only can still query it.
     namespace: pod?.split('/')[0],
     serials: serial.length === 0 ? undefined : serial.map(canonicalSerial).filter(isSerial),
   };
@@ -169,7 +182,7 @@ function isReason(text: string): text is CrlReason {
   return Object.hasOwn(REVOCATION_REASONS, text);
 }
 
-/** Undefined unless exactly one kind of them is given. */
+/** Returns undefined unless the flags give exactly one kind of selection. */
 function selectionOf({
   serial,
   pod,
@@ -184,7 +197,10 @@ function selectionOf({
   return given.length === 0 ? undefined : all;
 }
 
-/** Whoever revokes the same again finds it written. */
+/**
+ * Writes a Revocation. It succeeds if the Revocation already exists, because a repeated revocation
+ * changes nothing.
+ */
 async function write(
   client: Client,
   body: RevocationPlan['revocations'][number],
@@ -211,7 +227,7 @@ function textOf(report: RevokeReport): string {
       return `  ${signerName}  serial ${serial}  until ${notAfter}  (${from})`;
     }),
     ...revocations.flatMap(({ metadata, spec }) => [
-      `revocation.countersign.dev/${metadata.name} ${dryRun ? 'would be written (dry run)' : 'written'}: ${spec.certificates.length} certificates, ${spec.reason}`,
+      `revocation.countersign.dev/${metadata.name} ${dryRun ? 'would be written (dry run)' : 'written'}: ${quantity(spec.certificates.length, 'certificate')}, ${spec.reason}`,
       ...(spec.holders ?? []).map(
         (each) => `  refuses new certificates to ${JSON.stringify(each)}`,
       ),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
-import { findCondition, type Condition } from '../../../../src/api/request/conditions.ts';
-import type { CertificateRequest } from '../../../../src/api/request/certificate-request.ts';
+import { findCondition, type Condition } from '#api/request/conditions.ts';
+import type { CertificateRequest } from '#api/request/certificate-request.ts';
 import type { Cluster } from '../../../cluster/cluster.ts';
 import { until } from '../../../cluster/until.ts';
 import { requestPem, type CsrWanted } from './csr.ts';
@@ -108,8 +108,13 @@ export async function decideOn(
   const condition = { type, status: 'True', reason: 'Test', message: 'by a test' };
   const patch = { status: { conditions: [condition] } };
   await cluster.kubectl([
-    ...['patch', ...named(key), '--subresource=status', '--type=merge'],
-    ...['-p', JSON.stringify(patch), ...as],
+    'patch',
+    ...named(key),
+    '--subresource=status',
+    '--type=merge',
+    '-p',
+    JSON.stringify(patch),
+    ...as,
   ]);
 }
 

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { CertificateSigningRequest } from '../../../../src/api/request/csr.ts';
-import { findCondition, type Condition } from '../../../../src/api/request/conditions.ts';
+import type { CertificateSigningRequest } from '#api/request/csr.ts';
+import { findCondition, type Condition } from '#api/request/conditions.ts';
 import type { Cluster } from '../../../cluster/cluster.ts';
 import { until } from '../../../cluster/until.ts';
-import type { KeyType } from '../../../../src/vocabulary.ts';
-import { generatePrivateKey } from '../../../../src/pki/keys/private-key.ts';
-import { encodeRequest } from '../../../../src/pki/x509/pkcs10.ts';
-import { encodePem } from '../../../../src/pki/der/pem.ts';
+import type { KeyType } from '#base/vocabulary.ts';
+import { generatePrivateKey } from '#pki/keys/private-key.ts';
+import { encodeRequest } from '#pki/x509/encode-request.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { userRoles } from '#install/user-roles.ts';
 import { randomBytes } from 'node:crypto';
 import { apply } from '../apply.ts';
 
@@ -72,7 +73,9 @@ export async function requestPem(wanted: CsrWanted): Promise<string> {
       organizationalUnits: [],
     },
     sans: {
-      ...{ dnsNames: wanted.dnsNames ?? [], uris: [], emails: [] },
+      dnsNames: wanted.dnsNames ?? [],
+      uris: [],
+      emails: [],
       ipAddresses: wanted.ipAddresses ?? [],
     },
     key,
@@ -103,28 +106,16 @@ export async function createCsr(cluster: Cluster, wanted: CsrWanted = {}): Promi
   return name;
 }
 
-/** Members of group dev may create CertificateSigningRequests. */
+/** Binds the shipped ClusterRole of requesters to group dev. */
 export async function allowRequesters(cluster: Cluster): Promise<void> {
-  const rbac = { apiVersion: 'rbac.authorization.k8s.io/v1' };
-  const role = {
-    ...rbac,
-    kind: 'ClusterRole',
-    metadata: { name: 'csr-creator' },
-    rules: [
-      {
-        apiGroups: ['certificates.k8s.io'],
-        resources: ['certificatesigningrequests'],
-        verbs: ['create', 'get', 'list', 'watch'],
-      },
-    ],
-  };
+  const group = 'rbac.authorization.k8s.io';
   const binding = {
-    ...rbac,
+    apiVersion: `${group}/v1`,
     kind: 'ClusterRoleBinding',
     metadata: { name: 'dev-csr' },
-    roleRef: { apiGroup: 'rbac.authorization.k8s.io', kind: 'ClusterRole', name: 'csr-creator' },
-    subjects: [{ apiGroup: 'rbac.authorization.k8s.io', kind: 'Group', name: 'dev' }],
+    roleRef: { apiGroup: group, kind: 'ClusterRole', name: 'countersign-csr-requester' },
+    subjects: [{ apiGroup: group, kind: 'Group', name: 'dev' }],
   };
-  const list = { apiVersion: 'v1', kind: 'List', items: [role, binding] };
+  const list = { apiVersion: 'v1', kind: 'List', items: [...userRoles(), binding] };
   await apply(cluster, list);
 }

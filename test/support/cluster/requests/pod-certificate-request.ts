@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { PodCertificateRequest } from '../../../../src/api/request/pod-certificate-request.ts';
-import { hasTrueCondition } from '../../../../src/api/request/conditions.ts';
+import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
+import { hasTrueCondition } from '#api/request/conditions.ts';
 import type { Cluster } from '../../../cluster/cluster.ts';
 import { until } from '../../../cluster/until.ts';
 
@@ -13,7 +13,12 @@ export async function requestsOf(
   pod: string,
 ): Promise<readonly PodCertificateRequest[]> {
   const { stdout } = await cluster.kubectl([
-    ...['get', 'podcertificaterequests', '-n', namespace, '-o', 'json'],
+    'get',
+    'podcertificaterequests',
+    '-n',
+    namespace,
+    '-o',
+    'json',
   ]);
   const { items } = JSON.parse(stdout) as { items: readonly PodCertificateRequest[] };
   return items.filter(({ spec }) => spec.podName === pod);

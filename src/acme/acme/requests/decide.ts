@@ -1,0 +1,99 @@
+// SPDX-License-Identifier: Apache-2.0
+import { nextOrderAt } from '#acme/orders/index.ts';
+import type { Order, OrderSpec } from '#api/acme/order.ts';
+import { namesOf } from '../store/requester.ts';
+import * as messages from '../messages.ts';
+
+/** Contents of an Order's request to the server. */
+export type AskedNames = Pick<OrderSpec, 'request' | 'identifiers' | 'profile'>;
+
+/** Input of a decision about a request's Orders. */
+export interface OrdersOfRequest {
+  /** metadata.uid of the request, which spreads the waits of many. */
+  readonly uid: string;
+  readonly asked: AskedNames;
+  /** Orders of the request, in any order. */
+  readonly orders: readonly Order[];
+  /** Whether a user deleted its newest Order to get the next one at once. */
+  readonly retriedNow: boolean;
+  /** Returns the fault of a PEM chain, or undefined if it can be delivered. */
+  readonly wrongChain: (pem: string) => string | undefined;
+  /** Milliseconds since 1970. */
+  readonly now: number;
+}
+
+/** Next action for a request. */
+export type OrderPlan =
+  | { readonly kind: 'deliver'; readonly chain: string }
+  /** No attempt can succeed. */
+  | { readonly kind: 'fail'; readonly message: string }
+  | { readonly kind: 'create' }
+  /** Orders for an earlier version of the request, or more than the limit. */
+  | { readonly kind: 'remove'; readonly orders: readonly Order[] }
+  /** Wait until a time, or until an Order changes. */
+  | { readonly kind: 'wait'; readonly until: number | undefined; readonly message: string };
+
+/** Limit on kept Orders of a request: with ten, the wait between them has its full length. */
+const MAX_KEPT = 10;
+
+/**
+ * Decides the next action from the Orders of a request. At most one of them is live. Synchronous
+ * and total.
+ */
+export function decide(view: OrdersOfRequest): OrderPlan {
+  const orders = view.orders.toSorted((a, b) => b.spec.attempt - a.spec.attempt);
+  const [newest, ...earlier] = orders;
+  const surplus = earlier.filter((each, index) => !isEnded(each) || index + 1 >= MAX_KEPT);
+  const stale = orders.filter((each) => isStale(each, view.asked));
+  if (stale.length + surplus.length > 0)
+    return { kind: 'remove', orders: [...new Set([...stale, ...surplus])] };
+  return newest === undefined ? { kind: 'create' } : byNewest(view, newest);
+}
+
+function byNewest(view: OrdersOfRequest, { metadata: { name }, status }: Order): OrderPlan {
+  const { state, certificate, reason, message = '' } = status;
+  const why =
+    reason === undefined ? (state ?? 'queued') : messages.reasonAndMessage(reason, message);
+  if (state === 'failed') return { kind: 'fail', message: why };
+  if (state === 'invalid') return again(view, messages.orderEnded(name, why));
+  if (state !== 'valid' || certificate === undefined) {
+    const until = millis(status.nextAttemptAt);
+    return { kind: 'wait', until, message: messages.orderState(name, why) };
+  }
+  const wrong = view.wrongChain(certificate);
+  if (wrong === undefined) return { kind: 'deliver', chain: certificate };
+  return again(view, messages.wrongChain(name, wrong));
+}
+
+/** Creates another Order after a sufficient wait since the failed ones. */
+function again({ orders, uid, now, retriedNow }: OrdersOfRequest, why: string): OrderPlan {
+  const ends = orders.map(({ status }) => millis(status.finalAt) ?? now);
+  const until = nextOrderAt(
+    ends.toSorted((a, b) => a - b),
+    uid,
+  );
+  if (retriedNow || until <= now) return { kind: 'create' };
+  const message = messages.nextOrder(why, new Date(until).toISOString());
+  return { kind: 'wait', until, message };
+}
+
+/** Reports whether the Order changes no more. */
+export function isEnded({ status: { state, certificate } }: Order): boolean {
+  return (
+    state === 'invalid' || state === 'failed' || (state === 'valid' && certificate !== undefined)
+  );
+}
+
+/**
+ * Reports whether the Order differs from the request. A server's order keeps its profile. An Order
+ * without one would request the wrong profile.
+ */
+function isStale(order: Order, asked: AskedNames): boolean {
+  const { spec, status } = order;
+  if (spec.request !== asked.request || namesOf(spec) !== namesOf(asked)) return true;
+  return status.url === undefined && !isEnded(order) && spec.profile !== asked.profile;
+}
+
+function millis(time: string | undefined): number | undefined {
+  return time === undefined ? undefined : Date.parse(time);
+}

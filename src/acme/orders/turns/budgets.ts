@@ -1,0 +1,244 @@
+// SPDX-License-Identifier: Apache-2.0
+import { registeredDomain } from '../registered-domain.ts';
+import { change, isFull, readyAt, type Bucket, type Rate } from './bucket.ts';
+import { TurnQueue } from './turn-queue.ts';
+import { IndexedHeap } from './indexed-heap.ts';
+
+/** Limits of a CA. An absent one does not apply. */
+export interface Rates {
+  /** New orders of one account. */
+  readonly orders?: Rate;
+  /** New certificates of one registered domain, of all accounts. */
+  readonly domain?: Rate;
+  /** Failed validations of one name by one account. */
+  readonly failures?: Rate;
+}
+
+const HOUR_MS = 3_600_000;
+
+/**
+ * Limits of Let's Encrypt (https://letsencrypt.org/docs/rate-limits/). Other CAs report their
+ * limits only in answers.
+ *
+ * - 300 new orders of an account in three hours
+ * - 50 certificates of a registered domain in seven days
+ * - five failed validations of a name by an account in an hour
+ */
+export const LETS_ENCRYPT: Rates = {
+  orders: { burst: 300, everyMs: (3 * HOUR_MS) / 300 },
+  domain: { burst: 50, everyMs: (7 * 24 * HOUR_MS) / 50 },
+  failures: { burst: 5, everyMs: HOUR_MS / 5 },
+};
+
+/** Share of a limit that an Order needs. */
+export interface WantedShare {
+  readonly id: string;
+  /**
+   * A new order counts for its account. A certificate counts for its registered domains from
+   * finalize on.
+   */
+  readonly of: 'order' | 'certificate';
+  readonly namespace: string;
+  readonly account: string;
+  readonly names: readonly string[];
+  /** Renewals of a namespace come first, because renewed certificates are in use. */
+  readonly isRenewal: boolean;
+  /**
+   * A renewal that the CA exempts from its limits. Let's Encrypt exempts orders with RFC 9773's
+   * `replaces`.
+   */
+  readonly isExempt: boolean;
+  /** Milliseconds since 1970. */
+  readonly createdAt: number;
+}
+
+type Share = Bucket<WantedShare>;
+
+/** Limit on idle counters. Above it full ones are forgotten: other people choose the names. */
+const MAX_IDLE_BUCKETS = 1_000;
+
+/**
+ * Decides which order to create or finalize next, within the CA's limits. Namespaces take turns. In
+ * each, renewals come before new names, then the oldest. Each limit of the CA has its own counter.
+ */
+export class OrderBudgets {
+  readonly #ratesOf: (account: string) => Rates;
+  readonly #isBefore: (a: WantedShare, b: WantedShare) => boolean;
+  readonly #buckets = new Map<string, Share>();
+  readonly #waitingAt = new Map<string, { readonly bucket: Share; readonly want: WantedShare }>();
+  /** Buckets with a waiting share, ordered by the time of their next token. */
+  readonly #due: IndexedHeap<Share>;
+  #sweepAbove = MAX_IDLE_BUCKETS;
+
+  /**
+   * @param ratesOf - returns the limits of an account's CA
+   * @param onStep - called for each comparison, so that tests count the work of a decision
+   */
+  constructor(ratesOf: (account: string) => Rates, onStep: () => void = () => undefined) {
+    this.#ratesOf = ratesOf;
+    this.#isBefore = (a, b) => {
+      onStep();
+      return isBefore(a, b);
+    };
+    this.#due = new IndexedHeap((a, b) => {
+      onStep();
+      return readyAt(a) < readyAt(b);
+    });
+  }
+
+  add(want: WantedShare): void {
+    const [first] = this.#bucketsOf(want);
+    if (first !== undefined && !this.#waitingAt.has(want.id)) this.#park(want, first);
+  }
+
+  remove(id: string): void {
+    const found = this.#waitingAt.get(id);
+    if (found === undefined) return;
+    this.#waitingAt.delete(id);
+    found.bucket.waiting.delete(found.want);
+    this.#place(found.bucket);
+  }
+
+  /**
+   * Returns the next order that may continue, and takes its share. Returns undefined if none may.
+   */
+  next(now: number): WantedShare | undefined {
+    if (this.#buckets.size >= this.#sweepAbove) this.#sweep(now);
+    // Two shares that each precede the other, in two buckets, would wait for each other.
+    let strict = 2 * this.#waitingAt.size;
+    for (;;) {
+      const first = this.#due.peek();
+      const want = first?.waiting.peek();
+      if (first === undefined || want === undefined || readyAt(first) > now) return undefined;
+      this.remove(want.id);
+      const all = this.#bucketsOf(want);
+      const counted = this.#counted(want);
+      strict -= 1;
+      const blocking = all.find(
+        (each) =>
+          readyAt(each) > now ||
+          (strict > 0 && counted.includes(each) && each.waiting.hasBefore(want)),
+      );
+      if (blocking === undefined) {
+        this.count(want, now);
+        return want;
+      }
+      this.#park(want, blocking);
+    }
+  }
+
+  /** Returns the time for the next call of `next`, or undefined if nothing waits. */
+  wakeAt(): number | undefined {
+    const first = this.#due.peek();
+    return first === undefined ? undefined : readyAt(first);
+  }
+
+  /** Blocks new orders of the account until the time of the server's Retry-After. */
+  pause(account: string, until: number): void {
+    const found = this.#bucket(`pause ${account}`, undefined);
+    found.pausedUntil = Math.max(found.pausedUntil, until);
+    this.#place(found);
+  }
+
+  /** Counts a share that is used, also by an earlier leader: the CA counts it. */
+  count(want: WantedShare, now: number): void {
+    for (const each of this.#counted(want)) {
+      this.#change(each, -1, now);
+      each.waiting.serve(want.namespace);
+    }
+  }
+
+  /** Returns the share of a call that created nothing at the CA. */
+  giveBack(want: WantedShare, now: number): void {
+    for (const each of this.#counted(want)) this.#change(each, 1, now);
+  }
+
+  /**
+   * Takes the share of a validation that starts, because it can fail. @returns the time until which
+   * it waits, or undefined if it may start
+   */
+  takeValidation(account: string, name: string, now: number): number | undefined {
+    const bucket = this.#failures(account, name);
+    const at = readyAt(bucket);
+    if (at > now) return at;
+    this.#change(bucket, -1, now);
+    return undefined;
+  }
+
+  /**
+   * Returns the share of a validation that did not fail (1), or takes one for a failure without a
+   * share (-1).
+   */
+  countValidation(account: string, name: string, by: 1 | -1, now: number): void {
+    this.#change(this.#failures(account, name), by, now);
+  }
+
+  /**
+   * Returns all buckets that limit a share. The first one has the server's pause of the account.
+   */
+  #bucketsOf(want: WantedShare): readonly Share[] {
+    const { account, names, isExempt, of } = want;
+    const paused = this.#bucket(`pause ${account}`, undefined);
+    if (isExempt) return [paused];
+    // The CA refuses orders for a name with too many failed validations, for the whole account.
+    const failures = of === 'order' ? names.map((name) => this.#failures(account, name)) : [];
+    return [paused, ...this.#counted(want), ...failures];
+  }
+
+  /** Returns the buckets that the share takes a token of. */
+  #counted({ account, names, isExempt, of }: WantedShare): readonly Share[] {
+    if (isExempt) return [];
+    const { orders, domain } = this.#ratesOf(account);
+    if (of === 'order') return [this.#bucket(`account ${account}`, orders)];
+    if (domain === undefined) return [];
+    const domains = new Set(names.map(registeredDomain));
+    return [...domains].map((name) => this.#bucket(`domain ${name}`, domain));
+  }
+
+  #failures(account: string, name: string): Share {
+    const { failures } = this.#ratesOf(account);
+    const proved = name.replace(/^\*\./, '').toLowerCase();
+    return this.#bucket(`failures ${account} ${failures === undefined ? '' : proved}`, failures);
+  }
+
+  #bucket(name: string, rate: Rate | undefined): Share {
+    const found = this.#buckets.get(name);
+    if (found !== undefined) return found;
+    const made: Share = {
+      rate,
+      tokens: rate?.burst ?? 0,
+      countedAt: -Infinity,
+      pausedUntil: -Infinity,
+      waiting: new TurnQueue(this.#isBefore),
+    };
+    this.#buckets.set(name, made);
+    return made;
+  }
+
+  #sweep(now: number): void {
+    for (const [name, bucket] of this.#buckets) if (isFull(bucket, now)) this.#buckets.delete(name);
+    this.#sweepAbove = Math.max(MAX_IDLE_BUCKETS, 2 * this.#buckets.size);
+  }
+
+  #park(want: WantedShare, bucket: Share): void {
+    this.#waitingAt.set(want.id, { bucket, want });
+    bucket.waiting.add(want);
+    this.#place(bucket);
+  }
+
+  #change(bucket: Share, by: number, now: number): void {
+    this.#due.delete(bucket);
+    change(bucket, by, now);
+    this.#place(bucket);
+  }
+
+  #place(bucket: Share): void {
+    if (bucket.waiting.size > 0) this.#due.set(bucket);
+    else this.#due.delete(bucket);
+  }
+}
+
+function isBefore(a: WantedShare, b: WantedShare): boolean {
+  if (a.isRenewal !== b.isRenewal) return a.isRenewal;
+  return a.createdAt === b.createdAt ? a.id < b.id : a.createdAt < b.createdAt;
+}

@@ -1,0 +1,265 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Problem, ProblemType } from '../protocol/answer.ts';
+import type { NoAnswer } from '#base/egress/no-answer.ts';
+import { callBackOff, limitBackOff } from './back-off.ts';
+import { timeText, UNAUTHORIZED } from './status.ts';
+import * as messages from './messages.ts';
+
+/** Kind of a call, as far as it changes the meaning of an error. */
+export type Attempted = 'newOrder' | 'read' | 'challenge' | 'finalize' | 'download';
+
+/**
+ * Meaning of an error for the Order.
+ *
+ * - `fail`: the server confirms a fault that no retry can fix. The request ends.
+ * - `again`: repeat the call later.
+ * - `newOrder`: the server's order is useless. The request gets another one after a wait.
+ * - `withoutReplaces`: repeat the call at once, without the certificate that it replaces.
+ * - `signer`: nothing of this account can succeed until an administrator corrects the signer. All
+ *   its requests wait.
+ * - `account`: read the account before judging.
+ */
+export type ErrorVerdict =
+  | { readonly verdict: 'fail' | 'newOrder'; readonly reason: string; readonly message: string }
+  | {
+      readonly verdict: 'again' | 'signer' | 'account';
+      readonly reason: string;
+      readonly message: string;
+      /** Milliseconds from now. */
+      readonly afterMs: number;
+      /** Whether every call of the account waits as long. */
+      readonly wholeAccount: boolean;
+      readonly counts: Counted;
+    }
+  | { readonly verdict: 'withoutReplaces' };
+
+/**
+ * Counter that an answer raises: failures, limits without a duration, or none. A limit with a
+ * duration does not count as a failure.
+ */
+export type Counted = 'failure' | 'limit' | 'nothing';
+
+/** Circumstances of the error. */
+export interface Circumstances {
+  readonly attempted: Attempted;
+  /** Consecutive failures including this one. */
+  readonly failures: number;
+  /** Consecutive limits without a duration, including this one. */
+  readonly limits: number;
+  /** Number of these that reported a missing resource. */
+  readonly notFound: number;
+  /** Spreads the waits of objects. */
+  readonly uid: string;
+  /** Whether the call named a certificate that it replaces. */
+  readonly replaces: boolean;
+  /** Whether the account was read since, and is valid. */
+  readonly accountIsValid: boolean;
+}
+
+/** Types by which the CA reports a fault of the request itself (RFC 8555 §6.7). */
+const HOPELESS: ReadonlySet<ProblemType> = new Set([
+  'badCSR',
+  'badPublicKey',
+  'rejectedIdentifier',
+  'unsupportedIdentifier',
+]);
+
+/** Types of a fault in the signer's settings or its account. */
+const OF_THE_SIGNER: ReadonlySet<ProblemType> = new Set([
+  'accountDoesNotExist',
+  'badSignatureAlgorithm',
+  'externalAccountRequired',
+  'invalidContact',
+  'invalidProfile',
+  'unsupportedContact',
+  'userActionRequired',
+]);
+
+/**
+ * Types of a server that does not know replacement, or refuses this one. The call is repeated once
+ * without it (RFC 9773 §5).
+ */
+const PERHAPS_OF_REPLACES: ReadonlySet<ProblemType> = new Set([
+  'alreadyReplaced',
+  'malformed',
+  'unauthorized',
+  'other',
+  'none',
+]);
+
+/** Limit of 404 answers. Lagging replicas answer 404 for what another has just created. */
+const MAX_NOT_FOUND = 3;
+
+/**
+ * Judges a refusal or a missing answer. Pure: equal errors in equal circumstances get equal
+ * verdicts.
+ */
+export function judge(error: Problem | NoAnswer, circumstances: Circumstances): ErrorVerdict {
+  const { failures, uid } = circumstances;
+  if (error.kind === 'transport') {
+    const message = messages.noAnswer(error.detail);
+    return again('NoAnswer', message, callBackOff(failures, uid));
+  }
+  return isLimit(error)
+    ? limited(error, circumstances)
+    : (ofRequest(error, circumstances) ?? ofOrder(error, circumstances));
+}
+
+/**
+ * Reports whether the answer is a rate limit (RFC 8555 §6.6). A server may also request a wait with
+ * 503 (RFC 9110 §15.6.4).
+ */
+function isLimit({ status, type, retryAfterMs }: Problem): boolean {
+  return status === 429 || type === 'rateLimited' || (status >= 500 && retryAfterMs !== undefined);
+}
+
+function limited(problem: Problem, circumstances: Circumstances): ErrorVerdict {
+  const message = messages.rateLimited(said(problem));
+  const wait = limitOf(problem, circumstances);
+  return { verdict: 'again', reason: 'RateLimited', message, ...wait, wholeAccount: true };
+}
+
+/** Returns the server's wait, or one of our own that grows with the limits alone. */
+function limitOf(
+  { retryAfterMs }: Problem,
+  { limits, uid }: Circumstances,
+): { readonly afterMs: number; readonly counts: Counted } {
+  return retryAfterMs === undefined
+    ? { afterMs: limitBackOff(limits, uid), counts: 'limit' }
+    : { afterMs: retryAfterMs, counts: 'nothing' };
+}
+
+/** Judges what does not depend on the kind of call. */
+function ofRequest(problem: Problem, circumstances: Circumstances): ErrorVerdict | undefined {
+  const { type } = problem;
+  if (HOPELESS.has(type) || (type === 'compound' && hasHopelessPart(problem)))
+    return { verdict: 'fail', reason: reasonOf(type), message: refused(problem) };
+  if (OF_THE_SIGNER.has(type)) {
+    const wait = limitOf(problem, circumstances);
+    const { afterMs } = wait;
+    return {
+      ...waits('signer', reasonOf(type), refused(problem), afterMs),
+      ...wait,
+      wholeAccount: true,
+    };
+  }
+  if (isPerhapsOfReplaces(problem, circumstances)) return { verdict: 'withoutReplaces' };
+  return type === 'unauthorized' ? ofUnauthorized(problem, circumstances) : undefined;
+}
+
+function isPerhapsOfReplaces(
+  { status, type }: Problem,
+  { attempted, replaces }: Circumstances,
+): boolean {
+  return attempted === 'newOrder' && replaces && status < 500 && PERHAPS_OF_REPLACES.has(type);
+}
+
+/**
+ * Judges `unauthorized`. A server refuses a deactivated account with the same type as a name that
+ * the CA does not issue for.
+ */
+function ofUnauthorized(problem: Problem, circumstances: Circumstances): ErrorVerdict | undefined {
+  const { attempted, failures, uid, accountIsValid } = circumstances;
+  if (!accountIsValid)
+    return waits('account', UNAUTHORIZED, refused(problem), callBackOff(failures, uid));
+  return attempted === 'newOrder' || attempted === 'finalize'
+    ? { verdict: 'fail', reason: UNAUTHORIZED, message: refused(problem) }
+    : undefined;
+}
+
+function ofOrder(problem: Problem, circumstances: Circumstances): ErrorVerdict {
+  const { attempted, failures, notFound, uid } = circumstances;
+  const { status, type, retryAfterMs } = problem;
+  const afterMs = retryAfterMs ?? callBackOff(failures, uid);
+  if (status >= 500 || type === 'badNonce')
+    return again('ServerError', messages.serverFailed(said(problem)), afterMs);
+  // A 4xx for a resource that the server created before: it is gone, or was never ours.
+  if (attempted !== 'newOrder' && isGone(problem) && notFound > MAX_NOT_FOUND)
+    return { verdict: 'newOrder', reason: 'OrderGone', message: refused(problem) };
+  return again(reasonOf(type), refused(problem), afterMs);
+}
+
+/** Reports whether a resource is missing. Some servers report it as malformed. */
+export function isGone(error: Problem | NoAnswer): boolean {
+  return error.kind === 'problem' && (error.status === 404 || error.type === 'malformed');
+}
+
+/** Effects of an answer on all Orders and Challenges of an account. */
+export interface AccountNews {
+  /** Time until which every call of the account waits, if the server limits it. */
+  readonly accountUntil?: number;
+  /** Reason that the whole signer waits, if the server refused its account or settings. */
+  readonly signerProblem?: string;
+}
+
+/** Wait after an error: changes of the status, the count of limits, news for the account. */
+export interface WaitAfterError {
+  readonly changes: {
+    readonly reason: string;
+    readonly message: string;
+    readonly failures: number | undefined;
+    readonly nextAttemptAt: string;
+  };
+  readonly limits: number;
+  readonly news: AccountNews;
+}
+
+/** @param before - consecutive failures and limits without this error */
+export function waitAfter(
+  wait: Extract<ErrorVerdict, { readonly afterMs: number }>,
+  before: { readonly failures: number; readonly limits: number },
+  now: number,
+): WaitAfterError {
+  const { verdict, reason, message, wholeAccount, counts } = wait;
+  const { failures, limits } = before;
+  const counted = counts === 'failure' ? failures + 1 : failures;
+  const until = now + wait.afterMs;
+  return {
+    changes: {
+      reason,
+      message,
+      failures: counted === 0 ? undefined : counted,
+      nextAttemptAt: timeText(until),
+    },
+    limits: counts === 'limit' ? limits + 1 : limits,
+    news: {
+      ...(wholeAccount ? { accountUntil: until } : {}),
+      ...(verdict === 'signer' ? { signerProblem: message } : {}),
+    },
+  };
+}
+
+function hasHopelessPart({ subproblems }: Problem): boolean {
+  return subproblems.some(({ type }) => HOPELESS.has(type));
+}
+
+function again(reason: string, message: string, afterMs: number): ErrorVerdict {
+  return waits('again', reason, message, afterMs);
+}
+
+function waits(
+  verdict: 'again' | 'signer' | 'account',
+  reason: string,
+  message: string,
+  afterMs: number,
+): Extract<ErrorVerdict, { afterMs: number }> {
+  return { verdict, reason, message, afterMs, wholeAccount: false, counts: 'failure' };
+}
+
+function refused(problem: Problem): string {
+  return messages.serverRefused(said(problem));
+}
+
+function said({ status, type, detail, subproblems }: Problem): string {
+  const parts = subproblems
+    .slice(0, 3)
+    .map((each) => messages.identifierFault(each.identifier, each.detail));
+  const name = type === 'none' || type === 'other' ? '' : ` ${type}`;
+  return `${status}${name}${detail === '' ? '' : ` ${detail}`}${parts.join('')}`;
+}
+
+/** Returns `RejectedIdentifier` for `rejectedIdentifier`. Types outside ACME become `Refused`. */
+function reasonOf(type: ProblemType): string {
+  if (type === 'none' || type === 'other') return 'Refused';
+  return `${type.charAt(0).toUpperCase()}${type.slice(1)}`;
+}

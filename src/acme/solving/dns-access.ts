@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import { getServers } from 'node:dns';
+import { createExchange, type Exchange } from '#base/egress/exchange.ts';
+import { connectGuard, type ConnectGuard } from '#base/egress/connect-guard.ts';
+import type { DnsFlags, NamespacedFlags } from '../flags.ts';
+import { createDnsClient } from './dns/client.ts';
+import { CHECK_LIMITS } from './self-check.ts';
+
+/**
+ * Clients for calls on behalf of AcmeSigners, which check each address. The caller closes `http`.
+ */
+interface NamespacedAccess {
+  readonly guard: ConnectGuard;
+  readonly http: Exchange;
+  readonly askNamed: ReturnType<typeof createDnsClient>;
+}
+
+/**
+ * Returns the clients for DNS servers, and for servers that a signer names. The caller closes
+ * `http`.
+ */
+export function createDnsAccess(
+  { resolver, namespacedNetwork }: DnsFlags & Pick<NamespacedFlags, 'namespacedNetwork'>,
+  userAgent: string,
+): {
+  readonly ask: ReturnType<typeof createDnsClient>;
+  /** Clients for calls on behalf of AcmeSigners. */
+  readonly namespaced: NamespacedAccess;
+  readonly resolvers: readonly string[];
+  readonly http: Exchange;
+} {
+  const http = createExchange({ userAgent, limits: CHECK_LIMITS });
+  const resolvers = resolver.length > 0 ? resolver : getServers();
+  const guard = connectGuard(namespacedNetwork);
+  const guarded = createExchange({ userAgent, limits: CHECK_LIMITS, guard });
+  const namespaced = { guard, http: guarded, askNamed: createDnsClient(guarded, guard) };
+  return { ask: createDnsClient(http), resolvers, http, namespaced };
+}

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+import { messageOf } from '#base/errors.ts';
+import { formatIp, parseIp } from '#base/ip.ts';
+import { quoteList } from '#base/quote.ts';
+import { askAddress } from './ask-address.ts';
+import { refusalOf, urlHost, type Network } from '#base/egress/networks.ts';
+import * as messages from '../messages.ts';
+
+/** The file that a CA will request. */
+export interface Http01File {
+  /** A DNS name, or an address (RFC 8738). */
+  readonly dnsName: string;
+  readonly token: string;
+  /** Content of the file. */
+  readonly key: string;
+}
+
+export interface Http01CheckInit {
+  /**
+   * Returns all IPv4 and IPv6 addresses of a name, or an empty list.
+   *
+   * @throws Error if the lookup fails
+   */
+  readonly resolve: (name: string) => Promise<readonly string[]>;
+  /** Networks outside the Internet that the check may call. */
+  readonly allowed: readonly Network[];
+  /** Ports in place of 80 and 443, for a CA that validates on others, as test servers do. */
+  readonly ports?: { readonly http: number; readonly https: number };
+  /** Ends the check. */
+  readonly signal?: AbortSignal | undefined;
+}
+
+/** Redirects that Let's Encrypt follows. */
+const MAX_REDIRECTS = 10;
+/** Limit for one name. */
+const MAX_ADDRESSES = 16;
+/** Limit for one check: redirects of many addresses to many names must not cause a flood. */
+const MAX_CALLS = 64;
+const MAX_URL = 2_048;
+const TOTAL_MS = 20_000;
+
+const STANDARD_PORTS = { http: 80, https: 443 } as const;
+
+/**
+ * Requests the file as a CA does (RFC 8555 §8.3): at port 80 of every address of the name. It
+ * follows at most ten redirects, to ports 80 and 443 only. It resolves a name once for each URL,
+ * and connects to the checked address. Never throws.
+ *
+ * @returns undefined if every address serves the file. Otherwise one sentence with the answers. It
+ *   repeats no body, no Location, and no refused address. The requester chooses the hosts, and must
+ *   not read answers of the cluster's own network and DNS in a message.
+ */
+export async function checkHttp01(
+  file: Http01File,
+  init: Http01CheckInit,
+): Promise<string | undefined> {
+  const timeout = AbortSignal.timeout(TOTAL_MS);
+  const signal = init.signal === undefined ? timeout : AbortSignal.any([init.signal, timeout]);
+  const check = new Check(file, init, signal);
+  const address = parseIp(file.dnsName);
+  const host = address === undefined ? file.dnsName : urlHost(address);
+  const problems = await check.visit(
+    new URL(`http://${host}/.well-known/acme-challenge/${file.token}`),
+    [],
+  );
+  if (problems.length === 0) return undefined;
+  const shown = [...new Set(problems)].sort();
+  const more = shown.length > 3 ? messages.moreFaults(shown.length - 3) : '';
+  return messages.fileNotThere(shown.slice(0, 3).join('; '), more);
+}
+
+class Check {
+  readonly #file: Http01File;
+  readonly #init: Http01CheckInit;
+  readonly #signal: AbortSignal;
+  readonly #visited = new Set<string>();
+  #calls = 0;
+
+  constructor(file: Http01File, init: Http01CheckInit, signal: AbortSignal) {
+    this.#file = file;
+    this.#init = init;
+    this.#signal = signal;
+  }
+
+  /** @param before - URLs that redirected to this one */
+  async visit(url: URL, before: readonly string[]): Promise<readonly string[]> {
+    if (before.includes(url.href)) return [messages.redirectCircle(hostOf(url))];
+    if (before.length > MAX_REDIRECTS) return [messages.tooManyRedirects(MAX_REDIRECTS)];
+    if (this.#visited.has(url.href)) return [];
+    this.#visited.add(url.href);
+    const addresses = await this.#addressesOf(url);
+    if (typeof addresses === 'string') return [addresses];
+    const fine = addresses.filter((each) => refusalOf(each, this.#init.allowed) === undefined);
+    if (fine.length === 0) return [messages.noAllowedAddress(hostOf(url))];
+    const found = await Promise.all(fine.map((each) => this.#ask(url, each)));
+    const next = new Map(
+      found.flatMap((each) => (each instanceof URL ? [[each.href, each] as const] : [])),
+    );
+    const problems = found.filter((each) => typeof each === 'string');
+    // A CA may choose that address.
+    if (fine.length < addresses.length) problems.push(messages.refusedAddress(hostOf(url)));
+    // Visit one after the other, so that a second path to a URL finds it visited.
+    for (const each of next.values()) {
+      problems.push(...(await this.visit(each, [...before, url.href])));
+    }
+    return problems;
+  }
+
+  async #addressesOf(url: URL): Promise<readonly Uint8Array[] | string> {
+    const literal = parseIp(url.hostname.replaceAll(/[[\]]/g, ''));
+    if (literal !== undefined) return [literal];
+    try {
+      const texts = await this.#init.resolve(url.hostname);
+      const addresses = texts.map(parseIp).filter((each) => each !== undefined);
+      return addresses.slice(0, MAX_ADDRESSES);
+    } catch (error) {
+      return messages.unresolved(hostOf(url), messageOf(error));
+    }
+  }
+
+  /** @returns undefined if the file is there, a problem, or the target of a redirect */
+  async #ask(url: URL, address: Uint8Array): Promise<string | URL | undefined> {
+    const who = `${formatIp(address) ?? ''} of ${hostOf(url)}`;
+    const { ports = STANDARD_PORTS } = this.#init;
+    this.#calls += 1;
+    if (this.#calls > MAX_CALLS) return messages.tooManyAddresses(MAX_CALLS);
+    const port = url.protocol === 'https:' ? ports.https : ports.http;
+    const answer = await askAddress({ url, address, port, signal: this.#signal });
+    if (answer.kind === 'problem') return `${who} ${answer.problem}`;
+    if (answer.kind === 'body') {
+      return this.#isTheFile(answer.body) ? undefined : messages.otherContent(who);
+    }
+    const to = redirectOf(url, answer.location);
+    return to ?? messages.redirectRefused(who);
+  }
+
+  /** Compares the body with the content. RFC 8555 §8.3 ignores whitespace at the end. */
+  #isTheFile(body: Buffer): boolean {
+    return body.toString('latin1').trimEnd() === this.#file.key;
+  }
+}
+
+/** Returns a URL over http or https, at the port of its scheme, without a user. */
+function redirectOf(from: URL, location: string): URL | undefined {
+  if (location.length > MAX_URL || !URL.canParse(location, from.href)) return undefined;
+  const to = new URL(location, from.href);
+  const isWeb = to.protocol === 'http:' || to.protocol === 'https:';
+  if (!isWeb || to.username !== '' || to.password !== '' || to.hostname === '') return undefined;
+  // The URL drops the scheme's default port. Another port is refused.
+  if (to.port !== '') return undefined;
+  to.hash = '';
+  return to;
+}
+
+const hostOf = (url: URL): string => quoteList([url.hostname]);

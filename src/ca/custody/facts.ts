@@ -1,0 +1,144 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The public half of a CA, from the contents of its Secret or of its spec. */
+import { sameBytes } from '#base/bytes.ts';
+import { SignerError, messageOf, type ErrorCode } from '#base/errors.ts';
+import { decodePemAll } from '#pki/der/pem.ts';
+import { checkKey } from '#pki/keys/weak-keys.ts';
+import {
+  decodeCertificate,
+  fingerprint,
+  isSelfIssued,
+  type Certificate,
+} from '#pki/x509/certificate.ts';
+import { verifyPath, type PathOptions } from '#pki/x509/path.ts';
+import { readAnchors } from '#pki/x509/trust-bundle.ts';
+import type { AuthorityFacts, AuthorityMaterial } from './contract.ts';
+import { readCrossCertificate } from './cross-certificate.ts';
+
+/** The longest chain of a Secret. A longer one is a mistake. */
+const MAX_CHAIN = 10;
+
+/** Options of reading a CA's public half. */
+export interface FactsOptions<A extends { readonly der: Uint8Array }> {
+  /** Milliseconds since 1970 on the caller's clock. */
+  readonly now: number;
+  /** The limit of verified CA signatures. Default: the limit of every path. */
+  readonly maxSignatures: number | undefined;
+  /** Returns the algorithm of the CA's signatures. Throws if it needs a key that is not there. */
+  readonly algorithmOf: (certificate: Certificate) => A;
+}
+
+/**
+ * Reads the public half of a CA. Checks once that the certificate is a valid CA, that its key is
+ * strong, and that its chain leads to an anchor.
+ *
+ * @throws SignerError (`authority`) AUTHORITY_INVALID, AUTHORITY_EXPIRED or ANCHOR_MISSING
+ */
+export function readFacts<A extends { readonly der: Uint8Array }>(
+  material: AuthorityMaterial,
+  { now, maxSignatures, algorithmOf }: FactsOptions<A>,
+): { readonly facts: AuthorityFacts; readonly algorithm: A } {
+  const chain = readChain(material.certificate);
+  const [certificate] = chain;
+  requireCa(certificate, now);
+  // An attacker who can compute the CA's private key can issue any leaf.
+  readingSecretKey('tls.crt', () => checkKey(certificate.publicKey));
+  const algorithm = algorithmOf(certificate);
+  const anchors = readRoots(material.anchors, chain);
+  const intermediates = chain.filter((each) => !isSelfIssued(each));
+  requireChain({ leaf: certificate, intermediates, anchors, now, maxSignatures });
+  const cross =
+    material.cross === undefined ? undefined : readCrossCertificate(material.cross, certificate);
+  const facts: AuthorityFacts = Object.freeze({
+    certificate,
+    intermediates,
+    anchors,
+    fingerprint: fingerprint(certificate.raw),
+    subject: certificate.subject.raw,
+    keyIdentifier: requireKeyIdentifier(certificate),
+    signatureAlgorithm: algorithm.der,
+    notBefore: certificate.notBefore,
+    notAfter: certificate.notAfter,
+    ...(cross === undefined ? {} : { cross }),
+  });
+  return { facts, algorithm };
+}
+
+function readChain(pem: string): readonly [Certificate, ...Certificate[]] {
+  const blocks = readingSecretKey('tls.crt', () => decodePemAll(pem, 'CERTIFICATE'));
+  if (blocks.length > MAX_CHAIN) throw invalid(`tls.crt holds more than ${MAX_CHAIN} certificates`);
+  const [first, ...rest] = blocks.map((der) =>
+    readingSecretKey('tls.crt', () => decodeCertificate(der)),
+  );
+  if (first === undefined) throw invalid('tls.crt holds no certificate');
+  return [first, ...rest];
+}
+
+function requireCa(certificate: Certificate, now: number): void {
+  if (!certificate.isCa) {
+    throw invalid('the first certificate of tls.crt is not a CA (basicConstraints lacks CA:TRUE)');
+  }
+  if (certificate.keyUsage !== undefined && !certificate.keyUsage.has('keyCertSign')) {
+    throw invalid('the CA certificate may not sign certificates (keyUsage lacks keyCertSign)');
+  }
+  if (now >= certificate.notAfter) {
+    throw invalid(
+      `the CA certificate expired at ${new Date(certificate.notAfter).toISOString()}; renew it`,
+      'AUTHORITY_EXPIRED',
+    );
+  }
+  if (now < certificate.notBefore) {
+    throw invalid(
+      `the CA certificate is not valid before ${new Date(certificate.notBefore).toISOString()}`,
+      'AUTHORITY_EXPIRED',
+    );
+  }
+}
+
+function readRoots(pem: string | undefined, chain: readonly Certificate[]): readonly Certificate[] {
+  if (pem !== undefined && pem.trim() !== '')
+    return readingSecretKey('ca.crt', () => readAnchors(pem));
+  const last = chain.at(-1);
+  if (last !== undefined && isSelfIssued(last)) return [last];
+  throw invalid(
+    'tls.crt does not end in a self-signed certificate and there is no ca.crt with the root',
+    'ANCHOR_MISSING',
+  );
+}
+
+/** Throws unless the CA chains to an anchor, as each of its leaves must. */
+function requireChain(path: PathOptions): void {
+  if (path.anchors.some((anchor) => sameBytes(anchor.raw, path.leaf.raw))) return;
+  readingSecretKey('tls.crt', () => verifyPath(path));
+}
+
+function requireKeyIdentifier(certificate: Certificate): Uint8Array {
+  if (certificate.subjectKeyIdentifier === undefined) {
+    throw invalid('the CA certificate has no subjectKeyIdentifier (RFC 5280 §4.2.1.2)');
+  }
+  return certificate.subjectKeyIdentifier;
+}
+
+/**
+ * Runs a decoder on one key of the Secret. Its errors get the disposition `authority` and the name
+ * of that key.
+ */
+export function readingSecretKey<T>(where: string, run: () => T): T {
+  try {
+    return run();
+  } catch (error) {
+    if (error instanceof SignerError && error.code === 'KEY_ENCRYPTED') {
+      throw invalid(`${where}: ${error.message}`, 'KEY_ENCRYPTED');
+    }
+    throw invalid(`${where}: ${messageOf(error)}`, 'AUTHORITY_INVALID', error);
+  }
+}
+
+/** Returns the error for an unusable CA. */
+export function invalid(
+  message: string,
+  code: ErrorCode = 'AUTHORITY_INVALID',
+  cause?: unknown,
+): SignerError {
+  return new SignerError({ code, disposition: 'authority', message, cause });
+}

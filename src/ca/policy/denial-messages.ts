@@ -1,0 +1,130 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Texts of denials and of rules. The approver and certificate-request write them into a condition
+ * and an Event, and the signer into a failure. A rule of `spec.requests.deny` denies with the
+ * `message` of its author. `reasonsText` in review.ts joins the texts of several rules.
+ */
+import { quoteList } from '#base/quote.ts';
+import {
+  OID_KUBERNETES_USER_ID,
+  OID_KEY_USAGE,
+  OID_EXT_KEY_USAGE,
+  OID_BASIC_CONSTRAINTS,
+} from '#pki/der/oids.ts';
+
+// Conditions: violations, for which no signer issues
+
+export const CA_CERTIFICATE =
+  'the request is for a CA certificate (basicConstraints with cA TRUE), and this signer issues leaf certificates only; remove the extension';
+
+export function unknownCriticalExtensions(oids: readonly string[]): string {
+  return `the request marks ${quoteList(oids)} critical, and this signer does not issue that extension; remove it from the request`;
+}
+
+export function keyTypeNotAccepted(key: string, keyTypes: readonly string[]): string {
+  return `the key is ${key}; this signer accepts ${keyTypes.join(', ')}`;
+}
+
+export function keyOfSize(algorithm: string, bits: number): string {
+  return `${algorithm} with ${bits} bits`;
+}
+
+export function reservedSubject(names: readonly string[], prefixes: string): string {
+  return `the subject contains ${quoteList(names)}: names that begin with ${prefixes} are reserved and never signed`;
+}
+
+export const UID_ATTRIBUTE = `the subject contains the attribute ${OID_KUBERNETES_USER_ID}, which the API server reads as the user's UID; remove it from the request`;
+
+export function unknownNameKinds(count: number): string {
+  return `${count} of the subject alternative names are of an unsupported type; request only DNS names, IP addresses, URIs and email addresses`;
+}
+
+export function noIdentity(cause: string): string {
+  return `the certificate would have neither a subject nor a subject alternative name: ${cause}`;
+}
+
+export const NO_COPIES = 'this signer copies no names from requests (spec.requests.copy)';
+
+export function noneOfCopies(fields: readonly string[], source: string): string {
+  return `this signer copies ${fields.join(', ')} from a request${source}, and this request has none of them`;
+}
+
+export const NO_USAGES = 'spec.usages is empty';
+
+export function requestedUsages(usages: readonly string[]): string {
+  return `spec.usages contains ${quoteList(usages)}`;
+}
+
+export function usagesNotAllowed(fault: string, allowed: readonly string[]): string {
+  return `${fault}; this signer allows ${allowed.join(', ')}`;
+}
+
+export function keyUsageBits(bits: readonly string[]): string {
+  return `the request's keyUsage extension contains ${bits.join(', ')}`;
+}
+
+export function forbiddenUsages(faults: readonly string[], refused: readonly string[]): string {
+  return `${faults.join(' and ')}; no signer issues leaf certificates with ${refused.join(', ')}`;
+}
+
+// Conditions and Events: rules and what they do not allow
+
+export const ALLOWS_ALL = 'allows the whole request';
+export const NOT_APPLIED = 'does not apply: when is false';
+export const NOT_DENIED = 'does not deny: when is false';
+
+export function noExpression(field: string, values: readonly string[]): string {
+  return `allow has no ${field} expression, and the request contains ${quoteList(values)}`;
+}
+
+export function valuesNotAllowed(field: string, values: readonly string[]): string {
+  return `allow.${field} does not allow ${quoteList(values)}`;
+}
+
+export function partsNotAllowed(parts: readonly string[]): string {
+  return `the request contains ${quoteList(parts)}, which no rule can allow`;
+}
+
+export function oidsNotAllowed(field: string, named: string, more: string): string {
+  return `allow.${field} does not allow ${named}${more}: remove them from the request, or add them to the rule`;
+}
+
+export function moreOids(count: number): string {
+  return ` and ${count} more`;
+}
+
+export const NO_REQUESTED_USAGES = 'the request has no usages';
+
+export function ruleUsagesNotAllowed(usages: readonly string[], allowed: string): string {
+  return `allow.usages does not allow ${quoteList(usages)} (allowed: ${allowed})`;
+}
+
+export function namedOid(oid: string, name: string): string {
+  return `${oid} (${name})`;
+}
+
+/**
+ * Attributes and extensions that tools write into requests, by the names in their documentation.
+ */
+export const EXTENSION_NAMES: Readonly<Record<string, string>> = {
+  [OID_KEY_USAGE]: 'keyUsage, with bits that spec.usages does not have',
+  [OID_EXT_KEY_USAGE]: 'extendedKeyUsage, with purposes that spec.usages does not have',
+  [OID_BASIC_CONSTRAINTS]: 'basicConstraints with cA TRUE',
+  '1.2.840.113549.1.9.2': 'unstructuredName',
+  '1.2.840.113549.1.9.7': 'challengePassword',
+  '1.2.840.113549.1.9.8': 'unstructuredAddress',
+  '1.2.840.113549.1.9.15': 'smimeCapabilities',
+  '1.3.6.1.5.5.7.1.24': 'TLS feature, must-staple',
+  '1.3.6.1.4.1.311.2.1.14': 'Microsoft certificate extensions',
+  '1.3.6.1.4.1.311.13.2.2': 'Microsoft enrollment CSP',
+  '1.3.6.1.4.1.311.13.2.3': 'Microsoft OS version',
+  '1.3.6.1.4.1.311.20.2': 'Microsoft certificate template',
+  '1.3.6.1.4.1.311.21.7': 'Microsoft certificate template',
+  '1.3.6.1.4.1.311.21.10': 'Microsoft application policies',
+  '1.3.6.1.4.1.311.21.20': 'Microsoft client information',
+  '1.3.6.1.4.1.311.25.2': 'Microsoft security identifier',
+};
+
+export function unreadableRequest(fault: string): string {
+  return `spec.request: ${fault}`;
+}

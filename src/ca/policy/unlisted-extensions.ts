@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import { attempt, SignerError } from '#base/errors.ts';
+import {
+  OID_BASIC_CONSTRAINTS,
+  OID_EXT_KEY_USAGE,
+  OID_EXTENSION_REQUEST,
+  OID_KEY_USAGE,
+  OID_SUBJECT_ALT_NAME,
+  OID_SUBJECT_KEY_IDENTIFIER,
+} from '#pki/der/oids.ts';
+import { usageBits, type UsageBits } from '#pki/extensions/usages.ts';
+import type { CertificationRequest } from '#pki/x509/pkcs10.ts';
+import * as messages from './denial-messages.ts';
+
+/** A request and the usages of its object. */
+interface WithUsages {
+  readonly request: CertificationRequest;
+  /** `spec.usages`. */
+  readonly usages: readonly string[];
+}
+
+const NONE: UsageBits = { keyUsage: [], extKeyUsage: [] };
+
+/**
+ * Checks by extension that it adds nothing to the names and usages of the request, which rules
+ * check.
+ */
+const SAID_ELSEWHERE: Readonly<
+  Record<string, (request: CertificationRequest, said: UsageBits) => boolean>
+> = {
+  [OID_SUBJECT_ALT_NAME]: () => true,
+  // A digest of the key. The signer gives the leaf its own.
+  [OID_SUBJECT_KEY_IDENTIFIER]: () => true,
+  [OID_BASIC_CONSTRAINTS]: ({ isCa }) => !isCa,
+  [OID_KEY_USAGE]: ({ keyUsage }, said) =>
+    [...(keyUsage ?? [])].every((bit) => said.keyUsage.includes(bit)),
+  [OID_EXT_KEY_USAGE]: ({ extKeyUsage }, said) =>
+    (extKeyUsage ?? []).every((purpose) => said.extKeyUsage.includes(purpose)),
+};
+
+/** Returns the OIDs of a request's extensions that add something to its names and usages. */
+export function unnamedExtensions({ request, usages }: WithUsages): readonly string[] {
+  const bits = attempt(() => usageBits(usages));
+  // An unknown usage is a mismatch of its own.
+  const said = bits instanceof SignerError ? NONE : bits;
+  return request.extensions
+    .map(({ oid }) => oid)
+    .filter((oid) => SAID_ELSEWHERE[oid]?.(request, said) !== true);
+}
+
+/**
+ * Returns the OIDs of a request's attributes except extensionRequest, whose extensions are checked
+ * one by one.
+ */
+export function unnamedAttributes({ request }: WithUsages): readonly string[] {
+  return request.attributes.filter((oid) => oid !== OID_EXTENSION_REQUEST);
+}
+
+/** Returns an OID for a message, with its name if tools write it. */
+export function describeOid(oid: string): string {
+  const name = messages.EXTENSION_NAMES[oid];
+  return name === undefined ? oid : messages.namedOid(oid, name);
+}

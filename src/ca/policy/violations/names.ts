@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+import { RESERVED_PREFIXES, isReservedName } from '#api/signer/reserved-names.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import { OID_COMMON_NAME, OID_KUBERNETES_USER_ID, OID_ORGANIZATION } from '#pki/der/oids.ts';
+import { requestedNames } from '#pki/x509/requested-names.ts';
+import { REQUEST_FIELDS, type RequestField } from '#base/vocabulary.ts';
+import type { ViolationRule } from './violation.ts';
+import * as messages from '../denial-messages.ts';
+
+/**
+ * Rejects names that are reserved for Kubernetes. The API server takes the user from CN and the
+ * groups from O of a client certificate, so such a certificate would be an administrator, a node or
+ * a ServiceAccount.
+ */
+export const reservedSubject: ViolationRule = ({ request, reservedPrefixes }) => {
+  const reserved = request.subject.attributes
+    .filter(({ oid }) => oid === OID_COMMON_NAME || oid === OID_ORGANIZATION)
+    .map(({ value }) => value)
+    .filter((value) => isReservedName(value, reservedPrefixes));
+  if (reserved.length === 0) return undefined;
+  const prefixes = [...RESERVED_PREFIXES, ...reservedPrefixes].join(', ');
+  return {
+    reason: 'ReservedSubject',
+    message: messages.reservedSubject(reserved, prefixes),
+  };
+};
+
+/**
+ * Rejects a UID. A requester who chooses one could impersonate another user wherever UIDs are
+ * compared.
+ */
+export const userIdAttribute: ViolationRule = ({ request }) =>
+  request.subject.attributes.some(({ oid }) => oid === OID_KUBERNETES_USER_ID)
+    ? {
+        reason: 'UserIdAttribute',
+        message: messages.UID_ATTRIBUTE,
+      }
+    : undefined;
+
+/**
+ * Rejects a name with two spellings. It could match a rule in one of them, while software uses the
+ * other.
+ */
+export const malformedName: ViolationRule = ({ request }) => {
+  const names = attempt(() => requestedNames(request));
+  return names instanceof SignerError
+    ? { reason: 'MalformedName', message: names.message }
+    : undefined;
+};
+
+/** Rejects directory names, registered IDs and otherNames, which no field of a rule can allow. */
+export const nameKinds: ViolationRule = ({ request }) =>
+  request.sans.other === 0
+    ? undefined
+    : {
+        reason: 'UnknownNameKind',
+        message: messages.unknownNameKinds(request.sans.other),
+      };
+
+/** Requires a name: a leaf needs a subject or a subject alternative name (RFC 5280 §4.1.2.6). */
+export const noCopiedName: ViolationRule = ({ request, profile }) => {
+  const names = attempt(() => requestedNames(request));
+  // malformedName reports unreadable names.
+  if (names instanceof SignerError || profile.copy.some((field) => names[field].length > 0)) {
+    return undefined;
+  }
+  return {
+    reason: 'NoIdentity',
+    message: messages.noIdentity(copiedText(profile.copy)),
+  };
+};
+
+function copiedText(copy: readonly RequestField[]): string {
+  if (copy.length === 0) return messages.NO_COPIES;
+  const where = copy.length === REQUEST_FIELDS.length ? '' : ' (spec.requests.copy)';
+  return messages.noneOfCopies(copy, where);
+}

@@ -1,0 +1,38 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ReviewableRequest } from '#api/request/reviewable-request.ts';
+import type { CertificationRequest } from '#pki/x509/pkcs10.ts';
+import type { KeyType, KeyUsage, RequestField } from '#base/vocabulary.ts';
+
+/**
+ * The reason why this signer can never issue a certificate for a request, whatever its policy and
+ * its approvers decide.
+ */
+export interface Violation {
+  /** The CamelCase reason of the condition that reports it. Reasons are API. */
+  readonly reason: string;
+  /** The text for the condition and the Event: the fault of the request, and what to change. */
+  readonly message: string;
+}
+
+/**
+ * The parts of a signer's `spec.profile` and `spec.requests` that the rules compare a request with.
+ */
+export interface RequestProfile {
+  readonly keyTypes: readonly KeyType[];
+  readonly usages: readonly KeyUsage[];
+  /** `spec.requests.copy`: the fields of a request that a leaf gets. */
+  readonly copy: readonly RequestField[];
+}
+
+/** The input of a rule. */
+export interface ViolationInput {
+  readonly csr: ReviewableRequest;
+  /** `csr.spec.request`, decoded. */
+  readonly request: CertificationRequest;
+  readonly profile: RequestProfile;
+  /** Prefixes that this installation reserves in addition to `system:` and `kubeadm:`. */
+  readonly reservedPrefixes: readonly string[];
+}
+
+/** One rule that no spec can turn off. It is pure and never throws for a decoded request. */
+export type ViolationRule = (input: ViolationInput) => Violation | undefined;

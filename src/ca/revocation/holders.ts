@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Blocks new certificates for the holders that a Revocation names, while it exists (ADR 0052). */
+import { createHash } from 'node:crypto';
+import { readRevocation, type Revocation, type RevokedHolder } from '#api/revocation/revocation.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import type { PublicKeyInfo } from '#pki/keys/public-key.ts';
+import { quote } from '#base/quote.ts';
+import type { LeafSubject } from '#base/vocabulary.ts';
+
+interface Named {
+  readonly namespace: string;
+  readonly name: string;
+}
+
+/** The requester, as far as the request names it. */
+interface Requester {
+  readonly user?: { readonly username: string } | undefined;
+  readonly serviceAccount?: Named | undefined;
+  readonly pod?: (Named & { readonly uid?: string | undefined }) | undefined;
+}
+
+/** The reason of a request that is rejected because a certificate of its holder is revoked. API. */
+const HOLDER_REVOKED = 'HolderRevoked';
+
+/** The requester, and the leaf of the request. */
+export interface RefusalInput {
+  readonly requester: Requester;
+  readonly leaf: { readonly subject: LeafSubject; readonly publicKey: PublicKeyInfo };
+}
+
+/** The rejection of a request, for its condition and its Event. */
+export interface HolderRefusal {
+  readonly reason: typeof HOLDER_REVOKED;
+  readonly message: string;
+}
+
+/**
+ * Returns the rejection by one of these Revocations. Synchronous and total. It names the first
+ * Revocation by name.
+ */
+export function refusalBy(
+  revocations: readonly Revocation[],
+  signerName: string,
+  input: RefusalInput,
+): HolderRefusal | undefined {
+  if (revocations.length === 0) return undefined;
+  const key = keyOf(input);
+  const refusing = revocations.filter(
+    (each) =>
+      each.spec.signerName === signerName &&
+      holdersOf(each).some((holder) => isHolder(holder, input, key)),
+  );
+  const [first] = refusing.toSorted((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));
+  if (first === undefined) return undefined;
+  const { name } = first.metadata;
+  const message = `Revocation ${quote(name)} (${first.spec.reason}) blocks new certificates for this holder; to allow them again, a user who may revoke for ${signerName} runs: kubectl delete revocation ${name}`;
+  return { reason: HOLDER_REVOKED, message };
+}
+
+/** A cache: a Revocation never changes, and every request checks all of them. */
+const read = new WeakMap<Revocation, readonly RevokedHolder[]>();
+
+function holdersOf(revocation: Revocation): readonly RevokedHolder[] {
+  const known = read.get(revocation);
+  if (known !== undefined) return known;
+  const found = attempt(() => readRevocation(revocation));
+  const holders = found instanceof SignerError ? [] : (found.spec.holders ?? []);
+  read.set(revocation, holders);
+  return holders;
+}
+
+/** Returns `sha256:<hex>` of the SubjectPublicKeyInfo. */
+function keyOf({ leaf }: RefusalInput): string {
+  return `sha256:${createHash('sha256').update(leaf.publicKey.spki).digest('hex')}`;
+}
+
+function isHolder(
+  holder: RevokedHolder,
+  { requester, leaf }: RefusalInput,
+  leafKey: string,
+): boolean {
+  const { user, serviceAccount, pod, name, key } = holder;
+  if (key !== undefined) return key === leafKey;
+  if (user !== undefined) return requester.user?.username === user;
+  if (name !== undefined) return namesOf(leaf).includes(name);
+  if (serviceAccount !== undefined) return isSame(serviceAccount, requester.serviceAccount);
+  return pod !== undefined && isSame(pod, requester.pod) && isSameUid(pod, requester.pod);
+}
+
+function isSame(a: Named, b: Named | undefined): boolean {
+  return a.namespace === b?.namespace && a.name === b.name;
+}
+
+/** Reports whether it is the same pod. A later pod of the same name has another UID. */
+function isSameUid(
+  { uid }: { readonly uid?: string | undefined },
+  other: { readonly uid?: string | undefined } | undefined,
+): boolean {
+  return uid === undefined || uid === other?.uid;
+}
+
+function namesOf({ subject }: RefusalInput['leaf']): readonly string[] {
+  const { commonName, dnsNames, emails, ipAddresses, uris } = subject;
+  return [commonName, ...dnsNames, ...emails, ...ipAddresses, ...uris];
+}

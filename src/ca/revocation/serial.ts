@@ -1,0 +1,25 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/**
+ * Returns a serial number in lower-case hexadecimal digits without leading zeros: one spelling for
+ * all sources.
+ */
+export function serialText(serial: Uint8Array): string {
+  return canonicalSerial(Buffer.from(serial).toString('hex'));
+}
+
+/**
+ * Returns {@link serialText} of hexadecimal digits in any case, with colons as OpenSSL and browsers
+ * write them.
+ */
+export function canonicalSerial(text: string): string {
+  const digits = text.toLowerCase().replaceAll(':', '').replace(/^0+/, '');
+  return digits === '' ? '0' : digits;
+}
+
+/** Returns the contents of the INTEGER: big-endian, as short as possible, not negative. */
+export function serialBytes(text: string): Uint8Array {
+  const digits = canonicalSerial(text);
+  const bytes = Buffer.from(digits.length % 2 === 0 ? digits : `0${digits}`, 'hex');
+  return (bytes[0] ?? 0) < 0x80 ? Uint8Array.from(bytes) : Uint8Array.of(0, ...bytes);
+}

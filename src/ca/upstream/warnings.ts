@@ -1,0 +1,45 @@
+// SPDX-License-Identifier: Apache-2.0
+import { formatTime } from '#api/object/time.ts';
+import { isSelfIssued } from '#pki/x509/certificate.ts';
+import type { AcceptedChain } from './judge-chain.ts';
+import { shown } from './refusals.ts';
+
+/**
+ * Returns what the user should know about an accepted chain. docs/how-to/own-root.md has the
+ * verifiers that were tried.
+ *
+ * @param wantedEnd - milliseconds: the end of a CA of `duration` from now
+ */
+export function chainWarnings(
+  { path, anchor }: AcceptedChain,
+  wantedEnd: number,
+): readonly string[] {
+  const [certificate] = path;
+  const hasUriConstraint = path.some(({ nameConstraints }) =>
+    [...(nameConstraints?.permitted ?? []), ...(nameConstraints?.excluded ?? [])].some(
+      ({ kind }) => kind === 'uri',
+    ),
+  );
+  return [
+    ...(anchor === certificate
+      ? []
+      : [
+          `verifiers that read the bundle accept every certificate below ${shown(anchor)}, also those of other CAs`,
+        ]),
+    ...(isSelfIssued(anchor)
+      ? []
+      : [
+          `the anchor ${shown(anchor)} is an intermediate: OpenSSL and Node refuse it by default (OpenSSL needs -partial_chain)`,
+        ]),
+    ...(hasUriConstraint
+      ? [
+          'the chain has URI name constraints: rustls refuses every chain with one, and GnuTLS ignores them',
+        ]
+      : []),
+    ...(certificate.notAfter < wantedEnd
+      ? [
+          `the CA ends at ${formatTime(certificate.notAfter)}, earlier than spec.authority.managed.duration asks for: its successor is requested earlier`,
+        ]
+      : []),
+  ];
+}

@@ -1,0 +1,159 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Lists the objects that an uninstallation leaves in the cluster: keys, records, trust, and the
+ * definitions of signers.
+ */
+import { SIGNER_NAME } from '#api/signer/grant.ts';
+import { CHALLENGES } from '#api/acme/names.ts';
+import { WORKLOAD_RESOURCES } from '#api/workload/workload.ts';
+import { certificatesResourceIfServed } from '#component/certificates-resources.ts';
+import type { Client } from '#kube/client/client.ts';
+import { ignoreNotFound, KubeError } from '#kube/client/kube-error.ts';
+import { CONFIG_MAPS, NAMESPACES, SECRETS } from '#kube/resource/core-v1.ts';
+import { resource, type Resource } from '#kube/resource/resource.ts';
+import { listObjects } from '#kube/watch/list-objects.ts';
+import { isLasting } from '#install/lasting.ts';
+import { LABEL_COMPONENT, LABEL_NAME } from '#kube/resource/labels.ts';
+import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
+
+/** Remaining objects, by kind. */
+export interface LeftBehind {
+  /** Deployments of components. While there is one, Countersign is still installed. */
+  readonly components: readonly ManagedObject[];
+  /** Deployments of the operators, which stay after the deletion of their object. */
+  readonly operators: readonly ManagedObject[];
+  readonly namespaces: readonly ManagedObject[];
+  readonly definitions: readonly ManagedObject[];
+  readonly claims: readonly ManagedObject[];
+  readonly secrets: readonly ManagedObject[];
+  readonly configMaps: readonly ManagedObject[];
+  readonly bundles: readonly ManagedObject[];
+  /** Challenges with a finalizer, which only `acme` removes. */
+  readonly challenges: readonly ManagedObject[];
+  /** Kinds that the user may not list. */
+  readonly unseen: readonly string[];
+}
+
+/** Request names only, and no data of a Secret or ConfigMap. */
+const METADATA_LIST =
+  'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
+/** Label of every object of an installation. */
+const INSTALLED = `${LABEL_NAME}=countersign`;
+/** Label of objects that components create: CA Secrets, account keys, ClusterTrustBundles. */
+const MADE = 'app.kubernetes.io/managed-by=countersign';
+/** Components that outlive the installation that they create. */
+export const OPERATORS: readonly string[] = ['operator', 'cert-manager-operator'];
+
+const CLAIMS = resource({ group: '', version: 'v1', plural: 'persistentvolumeclaims' });
+const DEFINITIONS = resource({
+  group: 'apiextensions.k8s.io',
+  version: 'v1',
+  plural: 'customresourcedefinitions',
+});
+
+interface Listing {
+  readonly kind: string;
+  readonly of: Resource | undefined;
+  readonly selectors: readonly string[];
+  /** Limits the list to a namespace. */
+  readonly within?: string;
+}
+
+/**
+ * Lists the remaining objects.
+ *
+ * @throws KubeError, unless the user may not list a kind
+ */
+export async function readLeftBehind(client: Client): Promise<LeftBehind> {
+  const unseen: string[] = [];
+  const list = async ({ of, ...listing }: Listing): Promise<readonly ManagedObject[]> => {
+    if (of === undefined) return [];
+    try {
+      return await listMetadata(client, { ...listing, of });
+    } catch (error) {
+      if (!(error instanceof KubeError) || error.status !== 403) throw error;
+      const name = of.group === '' ? of.plural : `${of.plural}.${of.group}`;
+      if (!unseen.includes(name)) unseen.push(name);
+      return [];
+    }
+  };
+  const labelled = (kind: string, of: Resource): Promise<readonly ManagedObject[]> =>
+    list({ kind, of, selectors: [INSTALLED] });
+  const deployments = await labelled('Deployment', resource(WORKLOAD_RESOURCES.Deployment));
+  const isOperator = ({ metadata }: ManagedObject): boolean =>
+    OPERATORS.includes(metadata.labels?.[LABEL_COMPONENT] ?? '');
+  const configMaps = await labelled('ConfigMap', CONFIG_MAPS);
+  const challenges = await list({
+    kind: 'Challenge',
+    of: resource(CHALLENGES),
+    selectors: [''],
+  });
+  const namespaces = await labelled('Namespace', NAMESPACES);
+  const secrets = await list({ kind: 'Secret', of: SECRETS, selectors: [INSTALLED, MADE] });
+  const given: ManagedObject[] = [];
+  for (const { metadata } of namespaces) {
+    const found = await list({
+      kind: 'Secret',
+      of: SECRETS,
+      selectors: [''],
+      within: metadata.name,
+    });
+    given.push(...found.filter((each) => isGiven(each) && !includes(secrets, each)));
+  }
+  return {
+    components: deployments.filter((each) => !isOperator(each)),
+    operators: deployments.filter(isOperator),
+    namespaces,
+    definitions: await labelled('CustomResourceDefinition', DEFINITIONS),
+    claims: await labelled('PersistentVolumeClaim', CLAIMS),
+    secrets: [...secrets, ...given],
+    configMaps: configMaps.filter(({ kind, metadata }) => isLasting(kind, metadata.name)),
+    bundles: await list({
+      kind: 'ClusterTrustBundle',
+      of: await certificatesResourceIfServed(client, 'clustertrustbundles'),
+      selectors: [MADE],
+    }),
+    challenges: challenges.filter(hasFinalizer),
+    unseen,
+  };
+}
+
+/** Returns each object once, even with several of the labels. */
+async function listMetadata(
+  client: Client,
+  { kind, of, selectors, within }: Listing & { readonly of: Resource },
+): Promise<readonly ManagedObject[]> {
+  const found = new Map<string, ManagedObject>();
+  for (const labelSelector of selectors) {
+    const objects = await listObjects<ManagedObject>(client, of, {
+      namespace: within,
+      labelSelector,
+      accept: METADATA_LIST,
+      keep: ({ metadata }) => metadata.deletionTimestamp === undefined,
+    }).catch(ignoreNotFound);
+    // Without the API, none of its objects remain.
+    for (const { metadata } of objects ?? []) {
+      const key = `${metadata.namespace ?? ''}/${metadata.name}`;
+      found.set(key, { apiVersion: of.apiVersion, kind, metadata });
+    }
+  }
+  return [...found.values()];
+}
+
+/**
+ * Reports whether a Secret is of a user who let a signer use it: it goes with its namespace, and no
+ * label of ours names it.
+ */
+function isGiven({ metadata: { annotations = {} } }: ManagedObject): boolean {
+  return SIGNER_NAME in annotations;
+}
+
+function includes(objects: readonly ManagedObject[], { metadata: own }: ManagedObject): boolean {
+  return objects.some(
+    ({ metadata }) => metadata.name === own.name && metadata.namespace === own.namespace,
+  );
+}
+
+function hasFinalizer({ metadata }: ManagedObject): boolean {
+  return (metadata.finalizers ?? []).length > 0;
+}

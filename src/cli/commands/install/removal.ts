@@ -1,0 +1,104 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The commands that remove what an uninstallation leaves. This module has no side effects. */
+import { CERT_MANAGER_DEPLOYMENTS } from '#api/operator/cert-manager-deployment.ts';
+import { LABEL_COMPONENT, LABEL_NAME } from '#kube/resource/labels.ts';
+import { shellWord } from '#base/quote.ts';
+import { kindRules } from '#kube/apply/objects/kinds.ts';
+import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
+import { OPERATORS, type LeftBehind } from './left-behind.ts';
+
+/**
+ * Names of kinds for kubectl. A definition includes its group, since other projects define kinds of
+ * the same name.
+ */
+const KUBECTL_KINDS: Readonly<Record<string, string>> = {
+  ClusterTrustBundle: 'clustertrustbundles.certificates.k8s.io',
+  Challenge: 'challenges.acme.countersign.dev',
+};
+
+/**
+ * Returns the arguments for kubectl:
+ * `persistentvolumeclaim/countersign-ledger -n countersign-system`.
+ */
+function nameOf({ kind, metadata: { name, namespace } }: ManagedObject): string {
+  const flag = namespace === undefined ? '' : ` -n ${shellWord(namespace)}`;
+  return `${KUBECTL_KINDS[kind] ?? kind.toLowerCase()}/${shellWord(name)}${flag}`;
+}
+
+/** Returns all remaining objects. */
+export function objectsLeft(left: LeftBehind): readonly ManagedObject[] {
+  return [
+    left.definitions,
+    left.namespaces,
+    left.claims,
+    left.secrets,
+    left.configMaps,
+    left.bundles,
+    left.challenges,
+  ].flat();
+}
+
+/**
+ * Returns the command that deletes an installation applied by kubectl: all kinds except those that
+ * hold keys, records or trust.
+ */
+export function kubectlRemoval(): string {
+  const kinds = kindRules().filter(
+    ({ apiVersion, owned }) => owned && !apiVersion.startsWith('monitoring.coreos.com/'),
+  );
+  const names = kinds.map(({ resource: { plural, group } }) =>
+    group === '' ? plural : `${plural}.${group}`,
+  );
+  const selector = `${LABEL_NAME}=countersign,${LABEL_COMPONENT} notin (${OPERATORS.join()})`;
+  return `kubectl delete ${names.join(',')} -A -l '${selector}'`;
+}
+
+/**
+ * Returns the commands that remove the remaining objects for good, in a working order. It omits the
+ * namespace and the definition of an operator that still runs.
+ */
+export function removalCommands(left: LeftBehind): readonly string[] {
+  const definitions = removableDefinitions(left);
+  const namespaces = removableNamespaces(left);
+  const elsewhere = [...left.claims, ...left.secrets, ...left.configMaps].filter(
+    ({ metadata: { namespace } }) =>
+      !namespaces.some(({ metadata }) => metadata.name === namespace),
+  );
+  return [
+    ...left.challenges.map(
+      (each) => `kubectl patch ${nameOf(each)} --type=merge -p '{"metadata":{"finalizers":null}}'`,
+    ),
+    ...(left.bundles.length === 0
+      ? []
+      : [`kubectl delete ${left.bundles.map(nameOf).sort().join(' ')}`]),
+    ...(definitions.length === 0
+      ? []
+      : [`kubectl delete customresourcedefinitions ${words(definitions)}`]),
+    ...elsewhere.map((each) => `kubectl delete ${nameOf(each)}`),
+    ...(namespaces.length === 0 ? [] : [`kubectl delete namespaces ${words(namespaces)}`]),
+  ];
+}
+
+function words(objects: readonly ManagedObject[]): string {
+  return objects
+    .map(({ metadata }) => shellWord(metadata.name))
+    .sort()
+    .join(' ');
+}
+
+function removableDefinitions({ definitions, operators }: LeftBehind): readonly ManagedObject[] {
+  const runs = (component: string): boolean =>
+    operators.some(({ metadata }) => metadata.labels?.[LABEL_COMPONENT] === component);
+  const ofCertManager = CERT_MANAGER_DEPLOYMENTS.plural;
+  return definitions.filter(({ metadata: { name } }) => {
+    // The definition's deletion would delete its object, and with it the cert-manager that it
+    // installs.
+    if (name.startsWith(`${ofCertManager}.`)) return !runs('cert-manager-operator');
+    return !(name.startsWith('countersigns.') && runs('operator'));
+  });
+}
+
+function removableNamespaces({ namespaces, operators }: LeftBehind): readonly ManagedObject[] {
+  const used = new Set(operators.map(({ metadata }) => metadata.namespace));
+  return namespaces.filter(({ metadata }) => !used.has(metadata.name));
+}

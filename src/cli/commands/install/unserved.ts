@@ -1,0 +1,83 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Writes the conditions of signers after an uninstallation, when no component is left to write
+ * them.
+ */
+import { ACME_CLUSTER_SIGNERS, ACME_SIGNERS } from '#api/acme/names.ts';
+import { hasTrueCondition, setCondition, type Condition } from '#api/request/conditions.ts';
+import { NOT_SERVED } from '#api/serving/report.ts';
+import type { Client } from '#kube/client/client.ts';
+import { ignoreNotFound, KubeError } from '#kube/client/kube-error.ts';
+import type { StoredObject } from '#kube/resource/object.ts';
+import { resource, type Resource } from '#kube/resource/resource.ts';
+import { listObjects } from '#kube/watch/list-objects.ts';
+import { CLUSTER_SIGNERS } from '#component/signers/cluster-signers.ts';
+import { SIGNERS } from '#component/signers/namespaced-signers.ts';
+
+/** Kinds whose condition `Ready` a component sets. */
+const KINDS = [CLUSTER_SIGNERS, SIGNERS, ...[ACME_CLUSTER_SIGNERS, ACME_SIGNERS].map(resource)];
+
+interface Signer extends StoredObject {
+  readonly metadata: StoredObject['metadata'] & { readonly generation?: number };
+  readonly status?: { readonly conditions?: readonly Condition[] };
+}
+
+/**
+ * Sets `Served` and `Ready` of each signer to False. The reason is that of a signer without its
+ * components, so that reinstalled components sign at once. `authority` or `acme` then writes the
+ * current state.
+ *
+ * @returns the number of signers that were Ready
+ * @throws KubeError, unless a signer has changed meanwhile because its component still runs
+ */
+export async function markUnserved(client: Client, now: Date): Promise<number> {
+  let marked = 0;
+  for (const kind of KINDS) {
+    for (const signer of await readySigners(client, kind)) {
+      if (await mark(client, kind, signer, now)) marked += 1;
+    }
+  }
+  return marked;
+}
+
+async function readySigners(client: Client, kind: Resource): Promise<readonly Signer[]> {
+  const found = await listObjects<Signer>(client, kind, {
+    keep: ({ status }) => hasTrueCondition(status?.conditions, 'Ready'),
+  }).catch(ignoreNotFound);
+  return found ?? [];
+}
+
+async function mark(
+  client: Client,
+  kind: Resource,
+  { metadata, status }: Signer,
+  now: Date,
+): Promise<boolean> {
+  const about = {
+    status: 'False',
+    lastTransitionTime: `${now.toISOString().slice(0, 19)}Z`,
+    message: 'Countersign was uninstalled: no component serves this signer',
+    ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
+  } as const;
+  const served = { type: 'Served', reason: 'Uninstalled', ...about };
+  const before = status?.conditions;
+  const withServed = before?.some(({ type }) => type === 'Served') === true;
+  const conditions = setCondition(withServed ? setCondition(before, served) : before, {
+    type: 'Ready',
+    reason: NOT_SERVED,
+    ...about,
+  });
+  const { resourceVersion } = metadata;
+  try {
+    await client.request({
+      method: 'PATCH',
+      path: kind.object(metadata, 'status'),
+      contentType: 'application/merge-patch+json',
+      body: { metadata: { resourceVersion }, status: { conditions } },
+    });
+    return true;
+  } catch (error) {
+    if (error instanceof KubeError && (error.status === 404 || error.status === 409)) return false;
+    throw error;
+  }
+}

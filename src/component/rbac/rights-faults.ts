@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import { bundleName } from '#api/object/cluster-trust-bundle.ts';
+import { keyOf } from '#api/object/object.ts';
+import type { ServingFault } from '#api/serving/report.ts';
+import { secretOrNone, type ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { EVERY_DERIVED_NAME, isNamespaced } from '#api/signer/signer.ts';
+import { permissionText, type MissingPermission } from '#kube/client/access-review.ts';
+
+/** The reason of the fault. `countersign check` knows how this installation grants permissions. */
+export const RIGHT_MISSING = 'MissingPermissions';
+
+/**
+ * Returns the faults that these missing permissions cause for signers. Each verb and resource is
+ * one fault, however many names the rule has.
+ *
+ * @param component - the subcommand, for the name of its roles
+ * @param signers - all that the component sees
+ */
+export function rightsFaults(
+  component: string,
+  missing: readonly MissingPermission[],
+  signers: readonly ClusterSigner[],
+): readonly ServingFault[] {
+  const byRule = Map.groupBy(missing, ({ verb, resource, namespace, name }) =>
+    JSON.stringify([verb, resource, namespace, concernsOne(resource) && name !== undefined]),
+  );
+  return [...byRule.values()].flatMap((group) => {
+    const [first] = group;
+    if (first === undefined) return [];
+    const one = concernsOne(first.resource) && first.name !== undefined;
+    const text = permissionText(one ? { ...first, name: undefined } : first);
+    const fault = {
+      reason: RIGHT_MISSING,
+      message: `ClusterRole or Role countersign-${component} lacks: ${text} (countersign check prints how to grant it in this installation)`,
+      stops: !isSideWork(first),
+    };
+    if (!one) return [fault];
+    const names = new Set(group.map(({ name }) => name));
+    const concerned = signers.filter((each) => names.has(nameIn(first, each)));
+    return concerned.length === 0
+      ? []
+      : [{ ...fault, signers: concerned.map(({ metadata }) => keyOf(metadata)) }];
+  });
+}
+
+const SIGNERS = 'certificates.k8s.io/signers';
+const BUNDLES = 'certificates.k8s.io/clustertrustbundles';
+
+/** Reports whether each name of a resource belongs to one signer. */
+function concernsOne(resource: string): boolean {
+  return [SIGNERS, BUNDLES, 'secrets'].includes(resource);
+}
+
+/**
+ * Resources for which requests do not wait: Events, the check of the policies, Leases, the
+ * components' own ports, the next rotation.
+ */
+const SIDE_WORK =
+  /^(?:events\.k8s\.io|admissionregistration\.k8s\.io|coordination\.k8s\.io)\/|^configmaps$/;
+
+function isSideWork({ resource, verb }: MissingPermission): boolean {
+  return SIDE_WORK.test(resource) || (resource === 'secrets' && ['create', 'patch'].includes(verb));
+}
+
+/** Returns the name of the signer's object of the kind that a permission is for. */
+function nameIn(
+  { resource, namespace }: MissingPermission,
+  signer: ClusterSigner,
+): string | undefined {
+  const { signerName, trustBundle } = signer.spec;
+  if (isNamespaced(signer)) return resource === SIGNERS ? EVERY_DERIVED_NAME : undefined;
+  if (resource === SIGNERS) return signerName;
+  if (resource === BUNDLES) {
+    return trustBundle === undefined ? undefined : bundleName(signerName, trustBundle.name);
+  }
+  const secret = secretOrNone(signer.spec);
+  return secret?.namespace === namespace ? secret?.name : undefined;
+}

@@ -1,0 +1,20 @@
+// SPDX-License-Identifier: Apache-2.0
+
+/** The number of requests in flight: enough to be quick, too few to be a load. */
+const AT_ONCE = 16;
+
+/** Processes all items, a few at once, and keeps their order. Rejects with the first rejection. */
+export async function inParallel<T, R>(
+  items: readonly T[],
+  work: (item: T) => Promise<R>,
+  atOnce: number = AT_ONCE,
+): Promise<readonly R[]> {
+  const results: R[] = [];
+  const shared = items.entries();
+  await Promise.all(
+    Array.from({ length: Math.min(atOnce, items.length) }, async () => {
+      for (const [index, item] of shared) results[index] = await work(item);
+    }),
+  );
+  return results;
+}

@@ -1,0 +1,131 @@
+// SPDX-License-Identifier: Apache-2.0
+import { CERTIFICATE_REQUEST_RESOURCE } from '#api/request/certificate-request.ts';
+import { CSR_RESOURCE } from '#api/request/csr.ts';
+import type { Log } from '#base/ports.ts';
+import { certificatesResourceIfServed } from '#component/certificates-resources.ts';
+import { servedVersions } from '#kube/client/discovery.ts';
+import { resource, type Resource } from '#kube/resource/resource.ts';
+import { createReflector, type Reflector, type WatchMetrics } from '#kube/watch/reflector.ts';
+import {
+  keptRequest,
+  requestRow,
+  type KeptRequest,
+  type RowKind,
+  type RequestRow,
+} from './pages/requests.ts';
+import type { ConsoleInit } from './readings.ts';
+
+/** A change of one request. */
+export interface RequestChange {
+  /** The row, or undefined if it is gone. */
+  readonly now: RequestRow | undefined;
+  readonly before: RequestRow | undefined;
+}
+
+/** All requests that the person may list, kept up to date by one watch for each kind. */
+export interface LiveRequests {
+  /** Resolves once each kind was listed, or cannot be, and after five seconds in any case. */
+  readonly ready: () => Promise<void>;
+  readonly rows: () => readonly RequestRow[];
+  /** Returns the reasons for which a kind is not shown, or not up to date. */
+  readonly failures: () => readonly string[];
+  /** Calls `onChange` for each change until `signal` is aborted. */
+  readonly subscribe: (onChange: (change: RequestChange) => void, signal: AbortSignal) => void;
+}
+
+const READY_WITHIN_MS = 5_000;
+const READY_EVERY_MS = 25;
+
+const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
+
+/** The page shows the failure of a watch itself. */
+const NO_LOG: Log = {
+  debug: () => undefined,
+  info: () => undefined,
+  warn: () => undefined,
+  error: () => undefined,
+};
+const NO_METRICS: WatchMetrics = {
+  watchRestart: () => undefined,
+  watchEvent: () => undefined,
+  watchStopped: () => undefined,
+};
+
+interface Watched {
+  readonly kind: RowKind;
+  readonly plural: string;
+  readonly reflector: Reflector<KeptRequest>;
+}
+
+/**
+ * Creates the watches of requests. They begin with the first page that needs them.
+ *
+ * @param signal - ends them
+ */
+export function createLiveRequests(init: ConsoleInit, signal: AbortSignal): LiveRequests {
+  const listeners = new Set<(change: RequestChange) => void>();
+  let watched: readonly Watched[] = [];
+  let started: Promise<void> | undefined;
+
+  function watch(kind: RowKind, of: Resource): Watched {
+    const rowOf = (request: KeptRequest | undefined): RequestRow | undefined =>
+      request && requestRow(kind, request);
+    const reflector = createReflector<KeptRequest>({
+      client: init.client,
+      path: of.collection(),
+      transform: keptRequest,
+      onEvent: (_key, now, before) => {
+        for (const notify of listeners) notify({ now: rowOf(now), before: rowOf(before) });
+      },
+      clock: init.clock,
+      delay: init.delay,
+      random: init.random,
+      log: NO_LOG,
+      metrics: NO_METRICS,
+    });
+    return { kind, plural: of.plural, reflector };
+  }
+
+  async function start(): Promise<void> {
+    const [pods, certManager] = await Promise.all([
+      certificatesResourceIfServed(init.client, 'podcertificaterequests'),
+      servedVersions(init.client, CERTIFICATE_REQUEST_RESOURCE, ['v1']),
+    ]);
+    watched = [
+      watch('csr', resource(CSR_RESOURCE)),
+      ...(pods === undefined ? [] : [watch('pcr', pods)]),
+      ...(certManager.length === 0 ? [] : [watch('certificaterequest', CERTIFICATE_REQUESTS)]),
+    ];
+    for (const { reflector } of watched) void reflector.run(signal);
+  }
+
+  const isSettled = ({ reflector }: Watched): boolean =>
+    reflector.synced || reflector.failure !== undefined;
+
+  return {
+    ready: async () => {
+      const until = init.monotonic() + READY_WITHIN_MS;
+      started ??= start();
+      await started.catch((error: unknown) => {
+        started = undefined;
+        throw error;
+      });
+      while (!watched.every(isSettled) && init.monotonic() < until) {
+        await init.delay(READY_EVERY_MS, signal);
+      }
+    },
+    rows: () =>
+      watched.flatMap(({ kind, reflector }) =>
+        reflector.list().map((request) => requestRow(kind, request)),
+      ),
+    failures: () =>
+      watched.flatMap(({ plural, reflector }) => {
+        if (reflector.failure !== undefined) return [`${plural}: ${reflector.failure}`];
+        return reflector.synced ? [] : [`${plural}: the first list is not complete yet`];
+      }),
+    subscribe: (onChange, until) => {
+      listeners.add(onChange);
+      until.addEventListener('abort', () => listeners.delete(onChange), { once: true });
+    },
+  };
+}

@@ -1,0 +1,213 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The check of signers that the values do not list, the most common mistake. Pure. */
+import { bundleName } from '#api/object/cluster-trust-bundle.ts';
+import {
+  SERVED_KINDS,
+  readsPods,
+  secretOrNone,
+  servedKinds,
+  type ClusterSigner,
+  type ServedKind,
+} from '#api/signer/cluster-signer.ts';
+import { authorizingNames } from '#base/authorizing-names.ts';
+import type { PermissionRule } from '#kube/resource/permissions.ts';
+import { shellWord } from '#base/quote.ts';
+import type { InstallationFacts } from '../facts.ts';
+import { allWell, causeOf, error, whereSeen, type Outcome } from '../finding.ts';
+import { upgradeCommand, putBack } from '../installer.ts';
+
+const CHECK = 'signers-listed';
+
+/** Components whose roles name ClusterSigners. Roles of `approver` also name ACME signers. */
+const NAMING: readonly string[] = ['signer', 'pcr-issuer', 'certificate-request', 'attester'];
+
+type Roles = ReadonlyMap<string, readonly PermissionRule[]>;
+
+/** A line of the value `signers`, as the chart and the operator accept it. */
+interface SignerLine {
+  readonly name: string;
+  readonly bundle?: string;
+  readonly secret?: string;
+  /** Absent if it serves all kinds of requests. */
+  readonly serves?: readonly ServedKind[];
+}
+
+/** `signers-listed` */
+export function checkListed(facts: InstallationFacts): readonly Outcome[] {
+  return whereSeen(facts.roles, (roles) =>
+    whereSeen(facts.signers, () => {
+      const unlisted = unlistedSigners(facts);
+      const remediation = commandFor(facts, roles, unlisted);
+      return allWell(
+        unlisted.map((signer) =>
+          error(
+            `no role names ${signer.spec.signerName}, so that no component may serve it; signers needs this line: ${JSON.stringify(lineOf(signer))}`,
+            remediation,
+            subjectOf(signer),
+          ),
+        ),
+        'the roles name every ClusterSigner',
+      );
+    }),
+  );
+}
+
+/** Returns the ClusterSigners that no role of a component names. Empty if that is unknown. */
+export function unlistedSigners({ roles, signers }: InstallationFacts): readonly ClusterSigner[] {
+  if (!('value' in roles) || !('value' in signers) || roles.value.size === 0) return [];
+  const { states, installation } = signers.value;
+  const listed = listedNames(roles.value);
+  // If two ClusterSigners share a signer name, the newer one serves nothing, whatever the roles
+  // grant.
+  const names = new Set(installation.signers);
+  return states
+    .map(({ signer }) => signer)
+    .filter(({ spec }) => names.has(spec.signerName) && !isListed(spec.signerName, listed));
+}
+
+/** Returns the cause of findings about a ClusterSigner that no role names. */
+export function unlistedCause(signer: ClusterSigner): string {
+  return causeOf(CHECK, subjectOf(signer));
+}
+
+function subjectOf({ metadata }: ClusterSigner): string {
+  return `clustersigner/${metadata.name}`;
+}
+
+function isListed(name: string, listed: ReadonlySet<string>): boolean {
+  return listed.has('*') || authorizingNames('sign', name).some((each) => listed.has(each));
+}
+
+/** Returns the names in the rules, or `*` for a rule without names. */
+function listedNames(roles: Roles): ReadonlySet<string> {
+  const rules = NAMING.flatMap((component) => roles.get(component) ?? []);
+  return new Set(
+    rules
+      .filter(({ resources }) => resources.includes('signers'))
+      .flatMap(({ resourceNames = [] }) => (resourceNames.length === 0 ? ['*'] : resourceNames)),
+  );
+}
+
+/** Returns the name, and the fields that differ from the defaults of the chart. */
+function lineOf({ spec }: ClusterSigner, kinds = servedKinds(spec)): SignerLine {
+  const { signerName, trustBundle } = spec;
+  const bundle = trustBundle?.name ?? '';
+  const secret = secretOrNone(spec)?.name ?? '';
+  const path = signerName.split('/')[1] ?? '';
+  return {
+    name: signerName,
+    ...(bundle === 'primary' ? {} : { bundle }),
+    ...(secret === `${path}-ca` ? {} : { secret }),
+    ...servesOnly(kinds),
+  };
+}
+
+function commandFor(
+  facts: InstallationFacts,
+  roles: Roles,
+  unlisted: readonly ClusterSigner[],
+): string {
+  const { installer } = facts;
+  const needsPods = unlisted.some(({ spec }) => readsPods(spec)) && !readsPodsNow(roles);
+  switch (installer.kind) {
+    case 'helm': {
+      const list = shellWord(`signers=${JSON.stringify(wholeList(facts, roles, unlisted))}`);
+      const pods = needsPods ? ' --set podServices=true' : '';
+      return `${upgradeCommand(installer)} --set-json ${list}${pods}`;
+    }
+    case 'operator':
+      return operatorPatch(facts, unlisted, needsPods);
+    case 'manifests':
+      return putBack(installer);
+  }
+}
+
+/** Flags of the operator that decide its permissions. `countersign rbac` accepts the same flags. */
+const OPERATOR_FLAGS = /^--(?:image|secret-namespace|allow-image|allow-danger-zone)(?:=|$)/;
+
+/**
+ * Returns a command that patches the Countersign and grants the operator the permissions of the new
+ * spec: the operator cannot create a role that grants more than its own.
+ */
+function operatorPatch(
+  { operated, deployments }: InstallationFacts,
+  unlisted: readonly ClusterSigner[],
+  needsPods: boolean,
+): string {
+  const objects = 'value' in operated ? operated.value : [];
+  const has = objects.find(({ kind }) => kind === 'Countersign')?.signers !== undefined;
+  const lines = unlisted.map((signer) => lineOf(signer));
+  const add = has
+    ? lines.map((value) => ({ op: 'add', path: '/spec/signers/-', value }))
+    : [{ op: 'add', path: '/spec/signers', value: lines }];
+  const pods = needsPods ? [{ op: 'add', path: '/spec/podServices', value: true }] : [];
+  const changes = shellWord(JSON.stringify([...add, ...pods]));
+  const patch = `kubectl patch countersigns cluster --type=json -p ${changes}`;
+  const all = 'value' in deployments ? deployments.value : [];
+  const operator = all.find(({ component }) => component === 'operator');
+  if (operator === undefined)
+    return `${patch}; then apply what countersign rbac --operator prints of it, with the flags of the operator`;
+  const flags = operator.args
+    .filter((each) => OPERATOR_FLAGS.test(each))
+    .map((each) => shellWord(each));
+  const rbac = ['countersign rbac --operator /dev/stdin', ...flags].join(' ');
+  return `${patch} -o yaml | ${rbac} | kubectl apply --server-side --force-conflicts -f -`;
+}
+
+/** Returns the whole list with the existing lines, because Helm replaces lists. */
+function wholeList(
+  { signers }: InstallationFacts,
+  roles: Roles,
+  unlisted: readonly ClusterSigner[],
+): readonly SignerLine[] {
+  if (!('value' in signers)) return [];
+  const { states, installation } = signers.value;
+  const known = new Map(states.map(({ signer }) => [signer.spec.signerName, signer]));
+  const others = [...(installation.acme?.signers ?? []), ...(installation.external?.signers ?? [])];
+  const kept = [...listedNames(roles)]
+    .filter((name) => name !== installation.servingSigner && !name.includes('*'))
+    .filter((name) => !others.includes(name) && !name.startsWith('signers.countersign.dev/'));
+  const lines = kept.map((name) => {
+    const signer = known.get(name);
+    return signer === undefined ? withoutSigner(name, roles) : lineOf(signer, kindsIn(roles, name));
+  });
+  return [...lines, ...unlisted.map((signer) => lineOf(signer))];
+}
+
+/** Returns the line of a name without a ClusterSigner. Its bundle comes from attester's role. */
+function withoutSigner(name: string, roles: Roles): SignerLine {
+  const bundles = (roles.get('attester') ?? []).flatMap(({ resourceNames = [] }) => resourceNames);
+  const prefix = bundleName(name, '');
+  const bundle = bundles.find((each) => each.startsWith(prefix))?.slice(prefix.length) ?? '';
+  const only = servesOnly(kindsIn(roles, name));
+  return bundle === 'primary' ? { name, ...only } : { name, bundle, ...only };
+}
+
+function servesOnly(kinds: readonly ServedKind[]): Pick<SignerLine, 'serves'> {
+  const isAll = kinds.length === 0 || kinds.length === SERVED_KINDS.length;
+  return isAll ? {} : { serves: kinds };
+}
+
+const COMPONENT_OF: Readonly<Record<ServedKind, string>> = {
+  pods: 'pcr-issuer',
+  requests: 'signer',
+  certificateRequests: 'certificate-request',
+};
+
+/**
+ * Returns the kinds whose component may serve the name now, so that the printed command grants no
+ * more than before.
+ */
+function kindsIn(roles: Roles, name: string): readonly ServedKind[] {
+  return SERVED_KINDS.filter((kind) =>
+    (roles.get(COMPONENT_OF[kind]) ?? []).some(
+      ({ resources, resourceNames = [] }) =>
+        resources.includes('signers') && resourceNames.includes(name),
+    ),
+  );
+}
+
+function readsPodsNow(roles: Roles): boolean {
+  const rules = roles.get('pcr-issuer') ?? [];
+  return rules.some(({ resources }) => resources.includes('services'));
+}

@@ -1,0 +1,146 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { CheckDescription } from './description.ts';
+
+/** The signers, their CAs and bundles, and the requests that wait for them. */
+export const SIGNER_CHECKS = {
+  'signers-valid': {
+    group: 'signers',
+    title: 'every ClusterSigner has a valid spec and a signer name of its own',
+    impact: 'A ClusterSigner whose spec is invalid serves no request.',
+    remediation: ['Correct the field that is named.', '$ kubectl edit clustersigner NAME'],
+  },
+  'signers-ready': {
+    group: 'signers',
+    title: 'every signer is Ready',
+    impact: 'Requests of a signer that is not Ready wait. They are not denied.',
+    remediation: [
+      'The condition says why:',
+      '$ countersign explain signer/NAME',
+      '$ countersign authority show NAME',
+      'With SecretNotGranted the owner of the CA Secret has not consented, and does so by an annotation:',
+      '$ kubectl annotate secret SECRET -n NAMESPACE countersign.dev/signer-name=SIGNER-NAME',
+    ],
+  },
+  'ca-usable': {
+    group: 'signers',
+    title: 'the Secret of every CA is usable',
+    impact:
+      'Components sign with the CA that they read before. One that restarts has none, and its requests wait.',
+    remediation: [
+      'Restore the Secret from a backup. For a CA of your own, write it again:',
+      '$ kubectl -n countersign-keys create secret tls SECRET --cert=ca.crt --key=ca.key --dry-run=client -o yaml | kubectl apply --server-side --force-conflicts -f -',
+      'Where authority manages the CA and there is no backup, delete the Secret. authority makes a new CA, publishes its anchor, and signs with it after the propagation time:',
+      '$ kubectl -n countersign-keys delete secret SECRET',
+    ],
+  },
+  'ca-lifetime': {
+    group: 'signers',
+    title: 'every CA lives longer than two of its longest leaves and 30 days',
+    impact:
+      'A leaf never outlives its CA, so that leaves get shorter towards its end. After it nothing is signed.',
+    remediation: [
+      'A managed CA is replaced by itself; if it is not, the condition RotationDue says why. Replace your own CA in its Secret.',
+      '$ countersign authority show NAME',
+    ],
+  },
+  'rotation-on-time': {
+    group: 'signers',
+    title: 'no rotation is late',
+    impact: 'The CA that signs comes closer to its end while its successor waits.',
+    remediation: ['$ kubectl describe clustersigner NAME', '$ countersign authority show NAME'],
+  },
+  'bundles-equal': {
+    group: 'signers',
+    title: 'every bundle has the anchors of its CAs, and no other',
+    impact:
+      'Verifiers refuse leaves of a CA whose anchor is missing. An unexpected anchor makes them trust another CA.',
+    remediation: [
+      'attester puts it right within seconds; if it does not, look at its log.',
+      '$ kubectl -n countersign-system logs deployment/countersign-attester',
+      'An anchor of an earlier ClusterSigner of the same name stays until the leaves that it issued have expired. If you do not know it, name it in spec.authority.managed.distrusted:',
+      '$ kubectl edit clustersigner NAME',
+    ],
+  },
+  'leaves-trusted': {
+    group: 'signers',
+    title: 'no pod is known to hold a leaf that verifiers reject',
+    impact:
+      'Verifiers reject a leaf whose CA left the published bundle, and those that check CRLs reject a revoked leaf. The connections of these pods fail.',
+    remediation: [
+      'Replace the pods. For a distrusted CA, this evicts them within their disruption budgets:',
+      '$ countersign authority taint NAME FINGERPRINT --restart',
+      'For a revoked leaf, delete the pod; its controller makes another, which gets a new leaf:',
+      '$ kubectl -n NAMESPACE delete pod POD',
+      'What is known: a PodCertificateRequest shows the leaf of its pod for 15 minutes. After that the start of the pod decides: a pod that ran before the CA stopped signing may hold a leaf of it, until the last of those leaves ends. The leaf of any other pod is unknown, and is never called trusted. A ledger knows it:',
+      '$ countersign ledger search --pod NAMESPACE/POD',
+    ],
+  },
+  'services-select': {
+    group: 'signers',
+    title: 'a Service selects every pod whose leaf has names of Services',
+    impact:
+      'Without such a Service the leaf has no DNS name, where spec.pods.services.required is false. Clients that verify the name of the Service reject it.',
+    remediation: [
+      'Compare the selectors of the Services with the labels of the pods, and correct the one that is wrong:',
+      '$ kubectl -n NAMESPACE get services -o wide',
+      '$ kubectl -n NAMESPACE get pods --show-labels',
+      'The next leaf of a pod has the names. Delete the pod to get it now:',
+      '$ kubectl -n NAMESPACE delete pod POD',
+    ],
+  },
+  'crl-distribution-points': {
+    group: 'signers',
+    title: 'every signer with CRLs writes into its leaves where they are',
+    impact:
+      'A verifier that checks CRLs refuses a leaf whose CRL it does not have. Without spec.profile.crl.urls a leaf has no distribution point, so that no verifier can fetch the CRL: only those that were given the file accept the leaf.',
+    remediation: [
+      'Name a URL that leads to the Service countersign-crl, or wherever you publish the CRLs. Leaves that were issued before have no distribution point until they are renewed.',
+      '$ kubectl edit clustersigner NAME',
+      'If all your verifiers take CRLs from files, as nginx does, nothing is wrong. Give them the files again before each nextUpdate:',
+      '$ kubectl get configmap SECRET-crl -n NAMESPACE -o jsonpath="{.binaryData.FINGERPRINT\\.crl}" | base64 -d > ca.crl',
+    ],
+  },
+  'pods-requested': {
+    group: 'requests',
+    title: 'the kubelet of every pod has requested its certificates',
+    impact: 'The pod does not start: its volume is not mounted.',
+    remediation: [
+      'The line says what the kubelet met: a ResourceQuota or an admission webhook refuses its request, or the kubelet does not know podCertificate volumes.',
+      '$ countersign explain pod/NAME -n NAMESPACE',
+      'A ResourceQuota counts PodCertificateRequests for 15 minutes after their end. Allow as many as pods start in that time:',
+      '$ kubectl -n NAMESPACE get resourcequotas',
+    ],
+  },
+  'annotations-known': {
+    group: 'requests',
+    title: 'every countersign.dev annotation in the namespaces that opted in is known and readable',
+    impact:
+      'No component reads an annotation with another name, in another place or with a value that it does not know: the pod gets no certificate, or is not restarted. The API server rejects a pod that names an injection profile that does not exist.',
+    remediation: [
+      'People write inject and evict-before-expiry into the pod template, and refresh and refresh-window on the workload itself. The line has the command that gives the annotation its name, its place or its profile. This one takes it away:',
+      '$ kubectl -n NAMESPACE annotate deployment NAME countersign.dev/WRONG-',
+    ],
+  },
+  'requests-answered': {
+    group: 'requests',
+    title: 'no request for a certificate waits for longer than two minutes',
+    impact: 'A pod that waits for its first certificate does not start.',
+    remediation: [
+      'See what it waits for: a rule, its signer, an anchor that kubelets do not have yet, or a component.',
+      '$ countersign explain pcr/NAME -n NAMESPACE',
+      '$ countersign explain csr/NAME',
+    ],
+  },
+  'requests-approved': {
+    group: 'requests',
+    title: 'no CertificateSigningRequest waits for a person',
+    impact:
+      'A request that no rule approves stays until a person approves or denies it; Kubernetes deletes it after a day.',
+    remediation: [
+      'See which rule is nearest, and what it does not allow. Then correct the rule or the request, or decide:',
+      '$ countersign explain csr/NAME',
+      '$ countersign approve csr/NAME',
+      '$ countersign deny csr/NAME',
+    ],
+  },
+} as const satisfies Readonly<Record<string, CheckDescription>>;

@@ -1,0 +1,114 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The installer of Countersign, which decides the advice: only the manager of an object should
+ * write it.
+ */
+import { COUNTERSIGNS } from '#api/operator/countersign.ts';
+import type { ObjectOwner } from '#kube/apply/objects/managed-object.ts';
+import { shellWord } from '#base/quote.ts';
+
+/** The manager of an installation. */
+export type Installer =
+  | { readonly kind: 'helm'; readonly release: string; readonly namespace: string }
+  /** `countersign operator`, by the object `countersign/cluster`. */
+  | { readonly kind: 'operator' }
+  /** `kubectl apply` of the output of `countersign rbac` and kustomize, or unknown. */
+  | { readonly kind: 'manifests' };
+
+/** Owners and annotations of an installed object, which identify the installer. */
+export interface InstalledMetadata {
+  readonly ownerReferences?: readonly Pick<ObjectOwner, 'apiVersion' | 'kind'>[];
+  readonly annotations?: Readonly<Record<string, string>>;
+}
+
+/**
+ * Returns the installer, judged by the Deployments of the components. The operator adopts objects
+ * of Helm, so the owner takes precedence. The label of the operator decides nothing: it stays when
+ * the installation is handed over.
+ */
+export function installerOf(all: readonly InstalledMetadata[]): Installer {
+  if (all.some(({ ownerReferences = [] }) => ownerReferences.some(isCountersign)))
+    return { kind: 'operator' };
+  for (const { annotations = {} } of all) {
+    const release = annotations['meta.helm.sh/release-name'];
+    const namespace = annotations['meta.helm.sh/release-namespace'];
+    if (release !== undefined && namespace !== undefined) {
+      return { kind: 'helm', release, namespace };
+    }
+  }
+  return { kind: 'manifests' };
+}
+
+function isCountersign({ apiVersion, kind }: Pick<ObjectOwner, 'apiVersion' | 'kind'>): boolean {
+  return kind === 'Countersign' && apiVersion.startsWith(`${COUNTERSIGNS.group}/`);
+}
+
+/** Returns the advice that restores the desired objects of the installation. */
+export function putBack(installer: Installer): string {
+  switch (installer.kind) {
+    case 'helm':
+      return `${upgradeCommand(installer)} --force-conflicts`;
+    case 'operator':
+      return 'the operator puts it back by itself, for the signers in spec.signers of countersigns/cluster; kubectl describe countersigns cluster says what is in its way';
+    case 'manifests':
+      return 'countersign rbac --from-cluster | kubectl apply --server-side --force-conflicts -f -';
+  }
+}
+
+/** Applies manifests of one version with the values of the installation. */
+const APPLY_AGAIN =
+  'countersign manifests --values values.yaml | kubectl apply -f -   # or apply the manifests that you installed again';
+
+/** Returns the advice that completes an upgrade. */
+export function finishUpgrade(installer: Installer): string {
+  switch (installer.kind) {
+    case 'helm':
+      // Another client, such as kubectl set image, may own the field by now.
+      return putBack(installer);
+    case 'operator':
+      return 'kubectl describe countersigns cluster';
+    case 'manifests':
+      return APPLY_AGAIN;
+  }
+}
+
+/** Returns the advice that recreates a deleted Deployment. */
+export function deployAgain(installer: Installer): string {
+  return installer.kind === 'manifests' ? APPLY_AGAIN : putBack(installer);
+}
+
+/**
+ * Returns the command that restores the replicas of a component. The manager of the Deployment may
+ * do it sooner.
+ */
+export function scaleCommand(deployment: string, namespace: string, replicas: number): string {
+  return `kubectl -n ${shellWord(namespace)} scale deployment ${shellWord(deployment)} --replicas=${replicas}`;
+}
+
+/** Returns the command that gives a component new pods with new credentials. */
+export function restartCommand(deployment: string, namespace: string): string {
+  return `kubectl -n ${shellWord(namespace)} rollout restart deployment ${shellWord(deployment)}`;
+}
+
+/** Returns the advice that installs the definitions of this version. */
+export function installDefinitions(installer: Installer): string {
+  return installer.kind === 'operator'
+    ? putBack(installer)
+    : 'kubectl apply --server-side --force-conflicts -f deploy/crds';
+}
+
+/**
+ * Returns the advice that upgrades older definitions to this version. Helm's definitions are
+ * templates of the chart, and helm upgrade fails if there are none.
+ */
+export function upgradeDefinitions(installer: Installer): string {
+  return installer.kind === 'helm' ? putBack(installer) : installDefinitions(installer);
+}
+
+/** Returns the `helm upgrade` of the release, which keeps its values. */
+export function upgradeCommand({
+  release,
+  namespace,
+}: Extract<Installer, { kind: 'helm' }>): string {
+  return `helm upgrade ${shellWord(release)} deploy/chart --namespace ${shellWord(namespace)} --reset-then-reuse-values`;
+}

@@ -1,0 +1,80 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * The check of pods whose kubelets have not requested a certificate. Pure: facts in, outcomes out.
+ */
+import { countPodCertificates, type Pod } from '#api/object/pod.ts';
+import { parseTime } from '#api/object/time.ts';
+import { raiseCommand } from '#operations/pods/quota.ts';
+import { shellWord } from '#base/quote.ts';
+import type { InstallationFacts, PodFacts } from '../facts.ts';
+import { allWell, error, whereSeen, type Outcome } from '../finding.ts';
+import { podList } from './named-pods.ts';
+
+/** Age from which the missing request of a pod is overdue. */
+const OVERDUE_MS = 120_000;
+
+/** `pods-requested` */
+export function checkRequested({ pods, signers, now }: InstallationFacts): readonly Outcome[] {
+  return whereSeen(pods, (facts) =>
+    whereSeen(signers, ({ states }) => {
+      const names = states.map(({ signer }) => signer.spec.signerName);
+      const late = facts.mounting.filter(
+        (pod) => isLate(pod, now) && names.some((name) => lacksRequest(pod, name, facts)),
+      );
+      const byCause = Map.groupBy(late, (pod) => JSON.stringify(causeOf(pod, facts)));
+      return allWell(
+        [...byCause.values()].flatMap((all) => waiting(all, facts)),
+        'the kubelet of every pod has requested its certificates',
+      );
+    }),
+  );
+}
+
+function isLate({ metadata, spec, status }: Pod, now: number): boolean {
+  const since = parseTime(status?.startTime ?? metadata.creationTimestamp);
+  return status?.phase === 'Pending' && spec.nodeName !== undefined && now - since > OVERDUE_MS;
+}
+
+function lacksRequest(pod: Pod, signerName: string, { requests }: PodFacts): boolean {
+  return (
+    countPodCertificates(pod, signerName) > 0 &&
+    !requests.some(({ spec }) => spec.podUID === pod.metadata.uid && spec.signerName === signerName)
+  );
+}
+
+interface Cause {
+  readonly namespace: string;
+  readonly quota?: string;
+  readonly message?: string;
+}
+
+function causeOf({ metadata }: Pod, { quotas, warnings }: PodFacts): Cause {
+  const { namespace = '', uid } = metadata;
+  const full = quotas.find((each) => each.namespace === namespace);
+  if (full !== undefined) return { namespace, quota: full.name };
+  // The path of the volume contains the pod's UID, so texts of different pods would differ.
+  const message = warnings.get(uid)?.replaceAll(uid, 'UID');
+  return message === undefined ? { namespace } : { namespace, message };
+}
+
+function waiting(pods: readonly Pod[], facts: PodFacts): readonly Outcome[] {
+  const [first] = pods;
+  if (first === undefined) return [];
+  const { namespace, quota, message } = causeOf(first, facts);
+  const wait = `${podList(pods)}: they wait, and their kubelets have requested no certificate`;
+  const subject = `pod/${first.metadata.name} in namespace ${namespace}`;
+  if (quota !== undefined) {
+    return [
+      error(
+        `${wait}: ResourceQuota ${quota} allows no more PodCertificateRequests in the namespace`,
+        raiseCommand(namespace, quota),
+        subject,
+      ),
+    ];
+  }
+  const because = message === undefined ? '' : `: ${message}`;
+  const name = shellWord(`pod/${first.metadata.name}`);
+  return [
+    error(`${wait}${because}`, `countersign explain ${name} -n ${shellWord(namespace)}`, subject),
+  ];
+}

@@ -1,0 +1,115 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Client } from '#kube/client/client.ts';
+import type { StoredObject } from '#kube/resource/object.ts';
+import { LABEL_COMPONENT } from '#kube/resource/labels.ts';
+import { refusalOfPods, stuckReason } from '#kube/apply/objects/rollout.ts';
+import type { Deployment } from '../facts.ts';
+import type { Seen } from '../finding.ts';
+import type { InstalledMetadata } from '../installer.ts';
+import { unreadyReason, type PodStatus } from './pod-status.ts';
+import { MANAGED, mapSeen, listVisible } from './list-visible.ts';
+
+interface Labelled extends StoredObject {
+  readonly metadata: StoredObject['metadata'] & {
+    readonly labels?: Readonly<Record<string, string>>;
+    readonly annotations?: Readonly<Record<string, string>>;
+    readonly deletionTimestamp?: string;
+  };
+}
+
+interface RawDeployment extends Labelled {
+  readonly spec?: {
+    readonly replicas?: number;
+    readonly template?: {
+      readonly spec?: {
+        readonly containers?: readonly {
+          readonly image?: string;
+          readonly args?: readonly string[];
+        }[];
+      };
+    };
+  };
+  readonly status?: Readonly<Record<string, unknown>> & { readonly availableReplicas?: number };
+}
+
+interface RawPod extends Labelled {
+  readonly status?: PodStatus;
+}
+
+/**
+ * Reads the Deployments, and their pods if replicas are missing.
+ *
+ * @param installed - receives the metadata of each Deployment but an operator's own, which a person
+ *   installs
+ */
+export async function readDeployments(
+  client: Client,
+  namespace: string,
+  installed: (metadata: InstalledMetadata) => void,
+): Promise<Seen<readonly Deployment[]>> {
+  const where = { version: 'v1', namespace, labelSelector: MANAGED };
+  const found = await listVisible(
+    client,
+    { ...where, group: 'apps', plural: 'deployments' },
+    (deployment: RawDeployment) => {
+      const { metadata } = deployment;
+      if (!componentOf(deployment).endsWith('operator')) installed(metadata);
+      return [deployment];
+    },
+  );
+  const isShort = 'value' in found && found.value.map(deploymentOf).some(isAway);
+  const pods = isShort
+    ? await listVisible(client, { ...where, group: '', plural: 'pods' }, (pod: RawPod) => [pod])
+    : { value: [] };
+  // If the user may not list pods, the cause comes from the Deployments alone.
+  const seen = 'value' in pods ? pods.value : [];
+  return mapSeen(found, (all) => all.map((each) => withCause(each, seen)));
+}
+
+function isAway({ available, wanted }: Deployment): boolean {
+  return available < wanted;
+}
+
+function withCause(raw: RawDeployment, pods: readonly RawPod[]): Deployment {
+  const deployment = deploymentOf(raw);
+  if (!isAway(deployment)) return deployment;
+  const { status = {} } = raw;
+  // If the API server rejects pods, the existing pods run. An exceeded deadline explains less than
+  // a pod.
+  const why = refusalOfPods(status) ?? faultOfPod(raw, pods) ?? stuckReason(status);
+  return why === undefined ? deployment : { ...deployment, why };
+}
+
+function faultOfPod(deployment: RawDeployment, pods: readonly RawPod[]): string | undefined {
+  const faults = pods.flatMap((pod) => {
+    const { name, deletionTimestamp } = pod.metadata;
+    const isOfIt = componentOf(pod) === componentOf(deployment) && deletionTimestamp === undefined;
+    const fault = isOfIt ? unreadyReason(pod.status) : undefined;
+    return fault === undefined ? [] : [`pod ${name}: ${fault}`];
+  });
+  return faults[0];
+}
+
+function deploymentOf(deployment: RawDeployment): Deployment {
+  const { metadata, spec, status } = deployment;
+  const { image = '', args = [] } = containerOf(spec?.template);
+  return {
+    name: metadata.name,
+    component: componentOf(deployment),
+    image,
+    args,
+    wanted: spec?.replicas ?? 1,
+    available: status?.availableReplicas ?? 0,
+  };
+}
+
+function containerOf(template: NonNullable<RawDeployment['spec']>['template']): {
+  readonly image?: string;
+  readonly args?: readonly string[];
+} {
+  return template?.spec?.containers?.[0] ?? {};
+}
+
+function componentOf({ metadata }: Labelled): string {
+  return metadata.labels?.[LABEL_COMPONENT] ?? '';
+}

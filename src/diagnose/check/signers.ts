@@ -1,0 +1,341 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Checks of signers, their CAs, and the requests that wait for them. Pure: facts in, outcomes out.
+ */
+import { parseDuration } from '#api/object/duration.ts';
+import { parseTime } from '#api/object/time.ts';
+import { findCondition, type Condition } from '#api/request/conditions.ts';
+import { crlConfigMapName } from '#api/revocation/names.ts';
+import { NOT_SERVED, AWAITING_COMPONENTS } from '#api/serving/report.ts';
+import { secretOf, type AuthorityStatus, type ClusterSigner } from '#api/signer/cluster-signer.ts';
+import {
+  authoritiesOf,
+  servedSinceOf,
+  unknownAnchors,
+  unknownAnchorText,
+  type SignerState,
+} from '#operations/signer-state.ts';
+import { holderRemedy, remedyCommand } from '#operations/signer-remedy.ts';
+import { heldSigning } from '#operations/paused-signing.ts';
+import { shellWord } from '#base/quote.ts';
+import type { InstallationFacts, WaitingRequest } from './facts.ts';
+import { unboundCauseOf } from './access/bindings.ts';
+import { unlistedCause, unlistedSigners } from './access/listed-signers.ts';
+import { allWell, error, warning, whereSeen, withCause, type Outcome } from './finding.ts';
+
+/** Reason of the condition Degraded if components cannot read the current CA Secret. */
+const SECRET_UNUSABLE = 'SecretUnusable';
+
+/** Condition of a managed CA whose certificate its upstream CA must sign. */
+const AWAITING = 'AwaitingCertificate';
+
+const DAY_MS = 24 * 3_600_000;
+
+/** Remaining life below which a CA needs attention, as it does below two of its longest leaves. */
+const LEAST_CA_MS = 30 * DAY_MS;
+
+/** Age from which a request that waits is overdue. */
+const OVERDUE_MS = 120_000;
+
+/** Maximum number of requests that are named. The others are counted. */
+const SHOWN_REQUESTS = 5;
+
+const subjectOf = ({ signer }: SignerState): string => `clustersigner/${signer.metadata.name}`;
+
+/** `signers-valid` */
+export function checkSpecs({ signers }: InstallationFacts): readonly Outcome[] {
+  return whereSeen(signers, ({ invalid, states }) =>
+    allWell(
+      invalid.map(({ name, why }) =>
+        error(why, `kubectl edit clustersigner ${name}`, `clustersigner/${name}`),
+      ),
+      states.length === 0
+        ? 'there is no ClusterSigner yet: kubectl apply -f deploy/examples/workload.yaml makes one'
+        : `all ${states.length} ClusterSigners are valid`,
+    ),
+  );
+}
+
+/** `signers-ready` */
+export function checkReady(facts: InstallationFacts): readonly Outcome[] {
+  const unlisted = new Set(unlistedSigners(facts));
+  return whereSeen(facts.signers, ({ states }) =>
+    allWell(
+      states.flatMap((state) =>
+        notReady(state).map((each) => {
+          const isUnlisted = unlisted.has(state.signer);
+          return withCause(
+            each,
+            isUnlisted ? unlistedCause(state.signer) : unboundCauseOfReady(facts, state),
+          );
+        }),
+      ),
+      `all ${states.length} signers are Ready`,
+    ),
+  );
+}
+
+function unboundCauseOfReady(
+  facts: InstallationFacts,
+  { signer }: SignerState,
+): string | undefined {
+  const ready = findCondition(signer.status?.conditions, 'Ready');
+  return ready?.reason === NOT_SERVED ? unboundCauseOf(facts, ready) : undefined;
+}
+
+function notReady(state: SignerState): readonly Outcome[] {
+  const { metadata, status } = state.signer;
+  const subject = subjectOf(state);
+  const ready = findCondition(status?.conditions, 'Ready');
+  if (ready === undefined || status?.observedGeneration !== metadata.generation) {
+    return [
+      error('authority has not looked at its spec yet', 'check that authority runs', subject),
+    ];
+  }
+  return ready.status === 'True' ? [] : [unready(state, ready)];
+}
+
+function unready(state: SignerState, ready: Condition): Outcome {
+  const { signer } = state;
+  const { reason = 'Unknown', message = '' } = ready;
+  const remediation = remedyCommand(signer) ?? `countersign explain signer/${signer.metadata.name}`;
+  // The CA is usable, and at least one component still signs.
+  const partly = reason === NOT_SERVED || reason === AWAITING_COMPONENTS;
+  const make = partly ? warning : error;
+  return make(`${reason}: ${message}`, remediation, subjectOf(state));
+}
+
+/** `ca-lifetime` */
+export function checkLifetimes({ signers, now }: InstallationFacts): readonly Outcome[] {
+  return whereSeen(signers, ({ states }) =>
+    allWell(
+      states.flatMap((state) =>
+        authoritiesOf(state)
+          .filter(({ phase }) => phase === 'Active')
+          .flatMap((each) => shortLived(state, each, now)),
+      ),
+      'every CA lives longer than two of its longest leaves and 30 days',
+    ),
+  );
+}
+
+function shortLived(
+  state: SignerState,
+  { fingerprint, notAfter, longestLeaf }: AuthorityStatus,
+  now: number,
+): readonly Outcome[] {
+  const left = parseTime(notAfter) - now;
+  const remediation = replacementOf(state);
+  if (left <= 0)
+    return [error(`${fingerprint} expired at ${notAfter}`, remediation, subjectOf(state))];
+  const managed = state.signer.spec.authority.managed;
+  // The shorter life of such a managed CA is intended: only a late renewal counts.
+  const whole = managed === undefined ? Infinity : parseDuration(managed.duration) * 1000;
+  const needed = Math.min(Math.max(LEAST_CA_MS, 2 * leafMs(longestLeaf)), whole / 4);
+  if (left >= needed) return [];
+  const days = Math.floor(left / DAY_MS);
+  return [
+    warning(
+      `${fingerprint} expires at ${notAfter}, in ${days} days`,
+      remediation,
+      subjectOf(state),
+    ),
+  ];
+}
+
+function replacementOf({ signer }: SignerState): string {
+  const { name } = signer.metadata;
+  const { managed, keyHolder } = signer.spec.authority;
+  if (keyHolder !== undefined) {
+    return `add the key of the next CA to the key holder, then kubectl edit clustersigner ${name}   # key, chain and anchors`;
+  }
+  return managed === undefined
+    ? `replace the CA in its Secret: countersign authority show ${name}`
+    : `countersign authority show ${name}; the condition RotationDue says why it is not replaced`;
+}
+
+function leafMs(longestLeaf: string | undefined): number {
+  return longestLeaf === undefined ? 0 : parseDuration(longestLeaf) * 1000;
+}
+
+/** `ca-usable` */
+export function checkUsable({ signers }: InstallationFacts): readonly Outcome[] {
+  return whereSeen(signers, ({ states }) =>
+    allWell(
+      states.flatMap((state) => {
+        const found = findCondition(state.signer.status?.conditions, 'Degraded');
+        const isUnusable = found?.status === 'True' && found.reason === SECRET_UNUSABLE;
+        return isUnusable ? [unusable(state, found.message ?? '')] : [];
+      }),
+      'the Secret of every CA is usable',
+    ),
+  );
+}
+
+function unusable({ signer }: SignerState, message: string): Outcome {
+  if (signer.spec.authority.keyHolder !== undefined) return unusableChain(signer, message);
+  const { namespace, name } = secretOf(signer.spec);
+  const why = `Secret ${namespace}/${name} is unusable: ${message}; components sign with the CA that they read before, until they restart`;
+  const remediation =
+    signer.spec.authority.managed === undefined
+      ? `write its CA again: kubectl -n ${namespace} create secret tls ${name} --cert=ca.crt --key=ca.key --dry-run=client -o yaml | kubectl apply --server-side --force-conflicts -f -`
+      : `restore it from a backup; without one, authority makes a new CA after: kubectl -n ${namespace} delete secret ${name}`;
+  return error(why, remediation, `clustersigner/${signer.metadata.name}`);
+}
+
+function unusableChain({ metadata }: ClusterSigner, message: string): Outcome {
+  return error(
+    `the CA in spec.authority.keyHolder is unusable: ${message}`,
+    `correct its chain: kubectl edit clustersigner ${metadata.name}`,
+    `clustersigner/${metadata.name}`,
+  );
+}
+
+/** `rotation-on-time` */
+export function checkRotations(facts: InstallationFacts): readonly Outcome[] {
+  return whereSeen(facts.signers, ({ states }) =>
+    allWell(
+      states.flatMap((state) => {
+        const { metadata, status } = state.signer;
+        return ['RotationDue', AWAITING, 'Degraded'].flatMap((type) => {
+          const found = findCondition(status?.conditions, type);
+          if (found?.status !== 'True' || found.reason === SECRET_UNUSABLE) return [];
+          const why = `${type}: ${found.reason ?? ''}: ${found.message ?? ''}`;
+          const outcome = warning(
+            why,
+            holderRemedy(state.signer, found) ??
+              `countersign authority ${type === AWAITING && !isCalled(state) ? 'csr' : 'show'} ${metadata.name}`,
+            subjectOf(state),
+          );
+          return [withCause(outcome, unboundCauseOf(facts, found))];
+        });
+      }),
+      'no rotation is late',
+    ),
+  );
+}
+
+/** Reports whether `authority` itself calls the upstream CA. */
+function isCalled({ signer }: SignerState): boolean {
+  const { upstream } = signer.spec.authority.managed ?? {};
+  return upstream !== undefined && upstream.manual === undefined;
+}
+
+/** `bundles-equal` */
+export function checkBundles({ signers }: InstallationFacts): readonly Outcome[] {
+  return whereSeen(signers, ({ states }) =>
+    allWell(states.flatMap(ofBundle), 'every bundle has the anchors of its CAs, and no other'),
+  );
+}
+
+function ofBundle(state: SignerState): readonly Outcome[] {
+  const { signer, bundle } = state;
+  const subject = subjectOf(state);
+  const remediation = 'kubectl -n countersign-system logs deployment/countersign-attester';
+  if (signer.spec.trustBundle === undefined || authoritiesOf(state).length === 0) return [];
+  if (bundle === 'unread') {
+    const why = 'you may not get clustertrustbundles.certificates.k8s.io';
+    return [
+      { severity: 'unseen', why, remediation: 'run it as a user with this permission', subject },
+    ];
+  }
+  if (bundle === undefined)
+    return [error('its ClusterTrustBundle does not exist', remediation, subject)];
+  return [
+    ...unknownAnchors(state).map((each) =>
+      warning(
+        unknownAnchorText(each),
+        each.retainedUntil === undefined
+          ? remediation
+          : `countersign explain signer/${signer.metadata.name}`,
+        subject,
+      ),
+    ),
+    ...authoritiesOf(state)
+      .filter((each) => each.phase !== 'Distrusted' && servedSinceOf(state, each) === undefined)
+      .map(({ phase, fingerprint }) => {
+        const make = phase === 'Active' ? error : warning;
+        return make(`${fingerprint} (${phase}) is not in its bundle`, remediation, subject);
+      }),
+  ];
+}
+
+/** `crl-distribution-points` */
+export function checkDistributionPoints({ signers }: InstallationFacts): readonly Outcome[] {
+  return whereSeen(signers, ({ states }) => {
+    const listed = states.filter(({ signer }) => signer.spec.profile.crl !== undefined);
+    return allWell(
+      listed.filter(({ signer }) => signer.spec.profile.crl?.urls === undefined).map(withoutPoints),
+      listed.length === 0
+        ? 'no signer has profile.crl'
+        : 'every leaf of a signer with profile.crl names where its CRL is',
+    );
+  });
+}
+
+function withoutPoints(state: SignerState): Outcome {
+  const { spec, metadata } = state.signer;
+  const { namespace, name } = secretOf(spec);
+  return warning(
+    'it has profile.crl without urls: its leaves have no distribution point, and a verifier that checks CRLs and fetches them from there refuses every one of them',
+    `set spec.profile.crl.urls (kubectl edit clustersigner ${metadata.name}); or give your verifiers the files of ConfigMap ${namespace}/${crlConfigMapName(name)}, again before each nextUpdate`,
+    subjectOf(state),
+  );
+}
+
+/** `requests-answered` */
+export function checkAnswered({ requests, signers, now }: InstallationFacts): readonly Outcome[] {
+  const states = 'value' in signers ? signers.value.states : [];
+  return whereSeen(requests, (all) =>
+    allWell(
+      oldestOf(all, { now, waitsForApproval: false }, (each, seconds) => {
+        const why = `it waits for a certificate of ${each.signerName} for ${seconds} s`;
+        const state = states.find(({ signer }) => signer.spec.signerName === each.signerName);
+        const held = state === undefined ? undefined : heldSigning(state);
+        const because = held === undefined ? '' : `: ${held.message}`;
+        return error(`${why}${because}`, explainCommand(each), each.object);
+      }),
+      'no request for a certificate waits for longer than two minutes',
+    ),
+  );
+}
+
+/** `requests-approved` */
+export function checkApproved({ requests, now }: InstallationFacts): readonly Outcome[] {
+  return whereSeen(requests, (all) =>
+    allWell(
+      oldestOf(all, { now, waitsForApproval: true }, (each, seconds) =>
+        warning(
+          `no rule of ${each.signerName} approves it, and it waits for a person for ${seconds} s`,
+          explainCommand(each),
+          each.object,
+        ),
+      ),
+      'no CertificateSigningRequest waits for a person',
+    ),
+  );
+}
+
+function explainCommand({ object, namespace }: WaitingRequest): string {
+  const command = `countersign explain ${shellWord(object)}`;
+  return namespace === undefined ? command : `${command} -n ${namespace}`;
+}
+
+/** Returns outcomes for the oldest overdue requests, and one that counts the others. */
+function oldestOf(
+  all: readonly WaitingRequest[],
+  { now, waitsForApproval }: { readonly now: number; readonly waitsForApproval: boolean },
+  make: (each: WaitingRequest, seconds: number) => Outcome,
+): readonly Outcome[] {
+  const late = all.filter(
+    (each) => each.waitsForApproval === waitsForApproval && now - each.since > OVERDUE_MS,
+  );
+  const named = late
+    .toSorted((a, b) => a.since - b.since)
+    .slice(0, SHOWN_REQUESTS)
+    .map((each) => make(each, Math.round((now - each.since) / 1000)));
+  const rest = late.length - named.length;
+  const [first] = named;
+  if (rest <= 0 || first === undefined) return named;
+  return [...named, { ...first, subject: `${rest} more`, why: 'they wait as well' }];
+}

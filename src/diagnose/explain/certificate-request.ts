@@ -1,0 +1,117 @@
+// SPDX-License-Identifier: Apache-2.0
+import {
+  isApproved,
+  isDenied,
+  isFinished,
+  type CertificateRequest,
+} from '#api/request/certificate-request.ts';
+import { findCondition } from '#api/request/conditions.ts';
+import { RULES_ONLY, decide } from '#requests/certificate-request/decide.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import { compileProfile } from '#ca/issuance/profile.ts';
+import { compileIssuerPolicy } from '#ca/policy/compile-policy.ts';
+import { quote } from '#base/quote.ts';
+import { conditionMoments, reasonText } from './conditions.ts';
+import type { Diagnosis, TimelineEntry } from './explanation.ts';
+import { describeLeaf } from './leaf.ts';
+import { answeringComponent, signerText, unservedReason, type SignerView } from './signer-view.ts';
+
+/** Explains a CertificateRequest of cert-manager. Pure. */
+export function explainCertificateRequest(
+  request: CertificateRequest,
+  view: SignerView,
+): Diagnosis {
+  const timeline = timelineOf(request);
+  const ready = findCondition(request.status?.conditions, 'Ready');
+  if (isFinished(request)) return finished(request, timeline);
+  if (isDenied(request)) {
+    const remediation = ['this is final: cert-manager creates a new request after its back-off'];
+    return { timeline, state: 'Denied', summary: 'an approver denied it', remediation };
+  }
+  if (!isApproved(request)) {
+    return {
+      timeline,
+      state: 'WaitingForApproval',
+      summary: 'no approver has approved it: cert-manager, approver-policy, or a person does',
+      remediation: [
+        `cmctl approve ${request.metadata.name} -n ${request.metadata.namespace ?? ''}`,
+      ],
+    };
+  }
+  const unserved = unservedReason(view, 'certificate-request');
+  if (unserved !== undefined) return { timeline, ...unserved };
+  return { timeline, ...byRules(request, view, ready?.message) };
+}
+
+function timelineOf({ metadata, spec, status }: CertificateRequest): readonly TimelineEntry[] {
+  const { issuerRef, username = '' } = spec;
+  const made: TimelineEntry = {
+    at: metadata.creationTimestamp,
+    what: `${quote(username)} requests a certificate from ${issuerRef.kind ?? 'Issuer'} ${issuerRef.name}`,
+  };
+  return [made, ...conditionMoments(status?.conditions)];
+}
+
+function finished(request: CertificateRequest, timeline: readonly TimelineEntry[]): Diagnosis {
+  const { certificate } = request.status ?? {};
+  if (certificate === undefined || certificate === '') {
+    const ready = findCondition(request.status?.conditions, 'Ready');
+    const summary = ready === undefined ? 'Failed' : reasonText(ready);
+    const remediation = ['this is final: cert-manager creates a new request after its back-off'];
+    return { timeline, state: 'Failed', summary, remediation };
+  }
+  const { what, moments } = describeLeaf(Buffer.from(certificate, 'base64').toString());
+  return {
+    timeline: [...timeline, ...moments],
+    state: 'Issued',
+    summary: `it has its certificate: ${what}`,
+    remediation: [],
+  };
+}
+
+function byRules(
+  request: CertificateRequest,
+  { signer }: SignerView,
+  latestWarning: string | undefined,
+): Pick<Diagnosis, 'state' | 'summary' | 'remediation'> {
+  if (signer === undefined) throw new TypeError('a request that is served has a signer');
+  if (signer.spec.certificateRequests === undefined) {
+    return {
+      state: 'WaitingForRule',
+      summary: `${signerText(signer)} has no spec.certificateRequests: it does not serve CertificateRequests`,
+      remediation: ['add spec.certificateRequests.rules to the signer'],
+    };
+  }
+  const plan = attempt(() =>
+    decide({
+      request,
+      profile: compileProfile(signer.spec),
+      policy: compileIssuerPolicy(signer.spec),
+      authority: RULES_ONLY,
+      reservedPrefixes: [],
+      now: 0,
+    }),
+  );
+  if (plan instanceof SignerError) {
+    return {
+      state: 'WaitingForRule',
+      summary: plan.message,
+      remediation: ['correct the expression'],
+    };
+  }
+  if (plan.kind === 'undecided') {
+    return {
+      state: 'WaitingForRule',
+      summary: `it is approved, and no rule of ${signerText(signer)} allows it: ${plan.message}`,
+      remediation: [
+        'change what is named, in the Certificate or in the rule: it is looked at again then',
+      ],
+    };
+  }
+  const component = answeringComponent(signer, 'certificate-request');
+  return {
+    state: 'WaitingForComponent',
+    summary: latestWarning ?? `${component} answers it within seconds`,
+    remediation: [`countersign check   # is ${component} running, may it sign?`],
+  };
+}

@@ -1,0 +1,192 @@
+// SPDX-License-Identifier: Apache-2.0
+import { findCondition } from '#api/request/conditions.ts';
+import { isApproved, isFinished, type CertificateSigningRequest } from '#api/request/csr.ts';
+import { servesSigningRequests } from '#api/signer/cluster-signer.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import { compilePolicy } from '#ca/policy/compile-policy.ts';
+import { compileIntermediates, judgeIntermediate } from '#ca/policy/intermediates.ts';
+import { review } from '#ca/policy/review.ts';
+import { validateIntermediate } from '#ca/policy/validate-intermediate.ts';
+import { validateRequest } from '#ca/policy/validate.ts';
+import { quote, shellWord } from '#base/quote.ts';
+import { conditionMoment, reasonText } from './conditions.ts';
+import type { Diagnosis, TimelineEntry, RuleVerdict } from './explanation.ts';
+import { describeLeaf } from './leaf.ts';
+import type { VerdictReason } from '#ca/policy/review.ts';
+import {
+  answeringComponent,
+  isOfAcme,
+  signerText,
+  unservedReason,
+  type SignerView,
+  type ViewedSigner,
+} from './signer-view.ts';
+
+/** Explains a CertificateSigningRequest. Pure. */
+export function explainSigningRequest(csr: CertificateSigningRequest, view: SignerView): Diagnosis {
+  const made: TimelineEntry = {
+    at: csr.metadata.creationTimestamp,
+    what: `${quote(csr.spec.username ?? '')} requests a certificate of ${csr.spec.signerName}`,
+  };
+  const decided = ['Approved', 'Denied', 'Failed'].flatMap((type) => {
+    const found = findCondition(csr.status?.conditions, type);
+    return found === undefined ? [] : [conditionMoment(found, `${type}: ${reasonText(found)}`)];
+  });
+  const timeline = [made, ...decided];
+  if (isFinished(csr)) return finished(csr, timeline);
+  const rules = rulesOf(csr, view);
+  const base = { timeline, ...(rules.length === 0 ? {} : { rules }) };
+  if (!isApproved(csr)) return { ...base, ...undecided(csr, view, rules) };
+  const unserved = unservedReason(view, 'signer') ?? withoutRequests(view);
+  if (unserved !== undefined) return { ...base, ...unserved };
+  const component = answeringComponent(view.signer, 'signer');
+  const does = component === 'acme' ? 'acme makes an Order for it' : 'signer signs it';
+  return {
+    ...base,
+    state: 'WaitingForComponent',
+    summary: `it is approved, and ${does} within seconds`,
+    remediation: [
+      `countersign check   # is ${component} running, may it sign?`,
+      `kubectl -n countersign-system logs deployment/countersign-${component}`,
+    ],
+  };
+}
+
+/**
+ * Returns the diagnosis of an approved request if the signer has no spec.requests: it signs no
+ * CertificateSigningRequest, even an approved one.
+ */
+function withoutRequests({
+  signer,
+}: SignerView): Pick<Diagnosis, 'state' | 'summary' | 'remediation'> | undefined {
+  if (signer === undefined || isOfAcme(signer) || servesSigningRequests(signer.spec)) return;
+  return {
+    state: 'WaitingForRule',
+    summary: hasNoRequests(signer),
+    remediation: ['add spec.requests to the signer, or request a certificate of another signer'],
+  };
+}
+
+function hasNoRequests(signer: ViewedSigner): string {
+  return `${signerText(signer)} has no spec.requests: it does not serve CertificateSigningRequests`;
+}
+
+function finished(csr: CertificateSigningRequest, timeline: readonly TimelineEntry[]): Diagnosis {
+  const { status, metadata } = csr;
+  for (const state of ['Denied', 'Failed'] as const) {
+    const found = findCondition(status?.conditions, state);
+    if (found === undefined) continue;
+    return {
+      timeline,
+      state,
+      summary: reasonText(found),
+      remediation: ['this is final: correct what is named, and create a new request'],
+    };
+  }
+  const pem = Buffer.from(status?.certificate ?? '', 'base64').toString();
+  const { what, moments } = describeLeaf(pem);
+  return {
+    timeline: [...timeline, { what: `the certificate is issued: ${what}` }, ...moments],
+    state: 'Issued',
+    summary: `it has its certificate: ${what}`,
+    remediation: [
+      `kubectl get ${shellWord(`csr/${metadata.name}`)} -o jsonpath='{.status.certificate}' | base64 -d`,
+    ],
+  };
+}
+
+/** Returns the current verdict of each rule. Empty if there are no rules. */
+function rulesOf(csr: CertificateSigningRequest, { signer }: SignerView): readonly RuleVerdict[] {
+  if (signer === undefined || !servesSigningRequests(signer.spec)) return [];
+  const found = attempt(() => {
+    if (signer.spec.intermediates !== undefined) return [intermediateVerdict(csr, signer)];
+    const policy = compilePolicy(signer.spec);
+    const admitted = validateRequest({ csr, profile: policy.profile, reservedPrefixes: [] });
+    if (admitted.kind === 'fail') {
+      const { reason, message } = admitted;
+      return [{ rule: reason, outcome: 'deny', message, nearest: false } as const];
+    }
+    return withNearest(review(policy, csr, admitted.request).reasons);
+  });
+  if (!(found instanceof SignerError)) return found;
+  return [{ rule: 'rules', outcome: 'noOpinion', message: found.message, nearest: false }];
+}
+
+/** Returns the current verdict of the rules for the CAs of other clusters. */
+function intermediateVerdict(csr: CertificateSigningRequest, { spec }: ViewedSigner): RuleVerdict {
+  const policy = compileIntermediates(spec);
+  const { keyTypes } = policy;
+  const validated = validateIntermediate({ csr, keyTypes, reservedPrefixes: [] });
+  if (validated.kind === 'fail') {
+    const { reason: rule, message } = validated;
+    return { rule, outcome: 'deny', message, nearest: false };
+  }
+  const verdict = judgeIntermediate(policy, csr, validated.asked);
+  if (verdict.outcome === 'unknown') throw verdict.error;
+  if (verdict.outcome === 'deny') {
+    return { rule: 'rules', outcome: 'deny', message: verdict.message, nearest: false };
+  }
+  const { rule, names } = verdict;
+  const message = `allows a CA of trust domain ${names.trustDomain}`;
+  return { rule, outcome: 'approve', message, nearest: false };
+}
+
+function undecided(
+  csr: CertificateSigningRequest,
+  view: SignerView,
+  rules: readonly RuleVerdict[],
+): Pick<Diagnosis, 'state' | 'summary' | 'remediation'> {
+  const { signer } = view;
+  if (signer === undefined) {
+    const { summary, remediation } = unservedReason(view, 'approver') ?? {
+      summary: '',
+      remediation: [],
+    };
+    return { state: 'WaitingForSigner', summary, remediation };
+  }
+  const name = shellWord(csr.metadata.name, 'csr/');
+  const byHand = [`kubectl certificate approve ${name}`, `kubectl certificate deny ${name}`];
+  if (rules.some(({ outcome }) => outcome === 'approve' || outcome === 'deny')) {
+    return {
+      state: 'WaitingForComponent',
+      summary: 'a rule decides it, and approver does so within seconds',
+      remediation: ['countersign check   # is approver running, may it approve?'],
+    };
+  }
+  const nearest = rules.find((each) => each.nearest);
+  if (nearest === undefined) {
+    const why = servesSigningRequests(signer.spec)
+      ? 'no rule applies to it: it waits for a person'
+      : hasNoRequests(signer);
+    return { state: 'WaitingForApproval', summary: why, remediation: byHand };
+  }
+  return {
+    state: 'WaitingForApproval',
+    summary: `no rule allows it; ${nearest.rule} is nearest: ${nearest.message}`,
+    remediation: [
+      'change what the rule names, in the request or in the rule, or decide by hand:',
+      ...byHand,
+    ],
+  };
+}
+
+const NOT_APPLYING = /^does not (?:apply|deny)/;
+
+/**
+ * Counts the parts of a request that a rule does not allow. Semicolons separate them in the message
+ * (ca/policy/review.ts).
+ */
+function lacks({ message }: VerdictReason): number {
+  return NOT_APPLYING.test(message) ? Infinity : message.split('; ').length;
+}
+
+/**
+ * Marks the nearest rule: the one that rejects the fewest parts of the request. A rule whose `when`
+ * is false is never the nearest.
+ */
+function withNearest(reasons: readonly VerdictReason[]): readonly RuleVerdict[] {
+  const open = reasons.filter(({ outcome }) => outcome === 'noOpinion');
+  const least = Math.min(...open.map(lacks));
+  const nearest = open.find((each) => lacks(each) === least && least !== Infinity);
+  return reasons.map((each) => ({ ...each, nearest: each === nearest }));
+}

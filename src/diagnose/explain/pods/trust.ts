@@ -1,0 +1,149 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { KubeObject } from '#api/object/object.ts';
+import type { Pod } from '#api/object/pod.ts';
+import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
+import { REVOCATIONS } from '#api/revocation/names.ts';
+import { readRevocation, type Revocation } from '#api/revocation/revocation.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import type { Client } from '#kube/client/client.ts';
+import { resource } from '#kube/resource/resource.ts';
+import { listReadable } from '#kube/watch/list-objects.ts';
+import {
+  chainTrust,
+  leafTrust,
+  revocationsInForce,
+  type LeafTrust,
+} from '#operations/pods/leaf-trust.ts';
+import { readSignerState, type ReadSignerStateInit } from '#operations/read-signer-state.ts';
+import type { SignerState } from '#operations/signer-state.ts';
+import { shellWord } from '#base/quote.ts';
+import type { Diagnosis } from '../explanation.ts';
+import type { SignerView } from '../signer-view.ts';
+
+/** Evidence for the trust in leaves of one ClusterSigner. */
+export interface TrustEvidence {
+  readonly state: SignerState;
+  readonly revocations: readonly Revocation[];
+}
+
+/**
+ * Reads the bundle and the Revocations of a ClusterSigner with the user's permissions.
+ *
+ * @returns undefined for signers of other kinds, whose bundles others publish
+ * @throws KubeError other than 403 and 404
+ */
+export async function readTrust(
+  init: ReadSignerStateInit,
+  { signer }: SignerView,
+): Promise<TrustEvidence | undefined> {
+  if (signer?.kind !== 'ClusterSigner') return undefined;
+  const [state, revocations] = await Promise.all([
+    readSignerState(init, signer.metadata.name),
+    readRevocations(init.client),
+  ]);
+  return { state, revocations: revocationsInForce(revocations, state) };
+}
+
+async function readRevocations(client: Client): Promise<readonly Revocation[]> {
+  const found = await listReadable<KubeObject>(client, resource(REVOCATIONS));
+  return found.flatMap((object) => {
+    const read = attempt(() => readRevocation(object));
+    return read instanceof SignerError ? [] : [read];
+  });
+}
+
+/** Adds the verdict on an issued certificate that verifiers reject by now. */
+export function withRequestTrust(
+  diagnosis: Diagnosis,
+  request: PodCertificateRequest,
+  evidence: TrustEvidence | undefined,
+): Diagnosis {
+  if (diagnosis.state !== 'Issued' || evidence === undefined) return diagnosis;
+  const trust = chainTrust(request, evidence);
+  const { namespace = '' } = request.metadata;
+  const pod = { namespace, name: request.spec.podName };
+  const bad = trust === undefined ? undefined : rejection(trust, evidence.state, pod);
+  if (bad === undefined) return diagnosis;
+  return { ...diagnosis, ...bad, summary: `${diagnosis.summary}; ${bad.summary}` };
+}
+
+/** A verdict on the leaves of a pod, with its remediation. */
+export type TrustVerdict = Pick<Diagnosis, 'state' | 'summary' | 'remediation'>;
+
+/**
+ * Returns why verifiers reject a leaf of a pod, or may, by the same code as `countersign check`.
+ * Undefined without evidence, and for a pod whose containers do not run, which holds no leaf yet.
+ *
+ * @param requests - requests of the pod, which the API server keeps for 15 minutes
+ */
+export function podRejection(
+  pod: Pod,
+  evidence: readonly TrustEvidence[],
+  requests: readonly PodCertificateRequest[],
+): TrustVerdict | undefined {
+  if (pod.status?.phase !== 'Running') return undefined;
+  const { namespace = '', name } = pod.metadata;
+  for (const each of evidence) {
+    const trust = leafTrust(pod, { ...each, requests });
+    const bad = rejection(trust, each.state, { namespace, name });
+    if (bad !== undefined) return bad;
+  }
+  return undefined;
+}
+
+/** Returns the verdict on a running pod whose requests were deleted. */
+export function runningTrust(
+  { metadata }: Pod,
+  evidence: readonly TrustEvidence[],
+  rejected: TrustVerdict | undefined,
+): TrustVerdict {
+  const { namespace = '', name } = metadata;
+  const gone =
+    'its containers run, so that it has its certificates; its requests were deleted after 15 minutes';
+  if (rejected !== undefined) return { ...rejected, summary: `${gone}; ${rejected.summary}` };
+  const serials = evidence.flatMap(({ revocations }) =>
+    revocations.flatMap(({ spec }) => spec.certificates),
+  );
+  const revoked =
+    serials.length === 0 ? '' : `, nor whether one is among the ${serials.length} that are revoked`;
+  return {
+    state: 'Issued',
+    summary: `${gone}, so that it is not known which ones${revoked}`,
+    remediation: [
+      `countersign ledger search --pod ${shellWord(`${namespace}/${name}`)}   # where there is a ledger`,
+    ],
+  };
+}
+
+/** Returns why verifiers reject a leaf, or may. Undefined without evidence. */
+function rejection(
+  trust: LeafTrust,
+  { signer }: SignerState,
+  { namespace, name }: { readonly namespace: string; readonly name: string },
+): TrustVerdict | undefined {
+  const restart = `kubectl -n ${shellWord(namespace)} delete pod ${shellWord(name)}   # its controller makes another, which gets a new certificate`;
+  const state = 'NotTrusted';
+  switch (trust.kind) {
+    case 'revoked':
+      return {
+        state,
+        summary: `Revocation ${trust.revocation} has it: verifiers that check CRLs reject it`,
+        remediation: [restart],
+      };
+    case 'untrusted':
+      return {
+        state,
+        summary: `the bundle of ClusterSigner ${signer.metadata.name} does not cover it: verifiers reject it`,
+        remediation: [restart],
+      };
+    case 'doubtful':
+      return {
+        state,
+        summary: `it has run since before CA ${trust.authority} was distrusted, and may hold a certificate of it, which verifiers reject`,
+        remediation: [restart],
+      };
+    case 'trusted':
+    case 'unknown':
+      return undefined;
+  }
+}

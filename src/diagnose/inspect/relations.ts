@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+import { X509Certificate } from 'node:crypto';
+import { SignerError, attempt } from '#base/errors.ts';
+import { decodeCertificate, type Certificate } from '#pki/x509/certificate.ts';
+import { verifyPath } from '#pki/x509/path.ts';
+import { publishedAnchors } from '#pki/x509/trust-bundle.ts';
+import type { Found } from './inspected.ts';
+
+/** Named trust anchors: a ClusterTrustBundle, or a file. */
+export interface NamedBundle {
+  readonly name: string;
+  readonly pem: string;
+}
+
+/** Relations between the inspected objects. */
+export interface Relations {
+  /** Each standalone key, and the objects with the same key. */
+  readonly keys: readonly { readonly key: string; readonly of: readonly string[] }[];
+  /** Each certificate whose issuer is among the objects, or that is self-signed. */
+  readonly signed: readonly { readonly certificate: string; readonly by: string }[];
+  /** Bundles to which each leaf has a valid path now. Present only if bundles were read. */
+  readonly trusted?: readonly {
+    readonly certificate: string;
+    readonly by: readonly string[];
+    /** Error of the verifier for the first bundle, if no bundle trusts the leaf. */
+    readonly why?: string;
+  }[];
+}
+
+/**
+ * Relates all objects to each other: keys by their SubjectPublicKeyInfo, certificates by their
+ * signatures.
+ *
+ * @param bundles - trust anchors of paths, or undefined if none were read
+ * @param now - milliseconds since 1970
+ */
+export function relationsOf(
+  found: readonly Found[],
+  bundles: readonly NamedBundle[] | undefined,
+  now: number,
+): Relations {
+  const certificates = found.flatMap(({ what, der }) =>
+    what.kind === 'certificate' && der !== undefined ? [{ what, der }] : [],
+  );
+  const trusted =
+    bundles &&
+    certificates
+      .filter(({ what }) => !what.isCa)
+      .map(({ what, der }) => ({
+        certificate: what.source,
+        ...trustOf(
+          der,
+          certificates.map((each) => each.der),
+          bundles,
+          now,
+        ),
+      }));
+  return {
+    keys: keysOf(found),
+    signed: certificates.flatMap((child) =>
+      certificates
+        .filter((issuer) => child.what.issuer === issuer.what.subject && isSigned(child, issuer))
+        .slice(0, 1)
+        .map((issuer) => ({ certificate: child.what.source, by: issuer.what.source })),
+    ),
+    ...(trusted === undefined ? {} : { trusted }),
+  };
+}
+
+function keysOf(found: readonly Found[]): Relations['keys'] {
+  return found.flatMap(({ what }) => {
+    if (what.kind !== 'private key' && what.kind !== 'public key') return [];
+    if (what.key === undefined) return [];
+    const { sha256 } = what.key;
+    const same = found.filter(
+      (each) => each.what !== what && 'key' in each.what && each.what.key.sha256 === sha256,
+    );
+    return [{ key: what.source, of: same.map((each) => each.what.source) }];
+  });
+}
+
+function isSigned(child: Required<Found>, issuer: Required<Found>): boolean {
+  try {
+    return new X509Certificate(child.der).verify(new X509Certificate(issuer.der).publicKey);
+  } catch {
+    return false;
+  }
+}
+
+function trustOf(
+  der: Uint8Array,
+  others: readonly Uint8Array[],
+  bundles: readonly NamedBundle[],
+  now: number,
+): { readonly by: readonly string[]; readonly why?: string } {
+  const leaf = attempt(() => decodeCertificate(der));
+  if (leaf instanceof SignerError) return { by: [], why: leaf.message };
+  const intermediates = others.flatMap((each) => {
+    const read = attempt(() => decodeCertificate(each));
+    return read instanceof SignerError ? [] : [read];
+  });
+  const by: string[] = [];
+  let why: string | undefined;
+  for (const { name, pem } of bundles) {
+    const anchors = [...publishedAnchors(pem).values()].filter(
+      (each): each is Certificate => each !== undefined,
+    );
+    const path = attempt(() => verifyPath({ leaf, intermediates, anchors, now }));
+    if (path instanceof SignerError) why ??= path.message;
+    else by.push(name);
+  }
+  return by.length > 0 || why === undefined ? { by } : { by, why };
+}

@@ -1,0 +1,173 @@
+// SPDX-License-Identifier: Apache-2.0
+import { ZodError } from 'zod';
+import type { ComponentOverrides, CountersignSpec } from '#api/operator/countersign.ts';
+import type { DesiredInstallation, Refusal } from '../reconcile/desired.ts';
+import { SignerError } from '#base/errors.ts';
+import { printable } from '#base/quote.ts';
+import { ruleOf } from '#kube/apply/objects/kinds.ts';
+import {
+  titleOf,
+  type ManagedObject,
+  toManagedObject,
+} from '#kube/apply/objects/managed-object.ts';
+import { COMPONENTS } from '../component-list.ts';
+import { installationFiles } from '../files.ts';
+import type { InstallationPlan } from '../installation-plan.ts';
+import { planOf } from '../values/plan.ts';
+import { refuseAcme } from './acme.ts';
+import { refuseBundleEndpoint } from './bundle-endpoint.ts';
+import definitions from './definitions.json' with { type: 'json' };
+import { refuseKeyHolders } from './key-holder.ts';
+import { refuseLedger } from './ledger.ts';
+import { checkArguments } from './check-flags.ts';
+import {
+  minorOf,
+  flagSchemaOf,
+  refusalOf,
+  supportedMinors,
+  type OperatorSettings,
+} from './preflight.ts';
+import { operatorRules } from './rules.ts';
+
+/** The first minor version of Kubernetes 1 with a supported version of PodCertificateRequest. */
+const MIN_KUBERNETES_MINOR = 35;
+
+const DEFINITIONS: readonly ManagedObject[] = definitions.map(toManagedObject);
+
+/**
+ * Returns the objects of an installation and the permissions to install it, or the reason of a
+ * refusal. It has no side effects.
+ *
+ * @param spec - as the API server's schema accepts it
+ */
+export function desiredInstallation(
+  spec: CountersignSpec,
+  settings: OperatorSettings,
+): DesiredInstallation | Refusal {
+  const refusal = refusalOf(spec, settings);
+  if (refusal !== undefined) return refusal;
+  try {
+    const plan = planFor(spec, settings);
+    // The checks above covered the shape of the values.
+    const unbounded =
+      refuseAcme(spec, settings.dangerZone) ??
+      refuseLedger(spec, settings.dangerZone) ??
+      refuseBundleEndpoint(spec, settings.dangerZone) ??
+      refuseKeyHolders(spec, settings.dangerZone);
+    if (unbounded !== undefined) return unbounded;
+    const [oldest] = supportedMinors(settings);
+    const all = objectsOf(withLedgerApi(planFor(fullest(spec), settings)));
+    const objects = objectsOf(plan);
+    return {
+      objects,
+      removable: new Set(all.map(titleOf)),
+      // Watch removable objects too, so that the last one of a namespace is removed like the
+      // others.
+      watched: [...objects, ...all.filter((each) => ruleOf(each).owned)],
+      rules: operatorRules(plan, all),
+      minKubernetesMinor: MIN_KUBERNETES_MINOR,
+      oldest: supportedMinors(settings).length > 1 && minorOf(spec.version) === oldest,
+      unknownArguments: unknownArguments(spec, settings),
+    };
+  } catch (error) {
+    if (error instanceof ZodError) return invalid(textOf(error));
+    if (error instanceof SignerError) return invalid(`spec.${error.message}`);
+    throw error;
+  }
+}
+
+/** Returns every object of a plan, with the definitions that it needs. */
+function objectsOf(plan: InstallationPlan): readonly ManagedObject[] {
+  const files = [...installationFiles(plan).values()].flat();
+  return [...DEFINITIONS, ...files.map(toManagedObject)];
+}
+
+/** Returns the plan that the chart makes from the same values. */
+function planFor(spec: CountersignSpec, settings: OperatorSettings): InstallationPlan {
+  const { image, signers = [], servingSigner, whoMayRequest } = spec;
+  const { signerDomains, namespacedSigners, podServices, acme, external, ledger } = spec;
+  const { bundleEndpoint, upstreamIssuers, upstreamVaults } = spec;
+  const { reference, pullPolicy, pullSecrets } = image ?? {};
+  const values = {
+    signers,
+    signerDomains,
+    namespacedSigners,
+    podServices,
+    upstreamIssuers,
+    upstreamVaults,
+    acme,
+    external,
+    ledger,
+    servingSigner,
+    whoMayRequest,
+    bundleEndpoint,
+    namespace: settings.namespace,
+    keysNamespace: settings.keysNamespace,
+    image: { pullPolicy, pullSecrets },
+    defaults: spec.defaults,
+    components: componentsOf(spec),
+  };
+  const plan = planOf(values, { namespace: '', version: spec.version });
+  return {
+    ...plan,
+    image: { ...plan.image, reference: reference ?? `${settings.image}:${spec.version}` },
+  };
+}
+
+/** Returns the overrides, with the arguments of the danger zone after the others. */
+function componentsOf({
+  components = {},
+  dangerZone,
+}: CountersignSpec): Readonly<Record<string, ComponentOverrides>> {
+  const dangerous = Object.entries(dangerZone?.extraArgs ?? {}).map(([name, extraArgs]) => {
+    const given = components[name] ?? {};
+    return [name, { ...given, extraArgs: [...(given.extraArgs ?? []), ...extraArgs] }] as const;
+  });
+  return Object.fromEntries([...Object.entries(components), ...dangerous]);
+}
+
+/**
+ * Returns the plan with the APIService and the Role as objects to remove, in case a former version
+ * or spec created them. Without its ledger, the APIService would block the deletion of namespaces.
+ * By the Role, the ledger read how the API server authenticates itself.
+ */
+function withLedgerApi({ installation, parts, ...plan }: InstallationPlan): InstallationPlan {
+  return {
+    ...plan,
+    installation: { ...installation, aggregatedApi: true },
+    parts: { ...parts, ledgerApiService: true },
+  };
+}
+
+/**
+ * Returns the spec with all optional parts. Its objects are those that the operator may have to
+ * remove.
+ */
+function fullest(spec: CountersignSpec): CountersignSpec {
+  const optional = [...COMPONENTS].filter(([, { optional: each }]) => each !== undefined);
+  const given = Object.entries(spec.components ?? {});
+  const enabled = optional.map(
+    ([name]) => [name, { ...spec.components?.[name], enabled: true }] as const,
+  );
+  return {
+    ...spec,
+    whoMayRequest: true,
+    servingSigner: { create: true },
+    components: Object.fromEntries([...given, ...enabled]),
+  };
+}
+
+function unknownArguments(spec: CountersignSpec, settings: OperatorSettings): readonly string[] {
+  const flagSchema = flagSchemaOf(spec, settings);
+  return Object.entries(spec.dangerZone?.extraArgs ?? {}).flatMap(([component, extraArgs]) =>
+    checkArguments(flagSchema[component], extraArgs).unknown.map((flag) => `${component} ${flag}`),
+  );
+}
+
+function invalid(message: string): Refusal {
+  return { reason: 'InvalidSpec', message: printable(message) };
+}
+
+function textOf({ issues }: ZodError): string {
+  return issues.map(({ path, message }) => `spec.${path.join('.')}: ${message}`).join('; ');
+}

@@ -1,0 +1,59 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Requests and responses of the aggregated API. */
+
+/** A request, as the API server forwards it. */
+export interface ApiRequest {
+  /** The path with its query, as it was sent. */
+  readonly url: string;
+  readonly method: string;
+  /** Values by name in lower case. Non-ASCII bytes are decoded as Latin-1. */
+  readonly headers: Readonly<Record<string, readonly string[] | undefined>>;
+  /** The client's certificate. Absent if TLS has not verified one. */
+  readonly certificate?: ClientCertificate;
+  /** Body of a POST. */
+  readonly body?: string;
+}
+
+/** The certificate that authenticates a client. */
+export interface ClientCertificate {
+  readonly commonName: string;
+  /** DER. */
+  readonly raw: Uint8Array;
+}
+
+/** A response: JSON, or the bytes of a file. */
+export interface ApiAnswer {
+  readonly status: number;
+  readonly body: string | Uint8Array;
+}
+
+const REASONS: Readonly<Record<number, string>> = {
+  400: 'BadRequest',
+  401: 'Unauthorized',
+  403: 'Forbidden',
+  404: 'NotFound',
+  405: 'MethodNotAllowed',
+  406: 'NotAcceptable',
+  409: 'Conflict',
+  410: 'Gone',
+  413: 'RequestEntityTooLarge',
+  503: 'ServiceUnavailable',
+};
+
+/** Returns an error in the format of Kubernetes clients (meta/v1 Status). */
+export function failure(code: number, message: string): ApiAnswer {
+  return json(code, {
+    kind: 'Status',
+    apiVersion: 'v1',
+    metadata: {},
+    status: 'Failure',
+    message,
+    reason: REASONS[code] ?? 'InternalError',
+    code,
+  });
+}
+
+/** Returns a response in JSON. */
+export function json(status: number, body: object): ApiAnswer {
+  return { status, body: JSON.stringify(body) };
+}

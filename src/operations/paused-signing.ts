@@ -1,0 +1,63 @@
+// SPDX-License-Identifier: Apache-2.0
+import { servedSince, type ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
+import { formatTime } from '#api/object/time.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import {
+  propagatedAt,
+  requirePropagatedAnchor,
+  type PropagationInput,
+} from '#ca/issuance/propagation-gate.ts';
+import {
+  authoritiesOf,
+  fingerprintsOf,
+  publishedAnchors,
+  type SignerState,
+} from './signer-state.ts';
+
+/** The reason why signing with the Active CA is paused. */
+export interface HeldSigning {
+  /** Message, as the components report it. */
+  readonly message: string;
+  /**
+   * RFC 3339 time at which the pause ends. Undefined if it ends once attester publishes the anchor.
+   */
+  readonly until?: string;
+}
+
+type Gate = Omit<PropagationInput, 'anchor' | 'now'>;
+
+function gateOf(state: SignerState, bundle: ClusterTrustBundle | undefined): Gate {
+  const { distrusted = [] } = state.signer.spec.authority.managed ?? {};
+  return {
+    published: bundle === undefined ? undefined : publishedAnchors(state),
+    servedSince: bundle === undefined ? new Map() : servedSince(bundle),
+    propagationSeconds: state.propagationSeconds,
+    // After a distrust the CA may sign at once. The CA Secret has the answer, but is not read here.
+    atOnce: distrusted.length > 0,
+  };
+}
+
+/**
+ * Finds out whether components wait until the bundle has had the anchor of the Active CA for long
+ * enough (publish, wait, then sign).
+ * @returns undefined if they do not wait, or the user may not read the bundle
+ */
+export function heldSigning(state: SignerState): HeldSigning | undefined {
+  const { signer, bundle, now } = state;
+  const active = authoritiesOf(state).find(({ phase }) => phase === 'Active');
+  if (signer.spec.trustBundle === undefined || bundle === 'unread' || active === undefined) return;
+  const gate = gateOf(state, bundle);
+  const anchors = fingerprintsOf(active).map((anchor) => ({
+    anchor,
+    from: propagatedAt({ ...gate, anchor }) ?? Infinity,
+  }));
+  // One anchor may suffice for the chain.
+  const [first] = anchors.toSorted((a, b) => a.from - b.from);
+  if (first === undefined || first.from <= now) return;
+  const { anchor, from } = first;
+  const waits = attempt(() => {
+    requirePropagatedAnchor({ ...gate, anchor, now });
+  });
+  if (!(waits instanceof SignerError)) return;
+  return { message: waits.message, ...(from === Infinity ? {} : { until: formatTime(from) }) };
+}

@@ -1,0 +1,440 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The CA of each signer: checked, paused and held. The only writer of the signers' statuses. */
+import type { ExternalSigner, ExternalSignerStatus } from '#api/external/external-signer.ts';
+import { keyOf, type KubeObject } from '#api/object/object.ts';
+import { formatTime, parseTime } from '#api/object/time.ts';
+import { conditionMessage, findCondition, setCondition } from '#api/request/conditions.ts';
+import { BoundedMap } from '#base/bounded-map.ts';
+import type { Validity } from '#ca/issuance/validity.ts';
+import type { Component } from '#component/contract.ts';
+import { requeueAt, serverTime } from '#component/server-time.ts';
+import { EXTERNAL_SIGNERS, type ExternalSigners } from '#component/signers/external-signers.ts';
+import { withoutManagedFields } from '#kube/resource/object.ts';
+import { backoffDelay } from '#kube/wait/backoff.ts';
+import { runLoop, type ReconcileResult } from '#kube/workqueue/run-loop.ts';
+import { reportRetry } from '../loop/error-outcome.ts';
+import { writeSubresource } from '../loop/subresource-write.ts';
+import type { Backend } from './backend.ts';
+import { createCallGate, type CallGate } from './call-gate.ts';
+import { EXTERNAL_SERIES } from './metrics.ts';
+import * as messages from './messages.ts';
+
+export interface AuthoritiesInit {
+  readonly component: Component;
+  readonly signers: ExternalSigners;
+  readonly openBackend: (signer: ExternalSigner) => Backend;
+}
+
+/** A CA that can be called now. */
+export interface UsableAuthority {
+  readonly backend: Backend;
+  readonly gate: CallGate;
+  readonly validity: Validity;
+}
+
+/** Refusals of answers in a row, and the time until which nothing is ordered. */
+export interface Hold {
+  readonly until: number;
+  readonly count: number;
+  readonly problem: string;
+}
+
+/** State of one signer outside its object. */
+interface Held {
+  readonly signerName: string;
+  /** Generation of the signer for which the backend was opened. */
+  readonly generation: number | undefined;
+  readonly backend: Backend;
+  readonly gate: CallGate;
+  /** Result of the last check, or undefined before the first one. */
+  validity?: Validity | undefined;
+  /** Reason for which it cannot be used. Undefined if it can. */
+  fault: string | undefined;
+  failures: number;
+  /** Denied orders in a row, and the time by our clock before which it is not checked. */
+  denials: number;
+  deniedUntil: number;
+  hold?: Hold | undefined;
+  /** Holds of namespaces and users, by their flow. */
+  readonly flows: BoundedMap<string, Hold>;
+  /** Flows with a refused answer since the last one that was accepted. */
+  readonly refused: Set<string>;
+}
+
+/** Checks wait for one CA at a time. */
+const AUTHORITY_WORKERS = 4;
+/** Interval of the checks of a CA that issues. A changed role is seen within it. */
+const RECHECK_MS = 240_000;
+/** Delays between checks of a CA that issues nothing. */
+const FIRST_CHECK_MS = 2_000;
+const MAX_CHECK_MS = 300_000;
+/** Delays after answers that were refused. Each order may cost a certificate. */
+const FIRST_HOLD_MS = 5_000;
+const MAX_HOLD_MS = 3_600_000;
+/** Namespaces and users whose refusals are counted. */
+const MAX_HELD_FLOWS = 1_000;
+/**
+ * Flows whose answers in a row are refused before the whole signer is held. The requests of one
+ * namespace or user must not stop the others.
+ */
+const FLOWS_TO_HOLD = 2;
+/** Shorter pauses are not written to the status, since each would cost two writes. */
+const SHOWN_PAUSE_MS = 10_000;
+/** Limit on a message, by the CRD. */
+const MAX_MESSAGE_BYTES = 4_096;
+
+interface Ready {
+  readonly status: 'True' | 'False';
+  readonly reason: string;
+  readonly message: string;
+}
+
+export class Authorities {
+  readonly #init: AuthoritiesInit;
+  readonly #component: Component;
+  readonly #held = new Map<string, Held>();
+  /** Gates by CA: signers that name one secrets engine share its limiter. */
+  readonly #gates = new Map<string, CallGate>();
+  readonly #listeners: ((signerName: string) => void)[] = [];
+
+  constructor(init: AuthoritiesInit) {
+    const { component, signers } = init;
+    this.#init = init;
+    this.#component = { ...component, ...component.anotherLoop('authorities') };
+    const { queue, shard } = this.#component;
+    signers.onChange((_names, keys) => {
+      for (const key of keys) queue.add(key);
+    });
+    shard.onChange(() => {
+      for (const { metadata } of signers.all()) queue.add(keyOf(metadata));
+    });
+  }
+
+  /** Calls the listener with the name of a signer that can be used again. */
+  readonly onChange = (listener: (signerName: string) => void): void => {
+    this.#listeners.push(listener);
+  };
+
+  /** Returns why the signer's requests wait, or undefined if they can be ordered. */
+  readonly waitsFor = ({ metadata }: ExternalSigner): string | undefined => {
+    const key = keyOf(metadata);
+    if (!this.#component.shard.owns(key)) return messages.NOT_LEADER;
+    const held = this.#held.get(key);
+    if (held === undefined || held.generation !== metadata.generation) return messages.NOT_CHECKED;
+    const pausedUntil = held.gate.pausedUntil();
+    if (pausedUntil === undefined) return held.fault;
+    const seconds = Math.ceil((pausedUntil - this.#component.clock()) / 1000);
+    return messages.paused(seconds, held.fault ?? '');
+  };
+
+  /** Returns the CA of a signer, or undefined while its requests wait. */
+  readonly usable = (signer: ExternalSigner): UsableAuthority | undefined => {
+    if (this.waitsFor(signer) !== undefined) return undefined;
+    const { backend, gate, validity } = this.#held.get(keyOf(signer.metadata)) ?? {};
+    if (backend === undefined || gate === undefined || validity === undefined) return undefined;
+    return { backend, gate, validity };
+  };
+
+  /**
+   * Reports an order that the CA denied for a reason of its own. It is checked again at once, since
+   * the login may have ended. If a login does not help, the delay grows.
+   */
+  readonly denied = ({ metadata }: ExternalSigner, problem: string): void => {
+    const held = this.#held.get(keyOf(metadata));
+    // Orders that ran side by side are denied for one cause, which counts once.
+    if (held === undefined || held.fault !== undefined) return;
+    const { clock, random, queue } = this.#component;
+    const init = { firstMs: FIRST_CHECK_MS, maxMs: MAX_CHECK_MS, random };
+    const delay = held.denials === 0 ? 0 : backoffDelay(held.denials, init);
+    held.deniedUntil = clock() + delay;
+    held.denials += 1;
+    held.fault = problem;
+    queue.add(keyOf(metadata));
+  };
+
+  /** Reports an order that the CA did not serve. The gate is paused already. */
+  readonly unserved = ({ metadata }: ExternalSigner, problem: string): void => {
+    const held = this.#held.get(keyOf(metadata));
+    if (held !== undefined) held.fault = problem;
+  };
+
+  /** Returns the hold of a namespace or user. */
+  readonly flowHold = ({ metadata }: ExternalSigner, flow: string): Hold | undefined => {
+    const hold = this.#held.get(keyOf(metadata))?.flows.get(flow);
+    return hold !== undefined && serverTime(this.#component) < hold.until ? hold : undefined;
+  };
+
+  /**
+   * Reports an answer that was refused. Nothing more is ordered for this namespace or user for a
+   * while. After refusals of several, nothing is ordered for the whole signer.
+   */
+  readonly refusedAnswer = (signer: ExternalSigner, flow: string, problem: string): void => {
+    const key = keyOf(signer.metadata);
+    const held = this.#held.get(key);
+    const { queue, metrics } = this.#component;
+    metrics.of(EXTERNAL_SERIES).refusedAnswers.inc({ signer: signer.spec.signerName });
+    if (held === undefined) return;
+    held.flows.set(flow, this.#longer(held.flows.get(flow), problem));
+    held.refused.add(flow);
+    if (held.refused.size < FLOWS_TO_HOLD) return;
+    const hold = this.#longer(held.hold, problem);
+    held.hold = hold;
+    held.fault = messages.answersRefused(hold.count, formatTime(hold.until), problem);
+    queue.add(key);
+  };
+
+  /** Reports an answer that was accepted. */
+  readonly acceptedAnswer = ({ metadata }: ExternalSigner, flow: string): void => {
+    const held = this.#held.get(keyOf(metadata));
+    if (held === undefined) return;
+    held.flows.delete(flow);
+    held.refused.clear();
+    held.denials = 0;
+    if (held.hold === undefined) return;
+    held.hold = undefined;
+    this.#component.queue.add(keyOf(metadata));
+  };
+
+  readonly run = async (signal: AbortSignal): Promise<void> => {
+    const component = this.#component;
+    await runLoop(
+      {
+        ...component,
+        workers: AUTHORITY_WORKERS,
+        handle: (key) => this.#reconcile(key),
+        onError: (key, error) => {
+          reportRetry(component, error, { noun: 'signer', named: { key }, regarding: undefined });
+        },
+      },
+      signal,
+    );
+    await Promise.all([...this.#held.keys()].map((key) => this.#forget(key)));
+  };
+
+  #longer(before: Hold | undefined, problem: string): Hold {
+    const { random } = this.#component;
+    const count = before?.count ?? 0;
+    const delay = backoffDelay(count, { firstMs: FIRST_HOLD_MS, maxMs: MAX_HOLD_MS, random });
+    const until = serverTime(this.#component) + Math.floor(delay);
+    return { until, count: count + 1, problem };
+  }
+
+  async #reconcile(key: string): Promise<ReconcileResult> {
+    const { signers } = this.#init;
+    if (!signers.settled) return undefined;
+    const signer = signers.get(key);
+    const faulty = signers.faulty(key);
+    if (!this.#component.shard.owns(key) || (signer === undefined && faulty === undefined)) {
+      await this.#forget(key);
+      return undefined;
+    }
+    if (faulty !== undefined || signer === undefined) {
+      await this.#forget(key);
+      if (faulty === undefined) return undefined;
+      const { object, error } = faulty;
+      return this.#say({ status: {}, ...object }, unready('SpecInvalid', error.message));
+    }
+    const rival = signers.rivalOf(key);
+    if (rival !== undefined) {
+      await this.#forget(key);
+      const message = messages.signerNameTaken(rival, signer.spec.signerName);
+      return this.#say(signer, unready('SignerNameConflict', message));
+    }
+    return this.#look(key, signer, await this.#of(key, signer));
+  }
+
+  /** Checks the CA, unless it is held, denied or paused. */
+  async #look(key: string, signer: ExternalSigner, held: Held): Promise<ReconcileResult> {
+    const component = this.#component;
+    const before = await this.#waits(signer, held);
+    if (before !== undefined) return before;
+    const state = await held.backend.check();
+    // Another generation has a backend of its own.
+    if (this.#held.get(key) !== held) return { requeueAt: component.clock() };
+    // While the check ran, an answer may have been refused.
+    const meanwhile = await this.#waits(signer, held);
+    if (meanwhile !== undefined) return meanwhile;
+    if (state.ready) {
+      held.validity = state.validity;
+      held.fault = undefined;
+      held.failures = 0;
+      await this.#say(signer, { status: 'True', reason: 'Checked', message: messages.READY });
+      this.#announce(signer);
+      return { requeueAt: component.clock() + RECHECK_MS };
+    }
+    const { reason, message, retryAfterMs = 0 } = state;
+    held.fault = message;
+    await this.#say(signer, unready(reason, message), held.hold);
+    const init = { firstMs: FIRST_CHECK_MS, maxMs: MAX_CHECK_MS, random: component.random };
+    // A check orders nothing, so this finds a server soon after it is back, whatever it requested.
+    const delay = Math.max(backoffDelay(held.failures, init), Math.min(retryAfterMs, MAX_CHECK_MS));
+    held.failures += 1;
+    return { requeueAt: component.clock() + delay };
+  }
+
+  /** Returns when to look again at a CA that may not be called now, and shows why. */
+  async #waits(
+    signer: ExternalSigner,
+    { hold, deniedUntil, gate, fault = '' }: Held,
+  ): Promise<Exclude<ReconcileResult, 'backoff'>> {
+    const component = this.#component;
+    if (hold !== undefined && serverTime(component) < hold.until) {
+      await this.#say(signer, unready('AnswerRefused', fault), hold);
+      return requeueAt(component, hold.until);
+    }
+    if (component.clock() < deniedUntil) {
+      await this.#say(signer, unready('RequestDenied', fault));
+      return { requeueAt: deniedUntil };
+    }
+    const pausedUntil = gate.pausedUntil();
+    if (pausedUntil === undefined) return undefined;
+    const leftMs = pausedUntil - component.clock();
+    const message = messages.paused(Math.ceil(leftMs / 1000), fault);
+    if (leftMs >= SHOWN_PAUSE_MS) await this.#say(signer, unready('Paused', message));
+    return { requeueAt: pausedUntil };
+  }
+
+  async #of(key: string, signer: ExternalSigner): Promise<Held> {
+    const { generation } = signer.metadata;
+    const known = this.#held.get(key);
+    if (known?.generation === generation && known !== undefined) return known;
+    await this.#forget(key);
+    const held: Held = {
+      signerName: signer.spec.signerName,
+      generation,
+      backend: this.#init.openBackend(signer),
+      gate: this.#gateOf(signer),
+      fault: messages.NOT_CHECKED,
+      failures: 0,
+      denials: 0,
+      deniedUntil: 0,
+      flows: new BoundedMap(MAX_HELD_FLOWS),
+      refused: new Set(),
+    };
+    const before = holdOf(signer, serverTime(this.#component));
+    if (before !== undefined) {
+      held.hold = before;
+      held.fault = before.problem;
+    }
+    this.#held.set(key, held);
+    return held;
+  }
+
+  #gateOf({ spec }: ExternalSigner): CallGate {
+    const { server, namespace = '', mount } = spec.authority.vault;
+    const place = JSON.stringify([server, namespace, mount]);
+    const known = this.#gates.get(place);
+    if (known !== undefined) return known;
+    const { clock, random, metrics, queue } = this.#component;
+    const gate = createCallGate({
+      clock,
+      random,
+      onPause: (_until, reason) => {
+        metrics.of(EXTERNAL_SERIES).pauses.inc({ reason });
+        for (const [key, held] of this.#held) if (held.gate === gate) queue.add(key);
+      },
+    });
+    this.#gates.set(place, gate);
+    return gate;
+  }
+
+  #announce({ spec: { signerName } }: ExternalSigner): void {
+    for (const listener of this.#listeners) listener(signerName);
+  }
+
+  async #forget(key: string): Promise<void> {
+    const held = this.#held.get(key);
+    if (held === undefined) return;
+    this.#held.delete(key);
+    const isServed = this.#init.signers.get(key)?.spec.signerName === held.signerName;
+    if (!isServed) this.#component.metrics.unserved(held.signerName);
+    await held.backend.close();
+  }
+
+  /** Writes the status once, if it changed. */
+  async #say(
+    signer: KubeObject & { readonly status: ExternalSignerStatus },
+    ready: Ready,
+    hold?: Hold,
+  ): Promise<undefined> {
+    const component = this.#component;
+    const { signers } = this.#init;
+    const name = signers.get(keyOf(signer.metadata))?.spec.signerName;
+    if (name !== undefined) {
+      const value = ready.status === 'True' ? 1 : 0;
+      component.metrics.of(EXTERNAL_SERIES).ready.set({ signer: name }, value);
+    }
+    const next = withStatus(signer, ready, hold, serverTime(component));
+    if (JSON.stringify(next.status) === JSON.stringify(signer.status)) return undefined;
+    const path = EXTERNAL_SIGNERS.object(signer.metadata, 'status');
+    const written = await writeSubresource(component.client, next, {
+      path,
+      body: withoutManagedFields(next),
+    });
+    signers.applyWrite(written);
+    const before = findCondition(signer.status.conditions, 'Ready');
+    component.log.info({ signer: signer.metadata.name, ...ready }, messages.READINESS_CHANGED);
+    if (before?.reason === ready.reason) return undefined;
+    const { apiVersion, kind, metadata } = signer;
+    component.events.record({
+      regarding: { apiVersion, kind, name: metadata.name, uid: metadata.uid },
+      type: ready.status === 'True' ? 'Normal' : 'Warning',
+      reason: ready.reason,
+      action: 'Check',
+      note: ready.message,
+    });
+    return undefined;
+  }
+}
+
+function unready(reason: string, message: string): Ready {
+  return { status: 'False', reason, message };
+}
+
+/**
+ * Returns the hold that an earlier process wrote. Without it, each restart would order another
+ * certificate that is refused.
+ */
+function holdOf({ metadata, status }: ExternalSigner, now: number): Hold | undefined {
+  const { retryAt = '', refusedAnswers = 1, observedGeneration, conditions } = status;
+  const until = parseTime(retryAt);
+  if (observedGeneration !== metadata.generation || !(until > now)) return undefined;
+  const problem = findCondition(conditions, 'Ready')?.message ?? '';
+  return { until, count: refusedAnswers, problem };
+}
+
+function withStatus<T extends KubeObject & { readonly status: ExternalSignerStatus }>(
+  signer: T,
+  ready: Ready,
+  hold: Hold | undefined,
+  now: number,
+): T {
+  const { metadata, status } = signer;
+  const { generation } = metadata;
+  const observed = generation === undefined ? {} : { observedGeneration: generation };
+  const before = findCondition(status.conditions, 'Ready');
+  const message = conditionMessage(ready.message, MAX_MESSAGE_BYTES);
+  const isSame =
+    before?.status === ready.status &&
+    before.reason === ready.reason &&
+    before.message === message &&
+    before.observedGeneration === generation;
+  const condition = {
+    type: 'Ready',
+    ...ready,
+    message,
+    lastTransitionTime: formatTime(now),
+    ...observed,
+  };
+  const shown = isSame ? status.conditions : setCondition(status.conditions, condition);
+  return {
+    ...signer,
+    status: {
+      ...observed,
+      ...(shown === undefined ? {} : { conditions: shown }),
+      ...(hold === undefined
+        ? {}
+        : { retryAt: formatTime(hold.until), refusedAnswers: hold.count }),
+    },
+  };
+}

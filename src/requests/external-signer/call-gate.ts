@@ -1,0 +1,108 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The limiter of a foreign CA: decides when a call may start, however many requests wait. */
+import type { Clock, Random } from '#base/ports.ts';
+import { backoffDelay } from '#kube/wait/backoff.ts';
+
+/**
+ * Outcome of a call, from the point of view of the CA's load:
+ *
+ * - `answered`: the CA can take one call more at once
+ * - `answer-refused`: the next call goes alone, since it may be refused as well
+ * - `unused`: no call was made
+ * - `throttled`, `unavailable`: all calls wait for a while
+ */
+export type CallEnd = 'answered' | 'answer-refused' | 'unused' | Unserved;
+
+type Unserved = 'throttled' | 'unavailable';
+
+/** A started call. */
+export interface CallTurn {
+  /** Ends the call, once. */
+  readonly end: (how: CallEnd, retryAfterMs?: number) => void;
+}
+
+/** Limits the calls of one CA. */
+export interface CallGate {
+  /**
+   * Waits for a turn. Returns undefined while the CA is paused ({@link pausedUntil}).
+   */
+  readonly enter: () => Promise<CallTurn | undefined>;
+  /** Milliseconds since 1970 by our clock until which no call starts. Undefined if it is open. */
+  readonly pausedUntil: () => number | undefined;
+}
+
+export interface CallGateInit {
+  readonly clock: Clock;
+  readonly random: Random;
+  /** Called with the time until which the CA is paused. */
+  readonly onPause: (until: number, how: Unserved) => void;
+}
+
+/** Concurrent calls. With these, a Vault on two cores signs hundreds of certificates a second. */
+const MAX_ORDERS_AT_ONCE = 8;
+/** Pause after a call that the CA did not serve, doubled for each further one, and its maximum. */
+const FIRST_PAUSE_MS = 1_000;
+const MAX_PAUSE_MS = 120_000;
+/** Longest pause that a server may request. */
+const MAX_REQUESTED_PAUSE_MS = 3_600_000;
+
+/**
+ * Creates an open gate. One call goes first. Each answer allows one more at once, up to the limit.
+ * A call that the CA did not serve pauses all: afterwards one call goes first again.
+ */
+export function createCallGate({ clock, random, onPause }: CallGateInit): CallGate {
+  let until = 0;
+  let failures = 0;
+  let running = 0;
+  let allowed = 1;
+  const waiting: ((turn: CallTurn | undefined) => void)[] = [];
+
+  function turn(): CallTurn {
+    running += 1;
+    let isOpen = true;
+    return {
+      end: (how, retryAfterMs = 0) => {
+        if (!isOpen) return;
+        isOpen = false;
+        running -= 1;
+        if (how === 'throttled' || how === 'unavailable') pause(how, retryAfterMs);
+        else if (how !== 'unused') answered(how);
+        next();
+      },
+    };
+  }
+
+  function answered(how: 'answered' | 'answer-refused'): void {
+    failures = 0;
+    allowed = how === 'answered' ? Math.min(allowed + 1, MAX_ORDERS_AT_ONCE) : 1;
+  }
+
+  function pause(how: Unserved, retryAfterMs: number): void {
+    const atLeastMs = Math.min(retryAfterMs, MAX_REQUESTED_PAUSE_MS);
+    allowed = 1;
+    const isFirst = clock() >= until;
+    const delay = backoffDelay(failures, { firstMs: FIRST_PAUSE_MS, maxMs: MAX_PAUSE_MS, random });
+    // Calls that ran side by side fail for one cause, which counts once.
+    if (isFirst) failures += 1;
+    until = Math.max(until, clock() + Math.max(isFirst ? delay : 0, atLeastMs));
+    onPause(until, how);
+  }
+
+  function next(): void {
+    if (clock() < until) for (const resolve of waiting.splice(0)) resolve(undefined);
+    while (running < allowed) {
+      const resolve = waiting.shift();
+      if (resolve === undefined) return;
+      resolve(turn());
+    }
+  }
+
+  return {
+    enter: () => {
+      if (clock() < until) return Promise.resolve(undefined);
+      if (running < allowed) return Promise.resolve(turn());
+      return new Promise((resolve) => waiting.push(resolve));
+    },
+    pausedUntil: () => (clock() < until ? until : undefined),
+  };
+}

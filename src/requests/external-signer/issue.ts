@@ -1,0 +1,330 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Orders a decided certificate from a foreign CA once, and checks the chain. */
+import { createHash } from 'node:crypto';
+import type { ExternalSigner } from '#api/external/external-signer.ts';
+import type { CertificateSigningRequest } from '#api/request/csr.ts';
+import {
+  MIN_LIFETIME_SECONDS,
+  type PodCertificateRequest,
+} from '#api/request/pod-certificate-request.ts';
+import { BoundedMap } from '#base/bounded-map.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import type { Component } from '#component/contract.ts';
+import { backoffDelay } from '#kube/wait/backoff.ts';
+import { serverTime } from '#component/server-time.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { readCertificates } from '#pki/x509/certificate.ts';
+import { readAnchors } from '#pki/x509/trust-bundle.ts';
+import type {
+  CertificateTemplate,
+  IssuedChain,
+  IssuingCas,
+  NotIssued,
+} from '../issuing/issuing-ca.ts';
+import { cachedPemReader } from '../issuing/pem-cache.ts';
+import { issuedChain, UNBOUNDED_VALIDITY } from '../issuing/returned-chain.ts';
+import type { Authorities, UsableAuthority } from './authorities.ts';
+import type { FailedOrder } from './backend.ts';
+import type { CallEnd, CallTurn } from './call-gate.ts';
+import type { KeptChains } from './kept-chains.ts';
+import { EXTERNAL_SERIES } from './metrics.ts';
+import * as messages from './messages.ts';
+
+/** Requests that a foreign CA answers. */
+export type ExternalRequest = CertificateSigningRequest | PodCertificateRequest;
+
+export interface ExternalCasInit {
+  readonly component: Component;
+  readonly authorities: Authorities;
+  readonly chains: KeptChains;
+}
+
+/** Delays after a refusal of one request. A person must correct the CA or the rules. */
+const FIRST_REFUSAL_MS = 5_000;
+const MAX_REFUSAL_MS = 300_000;
+/** Requests whose refusals are counted. A forgotten one is ordered again after the first delay. */
+const MAX_REFUSED = 20_000;
+
+/** Delay after a leaf that is a second short, and the number of such retries of a request. */
+const SHORT_MS = 300;
+const MAX_SHORT = 3;
+const LEAST_MS = 100;
+
+const anchorsOf = cachedPemReader(readAnchors);
+
+interface Issuing extends ExternalCasInit {
+  /** Refusals in a row, by the UID of the request. */
+  readonly refusals: BoundedMap<string, number>;
+}
+
+/** Answers the requests of one loop by the CAs of their signers. */
+export function externalCas<R extends ExternalRequest>(
+  init: ExternalCasInit,
+): IssuingCas<ExternalSigner, R> {
+  const { authorities } = init;
+  const at: Issuing = { ...init, refusals: new BoundedMap(MAX_REFUSED) };
+  return {
+    serve: () => undefined,
+    listed: () => true,
+    onChange: authorities.onChange,
+    waitsFor: authorities.waitsFor,
+    notReady: () => [],
+    stop: () => Promise.resolve(),
+    issuing: (signer) => ({
+      validity: authorities.usable(signer)?.validity ?? UNBOUNDED_VALIDITY,
+      identity: JSON.stringify(placeOf(signer)),
+      issue: (wanted, request) => issue(at, signer, wanted, request),
+    }),
+  };
+}
+
+function placeOf({ spec }: ExternalSigner): readonly string[] {
+  const { server, namespace = '', mount, role } = spec.authority.vault;
+  return ['vault', server, namespace, mount, role];
+}
+
+async function issue(
+  at: Issuing,
+  signer: ExternalSigner,
+  wanted: CertificateTemplate,
+  request: ExternalRequest,
+): Promise<IssuedChain | NotIssued> {
+  const { authorities } = at;
+  const order = { signer, wanted, request, id: orderId(signer, wanted, request) };
+  const before = (await answeredBefore(at, order)) ?? heldFlow(at, order);
+  if (before !== undefined) return before;
+  const authority = authorities.usable(signer);
+  const turn = await authority?.gate.enter();
+  if (authority === undefined || turn === undefined) return waits(authorities, signer);
+  const held = heldMeanwhile(at, order, authority);
+  if (held === undefined) return place(at, order, authority, turn);
+  turn.end('unused');
+  return held;
+}
+
+/**
+ * Returns the reason against an order whose turn has come. While it waited, an answer may have been
+ * refused, or another replica may lead.
+ */
+function heldMeanwhile(
+  at: Issuing,
+  order: Placed,
+  { backend }: UsableAuthority,
+): NotIssued | undefined {
+  const { authorities, component } = at;
+  const { signer, request } = order;
+  const held = heldFlow(at, order);
+  if (held !== undefined) return held;
+  const isOwn = component.shard.owns(request.metadata.uid);
+  const isSame = authorities.usable(signer)?.backend === backend;
+  return isOwn && isSame ? undefined : waits(authorities, signer);
+}
+
+/** A certificate to order, for a request. */
+interface Placed {
+  readonly signer: ExternalSigner;
+  readonly wanted: CertificateTemplate;
+  readonly request: ExternalRequest;
+  readonly id: string;
+}
+
+/**
+ * Returns the result of an earlier answer for the same holder and key, which is not paid again.
+ * Undefined also if its chain can no longer be delivered: the API server accepts it for five
+ * minutes.
+ */
+async function answeredBefore(
+  at: Issuing,
+  order: Placed,
+): Promise<IssuedChain | NotIssued | undefined> {
+  const { component, chains } = at;
+  const known = chains.get(order.id);
+  if (known === undefined) return undefined;
+  // A CA that gave a wrong certificate for this key would give another one, and have it paid.
+  if ('refusal' in known)
+    return pending(messages.refusedBefore(known.refusal), chains.leftMs(order.id));
+  const chain = attempt(() => checked(at, order, known.chain));
+  if (chain instanceof SignerError) {
+    await chains.drop(order.id);
+    return undefined;
+  }
+  const { signerName } = order.signer.spec;
+  component.metrics.of(EXTERNAL_SERIES).reusedChains.inc({ signer: signerName });
+  return chain;
+}
+
+function heldFlow(
+  { component, authorities }: Issuing,
+  { signer, request }: Placed,
+): NotIssued | undefined {
+  const hold = authorities.flowHold(signer, flowOf(request));
+  if (hold === undefined) return undefined;
+  const leftMs = hold.until - serverTime(component);
+  return pending(messages.flowHeld(Math.ceil(leftMs / 1000), hold.problem), leftMs);
+}
+
+/** Orders a certificate, and checks what the CA returns. */
+async function place(
+  at: Issuing,
+  order: Placed,
+  { backend }: UsableAuthority,
+  turn: CallTurn,
+): Promise<IssuedChain | NotIssued> {
+  const { component, authorities, chains } = at;
+  const { signer, wanted, request } = order;
+  const { uid } = request.metadata;
+  const { signerName } = signer.spec;
+  const result = await backend.order({ wanted, csr: csrOf(request) });
+  const { outcome } = result;
+  component.metrics.of(EXTERNAL_SERIES).orders.inc({ signer: signerName, outcome });
+  component.log.debug({ uid, signer: signerName, outcome }, messages.ORDERED);
+  if (result.outcome === 'unusable') return refuse(at, order, turn, result.message);
+  if (result.outcome !== 'issued') {
+    turn.end(ENDS[result.outcome], result.retryAfterMs);
+    return notIssued(at, signer, request, result);
+  }
+  const chain = attempt(() => checked(at, order, result.chain));
+  if (!(chain instanceof SignerError)) {
+    turn.end('answered');
+    authorities.acceptedAnswer(signer, flowOf(request));
+    at.refusals.delete(uid);
+    await chains.keep(order.id, { chain: result.chain });
+    return chain;
+  }
+  if (!isShortBySecond(at, request, result.chain)) return refuse(at, order, turn, chain.message);
+  turn.end('answer-refused');
+  return pending(chain.message, SHORT_MS);
+}
+
+/** Ends an order whose answer cannot be delivered. This key never costs a second one soon. */
+async function refuse(
+  { component, authorities, chains }: Issuing,
+  { signer, request, id }: Placed,
+  turn: CallTurn,
+  message: string,
+): Promise<NotIssued> {
+  // The next request has its turn only after this report.
+  authorities.refusedAnswer(signer, flowOf(request), message);
+  turn.end('answer-refused');
+  const { signerName } = signer.spec;
+  component.log.warn({ signer: signerName, error: message }, messages.ANSWER_REFUSED);
+  await chains.keep(id, { refusal: message });
+  const condition = { type: REFUSED, status: 'True', reason: REFUSED, message } as const;
+  return { ...pending(message, chains.leftMs(id)), condition };
+}
+
+/**
+ * Reports whether a leaf is one second short of the least life, so that the same order has another
+ * end soon. Vault reads the clock twice, and a new second may begin in between. True only a few
+ * times for a request.
+ */
+function isShortBySecond(
+  { refusals }: Issuing,
+  { metadata: { uid }, spec }: ExternalRequest,
+  chain: string,
+): boolean {
+  const read = attempt(() => readCertificates(chain));
+  const [leaf] = read instanceof SignerError ? [] : read;
+  const count = refusals.get(uid) ?? 0;
+  if (leaf === undefined || !('podUID' in spec) || count >= MAX_SHORT) return false;
+  refusals.set(uid, count + 1);
+  return (leaf.notAfter - leaf.notBefore) / 1000 === MIN_LIFETIME_SECONDS - 1;
+}
+
+/**
+ * Returns the flow of a request: namespaces and users do not stop each other. ServiceAccounts have
+ * the flow of their namespace, whose users can create more of them.
+ */
+function flowOf({ metadata, spec }: ExternalRequest): string {
+  if ('podUID' in spec) return `namespace ${metadata.namespace ?? ''}`;
+  const { username = '' } = spec;
+  const [, namespace] = SERVICE_ACCOUNT.exec(username) ?? [];
+  return namespace === undefined ? `user ${username}` : `namespace ${namespace}`;
+}
+
+const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):[^:]+$/;
+
+function pending(message: string, afterMs: number): NotIssued {
+  return { kind: 'notIssued', how: 'pending', message, afterMs: Math.max(afterMs, LEAST_MS) };
+}
+
+/** Meaning of an outcome for the load of the CA. After a lost answer, the next call waits. */
+const ENDS: Readonly<Record<FailedOrder, CallEnd>> = {
+  refused: 'answered',
+  denied: 'answer-refused',
+  throttled: 'throttled',
+  unavailable: 'unavailable',
+  lost: 'unavailable',
+  unorderable: 'unused',
+};
+
+function notIssued(
+  { component, authorities, refusals }: Issuing,
+  signer: ExternalSigner,
+  { metadata: { uid } }: ExternalRequest,
+  { outcome, message }: { readonly outcome: FailedOrder; readonly message: string },
+): NotIssued {
+  switch (outcome) {
+    case 'unorderable':
+      return { kind: 'notIssued', how: 'permanent', message };
+    case 'denied':
+      authorities.denied(signer, message);
+      return { kind: 'notIssued', how: 'issuer', message };
+    case 'refused': {
+      const count = refusals.get(uid) ?? 0;
+      refusals.set(uid, count + 1);
+      const { random } = component;
+      const delays = { firstMs: FIRST_REFUSAL_MS, maxMs: MAX_REFUSAL_MS, random };
+      const afterMs = Math.floor(backoffDelay(count, delays));
+      const condition = { type: REFUSED, status: 'True', reason: REFUSED, message } as const;
+      return { kind: 'notIssued', how: 'pending', message, afterMs, condition };
+    }
+    case 'throttled':
+    case 'unavailable':
+    case 'lost':
+      authorities.unserved(signer, message);
+      return { kind: 'notIssued', how: 'issuer', message };
+  }
+}
+
+/** Type of the condition of a request that the CA refused, and reason of its Event. */
+const REFUSED = 'RefusedByExternalCA';
+
+/** @throws SignerError if this is not a chain for this request */
+function checked(
+  { component }: Issuing,
+  { signer, wanted, request }: Placed,
+  chain: string,
+): IssuedChain {
+  const anchors = anchorsOf(signer.spec.authority.anchors);
+  return issuedChain(component, wanted, request, { chain, anchors });
+}
+
+function waits(authorities: Authorities, signer: ExternalSigner): NotIssued {
+  const message = authorities.waitsFor(signer) ?? messages.NOT_CHECKED;
+  return { kind: 'notIssued', how: 'issuer', message };
+}
+
+/**
+ * Returns the digest of an order: one for each pod and key, also if the kubelet creates its request
+ * again.
+ */
+function orderId(
+  { metadata: { uid, generation } }: ExternalSigner,
+  { publicKey }: Pick<CertificateTemplate, 'publicKey'>,
+  request: ExternalRequest,
+): string {
+  const holder = 'podUID' in request.spec ? request.spec.podUID : request.metadata.uid;
+  const key = Buffer.from(publicKey.spki).toString('base64');
+  const parts = JSON.stringify([uid, generation, holder, key]);
+  return createHash('sha256').update(parts).digest('hex');
+}
+
+/** Returns the PKCS#10 request as PEM. Undefined if an old kubelet sent a bare key. */
+function csrOf(request: ExternalRequest): string | undefined {
+  if (!('podUID' in request.spec)) {
+    return Buffer.from(request.spec.request, 'base64').toString('latin1');
+  }
+  const stub = request.spec.stubPKCS10Request ?? '';
+  return stub === '' ? undefined : encodePem('CERTIFICATE REQUEST', Buffer.from(stub, 'base64'));
+}

@@ -1,0 +1,237 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { SignerObject } from '#api/signer/cluster-signer.ts';
+import {
+  isTerminal,
+  withIssued,
+  type PodCertificateRequest,
+} from '#api/request/pod-certificate-request.ts';
+import { podStatusBody } from '#api/request/pod-certificate-request-message.ts';
+import type { Profile } from '#ca/issuance/profile.ts';
+import { refreshTime } from '#ca/issuance/validity.ts';
+import type { Resource } from '#kube/resource/resource.ts';
+import type { Random } from '#base/ports.ts';
+import { PROTOBUF } from '#kube/protobuf/envelope.ts';
+import { charged, namespaceFlow } from '#component/cpu-accounting.ts';
+import { serverTime } from '#component/server-time.ts';
+import { traced } from '#component/tracing.ts';
+import { askedOfPod, type ProvenBy } from '../recording/request-record.ts';
+import type { RequestActorInit, RequestActor } from '../issuing/actor.ts';
+import { Deliveries, GONE, type KeptLeaf } from '../issuing/deliveries.ts';
+import { caOf, issueLeaf } from '../issuing/issue.ts';
+import type { IssuedChain } from '../issuing/issuing-ca.ts';
+import { appendRecord, recordEnd, recordOf } from '../issuing/record.ts';
+import { readStored } from '../issuing/stored-request.ts';
+import { reusableLeaf, signingContextOf } from '../issuing/deliverable.ts';
+import { IGNORED, issued, type RequestOutcome } from '../loop/outcome.ts';
+import { writeSubresource, type SubresourceWrite } from '../loop/subresource-write.ts';
+import { decide, type PodDecisionInput } from './decide.ts';
+import { refused } from './refused.ts';
+import { hasKey } from './requested-key.ts';
+import { outcomeOf } from './waiting-for-ca.ts';
+import type { Proof } from './evidence/evidence.ts';
+import { isKept } from './evidence/outdated-names.ts';
+import type { PodReader } from './evidence/pod-reader.ts';
+import type { PodPlan } from './plan.ts';
+import type { Renewals } from './renewals.ts';
+
+export interface PodActorInit<S> extends RequestActorInit<PodCertificateRequest, S> {
+  /**
+   * v1beta1, if the server has it besides v1. Only v1beta1 shows everything that old kubelets
+   * write.
+   */
+  readonly legacy: Resource | undefined;
+  readonly profileOf: (signer: S) => Profile;
+  /** Reads pods and Services for signers that need them. */
+  readonly reader: PodReader;
+  /** True if records name the Services that proved a name. */
+  readonly recordsProofs?: boolean;
+  /** Certificates that pods already have. */
+  readonly renewals: Pick<Renewals, 'replaces'>;
+}
+
+interface PodActor<S> extends PodActorInit<S> {
+  readonly deliveries: Deliveries<PodCertificateRequest, IssuedToPod>;
+}
+
+/**
+ * A chain, and when the kubelet should begin its renewal, in milliseconds by the API server's
+ * clock.
+ */
+interface IssuedToPod extends IssuedChain {
+  readonly proof: Proof | undefined;
+  readonly beginRefreshAt: number;
+}
+
+/** A request, and the API version through which it was read. */
+interface Read {
+  readonly request: PodCertificateRequest;
+  readonly via: Resource;
+}
+
+/** Name of the single rule for pods. */
+const RULE = 'spec.pods.allow';
+
+/** Issues, denies and fails PodCertificateRequests. */
+export function createActor<S extends SignerObject>(
+  init: PodActorInit<S>,
+): RequestActor<PodCertificateRequest, S> {
+  const deliveries = new Deliveries<PodCertificateRequest, IssuedToPod>(init.component);
+  const at: PodActor<S> = { ...init, deliveries };
+  return {
+    handle: (request, signer) => answer(at, request, signer),
+    forget: deliveries.forget,
+  };
+}
+
+/** Handles a PodCertificateRequest from the cached object to its outcome. */
+async function answer<S extends SignerObject>(
+  at: PodActor<S>,
+  seen: PodCertificateRequest,
+  signer: S,
+): Promise<RequestOutcome> {
+  const { component, cas, deliveries, reader } = at;
+
+  const read = await deliveries.read(seen, at.resource, isTerminal);
+  if ('outcome' in read) return read.outcome;
+  const earlier = reusableLeaf(at, read, signer, askedOfPod);
+  if (earlier !== undefined) return deliver(at, { ...read, via: at.resource }, earlier);
+  const whole = await readWhole(at, read.request);
+  if (whole === undefined) return GONE;
+  const { request, via } = whole;
+  const evidence = await traced(component, 'gather evidence', () => reader.gather(request, signer));
+
+  const { ca, authority } = caOf(cas, signer);
+  const { plan, profile } = planOf(at, signer, { request, evidence, authority });
+  if (plan.kind === 'wait') throw plan.error;
+  if (plan.kind !== 'issue') return refuse(at, whole, signer, plan);
+  if (ca === undefined) throw authority;
+
+  const asked = askedOfPod(request, signer);
+  const refusal = cas.refusalOf?.(signer, { requester: asked.requester, leaf: plan });
+  if (refusal !== undefined) return refuse(at, whole, signer, { kind: 'deny', ...refusal });
+  const chain = await issueLeaf(component, ca, plan, request);
+  // The API allows no condition before the final one. A request never fails by age, since the
+  // kubelet creates a new one.
+  if (chain.kind === 'notIssued') return outcomeOf(chain, component.clock());
+  const toPod = issuedToPod(plan, chain, profile, component.random);
+  const proven = provenBy(at, plan.proof);
+  const leaf = deliveries.keep(request, via, {
+    template: plan,
+    issued: toPod,
+    since: toPod.validity.notBefore,
+    signingContext: signingContextOf(signer, ca),
+    record: recordOf(component, asked, { ca, rule: RULE, proven }, chain),
+  });
+  return deliver(at, whole, leaf);
+}
+
+/** Decides the request, and charges its namespace for the time. */
+function planOf<S>(
+  { component, profileOf, reader }: PodActor<S>,
+  signer: S,
+  known: Pick<PodDecisionInput, 'request' | 'evidence' | 'authority'>,
+): { readonly plan: PodPlan; readonly profile: Profile } {
+  const { reservedPrefixes, random } = component;
+  const now = serverTime(component);
+  const decided = charged(component, namespaceFlow(known.request), () => {
+    const profile = profileOf(signer);
+    return { profile, plan: decide({ ...known, profile, reservedPrefixes, now, random }) };
+  });
+  const { plan, profile } = decided;
+  if (plan.kind === 'wait' && profile.pods?.readsPod === true)
+    reader.waits(known.request, plan.error);
+  return decided;
+}
+
+/** Completes a request with a leaf: records it, confirms its proof, delivers and reports it. */
+async function deliver<S>(
+  at: PodActor<S>,
+  { request, via }: Read,
+  leaf: KeptLeaf<IssuedToPod>,
+): Promise<RequestOutcome> {
+  const { component, deliveries, reader } = at;
+  const { chain, validity, beginRefreshAt, proof } = leaf.issued;
+  await appendRecord(component, leaf.record);
+  const changed = proof && (await reader.confirm(proof));
+  if (changed !== undefined) {
+    deliveries.drop(request);
+    throw changed;
+  }
+  const status = { chainPem: chain, ...validity, beginRefreshAt };
+  const answered = withIssued(request, status, serverTime(component));
+  const written = await deliveries.write(leaf, answered, statusWrite(answered, via));
+  if (proof !== undefined) reader.delivered(request, proof, validity.notAfter);
+  return issued(written);
+}
+
+/** Completes a request without a leaf: records it, writes once, reports it. */
+async function refuse<S extends SignerObject>(
+  { component, renewals }: PodActor<S>,
+  { request, via }: Read,
+  signer: S,
+  plan: Extract<PodPlan, { kind: 'ignore' | 'deny' | 'fail' }>,
+): Promise<RequestOutcome> {
+  if (plan.kind === 'ignore') return IGNORED;
+  const now = serverTime(component);
+  const { answered, outcome } = refused(request, plan, now, renewals.replaces(request, now));
+  await recordEnd(component, askedOfPod, { request, signer }, outcome);
+  const write = statusWrite(answered, via);
+  return { ...outcome, written: await writeSubresource(component.client, answered, write) };
+}
+
+/**
+ * Reads the request of an old kubelet once through v1beta1, since v1 lacks its key.
+ *
+ * @returns undefined if the name has another request now. The watch of its signer delivers that
+ * one.
+ */
+async function readWhole<S>(
+  { component, resource, legacy }: PodActor<S>,
+  request: PodCertificateRequest,
+): Promise<Read | undefined> {
+  if (legacy === undefined || hasKey(request) || isTerminal(request))
+    return { request, via: resource };
+  const path = legacy.object(request.metadata);
+  const whole = await readStored<PodCertificateRequest>(component.client, path);
+  return whole?.metadata.uid === request.metadata.uid ? { request: whole, via: legacy } : undefined;
+}
+
+function statusWrite(answered: PodCertificateRequest, via: Resource): SubresourceWrite {
+  const path = via.object(answered.metadata, 'status');
+  return { path, body: podStatusBody(answered), contentType: PROTOBUF };
+}
+
+/**
+ * Returns the proof for the ledger, which later shows outdated names. Omits a proof that is too
+ * large to be kept.
+ */
+function provenBy<S>(
+  { recordsProofs }: PodActor<S>,
+  proof: Proof | undefined,
+): ProvenBy | undefined {
+  if (recordsProofs !== true || proof === undefined || proof.services.length === 0)
+    return undefined;
+  const { labels = {} } = proof.pod.metadata;
+  const services = proof.services.map(({ metadata }) => metadata.name);
+  return isKept({ services, labels }) ? { services, labels } : undefined;
+}
+
+/** Recomputes the renewal time if an external CA issued another validity than planned. */
+function issuedToPod(
+  { validity: planned, beginRefreshAt, proof }: Extract<PodPlan, { kind: 'issue' }>,
+  chain: IssuedChain,
+  { pods }: Profile,
+  random: Random,
+): IssuedToPod {
+  const { validity } = chain;
+  const asPlanned =
+    validity.notBefore === planned.notBefore && validity.notAfter === planned.notAfter;
+  return {
+    ...chain,
+    proof,
+    beginRefreshAt:
+      asPlanned || pods === undefined
+        ? beginRefreshAt
+        : refreshTime(validity, pods.refreshAfterPercent, random),
+  };
+}

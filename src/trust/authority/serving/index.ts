@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import { keyOf } from '#api/object/object.ts';
+import { signersDigest } from '#api/serving/report.ts';
+import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
+import type { Component } from '#component/contract.ts';
+import type { Signers } from '#component/signers/signer-set.ts';
+import { createComponentLeases } from './component-leases.ts';
+import { servingOf, type ServingFinding } from './serving-of.ts';
+
+/** Tracks whether each signer is served by the components that it needs. */
+export interface Serving {
+  /** Returns undefined if Leases are off. */
+  readonly of: (signer: ClusterSigner) => ServingFinding | undefined;
+  /** Receives a change of the set of signers. */
+  readonly changed: () => void;
+  readonly run: (signal: AbortSignal) => Promise<void>;
+  readonly warnings: () => readonly string[];
+}
+
+/** Enqueues each signer whose finding changes, and no other. @param components - their names */
+export function createServing(
+  component: Component,
+  components: readonly string[],
+  signers: Pick<Signers, 'all' | 'known'>,
+): Serving {
+  const shown = new Map<string, string>();
+  let digest: string | undefined;
+  const digestNow = (): string => (digest ??= signersDigest(signers.all()));
+  const of = (signer: ClusterSigner): ServingFinding | undefined =>
+    component.leases === undefined
+      ? undefined
+      : servingOf({ signer, stateOf: leases.of, digest: digestNow() });
+  const leases = createComponentLeases(component, components, digestNow, () => {
+    const known = new Set<string>();
+    for (const signer of signers.known()) {
+      const key = keyOf(signer.metadata);
+      const finding = JSON.stringify(of(signer));
+      known.add(key);
+      if (shown.get(key) === finding) continue;
+      shown.set(key, finding);
+      component.queue.add(key);
+    }
+    for (const key of shown.keys()) if (!known.has(key)) shown.delete(key);
+  });
+  return {
+    of,
+    changed: () => {
+      digest = undefined;
+    },
+    run: leases.run,
+    warnings: leases.warnings,
+  };
+}

@@ -1,0 +1,128 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { IncomingMessage } from 'node:http';
+import { request, type RequestOptions } from 'node:https';
+import { answerTo } from '#base/egress/answer.ts';
+import type { ConnectGuard } from '#base/egress/connect-guard.ts';
+import { SignerError, attempt, messageOf } from '#base/errors.ts';
+import { decodeCertificate } from '#pki/x509/certificate.ts';
+import { quote } from '#base/quote.ts';
+import type { ForeignDomain } from '../spiffe/foreign-domain.ts';
+import { svidFault } from '../spiffe/svid.ts';
+import * as messages from './messages.ts';
+import { chunksOf } from '#base/chunks.ts';
+
+/** The body of an answer, or the reason why it is missing. */
+export type Fetched = { readonly text: string } | { readonly problem: string };
+
+/** Limits of a fetch. */
+export interface FetchBounds {
+  /** Checks each address when the connection is made, not when the name was configured. */
+  readonly guard: ConnectGuard;
+  readonly signal: AbortSignal;
+  /** Milliseconds for the whole call, from the DNS lookup to the last byte. */
+  readonly totalMs?: number;
+}
+
+/**
+ * A bundle of a hundred CAs takes some hundred kilobytes. A ClusterTrustBundle holds 1 MiB of PEM.
+ */
+const MAX_BYTES = 1024 * 1024;
+const MAX_FETCH_MS = 30_000;
+/** Limit of the response headers. */
+const MAX_HEADER_BYTES = 16 * 1024;
+
+/**
+ * Fetches a SPIFFE bundle (SPIFFE Federation §5.2.1.4, §5.2.2.4). Follows no redirect (§7.5.1) and
+ * decompresses nothing.
+ *
+ * @param anchors - PEM of the only CAs to accept, or undefined for the public web CAs (`https_web`)
+ */
+export async function fetchBundle(
+  domain: ForeignDomain,
+  anchors: string | undefined,
+  { guard, signal, totalMs = MAX_FETCH_MS }: FetchBounds,
+): Promise<Fetched> {
+  // The lookup below checks names only, so check IP addresses here.
+  const refusal = guard.refusalOf(new URL(domain.url).hostname);
+  if (refusal !== undefined) return { problem: refusal };
+  const timeout = AbortSignal.timeout(totalMs);
+  const options: RequestOptions = {
+    ...identityOf(domain),
+    ...(anchors === undefined ? {} : { ca: [anchors] }),
+    // Set here, so that the environment cannot disable it.
+    rejectUnauthorized: true,
+    minVersion: 'TLSv1.2',
+    lookup: guard.lookup,
+    // A resumed session would skip the certificate check.
+    agent: false,
+    headers: { accept: 'application/json', 'accept-encoding': 'identity' },
+    maxHeaderSize: MAX_HEADER_BYTES,
+    signal: AbortSignal.any([signal, timeout]),
+  };
+  try {
+    return await received(await answerTo(request(domain.url, options)));
+  } catch (error) {
+    const late = messages.answerTimeout(totalMs / 1000);
+    return { problem: timeout.aborted ? late : quote(messageOf(error), 300) };
+  }
+}
+
+/** Returns the TLS options for `https_spiffe`. An X509-SVID proves an ID, not a host name. */
+function identityOf({ endpointId }: ForeignDomain): RequestOptions {
+  if (endpointId === undefined) return {};
+  return {
+    // A CA of a bundle need not be self-signed (X509-SVID §6.1).
+    allowPartialTrustChain: true,
+    checkServerIdentity: (_host, { raw }) => identityFault(raw, endpointId),
+  };
+}
+
+/** Checks the SPIFFE ID after the chain was verified up to the anchors. */
+function identityFault(raw: Buffer, endpointId: string): Error | undefined {
+  const certificate = attempt(() => decodeCertificate(raw));
+  if (certificate instanceof SignerError) return certificate;
+  const fault = svidFault(certificate);
+  if (fault !== undefined) return new TypeError(messages.notAnSvid(fault));
+  const [id] = certificate.sans.uris;
+  if (id === endpointId) return undefined;
+  return new TypeError(messages.wrongServer(id, endpointId));
+}
+
+async function received(response: IncomingMessage): Promise<Fetched> {
+  // Destroying the response emits an error that has no other listener.
+  response.on('error', () => undefined);
+  const { statusCode = 0, headers } = response;
+  if (statusCode !== 200) {
+    response.destroy();
+    const isRedirect = statusCode >= 300 && statusCode < 400;
+    const advice = isRedirect ? messages.REDIRECTS_REFUSED : '';
+    return { problem: messages.httpStatus(statusCode, advice) };
+  }
+  const encoding = headers['content-encoding'] ?? 'identity';
+  if (encoding !== 'identity') {
+    response.destroy();
+    return {
+      problem: messages.contentEncoding(encoding),
+    };
+  }
+  const chunks: Buffer[] = [];
+  let size = 0;
+  for await (const chunk of chunksOf(response)) {
+    size += chunk.length;
+    if (size > MAX_BYTES) {
+      response.destroy();
+      return { problem: messages.longAnswer(MAX_BYTES) };
+    }
+    chunks.push(chunk);
+  }
+  return textOf(Buffer.concat(chunks, size));
+}
+
+/** Decodes the body. A bundle is JSON in UTF-8 (§5.2.1.3). */
+function textOf(body: Buffer): Fetched {
+  try {
+    return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body) };
+  } catch {
+    return { problem: messages.NOT_UTF8 };
+  }
+}

@@ -1,0 +1,81 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
+import type { ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
+import type { ConfigMap } from '#api/object/object.ts';
+import { TRUST_KEY, TRUST_STORE_KEY } from '#api/object/trust-config-map.ts';
+import { SIGNER_NAME } from '#api/signer/grant.ts';
+import { wantedAnchors } from '#requests/ca/distributed-anchors.ts';
+
+/** State of one ConfigMap in one namespace, and the inputs for its contents. */
+export interface TargetSnapshot {
+  /** True if the namespace exists and has the label. */
+  readonly consents: boolean;
+  /** The ClusterSigner that publishes the bundle, if it is served. */
+  readonly signer: ClusterSigner | undefined;
+  readonly bundle: ClusterTrustBundle | undefined;
+  readonly existing: ConfigMap | undefined;
+  /**
+   * The truststore of {@link wantedText} in standard base64, or undefined if the namespace requests
+   * none.
+   */
+  readonly store?: string | undefined;
+  readonly secretNamespace: string;
+  readonly now: number;
+  /** Our clock contradicts the API server's, so trust ends by neither. */
+  readonly clocksApart: boolean;
+}
+
+/** A change of a ConfigMap. */
+export type TargetChange =
+  | { readonly kind: 'ignore' }
+  /** Another writer owns the ConfigMap: its annotation does not name our signer. */
+  | { readonly kind: 'refused' }
+  | {
+      readonly kind: 'apply';
+      readonly signerName: string;
+      readonly text: string;
+      readonly store?: string;
+    }
+  | { readonly kind: 'delete'; readonly existing: ConfigMap };
+
+/** Decides the change of one target. Synchronous and total. */
+export function decide(snapshot: TargetSnapshot): TargetChange {
+  const { existing, signer, consents } = snapshot;
+  // A bundle outlives its signer. The attester then decides its contents.
+  if (signer === undefined) return IGNORE;
+  if (!isCopy(existing, signer)) return consents ? { kind: 'refused' } : IGNORE;
+  const text = consents ? wantedText(snapshot) : '';
+  if (text === undefined) return IGNORE;
+  if (text === '') return existing === undefined ? IGNORE : { kind: 'delete', existing };
+  if (holdsOnly(snapshot, text)) return IGNORE;
+  const { signerName } = signer.spec;
+  return { kind: 'apply', signerName, text, ...storeOf(snapshot) };
+}
+
+const IGNORE = { kind: 'ignore' } as const;
+
+/** Reports whether we may write the ConfigMap: it is missing, or its owner consented. */
+function isCopy(existing: ConfigMap | undefined, { spec }: ClusterSigner): boolean {
+  return existing === undefined || existing.metadata.annotations?.[SIGNER_NAME] === spec.signerName;
+}
+
+function storeOf({ store }: TargetSnapshot): { readonly store?: string } {
+  return store === undefined ? {} : { store };
+}
+
+function holdsOnly({ existing, store }: TargetSnapshot, text: string): boolean {
+  const { data = {}, binaryData = {} } = existing ?? {};
+  const keys = [...Object.keys(data), ...Object.keys(binaryData)];
+  const hasAll = data[TRUST_KEY] === text && binaryData[TRUST_STORE_KEY] === store;
+  return hasAll && keys.length === (store === undefined ? 1 : 2);
+}
+
+/**
+ * Returns the anchors for the target, as {@link wantedAnchors} does, or undefined if no signer
+ * publishes the bundle.
+ */
+export function wantedText(snapshot: TargetSnapshot): string | undefined {
+  const { signer, existing } = snapshot;
+  if (signer === undefined) return undefined;
+  return wantedAnchors({ ...snapshot, signer }, existing?.data?.[TRUST_KEY]);
+}

@@ -1,0 +1,67 @@
+// SPDX-License-Identifier: Apache-2.0
+import { keyOf } from '#api/object/object.ts';
+import { TARGETS_LAGGING } from '#api/serving/report.ts';
+import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
+import type { Component } from '#component/contract.ts';
+import * as messages from './messages.ts';
+import { TARGET_SERIES } from './metrics.ts';
+
+/** Maximum number of targets that a report names. The others are counted. */
+const NAMED = 5;
+
+/** Targets whose last write failed, by signer. */
+export interface Laggards {
+  /** Records that the target lacks what its signer publishes. */
+  readonly add: (signer: ClusterSigner, target: string) => void;
+  /** Records that the target is up to date, or is not a target any more. */
+  readonly remove: (target: string) => void;
+}
+
+interface Lagging {
+  readonly signer: ClusterSigner;
+  /** Targets in the order in which they began to lag. */
+  readonly targets: Set<string>;
+}
+
+/**
+ * Creates a tracker that reports each change as a metric and in the component's Lease, which
+ * `authority` reads.
+ */
+export function createLaggards({
+  serving,
+  metrics,
+}: Pick<Component, 'serving' | 'metrics'>): Laggards {
+  const lagging = new Map<string, Lagging>();
+  const series = metrics.of(TARGET_SERIES);
+  return {
+    add: (signer, target) => {
+      const key = keyOf(signer.metadata);
+      const targets = lagging.get(key)?.targets ?? new Set();
+      targets.add(target);
+      lagging.set(key, { signer, targets });
+      series.lagging.set({ signer: signer.spec.signerName }, targets.size);
+      // Each failure repeats the report, since a report expires.
+      serving.report(signer, faultOf(targets));
+    },
+    remove: (target) => {
+      for (const { signer, targets } of lagging.values()) {
+        if (!targets.delete(target)) continue;
+        series.lagging.set({ signer: signer.spec.signerName }, targets.size);
+        if (targets.size === 0) serving.retract(signer, TARGETS_LAGGING);
+        else serving.report(signer, faultOf(targets));
+      }
+    },
+  };
+}
+
+function faultOf(targets: ReadonlySet<string>): {
+  readonly reason: string;
+  readonly message: string;
+  readonly stops: false;
+} {
+  const named = [...targets].slice(0, NAMED).join(', ');
+  const others = targets.size - NAMED;
+  const more = others > 0 ? messages.moreTargets(others) : '';
+  const message = messages.laggingTargets(named, more);
+  return { reason: TARGETS_LAGGING, message, stops: false };
+}

@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Texts of the trust-distributor, by where users read them. */
+import { SIGNER_NAME } from '#api/signer/grant.ts';
+import { SIGNER_TRUST } from '#api/signer/signer.ts';
+
+// Log
+
+export const CONFIG_MAP_WRITTEN = 'ConfigMap with trust anchors written';
+export const CONFIG_MAP_DELETED =
+  'ConfigMap with trust anchors deleted: its namespace opted out, or none is left';
+
+export function unnamedSigner(signerName: string): string {
+  return `left alone: it does not name signer ${signerName} in annotation countersign.dev/signer-name; annotate it or delete it`;
+}
+
+export const CA_BUNDLE_WRITTEN = 'caBundle written';
+export const CA_BUNDLE_WITHOUT_SIGNER =
+  'left alone: its annotation countersign.dev/signer-name names no signer that publishes a bundle; annotate it';
+export const SIGNER_ANCHORS_WRITTEN = 'anchors of Signers written';
+export const SIGNER_ANCHORS_DELETED = 'anchors of Signers deleted';
+export const FOREIGN_SIGNER_TRUST = `left alone: its annotation ${SIGNER_NAME} is not ${SIGNER_TRUST}; annotate it or delete it`;
+
+// Condition Degraded of the ClusterSigner
+
+export function laggingTargets(named: string, more: string): string {
+  return `${named}${more} cannot be written; see the log of trust-distributor`;
+}
+
+export function moreTargets(count: number): string {
+  return ` and ${count} more`;
+}
+
+export function configMap(key: string): string {
+  return `ConfigMap ${key}`;
+}
+
+// /readyz
+
+export function unlistedSigners(failure: string | undefined): string {
+  return `ClusterSigners: ${failure ?? 'not listed yet'}`;
+}
+
+export function unlisted(what: string, failure: string | undefined): string {
+  return `${what}: ${failure ?? 'not listed yet'}`;
+}
+
+export function permissionMissing(
+  component: string,
+  permission: string,
+  namespace: string,
+): string {
+  return `${component} was not granted ${permission}; an administrator grants it with the Secret of a Signer there: countersign rbac --namespaced-signers --signer-secret ${namespace}/<name>`;
+}

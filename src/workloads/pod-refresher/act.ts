@@ -1,0 +1,119 @@
+// SPDX-License-Identifier: Apache-2.0
+import { labelSelectorText } from '#api/object/label-selector.ts';
+import type { Pod } from '#api/object/pod.ts';
+import {
+  WORKLOAD_RESOURCES,
+  workloadText,
+  type Workload,
+  type WorkloadKind,
+} from '#api/workload/workload.ts';
+import { messageOf, SignerError } from '#base/errors.ts';
+import { PODS } from '#kube/resource/core-v1.ts';
+import { resource } from '#kube/resource/resource.ts';
+import { CERTIFICATES, formatRecord, formatRestartedAt, RESTARTED_AT } from '../refresh/record.ts';
+import type { RefresherDeps, RestartOutcome } from '../refresh/refresher.ts';
+import { listObjects } from '#kube/watch/list-objects.ts';
+import { isControlledBy } from '../refresh/controlled-pods.ts';
+import type { Standing } from '../refresh/restart-state.ts';
+import type { Component } from '#component/contract.ts';
+import { serverTime } from '#component/server-time.ts';
+import { reducedWorkload } from './reduced.ts';
+import * as messages from './messages.ts';
+import { REFRESH_SERIES } from './metrics.ts';
+
+/** Field manager of the annotation and the label, whose fields GitOps tools must ignore. */
+const FIELD_MANAGER = 'countersign-pod-refresher';
+
+/** Lists the pods of a workload from the API server, only if a restart may be due. */
+export async function podsOf(
+  { client }: Pick<Component, 'client'>,
+  { workload }: Standing,
+): Promise<readonly Pod[]> {
+  const { namespace } = workload.metadata;
+  const labelSelector = labelSelectorText(workload.spec.selector ?? {});
+  return listObjects<Pod>(client, PODS, {
+    namespace,
+    labelSelector,
+    keep: (pod) => isControlledBy(pod, workload),
+  });
+}
+
+/**
+ * Changes the template's annotation and the workload's label by server-side apply, which leaves all
+ * other fields to their owners. The resourceVersion ensures that the judged version is the one that
+ * changes.
+ *
+ * @param written - receives the changed workload
+ */
+async function restart(
+  component: Component,
+  standing: Standing,
+  written: (workload: Workload) => void,
+): Promise<RestartOutcome> {
+  const { workload, record } = standing;
+  const { apiVersion, kind, metadata } = workload;
+  const { name, namespace, uid, resourceVersion } = metadata;
+  const at = formatRestartedAt(serverTime(component));
+  try {
+    const answer = await component.client.request<Workload>({
+      method: 'PATCH',
+      // These kinds alone are watched.
+      path: resource(WORKLOAD_RESOURCES[kind as WorkloadKind]).object({ namespace, name }),
+      query: { fieldManager: FIELD_MANAGER, force: true },
+      contentType: 'application/apply-patch+yaml',
+      body: {
+        apiVersion,
+        kind,
+        metadata: { name, namespace, uid, resourceVersion, labels: { [RESTARTED_AT]: at } },
+        spec: {
+          template: { metadata: { annotations: { [CERTIFICATES]: formatRecord(record) } } },
+        },
+      },
+    });
+    written(reducedWorkload(answer));
+    tell(component, standing);
+    return 'begun';
+  } catch (error) {
+    if (isOutdated(error)) return 'conflict';
+    component.metrics.of(REFRESH_SERIES).restarts.inc({ outcome: 'refused' });
+    return { refused: messageOf(error) };
+  }
+}
+
+/** Reports whether the workload has changed, or another replica leads by now. */
+function isOutdated(error: unknown): boolean {
+  return error instanceof SignerError && ['KUBE_CONFLICT', 'NOT_LEADING'].includes(error.code);
+}
+
+function tell({ log, events, metrics }: Component, { workload, changes }: Standing): void {
+  const changed = changes.map(({ credential }) => credential).join(', ');
+  const isDistrust = changes.some(({ cause }) => cause === 'Distrusted');
+  const { apiVersion, kind, metadata } = workload;
+  const { name, namespace = '', uid } = metadata;
+  const why = isDistrust ? messages.CA_DISTRUSTED : messages.CERTIFICATES_CHANGED;
+  log.info({ workload: workloadText(workload), changed }, messages.restarted(why));
+  metrics.of(REFRESH_SERIES).restarts.inc({ outcome: 'begun' });
+  events.record({
+    regarding: { apiVersion, kind, name, namespace, uid },
+    type: 'Normal',
+    action: 'Restart',
+    reason: isDistrust ? 'CertificateDistrusted' : 'CertificateChanged',
+    note: isDistrust
+      ? messages.restartingDistrusted(changed)
+      : messages.restartingOutdated(changed),
+  });
+}
+
+/** Returns the calls of a pass to this cluster. */
+export function refreshWorld(
+  component: Component,
+  budgetsOf: RefresherDeps['budgetsOf'],
+  written: (workload: Workload) => void,
+): RefresherDeps {
+  return {
+    podsOf: (standing) => podsOf(component, standing),
+    budgetsOf,
+    restart: (standing) => restart(component, standing, written),
+    now: () => serverTime(component),
+  };
+}

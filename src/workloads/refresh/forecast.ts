@@ -1,0 +1,60 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Pod } from '#api/object/pod.ts';
+import { isOutdated, Refresher, type RefresherDeps } from './refresher.ts';
+import type { RestartLimits } from './restart-slots.ts';
+import type { Standing } from './restart-state.ts';
+import type { RestartVerdict } from './verdict.ts';
+
+/** Predicted verdict of a workload, and its restart state after its pods were read. */
+export interface Forecast {
+  readonly standing: Standing;
+  readonly verdict: RestartVerdict;
+  /** Unknown facts about its pods. */
+  readonly unseen: readonly string[];
+}
+
+/**
+ * Predicts the verdict of each workload if pod-refresher were started now. Restarts no workload,
+ * and lists the pods of each workload at most once.
+ *
+ * Waiting workloads that would need no restart on their turn are current: a pass reads their pods
+ * only then.
+ */
+export async function forecast(
+  standings: readonly Standing[],
+  limits: RestartLimits,
+  deps: Omit<RefresherDeps, 'restart'>,
+): Promise<readonly Forecast[]> {
+  const listed = new Map<string, Promise<readonly Pod[]>>();
+  const podsOf = (standing: Standing): Promise<readonly Pod[]> => {
+    const pods = listed.get(standing.key) ?? deps.podsOf(standing);
+    listed.set(standing.key, pods);
+    return pods;
+  };
+  const verdicts = await new Refresher(limits).pass(standings, {
+    ...deps,
+    podsOf,
+    // Writes nothing, but takes a slot, so that the next workload waits for it.
+    restart: () => Promise.resolve('begun'),
+  });
+  return Promise.all(
+    standings.map(async (standing) => {
+      const verdict = verdicts.get(standing.key) ?? { kind: 'current' };
+      // Its pods could not be listed.
+      if (verdict.kind === 'refused') return { standing, unseen: [], verdict };
+      const { seen, unseen } = await lookedAt(standing, podsOf);
+      const mayWait = verdict.kind === 'waiting' || verdict.kind === 'held';
+      const isFresh = mayWait && !isOutdated(await podsOf(standing), seen);
+      return { standing: seen, unseen, verdict: isFresh ? { kind: 'current' } : verdict };
+    }),
+  );
+}
+
+async function lookedAt(
+  standing: Standing,
+  podsOf: (standing: Standing) => Promise<readonly Pod[]>,
+): Promise<{ readonly seen: Standing; readonly unseen: readonly string[] }> {
+  if (standing.own === undefined) return { seen: standing, unseen: [] };
+  const seen = standing.own.with(standing.own.find(await podsOf(standing)));
+  return { seen, unseen: seen.unseen };
+}

@@ -1,0 +1,250 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Pod } from '#api/object/pod.ts';
+import type { DisruptionBudget } from '#api/workload/disruption-budget.ts';
+import { blockingBudget, holdsOlder } from './older-pods.ts';
+import { formatRecord, restartedAtOf } from './record.ts';
+import { rolloutOf, desiredPods, takesPodsAway } from './rollout.ts';
+import { RestartSlots, type RestartLimits } from './restart-slots.ts';
+import type { OwnFindings } from './own-findings.ts';
+import type { SeenStanding, Standing } from './restart-state.ts';
+import type { RestartVerdict } from './verdict.ts';
+
+/** Calls of a pass to the cluster. */
+export interface RefresherDeps {
+  readonly podsOf: (standing: Standing) => Promise<readonly Pod[]>;
+  readonly budgetsOf: (namespace: string) => readonly DisruptionBudget[];
+  /** Starts the rollout. */
+  readonly restart: (standing: Standing) => Promise<RestartOutcome>;
+  /** Milliseconds since the epoch, by the API server's clock. */
+  readonly now: () => number;
+}
+
+/** `conflict`: the workload has changed since it was read, so it is judged again. */
+export type RestartOutcome = 'begun' | 'conflict' | { readonly refused: string };
+
+/** The last refusal of a workload. */
+interface Refusal {
+  readonly attempts: number;
+  readonly until: number;
+  readonly message: string;
+}
+
+/** First and maximum retry delay of a rejected restart. A fix is noticed within the maximum. */
+const FIRST_RETRY_MS = 60_000;
+const LONGEST_RETRY_MS = 30 * 60_000;
+/** Minimum interval between restarts of a workload, whatever happens to its record. */
+const LEAST_INTERVAL_MS = 5 * 60_000;
+
+/**
+ * Decides which workloads are restarted now. Everything that must survive the process is on the
+ * workloads: the record and the time. The state here only saves requests and spaces retries.
+ */
+export class Refresher {
+  readonly #limits: RestartLimits;
+  /** UID → the state than which all pods were found to be newer, and the verdict. */
+  readonly #fresh = new Map<string, { readonly of: string; readonly verdict: RestartVerdict }>();
+  /**
+   * UID → the state than which a pod was found to be older. The pods are read again on its turn.
+   */
+  readonly #older = new Map<string, { readonly of: string; readonly findings?: OwnFindings }>();
+  /** UID → the last refusal. */
+  readonly #refused = new Map<string, Refusal>();
+
+  constructor(limits: RestartLimits) {
+    this.#limits = limits;
+  }
+
+  /**
+   * Runs one pass over all opted-in workloads, the most urgent first. A failed restart does not
+   * stop the pass.
+   *
+   * @returns the verdict of each, by key
+   */
+  async pass(
+    standings: readonly Standing[],
+    deps: RefresherDeps,
+  ): Promise<ReadonlyMap<string, RestartVerdict>> {
+    const slots = new RestartSlots(this.#limits, standings, deps.now());
+    const verdicts = new Map<string, RestartVerdict>();
+    const urgent = [...standings].sort((a, b) => a.deadline - b.deadline || compare(a.key, b.key));
+    for (const standing of urgent) {
+      verdicts.set(standing.key, await this.#judge(standing, slots, deps));
+    }
+    this.#forget(standings);
+    return verdicts;
+  }
+
+  async #judge(
+    standing: Standing,
+    slots: RestartSlots,
+    deps: RefresherDeps,
+  ): Promise<RestartVerdict> {
+    const { metadata } = standing.workload;
+    if (standing.changes.length === 0 && standing.own === undefined) return CURRENT;
+    const now = deps.now();
+    const known = this.#known(standing, now);
+    if (known !== undefined) return known;
+    if (desiredPods(standing.workload) === 0) return CURRENT;
+    try {
+      return await this.#inTurn(standing, slots, deps);
+    } catch (error) {
+      return this.#remember(metadata.uid, error instanceof Error ? error.message : 'failed', now);
+    }
+  }
+
+  /**
+   * Returns a verdict that needs no new check: nothing has changed since, or the API server
+   * rejected a recent restart.
+   */
+  #known(standing: Standing, now: number): RestartVerdict | undefined {
+    const { uid } = standing.workload.metadata;
+    const fresh = this.#fresh.get(uid);
+    if (fresh?.of === matterOf(standing) && !isOver(fresh.verdict, now)) return fresh.verdict;
+    const refusal = this.#refused.get(uid);
+    if (refusal === undefined || refusal.until <= now) return undefined;
+    return { kind: 'refused', message: refusal.message, until: refusal.until };
+  }
+
+  /** Judges a workload after reading its pods if the decision depends on them. */
+  async #inTurn(
+    standing: Standing,
+    slots: RestartSlots,
+    deps: RefresherDeps,
+  ): Promise<RestartVerdict> {
+    const older = this.#older.get(standing.workload.metadata.uid);
+    const isOlder = older?.of === matterOf(standing);
+    let pods: readonly Pod[] | undefined;
+    let asked = isOlder ? withFindings(standing, older.findings) : standing;
+    if (standing.own !== undefined && !isOlder) {
+      pods = await deps.podsOf(standing);
+      const seen = this.#see(standing, pods);
+      if (seen.kind === 'fresh') return seen.verdict;
+      asked = seen.standing;
+    }
+    const now = deps.now();
+    // A workload that needs no restart must not be reported as waiting, so its pods are read once.
+    const early = whyNotYet(asked, now) ?? (isOlder ? slots.full(asked, now) : undefined);
+    return early ?? this.#look(standing, slots, deps, pods);
+  }
+
+  /** Stores the findings until the inputs change. */
+  #see(
+    standing: Standing,
+    pods: readonly Pod[],
+  ):
+    | { readonly kind: 'older'; readonly standing: Standing }
+    | { readonly kind: 'fresh'; readonly verdict: RestartVerdict } {
+    const { uid } = standing.workload.metadata;
+    const findings = standing.own?.find(pods);
+    const seen = withFindings(standing, findings);
+    const of = matterOf(standing);
+    if (isOutdated(pods, seen)) {
+      this.#older.set(uid, { of, ...(findings === undefined ? {} : { findings }) });
+      return { kind: 'older', standing: seen };
+    }
+    const verdict = freshVerdict(seen);
+    this.#fresh.set(uid, { of, verdict });
+    return { kind: 'fresh', verdict };
+  }
+
+  async #look(
+    standing: Standing,
+    slots: RestartSlots,
+    deps: RefresherDeps,
+    listed?: readonly Pod[],
+  ): Promise<RestartVerdict> {
+    const { workload } = standing;
+    const { namespace = '' } = workload.metadata;
+    const pods = listed ?? (await deps.podsOf(standing));
+    const found = this.#see(standing, pods);
+    if (found.kind === 'fresh') return found.verdict;
+    const full = slots.full(found.standing, deps.now());
+    if (full !== undefined) return full;
+    const budget = takesPodsAway(workload)
+      ? blockingBudget(pods, deps.budgetsOf(namespace))
+      : undefined;
+    if (budget !== undefined) return { kind: 'blocked', budget: budget.metadata.name };
+    return this.#restart(found.standing, slots, deps);
+  }
+
+  async #restart(
+    standing: Standing,
+    slots: RestartSlots,
+    deps: RefresherDeps,
+  ): Promise<RestartVerdict> {
+    const { uid } = standing.workload.metadata;
+    const outcome = await deps.restart(standing);
+    const now = deps.now();
+    if (outcome === 'conflict') return { kind: 'waiting', reason: 'Conflict', until: now };
+    if (outcome !== 'begun') return this.#remember(uid, outcome.refused, now);
+    this.#refused.delete(uid);
+    slots.take(standing, now);
+    return { kind: 'restarted' };
+  }
+
+  #remember(uid: string, message: string, now: number): RestartVerdict {
+    const attempts = (this.#refused.get(uid)?.attempts ?? 0) + 1;
+    const wait = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), LONGEST_RETRY_MS);
+    this.#refused.set(uid, { attempts, until: now + wait, message });
+    return { kind: 'refused', message, until: now + wait };
+  }
+
+  /** Forgets the state of deleted workloads. */
+  #forget(standings: readonly Standing[]): void {
+    const there = new Set(standings.map(({ workload }) => workload.metadata.uid));
+    for (const memory of [this.#fresh, this.#older, this.#refused]) {
+      for (const uid of memory.keys()) if (!there.has(uid)) memory.delete(uid);
+    }
+  }
+}
+
+/** Reports whether one of the pods runs with an older certificate than one of the workload's. */
+export function isOutdated(pods: readonly Pod[], { changes }: Pick<Standing, 'changes'>): boolean {
+  return pods.some((pod) => changes.some(({ leaf, use }) => holdsOlder(pod, leaf, use)));
+}
+
+const CURRENT: RestartVerdict = { kind: 'current' };
+
+function withFindings(standing: Standing, findings: OwnFindings | undefined): Standing {
+  return findings === undefined ? standing : (standing.own?.with(findings) ?? standing);
+}
+
+/** Returns the inputs of a workload's verdict, except its pods. */
+function matterOf({ record, own }: Standing): string {
+  return `${formatRecord(record)} ${own?.version ?? ''}`;
+}
+
+function freshVerdict(seen: Standing & Partial<SeenStanding>): RestartVerdict {
+  const { unseen: [message] = [], lookAgainAt = Infinity } = seen;
+  const until = lookAgainAt === Infinity ? {} : { until: lookAgainAt };
+  return message === undefined
+    ? { kind: 'current', ...until }
+    : { kind: 'unknown', message, ...until };
+}
+
+function isOver(verdict: RestartVerdict, now: number): boolean {
+  const until = 'until' in verdict ? verdict.until : undefined;
+  return until !== undefined && until <= now;
+}
+
+function whyNotYet(
+  standing: Standing & Partial<SeenStanding>,
+  now: number,
+): RestartVerdict | undefined {
+  const { workload, dueAt, deadline, withoutCa = [] } = standing;
+  if (withoutCa.length > 0) return { kind: 'waiting', reason: 'NoAuthority' };
+  if (dueAt > now) return { kind: 'waiting', reason: 'NotDue', until: dueAt };
+  const rollout = rolloutOf(workload);
+  if (rollout.kind === 'held') return rollout;
+  // A rollout that never ends, such as a DaemonSet's with a lost node, must not outlast the
+  // certificate.
+  if (rollout.kind === 'progressing' && now < deadline) {
+    return { kind: 'waiting', reason: 'RolloutInProgress', until: deadline };
+  }
+  const again = (restartedAtOf(workload) ?? -Infinity) + LEAST_INTERVAL_MS;
+  return again > now ? { kind: 'waiting', reason: 'Interval', until: again } : undefined;
+}
+
+function compare(a: string, b: string): number {
+  return a < b ? -1 : Number(a > b);
+}

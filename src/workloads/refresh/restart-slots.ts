@@ -1,0 +1,106 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Workload } from '#api/workload/workload.ts';
+import { restartedAtOf } from './record.ts';
+import { rolloutOf } from './rollout.ts';
+import type { Standing } from './restart-state.ts';
+import type { RestartVerdict } from './verdict.ts';
+
+/** Limits of restarts. */
+export interface RestartLimits {
+  /** Maximum rollouts in progress. */
+  readonly concurrent: number;
+  readonly concurrentInNamespace: number;
+  /** Maximum rollouts begun within a minute. */
+  readonly perMinute: number;
+  readonly perMinuteInNamespace: number;
+  /** Maximum time to wait for a rollout. */
+  readonly rolloutTimeoutMs: number;
+}
+
+const MINUTE_MS = 60_000;
+
+/** Usage of one limit. */
+interface Usage {
+  running: number;
+  /** Times at which the restarts of the last minute began. */
+  readonly begun: number[];
+}
+
+/**
+ * Tracks the remaining capacity of the limits. Counts by the times and statuses on the workloads
+ * themselves, so a restarted process knows what the previous one began.
+ */
+export class RestartSlots {
+  readonly #limits: RestartLimits;
+  readonly #all: Usage = { running: 0, begun: [] };
+  readonly #namespaces = new Map<string, Usage>();
+
+  constructor(limits: RestartLimits, standings: readonly Standing[], now: number) {
+    this.#limits = limits;
+    for (const { workload } of standings) {
+      const at = restartedAtOf(workload);
+      // We never write a future time, which would hold its slot for as long as its writer chooses.
+      // Clocks may differ by a minute.
+      if (at === undefined || at > now + MINUTE_MS) continue;
+      const isRunning =
+        now - at < limits.rolloutTimeoutMs && rolloutOf(workload).kind === 'progressing';
+      this.#count(workload, { at, isRunning }, now);
+    }
+  }
+
+  /** Returns why the workload must wait for others, or undefined if a slot is free. */
+  full({ workload }: Standing, now: number): RestartVerdict | undefined {
+    const { concurrent, concurrentInNamespace, perMinute, perMinuteInNamespace } = this.#limits;
+    const own = this.#usageOf(workload);
+    if (isUsed(this.#all, concurrent, perMinute)) return waiting('Rate', this.#all, perMinute, now);
+    return isUsed(own, concurrentInNamespace, perMinuteInNamespace)
+      ? waiting('NamespaceRate', own, perMinuteInNamespace, now)
+      : undefined;
+  }
+
+  /** Records that a restart has begun. */
+  take({ workload }: Standing, now: number): void {
+    this.#count(workload, { at: now, isRunning: true }, now);
+  }
+
+  #count(
+    workload: Workload,
+    { at, isRunning }: { readonly at: number; readonly isRunning: boolean },
+    now: number,
+  ): void {
+    const { concurrentInNamespace, perMinuteInNamespace } = this.#limits;
+    const own = this.#usageOf(workload);
+    // A user who writes these labels takes no more from others than the limit of the namespace.
+    const counts = [this.#all, own];
+    if (isRunning && own.running < concurrentInNamespace) {
+      for (const usage of counts) usage.running += 1;
+    }
+    if (now - at < MINUTE_MS && own.begun.length < perMinuteInNamespace) {
+      for (const usage of counts) usage.begun.push(at);
+    }
+  }
+
+  #usageOf({ metadata: { namespace = '' } }: Workload): Usage {
+    const usage = this.#namespaces.get(namespace) ?? { running: 0, begun: [] };
+    this.#namespaces.set(namespace, usage);
+    return usage;
+  }
+}
+
+function isUsed({ running, begun }: Usage, most: number, perMinute: number): boolean {
+  return running >= most || begun.length >= perMinute;
+}
+
+/**
+ * Returns the verdict of a full limit. A watch reports the end of a rollout, and a minute ends at a
+ * known time.
+ */
+function waiting(
+  reason: 'Rate' | 'NamespaceRate',
+  { begun }: Usage,
+  perMinute: number,
+  now: number,
+): RestartVerdict {
+  const until = begun.length < perMinute ? undefined : Math.min(...begun) + MINUTE_MS;
+  return { kind: 'waiting', reason, until: until === undefined ? undefined : Math.max(until, now) };
+}

@@ -1,0 +1,180 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Shares of the CA's budgets end with their Order, whenever that is deleted. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Order } from '#api/acme/order.ts';
+import { keyOf } from '#api/object/object.ts';
+import type { AcmeContext } from '#acme/acme/context.ts';
+import { OrderShares } from '#acme/acme/orders/order-shares.ts';
+import { driveOrder } from '#acme/acme/orders/order-work.ts';
+import { wantedShare } from '#acme/acme/orders/wanted-order.ts';
+import { createSessions } from '#acme/acme/signers/sessions.ts';
+import { beginTerm } from '#acme/acme/store/leader-state.ts';
+import { LETS_ENCRYPT } from '#acme/orders/index.ts';
+import { recordedComponent } from '../../../support/component/recorded-component.ts';
+import { requestDer } from '../../../support/pki/request-der.ts';
+import { NOW, SIGNER, order } from '../requests/build.ts';
+
+/** Limits apply to this CA: 50 certificates of a registered domain. */
+const ACCOUNT = 'https://acme-v02.api.letsencrypt.org/acme/acct/1';
+const SERVER = 'https://acme-v02.api.letsencrypt.org';
+const { burst } = LETS_ENCRYPT.domain ?? assert.fail();
+const REQUEST = Buffer.from(requestDer()).toString('base64');
+
+type ServerOrder = Readonly<Record<string, unknown>>;
+const READY: ServerOrder = { status: 'ready', authorizations: [], finalize: `${SERVER}/finalize` };
+const PROCESSING: ServerOrder = { ...READY, status: 'processing' };
+const ok = (value: ServerOrder): object => ({ kind: 'ok', value });
+/** The CA may have issued the certificate nevertheless. */
+const BROKEN = {
+  kind: 'problem',
+  status: 500,
+  type: 'serverInternal',
+  detail: '',
+  subproblems: [],
+};
+
+/** A leader that works on one Order of `a.example`, and the last shares of that domain. */
+function build(status: object = { url: `${SERVER}/order/1`, state: 'ready' }, request = REQUEST) {
+  const component = recordedComponent({ name: 'acme' });
+  let onRead = (): void => undefined;
+  component.client.answer(({ body, method }) => {
+    if (method !== 'GET') return body;
+    onRead();
+    return made;
+  });
+  const term = beginTerm(NOW, 2);
+  const made = order(1, status, { request });
+  let current: Order | undefined = made;
+  const orders = {
+    get: (key: string) => (current && keyOf(current.metadata) === key ? current : undefined),
+    applyWrite: (written: Order) => {
+      current = written;
+    },
+  };
+  const answers: (object | (() => object))[] = [];
+  const server = {
+    resources: {},
+    post: () => {
+      const answer = answers.shift();
+      return Promise.resolve(typeof answer === 'function' ? answer() : answer);
+    },
+  };
+  const sessions = createSessions();
+  sessions.set('web', {
+    kind: 'ready',
+    session: { server, account: { account: ACCOUNT } },
+  } as never);
+  const context = {
+    component,
+    sessions,
+    orders,
+    http01Grants: [],
+    term: () => term,
+    signers: { get: () => SIGNER },
+    challenges: { by: () => [] },
+  } as unknown as AcmeContext;
+  const shares = new OrderShares({
+    term: () => term,
+    now: () => NOW,
+    exists: ({ metadata }) => current?.metadata.uid === metadata.uid,
+    wake: () => undefined,
+    grantAt: () => undefined,
+  });
+  return {
+    term,
+    answers,
+    shares,
+    run: () => driveOrder(context, term, current ?? made, shares.take),
+    /** While the Order is read again before its creation at the CA. */
+    onRead: (run: () => void) => {
+      onRead = run;
+    },
+    delete: () => {
+      if (current !== undefined) {
+        const gone = current;
+        current = undefined;
+        shares.forget(gone);
+      }
+    },
+    /** How many new orders the account may make now. */
+    newOrders: () => {
+      for (let count = 0; ; count += 1) {
+        const other = order(count + 2, {}, { request: REQUEST });
+        term.budgets.add(wantedShare(other, ACCOUNT, 'order'));
+        if (term.budgets.next(NOW) === undefined) return count;
+      }
+    },
+    /** How many certificates of the domain may be asked for now. */
+    left: () => {
+      for (let count = 0; ; count += 1) {
+        const other = order(count + 2, {}, { request: REQUEST });
+        term.budgets.add(wantedShare(other, ACCOUNT, 'certificate'));
+        if (term.budgets.next(NOW) === undefined) return count;
+      }
+    },
+  };
+}
+
+test('a deleted Order that the CA was not asked to finalize returns its share', async () => {
+  const world = build();
+  const { term, shares } = world;
+  const others = Array.from({ length: burst }, (_each, index) =>
+    wantedShare(order(index + 100, {}, { request: REQUEST }), ACCOUNT, 'certificate'),
+  );
+  for (const each of others) term.budgets.count(each, NOW);
+  world.answers.push(ok(READY));
+  await world.run();
+  assert.equal(term.reserved.size, 0);
+  // An Order before it failed: it is granted, and deleted before it goes on.
+  for (const each of others) term.budgets.giveBack(each, NOW);
+  shares.grant(term);
+  assert.equal(term.reserved.size, 1);
+  world.delete();
+  assert.equal(term.reserved.size, 0);
+  assert.equal(world.left(), burst);
+});
+
+test('the share of a certificate that the CA may issue counts after the deletion', async () => {
+  for (const answer of [ok(PROCESSING), BROKEN]) {
+    const world = build();
+    world.answers.push(ok(READY), answer);
+    await world.run();
+    world.delete();
+    assert.deepEqual([world.term.reserved.size, world.term.granted.size], [0, 0]);
+    assert.equal(world.left(), burst - 1);
+  }
+});
+
+test('an Order that is deleted while the CA is asked counts as the answer says', async () => {
+  for (const [answer, left] of [
+    [ok(READY), burst],
+    [BROKEN, burst - 1],
+    [ok(PROCESSING), burst - 1],
+    [ok({ ...READY, status: 'invalid' }), burst],
+  ] as const) {
+    const world = build();
+    world.answers.push(ok(READY), () => {
+      world.delete();
+      return answer;
+    });
+    await world.run();
+    assert.deepEqual([world.term.reserved.size, world.term.granted.size], [0, 0]);
+    assert.equal(world.left(), left);
+  }
+});
+
+test('an Order that is deleted before its creation at the CA takes no share', async () => {
+  const world = build({});
+  const { term } = world;
+  world.onRead(world.delete);
+  await world.run();
+  assert.equal(term.granted.size, 0);
+  assert.equal(world.newOrders(), LETS_ENCRYPT.orders?.burst);
+});
+
+test('an Order whose request is not PKCS#10 takes no share', async () => {
+  const world = build({}, 'AAAA');
+  await world.run();
+  assert.equal(world.newOrders(), LETS_ENCRYPT.orders?.burst);
+});

@@ -1,0 +1,157 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { acceptChain, type AskedFor } from '#acme/issuing/accepted-chain.ts';
+import type { Certificate } from '#pki/x509/certificate.ts';
+import { named } from '../../support/pki/certificate-der.ts';
+import {
+  ca,
+  keyIds,
+  link,
+  NOW,
+  purposes,
+  san,
+  usage,
+  type LinkParts,
+} from '../../support/pki/chain.ts';
+import { extension, printable, rdn, seq, utcTime } from '../../support/pki/der.ts';
+import { privateKey, spkiOf } from '../../support/pki/keys.ts';
+
+const root = link('root', { extensions: [ca(), usage(), ...keyIds('root')] });
+const issuing = link('issuing', {
+  by: root,
+  extensions: [ca(0), usage(), ...keyIds('issuing', 'root')],
+});
+const key = privateKey('P-256', 'leaf');
+const DNS = 2;
+const SERVER_AUTH = '1.3.6.1.5.5.7.3.1';
+const NAMES = [
+  [DNS, 'a.example'],
+  [DNS, '*.a.example'],
+] as const;
+
+const ASKED: AskedFor = {
+  spki: spkiOf(key),
+  identifiers: [
+    { type: 'dns', value: '*.a.example' },
+    { type: 'dns', value: 'A.example' },
+  ],
+  maxSeconds: 366 * 86_400,
+};
+
+function leafOf(
+  names: readonly (readonly [number, string | Uint8Array])[],
+  more: LinkParts & { readonly forWhat?: readonly Uint8Array[] } = {},
+): Certificate {
+  const { extensions = [], forWhat = [purposes(SERVER_AUTH)], ...rest } = more;
+  const all = [san(...names), ...keyIds('leaf', 'issuing'), ...forWhat, ...extensions];
+  return link('a.example', { by: issuing, key, extensions: all, ...rest }).certificate;
+}
+
+type Certificates = readonly [Certificate, ...Certificate[]];
+const chainOf = (leaf: Certificate): Certificates => [leaf, issuing.certificate];
+
+function wrongOf(certificates: Certificates, asked: Partial<AskedFor> = {}, now = NOW): string {
+  const found = acceptChain({ certificates }, { ...ASKED, ...asked }, now);
+  return 'wrong' in found ? found.wrong : 'nothing';
+}
+
+test('a certificate of the key, names and allowed lifetime is delivered with its chain', () => {
+  const found = acceptChain({ certificates: chainOf(leafOf([...NAMES])) }, ASKED, NOW);
+  assert.ok('pem' in found, JSON.stringify(found));
+  assert.equal(found.pem.match(/BEGIN CERTIFICATE/g)?.length, 2);
+});
+
+/** RFC 6962 §3.1: critical, NULL. */
+const poison = extension('1.3.6.1.4.1.11129.2.4.3', Uint8Array.of(5, 0), true);
+const otherKey = privateKey('P-256', 'other');
+/** Microsoft's security identifier: a domain controller takes the user from it. */
+const SID = '1.3.6.1.4.1.311.25.2';
+const sid = extension(SID, seq());
+const commonName = rdn('2.5.4.3', printable('a.example'));
+const organization = (name: string): Uint8Array => rdn('2.5.4.10', printable(name));
+/** registeredID (RFC 5280 §4.2.1.6), 1.2.3. */
+const OTHER = [8, Uint8Array.of(0x2a, 0x03)] as const;
+
+const WRONG: readonly [
+  what: string,
+  certificates: Certificates,
+  asked: Partial<AskedFor>,
+  says: RegExp,
+][] = [
+  ['another key', chainOf(leafOf([...NAMES])), { spki: spkiOf(otherKey) }, /another public key/],
+  ['a name more', chainOf(leafOf([...NAMES, [DNS, 'b.example']])), {}, /b\.example/],
+  ['a name less', chainOf(leafOf([[DNS, 'a.example']])), {}, /the request has/],
+  [
+    'an address more',
+    chainOf(leafOf([...NAMES, [7, Uint8Array.of(10, 0, 0, 1)]])),
+    {},
+    /10\.0\.0\.1/,
+  ],
+  [
+    'another common name',
+    chainOf(leafOf([...NAMES], { subject: named('x.example') })),
+    {},
+    /x\.example/,
+  ],
+  ['a CA', chainOf(leafOf([...NAMES], { extensions: [ca(), usage()] })), {}, /CA certificate/],
+  ['a precertificate', chainOf(leafOf([...NAMES], { extensions: [poison] })), {}, /precertificate/],
+  ['a name of another kind', chainOf(leafOf([...NAMES, OTHER])), {}, /1 names of other kinds/],
+  [
+    'a group of Kubernetes',
+    chainOf(leafOf([...NAMES], { subject: seq(commonName, organization('system:masters')) })),
+    {},
+    /"system:masters"/,
+  ],
+  [
+    "a user's UID",
+    chainOf(
+      leafOf([...NAMES], {
+        subject: seq(commonName, rdn('1.3.6.1.4.1.57683.2', printable('u'))),
+      }),
+    ),
+    {},
+    /UID/,
+  ],
+  [
+    'an identity in an extension',
+    chainOf(leafOf([...NAMES], { extensions: [sid] })),
+    {},
+    /311\.25/,
+  ],
+  [
+    'another purpose',
+    chainOf(leafOf([...NAMES], { forWhat: [purposes(SERVER_AUTH, '1.3.6.1.5.5.7.3.3')] })),
+    {},
+    /purpose 1\.3\.6\.1\.5\.5\.7\.3\.3/,
+  ],
+  ['every purpose', chainOf(leafOf([...NAMES], { forWhat: [] })), {}, /permits every purpose/],
+  ['a longer life', chainOf(leafOf([...NAMES])), { maxSeconds: 3600 }, /maxDuration allows 1$/],
+  ['no issuer', [leafOf([...NAMES])], {}, /without its issuers/],
+  ['an issuer that did not sign', [leafOf([...NAMES]), root.certificate], {}, /cannot be verified/],
+];
+
+for (const [what, certificates, asked, says] of WRONG) {
+  test(`what is not what was asked for is not delivered: ${what}`, () => {
+    assert.match(wrongOf(certificates, asked), says);
+  });
+}
+
+test('allowed extensions, other ACME servers’ and an organization are delivered', () => {
+  const provisioner = extension('1.3.6.1.4.1.37476.9000.64.1', seq());
+  const subject = seq(commonName, organization('Example Inc'));
+  const chain = chainOf(leafOf([...NAMES], { extensions: [provisioner, sid], subject }));
+  assert.equal(wrongOf(chain, { allowedExtensions: [SID] }), 'nothing');
+});
+
+test('what has expired is not delivered', () => {
+  const validity = seq(utcTime('260101000000Z'), utcTime('260201000000Z'));
+  assert.match(wrongOf(chainOf(leafOf([...NAMES], { validity }))), /expired/);
+});
+
+test('a CA whose clock is ahead by ten minutes or less has issued all the same', () => {
+  const chain = chainOf(leafOf([...NAMES]));
+  const { notBefore } = chain[0];
+  assert.equal(wrongOf(chain, {}, notBefore - 10 * 60_000), 'nothing');
+  assert.match(wrongOf(chain, {}, notBefore - 10 * 60_000 - 1000), /not valid yet/);
+});

@@ -1,0 +1,248 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { X509Certificate } from 'node:crypto';
+import { test } from 'node:test';
+import type { Authority, AuthorityMaterial } from '#ca/custody/contract.ts';
+import { openLocalAuthority } from '#ca/custody/local.ts';
+import { prepare } from '#ca/issuance/prepare.ts';
+import {
+  NOW,
+  ca,
+  keyIds,
+  link,
+  usage,
+  type Link,
+  type LinkParts,
+} from '../../support/pki/chain.ts';
+import { leafInput } from '../../support/ca/issuing.ts';
+import { privateKey, type TestKey } from '../../support/pki/keys.ts';
+import { RSA_SHA256 } from '../../support/pki/request-der.ts';
+import { refuses } from '../../support/pki/refuses.ts';
+
+const root = link('root', { extensions: [ca(), usage(), ...keyIds('root')] });
+const issuing = link('issuing', {
+  extensions: [ca(0), usage(), ...keyIds('issuing', 'root')],
+  by: root,
+});
+
+const pem = (...links: readonly Link[]): string =>
+  links.map(({ certificate }) => new X509Certificate(certificate.raw).toString()).join('');
+
+type Form = 'pkcs8' | 'sec1' | 'pkcs1';
+const keyPem = ({ key }: Pick<Link, 'key'>, type: Form = 'pkcs8'): string =>
+  key.export({ type, format: 'pem' }).toString();
+
+/** The Secret of a CA that is its own root, with parts replaced. */
+const secret = (more: Partial<AuthorityMaterial> = {}): AuthorityMaterial => ({
+  certificate: pem(root),
+  key: keyPem(root),
+  anchors: undefined,
+  ...more,
+});
+
+const open = (more: Partial<AuthorityMaterial> = {}, now = NOW): Authority =>
+  openLocalAuthority(secret(more), now);
+
+/** A self-signed certificate in place of the root. */
+const instead = (parts: LinkParts): Partial<AuthorityMaterial> => {
+  const made = link('instead', parts);
+  return { certificate: pem(made), key: keyPem(made) };
+};
+
+const printsOf = (certificates: readonly { readonly raw: Uint8Array }[]): readonly string[] =>
+  certificates.map(({ raw }) => new X509Certificate(raw).fingerprint256);
+const prints = (...links: readonly Link[]): readonly string[] =>
+  printsOf(links.map(({ certificate }) => certificate));
+
+/** A leaf of it by node:crypto's judgement. */
+async function issues(authority: Authority, issuer: Link): Promise<void> {
+  const validity = { notBefore: NOW, notAfter: NOW + 3_600_000 };
+  const prepared = prepare(leafInput(authority, { validity }));
+  const leaf = new X509Certificate(await authority.sign(prepared, new AbortController().signal));
+  assert.ok(leaf.checkIssued(new X509Certificate(issuer.certificate.raw)));
+  assert.ok(leaf.verify(new X509Certificate(issuer.certificate.raw).publicKey));
+}
+
+test('a self-signed CA opens, is its own anchor, and adds nothing to the chain', async () => {
+  const authority = open();
+  assert.deepEqual(authority.facts.intermediates, []);
+  assert.deepEqual(printsOf(authority.facts.anchors), prints(root));
+  await issues(authority, root);
+});
+
+test('an intermediate is part of the chain; its root is the anchor and is not sent', async () => {
+  const authority = open({ certificate: pem(issuing, root), key: keyPem(issuing) });
+  assert.deepEqual(printsOf(authority.facts.intermediates), prints(issuing));
+  assert.deepEqual(printsOf(authority.facts.anchors), prints(root));
+  await issues(authority, issuing);
+});
+
+test('the root in ca.crt is the anchor, whether or not tls.crt has one', () => {
+  for (const certificate of [pem(issuing), pem(issuing, root)]) {
+    const { facts } = open({ certificate, key: keyPem(issuing), anchors: pem(root) });
+    assert.deepEqual(printsOf(facts.intermediates), prints(issuing));
+    assert.deepEqual(printsOf(facts.anchors), prints(root));
+  }
+});
+
+test('an empty ca.crt counts as absent', () => {
+  assert.deepEqual(printsOf(open({ anchors: ' \n' }).facts.anchors), prints(root));
+});
+
+test('an opened CA reports the values of its certificate', () => {
+  const { facts } = open();
+  const { raw, subject, subjectKeyIdentifier } = root.certificate;
+  const print = new X509Certificate(raw).fingerprint256.replaceAll(':', '').toLowerCase();
+  assert.equal(facts.fingerprint, `sha256:${print}`);
+  assert.ok(Buffer.compare(facts.subject, subject.raw) === 0);
+  assert.ok(Buffer.compare(facts.keyIdentifier, subjectKeyIdentifier ?? new Uint8Array()) === 0);
+  assert.equal(facts.notBefore, Date.UTC(2026, 0, 1));
+  assert.equal(facts.notAfter, Date.UTC(2027, 0, 1));
+  assert.ok(Object.isFrozen(facts));
+});
+
+const FORMS: readonly (readonly [TestKey, Form])[] = [
+  ['P-256', 'pkcs8'],
+  ['P-256', 'sec1'],
+  ['RSA-2048', 'pkcs8'],
+  ['RSA-2048', 'pkcs1'],
+];
+
+for (const [kind, form] of FORMS) {
+  test(`a ${kind} key is read as ${form}`, async () => {
+    const key = privateKey(kind, 'forms');
+    const algorithm = kind === 'P-256' ? {} : { algorithm: RSA_SHA256 };
+    const own = link('forms', { key, extensions: [ca(), usage(), ...keyIds('x')], ...algorithm });
+    await issues(open({ certificate: pem(own), key: keyPem(own, form) }), own);
+  });
+}
+
+test('a key is read after its EC parameters, as OpenSSL writes it', () => {
+  const parameters =
+    '-----BEGIN EC PARAMETERS-----\nBggqhkjOPQMBBw==\n-----END EC PARAMETERS-----\n';
+  assert.ok(open({ key: parameters + keyPem(root, 'sec1') }));
+});
+
+const encrypted = root.key
+  .export({ type: 'pkcs8', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' })
+  .toString();
+const legacy = root.key
+  .export({ type: 'sec1', format: 'pem', cipher: 'aes-256-cbc', passphrase: 'x' })
+  .toString();
+const stranger = link('stranger', { extensions: [ca(), usage(), ...keyIds('stranger')] });
+const namesake = link('root', {
+  extensions: [ca(), usage(), ...keyIds('root')],
+  key: privateKey('P-256', 'namesake'),
+});
+const noCa = link('no-ca', { extensions: [usage([0x80], 7), ...keyIds('no-ca')] });
+const belowNoCa = link('below', { extensions: [ca(0), usage(), ...keyIds('b')], by: noCa });
+const ski = keyIds('x');
+
+type Refusal = [law: string, more: Partial<AuthorityMaterial>, code: string, message: RegExp];
+const refusals: Refusal[] = [
+  [
+    'a certificate without CA:TRUE',
+    instead({ extensions: [usage(), ...ski] }),
+    'AUTHORITY_INVALID',
+    /not a CA \(basicConstraints lacks CA:TRUE\)/,
+  ],
+  [
+    'a CA that may not sign certificates',
+    instead({ extensions: [ca(), usage([0x02]), ...ski] }),
+    'AUTHORITY_INVALID',
+    /keyUsage lacks keyCertSign/,
+  ],
+  [
+    'a CA without a subject key identifier',
+    instead({ extensions: [ca(), usage()] }),
+    'AUTHORITY_INVALID',
+    /no subjectKeyIdentifier/,
+  ],
+  [
+    'a CA key that can be broken',
+    instead({
+      key: privateKey('RSA-1024'),
+      algorithm: RSA_SHA256,
+      extensions: [ca(), usage(), ...ski],
+    }),
+    'AUTHORITY_INVALID',
+    /^tls\.crt: the RSA key has 1024 bits/,
+  ],
+  ['no certificate', { certificate: '' }, 'AUTHORITY_INVALID', /^tls\.crt/],
+  ['no PEM', { certificate: 'root' }, 'AUTHORITY_INVALID', /^tls\.crt/],
+  [
+    'more certificates than a chain has',
+    { certificate: pem(root).repeat(11) },
+    'AUTHORITY_INVALID',
+    /more than 10 certificates/,
+  ],
+  ['an empty key', { key: '' }, 'AUTHORITY_INVALID', /tls\.key is empty/],
+  ['no key at all', { key: 'secret' }, 'AUTHORITY_INVALID', /^tls\.key: /],
+  ['an encrypted key', { key: encrypted }, 'KEY_ENCRYPTED', /^tls\.key: .*is encrypted/],
+  ['a key encrypted the old way', { key: legacy }, 'KEY_ENCRYPTED', /is encrypted; store it/],
+  [
+    'the key of another certificate',
+    { key: keyPem(stranger) },
+    'AUTHORITY_INVALID',
+    /not the private key of the first certificate/,
+  ],
+  [
+    'an intermediate without its root',
+    { certificate: pem(issuing), key: keyPem(issuing) },
+    'ANCHOR_MISSING',
+    /no ca\.crt with the root/,
+  ],
+  [
+    'a root that did not sign it',
+    { certificate: pem(issuing), key: keyPem(issuing), anchors: pem(stranger) },
+    'AUTHORITY_INVALID',
+    /no anchor or intermediate issued "CN=issuing"/,
+  ],
+  [
+    'a root of the right name that did not sign it',
+    { certificate: pem(issuing), key: keyPem(issuing), anchors: pem(namesake) },
+    'AUTHORITY_INVALID',
+    /the signature of "CN=issuing" is not by "CN=root"/,
+  ],
+  [
+    'a root that is no CA',
+    { certificate: pem(belowNoCa, noCa), key: keyPem(belowNoCa) },
+    'AUTHORITY_INVALID',
+    /"CN=no-ca" is not a CA/,
+  ],
+  ['an anchor that is no CA', { anchors: pem(root, noCa) }, 'AUTHORITY_INVALID', /^ca\.crt: /],
+  ['an anchor that is no PEM', { anchors: 'x' }, 'AUTHORITY_INVALID', /^(?:ca|tls)\.crt: /],
+];
+
+for (const [law, more, code, message] of refusals) {
+  test(`refused: ${law}`, () => {
+    refuses(() => open(more), code as 'AUTHORITY_INVALID', message, 'authority');
+  });
+}
+
+test('a CA signs from the first to the last second of its validity, and not outside', () => {
+  const { notBefore, notAfter } = root.certificate;
+  for (const now of [notBefore, notAfter - 1]) assert.ok(open({}, now));
+  const outside: [now: number, message: RegExp][] = [
+    [notBefore - 1, /is not valid before 2026-01-01T00:00:00\.000Z/],
+    [notAfter, /expired at 2027-01-01T00:00:00\.000Z; renew it/],
+  ];
+  for (const [now, message] of outside) {
+    refuses(() => open({}, now), 'AUTHORITY_EXPIRED', message, 'authority');
+  }
+});
+
+test('no error quotes a line of the key', () => {
+  const damaged = keyPem(root).replace(/\n(.{40})/, '\nAAAA$1');
+  for (const key of [keyPem(stranger), encrypted, damaged]) {
+    const lines = key.split('\n').filter((line) => line.length > 20 && !line.startsWith('-'));
+    assert.throws(
+      () => open({ key }),
+      (error: Error) => {
+        const said = [error.message, String(error.cause), error.stack ?? ''].join('\n');
+        assert.ok(lines.length > 0 && lines.every((line) => !said.includes(line)), error.message);
+        return true;
+      },
+    );
+  }
+});

@@ -1,0 +1,342 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What `countersign check` finds of a pod, `countersign explain` says of it: both read the same API
+ * server, and of each row either both name the cause, or neither does.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '#api/object/pod.ts';
+import { serialText } from '#ca/revocation/serial.ts';
+import { readAnnotated } from '#diagnose/check/reading/read-annotated.ts';
+import { readPods } from '#diagnose/check/reading/read-pods.ts';
+import { readSigners } from '#diagnose/check/reading/read-signers.ts';
+import { explain } from '#diagnose/explain/explain.ts';
+import type { Explanation } from '#diagnose/explain/explanation.ts';
+import type { Client } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import type { SignerState } from '#operations/signer-state.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { HOUR, LINKS, MINUTE, NOW, at, state, type Name } from '../../operations/signer-states.ts';
+import { link, type Link } from '../../support/pki/chain.ts';
+import { recordedClient } from '../../support/kube/recorded-client.ts';
+import { podRequest } from '../../support/requests/pod-certificate-request.ts';
+import { findingsOf } from '../check/well.ts';
+
+const SIGNER = 'example.com/workload';
+const STORED = { resourceVersion: '1', creationTimestamp: at(-HOUR) };
+
+interface World {
+  readonly signer?: SignerState;
+  readonly pod?: Pod;
+  readonly requests?: readonly object[];
+  readonly revocations?: readonly object[];
+  readonly services?: readonly object[];
+  readonly deployments?: readonly object[];
+}
+
+function podThat({
+  age = HOUR,
+  phase = 'Running',
+  projections = 1,
+  labels = {},
+  annotations = {},
+}: {
+  readonly age?: number;
+  readonly phase?: string;
+  readonly projections?: number;
+  readonly labels?: Readonly<Record<string, string>>;
+  readonly annotations?: Readonly<Record<string, string>>;
+} = {}): Pod {
+  const source = { podCertificate: { signerName: SIGNER } };
+  const sources = Array.from({ length: projections }, () => source);
+  return {
+    apiVersion: 'v1',
+    kind: 'Pod',
+    metadata: {
+      resourceVersion: '1',
+      creationTimestamp: at(-age),
+      labels,
+      annotations,
+      namespace: 'team-a',
+      name: 'web',
+      uid: 'web',
+    },
+    spec: { nodeName: 'node-1', volumes: projections === 0 ? [] : [{ projected: { sources } }] },
+    status: { phase, startTime: at(-age) },
+  };
+}
+
+const leafOf = (by: Name): Link => link(`leaf of ${by}`, { by: LINKS[by] });
+
+/** A request of the pod: with a leaf it is answered, without one it waits. */
+function requested(age: number, leaf?: Link): object {
+  const request = podRequest({ podName: 'web', podUID: 'web' });
+  const name = `r-${age}`;
+  const metadata = { ...request.metadata, name, uid: name, creationTimestamp: at(-age) };
+  if (leaf === undefined) return { ...request, metadata, status: {} };
+  const certificateChain = encodePem('CERTIFICATE', leaf.certificate.raw);
+  const conditions = [{ type: 'Issued', status: 'True', reason: 'Issued', message: '' }];
+  return { ...request, metadata, status: { certificateChain, conditions } };
+}
+
+function revocation(serial: string, notAfter?: string): object {
+  const certificate = notAfter === undefined ? { serial } : { serial, notAfter };
+  return {
+    apiVersion: 'countersign.dev/v1alpha1',
+    kind: 'Revocation',
+    metadata: { ...STORED, name: 'stolen', uid: 'stolen' },
+    spec: { signerName: SIGNER, reason: 'keyCompromise', certificates: [certificate] },
+  };
+}
+
+const service = (app: string): object => ({
+  metadata: { ...STORED, namespace: 'team-a', name: 'front', uid: 'front' },
+  spec: { selector: { app } },
+});
+
+/** The Deployment of the pod, with annotations of its own. */
+const deployment = (annotations: Readonly<Record<string, string>>): object => ({
+  metadata: { ...STORED, namespace: 'team-a', name: 'web', uid: 'd', annotations },
+  spec: { selector: { matchLabels: { app: 'web' } }, template: { metadata: {} } },
+});
+
+const AFTER_DISTRUST = state({ authorities: { a: 'Distrusted', b: 'Active' }, served: { b: 60 } });
+const BY_SERVICES = state({
+  spec: {
+    pods: {
+      allow: 'true',
+      uris: ['"spiffe://cluster.local/ns/" + pod.namespace + "/sa/" + pod.serviceAccountName'],
+      services: {
+        select: 'All',
+        forms: ['Service'],
+        clusterDomain: 'cluster.local',
+        required: false,
+      },
+    },
+  },
+});
+
+/** The collections of an API server. */
+function clientOf(world: World): Client {
+  const { signer: of = state(), pod = podThat() } = world;
+  const { signer, bundle } = of;
+  assert.ok(typeof bundle === 'object');
+  const name = 'example.com:workload:primary';
+  const collections = new Map<string, readonly object[]>([
+    ['/apis/countersign.dev/v1alpha1/clustersigners', [signer]],
+    [
+      '/apis/certificates.k8s.io/v1/clustertrustbundles',
+      [{ ...bundle, metadata: { ...bundle.metadata, name } }],
+    ],
+    ['/api/v1/pods', [pod]],
+    ['/apis/certificates.k8s.io/v1/podcertificaterequests', world.requests ?? []],
+    ['/apis/countersign.dev/v1alpha1/revocations', world.revocations ?? []],
+    ['/api/v1/services', world.services ?? []],
+    ['/api/v1/events', []],
+    ['/api/v1/resourcequotas', []],
+    ['/api/v1/namespaces', [{ metadata: { ...STORED, name: 'team-a', uid: 'n' } }]],
+    ['/apis/apps/v1/deployments', world.deployments ?? []],
+    ['/apis/apps/v1/statefulsets', []],
+    ['/apis/apps/v1/daemonsets', []],
+  ]);
+  const kinds = ['podcertificaterequests', 'clustertrustbundles'].map((each) => ({ name: each }));
+  const client = recordedClient();
+  client.answer(({ path }) => {
+    if (path === '/apis/certificates.k8s.io/v1') return { resources: kinds };
+    // No object has the name of a namespace that is not its own.
+    const whole = path.replace(/\/namespaces\/team-a(?=\/)/, '');
+    const items = collections.get(whole);
+    if (items !== undefined) {
+      const kind = whole.endsWith('/clustersigners') ? 'ClusterSignerList' : 'List';
+      return { kind, apiVersion: 'v1', metadata: { resourceVersion: '1' }, items };
+    }
+    const [, collection = '', wanted = ''] = /^(.*)\/([^/]+)$/.exec(whole) ?? [];
+    const found = (collections.get(collection) ?? []).find(
+      (each) => (each as Pod).metadata.name === decodeURIComponent(wanted),
+    );
+    if (found === undefined) throw new KubeError({ status: 404, what: path, body: {} });
+    return found;
+  });
+  return client;
+}
+
+const IDS = ['leaves-trusted', 'services-select', 'annotations-known'] as const;
+
+/** What `check` finds that is not well, a line each. */
+async function checked(world: World): Promise<readonly string[]> {
+  const client = clientOf(world);
+  const place = {
+    namespace: 'countersign-system',
+    secretNamespace: 'countersign-keys',
+    servingSigner: 'countersign.dev/serving',
+  };
+  const signers = await readSigners({ client, clock: () => NOW, ...place });
+  const pods = await readPods(client, signers);
+  const annotated = await readAnnotated(client);
+  return IDS.flatMap((id) => findingsOf(id, { installed: { signers, pods, annotated } }))
+    .filter(({ severity }) => severity !== 'ok')
+    .map(({ id, severity, why }) => `${severity} ${id} ${why}`);
+}
+
+function explained(world: World, kind = 'pod'): Promise<Explanation> {
+  const init = { client: clientOf(world), clock: () => NOW, propagationSeconds: 600 };
+  return explain(init, { kind, name: 'web', namespace: 'team-a' });
+}
+
+const ours = leafOf('a');
+const serial = serialText(ours.certificate.serial);
+
+/** A fault, the line of `check`, and the state and the words of `explain`. */
+const FAULTS: readonly (World & {
+  readonly what: string;
+  readonly check: RegExp;
+  readonly state: string;
+  readonly explain: RegExp;
+})[] = [
+  {
+    what: 'a leaf that the published bundle does not cover',
+    signer: AFTER_DISTRUST,
+    requests: [requested(MINUTE, ours)],
+    check: /^error leaves-trusted .*team-a\/web.*published bundle does not cover/,
+    state: 'NotTrusted',
+    explain: /the bundle of ClusterSigner workload does not cover it/,
+  },
+  {
+    what: 'a leaf that the bundle does not cover, while the kubelet waits for the next one',
+    signer: AFTER_DISTRUST,
+    requests: [requested(10 * MINUTE, ours), requested(MINUTE)],
+    check: /^error leaves-trusted .*published bundle does not cover/,
+    state: 'NotTrusted',
+    explain: /the bundle of ClusterSigner workload does not cover it/,
+  },
+  {
+    what: 'a pod that ran before its CA was distrusted, whose requests are gone',
+    signer: AFTER_DISTRUST,
+    pod: podThat({ age: 13 * HOUR }),
+    check: /^error leaves-trusted .*since before CA sha256:\w+ was distrusted/,
+    state: 'NotTrusted',
+    explain: /since before CA sha256:\w+ was distrusted/,
+  },
+  {
+    what: 'two volumes, one of which may hold the leaf of a distrusted CA',
+    signer: AFTER_DISTRUST,
+    pod: podThat({ age: 13 * HOUR, projections: 2 }),
+    requests: [requested(MINUTE, leafOf('b'))],
+    check: /^error leaves-trusted .*since before CA sha256:\w+ was distrusted/,
+    state: 'NotTrusted',
+    explain: /since before CA sha256:\w+ was distrusted/,
+  },
+  {
+    what: 'a leaf on the CRL',
+    requests: [requested(MINUTE, ours)],
+    revocations: [revocation(serial, at(HOUR))],
+    check: /^error leaves-trusted .*Revocation stolen has the certificate/,
+    state: 'NotTrusted',
+    explain: /Revocation stolen has it/,
+  },
+  {
+    what: 'a leaf of which nothing shows whether it is on the CRL',
+    revocations: [revocation(serial, at(HOUR))],
+    check: /^unseen leaves-trusted .*which leaf they hold is not known.* the 1 that are revoked/,
+    state: 'Issued',
+    explain: /not known which ones, nor whether one is among the 1 that/,
+  },
+  {
+    what: 'a Service whose selector is misspelt',
+    signer: BY_SERVICES,
+    pod: podThat({ labels: { app: 'web' } }),
+    requests: [requested(MINUTE, ours)],
+    services: [service('wbe')],
+    check:
+      /^warning services-select .*no Service selects them.*Service front selects none.*app=wbe/,
+    state: 'Issued',
+    explain: /no Service selects the pod.*Service front selects app=wbe, and the pod has app=web$/,
+  },
+  {
+    what: 'an annotation that nothing knows, of a pod that gets no certificate because of it',
+    pod: podThat({ projections: 0, annotations: { 'countersign.dev/injekt': 'workload' } }),
+    check:
+      /^warning annotations-known .*countersign\.dev\/injekt, .*; countersign\.dev\/inject exists$/,
+    state: 'NotUsed',
+    explain: /countersign\.dev\/injekt, .*; countersign\.dev\/inject exists$/,
+  },
+  {
+    what: 'an annotation of a pod that is read on its workload',
+    pod: podThat({ annotations: { 'countersign.dev/refresh': 'restart' } }),
+    requests: [requested(MINUTE, ours)],
+    check: /^warning annotations-known .*countersign\.dev\/refresh, .*it is read on the workload/,
+    state: 'Issued',
+    explain: /countersign\.dev\/refresh, .*it is read on the workload itself$/,
+  },
+];
+
+for (const { what, check, state: wanted, explain: says, ...world } of FAULTS) {
+  test(`${what}: check finds it, and explain of the pod says it`, async () => {
+    const lines = await checked(world);
+    assert.equal(lines.length, 1, lines.join('\n'));
+    assert.match(lines[0] ?? '', check);
+    const { state: is, summary, remediation } = await explained(world);
+    assert.equal(is, wanted, summary);
+    assert.match(summary, says);
+    assert.ok(remediation.length > 0, 'it says what to do');
+  });
+}
+
+const WELL: readonly (World & { readonly what: string })[] = [
+  { what: 'a leaf of a CA of the bundle', requests: [requested(MINUTE, ours)] },
+  {
+    what: 'a revoked certificate that has ended',
+    revocations: [revocation(serial, at(-HOUR))],
+  },
+  {
+    what: 'a pod that began after its CA was distrusted',
+    signer: AFTER_DISTRUST,
+    requests: [requested(MINUTE, leafOf('b'))],
+  },
+  {
+    what: 'a Service that selects the pod, among others',
+    signer: BY_SERVICES,
+    pod: podThat({ labels: { app: 'web' } }),
+    requests: [requested(MINUTE, ours)],
+    services: [service('wbe'), service('web')],
+  },
+  {
+    what: 'annotations where they are read',
+    pod: podThat({
+      annotations: {
+        'countersign.dev/inject': 'workload',
+        'countersign.dev/evict-before-expiry': '10m',
+        'example.com/injekt': 'workload',
+      },
+    }),
+    requests: [requested(MINUTE, ours)],
+  },
+];
+
+for (const { what, ...world } of WELL) {
+  test(`${what}: check finds nothing, and explain of the pod says nothing else`, async () => {
+    assert.deepEqual(await checked(world), []);
+    const { state: is, summary } = await explained(world);
+    assert.equal(is, 'Issued', summary);
+    assert.doesNotMatch(summary, /reject|revoked|no Service|no component/);
+  });
+}
+
+test('check and explain both find a pod annotation that is set on the Deployment', async () => {
+  const annotations = { 'countersign.dev/inject': 'workload' };
+  const world = {
+    pod: podThat({ labels: { app: 'web' } }),
+    requests: [requested(MINUTE, ours)],
+    deployments: [deployment(annotations)],
+  };
+  const lines = await checked(world);
+  assert.equal(lines.length, 1, lines.join('\n'));
+  const words = /countersign\.dev\/inject, .*it is read on its pod template$/;
+  assert.match(lines[0] ?? '', words);
+  const { summary, remediation } = await explained(world, 'deployment');
+  assert.match(summary, words);
+  assert.deepEqual(remediation.at(-1), MOVED);
+});
+
+/** Both objects at once, so that no rollout begins between. */
+const MOVED = `kubectl -n team-a patch deployment web --type=merge -p '{"metadata":{"annotations":{"countersign.dev/inject":null}},"spec":{"template":{"metadata":{"annotations":{"countersign.dev/inject":"workload"}}}}}'`;

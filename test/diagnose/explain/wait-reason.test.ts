@@ -1,0 +1,97 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * What `countersign explain` says of requests that nothing in their spec keeps from being answered.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '#api/object/pod.ts';
+import type { Diagnosis } from '#diagnose/explain/explanation.ts';
+import { explainPod } from '#diagnose/explain/pods/pod.ts';
+import { explainSigner } from '#diagnose/explain/signer.ts';
+import { withHeld, withLatestWarning } from '#diagnose/explain/waiting/wait-reason.ts';
+import { heldSigning } from '#operations/paused-signing.ts';
+import { OWN, at, print, state } from '../../operations/signer-states.ts';
+import { podRequest } from '../../support/requests/pod-certificate-request.ts';
+
+const MINUTE = 60_000;
+const waits: Diagnosis = {
+  state: 'WaitingForComponent',
+  summary: 'pcr-issuer answers it within seconds',
+  timeline: [],
+  remediation: ['countersign check'],
+};
+
+test('a request without a published anchor waits for attester, and names the anchor', () => {
+  const is = withHeld(waits, heldSigning(state({ served: { b: 60 } })));
+  assert.equal(is.state, 'WaitingForTrust');
+  assert.match(is.summary, new RegExp(`${print('a')} is not in the published bundle yet`));
+  assert.match(is.remediation.join('\n'), /is attester running/);
+  assert.equal(withHeld(waits, heldSigning(state({ bundle: undefined }))).state, 'WaitingForTrust');
+});
+
+test('a request whose CA has a new anchor beside an old one says when it is answered', () => {
+  const is = withHeld(waits, heldSigning(state({ served: { a: 4, b: 60 } })));
+  assert.equal(is.state, 'WaitingForTrust');
+  assert.match(is.summary, /was published recently/);
+  assert.equal(is.next?.at, at(6 * MINUTE));
+});
+
+test('delays nothing once the anchor is old enough, or when it is the only one', () => {
+  for (const served of [{ a: 10, b: 60 }, { a: 0 }]) {
+    assert.equal(heldSigning(state({ served })), undefined);
+  }
+});
+
+test('a missing or unreadable bundle, or a distrust, delays nothing', () => {
+  for (const each of [
+    state({ spec: { ...OWN, trustBundle: undefined }, bundle: undefined }),
+    state({ bundle: 'unread' }),
+    state({ served: { a: 4, b: 60 }, managed: { distrusted: [print('c')] } }),
+  ]) {
+    assert.equal(heldSigning(each), undefined);
+  }
+});
+
+test('a signer that is Ready and signs later says from when', () => {
+  const { state: is, remediation } = explainSigner(state({ served: { a: 4, b: 60 } }));
+  assert.equal(is, 'Ready');
+  assert.match(remediation.join('\n'), /was published recently; signing with this CA starts at/);
+});
+
+test('what a component said of a request that it could answer is why it waits', () => {
+  const latestWarning = {
+    at: '2026-01-01T00:10:00Z',
+    component: 'pcr-issuer',
+    reason: 'ClocksApart',
+    message: 'the local clock is 720 s ahead',
+  };
+  const { summary } = withLatestWarning(waits, latestWarning);
+  assert.match(
+    summary,
+    /^ClocksApart: the local clock is 720 s ahead \(pcr-issuer reported this at/,
+  );
+  const denied: Diagnosis = { ...waits, state: 'Denied', summary: 'no' };
+  assert.equal(withLatestWarning(denied, latestWarning).summary, 'no');
+});
+
+const pod: Pod = {
+  apiVersion: 'v1',
+  kind: 'Pod',
+  metadata: podRequest().metadata,
+  spec: {
+    nodeName: 'old-1',
+    volumes: [{ projected: { sources: [{ podCertificate: { signerName: 'a.example/b' } }] } }],
+  },
+};
+
+test('a pod on a node whose kubelet is too old names the node and both versions', () => {
+  const is = explainPod(pod, [], { kubelet: { node: 'old-1', version: 'v1.34.6' } });
+  assert.equal(is.state, 'WaitingForNode');
+  assert.match(is.summary, /kubelet of node old-1 is v1\.34\.6.*1\.35/);
+  assert.match(is.remediation.join('\n'), /kubectl cordon old-1/);
+});
+
+test('a pod on a node whose kubelet is new enough has only not asked yet', () => {
+  const is = explainPod(pod, [], { kubelet: { node: 'n', version: 'v1.35.0' } });
+  assert.match(is.summary, /the kubelet has created none/);
+});

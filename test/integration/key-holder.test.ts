@@ -1,0 +1,242 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Pods get leaves of a CA whose key no component has, by the manifests of the values, while its key
+ * holder is killed. The holder runs as its container would: with the arguments of the pod, whose
+ * paths lead to a folder of the test.
+ */
+import assert from 'node:assert/strict';
+import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
+import { X509Certificate } from 'node:crypto';
+import { once } from 'node:events';
+import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { after, before, test } from 'node:test';
+import { startCluster, type Cluster } from '../cluster/cluster.ts';
+import { established } from '../cluster/established.ts';
+import { until } from '../cluster/until.ts';
+import { selfSignedCa } from '../support/ca/ca-secret.ts';
+import { countersign, MAIN } from '../support/cluster/countersign.ts';
+import { applySigner, example, VERSION, waitForReady } from '../support/cluster/fixture.ts';
+import {
+  componentKubeconfig,
+  KEYS_NAMESPACE,
+  startComponents,
+  SYSTEM_NAMESPACE,
+  type Installation,
+} from '../support/cluster/installation.ts';
+import { createPod, createTeam, filesOf } from '../support/cluster/pods.ts';
+
+const SIGNER_NAME = 'example.com/workload';
+const PODS = 8;
+
+const VALUES = {
+  signers: [{ name: SIGNER_NAME, keyHolder: true, serves: ['pods'] }],
+  components: {
+    'pcr-issuer': {
+      keyHolder: {
+        keys: [
+          {
+            name: 'workload',
+            secret: 'workload-key',
+            signerNames: [SIGNER_NAME],
+            leaf: {
+              maxDuration: '24h',
+              names: { uris: ['spiffe://cluster[.]local/ns/team-[a-z]+/sa/[a-z-]+'] },
+            },
+          },
+        ],
+      },
+    },
+  },
+};
+
+interface PodSpec {
+  readonly initContainers?: readonly { readonly name: string; readonly args: readonly string[] }[];
+  readonly containers: readonly {
+    readonly args: readonly string[];
+    readonly volumeMounts: readonly { readonly name: string }[];
+  }[];
+}
+
+let cluster: Cluster;
+let installation: Installation;
+let folder = '';
+let pod: PodSpec;
+let holder: ChildProcess;
+const log: Record<string, unknown>[] = [];
+
+/** The text with the paths of a container at places in the folder. */
+const here = (text: string): string => text.replaceAll('/run/countersign', folder);
+
+/** Starts the holder, whose log lines are kept over all its processes. */
+async function startHolder(): Promise<void> {
+  const args = (pod.initContainers?.[0]?.args ?? []).map(here);
+  const started = spawn(process.execPath, [MAIN, ...args]);
+  holder = started;
+  let isListening = false;
+  started.stderr.setEncoding('utf8').on('data', (text: string) => {
+    for (const line of text.split('\n').filter((each) => each.startsWith('{'))) {
+      log.push(JSON.parse(line) as Record<string, unknown>);
+    }
+    isListening ||= text.includes('listening');
+  });
+  await until('the holder listens', 30_000, () => isListening);
+}
+
+async function killHolder(): Promise<void> {
+  holder.kill('SIGKILL');
+  await once(holder, 'exit');
+}
+
+/** Applies what `countersign manifests` prints for the values. */
+async function install(): Promise<void> {
+  const values = join(folder, 'values.json');
+  writeFileSync(values, JSON.stringify(VALUES));
+  const { stdout, code } = await countersign(['manifests', '--values', values]);
+  assert.equal(code, 0);
+  writeFileSync(join(folder, 'all.yaml'), stdout);
+  await until('the manifests are applied', 60_000, () =>
+    cluster.kubectl(['apply', '--server-side', '-f', join(folder, 'all.yaml')]),
+  );
+  await established(cluster, 'crd/clustersigners.countersign.dev');
+}
+
+/** The pod of pcr-issuer, which the restricted pod security standard has admitted. */
+function admittedPod(): Promise<PodSpec> {
+  return until('pcr-issuer has its pod', 60_000, async () => {
+    const label = 'app.kubernetes.io/component=pcr-issuer';
+    const args = ['get', 'pods', '-n', SYSTEM_NAMESPACE, '-l', label, '-o', 'json'];
+    const { stdout } = await cluster.kubectl(args);
+    const [first] = (JSON.parse(stdout) as { items: { spec: PodSpec }[] }).items;
+    return first?.spec;
+  });
+}
+
+before(async () => {
+  folder = mkdtempSync(join(tmpdir(), 'key-holder-'));
+  const ca = await selfSignedCa('Held CA');
+  // As the Secret is mounted; the test's user is the owner.
+  mkdirSync(join(folder, 'keys/workload'), { recursive: true });
+  mkdirSync(join(folder, 'key-holder'));
+  writeFileSync(join(folder, 'keys/workload/ca.crt'), ca.certificate);
+  writeFileSync(join(folder, 'keys/workload/ca.key'), ca.key, { mode: 0o440 });
+  cluster = await startCluster({ version: VERSION });
+  await install();
+  const files = ['ca.key', 'ca.crt'].map((name) => join(folder, 'keys/workload', name));
+  const secret = ['create', 'secret', 'generic', 'workload-key', '-n', SYSTEM_NAMESPACE];
+  await cluster.kubectl([...secret, ...files.map((file) => `--from-file=${file}`)]);
+  pod = await admittedPod();
+  await startHolder();
+  const args = pod.containers[0]?.args ?? [];
+  installation = await startComponents(cluster, {
+    args: ['--propagation=1s'],
+    argsOf: { 'pcr-issuer': args.filter((each) => each.startsWith('--key-holder=')).map(here) },
+  });
+  const { requests: _requests, certificateRequests: _cert, ...spec } = example('workload').spec;
+  const keyHolder = { namespace: KEYS_NAMESPACE, key: 'workload', chain: ca.certificate };
+  await applySigner(cluster, {
+    ...example('workload'),
+    spec: { ...spec, authority: { keyHolder } },
+  });
+  await waitForReady(cluster, 'workload', 'Checked');
+  await createTeam(cluster, 'team-a', ['web']);
+});
+
+after(async () => {
+  await installation.stop();
+  await cluster.stop();
+  holder.kill('SIGKILL');
+  rmSync(folder, { recursive: true });
+});
+
+const create = (name: string): Promise<void> =>
+  createPod(cluster, {
+    name,
+    namespace: 'team-a',
+    serviceAccount: 'web',
+    node: 'node-1',
+    signerName: SIGNER_NAME,
+    keyType: 'ECDSAP256',
+  });
+
+/** The serial number of a pod's leaf, once OpenSSL has verified it. */
+async function verifiedSerial(name: string): Promise<string> {
+  const { credentials } = await filesOf(cluster, { namespace: 'team-a', name });
+  const leaf = new X509Certificate(readFileSync(credentials));
+  const file = join(folder, `${name}.pem`);
+  writeFileSync(file, leaf.toString());
+  const root = join(folder, 'keys/workload/ca.crt');
+  const output = execFileSync('openssl', ['verify', '-CAfile', root, file]);
+  assert.match(output.toString(), /: OK/);
+  return leaf.serialNumber.toLowerCase();
+}
+
+/** Waits for the reason of the condition Served, which pcr-issuer reports by its Lease. */
+function servedBecause(reason: string): Promise<unknown> {
+  return until(`Served has the reason ${reason}`, 120_000, async () => {
+    const path = 'jsonpath={.status.conditions[?(@.type=="Served")].reason}';
+    const { stdout } = await cluster.kubectl(['get', 'clustersigner', 'workload', '-o', path]);
+    return stdout === reason ? true : undefined;
+  });
+}
+
+test('the component’s own token reads no Secret of the CA, and its pod mounts none', async () => {
+  await installation.components['pcr-issuer'].ready(60_000);
+  const kubeconfig = await componentKubeconfig(cluster, 'pcr-issuer');
+  for (const [name, namespace] of [
+    ['workload-key', SYSTEM_NAMESPACE],
+    ['workload-ca', KEYS_NAMESPACE],
+  ] as const) {
+    const args = ['get', 'secret', name, '-n', namespace, '--kubeconfig', kubeconfig];
+    const { code, stderr } = await cluster.kubectl(args, { allowFailure: true });
+    assert.notEqual(code, 0);
+    assert.match(stderr, /Forbidden/, `${namespace}/${name}`);
+  }
+  const mounts = pod.containers.flatMap(({ volumeMounts }) => volumeMounts.map(({ name }) => name));
+  assert.ok(mounts.includes('key-holder-sockets'));
+  assert.ok(!mounts.includes('key-holder-keys'));
+  assert.equal(pod.initContainers?.[0]?.name, 'key-holder');
+});
+
+test('a pod gets a leaf by the holder', async () => {
+  await create('first');
+  const serial = await verifiedSerial('first');
+  assert.equal(log.filter((each) => each['serial'] === serial).length, 1);
+});
+
+test('pods wait for a killed holder with a reason, and none is lost', async () => {
+  const names = Array.from({ length: PODS }, (_, index) => `pod-${index}`);
+  await killHolder();
+  await Promise.all(names.map(create));
+  const reason = await until('an Event says why the pods wait', 60_000, async () => {
+    const { stdout } = await cluster.kubectl(['get', 'events', '-n', 'team-a', '-o', 'json']);
+    const { items } = JSON.parse(stdout) as { items: { reason: string; message: string }[] };
+    return items.find((each) => each.reason === 'KeyHolderUnavailable');
+  });
+  assert.match(reason.message, /the key holder of the CA does not answer/);
+  assert.doesNotMatch(reason.message, /PRIVATE KEY/);
+  await servedBecause('KeyHolderUnavailable');
+  const checked = await countersign(['check', '--kubeconfig', cluster.kubeconfig]);
+  assert.match(
+    checked.stdout,
+    /signers-ready: clustersigner\/workload: NotServed: pcr-issuer: the key holder .*does not answer/,
+  );
+  assert.match(checked.stdout, /deployment\/countersign-pcr-issuer -c key-holder/);
+  const args = ['explain', 'pod/pod-0', '-n', 'team-a', '--kubeconfig', cluster.kubeconfig];
+  const explained = await countersign(args);
+  assert.match(explained.stdout, /KeyHolderUnavailable|key holder of the CA does not answer/);
+  await startHolder();
+  // It is killed again while it signs.
+  await until('the holder signs', 60_000, () => log.at(-1)?.['msg'] === 'signed');
+  await killHolder();
+  await startHolder();
+  const serials = await Promise.all(names.map(verifiedSerial));
+  assert.equal(new Set(serials).size, PODS);
+  await servedBecause('Served');
+  const signed = log.filter((each) => each['msg'] === 'signed').map((each) => each['serial']);
+  for (const serial of serials) assert.ok(signed.includes(serial), serial);
+  // The same bytes are sent again, so only bytes in flight at a long absence are lost.
+  const undelivered = new Set(signed).size - PODS - 1;
+  assert.ok(undelivered <= PODS, `${undelivered} signatures that no pod got`);
+});

@@ -1,0 +1,113 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * A person starts `make cluster ARGS="--real-pods --acme"` and pastes what README.md and the cluster
+ * print into a shell, in this order.
+ */
+import assert from 'node:assert/strict';
+import { execFile, spawn, type ChildProcess } from 'node:child_process';
+import { once } from 'node:events';
+import { existsSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
+import { after, before, describe, test } from 'node:test';
+import { promisify } from 'node:util';
+import { ACME_PART } from '../cluster/next-steps.ts';
+import { until } from '../cluster/until.ts';
+import { SKIP } from './stand.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+/** The images are laid out and the programs are built before the cluster starts. */
+const START_MS = 300_000;
+const PASTE_MS = 400_000;
+
+/** The code block of README.md that begins with this command. */
+function readmeBlock(command: string): string {
+  const blocks = readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/^```\n([^]*?)^```/gm);
+  const found = [...blocks].map(([, text = '']) => text).find((text) => text.startsWith(command));
+  assert.ok(found, command);
+  return found;
+}
+
+describe('the cluster that a person starts', { skip: SKIP }, () => {
+  let cluster: ChildProcess;
+  let printed = '';
+  /** The part that says how the cluster is reached. */
+  let access = '';
+  let acme = '';
+  before(async () => {
+    const flags = ['--real-pods', '--acme'];
+    cluster = spawn(process.execPath, [join(ROOT, 'test/cluster/main.ts'), ...flags], {
+      cwd: ROOT,
+      stdio: ['ignore', 'pipe', 'inherit'],
+    });
+    cluster.stdout?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
+    await until('the cluster is there', START_MS, () => {
+      assert.equal(cluster.exitCode, null);
+      return printed.includes('openssl verify') && printed.endsWith('\n\n');
+    });
+    const part = printed.indexOf(ACME_PART);
+    [access, acme] = [printed.slice(0, part), printed.slice(part)];
+  });
+  after(() => cluster.kill('SIGKILL'));
+
+  /** As in a shell of a person: aliases count, and the first failure ends it. */
+  async function paste(text: string): Promise<string> {
+    const script = `set -e -o pipefail\nshopt -s expand_aliases\n${access}${text}`;
+    const { stdout } = await promisify(execFile)('bash', ['-c', script], {
+      timeout: PASTE_MS,
+      env: {
+        // Not the project's own Node, which `make` puts there.
+        PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
+        // helm has its cache below it.
+        HOME: roomOf(),
+      },
+    });
+    return stdout;
+  }
+
+  const roomOf = (): string => {
+    const [, values = ''] = /--values (?<file>\S+)/.exec(acme) ?? [];
+    return dirname(values);
+  };
+
+  test('README.md installs it, and a pod gets its certificate', async () => {
+    await paste(readmeBlock('helm install'));
+    const ready = 'kubectl wait --for=condition=Ready pod/web -n team-a --timeout=3m';
+    assert.match(await paste(ready), /condition met/);
+  });
+
+  test('a certificate of the local ACME server comes by what is printed', async () => {
+    assert.match(await paste(acme), /www\.example\.com\.crt: OK\n$/);
+    const subject = `openssl x509 -in ${roomOf()}/www.example.com.crt -noout -issuer -ext subjectAltName`;
+    const leaf = await paste(subject);
+    assert.match(leaf, /issuer=.*Pebble Intermediate/);
+    assert.match(leaf, /DNS:www\.example\.com\n/);
+    assert.ok(!existsSync(join(roomOf(), 'www.example.com.kubeconfig')), 'it is for no API server');
+  });
+
+  test('its server answers on this machine, too, by the CA at hand', async () => {
+    const [, url = ''] = /(?<url>https:\/\/127\.0\.0\.1:\d+\/dir) here/.exec(acme) ?? [];
+    const script = `fetch('${url}').then((answer) => answer.json()).then((it) => console.log(Object.keys(it).sort().join()))`;
+    const { stdout } = await promisify(execFile)(process.execPath, ['-e', script], {
+      env: { NODE_EXTRA_CA_CERTS: join(roomOf(), 'ca.pem') },
+    });
+    assert.match(stdout, /newAccount,newNonce,newOrder/);
+  });
+
+  test('an image of a server runs where a pod says nothing but its name', async () => {
+    const said = await paste(`
+      kubectl create deployment hello --image=nginx:1.29
+      kubectl expose deployment hello --port=80
+      kubectl wait --for=condition=Available deployment/hello --timeout=2m
+      kubectl create job asking --image=curlimages/curl:8.16.0 -- curl -sS --retry 20 --retry-all-errors http://hello
+      kubectl wait --for=condition=Complete job/asking --timeout=2m
+      kubectl logs job/asking`);
+    assert.match(said, /Welcome to nginx\n$/);
+  });
+
+  test('Ctrl-C ends it, and nothing is left', async () => {
+    const ended = once(cluster, 'exit');
+    cluster.kill('SIGINT');
+    assert.deepEqual(await ended, [0, null]);
+    assert.ok(!existsSync(roomOf()));
+  });
+});

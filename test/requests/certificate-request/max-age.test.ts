@@ -1,0 +1,86 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * With `--max-age`, a request that gets no answer ends; without it, it waits as long as it is
+ * there.
+ */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { isFinished } from '#api/request/certificate-request.ts';
+import { SignerError, type Disposition } from '#base/errors.ts';
+import { certificateRequestStage } from '../../support/requests/issuance-stage.ts';
+import { NOW } from '../../support/pki/chain.ts';
+
+const MAX_AGE = 3_600_000;
+const REFUSED = { dnsNames: ['example.com'] };
+
+type Stage = ReturnType<typeof certificateRequestStage>;
+
+/** Lets the clock of a stage show this age of its request. */
+function age(stage: Stage, milliseconds: number): void {
+  const created = Date.parse(stage.request.metadata.creationTimestamp);
+  stage.later(created + milliseconds - (NOW + 700));
+}
+
+function failing(disposition: Disposition): Stage {
+  const error = new SignerError({ code: 'AUTHORITY_MISSING', disposition, message: 'no answer' });
+  return certificateRequestStage(
+    {},
+    {
+      maxAgeMs: MAX_AGE,
+      issuing: () => {
+        throw error;
+      },
+    },
+  );
+}
+
+test('a request that no rule allows fails with the last message at the maximum age', async () => {
+  const stage = certificateRequestStage(REFUSED, { maxAgeMs: MAX_AGE });
+  const created = Date.parse(stage.request.metadata.creationTimestamp);
+  age(stage, MAX_AGE - 1);
+  const before = await stage.handle();
+  assert.deepEqual(
+    [before.outcome, before.again, stage.methods()],
+    ['undecided', { requeueAt: created + MAX_AGE }, []],
+  );
+  stage.later(1);
+  const outcome = await stage.handle();
+  assert.deepEqual([outcome.outcome, outcome.reason], ['failed', 'RetriesExhausted']);
+  const [sent] = stage.sent();
+  assert.ok(sent !== undefined && isFinished(sent));
+  const ready = sent.status?.conditions?.find(({ type }) => type === 'Ready');
+  assert.match(ready?.message ?? '', /^RetriesExhausted: .*services-of-a-team.*example\.com/);
+  assert.deepEqual(outcome.written, stage.server.stored);
+});
+
+test('the next look at a request is at its age by our own clock, whatever its offset', async () => {
+  const stage = certificateRequestStage(REFUSED, { maxAgeMs: MAX_AGE });
+  stage.ahead(500);
+  const created = Date.parse(stage.request.metadata.creationTimestamp);
+  assert.deepEqual((await stage.handle()).again, { requeueAt: created + MAX_AGE + 500 });
+});
+
+test('an unsignable request fails at the maximum age; one without a ready CA waits', async () => {
+  const retried = failing('retry');
+  age(retried, MAX_AGE - 1);
+  await assert.rejects(() => retried.handle(), /no answer/);
+  retried.later(1);
+  assert.equal((await retried.handle()).reason, 'RetriesExhausted');
+  const waiting = failing('authority');
+  age(waiting, 10 * MAX_AGE);
+  await assert.rejects(() => waiting.handle(), /no answer/);
+  assert.deepEqual(waiting.methods(), []);
+});
+
+test('an old request that a rule allows is issued', async () => {
+  const stage = certificateRequestStage({}, { maxAgeMs: MAX_AGE });
+  age(stage, 10 * MAX_AGE);
+  assert.equal((await stage.handle()).outcome, 'issued');
+});
+
+test('without a maximum age, no request ends by its age', async () => {
+  const stage = certificateRequestStage(REFUSED);
+  age(stage, 1000 * MAX_AGE);
+  assert.equal((await stage.handle()).outcome, 'undecided');
+  assert.deepEqual(stage.methods(), []);
+});

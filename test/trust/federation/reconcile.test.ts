@@ -1,0 +1,176 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What somebody does to a bundle, or to the clock, between two looks. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
+import type { Federation } from '#trust/federation/federation.ts';
+import type { Fetched } from '#trust/federation/fetch.ts';
+import { latestBundle } from '#trust/federation/known-anchors.ts';
+import { reconcile } from '#trust/federation/reconcile.ts';
+import { resource } from '#kube/resource/resource.ts';
+import { writeBundle } from '#trust/spiffe/write-bundle.ts';
+import { recordedComponent } from '../../support/component/recorded-component.ts';
+import { pemOf, spiffeCa } from '../../support/trust/certificates.ts';
+
+const DOMAIN = 'partner.example';
+const NAME = `federated.${DOMAIN}`;
+const START = Date.UTC(2026, 10, 23, 1);
+const HOUR = 3_600_000;
+const [A, B] = [spiffeCa('A'), spiffeCa('B')];
+
+/** A federation whose endpoint, API server and clock are the test's. */
+class Stage {
+  now = START;
+  bundle: ClusterTrustBundle | undefined;
+  begun = 0;
+  /** Whether a bundle that was deleted is still seen. */
+  watchLags = false;
+  /** What the next look would verify a server of https_spiffe by. */
+  latest: string | undefined;
+  #answer: Fetched | undefined;
+  readonly component = recordedComponent({ clock: () => this.now });
+  readonly federation: Federation;
+
+  constructor() {
+    const bundles = {
+      synced: true,
+      get: (name: string) => (name === NAME ? this.bundle : undefined),
+      list: () => (this.bundle === undefined ? [] : [this.bundle]),
+      applyWrite: (written: ClusterTrustBundle) => {
+        this.bundle = written;
+      },
+    };
+    const fetcher = {
+      begin: () => {
+        this.begun += 1;
+        this.latest = latestBundle(this.federation, DOMAIN);
+      },
+      take: () => {
+        const taken = this.#answer;
+        this.#answer = undefined;
+        return taken;
+      },
+      isUnderWay: () => false,
+    };
+    this.component.client.answer(({ body, method }) => {
+      if (method === 'DELETE' && !this.watchLags) this.bundle = undefined;
+      if (method !== 'PATCH') return {};
+      const { metadata, ...object } = body as ClusterTrustBundle;
+      const known = { uid: 'b-1', resourceVersion: '1', creationTimestamp: '2026-11-23T00:00:00Z' };
+      return { ...object, metadata: { ...known, ...metadata } };
+    });
+    const domain = {
+      trustDomain: DOMAIN,
+      profile: 'https_web',
+      url: 'https://a.example/',
+    } as const;
+    this.federation = {
+      component: this.component,
+      init: {
+        domains: [domain],
+        endedDomains: [],
+        ownDomains: [],
+        directory: '',
+        networks: [],
+        shortestSeconds: 60,
+        keepSeconds: 86_400,
+      },
+      resource: resource({
+        group: 'certificates.k8s.io',
+        version: 'v1',
+        plural: 'clustertrustbundles',
+      }),
+      signers: { settled: true, known: () => [] },
+      bundles,
+      fetcher,
+      fetchStates: new Map(),
+    } as unknown as Federation;
+  }
+
+  /** One look with that answer. */
+  async answers(links: readonly (typeof A)[], sequence: bigint): Promise<void> {
+    const anchors = links.map(({ certificate }) => certificate);
+    this.#answer = { text: writeBundle({ anchors, sequence, refreshSeconds: 300 }) };
+    await this.comesBack();
+  }
+
+  comesBack(): ReturnType<typeof reconcile> {
+    return reconcile(this.federation, DOMAIN);
+  }
+
+  /** What somebody else writes into the bundle. */
+  annotate(key: string, value: string): void {
+    assert.ok(this.bundle);
+    const { metadata } = this.bundle;
+    const annotations = { ...metadata.annotations, [`countersign.dev/${key}`]: value };
+    this.bundle = { ...this.bundle, metadata: { ...metadata, annotations } };
+  }
+
+  get text(): string | undefined {
+    return this.bundle?.spec.trustBundle;
+  }
+
+  get sequence(): string | undefined {
+    return this.bundle?.metadata.annotations?.['countersign.dev/spiffe-sequence'];
+  }
+}
+
+test('another client’s sequence in the bundle does not lock the other side out', async () => {
+  const stage = new Stage();
+  await stage.answers([A], 5n);
+  stage.annotate('spiffe-sequence', '9'.repeat(40));
+  await stage.answers([A, B], 6n);
+  assert.equal(stage.sequence, '6');
+  assert.ok(stage.text?.includes(pemOf(B)));
+});
+
+test('after a restart the sequence in the bundle is what is known', async () => {
+  const stage = new Stage();
+  await stage.answers([A], 5n);
+  stage.federation.fetchStates.clear();
+  await stage.answers([B], 4n);
+  assert.equal(stage.sequence, '5');
+  assert.equal(stage.text, pemOf(A));
+});
+
+test('after a clock step back, the next fetch is at once', async () => {
+  const stage = new Stage();
+  await stage.answers([A], 5n);
+  assert.equal(stage.begun, 0);
+  stage.now -= 12 * HOUR;
+  await stage.comesBack();
+  assert.equal(stage.begun, 1);
+});
+
+test('after a clock step forward, an expired bundle is dropped until a good answer', async () => {
+  const stage = new Stage();
+  await stage.answers([A], 5n);
+  stage.now += 25 * HOUR;
+  await stage.comesBack();
+  assert.equal(stage.text, undefined);
+  assert.equal(stage.begun, 1);
+  await stage.answers([A], 5n);
+  assert.equal(stage.text, pemOf(A));
+});
+
+test('what was dropped verifies no endpoint, not even while a watch still shows it', async () => {
+  const stage = new Stage();
+  await stage.answers([A], 5n);
+  stage.watchLags = true;
+  stage.now += HOUR;
+  await stage.comesBack();
+  assert.equal(stage.latest, pemOf(A));
+  stage.now += 24 * HOUR;
+  await stage.comesBack();
+  assert.equal(stage.begun, 2);
+  assert.equal(stage.text, pemOf(A));
+  assert.equal(stage.latest, undefined);
+});
+
+test('a new process verifies an endpoint by the bundle of the one before it', async () => {
+  const stage = new Stage();
+  await stage.answers([A], 5n);
+  stage.federation.fetchStates.clear();
+  await stage.comesBack();
+  assert.equal(stage.latest, pemOf(A));
+});

@@ -1,0 +1,77 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * Runs the unit tests of folders: `node test/unit/run.ts FOLDER…`.
+ *
+ * Each folder is one process, and two run at once. The output is a line for each folder, and what a
+ * process printed when one of its tests failed. Name the folders that take longest first.
+ */
+import { spawn } from 'node:child_process';
+import { once } from 'node:events';
+import { globSync } from 'node:fs';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+
+const ROOT = join(import.meta.dirname, '../..');
+const AT_ONCE = 2;
+
+interface Group {
+  readonly name: string;
+  readonly files: readonly string[];
+}
+
+interface Outcome {
+  readonly failed: boolean;
+  readonly tests: number;
+}
+
+function groupOf(folder: string): Group {
+  const files = globSync(`${folder}/**/*.test.ts`, { cwd: ROOT }).sort();
+  if (files.length === 0) throw new Error(`${folder} contains no test`);
+  return { name: folder, files };
+}
+
+async function run({ name, files }: Group): Promise<Outcome> {
+  const args = ['--test-reporter=spec', join(import.meta.dirname, 'group.ts'), ...files];
+  const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
+  const began = performance.now();
+  const [stdout, stderr] = await Promise.all([
+    text(child.stdout),
+    text(child.stderr),
+    once(child, 'close'),
+  ]);
+  const tests = counted(stdout, 'tests');
+  const empty = files.filter((file) => !stdout.includes(`▶ ${file}\n`));
+  const failed = child.exitCode !== 0 || empty.length > 0;
+  if (failed) process.stdout.write(`${stdout}${stderr}`);
+  for (const file of empty) console.log(`${file} has no test of its own in the report`);
+  const seconds = ((performance.now() - began) / 1000).toFixed(1);
+  const skipped = counted(stdout, 'skipped');
+  console.log(
+    `${failed ? 'FAILED' : 'ok'} ${name}: ${tests} tests in ${files.length} files, ` +
+      `${skipped === 0 ? '' : `${skipped} skipped, `}${seconds} s`,
+  );
+  return { failed, tests };
+}
+
+/** A number of the summary at the end of a report. */
+function counted(report: string, name: string): number {
+  const lines = [...report.matchAll(new RegExp(`^\\S+ ${name} (\\d+)$`, 'gm'))];
+  return Number(lines.at(-1)?.[1] ?? 0);
+}
+
+/** Runs each group once; each of the workers takes the next when it has finished one. */
+async function runAll(groups: readonly Group[]): Promise<readonly Outcome[]> {
+  const waiting = groups.values();
+  const outcomes: Outcome[] = [];
+  const work = async (): Promise<void> => {
+    for (const group of waiting) outcomes.push(await run(group));
+  };
+  await Promise.all(Array.from({ length: AT_ONCE }, work));
+  return outcomes;
+}
+
+const outcomes = await runAll(process.argv.slice(2).map(groupOf));
+const total = outcomes.reduce((sum, { tests }) => sum + tests, 0);
+const failed = outcomes.filter((outcome) => outcome.failed).length;
+console.log(`${total} tests, ${failed} of ${outcomes.length} folders failed`);
+if (failed > 0) process.exitCode = 1;

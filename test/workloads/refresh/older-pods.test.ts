@@ -1,0 +1,78 @@
+// SPDX-License-Identifier: Apache-2.0
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Pod } from '#api/object/pod.ts';
+import { formatTime } from '#api/object/time.ts';
+import type { DisruptionBudget } from '#api/workload/disruption-budget.ts';
+import { blockingBudget, holdsOlder } from '#workloads/refresh/older-pods.ts';
+import { leafAt, podOf, START } from './world.ts';
+
+const MINUTE = 60_000;
+const leaf = leafAt('new', START + 60 * MINUTE);
+const at = (minute: number): number => START + minute * MINUTE;
+
+/** Accepted at one time, its container started at another. */
+function pod(accepted: number, started: number | undefined): Pod {
+  const base = podOf('web', accepted);
+  const running = started === undefined ? {} : { running: { startedAt: formatTime(started) } };
+  return { ...base, status: { ...base.status, containerStatuses: [{ state: running }] } };
+}
+
+test('a pod that started before the certificate was issued has an older one', () => {
+  assert.ok(holdsOlder(pod(at(0), at(1)), leaf));
+});
+
+test('a pod that started after the certificate was written has it', () => {
+  assert.ok(!holdsOlder(pod(at(62), at(63)), leaf));
+});
+
+test('a container restarted long after has reread it; an init container has not', () => {
+  assert.ok(
+    holdsOlder(pod(at(0), at(62)), leaf),
+    'the kubelet may not have rewritten the file yet',
+  );
+  assert.ok(!holdsOlder(pod(at(0), at(70)), leaf));
+  assert.ok(holdsOlder(pod(at(0), at(70)), leaf, { untilPodEnds: true }));
+});
+
+test('a pod that waited for the first certificate of its Secret has it', () => {
+  const first = { ...leaf, isFirst: true };
+  assert.ok(!holdsOlder(pod(at(0), at(61)), first));
+  assert.ok(!holdsOlder(pod(at(0), undefined), first));
+  assert.ok(holdsOlder(pod(at(0), at(1)), first), 'its Secret had been written by somebody else');
+});
+
+test('a pod that no kubelet has, that has ended or is being deleted holds nothing', () => {
+  const { metadata, status, ...rest } = pod(at(0), at(1));
+  assert.ok(!holdsOlder({ ...rest, metadata, status: { phase: 'Pending' } }, leaf));
+  assert.ok(!holdsOlder({ ...rest, metadata, status: { ...status, phase: 'Succeeded' } }, leaf));
+  const deleted = { ...metadata, deletionTimestamp: formatTime(at(1)) };
+  assert.ok(!holdsOlder({ ...rest, metadata: deleted, ...(status && { status }) }, leaf));
+});
+
+test('a credential of its own concerns only the pod that it belongs to', () => {
+  const own = { ...leaf, pods: new Set(['web']) };
+  assert.ok(holdsOlder(podOf('web', at(0)), own));
+  assert.ok(!holdsOlder(podOf('other', at(0)), own));
+});
+
+function budget(
+  disruptionsAllowed: number,
+  more: Partial<DisruptionBudget['status']> = {},
+): DisruptionBudget {
+  return {
+    apiVersion: 'policy/v1',
+    kind: 'PodDisruptionBudget',
+    metadata: { ...podOf('web', START).metadata, name: 'budget', generation: 2 },
+    spec: { selector: { matchLabels: { app: 'web' } } },
+    status: { disruptionsAllowed, observedGeneration: 2, ...more },
+  };
+}
+
+test('a budget is in the way where it selects a pod and allows none to go', () => {
+  const pods = [podOf('web', START, { app: 'web' })];
+  assert.equal(blockingBudget(pods, [budget(0)])?.metadata.name, 'budget');
+  assert.equal(blockingBudget(pods, [budget(1)]), undefined);
+  assert.ok(blockingBudget(pods, [budget(1, { observedGeneration: 1 })]), 'its status is old');
+  assert.equal(blockingBudget([podOf('db', START, { app: 'db' })], [budget(0)]), undefined);
+});
