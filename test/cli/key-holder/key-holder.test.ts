@@ -9,6 +9,7 @@ import { join } from 'node:path';
 import { after, afterEach, before, test } from 'node:test';
 import { setTimeout as sleep } from 'node:timers/promises';
 import { SignerError } from '#base/errors.ts';
+import type { Delay } from '#base/ports.ts';
 import { openWithHolder } from '#ca/custody/held.ts';
 import { createKeyHolder, type KeyHolder } from '#ca/custody/holder-client.ts';
 import { encodeCaTbs } from '#ca/issuance/ca-tbs.ts';
@@ -88,14 +89,12 @@ async function listening({ log, process: child }: Holder): Promise<void> {
   }
 }
 
-function connect(path = socket()): KeyHolder {
-  const client = createKeyHolder({
-    socket: path,
-    monotonic: () => performance.now(),
-    delay: async (ms, signal) => {
-      await sleep(ms, undefined, signal === undefined ? {} : { signal });
-    },
-  });
+const realDelay: Delay = async (ms, signal) => {
+  await sleep(ms, undefined, signal === undefined ? {} : { signal });
+};
+
+function connect(path = socket(), delay = realDelay): KeyHolder {
+  const client = createKeyHolder({ socket: path, monotonic: () => performance.now(), delay });
   clients.push(client);
   return client;
 }
@@ -242,7 +241,11 @@ test('a holder that is killed and restarted loses no signature', async () => {
 });
 
 test('a holder that stays away makes requests wait, and its return is reported', async () => {
-  const client = connect(at('absent.sock'));
+  let passes = Promise.resolve();
+  const client = connect(at('absent.sock'), async (ms, signal) => {
+    await passes;
+    await realDelay(ms, signal);
+  });
   const recovered = Promise.withResolvers<boolean>();
   client.onChange((fault) => {
     if (fault === undefined) recovered.resolve(true);
@@ -250,10 +253,11 @@ test('a holder that stays away makes requests wait, and its return is reported',
   const authority = openWithHolder(client)(heldMaterial, Date.now());
   const says = refusedWith('KEY_HOLDER_UNAVAILABLE', /does not answer: .*absent[.]sock.*ENOENT/);
   await assert.rejects(authority.sign(prepare(leafInput(authority)), NEVER), says);
-  // While it is known to be away, nothing waits for it.
-  const began = performance.now();
+  // While it is known to be away, nothing waits for it: here no delay ends.
+  const held = Promise.withResolvers<undefined>();
+  passes = held.promise.then(() => undefined);
   await assert.rejects(authority.sign(prepare(leafInput(authority)), NEVER), says);
-  assert.ok(performance.now() - began < 100);
+  held.resolve(undefined);
   const sockets = [
     { path: at('absent.sock'), uses: [{ key: 'workload', leaf: { maxDuration: '1h' } }] },
   ];
