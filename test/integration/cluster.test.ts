@@ -30,7 +30,7 @@ test('every component of the test cluster reports the exact release', async () =
   assert.equal(answer['clientVersion']?.gitVersion, release);
   assert.equal(answer['serverVersion']?.gitVersion, release);
   for (const component of ['kube-controller-manager', 'kube-scheduler', 'kubelet'])
-    await until(`${component} ${release} is in the audit log`, 5_000, async () =>
+    await until(`${component} ${release} is in the audit log`, 60_000, async () =>
       (await cluster.readAudit()).some(({ userAgent }) =>
         userAgent?.startsWith(`${component}/${release} `),
       ),
@@ -57,7 +57,7 @@ test('a ServiceAccount authenticates by token, and RBAC forbids what is not gran
   const refused = await cluster.kubectl(['get', 'secrets'], { kubeconfig, allowFailure: true });
   assert.equal(refused.code, 1);
   assert.match(refused.stderr, /Forbidden/);
-  await until('the refusal is in the audit log', 5_000, async () =>
+  await until('the refusal is in the audit log', 60_000, async () =>
     (await cluster.readAudit()).some(
       ({ user, verb, objectRef, responseStatus }) =>
         user.username === 'system:serviceaccount:default:nobody' &&

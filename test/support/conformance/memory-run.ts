@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
-import { setTimeout as sleep } from 'node:timers/promises';
 import { DEFAULT_PROFILE, type ConformanceProfile } from '#conformance/profile.ts';
 import type { Connection } from '#kube/client/connection.ts';
 import type { Run } from '#conformance/runner/run.ts';
 import { trackCreatedObjects } from '#conformance/runner/created-objects.ts';
 import { createPermissions } from '#conformance/runner/permissions.ts';
 import { NOW, ROOT } from './leaf.ts';
+import { startTurnClock } from './turn-clock.ts';
 import { memoryCluster, type MemoryCluster, type React } from './memory-cluster.ts';
 
 /** In the name of everything that the runner makes. */
@@ -29,8 +29,8 @@ export function memoryRun(
   react: (cluster: MemoryCluster) => React,
   profile: Partial<ConformanceProfile> = {},
 ): MemoryRun {
-  const started = performance.now();
-  const now = (): number => NOW + Math.floor(performance.now() - started);
+  const turns = startTurnClock();
+  const now = (): number => NOW + turns.elapsed();
   const cluster: MemoryCluster = memoryCluster({
     serves: {
       'certificates.k8s.io/v1': [
@@ -70,7 +70,7 @@ export function memoryRun(
     serviceAccount: 'web',
     image: 'none',
     clock: now,
-    delay: (milliseconds, signal) => sleep(milliseconds, undefined, { signal }),
+    delay: turns.delay,
     random: (size) => randomBytes(size),
     signal: new AbortController().signal,
     timeoutMs: TIMEOUT_MS,
