@@ -14,6 +14,8 @@ RUN := PATH="$(CURDIR)/node_modules/.bin:$$PATH" $(PROGRAM)
 COMPILED := NODE_COMPILE_CACHE="$(CURDIR)/.cache/compile"
 # How the image runs Node, and the heap that Node takes there by itself.
 IMAGE_FLAGS := $(shell grep '^ENTRYPOINT' Dockerfile | grep -o '\-\-[a-z0-9=-]*') --max-old-space-size=320
+# Fails if something that the command started is alive at its end.
+WATCHED := node test/support/processes/watched.ts
 KUBERNETES ?= 1.37
 ARGS ?=
 # The folders of unit tests, those that take longest first.
@@ -25,7 +27,7 @@ help: ## Show the targets
 
 .PHONY: demo
 demo: node_modules controlplane dist/countersign.mjs ## The whole story on a real cluster; ACME=1 adds a certificate of a local ACME server, ARGS=--keep leaves the cluster up
-	$(RUN) node demo/main.ts $(if $(ACME),--acme) $(ARGS)
+	$(RUN) $(WATCHED) node demo/main.ts $(if $(ACME),--acme) $(ARGS)
 
 .PHONY: test
 test: ## make check and oracle, then the integration tests on the real control plane; prints the time of each part
@@ -39,7 +41,7 @@ test: ## make check and oracle, then the integration tests on the real control p
 
 .PHONY: integration
 integration: node_modules controlplane dist/countersign.mjs ## The integration tests on the real control plane, without those that take long
-	$(COMPILED) $(RUN) node test/integration/run.ts --version 1.37 --part short
+	$(COMPILED) $(RUN) $(WATCHED) node test/integration/run.ts --version 1.37 --part short
 
 .PHONY: test-long
 test-long: node_modules package controlplane dist/countersign.mjs ## The integration tests that take long: rights, crashes, conformance, the image; SHARE=1/3 takes every third file
@@ -70,11 +72,11 @@ lint: node_modules
 
 .PHONY: unit
 unit: node_modules dist/countersign.mjs
-	$(COMPILED) $(RUN) node test/unit/run.ts $(UNIT)
+	$(COMPILED) $(RUN) $(WATCHED) node test/unit/run.ts $(UNIT)
 
 .PHONY: package
 package: node_modules dist/library/index.mjs dist/countersign.mjs ## The library as npm pack makes it, in the hands of an outsider
-	$(RUN) node --test 'test/npm-consumer/*.test.ts'
+	$(RUN) $(WATCHED) node --test 'test/npm-consumer/*.test.ts'
 
 .PHONY: krew
 krew: node_modules dist/countersign.mjs ## The kubectl plugin's archive and krew manifest; ARGS='--uri https://…' where it will be served
@@ -83,7 +85,7 @@ krew: node_modules dist/countersign.mjs ## The kubectl plugin's archive and krew
 .PHONY: oracle
 oracle: node_modules dist/countersign.mjs ## What Go and OpenSSL refuse we refuse: a corpus and 100,000 mutations
 	$(RUN) node test/oracle/build.ts >/dev/null
-	$(COMPILED) $(RUN) node --test 'test/oracle/*.test.ts'
+	$(COMPILED) $(RUN) $(WATCHED) node --test 'test/oracle/*.test.ts'
 
 .PHONY: test-java
 test-java: node_modules ## keytool of a JDK opens the PKCS#12 files that we write
