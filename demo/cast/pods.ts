@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startCluster, type Cluster } from '../../test/cluster/cluster.ts';
 import { until } from '../../test/cluster/until.ts';
-import { CHART, startHelm, type Helm } from '../../test/helm/helm.ts';
 import { mapImages } from '../../test/image/mapped.ts';
 import { COUNTERSIGN, IN_SYSTEM, NODE, rolledOut } from '../../test/real-pods/shipped.ts';
 import { apply } from '../../test/support/cluster/apply.ts';
+import { countersign } from '../../test/support/cluster/countersign.ts';
 import { EVERY_COMPONENT } from '../../test/support/cluster/component-process.ts';
 import { podObject } from '../../test/support/cluster/pods.ts';
 import type { Heard } from '../peers/talk.ts';
@@ -26,30 +27,33 @@ const STARTED_MS = 60_000;
 export class Pods implements Cast {
   readonly cluster: Cluster;
   readonly components = EVERY_COMPONENT.length;
-  readonly #helm: Helm;
   #rollout: Promise<unknown> | undefined;
 
-  private constructor(cluster: Cluster, helm: Helm) {
+  private constructor(cluster: Cluster) {
     this.cluster = cluster;
-    this.#helm = helm;
   }
 
   static async start(directory: string): Promise<Pods> {
-    const { countersign, node } = await mapImages(directory, {
+    const image = await mapImages(directory, {
       ...peer('server.ts'),
       ...peer('client.ts'),
       // It says that they are modules.
       '/peers/package.json': join(import.meta.dirname, '../../package.json'),
     });
-    const images = { [COUNTERSIGN]: countersign, [NODE]: node };
+    const images = { [COUNTERSIGN]: image.countersign, [NODE]: image.node };
     const cluster = await startCluster({ realPods: true, images });
-    return new Pods(cluster, await startHelm(cluster.kubeconfig));
+    return new Pods(cluster);
   }
 
-  /** What the README says to type, for the two signers of the story. */
+  /** Applies the objects of the chart without Helm, whose build takes longer than the story. */
   async install(tell: Tell): Promise<void> {
-    await this.#helm(['install', 'countersign', CHART], VALUES);
-    tell(`helm install countersign deploy/chart --values signers.yaml: ${NAMES.join(', ')}`);
+    const { directory, kubeconfig } = this.cluster;
+    const values = join(directory, 'values.yaml');
+    writeFileSync(values, JSON.stringify(VALUES));
+    const args = ['install', '--values', values, '--kubeconfig', kubeconfig];
+    const { code, stderr } = await countersign(args);
+    assert.equal(code, 0, stderr);
+    tell(`countersign install --values values.yaml, the objects of the chart: ${NAMES.join(', ')}`);
     await rolledOut(this.cluster);
     const columns =
       'POD:.metadata.name,NODE:.spec.nodeName,ADDRESS:.status.podIP,AS:.spec.serviceAccountName';
@@ -122,7 +126,6 @@ export class Pods implements Cast {
 
   async end(): Promise<void> {
     await this.#rollout?.catch(() => undefined);
-    this.#helm.close();
     await this.cluster.stop();
   }
 

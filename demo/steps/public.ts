@@ -59,7 +59,7 @@ export async function publicCertificate(cluster: Cluster, tell: Tell): Promise<v
 
 /** The kinds, and the roles of three components more. */
 async function install(cluster: Cluster): Promise<void> {
-  // The chart has them. Helm's fields are Helm's: whoever applies them again is refused.
+  // countersign install has applied them, and another field manager would be refused.
   const crd = 'acmeclustersigners.acme.countersign.dev';
   const { code } = await cluster.kubectl(['get', 'crd', crd], { allowFailure: true });
   if (code !== 0) await applyAcmeKinds(cluster);
