@@ -16,6 +16,9 @@ COMPILED := NODE_COMPILE_CACHE="$(CURDIR)/.cache/compile"
 IMAGE_FLAGS := $(shell grep '^ENTRYPOINT' Dockerfile | grep -o '\-\-[a-z0-9=-]*') --max-old-space-size=320
 # Fails if something that the command started is alive at its end.
 WATCHED := node test/support/processes/watched.ts
+# The demo uses a cluster of the user only where make's command line says so: an exported KUBECONFIG
+# changes nothing.
+OWN_CLUSTER := $(filter command,$(firstword $(origin KUBECONFIG)))
 KUBERNETES ?= 1.37
 ARGS ?=
 # The folders of unit tests, those that take longest first.
@@ -26,8 +29,8 @@ help: ## Show the targets
 	@grep -hE '^[a-z0-9.-]+:.*## ' $(MAKEFILE_LIST) | awk -F ':.*## ' '{printf "  make %-16s %s\n", $$1, $$2}'
 
 .PHONY: demo
-demo: node_modules controlplane dist/countersign.mjs ## The whole story on a real cluster; ACME=1 adds a certificate of a local ACME server, ARGS=--keep leaves the cluster up
-	$(RUN) $(WATCHED) node demo/main.ts $(if $(ACME),--acme) $(ARGS)
+demo: node_modules $(if $(OWN_CLUSTER),,controlplane) dist/countersign.mjs ## The whole story on a real cluster; ACME=1 adds a certificate of a local ACME server, ARGS=--keep leaves the cluster up; KUBECONFIG=… IMAGE=… tells it on a cluster of yours
+	$(RUN) $(WATCHED) node demo/main.ts $(if $(ACME),--acme) $(if $(OWN_CLUSTER),--kubeconfig '$(KUBECONFIG)' --image '$(IMAGE)') $(ARGS)
 
 .PHONY: test
 test: ## make check and oracle, then the integration tests on the real control plane; prints the time of each part

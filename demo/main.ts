@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `make demo`: the whole story on a real cluster. Exit code 0 only if every step held. */
+/**
+ * `make demo`: the whole story on a real cluster, of its own or of the user (`--kubeconfig`,
+ * `--image`, `--yes`). Exit code 0 only if every step held, 2 if the user did not agree.
+ */
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { parseArgs } from 'node:util';
 import { makeDirectory, removeDirectory } from '../test/cluster/directory.ts';
 import { whyNoRealPods } from '../test/cluster/real-pods/build.ts';
 import type { Cast } from './cast/cast.ts';
+import { OwnCluster } from './cast/own-cluster.ts';
 import { Pods } from './cast/pods.ts';
 import { Processes } from './cast/processes.ts';
 import { audit } from './steps/audit.ts';
@@ -14,12 +18,16 @@ import { createSigners } from './steps/install.ts';
 import { People } from './steps/people.ts';
 import { credentials, mutualTls } from './steps/pods.ts';
 import { publicCertificate } from './steps/public.ts';
+import { NotAgreed, agree } from './agree.ts';
 import { Story, type Tell } from './story.ts';
 
 const { values } = parseArgs({
   options: {
     keep: { type: 'boolean', default: false },
     acme: { type: 'boolean', default: false },
+    kubeconfig: { type: 'string' },
+    image: { type: 'string' },
+    yes: { type: 'boolean', default: false },
   },
 });
 const interrupted = new Promise<void>((resolve) => {
@@ -29,11 +37,13 @@ const interrupted = new Promise<void>((resolve) => {
 const story = new Story();
 const directory = makeDirectory();
 let cast: Cast | undefined;
+let telling: Promise<void> | undefined;
 try {
-  await Promise.race([
-    tellStory(),
-    interrupted.then(() => Promise.reject(new Error('interrupted'))),
-  ]);
+  const ended = interrupted.then(() => Promise.reject(new Error('interrupted')));
+  if (values.kubeconfig !== undefined)
+    cast = await Promise.race([agree(values.kubeconfig, values), ended]);
+  telling = tellStory();
+  await Promise.race([telling, ended]);
   const held = story.finish();
   process.exitCode = held ? 0 : 1;
   if (values.keep && cast !== undefined) {
@@ -45,70 +55,87 @@ try {
   }
 } catch (error) {
   process.stderr.write(`${error instanceof Error ? error.message : String(error)}\n`);
-  process.exitCode = 1;
+  process.exitCode = error instanceof NotAgreed ? 2 : 1;
 } finally {
-  await cast?.end();
+  story.stop();
+  // A step that still runs would make again what is deleted.
+  if (cast instanceof OwnCluster) await telling;
+  await cast?.end().catch((error: unknown) => {
+    process.stderr.write(`${String(error)}\n`);
+    process.exitCode = 1;
+  });
   removeDirectory(directory);
 }
 
 async function tellStory(): Promise<void> {
-  const own = await story.step('A Kubernetes of its own: control plane and two kubelets', meet);
-  if (own === undefined) return;
+  const title =
+    cast === undefined
+      ? 'A Kubernetes of its own: control plane and two kubelets'
+      : 'A Kubernetes of yours: what the demo makes there, it deletes at its end';
+  const met = await story.step(title, meet);
+  if (met === undefined) return;
   const installed = await story.step(
     'The components, each with an identity of its own',
     async (tell) => {
-      await own.install(tell);
-      return own;
+      await met.install(tell);
+      return met;
     },
   );
   if (installed === undefined) return;
   await story.step('Two ClusterSigners: a managed CA, and the user’s own', (tell) =>
-    createSigners(own, tell),
+    createSigners(met, tell),
   );
-  const people = new People(own.cluster);
+  const people = new People(met);
   await story.step('jane becomes a user with a client certificate', async (tell) => {
     await people.prepare();
     await people.jane(tell);
   });
   const workloads = await story.step(
     'Pods on two nodes get credentials from their kubelets',
-    (tell) => credentials(own, stranger(people.directory), tell),
+    (tell) => credentials(met, stranger(people.directory), tell),
   );
   if (workloads !== undefined) {
     await story.step('Workloads that read those files speak mutual TLS', (tell) =>
       mutualTls(workloads, tell),
     );
   }
-  if (own instanceof Pods)
-    await story.step('The signers were rolled meanwhile', (tell) => own.meanwhile(tell));
+  if (met instanceof Pods)
+    await story.step('The signers were rolled meanwhile', (tell) => met.meanwhile(tell));
   await story.step('A key type outside the profile: the pod never starts', (tell) =>
-    denied(own.cluster, tell),
+    denied(met, tell),
   );
   await story.step('One thing more than the rule names is not approved', (tell) =>
     people.more(tell),
   );
   await story.step('system:masters is refused even when approved by hand', (tell) =>
-    people.masters(own, tell),
+    people.masters(met, tell),
   );
   await story.step('What no rule covers waits for kubectl certificate approve', (tell) =>
     people.byHand(tell),
   );
-  await story.step('The audit log: no refusal, nothing outside the components’ roles', (tell) =>
-    audit(own, tell),
-  );
+  if (met.isAudited) {
+    await story.step('The audit log: no refusal, nothing outside the components’ roles', (tell) =>
+      audit(met, tell),
+    );
+  }
   if (values.acme)
     await story.step('A certificate of an ACME server: its name is proved by a file', (tell) =>
-      publicCertificate(own.cluster, tell),
+      publicCertificate(met.cluster, tell),
     );
 }
 
-/** Pods that really run, where they can. */
+/** Starts a cluster, unless there is the user's. Pods really run where they can. */
 async function meet(tell: Tell): Promise<Cast> {
-  const reason = await whyNoRealPods();
-  if (reason !== undefined) tell(`containers are faked, and processes take their parts: ${reason}`);
-  cast = await (reason === undefined ? Pods.start(join(directory, 'image')) : Processes.start());
+  cast ??= await startCast(tell);
   tell((await cast.cluster.kubectl(['get', 'nodes', '-o', 'wide'])).stdout);
   return cast;
+}
+
+async function startCast(tell: Tell): Promise<Cast> {
+  const reason = await whyNoRealPods();
+  if (reason === undefined) return Pods.start(join(directory, 'image'));
+  tell(`containers are faked, and processes take their parts: ${reason}`);
+  return Processes.start();
 }
 
 /** jane's certificate is of another CA than the pods'. */

@@ -12,9 +12,16 @@ interface Held {
 /** The demo's steps, in order: each is checked, timed and printed with its real output. */
 export class Story {
   readonly #held: Held[] = [];
+  #stopped = false;
+
+  /** No further step begins. */
+  stop(): void {
+    this.#stopped = true;
+  }
 
   /** Runs one step; a step that fails does not keep the others from being told. */
   async step<T>(title: string, run: (tell: Tell) => Promise<T>): Promise<T | undefined> {
+    if (this.#stopped) return undefined;
     process.stdout.write(`\n▶ ${title}\n`);
     const started = Date.now();
     try {

@@ -11,11 +11,11 @@ export function spiffe(serviceAccount: string): string {
   return `spiffe://cluster.local/ns/${TEAM}/sa/${serviceAccount}`;
 }
 
-/** The story's workloads: each has a ServiceAccount of its name. */
+/** The story's workloads: each has a ServiceAccount of its name, on one of two nodes. */
 export const WORKLOADS = [
-  { name: 'web', node: 'node-1', keyType: 'ED25519' },
-  { name: 'api', node: 'node-2', keyType: 'ECDSAP256' },
-  { name: 'batch', node: 'node-1', keyType: 'ECDSAP256' },
+  { name: 'web', node: 0, keyType: 'ED25519' },
+  { name: 'api', node: 1, keyType: 'ECDSAP256' },
+  { name: 'batch', node: 0, keyType: 'ECDSAP256' },
 ] as const;
 
 /** Workloads with credentials of their own; `web` serves. */
@@ -29,9 +29,23 @@ export interface Workloads {
   seen(): Promise<readonly { readonly peer?: string; readonly refused?: string }[]>;
 }
 
+/** A CA for client certificates. */
+export interface PeopleCa {
+  readonly certFile: string;
+  readonly keyFile: string;
+  /** The API server takes its certificates for users. */
+  readonly isTrusted: boolean;
+}
+
 /** Who plays the components and the workloads: pods, or processes where pods cannot run. */
 export interface Cast {
   readonly cluster: Cluster;
+  /** The names of the nodes of the workloads; one twice where the cluster has one. */
+  readonly nodes: readonly [string, string];
+  /** The CA of the people, as PEM files. */
+  readonly peopleCa: PeopleCa;
+  /** The audit log can be read, which needs a cluster of the demo. */
+  readonly isAudited: boolean;
   /** The components that run; each has a ServiceAccount of its own. */
   readonly components: number;
   /** What is shipped, until its components have started. */

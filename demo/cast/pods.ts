@@ -1,59 +1,92 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { startCluster, type Cluster } from '../../test/cluster/cluster.ts';
 import { until } from '../../test/cluster/until.ts';
 import { mapImages } from '../../test/image/mapped.ts';
-import { COUNTERSIGN, IN_SYSTEM, NODE, rolledOut } from '../../test/real-pods/shipped.ts';
+import { COUNTERSIGN, IN_SYSTEM, rolledOut } from '../../test/real-pods/shipped.ts';
 import { apply } from '../../test/support/cluster/apply.ts';
 import { countersign } from '../../test/support/cluster/countersign.ts';
 import { EVERY_COMPONENT } from '../../test/support/cluster/component-process.ts';
 import { podObject } from '../../test/support/cluster/pods.ts';
 import type { Heard } from '../peers/talk.ts';
 import type { Tell } from '../story.ts';
-import { SIGNER, TEAM, WORKLOADS, spiffe, type Cast, type Workloads } from './cast.ts';
+import { imageParts } from './image.ts';
+import {
+  SIGNER,
+  TEAM,
+  WORKLOADS,
+  spiffe,
+  type Cast,
+  type PeopleCa,
+  type Workloads,
+} from './cast.ts';
 
-const NAMES = ['example.com/workload', 'example.com/people'];
+const [PODS, PEOPLE] = [SIGNER, 'example.com/people'];
+export const SIGNER_NAMES: readonly string[] = [PODS, PEOPLE];
 /** The CA of the people is their own: the cluster trusts it already, and no bundle is published. */
-const VALUES = { signers: [{ name: NAMES[0] }, { name: NAMES[1], bundle: '' }] };
+const SIGNERS = [{ name: PODS }, { name: PEOPLE, bundle: '' }];
+/** Node in the image of the components. */
+const NODE_PROGRAM = '/nodejs/bin/node';
 const PEERS = join(import.meta.dirname, '../peers');
 const PORT = 8443;
 const FILES = ['/run/identity/credentials.pem', '/run/identity/trust-bundle.pem'] as const;
 const IN_TEAM = ['-n', TEAM] as const;
 const STARTED_MS = 60_000;
 
+/** Where pods run, and from which image. */
+export interface Ground {
+  readonly cluster: Cluster;
+  readonly nodes: readonly [string, string];
+  readonly peopleCa: PeopleCa;
+  readonly isAudited: boolean;
+  /** Of the components, with its tag; workloads run its Node. */
+  readonly image: string;
+}
+
 /** The components as shipped, and the workloads, each in pods that really run. */
 export class Pods implements Cast {
   readonly cluster: Cluster;
   readonly components = EVERY_COMPONENT.length;
+  readonly nodes: readonly [string, string];
+  readonly peopleCa: PeopleCa;
+  readonly isAudited: boolean;
+  readonly #image: string;
   #rollout: Promise<unknown> | undefined;
 
-  private constructor(cluster: Cluster) {
+  constructor({ cluster, nodes, peopleCa, isAudited, image }: Ground) {
     this.cluster = cluster;
+    this.nodes = nodes;
+    this.peopleCa = peopleCa;
+    this.isAudited = isAudited;
+    this.#image = image;
   }
 
+  /** Starts a cluster of the demo's own. */
   static async start(directory: string): Promise<Pods> {
-    const image = await mapImages(directory, {
-      ...peer('server.ts'),
-      ...peer('client.ts'),
-      // It says that they are modules.
-      '/peers/package.json': join(import.meta.dirname, '../../package.json'),
+    const { countersign: image } = await mapImages(directory);
+    const cluster = await startCluster({ realPods: true, images: { [COUNTERSIGN]: image } });
+    return new Pods({
+      cluster,
+      nodes: ['node-1', 'node-2'],
+      peopleCa: { ...cluster.clientCa, isTrusted: true },
+      isAudited: true,
+      image: COUNTERSIGN,
     });
-    const images = { [COUNTERSIGN]: image.countersign, [NODE]: image.node };
-    const cluster = await startCluster({ realPods: true, images });
-    return new Pods(cluster);
   }
 
   /** Applies the objects of the chart without Helm, whose build takes longer than the story. */
   async install(tell: Tell): Promise<void> {
     const { directory, kubeconfig } = this.cluster;
     const values = join(directory, 'values.yaml');
-    writeFileSync(values, JSON.stringify(VALUES));
+    writeFileSync(values, JSON.stringify(valuesFor(this.#image)));
     const args = ['install', '--values', values, '--kubeconfig', kubeconfig];
     const { code, stderr } = await countersign(args);
     assert.equal(code, 0, stderr);
-    tell(`countersign install --values values.yaml, the objects of the chart: ${NAMES.join(', ')}`);
+    tell(
+      `countersign install --values values.yaml, the objects of the chart: ${SIGNER_NAMES.join(', ')}`,
+    );
     await rolledOut(this.cluster);
     const columns =
       'POD:.metadata.name,NODE:.spec.nodeName,ADDRESS:.status.podIP,AS:.spec.serviceAccountName';
@@ -86,11 +119,15 @@ export class Pods implements Cast {
     // Until `meanwhile` asks, nobody else would hear of it, and Node would end the demo in the
     // middle.
     this.#rollout.catch(() => undefined);
-    for (const wanted of WORKLOADS) await apply(this.cluster, workload(wanted));
+    await apply(this.cluster, peers());
+    for (const { name, keyType, node } of WORKLOADS)
+      await apply(this.cluster, workload({ name, keyType, node: this.nodes[node] }, this.#image));
     for (const { name, keyType, node } of WORKLOADS) {
       const [{ self, validTo }] = await until(`${name} serves`, STARTED_MS, () => this.#said(name));
       assert.equal(self, `URI:${spiffe(name)}`);
-      tell(`${name.padEnd(5)} on ${node}: ${keyType.padEnd(9)} ${spiffe(name)} until ${validTo}`);
+      tell(
+        `${name.padEnd(5)} on ${this.nodes[node]}: ${keyType.padEnd(9)} ${spiffe(name)} until ${validTo}`,
+      );
     }
     const { stdout } = await this.cluster.kubectl([
       'get',
@@ -137,14 +174,7 @@ export class Pods implements Cast {
     strangers: string,
   ): Promise<Heard> {
     const [pod, credentials] = client === 'stranger' ? ['api', '-'] : [client, FILES[0]];
-    const command = [
-      '/nodejs/bin/node',
-      '/peers/client.ts',
-      address,
-      credentials,
-      FILES[1],
-      wanted,
-    ];
+    const command = [NODE_PROGRAM, '/peers/client.ts', address, credentials, FILES[1], wanted];
     const { stdout } = await this.cluster.kubectl(
       ['exec', '-i', ...IN_TEAM, pod, '--', ...command],
       {
@@ -180,21 +210,61 @@ interface Said {
   readonly refused?: string;
 }
 
-function peer(name: string): Readonly<Record<string, string>> {
-  return { [`/peers/${name}`]: join(PEERS, name) };
+/** The values of the chart for the two signers of the story. */
+export function valuesFor(image: string): object {
+  return { image: imageParts(image), signers: SIGNERS };
+}
+
+/** The programs of the workloads, as files of a ConfigMap. */
+function peers(): object {
+  const read = (name: string): string => readFileSync(join(PEERS, name), 'utf8');
+  const data = {
+    'server.ts': read('server.ts'),
+    'client.ts': read('client.ts'),
+    // It says that they are modules.
+    'package.json': '{"type": "module"}',
+  };
+  const metadata = { namespace: TEAM, name: 'peers' };
+  return { apiVersion: 'v1', kind: 'ConfigMap', metadata, data };
+}
+
+interface Workload {
+  readonly name: string;
+  readonly node: string;
+  readonly keyType: string;
 }
 
 /** A pod that serves by its own files, as nobody, on a root that it cannot write. */
-function workload({ name, node, keyType }: (typeof WORKLOADS)[number]): object {
+function workload({ name, node, keyType }: Workload, image: string): object {
   const wanted = { namespace: TEAM, name, serviceAccount: name, node, signerName: SIGNER, keyType };
-  const { spec, ...pod } = podObject(wanted) as { spec: { containers: readonly object[] } };
+  const { spec, ...pod } = podObject(wanted) as {
+    spec: {
+      readonly containers: readonly { readonly volumeMounts: readonly object[] }[];
+      readonly volumes: readonly object[];
+    };
+  };
   const main = {
-    image: NODE,
+    image,
+    command: [NODE_PROGRAM],
     args: ['/peers/server.ts', ...FILES, '0.0.0.0', String(PORT)],
     readinessProbe: { tcpSocket: { port: PORT }, periodSeconds: 1 },
-    securityContext: { readOnlyRootFilesystem: true, allowPrivilegeEscalation: false },
+    securityContext: {
+      readOnlyRootFilesystem: true,
+      allowPrivilegeEscalation: false,
+      capabilities: { drop: ['ALL'] },
+    },
   };
-  const containers = spec.containers.map((container) => ({ ...container, ...main }));
-  const securityContext = { runAsNonRoot: true, runAsUser: 65_532, runAsGroup: 65_532 };
-  return { ...pod, spec: { ...spec, securityContext, containers } };
+  const containers = spec.containers.map((container) => ({
+    ...container,
+    ...main,
+    volumeMounts: [...container.volumeMounts, { name: 'peers', mountPath: '/peers' }],
+  }));
+  const volumes = [...spec.volumes, { name: 'peers', configMap: { name: 'peers' } }];
+  const securityContext = {
+    runAsNonRoot: true,
+    runAsUser: 65_532,
+    runAsGroup: 65_532,
+    seccompProfile: { type: 'RuntimeDefault' },
+  };
+  return { ...pod, spec: { ...spec, securityContext, containers, volumes } };
 }

@@ -13,7 +13,15 @@ import { COMPONENTS } from '../../test/support/cluster/component-process.ts';
 import { createPod, filesOf } from '../../test/support/cluster/pods.ts';
 import { startServer, talk, type Identity, type PeerServer } from '../peers/talk.ts';
 import type { Tell } from '../story.ts';
-import { SIGNER, TEAM, WORKLOADS, spiffe, type Cast, type Workloads } from './cast.ts';
+import {
+  SIGNER,
+  TEAM,
+  WORKLOADS,
+  spiffe,
+  type Cast,
+  type PeopleCa,
+  type Workloads,
+} from './cast.ts';
 
 const READY_MS = 30_000;
 
@@ -24,11 +32,17 @@ const READY_MS = 30_000;
 export class Processes implements Cast {
   readonly cluster: Cluster;
   readonly components = COMPONENTS.length;
+  readonly nodes = ['node-1', 'node-2'] as const;
+  readonly isAudited = true;
   #installation: Installation | undefined;
   #server: PeerServer | undefined;
 
   private constructor(cluster: Cluster) {
     this.cluster = cluster;
+  }
+
+  get peopleCa(): PeopleCa {
+    return { ...this.cluster.clientCa, isTrusted: true };
   }
 
   static async start(): Promise<Processes> {
@@ -70,6 +84,7 @@ export class Processes implements Cast {
       WORKLOADS.map((each) =>
         createPod(cluster, {
           ...each,
+          node: this.nodes[each.node],
           namespace: TEAM,
           serviceAccount: each.name,
           signerName: SIGNER,

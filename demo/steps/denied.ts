@@ -1,10 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
-import type { Cluster } from '../../test/cluster/cluster.ts';
 import { until } from '../../test/cluster/until.ts';
 import { createPod } from '../../test/support/cluster/pods.ts';
 import type { Tell } from '../story.ts';
-import { TEAM } from '../cast/cast.ts';
+import { TEAM, type Cast } from '../cast/cast.ts';
 
 const WAIT_MS = 30_000;
 
@@ -16,12 +15,12 @@ interface Request {
 }
 
 /** A pod that asks for a key type outside the profile never starts, and people can read why. */
-export async function denied(cluster: Cluster, tell: Tell): Promise<void> {
+export async function denied({ cluster, nodes }: Cast, tell: Tell): Promise<void> {
   await createPod(cluster, {
     namespace: TEAM,
     name: 'legacy',
     serviceAccount: 'web',
-    node: 'node-2',
+    node: nodes[1],
     signerName: 'example.com/workload',
     keyType: 'RSA3072',
   });

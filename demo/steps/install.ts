@@ -11,7 +11,8 @@ const READY_MS = 30_000;
 /** The two ClusterSigners of the story, until both are Ready and every component is. */
 export async function createSigners(cast: Cast, tell: Tell): Promise<void> {
   const { cluster } = cast;
-  await grantClientCa(cluster, { name: 'people-ca', signerName: 'example.com/people' });
+  const consent = { name: 'people-ca', signerName: 'example.com/people' };
+  await grantClientCa(cluster, consent, cast.peopleCa);
   await cluster.kubectl([
     'apply',
     '-f',
@@ -22,7 +23,7 @@ export async function createSigners(cast: Cast, tell: Tell): Promise<void> {
   await cluster.kubectl([
     'wait',
     '--for=condition=Ready',
-    '--timeout=30s',
+    '--timeout=60s',
     'clustersigners',
     '--all',
   ]);

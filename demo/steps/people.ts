@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import { execFileSync } from 'node:child_process';
 import { mkdtempSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Cluster } from '../../test/cluster/cluster.ts';
 import { countersign, type CommandResult } from '../../test/support/cluster/countersign.ts';
 import { conditionOf, waitForCondition } from '../../test/support/cluster/requests/csr.ts';
-import type { Cast } from '../cast/cast.ts';
+import type { Cast, PeopleCa } from '../cast/cast.ts';
 import type { Tell } from '../story.ts';
 
 const SIGNER = 'example.com/people';
@@ -13,10 +14,12 @@ const SIGNER = 'example.com/people';
 /** The people's part of the story: each method is one step. */
 export class People {
   readonly #cluster: Cluster;
+  readonly #ca: PeopleCa;
   readonly directory: string;
 
-  constructor(cluster: Cluster) {
+  constructor({ cluster, peopleCa }: Cast) {
     this.#cluster = cluster;
+    this.#ca = peopleCa;
     this.directory = mkdtempSync(join(cluster.directory, 'people-'));
   }
 
@@ -38,6 +41,10 @@ export class People {
     tell(result.stdout.replaceAll(`${this.directory}/`, ''));
     const approved = await conditionOf(this.#cluster, 'jane', 'Approved');
     tell(`Approved: ${approved?.message ?? ''}`);
+    if (!this.#ca.isTrusted) {
+      tell(`the API server does not trust this CA, so OpenSSL judges: ${this.#verified()}`);
+      return;
+    }
     const kubeconfig = join(this.directory, 'jane.kubeconfig');
     const who = await this.#cluster.kubectl(['auth', 'whoami', '-o', 'json'], { kubeconfig });
     const { status } = JSON.parse(who.stdout) as {
@@ -48,6 +55,16 @@ export class People {
     tell(
       `kubectl auth whoami: ${status.userInfo.username}, groups ${status.userInfo.groups.join(', ')}`,
     );
+  }
+
+  /** What OpenSSL says of jane's certificate: its subject, once its chain holds for a client. */
+  #verified(): string {
+    const certificate = join(this.directory, 'jane.crt');
+    const run = (args: readonly string[]): string =>
+      execFileSync('openssl', args, { encoding: 'utf8' }).trim();
+    const chain = ['-no-CApath', '-CAfile', this.#ca.certFile, '-untrusted', certificate];
+    run(['verify', ...chain, '-purpose', 'sslclient', certificate]);
+    return run(['x509', '-noout', '-subject', '-in', certificate]);
   }
 
   /** The same request with one thing more is not approved. */

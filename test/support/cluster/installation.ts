@@ -97,13 +97,16 @@ export async function startComponents(
   return { components: components as Installation['components'], stop };
 }
 
-/** The cluster's client CA as the user's own CA, with its owner's consent to one signer. */
+/**
+ * The cluster's client CA, or another, as the user's own CA, with its owner's consent to one signer.
+ */
 export async function grantClientCa(
   cluster: Cluster,
   { name, signerName }: { readonly name: string; readonly signerName: string },
+  { certFile, keyFile }: Cluster['clientCa'] = cluster.clientCa,
 ): Promise<void> {
-  const certificate = readFileSync(cluster.clientCa.certFile, 'utf8');
-  const key = readFileSync(cluster.clientCa.keyFile, 'utf8');
+  const certificate = readFileSync(certFile, 'utf8');
+  const key = readFileSync(keyFile, 'utf8');
   const input = caSecretManifest(name, { certificate, key }, signerName);
   await applyText(cluster, input);
 }

@@ -1,0 +1,62 @@
+// SPDX-License-Identifier: Apache-2.0
+/** When `make demo` uses a cluster of the user: never by accident. */
+import assert from 'node:assert/strict';
+import { spawnSync } from 'node:child_process';
+import { join } from 'node:path';
+import { test } from 'node:test';
+import { imageParts } from '../../demo/cast/image.ts';
+
+const ROOT = join(import.meta.dirname, '../..');
+
+/** The commands that make would run for the demo. */
+function planned(args: readonly string[], env: Readonly<Record<string, string>> = {}): string {
+  const { MAKEFLAGS: _, MAKELEVEL: __, KUBECONFIG: ___, ...clean } = process.env;
+  const options = { cwd: ROOT, encoding: 'utf8', env: { ...clean, ...env } } as const;
+  const { stdout, stderr, status } = spawnSync('make', ['--dry-run', 'demo', ...args], options);
+  assert.equal(status, 0, stderr);
+  return stdout;
+}
+
+function demo(...args: readonly string[]): { readonly code: number | null; readonly said: string } {
+  const program = join(ROOT, 'demo/main.ts');
+  const options = { cwd: ROOT, encoding: 'utf8', input: '' } as const;
+  const { status, stdout, stderr } = spawnSync(process.execPath, [program, ...args], options);
+  return { code: status, said: stdout + stderr };
+}
+
+test('an exported KUBECONFIG changes nothing of the demo', () => {
+  assert.equal(planned([], { KUBECONFIG: '/home/a/.kube/config' }), planned([]));
+  assert.doesNotMatch(planned([]), /--kubeconfig/);
+});
+
+test('KUBECONFIG on make’s command line has the demo use that cluster, and build none', () => {
+  const commands = planned(['KUBECONFIG=/home/a/.kube/config', 'IMAGE=registry.example/c:1']);
+  assert.match(commands, /--kubeconfig '\/home\/a\/.kube\/config' --image 'registry.example\/c:1'/);
+  assert.doesNotMatch(commands, /cluster\/build\.ts/);
+});
+
+test('without an image the demo prints how to get one, and stops', () => {
+  const { code, said } = demo('--kubeconfig', '/none', '--image', '', '--yes');
+  assert.equal(code, 2);
+  for (const command of [/make image/, /kind load docker-image/, /minikube image load/])
+    assert.match(said, command);
+});
+
+test('without a terminal the demo uses no cluster of the user unless --yes is there', () => {
+  const asked = ['--kubeconfig', '/none', '--image', 'c:1'] as const;
+  const { code, said } = demo(...asked);
+  assert.deepEqual([code, /no terminal to ask on\. ARGS=--yes/.test(said)], [2, true], said);
+});
+
+for (const [image, repository, tag, digest] of [
+  ['countersign', 'countersign', 'latest', ''],
+  ['countersign:1', 'countersign', '1', ''],
+  ['registry.example:5000/a/b', 'registry.example:5000/a/b', 'latest', ''],
+  ['registry.example:5000/a/b:c', 'registry.example:5000/a/b', 'c', ''],
+  ['a/b@sha256:00', 'a/b', '', 'sha256:00'],
+  ['a/b:c@sha256:00', 'a/b', 'c', 'sha256:00'],
+] as const) {
+  test(`the image ${image} is split where the kubelet splits it`, () => {
+    assert.deepEqual(imageParts(image), { repository, tag, digest });
+  });
+}
