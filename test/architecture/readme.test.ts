@@ -7,6 +7,11 @@ import { test } from 'node:test';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MAX_LINES = 120;
+/** GitHub shows README.md in a column of about 830 pixels. */
+const COLUMN_PX = 830;
+const MIN_TEXT_PX = 12;
+/** WCAG 2.2, success criterion 1.4.3: text that is not large. */
+const MIN_CONTRAST = 4.5;
 
 function read(path: string): string {
   return readFileSync(join(ROOT, path), 'utf8');
@@ -52,3 +57,39 @@ test('the light and the dark picture differ in colours only, and load nothing', 
   assert.notEqual(pictures[0], pictures[1]);
   assert.doesNotMatch(light, /href|@import|@font-face|url\((?!#)|<script|<image/);
 });
+
+/** WCAG 2.2, relative luminance of `#rrggbb`. */
+function luminanceOf(colour: string): number {
+  const [red = 0, green = 0, blue = 0] = [1, 3, 5].map((at) => {
+    const share = parseInt(colour.slice(at, at + 2), 16) / 255;
+    return share <= 0.04045 ? share / 12.92 : ((share + 0.055) / 1.055) ** 2.4;
+  });
+  return 0.2126 * red + 0.7152 * green + 0.0722 * blue;
+}
+
+function contrastOf(one: string, other: string): number {
+  const [light = 0, dark = 0] = [one, other].map(luminanceOf).sort((a, b) => b - a);
+  return (light + 0.05) / (dark + 0.05);
+}
+
+/** Colour by class of a picture's style sheet. */
+function fillsOf(picture: string): ReadonlyMap<string, string> {
+  const rules = picture.matchAll(/^\.(\w+) \{ fill: (#[0-9a-f]{6});/gm);
+  return new Map([...rules].map(([, name = '', colour = '']) => [name, colour]));
+}
+
+for (const theme of ['light', 'dark'])
+  test(`the text of the ${theme} picture is legible in the column of README.md`, () => {
+    const picture = read(`docs/how-it-works-${theme}.svg`);
+    const [, width = ''] = /viewBox="0 0 (\d+) \d+"/.exec(picture) ?? [];
+    const scale = Math.min(1, COLUMN_PX / Number(width));
+    const sizes = [...picture.matchAll(/font-size[:=]"? ?(\d+)/g)].map(([, size]) => Number(size));
+    assert.ok(sizes.length > 0);
+    for (const size of sizes) assert.ok(size * scale >= MIN_TEXT_PX, `${size} units`);
+    const fills = fillsOf(picture);
+    for (const text of ['name', 'note'])
+      for (const ground of ['ground', 'panel', 'plain', 'ours']) {
+        const contrast = contrastOf(fills.get(text) ?? '', fills.get(ground) ?? '');
+        assert.ok(contrast >= MIN_CONTRAST, `${text} on ${ground}: ${contrast.toFixed(1)}`);
+      }
+  });
