@@ -50,6 +50,31 @@ test('each cell of the comparison in README.md has its source', () => {
   }
 });
 
+test('each source of another tool is a link to a commit or an issue, read on a date', () => {
+  const page = read('docs/reference/comparison.md');
+  const targets = new Map(
+    [...page.matchAll(/^\[([\w-]+)\]: (https:\S+)$/gm)].map(([, name = '', url = '']) => [
+      name,
+      url,
+    ]),
+  );
+  assert.match(page, /read on 20\d\d-\d\d-\d\d\b/);
+  const features = tableBelow(read('README.md'), 'How it compares').slice(1);
+  for (const [feature = ''] of features.filter(([name]) => name !== 'With Countersign'))
+    for (const [tool = '', , source = ''] of tableBelow(page, feature).slice(1)) {
+      if (tool === 'Countersign' || source === 'As above') continue;
+      const names = [...source.matchAll(/\]\[([\w-]+)\]/g)].map(([, name = '']) => name);
+      const urls = [...source.matchAll(/\]\((https:[^)]+)\)/g)].map(([, url = '']) => url);
+      urls.push(...names.map((name) => targets.get(name) ?? ''));
+      assert.ok(urls.length > 0, `${feature}, ${tool}: no link`);
+      for (const url of urls)
+        assert.match(
+          url,
+          /^https:\/\/github\.com\/[\w-]+\/[\w-]+\/(?:issues\/\d+$|(?:tree|blob)\/[0-9a-f]{40}\b)/,
+        );
+    }
+});
+
 test('the light and the dark picture differ in colours only, and load nothing', () => {
   const pictures = ['light', 'dark'].map((each) => read(`docs/how-it-works-${each}.svg`));
   const [light = '', dark = ''] = pictures.map((each) => each.replaceAll(/#[0-9a-f]{6}/g, '#'));
