@@ -4,6 +4,8 @@ import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { COUNTERSIGN_IMAGES } from '../cluster/real-pods/images.ts';
+import { readmeBlock, readmeCommands, RUN_BY, SHOWN } from '../real-pods/readme-commands.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 const MAX_LINES = 120;
@@ -33,6 +35,43 @@ function tableBelow(text: string, heading: string): readonly (readonly string[])
 
 test(`README.md has at most ${MAX_LINES} lines`, () => {
   assert.ok(read('README.md').split('\n').length - 1 <= MAX_LINES);
+});
+
+test('each command of README.md is run by a test', () => {
+  const commands = readmeCommands();
+  assert.ok(commands.length >= 8, commands.join('\n'));
+  const run = [...Object.keys(SHOWN), ...Object.keys(RUN_BY)];
+  const isRun = (command: string): boolean =>
+    run.some((each) => command === each || command.startsWith(`${each} `));
+  assert.deepEqual(
+    commands.filter((command) => !isRun(command)),
+    [],
+  );
+  const isUsed = (each: string): boolean =>
+    commands.some((command) => command === each || command.startsWith(`${each} `));
+  assert.deepEqual(
+    run.filter((each) => !isUsed(each)),
+    [],
+  );
+  for (const [command, [file, words]] of Object.entries(RUN_BY))
+    assert.ok(read(file).includes(words), `${command}: ${file} has no ${words}`);
+});
+
+test('README.md builds, pushes and installs the image that clusters of tests have', () => {
+  const [build = '', push = ''] = readmeCommands().filter((each) => each.startsWith('docker '));
+  const [, built = ''] = / -t (\S+) \.$/.exec(build) ?? [];
+  assert.ok(COUNTERSIGN_IMAGES.includes(built), built);
+  assert.equal(push, `docker push ${built}`);
+  const [repository = ''] = built.split(':');
+  assert.match(readmeBlock('helm install'), new RegExp(`image\\.repository=${repository}\\s`));
+});
+
+test('the files that README.md names in a pod are those of the example', () => {
+  const pod = read('deploy/examples/pod.yaml');
+  const [, mount = ''] = /mountPath: (\S+)/.exec(pod) ?? [];
+  const paths = [...pod.matchAll(/\b(?:credentialBundleP|p)ath: (\S+)/g)];
+  assert.equal(paths.length, 2);
+  for (const [, path = ''] of paths) assert.ok(read('README.md').includes(`\`${mount}/${path}\``));
 });
 
 test('each cell of the comparison in README.md has its source', () => {

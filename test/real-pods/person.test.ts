@@ -6,26 +6,19 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { ACME_PART } from '../cluster/next-steps.ts';
 import { until } from '../cluster/until.ts';
+import { readmeBlock, SHOWN } from './readme-commands.ts';
 import { SKIP } from './stand.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 /** The images are laid out and the programs are built before the cluster starts. */
 const START_MS = 300_000;
 const PASTE_MS = 400_000;
-
-/** The code block of README.md that begins with this command. */
-function readmeBlock(command: string): string {
-  const blocks = readFileSync(join(ROOT, 'README.md'), 'utf8').matchAll(/^```\n([^]*?)^```/gm);
-  const found = [...blocks].map(([, text = '']) => text).find((text) => text.startsWith(command));
-  assert.ok(found, command);
-  return found;
-}
 
 describe('the cluster that a person starts', { skip: SKIP }, () => {
   let cluster: ChildProcess;
@@ -74,6 +67,11 @@ describe('the cluster that a person starts', { skip: SKIP }, () => {
     const ready = 'kubectl wait --for=condition=Ready pod/web -n team-a --timeout=3m';
     assert.match(await paste(ready), /condition met/);
   });
+
+  for (const [command, shown] of Object.entries(SHOWN))
+    test(`README.md: ${command}`, async () => {
+      assert.match(await paste(command), shown);
+    });
 
   test('a certificate of the local ACME server comes by what is printed', async () => {
     assert.match(await paste(acme), /www\.example\.com\.crt: OK\n$/);
