@@ -28,3 +28,26 @@ test('docs/README.md lists every decision by its title', () => {
     [],
   );
 });
+
+test('docs/README.md links each page once', () => {
+  const index = readFileSync(join(DOCS, 'README.md'), 'utf8');
+  const targets = [...index.matchAll(/\]\(([^)#]+)[^)]*\)/g)].map(([, target = '']) => target);
+  assert.ok(targets.length > 100);
+  assert.deepEqual(
+    targets.filter((target, at) => targets.indexOf(target) !== at),
+    [],
+  );
+});
+
+test('the first lines of docs/README.md link each role and the decisions', () => {
+  const index = readFileSync(join(DOCS, 'README.md'), 'utf8');
+  const [head = '', ...sections] = index.split(/^## /m);
+  const titles = sections.map((section) => section.split('\n', 1)[0] ?? '');
+  assert.deepEqual(
+    titles.filter((title) => {
+      const anchor = title.toLowerCase().replaceAll(' ', '-');
+      return title !== 'Start' && !head.includes(`[${title}](#${anchor})`);
+    }),
+    [],
+  );
+});
