@@ -22,7 +22,7 @@ OWN_CLUSTER := $(filter command,$(firstword $(origin KUBECONFIG)))
 KUBERNETES ?= 1.37
 ARGS ?=
 # The folders of unit tests, those that take longest first.
-UNIT := test/cli test/ca test/architecture test/fuzz test/requests test/acme test/install test/kube test/ledger test/base test/pki test/cel test/api test/component test/trust test/workloads test/notify test/conformance test/app test/operations test/diagnose test/console test/library test/faults/proxy test/faults/ledger test/bench
+UNIT := test/cli test/ca test/architecture test/fuzz test/requests test/acme test/install test/kube test/ledger test/base test/pki test/cel test/api test/component test/trust test/workloads test/notify test/conformance test/app test/operations test/diagnose test/console test/library test/faults/proxy test/faults/ledger test/go test/bench
 
 .PHONY: help
 help: ## Show the targets

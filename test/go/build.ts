@@ -58,7 +58,7 @@ export async function buildGoProgram(
   mkdirSync(room, { recursive: true });
   const building = join(room, `building-${variant}-${process.pid}`);
   try {
-    await goBuild(moduleDirectory, ['-o', join(building, name), ...flags, command], log);
+    await goBuild(moduleDirectory, { target: join(building, name), flags, command }, log);
     moveIntoPlace(building, join(room, version), name);
   } finally {
     rmSync(building, { recursive: true, force: true });

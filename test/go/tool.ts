@@ -5,6 +5,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { createInterface } from 'node:readline';
 import { text } from 'node:stream/consumers';
+import { progressLine } from './progress.ts';
 
 const progressMilliseconds = 10_000;
 
@@ -21,8 +22,11 @@ export async function checkGo(moduleDirectory: string): Promise<void> {
     throw new Error(`Go ${major}.${minor} or newer is needed, found ${found.trim()}: ${remedy}`);
 }
 
-async function run(cwd: string, args: string[]): Promise<string> {
-  const child = spawn('go', args, { cwd, stdio: ['ignore', 'pipe', 'pipe'] });
+/** Of every build: no C compiler, and no workspace of the user's. */
+const ENVIRONMENT = { ...process.env, CGO_ENABLED: '0', GOWORK: 'off' };
+
+async function run(cwd: string, args: readonly string[]): Promise<string> {
+  const child = spawn('go', args, { cwd, env: ENVIRONMENT, stdio: ['ignore', 'pipe', 'pipe'] });
   try {
     await once(child, 'spawn');
   } catch (cause) {
@@ -34,29 +38,65 @@ async function run(cwd: string, args: string[]): Promise<string> {
   return stdout;
 }
 
-/** Runs `go build` in the module's directory, and says from time to time how far it is. */
+/** A program, as `go build` and `go list` take it. */
+export interface GoCommand {
+  readonly flags: readonly string[];
+  /** A package of the module, or of a tool of it. */
+  readonly command: string;
+}
+
+/**
+ * How many packages `go build` compiles: those that are not in Go's cache. It also downloads the
+ * modules. undefined if `go list` fails: `go build` then reports the cause.
+ */
+async function countStale(
+  moduleDirectory: string,
+  { flags, command }: GoCommand,
+): Promise<number | undefined> {
+  const format = '{{if .Stale}}{{.ImportPath}}{{end}}';
+  try {
+    const listed = await run(moduleDirectory, ['list', '-deps', '-f', format, ...flags, command]);
+    return listed.split('\n').filter((line) => line !== '').length;
+  } catch {
+    return undefined;
+  }
+}
+
+/** Runs `go build` in the module's directory, and logs its progress every ten seconds. */
 export async function goBuild(
   moduleDirectory: string,
-  args: readonly string[],
+  { target, ...program }: GoCommand & { readonly target: string },
   log: (line: string) => void,
 ): Promise<void> {
-  const child = spawn('go', ['build', '-v', ...args], {
-    cwd: moduleDirectory,
-    env: { ...process.env, CGO_ENABLED: '0', GOWORK: 'off' },
-    stdio: ['ignore', 'inherit', 'pipe'],
-  });
   const lines: string[] = [];
-  const started = Date.now();
+  let started = Date.now();
+  const secondsSince = (): number => Math.round((Date.now() - started) / 1000);
+  let report = (): string => `reading modules: ${secondsSince()} s`;
   const timer = setInterval(() => {
-    const seconds = Math.round((Date.now() - started) / 1000);
-    log(`building: ${seconds} s, ${lines.length} packages, last ${lines.at(-1) ?? 'none yet'}`);
+    log(report());
   }, progressMilliseconds);
-  createInterface({ input: child.stderr }).on('line', (line) => lines.push(line));
   try {
+    const total = await countStale(moduleDirectory, program);
+    started = Date.now();
+    report = () => {
+      const begun = lines.filter((line) => !line.startsWith('go: ')).length;
+      return progressLine({
+        seconds: secondsSince(),
+        begun,
+        ...(total !== undefined && { total }),
+      });
+    };
+    const args = ['build', '-v', '-o', target, ...program.flags, program.command];
+    const child = spawn('go', args, {
+      cwd: moduleDirectory,
+      env: ENVIRONMENT,
+      stdio: ['ignore', 'inherit', 'pipe'],
+    });
+    createInterface({ input: child.stderr }).on('line', (line) => lines.push(line));
     await once(child, 'close');
+    // With -v the last lines are the packages at work, and the compiler's errors among them.
+    if (child.exitCode !== 0) throw new Error(`go build failed:\n${lines.slice(-20).join('\n')}`);
   } finally {
     clearInterval(timer);
   }
-  // With -v the last lines are the packages at work, and the compiler's errors among them.
-  if (child.exitCode !== 0) throw new Error(`go build failed:\n${lines.slice(-20).join('\n')}`);
 }
