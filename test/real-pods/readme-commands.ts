@@ -10,7 +10,7 @@ export const SHOWN: Readonly<Record<string, RegExp>> = {
   'kubectl get clustersigner workload': /\bREADY\b.*\n.*\bTrue\b/,
   'kubectl get pod web -n team-a': /\bRunning\b/,
   'countersign inspect pod/web -n team-a': /spiffe:\/\/cluster\.local\/ns\/team-a\/sa\/web\b/,
-  'countersign explain pod/web -n team-a': /\bweb\b/,
+  'countersign explain pod/web -n team-a': /^pod\/web in namespace team-a: Issued$/m,
 };
 
 /** The files that run the other commands, with words of theirs that do. */
