@@ -2,12 +2,12 @@
 import { test } from 'node:test';
 import { judgedBy } from './compare.ts';
 import { holdLaw } from './law.ts';
-import { inShortOrLong } from './length.ts';
+import { mutationsOf } from './length.ts';
 import { mutantsOf } from './mutants.ts';
 import { ourCertificate } from './ours.ts';
 import { authoritySeeds, seedsOf } from './seeds.ts';
 
-const count = inShortOrLong(40_000, 800_000);
+const count = mutationsOf('certificates');
 
 test(`of ${count} mutated certificates none that Go refuses is accepted`, async (t) => {
   const mutants = mutantsOf([...seedsOf('certificate'), ...authoritySeeds()]);

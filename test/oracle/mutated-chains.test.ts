@@ -2,12 +2,12 @@
 import { test } from 'node:test';
 import { CHAINS } from './chains/index.ts';
 import { holdLaw } from './law.ts';
-import { inShortOrLong } from './length.ts';
+import { mutationsOf } from './length.ts';
 import { mutantChains } from './mutant-chains.ts';
 import { chainOf } from './oracle.ts';
 import { ourChain } from './ours.ts';
 
-const count = inShortOrLong(10_000, 200_000);
+const count = mutationsOf('chains');
 
 test(`of ${count} mutated chains none that Go refuses is accepted`, async (t) => {
   const mutant = mutantChains(CHAINS);

@@ -5,14 +5,12 @@ import { encodePem } from '#pki/der/pem.ts';
 import { certificate } from './corpus/bases.ts';
 import { judgedBy, type Comparison } from './compare.ts';
 import { holdLaw } from './law.ts';
-import { inShortOrLong } from './length.ts';
+import { mutationsOf } from './length.ts';
 import { diceOf } from './mutants.ts';
 import { mutateText } from './mutate-text.ts';
 import type { Answer } from './oracle.ts';
 import { ourBundlePem, ourRequestPem, type Verdict } from './ours.ts';
 import { seedsOf } from './seeds.ts';
-
-const count = inShortOrLong(10_000, 200_000);
 
 type Read = Verdict & { readonly der?: Uint8Array };
 
@@ -44,15 +42,18 @@ const reading = (
   same: sameAs(read),
 });
 
-test(`Go reads ${count} mutated PEM requests as we do`, async (t) => {
+const requests = mutationsOf('pem');
+const bundles = mutationsOf('bundles');
+
+test(`Go reads ${requests} mutated PEM requests as we do`, async (t) => {
   const input = mutants(seedsOf('pem').map(({ bytes }) => bytes));
-  await holdLaw(t, { count, kind: 'p', ...reading(input, ourRequestPem) });
+  await holdLaw(t, { count: requests, kind: 'p', ...reading(input, ourRequestPem) });
 });
 
-test(`Go reads ${count} mutated bundles as we do`, async (t) => {
+test(`Go reads ${bundles} mutated bundles as we do`, async (t) => {
   const block = encodePem('CERTIFICATE', certificate());
   const input = mutants(
     [block, block + block, `${block}\n\n${block}`].map((text) => Buffer.from(text)),
   );
-  await holdLaw(t, { count, kind: 'b', ...reading(input, ourBundlePem) });
+  await holdLaw(t, { count: bundles, kind: 'b', ...reading(input, ourBundlePem) });
 });

@@ -2,12 +2,12 @@
 import { test } from 'node:test';
 import { judgedBy } from './compare.ts';
 import { holdLaw } from './law.ts';
-import { inShortOrLong } from './length.ts';
+import { mutationsOf } from './length.ts';
 import { mutantsOf } from './mutants.ts';
 import { ourRequest } from './ours.ts';
 import { seedsOf } from './seeds.ts';
 
-const count = inShortOrLong(40_000, 800_000);
+const count = mutationsOf('requests');
 
 test(`of ${count} mutated requests none that Go refuses is accepted`, async (t) => {
   await holdLaw(t, { count, kind: 'r', made: judgedBy(mutantsOf(seedsOf('request')), ourRequest) });
