@@ -21,6 +21,8 @@ export interface Finding {
   readonly pause?: Pause;
   /** Time over price; 0 where nothing promises a price. */
   readonly ratio: number;
+  /** Measures the same subject again. */
+  readonly again: () => Promise<Finding>;
 }
 
 /**

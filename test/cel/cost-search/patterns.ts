@@ -117,25 +117,27 @@ export async function tryPattern(
   const mode = oneOf<MatchMode>(pick, ['part', 'whole', 'place']);
   const made = tryRegex(source, mode);
   if (typeof made === 'string') return tryRefused(pick, source, mode, made);
-  const compile = await leastMs(3, () => {
-    discardPatterns([compileRegex(source, mode)]);
-    return () => compileRegex(source, mode);
-  });
-  const compiled = {
-    kind: 'compile a pattern',
-    source,
-    ms: compile,
-    ratio: compile / (made.work * INSTRUCTION_MS),
+  const { work } = made;
+  const compile = async (): Promise<Finding> => {
+    const ms = await leastMs(3, () => {
+      discardPatterns([compileRegex(source, mode)]);
+      return () => compileRegex(source, mode);
+    });
+    const ratio = ms / (work * INSTRUCTION_MS);
+    return { kind: 'compile a pattern', source, ms, ratio, again: compile };
   };
-  if (mode === 'place') return [compiled];
+  if (mode === 'place') return [await compile()];
   const subject = hostileText(pick);
-  const match = await leastMs(3, () => {
-    discardPatterns([compileRegex(source, mode)]);
-    const fresh = compileRegex(source, mode);
-    return () => (mode === 'part' ? fresh.test(subject) : fresh.testWhole(subject));
-  });
-  const price = LOOKUP * MAX_VALUE * UNIT_MS + made.work * INSTRUCTION_MS;
-  return [compiled, { kind: 'match a pattern', source, ms: match, ratio: match / price }];
+  const price = LOOKUP * MAX_VALUE * UNIT_MS + work * INSTRUCTION_MS;
+  const match = async (): Promise<Finding> => {
+    const ms = await leastMs(3, () => {
+      discardPatterns([compileRegex(source, mode)]);
+      const fresh = compileRegex(source, mode);
+      return () => (mode === 'part' ? fresh.test(subject) : fresh.testWhole(subject));
+    });
+    return { kind: 'match a pattern', source, ms, ratio: ms / price, again: match };
+  };
+  return [await compile(), await match()];
 }
 
 /** To refuse a pattern takes no longer than to accept the largest. */
@@ -147,9 +149,12 @@ async function tryRefused(
 ): Promise<readonly Finding[]> {
   if (!/too many states|instructions, more than/.test(message)) return [];
   // A refusal is kept: a pattern that means the same is another one.
-  const ms = await leastMs(3, () => {
-    const other = `${source}(?:${'|'.repeat(1 + pick(40))})`;
-    return () => tryRegex(other, mode);
-  });
-  return [{ kind: 'refuse a pattern', source, ms, ratio: 0 }];
+  const again = async (): Promise<Finding> => {
+    const ms = await leastMs(3, () => {
+      const other = `${source}(?:${'|'.repeat(1 + pick(40))})`;
+      return () => tryRegex(other, mode);
+    });
+    return { kind: 'refuse a pattern', source, ms, ratio: 0, again };
+  };
+  return [await again()];
 }

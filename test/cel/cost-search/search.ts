@@ -3,6 +3,7 @@
  * A search for what takes longer than its price says, or than a turn of the event loop may take.
  */
 import { WORDS, tryExpression } from './expressions.ts';
+import { exceeds, severityOf } from './confirm.ts';
 import { LEAST_MS, type Finding } from './measure.ts';
 import { tryPattern } from './patterns.ts';
 import { oneOf, type Pick } from './random.ts';
@@ -10,6 +11,9 @@ import { trySpec } from './specs.ts';
 
 /** How many of each kind guide the search. */
 const KEPT = 20;
+
+/** How many findings over a limit are kept: a search around one finds hundreds beside it. */
+const MAX_OVER = 40;
 
 /** What the search found. */
 export interface Result {
@@ -24,11 +28,14 @@ export interface Result {
   readonly longest: Finding | undefined;
   /** The longest pause with the collection of garbage. */
   readonly withGarbageMs: number;
+  /** The findings over a limit, the worst first. */
+  readonly over: readonly Finding[];
 }
 
 /** The worst of each kind so far. */
 class Findings {
   readonly measured: Record<string, number> = {};
+  readonly over: Finding[] = [];
   readonly #kept = new Map<string, Finding[]>();
   tried = 0;
   worst: Finding | undefined;
@@ -40,6 +47,11 @@ class Findings {
     const { ms = 0, withGarbageMs = 0 } = found.pause ?? {};
     this.withGarbageMs = Math.max(this.withGarbageMs, withGarbageMs);
     if (ms > (this.longest?.pause?.ms ?? 0)) this.longest = found;
+    if (exceeds(found)) {
+      this.over.push(found);
+      this.over.sort((a, b) => severityOf(b) - severityOf(a));
+      this.over.length = Math.min(this.over.length, MAX_OVER);
+    }
     if (found.ms < LEAST_MS) return;
     this.measured[found.kind] = (this.measured[found.kind] ?? 0) + 1;
     if (found.ratio > (this.worst?.ratio ?? 0)) this.worst = found;
@@ -73,6 +85,17 @@ export async function search(pick: Pick, isOver: () => boolean): Promise<Result>
       if (one !== undefined) found.add(one);
     }
   }
-  const { tried, measured, worst, longest, withGarbageMs } = found;
-  return { tried, measured, worst, longest, withGarbageMs };
+  return resultOf(found);
+}
+
+/** Returns what a search that measured only these would return. */
+export function findingsOf(all: readonly Finding[]): Result {
+  const found = new Findings();
+  for (const each of all) found.add(each);
+  return resultOf(found);
+}
+
+function resultOf(found: Findings): Result {
+  const { tried, measured, worst, longest, withGarbageMs, over } = found;
+  return { tried, measured, worst, longest, withGarbageMs, over };
 }
