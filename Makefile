@@ -1,6 +1,6 @@
 # SPDX-License-Identifier: Apache-2.0
 # Two commands do everything: `make demo` and `make test`. Each installs and builds what it needs,
-# and only what is missing.
+# and only what is missing. `make verify` runs every long suite as well.
 
 SHELL := /bin/bash
 .SHELLFLAGS := -eu -o pipefail -c
@@ -22,7 +22,7 @@ OWN_CLUSTER := $(filter command,$(firstword $(origin KUBECONFIG)))
 KUBERNETES ?= 1.37
 ARGS ?=
 # The folders of unit tests, those that take longest first.
-UNIT := test/cli test/ca test/architecture test/fuzz test/requests test/acme test/install test/kube test/ledger test/base test/pki test/cel test/api test/component test/trust test/workloads test/notify test/conformance test/app test/operations test/diagnose test/console test/library test/faults/proxy test/faults/ledger test/go test/bench
+UNIT := test/cli test/ca test/architecture test/fuzz test/requests test/acme test/install test/kube test/ledger test/base test/pki test/cel test/api test/component test/trust test/workloads test/notify test/conformance test/app test/operations test/diagnose test/console test/library test/verify test/faults/proxy test/faults/ledger test/go test/bench
 
 .PHONY: help
 help: ## Show the targets
@@ -57,6 +57,14 @@ test-1.36: node_modules dist/countersign.mjs ## The suite for certificates.k8s.i
 
 .PHONY: check
 check: format types lint unit ## Format, types, lint, architecture and unit tests
+
+.PHONY: affected
+affected: node_modules dist/countersign.mjs ## Format, types, lint and the unit tests that the change since `main` reaches by imports, committed or not; SINCE=<commit>
+	$(COMPILED) $(RUN) node test/verify/check-affected.ts $(if $(SINCE),--since $(SINCE)) $(UNIT)
+
+.PHONY: verify
+verify: node_modules ## Every long suite whose row in docs/reference/verified.md does not count any more; ONLY=acme,ledger or SINCE=<commit> runs others
+	$(RUN) node test/verify/main.ts $(if $(ONLY),--only $(ONLY)) $(if $(SINCE),--since $(SINCE))
 
 .PHONY: format
 format: node_modules

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Runs the unit tests of folders: `node test/unit/run.ts FOLDER…`.
+ * Runs the unit tests of folders: `node test/unit/run.ts FOLDER…`. An argument may be a file as
+ * well: files of one folder of `test` are a group.
  *
- * Each folder is one process, and two run at once. The output is a line for each folder, and what a
+ * Each group is one process, and two run at once. The output is a line for each group, and what a
  * process printed when one of its tests failed. Name the folders that take longest first.
  */
 import { spawn } from 'node:child_process';
@@ -28,6 +29,15 @@ function groupOf(folder: string): Group {
   const files = globSync(`${folder}/**/*.test.ts`, { cwd: ROOT }).sort();
   if (files.length === 0) throw new Error(`${folder} contains no test`);
   return { name: folder, files };
+}
+
+function groupsOf(names: readonly string[]): readonly Group[] {
+  const isFile = (name: string): boolean => name.endsWith('.test.ts');
+  const files = Object.groupBy(names.filter(isFile), (name) =>
+    name.split('/').slice(0, 2).join('/'),
+  );
+  const folders = names.filter((name) => !isFile(name)).map(groupOf);
+  return [...folders, ...Object.entries(files).map(([name, some = []]) => ({ name, files: some }))];
 }
 
 async function run({ name, files }: Group): Promise<Outcome> {
@@ -70,8 +80,8 @@ async function runAll(groups: readonly Group[]): Promise<readonly Outcome[]> {
   return outcomes;
 }
 
-const outcomes = await runAll(process.argv.slice(2).map(groupOf));
+const outcomes = await runAll(groupsOf(process.argv.slice(2)));
 const total = outcomes.reduce((sum, { tests }) => sum + tests, 0);
 const failed = outcomes.filter((outcome) => outcome.failed).length;
-console.log(`${total} tests, ${failed} of ${outcomes.length} folders failed`);
+console.log(`${total} tests, ${failed} of ${outcomes.length} groups failed`);
 if (failed > 0) process.exitCode = 1;
