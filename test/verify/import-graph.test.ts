@@ -91,7 +91,8 @@ test('a pattern among the roots reaches each file that fits it, and one that is 
 test('strings that name no file of the repository reach nothing', () => {
   const deep = 'test/one/deep/deep-run.ts';
   const graph = graphOf({
-    [deep]: "join(import.meta.dirname, '../..'); allow('*.one.example'); verbs(['*']); see('docs');",
+    [deep]:
+      "join(import.meta.dirname, '../..'); allow('*.one.example'); verbs(['*']); see('docs');",
     'test/one/deep/other.ts': '',
     'test/two/x.ts': '',
   });
