@@ -439,6 +439,10 @@ crds: node_modules ## Write the CRDs of Signer and of acme.countersign.dev again
 metrics-docs: node_modules ## docs/reference/metrics.md from the series of each component
 	$(RUN) node build/metrics-docs.ts
 
+.PHONY: verified-docs
+verified-docs: node_modules ## docs/reference/verified.md with a row for each suite of make verify, and the results that it has
+	$(RUN) node test/verify/write-page.ts
+
 .PHONY: ledger-docs
 ledger-docs: node_modules ## docs/reference/ledger-commands.md from the verbs of countersign ledger
 	$(RUN) node build/ledger-docs.ts

@@ -51,7 +51,7 @@ test('a suite that starts the bundle reaches all of src', () => {
 
 test(`${PAGE} is what make verify writes, with a row for each suite`, async () => {
   const page = read(PAGE);
-  assert.equal(page, await renderPage(SUITES, parsePage(page)));
+  assert.equal(page, await renderPage(SUITES, parsePage(page)), 'run make verified-docs');
 });
 
 test('docs/reference/suites.md has a row for each suite, and only for targets', () => {
