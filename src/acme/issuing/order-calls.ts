@@ -61,7 +61,7 @@ export async function takeOrderStep(
     case 'newOrder':
       return afterOrder(before, 'newOrder', await makeOrder(session, request, step.replaces));
     case 'readOrder':
-      return afterOrder(before, 'read', await getOrder(server, account, url));
+      return afterOrder(before, 'readOrder', await getOrder(server, account, url));
     case 'finalize': {
       const order = { url, finalize: step.url };
       const answer = await finalizeOrder(server, account, order, request.csr);

@@ -60,7 +60,7 @@ export function afterYielding({ status, memory, now }: ChallengeBefore): Challen
   return {
     // The next turn starts with a new reading.
     status: changed(status, { ...waits, processing: false, state: undefined }),
-    memory: { ...memory, passed: false, read: undefined, yieldedAt: now },
+    memory: { ...memory, passed: false, accepted: false, read: undefined, yieldedAt: now },
   };
 }
 
@@ -116,22 +116,56 @@ export function afterReading(
     const failed = authorization === 'valid' ? {} : failure(authorization, error);
     return { status: endedStatus(status, { ...failed, state: authorization }, now), memory };
   }
-  const isValidating = challenge === 'processing';
-  const polls = isValidating ? memory.polls + 1 : 0;
-  const nextAttemptAt = isValidating
-    ? timeText(now + (answer.retryAfterMs ?? pollBackOff(polls)))
-    : undefined;
+  if (!isValidating(memory, challenge)) {
+    const passed = mayHavePassed(memory, challenge) ? PASSED : {};
+    const pending = { polls: 0, accepted: false, read: { authorization, challenge } } as const;
+    return {
+      status: changed(status, { ...noWaitOf(memory, challenge), state: 'pending' }),
+      memory: { ...memory, ...passed, ...pending, expiresAt: expires },
+    };
+  }
+  const polls = memory.polls + 1;
+  const nextAttemptAt = timeText(now + (answer.retryAfterMs ?? pollBackOff(polls)));
   return {
     status: changed(status, { ...NOT_WAITING, state: 'pending', nextAttemptAt }),
     memory: {
       ...memory,
-      notFound: 0,
-      limits: 0,
+      ...PASSED,
       polls,
       expiresAt: expires,
-      read: { authorization, challenge },
+      read: { authorization, challenge: 'processing' },
     },
   };
+}
+
+/** Changes of the memory after the call that failed has passed. */
+const PASSED = { notFound: 0, limits: 0, acceptFails: false } as const;
+
+/**
+ * Polls of a challenge that is accepted and stays `pending`, before it is accepted again: about
+ * eight minutes.
+ */
+const MAX_PENDING_POLLS = 50;
+
+/**
+ * Reports whether the server validates. Some leave the challenge `pending` while they do, and each
+ * acceptance could start another validation.
+ */
+function isValidating({ accepted = false, polls }: ChallengeMemory, challenge: string): boolean {
+  return challenge === 'processing' || (accepted && polls < MAX_PENDING_POLLS);
+}
+
+/** Reports whether no acceptance fails any more, as far as a reading shows. */
+function mayHavePassed({ acceptFails = false }: ChallengeMemory, challenge = 'pending'): boolean {
+  return !acceptFails || challenge !== 'pending';
+}
+
+/** Returns the changes that end a wait. The failures of an acceptance end when it passes. */
+function noWaitOf(
+  memory: ChallengeMemory,
+  challenge?: string,
+): typeof NOT_WAITING | Pick<typeof NOT_WAITING, 'nextAttemptAt'> {
+  return mayHavePassed(memory, challenge) ? NOT_WAITING : { nextAttemptAt: undefined };
 }
 
 function failure(
@@ -146,7 +180,7 @@ function failure(
 export function afterPresenting({ status, memory, now }: ChallengeBefore): ChallengeAfter {
   const presented = { presented: true, presentedAt: timeText(now) };
   return {
-    status: changed(status, { ...NOT_WAITING, ...presented }),
+    status: changed(status, { ...noWaitOf(memory), ...presented }),
     memory: { ...memory, passed: false },
   };
 }
@@ -158,7 +192,7 @@ export function afterSelfCheck(
 ): ChallengeAfter {
   const { status, memory, now } = before;
   if (problem === undefined)
-    return { status: changed(status, NOT_WAITING), memory: { ...memory, passed: true } };
+    return { status: changed(status, noWaitOf(memory)), memory: { ...memory, passed: true } };
   const nextAttemptAt = timeText(now + SELF_CHECK_MS);
   const waits = { reason: 'NotPropagated', message: problem, nextAttemptAt };
   return { status: changed(status, waits), memory };
@@ -175,7 +209,7 @@ export function afterAccepting(before: ChallengeBefore, answer: Answer<unknown>)
   const nextAttemptAt = timeText(now + (answer.retryAfterMs ?? pollBackOff(1)));
   return {
     status: changed(status, { ...NOT_WAITING, nextAttemptAt }),
-    memory: { ...memory, limits: 0, polls: 1, read },
+    memory: { ...memory, ...PASSED, accepted: true, polls: 1, read },
   };
 }
 
@@ -210,7 +244,8 @@ function afterCallError(
     accountIsValid: true,
   });
   // The answer to an acceptance may be lost, so read the state before repeating the call.
-  const unread = { ...memory, notFound, read: undefined };
+  const acceptFails = attempted === 'challenge' || memory.acceptFails === true;
+  const unread = { ...memory, notFound, acceptFails, read: undefined };
   if (verdict.verdict === 'withoutReplaces') return { status, memory: unread };
   if (!('afterMs' in verdict)) {
     const { reason, message } = verdict;

@@ -15,11 +15,20 @@ export interface OrderMemory {
   readonly accountIsValid: boolean;
   /** Consecutive limits without a duration. */
   readonly limits: number;
+  /**
+   * Call that failed and has not passed since. Its failures end when it passes, not when a reading
+   * before its next attempt does. Undefined with failures: an earlier process made the call.
+   */
+  readonly failing?: OrderCallName | undefined;
   /** Whether the server has issued the certificate. It counts, also if it is never delivered. */
   readonly isIssued: boolean;
   /** Ends of the authorizations that this process has read, by URL. */
   readonly expiries: ReadonlyMap<string, number>;
 }
+
+/** A call of an Order to the server. */
+export type OrderCallName =
+  'newOrder' | 'readOrder' | 'readAccount' | 'readAuthorization' | 'finalize' | 'download';
 
 /** An order of the server. */
 export type ServerOrder = Pick<AcmeOrder, 'status' | 'authorizations' | 'finalize' | 'certificate'>;
@@ -31,6 +40,7 @@ export const UNREAD = {
   polls: 0,
   limits: 0,
   accountIsValid: false,
+  failing: undefined,
 } as const;
 
 /** Memory of an Order in a new process. */
@@ -53,6 +63,10 @@ export interface ChallengeMemory {
   readonly notFound: number;
   /** Consecutive limits without a duration. */
   readonly limits: number;
+  /** The server took the acceptance. Some leave the challenge `pending` while they validate. */
+  readonly accepted?: boolean;
+  /** The acceptance failed, and has not passed since. */
+  readonly acceptFails?: boolean;
 }
 
 /** Memory of a Challenge in a new process. */

@@ -3,9 +3,9 @@ import type { Answer, Problem } from '../protocol/answer.ts';
 import type { AcmeOrder } from '../protocol/orders.ts';
 import type { NoAnswer } from '#base/egress/no-answer.ts';
 import type { OrderObjectStatus } from '#api/acme/order.ts';
-import type { ChildChallenge } from './order-step.ts';
+import { callAfterReading, type ChildChallenge } from './order-step.ts';
 import { isGone, judge, waitAfter, type AccountNews, type Attempted } from './verdict.ts';
-import { UNREAD, type OrderMemory, type ServerOrder } from './memory.ts';
+import { UNREAD, type OrderCallName, type OrderMemory, type ServerOrder } from './memory.ts';
 import { ACCOUNT_MS, pollBackOff } from './poll-intervals.ts';
 import {
   changed,
@@ -37,24 +37,31 @@ export interface OrderBefore {
 
 /** Wait without a matching solver. A change of the signer wakes its Orders earlier. */
 const NO_SOLVER_MS = 60_000;
-const ANSWERED = { notFound: 0, limits: 0 } as const;
+/** Changes of the memory after a call passed. */
+const ANSWERED = { notFound: 0, limits: 0, accountIsValid: false, failing: undefined } as const;
+
+/** Calls that the server answers with the order. */
+type CallForOrder = Extract<OrderCallName, 'newOrder' | 'readOrder' | 'finalize'>;
 
 /**
  * Returns the Order after newOrder, a reading, or finalize: the server answers each with the order.
  */
 export function afterOrder(
   before: OrderBefore,
-  attempted: 'newOrder' | 'read' | 'finalize',
+  call: CallForOrder,
   answer: Answer<ServerOrder & Pick<AcmeOrder, 'url' | 'error'>>,
 ): OrderAfter {
-  if (answer.kind !== 'ok') return afterError(before, attempted, answer);
+  if (answer.kind !== 'ok') return afterError(before, call, answer);
   const { url, status: state, authorizations, finalize, certificate, error } = answer.value;
-  const isSlow = state === 'processing' || (state === 'pending' && isReadAgain(before, attempted));
-  const polls = isSlow ? before.memory.polls + 1 : 0;
   const server = { status: state, authorizations, finalize, certificate };
+  const isSlow = isUnfinished(before, call, server);
+  const polls = isSlow ? before.memory.polls + 1 : 0;
   const isIssued = certificate !== undefined;
-  const memory = { ...before.memory, ...UNREAD, polls, server, isIssued };
-  const status = changed(before.status, { ...NOT_WAITING, url, state });
+  const failing = stillFailing(before, call, server);
+  const counts = failing === undefined ? {} : countsOf(before.memory);
+  const memory = { ...before.memory, ...UNREAD, ...counts, failing, polls, server, isIssued };
+  const noWait = failing === undefined ? NOT_WAITING : { nextAttemptAt: undefined };
+  const status = changed(before.status, { ...noWait, url, state });
   if (state === 'invalid') {
     const message = messages.orderInvalid([error?.type, error?.detail].join(' ').trim());
     return ended({ ...before, status, memory }, 'OrderInvalid', message);
@@ -64,13 +71,48 @@ export function afterOrder(
   return { status: changed(status, { nextAttemptAt }), memory };
 }
 
+/** Reports whether only polling remains: the server has not finished what the last call started. */
+function isUnfinished(
+  before: OrderBefore,
+  call: CallForOrder,
+  { status, certificate }: ServerOrder,
+): boolean {
+  if (status === 'processing') return true;
+  if (status === 'pending') return isReadAgain(before, call);
+  // RFC 8555 §7.4 has neither, so a server that answers so must not be called at full speed.
+  return status === 'ready' ? call === 'finalize' : status === 'valid' && certificate === undefined;
+}
+
 /**
  * Reports whether a `pending` order was read before. A new process reads it once without a wait. A
  * second reading means that only polling remains: the challenges may have ended before the server
  * updates the order (cert-manager#2868).
  */
-function isReadAgain({ memory }: OrderBefore, attempted: Attempted): boolean {
-  return attempted === 'read' && memory.server?.status === 'pending';
+function isReadAgain({ memory }: OrderBefore, call: CallForOrder): boolean {
+  return call === 'readOrder' && memory.server?.status === 'pending';
+}
+
+/**
+ * Returns the failing call that a reading leads to again. The reading passed, but the call has not:
+ * the order is always read before the call is repeated.
+ */
+function stillFailing(
+  { status, memory }: OrderBefore,
+  call: CallForOrder,
+  server: ServerOrder,
+): OrderCallName | undefined {
+  if (call !== 'readOrder' || (status.failures ?? memory.limits) === 0) return undefined;
+  const next = callAfterReading(status, server);
+  const isUnknown = memory.failing === undefined && status.failures !== undefined;
+  return memory.failing === next || isUnknown ? next : undefined;
+}
+
+function countsOf({
+  notFound,
+  limits,
+  accountIsValid,
+}: OrderMemory): Pick<OrderMemory, 'notFound' | 'limits' | 'accountIsValid'> {
+  return { notFound, limits, accountIsValid };
 }
 
 /** An authorization at the server. */
@@ -86,7 +128,7 @@ export function afterAuthorization(
   before: OrderBefore,
   answer: Answer<FoundAuthorization>,
 ): OrderAfter {
-  if (answer.kind !== 'ok') return afterError(before, 'read', answer);
+  if (answer.kind !== 'ok') return afterError(before, 'readAuthorization', answer);
   const { status, memory } = before;
   const { authorization, state, expires } = answer.value;
   if (isFinalChallenge(state) && state !== 'valid')
@@ -127,7 +169,7 @@ export function afterAccount(
   answer: Answer<{ readonly status: string }>,
 ): OrderAfter {
   const { status, memory } = before;
-  if (answer.kind !== 'ok') return afterError(before, 'read', answer);
+  if (answer.kind !== 'ok') return afterError(before, 'readAccount', answer);
   if (answer.value.status === 'valid')
     return {
       status: changed(status, { nextAttemptAt: undefined }),
@@ -173,19 +215,27 @@ export function afterBadRequest(before: OrderBefore, message: string): OrderAfte
   return ended(before, 'BadRequest', message, 'failed');
 }
 
+/** Kinds of the calls. */
+const ATTEMPTED: Record<OrderCallName, Attempted> = {
+  newOrder: 'newOrder',
+  readOrder: 'read',
+  readAccount: 'read',
+  readAuthorization: 'read',
+  finalize: 'finalize',
+  download: 'download',
+};
+
 function afterError(
   before: OrderBefore,
-  attempted: Attempted,
+  call: OrderCallName,
   error: Problem | NoAnswer,
 ): OrderAfter {
   const { status, uid, now, replaces } = before;
   const { accountIsValid, limits } = before.memory;
   const { failures = 0, replacesRefused = false } = status;
   const notFound = isGone(error) ? before.memory.notFound + 1 : 0;
-  // The server may have done more than its last answer shows, so read its state again.
-  const memory = { ...before.memory, ...UNREAD, notFound, accountIsValid, limits };
   const verdict = judge(error, {
-    attempted,
+    attempted: ATTEMPTED[call],
     notFound,
     uid,
     accountIsValid,
@@ -193,6 +243,7 @@ function afterError(
     limits: limits + 1,
     replaces: replaces && !replacesRefused,
   });
+  const memory = memoryAfterError(before, call, error, notFound);
   if (verdict.verdict === 'withoutReplaces')
     return { status: changed(status, { ...NOT_WAITING, replacesRefused: true }), memory };
   if (!('afterMs' in verdict)) {
@@ -205,6 +256,22 @@ function afterError(
     memory: { ...memory, limits: wait.limits },
     ...wait.news,
   };
+}
+
+function memoryAfterError(
+  { memory }: OrderBefore,
+  call: OrderCallName,
+  error: Problem | NoAnswer,
+  notFound: number,
+): OrderMemory {
+  // The account may change after each refusal, so read it before the next one is judged.
+  const isRefused = error.kind === 'problem' && error.type === 'unauthorized';
+  const accountIsValid = memory.accountIsValid && !isRefused;
+  // A reading that fails before a failing call is repeated does not take its place.
+  const isReading = call === 'readOrder' || call === 'readAccount';
+  const failing = isReading ? (memory.failing ?? call) : call;
+  // The server may have done more than its last answer shows, so read its state again.
+  return { ...memory, ...UNREAD, notFound, accountIsValid, limits: memory.limits, failing };
 }
 
 function waiting(

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ChallengeObjectStatus, ChallengeSpec } from '#api/acme/challenge.ts';
 import type { OrderObjectStatus } from '#api/acme/order.ts';
-import type { OrderMemory, ServerOrder } from './memory.ts';
+import type { OrderCallName, OrderMemory, ServerOrder } from './memory.ts';
 import {
   isFinalChallenge,
   isFinalOrder,
@@ -81,12 +81,30 @@ function serverStep(
     : { step: 'readOrder' };
 }
 
-function pendingStep(
-  { status: { authorizations = [] }, challenges }: OrderView,
+/** Returns the call that a reading of the server's order leads to, if it leads to one. */
+export function callAfterReading(
+  status: OrderObjectStatus,
+  server: ServerOrder,
+): Extract<OrderCallName, 'readAuthorization' | 'finalize' | 'download'> | undefined {
+  if (server.status === 'pending') {
+    const unread = unreadAuthorization(status, server.authorizations);
+    return unread === undefined ? undefined : 'readAuthorization';
+  }
+  if (server.status === 'ready') return 'finalize';
+  return server.status === 'valid' && server.certificate !== undefined ? 'download' : undefined;
+}
+
+function unreadAuthorization(
+  { authorizations = [] }: OrderObjectStatus,
   ofServer: readonly string[],
-): OrderStep {
+): string | undefined {
   const known = new Set(authorizations.map(({ url }) => url));
-  const unread = ofServer.find((url) => !known.has(url));
+  return ofServer.find((url) => !known.has(url));
+}
+
+function pendingStep({ status, challenges }: OrderView, ofServer: readonly string[]): OrderStep {
+  const { authorizations = [] } = status;
+  const unread = unreadAuthorization(status, ofServer);
   if (unread !== undefined) return { step: 'readAuthorization', url: unread };
   const failed = challenges.find(
     ({ status: { state } }) => isFinalChallenge(state) && state !== 'valid',

@@ -170,7 +170,8 @@ function ofUnauthorized(problem: Problem, circumstances: Circumstances): ErrorVe
 function ofOrder(problem: Problem, circumstances: Circumstances): ErrorVerdict {
   const { attempted, failures, notFound, uid } = circumstances;
   const { status, type, retryAfterMs } = problem;
-  const afterMs = retryAfterMs ?? callBackOff(failures, uid);
+  // Unlike that of a limit, this Retry-After may lengthen the back-off and not shorten it.
+  const afterMs = Math.max(retryAfterMs ?? 0, callBackOff(failures, uid));
   if (status >= 500 || type === 'badNonce')
     return again('ServerError', messages.serverFailed(said(problem)), afterMs);
   // A 4xx for a resource that the server created before: it is gone, or was never ours.

@@ -100,6 +100,10 @@ export class SimulatedCa {
     return this.#call('download', () => 'PEM');
   }
 
+  readAccount(): Answer<{ readonly status: string }> {
+    return this.#call('readAccount', () => ({ status: 'valid' }));
+  }
+
   describe(url: string): Answer<FoundAuthorization> {
     return this.#call('readAuthorization', () => {
       const { name, wildcard, status } = this.#authorization(url);

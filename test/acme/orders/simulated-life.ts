@@ -29,7 +29,8 @@ import {
   type ChallengeMemory,
   type OrderMemory,
 } from '#acme/orders/memory.ts';
-import { isFinalOrder } from '#acme/orders/status.ts';
+import { isFinalOrder, toWrite } from '#acme/orders/status.ts';
+import { statusChanged } from '#acme/acme/store/write-status.ts';
 import type { ChallengeObjectStatus } from '#api/acme/challenge.ts';
 import type { OrderObjectStatus } from '#api/acme/order.ts';
 import type { SimulatedCa } from './simulated-ca.ts';
@@ -42,6 +43,8 @@ interface SimulatedChallenge {
   readonly name: string;
   status: ChallengeObjectStatus;
   memory: ChallengeMemory;
+  /** The status that was written last. */
+  written?: object;
   /** When its solver tries again what it could not do. */
   solverUntil?: number;
 }
@@ -60,6 +63,9 @@ export class SimulatedLife {
   /** Boundaries between two calls or writes, passed so far, by name. */
   readonly boundaries: string[] = [];
   readonly steps: string[] = [];
+  /** Statuses that the loops would write: one that changed, where the object waits or ends. */
+  writes = 0;
+  #written: object = {};
   /** At which boundary the process is killed, if at any. */
   killAt: number | undefined;
   abandoned = false;
@@ -103,6 +109,13 @@ export class SimulatedLife {
     return true;
   }
 
+  #write(before: object, status: object): object {
+    const after = toWrite(status);
+    if (!statusChanged(before, after)) return before;
+    this.writes += 1;
+    return after;
+  }
+
   #boundary(name: string): void {
     this.boundaries.push(name);
     if (this.killAt === this.boundaries.length) throw new Killed(name);
@@ -118,6 +131,8 @@ export class SimulatedLife {
     const { replaces } = this;
     const view = { status, memory, challenges, abandoned, replaces };
     const step = nextOrderStep(view, this.now);
+    if (step.step === 'wait' || step.step === 'done' || step.step === 'cleanUp')
+      this.#written = this.#write(this.#written, status);
     if (step.step === 'wait') return step.until;
     if (step.step === 'done') return undefined;
     if (step.step === 'cleanUp') return this.#deleteChallenges();
@@ -145,7 +160,7 @@ export class SimulatedLife {
       case 'newOrder':
         return afterOrder(before, 'newOrder', this.ca.newOrder(this.names, step.replaces));
       case 'readOrder':
-        return afterOrder(before, 'read', this.ca.readOrder(url));
+        return afterOrder(before, 'readOrder', this.ca.readOrder(url));
       case 'finalize':
         return afterOrder(before, 'finalize', this.ca.finalize(url));
       case 'readAuthorization':
@@ -153,7 +168,7 @@ export class SimulatedLife {
       case 'download':
         return afterDownload(before, this.ca.download());
       case 'readAccount':
-        return afterAccount(before, { kind: 'ok', value: { status: 'valid' } });
+        return afterAccount(before, this.ca.readAccount());
       case 'giveUp':
         return afterFailedChallenge(before, step.challenge.status);
       case 'createChallenge':
@@ -180,6 +195,8 @@ export class SimulatedLife {
     const { status, memory, url } = challenge;
     const deletedAt = this.abandoned || isFinalOrder(this.status) ? this.now : undefined;
     const step = nextChallengeStep(status, memory, deletedAt, this.now);
+    if (step.step === 'wait' || step.step === 'done')
+      challenge.written = this.#write(challenge.written ?? {}, status);
     if (step.step === 'wait') return step.until;
     if (step.step === 'done' || step.step === 'giveUpCleanUp') return undefined;
     const isSolvers = step.step === 'present' || step.step === 'cleanUp';

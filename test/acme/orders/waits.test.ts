@@ -142,7 +142,7 @@ test('a busy server is polled after one second, doubling to ten, or by Retry-Aft
   const order = { uid: 'u', replaces: false, now: 0 };
   const made = { ...order, status: {}, memory: NO_ORDER_MEMORY };
   const read = (before: Pick<OrderBefore, 'status' | 'memory'>, retryAfterMs?: number) =>
-    afterOrder({ ...order, ...before }, 'read', {
+    afterOrder({ ...order, ...before }, 'readOrder', {
       kind: 'ok',
       value: busy,
       ...(retryAfterMs === undefined ? {} : { retryAfterMs }),

@@ -10,7 +10,7 @@ import {
 } from '#acme/orders/index.ts';
 import type { OrderAfter, OrderBefore } from '#acme/orders/order-events.ts';
 import type { OrderView } from '#acme/orders/order-step.ts';
-import { changed, timeText, UNAUTHORIZED } from '#acme/orders/status.ts';
+import { changed, NOT_WAITING, timeText, UNAUTHORIZED } from '#acme/orders/status.ts';
 import { grantRefusal } from '#acme/solving/http/grants.ts';
 import type { Order } from '#api/acme/order.ts';
 import { SignerError } from '#base/errors.ts';
@@ -182,6 +182,8 @@ async function proveName(
   // A refused proof must not take a slot.
   const refusal = grantRefusal(body, context.http01Grants);
   if (refusal !== undefined) return park(turn, refusal);
+  // An earlier wait for a solver or a grant is over.
+  held.status = changed(held.status, NOT_WAITING);
   await save(turn);
   await createChallenge(context, body);
   return 'go on';
