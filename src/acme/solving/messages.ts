@@ -130,6 +130,10 @@ export function delegated(name: string, target: string, further: string): string
   return `${name} (CNAME to ${target}${further})`;
 }
 
+export function besideWildcard(name: string, target: string): string {
+  return `${name} (at the name itself: its CNAME to ${target} comes from a wildcard)`;
+}
+
 export function moreLinks(count: number): string {
   return ` and ${count} more`;
 }
@@ -204,8 +208,8 @@ export function cnamesNotFollowed(record: string, fault: string): string {
   return `cannot follow the CNAMEs of ${record}: ${fault}`;
 }
 
-export function primaryWithoutZone(server: string, fault: string): string {
-  return `${server} ${fault}; set rfc2136.zone, or another server`;
+export function primaryWithoutZone(server: string, fault: string, record: string): string {
+  return `${server} ${fault}, the record ${record}; set rfc2136.zone, or another server`;
 }
 
 export function notUpdatable(record: string, zone: string): string {
@@ -253,8 +257,8 @@ export function updateNotAllowed(name: string, who: string): string {
   return `does not allow TXT records of ${name} to be changed ${who}; correct its update policy`;
 }
 
-export function notPrimary(zone: string): string {
-  return `is not the primary of the zone ${zone}, or wants a TSIG key; correct rfc2136.server, zone or tsig`;
+export function notPrimary(zone: string, record: string): string {
+  return `is not the primary of the zone ${zone}, to which ${record} belongs, or wants a TSIG key; correct rfc2136.server, zone or tsig`;
 }
 
 export function nameOutsideZone(name: string, zone: string): string {

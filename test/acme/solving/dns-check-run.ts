@@ -42,6 +42,7 @@ const ZONES = {
     `ns1 A ${BIND}`,
     `ns2 A ${NOBODY}`,
   ],
+  'wild.test': ['@ NS ns1', `ns1 A ${BIND}`, '* CNAME www.example.test.'],
   'lame.test': ['@ NS ns1.example.test.', '@ NS ns2.example.test.'],
 };
 const never = new AbortController().signal;
@@ -128,6 +129,15 @@ test('a delegation by CNAME is followed to the servers of its zone, and shown', 
   await write(bind, 'delegating.test', VALUE);
   await write(knot, 'delegating.test', VALUE);
   assert.equal(await check('delegating.test'), undefined);
+});
+
+test('beside a wildcard the record is expected at the name itself, and found there', async () => {
+  assert.equal(
+    await check('wild.test'),
+    `the TXT record _acme-challenge.wild.test (at the name itself: its CNAME to www.example.test comes from a wildcard) is not seen on 1 of 1 server of wild.test: ns1.wild.test (${BIND}) answers that the name has no TXT record`,
+  );
+  await write(bind, 'wild.test', VALUE);
+  assert.equal(await check('wild.test'), undefined);
 });
 
 test('a silent server is awaited at first, then skipped, but never all of them', async () => {

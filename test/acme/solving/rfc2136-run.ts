@@ -29,6 +29,8 @@ const ZONES = {
     '_acme-challenge.circle2 CNAME _acme-challenge.circle',
   ],
   'other.test': ['@ NS ns1', 'ns1 A 127.0.0.1'],
+  // Only its owner may update locked.test.
+  'wild.test': ['@ NS ns1', 'ns1 A 127.0.0.1', '* CNAME lb.locked.test.'],
   'locked.test': ['@ NS ns1', 'ns1 A 127.0.0.1'],
 };
 const never = new AbortController().signal;
@@ -50,7 +52,7 @@ for (const [peer, start, address] of [
         address,
         port: await freePort(),
         zones: ZONES,
-        updates: { zones: ['example.test', 'other.test'], key: KEY },
+        updates: { zones: ['example.test', 'other.test', 'wild.test'], key: KEY },
       });
     });
     after(async () => {
@@ -113,6 +115,18 @@ for (const [peer, start, address] of [
       assert.deepEqual(await server.txt('d1.acme.other.test'), ['v']);
       await solve('cleanUp', delegated);
       assert.deepEqual(await server.txt('d1.acme.other.test'), []);
+    });
+
+    test('a CNAME of a wildcard is not followed: the record is at the name itself', async () => {
+      const wild = ['wild.test', 'v'] as const;
+      const at =
+        '_acme-challenge.wild.test (at the name itself: its CNAME to lb.locked.test comes from a wildcard)';
+      assert.deepEqual(await solve('present', wild), { kind: 'done', at });
+      assert.deepEqual(await server.txt('_acme-challenge.wild.test'), ['v']);
+      assert.equal((await solve('cleanUp', wild)).kind, 'done');
+      // The wildcard stands in again (RFC 4592 §2.2).
+      assert.deepEqual(await solve('present', wild), { kind: 'done', at });
+      await solve('cleanUp', wild);
     });
 
     test('a circle of CNAMEs ends', async () => {

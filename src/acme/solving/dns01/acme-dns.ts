@@ -4,7 +4,7 @@ import type { AcmeSolver } from '#api/acme/acme-signer.ts';
 import { isDnsName, canonicalName } from '../dns/message.ts';
 import type { ChallengeSolver, ChallengeToSolve, SolverContext, SolverOutcome } from '../solver.ts';
 import { recordName, resolveBy } from './check-dns.ts';
-import { followCnames, nameForPeople } from './delegation.ts';
+import { followCnames, nameForPeople, type Delegation } from './delegation.ts';
 import { attemptSignal, credentialText, problem, valueOf, type FailedAttempt } from './outcome.ts';
 import { quoteList } from '#base/quote.ts';
 import * as messages from '../messages.ts';
@@ -63,12 +63,17 @@ async function present(
   if (failed !== undefined) return failed;
   const record = recordName({ type: 'dns-01', dnsName: challenge.dnsName });
   const delegation = await followCnames(resolve, record);
-  if (delegation.kind === 'delegation' && !delegation.path.includes(fulldomain))
+  if (delegation.kind === 'delegation' && !leadsTo(delegation, fulldomain))
     return problem(
       'NotDelegated',
       messages.notDelegated(nameForPeople(record), record, fulldomain),
     );
   return { kind: 'done', at: messages.cname(record, fulldomain) };
+}
+
+/** A CNAME of a wildcard serves as well: acme-dns writes nothing at the name itself. */
+function leadsTo({ path, ofWildcard = path }: Delegation, fulldomain: string): boolean {
+  return ofWildcard.includes(fulldomain);
 }
 
 async function accountFor(

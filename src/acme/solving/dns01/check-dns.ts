@@ -130,7 +130,7 @@ async function checkByResolvers(
     }),
   );
   return missingAnswers(asked, {
-    path: [name],
+    place: { path: [name] },
     whose: messages.OF_THE_SOLVER,
     authoritative: false,
     ...whatIsWanted(proof, now()),
@@ -142,10 +142,26 @@ async function checkByServers(
   proof: DnsProof,
   signal: AbortSignal,
 ): Promise<string | undefined> {
-  const { now, authoritativePort: port } = init;
   const resolve = resolveBy(init.ask, init.resolvers, signal);
   const place = await findPlace(resolve, recordName(proof));
   if (place.kind === 'none') return place.problem;
+  const missing = await checkPlace(init, proof, place, { resolve, signal });
+  const { ofWildcard } = place;
+  if (missing === undefined || ofWildcard === undefined) return missing;
+  // A record at the target serves as well: the CA follows the CNAME until the name has a record.
+  const target = await findZoneOf(resolve, { path: ofWildcard });
+  if (target.kind === 'none') return missing;
+  const elsewhere = await checkPlace(init, proof, target, { resolve, signal });
+  return elsewhere === undefined ? undefined : missing;
+}
+
+async function checkPlace(
+  init: DnsCheckInit,
+  proof: DnsProof,
+  place: RecordPlace,
+  { resolve, signal }: { readonly resolve: Resolve; readonly signal: AbortSignal },
+): Promise<string | undefined> {
+  const { now, authoritativePort: port } = init;
   const { path, zone } = place;
   const found = await findServers(resolve, zone);
   const whose = zoneForPeople(place);
@@ -171,7 +187,7 @@ async function checkByServers(
     return { server, answer: { kind: 'none', problem: messages.NO_ALLOWED_ADDRESS } };
   });
   const missing = missingAnswers([...asked, ...silent], {
-    path,
+    place,
     whose,
     authoritative: true,
     ...whatIsWanted(proof, now()),
@@ -209,9 +225,8 @@ function zoneForPeople({ path, zone }: RecordPlace): string {
 }
 
 /** Zone and path of a record. */
-export interface RecordPlace {
+export interface RecordPlace extends Pick<Delegation, 'path' | 'ofWildcard'> {
   readonly kind: 'place';
-  readonly path: Delegation['path'];
   readonly zone: string;
 }
 
@@ -221,12 +236,17 @@ export async function findPlace(
   name: string,
 ): Promise<RecordPlace | NoDnsAnswer> {
   const delegation = await followCnames(resolve, name);
-  if (delegation.kind === 'none') return where(delegation, name);
-  const { path } = delegation;
+  return delegation.kind === 'none' ? where(delegation, name) : findZoneOf(resolve, delegation);
+}
+
+async function findZoneOf(
+  resolve: Resolve,
+  { path, ofWildcard }: Pick<Delegation, 'path' | 'ofWildcard'>,
+): Promise<RecordPlace | NoDnsAnswer> {
   const found = await findZone((candidate) => resolve(candidate, 'SOA'), endOf(path));
   return found.kind === 'none'
-    ? where(found, pathForPeople(path))
-    : { kind: 'place', path, zone: found.zone };
+    ? where(found, pathForPeople({ path, ofWildcard }))
+    : { kind: 'place', path, ofWildcard, zone: found.zone };
 }
 
 function where({ problem }: NoDnsAnswer, name: string): NoDnsAnswer {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Place of a challenge's record: its CNAMEs, its zone, and its servers. */
+import { randomBytes } from 'node:crypto';
 import { quote } from '#base/quote.ts';
 import {
   canonicalName,
@@ -20,6 +21,11 @@ export interface Delegation {
   readonly kind: 'delegation';
   /** The name itself, then the target of each CNAME. */
   readonly path: readonly [string, ...string[]];
+  /**
+   * Path that the CNAME of a wildcard makes from the name until it has a record of its own. `path`
+   * is then the name alone.
+   */
+  readonly ofWildcard?: readonly [string, ...string[]] | undefined;
 }
 
 /** One server of a zone. */
@@ -40,17 +46,40 @@ export interface ZoneServers {
  * end.
  */
 const MAX_LINKS = 8;
+/** Octets of a sibling's label, in hexadecimal shorter than `_acme-challenge`. */
+const SIBLING_OCTETS = 7;
 /** Limit on servers. The root has as many. */
 const MAX_SERVERS = 13;
 const ADDRESSES_OF_A_SERVER = 4;
 /** Limit on parent names to query for a zone. */
 const MAX_PARENTS = 16;
 
-/** Follows CNAMEs, as RFC 8555 §8.4 allows a server to, at most eight. */
+/**
+ * Follows CNAMEs, as RFC 8555 §8.4 allows a server to, at most eight. A CNAME that a random sibling
+ * of the name has, too, comes from a wildcard and delegates nothing: any record at the name itself
+ * ends it (RFC 4592 §2.2).
+ *
+ * @param sibling - a label that no zone has
+ */
 export async function followCnames(
   resolve: Resolve,
   name: string,
+  sibling = randomBytes(SIBLING_OCTETS).toString('hex'),
 ): Promise<Delegation | NoDnsAnswer> {
+  const followed = await followAll(resolve, name);
+  if (followed.kind === 'none') return followed;
+  const { path } = followed;
+  const [own, target] = path;
+  if (target === undefined) return followed;
+  const other = [sibling, ...own.split('.').slice(1)].join('.');
+  const answer = await resolve(other, 'TXT');
+  const ofWildcard =
+    answer.kind === 'answer' &&
+    answer.answers.some((each) => isLink(each, other) && each.value === target);
+  return ofWildcard ? { kind: 'delegation', path: [own], ofWildcard: path } : followed;
+}
+
+async function followAll(resolve: Resolve, name: string): Promise<Delegation | NoDnsAnswer> {
   let path: Delegation['path'] = [canonicalName(name)];
   for (;;) {
     const answer = await resolve(endOf(path), 'TXT');
@@ -71,10 +100,14 @@ export function extendPath(
   records: readonly DnsRecord[],
 ): Delegation['path'] | undefined {
   const end = endOf(path);
-  const link = records.find(({ name, type }) => name === end && type === 'CNAME');
+  const link = records.find((each) => isLink(each, end));
   if (link === undefined) return path;
   if (path.length > MAX_LINKS || path.includes(link.value)) return undefined;
   return extendPath([...path, link.value], records);
+}
+
+function isLink({ name, type }: DnsRecord, from: string): boolean {
+  return name === from && type === 'CNAME';
 }
 
 /** Returns the last name of a path. */

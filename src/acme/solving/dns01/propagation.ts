@@ -14,7 +14,7 @@ export interface Asked {
 /** The record to find. */
 export interface Wanted {
   /** CNAMEs from the name of the record to its place. */
-  readonly path: Delegation['path'];
+  readonly place: Pick<Delegation, 'path' | 'ofWildcard'>;
   /** Reports whether the wanted value is among these. */
   readonly isThere: (values: readonly string[]) => boolean;
   /** Owner of the servers, such as `of example.com`. */
@@ -45,7 +45,7 @@ export function missingAnswers(asked: readonly Asked[], wanted: Wanted): string 
   const more = counted.length - sentences.length;
   const all = more > 0 ? [...sentences, messages.moreServers(more)] : sentences;
   const count = messages.shareOfServers(counted.length, asked.length);
-  return messages.recordNotSeen(pathForPeople(wanted.path), count, wanted.whose, all);
+  return messages.recordNotSeen(pathForPeople(wanted.place), count, wanted.whose, all);
 }
 
 /**
@@ -53,8 +53,13 @@ export function missingAnswers(asked: readonly Asked[], wanted: Wanted): string 
  * only counted. A requester may point a CNAME at a name of the cluster's own DNS, and must not read
  * that DNS here.
  */
-export function pathForPeople(path: Delegation['path']): string {
+export function pathForPeople({
+  path,
+  ofWildcard,
+}: Pick<Delegation, 'path' | 'ofWildcard'>): string {
   const [name = '', target, ...more] = path.map(nameForPeople);
+  const [, shadowed] = ofWildcard ?? [];
+  if (shadowed !== undefined) return messages.besideWildcard(name, nameForPeople(shadowed));
   if (target === undefined) return name;
   const further = more.length === 0 ? '' : messages.moreLinks(more.length);
   return messages.delegated(name, target, further);
@@ -73,7 +78,8 @@ function judge(answer: DnsAnswer | NoDnsAnswer, wanted: Wanted): Judged {
   if (rcode !== 'NOERROR') return { found: 'silent', says: messages.answeredRcode(rcode) };
   if (wanted.authoritative && !authoritative)
     return { found: 'silent', says: messages.NOT_AUTHORITATIVE };
-  const path = extendPath([endOf(wanted.path)], answers) ?? wanted.path;
+  const end = endOf(wanted.place.path);
+  const path = extendPath([end], answers) ?? ([end] as const);
   const values = answers
     .filter(({ name, type }) => type === 'TXT' && name === endOf(path))
     .map(({ value }) => value);

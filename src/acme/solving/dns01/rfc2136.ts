@@ -48,6 +48,7 @@ export function createRfc2136Solver(
       primary,
       { zone, name, value: valueOf(challenge), change },
       {
+        at,
         signal: within,
         now: Math.floor(context.clock() / 1000),
         guard: context.guard,
@@ -89,8 +90,7 @@ async function placeOf(
   const delegation = await followCnames(resolveBy(ask, resolvers, signal), record);
   if (delegation.kind === 'none')
     return problem('LookupFailed', messages.cnamesNotFollowed(record, delegation.problem));
-  const { path } = delegation;
-  const [at, name] = [pathForPeople(path), endOf(path)];
+  const [at, name] = [pathForPeople(delegation), endOf(delegation.path)];
   const { server } = settings;
   const found =
     settings.zone === undefined
@@ -100,7 +100,7 @@ async function placeOf(
         )
       : ({ kind: 'zone', zone: canonicalName(settings.zone) } as const);
   if (found.kind === 'none') {
-    const message = messages.primaryWithoutZone(server, found.problem);
+    const message = messages.primaryWithoutZone(server, found.problem, at);
     return problem('ZoneNotFound', message);
   }
   const { zone } = found;
@@ -115,10 +115,13 @@ async function update(
   primary: Primary,
   wanted: TxtChange,
   {
+    at,
     signal,
     now,
     guard,
   }: {
+    /** The record, for people. */
+    readonly at: string;
     readonly signal: AbortSignal;
     readonly now: number;
     readonly guard: SolverContext['guard'];
@@ -131,7 +134,7 @@ async function update(
   if ('kind' in received) return problem('ServerUnreachable', `${server} ${received.problem}`);
   const answer = decodeAnswer(received);
   if (answer.kind === 'none') return problem('AnswerUnusable', `${server} ${answer.problem}`);
-  const refusal = refusalOf(server, answer.rcode, wanted, key);
+  const refusal = refusalOf(server, answer.rcode, { zone: wanted.zone, at }, key);
   if (key === undefined || signed === undefined) return refusal;
   const verdict = verifyAnswer(received, key, signed.mac, now);
   return signatureProblem(server, key, verdict, refusal !== undefined) ?? refusal;
@@ -174,21 +177,21 @@ function tsigRefusal(
 function refusalOf(
   server: string,
   rcode: string,
-  { zone, name }: TxtChange,
+  { zone, at }: { readonly zone: string; readonly at: string },
   key: TsigKey | undefined,
 ): FailedAttempt | undefined {
   if (rcode === 'NOERROR') return undefined;
   const who = key === undefined ? messages.WITHOUT_KEY : messages.withKey(key.name);
   const says: Readonly<Record<string, string>> = {
-    REFUSED: messages.updateNotAllowed(name, who),
-    NOTAUTH: messages.notPrimary(zone),
-    NOTZONE: messages.nameOutsideZone(name, zone),
+    REFUSED: messages.updateNotAllowed(at, who),
+    NOTAUTH: messages.notPrimary(zone, at),
+    NOTZONE: messages.nameOutsideZone(at, zone),
     SERVFAIL: messages.zoneNotWritten(zone),
     NOTIMP: messages.NO_UPDATES,
     FORMERR: messages.UPDATE_NOT_UNDERSTOOD,
   };
   return problem(
     'UpdateRefused',
-    `${server} ${says[rcode] ?? messages.updateRefused(name, zone)} (${rcode})`,
+    `${server} ${says[rcode] ?? messages.updateRefused(at, zone)} (${rcode})`,
   );
 }

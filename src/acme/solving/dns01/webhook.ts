@@ -56,7 +56,7 @@ export function createWebhookSolver(
       config: settings.config ?? {},
     };
     const failed = await send(settings, context, request, within);
-    return failed ?? { kind: 'done', at: pathForPeople(place.path) };
+    return failed ?? { kind: 'done', at: pathForPeople(place) };
   };
   return {
     present: (challenge, signal) => act(challenge, 'Present', signal),
