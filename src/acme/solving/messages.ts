@@ -141,6 +141,8 @@ export function moreLinks(count: number): string {
 export const NO_SUCH_NAME = 'answers that there is no such name';
 
 export const NOT_AUTHORITATIVE = 'is not authoritative for the zone';
+export const NOT_RECURSIVE =
+  'answers with a CNAME and does not follow it; name resolvers that recurse in selfCheck.nameservers';
 export const NO_TXT_RECORD = 'answers that the name has no TXT record';
 
 export function otherValues(count: number): string {
@@ -305,8 +307,8 @@ export const INSTALL_PROVIDER =
 
 export const INSTALL_GATEWAY_API = '; install the Gateway API, or let the solver make an Ingress';
 
-export function fileNotThere(faults: string, more: string): string {
-  return `the file is not there: ${faults}${more}`;
+export function fileNotThere(faults: string, more: string, advice: string): string {
+  return `the file is not there: ${faults}${more}${advice}`;
 }
 
 export function moreFaults(count: number): string {
@@ -330,8 +332,19 @@ export function refusedAddress(host: string): string {
 }
 
 export function unresolved(host: string, fault: string): string {
-  return `${host} cannot be resolved: ${quote(fault, 120)}`;
+  return `${host} cannot be resolved: ${quote(fault, 240)}`;
 }
+
+export function typeNotResolved(type: string, fault: string): string {
+  return `${type}: ${fault}`;
+}
+
+export function ofRecord(type: string): string {
+  return ` (${type} record)`;
+}
+
+export const WAIT_INSTEAD =
+  '; if the CA reaches it, set selfCheck.waitInstead of the solver, which replaces this check';
 
 export function tooManyAddresses(max: number): string {
   return `it leads to more than ${max} addresses`;

@@ -45,6 +45,8 @@ export interface ToCheck {
 export interface SelfCheckInit {
   /** Client for resolvers over HTTPS, with {@link CHECK_LIMITS}. */
   readonly http: Exchange;
+  /** Queries resolvers, for tests. */
+  readonly ask?: AskDns;
   /** host:port or https:// URLs of resolvers. They find addresses, and the servers of a zone. */
   readonly resolvers: readonly string[];
   readonly now: Clock;
@@ -78,7 +80,7 @@ export const CHECK_LIMITS: CallLimits = {
 
 export function createSelfCheck(init: SelfCheckInit): SelfCheck {
   const { http, resolvers, now, allowed, http01Ports, authoritativePort = DNS_PORT } = init;
-  const ask = createDnsClient(http);
+  const { ask = createDnsClient(http) } = init;
   const askServer = createDnsClient(http, connectGuard(allowed, OF_THE_SELF_CHECK));
   const ports = http01Ports === undefined ? {} : { ports: http01Ports };
   return async (challenge, signal) => {
@@ -120,7 +122,12 @@ function waitInstead(wait: string, presentedAt: number, now: number): string | u
   return messages.waitsInstead(wait, new Date(until).toISOString());
 }
 
-/** @throws Error with the resolver's message if none answers */
+/**
+ * Returns the addresses of both families. A family without an answer is passed over if the other
+ * one has an address, as CAs do: some servers answer SERVFAIL for AAAA.
+ *
+ * @throws Error with the record type and the resolver's message
+ */
 async function addressesOf(
   by: { readonly ask: AskDns; readonly resolvers: readonly string[]; readonly signal: AbortSignal },
   name: string,
@@ -128,12 +135,19 @@ async function addressesOf(
   const resolve = resolveBy(by.ask, by.resolvers, by.signal);
   const types = ['A', 'AAAA'] as const;
   const answers = await Promise.all(types.map((type) => resolve(name, type)));
-  return answers.flatMap((answer, index) => {
-    if (answer.kind === 'none') throw new Error(answer.problem);
+  const faults: string[] = [];
+  const addresses = answers.flatMap((answer, index) => {
+    const type = types[index] ?? 'A';
+    if (answer.kind === 'none') {
+      faults.push(messages.typeNotResolved(type, answer.problem));
+      return [];
+    }
     const path = extendPath([canonicalName(name)], answer.answers);
     const end = path === undefined ? name : endOf(path);
     return answer.answers
-      .filter((record) => record.type === types[index] && record.name === end)
+      .filter((record) => record.type === type && record.name === end)
       .map(({ value }) => value);
   });
+  if (addresses.length === 0 && faults.length > 0) throw new Error(faults.join('; '));
+  return addresses;
 }

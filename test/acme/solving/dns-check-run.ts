@@ -43,6 +43,7 @@ const ZONES = {
     `ns2 A ${NOBODY}`,
   ],
   'wild.test': ['@ NS ns1', `ns1 A ${BIND}`, '* CNAME www.example.test.'],
+  'leaving.test': ['@ NS ns1', `ns1 A ${BIND}`, '_acme-challenge CNAME d.nowhere.test.'],
   'lame.test': ['@ NS ns1.example.test.', '@ NS ns2.example.test.'],
 };
 const never = new AbortController().signal;
@@ -179,6 +180,16 @@ test('resolvers that the solver names are asked instead', async () => {
   assert.match(
     (await by('no host')) ?? '',
     /on 1 of 1 server that the solver names: no host is not host:port$/,
+  );
+});
+
+test('a named server that does not follow a CNAME is no resolver, and is named as such', async () => {
+  const says = await check('chained.test', { settings: { nameservers: [bind.at] } });
+  assert.match(says ?? '', /is not seen on 1 of 1 server that the solver names: /);
+  const outside = await check('leaving.test', { settings: { nameservers: [bind.at] } });
+  assert.equal(
+    outside,
+    `the TXT record _acme-challenge.leaving.test is not seen on 1 of 1 server that the solver names: ${bind.at} answers with a CNAME and does not follow it; name resolvers that recurse in selfCheck.nameservers`,
   );
 });
 

@@ -9,12 +9,17 @@ import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { afterEach, test } from 'node:test';
+import type { AskDns } from '#acme/solving/dns/client.ts';
+import { createSelfCheck } from '#acme/solving/index.ts';
 import { checkHttp01 } from '#acme/solving/http/self-check.ts';
 import { parseNetwork } from '#base/egress/networks.ts';
+import { openHttp } from './solver-context.ts';
 import { tlsCertificate } from '../../support/pki/tls-certificate.ts';
 
 const FILE = { dnsName: 'a.example.com', token: 'tok-1', key: 'tok-1.thumb' };
-const LOOPBACK = [parseNetwork('127.0.0.0/16')];
+const WAIT_INSTEAD =
+  '; if the CA reaches it, set selfCheck.waitInstead of the solver, which replaces this check';
+const LOOPBACK = [parseNetwork('127.0.0.0/16'), parseNetwork('::1')];
 
 interface Seen {
   readonly address: string;
@@ -274,9 +279,101 @@ test('nobody listens: the same sentence at each attempt', async () => {
   const problem = await check({ 'a.example.com': ['127.0.0.2'] }, port);
   assert.equal(
     problem,
-    'the file is not there: 127.0.0.2 of "a.example.com" cannot be reached: "ECONNREFUSED"',
+    `the file is not there: 127.0.0.2 of "a.example.com" cannot be reached: "ECONNREFUSED" (A record)${WAIT_INSTEAD}`,
   );
 });
+
+for (const [what, alive, dead, more] of [
+  ['AAAA record', '127.0.0.1', '::1', []],
+  ['A record', '::1', '127.0.0.1', []],
+  ['AAAA record behind a redirect', '127.0.0.1', '::1', ['b.example.com']],
+] as const) {
+  test(`one dead ${what} is passed over where the other family serves the file`, async () => {
+    const [next = ''] = more;
+    const { port } = await serve({
+      [alive]: (request, response) => {
+        const answer = next === '' || request.headers.host === next ? file : to(`http://${next}/f`);
+        answer(request, response);
+      },
+    });
+    const both = [alive, dead];
+    assert.equal(await check({ 'a.example.com': both, 'b.example.com': both }, port), undefined);
+  });
+}
+
+test('a dead address fails where no address of the other family serves the file', async () => {
+  const missing: RequestListener = (_request, response) => void response.writeHead(404).end();
+  const { port } = await serve({ '127.0.0.1': file, '127.0.0.2': missing });
+  const fails = async (...addresses: string[]): Promise<string> =>
+    (await check({ 'a.example.com': addresses }, port)) ?? '';
+  // A CA that takes one address of a family may take the dead one.
+  assert.match(await fails('127.0.0.1', '127.0.0.3'), /127\.0\.0\.3 .* \(A record\)/);
+  assert.match(await fails('127.0.0.2', '::1'), /127\.0\.0\.2 .* 404; .*\(AAAA record\)/);
+  const alone = await fails('::1');
+  assert.match(alone, /^the file is not there: .* of "a\.example\.com" cannot be reached: /);
+  assert.ok(alone.endsWith(`(AAAA record)${WAIT_INSTEAD}`), alone);
+});
+
+test('an address that answers something else fails, whatever the other family serves', async () => {
+  const other: RequestListener = (_request, response) => void response.end('parked');
+  const cut: RequestListener = (request) => void request.socket.destroy();
+  for (const answer of [other, cut]) {
+    const { port } = await serve({ '127.0.0.1': file, '::1': answer });
+    const problem = await check({ 'a.example.com': ['127.0.0.1', '::1'] }, port);
+    assert.match(
+      problem ?? '',
+      /^the file is not there: .*1 of "a\.example\.com" (?:answered|cannot)/,
+    );
+  }
+});
+
+for (const [failing, address, records] of [
+  ['AAAA', '127.0.0.1', { A: ['127.0.0.1'] }],
+  ['A', '::1', { AAAA: ['::1'] }],
+] as const) {
+  test(`a server that answers SERVFAIL for ${failing} leaves the other family`, async () => {
+    const { port } = await serve({ [address]: file });
+    assert.equal(await checkByDns(records, failing, port), undefined);
+    const alone = (await checkByDns({}, failing, port)) ?? '';
+    assert.match(
+      alone,
+      new RegExp(`cannot be resolved: "${failing}: the resolver r answers SERVFAIL"`),
+    );
+    assert.ok(alone.endsWith(WAIT_INSTEAD));
+  });
+}
+
+/** The whole self-check, with a resolver that answers SERVFAIL for one type. */
+async function checkByDns(
+  records: Readonly<Partial<Record<string, readonly string[]>>>,
+  failing: string,
+  port: number,
+): Promise<string | undefined> {
+  const http = openHttp();
+  const ask: AskDns = (_resolver, { name, type }) =>
+    Promise.resolve({
+      kind: 'answer',
+      rcode: type === failing ? 'SERVFAIL' : 'NOERROR',
+      authoritative: false,
+      truncated: false,
+      answers: (records[type] ?? []).map((value) => ({ name, type, value })),
+      authority: [],
+    });
+  const selfCheck = createSelfCheck({
+    http,
+    ask,
+    resolvers: ['r'],
+    now: () => 0,
+    allowed: LOOPBACK,
+    http01Ports: { http: port, https: port },
+  });
+  const about = { type: 'http-01', wildcard: false, presentedAt: 0 } as const;
+  try {
+    return await selfCheck({ ...about, ...FILE }, new AbortController().signal);
+  } finally {
+    await http.close();
+  }
+}
 
 test('a silent address ends with the signal', async () => {
   const { port } = await serve({ '127.0.0.1': () => undefined });

@@ -40,6 +40,8 @@ export interface DnsAnswer {
   /** Whether the server claims authority for the zone. */
   readonly authoritative: boolean;
   readonly truncated: boolean;
+  /** The server claims to query others. Tests may leave it out. */
+  readonly recursionAvailable?: boolean;
   readonly answers: readonly DnsRecord[];
   /** Authority section: a referral, or the zone that lacks the name. */
   readonly authority: readonly DnsRecord[];
@@ -120,6 +122,7 @@ export function decodeAnswer(message: Uint8Array): DnsAnswer | NoDnsAnswer {
       rcode: rcodeOf(decoded),
       authoritative: decoded.flag_aa,
       truncated: decoded.flag_tc,
+      recursionAvailable: decoded.flag_ra,
       answers: recordsOf(decoded.answers),
       authority: recordsOf(decoded.authorities),
     };

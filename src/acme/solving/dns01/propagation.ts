@@ -83,16 +83,24 @@ function judge(answer: DnsAnswer | NoDnsAnswer, wanted: Wanted): Judged {
   const values = answers
     .filter(({ name, type }) => type === 'TXT' && name === endOf(path))
     .map(({ value }) => value);
-  return wanted.isThere(values)
-    ? { found: 'right', says: '' }
-    : { found: 'wrong', says: otherValues(values) };
+  if (wanted.isThere(values)) return { found: 'right', says: '' };
+  const isUnfollowed = path.length > 1 && isUnfollowing(answer, wanted);
+  return { found: 'wrong', says: otherValues(values, isUnfollowed) };
+}
+
+/** Reports whether a named server knows only zones of its own, and so ends at a CNAME. */
+function isUnfollowing(
+  { recursionAvailable }: DnsAnswer,
+  { authoritative }: Pick<Wanted, 'authoritative'>,
+): boolean {
+  return !authoritative && recursionAvailable === false;
 }
 
 /**
  * Counts values without repeating them: a CNAME may lead to a record that the requester may not
  * read.
  */
-function otherValues(values: readonly string[]): string {
-  if (values.length === 0) return messages.NO_TXT_RECORD;
+function otherValues(values: readonly string[], isUnfollowed: boolean): string {
+  if (values.length === 0) return isUnfollowed ? messages.NOT_RECURSIVE : messages.NO_TXT_RECORD;
   return messages.otherValues(values.length);
 }

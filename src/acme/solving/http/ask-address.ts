@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Client, type Dispatcher } from 'undici';
+import { Client, errors, type Dispatcher } from 'undici';
 import { messageOf } from '#base/errors.ts';
 import { urlHost } from '#base/egress/networks.ts';
 import * as messages from '../messages.ts';
@@ -22,7 +22,9 @@ export interface AddressCall {
 export type AddressAnswer =
   | { readonly kind: 'body'; readonly body: Buffer }
   | { readonly kind: 'redirect'; readonly location: string }
-  | { readonly kind: 'problem'; readonly problem: string };
+  | { readonly kind: 'problem'; readonly problem: string }
+  /** No connection was made. */
+  | { readonly kind: 'unreachable'; readonly problem: string };
 
 const CONNECT_MS = 5_000;
 const SILENCE_MS = 10_000;
@@ -57,7 +59,8 @@ export async function askAddress(call: AddressCall): Promise<AddressAnswer> {
     return await answerOf(answer);
   } catch (error) {
     if (signal.aborted) return problem(messages.INCOMPLETE_ANSWER);
-    return problem(messages.addressUnreachable(faultOf(error)));
+    const fault = messages.addressUnreachable(faultOf(error));
+    return isConnectFault(error) ? { kind: 'unreachable', problem: fault } : problem(fault);
   } finally {
     await client.destroy();
   }
@@ -95,6 +98,11 @@ async function answerOf({
 
 function problem(text: string): AddressAnswer {
   return { kind: 'problem', problem: text };
+}
+
+function isConnectFault(error: unknown): boolean {
+  if (error instanceof errors.ConnectTimeoutError) return true;
+  return error instanceof Error && 'syscall' in error && error.syscall === 'connect';
 }
 
 /**

@@ -2,7 +2,7 @@
 import { messageOf } from '#base/errors.ts';
 import { formatIp, parseIp } from '#base/ip.ts';
 import { quoteList } from '#base/quote.ts';
-import { askAddress } from './ask-address.ts';
+import { askAddress, type AddressAnswer } from './ask-address.ts';
 import { refusalOf, urlHost, type Network } from '#base/egress/networks.ts';
 import * as messages from '../messages.ts';
 
@@ -46,8 +46,11 @@ const STANDARD_PORTS = { http: 80, https: 443 } as const;
  * follows at most ten redirects, to ports 80 and 443 only. It resolves a name once for each URL,
  * and connects to the checked address. Never throws.
  *
- * @returns undefined if every address serves the file. Otherwise one sentence with the answers. It
- *   repeats no body, no Location, and no refused address. The requester chooses the hosts, and must
+ * An address that cannot be connected to is passed over if one of the other family serves the file,
+ * as CAs do.
+ *
+ * @returns undefined if every address that answers serves the file. Otherwise one sentence with the
+ *   answers. It repeats no body, no Location, and no refused address. The requester chooses the hosts, and must
  *   not read answers of the cluster's own network and DNS in a message.
  */
 export async function checkHttp01(
@@ -66,7 +69,19 @@ export async function checkHttp01(
   if (problems.length === 0) return undefined;
   const shown = [...new Set(problems)].sort();
   const more = shown.length > 3 ? messages.moreFaults(shown.length - 3) : '';
-  return messages.fileNotThere(shown.slice(0, 3).join('; '), more);
+  const advice = check.isUnseen ? messages.WAIT_INSTEAD : '';
+  return messages.fileNotThere(shown.slice(0, 3).join('; '), more, advice);
+}
+
+/** Answer of one address. */
+interface Asked {
+  /** 4 or 16 octets. */
+  readonly address: Uint8Array;
+  readonly answer:
+    | { readonly kind: 'file' }
+    | { readonly kind: 'redirect'; readonly to: URL }
+    /** `unreachable`: no connection was made. */
+    | { readonly kind: 'wrong' | 'unreachable'; readonly fault: string };
 }
 
 class Check {
@@ -75,6 +90,8 @@ class Check {
   readonly #signal: AbortSignal;
   readonly #visited = new Set<string>();
   #calls = 0;
+  /** A problem shows only what this process can reach. */
+  isUnseen = false;
 
   constructor(file: Http01File, init: Http01CheckInit, signal: AbortSignal) {
     this.#file = file;
@@ -93,45 +110,74 @@ class Check {
     const fine = addresses.filter((each) => refusalOf(each, this.#init.allowed) === undefined);
     if (fine.length === 0) return [messages.noAllowedAddress(hostOf(url))];
     const found = await Promise.all(fine.map((each) => this.#ask(url, each)));
-    const next = new Map(
-      found.flatMap((each) => (each instanceof URL ? [[each.href, each] as const] : [])),
-    );
-    const problems = found.filter((each) => typeof each === 'string');
+    const problems = await this.#problemsOf(found, [...before, url.href]);
     // A CA may choose that address.
-    if (fine.length < addresses.length) problems.push(messages.refusedAddress(hostOf(url)));
+    return fine.length < addresses.length
+      ? [messages.refusedAddress(hostOf(url)), ...problems]
+      : problems;
+  }
+
+  async #problemsOf(found: readonly Asked[], before: readonly string[]): Promise<string[]> {
+    const problems: string[] = [];
+    const served = new Set<number>();
     // Visit one after the other, so that a second path to a URL finds it visited.
-    for (const each of next.values()) {
-      problems.push(...(await this.visit(each, [...before, url.href])));
+    for (const { address, answer } of found) {
+      if (answer.kind === 'unreachable') continue;
+      const faults = await this.#faultsOf(answer, before);
+      if (faults.length === 0) served.add(address.length);
+      problems.push(...faults);
+    }
+    for (const { address, answer } of found) {
+      const isServedByOther = [...served].some((octets) => octets !== address.length);
+      if (answer.kind !== 'unreachable' || isServedByOther) continue;
+      this.isUnseen = true;
+      problems.push(answer.fault);
     }
     return problems;
   }
 
+  async #faultsOf(answer: Asked['answer'], before: readonly string[]): Promise<readonly string[]> {
+    if (answer.kind === 'redirect') return this.visit(answer.to, before);
+    return answer.kind === 'file' ? [] : [answer.fault];
+  }
+
   async #addressesOf(url: URL): Promise<readonly Uint8Array[] | string> {
-    const literal = parseIp(url.hostname.replaceAll(/[[\]]/g, ''));
+    const literal = literalOf(url);
     if (literal !== undefined) return [literal];
     try {
       const texts = await this.#init.resolve(url.hostname);
       const addresses = texts.map(parseIp).filter((each) => each !== undefined);
       return addresses.slice(0, MAX_ADDRESSES);
     } catch (error) {
+      this.isUnseen = true;
       return messages.unresolved(hostOf(url), messageOf(error));
     }
   }
 
-  /** @returns undefined if the file is there, a problem, or the target of a redirect */
-  async #ask(url: URL, address: Uint8Array): Promise<string | URL | undefined> {
-    const who = `${formatIp(address) ?? ''} of ${hostOf(url)}`;
-    const { ports = STANDARD_PORTS } = this.#init;
+  async #ask(url: URL, address: Uint8Array): Promise<Asked> {
     this.#calls += 1;
-    if (this.#calls > MAX_CALLS) return messages.tooManyAddresses(MAX_CALLS);
+    if (this.#calls > MAX_CALLS)
+      return { address, answer: wrong(messages.tooManyAddresses(MAX_CALLS)) };
+    const { ports = STANDARD_PORTS } = this.#init;
     const port = url.protocol === 'https:' ? ports.https : ports.http;
-    const answer = await askAddress({ url, address, port, signal: this.#signal });
-    if (answer.kind === 'problem') return `${who} ${answer.problem}`;
-    if (answer.kind === 'body') {
-      return this.#isTheFile(answer.body) ? undefined : messages.otherContent(who);
+    const got = await askAddress({ url, address, port, signal: this.#signal });
+    return { address, answer: this.#judge(got, url, address) };
+  }
+
+  #judge(got: AddressAnswer, url: URL, address: Uint8Array): Asked['answer'] {
+    const who = `${formatIp(address) ?? ''} of ${hostOf(url)}`;
+    switch (got.kind) {
+      case 'unreachable':
+        return { kind: 'unreachable', fault: `${who} ${got.problem}${recordOf(url, address)}` };
+      case 'problem':
+        return wrong(`${who} ${got.problem}`);
+      case 'body':
+        return this.#isTheFile(got.body) ? { kind: 'file' } : wrong(messages.otherContent(who));
+      case 'redirect': {
+        const to = redirectOf(url, got.location);
+        return to === undefined ? wrong(messages.redirectRefused(who)) : { kind: 'redirect', to };
+      }
     }
-    const to = redirectOf(url, answer.location);
-    return to ?? messages.redirectRefused(who);
   }
 
   /** Compares the body with the content. RFC 8555 §8.3 ignores whitespace at the end. */
@@ -150,6 +196,20 @@ function redirectOf(from: URL, location: string): URL | undefined {
   if (to.port !== '') return undefined;
   to.hash = '';
   return to;
+}
+
+function wrong(fault: string): Asked['answer'] {
+  return { kind: 'wrong', fault };
+}
+
+/** Returns the record that has the address, for a message. */
+function recordOf(url: URL, address: Uint8Array): string {
+  if (literalOf(url) !== undefined) return '';
+  return messages.ofRecord(address.length === 4 ? 'A' : 'AAAA');
+}
+
+function literalOf(url: URL): Uint8Array | undefined {
+  return parseIp(url.hostname.replaceAll(/[[\]]/g, ''));
 }
 
 const hostOf = (url: URL): string => quoteList([url.hostname]);
