@@ -162,6 +162,26 @@ export function externalAccountFault(secret: string, fault: string, key: string)
   return `Secret ${secret}: ${fault}; put the MAC key that the CA gave you there as ${key}`;
 }
 
+export function macKeyBlank(key: string): string {
+  return `its ${key} is blank`;
+}
+
+export function macKeyHexadecimal(key: string): string {
+  return `its ${key} is hexadecimal, and not base64url text (RFC 8555 §7.3.4)`;
+}
+
+export function macKeyNotBase64(key: string): string {
+  return `its ${key} is not base64url text (RFC 8555 §7.3.4)`;
+}
+
+export function macKeyShort(key: string, octets: number, least: number): string {
+  return `its ${key} has ${octets} octets, and HS256 needs ${least} (RFC 7518 §3.2)`;
+}
+
+export function checkExternalAccount(secret: string, keyId: string): string {
+  return `; if it refuses the external account, correct spec.acme.externalAccountBinding.keyID (${quote(keyId, 100)}) or the MAC key in Secret ${secret}`;
+}
+
 export function secretLacks(key: string): string {
   return `it has no ${key}`;
 }
@@ -180,8 +200,13 @@ export function serverFault(fault: string, advice: string): string {
   return `spec.acme.server: ${fault}${advice}`;
 }
 
-export function registrationRefused(status: number, type: string, detail: string): string {
-  return `the ACME server refused: ${status} ${type}${detail === '' ? '' : ` ${detail}`}`;
+export function registrationRefused(
+  status: number,
+  type: string,
+  detail: string,
+  advice: string,
+): string {
+  return `the ACME server refused: ${status} ${type}${detail === '' ? '' : ` ${detail}`}${advice}`;
 }
 
 export function keyChanged(thumbprint: string): string {

@@ -22,7 +22,7 @@ export interface AccountCredentials {
   readonly rollOverAt?: number | undefined;
   /** Reason that the new key is unusable. */
   readonly nextProblem?: string | undefined;
-  readonly external: ExternalAccount | undefined;
+  readonly external: (ExternalAccount & { readonly secret: string }) | undefined;
 }
 
 /**
@@ -91,20 +91,39 @@ function externalOf(
   signer: AcmeSigner,
   secrets: Pick<AccountSecrets, 'get'>,
   keysNamespace: string,
-): { readonly external: ExternalAccount | undefined } | SignerProblem | undefined {
+): Pick<AccountCredentials, 'external'> | SignerProblem | undefined {
   const binding = signer.spec.acme.externalAccountBinding;
   const reference = externalSecretOf(signer, keysNamespace);
   if (binding === undefined || reference === undefined) return { external: undefined };
   const mac = valueOf(secrets, reference, MAC_KEY);
   if (mac === undefined) return undefined;
+  const macKey = 'problem' in mac ? mac.problem : decodeMacKey(mac.value.toString('latin1').trim());
+  const secret = keyOf(reference);
+  if (typeof macKey !== 'string') return { external: { keyId: binding.keyID, macKey, secret } };
   // An existing account no longer needs the external account, so its Secret may be deleted.
-  if ('problem' in mac) {
-    if (signer.status.account?.externalAccountBound === true) return { external: undefined };
-    const message = messages.externalAccountFault(keyOf(reference), mac.problem, MAC_KEY);
-    return { reason: 'ExternalAccountInvalid', message };
-  }
-  const macKey = Buffer.from(mac.value.toString('latin1').trim(), 'base64url');
-  return { external: { keyId: binding.keyID, macKey } };
+  if (signer.status.account?.externalAccountBound === true) return { external: undefined };
+  const message = messages.externalAccountFault(secret, macKey, MAC_KEY);
+  return { reason: 'ExternalAccountInvalid', message };
+}
+
+/** RFC 7518 §3.2: HS256 needs a key of the hash's size or larger. */
+const MIN_MAC_OCTETS = 32;
+/** Both alphabets of RFC 4648. CAs give base64url, and some portals the other one. */
+const BASE64_TEXT = /^(?:[A-Za-z0-9_-]+|[A-Za-z0-9+/]+)={0,2}$/;
+/** A key that is this long and has no other digit is hexadecimal, which is base64 text as well. */
+const HEXADECIMAL = /^(?:[0-9a-f]{32,}|[0-9A-F]{32,})$/;
+
+/** @returns the octets of a MAC key, or its fault without a character of it */
+function decodeMacKey(text: string): Buffer | string {
+  if (text === '') return messages.macKeyBlank(MAC_KEY);
+  if (HEXADECIMAL.test(text)) return messages.macKeyHexadecimal(MAC_KEY);
+  const digits = text.replace(/=+$/, '').length;
+  // RFC 4648 §4: no text of this length encodes whole octets.
+  if (!BASE64_TEXT.test(text) || digits % 4 === 1) return messages.macKeyNotBase64(MAC_KEY);
+  const octets = Buffer.from(text, 'base64url');
+  return octets.length < MIN_MAC_OCTETS
+    ? messages.macKeyShort(MAC_KEY, octets.length, MIN_MAC_OCTETS)
+    : octets;
 }
 
 type Value =

@@ -63,7 +63,7 @@ export async function openSession(
   const problem = problemOfSettings(asked, settings);
   if (problem !== undefined) return problem;
   const opened = await openAccount(server, keys, settings);
-  if (opened.kind !== 'ok') return refusal(opened);
+  if (opened.kind !== 'ok') return refusal(opened, external);
   const { account, notRolledOver } = opened.value;
   if (account.status !== 'valid') {
     const message = messages.accountStatus(account.account, account.status);
@@ -126,7 +126,10 @@ function shownRecords(
   return { persistRecords: records };
 }
 
-function refusal(answer: Problem | NoAnswer): UnreadySigner {
+function refusal(
+  answer: Problem | NoAnswer,
+  external?: AccountCredentials['external'],
+): UnreadySigner {
   if (answer.kind === 'transport') {
     const isNone = NO_ACME_SERVER.includes(answer.cause);
     const advice = isNone ? messages.CORRECT_SERVER : '';
@@ -138,9 +141,13 @@ function refusal(answer: Problem | NoAnswer): UnreadySigner {
   }
   const { status, type, detail, retryAfterMs } = answer;
   const isLimit = status === 429 || type === 'rateLimited';
+  const advice =
+    external === undefined || isLimit || status >= 500
+      ? ''
+      : messages.checkExternalAccount(external.secret, external.keyId);
   return {
     reason: isLimit ? 'RateLimited' : 'AccountRefused',
-    message: messages.registrationRefused(status, type, detail),
+    message: messages.registrationRefused(status, type, detail, advice),
     again: true,
     afterMs: retryAfterMs,
   };

@@ -50,8 +50,8 @@ const STANDARD_PORTS = { http: 80, https: 443 } as const;
  * as CAs do.
  *
  * @returns undefined if every address that answers serves the file. Otherwise one sentence with the
- *   answers. It repeats no body, no Location, and no refused address. The requester chooses the hosts, and must
- *   not read answers of the cluster's own network and DNS in a message.
+ *   answers. It repeats no body, no Location, and no refused address. The requester chooses the
+ *   hosts, and must not read answers of the cluster's own network and DNS in a message.
  */
 export async function checkHttp01(
   file: Http01File,
