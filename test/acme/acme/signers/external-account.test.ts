@@ -17,15 +17,14 @@ const pem = privateKey('P-256', 'account').export({ type: 'pkcs8', format: 'pem'
 
 function secret(name: string, data: Readonly<Record<string, string>>): Secret {
   const annotations = { [GRANT]: SIGNER_NAME };
-  const encoded = Object.entries(data).map(([key, value]) => [
-    key,
-    Buffer.from(value).toString('base64'),
-  ]);
+  const encoded = Object.entries(data).map(
+    ([key, value]) => [key, Buffer.from(value).toString('base64')] as const,
+  );
   return {
     apiVersion: 'v1',
     kind: 'Secret',
     metadata: { name, namespace: 'keys', annotations, uid: name, resourceVersion: '1' },
-    data: Object.fromEntries(encoded),
+    data: Object.fromEntries<string>(encoded),
   } as unknown as Secret;
 }
 
