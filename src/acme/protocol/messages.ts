@@ -34,4 +34,6 @@ export function unusableMember(what: string, path: string, fault: string): strin
   return `${what}${path}: ${fault}`;
 }
 
-export const FOREIGN_URL = 'is not an https:// URL of the directory’s own origin';
+export function foreignUrl(origin: string, own: string): string {
+  return `is at ${origin}, and not an https:// URL at ${own}, the origin of spec.acme.server; name the directory by the host that the CA uses in its URLs`;
+}

@@ -46,13 +46,24 @@ export function shaped<T>(schema: z.ZodType<T>, value: unknown, what: string): T
   const [issue] = parsed.error.issues;
   const path = issue === undefined || issue.path.length === 0 ? '' : `, ${issue.path.join('.')}`;
   if (issue?.message === FOREIGN) {
-    const fault = messages.FOREIGN_URL;
+    const own: unknown = issue.code === 'custom' ? issue.params?.['origin'] : undefined;
+    const fault = messages.foreignUrl(originAt(value, issue.path), quote(String(own), 200));
     return unusable(
       messages.unusableMember(what, quote(path, 80).slice(1, -1), fault),
       'foreign-url',
     );
   }
   return unusable(messages.notRfc8555(what, quote(path, 80).slice(1, -1)));
+}
+
+/** Returns the quoted origin of a URL in a value. It is part of no secret, unlike a URL's path. */
+function originAt(value: unknown, path: readonly PropertyKey[]): string {
+  let at = value;
+  for (const key of path)
+    at = typeof at === 'object' && at !== null ? Reflect.get(at, key) : undefined;
+  const url = typeof at === 'string' && URL.canParse(at) ? new URL(at) : undefined;
+  // The origin of other schemes is "null".
+  return quote(url === undefined ? '' : `${url.protocol}//${url.host}`, 200);
 }
 
 function jsonIn(body: Buffer): unknown {

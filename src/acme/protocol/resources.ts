@@ -138,7 +138,7 @@ export function resourcesAt(origin: string): Resources {
   const url = z
     .string()
     .max(MAX_URL)
-    .refine((text) => isAt(origin, text), { message: FOREIGN });
+    .refine((text) => isAt(origin, text), { message: FOREIGN, params: { origin } });
   const challenge = challengeAt(url);
   return {
     url,

@@ -190,6 +190,23 @@ test('a URL of another origin in an answer is never called', async () => {
   assert.equal(noAnswerOf(await scripted.client().directory()).cause, 'foreign-url');
 });
 
+test('a directory behind an alias: the message names both hosts, and no path', async () => {
+  const { detail: location } = noAnswerOf(
+    await order(json(201, good(), { location: 'https://127.0.0.1:1/x' })),
+  );
+  assert.match(location, /^Location: is at "https:\/\/127\.0\.0\.1:1", and not /);
+  scripted.reply['/dir'] = json(200, {
+    newNonce: 'https://user:pass@ca.example:8443/acme/new-nonce?key=secret',
+    newAccount: `${scripted.origin}/account`,
+    newOrder: `${scripted.origin}/order`,
+  });
+  const { detail } = noAnswerOf(await scripted.client().directory());
+  assert.equal(
+    detail,
+    `the answer, newNonce: is at "https://ca.example:8443", and not an https:// URL at "${scripted.origin}", the origin of spec.acme.server; name the directory by the host that the CA uses in its URLs`,
+  );
+});
+
 test('without the preferred chain the default is used; a failing server is a problem', async () => {
   const { cert } = await tlsCertificate('leaf');
   scripted.reply['/cert'] = (_request, response) => {
