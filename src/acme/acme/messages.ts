@@ -64,6 +64,10 @@ export function orderEnded(order: string, cause: string): string {
   return `Order ${order} ended: ${cause}`;
 }
 
+export function notRepeated(order: string, cause: string): string {
+  return `Order ${order} ended: ${cause}; another Order would end alike, so none follows until the signer changes. After a correction at the CA, delete the Order to retry`;
+}
+
 export function orderState(order: string, cause: string): string {
   return `Order ${order}: ${cause}`;
 }

@@ -41,7 +41,8 @@ export function otherExtension(oid: string): string {
   return `a certificate with the extension ${oid}; spec.acme.allowedExtensions allows it`;
 }
 
-export const WITHOUT_ISSUERS = 'a certificate without its issuers';
+export const WITHOUT_ISSUERS =
+  'a certificate without its issuers (RFC 8555 §9.1); have the CA send its intermediates';
 
 export function unverifiableChain(fault: string): string {
   return `a chain that cannot be verified: ${fault}`;

@@ -70,3 +70,6 @@ export const REVOKE_ANNOTATION = `${ACME_GROUP}/revoke`;
  * policy allows `acme` no other reason.
  */
 export const RENEWAL_MARK_REASON = 'RenewalInfo';
+
+/** Annotation of an Order: uid and generation of its signer when the Order was created. */
+export const SIGNER_VERSION_ANNOTATION = 'acme.countersign.dev/signer-version';

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { nextOrderAt } from '#acme/orders/index.ts';
+import type { AcmeSigner } from '#api/acme/acme-signer.ts';
+import { SIGNER_VERSION_ANNOTATION } from '#api/acme/names.ts';
 import type { Order, OrderSpec } from '#api/acme/order.ts';
 import { namesOf } from '../store/requester.ts';
 import * as messages from '../messages.ts';
@@ -16,6 +18,8 @@ export interface OrdersOfRequest {
   readonly orders: readonly Order[];
   /** Whether a user deleted its newest Order to get the next one at once. */
   readonly retriedNow: boolean;
+  /** Version of the signer, as {@link signerVersionOf} returns it. */
+  readonly signerVersion: string;
   /** Returns the fault of a PEM chain, or undefined if it can be delivered. */
   readonly wrongChain: (pem: string) => string | undefined;
   /** Milliseconds since 1970. */
@@ -50,11 +54,30 @@ export function decide(view: OrdersOfRequest): OrderPlan {
   return newest === undefined ? { kind: 'create' } : byNewest(view, newest);
 }
 
-function byNewest(view: OrdersOfRequest, { metadata: { name }, status }: Order): OrderPlan {
+/** Returns a text that changes with the spec of a signer. */
+export function signerVersionOf({ metadata: { uid, generation = 0 } }: AcmeSigner): string {
+  return `${uid}.${generation}`;
+}
+
+/**
+ * Reports whether another Order would end as this one. The CA issued a certificate that the signer
+ * does not allow, and each Order uses up a share of the CA's limits.
+ */
+function wouldRepeat({ signerVersion, retriedNow }: OrdersOfRequest, order: Order): boolean {
+  const { metadata, status } = order;
+  const isSame = metadata.annotations?.[SIGNER_VERSION_ANNOTATION] === signerVersion;
+  return status.reason === 'WrongCertificate' && isSame && !retriedNow;
+}
+
+function byNewest(view: OrdersOfRequest, newest: Order): OrderPlan {
+  const { metadata, status } = newest;
+  const { name } = metadata;
   const { state, certificate, reason, message = '' } = status;
   const why =
     reason === undefined ? (state ?? 'queued') : messages.reasonAndMessage(reason, message);
   if (state === 'failed') return { kind: 'fail', message: why };
+  if (wouldRepeat(view, newest))
+    return { kind: 'wait', until: undefined, message: messages.notRepeated(name, why) };
   if (state === 'invalid') return again(view, messages.orderEnded(name, why));
   if (state !== 'valid' || certificate === undefined) {
     const until = millis(status.nextAttemptAt);

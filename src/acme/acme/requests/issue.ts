@@ -21,7 +21,7 @@ import type {
 } from '#requests/issuing/issuing-ca.ts';
 import { certificateNameOf } from '../store/requester.ts';
 import { orderIdentifiers } from './order-identifiers.ts';
-import { decide } from './decide.ts';
+import { decide, signerVersionOf } from './decide.ts';
 import { newOrder, type OrderParts } from './new-order.ts';
 import type { OrdersOfRequests, OrderedKind } from './orders-of-requests.ts';
 import * as messages from '../messages.ts';
@@ -82,6 +82,7 @@ async function issue(
     now,
     orders: init.orders.of(uid),
     retriedNow: init.orders.wasDeleted(uid),
+    signerVersion: signerVersionOf(signer),
     wrongChain: (pem) => wrongChain(pem, { ...asked, spki, maxSeconds, allowedExtensions }, now),
   });
   switch (plan.kind) {

@@ -1,14 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from 'node:crypto';
 import { refOfAcmeSigner, type AcmeSigner } from '#api/acme/acme-signer.ts';
-import { ACME_GROUP, ACME_VERSION } from '#api/acme/names.ts';
+import { ACME_GROUP, ACME_VERSION, SIGNER_VERSION_ANNOTATION } from '#api/acme/names.ts';
 import type { Order } from '#api/acme/order.ts';
 import type { KubeObject, ObjectMeta } from '#api/object/object.ts';
 import { renewalId } from '#acme/protocol/index.ts';
 import { CERTIFICATE_NAME } from '#api/workload/certificate.ts';
 import { leafOf } from '../store/leaf.ts';
 import { certificateNameOf, namesOf } from '../store/requester.ts';
-import type { AskedNames } from './decide.ts';
+import { signerVersionOf, type AskedNames } from './decide.ts';
 import type { OrderedKind } from './orders-of-requests.ts';
 
 export interface OrderParts {
@@ -51,7 +51,10 @@ export function newOrder(init: OrderParts): OrderToCreate {
       name: orderName(name, init.attempt),
       // Labels select solvers, also those that the signer gets later.
       ...(labels === undefined ? {} : { labels }),
-      ...(certificate === undefined ? {} : { annotations: { [CERTIFICATE_NAME]: certificate } }),
+      annotations: {
+        [SIGNER_VERSION_ANNOTATION]: signerVersionOf(signer),
+        ...(certificate === undefined ? {} : { [CERTIFICATE_NAME]: certificate }),
+      },
       ...(kind === 'CertificateRequest' ? { ownerReferences: [owner] } : {}),
     },
     spec: {

@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { SIGNER_VERSION_ANNOTATION } from '#api/acme/names.ts';
 import type { Order } from '#api/acme/order.ts';
 import { decide, type OrderPlan, type OrdersOfRequest } from '#acme/acme/requests/decide.ts';
 import { ASKED, at, HOUR, MINUTE, NOW, order } from './build.ts';
 
 function planOf(orders: readonly Order[], more: Partial<OrdersOfRequest> = {}): OrderPlan {
-  const view = { uid: 'request-1', asked: ASKED, retriedNow: false, now: NOW };
+  const view = {
+    uid: 'request-1',
+    asked: ASKED,
+    retriedNow: false,
+    signerVersion: 's.1',
+    now: NOW,
+  };
   return decide({ ...view, orders, wrongChain: () => undefined, ...more });
 }
 
@@ -51,6 +58,28 @@ test('a chain that does not match the request is not delivered; another Order fo
     String(Object.values(planOf([young], { wrongChain: () => 'another key' })).at(-1)),
     /^Order web-1 has another key; the next one is made at /,
   );
+});
+
+test('an Order whose certificate was wrong is repeated once the signer changes', () => {
+  const wrong = {
+    state: 'invalid',
+    reason: 'WrongCertificate',
+    message: 'the CA returned x',
+  } as const;
+  const ended = order(1, { ...wrong, finalAt: at(NOW - 100 * HOUR) });
+  const annotations = { [SIGNER_VERSION_ANNOTATION]: 's.1' };
+  const marked = { ...ended, metadata: { ...ended.metadata, annotations } };
+  const held = planOf([marked]);
+  assert.ok(held.kind === 'wait' && held.until === undefined);
+  assert.match(held.message, /the CA returned x; .*none follows until the signer changes/);
+  assert.deepEqual(planOf([marked], { signerVersion: 's.2' }), { kind: 'create' });
+  // A signer of the same name that was made again.
+  assert.deepEqual(planOf([marked], { signerVersion: 't.1' }), { kind: 'create' });
+  assert.deepEqual(planOf([marked], { retriedNow: true }), { kind: 'create' });
+  // An earlier version marked no Orders.
+  assert.deepEqual(planOf([ended]), { kind: 'create' });
+  const other = { ...marked, status: { ...marked.status, reason: 'OrderInvalid' } };
+  assert.deepEqual(planOf([other]), { kind: 'create' });
 });
 
 test('what the CA says can never be answered ends the request', () => {
