@@ -183,7 +183,7 @@ test('resolvers that the solver names are asked instead', async () => {
   );
 });
 
-test('a named server that does not follow a CNAME is no resolver, and is named as such', async () => {
+test('a named server that does not follow a CNAME is named as no resolver', async () => {
   const says = await check('chained.test', { settings: { nameservers: [bind.at] } });
   assert.match(says ?? '', /is not seen on 1 of 1 server that the solver names: /);
   const outside = await check('leaving.test', { settings: { nameservers: [bind.at] } });

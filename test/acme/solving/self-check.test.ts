@@ -288,7 +288,7 @@ for (const [what, alive, dead, more] of [
   ['A record', '::1', '127.0.0.1', []],
   ['AAAA record behind a redirect', '127.0.0.1', '::1', ['b.example.com']],
 ] as const) {
-  test(`one dead ${what} is passed over where the other family serves the file`, async () => {
+  test(`a dead ${what} is passed over beside a family that serves`, async () => {
     const [next = ''] = more;
     const { port } = await serve({
       [alive]: (request, response) => {
