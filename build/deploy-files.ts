@@ -50,7 +50,7 @@ deploy/own-tls.yaml. Nobody else can ask for one: there are neither pods nor req
   'network-policy.yaml': [
     'deploy/examples/network-policy.yaml',
     `Who may reach the components: Prometheus in the namespace monitoring, at the port with TLS
-(--listen-https=0.0.0.0:8443). Nobody else has anything to ask. Kubelets probe from the node, which
+(--listen-https=:8443). Nobody else has anything to ask. Kubelets probe from the node, which
 most network plugins always let in; where yours does not, allow port 8080 from your nodes' addresses.`,
   ],
   'service-monitors.yaml': [

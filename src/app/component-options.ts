@@ -33,11 +33,15 @@ export function isInCluster(environment: Environment): boolean {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the default address. In a pod the node sends probes; elsewhere only this machine may
- * connect.
+ * Returns the default host of a port: '' for all addresses of both families. In a pod the node sends
+ * probes to `status.podIP`, of either family; elsewhere only this machine may connect.
  */
+export function defaultHost(environment: Environment): string {
+  return isInCluster(environment) ? '' : '127.0.0.1';
+}
+
 function defaultListen(environment: Environment): string {
-  return isInCluster(environment) ? '0.0.0.0:8080' : '127.0.0.1:8080';
+  return `${defaultHost(environment)}:8080`;
 }
 
 /**

@@ -39,7 +39,7 @@ export async function openPorts(
     ...(opened.https?.warnings() ?? []),
   ];
   const answers = { registry, notReady, warnings };
-  const plain = await serve({ ...answers, listen, withMetrics: listenHttps === undefined });
+  const plain = await serve({ ...answers, log, listen, withMetrics: listenHttps === undefined });
   if (listenHttps !== undefined) {
     opened.https = await createHttpsServer({
       ...answers,

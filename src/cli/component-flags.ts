@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
-import { isInCluster } from '#app/component-options.ts';
+import { defaultHost } from '#app/component-options.ts';
 import { parsedFlag } from '#app/flag-values.ts';
 import type { Flag } from '#component/flag.ts';
 
@@ -12,7 +12,7 @@ export function addFlags(
   flags: readonly Flag[],
   environment = process.env,
 ): Command {
-  const host = isInCluster(environment) ? '0.0.0.0' : '127.0.0.1';
+  const host = defaultHost(environment);
   for (const each of flags) command.addOption(optionOf(each, host));
   return command;
 }

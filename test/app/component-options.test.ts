@@ -34,11 +34,11 @@ test('by default keys have their own namespace, and propagation takes ten minute
   });
 });
 
-test('outside a pod the server listens on localhost only', () => {
+test('in a pod the server listens on both families, outside on localhost only', () => {
   const listenIn = (environment: Record<string, string>): unknown =>
     addComponentOptions(new Command('signer'), environment).opts()['listen'];
   assert.equal(listenIn({}), '127.0.0.1:8080');
-  assert.equal(listenIn({ KUBERNETES_SERVICE_HOST: '10.0.0.1' }), '0.0.0.0:8080');
+  assert.equal(listenIn({ KUBERNETES_SERVICE_HOST: '10.0.0.1' }), ':8080');
 });
 
 test('repeated prefixes accumulate, and durations become seconds', () => {

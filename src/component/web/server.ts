@@ -7,9 +7,11 @@ import {
   type ServerResponse,
 } from 'node:http';
 import { messageOf } from '#base/errors.ts';
+import type { Log } from '#base/ports.ts';
 import { createApplication, type ApplicationInit } from './application.ts';
 import { limitConnections } from './connection-limits.ts';
 import { listenError, parseListen } from './listen-address.ts';
+import { bind } from './bind.ts';
 
 export interface ServerInit extends ApplicationInit {
   /** `host:port`. Port 0 selects a free one. */
@@ -18,6 +20,8 @@ export interface ServerInit extends ApplicationInit {
   readonly flag?: string;
   /** Default `REQUEST_TIMEOUT_MS`. */
   readonly requestTimeoutMs?: number;
+  /** Receives a line if the kernel has no IPv6. */
+  readonly log?: Log;
 }
 
 export interface RunningServer {
@@ -64,18 +68,18 @@ export async function listening(
     flag,
     requestTimeoutMs = REQUEST_TIMEOUT_MS,
     mostConnections,
-  }: Pick<ServerInit, 'listen' | 'flag' | 'requestTimeoutMs'> & {
+    log,
+  }: Pick<ServerInit, 'listen' | 'flag' | 'requestTimeoutMs' | 'log'> & {
     readonly mostConnections?: number;
   },
 ): Promise<RunningServer> {
-  const { host, port } = parseListen(listen, flag);
+  const at = parseListen(listen, flag);
   limitConnections(server, requestTimeoutMs, mostConnections);
-  await new Promise<void>((resolve, reject) => {
-    server.once('error', (error) => {
-      reject(listenError(listen, messageOf(error), { flag, cause: error }));
-    });
-    server.listen(port, host, resolve);
-  });
+  try {
+    await bind(server, at, log);
+  } catch (error) {
+    throw listenError(listen, messageOf(error), { flag, cause: error });
+  }
   const address = server.address();
   // A server on a port has an object, not the path of a socket.
   if (typeof address !== 'object' || address === null) throw new Error(`${listen} is not a port`);

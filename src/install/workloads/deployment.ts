@@ -247,7 +247,7 @@ function argumentsOf(component: ComponentName, plan: InstallationPlan): readonly
   return [
     component,
     // /metrics is served only there. The port of the probes reports readiness and its reasons.
-    '--listen-https=0.0.0.0:8443',
+    '--listen-https=:8443',
     ...(COMPONENTS.get(component)?.leases === false ? ['--no-leases'] : []),
     ...(keysNamespace === DEFAULT_SECRET_NAMESPACE ? [] : [`--secret-namespace=${keysNamespace}`]),
     ...(installation.namespacedSigners === true && servesSigners ? ['--namespaced-signers'] : []),

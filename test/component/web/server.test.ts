@@ -1,11 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import { EventEmitter } from 'node:events';
 import { connect } from 'node:net';
 import { afterEach, test } from 'node:test';
 import { Gauge, Registry } from 'prom-client';
+import { bind } from '#component/web/bind.ts';
 import { createMetrics } from '#component/web/metric-registry.ts';
 import { REQUEST_SERIES } from '#requests/loop/metrics.ts';
 import { serve, timeoutsOf, type RunningServer, type ServerInit } from '#component/web/server.ts';
+
+type ListeningServer = Parameters<typeof bind>[0];
 
 let server: RunningServer | undefined;
 afterEach(async () => {
@@ -142,11 +146,60 @@ test('a port in use or a foreign address is named in the error', async () => {
   await assert.rejects(serve({ ...init, listen: '192.0.2.1:0' }), { code: 'USAGE' });
 });
 
-test('the server listens on all interfaces and on IPv6', async () => {
-  for (const listen of [':0', '[::1]:0', 'localhost:0']) {
+const V4 = '127.0.0.1';
+const V6 = '[::1]';
+const addresses: readonly [listen: string, answering: readonly string[]][] = [
+  [':0', [V4, V6]],
+  ['[::]:0', [V4, V6]],
+  ['0.0.0.0:0', [V4]],
+  ['127.0.0.1:0', [V4]],
+  ['[::1]:0', [V6]],
+];
+for (const [listen, answering] of addresses) {
+  test(`--listen ${listen} answers on ${answering.join(' and ')} only`, async () => {
     await start({ listen });
-    assert.ok((server?.port ?? 0) > 0);
-    await server?.close();
+    const answered = [];
+    for (const host of [V4, V6]) {
+      const url = `http://${host}:${server?.port}/healthz`;
+      const status = await fetch(url).then(
+        (answer) => answer.status,
+        () => 0,
+      );
+      if (status === 200) answered.push(host);
+    }
+    assert.deepEqual(answered, answering);
+  });
+}
+
+/** A kernel that refuses to open a port at `::` with this error. */
+function withoutIpv6(code: string): { readonly asked: string[]; readonly server: ListeningServer } {
+  const asked: string[] = [];
+  const emitter = new EventEmitter();
+  const listen = ({ host }: { readonly host: string }, onListening: () => void): void => {
+    asked.push(host);
+    const error = Object.assign(new Error(`listen ${code}: ${host}`), { code });
+    if (host === '::') queueMicrotask(() => emitter.emit('error', error));
+    else queueMicrotask(onListening);
+  };
+  return { asked, server: Object.assign(emitter, { listen }) as unknown as ListeningServer };
+}
+
+test('without IPv6 in the kernel the port opens on IPv4, and the log says so', async () => {
+  for (const code of ['EAFNOSUPPORT', 'EADDRNOTAVAIL', 'EINVAL']) {
+    const { asked, server: kernel } = withoutIpv6(code);
+    const lines: string[] = [];
+    const keep = (_: unknown, line: string): number => lines.push(line);
+    const log = { debug: keep, info: keep, warn: keep, error: keep };
+    await bind(kernel, { host: '', port: 8080 }, log);
+    assert.deepEqual(asked, ['::', '0.0.0.0']);
+    assert.match(lines.join('\n'), /^this kernel has no IPv6, so the port is open on IPv4 only/);
   }
-  server = undefined;
+});
+
+test('a port in use is no reason for IPv4 alone, nor is an IPv6 address that is named', async () => {
+  const used = withoutIpv6('EADDRINUSE');
+  await assert.rejects(bind(used.server, { host: '', port: 8080 }), { code: 'EADDRINUSE' });
+  const named = withoutIpv6('EAFNOSUPPORT');
+  await assert.rejects(bind(named.server, { host: '::', port: 8080 }), { code: 'EAFNOSUPPORT' });
+  assert.deepEqual([used.asked, named.asked], [['::'], ['::']]);
 });
