@@ -527,6 +527,16 @@ resources, env, volumes, mounts. Its texts have no character that JSON escapes.
 {{- include "countersign.merged" (list $common (get $root.Values.components $component)) -}}
 {{- end -}}
 
+{{- /* Of a component's settings: what podIds makes (src/install/pod-confinement.ts), as JSON. */}}
+{{- define "countersign.podIds" -}}
+{{- $given := .podSecurityContext | default dict -}}
+{{- $ids := omit $given "fsGroup" -}}
+{{- $group := dig "fsGroup" "" $given | default (dig "runAsGroup" 0 $given) | default (dig "runAsUser" 0 $given) -}}
+{{- if and (not $group) .keyHolder -}}{{- $group = 65532 -}}{{- end -}}
+{{- if and $group (ne (toString $group) "none") -}}{{- $_ := set $ids "fsGroup" $group -}}{{- end -}}
+{{- toJson $ids -}}
+{{- end -}}
+
 {{- /* Of (list under over): over wins, key by key in objects. mergeOverwrite would keep 2 where over has 0. */}}
 {{- define "countersign.merged" -}}
 {{- $merged := deepCopy (index . 0) -}}

@@ -292,7 +292,10 @@ function symbolicSettings(affinity: boolean, keyHolder: boolean): ComponentSetti
     extraEnv: hole('with', '$settings.extraEnv'),
     labels: { '⟦more $settings.labels⟧': '' },
     annotations: { '⟦more $settings.annotations⟧': '' },
-    nodeSelector: hole('with', '$settings.nodeSelector'),
+    nodeSelector: {
+      '⟦more (omit ($settings.nodeSelector | default dict) "kubernetes.io/os")⟧': '',
+    },
+    ids: { '⟦more (include "countersign.podIds" $settings | fromJson)⟧': '' },
     tolerations: hole('with', '$settings.tolerations'),
     topologySpreadConstraints: hole('with', '$settings.topologySpreadConstraints'),
     priorityClassName: hole('text', '$settings.priorityClassName'),

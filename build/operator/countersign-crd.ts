@@ -14,7 +14,14 @@ import {
   type Kind,
   type Schema,
 } from '../acme-crds/schema.ts';
-import { COLUMNS, EXTRA_ARGS, OVERRIDES, STATUS, fileOf } from './installation-schema.ts';
+import {
+  COLUMNS,
+  EXTRA_ARGS,
+  OVERRIDES,
+  POD_SECURITY_CONTEXT,
+  STATUS,
+  fileOf,
+} from './installation-schema.ts';
 
 const byComponent = (description: string, value: Schema): Schema => ({
   type: 'object',
@@ -236,6 +243,9 @@ const KEY_HOLDER = object(
   },
 );
 
+/** Settings of one component. */
+const SETTINGS = { ...OVERRIDES, podSecurityContext: POD_SECURITY_CONTEXT };
+
 const SPEC = object(['version'], 'What is installed. The namespaces are flags of the operator.', {
   version: text(
     64,
@@ -339,13 +349,13 @@ const SPEC = object(['version'], 'What is installed. The namespaces are flags of
     },
   ),
   whoMayRequest: flag('Each requester needs the verb request. Default: false.'),
-  defaults: object([], 'Settings of all components; each may override them.', OVERRIDES),
+  defaults: object([], 'Settings of all components; each may override them.', SETTINGS),
   components: byComponent(
     'Settings of single components, by subcommand.',
     object([], 'Settings of one component.', {
       enabled: flag('Install it, where it may be left out.'),
       keyHolder: KEY_HOLDER,
-      ...OVERRIDES,
+      ...SETTINGS,
     }),
   ),
   dangerZone: object(

@@ -47,6 +47,9 @@ export const EXTRA_ARGS = list(
   text(4096, 'One argument.'),
 );
 
+/** The greatest user or group that the API server accepts. */
+const MAX_ID = 2_147_483_647;
+
 /** Settings of one component. */
 export const OVERRIDES: Readonly<Record<string, Schema>> = {
   replicas: integer([0, 1000], 'Pods of the component.'),
@@ -73,6 +76,25 @@ export const OVERRIDES: Readonly<Record<string, Schema>> = {
   topologySpreadConstraints: list(16, 'core/v1 TopologySpreadConstraint.', free('One constraint.')),
   priorityClassName: text(253, 'PriorityClass of the pods.'),
 };
+
+/** User and groups of the pods of Countersign. The release of cert-manager sets its own. */
+export const POD_SECURITY_CONTEXT: Schema = object(
+  [],
+  'User and groups of the pod (core/v1 PodSecurityContext). By default none is set: the image has the user 65532, and OpenShift sets its own.',
+  {
+    runAsUser: integer([1, MAX_ID], 'User of the processes.'),
+    runAsGroup: integer([1, MAX_ID], 'Group of the processes.'),
+    fsGroup: {
+      'x-kubernetes-int-or-string': true,
+      description:
+        'Group of the volumes, or none. Default: runAsGroup, else runAsUser, else none; with a key holder 65532.',
+      anyOf: [
+        { type: 'integer', minimum: 1, maximum: MAX_ID },
+        { type: 'string', enum: ['none'] },
+      ],
+    },
+  },
+);
 
 /** Status of every kind of installation. */
 export const STATUS = object([], 'Written by the operator alone.', {

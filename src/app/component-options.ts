@@ -33,8 +33,8 @@ export function isInCluster(environment: Environment): boolean {
 type Environment = Readonly<Record<string, string | undefined>>;
 
 /**
- * Returns the default host of a port: '' for all addresses of both families. In a pod the node sends
- * probes to `status.podIP`, of either family; elsewhere only this machine may connect.
+ * Returns the default host of a port: '' for all addresses of both families. In a pod the node
+ * sends probes to `status.podIP`, of either family. Elsewhere only this machine may connect.
  */
 export function defaultHost(environment: Environment): string {
   return isInCluster(environment) ? '' : '127.0.0.1';

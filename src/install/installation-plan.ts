@@ -24,6 +24,8 @@ export interface ComponentSettings {
   /** core/v1 TopologySpreadConstraint. */
   readonly topologySpreadConstraints?: readonly Manifest[];
   readonly priorityClassName?: string;
+  /** User and groups of the pod: fields of core/v1 PodSecurityContext. */
+  readonly ids?: Manifest;
   /** The key holder beside it. */
   readonly keyHolder?: SidecarPlan;
 }

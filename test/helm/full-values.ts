@@ -18,6 +18,7 @@ const SETTINGS = {
   affinity: { nodeAffinity: { kind: 'none' } },
   topologySpreadConstraints: [{ topologyKey: 'zone', whenUnsatisfiable: 'ScheduleAnyway' }],
   priorityClassName: 'system-cluster-critical',
+  podSecurityContext: { runAsUser: 1_000_650_000, fsGroup: 'none' },
 };
 const HOLDER = {
   keys: [

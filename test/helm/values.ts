@@ -27,6 +27,7 @@ const SETTINGS = {
     { maxSkew: 1, topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'ScheduleAnyway' },
   ],
   priorityClassName: 'system-cluster-critical',
+  podSecurityContext: { runAsUser: 1_000_650_000, runAsGroup: 7 },
 };
 
 /** Values, and the namespace of the release if it is not `default`. */
@@ -138,7 +139,12 @@ export const GOOD: Readonly<Record<string, readonly [values: object, namespace?:
           resources: { requests: { cpu: '2' } },
           labels: { team: 'pods' },
         },
-        attester: { tolerations: [], extraArgs: ['--log-level=warn'], priorityClassName: '' },
+        attester: {
+          tolerations: [],
+          extraArgs: ['--log-level=warn'],
+          priorityClassName: '',
+          podSecurityContext: { fsGroup: 'none' },
+        },
       },
     },
   ],

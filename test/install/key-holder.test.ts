@@ -10,7 +10,8 @@ import type { ComponentName } from '#install/component-list.ts';
 import { installationFiles } from '#install/files.ts';
 import type { Manifest } from '#install/roles.ts';
 import { checkedPlanOf } from '#install/values/plan.ts';
-import { CONTAINER_CONFINEMENT, deployment } from '#install/workloads/deployment.ts';
+import { deployment } from '#install/workloads/deployment.ts';
+import { CONTAINER_CONFINEMENT } from '#install/pod-confinement.ts';
 import { GOOD_KEY_HOLDER } from '../helm/key-holder-values.ts';
 
 const KEY = {

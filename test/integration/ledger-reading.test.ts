@@ -5,7 +5,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { networkInterfaces, tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { CONTAINER_CONFINEMENT, POD_CONFINEMENT } from '#install/workloads/deployment.ts';
+import { CONTAINER_CONFINEMENT, POD_CONFINEMENT } from '#install/pod-confinement.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import type { ComponentProcess } from '../support/cluster/component-process.ts';
 import { apply } from '../support/cluster/apply.ts';

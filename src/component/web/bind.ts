@@ -14,8 +14,8 @@ const IPV4_FALLBACK =
   'this kernel has no IPv6, so the port is open on IPv4 only; nothing to do unless the pod has an IPv6 address';
 
 /**
- * Opens a server's port. A host of '' is every address of both families, or of IPv4 where the kernel
- * has no IPv6. Kubelets send probes to `status.podIP`, which is IPv6 in an IPv6-first cluster.
+ * Opens a server's port. A host of '' is every address of both families, or of IPv4 where the
+ * kernel has no IPv6. Kubelets send probes to `status.podIP`, which is IPv6 in an IPv6-first cluster.
  *
  * @throws Error of the system
  */

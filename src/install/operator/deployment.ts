@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { LABELS, labelsOf } from '../names.ts';
 import type { Manifest } from '../roles.ts';
-import { CONTAINER_CONFINEMENT, POD_CONFINEMENT, apart, probes } from '../workloads/deployment.ts';
+import { LINUX, apart, probes } from '../workloads/deployment.ts';
+import { CONTAINER_CONFINEMENT, POD_CONFINEMENT } from '../pod-confinement.ts';
 
 /** Differences between the Deployments of operators. */
 export interface OperatorDeployment {
@@ -37,6 +38,7 @@ export function operatorDeployment(init: OperatorDeployment): Manifest {
         metadata: { labels: { ...LABELS, ...labels } },
         spec: {
           affinity: apart(component),
+          nodeSelector: LINUX,
           serviceAccountName: `countersign-${component}`,
           automountServiceAccountToken: true,
           enableServiceLinks: false,

@@ -32,6 +32,7 @@ import { withProtocols } from './egress.ts';
 import { injectionProfiles } from './injection.ts';
 import type { KeyHolderValues } from './key-holder.ts';
 import { ledgerParts } from './ledger.ts';
+import { podIds } from '../pod-confinement.ts';
 import { installationValues, type InstallationValues } from './schema.ts';
 
 /** Namespace and version of the installation. */
@@ -208,6 +209,9 @@ function isEnabled(component: ComponentName, { components }: InstallationValues)
   return enabled;
 }
 
+/** Values of a component that the plan has in another form. */
+const TRANSLATED: ReadonlySet<string> = new Set(['enabled', 'keyHolder', 'podSecurityContext']);
+
 /**
  * Returns a component's settings: its own values over the defaults of all components over its
  * description.
@@ -217,12 +221,17 @@ function settingsOf(component: ComponentName, values: InstallationValues): Compo
   const own = values.components[component];
   const all = mergedValues(mergedValues({ replicas, resources }, values.defaults), own);
   const given = Object.entries(membersOf(all)).filter(
-    ([key, value]) => key !== 'enabled' && key !== 'keyHolder' && !isEmpty(value),
+    ([key, value]) => !TRANSLATED.has(key) && !isEmpty(value),
   );
   // Values merged with settings are settings.
   const settings = Object.fromEntries(given) as unknown as ComponentSettings;
   const holder = own?.keyHolder;
-  return holder === undefined ? settings : { ...settings, keyHolder: sidecarOf(holder) };
+  const ids = { ...values.defaults.podSecurityContext, ...own?.podSecurityContext };
+  return {
+    ...settings,
+    ids: podIds(ids, holder !== undefined),
+    ...(holder === undefined ? {} : { keyHolder: sidecarOf(holder) }),
+  };
 }
 
 function sidecarOf({ keys, pkcs11, resources }: KeyHolderValues): SidecarPlan {

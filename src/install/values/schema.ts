@@ -18,6 +18,7 @@ import { bundleEndpoint, federation } from './federation.ts';
 import { injection } from './injection.ts';
 import { keyHolder, type KeyHolderValues } from './key-holder.ts';
 import { ledger } from './ledger-schema.ts';
+import { NO_GROUP } from '../pod-confinement.ts';
 import { LABEL_COMPONENT, LABEL_NAME } from '#kube/resource/labels.ts';
 
 /**
@@ -165,6 +166,24 @@ const acme = z
     'What `components.acme`, `components.acme-solver` and `components.acme-responder` serve, where they are enabled.',
   );
 
+/** A user or group other than root. 2147483647 is the greatest that the API server accepts. */
+const id = z.int().min(1).max(2_147_483_647);
+
+const podSecurityContext = z
+  .strictObject({
+    runAsUser: id.exactOptional().describe('User of the processes.'),
+    runAsGroup: id.exactOptional().describe('Group of the processes.'),
+    fsGroup: z
+      .union([id, z.literal(NO_GROUP)])
+      .exactOptional()
+      .describe(
+        'Group of the volumes. Default: `runAsGroup`, else `runAsUser`, else none; with a key holder 65532. `none` leaves it to the cluster, as OpenShift needs it.',
+      ),
+  })
+  .describe(
+    'User and groups of the pod (core/v1 PodSecurityContext). By default none is set: the image has the user 65532, and OpenShift sets its own.',
+  );
+
 const settings = z.strictObject({
   replicas: z.int().min(0).exactOptional().describe('Pods of the component.'),
   resources: z
@@ -197,6 +216,7 @@ const settings = z.strictObject({
     .exactOptional()
     .describe('Spread over zones (core/v1 TopologySpreadConstraint).'),
   priorityClassName: z.string().exactOptional().describe('PriorityClass of the pods.'),
+  podSecurityContext: podSecurityContext.exactOptional(),
 });
 
 const image = z.strictObject({

@@ -4,7 +4,6 @@ import { DEFAULT_SECRET_NAMESPACE, ownTlsSecret } from '#api/signer/own-tls.ts';
 import { COMPONENTS, type ComponentName } from '../component-list.ts';
 import type { SecretVolume } from '#component/descriptor.ts';
 import type { ComponentSettings, InstallationPlan } from '../installation-plan.ts';
-import type { SidecarPlan } from '../key-holder-sidecar.ts';
 import { labelsOf } from '../names.ts';
 import {
   holderArguments,
@@ -14,28 +13,14 @@ import {
   holderVolumes,
 } from './key-holder.ts';
 import { ledgerArguments, ledgerMounts, ledgerVolumes } from './ledger.ts';
+import { CONTAINER_CONFINEMENT, POD_CONFINEMENT } from '../pod-confinement.ts';
 import { notifierArguments } from './notifier.ts';
 import { scratchArguments, scratchMounts, scratchVolumes } from './scratch.ts';
 import { vaultArguments, vaultMounts, vaultVolumes } from './vault.ts';
 import type { Manifest } from '../roles.ts';
 
-/** UID of the image's user nonroot. */
-const USER = 65_532;
-
-/** securityContext of every pod of Countersign. */
-export const POD_CONFINEMENT: Manifest = {
-  runAsNonRoot: true,
-  runAsUser: USER,
-  runAsGroup: USER,
-  seccompProfile: { type: 'RuntimeDefault' },
-};
-
-/** securityContext of every container of Countersign. */
-export const CONTAINER_CONFINEMENT: Manifest = {
-  allowPrivilegeEscalation: false,
-  readOnlyRootFilesystem: true,
-  capabilities: { drop: ['ALL'] },
-};
+/** Nodes that can run the image. */
+export const LINUX: Readonly<Record<string, string>> = { 'kubernetes.io/os': 'linux' };
 
 /**
  * Returns the Deployment of one component, with its own ServiceAccount and no more than its
@@ -76,7 +61,7 @@ function podSpec(
   const holder = holderOf(component, plan);
   return {
     affinity: settings.affinity ?? apart(component),
-    ...given('nodeSelector', settings.nodeSelector),
+    nodeSelector: { ...settings.nodeSelector, ...LINUX },
     ...given('tolerations', settings.tolerations),
     ...given('topologySpreadConstraints', settings.topologySpreadConstraints),
     ...given('priorityClassName', settings.priorityClassName),
@@ -86,7 +71,7 @@ function podSpec(
     enableServiceLinks: false,
     // Time after SIGTERM to finish requests in flight.
     terminationGracePeriodSeconds: 30,
-    securityContext: podConfinement(holder),
+    securityContext: { ...POD_CONFINEMENT, ...settings.ids },
     ...(holder === undefined
       ? {}
       : { initContainers: holderContainers(holder, plan, CONTAINER_CONFINEMENT) }),
@@ -104,11 +89,6 @@ function podSpec(
       ...scratchVolumes(component),
     ],
   };
-}
-
-/** Returns the securityContext of a pod. Its group may read the keys of a key holder. */
-function podConfinement(holder: SidecarPlan | undefined): Manifest {
-  return holder === undefined ? POD_CONFINEMENT : { ...POD_CONFINEMENT, fsGroup: USER };
 }
 
 /**

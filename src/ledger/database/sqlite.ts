@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** SQLite through node:sqlite. It blocks its thread, which is a worker's (store/worker.ts). */
+import { dirname } from 'node:path';
 import { DatabaseSync, type StatementSync } from 'node:sqlite';
 import { messageOf, SignerError } from '#base/errors.ts';
 import { onConflict, unavailable } from './database.ts';
+import { directoryFault } from './directory-fault.ts';
 import type { SqlColumns, Database, SqlRow, Sql, SqlValue } from './database.ts';
 
 /** Time that one process waits for another's transaction. A batch takes a few milliseconds. */
@@ -41,9 +43,15 @@ const pragmas = (walPages: number): string => `
  */
 export function openSqlite(path: string, walPages = WAL_PAGES): Database {
   const connection = guarded(() => {
-    const opened = new DatabaseSync(path);
-    opened.exec(pragmas(walPages));
-    return opened;
+    try {
+      const opened = new DatabaseSync(path);
+      opened.exec(pragmas(walPages));
+      return opened;
+    } catch (error) {
+      const fault = directoryFault(dirname(path));
+      if (fault === undefined) throw error;
+      throw unavailable(`SQLite: ${messageOf(error)}: ${fault}`, error);
+    }
   });
   const turns = new Turns();
   const sql = new SqliteSql(connection);

@@ -93,6 +93,42 @@ test('nothing of others stays in what a Deployment runs, except what a restart w
   assert.equal(decided(DEPLOYMENT, restarted), 'leave');
 });
 
+test('ids that the admission of a cluster sets stay, and no other confinement changes', () => {
+  const pod = { runAsNonRoot: true, seccompProfile: { type: 'RuntimeDefault' } };
+  const confined = { allowPrivilegeEscalation: false };
+  const of = (podContext: object, context: object): ManagedObject => ({
+    ...DEPLOYMENT,
+    spec: {
+      ...DEPLOYMENT.spec,
+      template: {
+        spec: {
+          ...DEPLOYMENT.spec.template.spec,
+          securityContext: { ...pod, ...podContext },
+          containers: [{ ...container, securityContext: { ...confined, ...context } }],
+        },
+      },
+    },
+  });
+  const onePlan = (podContext: object, context: object): string =>
+    decided(of({}, {}), { ...stored(of({}, {})), ...specOf(of(podContext, context)) });
+  const specOf = (object: ManagedObject): object => ({ spec: object['spec'] });
+  const label = { seLinuxOptions: { level: 's0:c26,c5' } };
+  const ids = { runAsUser: 1_000_650_000, ...label };
+  assert.equal(onePlan({ ...ids, fsGroup: 1_000_650_000, supplementalGroups: [5] }, ids), 'leave');
+  for (const podContext of [{ runAsNonRoot: false }, { sysctls: [{ name: 'a', value: 'b' }] }])
+    assert.notEqual(onePlan(podContext, {}), 'leave', JSON.stringify(podContext));
+  for (const context of [
+    { allowPrivilegeEscalation: true },
+    { privileged: true },
+    { runAsNonRoot: false },
+    { capabilities: { add: ['SYS_ADMIN'] } },
+  ])
+    assert.notEqual(onePlan({}, context), 'leave', JSON.stringify(context));
+  const desired = of({ runAsUser: 7 }, {});
+  const other = { ...stored(desired), ...specOf(of({ runAsUser: 8 }, {})) };
+  assert.notEqual(decided(desired, other), 'leave', 'a value of the spec wins');
+});
+
 test('rules, an aggregation and subjects of others are taken away', () => {
   const live = stored(ROLE);
   const aggregated = { ...live, aggregationRule: { clusterRoleSelectors: [{ matchLabels: {} }] } };

@@ -67,6 +67,28 @@ type Row = readonly [
   more?: Partial<KindRule>,
 ];
 
+/**
+ * User, groups and SELinux label of pods and containers, which the admission of a cluster may set,
+ * as OpenShift's does. Root stays out: `runAsNonRoot` is desired.
+ */
+const POD_TEMPLATE = ['spec', 'template', 'spec'];
+const IDS: readonly (readonly string[])[] = [
+  ...['runAsUser', 'runAsGroup', 'fsGroup', 'supplementalGroups', 'seLinuxOptions'].map((each) => [
+    ...POD_TEMPLATE,
+    'securityContext',
+    each,
+  ]),
+  ...['containers', 'initContainers'].flatMap((list) =>
+    ['runAsUser', 'runAsGroup', 'seLinuxOptions'].map((each) => [
+      ...POD_TEMPLATE,
+      list,
+      '*',
+      'securityContext',
+      each,
+    ]),
+  ),
+];
+
 const RBAC = 'rbac.authorization.k8s.io/v1';
 const ADMISSION = 'admissionregistration.k8s.io/v1';
 const MONITORING = 'monitoring.coreos.com/v1';
@@ -160,6 +182,7 @@ const ROWS: readonly Row[] = [
         ['spec', 'template', 'metadata'],
         // The old name of serviceAccountName, which the API server keeps equal.
         ['spec', 'template', 'spec', 'serviceAccount'],
+        ...IDS,
       ],
     },
   ],
