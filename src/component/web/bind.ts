@@ -15,7 +15,8 @@ const IPV4_FALLBACK =
 
 /**
  * Opens a server's port. A host of '' is every address of both families, or of IPv4 where the
- * kernel has no IPv6. Kubelets send probes to `status.podIP`, which is IPv6 in an IPv6-first cluster.
+ * kernel has no IPv6. Kubelets send probes to `status.podIP`, which is IPv6 in an IPv6-first
+ * cluster.
  *
  * @throws Error of the system
  */

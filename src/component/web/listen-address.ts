@@ -5,8 +5,8 @@ const MAX_PORT = 65_535;
 const LISTEN = '--listen';
 
 /**
- * Parses `host:port`: `[::1]:8080` for IPv6, `:8080` for all interfaces and both families. The host
- * of `:8080` is ''.
+ * Parses `host:port`: `[::1]:8080` for IPv6, `:8080` for all interfaces and both families. The
+ * host of `:8080` is ''.
  *
  * @param flag - the flag with the address, for the error
  * @throws SignerError USAGE
