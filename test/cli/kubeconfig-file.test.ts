@@ -16,6 +16,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { parse, stringify } from 'yaml';
 import type { CertificateSigningRequest } from '#api/request/csr.ts';
 import { renderKubeconfig } from '#cli/commands/request/kubeconfig-file.ts';
+import { loadConnection } from '#kube/client/kubeconfig.ts';
 import { decodePem, encodePem } from '#pki/der/pem.ts';
 import { decodeRequest, verifyRequest } from '#pki/x509/pkcs10.ts';
 import { countersign, type CommandResult } from '../support/cluster/countersign.ts';
@@ -51,6 +52,68 @@ test('the kubeconfig holds all that kubectl needs, and its references resolve', 
   assert.deepEqual(user, {
     'client-certificate-data': base64('CERTIFICATE'),
     'client-key-data': base64('KEY'),
+  });
+});
+
+for (const cluster of [
+  { 'certificate-authority-data': base64('CA') },
+  { 'certificate-authority-data': base64('CA'), 'tls-server-name': 'kubernetes' },
+  { 'insecure-skip-tls-verify': true },
+  { 'insecure-skip-tls-verify': true, 'tls-server-name': 'kubernetes' },
+  { 'tls-server-name': 'kubernetes' },
+  {},
+]) {
+  test(`verifies the server as read: ${Object.keys(cluster).join()}`, async (t) => {
+    const home = mkdtempSync(join(tmpdir(), 'kubeconfig-'));
+    t.after(() => {
+      rmSync(home, { recursive: true });
+    });
+    const tlsOf = async (name: string, text: string): Promise<object> => {
+      const file = join(home, name);
+      writeFileSync(file, text);
+      const {
+        cert: _,
+        key: __,
+        ...tls
+      } = await loadConnection({
+        kubeconfig: file,
+        clock: Date.now,
+      }).then(async (connection) => (await connection.credentials()).tls);
+      return tls;
+    };
+    const given = {
+      clusters: [{ name: 'c', cluster: { server: INPUT.server, ...cluster } }],
+      users: [{ name: 'me', user: { token: 't' } }],
+      contexts: [{ name: 'main', context: { cluster: 'c', user: 'me' } }],
+      'current-context': 'main',
+    };
+    const read = (await tlsOf('read', stringify(given))) as {
+      ca?: string;
+      servername?: string;
+      rejectUnauthorized?: boolean;
+    };
+    const written = renderKubeconfig({
+      ...INPUT,
+      certificateAuthority: read.ca,
+      tlsServerName: read.servername,
+      insecureSkipTlsVerify: read.rejectUnauthorized === false,
+    });
+    assert.deepEqual(await tlsOf('written', written), read);
+    assert.deepEqual((parse(written) as Kubeconfig).clusters[0]?.cluster, {
+      server: INPUT.server,
+      ...cluster,
+    });
+  });
+}
+
+// client-go: "specifying a root certificates file with the insecure flag is not allowed".
+test('without verification no CA is written, which kubectl would reject', () => {
+  const { clusters } = parse(
+    renderKubeconfig({ ...INPUT, insecureSkipTlsVerify: true }),
+  ) as Kubeconfig;
+  assert.deepEqual(clusters[0]?.cluster, {
+    server: INPUT.server,
+    'insecure-skip-tls-verify': true,
   });
 });
 

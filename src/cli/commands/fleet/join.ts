@@ -154,6 +154,16 @@ async function writeSecret(
       message: 'the kubeconfig has no certificate-authority of the hub, which the member needs',
     });
   }
+  // The Secret holds neither setting, so a member would reject the server's certificate.
+  const isRelaxed = tls.servername !== undefined || tls.rejectUnauthorized === false;
+  if (isRelaxed && options.server === undefined) {
+    throw new SignerError({
+      code: 'KUBE_CONFIG',
+      disposition: 'wait',
+      message:
+        'the kubeconfig sets tls-server-name or insecure-skip-tls-verify, which a member does not support; name a host of the certificate of the hub by --server',
+    });
+  }
   const server = options.server ?? connection.server;
   const { memberSigner: signerName, secretNamespace: namespace } = options;
   const name = options.secret ?? `${signerName.split('/')[1] ?? ''}-ca`;

@@ -9,6 +9,10 @@ export interface ClientKubeconfig {
    * trusts.
    */
   readonly certificateAuthority: string | undefined;
+  /** The name that the server's certificate must have, if it is not the host of `server`. */
+  readonly tlsServerName?: string | undefined;
+  /** True if the server's certificate is not verified. */
+  readonly insecureSkipTlsVerify?: boolean | undefined;
   readonly user: string;
   /** PEM texts. */
   readonly certificate: string;
@@ -18,7 +22,6 @@ export interface ClientKubeconfig {
 /** Returns a kubeconfig for `kubectl` as YAML, with the client certificate and key embedded. */
 export function renderKubeconfig(input: ClientKubeconfig): string {
   const base64 = (text: string): string => Buffer.from(text).toString('base64');
-  const { certificateAuthority: ca } = input;
   return stringify({
     apiVersion: 'v1',
     kind: 'Config',
@@ -27,7 +30,8 @@ export function renderKubeconfig(input: ClientKubeconfig): string {
         name: 'cluster',
         cluster: {
           server: input.server,
-          ...(ca === undefined ? {} : { 'certificate-authority-data': base64(ca) }),
+          ...(input.tlsServerName === undefined ? {} : { 'tls-server-name': input.tlsServerName }),
+          ...verification(input),
         },
       },
     ],
@@ -43,4 +47,14 @@ export function renderKubeconfig(input: ClientKubeconfig): string {
     contexts: [{ name: input.user, context: { cluster: 'cluster', user: input.user } }],
     'current-context': input.user,
   });
+}
+
+/** Returns how clients verify the server. client-go rejects a CA beside the insecure flag. */
+function verification({
+  certificateAuthority: ca,
+  insecureSkipTlsVerify,
+}: ClientKubeconfig): Readonly<Record<string, unknown>> {
+  if (insecureSkipTlsVerify === true) return { 'insecure-skip-tls-verify': true };
+  if (ca === undefined) return {};
+  return { 'certificate-authority-data': Buffer.from(ca).toString('base64') };
 }

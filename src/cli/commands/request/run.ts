@@ -226,6 +226,8 @@ async function kubeconfigOf(
   return renderKubeconfig({
     server: connection.server,
     certificateAuthority: tls.ca,
+    tlsServerName: tls.servername,
+    insecureSkipTlsVerify: tls.rejectUnauthorized === false,
     user,
     certificate,
     key,
