@@ -15,7 +15,7 @@ import {
   KEYS_DIRECTORY,
   MODULE_DIRECTORY,
 } from '#install/key-holder-sidecar.ts';
-import { templates } from './templates.ts';
+import { KEPT, templates } from './templates.ts';
 import {
   componentTable,
   keyHolderTable,
@@ -144,7 +144,7 @@ async function definition(file: string): Promise<string> {
     .replaceAll('{{', '{{ "{{" }}')
     .replace(
       /^metadata:\n/m,
-      'metadata:\n{{- if .Values.crds.keep }}\n  annotations:\n    helm.sh/resource-policy: keep\n{{- end }}\n',
+      `metadata:\n{{- if .Values.crds.keep }}\n  annotations:\n${KEPT.map((each) => `    ${each}\n`).join('')}{{- end }}\n`,
     )
     .replace(
       /^ {4}app\.kubernetes\.io\/name: countersign\n/m,

@@ -55,6 +55,15 @@ Made from src/install by make chart: do not edit.
 {{- $names := include "countersign.names" . | fromJson }}
 `;
 
+/**
+ * Annotations of objects that stay. Argo CD reads Helm's when it deletes an Application, and its own
+ * when an object is no longer rendered.
+ */
+export const KEPT: readonly string[] = [
+  'helm.sh/resource-policy: keep',
+  'argocd.argoproj.io/sync-options: Prune=false',
+];
+
 /** Annotation of a Deployment with the digest of its values. */
 const VALUES_DIGEST = 'countersign.dev/values-digest';
 
@@ -365,7 +374,9 @@ function ofNamespace(name: string, lines: readonly string[]): readonly string[] 
 /** Stays when a user deletes the release. */
 function kept(lines: readonly string[]): readonly string[] {
   return lines.flatMap((line) =>
-    line === 'metadata:' ? [line, '  annotations:', '    helm.sh/resource-policy: keep'] : [line],
+    line === 'metadata:'
+      ? [line, '  annotations:', ...KEPT.map((annotation) => `    ${annotation}`)]
+      : [line],
   );
 }
 

@@ -10,6 +10,7 @@ import { FILLED_BY } from '#api/signer/own-tls.ts';
 import { installationFiles } from '#install/files.ts';
 import { planOf } from '#install/values/plan.ts';
 import { CHART, byName, objectsIn, startHelm, type Helm, type Printed } from './helm.ts';
+import { FULL } from './full-values.ts';
 import { BAD, GOOD } from './values.ts';
 
 const { version } = packageJson;
@@ -21,6 +22,8 @@ const KNOWN = [
   'countersign.dev/v1alpha1/ClusterSigner',
 ];
 const KEEP = 'helm.sh/resource-policy';
+/** Of Argo CD, which leaves out Helm's annotation when an object is no longer rendered. */
+const PRUNE = 'argocd.argoproj.io/sync-options';
 
 let helm: Helm;
 before(async () => (helm = await startHelm()));
@@ -42,7 +45,8 @@ function source(values: object, namespace = 'default'): ReadonlyMap<string, Prin
 
 /** Without what only Helm reads. */
 function withoutKeep(object: Printed): Printed {
-  const { annotations: { [KEEP]: _, ...annotations } = {}, ...metadata } = object.metadata;
+  const { annotations: all = {}, ...metadata } = object.metadata;
+  const { [KEEP]: _, [PRUNE]: __, ...annotations } = all;
   const rest = Object.keys(annotations).length === 0 ? {} : { annotations };
   return { ...object, metadata: { ...metadata, ...rest } };
 }
@@ -73,6 +77,23 @@ test('a thousand signers are rendered as the one source has them', async () => {
   const made = objectsIn(stdout);
   for (const [key, object] of source(values))
     assert.deepEqual(withoutKeep(made.get(key) as Printed), object, key);
+});
+
+test('without a cluster each rendering has the same bytes, as Argo CD compares them', async () => {
+  for (const known of [[], KNOWN.slice(2)]) {
+    const args = ['template', 'countersign', CHART, '--kube-version', '1.37.1', ...known];
+    const [first, second] = await Promise.all([helm(args, FULL), helm(args, FULL)]);
+    assert.equal(first.stdout, second.stdout);
+  }
+});
+
+test('what Helm keeps Argo CD keeps, too', async () => {
+  for (const [key, { metadata }] of await template(FULL))
+    assert.equal(
+      metadata.annotations?.[PRUNE],
+      metadata.annotations?.[KEEP] === undefined ? undefined : 'Prune=false',
+      key,
+    );
 });
 
 test('the definitions are those of deploy/crds, and say which version they are of', async () => {
