@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import { once } from 'node:events';
+import { createServer } from 'node:https';
+import type { AddressInfo } from 'node:net';
 import { afterEach, test } from 'node:test';
 import { TLSSocket } from 'node:tls';
 import { createClient, type Client } from '#kube/client/client.ts';
@@ -117,6 +120,27 @@ test('a client certificate is presented, and a replaced one on the next connecti
   use({ ca: certificate.cert, ...joe });
   await client.request({ method: 'GET', path: '/' });
   assert.deepEqual(seen, ['jane', 'joe']);
+});
+
+test('an API server at an IPv6 address is verified by this address', async () => {
+  const [named, other] = await Promise.all([
+    tlsCertificate('server', { addresses: ['::1'] }),
+    tlsCertificate('server', { addresses: ['fd00::1'] }),
+  ]);
+  for (const { cert, key } of [named, other]) {
+    const server = createServer({ cert, key }, (_request, response) => response.end('{}'));
+    server.listen(0, '::1');
+    await once(server, 'listening');
+    ending.push(async () => {
+      server.close();
+      await once(server, 'close');
+    });
+    const { port } = server.address() as AddressInfo;
+    const { client } = connect(`https://[::1]:${port}`, { ca: cert });
+    const call = client.request({ method: 'GET', path: '/' });
+    if (cert === named.cert) assert.deepEqual(await call, {});
+    else assert.match((await failure(call)).message, /IP: ::1 is not in the cert's list/);
+  }
 });
 
 test('the client uses HTTP/1.1 if offered HTTP/2: a dead connection costs one watch', async () => {
