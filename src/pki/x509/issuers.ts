@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { sameBytes } from '#base/bytes.ts';
 import { verifySignature } from '../keys/signature-verification.ts';
-import type { Certificate } from './certificate.ts';
+import { isSelfIssued, type Certificate } from './certificate.ts';
 
 /**
  * Reports whether the key of `issuer` verifies the signature of `child`. The signature of a CA is
@@ -13,6 +13,15 @@ export function isSignedBy(child: Certificate, issuer: Certificate): boolean {
 }
 
 const signedByCa = perPair(verify);
+
+/**
+ * Reports whether a certificate has its own name as issuer, and its own key signed it (RFC 5280
+ * §3.2). A root is. The certificate by which an old key certifies a new one of the same name is
+ * self-issued, and not self-signed.
+ */
+export function isSelfSigned(certificate: Certificate): boolean {
+  return isSelfIssued(certificate) && isSignedBy(certificate, certificate);
+}
 
 function verify({ signatureAlgorithm, tbs, signature }: Certificate, issuer: Certificate): boolean {
   return verifySignature(issuer.publicKey, signatureAlgorithm, tbs, signature);

@@ -34,7 +34,7 @@ const MAX_INTERMEDIATES = 8;
  * The limit of signatures that one search verifies. With cross-signed intermediates of one name, a
  * search without this limit is exponential (CVE-2018-16875).
  */
-const MAX_SIGNATURES = 64;
+export const MAX_SIGNATURES = 64;
 
 interface Search extends PathOptions {
   /** True if the leaf has no signature yet. Those of CAs are verified. */
@@ -160,6 +160,19 @@ function ownProblem(certificate: Certificate, now: number): string | undefined {
   const [unknown] = certificate.unhandledCritical;
   if (unknown === undefined) return undefined;
   return `has the critical extension ${unknown}, which is not supported`;
+}
+
+/**
+ * Returns why no path may contain a certificate as a CA with `below` CAs below it, or undefined.
+ * Signatures are not verified.
+ *
+ * @param now - milliseconds since 1970
+ */
+export function caFault(
+  certificate: Certificate,
+  { below, now }: { readonly below: number; readonly now: number },
+): string | undefined {
+  return ownProblem(certificate, now) ?? issuerProblem(certificate, below);
 }
 
 /** The minimum for 112 bits of security (NIST SP 800-57 part 1). Go's limit is 1024 bits. */

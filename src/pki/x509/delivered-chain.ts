@@ -1,0 +1,93 @@
+// SPDX-License-Identifier: Apache-2.0
+import { sameBytes } from '#base/bytes.ts';
+import type { Certificate } from './certificate.ts';
+import { isSelfSigned, isSignedBy, issuersOf } from './issuers.ts';
+import { MAX_SIGNATURES, caFault } from './path.ts';
+
+/** A CA, and the certificates above it. */
+export interface CaCertificates {
+  readonly certificate: Certificate;
+  /** The certificates of its Secret, in any order, with or without `certificate`. */
+  readonly others: readonly Certificate[];
+  readonly anchors: readonly Certificate[];
+  /** Milliseconds since 1970. */
+  readonly now: number;
+  /** The limit of signatures that this verifies. Default: {@link MAX_SIGNATURES}. */
+  readonly maxSignatures?: number | undefined;
+}
+
+/** A certificate above the leaf, with the certificates of its issuers that were found. */
+interface Node {
+  readonly certificate: Certificate;
+  readonly issuers: readonly Certificate[];
+}
+
+/**
+ * Returns the certificates that servers send after a leaf: those of the CA and above it that are
+ * valid and lead to an anchor, without self-signed ones. Each comes before its issuers. So a
+ * cross-certified CA is verified by clients of either root. A certificate that is expired, or that
+ * leads to no anchor, is left out.
+ *
+ * The search visits each certificate once, so that its work grows with the number of pairs at most.
+ */
+export function deliveredChain(input: CaCertificates): readonly Certificate[] {
+  const nodes = reached(input);
+  const roots = nodes.map(({ certificate }) => certificate).filter(isSelfSigned);
+  // Without a root nothing is known of what leads to one.
+  const leading = roots.length === 0 ? nodes : leadingTo(nodes, [...input.anchors, ...roots]);
+  return leading.map(({ certificate }) => certificate).filter((each) => !roots.includes(each));
+}
+
+/** Finds the certificates that are above a leaf, nearest first. */
+function reached(input: CaCertificates): readonly Node[] {
+  const { certificate, now } = input;
+  const known = unique([certificate, ...input.others, ...input.anchors]);
+  let signaturesLeft = input.maxSignatures ?? MAX_SIGNATURES;
+  const signed = (child: Certificate, issuer: Certificate): boolean => {
+    signaturesLeft -= 1;
+    return signaturesLeft >= 0 && isSignedBy(child, issuer);
+  };
+  const valid = (each: Certificate, below: number): boolean =>
+    caFault(each, { below, now }) === undefined;
+  const found: Node[] = [];
+  let level = known.filter((each) => isSameCa(each, certificate) && valid(each, 0));
+  for (let below = 1; level.length > 0; below += 1) {
+    const seen = new Set([...found.map((each) => each.certificate), ...level]);
+    const nodes = level.map((child) => ({
+      certificate: child,
+      issuers: isSelfSigned(child)
+        ? []
+        : issuersOf(child, known)
+            .filter((each) => each !== child && valid(each, seen.has(each) ? 0 : below))
+            .filter((each) => signed(child, each)),
+    }));
+    found.push(...nodes);
+    level = unique(nodes.flatMap(({ issuers }) => issuers)).filter((each) => !seen.has(each));
+  }
+  return found;
+}
+
+/** Returns the nodes from which one of these certificates can be reached, in the same order. */
+function leadingTo(nodes: readonly Node[], ends: readonly Certificate[]): readonly Node[] {
+  const isEnd = (each: Certificate): boolean => ends.some(({ raw }) => sameBytes(raw, each.raw));
+  const leading = new Set(nodes.map(({ certificate }) => certificate).filter(isEnd));
+  let before = -1;
+  while (before < leading.size) {
+    before = leading.size;
+    for (const { certificate, issuers } of nodes) {
+      if (issuers.some((each) => leading.has(each))) leading.add(certificate);
+    }
+  }
+  return nodes.filter(({ certificate }) => leading.has(certificate));
+}
+
+/** Reports whether two certificates are of the same CA: its leaves are below both. */
+function isSameCa(a: Certificate, b: Certificate): boolean {
+  return sameBytes(a.subject.raw, b.subject.raw) && sameBytes(a.publicKey.spki, b.publicKey.spki);
+}
+
+function unique(certificates: readonly Certificate[]): readonly Certificate[] {
+  return certificates.filter(
+    (each, at) => certificates.findIndex(({ raw }) => sameBytes(raw, each.raw)) === at,
+  );
+}
