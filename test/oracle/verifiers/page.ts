@@ -41,7 +41,7 @@ export async function judged(oracle: Oracle): Promise<readonly (readonly string[
   const verifiers = [
     goVerifier(oracle),
     opensslVerifier(),
-    opensslVerifier('-partial_chain'),
+    opensslVerifier(['-x509_strict', '-partial_chain']),
     nodeVerifier(),
     nodeVerifier({ allowPartialTrustChain: true }),
     gnutlsVerifier(),

@@ -27,9 +27,16 @@ export function goVerifier(oracle: Oracle): Verifier {
 }
 
 /** Runs a program on the files of a chain. */
-function onFiles(
+export function onFiles(
   { leaf, intermediates, anchor }: VerifierCase,
-  run: (paths: { leaf: string; chain: string; sent: string; anchor: string }) => boolean,
+  run: (paths: {
+    leaf: string;
+    chain: string;
+    sent: string;
+    anchor: string;
+    /** Writes one more file and returns its path. */
+    write: (name: string, text: string) => string;
+  }) => boolean,
 ): boolean {
   const folder = mkdtempSync(join(tmpdir(), 'verifiers-'));
   try {
@@ -42,19 +49,20 @@ function onFiles(
       chain: write('chain', pem(...intermediates)),
       sent: write('sent', pem(leaf, ...intermediates)),
       anchor: write('anchor', pem(anchor)),
+      write,
     });
   } finally {
     rmSync(folder, { recursive: true });
   }
 }
 
-/** `openssl verify`, by default or with `-partial_chain`. */
-export function opensslVerifier(...flags: readonly string[]): Verifier {
+/** `openssl verify -x509_strict`, or with these flags instead. */
+export function opensslVerifier(flags: readonly string[] = ['-x509_strict']): Verifier {
   return (chain) =>
     Promise.resolve(
       onFiles(chain, ({ leaf, chain: untrusted, anchor }) => {
         const more = chain.intermediates.length === 0 ? [] : ['-untrusted', untrusted];
-        const args = ['verify', '-x509_strict', ...flags, '-no-CApath', '-no-CAstore'];
+        const args = ['verify', ...flags, '-no-CApath', '-no-CAstore'];
         return spawnSync('openssl', [...args, '-CAfile', anchor, ...more, leaf]).status === 0;
       }),
     );
