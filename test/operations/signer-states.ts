@@ -12,7 +12,7 @@ import { unresolvedErrors, type ChangePlan } from '#operations/change-plan.ts';
 import type { ReadBundle, SignerState } from '#operations/signer-state.ts';
 import { fingerprint } from '#pki/x509/certificate.ts';
 import { encodePem } from '#pki/der/pem.ts';
-import { ca, link, usage, type Link } from '../support/pki/chain.ts';
+import { ca, link, usage, type Link, keyIds } from '../support/pki/chain.ts';
 import { clusterSigner, workloadSpec } from '../support/signers/cluster-signer.ts';
 import { readClusterSigner } from '#api/signer/read-signer.ts';
 
@@ -32,7 +32,7 @@ export const LINKS: Readonly<Record<'a' | 'b' | 'c' | 'd', Link>> = {
 export type Name = keyof typeof LINKS;
 
 function authority(name: string): Link {
-  return link(name, { extensions: [ca(0), usage()] });
+  return link(name, { extensions: [ca(0), usage(), ...keyIds(name)] });
 }
 
 export const print = (name: Name): string => fingerprint(LINKS[name].certificate.raw);

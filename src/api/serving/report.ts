@@ -13,6 +13,9 @@ import { conditionMessage, findCondition, type Condition } from '../request/cond
 /** Annotation of a component's Lease with its report, as JSON. */
 export const SERVING_REPORT = 'countersign.dev/serving';
 
+/** Reason of Degraded: some verifiers reject the CA's leaves because of its chain or anchors. */
+export const ANCHOR_REJECTED = 'AnchorRejected';
+
 /** Reason of Ready=False of a signer with a usable CA that some component does not serve. */
 export const NOT_SERVED = 'NotServed';
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { MissingPermission } from '#kube/client/access-review.ts';
+import { checkAcceptedAnchors } from './accepted-anchors.ts';
 import { checkExternalSigners } from './external.ts';
 import { checkAcmeComponents, checkAcmeOrders, checkAcmeSigners } from './acme.ts';
 import { checkBindings } from './access/bindings.ts';
@@ -108,6 +109,7 @@ const JUDGES: Readonly<Record<CheckId, Judge>> = {
   'signers-ready': ofInstallation(checkReady),
   'ca-usable': ofInstallation(checkUsable),
   'ca-lifetime': ofInstallation(checkLifetimes),
+  'anchors-accepted': ofInstallation(checkAcceptedAnchors),
   'rotation-on-time': ofInstallation(checkRotations),
   'bundles-equal': ofInstallation(checkBundles),
   'leaves-trusted': ofInstallation(checkLeaves),

@@ -6,7 +6,7 @@ import { parseDuration } from '#api/object/duration.ts';
 import { parseTime } from '#api/object/time.ts';
 import { findCondition, type Condition } from '#api/request/conditions.ts';
 import { crlConfigMapName } from '#api/revocation/names.ts';
-import { NOT_SERVED, AWAITING_COMPONENTS } from '#api/serving/report.ts';
+import { ANCHOR_REJECTED, NOT_SERVED, AWAITING_COMPONENTS } from '#api/serving/report.ts';
 import { secretOf, type AuthorityStatus, type ClusterSigner } from '#api/signer/cluster-signer.ts';
 import {
   authoritiesOf,
@@ -25,6 +25,9 @@ import { allWell, error, warning, whereSeen, withCause, type Outcome } from './f
 
 /** Reason of the condition Degraded if components cannot read the current CA Secret. */
 const SECRET_UNUSABLE = 'SecretUnusable';
+
+/** Reasons of Degraded that another check reports. */
+const HAS_CHECK: ReadonlySet<string> = new Set([SECRET_UNUSABLE, ANCHOR_REJECTED]);
 
 /** Condition of a managed CA whose certificate its upstream CA must sign. */
 const AWAITING = 'AwaitingCertificate';
@@ -199,8 +202,10 @@ export function checkRotations(facts: InstallationFacts): readonly Outcome[] {
         const { metadata, status } = state.signer;
         return ['RotationDue', AWAITING, 'Degraded'].flatMap((type) => {
           const found = findCondition(status?.conditions, type);
-          if (found?.status !== 'True' || found.reason === SECRET_UNUSABLE) return [];
-          const why = `${type}: ${found.reason ?? ''}: ${found.message ?? ''}`;
+          if (found?.status !== 'True') return [];
+          const { reason = '', message = '' } = found;
+          if (HAS_CHECK.has(reason)) return [];
+          const why = `${type}: ${reason}: ${message}`;
           const outcome = warning(
             why,
             holderRemedy(state.signer, found) ??

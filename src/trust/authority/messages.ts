@@ -190,6 +190,10 @@ export function leavesCutShort(notAfter: string): string {
   return `leaves are shorter than the profile allows, because their CA expires at ${notAfter}`;
 }
 
+export function rejectedTrust(finding: string): string {
+  return `${finding}; docs/reference/verifiers.md has what to do`;
+}
+
 export function unreadTimes(annotations: readonly string[]): string {
   return `${annotations.join(' and ')}: not an RFC 3339 time; write it as 2026-11-21T09:00:00Z`;
 }

@@ -8,6 +8,8 @@ import { test } from 'node:test';
 import { CATALOGUE, type CheckId } from '#diagnose/check/catalogue.ts';
 import type { InstallationFacts, KubernetesFacts } from '#diagnose/check/facts.ts';
 import { runChecks } from '#diagnose/check/run-checks.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { ca, keyIds, link, usage } from '../../support/pki/chain.ts';
 import { HOUR, at, print, state } from '../../operations/signer-states.ts';
 import {
   findingsOf,
@@ -19,6 +21,14 @@ import {
   signersOf,
   waiting,
 } from './well.ts';
+
+const INTERMEDIATE = encodePem(
+  'CERTIFICATE',
+  link('Intermediate', {
+    by: link('Root'),
+    extensions: [ca(0), usage(), ...keyIds('Intermediate', 'Root')],
+  }).certificate.raw,
+);
 
 test('where all is well each check says so once', () => {
   const findings = runChecks({ kubernetes, installed, release: RELEASE });
@@ -267,6 +277,32 @@ const CASES: readonly Case[] = [
       signers: { value: signersOf(state({ authorityFields: { notAfter: at(-HOUR) } })) },
     },
     says: /expired/,
+  },
+  {
+    id: 'anchors-accepted',
+    when: 'the anchor is an intermediate',
+    severity: 'warning',
+    installed: {
+      signers: { value: signersOf(state({ authorityFields: { anchors: INTERMEDIATE } })) },
+    },
+    says: /"CN=Intermediate" is an anchor and no root.* rejected by OpenSSL, .*Node, Python/,
+  },
+  {
+    id: 'anchors-accepted',
+    when: 'authority has seen that a CA of the chain is rejected',
+    severity: 'warning',
+    installed: {
+      signers: {
+        value: signersOf(
+          state({
+            conditions: [
+              { type: 'Degraded', status: 'True', reason: 'AnchorRejected', message: 'by Python' },
+            ],
+          }),
+        ),
+      },
+    },
+    says: /by Python/,
   },
   {
     id: 'rotation-on-time',

@@ -6,9 +6,11 @@ import { SignerError, attempt, usageError } from '#base/errors.ts';
 import { readMaterial, type Material } from '#diagnose/inspect/read-material.ts';
 import type { Client } from '#kube/client/client.ts';
 import { API_LINTS } from '#diagnose/lint/api-rules.ts';
+import { lintAnchors } from '#diagnose/lint/anchor-rules.ts';
 import { lintCertificate } from '#diagnose/lint/certificate-rules.ts';
 import type { LintFinding } from '#diagnose/lint/finding.ts';
 import { lintRequest } from '#diagnose/lint/lint-request.ts';
+import { certificateBlocks } from '#pki/x509/trust-bundle.ts';
 import { EXIT_REFUSED, type Output } from '#operations/report.ts';
 import { structuredText } from '#operations/structured-text.ts';
 import { pkcs12Password } from '#cli/pkcs12-password.ts';
@@ -81,7 +83,11 @@ async function lintMaterial(material: Material): Promise<Linted> {
     if (what.kind === 'certificate') return lintCertificate(der, what.source, now);
     return what.kind === 'request' ? lintRequest(der, what.source) : [];
   });
-  return { findings, count: found.length };
+  const certificates = found.flatMap(({ what, der }) =>
+    der !== undefined && what.kind === 'certificate' ? [der] : [],
+  );
+  const asAnchors = lintAnchors(certificates, material.source, now);
+  return { findings: [...findings, ...asAnchors], count: found.length };
 }
 
 /** Lints objects of known kinds and skips others. */
@@ -122,9 +128,18 @@ function lintObject(object: Partial<KubeObject>, file: string): readonly LintFin
   const byApi = API_LINTS.get(kind);
   if (byApi !== undefined) {
     // A lint reads each field as unknown.
-    return byApi({ ...object, metadata: { ...metadata, name } } as KubeObject, where);
+    const linted = { ...object, metadata: { ...metadata, name } } as KubeObject;
+    return [...byApi(linted, where), ...bundleAnchors(linted, where)];
   }
   return KINDS_OF_OURS.has(kind) ? lintSigner(JSON.stringify(object), file, where) : undefined;
+}
+
+function bundleAnchors(object: KubeObject, where: string): readonly LintFinding[] {
+  if (object.kind !== 'ClusterTrustBundle') return [];
+  const { spec } = object as KubeObject & { readonly spec?: { readonly trustBundle?: unknown } };
+  const text = spec?.trustBundle;
+  if (typeof text !== 'string') return [];
+  return lintAnchors(certificateBlocks(text), where, Date.now());
 }
 
 function lintSigner(text: string, file: string, where: string): readonly LintFinding[] {

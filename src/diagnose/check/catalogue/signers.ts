@@ -43,6 +43,16 @@ export const SIGNER_CHECKS = {
       '$ countersign authority show NAME',
     ],
   },
+  'anchors-accepted': {
+    group: 'signers',
+    title: 'every verifier accepts the anchors of every CA',
+    impact:
+      'Go, GnuTLS and Java accept an intermediate as an anchor. OpenSSL, Node and Python before 3.13 reject every certificate below it, so that a part of the clients fails. Python 3.13 rejects CAs that lack an extension which RFC 5280 requires.',
+    remediation: [
+      'The finding names the certificate, the rule, and the verifiers. docs/reference/verifiers.md has the rules. Write the root to ca.crt:',
+      '$ kubectl -n countersign-keys patch secret SECRET -p "{\\"data\\":{\\"ca.crt\\":\\"$(base64 -w0 root.crt)\\"}}"',
+    ],
+  },
   'rotation-on-time': {
     group: 'signers',
     title: 'no rotation is late',

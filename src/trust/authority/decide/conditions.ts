@@ -7,6 +7,8 @@ import { parseTime } from '#api/object/time.ts';
 import { requestedRotationOf, successorAwaitedSince } from '#ca/rotation/requested-rotation.ts';
 import { desiredCaOf } from '#ca/rotation/desired-ca.ts';
 import { latestStart, renewalTime } from '#ca/rotation/renewal-time.ts';
+import { judgeTrust } from '#pki/x509/verifier-rules.ts';
+import { ANCHOR_REJECTED } from '#api/serving/report.ts';
 import type { Observation } from './observe.ts';
 import type { ManagedRotation } from './managed-rotation.ts';
 import { ownCaReplacementTime } from './own-ca.ts';
@@ -182,7 +184,24 @@ function faultOf({ snapshot, finding, managed, authorities }: ConditionInput): F
   if (active !== undefined && now >= fullLeavesUntil(active)) {
     return ['LeavesCutShort', messages.leavesCutShort(active.notAfter)];
   }
-  return attentionOf(snapshot);
+  return attentionOf(snapshot) ?? rejectedTrust(snapshot, finding);
+}
+
+/**
+ * Returns which verifiers reject leaves of the CA although it issues them. The spec of a managed CA
+ * may choose an anchor that is no root, whose warning is at its installation.
+ */
+function rejectedTrust(
+  { signer, now }: SignerSnapshot,
+  { active }: Observation,
+): Fault | undefined {
+  if (active === undefined) return undefined;
+  const { certificate, intermediates, anchors } = active;
+  const isChosen = signer.spec.authority.managed !== undefined;
+  const found = judgeTrust({ chain: [certificate, ...intermediates], anchors, now }).find(
+    ({ rule }) => !(isChosen && rule === 'anchor-is-root'),
+  );
+  return found === undefined ? undefined : [ANCHOR_REJECTED, messages.rejectedTrust(found.message)];
 }
 
 /** Returns a fault that does not concern the CA. */
