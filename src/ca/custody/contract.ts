@@ -8,7 +8,10 @@ import type { AuthorityKeyType } from '#base/vocabulary.ts';
 /** The public facts of a CA as a signer uses it. */
 export interface AuthorityFacts extends SigningCa {
   readonly certificate: Certificate;
-  /** The chain that follows a leaf: the issuing CA upwards, without the root. */
+  /**
+   * The chain that follows a leaf: the issuing CA upwards, without roots. Only certificates that
+   * were valid when it was opened and lead to an anchor.
+   */
   readonly intermediates: readonly Certificate[];
   /** The trust anchors of its leaves, at least one. */
   readonly anchors: readonly Certificate[];
@@ -67,6 +70,11 @@ export interface AuthorityMaterial {
    * `ca.crt`: the trust anchors. Required when `certificate` does not end with a self-issued one.
    */
   readonly anchors: string | undefined;
+  /**
+   * True if the anchor may be no root: the spec of a managed CA chose it. Otherwise an anchor
+   * without its root is an error where `certificate` has that root.
+   */
+  readonly anchorChosen?: boolean;
   /** The cross-certificate of a managed CA, then the certificate of the CA that signed it. */
   readonly cross?: string;
   /** Its key if that is in a key holder. `key` is then empty. */

@@ -1,17 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The public half of a CA, from the contents of its Secret or of its spec. */
 import { sameBytes } from '#base/bytes.ts';
-import { SignerError, messageOf, type ErrorCode } from '#base/errors.ts';
+import { SignerError, attempt, messageOf, type ErrorCode } from '#base/errors.ts';
+import { quote } from '#base/quote.ts';
 import { decodePemAll } from '#pki/der/pem.ts';
 import { checkKey } from '#pki/keys/weak-keys.ts';
-import {
-  decodeCertificate,
-  fingerprint,
-  isSelfIssued,
-  type Certificate,
-} from '#pki/x509/certificate.ts';
+import { nameText } from '#pki/names/distinguished-name.ts';
+import { decodeCertificate, fingerprint, type Certificate } from '#pki/x509/certificate.ts';
+import { deliveredChain, type CaCertificates } from '#pki/x509/delivered-chain.ts';
+import { isSelfSigned } from '#pki/x509/issuers.ts';
 import { verifyPath, type PathOptions } from '#pki/x509/path.ts';
 import { readAnchors } from '#pki/x509/trust-bundle.ts';
+import { judgeTrust } from '#pki/x509/verifier-rules.ts';
 import type { AuthorityFacts, AuthorityMaterial } from './contract.ts';
 import { readCrossCertificate } from './cross-certificate.ts';
 
@@ -45,8 +45,17 @@ export function readFacts<A extends { readonly der: Uint8Array }>(
   readingSecretKey('tls.crt', () => checkKey(certificate.publicKey));
   const algorithm = algorithmOf(certificate);
   const anchors = readRoots(material.anchors, chain);
-  const intermediates = chain.filter((each) => !isSelfIssued(each));
-  requireChain({ leaf: certificate, intermediates, anchors, now, maxSignatures });
+  const anchor = anchorAbove({
+    leaf: certificate,
+    intermediates: chain,
+    anchors,
+    now,
+    maxSignatures,
+  });
+  const above = { certificate, others: chain, now, maxSignatures };
+  const intermediates = deliveredChain({ ...above, anchors });
+  if (material.anchorChosen !== true && !isSelfSigned(anchor))
+    requireRoot({ ...above, anchors }, intermediates);
   const cross =
     material.cross === undefined ? undefined : readCrossCertificate(material.cross, certificate);
   const facts: AuthorityFacts = Object.freeze({
@@ -99,17 +108,38 @@ function readRoots(pem: string | undefined, chain: readonly Certificate[]): read
   if (pem !== undefined && pem.trim() !== '')
     return readingSecretKey('ca.crt', () => readAnchors(pem));
   const last = chain.at(-1);
-  if (last !== undefined && isSelfIssued(last)) return [last];
+  if (last !== undefined && isSelfSigned(last)) return [last];
   throw invalid(
     'tls.crt does not end in a self-signed certificate and there is no ca.crt with the root',
     'ANCHOR_MISSING',
   );
 }
 
-/** Throws unless the CA chains to an anchor, as each of its leaves must. */
-function requireChain(path: PathOptions): void {
-  if (path.anchors.some((anchor) => sameBytes(anchor.raw, path.leaf.raw))) return;
-  readingSecretKey('tls.crt', () => verifyPath(path));
+/** Returns the anchor to which the CA chains, as each of its leaves must. Throws without one. */
+function anchorAbove(path: PathOptions): Certificate {
+  if (path.anchors.some((anchor) => sameBytes(anchor.raw, path.leaf.raw))) return path.leaf;
+  return readingSecretKey('tls.crt', () => verifyPath(path)).at(-1) ?? path.leaf;
+}
+
+/**
+ * Throws if the anchors have no root of the CA although tls.crt has it: OpenSSL, Node and Python
+ * reject every leaf, and Go, GnuTLS and Java accept it (docs/reference/verifiers.md).
+ */
+function requireRoot(input: CaCertificates, sent: readonly Certificate[]): void {
+  const { certificate, others, anchors, now } = input;
+  const rejected = judgeTrust({ chain: sent, anchors, now }).find(
+    ({ rule }) => rule === 'anchor-is-root',
+  );
+  if (rejected === undefined) return;
+  const root = others.filter(isSelfSigned).find((each) => {
+    const path = { leaf: certificate, intermediates: others, anchors: [each], now };
+    return !(attempt(() => verifyPath(path)) instanceof SignerError);
+  });
+  if (root === undefined) return;
+  throw invalid(
+    `ca.crt has ${quote(nameText(rejected.certificate.subject))}, which is no root, and lacks the root ${quote(nameText(root.subject))} that tls.crt has: OpenSSL, Node and Python would reject every certificate; write the root to ca.crt`,
+    'ANCHOR_MISSING',
+  );
 }
 
 function requireKeyIdentifier(certificate: Certificate): Uint8Array {

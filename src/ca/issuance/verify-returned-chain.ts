@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { sameBytes } from '#base/bytes.ts';
 import { SignerError, attempt } from '#base/errors.ts';
-import { type Certificate, readCertificates, isSelfIssued } from '#pki/x509/certificate.ts';
+import { type Certificate, readCertificates } from '#pki/x509/certificate.ts';
+import { isSelfSigned } from '#pki/x509/issuers.ts';
 import type { PublicKeyInfo } from '#pki/keys/public-key.ts';
 import { verifyPath } from '#pki/x509/path.ts';
 import { unexpectedExtension } from '#pki/x509/unexpected-extension.ts';
@@ -81,7 +82,7 @@ export function verifyReturnedChain(input: ReturnedChain): VerifiedChain {
   const between = path.slice(1, -1);
   // Without configured anchors, no other place publishes this one. It stays in the chain, unless it
   // is a root.
-  const ending = input.anchors === undefined && !isSelfIssued(anchor) ? [anchor] : [];
+  const ending = input.anchors === undefined && !isSelfSigned(anchor) ? [anchor] : [];
   return { chain: [leaf, ...between, ...ending], anchor };
 }
 

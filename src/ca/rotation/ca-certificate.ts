@@ -3,7 +3,8 @@ import { parseDuration } from '#api/object/duration.ts';
 import { parseTime } from '#api/object/time.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { CA_BACKDATE_SECONDS } from '../issuance/ca-certificate.ts';
-import { fingerprint, isSelfIssued, type Certificate } from '#pki/x509/certificate.ts';
+import { fingerprint, type Certificate } from '#pki/x509/certificate.ts';
+import { isSelfSigned } from '#pki/x509/issuers.ts';
 import { commonNamesOf } from '#pki/names/distinguished-name.ts';
 import type { KeyType } from '#base/vocabulary.ts';
 
@@ -44,7 +45,7 @@ export function caCertificateOf(
 ): CaCertificate {
   const { notBefore, notAfter, publicKey, subject, raw } = certificate;
   const installed = parseTime(installedAt ?? '');
-  const isUpstream = !isSelfIssued(certificate);
+  const isUpstream = !isSelfSigned(certificate);
   const bornAt =
     isUpstream && !Number.isNaN(installed) ? installed : notBefore + CA_BACKDATE_SECONDS * 1000;
   const wanted = attempt(() => parseDuration(duration ?? ''));

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Checks the issuers of an upstream CA before it signs, so that it signs no CA in vain. */
-import { fingerprint, isSelfIssued, type Certificate } from '#pki/x509/certificate.ts';
+import { fingerprint, type Certificate } from '#pki/x509/certificate.ts';
+import { isSelfSigned } from '#pki/x509/issuers.ts';
 import * as refusals from './refusals.ts';
 import type { ChainRefusal } from './refusals.ts';
 import type { WantedCa } from './wanted-ca.ts';
@@ -35,7 +36,7 @@ function rootFault(
   { trust }: WantedCa,
 ): ChainRefusal | undefined {
   const root = rootOf(issuers);
-  if (!isSelfIssued(root)) return refusals.rootMissing(root);
+  if (!isSelfSigned(root)) return refusals.rootMissing(root);
   const [found, wanted = 'absent'] = [fingerprint(root.raw), trust.rootFingerprint];
   return found === wanted ? undefined : refusals.rootMismatch(found, wanted);
 }

@@ -2,12 +2,8 @@
 import { MAX_UPSTREAM_CHAIN } from '#api/signer/cluster-signer-limits.ts';
 import type { AnchorChoice } from '#api/signer/cluster-signer.ts';
 import { SignerError, attempt } from '#base/errors.ts';
-import {
-  fingerprint,
-  isSelfIssued,
-  readCertificates,
-  type Certificate,
-} from '#pki/x509/certificate.ts';
+import { fingerprint, readCertificates, type Certificate } from '#pki/x509/certificate.ts';
+import { isSelfSigned } from '#pki/x509/issuers.ts';
 import { malformedChain, rootMissing, type ChainRefusal } from './refusals.ts';
 
 /** A chain in order: a CA, then its issuers, the root last. */
@@ -37,8 +33,8 @@ export function readChain(pem: string): CaPath | ChainRefusal {
   }
   if (issuer === undefined) return rootMissing(certificate);
   const [last = issuer] = more.slice(-1);
-  if (!isSelfIssued(last)) return rootMissing(last);
-  const between = read.slice(0, -1).find(isSelfIssued);
+  if (!isSelfSigned(last)) return rootMissing(last);
+  const between = read.slice(0, -1).find(isSelfSigned);
   if (between !== undefined) return malformedChain('a self-signed certificate is not its last one');
   return [certificate, issuer, ...more];
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { formatTime } from '#api/object/time.ts';
-import { isSelfIssued } from '#pki/x509/certificate.ts';
+import { isSelfSigned } from '#pki/x509/issuers.ts';
 import type { AcceptedChain } from './judge-chain.ts';
 import { shown } from './refusals.ts';
 
@@ -26,7 +26,7 @@ export function chainWarnings(
       : [
           `verifiers that read the bundle accept every certificate below ${shown(anchor)}, also those of other CAs`,
         ]),
-    ...(isSelfIssued(anchor)
+    ...(isSelfSigned(anchor)
       ? []
       : [
           `the anchor ${shown(anchor)} is an intermediate: OpenSSL and Node refuse it by default (OpenSSL needs -partial_chain)`,

@@ -3,7 +3,8 @@
 import { quote } from '#base/quote.ts';
 import { sameBytes } from '#base/bytes.ts';
 import { SignerError, attempt } from '#base/errors.ts';
-import { type Certificate, isSelfIssued } from '#pki/x509/certificate.ts';
+import { type Certificate } from '#pki/x509/certificate.ts';
+import { isSelfSigned } from '#pki/x509/issuers.ts';
 import { nameText } from '#pki/names/distinguished-name.ts';
 import { verifyPath } from '#pki/x509/path.ts';
 import { verifySignature } from '#pki/keys/signature-verification.ts';
@@ -55,7 +56,7 @@ function linkFault(child: Certificate | undefined, issuer: Certificate): string 
  */
 export const hasNoRoot: LeafAssertion = ({ chain }) => {
   // A leaf of a CA without a name looks self-issued, too.
-  const root = chain.slice(1).find(isSelfIssued);
+  const root = chain.slice(1).find(isSelfSigned);
   return unless(
     root === undefined ? undefined : `the chain holds the root "${nameText(root.subject)}"`,
     `${chain.length} certificates, none of them self-signed`,

@@ -10,7 +10,8 @@ import {
   OID_SUBJECT_ALT_NAME,
 } from '#pki/der/oids.ts';
 import { checkKey } from '#pki/keys/weak-keys.ts';
-import { decodeCertificate, isSelfIssued, type Certificate } from '#pki/x509/certificate.ts';
+import { decodeCertificate, type Certificate } from '#pki/x509/certificate.ts';
+import { isSelfSigned } from '#pki/x509/issuers.ts';
 import { unreadable, type LintFinding } from './finding.ts';
 
 interface CertificateRule {
@@ -74,7 +75,7 @@ const ERRORS: readonly Omit<CertificateRule, 'severity'>[] = [
     rule: 'authority-key-identifier',
     source: 'RFC 5280 §4.2.1.1',
     check: (of) =>
-      of.authorityKeyIdentifier === undefined && !isSelfIssued(of)
+      of.authorityKeyIdentifier === undefined && !isSelfSigned(of)
         ? 'it has no authorityKeyIdentifier, and another signed it'
         : undefined,
   },

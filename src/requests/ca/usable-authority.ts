@@ -117,8 +117,8 @@ export function materialOf(secret: Secret): AuthorityMaterial {
 
 /** Returns the PEM of a signer's Secret, with the key that the spec names in a key holder. */
 export function materialFor(secret: Secret, { spec }: ClusterSigner): AuthorityMaterial {
-  const material = materialOf(secret);
-  const { keyHolder } = spec.authority;
+  const { keyHolder, managed } = spec.authority;
+  const material = { ...materialOf(secret), anchorChosen: managed !== undefined };
   if (keyHolder === undefined) return material;
   return { ...material, heldKey: { name: keyHolder.key, signerName: spec.signerName } };
 }

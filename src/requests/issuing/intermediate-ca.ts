@@ -53,7 +53,7 @@ export function intermediateCa(
     const serial = Buffer.from(leaf.serial).toString('hex');
     // At info, unlike leaves: each is a CA, and there are few.
     component.log.info({ uid, serial, cluster: intermediate.cluster }, messages.SIGNED_CA);
-    const above = aboveOf(authority);
+    const above = aboveOf(authority, serverTime(component));
     const chain = pemOf([leaf]) + above.intermediates;
     return { kind: 'chain', chain, anchors: above.anchors, validity };
   }

@@ -19,14 +19,27 @@ import type { Refusals } from './refusals.ts';
 /** A started signature is completed, even while the process stops. */
 const NEVER = new AbortController().signal;
 
-/** PEM that goes with every leaf of a CA, encoded once. */
-const written = new WeakMap<Authority, { intermediates: string; anchors: string }>();
+interface Above {
+  readonly intermediates: string;
+  readonly anchors: string;
+}
 
-/** Returns the PEM above a certificate of this CA. */
-export function aboveOf(authority: Authority): { intermediates: string; anchors: string } {
-  const { intermediates, anchors } = authority.facts;
+/** PEM that goes with every leaf of a CA, encoded once until one of its certificates expires. */
+const written = new WeakMap<Authority, Above & { readonly until: number }>();
+
+/**
+ * Returns the PEM above a certificate of this CA, without certificates that have expired since it
+ * was opened: a cross-certificate may end before its CA.
+ *
+ * @param now - milliseconds since 1970
+ */
+export function aboveOf(authority: Authority, now: number): Above {
   const known = written.get(authority);
-  const above = known ?? { intermediates: pemOf(intermediates), anchors: pemOf(anchors) };
+  if (known !== undefined && now <= known.until) return known;
+  const { intermediates, anchors } = authority.facts;
+  const valid = intermediates.filter(({ notAfter }) => now <= notAfter);
+  const until = Math.min(Infinity, ...valid.map(({ notAfter }) => notAfter));
+  const above = { intermediates: pemOf(valid), anchors: pemOf(anchors), until };
   written.set(authority, above);
   return above;
 }
@@ -61,7 +74,7 @@ function localCa(
     // Logged before it is sent, so each signature leaves a log line even if the write then fails.
     const serial = Buffer.from(leaf.serial).toString('hex');
     component.log.debug({ uid, serial }, 'signed');
-    const above = aboveOf(authority);
+    const above = aboveOf(authority, serverTime(component));
     const chain = pemOf([leaf]) + above.intermediates + pemOf(cross);
     return { kind: 'chain', chain, anchors: above.anchors, validity: wanted.validity };
   }

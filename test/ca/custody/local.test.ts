@@ -246,3 +246,38 @@ test('no error quotes a line of the key', () => {
     );
   }
 });
+
+test('an intermediate as anchor is refused where tls.crt has its root', () => {
+  const partial = { certificate: pem(issuing, root), key: keyPem(issuing), anchors: pem(issuing) };
+  refuses(
+    () => open(partial),
+    'ANCHOR_MISSING',
+    /ca\.crt has "CN=issuing", which is no root, and lacks the root "CN=root" .* OpenSSL, Node and Python/,
+    'authority',
+  );
+  // The spec of a managed CA chooses its anchor.
+  assert.deepEqual(
+    printsOf(open({ ...partial, anchorChosen: true }).facts.anchors),
+    prints(issuing),
+  );
+  // Without the root there is nothing to publish instead.
+  const { facts } = open({ ...partial, certificate: pem(issuing) });
+  assert.deepEqual(printsOf(facts.intermediates), prints(issuing));
+  // With the root beside it, every verifier finds a path.
+  assert.equal(open({ ...partial, anchors: pem(issuing, root) }).facts.anchors.length, 2);
+});
+
+test('a certificate with its own name and another key is no root', () => {
+  const older = link('issuing', { key: privateKey('P-256', 'older') });
+  const bridge = link('issuing', {
+    key: issuing.key,
+    by: { name: 'issuing', key: older.key },
+    extensions: [ca(), usage(), ...keyIds('issuing')],
+  });
+  refuses(
+    () => open({ certificate: pem(bridge), key: keyPem(issuing) }),
+    'ANCHOR_MISSING',
+    /does not end in a self-signed certificate/,
+    'authority',
+  );
+});

@@ -49,7 +49,9 @@ function heldIn(
   const asTls = { 'tls.crt': data[certificate] ?? '', 'tls.key': data[key] ?? '' };
   // The anchors of a user's own CA are beside it. A managed CA that retired is its own anchor.
   const anchors = certificate === 'tls.crt' ? { 'ca.crt': data['ca.crt'] ?? '' } : {};
-  const material = materialOf({ ...secret, data: { ...asTls, ...anchors } });
+  const read = materialOf({ ...secret, data: { ...asTls, ...anchors } });
+  // No leaf is issued here, whose verifiers need the root.
+  const material = { ...read, anchorChosen: true };
   const blocks = attempt(() => decodePemAll(material.certificate, 'CERTIFICATE'));
   const [first] = blocks instanceof SignerError ? [] : blocks;
   return first === undefined ? [] : [{ fingerprint: fingerprint(first), material }];

@@ -30,11 +30,13 @@ export function inspectWith(open: OpenAuthority, now: number, signer: ClusterSig
 }
 
 /**
- * Returns the PEM texts of one slot. A prepared CA is its own anchor, unless an upstream CA signed
+ * Returns the PEM texts of one slot of a managed CA. A prepared CA is its own anchor, unless an upstream CA signed
  * it.
  */
 export function slotMaterial(secret: Secret, slot: Slot): AuthorityMaterial {
-  return slot === 'tls' ? materialOf(secret) : materialOf({ ...secret, data: asTls(secret.data) });
+  const { data } = secret;
+  const material = materialOf(slot === 'tls' ? secret : { ...secret, data: asTls(data) });
+  return { ...material, anchorChosen: true };
 }
 
 function asTls(data: Secret['data'] = {}): NonNullable<Secret['data']> {

@@ -2,7 +2,9 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AuthorityStatus, ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { openLocalAuthority } from '#ca/custody/local.ts';
 import type { SignerPlan } from '#trust/authority/decide/decide.ts';
+import { inspectWith } from '#trust/authority/decide/inspect.ts';
 import { NOW } from '../../../support/pki/chain.ts';
 import { teamSigner } from '../../../support/signers/namespaced-signer.ts';
 import { workload } from '../../../support/signers/workload-profile.ts';
@@ -57,6 +59,39 @@ test('the anchor of an intermediate CA is its root', () => {
   const [active] = authorities(plan);
   assert.equal(active.fingerprint, fingerprintOf(BELOW));
   assert.equal(active.anchors, certificate(A).toString());
+});
+
+/** What is decided of a CA of a team, which the team puts into its Secret itself. */
+function planOfOwn(texts: Readonly<Record<string, string>>): SignerPlan {
+  const signer = teamSigner();
+  const inspect = inspectWith(openLocalAuthority, NOW, signer);
+  return planOf({
+    signer,
+    inspect,
+    secret: { kind: 'found', secret: secret(BELOW, texts, TEAM_GRANT) },
+  });
+}
+
+test('Degraded names the verifiers that reject an anchor without its root', () => {
+  const degradedWith = (of: typeof A): readonly (string | undefined)[] => {
+    const { conditions } = planOfOwn({ 'ca.crt': certificate(of).toString() }).status;
+    const { status, reason, message } = conditions?.find(({ type }) => type === 'Degraded') ?? {};
+    return [status, reason, message];
+  };
+  const [status, reason, message = ''] = degradedWith(BELOW);
+  assert.deepEqual([status, reason], ['True', 'AnchorRejected']);
+  assert.match(
+    message,
+    /"CN=below" is an anchor and no root.*: rejected by OpenSSL, .*Node, Python/,
+  );
+  assert.equal(degradedWith(A)[0], 'False');
+});
+
+test('a Secret whose ca.crt lacks the root of its tls.crt is not usable', () => {
+  const chain = certificate(BELOW).toString() + certificate(A).toString();
+  const plan = planOfOwn({ 'tls.crt': chain, 'ca.crt': certificate(BELOW).toString() });
+  assert.equal(readyOf(plan).reason, 'NoTrustAnchor');
+  assert.deepEqual(plan.status.authorities ?? [], []);
 });
 
 test('RotationDue of an own CA says by when its successor must be in its Secret', () => {

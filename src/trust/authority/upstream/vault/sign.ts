@@ -20,7 +20,8 @@ import {
 import { withoutTokens } from '#component/vault/foreign-text.ts';
 import { lost, unreadable } from '#component/vault/messages.ts';
 import { commonNamesOf } from '#pki/names/distinguished-name.ts';
-import { isSelfIssued, readCertificates } from '#pki/x509/certificate.ts';
+import { readCertificates } from '#pki/x509/certificate.ts';
+import { isSelfSigned } from '#pki/x509/issuers.ts';
 import type { UpstreamVerdict } from '../answer.ts';
 import type { PendingRequest } from '../../decide/upstream.ts';
 import * as messages from '../../messages.ts';
@@ -175,7 +176,7 @@ function wantedCertificate({ request, pem }: PendingRequest, seconds: number): o
 function endsInRoot(certificates: readonly string[]): boolean {
   const read = attempt(() => readCertificates(certificates.at(-1) ?? ''));
   const [last] = read instanceof SignerError ? [] : read;
-  return last !== undefined && isSelfIssued(last);
+  return last !== undefined && isSelfSigned(last);
 }
 
 function signRefused(
