@@ -35,16 +35,25 @@ export function readAnchors(pem: string): readonly Certificate[] {
 }
 
 /**
- * Writes trust anchors as PEM, each once. The newest notBefore comes first, because some verifiers
- * read only the first. The fingerprint decides between equal ones, so that the same anchors always
- * give the same text.
+ * Writes trust anchors as PEM, each once. Those of the CA that signs come first, because some
+ * verifiers read only the first; then the newest notBefore. The fingerprint decides between equal
+ * ones, so that the same anchors always give the same text.
  *
+ * @param signing - fingerprints of the anchors of the CA that signs. Empty if there is none.
  * @throws SignerError CERTIFICATE_MALFORMED (`wait`) when a ClusterTrustBundle cannot hold the text
  */
-export function writeAnchors(certificates: readonly Certificate[]): string {
+export function writeAnchors(
+  certificates: readonly Certificate[],
+  signing: ReadonlySet<string> = new Set(),
+): string {
   const byPrint = new Map(certificates.map((each) => [fingerprint(each.raw), each]));
   const text = [...byPrint]
-    .sort(([a, left], [b, right]) => right.notBefore - left.notBefore || (a < b ? -1 : 1))
+    .sort(
+      ([a, left], [b, right]) =>
+        Number(signing.has(b)) - Number(signing.has(a)) ||
+        right.notBefore - left.notBefore ||
+        (a < b ? -1 : 1),
+    )
     .map(([, { raw }]) => encodePem('CERTIFICATE', raw))
     .join('');
   if (text.length > MAX_BUNDLE_CHARACTERS) {

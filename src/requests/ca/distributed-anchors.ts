@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { signingAnchors } from '#ca/rotation/signing-anchors.ts';
 import type { Certificate } from '#pki/x509/certificate.ts';
 import {
   anchorFingerprints,
@@ -27,7 +28,7 @@ export function distributedAnchors(published: PublishedBundle): string | undefin
   const anchors = [...publishedAnchors(bundle.spec.trustBundle)]
     .filter(([print]) => (own.has(print) || retained.has(print)) && !isOut(print))
     .flatMap(([, anchor]): readonly Certificate[] => (anchor === undefined ? [] : [anchor]));
-  return anchors.length === 0 ? '' : writeAnchors(anchors);
+  return anchors.length === 0 ? '' : writeAnchors(anchors, signingAnchors(signer.status));
 }
 
 /**

@@ -14,6 +14,7 @@ import {
   withoutAnchors,
   writeAnchors,
 } from '#pki/x509/trust-bundle.ts';
+import { signingAnchors } from '#ca/rotation/signing-anchors.ts';
 import { distrustedCas } from '#ca/rotation/distrusted-cas.ts';
 import {
   retainedAnchors,
@@ -67,7 +68,7 @@ export function desiredBundle(input: PublishedBundle & Lost): DesiredBundle | un
       labels: { ...bundle?.metadata.labels, ...trustBundle.labels, ...MANAGED_BY },
       annotations,
     },
-    spec: { signerName, trustBundle: writeAnchors(anchors) },
+    spec: { signerName, trustBundle: writeAnchors(anchors, signingAnchors(signer.status)) },
   };
   return { bundle: desired, changesAt: firstEnd(inherited) };
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { signingAnchors } from '#ca/rotation/signing-anchors.ts';
 import type { ConfigMap, KubeObject } from '#api/object/object.ts';
 import { SIGNER_TRUST, signerTrustKey } from '#api/signer/signer.ts';
 import type { ClusterSignerStatus } from '#api/signer/cluster-signer.ts';
@@ -73,7 +74,7 @@ function anchorsOf(status: ClusterSignerStatus | undefined): string {
     .map(({ anchors = '' }) => anchors);
   const anchors = [...publishedAnchors(texts.join('\n')).values()];
   const read = anchors.filter((each) => each !== undefined);
-  return read.length === 0 ? '' : writeAnchors(read);
+  return read.length === 0 ? '' : writeAnchors(read, signingAnchors(status));
 }
 
 function holds({ data = {}, binaryData = {}, metadata }: ConfigMap, wanted: SignerTrust): boolean {

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
+import type { AuthorityPhase } from '#api/signer/cluster-signer.ts';
 import {
   HOUR,
   NOW,
@@ -39,6 +40,28 @@ test('the same CAs in any order, with duplicates, give the same text', () => {
   assert.deepEqual(planOf({ signer: again, bundle }), { kind: 'ignore' });
   assert.deepEqual(new Set(blocks(bundle.spec.trustBundle)), new Set([A.pem, B.pem]));
   assert.equal(blocks(bundle.spec.trustBundle).length, 2);
+});
+
+test('the anchor of the CA that signs comes first, and moves once another CA signs', () => {
+  const inPhases = (phases: readonly AuthorityPhase[]): ReturnType<typeof signerWith> => {
+    const made = signerWith([A.pem, B.pem]);
+    const authorities = (made.status?.authorities ?? []).map((each, at) => ({
+      ...each,
+      phase: phases[at] ?? each.phase,
+    }));
+    return { ...made, status: { ...made.status, authorities } };
+  };
+  const preparing = served(planOf({ signer: inPhases(['Active', 'Prepared']) }));
+  assert.deepEqual(blocks(preparing.spec.trustBundle), [A.pem, B.pem]);
+  const mirrored = served(planOf({ signer: inPhases(['Prepared', 'Active']) }));
+  assert.deepEqual(blocks(mirrored.spec.trustBundle), [B.pem, A.pem]);
+  const activated = planOf({ signer: inPhases(['Retiring', 'Active']), bundle: preparing });
+  assert.ok(activated.kind === 'update' && !activated.repaired);
+  assert.deepEqual(blocks(activated.bundle.spec.trustBundle), [B.pem, A.pem]);
+  const bundle = served(activated);
+  assert.deepEqual(planOf({ signer: inPhases(['Retiring', 'Active']), bundle }), {
+    kind: 'ignore',
+  });
 });
 
 test('another CA gives an update with the resourceVersion that was read', () => {
