@@ -24,6 +24,8 @@ export type IntOrPercent = number | string;
 
 /** Fields of all three kinds. Fields of another kind are absent. */
 export interface Workload extends KubeObject {
+  /** The field manager that last wrote the pod template, besides ours. Of cached objects only. */
+  readonly templateWriter?: string;
   readonly spec: {
     readonly replicas?: number;
     readonly paused?: boolean;

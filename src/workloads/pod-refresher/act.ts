@@ -10,7 +10,13 @@ import {
 import { messageOf, SignerError } from '#base/errors.ts';
 import { PODS } from '#kube/resource/core-v1.ts';
 import { resource } from '#kube/resource/resource.ts';
-import { CERTIFICATES, formatRecord, formatRestartedAt, RESTARTED_AT } from '../refresh/record.ts';
+import {
+  CERTIFICATES,
+  FIELD_MANAGER,
+  formatRecord,
+  formatRestartedAt,
+  RESTARTED_AT,
+} from '../refresh/record.ts';
 import type { RefresherDeps, RestartOutcome } from '../refresh/refresher.ts';
 import { listObjects } from '#kube/watch/list-objects.ts';
 import { isControlledBy } from '../refresh/controlled-pods.ts';
@@ -20,9 +26,6 @@ import { serverTime } from '#component/server-time.ts';
 import { reducedWorkload } from './reduced.ts';
 import * as messages from './messages.ts';
 import { REFRESH_SERIES } from './metrics.ts';
-
-/** Field manager of the annotation and the label, whose fields GitOps tools must ignore. */
-const FIELD_MANAGER = 'countersign-pod-refresher';
 
 /** Lists the pods of a workload from the API server, only if a restart may be due. */
 export async function podsOf(

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ReconcileResult } from '#kube/workqueue/run-loop.ts';
+import type { ServingFault } from '#api/serving/report.ts';
 import { runLoop } from '#kube/workqueue/run-loop.ts';
 import { messageOf } from '#base/errors.ts';
 import type { LedgerReader } from '#ledger/sender/reader.ts';
@@ -73,6 +74,7 @@ export function createPodRefresher(
   return {
     permissions: () => permissions(permissionNames(component, settings)),
     notReady: watches.notReady,
+    faults: () => passes.faults(),
     warnings: () => [...watches.warnings(), ...(facts?.warnings() ?? [])],
     run: async (signal) => {
       const watching = Promise.all([watches.run(signal), facts?.run(signal)]);
@@ -128,6 +130,10 @@ class Passes {
     this.#report = new RefreshReport(component);
   }
 
+  faults(): readonly ServingFault[] {
+    return this.#report.faults();
+  }
+
   async handle(): Promise<ReconcileResult> {
     const earliest = this.#last + LEAST_BETWEEN_MS;
     if (serverTime(this.#component) < earliest) return requeueAt(this.#component, earliest);
@@ -149,7 +155,7 @@ class Passes {
 function nextLook(verdicts: ReadonlyMap<string, RestartVerdict>, now: number): number {
   const times = [...verdicts.values()].map((verdict) => {
     const until = 'until' in verdict ? verdict.until : undefined;
-    if (['current', 'unknown', 'held'].includes(verdict.kind)) return until ?? Infinity;
+    if (['current', 'unknown', 'held', 'reverted'].includes(verdict.kind)) return until ?? Infinity;
     return Math.max(until ?? now + LOOK_AGAIN_MS, now + LEAST_BETWEEN_MS);
   });
   return times.reduce((least, each) => Math.min(least, each), Infinity);

@@ -16,12 +16,19 @@ export function evicted(signerName: string, notAfter: number, refusal: string): 
   return `evicted: its credential of ${signerName} expires at ${formatTime(notAfter)}, and its renewal was denied: ${refusal}`;
 }
 
-export function restartBlocked(budget: string): string {
-  return `its pods use an older certificate; the restart is postponed: PodDisruptionBudget ${budget} allows no disruption`;
+export function restartBlocked(budget: string, isOverdue: boolean): string {
+  const end = isOverdue
+    ? ', and the certificate will expire in use: allow one, or delete the pods one by one'
+    : '';
+  return `its pods use an older certificate; the restart is postponed: PodDisruptionBudget ${budget} allows no disruption${end}`;
 }
 
 export function restartHeld(cause: string): string {
   return `its pods have an older certificate, and a changed template would not replace them: ${cause}`;
+}
+
+export function restartReverted(cause: string): string {
+  return `its pods have an older certificate, and are not restarted again: ${cause}`;
 }
 
 export function restartRefused(cause: string): string {

@@ -8,6 +8,8 @@ import type { CertificateRequest } from '#api/request/certificate-request.ts';
 import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
 import type { TemplateContainer, Workload } from '#api/workload/workload.ts';
 import { withoutManagedFields } from '#kube/resource/object.ts';
+import { parseTime } from '#api/object/time.ts';
+import { FIELD_MANAGER } from '../refresh/record.ts';
 import { issuedRequest, type IssuedRequest } from '../refresh/credentials/leaf.ts';
 
 export function reducedNamespace({ apiVersion, kind, metadata }: KubeObject): KubeObject {
@@ -24,10 +26,31 @@ export function reducedWorkload(workload: Workload): Workload {
       ? {}
       : { initContainers: initContainers.map(reducedContainer) }),
   };
+  // A cached object is already reduced.
+  const templateWriter = workload.templateWriter ?? templateWriterOf(workload);
   return withoutManagedFields({
     ...workload,
+    ...(templateWriter === undefined ? {} : { templateWriter }),
     spec: { ...spec, template: { ...spec.template, spec: pods } },
   });
+}
+
+/** A part of metadata.managedFields (meta/v1 ManagedFieldsEntry). */
+interface ManagedFields {
+  readonly manager?: string;
+  readonly subresource?: string;
+  readonly time?: string;
+  readonly fieldsV1?: { readonly 'f:spec'?: { readonly 'f:template'?: unknown } };
+}
+
+/** Returns the field manager that last wrote the pod template, besides ours. */
+function templateWriterOf({ metadata }: Workload): string | undefined {
+  const { managedFields = [] } = metadata as { readonly managedFields?: readonly ManagedFields[] };
+  const [newest] = managedFields
+    .filter(({ manager, subresource = '' }) => manager !== FIELD_MANAGER && subresource === '')
+    .filter(({ fieldsV1 }) => fieldsV1?.['f:spec']?.['f:template'] !== undefined)
+    .sort((a, b) => parseTime(b.time ?? '') - parseTime(a.time ?? ''));
+  return newest?.manager;
 }
 
 function reducedContainer(container: TemplateContainer): TemplateContainer {

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { ServingFault } from '#api/serving/report.ts';
 import { workloadText, type Workload } from '#api/workload/workload.ts';
 import type { ClusterStandings } from '../refresh/cluster-view.ts';
 import { workloadKey } from '../refresh/restart-state.ts';
@@ -18,6 +19,7 @@ export class RefreshReport {
   readonly #component: Component;
   /** Key of the workload → last reported note. */
   #told = new Map<string, string>();
+  #faults: readonly ServingFault[] = [];
 
   constructor(component: Component) {
     this.#component = component;
@@ -30,6 +32,7 @@ export class RefreshReport {
   ): void {
     const { metrics } = this.#component;
     const told = new Map<string, string>();
+    const faults: ServingFault[] = [];
     const states = new Map<string, number>();
     const count = (state: string): void => {
       states.set(state, (states.get(state) ?? 0) + 1);
@@ -40,14 +43,21 @@ export class RefreshReport {
     }
     for (const { key, workload, unknown } of standings) {
       const verdict = verdicts.get(key) ?? { kind: 'current' };
-      count(verdict.kind);
+      count(stateOf(verdict));
       const hindrance = hindranceOf(verdict) ?? unknownOf(unknown);
       if (hindrance !== undefined) this.#tell(told, workload, hindrance);
+      faults.push(...faultsOf(workload, verdict));
     }
     const { workloads } = metrics.of(REFRESH_SERIES);
     workloads.reset();
     for (const [state, number] of states) workloads.set({ state }, number);
     this.#told = told;
+    this.#faults = faults.slice(0, MAX_FAULTS);
+  }
+
+  /** Returns the obstacles for which a certificate may expire in use. */
+  faults(): readonly ServingFault[] {
+    return this.#faults;
   }
 
   #tell(told: Map<string, string>, workload: Workload, { reason, note }: Hindrance): void {
@@ -68,17 +78,38 @@ export class RefreshReport {
   }
 }
 
+/** The limit of workloads that the Lease names. The metric counts all. */
+const MAX_FAULTS = 5;
+
+/** Returns the state of the metric. */
+function stateOf(verdict: RestartVerdict): string {
+  return verdict.kind === 'blocked' && verdict.isOverdue ? 'overdue' : verdict.kind;
+}
+
+/** Returns the fault if only a user ends the obstacle before the certificate expires. */
+function faultsOf(workload: Workload, verdict: RestartVerdict): readonly ServingFault[] {
+  const hindrance = hindranceOf(verdict);
+  if (hindrance === undefined || !['overdue', 'reverted'].includes(stateOf(verdict))) return [];
+  const message = `${workloadText(workload)}: ${hindrance.note}`;
+  return [{ reason: hindrance.reason, message, stops: false }];
+}
+
 function hindranceOf(verdict: RestartVerdict): Hindrance | undefined {
   switch (verdict.kind) {
     case 'blocked':
       return {
         reason: 'RefreshBlocked',
-        note: messages.restartBlocked(verdict.budget),
+        note: messages.restartBlocked(verdict.budget, verdict.isOverdue),
       };
     case 'held':
       return {
         reason: 'RefreshHeld',
         note: messages.restartHeld(verdict.message),
+      };
+    case 'reverted':
+      return {
+        reason: 'RefreshReverted',
+        note: messages.restartReverted(verdict.message),
       };
     case 'refused':
       return {

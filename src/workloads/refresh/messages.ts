@@ -21,6 +21,12 @@ export function partitioned(partition: number): string {
   return `updateStrategy.rollingUpdate.partition is ${partition}: pods below it are not replaced`;
 }
 
+export function reverted(annotation: string, tries: number, writer: string | undefined): string {
+  const by = writer === undefined ? 'another writer' : `field manager ${quote(writer)}`;
+  const times = tries === 1 ? 'again' : `${tries} times`;
+  return `${by} took the annotation ${annotation} away from its pod template ${times}; have it ignore that annotation, then run kubectl rollout restart`;
+}
+
 // Events: what is not known of a credential
 
 export function severalCertificates(secret: string): string {

@@ -13,6 +13,9 @@ import type { Workload } from '#api/workload/workload.ts';
  */
 export const CERTIFICATES = 'countersign.dev/certificates';
 
+/** Field manager of the annotation and the label, whose fields GitOps tools must ignore. */
+export const FIELD_MANAGER = 'countersign-pod-refresher';
+
 /** The label of the workload: `20261122T133500Z`. A label has no colons. */
 export const RESTARTED_AT = 'countersign.dev/restarted-at';
 

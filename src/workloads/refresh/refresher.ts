@@ -5,6 +5,7 @@ import { blockingBudget, holdsOlder } from './older-pods.ts';
 import { formatRecord, restartedAtOf } from './record.ts';
 import { rolloutOf, desiredPods, takesPodsAway } from './rollout.ts';
 import { RestartSlots, type RestartLimits } from './restart-slots.ts';
+import { RevertedRestarts } from './reverted-restarts.ts';
 import type { OwnFindings } from './own-findings.ts';
 import type { SeenStanding, Standing } from './restart-state.ts';
 import type { RestartVerdict } from './verdict.ts';
@@ -49,6 +50,7 @@ export class Refresher {
   readonly #older = new Map<string, { readonly of: string; readonly findings?: OwnFindings }>();
   /** UID → the last refusal. */
   readonly #refused = new Map<string, Refusal>();
+  readonly #reverted = new RevertedRestarts();
 
   constructor(limits: RestartLimits) {
     this.#limits = limits;
@@ -163,7 +165,10 @@ export class Refresher {
     const budget = takesPodsAway(workload)
       ? blockingBudget(pods, deps.budgetsOf(namespace))
       : undefined;
-    if (budget !== undefined) return { kind: 'blocked', budget: budget.metadata.name };
+    if (budget !== undefined) {
+      const isOverdue = deps.now() >= found.standing.deadline;
+      return { kind: 'blocked', budget: budget.metadata.name, isOverdue };
+    }
     return this.#restart(found.standing, slots, deps);
   }
 
@@ -173,12 +178,15 @@ export class Refresher {
     deps: RefresherDeps,
   ): Promise<RestartVerdict> {
     const { uid } = standing.workload.metadata;
+    const reverted = this.#reverted.verdictOn(standing);
+    if (reverted !== undefined) return reverted;
     const outcome = await deps.restart(standing);
     const now = deps.now();
     if (outcome === 'conflict') return { kind: 'waiting', reason: 'Conflict', until: now };
     if (outcome !== 'begun') return this.#remember(uid, outcome.refused, now);
     this.#refused.delete(uid);
     slots.take(standing, now);
+    this.#reverted.begun(standing);
     return { kind: 'restarted' };
   }
 
@@ -192,6 +200,7 @@ export class Refresher {
   /** Forgets the state of deleted workloads. */
   #forget(standings: readonly Standing[]): void {
     const there = new Set(standings.map(({ workload }) => workload.metadata.uid));
+    this.#reverted.forget(there);
     for (const memory of [this.#fresh, this.#older, this.#refused]) {
       for (const uid of memory.keys()) if (!there.has(uid)) memory.delete(uid);
     }

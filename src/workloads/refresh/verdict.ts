@@ -13,10 +13,15 @@ export type RestartVerdict =
   | { readonly kind: 'restarted' }
   /** `until` in milliseconds since the epoch, if it is known. */
   | { readonly kind: 'waiting'; readonly reason: WaitReason; readonly until?: number | undefined }
-  /** A PodDisruptionBudget allows no disruption. */
-  | { readonly kind: 'blocked'; readonly budget: string }
+  /**
+   * A PodDisruptionBudget allows no disruption. `isOverdue`: the deadline of the restart has passed,
+   * so that the previous certificate may expire in use.
+   */
+  | { readonly kind: 'blocked'; readonly budget: string; readonly isOverdue: boolean }
   /** A changed template would not replace its pods. */
   | { readonly kind: 'held'; readonly message: string }
+  /** Another writer took the annotation of each restart away. */
+  | { readonly kind: 'reverted'; readonly message: string }
   /** The API server rejected the change, or the pods could not be listed. */
   | { readonly kind: 'refused'; readonly message: string; readonly until: number };
 

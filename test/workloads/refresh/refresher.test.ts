@@ -8,7 +8,7 @@ import { Refresher } from '#workloads/refresh/refresher.ts';
 import type { DueTimes } from '#workloads/refresh/restart-state.ts';
 import type { RestartVerdict } from '#workloads/refresh/verdict.ts';
 import { parseWindow } from '#workloads/refresh/window.ts';
-import { leafAt, START, workloadOf, World } from './world.ts';
+import { leafAt, podOf, START, workloadOf, World } from './world.ts';
 
 const LIMITS = {
   concurrent: 10,
@@ -194,6 +194,19 @@ test('respects an exhausted PodDisruptionBudget, unless the rollout removes no p
   }
 });
 
+test('a restart that a budget blocks is overdue before the previous certificate expires', async () => {
+  const world = changedWorld({ kind: 'StatefulSet' });
+  world.budgets.set('team-a', [budget(0)]);
+  const blocked = async (): Promise<RestartVerdict | undefined> =>
+    (await pass(world)).get('StatefulSet/team-a/web');
+  world.advance(HOUR);
+  assert.deepEqual(await blocked(), { kind: 'blocked', budget: 'budget', isOverdue: false });
+  // A third of the 30 days that it was still valid.
+  world.advance(10 * DAY);
+  assert.deepEqual(await blocked(), { kind: 'blocked', budget: 'budget', isOverdue: true });
+  assert.equal(world.restarts.size, 0);
+});
+
 test('what the API server refuses is retried ever more slowly, and stops no other', async () => {
   const world = changedWorld();
   world.add(workloadOf({ namespace: 'team-a', name: 'next', secrets: ['tls'], mode: 'secrets' }));
@@ -253,4 +266,35 @@ test('a workload without pods is not restarted', async () => {
   const world = changedWorld({ replicas: 0 });
   world.advance(HOUR);
   assert.deepEqual((await pass(world)).get(WEB), { kind: 'current' });
+});
+
+test('a restart that another writer takes back three times is not repeated', async () => {
+  const world = changedWorld();
+  const oldPod = podOf('old', START);
+  const refresher = new Refresher(LIMITS);
+  /** Runs an hour in which another writer takes the annotation away after each restart. */
+  const hour = async (): Promise<RestartVerdict | undefined> => {
+    let last: RestartVerdict | undefined;
+    for (let minute = 0; minute < 60; minute += 1) {
+      world.advance(60_000);
+      const deps = world.with({ podsOf: () => Promise.resolve([oldPod]) });
+      last = (await refresher.pass(world.standings(TIMES), deps)).get(WEB);
+      change(world, ({ spec, ...rest }) => ({
+        ...rest,
+        templateWriter: 'argocd-controller',
+        spec: { ...spec, template: { ...spec.template, metadata: {} } },
+      }));
+    }
+    return last;
+  };
+  const verdict = await hour();
+  assert.equal(world.restarts.get(WEB), 3);
+  assert.ok(verdict?.kind === 'reverted');
+  assert.match(verdict.message, /"argocd-controller" took the annotation .* 3 times/);
+  await hour();
+  assert.equal(world.restarts.get(WEB), 3);
+  // The next certificate is tried once.
+  world.leaves.set('team-a/tls', leafAt('newer', world.time));
+  await hour();
+  assert.equal(world.restarts.get(WEB), 4);
 });

@@ -147,6 +147,7 @@ function when(verdict: Exclude<RestartVerdict, { kind: 'current' | 'unknown' }>)
     case 'blocked':
       return `when PodDisruptionBudget ${verdict.budget} allows it`;
     case 'held':
+    case 'reverted':
       return `never: ${verdict.message}`;
     case 'refused':
       return `unknown: ${verdict.message}`;

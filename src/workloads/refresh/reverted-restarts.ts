@@ -1,0 +1,53 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { Standing } from './restart-state.ts';
+import { CERTIFICATES, formatRecord } from './record.ts';
+import type { RestartVerdict } from './verdict.ts';
+import * as messages from './messages.ts';
+
+/** Restarts for the same certificates before this gives up. Each is two rollouts. */
+const MAX_TRIES = 3;
+
+interface Try {
+  /** The record that was written. */
+  readonly record: string;
+  readonly tries: number;
+  /** True if another writer took an earlier record away until this gave up. */
+  readonly isFight: boolean;
+}
+
+/**
+ * Remembers restarts whose annotation another writer took away. That is a rollout back to the
+ * earlier template, whose pods stay: without a limit each restart would be followed by the next.
+ */
+export class RevertedRestarts {
+  /** UID → the last restart. */
+  readonly #last = new Map<string, Try>();
+
+  /** Records that a restart has begun. */
+  begun({ workload, record }: Standing): void {
+    const { uid } = workload.metadata;
+    const text = formatRecord(record);
+    const last = this.#last.get(uid);
+    const isSame = last?.record === text;
+    const tries = (isSame ? last.tries : 0) + 1;
+    const isFight = last !== undefined && (last.isFight || last.tries >= MAX_TRIES);
+    this.#last.set(uid, { record: text, tries, isFight });
+  }
+
+  /**
+   * Returns the verdict on a workload that is not restarted again, or undefined. After one fight
+   * each new certificate gets one restart.
+   */
+  verdictOn({ workload, record }: Standing): RestartVerdict | undefined {
+    const last = this.#last.get(workload.metadata.uid);
+    if (last === undefined || last.record !== formatRecord(record)) return undefined;
+    if (last.tries < (last.isFight ? 1 : MAX_TRIES)) return undefined;
+    const writer = workload.templateWriter;
+    return { kind: 'reverted', message: messages.reverted(CERTIFICATES, last.tries, writer) };
+  }
+
+  /** Forgets deleted workloads. */
+  forget(there: ReadonlySet<string>): void {
+    for (const uid of this.#last.keys()) if (!there.has(uid)) this.#last.delete(uid);
+  }
+}
