@@ -199,6 +199,14 @@ const TRUST: Readonly<Record<string, AlertCase>> = {
     },
     quiet: ['9m', '90m'],
   },
+  CountersignRestartOverdue: {
+    series: {
+      [`countersign_refresh_workloads{${of('pod-refresher')},state="overdue"}`]: '0x9 2x60 0x60',
+      [`countersign_refresh_workloads{${of('pod-refresher')},state="blocked"}`]: '3x120',
+    },
+    fires: { at: '25m', labels: { namespace: 'countersign-system', state: 'overdue' } },
+    quiet: ['9m', '15m', '75m'],
+  },
   CountersignTrustTargetsLagging: {
     series: {
       [`countersign_trust_targets_lagging{${of('trust-distributor')},signer="example.com/a"}`]:

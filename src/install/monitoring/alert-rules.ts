@@ -166,6 +166,15 @@ const ALERTS: readonly Alert[] = [
       'Another writer added a foreign anchor to the bundle of {{ $labels.signer }}. It was removed.',
   },
   {
+    name: 'CountersignRestartOverdue',
+    // A third of the previous certificate's remaining life has passed, or a restart was taken back.
+    expr: 'max by (namespace, state) (countersign_refresh_workloads{state=~"overdue|reverted"}) > 0',
+    for: '10m',
+    severity: 'warning',
+    summary:
+      '{{ $value }} workloads keep a certificate until it expires ({{ $labels.state }}). countersign check names them and the PodDisruptionBudget or field manager.',
+  },
+  {
     name: 'CountersignTrustTargetsLagging',
     expr: 'max by (namespace, signer) (countersign_trust_targets_lagging) > 0',
     // The default time for which a rotation waits for them.
