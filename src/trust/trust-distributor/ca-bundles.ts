@@ -11,6 +11,9 @@ import type { PublishedBundle } from '#ca/rotation/retained-anchors.ts';
 import type { Component } from '#component/contract.ts';
 import { reportRetry } from '#requests/loop/error-outcome.ts';
 import { caBundleObject, resourceOf, type CaBundleObject } from '#api/object/ca-bundle-object.ts';
+import { requeueAt, serverTime } from '#component/server-time.ts';
+import { FIELD_MANAGER } from './act.ts';
+import { ContestedTargets, caBundleWriter } from './contested-targets.ts';
 import type { Laggards } from './lagging-targets.ts';
 import { decideCaBundle, namedSigner, type CaBundleChange } from './decide-ca-bundle.ts';
 import * as messages from './messages.ts';
@@ -42,6 +45,7 @@ interface State {
   readonly targets: ReadonlyMap<string, CaBundleTarget>;
   readonly reflectors: ReadonlyMap<string, Reflector<CaBundleObject>>;
   readonly laggards: Laggards;
+  readonly contested: ContestedTargets;
 }
 
 /**
@@ -59,7 +63,8 @@ export function createCaBundleTargets(
   const reflectors = new Map(
     [...targets].map(([key, target]) => [key, reflectorOf(component, key, target)] as const),
   );
-  const state: State = { component, publications, targets, reflectors, laggards };
+  const contested = new ContestedTargets();
+  const state: State = { component, publications, targets, reflectors, laggards, contested };
   return {
     enqueueAll: () => {
       for (const key of targets.keys()) component.queue.add(key);
@@ -120,14 +125,52 @@ async function reconcile(state: State, key: string): Promise<ReconcileResult> {
   const signerName = object === undefined ? '' : namedSigner(object);
   const change = decideCaBundle(object, publications.of(signerName));
   tell(state, key, change, signerName);
-  if (object === undefined || change.kind !== 'apply') {
-    state.laggards.remove(key);
-    return undefined;
+  if (object !== undefined && change.kind === 'apply') {
+    return apply(state, key, { target, reflector, object, change });
   }
+  return leave(state, key);
+}
+
+/** Leaves the object alone. It lags until another writer has left it alone for a while. */
+function leave({ component, contested, laggards }: State, key: string): ReconcileResult {
+  const until = contested.contestedUntil(key, serverTime(component));
+  if (until !== undefined) return requeueAt(component, until);
+  laggards.remove(key);
+  return undefined;
+}
+
+/** Writes the `caBundle`s, unless another writer replaces them again and again. */
+async function apply(
+  state: State,
+  key: string,
+  judged: {
+    readonly target: CaBundleTarget;
+    readonly reflector: Reflector<CaBundleObject>;
+    readonly object: CaBundleObject;
+    readonly change: Extract<CaBundleChange, { kind: 'apply' }>;
+  },
+): Promise<ReconcileResult> {
+  const { component, contested } = state;
+  const { target, reflector, object, change } = judged;
+  const contents = JSON.stringify(change.places);
+  const now = serverTime(component);
+  const heldUntil = contested.heldUntil(key, contents, now);
+  if (heldUntil !== undefined) return requeueAt(component, heldUntil);
   reflector.applyWrite(caBundleObject(target.resource, await write(state, target, object, change)));
-  state.laggards.remove(key);
+  contested.wrote(key, contents, now);
+  if (contested.contestedUntil(key, now) === undefined) state.laggards.remove(key);
+  else tellContested(state, key, object);
   component.log.info(namesOf(state, key), messages.CA_BUNDLE_WRITTEN);
   return undefined;
+}
+
+/** Names the writer that replaces our `caBundle` again and again, until it leaves it alone. */
+function tellContested(state: State, key: string, object: CaBundleObject): void {
+  const published = state.publications.of(namedSigner(object));
+  const writer = caBundleWriter(object, FIELD_MANAGER);
+  const note = messages.contested(writer);
+  if (published !== undefined) state.laggards.add(published.signer, key, note);
+  state.component.log.warn({ ...namesOf(state, key), writer }, note);
 }
 
 /** Records a failed write as a lagging target of the signer that the object names. */
@@ -150,7 +193,7 @@ async function write(
   return client.request<KubeObject>({
     method: 'PATCH',
     path: resourceOf(resource).object({ name }),
-    query: { fieldManager: 'countersign-trust-distributor' },
+    query: { fieldManager: FIELD_MANAGER },
     contentType: 'application/json-patch+json',
     body: [
       { op: 'test', path: '/metadata/uid', value: uid },

@@ -11,16 +11,20 @@ const NAMED = 5;
 
 /** Targets whose last write failed, by signer. */
 export interface Laggards {
-  /** Records that the target lacks what its signer publishes. */
-  readonly add: (signer: ClusterSigner, target: string) => void;
+  /**
+   * Records that the target lacks what its signer publishes.
+   *
+   * @param note - the reason, if it is not a failed write
+   */
+  readonly add: (signer: ClusterSigner, target: string, note?: string) => void;
   /** Records that the target is up to date, or is not a target any more. */
   readonly remove: (target: string) => void;
 }
 
 interface Lagging {
   readonly signer: ClusterSigner;
-  /** Targets in the order in which they began to lag. */
-  readonly targets: Set<string>;
+  /** Targets in the order in which they began to lag, with a reason or ''. */
+  readonly targets: Map<string, string>;
 }
 
 /**
@@ -34,10 +38,10 @@ export function createLaggards({
   const lagging = new Map<string, Lagging>();
   const series = metrics.of(TARGET_SERIES);
   return {
-    add: (signer, target) => {
+    add: (signer, target, note = '') => {
       const key = keyOf(signer.metadata);
-      const targets = lagging.get(key)?.targets ?? new Set();
-      targets.add(target);
+      const targets = lagging.get(key)?.targets ?? new Map<string, string>();
+      targets.set(target, note);
       lagging.set(key, { signer, targets });
       series.lagging.set({ signer: signer.spec.signerName }, targets.size);
       // Each failure repeats the report, since a report expires.
@@ -54,12 +58,15 @@ export function createLaggards({
   };
 }
 
-function faultOf(targets: ReadonlySet<string>): {
+function faultOf(targets: ReadonlyMap<string, string>): {
   readonly reason: string;
   readonly message: string;
   readonly stops: false;
 } {
-  const named = [...targets].slice(0, NAMED).join(', ');
+  const named = [...targets]
+    .slice(0, NAMED)
+    .map(([target, note]) => (note === '' ? target : messages.notedTarget(target, note)))
+    .join(', ');
   const others = targets.size - NAMED;
   const more = others > 0 ? messages.moreTargets(others) : '';
   const message = messages.laggingTargets(named, more);

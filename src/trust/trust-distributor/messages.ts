@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Texts of the trust-distributor, by where users read them. */
+import { quote } from '#base/quote.ts';
 import { SIGNER_NAME } from '#api/signer/grant.ts';
 import { SIGNER_TRUST } from '#api/signer/signer.ts';
 
@@ -20,10 +21,19 @@ export const SIGNER_ANCHORS_WRITTEN = 'anchors of Signers written';
 export const SIGNER_ANCHORS_DELETED = 'anchors of Signers deleted';
 export const FOREIGN_SIGNER_TRUST = `left alone: its annotation ${SIGNER_NAME} is not ${SIGNER_TRUST}; annotate it or delete it`;
 
+export function contested(writer: string | undefined): string {
+  const by = writer === undefined ? 'another writer' : `field manager ${quote(writer)}`;
+  return `${by} replaces its caBundle again and again; have it leave that field alone, or remove the annotation ${SIGNER_NAME}`;
+}
+
 // Condition Degraded of the ClusterSigner
 
 export function laggingTargets(named: string, more: string): string {
   return `${named}${more} cannot be written; see the log of trust-distributor`;
+}
+
+export function notedTarget(target: string, note: string): string {
+  return `${target} (${note})`;
 }
 
 export function moreTargets(count: number): string {

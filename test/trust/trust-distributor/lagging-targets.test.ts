@@ -38,6 +38,12 @@ test('who lags is named until it does not any more', () => {
   assert.deepEqual(messages(), []);
 });
 
+test('a target that another writer replaces is named with that writer', () => {
+  const { laggards, messages } = watched();
+  laggards.add(signer, 'apiservices/v1.x', 'field manager "a" replaces it');
+  assert.match(messages().join(), /apiservices\/v1\.x \(field manager "a" replaces it\) cannot/);
+});
+
 test('of many some are named and the others counted', () => {
   const { laggards, messages } = watched();
   for (let at = 1; at <= 50; at += 1) laggards.add(signer, `ConfigMap n${at}/x`);

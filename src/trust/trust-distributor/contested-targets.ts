@@ -1,0 +1,70 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { KubeObject } from '#api/object/object.ts';
+import { parseTime } from '#api/object/time.ts';
+
+/** Writes of the same contents that are not delayed: a tool may apply its own several times. */
+const FREE_WRITES = 3;
+const FIRST_DELAY_MS = 10_000;
+const LONGEST_DELAY_MS = 10 * 60_000;
+/** After this long without a write, the next is not delayed. */
+const QUIET_MS = 3_600_000;
+
+interface Written {
+  readonly contents: string;
+  readonly count: number;
+  /** Milliseconds. */
+  readonly at: number;
+}
+
+/**
+ * Delays writes of contents that another writer replaces again and again: each would be one write
+ * of theirs and one of ours. The delay doubles from 10 seconds to 10 minutes.
+ */
+export class ContestedTargets {
+  readonly #written = new Map<string, Written>();
+
+  /**
+   * Returns when the target may be written, in milliseconds, or undefined for at once.
+   *
+   * @param contents - that would be written. Other contents are never delayed.
+   */
+  heldUntil(target: string, contents: string, now: number): number | undefined {
+    const last = this.#lastOf(target, contents, now);
+    if (last === undefined || last.count < FREE_WRITES) return undefined;
+    const delay = Math.min(FIRST_DELAY_MS * 2 ** (last.count - FREE_WRITES), LONGEST_DELAY_MS);
+    return last.at + delay > now ? last.at + delay : undefined;
+  }
+
+  /**
+   * Returns until when the target counts as contested, in milliseconds, or undefined. It does for
+   * two delays after the last write: right after ours the contents are what they should be.
+   */
+  contestedUntil(target: string, now: number): number | undefined {
+    const last = this.#written.get(target);
+    if (last === undefined || last.count < FREE_WRITES) return undefined;
+    const until = last.at + 2 * LONGEST_DELAY_MS;
+    return until > now ? until : undefined;
+  }
+
+  /** Records a write. */
+  wrote(target: string, contents: string, now: number): void {
+    const count = (this.#lastOf(target, contents, now)?.count ?? 0) + 1;
+    this.#written.set(target, { contents, count, at: now });
+  }
+
+  #lastOf(target: string, contents: string, now: number): Written | undefined {
+    const last = this.#written.get(target);
+    return last?.contents === contents && now - last.at < QUIET_MS ? last : undefined;
+  }
+}
+
+/** Returns the field manager that last wrote a `caBundle` of the object, besides `own`. */
+export function caBundleWriter({ metadata }: KubeObject, own: string): string | undefined {
+  const { managedFields = [] } = metadata;
+  const [newest] = managedFields
+    .filter(({ manager, fieldsV1 = {} }) => {
+      return manager !== own && JSON.stringify(fieldsV1).includes('"f:caBundle"');
+    })
+    .sort((a, b) => parseTime(b.time ?? '') - parseTime(a.time ?? ''));
+  return newest?.manager;
+}
