@@ -2,12 +2,9 @@
 /** The rules of what verifiers accept, held to the verifiers that this machine has. */
 import assert from 'node:assert/strict';
 import { after, test } from 'node:test';
-import {
-  VERIFIERS,
-  VERIFIER_RULES,
-  judgeTrust,
-  type VerifierName,
-} from '#pki/x509/verifier-rules.ts';
+import { VERIFIER_RULES, type VerifierName } from '#pki/x509/verifier-rule-table.ts';
+import { judgeTrust } from '#pki/x509/verifier-rules.ts';
+import { keysOf } from '#base/object-keys.ts';
 import { openOracle } from './oracle.ts';
 import { javaVerifier, pythonVerifier } from './verifiers/more-verifiers.ts';
 import { RULE_CASES } from './verifiers/rule-cases.ts';
@@ -47,7 +44,7 @@ for (const each of RULE_CASES) {
     assert.deepEqual([...new Set(findings.map(({ rule }) => rule))], [each.rule ?? []].flat());
   });
   const rejecting = VERIFIER_RULES.find(({ id }) => id === each.rule)?.rejectedBy ?? [];
-  for (const name of VERIFIERS) {
+  for (const name of keysOf(FOUND)) {
     const verb = rejecting.includes(name) ? 'rejects' : 'accepts';
     test(`${name} ${verb}: ${each.name}`, async (t) => {
       const verify = FOUND[name];

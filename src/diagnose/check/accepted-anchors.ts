@@ -34,7 +34,7 @@ function ofSigner(state: SignerState): readonly Outcome[] {
 function problemsOf(state: SignerState): readonly string[] {
   const { managed } = state.signer.spec.authority;
   const upstream = managed?.upstream && upstreamTrust(managed.upstream);
-  // The user chose it, and was told who rejects it.
+  // The user chose it. Its installation has a warning with the verifiers that reject it.
   const isChosen = upstream !== undefined && upstream.anchor !== 'Root';
   return authoritiesOf(state)
     .filter(({ phase }) => phase === 'Active' || phase === 'Prepared')

@@ -11,7 +11,7 @@ const CHAIN_FILE = /(?:^|[ /])tls\.crt$/;
  * Lints CA certificates that are together in one place as anchors: which verifiers reject leaves
  * below them. A single certificate has its rules in `certificate-rules.ts`.
  *
- * @param ders - the certificates of the place. With one that is no CA it has no anchors.
+ * @param ders - the certificates of the place. It has no anchors unless all are CAs.
  * @param now - milliseconds since 1970
  */
 export function lintAnchors(

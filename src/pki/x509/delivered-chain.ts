@@ -24,7 +24,7 @@ interface Node {
 
 /**
  * Returns the certificates that servers send after a leaf: those of the CA and above it that are
- * valid and lead to an anchor, without self-signed ones. Each comes before its issuers. So a
+ * valid and lead to an anchor, without self-signed ones. Each comes before its issuers. A
  * cross-certified CA is verified by clients of either root. A certificate that is expired, or that
  * leads to no anchor, is left out.
  *
@@ -33,7 +33,7 @@ interface Node {
 export function deliveredChain(input: CaCertificates): readonly Certificate[] {
   const nodes = reached(input);
   const roots = nodes.map(({ certificate }) => certificate).filter(isSelfSigned);
-  // Without a root nothing is known of what leads to one.
+  // The root is unknown, so any of these may lead to it.
   const leading = roots.length === 0 ? nodes : leadingTo(nodes, [...input.anchors, ...roots]);
   return leading.map(({ certificate }) => certificate).filter((each) => !roots.includes(each));
 }

@@ -36,8 +36,8 @@ export function readAnchors(pem: string): readonly Certificate[] {
 
 /**
  * Writes trust anchors as PEM, each once. Those of the CA that signs come first, because some
- * verifiers read only the first; then the newest notBefore. The fingerprint decides between equal
- * ones, so that the same anchors always give the same text.
+ * verifiers read only the first. The newest notBefore follows. The fingerprint decides between
+ * equal ones, so that the same anchors always give the same text.
  *
  * @param signing - fingerprints of the anchors of the CA that signs. Empty if there is none.
  * @throws SignerError CERTIFICATE_MALFORMED (`wait`) when a ClusterTrustBundle cannot hold the text

@@ -1,37 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
-/**
- * What verifiers require of the CAs of a chain beyond a valid path (docs/reference/verifiers.md).
- * Pure. `test/oracle/verifier-rules.test.ts` holds each rule to the verifiers themselves.
- */
 import { quote } from '#base/quote.ts';
-import { OID_BASIC_CONSTRAINTS } from '../der/oids.ts';
 import { nameText } from '../names/distinguished-name.ts';
 import type { Certificate } from './certificate.ts';
-import { deliveredChain } from './delivered-chain.ts';
-import { isSelfSigned, sameIn } from './issuers.ts';
-
-/** The verifiers of the rules, each with its defaults. `strict`: `openssl verify -x509_strict`. */
-export const VERIFIERS = [
-  'OpenSSL',
-  'OpenSSL strict',
-  'Node',
-  'Python before 3.13',
-  'Python 3.13',
-  'Go',
-  'GnuTLS',
-  'Java',
-] as const;
-
-export type VerifierName = (typeof VERIFIERS)[number];
-
-/** What is published as anchors, and the CA whose leaves they are for. */
-export interface PublishedTrust {
-  /** The CA and the CAs that are sent with its leaves. Empty if they are unknown. */
-  readonly chain: readonly Certificate[];
-  readonly anchors: readonly Certificate[];
-  /** Milliseconds since 1970. */
-  readonly now: number;
-}
+import { sameIn } from './issuers.ts';
+import {
+  VERIFIER_RULES,
+  type PublishedTrust,
+  type VerifierName,
+  type VerifierRuleId,
+} from './verifier-rule-table.ts';
 
 /** A rule that a certificate violates. */
 export interface VerifierFinding {
@@ -43,67 +20,9 @@ export interface VerifierFinding {
   readonly message: string;
 }
 
-interface VerifierRule {
-  readonly id: VerifierRuleId;
-  readonly rejectedBy: readonly VerifierName[];
-  readonly problem: string;
-  readonly violates: (certificate: Certificate, trust: PublishedTrust) => boolean;
-}
-
-/** OpenSSL's X509_V_FLAG_X509_STRICT, which `ssl.create_default_context` of Python 3.13 sets. */
-const STRICT = ['OpenSSL strict', 'Python 3.13'] as const;
-
-export type VerifierRuleId =
-  | 'anchor-is-root'
-  | 'ca-constraints-critical'
-  | 'ca-key-usage'
-  | 'ca-key-identifier'
-  | 'issuer-key-identifier';
-
-/** All rules, in the order of the findings. */
-export const VERIFIER_RULES: readonly VerifierRule[] = [
-  {
-    id: 'anchor-is-root',
-    // A chain of OpenSSL ends in a self-signed certificate without X509_V_FLAG_PARTIAL_CHAIN.
-    rejectedBy: ['OpenSSL', 'OpenSSL strict', 'Node', 'Python before 3.13'],
-    problem: 'is an anchor and no root, and its root is no anchor',
-    violates: (certificate, trust) =>
-      sameIn(certificate, trust.anchors) !== undefined && !leadsToRoot(certificate, trust),
-  },
-  {
-    id: 'ca-constraints-critical',
-    rejectedBy: STRICT,
-    problem: 'is a CA whose basicConstraints are not critical (RFC 5280 §4.2.1.9)',
-    violates: ({ extensions }) =>
-      extensions.some(({ oid, critical }) => oid === OID_BASIC_CONSTRAINTS && !critical),
-  },
-  {
-    id: 'ca-key-usage',
-    rejectedBy: STRICT,
-    problem: 'is a CA without keyUsage (RFC 5280 §4.2.1.3)',
-    violates: ({ keyUsage }) => keyUsage === undefined,
-  },
-  {
-    id: 'ca-key-identifier',
-    rejectedBy: STRICT,
-    problem: 'is a CA without subjectKeyIdentifier (RFC 5280 §4.2.1.2)',
-    violates: ({ subjectKeyIdentifier }) => subjectKeyIdentifier === undefined,
-  },
-  {
-    id: 'issuer-key-identifier',
-    rejectedBy: STRICT,
-    problem: 'has no authorityKeyIdentifier, and another CA signed it (RFC 5280 §4.2.1.1)',
-    // A chain ends at an anchor, whose issuer is not looked for.
-    violates: (certificate, { anchors }) =>
-      certificate.authorityKeyIdentifier === undefined &&
-      sameIn(certificate, anchors) === undefined &&
-      !isSelfSigned(certificate),
-  },
-];
-
 /**
  * Returns which verifiers reject leaves below these CAs, and why. Of the anchors it judges those to
- * which the chain leads; without a chain, all.
+ * which the chain leads. Without a chain it judges all.
  */
 export function judgeTrust(trust: PublishedTrust): readonly VerifierFinding[] {
   const { chain, anchors } = trust;
@@ -117,14 +36,14 @@ export function judgeTrust(trust: PublishedTrust): readonly VerifierFinding[] {
         rule: id,
         certificate,
         rejectedBy,
-        message: `${quote(nameText(certificate.subject), MAX_SHOWN)} ${problem}: rejected by ${rejectedBy.join(', ')}`,
+        message: `${quote(nameText(certificate.subject), MAX_SHOWN_SUBJECT)} ${problem}: rejected by ${rejectedBy.join(', ')}`,
       }),
     ),
   );
 }
 
 /** The length of a name in a message, in UTF-16 units. */
-const MAX_SHOWN = 100;
+const MAX_SHOWN_SUBJECT = 100;
 
 /** Selects the anchors that end a path from the CA. */
 function usedBy({ chain, anchors }: PublishedTrust): (anchor: Certificate) => boolean {
@@ -133,14 +52,4 @@ function usedBy({ chain, anchors }: PublishedTrust): (anchor: Certificate) => bo
     sameIn(anchor, chain) !== undefined ||
     issuers.has(Buffer.from(anchor.subject.raw).toString('hex')) ||
     anchors.length === 1;
-}
-
-/** Reports whether a self-signed anchor is above a certificate, or is the certificate. */
-function leadsToRoot(certificate: Certificate, { chain, anchors, now }: PublishedTrust): boolean {
-  if (isSelfSigned(certificate)) return true;
-  const roots = anchors.filter(isSelfSigned);
-  if (roots.length === 0) return false;
-  const others = [...chain, ...anchors.filter((each) => !isSelfSigned(each))];
-  const path = deliveredChain({ certificate, others, anchors: roots, now });
-  return path.length > 0;
 }

@@ -35,20 +35,13 @@ export function reducedWorkload(workload: Workload): Workload {
   });
 }
 
-/** A part of metadata.managedFields (meta/v1 ManagedFieldsEntry). */
-interface ManagedFields {
-  readonly manager?: string;
-  readonly subresource?: string;
-  readonly time?: string;
-  readonly fieldsV1?: { readonly 'f:spec'?: { readonly 'f:template'?: unknown } };
-}
-
 /** Returns the field manager that last wrote the pod template, besides ours. */
 function templateWriterOf({ metadata }: Workload): string | undefined {
-  const { managedFields = [] } = metadata as { readonly managedFields?: readonly ManagedFields[] };
+  const { managedFields = [] } = metadata;
   const [newest] = managedFields
-    .filter(({ manager, subresource = '' }) => manager !== FIELD_MANAGER && subresource === '')
-    .filter(({ fieldsV1 }) => fieldsV1?.['f:spec']?.['f:template'] !== undefined)
+    .filter(({ manager, fieldsV1 = {} }) => {
+      return manager !== FIELD_MANAGER && JSON.stringify(fieldsV1).includes('"f:template"');
+    })
     .sort((a, b) => parseTime(b.time ?? '') - parseTime(a.time ?? ''));
   return newest?.manager;
 }

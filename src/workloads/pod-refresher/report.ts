@@ -52,7 +52,7 @@ export class RefreshReport {
     workloads.reset();
     for (const [state, number] of states) workloads.set({ state }, number);
     this.#told = told;
-    this.#faults = faults.slice(0, MAX_FAULTS);
+    this.#faults = faults.slice(0, MAX_NAMED_WORKLOADS);
   }
 
   /** Returns the obstacles for which a certificate may expire in use. */
@@ -79,7 +79,7 @@ export class RefreshReport {
 }
 
 /** The limit of workloads that the Lease names. The metric counts all. */
-const MAX_FAULTS = 5;
+const MAX_NAMED_WORKLOADS = 5;
 
 /** Returns the state of the metric. */
 function stateOf(verdict: RestartVerdict): string {

@@ -5,7 +5,7 @@ import type { RestartVerdict } from './verdict.ts';
 import * as messages from './messages.ts';
 
 /** Restarts for the same certificates before this gives up. Each is two rollouts. */
-const MAX_TRIES = 3;
+const MAX_RESTARTS = 3;
 
 interface Try {
   /** The record that was written. */
@@ -30,7 +30,7 @@ export class RevertedRestarts {
     const last = this.#last.get(uid);
     const isSame = last?.record === text;
     const tries = (isSame ? last.tries : 0) + 1;
-    const isFight = last !== undefined && (last.isFight || last.tries >= MAX_TRIES);
+    const isFight = last !== undefined && (last.isFight || last.tries >= MAX_RESTARTS);
     this.#last.set(uid, { record: text, tries, isFight });
   }
 
@@ -41,7 +41,7 @@ export class RevertedRestarts {
   verdictOn({ workload, record }: Standing): RestartVerdict | undefined {
     const last = this.#last.get(workload.metadata.uid);
     if (last === undefined || last.record !== formatRecord(record)) return undefined;
-    if (last.tries < (last.isFight ? 1 : MAX_TRIES)) return undefined;
+    if (last.tries < (last.isFight ? 1 : MAX_RESTARTS)) return undefined;
     const writer = workload.templateWriter;
     return { kind: 'reverted', message: messages.reverted(CERTIFICATES, last.tries, writer) };
   }

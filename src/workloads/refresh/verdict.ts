@@ -14,8 +14,8 @@ export type RestartVerdict =
   /** `until` in milliseconds since the epoch, if it is known. */
   | { readonly kind: 'waiting'; readonly reason: WaitReason; readonly until?: number | undefined }
   /**
-   * A PodDisruptionBudget allows no disruption. `isOverdue`: the deadline of the restart has passed,
-   * so that the previous certificate may expire in use.
+   * A PodDisruptionBudget allows no disruption. `isOverdue`: the deadline of the restart has
+   * passed, and the previous certificate may expire in use.
    */
   | { readonly kind: 'blocked'; readonly budget: string; readonly isOverdue: boolean }
   /** A changed template would not replace its pods. */

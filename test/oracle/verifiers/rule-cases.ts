@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** One chain for each rule of `verifier-rules.ts`, which violates only that rule. */
-import type { VerifierRuleId } from '#pki/x509/verifier-rules.ts';
+import type { VerifierRuleId } from '#pki/x509/verifier-rule-table.ts';
 import type { Certificate } from '#pki/x509/certificate.ts';
 import { OID_SERVER_AUTH } from '#pki/der/oids.ts';
 import { TRUE, extension, seq, utcTime } from '../../support/pki/der.ts';

@@ -73,7 +73,7 @@ test('the cache keeps who last wrote the pod template, and no other managed fiel
     { manager: 'argocd-controller', time: '2026-01-02T00:00:00Z', fieldsV1 },
     { manager: 'countersign-pod-refresher', time: '2026-01-03T00:00:00Z', fieldsV1 },
     { manager: 'hpa', time: '2026-01-04T00:00:00Z', fieldsV1: { 'f:spec': { 'f:replicas': {} } } },
-    { manager: 'kcm', subresource: 'status', time: '2026-01-05T00:00:00Z', fieldsV1 },
+    { manager: 'kcm', time: '2026-01-05T00:00:00Z', fieldsV1: { 'f:status': {} } },
   ];
   const reduced = reducedWorkload({
     ...web,

@@ -194,7 +194,7 @@ test('respects an exhausted PodDisruptionBudget, unless the rollout removes no p
   }
 });
 
-test('a restart that a budget blocks is overdue before the previous certificate expires', async () => {
+test('a blocked restart is overdue before the previous certificate expires', async () => {
   const world = changedWorld({ kind: 'StatefulSet' });
   world.budgets.set('team-a', [budget(0)]);
   const blocked = async (): Promise<RestartVerdict | undefined> =>

@@ -136,8 +136,9 @@ function lintObject(object: Partial<KubeObject>, file: string): readonly LintFin
 
 function bundleAnchors(object: KubeObject, where: string): readonly LintFinding[] {
   if (object.kind !== 'ClusterTrustBundle') return [];
-  const { spec } = object as KubeObject & { readonly spec?: { readonly trustBundle?: unknown } };
-  const text = spec?.trustBundle;
+  const spec: unknown = 'spec' in object ? object.spec : undefined;
+  const text =
+    typeof spec === 'object' && spec !== null && 'trustBundle' in spec ? spec.trustBundle : '';
   if (typeof text !== 'string') return [];
   return lintAnchors(certificateBlocks(text), where, Date.now());
 }

@@ -189,7 +189,7 @@ function faultOf({ snapshot, finding, managed, authorities }: ConditionInput): F
 
 /**
  * Returns which verifiers reject leaves of the CA although it issues them. The spec of a managed CA
- * may choose an anchor that is no root, whose warning is at its installation.
+ * may choose an anchor other than a root, whose warning is at its installation.
  */
 function rejectedTrust(
   { signer, now }: SignerSnapshot,

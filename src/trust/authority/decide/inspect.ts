@@ -30,8 +30,8 @@ export function inspectWith(open: OpenAuthority, now: number, signer: ClusterSig
 }
 
 /**
- * Returns the PEM texts of one slot of a managed CA. A prepared CA is its own anchor, unless an upstream CA signed
- * it.
+ * Returns the PEM texts of one slot of a managed CA. A prepared CA is its own anchor, unless an
+ * upstream CA signed it.
  */
 export function slotMaterial(secret: Secret, slot: Slot): AuthorityMaterial {
   const { data } = secret;
