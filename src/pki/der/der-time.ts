@@ -3,7 +3,7 @@ import { type DerReader } from './der-reader.ts';
 import { TAG_GENERALIZED_TIME, TAG_UTC_TIME } from './der-tags.ts';
 import { malformed } from './input-error.ts';
 
-/** The first year of GeneralizedTime. Earlier ones are UTCTime (RFC 5280 §4.1.2.5). */
+/** The first year that is written as GeneralizedTime. Earlier ones are UTCTime (RFC 5280 §4.1.2.5). */
 export const FIRST_GENERALIZED_YEAR = 2050;
 
 /** YYMMDDHHMMSSZ and YYYYMMDDHHMMSSZ. */
@@ -11,8 +11,9 @@ const UTC_LENGTH = 13;
 const GENERALIZED_LENGTH = 15;
 
 /**
- * Reads notBefore or notAfter at the reader's position: whole seconds of UTC, UTCTime for 1950 to
- * 2049 and GeneralizedTime from 2050 on (RFC 5280 §4.1.2.5).
+ * Reads notBefore or notAfter at the reader's position: whole seconds of UTC as UTCTime (1950 to
+ * 2049) or GeneralizedTime (0000 to 9999). RFC 5280 §4.1.2.5 has CAs write UTCTime through 2049,
+ * and readers process both.
  *
  * @param what - the name of the value in messages
  * @returns milliseconds since 1970
@@ -25,11 +26,6 @@ export function readValidityTime(reader: DerReader, what: string): number {
     throw malformed(`${what} is not a time in whole seconds of UTC`);
   }
   const year = utc ? century(pair(text, 0)) : pair(text, 0) * 100 + pair(text, 2);
-  if (!utc && year < FIRST_GENERALIZED_YEAR) {
-    throw malformed(
-      `${what} is a GeneralizedTime before ${FIRST_GENERALIZED_YEAR}, which must be a UTCTime`,
-    );
-  }
   const time = timeOf(year, text.subarray(utc ? 2 : 4));
   if (time === undefined) throw malformed(`${what} is a time that does not exist`);
   return time;
@@ -61,13 +57,15 @@ function century(year: number): number {
 function timeOf(year: number, text: Uint8Array): number | undefined {
   const [month, day] = [pair(text, 0) - 1, pair(text, 2)];
   const [hour, minute, second] = [pair(text, 4), pair(text, 6), pair(text, 8)];
-  const time = Date.UTC(year, month, day, hour, minute, second);
-  const date = new Date(time);
+  const date = new Date(0);
+  // Date.UTC takes the years 0 to 99 for 1900 to 1999.
+  date.setUTCFullYear(year, month, day);
+  date.setUTCHours(hour, minute, second);
   const exists =
     date.getUTCMonth() === month &&
     date.getUTCDate() === day &&
     hour < 24 &&
     minute < 60 &&
     second < 60;
-  return exists ? time : undefined;
+  return exists ? date.getTime() : undefined;
 }

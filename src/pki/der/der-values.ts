@@ -75,9 +75,10 @@ export function wholeBytes(contents: Uint8Array, what: string): Uint8Array {
 }
 
 /**
- * Decodes the contents of a BIT STRING with named bits: its last bit is set (X.690 §11.2.2), and
- * unused bits are zero (§11.2.1). The caller limits the length, because each set bit becomes one
- * number.
+ * Decodes the contents of a BIT STRING with named bits. DER omits zero bits at the end (X.690
+ * §11.2.2), but with them it means the same to every reader (X.680 §22.7), so they are accepted.
+ * Unused bits that are set (§11.2.1) are not: Go rejects them, and OpenSSL ignores them. The caller
+ * limits the length, because each bit costs a step.
  *
  * @param what - the name of the value in messages
  * @returns the numbers of the set bits, ascending
@@ -91,9 +92,7 @@ export function namedBits(contents: Uint8Array, what: string): readonly number[]
     if (unused !== 0) throw malformed(`${what} is empty but has unused bits`);
     return [];
   }
-  if ((last & ((1 << (unused + 1)) - 1)) !== 1 << unused) {
-    throw malformed(`${what} has trailing zero bits or unused bits that are set`);
-  }
+  if ((last & ((1 << unused) - 1)) !== 0) throw malformed(`${what} has unused bits that are set`);
   const count = (contents.length - 1) * 8 - unused;
   return Array.from({ length: count }, (_, bit) => bit).filter(
     (bit) => ((contents[1 + (bit >> 3)] ?? 0) & (0x80 >> (bit & 7))) !== 0,

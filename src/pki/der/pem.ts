@@ -19,7 +19,11 @@ const LINE_LENGTH = 64;
  */
 const BEGIN = /-----BEGIN ([A-Z0-9][A-Z0-9 ]{0,63})-----[ \t]*\r?\n/y;
 
-const BLANKS = /[ \t\r\n]*/y;
+/** What begins each BEGIN and END line. */
+const DASHES = '-----';
+
+/** A byte order mark as UTF-16 text, or as the Latin-1 text of its UTF-8 octets. */
+const BYTE_ORDER_MARK = /^(?:\ufeff|\u00ef\u00bb\u00bf)/;
 
 /** The rest of an END line after the dashes: blanks, then a newline or the end of the text. */
 const END_OF_LINE = /[ \t]*(?:\r?\n|$)/y;
@@ -33,8 +37,9 @@ export interface PemBlock {
 }
 
 /**
- * Reads a text that must be exactly one block with this label (RFC 7468). Other content is an error
- * and is not skipped, because a text must mean the same to every reader.
+ * Reads a text with exactly one block, which has this label (RFC 7468). A second block is an error,
+ * because of two blocks some readers use the first and some the last. Skips other text as
+ * {@link readPemBlocks} does.
  *
  * @returns the decoded base64
  * @throws SignerError PEM_MALFORMED
@@ -47,7 +52,8 @@ export function decodePem(text: string, label: string): Uint8Array {
 }
 
 /**
- * Reads a text of any number of blocks with this label, with only blanks between them.
+ * Reads a text of any number of blocks with this label. Skips other text as {@link readPemBlocks}
+ * does.
  *
  * @returns the decoded base64 of each block in order, or nothing for a blank text
  * @throws SignerError PEM_MALFORMED
@@ -64,32 +70,43 @@ function ofLabel(blocks: readonly PemBlock[], label: string): readonly Uint8Arra
 }
 
 /**
- * Reads the blocks of a text, with only blanks between them. The cost is linear: each character is
+ * Reads the blocks of a text. Skips the text before, between and after them (RFC 7468 §2), as
+ * `openssl x509 -text` and `openssl pkcs12` write it. That text has no run of five dashes and no
+ * NUL, so that no reader finds a block in it, or stops there. The cost is linear: each character is
  * read a fixed number of times.
  *
  * @param most - the most blocks that are accepted
- * @throws SignerError PEM_MALFORMED
+ * @returns the blocks in order, or none for a blank text
+ * @throws SignerError PEM_MALFORMED, also for a text that is not blank and has no block
  */
 export function readPemBlocks(text: string, most = MAX_BLOCKS): readonly PemBlock[] {
   if (text.length > MAX_PEM_CHARACTERS) {
     throw malformed(`the text has ${text.length} characters, more than ${MAX_PEM_CHARACTERS}`);
   }
+  if (text.includes('\0')) throw malformed(`the text has a NUL, so it is not PEM; ${CONVERT}`);
   const blocks: PemBlock[] = [];
-  for (let at = skipBlanks(text, 0); at < text.length;) {
+  for (let at = text.indexOf(DASHES); at !== -1;) {
     const label = labelAt(text, at);
     const start = BEGIN.lastIndex;
     const end = `-----END ${label}-----`;
-    const stop = text.indexOf('-----', start);
+    const stop = text.indexOf(DASHES, start);
     if (stop === -1 || !text.startsWith(end, stop))
       throw malformed(`the block does not end with "${end}"`);
     if (blocks.length >= most) throw malformed(tooMany(most, label));
     blocks.push({ label, der: decodeBody(text.slice(start, stop), label) });
     END_OF_LINE.lastIndex = stop + end.length;
     if (!END_OF_LINE.test(text)) throw malformed(`"${end}" is not alone on its line`);
-    at = skipBlanks(text, END_OF_LINE.lastIndex);
+    at = text.indexOf(DASHES, END_OF_LINE.lastIndex);
+  }
+  if (blocks.length === 0 && text.trim() !== '') {
+    throw malformed(`there is no "-----BEGIN" line; ${CONVERT}`);
   }
   return blocks;
 }
+
+/** The remedy for a file that may be DER. */
+const CONVERT =
+  'if it is DER, convert it ("openssl x509 -inform der", or "openssl req -inform der")';
 
 /**
  * Returns the label of the BEGIN line at a position. Sets `BEGIN.lastIndex` to the end of that
@@ -97,11 +114,22 @@ export function readPemBlocks(text: string, most = MAX_BLOCKS): readonly PemBloc
  */
 function labelAt(text: string, at: number): string {
   if (at > 0 && text[at - 1] !== '\n') {
+    const [mark] = BYTE_ORDER_MARK.exec(text) ?? [];
+    // OpenSSL skips the mark. Go finds no block behind it, so the API server rejects such a request.
+    if (mark?.length === at) {
+      throw malformed(
+        'a byte order mark is before the first block, which Go does not read; save the text as UTF-8 without it ("sed -i \'1s/^\\xEF\\xBB\\xBF//\' FILE")',
+      );
+    }
     throw malformed(`the block at character ${at} does not begin on a line of its own`);
   }
   BEGIN.lastIndex = at;
   const label = BEGIN.exec(text)?.[1];
-  if (label === undefined) throw malformed(`expected a PEM block at character ${at}`);
+  if (label === undefined) {
+    throw malformed(
+      `expected a BEGIN line at character ${at}; text around blocks has no run of five dashes`,
+    );
+  }
   return label;
 }
 
@@ -121,12 +149,6 @@ function decodeBody(body: string, label: string): Uint8Array {
 
 function tooMany(most: number, label: string): string {
   return most === 1 ? `there is more than one ${label} block` : `there are over ${most} blocks`;
-}
-
-function skipBlanks(text: string, from: number): number {
-  BLANKS.lastIndex = from;
-  BLANKS.test(text);
-  return BLANKS.lastIndex;
 }
 
 /**

@@ -13,6 +13,7 @@ import type { SubjectAltNames } from '../names/general-names.ts';
 import { readWhole, type DerReader } from '../der/der-reader.ts';
 import { contextConstructed, contextPrimitive } from '../der/der-tags.ts';
 import { asciiOf } from '../der/der-text.ts';
+import { smallInteger } from '../der/der-values.ts';
 import { inputError, malformed } from '../der/input-error.ts';
 
 /**
@@ -76,10 +77,21 @@ function readSubtrees(fields: DerReader, tag: number): Subtrees {
     const kind = KINDS.get(found);
     if (kind === undefined) subtree.raw('a name constraint');
     else known.push(subtreeOf(kind, subtree.read(found, 'a name constraint')));
-    // minimum is 0 and so absent, and maximum is absent (RFC 5280 §4.2.1.10).
+    readMinimum(subtree);
+    // maximum is absent (RFC 5280 §4.2.1.10).
     subtree.finish();
   }
   return { known, count };
+}
+
+/**
+ * Reads the minimum, which is 0 (RFC 5280 §4.2.1.10). DER omits it as the default, but it means the
+ * same where it is written. OpenSSL applies no constraint with another one, and Go ignores it.
+ */
+function readMinimum(subtree: DerReader): void {
+  if (!subtree.at(contextPrimitive(0))) return;
+  const minimum = subtree.read(contextPrimitive(0), 'the minimum of a name constraint');
+  smallInteger(minimum, 'the minimum of a name constraint', 0);
 }
 
 function subtreeOf(kind: ConstraintKind, base: Uint8Array): NameConstraint {

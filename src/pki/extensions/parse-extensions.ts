@@ -64,11 +64,12 @@ function readExtension(fields: DerReader): Extension {
   return { oid, critical, value };
 }
 
-/** Reads a BOOLEAN DEFAULT FALSE. DER omits the default (X.690 §11.5). */
+/**
+ * Reads a BOOLEAN DEFAULT FALSE. DER omits the default (X.690 §11.5), but some encoders write it
+ * (pyca/cryptography#6368), and every reader takes it for what it is.
+ */
 function readDefaultFalse(fields: DerReader, what: string): boolean {
-  if (!fields.at(TAG_BOOLEAN)) return false;
-  if (booleanOf(fields.read(TAG_BOOLEAN, what), what)) return true;
-  throw malformed(`${what} is written although it is the default`);
+  return fields.at(TAG_BOOLEAN) && booleanOf(fields.read(TAG_BOOLEAN, what), what);
 }
 
 /** A decoded basicConstraints extension (RFC 5280 §4.2.1.9). */
@@ -97,10 +98,10 @@ export function decodeBasicConstraints(value: Uint8Array): BasicConstraints {
 }
 
 /**
- * The number of unused bits, then nine bits. Checked first, because each set bit becomes one
- * number.
+ * The number of unused bits, then 32 bits, which some encoders always write, although nine have a
+ * meaning. Checked first, because each bit costs a step.
  */
-const MAX_KEY_USAGE_BYTES = 3;
+const MAX_KEY_USAGE_BYTES = 5;
 const UNKNOWN_BIT = 'keyUsage has a bit that RFC 5280 does not define';
 
 /**

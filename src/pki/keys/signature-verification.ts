@@ -32,9 +32,10 @@ interface Verification {
  * The accepted signature algorithms, by the hex of the whole AlgorithmIdentifier, so that
  * parameters are checked too.
  *
- * RSA PKCS#1 v1.5 has NULL or no parameters (RFC 4055 §5). RSASSA-PSS has, as in Go, MGF1 of the
- * same hash and a salt as long as the hash. Its hashes have NULL (Go) or no parameters (OpenSSL).
- * SHA-1 and DSA are missing.
+ * RSA PKCS#1 v1.5 has NULL or no parameters (RFC 4055 §5), and so has ECDSA, although RFC 5758 §3.2
+ * omits them: Go and OpenSSL read both alike. RSASSA-PSS has, as in Go, MGF1 of the same hash and a
+ * salt as long as the hash. Its hashes have NULL (Go) or no parameters (OpenSSL). SHA-1 and DSA are
+ * missing.
  */
 const VERIFICATIONS: ReadonlyMap<string, Verification> = new Map<string, Verification>([
   ...rsa(OID_RSA_SHA256, 'sha256'),
@@ -43,9 +44,9 @@ const VERIFICATIONS: ReadonlyMap<string, Verification> = new Map<string, Verific
   ...pss(OID_SHA256, 'sha256', 32),
   ...pss(OID_SHA384, 'sha384', 48),
   ...pss(OID_SHA512, 'sha512', 64),
-  row(sequence(oid(OID_ECDSA_SHA256)), { key: 'ECDSA', digest: 'sha256' }),
-  row(sequence(oid(OID_ECDSA_SHA384)), { key: 'ECDSA', digest: 'sha384' }),
-  row(sequence(oid(OID_ECDSA_SHA512)), { key: 'ECDSA', digest: 'sha512' }),
+  ...withoutParameters(OID_ECDSA_SHA256, { key: 'ECDSA', digest: 'sha256' }),
+  ...withoutParameters(OID_ECDSA_SHA384, { key: 'ECDSA', digest: 'sha384' }),
+  ...withoutParameters(OID_ECDSA_SHA512, { key: 'ECDSA', digest: 'sha512' }),
   row(sequence(oid(OID_ED25519)), { key: 'ED25519', digest: null }),
   row(sequence(oid(OID_MLDSA65)), { key: 'MLDSA65', digest: null }),
 ]);
@@ -57,7 +58,10 @@ function row(der: Uint8Array, verification: Verification): Row {
 }
 
 function rsa(type: string, digest: string): readonly Row[] {
-  const verification: Verification = { key: 'RSA', digest, padding: constants.RSA_PKCS1_PADDING };
+  return withoutParameters(type, { key: 'RSA', digest, padding: constants.RSA_PKCS1_PADDING });
+}
+
+function withoutParameters(type: string, verification: Verification): readonly Row[] {
   return [
     row(sequence(oid(type), nullValue()), verification),
     row(sequence(oid(type)), verification),
@@ -65,19 +69,21 @@ function rsa(type: string, digest: string): readonly Row[] {
 }
 
 /**
- * Returns the rows for RSASSA-PSS-params (RFC 4055 §3.1). The trailer field is the default and so
- * is absent.
+ * Returns the rows for RSASSA-PSS-params (RFC 4055 §3.1). The trailer field is 1, the default,
+ * which DER omits and some encoders write.
  */
 function pss(hash: string, digest: string, saltLength: number): readonly Row[] {
   const padding = constants.RSA_PKCS1_PSS_PADDING;
-  return [sequence(oid(hash), nullValue()), sequence(oid(hash))].map((hashAlgorithm) => {
-    const parameters = sequence(
+  const trailer = element(contextConstructed(3), integer(Uint8Array.of(1)));
+  return [sequence(oid(hash), nullValue()), sequence(oid(hash))].flatMap((hashAlgorithm) => {
+    const parameters = [
       element(contextConstructed(0), hashAlgorithm),
       element(contextConstructed(1), sequence(oid(OID_MGF1), hashAlgorithm)),
       element(contextConstructed(2), integer(Uint8Array.of(saltLength))),
+    ];
+    return [sequence(...parameters), sequence(...parameters, trailer)].map((each) =>
+      row(sequence(oid(OID_RSA_PSS), each), { key: 'RSA', digest, padding, saltLength }),
     );
-    const algorithm = sequence(oid(OID_RSA_PSS), parameters);
-    return row(algorithm, { key: 'RSA', digest, padding, saltLength });
   });
 }
 

@@ -32,6 +32,9 @@ const VERSION_2 = 1;
 /** The limit of a number in bytes. Readers need not understand a longer one (RFC 5280 §5.2.3). */
 const MAX_NUMBER_BYTES = 20;
 
+/** The limit of a serial number in bytes. Our leaves have no longer one (RFC 5280 §4.1.2.2). */
+const MAX_REVOKED_SERIAL_BYTES = 20;
+
 /** The highest number of CRLReason. */
 const MAX_REASON = 10;
 
@@ -133,7 +136,7 @@ function readRevoked(list: DerReader): readonly RevokedCertificate[] {
 }
 
 function readEntry(fields: DerReader): RevokedCertificate {
-  const serial = readSerial(fields);
+  const serial = readSerial(fields, MAX_REVOKED_SERIAL_BYTES);
   const revokedAt = readValidityTime(fields, 'a revocation date');
   const extensions = fields.isDone() ? [] : readExtensions(fields);
   fields.finish();

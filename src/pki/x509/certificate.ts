@@ -19,7 +19,7 @@ import { readExtensions } from '../extensions/parse-extensions.ts';
 import type { Extension } from '../extensions/encode-extensions.ts';
 import { readCertifiedKey, type PublicKeyInfo } from '../keys/public-key.ts';
 import { readName, type DistinguishedName } from '../names/distinguished-name.ts';
-import { malformed } from '../der/input-error.ts';
+import { inputError, malformed } from '../der/input-error.ts';
 import { readAlgorithmIdentifier } from '../keys/signature-algorithm.ts';
 import { decodePemAll } from '../der/pem.ts';
 
@@ -29,8 +29,12 @@ import { decodePemAll } from '../der/pem.ts';
  */
 const MAX_CERTIFICATE_BYTES = 256 * 1024;
 
-/** The longest serial number (RFC 5280 §4.1.2.2). */
-const MAX_SERIAL_BYTES = 20;
+/**
+ * The limit of a serial number. RFC 5280 §4.1.2.2 allows CAs 20 octets, but some write 20 random
+ * octets and a leading zero, or a longer digest, which Go and OpenSSL read. None in use is longer
+ * than this.
+ */
+const MAX_SERIAL_BYTES = 64;
 
 /** Version 3 is encoded as 2 (RFC 5280 §4.1.2.1). */
 const VERSION_3 = 2;
@@ -40,7 +44,7 @@ const VERSION_3 = 2;
  * input: do not modify it.
  */
 export interface TbsCertificate extends InterpretedExtensions {
-  /** Contents of the INTEGER: big-endian, not negative, 1 to 20 bytes. */
+  /** Contents of the INTEGER: big-endian, not negative, 1 to 64 bytes. */
   readonly serial: Uint8Array;
   /** DER AlgorithmIdentifier. */
   readonly signatureAlgorithm: Uint8Array;
@@ -142,15 +146,18 @@ function readVersion(fields: DerReader): void {
 }
 
 /**
- * Reads the serial number of a certificate at the reader's position: not negative, 1 to 20 bytes
- * (RFC 5280 §4.1.2.2).
+ * Reads the serial number of a certificate at the reader's position: not negative, 1 to `most` bytes
+ * (RFC 5280 §4.1.2.2). Zero is read, as §4.1.2.2 advises. Go rejects negative ones.
  *
- * @throws SignerError DER_MALFORMED
+ * @throws SignerError DER_MALFORMED, or DER_LIMIT above `most`
  */
-export function readSerial(fields: DerReader): Uint8Array {
+export function readSerial(fields: DerReader, most = MAX_SERIAL_BYTES): Uint8Array {
   const serial = checkInteger(fields.read(TAG_INTEGER, 'the serial number'), 'the serial number');
-  if (serial.length > MAX_SERIAL_BYTES) {
-    throw malformed(`the serial number has ${serial.length} bytes, more than ${MAX_SERIAL_BYTES}`);
+  if (serial.length > most) {
+    throw inputError(
+      'DER_LIMIT',
+      `the serial number has ${serial.length} bytes, more than ${most}`,
+    );
   }
   if (((serial[0] ?? 0) & 0x80) !== 0) throw malformed('the serial number is negative');
   return serial;

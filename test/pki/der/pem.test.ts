@@ -16,6 +16,11 @@ describe('a PEM text of one block is read as Go reads it', () => {
     'with Windows line ends': BLOCK.replaceAll('\n', '\r\n'),
     'with blanks at the ends of its lines': BLOCK.replaceAll('\n', ' \t\n'),
     'with blank lines around it': `\n\n${BLOCK}\n\n`,
+    'with the text of openssl req -text before it': `Certificate Request:\n    Data:\n        Version: 1 (0x0)\n${BLOCK}`,
+    'with bag attributes before it': `Bag Attributes\n    localKeyID: 01 \nsubject=CN = a\n\n${BLOCK}`,
+    'with text after it': `${BLOCK}# the key is on host a\n`,
+    'with a byte order mark before text': `\ufeffCertificate Request:\n${BLOCK}`,
+    'with four dashes in a line of text': `---- a ----\n${BLOCK}`,
   };
   for (const [name, text] of Object.entries(cases)) {
     test(name, () => {
@@ -28,6 +33,11 @@ describe('a PEM text that different parsers read differently is refused', () => 
   const cases: Readonly<Record<string, string>> = {
     'an empty text': '',
     'no block': 'hello',
+    'a byte order mark before BEGIN': `\ufeff${BLOCK}`,
+    'a line of dashes before it': `-----------\n${BLOCK}`,
+    'an END line before it': `-----END ${LABEL}-----\n${BLOCK}`,
+    'a NUL in the text': `\0\n${BLOCK}`,
+    'text that runs into BEGIN': `a text ${BLOCK}`,
     'another label': BLOCK.replaceAll(LABEL, 'NEW CERTIFICATE REQUEST'),
     'two blocks': BLOCK + BLOCK,
     'another block before it': BLOCK.replaceAll(LABEL, 'CERTIFICATE') + BLOCK,
@@ -52,6 +62,21 @@ describe('a PEM text that different parsers read differently is refused', () => 
   for (const [name, text] of Object.entries(cases)) {
     test(name, () => refuses(() => decodePem(text, LABEL), 'PEM_MALFORMED', /\w/));
   }
+});
+
+test('a byte order mark is named with the command that removes it', () => {
+  for (const mark of ['\ufeff', Buffer.from('\ufeff').toString('latin1')]) {
+    refuses(() => decodePem(mark + BLOCK, LABEL), 'PEM_MALFORMED', /byte order mark.*sed -i/);
+  }
+});
+
+test('a text without a block is no empty list of blocks', () => {
+  refuses(() => decodePemAll('hello', 'CERTIFICATE'), 'PEM_MALFORMED', /openssl x509 -inform der/);
+});
+
+test('text between blocks is skipped, and each block is read', () => {
+  const text = `a\n${BLOCK}b: c\n${BLOCK}d\n`;
+  assert.equal(decodePemAll(text, LABEL).length, 2);
 });
 
 test('blocks keep their order, and a text without blocks gives an empty list', () => {

@@ -49,8 +49,8 @@ const ROWS: Readonly<Record<string, readonly [Uint8Array, RegExp]>> = {
     /not one for email names/,
   ],
   'with a constraint with a minimum': [
-    nameConstraints(explicit(0, seq(implicit(2, Buffer.from('a.b')), implicit(0, [0])))),
-    /trailing/,
+    nameConstraints(explicit(0, seq(implicit(2, Buffer.from('a.b')), implicit(0, [1])))),
+    /the minimum of a name constraint is more than 0/,
   ],
   'with empty name constraints': [nameConstraints(), /nameConstraints is empty/],
 };

@@ -204,7 +204,7 @@ describe('a signature is refused', () => {
       /are not supported/,
     ],
     'of ECDSA with parameters': [
-      { kind: 'P-256', algorithm: seq(oid('1.2.840.10045.4.3.2'), NULL), hash: 'sha256' },
+      { kind: 'P-256', algorithm: seq(oid('1.2.840.10045.4.3.2'), int(1)), hash: 'sha256' },
       /are not supported/,
     ],
     'of Ed25519 with parameters': [

@@ -122,11 +122,37 @@ test('input with one changed octet is refused, or encodes to the same octets', (
         subject: found.subject.raw,
         spki: found.publicKey.spki,
       });
+      if (isWrittenFalse(mutant, position) || hasEarlyGeneralizedTime(mutant, found)) {
+        assert.deepEqual(meaningOf(decodeTbs(again)), meaningOf(found));
+        return;
+      }
       assert.equal(hex(again), hex(mutant));
     }),
     { numRuns: 3_000, seed: SEED },
   );
   assert.ok(read > 300, `only ${read} of 3000 mutants were read: the property says little`);
+});
+
+// Forms that are read and not written: a critical flag that became FALSE, and a GeneralizedTime
+// that became earlier than 2050.
+function isWrittenFalse(mutant: Uint8Array, at: number): boolean {
+  return mutant[at - 2] === 0x01 && mutant[at - 1] === 0x01 && mutant[at] === 0x00;
+}
+
+function hasEarlyGeneralizedTime(
+  mutant: Uint8Array,
+  { notBefore, notAfter }: TbsCertificate,
+): boolean {
+  return [notBefore, notAfter].some((time) => {
+    const digits = new Date(time).toISOString().slice(0, 19).replaceAll(/[-:T]/g, '');
+    const isEarly = time < Date.UTC(2050, 0, 1);
+    return isEarly && Buffer.from(mutant).includes(`\x18\x0f${digits}Z`, 0, 'latin1');
+  });
+}
+
+const meaningOf = ({ extensions, ...others }: TbsCertificate): unknown => ({
+  ...others,
+  extensions: extensions.map(({ oid, critical, value }) => [oid, critical, hex(value)]),
 });
 
 function decoded(der: Uint8Array): TbsCertificate | undefined {
