@@ -103,6 +103,23 @@ export class Openssl implements Disposable {
     return (await run(args)).said;
   }
 
+  /** `openssl x509 -text` of a DER certificate, without its signature. */
+  certificateText(der: Uint8Array): Promise<string> {
+    return this.#text('x509', der, ['-certopt', 'no_sigdump,no_signame']);
+  }
+
+  /** `openssl req -text` of a DER request, without its signature. */
+  requestText(der: Uint8Array): Promise<string> {
+    return this.#text('req', der, ['-reqopt', 'no_sigdump,no_signame']);
+  }
+
+  async #text(command: string, der: Uint8Array, options: readonly string[]): Promise<string> {
+    const file = this.#write(der);
+    const args = [command, '-inform', 'DER', '-in', file, '-noout', '-text', ...options];
+    const { code, said } = await run(args);
+    return code === 0 ? said : `refused: ${said}`;
+  }
+
   #write(bytes: Uint8Array): string {
     this.#files += 1;
     const file = join(this.#directory, `${this.#files}`);

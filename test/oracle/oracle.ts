@@ -18,9 +18,9 @@ export interface Answer {
 /**
  * What is asked: a request, a certificate, PEM of a request, PEM of a bundle, a chain (`chainOf`),
  * a chain whose leaf is linted, the same below an ML-DSA-65 root, an ML-DSA-65 signature, a URI, a
- * CRL with the CA that signed it (`chainOf`, with the CRL as its leaf).
+ * CRL with the CA that signed it (`chainOf`, with the CRL as its leaf), what a certificate says.
  */
-export type Question = 'r' | 'c' | 'p' | 'b' | 'v' | 'l' | 'm' | 's' | 'u' | 'k';
+export type Question = 'r' | 'c' | 'p' | 'b' | 'v' | 'l' | 'm' | 's' | 'u' | 'k' | 'f';
 
 /** Go's verdicts, in the order of the questions; many may be open at once. */
 export interface Oracle extends AsyncDisposable {

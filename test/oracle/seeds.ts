@@ -2,6 +2,7 @@
 import type { KeyObject } from 'node:crypto';
 import { ca, keyIds, link, purposes, usage } from '../support/pki/chain.ts';
 import { explicit, extension, implicit, int, oid, seq, utcTime } from '../support/pki/der.ts';
+import { AMBIGUOUS_CAS, FORM_KEY, ODD_CAS, UNUSUAL_CAS } from '../support/pki/forms.ts';
 import { privateKey } from '../support/pki/keys.ts';
 import { ISSUER, certificate } from './corpus/bases.ts';
 import type { Case } from './corpus/case.ts';
@@ -91,4 +92,11 @@ export function authoritySeeds(): readonly Seed[] {
     ISSUER.certificate.raw,
     link('other', { extensions }).certificate.raw,
   ].flatMap((bytes) => Array.from({ length: 60 }, () => seedOf(bytes, ISSUER.key)));
+}
+
+/** CAs in the odd forms that are read, and in those that are not. */
+export function formSeeds(): readonly Seed[] {
+  const odd = Object.values(ODD_CAS).map((twins) => twins.odd);
+  const all = [...odd, ...Object.values(UNUSUAL_CAS), ...Object.values(AMBIGUOUS_CAS)];
+  return all.flatMap((bytes) => Array.from({ length: 30 }, () => seedOf(bytes, FORM_KEY)));
 }

@@ -24,6 +24,7 @@ var judges = map[byte]func([]byte) answer{
 	's': signMLDSA,
 	'u': judgeURI,
 	'k': judgeRevocationList,
+	'f': judgeFacts,
 }
 
 // Questions that may wait for their answers: enough to keep all cores busy.

@@ -34,7 +34,9 @@ const CONSTRAINTS = '2.5.29.30';
 const ECDSA_NULL = seq(oid('1.2.840.10045.4.3.2'), NULL);
 const NAMES = san([2, 'web.example']);
 
-const key = privateKey('P-256', 'form');
+/** Signs all of them. */
+export const FORM_KEY = privateKey('P-256', 'form');
+const key = FORM_KEY;
 const request = (...extensions: readonly Uint8Array[]): Uint8Array =>
   requestDer({
     key,
