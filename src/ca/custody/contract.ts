@@ -20,6 +20,8 @@ export interface AuthorityFacts extends SigningCa {
    * it.
    */
   readonly cross?: CrossCertificate;
+  /** What is wrong with each certificate of `ca.crt` that is no trust anchor for that reason. */
+  readonly omittedAnchors?: readonly string[];
 }
 
 /**

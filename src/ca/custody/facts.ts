@@ -10,7 +10,7 @@ import { decodeCertificate, fingerprint, type Certificate } from '#pki/x509/cert
 import { deliveredChain, type CaCertificates } from '#pki/x509/delivered-chain.ts';
 import { isSelfSigned } from '#pki/x509/issuers.ts';
 import { verifyPath, type PathOptions } from '#pki/x509/path.ts';
-import { readAnchors } from '#pki/x509/trust-bundle.ts';
+import { sortAnchors, type SortedAnchors } from '#pki/x509/trust-bundle.ts';
 import { judgeTrust } from '#pki/x509/verifier-rules.ts';
 import type { AuthorityFacts, AuthorityMaterial } from './contract.ts';
 import { readCrossCertificate } from './cross-certificate.ts';
@@ -44,14 +44,9 @@ export function readFacts<A extends { readonly der: Uint8Array }>(
   // An attacker who can compute the CA's private key can issue any leaf.
   readingSecretKey('tls.crt', () => checkKey(certificate.publicKey));
   const algorithm = algorithmOf(certificate);
-  const anchors = readRoots(material.anchors, chain);
-  const anchor = anchorAbove({
-    leaf: certificate,
-    intermediates: chain,
-    anchors,
-    now,
-    maxSignatures,
-  });
+  const { anchors, omitted } = readRoots(material.anchors, chain);
+  const path = { leaf: certificate, intermediates: chain, anchors, now, maxSignatures };
+  const anchor = anchorAbove(path, omitted);
   const above = { certificate, others: chain, now, maxSignatures };
   const intermediates = deliveredChain({ ...above, anchors });
   if (material.anchorChosen !== true && !isSelfSigned(anchor))
@@ -69,6 +64,7 @@ export function readFacts<A extends { readonly der: Uint8Array }>(
     notBefore: certificate.notBefore,
     notAfter: certificate.notAfter,
     ...(cross === undefined ? {} : { cross }),
+    ...(omitted.length === 0 ? {} : { omittedAnchors: omitted }),
   });
   return { facts, algorithm };
 }
@@ -104,21 +100,33 @@ function requireCa(certificate: Certificate, now: number): void {
   }
 }
 
-function readRoots(pem: string | undefined, chain: readonly Certificate[]): readonly Certificate[] {
-  if (pem !== undefined && pem.trim() !== '')
-    return readingSecretKey('ca.crt', () => readAnchors(pem));
+function readRoots(pem: string | undefined, chain: readonly Certificate[]): SortedAnchors {
+  if (pem !== undefined && pem.trim() !== '') {
+    const sorted = readingSecretKey('ca.crt', () => sortAnchors(pem));
+    if (sorted.anchors.length > 0) return sorted;
+    throw invalid(`ca.crt holds no usable trust anchor: ${sorted.omitted.join('; ')}`);
+  }
   const last = chain.at(-1);
-  if (last !== undefined && isSelfSigned(last)) return [last];
+  if (last !== undefined && isSelfSigned(last)) return { anchors: [last], omitted: [] };
   throw invalid(
     'tls.crt does not end in a self-signed certificate and there is no ca.crt with the root',
     'ANCHOR_MISSING',
   );
 }
 
-/** Returns the anchor to which the CA chains, as each of its leaves must. Throws without one. */
-function anchorAbove(path: PathOptions): Certificate {
+/**
+ * Returns the anchor to which the CA chains, as each of its leaves must. Throws without one.
+ *
+ * @param omitted - the anchors that were left out: one of them may be the missing one
+ */
+function anchorAbove(path: PathOptions, omitted: readonly string[]): Certificate {
   if (path.anchors.some((anchor) => sameBytes(anchor.raw, path.leaf.raw))) return path.leaf;
-  return readingSecretKey('tls.crt', () => verifyPath(path)).at(-1) ?? path.leaf;
+  try {
+    return verifyPath(path).at(-1) ?? path.leaf;
+  } catch (error) {
+    const others = omitted.length === 0 ? '' : `; in ca.crt ${omitted.join('; ')}`;
+    throw invalid(`tls.crt: ${messageOf(error)}${others}`, 'AUTHORITY_INVALID', error);
+  }
 }
 
 /**

@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
+import { X509Certificate } from 'node:crypto';
 import { SignerError, attempt } from '#base/errors.ts';
+import { quote } from '#base/quote.ts';
 import { decodeCertificate, fingerprint, type Certificate } from './certificate.ts';
 import { nameText } from '../names/distinguished-name.ts';
 import { decodePemAll, encodePem } from '../der/pem.ts';
@@ -19,19 +21,64 @@ const MAX_BUNDLE_CHARACTERS = 1024 * 1024;
  *   decodeCertificate
  */
 export function readAnchors(pem: string): readonly Certificate[] {
+  const ders = decodePemAll(pem, 'CERTIFICATE');
+  return [...new Map(ders.map((der) => [fingerprint(der), decodeAnchor(der)])).values()];
+}
+
+function decodeAnchor(der: Uint8Array): Certificate {
+  const certificate = decodeCertificate(der);
+  if (certificate.isCa) return certificate;
+  const name = nameText(certificate.subject);
+  throw inputError(
+    'CERTIFICATE_MALFORMED',
+    `"${name}" is not a CA certificate (basicConstraints lacks CA:TRUE); trust anchors must be CAs`,
+  );
+}
+
+/** The certificates of a text of trust anchors: those that can be used, and why others cannot. */
+export interface SortedAnchors {
+  /** In order, each once. */
+  readonly anchors: readonly Certificate[];
+  /** For the first other certificates number, subject, fingerprint, fault and remedy. */
+  readonly omitted: readonly string[];
+}
+
+/**
+ * Decodes the trust anchors of a PEM text, and leaves out each certificate that is not readable or
+ * not a CA, so that one odd anchor does not take the others from those who trust them.
+ *
+ * @throws SignerError PEM_MALFORMED
+ */
+export function sortAnchors(pem: string): SortedAnchors {
   const anchors = new Map<string, Certificate>();
-  for (const der of decodePemAll(pem, 'CERTIFICATE')) {
-    const certificate = decodeCertificate(der);
-    if (!certificate.isCa) {
-      const name = nameText(certificate.subject);
-      throw inputError(
-        'CERTIFICATE_MALFORMED',
-        `"${name}" is not a CA certificate (basicConstraints lacks CA:TRUE); trust anchors must be CAs`,
-      );
-    }
-    anchors.set(fingerprint(der), certificate);
+  const omitted: string[] = [];
+  for (const [index, der] of decodePemAll(pem, 'CERTIFICATE').entries()) {
+    const read = attempt(() => decodeAnchor(der));
+    if (read instanceof SignerError) omitted.push(omission(index, der, read.message));
+    else anchors.set(fingerprint(der), read);
   }
-  return [...anchors.values()];
+  const rest = omitted.splice(MAX_NAMED);
+  if (rest.length > 0) omitted.push(`${rest.length} more certificates are left out`);
+  return { anchors: [...anchors.values()], omitted };
+}
+
+/** Omitted certificates that are named one by one. A condition's message has 32 KiB. */
+const MAX_NAMED = 3;
+
+function omission(index: number, der: Uint8Array, fault: string): string {
+  return `certificate ${index + 1} (${quote(subjectOf(der), MAX_SUBJECT)}, ${fingerprint(der)}) is left out: ${fault}; the tool that made it may be old: issue it again ("openssl x509 -req -in CSR -signkey KEY -out CERT"), or remove it`;
+}
+
+/** Characters of a subject in a message. */
+const MAX_SUBJECT = 100;
+
+/** Returns the subject as OpenSSL reads it, because our reader has refused the certificate. */
+function subjectOf(der: Uint8Array): string {
+  try {
+    return new X509Certificate(der).subject.replaceAll('\n', ', ');
+  } catch {
+    return 'unreadable subject';
+  }
 }
 
 /**

@@ -72,6 +72,13 @@ export function distrustedBefore(fingerprint: string): string {
   return `it holds ${fingerprint}, which left trust by distrust (status.distrusted) and never returns`;
 }
 
+/** @param omitted - as sortAnchors names them, most are one */
+export function anchorsOmitted(omitted: readonly string[]): string {
+  const [first = '', ...more] = omitted;
+  const others = more.length === 0 ? '' : `; and ${more.length} more`;
+  return `ca.crt: ${first}${others}; the other anchors are published, and leaves that chain to this one alone are not trusted`;
+}
+
 export function anchorsDistrusted(fingerprint: string, anchors: readonly string[]): string {
   return `it holds ${fingerprint}, and no verifier may trust its anchor ${anchors.join(', ')} any more (status.distrusted)`;
 }

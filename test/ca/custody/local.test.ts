@@ -15,6 +15,8 @@ import {
   type LinkParts,
 } from '../../support/pki/chain.ts';
 import { leafInput } from '../../support/ca/issuing.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { AMBIGUOUS_CAS } from '../../support/pki/forms.ts';
 import { privateKey, type TestKey } from '../../support/pki/keys.ts';
 import { RSA_SHA256 } from '../../support/pki/request-der.ts';
 import { refuses } from '../../support/pki/refuses.ts';
@@ -87,6 +89,48 @@ test('the root in ca.crt is the anchor, whether or not tls.crt has one', () => {
 
 test('an empty ca.crt counts as absent', () => {
   assert.deepEqual(printsOf(open({ anchors: ' \n' }).facts.anchors), prints(root));
+});
+
+test('one odd anchor in ca.crt is left out and named, and the CA opens', () => {
+  const odd = new Map(Object.entries(AMBIGUOUS_CAS)).get('a path length without cA');
+  const leaf = link('leaf', { by: root });
+  const anchors = [pem(leaf), encodePem('CERTIFICATE', odd ?? new Uint8Array()), pem(root)].join(
+    '',
+  );
+  const { facts } = open({ certificate: pem(issuing), key: keyPem(issuing), anchors });
+  assert.deepEqual(printsOf(facts.anchors), prints(root));
+  const [first = '', second = '', ...more] = facts.omittedAnchors ?? [];
+  assert.deepEqual(more, []);
+  assert.match(first, /^certificate 1 \("CN=leaf", sha256:[0-9a-f]{64}\) .*lacks CA:TRUE/);
+  assert.match(second, /^certificate 2 \("CN=root", .*path length.*without cA.*openssl x509/);
+});
+
+test('a CA without an odd anchor omits none', () => {
+  assert.equal(open({ anchors: pem(root) }).facts.omittedAnchors, undefined);
+});
+
+test('a CA whose only anchor is odd does not open, and its error names the anchor', () => {
+  const leaf = link('leaf', { by: root });
+  refuses(
+    () => open({ certificate: pem(issuing), key: keyPem(issuing), anchors: pem(leaf) }),
+    'AUTHORITY_INVALID',
+    /ca\.crt holds no usable trust anchor: certificate 1 \("CN=leaf"/,
+    'authority',
+  );
+  const other = link('other', { extensions: [ca(), usage(), ...keyIds('other')] });
+  refuses(
+    () => open({ certificate: pem(issuing), key: keyPem(issuing), anchors: pem(leaf, other) }),
+    'AUTHORITY_INVALID',
+    /^tls\.crt: .*; in ca\.crt certificate 1 \("CN=leaf"/,
+    'authority',
+  );
+});
+
+test('of many odd anchors three are named, and the others counted', () => {
+  const leaves = [1, 2, 3, 4, 5].map((number) => link(`leaf-${number}`, { by: root }));
+  const { facts } = open({ anchors: pem(...leaves, root) });
+  assert.equal(facts.omittedAnchors?.length, 4);
+  assert.match(facts.omittedAnchors.at(-1) ?? '', /^2 more certificates/);
 });
 
 test('an opened CA reports the values of its certificate', () => {
@@ -210,7 +254,7 @@ const refusals: Refusal[] = [
     'AUTHORITY_INVALID',
     /"CN=no-ca" is not a CA/,
   ],
-  ['an anchor that is no CA', { anchors: pem(root, noCa) }, 'AUTHORITY_INVALID', /^ca\.crt: /],
+  ['anchors that are no CA', { anchors: pem(noCa) }, 'AUTHORITY_INVALID', /^ca\.crt holds no/],
   ['an anchor that is no PEM', { anchors: 'x' }, 'AUTHORITY_INVALID', /^(?:ca|tls)\.crt: /],
 ];
 

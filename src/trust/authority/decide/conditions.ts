@@ -180,6 +180,8 @@ function faultOf({ snapshot, finding, managed, authorities }: ConditionInput): F
   if (managed?.isManaged === false) {
     return ['SecretNotOwned', messages.foreignSecret(signer.metadata.uid)];
   }
+  const omitted = finding.active?.omittedAnchors ?? [];
+  if (omitted.length > 0) return ['AnchorsOmitted', messages.anchorsOmitted(omitted)];
   const active = authorities.find(({ phase }) => phase === 'Active');
   if (active !== undefined && now >= fullLeavesUntil(active)) {
     return ['LeavesCutShort', messages.leavesCutShort(active.notAfter)];
