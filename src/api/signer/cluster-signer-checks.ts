@@ -9,6 +9,7 @@ import type {
 } from './cluster-signer.ts';
 import {
   MAX_BACKDATE_SECONDS,
+  MAX_UNCHECKED_BACKDATE_SECONDS,
   MAX_POD_LEAF_SECONDS,
   MIN_CA_LIFETIMES,
   MIN_INTERMEDIATE_LIFETIMES,
@@ -120,12 +121,7 @@ function faultsOfProfile(profile: ProfileSpec, servesPods: boolean): readonly Sp
       message: `${profile.maxDuration} is longer than the API server allows for a leaf of a PodCertificateRequest; set at most ${formatDuration(MAX_POD_LEAF_SECONDS)}, or use another ClusterSigner for pods`,
     });
   }
-  if (parseDuration(profile.backdate) > MAX_BACKDATE_SECONDS) {
-    faults.push({
-      path: 'spec.profile.backdate',
-      message: `${profile.backdate} is longer than the API server allows; set at most ${formatDuration(MAX_BACKDATE_SECONDS)}`,
-    });
-  }
+  faults.push(...faultsOfBackdate(profile.backdate, servesPods));
   if (profile.crl !== undefined && parseDuration(profile.crl.validity) < MIN_CRL_SECONDS) {
     faults.push({
       path: 'spec.profile.crl.validity',
@@ -133,6 +129,16 @@ function faultsOfProfile(profile: ProfileSpec, servesPods: boolean): readonly Sp
     });
   }
   return faults;
+}
+
+function faultsOfBackdate(backdate: string, servesPods: boolean): readonly SpecProblem[] {
+  const most = servesPods ? MAX_BACKDATE_SECONDS : MAX_UNCHECKED_BACKDATE_SECONDS;
+  if (parseDuration(backdate) <= most) return [];
+  const why = servesPods
+    ? 'the API server allows for a leaf of a PodCertificateRequest'
+    : 'a new CA is backdated';
+  const message = `${backdate} is longer than ${why}; set at most ${formatDuration(most)}`;
+  return [{ path: 'spec.profile.backdate', message }];
 }
 
 function faultsOfManaged(managed: ManagedAuthority, profile: ProfileSpec): readonly SpecProblem[] {

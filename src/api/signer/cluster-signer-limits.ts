@@ -98,6 +98,11 @@ export const MIN_LEAF_SECONDS = 600;
  * PodCertificateRequest's notBefore.
  */
 export const MAX_BACKDATE_SECONDS = 240;
+/**
+ * Longest backdate of a signer without pods, whose leaves no API server checks: that of a new CA,
+ * and what kube-controller-manager writes (pkg/controller/certificates/signer, backdate).
+ */
+export const MAX_UNCHECKED_BACKDATE_SECONDS = 300;
 /** DNS domains of a member of a fleet. Verifiers compare each name with all of them. */
 export const MAX_DNS_CONSTRAINTS = 8;
 /**

@@ -101,8 +101,8 @@ export function longestIntermediate(maxSeconds: number, issuer: Validity): numbe
 
 /**
  * Returns the validity of an intermediate: as long as requested, no longer than the profile and a
- * sixth of its issuer's life allow, and never beyond its issuer. Its backdate exceeds that of every
- * leaf.
+ * sixth of its issuer's life allow, and never beyond its issuer. No leaf has a longer
+ * backdate.
  *
  * @throws SignerError VALIDITY_IMPOSSIBLE (`authority`)
  */

@@ -202,6 +202,13 @@ for (const [law, path, value] of accepted) {
   });
 }
 
+test('a signer without pods may backdate its leaves by 5m, as far as a new CA', () => {
+  const spec = (backdate: string): Record<string, unknown> =>
+    changed(without(workloadSpec(), 'pods'), 'profile.backdate', backdate);
+  assert.equal(read(spec('5m')).profile.backdate, '5m');
+  assert.throws(() => read(spec('5m1s')), /spec\.profile\.backdate: 5m1s .*set at most 5m/);
+});
+
 test('refuses a leaf that may have no name at first issue', () => {
   const only = (pods: object): unknown =>
     changed(workloadSpec(), 'pods', { allow: 'true', ...pods });

@@ -4,7 +4,7 @@
  * explanation. Pure.
  */
 import { X509Certificate } from 'node:crypto';
-import { MAX_BACKDATE_SECONDS } from '#api/signer/cluster-signer-limits.ts';
+import { MAX_UNCHECKED_BACKDATE_SECONDS } from '#api/signer/cluster-signer-limits.ts';
 import { fingerprint } from '#pki/x509/certificate.ts';
 
 /** A CA that a signer's status lists. */
@@ -75,7 +75,7 @@ export interface LedgerLimits {
 const SETTLING_MILLISECONDS = 15 * 60_000;
 /** Longest time from signing a leaf until its record is dropped from memory. */
 const HELD_MILLISECONDS = 10 * 60_000;
-const BACKDATED_MILLISECONDS = MAX_BACKDATE_SECONDS * 1000;
+const BACKDATED_MILLISECONDS = MAX_UNCHECKED_BACKDATE_SECONDS * 1000;
 
 /**
  * Returns the explanation for a missing record: the certificate is older than the ledger, or a
