@@ -97,7 +97,7 @@ function readChain({
   const end = at === -1 ? pem.length : at + END.length;
   const read = attempt(() => [
     ...(prepared === undefined ? readCertificates(pem.slice(0, end)) : [prepared]),
-    ...readAbove(pem.slice(end).trimStart()),
+    ...readAbove(blocksOf(pem.slice(end))),
   ]);
   if (read instanceof SignerError)
     throw mismatchError(`a chain that cannot be read: ${read.message}`, read);
@@ -107,6 +107,11 @@ function readChain({
     throw mismatchError(`${read.length} certificates; the limit is ${MAX_CERTIFICATES}`);
   }
   return [leaf, ...above];
+}
+
+/** Returns the text after the leaf, or '' if it has no block: text around blocks is no chain. */
+function blocksOf(rest: string): string {
+  return rest.includes('-----') ? rest.trimStart() : '';
 }
 
 function findLeafMismatch(leaf: Certificate, input: ReturnedChain): string | undefined {
