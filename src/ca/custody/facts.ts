@@ -10,7 +10,7 @@ import { decodeCertificate, fingerprint, type Certificate } from '#pki/x509/cert
 import { deliveredChain, type CaCertificates } from '#pki/x509/delivered-chain.ts';
 import { isSelfSigned } from '#pki/x509/issuers.ts';
 import { verifyPath, type PathOptions } from '#pki/x509/path.ts';
-import { sortAnchors, type SortedAnchors } from '#pki/x509/trust-bundle.ts';
+import { certificateLabel, sortAnchors, type SortedAnchors } from '#pki/x509/trust-bundle.ts';
 import { judgeTrust } from '#pki/x509/verifier-rules.ts';
 import type { AuthorityFacts, AuthorityMaterial } from './contract.ts';
 import { readCrossCertificate } from './cross-certificate.ts';
@@ -72,8 +72,8 @@ export function readFacts<A extends { readonly der: Uint8Array }>(
 function readChain(pem: string): readonly [Certificate, ...Certificate[]] {
   const blocks = readingSecretKey('tls.crt', () => decodePemAll(pem, 'CERTIFICATE'));
   if (blocks.length > MAX_CHAIN) throw invalid(`tls.crt holds more than ${MAX_CHAIN} certificates`);
-  const [first, ...rest] = blocks.map((der) =>
-    readingSecretKey('tls.crt', () => decodeCertificate(der)),
+  const [first, ...rest] = blocks.map((der, index) =>
+    readingSecretKey(`tls.crt: ${certificateLabel(index, der)}`, () => decodeCertificate(der)),
   );
   if (first === undefined) throw invalid('tls.crt holds no certificate');
   return [first, ...rest];

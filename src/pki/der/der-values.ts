@@ -92,7 +92,8 @@ export function namedBits(contents: Uint8Array, what: string): readonly number[]
     if (unused !== 0) throw malformed(`${what} is empty but has unused bits`);
     return [];
   }
-  if ((last & ((1 << unused) - 1)) !== 0) throw malformed(`${what} has unused bits that are set`);
+  if ((last & ((1 << unused) - 1)) !== 0)
+    throw malformed(`${what} has unused bits that are set, which some readers reject`);
   const count = (contents.length - 1) * 8 - unused;
   return Array.from({ length: count }, (_, bit) => bit).filter(
     (bit) => ((contents[1 + (bit >> 3)] ?? 0) & (0x80 >> (bit & 7))) !== 0,

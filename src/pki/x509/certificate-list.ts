@@ -21,13 +21,14 @@ import { decodeAuthorityKeyIdentifier, readExtensions } from '../extensions/pars
 import { readAlgorithmIdentifier } from '../keys/signature-algorithm.ts';
 import { readName, type DistinguishedName } from '../names/distinguished-name.ts';
 import { readSerial } from './certificate.ts';
+import { requireVersion, type RequiredVersion } from './version.ts';
 import { keysOf } from '#base/object-keys.ts';
 
 /** The limit of a list in bytes: the size of a ConfigMap, 1 MiB. */
 const MAX_LIST_BYTES = 1024 * 1024;
 
-/** Version 2 is encoded as 1 (RFC 5280 §5.1.2.1). */
-const VERSION_2 = 1;
+/** RFC 5280 §5.1.2.1. */
+const VERSION: RequiredVersion = { what: 'the CRL', version: 2 };
 
 /** The limit of a number in bytes. Readers need not understand a longer one (RFC 5280 §5.2.3). */
 const MAX_NUMBER_BYTES = 20;
@@ -104,8 +105,7 @@ export function decodeCertificateList(der: Uint8Array): CertificateList {
  */
 export function decodeTbsList(der: Uint8Array): TbsCertificateList {
   const fields = readWhole(der, 'the to-be-signed part', MAX_LIST_BYTES);
-  const version = smallInteger(fields.read(TAG_INTEGER, 'the version'), 'the version', VERSION_2);
-  if (version !== VERSION_2) throw malformed(`the CRL is of version ${version + 1}, not 2`);
+  requireVersion(fields.read(TAG_INTEGER, 'the version'), VERSION);
   const signatureAlgorithm = readAlgorithmIdentifier(fields, 'the inner signature algorithm');
   const issuer = readName(fields, 'the issuer');
   const thisUpdate = readValidityTime(fields, 'thisUpdate');

@@ -10,7 +10,7 @@ import {
   contextPrimitive,
 } from '../der/der-tags.ts';
 import { readValidityTime } from '../der/der-time.ts';
-import { checkInteger, smallInteger, wholeBytes } from '../der/der-values.ts';
+import { checkInteger, wholeBytes } from '../der/der-values.ts';
 import {
   interpretExtensions,
   type InterpretedExtensions,
@@ -22,6 +22,7 @@ import { readName, type DistinguishedName } from '../names/distinguished-name.ts
 import { inputError, malformed } from '../der/input-error.ts';
 import { readAlgorithmIdentifier } from '../keys/signature-algorithm.ts';
 import { decodePemAll } from '../der/pem.ts';
+import { requireVersion, type RequiredVersion } from './version.ts';
 
 /**
  * The limit of a certificate in bytes. A certificate in a status is shorter than 64 KiB, and a CA's
@@ -36,8 +37,12 @@ const MAX_CERTIFICATE_BYTES = 256 * 1024;
  */
 const MAX_SERIAL_BYTES = 64;
 
-/** Version 3 is encoded as 2 (RFC 5280 §4.1.2.1). */
-const VERSION_3 = 2;
+/** Earlier versions have no basicConstraints (RFC 5280 §4.1.2.1). */
+const VERSION: RequiredVersion = {
+  what: 'the certificate',
+  version: 3,
+  help: '; issue it again with extensions ("openssl x509 -req -extfile FILE")',
+};
 
 /**
  * The decoded TBSCertificate of a version 3 certificate (RFC 5280 §4.1). Bytes are views of the
@@ -134,16 +139,18 @@ export function decodeTbs(der: Uint8Array): TbsCertificate {
   };
 }
 
-/** Requires version 3, because earlier versions have no basicConstraints. */
 function readVersion(fields: DerReader): void {
   if (!fields.at(contextConstructed(0))) {
-    throw fields.malformed('the certificate is of version 1, not 3');
+    requireVersion(VERSION_1, VERSION);
+    return;
   }
   const explicit = fields.enter(contextConstructed(0), 'the version');
-  const version = smallInteger(explicit.read(TAG_INTEGER, 'the version'), 'the version', VERSION_3);
+  requireVersion(explicit.read(TAG_INTEGER, 'the version'), VERSION);
   explicit.finish();
-  if (version !== VERSION_3) throw malformed(`the certificate is of version ${version + 1}, not 3`);
 }
+
+/** The contents of the INTEGER that a certificate without a version has by default. */
+const VERSION_1 = Uint8Array.of(0);
 
 /**
  * Reads the serial number of a certificate at the reader's position: not negative, 1 to `most` bytes

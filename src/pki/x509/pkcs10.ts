@@ -9,7 +9,7 @@ import {
   TAG_SET,
   contextConstructed,
 } from '../der/der-tags.ts';
-import { oidOf, smallInteger, wholeBytes } from '../der/der-values.ts';
+import { oidOf, wholeBytes } from '../der/der-values.ts';
 import { readExtensions } from '../extensions/parse-extensions.ts';
 import {
   interpretExtensions,
@@ -26,6 +26,7 @@ import { OID_EXTENSION_REQUEST, OID_ORGANIZATION } from '../der/oids.ts';
 import { inputError } from '../der/input-error.ts';
 import { readAlgorithmIdentifier } from '../keys/signature-algorithm.ts';
 import { signatureProblem } from '../keys/signature-verification.ts';
+import { requireVersion, type RequiredVersion } from './version.ts';
 
 /**
  * A decoded PKCS#10 request (RFC 2986). All of it is only the requester's wish: no part may get
@@ -51,8 +52,12 @@ export interface CertificationRequest extends InterpretedExtensions {
 /** The limit of a request: etcd's default limit, which bounds every object of the API. */
 const MAX_REQUEST_BYTES = 1_572_864;
 
-/** Version 1 is encoded as 0 (RFC 2986 §4.1). */
-const VERSION_1 = 0;
+/** The only version (RFC 2986 §4.1). Go and OpenSSL do not read it. */
+const VERSION: RequiredVersion = {
+  what: 'the PKCS#10 request',
+  version: 1,
+  help: ', which is encoded as 0 (RFC 2986 §4.1); a program that calls set_version(2), as for a certificate, writes 3: remove the call, or use "openssl req -new"',
+};
 
 /**
  * The limit of attributes. PKCS#9 defines about ten, and the tools of OpenSSL and Microsoft write
@@ -79,7 +84,7 @@ type Info = Omit<CertificationRequest, 'raw' | 'info' | 'signatureAlgorithm' | '
 
 function readInfo(info: Uint8Array): Info {
   const fields = readWhole(info, 'the request’s info', MAX_REQUEST_BYTES);
-  smallInteger(fields.read(TAG_INTEGER, 'the version'), 'the version', VERSION_1);
+  requireVersion(fields.read(TAG_INTEGER, 'the version'), VERSION);
   const subject = withoutEmptyOrganizations(readName(fields, 'the subject'));
   const [problem] = subject.problems;
   if (problem !== undefined) {

@@ -66,7 +66,17 @@ export function sortAnchors(pem: string): SortedAnchors {
 const MAX_NAMED = 3;
 
 function omission(index: number, der: Uint8Array, fault: string): string {
-  return `certificate ${index + 1} (${quote(subjectOf(der), MAX_SUBJECT)}, ${fingerprint(der)}) is left out: ${fault}; the tool that made it may be old: issue it again ("openssl x509 -req -in CSR -signkey KEY -out CERT"), or remove it`;
+  return `${certificateLabel(index, der)} is left out: ${fault}; the tool that made it may be old: issue it again ("openssl x509 -req -in CSR -signkey KEY -out CERT"), or remove it`;
+}
+
+/**
+ * Returns a name for messages of a certificate that may not be readable, as in `certificate 2
+ * ("CN=a", sha256:…)`.
+ *
+ * @param index - from 0, in its text
+ */
+export function certificateLabel(index: number, der: Uint8Array): string {
+  return `certificate ${index + 1} (${quote(subjectOf(der), MAX_SUBJECT)}, ${fingerprint(der)})`;
 }
 
 /** Characters of a subject in a message. */

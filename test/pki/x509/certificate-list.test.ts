@@ -95,8 +95,16 @@ const delta: Extension = { oid: '2.5.29.27', critical: true, value: integer(Uint
 
 const faults: readonly (readonly [what: string, parts: Parts, says: RegExp, code?: ErrorCode])[] = [
   ['version 1', { version: [] }, /version/],
-  ['version 3', { version: [integer(Uint8Array.of(2))] }, /more than 1/],
-  ['version 1, written', { version: [integer(Uint8Array.of(0))] }, /is of version 1, not 2/],
+  [
+    'version 3',
+    { version: [integer(Uint8Array.of(2))] },
+    /is of version 3, and must be of version 2/,
+  ],
+  [
+    'version 1, written',
+    { version: [integer(Uint8Array.of(0))] },
+    /is of version 1, and must be of version 2/,
+  ],
   ['another outer algorithm', { algorithm: OTHER_ALGORITHM }, /signature algorithm of the CRL/],
   ['no nextUpdate', { nextUpdate: [] }, /nextUpdate/],
   ['nextUpdate at thisUpdate', { nextUpdate: [validityTime(THIS_UPDATE)] }, /not after thisUpdate/],

@@ -138,7 +138,11 @@ describe('a certificate is refused', () => {
 
   test('of version 1, which cannot exclude CA use', () => {
     const der = certificateDer({ version: [] });
-    refuses(() => decodeCertificate(der), 'DER_MALFORMED', /is of version 1, not 3/);
+    refuses(
+      () => decodeCertificate(der),
+      'DER_MALFORMED',
+      /is of version 1, and must be of version 3/,
+    );
   });
 
   test('with critical key identifiers (RFC 5280 §4.2.1.1)', () => {

@@ -43,21 +43,25 @@ const CERTIFICATES: Readonly<Record<string, Row>> = {
     'DER_MALFORMED',
     /longer than the element that holds it/,
   ],
-  'of version 1': [certificateDer({ version: [] }), 'DER_MALFORMED', /is of version 1, not 3/],
+  'of version 1': [
+    certificateDer({ version: [] }),
+    'DER_MALFORMED',
+    /is of version 1, and must be of version 3/,
+  ],
   'of version 1 written out': [
     certificateDer({ version: explicit(0, int(0)) }),
     'DER_MALFORMED',
-    /is of version 1, not 3/,
+    /is of version 1, and must be of version 3/,
   ],
   'of version 2': [
     certificateDer({ version: explicit(0, int(1)) }),
     'DER_MALFORMED',
-    /is of version 2, not 3/,
+    /is of version 2, and must be of version 3/,
   ],
   'of version 4': [
     certificateDer({ version: explicit(0, int(3)) }),
     'DER_MALFORMED',
-    /the version is more than 2/,
+    /is of version 4, and must be of version 3/,
   ],
   'with two versions': [
     certificateDer({ version: explicit(0, int(2), int(2)) }),

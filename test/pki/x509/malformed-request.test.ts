@@ -26,22 +26,22 @@ const REQUESTS: Readonly<Record<string, Row>> = {
   'with a version other than 1': [
     requestDer({ version: int(1) }),
     'DER_MALFORMED',
-    /the version is more than 0/,
+    /the PKCS#10 request is of version 2, and must be of version 1.*openssl req -new/,
   ],
   'with a negative version': [
     requestDer({ version: int(0xff) }),
     'DER_MALFORMED',
-    /the version is negative/,
+    /the version of the PKCS#10 request is negative/,
   ],
   'with a version that is not minimal': [
     requestDer({ version: int(0, 0) }),
     'DER_MALFORMED',
-    /the version is an INTEGER that is not minimal/,
+    /the version of the PKCS#10 request is an INTEGER that is not minimal/,
   ],
   'with an empty version': [
     requestDer({ version: int() }),
     'DER_MALFORMED',
-    /the version is an empty INTEGER/,
+    /the version of the PKCS#10 request is an empty INTEGER/,
   ],
   'without attributes': [
     requestDer({ attributeField: new Uint8Array() }),
