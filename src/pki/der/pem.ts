@@ -19,6 +19,9 @@ const LINE_LENGTH = 64;
  */
 const BEGIN = /-----BEGIN ([A-Z0-9][A-Z0-9 ]{0,63})-----[ \t]*\r?\n/y;
 
+/** With padding, in a text of a multiple of four characters (RFC 4648 §4). */
+const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
+
 /** What begins each BEGIN and END line. */
 const DASHES = '-----';
 
@@ -139,12 +142,12 @@ function decodeBody(body: string, label: string): Uint8Array {
     throw malformed(`the END of the ${label} block is not on a line of its own`);
   }
   const base64 = body.replaceAll(/[\r\n \t]+/g, '');
-  const der = Buffer.from(base64, 'base64');
-  // Node skips characters that are not base64, and Go rejects them. Both read canonical text alike.
-  if (base64 === '' || der.toString('base64') !== base64) {
+  // Node skips characters that are not base64, and Go rejects them. Spare bits that are set (RFC 4648
+  // §3.5) are read alike by all.
+  if (base64 === '' || base64.length % 4 !== 0 || !BASE64.test(base64)) {
     throw malformed(`the ${label} block is not valid base64`);
   }
-  return der;
+  return Buffer.from(base64, 'base64');
 }
 
 function tooMany(most: number, label: string): string {

@@ -55,13 +55,18 @@ describe('a PEM text that different parsers read differently is refused', () => 
     'an empty block': `-----BEGIN ${LABEL}-----\n-----END ${LABEL}-----\n`,
     'base64 without its padding': BLOCK.replace('=', ''),
     base64url: BLOCK.replace(BODY, '_-_-'),
-    'base64 with spare bits set': BLOCK.replace(BODY, 'QUJ='),
+    'base64 with too much padding': BLOCK.replace(BODY, 'Q==='),
+    'base64 with padding inside': BLOCK.replace(BODY, `QQ==${BODY}`),
     'characters that are not base64': BLOCK.replace(BODY, `${BODY}\u00e9`),
     'a label in lower case': BLOCK.replaceAll(LABEL, 'certificate request'),
   };
   for (const [name, text] of Object.entries(cases)) {
     test(name, () => refuses(() => decodePem(text, LABEL), 'PEM_MALFORMED', /\w/));
   }
+});
+
+test('spare bits of base64 that are set change no octet', () => {
+  assert.equal(Buffer.from(decodePem(BLOCK.replace(BODY, 'QUJ='), LABEL)).toString(), 'AB');
 });
 
 test('a byte order mark is named with the command that removes it', () => {
