@@ -20,7 +20,7 @@ export interface AuthorityFacts extends SigningCa {
    * it.
    */
   readonly cross?: CrossCertificate;
-  /** What is wrong with each certificate of `ca.crt` that is no trust anchor for that reason. */
+  /** The faults of the certificates of `ca.crt` that are left out of the anchors. */
   readonly omittedAnchors?: readonly string[];
 }
 

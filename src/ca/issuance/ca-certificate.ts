@@ -6,8 +6,8 @@ import type { Random } from '#base/ports.ts';
 import { encodeCaTbs } from './ca-tbs.ts';
 
 /**
- * The backdate of a new CA. No leaf has a longer one (MAX_UNCHECKED_BACKDATE_SECONDS), so that no leaf
- * is valid before its CA.
+ * The backdate of a new CA. No leaf has a longer one
+ * (MAX_UNCHECKED_BACKDATE_SECONDS), so that no leaf is valid before its CA.
  */
 export const CA_BACKDATE_SECONDS = 300;
 

@@ -109,7 +109,7 @@ function readChain({
   return [leaf, ...above];
 }
 
-/** Returns the text after the leaf, or '' if it has no block: text around blocks is no chain. */
+/** Returns the text after the leaf, or '' if it has no block. Other text belongs to no chain. */
 function blocksOf(rest: string): string {
   return rest.includes('-----') ? rest.trimStart() : '';
 }

@@ -3,7 +3,7 @@ import { type DerReader } from './der-reader.ts';
 import { TAG_GENERALIZED_TIME, TAG_UTC_TIME } from './der-tags.ts';
 import { malformed } from './input-error.ts';
 
-/** The first year that is written as GeneralizedTime. Earlier ones are UTCTime (RFC 5280 §4.1.2.5). */
+/** The first year of GeneralizedTime. CAs write earlier ones as UTCTime (RFC 5280 §4.1.2.5). */
 export const FIRST_GENERALIZED_YEAR = 2050;
 
 /** YYMMDDHHMMSSZ and YYYYMMDDHHMMSSZ. */

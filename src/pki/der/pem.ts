@@ -19,10 +19,10 @@ const LINE_LENGTH = 64;
  */
 const BEGIN = /-----BEGIN ([A-Z0-9][A-Z0-9 ]{0,63})-----[ \t]*\r?\n/y;
 
-/** With padding, in a text of a multiple of four characters (RFC 4648 §4). */
+/** Padded base64. The length, a multiple of four, is checked apart (RFC 4648 §4). */
 const BASE64 = /^[A-Za-z0-9+/]*={0,2}$/;
 
-/** What begins each BEGIN and END line. */
+/** The beginning of each BEGIN and END line. */
 const DASHES = '-----';
 
 /** A byte order mark as UTF-16 text, or as the Latin-1 text of its UTF-8 octets. */
@@ -118,7 +118,7 @@ const CONVERT =
 function labelAt(text: string, at: number): string {
   if (at > 0 && text[at - 1] !== '\n') {
     const [mark] = BYTE_ORDER_MARK.exec(text) ?? [];
-    // OpenSSL skips the mark. Go finds no block behind it, so the API server rejects such a request.
+    // OpenSSL skips the mark. Go finds no block behind it, and so does the API server.
     if (mark?.length === at) {
       throw malformed(
         'a byte order mark is before the first block, which Go does not read; save the text as UTF-8 without it ("sed -i \'1s/^\\xEF\\xBB\\xBF//\' FILE")',
@@ -142,8 +142,8 @@ function decodeBody(body: string, label: string): Uint8Array {
     throw malformed(`the END of the ${label} block is not on a line of its own`);
   }
   const base64 = body.replaceAll(/[\r\n \t]+/g, '');
-  // Node skips characters that are not base64, and Go rejects them. Spare bits that are set (RFC 4648
-  // §3.5) are read alike by all.
+  // Node skips characters that are not base64, and Go rejects them. All ignore spare bits that are
+  // set (RFC 4648 §3.5).
   if (base64 === '' || base64.length % 4 !== 0 || !BASE64.test(base64)) {
     throw malformed(`the ${label} block is not valid base64`);
   }

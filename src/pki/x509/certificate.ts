@@ -141,7 +141,7 @@ export function decodeTbs(der: Uint8Array): TbsCertificate {
 
 function readVersion(fields: DerReader): void {
   if (!fields.at(contextConstructed(0))) {
-    requireVersion(VERSION_1, VERSION);
+    requireVersion(DEFAULT_VERSION, VERSION);
     return;
   }
   const explicit = fields.enter(contextConstructed(0), 'the version');
@@ -150,11 +150,11 @@ function readVersion(fields: DerReader): void {
 }
 
 /** The contents of the INTEGER that a certificate without a version has by default. */
-const VERSION_1 = Uint8Array.of(0);
+const DEFAULT_VERSION = Uint8Array.of(0);
 
 /**
- * Reads the serial number of a certificate at the reader's position: not negative, 1 to `most` bytes
- * (RFC 5280 §4.1.2.2). Zero is read, as §4.1.2.2 advises. Go rejects negative ones.
+ * Reads the serial number of a certificate at the reader's position: not negative, 1 to `most`
+ * bytes (RFC 5280 §4.1.2.2). Zero is read, as §4.1.2.2 advises. Go rejects negative ones.
  *
  * @throws SignerError DER_MALFORMED, or DER_LIMIT above `most`
  */

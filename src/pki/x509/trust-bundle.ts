@@ -37,9 +37,9 @@ function decodeAnchor(der: Uint8Array): Certificate {
 
 /** The certificates of a text of trust anchors: those that can be used, and why others cannot. */
 export interface SortedAnchors {
-  /** In order, each once. */
+  /** The anchors in order, each once. */
   readonly anchors: readonly Certificate[];
-  /** For the first other certificates number, subject, fingerprint, fault and remedy. */
+  /** Number, subject, fingerprint, fault and remedy of each of the first other certificates. */
   readonly omitted: readonly string[];
 }
 
@@ -57,13 +57,13 @@ export function sortAnchors(pem: string): SortedAnchors {
     if (read instanceof SignerError) omitted.push(omission(index, der, read.message));
     else anchors.set(fingerprint(der), read);
   }
-  const rest = omitted.splice(MAX_NAMED);
+  const rest = omitted.splice(MAX_OMISSIONS);
   if (rest.length > 0) omitted.push(`${rest.length} more certificates are left out`);
   return { anchors: [...anchors.values()], omitted };
 }
 
 /** Omitted certificates that are named one by one. A condition's message has 32 KiB. */
-const MAX_NAMED = 3;
+const MAX_OMISSIONS = 3;
 
 function omission(index: number, der: Uint8Array, fault: string): string {
   return `${certificateLabel(index, der)} is left out: ${fault}; the tool that made it may be old: issue it again ("openssl x509 -req -in CSR -signkey KEY -out CERT"), or remove it`;
@@ -76,11 +76,11 @@ function omission(index: number, der: Uint8Array, fault: string): string {
  * @param index - from 0, in its text
  */
 export function certificateLabel(index: number, der: Uint8Array): string {
-  return `certificate ${index + 1} (${quote(subjectOf(der), MAX_SUBJECT)}, ${fingerprint(der)})`;
+  return `certificate ${index + 1} (${quote(subjectOf(der), MAX_SUBJECT_CHARACTERS)}, ${fingerprint(der)})`;
 }
 
 /** Characters of a subject in a message. */
-const MAX_SUBJECT = 100;
+const MAX_SUBJECT_CHARACTERS = 100;
 
 /** Returns the subject as OpenSSL reads it, because our reader has refused the certificate. */
 function subjectOf(der: Uint8Array): string {

@@ -5,13 +5,13 @@ import { malformed } from '../der/input-error.ts';
 /** The limit of an encoded version. Every standard has fewer than ten. */
 const MAX_VERSION = 254;
 
-/** Which version a value must have. */
+/** The version that a value must have. */
 export interface RequiredVersion {
   /** The name of the value in messages, as in `the PKCS#10 request`. */
   readonly what: string;
   /** The version as people count it, from 1. It is encoded as one less. */
   readonly version: number;
-  /** Why, and what to do, as the end of a sentence. */
+  /** The reason and the remedy, as the end of a sentence. */
   readonly help?: string;
 }
 

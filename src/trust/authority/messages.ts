@@ -72,7 +72,7 @@ export function distrustedBefore(fingerprint: string): string {
   return `it holds ${fingerprint}, which left trust by distrust (status.distrusted) and never returns`;
 }
 
-/** @param omitted - as sortAnchors names them, most are one */
+/** @param omitted - the texts of sortAnchors, at least one */
 export function anchorsOmitted(omitted: readonly string[]): string {
   const [first = '', ...more] = omitted;
   const others = more.length === 0 ? '' : `; and ${more.length} more`;
