@@ -16,7 +16,7 @@ export interface Strictness {
 export const BECAUSE = {
   differs: 'Readers read it in different ways, or some do not read it at all',
   unread: 'Go or OpenSSL never open it, so that they do not show how others read it',
-  policy: 'It is readable, and a decision of ours or of Kubernetes',
+  policy: 'It is readable, and Countersign or Kubernetes decides against it',
   limit: 'Its cost must be bounded',
 } as const;
 

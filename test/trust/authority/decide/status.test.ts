@@ -5,7 +5,9 @@ import type { AuthorityStatus, ClusterSigner } from '#api/signer/cluster-signer.
 import { openLocalAuthority } from '#ca/custody/local.ts';
 import type { SignerPlan } from '#trust/authority/decide/decide.ts';
 import { inspectWith } from '#trust/authority/decide/inspect.ts';
+import { encodePem } from '#pki/der/pem.ts';
 import { NOW } from '../../../support/pki/chain.ts';
+import { AMBIGUOUS_CAS } from '../../../support/pki/forms.ts';
 import { teamSigner } from '../../../support/signers/namespaced-signer.ts';
 import { workload } from '../../../support/signers/workload-profile.ts';
 import {
@@ -92,6 +94,22 @@ test('a Secret whose ca.crt lacks the root of its tls.crt is not usable', () => 
   const plan = planOfOwn({ 'tls.crt': chain, 'ca.crt': certificate(BELOW).toString() });
   assert.equal(readyOf(plan).reason, 'NoTrustAnchor');
   assert.deepEqual(plan.status.authorities ?? [], []);
+});
+
+test('an odd anchor is left out: Degraded names it, and the CA signs', () => {
+  const [odd = new Uint8Array()] = Object.values(AMBIGUOUS_CAS);
+  const texts = { 'ca.crt': encodePem('CERTIFICATE', odd) + certificate(A).toString() };
+  const found = { kind: 'found', secret: secret(BELOW, texts, TEAM_GRANT) } as const;
+  const plan = planOf({ signer: teamSigner(), secret: found });
+  const [active] = authorities(plan);
+  assert.equal(active.phase, 'Active');
+  assert.equal(active.anchors, certificate(A).toString());
+  const degraded = plan.status.conditions?.find(({ type }) => type === 'Degraded');
+  assert.deepEqual([degraded?.status, degraded?.reason], ['True', 'AnchorsOmitted']);
+  assert.match(
+    degraded?.message ?? '',
+    /^ca\.crt: certificate 1 \("CN=root", sha256:.*unused bits/,
+  );
 });
 
 test('RotationDue of an own CA says by when its successor must be in its Secret', () => {
