@@ -83,10 +83,7 @@ function ofLabel(blocks: readonly PemBlock[], label: string): readonly Uint8Arra
  * @throws SignerError PEM_MALFORMED, also for a text that is not blank and has no block
  */
 export function readPemBlocks(text: string, most = MAX_BLOCKS): readonly PemBlock[] {
-  if (text.length > MAX_PEM_CHARACTERS) {
-    throw malformed(`the text has ${text.length} characters, more than ${MAX_PEM_CHARACTERS}`);
-  }
-  if (text.includes('\0')) throw malformed(`the text has a NUL, so it is not PEM; ${CONVERT}`);
+  requireText(text);
   const blocks: PemBlock[] = [];
   for (let at = text.indexOf(DASHES); at !== -1;) {
     const label = labelAt(text, at);
@@ -105,6 +102,13 @@ export function readPemBlocks(text: string, most = MAX_BLOCKS): readonly PemBloc
     throw malformed(`there is no "-----BEGIN" line; ${CONVERT}`);
   }
   return blocks;
+}
+
+function requireText(text: string): void {
+  if (text.length > MAX_PEM_CHARACTERS) {
+    throw malformed(`the text has ${text.length} characters, more than ${MAX_PEM_CHARACTERS}`);
+  }
+  if (text.includes('\0')) throw malformed(`the text has a NUL, so it is not PEM; ${CONVERT}`);
 }
 
 /** The remedy for a file that may be DER. */

@@ -70,8 +70,8 @@ function omission(index: number, der: Uint8Array, fault: string): string {
 }
 
 /**
- * Returns a name for messages of a certificate that may not be readable, as in `certificate 2
- * ("CN=a", sha256:…)`.
+ * Returns a name for messages of a certificate that may not be readable: its number, subject and
+ * fingerprint.
  *
  * @param index - from 0, in its text
  */

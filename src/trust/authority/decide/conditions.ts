@@ -180,13 +180,11 @@ function faultOf({ snapshot, finding, managed, authorities }: ConditionInput): F
   if (managed?.isManaged === false) {
     return ['SecretNotOwned', messages.foreignSecret(signer.metadata.uid)];
   }
-  const omitted = finding.active?.omittedAnchors ?? [];
-  if (omitted.length > 0) return ['AnchorsOmitted', messages.anchorsOmitted(omitted)];
   const active = authorities.find(({ phase }) => phase === 'Active');
   if (active !== undefined && now >= fullLeavesUntil(active)) {
     return ['LeavesCutShort', messages.leavesCutShort(active.notAfter)];
   }
-  return attentionOf(snapshot) ?? rejectedTrust(snapshot, finding);
+  return omissionOf(finding) ?? attentionOf(snapshot) ?? rejectedTrust(snapshot, finding);
 }
 
 /**
@@ -204,6 +202,12 @@ function rejectedTrust(
     ({ rule }) => !(isChosen && rule === 'anchor-is-root'),
   );
   return found === undefined ? undefined : [ANCHOR_REJECTED, messages.rejectedTrust(found.message)];
+}
+
+/** Returns the fault of certificates of `ca.crt` that are left out of the anchors. */
+function omissionOf({ active }: Observation): Fault | undefined {
+  const omitted = active?.omittedAnchors ?? [];
+  return omitted.length === 0 ? undefined : ['AnchorsOmitted', messages.anchorsOmitted(omitted)];
 }
 
 /** Returns a fault that does not concern the CA. */
