@@ -104,9 +104,15 @@ const rows: readonly [law: string, damage: Damage, signs: 'another' | 'the same'
   ],
   ['the key is encrypted', encrypted, 'another'],
   [
-    'junk stands behind the certificate',
-    (secret) => withTexts(secret, { 'tls.crt': `${materialOf(secret).certificate}junk` }),
+    'a cut-off block stands behind the certificate',
+    (secret) =>
+      withTexts(secret, { 'tls.crt': `${materialOf(secret).certificate}-----BEGIN CERT` }),
     'another',
+  ],
+  [
+    'text stands behind the certificate, which readers skip',
+    (secret) => withTexts(secret, { 'tls.crt': `${materialOf(secret).certificate}a text` }),
+    'the same',
   ],
   [
     'there are two keys',
