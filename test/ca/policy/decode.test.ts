@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import { encodePem } from '#pki/der/pem.ts';
 import { extension, seq } from '../../support/pki/der.ts';
+import { ODD_REQUESTS } from '../../support/pki/forms.ts';
 import { privateKey } from '../../support/pki/keys.ts';
 import { CN, csrOf, derOf } from './request.ts';
 import { decodeSpecRequest } from '#ca/policy/decode.ts';
@@ -116,4 +117,18 @@ describe('spec.request', () => {
     const spec = { ...csr.spec, request: undefined as unknown as string };
     assert.throws(() => decodeSpecRequest({ ...csr, spec }), { name: 'TypeError' });
   });
+});
+
+describe('spec.request in a form that the API server and OpenSSL read is decoded', () => {
+  const read = (pem: string): string => decodeSpecRequest(csrOf(pem)).kind;
+  const plain = pemOf(derOf({}));
+
+  test('with the text of openssl req -text before it', () => {
+    const text = 'Certificate Request:\n    Data:\n        Version: 1 (0x0)\n';
+    assert.equal(read(text + plain), 'decoded');
+  });
+
+  for (const [name, { odd }] of Object.entries(ODD_REQUESTS)) {
+    test(name, () => assert.equal(read(pemOf(odd)), 'decoded'));
+  }
 });
