@@ -53,8 +53,8 @@ const filledAnew: readonly [law: string, secret: Secret, reason: string][] = [
   ['a key that is encrypted', secretWith({ ...good, 'tls.key': encrypted }), 'Unusable'],
   ['two keys', secretWith({ ...good, 'tls.key': good['tls.key'] + pem }), 'Unusable'],
   [
-    'junk behind the certificate',
-    secretWith({ ...good, 'tls.crt': `${good['tls.crt']}junk` }),
+    'a cut-off block behind the certificate',
+    secretWith({ ...good, 'tls.crt': `${good['tls.crt']}-----BEGIN CERT` }),
     'Unusable',
   ],
   ['a CA in the place of the leaf', secretWith({ ...good, 'tls.crt': rootPem }), 'Unusable'],
