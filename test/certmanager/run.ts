@@ -107,11 +107,11 @@ test('a Certificate is renewed with a new key before expiry, by the leaf’s tim
 
 test('an impossible Certificate fails with our reason and recovers after a spec fix', async () => {
   const { cluster } = fixture;
-  // cert-manager's own default: key encipherment, which the profile lacks.
-  await applyCertificate(cluster, { name: 'default', spec: { usages: undefined } });
+  const usages = ['digital signature', 'ocsp signing'];
+  await applyCertificate(cluster, { name: 'default', spec: { usages } });
   const issuing = await waitForFailure(cluster, 'default');
   assert.equal(issuing.reason, 'UsageNotAllowed');
-  assert.match(issuing.message ?? '', /key encipherment/);
+  assert.match(issuing.message ?? '', /ocsp signing/);
   const [request] = await requestsOf(cluster, 'default');
   assert.ok(request !== undefined && readyOf(request)?.reason === 'Failed');
   assert.ok(request.status?.failureTime);

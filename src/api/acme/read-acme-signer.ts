@@ -2,7 +2,7 @@
 import { SignerError } from '#base/errors.ts';
 import { parseDuration } from '../object/duration.ts';
 import type { KubeObject } from '../object/object.ts';
-import type { SpecProblem } from '../signer/cluster-signer-checks.ts';
+import { faultsOfRuleUsages, type SpecProblem } from '../signer/cluster-signer-checks.ts';
 import type { SignerSpec } from '../signer/cluster-signer.ts';
 import { invalidShape, invalidSpec } from '../signer/invalid-spec.ts';
 import { isDerivedName } from '../signer/signer.ts';
@@ -38,6 +38,7 @@ export function readAcmeSigner(
   const faults = [
     ...(isNamespaced ? [] : faultsOfName(signerName)),
     ...faultsOfLife(profile.maxDuration),
+    ...faultsOfRuleUsages(shape.data),
     ...(isNamespaced ? shape.data.acme.solvers.flatMap(faultsOfRoute) : []),
     ...shape.data.acme.solvers.flatMap(({ selfCheck }, index) =>
       selfCheck?.waitInstead === undefined

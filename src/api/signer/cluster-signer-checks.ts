@@ -1,11 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError } from '#base/errors.ts';
+import { quoteList } from '#base/quote.ts';
 import type {
   ClusterSignerSpec,
   CsrUpstream,
   ManagedAuthority,
   PodsSpec,
   ProfileSpec,
+  RequestsSpec,
 } from './cluster-signer.ts';
 import {
   MAX_BACKDATE_SECONDS,
@@ -53,7 +55,27 @@ export function validateSpec(spec: ClusterSignerSpec): readonly SpecProblem[] {
     ...(managed === undefined ? [] : faultsOfManaged(managed, spec.profile)),
     ...faultsOfKeyHolder(spec),
     ...faultsOfIntermediates(spec),
+    ...faultsOfRuleUsages(spec),
   ];
+}
+
+/**
+ * Returns the faults of rules that allow a usage that the profile does not allow. Such a rule could
+ * never approve a request with the usage, and no message would say why.
+ */
+export function faultsOfRuleUsages(spec: {
+  readonly profile: Pick<ProfileSpec, 'usages'>;
+  readonly requests?: Pick<RequestsSpec, 'rules'> | undefined;
+  readonly certificateRequests?: Pick<RequestsSpec, 'rules'> | undefined;
+}): readonly SpecProblem[] {
+  return (['requests', 'certificateRequests'] as const).flatMap((section) =>
+    (spec[section]?.rules ?? []).flatMap(({ allow }, index) => {
+      const outside = (allow.usages ?? []).filter((usage) => !spec.profile.usages.includes(usage));
+      if (outside.length === 0) return [];
+      const message = `contains ${quoteList(outside)}, which spec.profile.usages does not allow; add ${outside.length === 1 ? 'it' : 'them'} to spec.profile.usages, or remove ${outside.length === 1 ? 'it' : 'them'} here`;
+      return [{ path: `spec.${section}.rules[${index}].allow.usages`, message }];
+    }),
+  );
 }
 
 function faultsOfHub(csr: CsrUpstream | undefined): readonly SpecProblem[] {

@@ -5,12 +5,7 @@
  * `message` of its author. `reasonsText` in review.ts joins the texts of several rules.
  */
 import { quoteList } from '#base/quote.ts';
-import {
-  OID_KUBERNETES_USER_ID,
-  OID_KEY_USAGE,
-  OID_EXT_KEY_USAGE,
-  OID_BASIC_CONSTRAINTS,
-} from '#pki/der/oids.ts';
+import { OID_BASIC_CONSTRAINTS, OID_KUBERNETES_USER_ID } from '#pki/der/oids.ts';
 
 // Conditions: violations, for which no signer issues
 
@@ -43,20 +38,39 @@ export function noIdentity(cause: string): string {
   return `the certificate would have neither a subject nor a subject alternative name: ${cause}`;
 }
 
-export const NO_COPIES = 'this signer copies no names from requests (spec.requests.copy)';
-
-export function noneOfCopies(fields: readonly string[], source: string): string {
-  return `this signer copies ${fields.join(', ')} from a request${source}, and this request has none of them`;
+export function noCopies(fields: readonly string[]): string {
+  return `this signer copies no names from requests${addFields(fields)}`;
 }
 
-export const NO_USAGES = 'spec.usages is empty';
+export function noneOfCopies(copied: readonly string[], fields: readonly string[]): string {
+  return `this signer copies ${copied.join(', ')} from a request, and this request has none of them${addFields(fields)}`;
+}
+
+/** @param fields - the fields that the request has and the signer does not copy */
+function addFields(fields: readonly string[]): string {
+  return `; add ${fields.join(', ')} to spec.requests.copy of the signer`;
+}
+
+export const NO_NAMES = 'the request contains no name; request one';
 
 export function requestedUsages(usages: readonly string[]): string {
   return `spec.usages contains ${quoteList(usages)}`;
 }
 
-export function usagesNotAllowed(fault: string, allowed: readonly string[]): string {
-  return `${fault}; this signer allows ${allowed.join(', ')}`;
+export function usagesNotAllowed(outside: readonly string[], allowed: readonly string[]): string {
+  return `${requestedUsages(outside)}; this signer allows ${allowed.join(', ')}: request only these, or add the others to spec.profile.usages of the signer`;
+}
+
+export function noUsages(allowed: readonly string[]): string {
+  return `spec.usages is empty; request some of ${allowed.join(', ')}`;
+}
+
+export function uselessUsages(
+  requested: readonly string[],
+  algorithm: string,
+  allowed: readonly string[],
+): string {
+  return `spec.usages contains only ${quoteList(requested)}, which ${/^[AEIOUR]/.test(algorithm) ? 'an' : 'a'} ${algorithm} key cannot have; request some of ${allowed.join(', ')}`;
 }
 
 export function keyUsageBits(bits: readonly string[]): string {
@@ -96,7 +110,16 @@ export function moreOids(count: number): string {
 export const NO_REQUESTED_USAGES = 'the request has no usages';
 
 export function ruleUsagesNotAllowed(usages: readonly string[], allowed: string): string {
-  return `allow.usages does not allow ${quoteList(usages)} (allowed: ${allowed})`;
+  return `allow.usages does not allow ${quoteList(usages)} (allowed: ${allowed}): remove them from spec.usages, or add them to the rule`;
+}
+
+/** @param bits - with the usage of `spec.usages` that stands for each, as in `name (usage)` */
+export function extraBits(oid: string, extension: string, bits: readonly string[]): string {
+  return `${oid} (${extension}, with ${bits.join(', ')}, which spec.usages does not have)`;
+}
+
+export function bitOfUsage(bit: string, usage: string): string {
+  return `${bit} ("${usage}")`;
 }
 
 export function namedOid(oid: string, name: string): string {
@@ -107,8 +130,6 @@ export function namedOid(oid: string, name: string): string {
  * Attributes and extensions that tools write into requests, by the names in their documentation.
  */
 export const EXTENSION_NAMES: Readonly<Record<string, string>> = {
-  [OID_KEY_USAGE]: 'keyUsage, with bits that spec.usages does not have',
-  [OID_EXT_KEY_USAGE]: 'extendedKeyUsage, with purposes that spec.usages does not have',
   [OID_BASIC_CONSTRAINTS]: 'basicConstraints with cA TRUE',
   '1.2.840.113549.1.9.2': 'unstructuredName',
   '1.2.840.113549.1.9.7': 'challengePassword',

@@ -5,6 +5,7 @@ import type { CertificationRequest } from '#pki/x509/pkcs10.ts';
 import { REQUEST_FIELDS, type LeafSubject, type RequestField } from '#base/vocabulary.ts';
 import type { CompiledRule } from './compile-policy.ts';
 import { describeOid, unnamedAttributes, unnamedExtensions } from './unlisted-extensions.ts';
+import { usableUsages } from './usable-usages.ts';
 import type { RequestVariables } from './variables.ts';
 import * as messages from './denial-messages.ts';
 
@@ -34,11 +35,24 @@ export function findMismatches(rule: CompiledRule, reviewed: ReviewedRequest): r
   const fields = REQUEST_FIELDS.map((field) => fieldMismatch(rule, field, reviewed));
   const others = [
     unsupportedPartsMismatch(reviewed.request),
-    usageMismatch(rule, reviewed.usages),
-    oidMismatch('extensions', unnamedExtensions(reviewed), rule.extensions),
-    oidMismatch('attributes', unnamedAttributes(reviewed), rule.attributes),
+    ...staticMismatches(rule, reviewed),
   ].map((message) => (message === undefined ? undefined : { message, failed: false }));
   return [...fields, ...others].filter((each) => each !== undefined);
+}
+
+/**
+ * Compares the parts of a request that a rule lists by name: usages, extensions and attributes. No
+ * expression runs, so that a request with malformed names can be compared as well.
+ */
+export function staticMismatches(
+  rule: CompiledRule,
+  asked: Pick<ReviewedRequest, 'request' | 'usages'>,
+): readonly string[] {
+  return [
+    usageMismatch(rule, asked),
+    oidMismatch('extensions', unnamedExtensions(asked), rule.extensions, asked),
+    oidMismatch('attributes', unnamedAttributes(asked), rule.attributes, asked),
+  ].filter((each) => each !== undefined);
 }
 
 function fieldMismatch(
@@ -85,19 +99,26 @@ function oidMismatch(
   field: 'extensions' | 'attributes',
   found: readonly string[],
   allowed: readonly string[],
+  asked: Pick<ReviewedRequest, 'request' | 'usages'>,
 ): string | undefined {
   const outside = found.filter((oid) => !allowed.includes(oid));
   if (outside.length === 0) return undefined;
-  const named = outside.slice(0, MAX_NAMED_OIDS).map(describeOid).join(', ');
+  const shown = outside.slice(0, MAX_NAMED_OIDS);
+  const named = shown.map((oid) => describeOid(oid, asked)).join(', ');
   const more = outside.length - MAX_NAMED_OIDS;
   const others = more > 0 ? messages.moreOids(more) : '';
   return messages.oidsNotAllowed(field, named, others);
 }
 
-function usageMismatch(rule: CompiledRule, usages: readonly string[]): string | undefined {
+function usageMismatch(
+  rule: CompiledRule,
+  { request, usages }: Pick<ReviewedRequest, 'request' | 'usages'>,
+): string | undefined {
   if (usages.length === 0) return messages.NO_REQUESTED_USAGES;
   const known: readonly string[] = rule.usages;
-  const outside = usages.filter((usage) => !known.includes(usage));
+  const outside = usableUsages(usages, request.publicKey.algorithm).filter(
+    (usage) => !known.includes(usage),
+  );
   const allowed = known.length === 0 ? 'none' : known.join(', ');
   return outside.length === 0 ? undefined : messages.ruleUsagesNotAllowed(outside, allowed);
 }

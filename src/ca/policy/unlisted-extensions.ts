@@ -8,8 +8,15 @@ import {
   OID_SUBJECT_ALT_NAME,
   OID_SUBJECT_KEY_IDENTIFIER,
 } from '#pki/der/oids.ts';
-import { usageBits, type UsageBits } from '#pki/extensions/usages.ts';
+import {
+  usageBits,
+  usageOfBit,
+  usageOfPurpose,
+  type KeyUsageBit,
+  type UsageBits,
+} from '#pki/extensions/usages.ts';
 import type { CertificationRequest } from '#pki/x509/pkcs10.ts';
+import { isUsableBit } from './usable-usages.ts';
 import * as messages from './denial-messages.ts';
 
 /** A request and the usages of its object. */
@@ -32,20 +39,36 @@ const SAID_ELSEWHERE: Readonly<
   // A digest of the key. The signer gives the leaf its own.
   [OID_SUBJECT_KEY_IDENTIFIER]: () => true,
   [OID_BASIC_CONSTRAINTS]: ({ isCa }) => !isCa,
-  [OID_KEY_USAGE]: ({ keyUsage }, said) =>
-    [...(keyUsage ?? [])].every((bit) => said.keyUsage.includes(bit)),
-  [OID_EXT_KEY_USAGE]: ({ extKeyUsage }, said) =>
-    (extKeyUsage ?? []).every((purpose) => said.extKeyUsage.includes(purpose)),
+  [OID_KEY_USAGE]: (request, said) => extraBits(request, said).length === 0,
+  [OID_EXT_KEY_USAGE]: (request, said) => extraPurposes(request, said).length === 0,
 };
+
+/** Returns the bits of keyUsage that the usages do not have. No leaf gets a bit of another key. */
+function extraBits(
+  { keyUsage, publicKey }: CertificationRequest,
+  said: UsageBits,
+): readonly KeyUsageBit[] {
+  return [...(keyUsage ?? [])]
+    .filter((bit) => isUsableBit(bit, publicKey.algorithm))
+    .filter((bit) => !said.keyUsage.includes(bit));
+}
+
+function extraPurposes({ extKeyUsage }: CertificationRequest, said: UsageBits): readonly string[] {
+  return (extKeyUsage ?? []).filter((purpose) => !said.extKeyUsage.includes(purpose));
+}
 
 /** Returns the OIDs of a request's extensions that add something to its names and usages. */
 export function unnamedExtensions({ request, usages }: WithUsages): readonly string[] {
-  const bits = attempt(() => usageBits(usages));
-  // An unknown usage is a mismatch of its own.
-  const said = bits instanceof SignerError ? NONE : bits;
+  const said = saidBits(usages);
   return request.extensions
     .map(({ oid }) => oid)
     .filter((oid) => SAID_ELSEWHERE[oid]?.(request, said) !== true);
+}
+
+function saidBits(usages: readonly string[]): UsageBits {
+  const bits = attempt(() => usageBits(usages));
+  // An unknown usage is a mismatch of its own.
+  return bits instanceof SignerError ? NONE : bits;
 }
 
 /**
@@ -56,8 +79,21 @@ export function unnamedAttributes({ request }: WithUsages): readonly string[] {
   return request.attributes.filter((oid) => oid !== OID_EXTENSION_REQUEST);
 }
 
-/** Returns an OID for a message, with its name if tools write it. */
-export function describeOid(oid: string): string {
+/** Returns an OID for a message, with its name if tools write it, and what it adds to the usages. */
+export function describeOid(oid: string, { request, usages }: WithUsages): string {
+  const said = saidBits(usages);
+  if (oid === OID_KEY_USAGE) {
+    const bits = extraBits(request, said).map((bit) => named(bit, usageOfBit(bit)));
+    return messages.extraBits(oid, 'keyUsage', bits);
+  }
+  if (oid === OID_EXT_KEY_USAGE) {
+    const purposes = extraPurposes(request, said).map((each) => named(each, usageOfPurpose(each)));
+    return messages.extraBits(oid, 'extendedKeyUsage', purposes);
+  }
   const name = messages.EXTENSION_NAMES[oid];
   return name === undefined ? oid : messages.namedOid(oid, name);
+}
+
+function named(value: string, usage: string | undefined): string {
+  return usage === undefined ? value : messages.bitOfUsage(value, usage);
 }

@@ -85,6 +85,26 @@ function pick<T extends string>(
   return [...new Set(found.map(([, value]) => value))];
 }
 
+/** Returns the usage of the Kubernetes API that stands for a KeyUsage bit. */
+export function usageOfBit(bit: KeyUsageBit): KeyUsage | undefined {
+  return usageOf(BITS, bit);
+}
+
+/** Returns the usage of the Kubernetes API for the OID of a purpose, or undefined if it has none. */
+export function usageOfPurpose(oid: string): KeyUsage | undefined {
+  return usageOf(PURPOSES, oid);
+}
+
+/** Second names of a bit or a purpose: `digital signature` and `email protection` are the usual. */
+const ALIASES: ReadonlySet<KeyUsage> = new Set(['signing', 's/mime']);
+
+function usageOf<T extends string>(
+  table: Readonly<Partial<Record<KeyUsage, T>>>,
+  value: string,
+): KeyUsage | undefined {
+  return KEY_USAGES.find((usage) => table[usage] === value && !ALIASES.has(usage));
+}
+
 /** The names of the KeyUsage bits, by bit number (RFC 5280 §4.2.1.3). */
 export const KEY_USAGE_BITS = [
   'digitalSignature',

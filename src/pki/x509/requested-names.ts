@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { SignerError, attempt } from '#base/errors.ts';
 import { INVISIBLE_CHARACTERS, quote } from '#base/quote.ts';
 import type { LeafSubject, RequestField } from '#base/vocabulary.ts';
 import { canonicalDnsName, canonicalEmail, canonicalIp } from '../names/canonical.ts';
@@ -16,27 +17,48 @@ const FIELDS: Readonly<Record<string, RequestField>> = {
   [OID_ORGANIZATIONAL_UNIT]: 'organizationalUnits',
 };
 
+/** Maximum number of problems in a message, which counts the rest. */
+const MAX_PROBLEMS = 10;
+
 /**
  * Returns the names of a request or a certificate. Each must be in canonical spelling, so that a
  * policy compares the same text that the leaf holds and a verifier reads.
  *
- * @throws SignerError NAME_INVALID when a name is not canonical or is ambiguous
+ * @throws SignerError NAME_INVALID with all problems when a name is not canonical or is ambiguous
  */
 export function requestedNames({ subject, sans }: Named): LeafSubject {
-  const [problem] = subject.problems;
-  if (problem !== undefined) throw inputError('NAME_INVALID', `the subject has ${problem}`);
   const commonNames = valuesOf(subject, OID_COMMON_NAME);
-  if (commonNames.length > 1)
-    throw inputError('NAME_INVALID', 'the subject has several common names');
+  const organizations = valuesOf(subject, OID_ORGANIZATION);
+  const organizationalUnits = valuesOf(subject, OID_ORGANIZATIONAL_UNIT);
+  const problems = [
+    ...subject.problems.map((problem) => `the subject has ${problem}`),
+    ...(commonNames.length > 1 ? ['the subject has several common names'] : []),
+    ...[...commonNames, ...organizations, ...organizationalUnits].flatMap((value) =>
+      faultOf(() => {
+        requireVisible(value, 'the subject');
+      }),
+    ),
+    ...spellingFaults('DNS name', sans.dnsNames, canonicalDnsName),
+    ...spellingFaults('IP address', sans.ipAddresses, canonicalIp),
+    ...spellingFaults('URI', sans.uris, canonicalUri),
+    ...spellingFaults('email address', sans.emails, canonicalEmail),
+  ];
+  if (problems.length > 0) throw inputError('NAME_INVALID', listed(problems));
   return {
     commonName: commonNames[0] ?? '',
-    organizations: valuesOf(subject, OID_ORGANIZATION),
-    organizationalUnits: valuesOf(subject, OID_ORGANIZATIONAL_UNIT),
-    dnsNames: canonical('DNS name', sans.dnsNames, canonicalDnsName),
-    ipAddresses: canonical('IP address', sans.ipAddresses, canonicalIp),
-    uris: canonical('URI', sans.uris, canonicalUri),
-    emails: canonical('email address', sans.emails, canonicalEmail),
+    organizations,
+    organizationalUnits,
+    dnsNames: sans.dnsNames,
+    ipAddresses: sans.ipAddresses,
+    uris: sans.uris,
+    emails: sans.emails,
   };
+}
+
+function listed(problems: readonly string[]): string {
+  const more = problems.length - MAX_PROBLEMS;
+  const shown = problems.slice(0, MAX_PROBLEMS).join('; ');
+  return more > 0 ? `${shown}; and ${more} more` : shown;
 }
 
 /**
@@ -53,9 +75,7 @@ export function unsupportedParts({ subject, sans }: Named): readonly string[] {
 }
 
 function valuesOf(subject: DistinguishedName, type: string): readonly string[] {
-  const values = subject.attributes.filter(({ oid }) => oid === type).map(({ value }) => value);
-  for (const value of values) requireVisible(value, 'the subject');
-  return values;
+  return subject.attributes.filter(({ oid }) => oid === type).map(({ value }) => value);
 }
 
 /**
@@ -89,19 +109,24 @@ export function requireVisible(value: string, whose: string): void {
   );
 }
 
-function canonical(
+function spellingFaults(
   kind: string,
   names: readonly string[],
   spell: (name: string) => string,
 ): readonly string[] {
-  for (const name of names) {
-    const right = spell(name);
-    if (right !== name) {
+  return names.flatMap((name) =>
+    faultOf(() => {
+      const right = spell(name);
+      if (right === name) return;
       throw inputError(
         'NAME_INVALID',
         `the ${kind} ${quote(name)} is not in canonical form; write ${quote(right)}`,
       );
-    }
-  }
-  return names;
+    }),
+  );
+}
+
+function faultOf(check: () => void): readonly string[] {
+  const found = attempt(check);
+  return found instanceof SignerError ? [found.message] : [];
 }

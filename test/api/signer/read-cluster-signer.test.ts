@@ -60,6 +60,13 @@ const refused: [law: string, path: string, value: unknown, field: string, says: 
   ['cert sign', 'profile.usages', ['cert sign'], 'spec.profile.usages[0]', /"client auth"/],
   ['crl sign', 'profile.usages', ['crl sign'], 'spec.profile.usages[0]', /"client auth"/],
   ['any lifts all limits', 'profile.usages', ['any'], 'spec.profile.usages[0]', /"client auth"/],
+  [
+    'a usage of a rule that the profile lacks',
+    'requests.rules.0.allow.usages',
+    ['client auth', 'key encipherment'],
+    'spec.requests.rules[0].allow.usages',
+    /"key encipherment", which spec\.profile\.usages does not allow; add it to spec\.profile\.usages/,
+  ],
   ['in rules too', 'requests.rules.0.allow.usages', ['any'], 'spec.requests.rules[0]', /auth/],
   ['no signer name', 'signerName', 'workload', 'spec.signerName', /exactly one slash/],
   ['a name of Kubernetes', 'signerName', 'a.kubernetes.io/x', 'spec.signerName', /your own/],

@@ -22,6 +22,7 @@ import {
   set,
   utf8,
 } from '../../support/pki/der.ts';
+import { privateKey } from '../../support/pki/keys.ts';
 import { CN, O, csrOf, specOf, verdictOf, type Wanted } from './request.ts';
 
 const KEY_USAGE = '2.5.29.15';
@@ -79,6 +80,14 @@ const PASS: Readonly<Record<string, Wanted>> = {
   'openssl with v3_req: CA:FALSE and the usages': {
     extensions: [notCa, extension(KEY_USAGE, SIGNING)],
   },
+  'Go, kubeadm, cert-manager: key encipherment for an ECDSA key, which its leaf does not get': {
+    dnsNames: ['a.example.com'],
+    extensions: [extension(KEY_USAGE, TLS_RSA, true), purposes(SERVER_AUTH)],
+    usages: ['digital signature', 'key encipherment', 'server auth'],
+  },
+  'keyEncipherment for an ECDSA key in PKCS#10 alone': {
+    extensions: [extension(KEY_USAGE, TLS_RSA, true)],
+  },
   'keytool: subjectKeyIdentifier': { dnsNames: ['a.example.com'], extensions: [keyIdentifier] },
 };
 
@@ -99,19 +108,19 @@ const REFUSED: readonly (readonly [string, Wanted, RegExp, AllowSpec])[] = [
   [
     'openssl with v3_req of a signing and encrypting key',
     { extensions: [notCa, extension(KEY_USAGE, bits([0xe0], 5))] },
-    /allow\.extensions does not allow 2\.5\.29\.15 \(keyUsage, with bits that spec\.usages/,
+    /allow\.extensions does not allow 2\.5\.29\.15 \(keyUsage, with nonRepudiation \("content commitment"\), which spec\.usages does not have\)/,
     { extensions: [KEY_USAGE] },
   ],
   [
-    'cert-manager, whose keyUsage is more than the usages of the object',
-    { extensions: [extension(KEY_USAGE, TLS_RSA, true)] },
-    /keyUsage/,
+    'an RSA key, whose keyUsage is more than the usages of the object',
+    { key: privateKey('RSA-2048'), extensions: [extension(KEY_USAGE, TLS_RSA, true)] },
+    /keyUsage, with keyEncipherment \("key encipherment"\)/,
     { extensions: [KEY_USAGE] },
   ],
   [
     'a purpose that spec.usages does not have',
     { extensions: [purposes(SERVER_AUTH, CODE_SIGNING)] },
-    /2\.5\.29\.37 \(extendedKeyUsage, with purposes that spec\.usages does not have\)/,
+    /2\.5\.29\.37 \(extendedKeyUsage, with 1\.3\.6\.1\.5\.5\.7\.3\.1 \("server auth"\), 1\.3\.6\.1\.5\.5\.7\.3\.3 \("code signing"\), which/,
     { extensions: [EXT_KEY_USAGE] },
   ],
   [

@@ -113,7 +113,7 @@ export const REVIEW_ROWS: readonly ReviewRow[] = [
     wanted: { usages: ['digital signature', 'client auth', 'server auth'] },
     outcome: 'noOpinion',
     message:
-      /^allow\.usages does not allow "server auth" \(allowed: digital signature, client auth\)$/,
+      /^allow\.usages does not allow "server auth" \(allowed: digital signature, client auth\): remove them from spec\.usages, or add them to the rule$/,
   },
   {
     law: 'a usage that the rule has and the profile has not is not allowed',
@@ -123,14 +123,16 @@ export const REVIEW_ROWS: readonly ReviewRow[] = [
     },
     wanted: { usages: ['code signing'] },
     outcome: 'noOpinion',
-    message: /^allow\.usages does not allow "code signing" \(allowed: none\)$/,
+    message:
+      /^allow\.usages does not allow "code signing" \(allowed: none\): remove them from spec\.usages, or add them to the rule$/,
   },
   {
     law: 'a rule without usages allows none',
     requests: { ...OWN_NAME, rules: [{ name: 'r', when: 'true', allow: { commonName: 'true' } }] },
     wanted: {},
     outcome: 'noOpinion',
-    message: /^allow\.usages does not allow "digital signature", "client auth" \(allowed: none\)$/,
+    message:
+      /^allow\.usages does not allow "digital signature", "client auth" \(allowed: none\): remove them from spec\.usages, or add them to the rule$/,
   },
   {
     law: 'a request without usages is allowed by no rule',

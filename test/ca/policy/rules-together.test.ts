@@ -101,7 +101,7 @@ describe('rules together', () => {
     assert.equal(verdict.evaluationError, true);
     assert.match(
       verdict.reasons[0]?.message ?? '',
-      /^spec\.requests\.rules\[0\]\.allow\.commonName: .*No such key: missing; allow\.usages does not allow "digital signature" \(allowed: client auth\)$/,
+      /^spec\.requests\.rules\[0\]\.allow\.commonName: .*No such key: missing; allow\.usages does not allow "digital signature" \(allowed: client auth\): remove them from spec\.usages, or add them to the rule$/,
     );
   });
 

@@ -217,7 +217,42 @@ export const VIOLATION_ROWS: readonly ViolationRow[] = [
     wanted: { usages: ['client auth', 'server auth', 'no such usage'] },
     reason: 'UsageNotAllowed',
     message:
-      /^spec\.usages contains "server auth", "no such usage"; this signer allows digital signature, client auth$/,
+      /^spec\.usages contains "server auth", "no such usage"; this signer allows digital signature, client auth: request only these, or add the others to spec\.profile\.usages of the signer$/,
+  },
+  {
+    rule: 'usages',
+    law: 'a usage outside the profile that an RSA key can have is refused',
+    wanted: { key: privateKey('RSA-2048'), usages: ['digital signature', 'key encipherment'] },
+    reason: 'UsageNotAllowed',
+    message:
+      /^spec\.usages contains "key encipherment"; .* to spec\.profile\.usages of the signer$/,
+  },
+  {
+    rule: 'usages',
+    law: 'usages that the key cannot have are no usages',
+    wanted: { usages: ['key encipherment', 'data encipherment'] },
+    reason: 'UsageNotAllowed',
+    message:
+      /^spec\.usages contains only "key encipherment", "data encipherment", which an ECDSA key cannot have; request some of digital signature, client auth$/,
+  },
+  {
+    rule: 'malformedName',
+    law: 'every malformed name is in the message, not the first alone',
+    wanted: {
+      subject: [[CN, ' jane']],
+      dnsNames: ['*.vault-internal', 'ok.example.com', '*.vault', 'A.example.com'],
+      emails: ['a@B.example'],
+    },
+    reason: 'MalformedName',
+    message:
+      /^the subject has " jane": .*; the DNS name "\*\.vault-internal" .*; the DNS name "\*\.vault" .*; the DNS name "A\.example\.com" .*; the email address "a@B\.example" [^;]*; write "a@b\.example"$/,
+  },
+  {
+    rule: 'noCopiedName',
+    law: 'a request without any name is refused',
+    wanted: { subject: [] },
+    reason: 'NoIdentity',
+    message: /: the request contains no name; request one$/,
   },
   {
     rule: 'usages',
@@ -232,7 +267,7 @@ export const VIOLATION_ROWS: readonly ViolationRow[] = [
     wanted: { subject: [[OU, 'x']], emails: ['j@example.com'] },
     reason: 'NoIdentity',
     message:
-      /^the certificate would have neither a subject nor a subject alternative name: this signer copies commonName, organizations, dnsNames from a request \(spec\.requests\.copy\), and this request has none of them$/,
+      /^the certificate would have neither a subject nor a subject alternative name: this signer copies commonName, organizations, dnsNames from a request, and this request has none of them; add organizationalUnits, emails to spec\.requests\.copy of the signer$/,
   },
   {
     rule: 'noCopiedName',
@@ -240,6 +275,7 @@ export const VIOLATION_ROWS: readonly ViolationRow[] = [
     wanted: {},
     profile: { ...PROFILE, copy: [] },
     reason: 'NoIdentity',
-    message: /: this signer copies no names from requests \(spec\.requests\.copy\)$/,
+    message:
+      /: this signer copies no names from requests; add commonName to spec\.requests\.copy of the signer$/,
   },
 ];

@@ -79,6 +79,11 @@ describe('violations', () => {
     );
   });
 
+  test('a usage that the key cannot have needs no profile that allows it', () => {
+    const usages = ['digital signature', 'key encipherment', 'client auth'];
+    assert.deepEqual(violationsOf({ usages }), []);
+  });
+
   test('every violation is reported, the most severe first', () => {
     const found = violationsOf({
       subject: [

@@ -64,15 +64,26 @@ const unruled: [law: string, wanted: CertificateRequestWanted][] = [
   ['a group', { subject: [[O, 'dev']] }],
   ['a URI', { uris: ['spiffe://cluster.local/ns/team-a/sa/web'] }],
   ['a usage that no rule allows', { usages: ['client auth'] }],
-  ['no usages but cert-manager’s default', { usages: undefined }],
 ];
 
 for (const [law, wanted] of unruled) {
   test(`not issued, and not failed where a rule could allow it: ${law}`, () => {
-    const changes = { 'profile.usages': ['digital signature', 'key encipherment', 'client auth'] };
+    const usages = ['digital signature', 'key encipherment', 'client auth', 'server auth'];
+    const changes = { 'profile.usages': usages };
     assert.equal(planOf(wanted, { changes }).kind === 'issue', false);
   });
 }
+
+test('cert-manager’s default usages are issued where the key makes key encipherment useless', () => {
+  assert.deepEqual(issued(planOf({ usages: undefined })).usages, [
+    'digital signature',
+    'key encipherment',
+  ]);
+  const changes = { 'profile.keyTypes': ['RSA3072'] };
+  const refused = planOf({ usages: undefined, key: privateKey('RSA-3072') }, { changes });
+  assert.ok(refused.kind === 'fail', JSON.stringify(refused));
+  assert.match(refused.message, /"key encipherment".*spec\.profile\.usages/);
+});
 
 test('a request that a rule allows is not issued without an approval', () => {
   assert.deepEqual(planOf({ conditions: [] }), { kind: 'ignore' });
@@ -100,7 +111,6 @@ const failures: [law: string, wanted: CertificateRequestWanted, reason: string][
   ['a name that this installation reserves', { subject: [[CN, 'corp:boss']] }, 'ReservedSubject'],
   ['cert sign', { usages: ['cert sign'] }, 'ForbiddenUsage'],
   ['a usage outside the profile', { usages: ['ocsp signing'] }, 'UsageNotAllowed'],
-  ['the default usages where the profile lacks them', { usages: undefined }, 'UsageNotAllowed'],
   ['a key type outside the profile', { key: privateKey('RSA-3072') }, 'UnsupportedKeyType'],
   ['nobody', { dnsNames: [] }, 'NoIdentity'],
   ['a deny rule', { dnsNames: ['forbidden.team-a.svc'] }, 'DeniedByRule'],

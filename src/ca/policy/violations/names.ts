@@ -3,7 +3,7 @@ import { RESERVED_PREFIXES, isReservedName } from '#api/signer/reserved-names.ts
 import { SignerError, attempt } from '#base/errors.ts';
 import { OID_COMMON_NAME, OID_KUBERNETES_USER_ID, OID_ORGANIZATION } from '#pki/der/oids.ts';
 import { requestedNames } from '#pki/x509/requested-names.ts';
-import { REQUEST_FIELDS, type RequestField } from '#base/vocabulary.ts';
+import { REQUEST_FIELDS, type LeafSubject, type RequestField } from '#base/vocabulary.ts';
 import type { ViolationRule } from './violation.ts';
 import * as messages from '../denial-messages.ts';
 
@@ -66,12 +66,12 @@ export const noCopiedName: ViolationRule = ({ request, profile }) => {
   }
   return {
     reason: 'NoIdentity',
-    message: messages.noIdentity(copiedText(profile.copy)),
+    message: messages.noIdentity(whyNameless(profile.copy, names)),
   };
 };
 
-function copiedText(copy: readonly RequestField[]): string {
-  if (copy.length === 0) return messages.NO_COPIES;
-  const where = copy.length === REQUEST_FIELDS.length ? '' : ' (spec.requests.copy)';
-  return messages.noneOfCopies(copy, where);
+function whyNameless(copy: readonly RequestField[], names: LeafSubject): string {
+  const present = REQUEST_FIELDS.filter((field) => names[field].length > 0);
+  if (present.length === 0) return messages.NO_NAMES;
+  return copy.length === 0 ? messages.noCopies(present) : messages.noneOfCopies(copy, present);
 }

@@ -1,23 +1,39 @@
 // SPDX-License-Identifier: Apache-2.0
 import { REFUSED_USAGES } from '#base/vocabulary.ts';
+import type { PublicKeyInfo } from '#pki/keys/public-key.ts';
 import type { ViolationRule } from './violation.ts';
+import { usableUsages } from '../usable-usages.ts';
 import * as messages from '../denial-messages.ts';
 
 /**
- * Requires usages of the profile, because a leaf gets the usages of `spec.usages`.
- * certificateSigning reports those that no profile can have.
+ * Requires usages of the profile, because a leaf gets the usages of `spec.usages`, except those that
+ * a key of its type cannot have. certificateSigning reports those that no profile can have.
  */
-export const usages: ViolationRule = ({ csr, profile }) => {
+export const usages: ViolationRule = ({ csr, request, profile }) => {
   const requested = csr.spec.usages ?? [];
+  const usable = usableUsages(requested, request.publicKey.algorithm);
   const known: readonly string[] = [...profile.usages, ...REFUSED_USAGES];
-  const outside = requested.filter((usage) => !known.includes(usage));
-  if (outside.length === 0 && requested.length > 0) return undefined;
-  const problem = requested.length === 0 ? messages.NO_USAGES : messages.requestedUsages(outside);
+  const outside = usable.filter((usage) => !known.includes(usage));
+  if (outside.length > 0) {
+    const message = messages.usagesNotAllowed(outside, profile.usages);
+    return { reason: 'UsageNotAllowed', message };
+  }
+  if (usable.length > 0) return undefined;
   return {
     reason: 'UsageNotAllowed',
-    message: messages.usagesNotAllowed(problem, profile.usages),
+    message: noUsages(requested, request.publicKey, profile.usages),
   };
 };
+
+function noUsages(
+  requested: readonly string[],
+  { algorithm }: PublicKeyInfo,
+  allowed: readonly string[],
+): string {
+  return requested.length === 0
+    ? messages.noUsages(allowed)
+    : messages.uselessUsages(requested, algorithm, allowed);
+}
 
 /**
  * Rejects usages that would let a leaf sign certificates or CRLs, or lift every limit, in the API
