@@ -50,6 +50,7 @@ interface RuleSection {
   readonly rules: readonly RequestRule[];
   readonly deny: readonly DenyRule[];
   readonly copy: readonly RequestField[];
+  readonly isWhole?: true;
   /** Charges each expression to the budget of the whole part. */
   readonly budget: Budget;
   /** Limits its compilation and its runs. */
@@ -98,6 +99,7 @@ export function compileIssuerPolicy(
     rules,
     deny,
     copy: REQUEST_FIELDS,
+    isWhole: true,
   });
 }
 
@@ -108,6 +110,7 @@ function compileSection({ profile, signerName }: SignerSpec, part: RuleSection):
       keyTypes: Object.freeze([...profile.keyTypes]),
       usages: Object.freeze([...profile.usages]),
       copy: Object.freeze([...part.copy]),
+      ...(part.isWhole === true ? { isWhole: true } : {}),
     }),
     maxDurationSeconds: parseDuration(profile.maxDuration),
     rules: Object.freeze(

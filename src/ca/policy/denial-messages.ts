@@ -146,6 +146,37 @@ export const EXTENSION_NAMES: Readonly<Record<string, string>> = {
   '1.3.6.1.4.1.311.25.2': 'Microsoft security identifier',
 };
 
+export function ruleBesides(rule: string, lacks: readonly string[]): string {
+  return `besides, rule ${rule}: ${lacks.join('; ')}`;
+}
+
+/** @param removals - the fields of cert-manager's Certificate that have the attributes */
+export function unsupportedSubject(
+  attributes: readonly string[],
+  removals: readonly string[],
+): string {
+  return `the subject contains ${listOf(attributes)}, which no leaf gets; remove ${listOf(removals)} from the Certificate`;
+}
+
+export function inLiteralSubject(attribute: string): string {
+  return `${attribute} in spec.literalSubject`;
+}
+
+function listOf(texts: readonly string[]): string {
+  const more = texts.length - MAX_LISTED;
+  const shown = texts.slice(0, MAX_LISTED).join(', ');
+  return more > 0 ? `${shown}${moreOids(more)}` : shown;
+}
+
+/** Limit on items of a list. It counts the rest. */
+const MAX_LISTED = 10;
+
+// Approved by a person, although the signer fails it
+
+export function wouldFail(message: string): string {
+  return `approved it would fail: ${message}`;
+}
+
 export function unreadableRequest(fault: string): string {
   return `spec.request: ${fault}`;
 }

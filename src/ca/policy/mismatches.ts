@@ -43,13 +43,18 @@ export function findMismatches(rule: CompiledRule, reviewed: ReviewedRequest): r
 /**
  * Compares the parts of a request that a rule lists by name: usages, extensions and attributes. No
  * expression runs, so that a request with malformed names can be compared as well.
+ *
+ * @param usages - the usages to compare. Default: all of the request.
  */
 export function staticMismatches(
   rule: CompiledRule,
   asked: Pick<ReviewedRequest, 'request' | 'usages'>,
+  usages: readonly string[] = asked.usages,
 ): readonly string[] {
   return [
-    usageMismatch(rule, asked),
+    ...(asked.usages.length > 0 && usages.length === 0
+      ? []
+      : [usageMismatch(rule, { ...asked, usages })]),
     oidMismatch('extensions', unnamedExtensions(asked), rule.extensions, asked),
     oidMismatch('attributes', unnamedAttributes(asked), rule.attributes, asked),
   ].filter((each) => each !== undefined);

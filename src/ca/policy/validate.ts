@@ -1,8 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
+/**
+ * The one judge of a request: the components, `countersign lint`, `inspect`, `policy test`,
+ * `request`, `explain` and `approve` all call it, so that they never differ.
+ */
+import type { ReviewableRequest } from '#api/request/reviewable-request.ts';
+import { KEY_TYPES, LEAF_USAGES, REQUEST_FIELDS } from '#base/vocabulary.ts';
 import { type CertificationRequest } from '#pki/x509/pkcs10.ts';
-import type { ViolationInput } from './violations/violation.ts';
-import { findViolations } from './violations/index.ts';
+import type { CompiledRule } from './compile-policy.ts';
 import { decodeSpecRequest } from './decode.ts';
+import * as messages from './denial-messages.ts';
+import { staticMismatches } from './mismatches.ts';
+import { findViolations } from './violations/index.ts';
+import type { RequestProfile, Violation, ViolationInput } from './violations/violation.ts';
 
 /** A decoded request without violations, or the content of a condition about its violations. */
 export type ValidatedRequest =
@@ -10,19 +19,63 @@ export type ValidatedRequest =
   /** `reason` of the most severe violation, and `message` of all of them. */
   | { readonly kind: 'fail'; readonly reason: string; readonly message: string };
 
+export interface ValidationInput extends Omit<ViolationInput, 'request'> {
+  /**
+   * The rules that would judge the request after its correction. The message then has what the
+   * nearest of them does not allow, so that one correction is enough.
+   */
+  readonly rules?: readonly CompiledRule[];
+}
+
 /**
  * Decodes a request and runs every rule that no spec can turn off. A valid request is not yet
  * approved.
  *
  * @throws SignerError with another disposition than `fail`, if the request may become readable
  */
-export function validateRequest(input: Omit<ViolationInput, 'request'>): ValidatedRequest {
+export function validateRequest(input: ValidationInput): ValidatedRequest {
   const decoded = decodeSpecRequest(input.csr);
   if (decoded.kind === 'invalid') return { kind: 'fail', ...decoded.violation };
   const { request } = decoded;
   const found = findViolations({ ...input, request });
   const [first] = found;
   if (first === undefined) return { kind: 'valid', request };
-  const message = found.map((each) => each.message).join('; ');
+  const message = [...found.map((each) => each.message), ...besides(input, request)].join('; ');
   return { kind: 'fail', reason: first.reason, message };
+}
+
+/** The widest profile that a signer can have. */
+const WIDEST: RequestProfile = Object.freeze({
+  keyTypes: KEY_TYPES,
+  usages: LEAF_USAGES,
+  copy: REQUEST_FIELDS,
+});
+
+/**
+ * Returns why every signer refuses a request, whatever its spec says.
+ *
+ * @returns nothing if a signer could issue a leaf
+ */
+export function refusalsOfEverySigner(csr: ReviewableRequest): readonly Violation[] {
+  const decoded = decodeSpecRequest(csr);
+  if (decoded.kind === 'invalid') return [decoded.violation];
+  const { request } = decoded;
+  return findViolations({ csr, request, profile: WIDEST, reservedPrefixes: [] });
+}
+
+/** Returns what the nearest rule does not allow besides the violations. Evaluates no expression. */
+function besides(
+  { csr, profile, rules = [] }: ValidationInput,
+  request: CertificationRequest,
+): readonly string[] {
+  const usages = csr.spec.usages ?? [];
+  // A violation has the usages outside of the profile.
+  const judged = usages.filter((usage) => profile.usages.some((known) => known === usage));
+  const found = rules.map((rule) => ({
+    rule,
+    lacks: staticMismatches(rule, { request, usages }, judged),
+  }));
+  const [nearest] = found.toSorted((a, b) => a.lacks.length - b.lacks.length);
+  if (nearest === undefined || nearest.lacks.length === 0) return [];
+  return [messages.ruleBesides(nearest.rule.name, nearest.lacks)];
 }

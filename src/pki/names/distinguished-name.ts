@@ -193,6 +193,30 @@ function relativeName(type: string, value: string): Uint8Array {
   return setOf(sequence(oid(type), printable ? printableString(value) : utf8String(value)));
 }
 
+/** Returns an attribute type for a message: its name, or the OID. RFC 4519 has the names. */
+export function attributeText(oid: string): string {
+  const name = ATTRIBUTE_NAMES.get(oid) ?? OTHER_NAMES.get(oid);
+  return name === undefined ? oid : `${name} (${oid})`;
+}
+
+/** Types without a short name in RFC 4514 §3, by their names in RFC 4519 and RFC 5280. */
+const OTHER_NAMES: ReadonlyMap<string, string> = new Map([
+  ['2.5.4.4', 'surname'],
+  ['2.5.4.5', 'serialNumber'],
+  ['2.5.4.12', 'title'],
+  ['2.5.4.13', 'description'],
+  ['2.5.4.15', 'businessCategory'],
+  ['2.5.4.17', 'postalCode'],
+  ['2.5.4.42', 'givenName'],
+  ['2.5.4.43', 'initials'],
+  ['2.5.4.46', 'dnQualifier'],
+  ['2.5.4.65', 'pseudonym'],
+  ['2.5.4.97', 'organizationIdentifier'],
+  ['1.2.840.113549.1.9.1', 'emailAddress'],
+  ['1.3.6.1.4.1.311.60.2.1.2', 'jurisdictionST'],
+  ['1.3.6.1.4.1.311.60.2.1.3', 'jurisdictionC'],
+]);
+
 const ATTRIBUTE_NAMES: ReadonlyMap<string, string> = new Map([
   [OID_COMMON_NAME, 'CN'],
   [OID_COUNTRY, 'C'],

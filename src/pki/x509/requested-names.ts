@@ -4,7 +4,7 @@ import { INVISIBLE_CHARACTERS, quote } from '#base/quote.ts';
 import type { LeafSubject, RequestField } from '#base/vocabulary.ts';
 import { canonicalDnsName, canonicalEmail, canonicalIp } from '../names/canonical.ts';
 import { canonicalUri } from '../names/canonical-uri.ts';
-import type { DistinguishedName } from '../names/distinguished-name.ts';
+import { attributeText, type DistinguishedName } from '../names/distinguished-name.ts';
 import { OID_COMMON_NAME, OID_ORGANIZATION, OID_ORGANIZATIONAL_UNIT } from '../der/oids.ts';
 import type { CertificationRequest } from './pkcs10.ts';
 import { inputError } from '../der/input-error.ts';
@@ -69,7 +69,7 @@ export function unsupportedParts({ subject, sans }: Named): readonly string[] {
   const types = subject.attributes
     .map(({ oid }) => oid)
     .filter((oid) => !Object.hasOwn(FIELDS, oid));
-  const attributes = [...new Set(types)].map((oid) => `subject attribute ${oid}`);
+  const attributes = [...new Set(types)].map((oid) => `subject attribute ${attributeText(oid)}`);
   const kinds = sans.other === 0 ? [] : [`${sans.other} subject alternative names of other kinds`];
   return [...attributes, ...kinds];
 }

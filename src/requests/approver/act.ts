@@ -73,6 +73,7 @@ export function createActor<S extends SignerObject>(
     const plan = charged(component, csrFlow(csr), () => planFor(csr, signer));
     if (plan.kind === 'ignore') return IGNORED;
     if (plan.kind === 'error') throw plan.error;
+    if (plan.kind === 'hopeless') return hopeless(plan);
     if (plan.kind !== 'wait') return write(csr, signer, plan);
     const { withheld } = plan;
     const less = withheld === undefined ? '' : messages.omissions(withheld);
@@ -91,6 +92,16 @@ export function createActor<S extends SignerObject>(
       },
     };
   };
+}
+
+/** Warns before a person approves a request that its signer would fail for good. */
+function hopeless({
+  reason,
+  message,
+}: Extract<ApprovalPlan, { kind: 'hopeless' }>): RequestOutcome {
+  const note = messages.hopeless(message);
+  const event = { type: 'Warning', reason, action: 'Approve', note } as const;
+  return { outcome: 'undecided', reason, message: note, event };
 }
 
 /** Records the decision before it is written, if there is a ledger. */

@@ -22,6 +22,8 @@ export type ApprovalPlan =
     } & Less &
       ByRule)
   | ({ readonly kind: 'deny'; readonly reason: string; readonly message: string } & ByRule)
+  /** A person decides, and the signer would fail the request after an approval. */
+  | { readonly kind: 'hopeless'; readonly reason: string; readonly message: string }
   | ({ readonly kind: 'wait'; readonly message: string; readonly evaluationError: boolean } & Less);
 
 /** The rule that decided, if it has a name. */
@@ -36,21 +38,23 @@ interface Less {
 
 /**
  * Decides one CertificateSigningRequest. Synchronous and total. Without rules and deny, it never
- * writes. With them, it denies a request that can never become a leaf.
+ * writes, and reports a request that can never become a leaf. With them, it denies such a request.
  */
 export function decide(snapshot: ApprovalInput): ApprovalPlan {
   const { csr, policy, reservedPrefixes } = snapshot;
   if (isApproved(csr) || isFinished(csr)) return { kind: 'ignore' };
-  if (policy.rules.length === 0 && policy.deny.length === 0) return { kind: 'ignore' };
-  const admitted = validateRequest({ csr, profile: policy.profile, reservedPrefixes });
+  const { profile, rules, deny, maxDurationSeconds } = policy;
+  const admitted = validateRequest({ csr, profile, reservedPrefixes, rules });
+  if (rules.length === 0 && deny.length === 0) {
+    return admitted.kind === 'fail' ? { ...admitted, kind: 'hopeless' } : { kind: 'ignore' };
+  }
   if (admitted.kind === 'fail') return { ...admitted, kind: 'deny' };
-  const { profile, maxDurationSeconds } = policy;
   const lacks = withheld(csr.spec, admitted.request, { ...profile, maxDurationSeconds });
   const plan = planOf(review(policy, csr, admitted.request));
   return lacks === undefined || plan.kind === 'deny' ? plan : { ...plan, withheld: lacks };
 }
 
-function planOf(verdict: Verdict): Exclude<ApprovalPlan, { kind: 'ignore' }> {
+function planOf(verdict: Verdict): Exclude<ApprovalPlan, { kind: 'ignore' | 'hopeless' }> {
   const { reasons } = verdict;
   const message = reasonsText(reasons);
   switch (verdict.outcome) {

@@ -63,7 +63,8 @@ export function decide(snapshot: IssuerDecisionInput): CertificateRequestPlan {
   const violation = specViolation(request);
   if (violation !== undefined) return { kind: 'fail', ...violation };
   const csr = toReviewableRequest(request);
-  const admitted = validateRequest({ csr, profile: policy.profile, reservedPrefixes });
+  const { profile, rules } = policy;
+  const admitted = validateRequest({ csr, profile, reservedPrefixes, rules });
   return admitted.kind === 'fail' ? admitted : byRules(snapshot, csr, admitted.request);
 }
 

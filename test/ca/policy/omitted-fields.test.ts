@@ -40,7 +40,7 @@ test('parts of a name that no leaf gets are named', () => {
         [LOCALITY, 'x'],
       ],
     }) ?? '',
-    /attribute 2\.5\.4\.7/,
+    /attribute L \(2\.5\.4\.7\)/,
   );
 });
 

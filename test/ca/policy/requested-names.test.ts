@@ -48,7 +48,7 @@ describe('the names of a request', () => {
       otherNames: [tlv(0x88, [0x2a, 0x03]), tlv(0x88, [0x2a, 0x04])],
     });
     assert.deepEqual(unsupportedParts(request), [
-      'subject attribute 0.9.2342.19200300.100.1.25',
+      'subject attribute DC (0.9.2342.19200300.100.1.25)',
       '2 subject alternative names of other kinds',
     ]);
   });

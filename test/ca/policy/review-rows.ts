@@ -97,7 +97,7 @@ export const REVIEW_ROWS: readonly ReviewRow[] = [
       ],
     },
     outcome: 'noOpinion',
-    message: /^the request contains "subject attribute 2\.5\.4\.6", which no rule can allow$/,
+    message: /^the request contains "subject attribute C \(2\.5\.4\.6\)", which no rule can allow$/,
   },
   {
     law: 'no rule can allow a SAN of a kind that no field names',

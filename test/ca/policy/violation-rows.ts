@@ -182,6 +182,20 @@ export const VIOLATION_ROWS: readonly ViolationRow[] = [
       /^1 of the subject alternative names are of an unsupported type; request only DNS names, IP addresses, URIs and email addresses$/,
   },
   {
+    rule: 'unsupportedSubject',
+    law: 'an attribute that no leaf gets is refused where the leaf must have all of the subject',
+    wanted: {
+      subject: [
+        ['2.5.4.5', '7'],
+        [CN, 'jane'],
+      ],
+    },
+    profile: { ...PROFILE, isWhole: true },
+    reason: 'UnsupportedSubject',
+    message:
+      /^the subject contains serialNumber \(2\.5\.4\.5\), .*remove spec\.subject\.serialNumber from/,
+  },
+  {
     rule: 'criticalExtensions',
     law: 'an unknown critical extension is refused',
     wanted: { extensions: [extension('1.2.3.4', oid('1.2.3'), true)] },

@@ -171,3 +171,15 @@ test('a request older than its Signer is neither approved nor denied', async () 
   assert.equal((await handle(signer)).reason, 'OlderThanSigner');
   assert.deepEqual(component.client.requests, []);
 });
+
+test('a request that would fail gets a Warning before a person approves it, and no write', async () => {
+  const { component, handle } = start(
+    { subject: [[CN, 'system:admin']] },
+    { copy: ['commonName'] },
+  );
+  const { outcome, reason, event } = await handle();
+  assert.deepEqual([outcome, reason], ['undecided', 'ReservedSubject']);
+  assert.deepEqual([event?.type, event?.action], ['Warning', 'Approve']);
+  assert.match(event?.note ?? '', /^approved it would fail: .*"system:admin".*do not approve it/);
+  assert.deepEqual(component.client.requests, []);
+});

@@ -31,19 +31,22 @@ test('a rule that allows the whole request approves it and is named in the messa
   assert.deepEqual(planOf(OWN_NAME), { kind: 'approve', reason: 'ApprovedByRule', message, rule });
 });
 
-const unruled: [law: string, wanted: Wanted][] = [
-  ['a good request', {}],
-  ['a request that can never become a leaf', asked('system:admin')],
+const UNRULED: readonly RequestsSpec[] = [
+  { copy: ['commonName'] },
+  { copy: ['commonName'], rules: [], deny: [] },
 ];
 
-for (const [law, wanted] of unruled) {
-  test(`without allow and deny rules the request is ignored: ${law}`, () => {
-    assert.deepEqual(planOf({ copy: ['commonName'] }, wanted), { kind: 'ignore' });
-    assert.deepEqual(planOf({ copy: ['commonName'], rules: [], deny: [] }, wanted), {
-      kind: 'ignore',
-    });
-  });
-}
+test('without allow and deny rules a request is ignored', () => {
+  for (const requests of UNRULED) assert.deepEqual(planOf(requests), { kind: 'ignore' });
+});
+
+test('without allow and deny rules a request that would fail is reported, not decided', () => {
+  for (const requests of UNRULED) {
+    const plan = planOf(requests, asked('system:admin'));
+    assert.ok(plan.kind === 'hopeless');
+    assert.equal(plan.reason, 'ReservedSubject');
+  }
+});
 
 test('a request that matches no rule waits, and every rule gives its reason', () => {
   const message = 'never: does not apply: when is false; own-name: does not apply: when is false';

@@ -113,6 +113,21 @@ const failures: [law: string, wanted: CertificateRequestWanted, reason: string][
   ['a usage outside the profile', { usages: ['ocsp signing'] }, 'UsageNotAllowed'],
   ['a key type outside the profile', { key: privateKey('RSA-3072') }, 'UnsupportedKeyType'],
   ['nobody', { dnsNames: [] }, 'NoIdentity'],
+  [
+    'a country and a state, which no leaf gets',
+    {
+      subject: [
+        ['2.5.4.6', 'DE'],
+        ['2.5.4.8', 'Bavaria'],
+      ],
+    },
+    'UnsupportedSubject',
+  ],
+  [
+    'a domain component',
+    { subject: [['0.9.2342.19200300.100.1.25', 'org']] },
+    'UnsupportedSubject',
+  ],
   ['a deny rule', { dnsNames: ['forbidden.team-a.svc'] }, 'DeniedByRule'],
   ['a duration below ten minutes', { duration: '9m59s' }, 'InvalidDuration'],
   ['a duration of nothing', { duration: '0s' }, 'InvalidDuration'],
@@ -127,6 +142,22 @@ for (const [law, wanted, reason] of failures) {
     assert.equal(plan.reason, reason);
   });
 }
+
+test('the message names the fields of the Certificate that have the subject', () => {
+  const plan = planOf({
+    subject: [
+      ['2.5.4.6', 'DE'],
+      ['2.5.4.8', 'Bavaria'],
+      ['2.5.4.7', 'Munich'],
+      ['0.9.2342.19200300.100.1.1', 'jane'],
+    ],
+  });
+  assert.ok(plan.kind === 'fail');
+  assert.match(
+    plan.message,
+    /^the subject contains C \(2\.5\.4\.6\), ST \(2\.5\.4\.8\), L \(2\.5\.4\.7\), UID \(0\.9\.2342\.19200300\.100\.1\.1\), which no leaf gets; remove spec\.subject\.countries, spec\.subject\.provinces, spec\.subject\.localities, UID \(0\.9\.2342\.19200300\.100\.1\.1\) in spec\.literalSubject from the Certificate$/,
+  );
+});
 
 test('the message of a deny rule is the message of the request', () => {
   const plan = planOf({ dnsNames: ['forbidden.team-a.svc'] });

@@ -10,6 +10,7 @@ import {
   nameKinds,
   noCopiedName,
   reservedSubject,
+  unsupportedSubject,
   userIdAttribute,
 } from './names.ts';
 import { certificateSigning, usages } from './usages.ts';
@@ -23,6 +24,7 @@ const RULES: readonly ViolationRule[] = [
   certificateSigning,
   malformedName,
   nameKinds,
+  unsupportedSubject,
   criticalExtensions,
   keyType,
   weakKey,

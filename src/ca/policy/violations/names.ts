@@ -1,7 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import { RESERVED_PREFIXES, isReservedName } from '#api/signer/reserved-names.ts';
 import { SignerError, attempt } from '#base/errors.ts';
-import { OID_COMMON_NAME, OID_KUBERNETES_USER_ID, OID_ORGANIZATION } from '#pki/der/oids.ts';
+import {
+  OID_COMMON_NAME,
+  OID_KUBERNETES_USER_ID,
+  OID_ORGANIZATION,
+  OID_ORGANIZATIONAL_UNIT,
+} from '#pki/der/oids.ts';
+import { attributeText } from '#pki/names/distinguished-name.ts';
 import { requestedNames } from '#pki/x509/requested-names.ts';
 import { REQUEST_FIELDS, type LeafSubject, type RequestField } from '#base/vocabulary.ts';
 import type { ViolationRule } from './violation.ts';
@@ -56,6 +62,43 @@ export const nameKinds: ViolationRule = ({ request }) =>
         reason: 'UnknownNameKind',
         message: messages.unknownNameKinds(request.sans.other),
       };
+
+/** Where cert-manager's Certificate has an attribute. Only its literalSubject has the others. */
+const CERTIFICATE_FIELDS: ReadonlyMap<string, string> = new Map([
+  ['2.5.4.6', 'countries'],
+  ['2.5.4.7', 'localities'],
+  ['2.5.4.8', 'provinces'],
+  ['2.5.4.9', 'streetAddresses'],
+  ['2.5.4.17', 'postalCodes'],
+  ['2.5.4.5', 'serialNumber'],
+]);
+
+/**
+ * Rejects subject attributes that no leaf gets where the leaf must have the whole subject. No rule
+ * can allow them, so waiting would not help.
+ */
+export const unsupportedSubject: ViolationRule = ({ request, profile }) => {
+  if (profile.isWhole !== true) return undefined;
+  const { attributes } = request.subject;
+  const types = [...new Set(attributes.map(({ oid }) => oid))]
+    // userIdAttribute reports it.
+    .filter((oid) => oid !== OID_KUBERNETES_USER_ID && !COPIED.has(oid));
+  if (types.length === 0) return undefined;
+  const removals = types.map((oid) => {
+    const field = CERTIFICATE_FIELDS.get(oid);
+    return field === undefined
+      ? messages.inLiteralSubject(attributeText(oid))
+      : `spec.subject.${field}`;
+  });
+  const message = messages.unsupportedSubject(types.map(attributeText), removals);
+  return { reason: 'UnsupportedSubject', message };
+};
+
+const COPIED: ReadonlySet<string> = new Set([
+  OID_COMMON_NAME,
+  OID_ORGANIZATION,
+  OID_ORGANIZATIONAL_UNIT,
+]);
 
 /** Requires a name: a leaf needs a subject or a subject alternative name (RFC 5280 §4.1.2.6). */
 export const noCopiedName: ViolationRule = ({ request, profile }) => {

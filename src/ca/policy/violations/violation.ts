@@ -22,6 +22,11 @@ export interface RequestProfile {
   readonly usages: readonly KeyUsage[];
   /** `spec.requests.copy`: the fields of a request that a leaf gets. */
   readonly copy: readonly RequestField[];
+  /**
+   * True if a leaf must have everything that the request contains, as cert-manager requires. It
+   * compares the two, and requests again without end.
+   */
+  readonly isWhole?: boolean;
 }
 
 /** The input of a rule. */
