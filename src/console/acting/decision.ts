@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KubeObject } from '#api/object/object.ts';
 import { shellWord } from '#base/quote.ts';
+import { wouldFail } from '#ca/policy/denial-messages.ts';
 import { explain } from '#diagnose/explain/explain.ts';
 import { rulesText } from '#diagnose/explain/text.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
@@ -96,11 +97,12 @@ async function judge(
 ): Promise<Judged> {
   const path = requestPath(kind, subject);
   const request = await client.request<KubeObject>({ method: 'GET', path });
-  const { rules = [] } = await explain(
+  const { rules = [], wouldFail: fault } = await explain(
     { client, clock, propagationSeconds, known: request },
     subject,
   );
-  const decision = { ...DECISIONS[verb], message, dryRun: true, client, clock };
+  const refusal = verb === 'approve' && fault !== undefined ? wouldFail(fault) : undefined;
+  const decision = { ...DECISIONS[verb], message, dryRun: true, client, clock, refusal };
   const report = await decideRequest(decision, subject, kind, request);
   const lines = [decisionText(report), ...requestFacts(request), ...rulesText(rules)];
   return { request, report, lines: lines.filter((line) => line !== '') };

@@ -6,15 +6,26 @@ import {
   type CertificateRequest,
 } from '#api/request/certificate-request.ts';
 import { findCondition } from '#api/request/conditions.ts';
-import { RULES_ONLY, decide } from '#requests/certificate-request/decide.ts';
+import {
+  RULES_ONLY,
+  decide,
+  type CertificateRequestPlan,
+} from '#requests/certificate-request/decide.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { compileProfile } from '#ca/issuance/profile.ts';
 import { compileIssuerPolicy } from '#ca/policy/compile-policy.ts';
+import { wouldFail } from '#ca/policy/denial-messages.ts';
 import { quote } from '#base/quote.ts';
 import { conditionMoments, reasonText } from './conditions.ts';
 import type { Diagnosis, TimelineEntry } from './explanation.ts';
 import { describeLeaf } from './leaf.ts';
-import { answeringComponent, signerText, unservedReason, type SignerView } from './signer-view.ts';
+import {
+  answeringComponent,
+  signerText,
+  unservedReason,
+  type SignerView,
+  type ViewedSigner,
+} from './signer-view.ts';
 
 /** Explains a CertificateRequest of cert-manager. Pure. */
 export function explainCertificateRequest(
@@ -29,6 +40,16 @@ export function explainCertificateRequest(
     return { timeline, state: 'Denied', summary: 'an approver denied it', remediation };
   }
   if (!isApproved(request)) {
+    const message = failureOf(request, view);
+    if (message !== undefined) {
+      return {
+        timeline,
+        wouldFail: message,
+        state: 'WaitingForApproval',
+        summary: wouldFail(message),
+        remediation: ['correct the Certificate: cert-manager then creates another request'],
+      };
+    }
     return {
       timeline,
       state: 'WaitingForApproval',
@@ -69,6 +90,26 @@ function finished(request: CertificateRequest, timeline: readonly TimelineEntry[
   };
 }
 
+/** Returns why the request would fail for good, even if an approver approved it. */
+function failureOf(request: CertificateRequest, { signer }: SignerView): string | undefined {
+  if (signer?.spec.certificateRequests === undefined) return undefined;
+  const conditions = [{ type: 'Approved', status: 'True' } as const];
+  const approved = { ...request, status: { ...request.status, conditions } };
+  const plan = attempt(() => planOf(approved, signer));
+  return plan instanceof SignerError || plan.kind !== 'fail' ? undefined : plan.message;
+}
+
+function planOf(request: CertificateRequest, { spec }: ViewedSigner): CertificateRequestPlan {
+  return decide({
+    request,
+    profile: compileProfile(spec),
+    policy: compileIssuerPolicy(spec),
+    authority: RULES_ONLY,
+    reservedPrefixes: [],
+    now: 0,
+  });
+}
+
 function byRules(
   request: CertificateRequest,
   { signer }: SignerView,
@@ -82,16 +123,7 @@ function byRules(
       remediation: ['add spec.certificateRequests.rules to the signer'],
     };
   }
-  const plan = attempt(() =>
-    decide({
-      request,
-      profile: compileProfile(signer.spec),
-      policy: compileIssuerPolicy(signer.spec),
-      authority: RULES_ONLY,
-      reservedPrefixes: [],
-      now: 0,
-    }),
-  );
+  const plan = attempt(() => planOf(request, signer));
   if (plan instanceof SignerError) {
     return {
       state: 'WaitingForRule',

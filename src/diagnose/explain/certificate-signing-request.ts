@@ -3,11 +3,12 @@ import { findCondition } from '#api/request/conditions.ts';
 import { isApproved, isFinished, type CertificateSigningRequest } from '#api/request/csr.ts';
 import { servesSigningRequests } from '#api/signer/cluster-signer.ts';
 import { SignerError, attempt } from '#base/errors.ts';
-import { compilePolicy } from '#ca/policy/compile-policy.ts';
+import { compilePolicy, type RequestPolicy } from '#ca/policy/compile-policy.ts';
+import { wouldFail } from '#ca/policy/denial-messages.ts';
 import { compileIntermediates, judgeIntermediate } from '#ca/policy/intermediates.ts';
 import { review } from '#ca/policy/review.ts';
 import { validateIntermediate } from '#ca/policy/validate-intermediate.ts';
-import { validateRequest } from '#ca/policy/validate.ts';
+import { validateRequest, type ValidatedRequest } from '#ca/policy/validate.ts';
 import { quote, shellWord } from '#base/quote.ts';
 import { conditionMoment, reasonText } from './conditions.ts';
 import type { Diagnosis, TimelineEntry, RuleVerdict } from './explanation.ts';
@@ -36,7 +37,12 @@ export function explainSigningRequest(csr: CertificateSigningRequest, view: Sign
   if (isFinished(csr)) return finished(csr, timeline);
   const rules = rulesOf(csr, view);
   const base = { timeline, ...(rules.length === 0 ? {} : { rules }) };
-  if (!isApproved(csr)) return { ...base, ...undecided(csr, view, rules) };
+  if (!isApproved(csr)) {
+    const message = failureOf(csr, view);
+    return message === undefined
+      ? { ...base, ...undecided(csr, view, rules) }
+      : { ...base, wouldFail: message, ...hopeless(csr, view, message) };
+  }
   const unserved = unservedReason(view, 'signer') ?? withoutRequests(view);
   if (unserved !== undefined) return { ...base, ...unserved };
   const component = answeringComponent(view.signer, 'signer');
@@ -101,7 +107,7 @@ function rulesOf(csr: CertificateSigningRequest, { signer }: SignerView): readon
   const found = attempt(() => {
     if (signer.spec.intermediates !== undefined) return [intermediateVerdict(csr, signer)];
     const policy = compilePolicy(signer.spec);
-    const admitted = validateRequest({ csr, profile: policy.profile, reservedPrefixes: [] });
+    const admitted = validated(csr, policy);
     if (admitted.kind === 'fail') {
       const { reason, message } = admitted;
       return [{ rule: reason, outcome: 'deny', message, nearest: false } as const];
@@ -110,6 +116,58 @@ function rulesOf(csr: CertificateSigningRequest, { signer }: SignerView): readon
   });
   if (!(found instanceof SignerError)) return found;
   return [{ rule: 'rules', outcome: 'noOpinion', message: found.message, nearest: false }];
+}
+
+function validated(csr: CertificateSigningRequest, policy: RequestPolicy): ValidatedRequest {
+  const { profile, rules } = policy;
+  return validateRequest({ csr, profile, rules, reservedPrefixes: [] });
+}
+
+/** Returns why the signer would fail the request for good, even if a person approved it. */
+function failureOf(csr: CertificateSigningRequest, { signer }: SignerView): string | undefined {
+  const found = attempt(() => {
+    // Another project may serve the signer name.
+    if (signer === undefined || !servesSigningRequests(signer.spec)) return undefined;
+    if (signer.spec.intermediates === undefined) return validated(csr, compilePolicy(signer.spec));
+    const { keyTypes } = compileIntermediates(signer.spec);
+    return validateIntermediate({ csr, keyTypes, reservedPrefixes: [] });
+  });
+  // An expression that does not compile says nothing about the request.
+  if (found instanceof SignerError || found?.kind !== 'fail') return undefined;
+  return found.message;
+}
+
+/** Returns the diagnosis of an undecided request that can never get a certificate. */
+function hopeless(
+  { metadata }: CertificateSigningRequest,
+  view: SignerView,
+  message: string,
+): Pick<Diagnosis, 'state' | 'summary' | 'remediation'> {
+  const { signer } = view;
+  const summary = wouldFail(message);
+  const { requests, intermediates } = signer?.spec ?? {};
+  const decides =
+    intermediates !== undefined ||
+    (requests?.rules ?? []).length > 0 ||
+    (requests?.deny ?? []).length > 0;
+  if (decides) {
+    return {
+      state: 'WaitingForComponent',
+      summary: `${summary}; approver denies it within seconds`,
+      remediation: [
+        'countersign check   # is approver running, may it approve?',
+        'create a corrected request',
+      ],
+    };
+  }
+  return {
+    state: 'WaitingForApproval',
+    summary,
+    remediation: [
+      'create a corrected request, and close this one:',
+      `kubectl certificate deny ${shellWord(metadata.name, 'csr/')}`,
+    ],
+  };
 }
 
 /** Returns the current verdict of the rules for the CAs of other clusters. */

@@ -61,6 +61,8 @@ export interface Explanation {
   readonly next?: { readonly what: string; readonly at?: string };
   /** Fixes: commands and sentences. */
   readonly remediation: readonly string[];
+  /** Why its signer would fail it for good, although nobody has approved it yet. */
+  readonly wouldFail?: string;
   /** Explanations of its parts: the requests of a pod, the Challenges of an Order. */
   readonly parts?: readonly Explanation[];
 }

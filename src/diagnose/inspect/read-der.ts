@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import { encodePem } from '#pki/der/pem.ts';
+import { refusalsOfPem } from '../request-refusals.ts';
 import { createHash, webcrypto } from 'node:crypto';
 import type { Sequence } from 'asn1js';
 import {
@@ -72,7 +74,7 @@ export async function readRequestDer(der: Uint8Array, source: string): Promise<F
       signatureAlgorithm: signatureName(request.signatureAlgorithm.algorithmId),
       isSignatureValid: verifies(decoded) || (await verifiesByPkijs(request)),
       ...extensionsOf(extensions),
-      ...refusal(decoded),
+      ...refusalOfRequest(encodePem('CERTIFICATE REQUEST', der)),
     },
     der,
   };
@@ -146,6 +148,12 @@ function keyOf(info: PublicKeyInfo): InspectedKey {
 
 function refusal(read: unknown): { readonly refusedBecause?: string } {
   return read instanceof SignerError ? { refusedBecause: read.message } : {};
+}
+
+/** Returns why every signer refuses a request. */
+export function refusalOfRequest(pem: string): { readonly refusedBecause?: string } {
+  const refusals = refusalsOfPem(pem).map(({ message }) => message);
+  return refusals.length === 0 ? {} : { refusedBecause: refusals.join('; ') };
 }
 
 /** Returns a copy with its own ArrayBuffer, which pkijs requires. */

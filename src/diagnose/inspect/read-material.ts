@@ -5,7 +5,7 @@ import { SignerError, usageError } from '#base/errors.ts';
 import { decodePkcs12 } from '#pki/keystores/decode-pkcs12.ts';
 import { quote } from '#base/quote.ts';
 import type { Found, InspectedKey } from './inspected.ts';
-import { readCertificateDer, readListDer, readRequestDer } from './read-der.ts';
+import { readCertificateDer, readListDer, readRequestDer, refusalOfRequest } from './read-der.ts';
 import { keyOfSpki } from './read-fields.ts';
 
 /** Bytes to inspect, and the name of their source. */
@@ -82,7 +82,14 @@ export async function readMaterial(
     const name = blocks.length === 1 ? source : `${source} #${index + 1}`;
     found.push(...(await readBlock(label, body, name, secrets)));
   }
-  return found;
+  return blocks.length === 1 ? found.map((each) => judgedWhole(each, text)) : found;
+}
+
+/** Judges a request with the text around its block, as `spec.request` would have it. */
+function judgedWhole(found: Found, text: string): Found {
+  const { what } = found;
+  if (what.kind !== 'request' || what.refusedBecause !== undefined) return found;
+  return { ...found, what: { ...what, ...refusalOfRequest(text) } };
 }
 
 async function readBlock(

@@ -11,8 +11,10 @@ import { SignerError, attempt } from '#base/errors.ts';
 import { decodeCertificate, fingerprint } from '#pki/x509/certificate.ts';
 import { decodeRequest, verifyRequest } from '#pki/x509/pkcs10.ts';
 import { quote } from '#base/quote.ts';
-import { KEY_USAGES } from '#base/vocabulary.ts';
+import { KEY_USAGES, type KeyUsage } from '#base/vocabulary.ts';
+import { refusalsOfPem } from '../request-refusals.ts';
 import type { LintFinding } from './finding.ts';
+import { refusalFinding } from './lint-request.ts';
 
 /** A problem of one field. */
 type Problem = readonly [rule: string, field: string, message: string];
@@ -38,7 +40,13 @@ export const API_LINTS: ReadonlyMap<
   string,
   (object: KubeObject, where: string) => readonly LintFinding[]
 > = new Map([
-  ['CertificateSigningRequest', linter('ValidateCertificateSigningRequestCreate', lintCsr)],
+  [
+    'CertificateSigningRequest',
+    (object, where) => [
+      ...linter('ValidateCertificateSigningRequestCreate', lintCsr)(object, where),
+      ...refusalsOfSigners(membersOf(object.spec), `${where} spec.request`),
+    ],
+  ],
   ['PodCertificateRequest', linter('ValidatePodCertificateRequestCreate', lintPodRequest)],
   ['ClusterTrustBundle', linter('ValidateClusterTrustBundle', lintBundle)],
 ]);
@@ -77,7 +85,34 @@ function requestProblems(pem: Uint8Array): readonly Problem[] {
   if (block?.label !== 'CERTIFICATE REQUEST') {
     return [problem('request-pem', field, 'it is not base64 of a PEM block CERTIFICATE REQUEST')];
   }
-  return pkcs10Problems(block.der, field);
+  return [];
+}
+
+/**
+ * Judges a request as the components would. Requests for signers of Kubernetes have names that no
+ * signer of ours issues, such as those of nodes.
+ */
+function refusalsOfSigners(
+  { request, usages, signerName }: Readonly<Record<string, unknown>>,
+  where: string,
+): readonly LintFinding[] {
+  const pem = Buffer.from(bytesOf(request)).toString('latin1');
+  const [block] = blocksOf(pem);
+  // requestProblems reports another content.
+  if (block?.label !== 'CERTIFICATE REQUEST') return [];
+  const known = (Array.isArray(usages) ? usages : []).filter((each) => isUsage(each));
+  // usageProblems reports missing and unknown usages.
+  const refusals = refusalsOfPem(pem, known.length === 0 ? undefined : known);
+  return refusals
+    .filter(({ reason }) => !KUBERNETES_NAME.test(String(signerName)) || UNREADABLE.has(reason))
+    .map((each) => refusalFinding(each, where));
+}
+
+/** Reasons for which no reader accepts a request, whoever signs it. */
+const UNREADABLE: ReadonlySet<string> = new Set(['MalformedRequest', 'InvalidSignature']);
+
+function isUsage(value: unknown): value is KeyUsage {
+  return KEY_USAGES.some((known) => known === value);
 }
 
 function pkcs10Problems(der: Uint8Array, field: string): readonly Problem[] {
@@ -94,7 +129,7 @@ function pkcs10Problems(der: Uint8Array, field: string): readonly Problem[] {
 function usageProblems(usages: readonly unknown[]): readonly Problem[] {
   const field = 'spec.usages';
   if (usages.length === 0) return [problem('usages-present', field, 'name at least one usage')];
-  const unknown = usages.filter((each) => !KEY_USAGES.some((known) => known === each));
+  const unknown = usages.filter((each) => !isUsage(each));
   const twice = usages.filter((each, index) => usages.indexOf(each) !== index);
   return [
     ...unknown.map((each) => problem('usage-known', field, `there is no usage ${said(each)}`)),

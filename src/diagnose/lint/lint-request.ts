@@ -1,42 +1,47 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError, attempt } from '#base/errors.ts';
-import { checkKey } from '#pki/keys/weak-keys.ts';
-import { decodeRequest, verifyRequest, type CertificationRequest } from '#pki/x509/pkcs10.ts';
-import { unreadable, type LintFinding } from './finding.ts';
+import type { Violation } from '#ca/policy/violations/violation.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { decodeRequest } from '#pki/x509/pkcs10.ts';
+import { unsupportedParts } from '#pki/x509/requested-names.ts';
+import { refusalsOfPem } from '../request-refusals.ts';
+import type { LintFinding } from './finding.ts';
 
-type Check = readonly [rule: string, source: string, run: (request: CertificationRequest) => void];
+/** Rules whose names and sources are older than the reasons of the components. */
+const KNOWN: ReadonlyMap<string, readonly [rule: string, source: string]> = new Map([
+  ['MalformedRequest', ['readable', 'docs/reference/strictness.md']],
+  ['InvalidSignature', ['request-signature', 'RFC 2986 §3']],
+  ['WeakKey', ['key-strong', 'Countersign']],
+]);
 
-const CHECKS: readonly Check[] = [
-  ['request-signature', 'RFC 2986 §3', verifyRequest],
-  [
-    'key-strong',
-    'Countersign',
-    ({ publicKey }) => {
-      checkKey(publicKey);
-    },
-  ],
-];
+/**
+ * Lints one PKCS#10 request by the judge of the components.
+ *
+ * @param request - its DER, and the whole text if it is PEM
+ */
+export function lintRequest(
+  { der, pem = encodePem('CERTIFICATE REQUEST', der) }: { der: Uint8Array; pem?: string },
+  where: string,
+): readonly LintFinding[] {
+  return [...refusalsOfPem(pem).map((each) => refusalFinding(each, where)), ...omitted(der, where)];
+}
 
-/** Lints one DER PKCS#10 request. Returns only `readable` if the strict reader rejects it. */
-export function lintRequest(der: Uint8Array, where: string): readonly LintFinding[] {
+/** Returns the finding for what every signer refuses. Its rule is the reason in kebab-case. */
+export function refusalFinding({ reason, message }: Violation, where: string): LintFinding {
+  const kebab = reason.replaceAll(/(?!^)[A-Z]/g, (letter) => `-${letter}`).toLowerCase();
+  const [rule, source] = KNOWN.get(reason) ?? [kebab, 'Countersign'];
+  return { severity: 'error', rule, source, where, message };
+}
+
+/** Warns of parts that no leaf gets, for which a CertificateRequest fails. */
+function omitted(der: Uint8Array, where: string): readonly LintFinding[] {
   const request = attempt(() => decodeRequest(der));
-  if (request instanceof SignerError) {
-    return [unreadable(where, request)];
-  }
-  const broken = CHECKS.flatMap(([rule, source, run]): readonly LintFinding[] => {
-    const done = attempt(() => {
-      run(request);
-    });
-    return done instanceof SignerError
-      ? [{ severity: 'error', rule, source, where, message: done.message }]
-      : [];
-  });
-  const bad = request.subject.problems.map((each): LintFinding => ({
+  if (request instanceof SignerError) return [];
+  return unsupportedParts(request).map((part) => ({
     severity: 'warning',
-    rule: 'subject-acceptable',
+    rule: 'subject-copied',
     source: 'Countersign',
     where,
-    message: `the subject ${each}`,
+    message: `no leaf gets the ${part}, and a CertificateRequest of cert-manager with it fails; remove it`,
   }));
-  return [...broken, ...bad];
 }

@@ -64,8 +64,8 @@ export interface DecisionReport {
   readonly object: string;
   readonly namespace?: string;
   /**
-   * `unchanged`: it already has this decision. `refused`: it has the opposite decision, or has
-   * failed.
+   * `unchanged`: it already has this decision. `refused`: it has the opposite decision, has
+   * failed, or would fail.
    */
   readonly outcome: Approval | 'unchanged' | 'refused';
   readonly dryRun: boolean;
@@ -87,6 +87,8 @@ export interface DecideInit extends Decision {
   readonly clock: Clock;
   /** `dryRun=All`: the API server checks permissions and admission, and stores nothing. */
   readonly dryRun: boolean;
+  /** Why nothing must be written about an undecided request. */
+  readonly refusal?: string | undefined;
 }
 
 /**
@@ -96,7 +98,7 @@ export interface DecideInit extends Decision {
  * @throws KubeError of the API server, KUBE_CONFLICT included
  */
 export async function decideRequest(
-  { client, clock, dryRun, ...decision }: DecideInit,
+  { client, clock, dryRun, refusal, ...decision }: DecideInit,
   subject: DecidedSubject,
   kind: DecidedKind,
   request: KubeObject,
@@ -114,6 +116,7 @@ export async function decideRequest(
     const final = `it is ${before}, which is final; its requester must create a new request`;
     return { ...result, outcome: 'refused', message: final };
   }
+  if (refusal !== undefined) return { ...result, outcome: 'refused', message: refusal };
   await client.request({
     method: 'PUT',
     path: requestPath(kind, subject, kind.subresource),

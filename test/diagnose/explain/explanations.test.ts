@@ -62,7 +62,46 @@ interface Case {
   readonly says: RegExp;
 }
 
+/** Kubernetes' own signers, and those of other projects, have rules of their own. */
+const node = made({
+  subject: [
+    [O, 'system:nodes'],
+    [CN, 'system:node:a'],
+  ],
+}).csr;
+const unruled = without({ ...served.signer?.spec, requests: { copy: ['commonName'] } });
+
 const CASES: readonly Case[] = [
+  {
+    what: 'a CSR that its signer would fail is not offered for approval',
+    is: explainSigningRequest(node, unruled),
+    state: 'WaitingForApproval',
+    says: /^approved it would fail: the subject contains "system:nodes", "system:node:a"/,
+  },
+  {
+    what: 'a CSR that its signer would fail is denied by approver, if it has rules',
+    is: explainSigningRequest(node, served),
+    state: 'WaitingForComponent',
+    says: /^approved it would fail: .*; approver denies it within seconds$/,
+  },
+  {
+    what: 'a CSR of a signer of another project is not judged',
+    is: explainSigningRequest(node, nobody),
+    state: 'WaitingForSigner',
+    says: /no signer in the cluster has the signer name/,
+  },
+  {
+    what: 'a CertificateRequest that would fail is not offered for approval',
+    is: explainCertificateRequest(
+      certificateRequest({ conditions: [], dnsNames: ['WEB.team-a.svc'] }),
+      without({
+        ...served.signer?.spec,
+        certificateRequests: { rules: [{ name: 'all', when: 'true', allow: {} }] },
+      }),
+    ),
+    state: 'WaitingForApproval',
+    says: /^approved it would fail: the DNS name "WEB\.team-a\.svc" .*; write "web\.team-a\.svc"/,
+  },
   {
     what: 'a CSR that a rule allows waits for approver',
     is: explainSigningRequest(csr, served),

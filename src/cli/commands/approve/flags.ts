@@ -8,7 +8,7 @@ import type { DecideOptions } from './run.ts';
 
 const EXIT_CODES = `
 Exit codes:
-  0  decided, or decided so before      3  decided otherwise, or failed: nothing is written
+  0  decided, or decided so before      3  decided otherwise, failed, or would fail: nothing is written
   1  it cannot be read or written       2  the command line is wrong`;
 
 const EXAMPLES: Readonly<Record<Approval, string>> = {
@@ -47,8 +47,11 @@ function add(root: Command, name: string, decision: Approval, description: strin
       'print the verdicts of the rules, validate on the API server, and store nothing',
       false,
     )
-    .addOption(outputOption(['name']))
-    .addHelpText('before', EXAMPLES[decision] + EXIT_CODES);
+    .addOption(outputOption(['name']));
+  if (decision === 'Approved') {
+    command.option('--force', 'approve a request even if its signer would fail it', false);
+  }
+  command.addHelpText('before', EXAMPLES[decision] + EXIT_CODES);
   addUserOptions(command).action(
     async (subjects: string[], options: Omit<DecideOptions, 'propagation'>) => {
       const { decideRequests } = await import('./run.ts');

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KubeObject } from '#api/object/object.ts';
 import { usageError } from '#base/errors.ts';
+import { wouldFail } from '#ca/policy/denial-messages.ts';
 import { explain } from '#diagnose/explain/explain.ts';
 import type { Subject } from '#diagnose/explain/lookup/reading.ts';
 import type { RuleVerdict } from '#diagnose/explain/explanation.ts';
@@ -30,6 +31,8 @@ export interface DecideOptions extends UserOptions {
   readonly reason: string;
   readonly message: string;
   readonly dryRun: boolean;
+  /** Whether to approve a request that its signer would fail. Absent for `deny`. */
+  readonly force?: boolean;
   readonly output: Output | 'name';
   /** Propagation time in seconds. */
   readonly propagation: number;
@@ -68,8 +71,10 @@ export async function decideRequests(
     const { reason, message, dryRun, output } = options;
     const init = { client, clock: Date.now, type: decision, reason, message, dryRun };
     const done: DecidedRequest[] = [];
-    for (const { subject, kind, request, rules } of judged) {
-      done.push({ ...(await decideRequest(init, subject, kind, request)), rules });
+    for (const { subject, kind, request, rules, wouldFail: fault } of judged) {
+      const isHopeless = decision === 'Approved' && options.force !== true && fault !== undefined;
+      const refusal = isHopeless ? notApproved(fault) : undefined;
+      done.push({ ...(await decideRequest({ ...init, refusal }, subject, kind, request)), rules });
     }
     if (output === 'text') printText(done.map(textOf).join('\n'));
     else if (output === 'name') printText(done.map(({ object }) => `${object}\n`).join(''));
@@ -89,11 +94,16 @@ function kindOf({ kind, name }: Subject): DecidedKind {
   );
 }
 
+function notApproved(fault: string): string {
+  return `${wouldFail(fault)}; its requester must create a corrected request; --force approves it nevertheless`;
+}
+
 interface Judged {
   readonly subject: Subject;
   readonly kind: DecidedKind;
   readonly request: KubeObject;
   readonly rules: readonly RuleVerdict[];
+  readonly wouldFail?: string | undefined;
 }
 
 async function judge(
@@ -109,8 +119,8 @@ async function judge(
     });
     // Pass the request, so that the verdicts are about the version to decide.
     const init = { client, clock: Date.now, propagationSeconds: propagation, known: request };
-    const { rules = [] } = await explain(init, subject);
-    return { subject, kind, request, rules };
+    const { rules = [], wouldFail: fault } = await explain(init, subject);
+    return { subject, kind, request, rules, wouldFail: fault };
   } catch (error) {
     throw await withNamespaceHint(error, subject, client);
   }

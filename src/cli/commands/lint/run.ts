@@ -71,7 +71,7 @@ interface Linted {
 }
 
 async function lintMaterial(material: Material): Promise<Linted> {
-  const text = Buffer.from(material.bytes).toString('utf8');
+  const text = Buffer.from(material.bytes).toString('latin1');
   if (/^[\s{]*["']?apiVersion["']?\s*:/m.test(text)) return lintManifests(text, material.source);
   const secrets = {
     pkcs12Password: (source: string) => pkcs12Password(undefined, source, process.env),
@@ -81,7 +81,10 @@ async function lintMaterial(material: Material): Promise<Linted> {
   const findings = found.flatMap(({ what, der }) => {
     if (der === undefined) return [];
     if (what.kind === 'certificate') return lintCertificate(der, what.source, now);
-    return what.kind === 'request' ? lintRequest(der, what.source) : [];
+    if (what.kind !== 'request') return [];
+    const isPem = text.includes('-----BEGIN ');
+    const pem = isPem && found.length === 1 ? { pem: text } : {};
+    return lintRequest({ der, ...pem }, what.source);
   });
   const certificates = found.flatMap(({ what, der }) =>
     der !== undefined && what.kind === 'certificate' ? [der] : [],

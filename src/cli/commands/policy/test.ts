@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from 'node:fs/promises';
-import type { SignerObject } from '#api/signer/cluster-signer.ts';
+import { servesSigningRequests, type SignerObject } from '#api/signer/cluster-signer.ts';
 import type { CertificateSigningRequest } from '#api/request/csr.ts';
 import { decide, type ApprovalPlan } from '#requests/approver/decide.ts';
+import { wouldFail } from '#ca/policy/denial-messages.ts';
 import { compilePolicy } from '#ca/policy/compile-policy.ts';
 import { unlessNotAskable } from './acme-request.ts';
 import { parseSignerFile } from './signer-file.ts';
@@ -18,6 +19,8 @@ import {
 export const WORDS: Readonly<Record<ApprovalPlan['kind'], PolicyTestVerdict['word']>> = {
   approve: 'APPROVE',
   deny: 'DENY',
+  // A person may approve it, and the signer fails it.
+  hopeless: 'DENY',
   wait: 'NO OPINION',
   ignore: 'NO OPINION',
 };
@@ -41,12 +44,20 @@ export async function testPolicy(options: PolicyTestOptions): Promise<number> {
 }
 
 function judge(signer: SignerObject, text: string, options: PolicyTestOptions): PolicyTestVerdict {
+  if (!servesSigningRequests(signer.spec)) {
+    return { word: 'NO OPINION', message: whyIgnored(signer) };
+  }
   const plan = decide({
     csr: requestOf(text, signer.spec.signerName, options),
     policy: compilePolicy(signer.spec),
     reservedPrefixes: options.reservedPrefix,
   });
-  const message = plan.kind === 'ignore' ? whyIgnored(signer) : plan.message;
+  const message =
+    plan.kind === 'ignore'
+      ? whyIgnored(signer)
+      : plan.kind === 'hopeless'
+        ? wouldFail(plan.message)
+        : plan.message;
   return { word: WORDS[plan.kind], message };
 }
 

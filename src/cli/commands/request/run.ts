@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { randomBytes } from 'node:crypto';
 import { mkdir, rename, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
@@ -14,12 +13,17 @@ import type { Client } from '#kube/client/client.ts';
 import type { Connection } from '#kube/client/connection.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import { resource } from '#kube/resource/resource.ts';
-import { encodePem } from '#pki/der/pem.ts';
 import { requireVisible } from '#pki/x509/requested-names.ts';
-import { encodeRequest } from '#pki/x509/encode-request.ts';
 import { generatePrivateKey, publicKeyOf } from '#pki/keys/private-key.ts';
 import { fileBase, replaceFile, writeNewKey } from './owner-only-file.ts';
 import { issuedChain } from './issued-chain.ts';
+import {
+  objectToCreate,
+  requireAcceptable,
+  requireAcceptedBySigner,
+  usagesOf,
+  type RequestToCreate,
+} from './request-object.ts';
 import { isDue } from './renewal.ts';
 import { unservedMessage } from './served-names.ts';
 import { renderKubeconfig } from './kubeconfig-file.ts';
@@ -79,7 +83,8 @@ const HINT_MS = 3_000;
  * Runs `countersign request`. With `--renew` it creates a request only if the certificate is due,
  * and replaces the files only once it has the new certificate.
  *
- * @throws SignerError NAME_INVALID for a name or group that no signer accepts
+ * @throws SignerError NAME_INVALID or USAGE for a request that no signer accepts, or that the signer
+ * would refuse for good. Nothing is written then.
  * @throws SignerError USAGE for a name of dots, a denied or failed request, a certificate for
  * another key, or a timeout
  * @throws KubeError of the API server
@@ -88,33 +93,27 @@ export async function request(options: RequestOptions): Promise<void> {
   for (const name of [options.name, ...options.group]) requireVisible(name, 'the request');
   const base = fileBase(options.out, options.name);
   if (options.renew && !(await isDue(options, `${base}.crt`))) return;
+  const { key, pem } = await generatePrivateKey(options.keyType);
+  const object = objectToCreate(options, key);
+  requireAcceptable(object);
   const writePkcs12 = await preparePkcs12(options, process.env);
   const { connection, client } = await connectUser(options, 'request');
   try {
-    const { key, pem } = await generatePrivateKey(options.keyType);
+    await requireAcceptedBySigner(client, object);
     await mkdir(options.out, { recursive: true });
     const keyFile = options.renew ? `${base}.next.key` : `${base}.key`;
     if (options.renew) await replaceFile(keyFile, pem);
     else await writeNewKey(keyFile, pem);
-    const der = encodeRequest({
-      subject: { commonName: options.name, organizations: options.group, organizationalUnits: [] },
-      sans: {
-        dnsNames: options.dns,
-        ipAddresses: options.ip,
-        uris: options.uri,
-        emails: options.email,
-      },
-      key,
+    const made = await create(client, object).catch(async (error: unknown) => {
+      // The request was not created, so nothing needs this key.
+      if (!mayHaveLanded(error)) await rm(keyFile, { force: true });
+      throw error;
     });
-    const made = await create(client, options, encodePem('CERTIFICATE REQUEST', der)).catch(
-      async (error: unknown) => {
-        // The request was not created, so nothing needs this key.
-        if (!mayHaveLanded(error)) await rm(keyFile, { force: true });
-        throw error;
-      },
-    );
     progress(options, `${objectOf(made)} created`);
-    const answer = await issued(client, made, options);
+    const answer = await issued(client, made, options, async () => {
+      // A denied or failed request needs no key.
+      await rm(keyFile, { force: true });
+    });
     const certificate = issuedChain(answer, publicKeyOf(key));
     // A renewal replaces nothing before this.
     if (options.renew) await rename(keyFile, `${base}.key`);
@@ -143,10 +142,6 @@ function filesOf(options: RequestOptions, base: string): WrittenFiles['files'] {
   };
 }
 
-function usagesOf({ usage }: RequestOptions): readonly string[] {
-  return usage.length > 0 ? usage : ['digital signature', 'client auth'];
-}
-
 function isForClients(options: RequestOptions): boolean {
   return usagesOf(options).some((each) => each === 'client auth' || each === 'any');
 }
@@ -155,31 +150,11 @@ function mayHaveLanded(error: unknown): boolean {
   return error instanceof KubeError && error.mayHaveLanded;
 }
 
-async function create(
-  client: Client,
-  options: RequestOptions,
-  pem: string,
-): Promise<CertificateSigningRequest> {
-  const slug = options.name
-    .toLowerCase()
-    .replaceAll(/[^a-z0-9.-]/g, '-')
-    .slice(0, 40);
-  const unique = randomBytes(4).toString('hex');
-  const usages = usagesOf(options);
+function create(client: Client, object: RequestToCreate): Promise<CertificateSigningRequest> {
   return client.request<CertificateSigningRequest>({
     method: 'POST',
     path: REQUESTS.collection(),
-    body: {
-      apiVersion: REQUESTS.apiVersion,
-      kind: 'CertificateSigningRequest',
-      metadata: { name: options.csrName ?? `r-${slug}-${unique}`.replaceAll(/-+/g, '-') },
-      spec: {
-        request: Buffer.from(pem).toString('base64'),
-        signerName: options.signer,
-        usages,
-        ...(options.expires === undefined ? {} : { expirationSeconds: options.expires }),
-      },
-    },
+    body: { apiVersion: REQUESTS.apiVersion, kind: 'CertificateSigningRequest', ...object },
   });
 }
 
@@ -187,6 +162,7 @@ async function issued(
   client: Client,
   { metadata: { name }, spec }: CertificateSigningRequest,
   options: RequestOptions,
+  onRefused: () => Promise<void>,
 ): Promise<string> {
   const started = Date.now();
   let hinted = false;
@@ -197,7 +173,10 @@ async function issued(
     });
     const certificate = csr.status?.certificate ?? '';
     if (certificate !== '') return Buffer.from(certificate, 'base64').toString();
-    if (isFinished(csr)) throw refused(csr);
+    if (isFinished(csr)) {
+      await onRefused();
+      throw refused(csr);
+    }
     const waited = Date.now() - started;
     if (waited > options.timeout * 1000) throw late(name);
     if (!hinted && waited > HINT_MS) {
