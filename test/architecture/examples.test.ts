@@ -4,7 +4,7 @@ import { readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { parse } from 'yaml';
-import { secretOf } from '#api/signer/cluster-signer.ts';
+import { secretOf, type ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { bundleName } from '#api/object/cluster-trust-bundle.ts';
 import type { KubeObject } from '#api/object/object.ts';
 import { DEMO } from '../../build/demo-installation.ts';
@@ -12,12 +12,14 @@ import { compileProfile } from '#ca/issuance/profile.ts';
 import { compileIssuerPolicy, compilePolicy } from '#ca/policy/compile-policy.ts';
 import { readClusterSigner } from '#api/signer/read-signer.ts';
 
-const examples = ['workload', 'people'].map((name) => {
+function exampleOf(name: string): ClusterSigner {
   const path = join(import.meta.dirname, '../../deploy/examples', `${name}.yaml`);
   return readClusterSigner(parse(readFileSync(path, 'utf8')) as KubeObject);
-});
+}
 
-for (const { metadata, spec } of examples) {
+const examples = ['workload', 'people'].map(exampleOf);
+
+for (const { metadata, spec } of [...examples, exampleOf('servers')]) {
   test(`the example ${metadata.name} compiles, and serves in a day at the most`, () => {
     assert.ok(compileProfile(spec).maxDurationSeconds <= 86_400);
     assert.equal(compilePolicy(spec).rules.length, spec.requests?.rules?.length ?? 0);

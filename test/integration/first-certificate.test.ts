@@ -23,7 +23,14 @@ import {
 
 const WAIT_MS = 120_000;
 const ROOT = join(import.meta.dirname, '../..');
-const VALUES = "signers: [{name: example.com/workload}, {name: example.com/people, bundle: ''}]\n";
+const VALUES =
+  "signers: [{name: example.com/workload}, {name: example.com/people, bundle: ''}, {name: example.com/serving}]\n";
+/** The commands of the page, block by block. */
+const PAGE = [
+  ...readFileSync(join(ROOT, 'docs/how-to/first-certificate.md'), 'utf8').matchAll(
+    /^```sh\n(.*?)^```$/gms,
+  ),
+].map(([, block = '']) => block);
 
 let cluster: Cluster;
 let installation: Installation | undefined;
@@ -115,4 +122,50 @@ test('each command prints the next, up to the certificates of a pod and a person
   const own = new X509Certificate(readFileSync(join(directory, `${name}.crt`)));
   assert.equal(own.subject, `CN=${name}`);
   assert.ok(own.verify(new X509Certificate(readFileSync(cluster.clientCa.certFile)).publicKey));
+});
+
+test('the commands of the page get the certificate of Kubernetes’ own task', async () => {
+  assert.ok(PAGE.length >= 5, String(PAGE.length));
+  for (const block of PAGE) {
+    const { code, stdout, stderr } = await type(block);
+    assert.equal(code, 0, `${block}\n${stdout}${stderr}`);
+  }
+  const leaf = new X509Certificate(readFileSync(join(directory, 'server.crt')));
+  assert.equal(leaf.subject, 'CN=my-pod.my-namespace.pod.cluster.local');
+  assert.equal(
+    leaf.subjectAltName,
+    'DNS:my-svc.my-namespace.svc.cluster.local, DNS:my-pod.my-namespace.pod.cluster.local, IP Address:192.0.2.24, IP Address:10.0.34.2',
+  );
+  const { stdout } = await type('openssl x509 -in server.crt -noout -ext keyUsage');
+  assert.match(stdout, /critical\n\s+Digital Signature\n/);
+});
+
+test('a request that would fail is refused before a person approves it', async () => {
+  const { code, stderr } = await type(
+    `openssl req -new -key server-key.pem -subj /CN=web -addext subjectAltName=DNS:WEB.example.com -out upper.csr
+kubectl apply -f - <<END
+apiVersion: certificates.k8s.io/v1
+kind: CertificateSigningRequest
+metadata: {name: upper}
+spec:
+  request: $(base64 < upper.csr | tr -d '\\n')
+  signerName: example.com/serving
+  usages: [digital signature, server auth]
+END`,
+  );
+  assert.equal(code, 0, stderr);
+  await until('an Event warns of it', WAIT_MS, async () => {
+    const { stdout } = await type(
+      "kubectl get events.events.k8s.io -n default -o jsonpath='{.items[*].note}'",
+    );
+    return stdout.includes('approved it would fail: the DNS name "WEB.example.com"')
+      ? stdout
+      : undefined;
+  });
+  const explained = await type('countersign explain csr/upper');
+  assert.match(explained.stdout, /approved it would fail: .*write "web\.example\.com"/);
+  const approved = await type('countersign approve csr/upper');
+  assert.equal(approved.code, 3, approved.stdout);
+  const { stdout } = await type("kubectl get csr upper -o jsonpath='{.status.conditions}'");
+  assert.equal(stdout, '');
 });

@@ -61,7 +61,7 @@ export function validateSpec(spec: ClusterSignerSpec): readonly SpecProblem[] {
 
 /**
  * Returns the faults of rules that allow a usage that the profile does not allow. Such a rule could
- * never approve a request with the usage, and no message would say why.
+ * never approve a request with the usage, and no message would name it.
  */
 export function faultsOfRuleUsages(spec: {
   readonly profile: Pick<ProfileSpec, 'usages'>;

@@ -11,7 +11,7 @@ import {
   extKeyUsage,
   crlDistributionPoints,
 } from '#pki/extensions/encode-extensions.ts';
-import { usageBits, type KeyUsageBit } from '#pki/extensions/usages.ts';
+import { UNUSABLE_BITS, usageBits } from '#pki/extensions/usages.ts';
 
 /** The inputs for the extensions of a leaf. */
 export interface LeafExtensionsInput {
@@ -78,15 +78,3 @@ function usageExtensions(
   usageExtensionCache.set(wanted, known.set(algorithm, extensions));
   return extensions;
 }
-
-/**
- * Key usages that a key of each algorithm cannot perform, so that a certificate must not assert
- * them. RFC 3279 §2.3.1 for RSA, RFC 5480 §3 for ECDSA, RFC 9295 §3 for Ed25519, RFC 9881 §5 for
- * ML-DSA.
- */
-export const UNUSABLE_BITS: Readonly<Record<KeyAlgorithm, readonly KeyUsageBit[]>> = {
-  RSA: ['keyAgreement', 'encipherOnly', 'decipherOnly'],
-  ECDSA: ['keyEncipherment', 'dataEncipherment'],
-  ED25519: ['keyEncipherment', 'dataEncipherment', 'keyAgreement', 'encipherOnly', 'decipherOnly'],
-  MLDSA65: ['keyEncipherment', 'dataEncipherment', 'keyAgreement', 'encipherOnly', 'decipherOnly'],
-};

@@ -79,7 +79,7 @@ export function unnamedAttributes({ request }: WithUsages): readonly string[] {
   return request.attributes.filter((oid) => oid !== OID_EXTENSION_REQUEST);
 }
 
-/** Returns an OID for a message, with its name if tools write it, and what it adds to the usages. */
+/** Returns an OID for a message, with its name if tools write it, and its additions. */
 export function describeOid(oid: string, { request, usages }: WithUsages): string {
   const said = saidBits(usages);
   if (oid === OID_KEY_USAGE) {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError, attempt } from '#base/errors.ts';
 import type { KeyAlgorithm } from '#pki/keys/public-key.ts';
-import { usageBits, type KeyUsageBit } from '#pki/extensions/usages.ts';
-import { UNUSABLE_BITS } from '../issuance/leaf-extensions.ts';
+import { UNUSABLE_BITS, usageBits, type KeyUsageBit } from '#pki/extensions/usages.ts';
 
 /**
  * Returns the usages that a key of this type can have. No leaf gets the others (leafExtensions), so

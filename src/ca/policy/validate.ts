@@ -52,7 +52,7 @@ const WIDEST: RequestProfile = Object.freeze({
 });
 
 /**
- * Returns why every signer refuses a request, whatever its spec says.
+ * Returns why every signer refuses a request, with any spec.
  *
  * @returns nothing if a signer could issue a leaf
  */

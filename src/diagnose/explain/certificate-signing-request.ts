@@ -132,7 +132,7 @@ function failureOf(csr: CertificateSigningRequest, { signer }: SignerView): stri
     const { keyTypes } = compileIntermediates(signer.spec);
     return validateIntermediate({ csr, keyTypes, reservedPrefixes: [] });
   });
-  // An expression that does not compile says nothing about the request.
+  // An expression that does not compile is not a fault of the request.
   if (found instanceof SignerError || found?.kind !== 'fail') return undefined;
   return found.message;
 }

@@ -61,7 +61,7 @@ export interface Explanation {
   readonly next?: { readonly what: string; readonly at?: string };
   /** Fixes: commands and sentences. */
   readonly remediation: readonly string[];
-  /** Why its signer would fail it for good, although nobody has approved it yet. */
+  /** The reason for which its signer would fail it for good. It is not approved yet. */
   readonly wouldFail?: string;
   /** Explanations of its parts: the requests of a pod, the Challenges of an Order. */
   readonly parts?: readonly Explanation[];

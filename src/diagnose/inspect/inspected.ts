@@ -74,7 +74,7 @@ export interface InspectedRequest extends SourceLocation, InspectedExtensions {
   readonly key: InspectedKey;
   readonly signatureAlgorithm: string;
   readonly isSignatureValid: boolean;
-  /** Why every signer of Countersign refuses it, whatever its spec says. */
+  /** The reason for which every signer of Countersign refuses it, with any spec. */
   readonly refusedBecause?: string;
 }
 

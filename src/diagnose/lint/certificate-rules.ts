@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Rules of RFC 5280 and of Countersign's verifiers for certificates from outside. */
 import { SignerError, attempt } from '#base/errors.ts';
-import { UNUSABLE_BITS } from '#ca/issuance/leaf-extensions.ts';
+import { UNUSABLE_BITS } from '#pki/extensions/usages.ts';
 import {
   OID_BASIC_CONSTRAINTS,
   OID_KEY_USAGE,

@@ -87,7 +87,7 @@ export interface DecideInit extends Decision {
   readonly clock: Clock;
   /** `dryRun=All`: the API server checks permissions and admission, and stores nothing. */
   readonly dryRun: boolean;
-  /** Why nothing must be written about an undecided request. */
+  /** The reason to write nothing about an undecided request. */
   readonly refusal?: string | undefined;
 }
 

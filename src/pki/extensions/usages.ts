@@ -16,6 +16,7 @@ import {
   OID_TIME_STAMPING,
 } from '../der/oids.ts';
 import { inputError } from '../der/input-error.ts';
+import type { KeyAlgorithm } from '../keys/public-key.ts';
 
 /**
  * The key usages of kube-controller-manager (pkg/controller/certificates/signer,
@@ -90,7 +91,7 @@ export function usageOfBit(bit: KeyUsageBit): KeyUsage | undefined {
   return usageOf(BITS, bit);
 }
 
-/** Returns the usage of the Kubernetes API for the OID of a purpose, or undefined if it has none. */
+/** Returns the usage of the Kubernetes API for the OID of a purpose, if it has one. */
 export function usageOfPurpose(oid: string): KeyUsage | undefined {
   return usageOf(PURPOSES, oid);
 }
@@ -120,3 +121,15 @@ export const KEY_USAGE_BITS = [
 
 /** The name of a KeyUsage bit. */
 export type KeyUsageBit = (typeof KEY_USAGE_BITS)[number];
+
+/**
+ * Key usages that a key of each algorithm cannot perform, so that a certificate must not assert
+ * them. RFC 3279 §2.3.1 for RSA, RFC 5480 §3 for ECDSA, RFC 9295 §3 for Ed25519, RFC 9881 §5 for
+ * ML-DSA.
+ */
+export const UNUSABLE_BITS: Readonly<Record<KeyAlgorithm, readonly KeyUsageBit[]>> = {
+  RSA: ['keyAgreement', 'encipherOnly', 'decipherOnly'],
+  ECDSA: ['keyEncipherment', 'dataEncipherment'],
+  ED25519: ['keyEncipherment', 'dataEncipherment', 'keyAgreement', 'encipherOnly', 'decipherOnly'],
+  MLDSA65: ['keyEncipherment', 'dataEncipherment', 'keyAgreement', 'encipherOnly', 'decipherOnly'],
+};

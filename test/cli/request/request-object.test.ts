@@ -9,7 +9,7 @@ import {
 } from '#cli/commands/request/request-object.ts';
 import { privateKey } from '../../support/pki/keys.ts';
 
-/** A name of a CertificateSigningRequest: a DNS subdomain (RFC 1123, ValidateCertificateRequestName). */
+/** A DNS subdomain (RFC 1123), as the API server requires of a CertificateSigningRequest. */
 const SUBDOMAIN = /^[a-z0-9]([-a-z0-9]*[a-z0-9])?(\.[a-z0-9]([-a-z0-9]*[a-z0-9])?)*$/;
 
 const NAMES = [

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { OID_BASIC_CONSTRAINTS, OID_KEY_USAGE, OID_SUBJECT_ALT_NAME } from '#pki/der/oids.ts';
 import type { LintRule } from './rule.ts';
-import { UNUSABLE_BITS } from '../leaf-extensions.ts';
+import { UNUSABLE_BITS } from '#pki/extensions/usages.ts';
 
 export const basicConstraintsEndEntity: LintRule = {
   name: 'basic-constraints-end-entity',

@@ -63,7 +63,7 @@ export const nameKinds: ViolationRule = ({ request }) =>
         message: messages.unknownNameKinds(request.sans.other),
       };
 
-/** Where cert-manager's Certificate has an attribute. Only its literalSubject has the others. */
+/** Fields of cert-manager's Certificate by attribute. Only its literalSubject has the others. */
 const CERTIFICATE_FIELDS: ReadonlyMap<string, string> = new Map([
   ['2.5.4.6', 'countries'],
   ['2.5.4.7', 'localities'],

@@ -6,8 +6,8 @@ import { usableUsages } from '../usable-usages.ts';
 import * as messages from '../denial-messages.ts';
 
 /**
- * Requires usages of the profile, because a leaf gets the usages of `spec.usages`, except those that
- * a key of its type cannot have. certificateSigning reports those that no profile can have.
+ * Requires usages of the profile, because a leaf gets the usages of `spec.usages`, except those
+ * that a key of its type cannot have. certificateSigning reports those that no profile can have.
  */
 export const usages: ViolationRule = ({ csr, request, profile }) => {
   const requested = csr.spec.usages ?? [];

@@ -31,7 +31,7 @@ export interface DecideOptions extends UserOptions {
   readonly reason: string;
   readonly message: string;
   readonly dryRun: boolean;
-  /** Whether to approve a request that its signer would fail. Absent for `deny`. */
+  /** True to approve a request that its signer would fail. Absent for `deny`. */
   readonly force?: boolean;
   readonly output: Output | 'name';
   /** Propagation time in seconds. */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The CertificateSigningRequest that `countersign request` creates, judged before it is written. */
+/** The CertificateSigningRequest of `countersign request`, judged before it is written. */
 import { randomBytes, type KeyObject } from 'node:crypto';
 import type { ReviewableRequest } from '#api/request/reviewable-request.ts';
 import { servesSigningRequests } from '#api/signer/cluster-signer.ts';
@@ -11,7 +11,6 @@ import type { Client } from '#kube/client/client.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import { encodePem } from '#pki/der/pem.ts';
 import { encodeRequest } from '#pki/x509/encode-request.ts';
-import type { RequestOptions } from './run.ts';
 
 /** The object without its kind. */
 export interface RequestToCreate extends ReviewableRequest {
@@ -22,12 +21,20 @@ export interface RequestToCreate extends ReviewableRequest {
 }
 
 /** The part of the flags that the object has. */
-export type RequestedParts = Pick<
-  RequestOptions,
-  'name' | 'group' | 'dns' | 'ip' | 'uri' | 'email' | 'usage' | 'signer' | 'expires' | 'csrName'
->;
+export interface RequestedParts {
+  readonly signer: string;
+  readonly name: string;
+  readonly group: readonly string[];
+  readonly dns: readonly string[];
+  readonly ip: readonly string[];
+  readonly uri: readonly string[];
+  readonly email: readonly string[];
+  readonly usage: readonly string[];
+  readonly expires?: number;
+  readonly csrName?: string;
+}
 
-export function usagesOf({ usage }: Pick<RequestOptions, 'usage'>): readonly string[] {
+export function usagesOf({ usage }: Pick<RequestedParts, 'usage'>): readonly string[] {
   return usage.length > 0 ? usage : ['digital signature', 'client auth'];
 }
 

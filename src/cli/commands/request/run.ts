@@ -23,6 +23,7 @@ import {
   requireAcceptedBySigner,
   usagesOf,
   type RequestToCreate,
+  type RequestedParts,
 } from './request-object.ts';
 import { isDue } from './renewal.ts';
 import { unservedMessage } from './served-names.ts';
@@ -37,19 +38,9 @@ import { connectUser } from '#cli/user-client.ts';
 import type { UserOptions } from '#cli/user-options.ts';
 
 /** Flags of `countersign request`. */
-export interface RequestOptions extends UserOptions, Pkcs12Options {
-  readonly signer: string;
-  readonly name: string;
-  readonly group: readonly string[];
-  readonly dns: readonly string[];
-  readonly ip: readonly string[];
-  readonly uri: readonly string[];
-  readonly email: readonly string[];
-  readonly usage: readonly string[];
+export interface RequestOptions extends UserOptions, Pkcs12Options, RequestedParts {
   readonly keyType: KeyType;
-  readonly expires?: number;
   readonly out: string;
-  readonly csrName?: string;
   readonly timeout: number;
   readonly renew: boolean;
   readonly output: Output | 'name';
@@ -83,8 +74,8 @@ const HINT_MS = 3_000;
  * Runs `countersign request`. With `--renew` it creates a request only if the certificate is due,
  * and replaces the files only once it has the new certificate.
  *
- * @throws SignerError NAME_INVALID or USAGE for a request that no signer accepts, or that the signer
- * would refuse for good. Nothing is written then.
+ * @throws SignerError NAME_INVALID or USAGE for a request that no signer accepts, or that the
+ * signer would refuse for good. Nothing is written then.
  * @throws SignerError USAGE for a name of dots, a denied or failed request, a certificate for
  * another key, or a timeout
  * @throws KubeError of the API server
