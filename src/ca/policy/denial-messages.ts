@@ -163,13 +163,13 @@ export function inLiteralSubject(attribute: string): string {
 }
 
 function listOf(texts: readonly string[]): string {
-  const more = texts.length - MAX_LISTED;
-  const shown = texts.slice(0, MAX_LISTED).join(', ');
+  const more = texts.length - MAX_SHOWN_ATTRIBUTES;
+  const shown = texts.slice(0, MAX_SHOWN_ATTRIBUTES).join(', ');
   return more > 0 ? `${shown}${moreOids(more)}` : shown;
 }
 
 /** Limit on items of a list. It counts the rest. */
-const MAX_LISTED = 10;
+const MAX_SHOWN_ATTRIBUTES = 10;
 
 // Approved by a person, although the signer fails it
 

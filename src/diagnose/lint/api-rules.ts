@@ -108,7 +108,7 @@ function refusalsOfSigners(
     .map((each) => refusalFinding(each, where));
 }
 
-/** Reasons for which no reader accepts a request, whoever signs it. */
+/** Reasons for which no reader accepts a request, with any signer. */
 const UNREADABLE: ReadonlySet<string> = new Set(['MalformedRequest', 'InvalidSignature']);
 
 function isUsage(value: unknown): value is KeyUsage {

@@ -172,7 +172,7 @@ test('a request older than its Signer is neither approved nor denied', async () 
   assert.deepEqual(component.client.requests, []);
 });
 
-test('a request that would fail gets a Warning before a person approves it, and no write', async () => {
+test('a request that would fail gets a Warning before an approval, and no write', async () => {
   const { component, handle } = start(
     { subject: [[CN, 'system:admin']] },
     { copy: ['commonName'] },

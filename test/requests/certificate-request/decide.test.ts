@@ -74,7 +74,7 @@ for (const [law, wanted] of unruled) {
   });
 }
 
-test('cert-manager’s default usages are issued where the key makes key encipherment useless', () => {
+test('cert-manager’s default usages are issued for a key that cannot encipher keys', () => {
   assert.deepEqual(issued(planOf({ usages: undefined })).usages, [
     'digital signature',
     'key encipherment',

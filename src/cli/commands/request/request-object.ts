@@ -70,7 +70,7 @@ export function objectToCreate(options: RequestedParts, key: KeyObject): Request
 const MAX_STEM = 40;
 
 /** Returns a name that is a DNS subdomain (RFC 1123), as the API server requires, for any text. */
-export function objectName(name: string): string {
+function objectName(name: string): string {
   const stem = name
     .toLowerCase()
     .replaceAll(/[^a-z0-9]+/g, '-')
