@@ -7,7 +7,7 @@ import { workload } from '../../../support/signers/workload-profile.ts';
 
 test('a signer of CAs signs no serving certificate', () => {
   const usages = ['digital signature', 'server auth'];
-  const leaves: ClusterSigner = workload({ 'profile.usages': usages });
+  const leaves: ClusterSigner = workload({ 'profile.usages': usages, 'requests.rules': [] });
   assert.equal(desiredLeafOf(leaves, 'signer', 'countersign-system').keyType, 'ECDSAP256');
   const intermediates = { rules: [] };
   const ofCas = { ...leaves, spec: { ...leaves.spec, intermediates } };
