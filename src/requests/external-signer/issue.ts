@@ -55,6 +55,8 @@ const anchorsOf = cachedPemReader(readAnchors);
 interface Issuing extends ExternalCasInit {
   /** Refusals in a row, by the UID of the request. */
   readonly refusals: BoundedMap<string, number>;
+  /** Requests of one holder and key, by the digest of their order: the last one in their line. */
+  readonly lines: Map<string, Promise<unknown>>;
 }
 
 /** Answers the requests of one loop by the CAs of their signers. */
@@ -62,7 +64,7 @@ export function externalCas<R extends ExternalRequest>(
   init: ExternalCasInit,
 ): IssuingCas<ExternalSigner, R> {
   const { authorities } = init;
-  const at: Issuing = { ...init, refusals: new BoundedMap(MAX_REFUSED) };
+  const at: Issuing = { ...init, refusals: new BoundedMap(MAX_REFUSED), lines: new Map() };
   return {
     serve: () => undefined,
     listed: () => true,
@@ -89,8 +91,32 @@ async function issue(
   wanted: CertificateTemplate,
   request: ExternalRequest,
 ): Promise<IssuedChain | NotIssued> {
-  const { authorities } = at;
   const order = { signer, wanted, request, id: orderId(signer, wanted, request) };
+  return inLine(at.lines, order.id, () => orderOnce(at, order));
+}
+
+/**
+ * Runs one order of a holder and key at a time. Two requests that come at once thus cost one
+ * certificate: the second finds the result of the first.
+ */
+async function inLine<T>(
+  lines: Map<string, Promise<unknown>>,
+  id: string,
+  work: () => Promise<T>,
+): Promise<T> {
+  const before = lines.get(id);
+  const own = before === undefined ? work() : before.then(work, work);
+  lines.set(id, own);
+  try {
+    return await own;
+  } finally {
+    if (lines.get(id) === own) lines.delete(id);
+  }
+}
+
+async function orderOnce(at: Issuing, order: Placed): Promise<IssuedChain | NotIssued> {
+  const { authorities } = at;
+  const { signer } = order;
   const before = (await answeredBefore(at, order)) ?? heldFlow(at, order);
   if (before !== undefined) return before;
   const authority = authorities.usable(signer);

@@ -111,6 +111,27 @@ test('with faults of the CA, each certificate is issued once, and lost ones once
   assert.equal(certificates, paths.length + lost);
 });
 
+test('two requests of one pod and key at once cost one order', async () => {
+  const { sign } = it.vault;
+  let answer: () => void = () => undefined;
+  it.vault.sign = async (body) => {
+    await new Promise<void>((resolve) => (answer = resolve));
+    return sign(body);
+  };
+  const pod = podObject();
+  const paths = ['first', 'second'].map((name) => `${PATHS}${name}`);
+  for (const path of paths) {
+    const name = path.slice(PATHS.length);
+    it.api.put(path, { ...pod, metadata: { ...pod.metadata, name, uid: `request-${name}` } });
+  }
+  await it.until(() => it.vault.orders.length > 0);
+  await it.settle();
+  it.vault.sign = sign;
+  answer();
+  await it.until(() => issued(paths) === paths.length);
+  assert.deepEqual([issued(paths), it.vault.orders.length], [2, 1]);
+});
+
 test('a chain survives a crash and an API server that takes no write', async () => {
   const { client } = it.api;
   let isAway = true;
