@@ -14,6 +14,7 @@ import { Authorities } from './authorities.ts';
 import { externalCas } from './issue.ts';
 import type { KeptChains } from './kept-chains.ts';
 import * as messages from './messages.ts';
+import { EXTERNAL_SERIES } from './metrics.ts';
 import { permissions } from './permissions.ts';
 import { openVaultBackend } from './vault/index.ts';
 
@@ -94,5 +95,6 @@ async function sweep(
   while (!signal.aborted) {
     await component.delay(SWEEP_CHAINS_MS, signal).catch(() => undefined);
     await chains.sweep();
+    component.metrics.of(EXTERNAL_SERIES).keptBytes.set({}, chains.bytes());
   }
 }

@@ -49,6 +49,8 @@ const MAX_REFUSED = 20_000;
 const SHORT_MS = 300;
 const MAX_SHORT = 3;
 const LEAST_MS = 100;
+/** Delay of a request whose chain could not be kept. */
+const FULL_MS = 5_000;
 
 const anchorsOf = cachedPemReader(readAnchors);
 
@@ -122,10 +124,23 @@ async function orderOnce(at: Issuing, order: Placed): Promise<IssuedChain | NotI
   const authority = authorities.usable(signer);
   const turn = await authority?.gate.enter();
   if (authority === undefined || turn === undefined) return waits(authorities, signer);
-  const held = heldMeanwhile(at, order, authority);
-  if (held === undefined) return place(at, order, authority, turn);
-  turn.end('unused');
-  return held;
+  const held = heldMeanwhile(at, order, authority) ?? noSpace(at, order);
+  if (held !== undefined) {
+    turn.end('unused');
+    return held;
+  }
+  const { chains, component } = at;
+  try {
+    return await place(at, order, authority, turn);
+  } finally {
+    chains.release(order.id);
+    component.metrics.of(EXTERNAL_SERIES).keptBytes.set({}, chains.bytes());
+  }
+}
+
+/** Reserves space for the chain of an order, or returns the reason against the order. */
+function noSpace({ chains }: Issuing, { id }: Placed): NotIssued | undefined {
+  return chains.reserve(id) ? undefined : pending(messages.NO_SPACE, FULL_MS);
 }
 
 /**
@@ -318,12 +333,13 @@ const REFUSED = 'RefusedByExternalCA';
 
 /** @throws SignerError if this is not a chain for this request */
 function checked(
-  { component }: Issuing,
-  { signer, wanted, request }: Placed,
+  { component, chains }: Issuing,
+  { signer, wanted, request, id }: Placed,
   chain: string,
 ): IssuedChain {
   const anchors = anchorsOf(signer.spec.authority.anchors);
-  return issuedChain(component, wanted, request, { chain, anchors });
+  const issued = issuedChain(component, wanted, request, { chain, anchors });
+  return { ...issued, settled: () => void chains.settled(id) };
 }
 
 function waits(authorities: Authorities, signer: ExternalSigner): NotIssued {

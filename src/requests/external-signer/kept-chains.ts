@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Results of orders: chains to deliver, and refusals that are not paid again. They are in files of
- * the pod's own directory, and outlive the process.
+ * the pod's own directory, and outlive the process. Their bytes are limited, since the kubelet evicts
+ * a pod whose directory exceeds its size limit.
  */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
-import { BoundedMap } from '#base/bounded-map.ts';
 import { messageOf } from '#base/errors.ts';
 import type { Clock, Log } from '#base/ports.ts';
 import { membersOf } from '#base/record.ts';
@@ -19,15 +19,27 @@ export type KeptResult = { readonly chain: string } | { readonly refusal: string
 export interface KeptChains {
   /** Returns the result of an order that was answered before. */
   readonly get: (id: string) => KeptResult | undefined;
+  /**
+   * Reserves space for the result of an order, and evicts delivered chains for it, the oldest first.
+   *
+   * @returns false while undelivered results need the space: the order must wait
+   */
+  readonly reserve: (id: string) => boolean;
+  /** Returns the space of an order that has ended. */
+  readonly release: (id: string) => void;
   /** Keeps a result before it is delivered. Never rejects: a disk that is full loses no answer. */
   readonly keep: (id: string, result: KeptResult) => Promise<void>;
+  /** Reports that a chain is delivered, or that its request needs none any more. */
+  readonly settled: (id: string) => Promise<void>;
   /** Removes a result. */
   readonly drop: (id: string) => Promise<void>;
   /** Returns the milliseconds for which a result is still kept. */
   readonly leftMs: (id: string) => number;
   /** Removes chains that can no longer be delivered. */
   readonly sweep: () => Promise<void>;
-  /** Returns why chains are not on the disk. */
+  /** Returns the bytes of all results and reservations, as they are on the disk. */
+  readonly bytes: () => number;
+  /** Returns why chains are not on the disk, or why orders wait for space. */
   readonly fault: () => string | undefined;
 }
 
@@ -36,15 +48,25 @@ export interface KeptChains {
  * CertificateSigningRequest is retried within this time as well.
  */
 const KEPT_MS = 10 * 60_000;
-/** Limit of chains, of about 3 KiB each. Beyond it, the oldest is evicted. */
-const MAX_CHAINS = 10_000;
-const NAME = /^[0-9a-f]{64}\.json$/;
-/** Characters of a file. A chain has at most 100 KiB. */
+/** Limit of all files: half of the size limit of the directory (`install/workloads/scratch.ts`). */
+const MAX_BYTES = 64 * 1024 * 1024;
+/** A file occupies whole blocks of the file system, which the kubelet counts. */
+const BLOCK_BYTES = 4_096;
+/** Names of files: delivered chains have their own, so that a new process may evict them. */
+const NAME = /^([0-9a-f]{64})(\.delivered)?\.json$/;
+/** Characters of a file. A chain has at most 64 KiB, and its text in JSON escapes line ends. */
 const MAX_FILE = 200_000;
+/** Space for an order whose result is not known yet. */
+const RESERVED_BYTES = 49 * BLOCK_BYTES;
 
 interface Kept {
   readonly result: KeptResult;
   readonly at: number;
+}
+
+interface Entry extends Kept {
+  readonly bytes: number;
+  readonly isDelivered: boolean;
 }
 
 /**
@@ -54,9 +76,140 @@ interface Kept {
  */
 export async function openKeptChains(
   directory: string | undefined,
-  { clock, log }: { readonly clock: Clock; readonly log: Log },
+  init: { readonly clock: Clock; readonly log: Log; readonly maxBytes?: number | undefined },
 ): Promise<KeptChains> {
-  const kept = new BoundedMap<string, Kept>(MAX_CHAINS);
+  const { clock, maxBytes = MAX_BYTES } = init;
+  const kept = new KeptEntries(maxBytes);
+  const files = keptFiles(directory, init.log);
+  let isFull = false;
+
+  for (const { id, isDelivered, ...read } of await files.load()) {
+    kept.set(id, { ...read, bytes: sizeOf(read), isDelivered });
+  }
+
+  const isFresh = ({ at }: Kept): boolean => Math.abs(clock() - at) < KEPT_MS;
+
+  return {
+    get: (id) => {
+      const found = kept.get(id);
+      return found !== undefined && isFresh(found) ? found.result : undefined;
+    },
+    reserve: (id) => {
+      isFull = !kept.reserve(id);
+      return !isFull;
+    },
+    release: kept.release,
+    keep: async (id, result) => {
+      const read = { result, at: clock() };
+      kept.set(id, { ...read, bytes: sizeOf(read), isDelivered: false });
+      await files.remove(kept.takeEvicted());
+      await files.write(id, read);
+    },
+    settled: async (id) => {
+      const found = kept.get(id);
+      if (found === undefined || found.isDelivered) return;
+      kept.set(id, { ...found, isDelivered: true });
+      await files.deliver(id);
+    },
+    drop: async (id) => {
+      kept.delete(id);
+      await files.remove([id]);
+    },
+    leftMs: (id) => Math.max(0, (kept.get(id)?.at ?? 0) + KEPT_MS - clock()),
+    sweep: async () => {
+      for (const [id, entry] of [...kept.entries()]) if (!isFresh(entry)) kept.delete(id);
+      await files.removeOthers((id) => kept.get(id) !== undefined);
+    },
+    bytes: () => kept.bytes,
+    fault: () =>
+      files.fault() ?? (isFull && !kept.hasSpace() ? messages.chainsFull(maxBytes) : undefined),
+  };
+}
+
+/** Results and reservations, whose bytes have a limit. */
+class KeptEntries {
+  readonly #maxBytes: number;
+  readonly #undelivered = new Map<string, Entry>();
+  /** In the order of their delivery. */
+  readonly #delivered = new Map<string, Entry>();
+  readonly #reserved = new Set<string>();
+  /** Evicted, and perhaps on the disk still. */
+  #evicted: string[] = [];
+  #bytes = 0;
+
+  constructor(maxBytes: number) {
+    this.#maxBytes = maxBytes;
+  }
+
+  get bytes(): number {
+    return this.#bytes + this.#reserved.size * RESERVED_BYTES;
+  }
+
+  get(id: string): Entry | undefined {
+    return this.#undelivered.get(id) ?? this.#delivered.get(id);
+  }
+
+  *entries(): Generator<[string, Entry]> {
+    yield* this.#undelivered;
+    yield* this.#delivered;
+  }
+
+  set(id: string, entry: Entry): void {
+    this.delete(id);
+    this.#bytes += entry.bytes;
+    (entry.isDelivered ? this.#delivered : this.#undelivered).set(id, entry);
+  }
+
+  delete(id: string): void {
+    this.#bytes -= this.get(id)?.bytes ?? 0;
+    this.#undelivered.delete(id);
+    this.#delivered.delete(id);
+  }
+
+  hasSpace(): boolean {
+    return this.bytes + RESERVED_BYTES <= this.#maxBytes;
+  }
+
+  reserve(id: string): boolean {
+    for (const oldest of this.#delivered.keys()) {
+      if (this.hasSpace()) break;
+      this.delete(oldest);
+      this.#evicted.push(oldest);
+    }
+    if (!this.hasSpace()) return false;
+    this.#reserved.add(id);
+    return true;
+  }
+
+  readonly release = (id: string): void => {
+    this.#reserved.delete(id);
+  };
+
+  /** Returns the evicted results whose files must be removed, once. */
+  takeEvicted(): readonly string[] {
+    const evicted = this.#evicted.filter((id) => this.get(id) === undefined);
+    this.#evicted = [];
+    return evicted;
+  }
+}
+
+/** The directory of the results. */
+interface KeptFiles {
+  readonly load: () => Promise<readonly Loaded[]>;
+  readonly write: (id: string, kept: Kept) => Promise<void>;
+  readonly deliver: (id: string) => Promise<void>;
+  readonly remove: (ids: readonly string[]) => Promise<void>;
+  /** Removes the files of all results but these. */
+  readonly removeOthers: (isKept: (id: string) => boolean) => Promise<void>;
+  readonly fault: () => string | undefined;
+}
+
+interface Loaded extends Kept {
+  readonly id: string;
+  readonly isDelivered: boolean;
+}
+
+function keptFiles(directory: string | undefined, log: Log): KeptFiles {
   let fault: string | undefined;
 
   const onDisk = async (work: (at: string) => Promise<unknown>): Promise<void> => {
@@ -69,55 +222,59 @@ export async function openKeptChains(
       log.warn({ error: messageOf(error) }, messages.CHAIN_NOT_KEPT);
     }
   };
-  const fileOf = (at: string, id: string): string => join(at, `${id}.json`);
-
-  await onDisk(async (at) => {
-    await mkdir(at, { recursive: true, mode: 0o700 });
-    for (const name of await readdir(at)) {
-      const read = NAME.test(name) ? await readKept(join(at, name)) : undefined;
-      // Other names are those of files that a crash left incomplete.
-      if (read === undefined) await rm(join(at, name), { force: true });
-      else kept.set(name.slice(0, 64), read);
-    }
-  });
 
   return {
-    get: (id) => {
-      const found = kept.get(id);
-      return found !== undefined && Math.abs(clock() - found.at) < KEPT_MS
-        ? found.result
-        : undefined;
-    },
-    keep: async (id, result) => {
-      const entry = { result, at: clock() };
-      kept.set(id, entry);
+    load: async () => {
+      const loaded: Loaded[] = [];
       await onDisk(async (at) => {
+        await mkdir(at, { recursive: true, mode: 0o700 });
+        for (const name of await readdir(at)) {
+          const [, id, delivered] = NAME.exec(name) ?? [];
+          const read = id === undefined ? undefined : await readKept(join(at, name));
+          // Other names are those of files that a crash left incomplete.
+          if (id === undefined || read === undefined) await rm(join(at, name), { force: true });
+          else loaded.push({ id, ...read, isDelivered: delivered !== undefined });
+        }
+      });
+      return loaded.sort((one, other) => one.at - other.at);
+    },
+    write: (id, kept) =>
+      onDisk(async (at) => {
+        const path = join(at, fileOf(id));
         // A crash leaves the file whole or absent.
-        await writeFile(`${fileOf(at, id)}.new`, JSON.stringify(entry), { mode: 0o600 });
-        await rename(`${fileOf(at, id)}.new`, fileOf(at, id));
-      });
-    },
-    drop: async (id) => {
-      kept.delete(id);
-      await onDisk((at) => rm(fileOf(at, id), { force: true }));
-    },
-    leftMs: (id) => Math.max(0, (kept.get(id)?.at ?? 0) + KEPT_MS - clock()),
-    sweep: async () => {
-      for (const [id, { at }] of [...kept.entries()]) {
-        if (Math.abs(clock() - at) < KEPT_MS) continue;
-        kept.delete(id);
-      }
-      await onDisk(async (at) => {
-        const names = await readdir(at);
-        // Evicted chains have a file only.
-        const gone = names.filter(
-          (name) => NAME.test(name) && kept.get(name.slice(0, 64)) === undefined,
-        );
-        for (const name of gone) await rm(join(at, name), { force: true });
-      });
-    },
+        await writeFile(`${path}.new`, JSON.stringify(kept), { mode: 0o600 });
+        await rename(`${path}.new`, path);
+        await rm(join(at, deliveredFileOf(id)), { force: true });
+      }),
+    deliver: (id) =>
+      onDisk((at) =>
+        rename(join(at, fileOf(id)), join(at, deliveredFileOf(id))).catch((error: unknown) => {
+          // The disk took no file of this chain.
+          if (membersOf(error)['code'] !== 'ENOENT') throw error;
+        }),
+      ),
+    remove: (ids) =>
+      onDisk(async (at) => {
+        const names = ids.flatMap((id) => [fileOf(id), deliveredFileOf(id)]);
+        for (const name of names) await rm(join(at, name), { force: true });
+      }),
+    removeOthers: (isKept) =>
+      onDisk(async (at) => {
+        for (const name of await readdir(at)) {
+          const [, id] = NAME.exec(name) ?? [];
+          if (id !== undefined && !isKept(id)) await rm(join(at, name), { force: true });
+        }
+      }),
     fault: () => fault,
   };
+}
+
+const fileOf = (id: string): string => `${id}.json`;
+const deliveredFileOf = (id: string): string => `${id}.delivered.json`;
+
+/** Returns the bytes of the file of a result. */
+function sizeOf(kept: Kept): number {
+  return Math.ceil(Buffer.byteLength(JSON.stringify(kept)) / BLOCK_BYTES) * BLOCK_BYTES;
 }
 
 async function readKept(path: string): Promise<Kept | undefined> {

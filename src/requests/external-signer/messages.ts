@@ -74,6 +74,9 @@ export function refusedBefore(problem: string): string {
 
 export const NOT_LEADER = 'another replica leads and answers this request';
 
+export const NO_SPACE =
+  'external-signer has no space for another chain until the API server accepts those that it has; no certificate is ordered';
+
 export const NO_PKCS10 =
   'the kubelet of this node sent a key without a PKCS#10 request, which the CA needs; upgrade the node to Kubernetes 1.36 or later';
 
@@ -108,6 +111,10 @@ export const CHAIN_NOT_KEPT = 'cannot write a returned chain to the disk';
 
 export function chainsNotKept(directory: string, problem: string): string {
   return `cannot use ${directory}: ${problem}; returned chains are in memory only, so a restart may order certificates again`;
+}
+
+export function chainsFull(bytes: number): string {
+  return `chains that are not delivered yet have ${bytes} bytes, which is the limit; no certificate is ordered until the API server accepts them, or until they expire after ten minutes`;
 }
 
 export function unlistedSigners(failure: string | undefined): string {

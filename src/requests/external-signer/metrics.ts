@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { counter, signerGauge } from '#component/metric.ts';
+import { counter, gauge, signerGauge } from '#component/metric.ts';
 
 /** Calls to foreign CAs. `countersign_requests_total` counts the delivered certificates. */
 export const EXTERNAL_SERIES = {
@@ -22,6 +22,10 @@ export const EXTERNAL_SERIES = {
     'countersign_external_pauses_total',
     'Pauses of all calls to a CA outside Countersign, after a call that it did not serve.',
     ['reason'],
+  ),
+  keptBytes: gauge(
+    'countersign_external_kept_bytes',
+    'Bytes of the chains that external-signer keeps. At 64 MiB it evicts delivered ones. If all are undelivered, orders wait.',
   ),
   ready: signerGauge(
     'countersign_external_signer_ready',

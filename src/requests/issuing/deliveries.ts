@@ -119,6 +119,7 @@ export class Deliveries<T extends DeliverableRequest, I extends IssuedChain> {
       },
     );
     record?.delivered();
+    leaf.issued.settled?.();
     this.#undelivered.delete(keyOf(answered.metadata));
     return written;
   }
@@ -155,6 +156,7 @@ function conclude(
   { uid, issued, record }: Pick<Undelivered<IssuedChain>, 'uid' | 'issued' | 'record'>,
   request: DeliverableRequest | undefined,
 ): RequestOutcome {
+  issued.settled?.();
   if (request?.metadata.uid !== uid) {
     record?.abandoned();
     return GONE;

@@ -31,6 +31,8 @@ export interface IssuedChain {
   /** The anchors that the chain leads to, or '' if they are not known. */
   readonly anchors: string;
   readonly validity: Validity;
+  /** Called once the chain is delivered, or its request needs none any more. */
+  readonly settled?: (() => void) | undefined;
 }
 
 /**

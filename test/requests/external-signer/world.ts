@@ -211,6 +211,8 @@ export class World {
   readonly vault = new FakeVault(this.time);
   readonly directory = mkdtempSync(join(tmpdir(), 'kept-chains-'));
   component: RecordedComponent = recordedComponent({});
+  /** Limit of the kept chains. Undefined: that of the program. */
+  maxBytes: number | undefined = undefined;
   #abort = new AbortController();
   #running: Promise<unknown> = Promise.resolve();
 
@@ -250,7 +252,7 @@ export class World {
         readToken: () => Promise.resolve(`${TOKEN}\n`),
         open: () => ({ send: this.vault.send, close: () => Promise.resolve() }),
       },
-      chains: await openKeptChains(this.directory, component),
+      chains: await openKeptChains(this.directory, { ...component, maxBytes: this.maxBytes }),
       issueForPods: (init) => createPodIssuing({ ...init, requests, legacy: undefined }),
       signCsrs: createCsrSigning,
     });
