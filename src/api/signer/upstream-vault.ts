@@ -47,3 +47,18 @@ export function checkVaultServer(text: string): void {
     `"${text.slice(0, 80)}" is not a server of Vault; write https://<host>[:<port>] in lower case and without a path, such as https://vault.example.com:8200`,
   );
 }
+
+/**
+ * Returns one text for all spellings of a secrets engine: with or without the default port, and with
+ * its namespace in the field or in the path, where Vault reads it as well. Other spellings do not
+ * pass {@link VAULT_SERVER} and {@link VAULT_PATH}.
+ */
+export function engineOf({
+  server,
+  namespace,
+  mount,
+}: Pick<VaultPlace, 'server' | 'namespace' | 'mount'>): string {
+  // A port or an address out of range fails with the first call.
+  const origin = URL.canParse(server) ? new URL(server).origin : server;
+  return [origin, namespace, mount].filter((part) => part !== undefined).join('/');
+}

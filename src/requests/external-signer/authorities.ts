@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The CA of each signer: checked, paused and held. The only writer of the signers' statuses. */
 import type { ExternalSigner, ExternalSignerStatus } from '#api/external/external-signer.ts';
+import { engineOf } from '#api/signer/upstream-vault.ts';
 import { keyOf, type KubeObject } from '#api/object/object.ts';
 import { formatTime, parseTime } from '#api/object/time.ts';
 import { conditionMessage, findCondition, setCondition } from '#api/request/conditions.ts';
@@ -321,8 +322,7 @@ export class Authorities {
   }
 
   #gateOf({ spec }: ExternalSigner): CallGate {
-    const { server, namespace = '', mount } = spec.authority.vault;
-    const place = JSON.stringify([server, namespace, mount]);
+    const place = engineOf(spec.authority.vault);
     const known = this.#gates.get(place);
     if (known !== undefined) return known;
     const { clock, random, metrics, queue } = this.#component;

@@ -42,6 +42,8 @@ export const CSR = '/apis/certificates.k8s.io/v1/certificatesigningrequests/a';
 export const POD =
   '/apis/certificates.k8s.io/v1/namespaces/team-a/podcertificaterequests/req-web-0';
 export const SERVER = 'https://vault.example.com:8200';
+/** The servers that the installation lists. The last two are one. */
+const SERVERS = [SERVER, 'https://vault.example.com', 'https://vault.example.com:443'];
 /** As a ServiceAccount's token: three parts, the last of which is its signature. */
 export const TOKEN = `eyJhbGciOiJSUzI1NiJ9.${'payload'.repeat(20)}.${'signature'.repeat(20)}`;
 export const CLIENT_TOKEN = `hvs.${'AbCdEf123456'.repeat(6)}`;
@@ -248,7 +250,7 @@ export class World {
     const controller = createExternalSigner({
       component,
       access: {
-        tokenFiles: new Map([[SERVER, '/tokens/0']]),
+        tokenFiles: new Map(SERVERS.map((server, index) => [server, `/tokens/${index}`])),
         readToken: () => Promise.resolve(`${TOKEN}\n`),
         open: () => ({ send: this.vault.send, close: () => Promise.resolve() }),
       },
