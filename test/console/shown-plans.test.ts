@@ -107,6 +107,27 @@ test('the plans in memory are bounded, and a running one stays', async () => {
   assert.deepEqual(plans.started(id ?? '')?.result, DONE);
 });
 
+test('a plan that was confirmed leads to its result after many newer plans', async () => {
+  const { plans } = stand();
+  const { action, runs } = counted();
+  const token = plans.show(action);
+  const id = await plans.confirm(token, '');
+  for (let count = 0; count < 60; count += 1) plans.show(counted().action);
+  assert.equal(await plans.confirm(token, ''), id);
+  assert.deepEqual(plans.started(id ?? '')?.result, DONE);
+  assert.equal(runs.length, 1);
+});
+
+test('the results in memory are bounded', async () => {
+  const { plans } = stand();
+  const ids: string[] = [];
+  for (let count = 0; count < 600; count += 1) {
+    ids.push((await plans.confirm(plans.show(counted().action), '')) ?? '');
+  }
+  const shown = ids.filter((id) => plans.started(id) !== undefined);
+  assert.ok(shown.length <= 550 && shown.includes(ids.at(-1) ?? ''), `${shown.length} results`);
+});
+
 test('an action that takes long reports progress, and is stopped by its own token', async () => {
   const { plans } = stand();
   const { action } = counted(async ({ progress, signal }) => {

@@ -25,8 +25,10 @@ export interface ShownPlansInit {
 }
 
 const TOKEN_BYTES = 32;
-/** Plans in memory, for the tabs of one person. The oldest one is removed first. */
+/** Unconfirmed plans in memory, for the tabs of one person. The oldest one is removed first. */
 const MAX_PLANS = 50;
+/** Results in memory, so that the page of a plan that was confirmed leads to its result. */
+const MAX_RESULTS = 500;
 /** A plan expires after this time without a confirmation. */
 const CONFIRM_WITHIN_MS = 10 * 60_000;
 /** Time that a confirmation waits for the result. The page of the result shows the rest. */
@@ -72,11 +74,15 @@ export class ShownPlans {
   show(action: PlannedAction): string {
     const token = this.#word();
     this.#plans.set(token, { action, shownAt: this.#init.monotonic(), resultId: this.#word() });
-    for (const [each, { run }] of this.#plans) {
-      if (this.#plans.size <= MAX_PLANS) break;
-      if (run === undefined || run.result !== undefined) this.#plans.delete(each);
-    }
+    this.#forget(MAX_PLANS, ({ run }) => run === undefined);
+    this.#forget(MAX_RESULTS, ({ run }) => run?.result !== undefined);
     return token;
+  }
+
+  /** Removes the oldest of these plans beyond a limit. */
+  #forget(limit: number, isOne: (shown: ShownPlan) => boolean): void {
+    const all = [...this.#plans].filter(([, shown]) => isOne(shown));
+    for (const [token] of all.slice(0, Math.max(0, all.length - limit))) this.#plans.delete(token);
   }
 
   /**

@@ -80,7 +80,7 @@ export function addActRoutes(app: Express, routes: ActRoutes): void {
     await sendPage(response, () =>
       Promise.resolve(
         started === undefined
-          ? UNKNOWN
+          ? NO_RESULT
           : { status: 200, title: started.plan.title, content: resultView(view(), started, id) },
       ),
     );
@@ -106,6 +106,16 @@ const UNKNOWN: ActionPage = {
   content: el(
     'p',
     {},
-    'The console showed this plan more than ten minutes ago, or another session showed it. Nothing was written. Open the plan again.',
+    'The console showed this plan more than ten minutes ago, has shown many others since, or another session showed it. This confirmation wrote nothing; an earlier one may have. Open the plan again, which shows the state now.',
+  ),
+};
+
+const NO_RESULT: ActionPage = {
+  status: 404,
+  title: 'No such result',
+  content: el(
+    'p',
+    {},
+    'The console no longer has this result, or another session has it. What the action wrote is in the cluster: open its plan again, which shows the state now.',
   ),
 };
