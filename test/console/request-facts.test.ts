@@ -34,7 +34,7 @@ test('a request that cannot be read is named as such', () => {
   assert.match(text, /requested names: unreadable/);
 });
 
-/** subjectAltName with the otherName of a Windows logon: alice@ad (RFC 5280 §4.2.1.6). */
+/** subjectAltName with the otherName of a Windows logon, a UPN of alice (RFC 5280 §4.2.1.6). */
 const OTHER_NAME = Buffer.from('301aa018060a2b060104018237140203a00a0c08616c696365406164', 'hex');
 const SUBJECT_ALT_NAME = '2.5.29.17';
 /** id-pe-tlsfeature of RFC 7633 §4: must-staple. */

@@ -61,7 +61,7 @@ export async function planCaChange(
     plan: {
       verb,
       title: `${TITLES[verb]} ${signer}`,
-      command: `countersign authority ${verb} ${shellWord(signer)}${ca === undefined ? '' : ` ${ca}`}`,
+      command: `countersign authority ${verb} ${shellWord(signer)}${ca === undefined ? '' : ` ${shellWord(ca)}`}`,
       lines: operationLines(report),
       isReady: report.outcome === 'changed',
     },

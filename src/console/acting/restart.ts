@@ -47,17 +47,16 @@ export async function planRestart(
     plan: {
       verb: 'restart',
       title: `Restart pods with leaves of a CA of ${signer}`,
-      command: `countersign authority taint ${shellWord(signer)} ${ca} --restart`,
+      command: `countersign authority taint ${shellWord(signer)} ${shellWord(ca)} --restart`,
       lines: refused === undefined ? planLines(signer, seen.scan) : [`refused: ${refused}`],
       isReady: refused === undefined && first !== undefined,
     },
     run: async (confirmation) => {
       const now = await find(init, signer, ca);
       if (now.refused !== undefined) return outdated(now.refused);
-      const shown = new Set(seen.scan.affected.map(({ uid }) => uid));
-      // Pods that the person did not see in the plan are not evicted.
-      const pods = now.scan.affected.filter(({ uid }) => shown.has(uid));
-      const summary = await evictAll(init, pods, confirmation);
+      if (podsKey(now.scan) !== podsKey(seen.scan))
+        return outdated('the pods that may hold a leaf of this CA have changed');
+      const summary = await evictAll(init, now.scan.affected, confirmation);
       return { outcome: 'done', lines: linesOf(evictionsText(summary, false)) };
     },
   };
@@ -72,6 +71,11 @@ async function find(init: ActionInit, signer: string, ca: string): Promise<Found
   const signs = stillSigning(state, ca);
   if (signs !== undefined) return refuse(`a new pod could get a leaf of this CA again: ${signs}`);
   return { scan: await podsOfCa(init.client, state, authority) };
+}
+
+/** Identifies the pods of a plan, in any order, and which of them a controller replaces. */
+function podsKey({ affected }: PodScan): string {
+  return JSON.stringify(affected.map(({ uid, remadeBy }) => [uid, remadeBy ?? '']).sort());
 }
 
 /** Checks the permission on one of the pods by a dry run, which evicts nothing. */

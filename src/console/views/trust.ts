@@ -262,11 +262,11 @@ function lossView(view: View, model: CaLossModel): VNode {
     el('p', { class: 'verdict' }, verdictOf(loss.revoke)),
     actionLinks(view, caActions(name, generation)),
     commandPart(
-      `countersign authority revoke ${shellWord(name)} ${fingerprint} --dry-run`,
+      `countersign authority revoke ${shellWord(name)} ${shellWord(fingerprint)} --dry-run`,
       loss.revoke,
     ),
     commandPart(
-      `countersign authority taint ${shellWord(name)} ${fingerprint} --dry-run`,
+      `countersign authority taint ${shellWord(name)} ${shellWord(fingerprint)} --dry-run`,
       loss.taint,
     ),
     el('h2', {}, `Pods that may hold its leaf (${total})`),
