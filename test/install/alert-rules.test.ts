@@ -34,3 +34,11 @@ test('each alert has its case for promtool (make test-monitoring), and none has 
   const alerts = ALERT_RULES.map(({ alert }) => String(alert));
   assert.deepEqual(Object.keys(ALERT_CASES).sort(), alerts.sort());
 });
+
+test('each case states the value that the summary of its alert shows', () => {
+  for (const { alert, annotations } of ALERT_RULES) {
+    const { summary } = annotations as { summary: string };
+    const { said } = ALERT_CASES[String(alert)]?.fires ?? {};
+    assert.equal(said !== undefined, summary.includes('$value'), String(alert));
+  }
+});

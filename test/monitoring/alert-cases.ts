@@ -56,7 +56,11 @@ const SIGNERS: Readonly<Record<string, AlertCase>> = {
     series: {
       [`countersign_ca_certificate_install_by_timestamp_seconds{${of('authority')},signer="example.com/a"}`]: `${7 * DAY + 2 * 3600}x240 ${100 * DAY}x120`,
     },
-    fires: { at: '3h30m', labels: { ...scraped('authority'), signer: 'example.com/a' } },
+    fires: {
+      at: '3h30m',
+      labels: { ...scraped('authority'), signer: 'example.com/a' },
+      said: '6d 22h 30m 0s',
+    },
     quiet: ['1h50m', '2h2m', '4h10m'],
   },
   CountersignKeyHolderAway: {
