@@ -5,13 +5,13 @@ import { ACME_CLUSTER_SIGNERS, ACME_DERIVED_PREFIX, ACME_SIGNERS } from '#api/ac
 import { readAcmeSigner } from '#api/acme/read-acme-signer.ts';
 import { keyOf, type KubeObject } from '#api/object/object.ts';
 import { invalidSpec } from '#api/signer/invalid-spec.ts';
-import { resolveNameConflicts, type NameClaimant } from '#api/signer/name-conflict.ts';
+import { resolveNameConflicts } from '#api/signer/name-conflict.ts';
 import { PREPARE_AT, ROTATE_AT } from '#api/signer/rotation-annotations.ts';
 import { SignerError } from '#base/errors.ts';
 import { resource, type Resource } from '#kube/resource/resource.ts';
 import { createReflector, type Reflector } from '#kube/watch/reflector.ts';
 import type { Component } from '../contract.ts';
-import { CLUSTER_SIGNERS } from './cluster-signers.ts';
+import { watchClaimedNames, type ClaimedNames } from './claimed-names.ts';
 import { createSignerQuota } from './signer-quota.ts';
 import type { FaultySigner, SignerSet, SignersListener } from './signer-set.ts';
 
@@ -57,10 +57,9 @@ class WatchedSigners implements AcmeSigners {
   readonly #known = new Map<string, AcmeSigner>();
   readonly #faulty = new Map<string, FaultySigner>();
   readonly #listeners: SignersListener[] = [];
-  readonly #watches: readonly Reflector<KubeObject>[];
+  readonly #watches: readonly Pick<Reflector<KubeObject>, 'run' | 'whenSynced' | 'failure'>[];
   readonly #own: readonly Reflector<KubeObject>[];
-  /** Signer name → name of the ClusterSigner. */
-  readonly #others = new Map<string, string>();
+  readonly #claimed: ClaimedNames;
   /** The quota of AcmeSigners: the users of one namespace must not exhaust the common capacity. */
   readonly #quota = createSignerQuota({
     kinds: 'AcmeSigners',
@@ -84,20 +83,10 @@ class WatchedSigners implements AcmeSigners {
         },
       }),
     );
-    const others = createReflector<NameClaimant>({
-      ...component,
-      path: CLUSTER_SIGNERS.collection(),
-      transform: ({ apiVersion, kind, metadata, spec: { signerName } }) => ({
-        apiVersion,
-        kind,
-        metadata,
-        spec: { signerName },
-      }),
-      onEvent: (_key, now, before) => {
-        this.#observeOther(now, before);
-      },
+    this.#claimed = watchClaimedNames(component, (names) => {
+      if (this.#settled) this.#announce([], ...names);
     });
-    this.#watches = [...this.#own, others];
+    this.#watches = [...this.#own, this.#claimed.watch];
     const forever = new AbortController().signal;
     void Promise.all(this.#watches.map((each) => each.whenSynced(forever))).then(() => {
       this.#settled = true;
@@ -164,13 +153,6 @@ class WatchedSigners implements AcmeSigners {
     }
   }
 
-  #observeOther(now: NameClaimant | undefined, before: NameClaimant | undefined): void {
-    if (before !== undefined) this.#others.delete(before.spec.signerName);
-    if (now !== undefined) this.#others.set(now.spec.signerName, now.metadata.name);
-    const names = [now, before].flatMap((each) => each?.spec.signerName ?? []);
-    if (this.#settled) this.#announce([], ...names);
-  }
-
   /**
    * Decides which signers serve. Announces these signers with all that claim their names or the
    * others.
@@ -197,7 +179,7 @@ class WatchedSigners implements AcmeSigners {
     );
     this.#serving = new Map();
     for (const [signerName, signer] of serving) {
-      const other = this.#others.get(signerName);
+      const other = this.#claimed.claimantOf(signerName);
       if (other === undefined) this.#serving.set(signerName, keyOf(signer.metadata));
       else this.#rivals.set(keyOf(signer.metadata), `ClusterSigner ${other}`);
     }

@@ -2,12 +2,12 @@
 import { readExternalSigner, type ExternalSigner } from '#api/external/external-signer.ts';
 import { EXTERNAL_CLUSTER_SIGNERS } from '#api/external/names.ts';
 import type { KubeObject } from '#api/object/object.ts';
-import { resolveNameConflicts, type NameClaimant } from '#api/signer/name-conflict.ts';
+import { resolveNameConflicts } from '#api/signer/name-conflict.ts';
 import { SignerError } from '#base/errors.ts';
 import { resource } from '#kube/resource/resource.ts';
 import { createReflector } from '#kube/watch/reflector.ts';
 import type { Component } from '../contract.ts';
-import { CLUSTER_SIGNERS } from './cluster-signers.ts';
+import { watchClaimedNames, type ClaimedNames } from './claimed-names.ts';
 import type { FaultySigner, SignerSet, SignersListener } from './signer-set.ts';
 
 export const EXTERNAL_SIGNERS = resource(EXTERNAL_CLUSTER_SIGNERS);
@@ -31,8 +31,7 @@ interface State {
   readonly component: Component;
   readonly known: Map<string, ExternalSigner>;
   readonly faulty: Map<string, FaultySigner>;
-  /** Signer name → name of the ClusterSigner. */
-  readonly others: Map<string, string>;
+  readonly claimed: ClaimedNames;
   readonly listeners: SignersListener[];
   /** Signer name → name of the object that serves it. */
   serving: ReadonlyMap<string, string>;
@@ -49,30 +48,20 @@ export function watchExternalSigners(component: Component): ExternalSigners {
     component,
     known: new Map(),
     faulty: new Map(),
-    others: new Map(),
+    claimed: watchClaimedNames(component, (names) => {
+      if (state.settled) announce(state, [], names);
+    }),
     listeners: [],
     serving: new Map(),
     rivals: new Map(),
     settled: false,
   };
+  const others = state.claimed.watch;
   const own = createReflector<KubeObject>({
     ...component,
     path: EXTERNAL_SIGNERS.collection(),
     onEvent: (name, now) => {
       observe(state, name, now);
-    },
-  });
-  const others = createReflector<NameClaimant>({
-    ...component,
-    path: CLUSTER_SIGNERS.collection(),
-    transform: ({ apiVersion, kind, metadata, spec: { signerName } }) => ({
-      apiVersion,
-      kind,
-      metadata,
-      spec: { signerName },
-    }),
-    onEvent: (_name, now, before) => {
-      observeOther(state, now, before);
     },
   });
   const forever = new AbortController().signal;
@@ -128,17 +117,6 @@ function read({ component, known, faulty }: State, name: string, object: KubeObj
   }
 }
 
-function observeOther(
-  state: State,
-  now: NameClaimant | undefined,
-  before: NameClaimant | undefined,
-): void {
-  if (before !== undefined) state.others.delete(before.spec.signerName);
-  if (now !== undefined) state.others.set(now.spec.signerName, now.metadata.name);
-  const names = [now, before].flatMap((each) => each?.spec.signerName ?? []);
-  if (state.settled) announce(state, [], names);
-}
-
 /** Decides which signers serve. Announces them with all signers that claim their names. */
 function announce(state: State, changed: readonly string[], names: readonly string[]): void {
   resolve(state);
@@ -153,18 +131,17 @@ function announce(state: State, changed: readonly string[], names: readonly stri
 }
 
 function resolve(state: State): void {
+  const { claimantOf } = state.claimed;
   const { serving, conflicting } = resolveNameConflicts<ExternalSigner>([...state.known.values()]);
-  const taken = [...serving].filter(([signerName]) => state.others.has(signerName));
-  state.rivals = new Map([
-    ...[...conflicting].map(([name, elder]) => [name, `ExternalClusterSigner ${elder}`] as const),
-    ...taken.map(
-      ([signerName, { metadata }]) =>
-        [metadata.name, `ClusterSigner ${state.others.get(signerName) ?? ''}`] as const,
-    ),
-  ]);
-  state.serving = new Map(
-    [...serving]
-      .filter(([signerName]) => !state.others.has(signerName))
-      .map(([signerName, { metadata }]) => [signerName, metadata.name]),
+  const rivals = [...conflicting].map(
+    ([name, elder]) => [name, `ExternalClusterSigner ${elder}`] as const,
   );
+  const free: [signerName: string, name: string][] = [];
+  for (const [signerName, { metadata }] of serving) {
+    const other = claimantOf(signerName);
+    if (other === undefined) free.push([signerName, metadata.name]);
+    else rivals.push([metadata.name, `ClusterSigner ${other}`]);
+  }
+  state.rivals = new Map(rivals);
+  state.serving = new Map(free);
 }
