@@ -133,15 +133,15 @@ function announce(state: State, changed: readonly string[], names: readonly stri
 function resolve(state: State): void {
   const { claimantOf } = state.claimed;
   const { serving, conflicting } = resolveNameConflicts<ExternalSigner>([...state.known.values()]);
-  const rivals = [...conflicting].map(
-    ([name, elder]) => [name, `ExternalClusterSigner ${elder}`] as const,
+  const rivals = new Map<string, string>(
+    [...conflicting].map(([name, elder]) => [name, `ExternalClusterSigner ${elder}`]),
   );
   const free: [signerName: string, name: string][] = [];
   for (const [signerName, { metadata }] of serving) {
     const other = claimantOf(signerName);
     if (other === undefined) free.push([signerName, metadata.name]);
-    else rivals.push([metadata.name, `ClusterSigner ${other}`]);
+    else rivals.set(metadata.name, `ClusterSigner ${other}`);
   }
-  state.rivals = new Map(rivals);
+  state.rivals = rivals;
   state.serving = new Map(free);
 }
