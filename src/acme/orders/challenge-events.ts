@@ -3,7 +3,7 @@ import type { Answer, Problem } from '../protocol/answer.ts';
 import type { NoAnswer } from '#base/egress/no-answer.ts';
 import type { ChallengeObjectStatus } from '#api/acme/challenge.ts';
 import type { ChallengeMemory } from './memory.ts';
-import { pollBackOff, SELF_CHECK_MS } from './poll-intervals.ts';
+import { pollBackOff, requestedWait, SELF_CHECK_MS } from './poll-intervals.ts';
 import {
   changed,
   isFinalChallenge,
@@ -125,7 +125,7 @@ export function afterReading(
     };
   }
   const polls = memory.polls + 1;
-  const nextAttemptAt = timeText(now + (answer.retryAfterMs ?? pollBackOff(polls)));
+  const nextAttemptAt = timeText(now + (requestedWait(answer.retryAfterMs) ?? pollBackOff(polls)));
   return {
     status: changed(status, { ...NOT_WAITING, state: 'pending', nextAttemptAt }),
     memory: {
@@ -206,7 +206,7 @@ export function afterAccepting(before: ChallengeBefore, answer: Answer<unknown>)
   if (answer.kind !== 'ok') return afterCallError(before, 'challenge', answer);
   const { status, memory, now } = before;
   const read = { authorization: 'pending', challenge: 'processing' } as const;
-  const nextAttemptAt = timeText(now + (answer.retryAfterMs ?? pollBackOff(1)));
+  const nextAttemptAt = timeText(now + (requestedWait(answer.retryAfterMs) ?? pollBackOff(1)));
   return {
     status: changed(status, { ...NOT_WAITING, nextAttemptAt }),
     memory: { ...memory, ...PASSED, accepted: true, polls: 1, read },

@@ -6,7 +6,7 @@ import type { OrderObjectStatus } from '#api/acme/order.ts';
 import { callAfterReading, type ChildChallenge } from './order-step.ts';
 import { isGone, judge, waitAfter, type AccountNews, type Attempted } from './verdict.ts';
 import { UNREAD, type OrderCallName, type OrderMemory, type ServerOrder } from './memory.ts';
-import { ACCOUNT_MS, pollBackOff } from './poll-intervals.ts';
+import { ACCOUNT_MS, pollBackOff, requestedWait } from './poll-intervals.ts';
 import {
   changed,
   isFinalChallenge,
@@ -67,7 +67,9 @@ export function afterOrder(
     return ended({ ...before, status, memory }, 'OrderInvalid', message);
   }
   if (!isSlow) return { status, memory };
-  const nextAttemptAt = timeText(before.now + (answer.retryAfterMs ?? pollBackOff(polls)));
+  const nextAttemptAt = timeText(
+    before.now + (requestedWait(answer.retryAfterMs) ?? pollBackOff(polls)),
+  );
   return { status: changed(status, { nextAttemptAt }), memory };
 }
 

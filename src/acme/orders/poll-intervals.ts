@@ -21,6 +21,17 @@ export function pollBackOff(polls: number): number {
 }
 
 /**
+ * Longest wait that a server may request for anything but a rate limit. A maintenance that ends
+ * earlier, or a wrong header, must not delay a certificate for the week that a rate limit may take.
+ */
+const MAX_REQUESTED_WAIT = HOUR;
+
+/** Returns the wait that a server requests for a poll, or after an error other than a rate limit. */
+export function requestedWait(retryAfterMs: number | undefined): number | undefined {
+  return retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, MAX_REQUESTED_WAIT);
+}
+
+/**
  * Interval between self-checks, from the source document. It is fixed, without back-off and without
  * end.
  */

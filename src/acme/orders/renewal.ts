@@ -7,6 +7,7 @@ import type { OrderObjectStatus } from '#api/acme/order.ts';
 import { RENEWAL_POLL_SPREAD, renewalPollMs } from './poll-intervals.ts';
 import { renewAt, type IssuedLife } from './renewal-plan.ts';
 import { changed, timeOf, timeText, wholeSeconds } from './status.ts';
+import { waitOf } from './verdict.ts';
 import * as messages from './messages.ts';
 
 /** Renewal time of a certificate and its reason. Its times are whole seconds. */
@@ -160,7 +161,7 @@ function pollMs(answer: RenewalAnswer, failures: number, seed: string): number {
   const retryAfterMs = answer.kind === 'transport' ? undefined : answer.retryAfterMs;
   const share = fnv1a(seed) / 2 ** 32;
   // Respect a limit with a duration.
-  const least = failures > 0 ? (retryAfterMs ?? 0) : 0;
+  const least = failures > 0 && answer.kind === 'problem' ? (waitOf(answer) ?? 0) : 0;
   const asked = answer.kind === 'problem' ? (retryAfterMs ?? DAY) : retryAfterMs;
   const wait = Math.max(renewalPollMs(asked, failures), least);
   return Math.round(wait * (1 + RENEWAL_POLL_SPREAD * share));

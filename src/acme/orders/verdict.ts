@@ -2,6 +2,7 @@
 import type { Problem, ProblemType } from '../protocol/answer.ts';
 import type { NoAnswer } from '#base/egress/no-answer.ts';
 import { callBackOff, limitBackOff } from './back-off.ts';
+import { requestedWait } from './poll-intervals.ts';
 import { timeText, UNAUTHORIZED } from './status.ts';
 import * as messages from './messages.ts';
 
@@ -109,8 +110,13 @@ export function judge(error: Problem | NoAnswer, circumstances: Circumstances): 
  * Reports whether the answer is a rate limit (RFC 8555 §6.6). A server may also request a wait with
  * 503 (RFC 9110 §15.6.4).
  */
-function isLimit({ status, type, retryAfterMs }: Problem): boolean {
-  return status === 429 || type === 'rateLimited' || (status >= 500 && retryAfterMs !== undefined);
+function isLimit(problem: Problem): boolean {
+  const { status, retryAfterMs } = problem;
+  return isRateLimit(problem) || (status >= 500 && retryAfterMs !== undefined);
+}
+
+function isRateLimit({ status, type }: Problem): boolean {
+  return status === 429 || type === 'rateLimited';
 }
 
 function limited(problem: Problem, circumstances: Circumstances): ErrorVerdict {
@@ -121,12 +127,19 @@ function limited(problem: Problem, circumstances: Circumstances): ErrorVerdict {
 
 /** Returns the server's wait, or one of our own that grows with the limits alone. */
 function limitOf(
-  { retryAfterMs }: Problem,
+  problem: Problem,
   { limits, uid }: Circumstances,
 ): { readonly afterMs: number; readonly counts: Counted } {
+  const retryAfterMs = waitOf(problem);
   return retryAfterMs === undefined
     ? { afterMs: limitBackOff(limits, uid), counts: 'limit' }
     : { afterMs: retryAfterMs, counts: 'nothing' };
+}
+
+/** Returns the wait that the server requests: as long as a rate limit takes, or an hour at most. */
+export function waitOf(problem: Problem): number | undefined {
+  const { retryAfterMs } = problem;
+  return isRateLimit(problem) ? retryAfterMs : requestedWait(retryAfterMs);
 }
 
 /** Judges what does not depend on the kind of call. */
@@ -169,9 +182,9 @@ function ofUnauthorized(problem: Problem, circumstances: Circumstances): ErrorVe
 
 function ofOrder(problem: Problem, circumstances: Circumstances): ErrorVerdict {
   const { attempted, failures, notFound, uid } = circumstances;
-  const { status, type, retryAfterMs } = problem;
+  const { status, type } = problem;
   // Unlike that of a limit, this Retry-After may lengthen the back-off and not shorten it.
-  const afterMs = Math.max(retryAfterMs ?? 0, callBackOff(failures, uid));
+  const afterMs = Math.max(waitOf(problem) ?? 0, callBackOff(failures, uid));
   if (status >= 500 || type === 'badNonce')
     return again('ServerError', messages.serverFailed(said(problem)), afterMs);
   // A 4xx for a resource that the server created before: it is gone, or was never ours.

@@ -151,6 +151,25 @@ test('every 429 stops the whole account for any type; other errors stop one Orde
   assert.deepEqual(stops, [true, true, true, false, false, false]);
 });
 
+test('a rate limit lasts as long as the server says, and another error an hour at most', () => {
+  const about = { attempted: 'read', failures: 1, limits: 1, notFound: 0, uid: 'u' } as const;
+  const circumstances = { ...about, replaces: false, accountIsValid: true };
+  const week = 7 * 24 * 3_600_000;
+  const waits = [
+    problem(429, 'none', week),
+    problem(400, 'rateLimited', week),
+    problem(503, 'none', week),
+    problem(400, 'badNonce', week),
+    problem(404, 'malformed', week),
+    problem(403, 'userActionRequired', week),
+  ].map((each) => {
+    const verdict = judge(each, circumstances);
+    return 'afterMs' in verdict ? verdict.afterMs : undefined;
+  });
+  const hour = 3_600_000;
+  assert.deepEqual(waits, [week, week, hour, hour, hour, hour]);
+});
+
 test('a server that takes its time is asked less and less often, or when it says', () => {
   for (const [retryAfterMs, wanted] of [
     [undefined, [2000, 4000, 8000]],

@@ -135,6 +135,8 @@ test('a failing server changes no known window and is queried again within minut
   }
   const limited = after(problem(429, 'rateLimited', 3 * HOUR), first);
   assert.ok((timeOf(limited.checkAt) ?? 0) >= NOW + 3 * HOUR);
+  const away = after(problem(503, 'none', 7 * DAY), first);
+  assert.ok((timeOf(away.checkAt) ?? Infinity) <= NOW + 2 * HOUR);
 });
 
 test('without a window renewal is due by thirds of the lifetime: six, 45 and 90 days', () => {

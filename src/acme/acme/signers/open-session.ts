@@ -8,6 +8,7 @@ import { openAccount, problemOfSettings } from '#acme/issuing/index.ts';
 import type { KnownKeys, AcmeSession, SignerProblem } from '#acme/issuing/session.ts';
 import type { AcmeSigner } from '#api/acme/acme-signer.ts';
 import { findCondition } from '#api/request/conditions.ts';
+import { waitOf } from '#acme/orders/verdict.ts';
 import { persistentRecords, type PersistentProof } from '#acme/solving/dns01/persist.ts';
 import type { AccountCredentials } from './account-key.ts';
 import { rollOverOf, type RollOverResult } from './roll-over.ts';
@@ -139,7 +140,7 @@ function refusal(
       again: true,
     };
   }
-  const { status, type, detail, retryAfterMs } = answer;
+  const { status, type, detail } = answer;
   const isLimit = status === 429 || type === 'rateLimited';
   const advice =
     external === undefined || isLimit || status >= 500
@@ -149,6 +150,6 @@ function refusal(
     reason: isLimit ? 'RateLimited' : 'AccountRefused',
     message: messages.registrationRefused(status, type, detail, advice),
     again: true,
-    afterMs: retryAfterMs,
+    afterMs: waitOf(answer),
   };
 }

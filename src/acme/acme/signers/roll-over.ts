@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Account } from '#acme/protocol/accounts.ts';
+import { waitOf } from '#acme/orders/verdict.ts';
 import type { Problem } from '#acme/protocol/answer.ts';
 import type { NoAnswer } from '#base/egress/no-answer.ts';
 import type { AccountCredentials } from './account-key.ts';
@@ -45,7 +46,7 @@ function refused(refusal: Problem | NoAnswer): RollOverResult {
     if (refusal.cause === 'no-key-change') return unsupported(refusal.detail);
     return { ...stays('ServerUnreachable', refusal.detail), again: true };
   }
-  const { status, type, detail, retryAfterMs } = refusal;
+  const { status, type, detail } = refusal;
   const said = messages.serverAnswer(status, type, detail);
   if (NO_KEY_CHANGE.includes(status)) return unsupported(messages.answered(said));
   if (status === 409) {
@@ -54,7 +55,7 @@ function refused(refusal: Problem | NoAnswer): RollOverResult {
   }
   const isLimit = status === 429 || type === 'rateLimited';
   const result = stays(isLimit ? 'RateLimited' : 'KeyChangeRefused', messages.answered(said));
-  return { ...result, again: true, afterMs: retryAfterMs };
+  return { ...result, again: true, afterMs: waitOf(refusal) };
 }
 
 function unsupported(why: string): RollOverResult {
