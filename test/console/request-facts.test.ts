@@ -71,7 +71,7 @@ test('the facts name everything else that a request can ask for', async () => {
     assert.match(text, each);
 });
 
-test('isCA of a CertificateRequest is a fact, also beside a request that cannot be read', () => {
+test('isCA is a fact, also beside a request that cannot be read', () => {
   const issuerRef = { name: 'corp' };
   const text = requestFacts({ spec: { request: '', issuerRef, isCA: true } }).join('\n');
   assert.match(text, /^CA: yes/m);

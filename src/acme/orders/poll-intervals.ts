@@ -26,7 +26,7 @@ export function pollBackOff(polls: number): number {
  */
 const MAX_REQUESTED_WAIT = HOUR;
 
-/** Returns the wait that a server requests for a poll, or after an error other than a rate limit. */
+/** Returns the wait that a server requests, for a poll or after an error but a rate limit. */
 export function requestedWait(retryAfterMs: number | undefined): number | undefined {
   return retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, MAX_REQUESTED_WAIT);
 }

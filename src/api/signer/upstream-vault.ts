@@ -49,9 +49,9 @@ export function checkVaultServer(text: string): void {
 }
 
 /**
- * Returns one text for all spellings of a secrets engine: with or without the default port, and with
- * its namespace in the field or in the path, where Vault reads it as well. Other spellings do not
- * pass {@link VAULT_SERVER} and {@link VAULT_PATH}.
+ * Returns one text for all spellings of a secrets engine: with or without the default port, and
+ * with its namespace in the field or in the path, where Vault reads it as well. Other spellings do
+ * not pass {@link VAULT_SERVER} and {@link VAULT_PATH}.
  */
 export function engineOf({
   server,

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * Results of orders: chains to deliver, and refusals that are not paid again. They are in files of
- * the pod's own directory, and outlive the process. Their bytes are limited, since the kubelet evicts
- * a pod whose directory exceeds its size limit.
+ * the pod's own directory, and outlive the process. Their bytes are limited, since the kubelet
+ * evicts a pod whose directory exceeds its size limit.
  */
 import { mkdir, readdir, readFile, rename, rm, writeFile } from 'node:fs/promises';
 import { join } from 'node:path';
@@ -20,7 +20,7 @@ export interface KeptChains {
   /** Returns the result of an order that was answered before. */
   readonly get: (id: string) => KeptResult | undefined;
   /**
-   * Reserves space for the result of an order, and evicts delivered chains for it, the oldest first.
+   * Reserves space for the result of an order, and evicts delivered chains for it, oldest first.
    *
    * @returns false while undelivered results need the space: the order must wait
    */
@@ -49,7 +49,7 @@ export interface KeptChains {
  */
 const KEPT_MS = 10 * 60_000;
 /** Limit of all files: half of the size limit of the directory (`install/workloads/scratch.ts`). */
-const MAX_BYTES = 64 * 1024 * 1024;
+const MAX_KEPT_BYTES = 64 * 1024 * 1024;
 /** A file occupies whole blocks of the file system, which the kubelet counts. */
 const BLOCK_BYTES = 4_096;
 /** Names of files: delivered chains have their own, so that a new process may evict them. */
@@ -78,7 +78,7 @@ export async function openKeptChains(
   directory: string | undefined,
   init: { readonly clock: Clock; readonly log: Log; readonly maxBytes?: number | undefined },
 ): Promise<KeptChains> {
-  const { clock, maxBytes = MAX_BYTES } = init;
+  const { clock, maxBytes = MAX_KEPT_BYTES } = init;
   const kept = new KeptEntries(maxBytes);
   const files = keptFiles(directory, init.log);
   let isFull = false;
@@ -130,7 +130,7 @@ export async function openKeptChains(
 class KeptEntries {
   readonly #maxBytes: number;
   readonly #undelivered = new Map<string, Entry>();
-  /** In the order of their delivery. */
+  /** The oldest delivery first. */
   readonly #delivered = new Map<string, Entry>();
   readonly #reserved = new Set<string>();
   /** Evicted, and perhaps on the disk still. */
