@@ -102,6 +102,7 @@ export function takenOver(
 
 function isOf({ manager = '', operation, subresource }: FieldsEntry, managers: readonly string[]) {
   if (subresource !== undefined || !managers.includes(manager)) return false;
-  // Other commands of kubectl, such as edit, write by Update under the same name as apply.
-  return operation === 'Apply' || manager === 'kubectl-client-side-apply' || manager === 'helm';
+  // Other commands of kubectl, such as edit, write by Update under the same name as apply. The
+  // operator corrects a changed object by a patch, which is an Update.
+  return operation === 'Apply' || manager !== 'kubectl';
 }
