@@ -22,6 +22,19 @@ export function sharedAnchorErrors(
     }));
 }
 
+/**
+ * Returns a note before a CA is replaced: once it is revoked, its upstream CAs leave the bundle
+ * with it, so verifiers reject a successor below the same root as well.
+ */
+export function successorRootNotes(state: SignerState, replaced: string): readonly string[] {
+  const { upstream } = state.signer.spec.authority.managed ?? {};
+  const leaving = certifiersOf(state.signer.status, new Set([replaced]));
+  if (upstream === undefined || leaving.length === 0) return [];
+  return [
+    `${leaving.join(', ')} certified ${replaced}, so it leaves the bundle when you revoke ${replaced}, and verifiers then reject a successor that it certified: if you intend to revoke, use another root or anchor Authority for the successor`,
+  ];
+}
+
 /** Returns a note about the upstream CAs that are never trusted again here. */
 export function upstreamNotes(state: SignerState, distrusted: string): readonly string[] {
   const { upstream } = state.signer.spec.authority.managed ?? {};

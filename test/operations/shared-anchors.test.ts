@@ -47,3 +47,18 @@ test('taint refuses to distrust a prepared CA that shares the root of the active
   assert.equal(verdictOf(plan), 'refused');
   assert.match(wordsOf(plan), new RegExp(`reject the leaves of ${print('b')} \\(Active\\)`));
 });
+
+for (const phase of ['Active', 'Retiring'] as const)
+  test(`taint of a CA that is ${phase} says that its root leaves with it later`, () => {
+    const other = phase === 'Active' ? {} : ({ b: 'Active' } as const);
+    const plan = taint(below({ a: phase, ...other }), print('a'));
+    assert.match(
+      wordsOf(plan),
+      new RegExp(`${print('d')} certified ${print('a')}, so it leaves the bundle when you revoke`),
+    );
+  });
+
+test('taint of a CA without an upstream CA says nothing of a root', () => {
+  const plan = taint(state({ authorities: { a: 'Active' } }), print('a'));
+  assert.doesNotMatch(wordsOf(plan), /certified/);
+});

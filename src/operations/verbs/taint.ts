@@ -13,7 +13,7 @@ import {
 } from '../change-plan.ts';
 import { authoritiesOf, successorDelayNotes, type SignerState } from '../signer-state.ts';
 import { resolveFingerprint } from '../resolve-fingerprint.ts';
-import { sharedAnchorErrors } from '../shared-anchors.ts';
+import { sharedAnchorErrors, successorRootNotes } from '../shared-anchors.ts';
 
 /**
  * Plans `taint`, which replaces a CA that you no longer trust. The CA stops signing as soon as its
@@ -36,7 +36,7 @@ export function taint(state: SignerState, text: string): ChangePlan {
       `${fingerprint} has not signed anything yet; use countersign authority revoke, and another CA is created`,
     );
   }
-  const notes = [leafExpiryText(state, target)];
+  const notes = [leafExpiryText(state, target), ...successorRootNotes(state, fingerprint)];
   if (target.phase !== 'Active') {
     const done = { Retiring: 'no longer signs', Distrusted: 'is already distrusted' }[target.phase];
     return {
