@@ -11,7 +11,7 @@ const METADATA = { 'f:metadata': { 'f:labels': { 'f:a': {} } } };
 interface Entry {
   readonly manager: string;
   readonly operation: 'Apply' | 'Update';
-  readonly fieldsV1?: object;
+  readonly fieldsV1?: Readonly<Record<string, unknown>>;
   readonly subresource?: string;
 }
 
