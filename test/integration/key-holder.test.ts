@@ -5,19 +5,27 @@
  * paths lead to a folder of the test.
  */
 import assert from 'node:assert/strict';
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { X509Certificate } from 'node:crypto';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
-import { established } from '../cluster/established.ts';
 import { until } from '../cluster/until.ts';
 import { selfSignedCa } from '../support/ca/ca-secret.ts';
 import { countersign, MAIN } from '../support/cluster/countersign.ts';
-import { applySigner, example, VERSION, waitForReady } from '../support/cluster/fixture.ts';
+import { VERSION } from '../support/cluster/fixture.ts';
+import {
+  admittedPod,
+  applyHeldSigner,
+  createHeldPod,
+  HELD_KEY,
+  HELD_SIGNER_NAME,
+  installHeld,
+  servedBecauseOf,
+  verifiedSerialOf,
+} from '../support/cluster/held-workload.ts';
 import {
   componentKubeconfig,
   KEYS_NAMESPACE,
@@ -25,13 +33,11 @@ import {
   SYSTEM_NAMESPACE,
   type Installation,
 } from '../support/cluster/installation.ts';
-import { createPod, createTeam, filesOf } from '../support/cluster/pods.ts';
 
-const SIGNER_NAME = 'example.com/workload';
 const PODS = 8;
 
 const VALUES = {
-  signers: [{ name: SIGNER_NAME, keyHolder: true, serves: ['pods'] }],
+  signers: [{ name: HELD_SIGNER_NAME, keyHolder: true, serves: ['pods'] }],
   components: {
     'pcr-issuer': {
       keyHolder: {
@@ -39,11 +45,7 @@ const VALUES = {
           {
             name: 'workload',
             secret: 'workload-key',
-            signerNames: [SIGNER_NAME],
-            leaf: {
-              maxDuration: '24h',
-              names: { uris: ['spiffe://cluster[.]local/ns/team-[a-z]+/sa/[a-z-]+'] },
-            },
+            ...HELD_KEY,
           },
         ],
       },
@@ -89,30 +91,6 @@ async function killHolder(): Promise<void> {
   await once(holder, 'exit');
 }
 
-/** Applies what `countersign manifests` prints for the values. */
-async function install(): Promise<void> {
-  const values = join(folder, 'values.json');
-  writeFileSync(values, JSON.stringify(VALUES));
-  const { stdout, code } = await countersign(['manifests', '--values', values]);
-  assert.equal(code, 0);
-  writeFileSync(join(folder, 'all.yaml'), stdout);
-  await until('the manifests are applied', 60_000, () =>
-    cluster.kubectl(['apply', '--server-side', '-f', join(folder, 'all.yaml')]),
-  );
-  await established(cluster, 'crd/clustersigners.countersign.dev');
-}
-
-/** The pod of pcr-issuer, which the restricted pod security standard has admitted. */
-function admittedPod(): Promise<PodSpec> {
-  return until('pcr-issuer has its pod', 60_000, async () => {
-    const label = 'app.kubernetes.io/component=pcr-issuer';
-    const args = ['get', 'pods', '-n', SYSTEM_NAMESPACE, '-l', label, '-o', 'json'];
-    const { stdout } = await cluster.kubectl(args);
-    const [first] = (JSON.parse(stdout) as { items: { spec: PodSpec }[] }).items;
-    return first?.spec;
-  });
-}
-
 before(async () => {
   folder = mkdtempSync(join(tmpdir(), 'key-holder-'));
   const ca = await selfSignedCa('Held CA');
@@ -122,25 +100,18 @@ before(async () => {
   writeFileSync(join(folder, 'keys/workload/ca.crt'), ca.certificate);
   writeFileSync(join(folder, 'keys/workload/ca.key'), ca.key, { mode: 0o440 });
   cluster = await startCluster({ version: VERSION });
-  await install();
+  await installHeld(cluster, folder, VALUES);
   const files = ['ca.key', 'ca.crt'].map((name) => join(folder, 'keys/workload', name));
   const secret = ['create', 'secret', 'generic', 'workload-key', '-n', SYSTEM_NAMESPACE];
   await cluster.kubectl([...secret, ...files.map((file) => `--from-file=${file}`)]);
-  pod = await admittedPod();
+  pod = await admittedPod(cluster);
   await startHolder();
   const args = pod.containers[0]?.args ?? [];
   installation = await startComponents(cluster, {
     args: ['--propagation=1s'],
     argsOf: { 'pcr-issuer': args.filter((each) => each.startsWith('--key-holder=')).map(here) },
   });
-  const { requests: _requests, certificateRequests: _cert, ...spec } = example('workload').spec;
-  const keyHolder = { namespace: KEYS_NAMESPACE, key: 'workload', chain: ca.certificate };
-  await applySigner(cluster, {
-    ...example('workload'),
-    spec: { ...spec, authority: { keyHolder } },
-  });
-  await waitForReady(cluster, 'workload', 'Checked');
-  await createTeam(cluster, 'team-a', ['web']);
+  await applyHeldSigner(cluster, ca.certificate);
 });
 
 after(async () => {
@@ -150,36 +121,9 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const create = (name: string): Promise<void> =>
-  createPod(cluster, {
-    name,
-    namespace: 'team-a',
-    serviceAccount: 'web',
-    node: 'node-1',
-    signerName: SIGNER_NAME,
-    keyType: 'ECDSAP256',
-  });
-
-/** The serial number of a pod's leaf, once OpenSSL has verified it. */
-async function verifiedSerial(name: string): Promise<string> {
-  const { credentials } = await filesOf(cluster, { namespace: 'team-a', name });
-  const leaf = new X509Certificate(readFileSync(credentials));
-  const file = join(folder, `${name}.pem`);
-  writeFileSync(file, leaf.toString());
-  const root = join(folder, 'keys/workload/ca.crt');
-  const output = execFileSync('openssl', ['verify', '-CAfile', root, file]);
-  assert.match(output.toString(), /: OK/);
-  return leaf.serialNumber.toLowerCase();
-}
-
-/** Waits for the reason of the condition Served, which pcr-issuer reports by its Lease. */
-function servedBecause(reason: string): Promise<unknown> {
-  return until(`Served has the reason ${reason}`, 120_000, async () => {
-    const path = 'jsonpath={.status.conditions[?(@.type=="Served")].reason}';
-    const { stdout } = await cluster.kubectl(['get', 'clustersigner', 'workload', '-o', path]);
-    return stdout === reason ? true : undefined;
-  });
-}
+const create = (name: string): Promise<void> => createHeldPod(cluster, name);
+const verifiedSerial = (name: string): Promise<string> => verifiedSerialOf(cluster, folder, name);
+const servedBecause = (reason: string): Promise<unknown> => servedBecauseOf(cluster, reason);
 
 test('the component’s own token reads no Secret of the CA, and its pod mounts none', async () => {
   await installation.components['pcr-issuer'].ready(60_000);

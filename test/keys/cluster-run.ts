@@ -5,29 +5,30 @@
  * with the arguments and the environment of the pod, whose paths lead to a folder of the test.
  */
 import assert from 'node:assert/strict';
-import { execFileSync, spawn, type ChildProcess } from 'node:child_process';
-import { X509Certificate } from 'node:crypto';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
-import { established } from '../cluster/established.ts';
 import { until } from '../cluster/until.ts';
 import { selfSignedCa } from '../support/ca/ca-secret.ts';
 import { countersign, MAIN } from '../support/cluster/countersign.ts';
-import { applySigner, example, VERSION, waitForReady } from '../support/cluster/fixture.ts';
+import { VERSION } from '../support/cluster/fixture.ts';
 import {
-  KEYS_NAMESPACE,
-  startComponents,
-  SYSTEM_NAMESPACE,
-  type Installation,
-} from '../support/cluster/installation.ts';
-import { createPod, createTeam, filesOf } from '../support/cluster/pods.ts';
+  admittedPod,
+  applyHeldSigner,
+  createHeldPod,
+  HELD_KEY,
+  HELD_SIGNER_NAME,
+  installHeld,
+  servedBecauseOf,
+  verifiedSerialOf,
+} from '../support/cluster/held-workload.ts';
+import { startComponents, type Installation } from '../support/cluster/installation.ts';
 import { createSoftToken, softHsm, USER_PIN, type SoftToken } from '../support/pkcs11/soft-hsm.ts';
 
-const SIGNER_NAME = 'example.com/workload';
 const ROUNDS = 4;
 const PODS = 10;
 
@@ -54,7 +55,7 @@ const here = (text: string): string => text.replaceAll('/run/countersign', folde
 
 function values(module: string): object {
   return {
-    signers: [{ name: SIGNER_NAME, keyHolder: true, serves: ['pods'] }],
+    signers: [{ name: HELD_SIGNER_NAME, keyHolder: true, serves: ['pods'] }],
     components: {
       'pcr-issuer': {
         keyHolder: {
@@ -68,11 +69,7 @@ function values(module: string): object {
               name: 'workload',
               secret: 'workload-hsm',
               pkcs11: { token: 'ca', label: 'workload' },
-              signerNames: [SIGNER_NAME],
-              leaf: {
-                maxDuration: '24h',
-                names: { uris: ['spiffe://cluster[.]local/ns/team-[a-z]+/sa/[a-z-]+'] },
-              },
+              ...HELD_KEY,
             },
           ],
         },
@@ -117,24 +114,6 @@ function killToken(): void {
   }
 }
 
-async function install(module: string): Promise<void> {
-  const file = join(folder, 'values.json');
-  writeFileSync(file, JSON.stringify(values(module)));
-  const { stdout, code } = await countersign(['manifests', '--values', file]);
-  assert.equal(code, 0);
-  writeFileSync(join(folder, 'all.yaml'), stdout);
-  await until('the manifests are applied', 60_000, () =>
-    cluster.kubectl(['apply', '--server-side', '-f', join(folder, 'all.yaml')]),
-  );
-  await established(cluster, 'crd/clustersigners.countersign.dev');
-  pod = await until('pcr-issuer has its pod', 60_000, async () => {
-    const label = 'app.kubernetes.io/component=pcr-issuer';
-    const args = ['get', 'pods', '-n', SYSTEM_NAMESPACE, '-l', label, '-o', 'json'];
-    const { stdout: pods } = await cluster.kubectl(args);
-    return (JSON.parse(pods) as { items: { spec: PodSpec }[] }).items[0]?.spec;
-  });
-}
-
 before(async () => {
   if (typeof parts === 'string') return;
   folder = mkdtempSync(join(tmpdir(), 'keys-cluster-'));
@@ -150,21 +129,15 @@ before(async () => {
   const configuration = readFileSync(join(token.folder, 'softhsm2.conf'));
   writeFileSync(join(folder, 'module/softhsm2.conf'), configuration);
   cluster = await startCluster({ version: VERSION });
-  await install(parts.module);
+  await installHeld(cluster, folder, values(parts.module));
+  pod = await admittedPod(cluster);
   await startHolder();
   const args = pod.containers[0]?.args ?? [];
   installation = await startComponents(cluster, {
     args: ['--propagation=1s'],
     argsOf: { 'pcr-issuer': args.filter((each) => each.startsWith('--key-holder=')).map(here) },
   });
-  const { requests: _requests, certificateRequests: _cert, ...spec } = example('workload').spec;
-  const keyHolder = { namespace: KEYS_NAMESPACE, key: 'workload', chain: ca.certificate };
-  await applySigner(cluster, {
-    ...example('workload'),
-    spec: { ...spec, authority: { keyHolder } },
-  });
-  await waitForReady(cluster, 'workload', 'Checked');
-  await createTeam(cluster, 'team-a', ['web']);
+  await applyHeldSigner(cluster, ca.certificate);
 });
 
 after(async () => {
@@ -176,35 +149,9 @@ after(async () => {
   rmSync(folder, { recursive: true });
 });
 
-const create = (name: string): Promise<void> =>
-  createPod(cluster, {
-    name,
-    namespace: 'team-a',
-    serviceAccount: 'web',
-    node: 'node-1',
-    signerName: SIGNER_NAME,
-    keyType: 'ECDSAP256',
-  });
-
-/** The serial number of a pod's leaf, once OpenSSL has verified it from the root alone. */
-async function verifiedSerial(name: string): Promise<string> {
-  const { credentials } = await filesOf(cluster, { namespace: 'team-a', name });
-  const leaf = new X509Certificate(readFileSync(credentials));
-  const file = join(folder, `${name}.pem`);
-  writeFileSync(file, leaf.toString());
-  const root = join(folder, 'keys/workload/ca.crt');
-  const output = execFileSync('openssl', ['verify', '-x509_strict', '-CAfile', root, file]);
-  assert.match(output.toString(), /: OK/);
-  return leaf.serialNumber.toLowerCase();
-}
-
-function servedBecause(reason: string): Promise<unknown> {
-  return until(`Served has the reason ${reason}`, 120_000, async () => {
-    const path = 'jsonpath={.status.conditions[?(@.type=="Served")].reason}';
-    const { stdout } = await cluster.kubectl(['get', 'clustersigner', 'workload', '-o', path]);
-    return stdout === reason ? true : undefined;
-  });
-}
+const create = (name: string): Promise<void> => createHeldPod(cluster, name);
+const verifiedSerial = (name: string): Promise<string> => verifiedSerialOf(cluster, folder, name);
+const servedBecause = (reason: string): Promise<unknown> => servedBecauseOf(cluster, reason);
 
 test(
   'pods wait for a token that is pulled, with its reason, and none is lost',
