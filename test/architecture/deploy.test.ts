@@ -52,6 +52,7 @@ test('deploy/ has by hand only which signers there are, and what kinds', () => {
     'deploy/examples/key-holder/values.yaml',
     'deploy/examples/people.yaml',
     'deploy/examples/pod.yaml',
+    'deploy/examples/servers.yaml',
     'deploy/examples/workload.yaml',
     'deploy/krew/countersign.yaml',
     'deploy/kustomization.yaml',

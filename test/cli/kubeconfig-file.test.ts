@@ -171,6 +171,11 @@ function run(
       call.answer(refusal.status, { reason: refusal.reason });
       return;
     }
+    // The requester may not read signers.
+    if (call.path.includes('signers')) {
+      call.answer(403, { reason: 'Forbidden' });
+      return;
+    }
     if (call.method === 'POST') created = JSON.parse(call.body) as CertificateSigningRequest;
     const answered = typeof status === 'function' ? status : (): Status => status;
     call.answer(200, { ...created, ...(call.method === 'GET' ? { status: answered() } : {}) });
@@ -218,7 +223,10 @@ test('an existing key is neither overwritten nor used for another request', asyn
     /jane_\.\._x\.key exists, from an earlier request, and is never overwritten; --renew .*--out/,
   );
   assert.equal(readFileSync(join(out, 'jane_.._x.key'), 'utf8'), 'of a request that waits');
-  assert.deepEqual(server.calls, []);
+  assert.deepEqual(
+    server.calls.filter(({ method }) => method !== 'GET'),
+    [],
+  );
 });
 
 test('no key remains when the request was not created', async () => {
@@ -245,11 +253,11 @@ test('a certificate for another key is not written', async () => {
 });
 
 for (const type of ['Denied', 'Failed']) {
-  test(`${type}: prints the reason, exits with an error, and writes no kubeconfig`, async () => {
+  test(`${type}: prints the reason, exits with an error, and leaves no file`, async () => {
     const why = { type, status: 'True' as const, reason: 'NotYou', message: 'not today' };
     const { code, stderr } = await run({ conditions: [why] });
     assert.notEqual(code, 0);
     assert.match(stderr, new RegExp(`is ${type}: NotYou: not today`));
-    assert.deepEqual(readdirSync(join(directory, 'out')), ['jane_.._x.key']);
+    assert.deepEqual(readdirSync(join(directory, 'out')), []);
   });
 }

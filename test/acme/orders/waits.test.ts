@@ -164,7 +164,7 @@ test('a busy server is polled after one second, doubling to ten, or by Retry-Aft
 test('a server that requests a week for a poll is polled after an hour', () => {
   const before = { uid: 'u', replaces: false, now: 0, status: {}, memory: NO_ORDER_MEMORY };
   const busy = { url: 'o', status: 'processing', authorizations: [], finalize: 'f' } as const;
-  const order = afterOrder(before, 'read', { kind: 'ok', value: busy, retryAfterMs: 7 * DAY });
+  const order = afterOrder(before, 'readOrder', { kind: 'ok', value: busy, retryAfterMs: 7 * DAY });
   assert.equal(timeOf(order.status.nextAttemptAt), HOUR);
   const told = { uid: 'u', now: 0, status: NEW_CHALLENGE, memory: NO_CHALLENGE_MEMORY };
   const accepted = afterAccepting(told, { kind: 'ok', value: null, retryAfterMs: 7 * DAY });

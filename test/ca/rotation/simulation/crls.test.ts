@@ -60,7 +60,7 @@ test('a rotation takes one write of the Secret more, to drop the previous CA’s
   const { sim } = await lived({ seed: 1, durations: BRISK, weather: NOT_WAITING });
   const [, , ...rotations] = sim.rotations.slice(0, -1);
   assert.ok(rotations.length >= 15);
-  for (const writes of rotations) assert.deepEqual(writes, { secret: 3, signer: 3, bundle: 2 });
+  for (const writes of rotations) assert.deepEqual(writes, { secret: 3, signer: 3, bundle: 3 });
 });
 
 const keysOf = ({ world }: Simulation): readonly string[] =>

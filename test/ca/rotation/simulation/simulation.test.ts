@@ -38,14 +38,14 @@ for (const seed of worlds) {
   });
 }
 
-test('a rotation takes seven writes: two Secret, three status, two bundle', async () => {
+test('a rotation takes eight writes: two Secret, three status, three bundle', async () => {
   const durations = { duration: 259_200, maxDuration: 86_400, renewBefore: undefined };
   const sim = new Simulation({ seed: 1, durations, weather: NOT_WAITING, propagationSeconds: 600 });
   await sim.run(START + 60 * DAY);
   const [, ...rotations] = sim.rotations.slice(0, -1);
   assert.ok(rotations.length >= 20, `${rotations.length} rotations`);
   for (const writes of rotations) {
-    assert.deepEqual(writes, { secret: 2, signer: 3, bundle: 2 });
+    assert.deepEqual(writes, { secret: 2, signer: 3, bundle: 3 });
   }
 });
 
@@ -56,7 +56,7 @@ test('cross-certificates add no write, and each CA after the second has one', as
   await sim.run(START + 60 * DAY);
   const [, ...rotations] = sim.rotations.slice(0, -1);
   for (const writes of rotations) {
-    assert.deepEqual(writes, { secret: 2, signer: 3, bundle: 2 });
+    assert.deepEqual(writes, { secret: 2, signer: 3, bundle: 3 });
   }
   const { certified, leaves } = sim.laws.pinned;
   assert.equal(certified.size, sim.rotations.length - 1);
