@@ -65,6 +65,14 @@ export function noUsages(allowed: readonly string[]): string {
   return `spec.usages is empty; request some of ${allowed.join(', ')}`;
 }
 
+/**
+ * @param allowed - purposes of the profile or the rule
+ * @param missing - purposes of TLS that it lacks
+ */
+export function noPurpose(allowed: readonly string[], missing: readonly string[]): string {
+  return `spec.usages has no purpose, so the certificate would be valid for every purpose, also ${missing.join(' and ')}; request ${allowed.join(' or ')} as well`;
+}
+
 export function uselessUsages(
   requested: readonly string[],
   algorithm: string,

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError, attempt } from '#base/errors.ts';
+import { isPurpose } from '#pki/extensions/usages.ts';
 import { unsupportedParts } from '#pki/x509/requested-names.ts';
 import type { CertificationRequest } from '#pki/x509/pkcs10.ts';
 import { REQUEST_FIELDS, type LeafSubject, type RequestField } from '#base/vocabulary.ts';
 import type { CompiledRule } from './compile-policy.ts';
 import { describeOid, unnamedAttributes, unnamedExtensions } from './unlisted-extensions.ts';
-import { usableUsages } from './usable-usages.ts';
+import { missingPurposes, usableUsages } from './usable-usages.ts';
 import type { RequestVariables } from './variables.ts';
 import * as messages from './denial-messages.ts';
 
@@ -121,9 +122,10 @@ function usageMismatch(
 ): string | undefined {
   if (usages.length === 0) return messages.NO_REQUESTED_USAGES;
   const known: readonly string[] = rule.usages;
-  const outside = usableUsages(usages, request.publicKey.algorithm).filter(
-    (usage) => !known.includes(usage),
-  );
+  const usable = usableUsages(usages, request.publicKey.algorithm);
+  const missing = missingPurposes(usable, known);
+  if (missing.length > 0) return messages.noPurpose(known.filter(isPurpose), missing);
+  const outside = usable.filter((usage) => !known.includes(usage));
   const allowed = known.length === 0 ? 'none' : known.join(', ');
   return outside.length === 0 ? undefined : messages.ruleUsagesNotAllowed(outside, allowed);
 }

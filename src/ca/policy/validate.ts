@@ -5,6 +5,7 @@
  */
 import type { ReviewableRequest } from '#api/request/reviewable-request.ts';
 import { KEY_TYPES, LEAF_USAGES, REQUEST_FIELDS } from '#base/vocabulary.ts';
+import { isPurpose } from '#pki/extensions/usages.ts';
 import { type CertificationRequest } from '#pki/x509/pkcs10.ts';
 import type { CompiledRule } from './compile-policy.ts';
 import { decodeSpecRequest } from './decode.ts';
@@ -60,7 +61,10 @@ export function refusalsOfEverySigner(csr: ReviewableRequest): readonly Violatio
   const decoded = decodeSpecRequest(csr);
   if (decoded.kind === 'invalid') return [decoded.violation];
   const { request } = decoded;
-  return findViolations({ csr, request, profile: WIDEST, reservedPrefixes: [] });
+  // A profile without purposes permits requests without one.
+  const needsPurpose = (csr.spec.usages ?? []).some(isPurpose);
+  const usages = needsPurpose ? LEAF_USAGES : LEAF_USAGES.filter((usage) => !isPurpose(usage));
+  return findViolations({ csr, request, profile: { ...WIDEST, usages }, reservedPrefixes: [] });
 }
 
 /** Returns what the nearest rule does not allow besides the violations. Evaluates no expression. */

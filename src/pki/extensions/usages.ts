@@ -86,6 +86,11 @@ function pick<T extends string>(
   return [...new Set(found.map(([, value]) => value))];
 }
 
+/** Reports whether a usage is a purpose, which the extendedKeyUsage extension names. */
+export function isPurpose(usage: string): boolean {
+  return Object.hasOwn(PURPOSES, usage);
+}
+
 /** Returns the usage of the Kubernetes API that stands for a KeyUsage bit. */
 export function usageOfBit(bit: KeyUsageBit): KeyUsage | undefined {
   return usageOf(BITS, bit);

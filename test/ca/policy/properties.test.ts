@@ -83,12 +83,19 @@ function wantedOf(names: Names, its: readonly string[]): Wanted {
   };
 }
 
+const PURPOSES = ['client auth', 'server auth'];
+const isPurpose = (usage: string): boolean => PURPOSES.includes(usage);
+
 /** The law itself, said once more without CEL. */
 function allows(rule: Allowed, names: Names, its: readonly string[]): boolean {
   const known: readonly string[] = rule.usages;
   return (
     rule.when &&
     its.every((usage) => known.includes(usage)) &&
+    // A leaf without a purpose is valid for each (RFC 5280 §4.2.1.12).
+    (its.some(isPurpose) ||
+      !known.some(isPurpose) ||
+      PURPOSES.every((each) => known.includes(each))) &&
     FIELDS.every((field) =>
       names[field].every((name) => rule.names[field]?.includes(name) === true),
     )

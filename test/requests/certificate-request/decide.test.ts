@@ -74,15 +74,40 @@ for (const [law, wanted] of unruled) {
   });
 }
 
+const ALL_OF_TLS = ['digital signature', 'client auth', 'server auth'];
+/** A rule and a profile that allow these usages. */
+const allowing = (usages: readonly string[]): Readonly<Record<string, unknown>> => ({
+  requests: undefined,
+  'profile.usages': usages,
+  'certificateRequests.rules': [{ name: 'all', when: 'true', allow: { dnsNames: 'true', usages } }],
+});
+
 test('cert-manager’s default usages are issued for a key that cannot encipher keys', () => {
-  assert.deepEqual(issued(planOf({ usages: undefined })).usages, [
-    'digital signature',
-    'key encipherment',
-  ]);
-  const changes = { 'profile.keyTypes': ['RSA3072'] };
+  const plan = planOf({ usages: undefined }, { changes: allowing(ALL_OF_TLS) });
+  assert.deepEqual(issued(plan).usages, ['digital signature', 'key encipherment']);
+  const changes = { ...allowing(ALL_OF_TLS), 'profile.keyTypes': ['RSA3072'] };
   const refused = planOf({ usages: undefined, key: privateKey('RSA-3072') }, { changes });
   assert.ok(refused.kind === 'fail', JSON.stringify(refused));
   assert.match(refused.message, /"key encipherment".*spec\.profile\.usages/);
+});
+
+// RFC 5280 §4.2.1.12: without the extension a certificate is valid for every purpose.
+test('usages without a purpose do not get a certificate that permits more than the profile', () => {
+  const changes = allowing(['digital signature', 'server auth']);
+  const plan = planOf({ usages: ['digital signature'] }, { changes });
+  assert.ok(plan.kind === 'fail', JSON.stringify(plan));
+  assert.match(
+    plan.message,
+    /valid for every purpose, also client auth; request server auth as well/,
+  );
+});
+
+test('a rule without a purpose of TLS approves no usages without a purpose', () => {
+  const rule = allowing(['digital signature', 'server auth']);
+  const changes = { ...rule, 'profile.usages': ALL_OF_TLS };
+  const plan = planOf({ usages: ['digital signature'] }, { changes });
+  assert.ok(plan.kind === 'undecided', JSON.stringify(plan));
+  assert.match(plan.message, /also client auth; request server auth as well/);
 });
 
 test('a request that a rule allows is not issued without an approval', () => {

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { REFUSED_USAGES } from '#base/vocabulary.ts';
 import type { PublicKeyInfo } from '#pki/keys/public-key.ts';
+import { isPurpose } from '#pki/extensions/usages.ts';
 import type { ViolationRule } from './violation.ts';
-import { usableUsages } from '../usable-usages.ts';
+import { missingPurposes, usableUsages } from '../usable-usages.ts';
 import * as messages from '../denial-messages.ts';
 
 /**
@@ -18,7 +19,12 @@ export const usages: ViolationRule = ({ csr, request, profile }) => {
     const message = messages.usagesNotAllowed(outside, profile.usages);
     return { reason: 'UsageNotAllowed', message };
   }
-  if (usable.length > 0) return undefined;
+  if (usable.length > 0) {
+    const missing = missingPurposes(usable, profile.usages);
+    if (missing.length === 0) return undefined;
+    const message = messages.noPurpose(profile.usages.filter(isPurpose), missing);
+    return { reason: 'UsageNotAllowed', message };
+  }
   return {
     reason: 'UsageNotAllowed',
     message: noUsages(requested, request.publicKey, profile.usages),
