@@ -173,11 +173,11 @@ const ofCertManager: [law: string, csr: string, flags: string[], code: number, s
     /^NO OPINION\n.*services-of-a-team: .*"web\.team-a\.svc"/s,
   ],
   [
-    'usages left out are cert-manager’s default, of which an ECDSA key has one',
+    'usages left out are cert-manager’s default, which has no purpose',
     web,
     ['--namespace', 'team-a'],
-    0,
-    /^APPROVE\n/,
+    4,
+    /^NO OPINION\n.*spec\.usages has no purpose.*: request server auth as well\n/s,
   ],
   [
     'what can never be issued of an object',

@@ -208,7 +208,11 @@ const TRUST: Readonly<Record<string, AlertCase>> = {
       [`countersign_refresh_workloads{${of('pod-refresher')},state="overdue"}`]: '0x9 2x60 0x60',
       [`countersign_refresh_workloads{${of('pod-refresher')},state="blocked"}`]: '3x120',
     },
-    fires: { at: '25m', labels: { namespace: 'countersign-system', state: 'overdue' } },
+    fires: {
+      at: '25m',
+      labels: { namespace: 'countersign-system', state: 'overdue' },
+      said: '2',
+    },
     quiet: ['9m', '15m', '75m'],
   },
   CountersignTrustTargetsLagging: {

@@ -70,7 +70,7 @@ export function noUsages(allowed: readonly string[]): string {
  * @param missing - purposes of TLS that it lacks
  */
 export function noPurpose(allowed: readonly string[], missing: readonly string[]): string {
-  return `spec.usages has no purpose, so the certificate would be valid for every purpose, also ${missing.join(' and ')}; request ${allowed.join(' or ')} as well`;
+  return `spec.usages has no purpose, so the certificate would be valid for every purpose, also ${missing.join(' and ')}: request ${allowed.join(' or ')} as well`;
 }
 
 export function uselessUsages(

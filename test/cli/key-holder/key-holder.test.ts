@@ -156,7 +156,10 @@ test('a pcr-issuer taken over gets no CA, CRL, longer life or other key', async 
       /basic-constraints-end-entity/,
     ],
     [() => client.sign('workload', 'crl', encodeTbsList(list)), /this socket signs no CRLs/],
-    [() => client.sign('workload', 'leaf', encodeTbsList(list)), /is of version 1, and must be of version 3/],
+    [
+      () => client.sign('workload', 'leaf', encodeTbsList(list)),
+      /is of version 1, and must be of version 3/,
+    ],
     [() => client.sign('other', 'leaf', encodeLeafTbs(leaf)), /no key other/],
     [
       () => client.sign('workload', 'leaf', encodeLeafTbs({ ...leaf, validity: longer })),

@@ -92,13 +92,13 @@ test('cert-manager’s default usages are issued for a key that cannot encipher 
 });
 
 // RFC 5280 §4.2.1.12: without the extension a certificate is valid for every purpose.
-test('usages without a purpose do not get a certificate that permits more than the profile', () => {
+test('usages without a purpose get no certificate beyond the profile', () => {
   const changes = allowing(['digital signature', 'server auth']);
   const plan = planOf({ usages: ['digital signature'] }, { changes });
   assert.ok(plan.kind === 'fail', JSON.stringify(plan));
   assert.match(
     plan.message,
-    /valid for every purpose, also client auth; request server auth as well/,
+    /valid for every purpose, also client auth: request server auth as well/,
   );
 });
 
@@ -107,7 +107,7 @@ test('a rule without a purpose of TLS approves no usages without a purpose', () 
   const changes = { ...rule, 'profile.usages': ALL_OF_TLS };
   const plan = planOf({ usages: ['digital signature'] }, { changes });
   assert.ok(plan.kind === 'undecided', JSON.stringify(plan));
-  assert.match(plan.message, /also client auth; request server auth as well/);
+  assert.match(plan.message, /also client auth: request server auth as well/);
 });
 
 test('a request that a rule allows is not issued without an approval', () => {
