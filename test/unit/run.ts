@@ -10,10 +10,12 @@ import { spawn } from 'node:child_process';
 import { once } from 'node:events';
 import { globSync } from 'node:fs';
 import { join } from 'node:path';
-import { text } from 'node:stream/consumers';
+import { setTimeout as sleep } from 'node:timers/promises';
 
 const ROOT = join(import.meta.dirname, '../..');
 const AT_ONCE = 2;
+/** Only ends a hang: the slowest group takes a minute or two on two cores. */
+const HANG_MS = 40 * 60_000;
 
 interface Group {
   readonly name: string;
@@ -44,11 +46,22 @@ async function run({ name, files }: Group): Promise<Outcome> {
   const args = ['--test-reporter=spec', join(import.meta.dirname, 'group.ts'), ...files];
   const child = spawn(process.execPath, args, { cwd: ROOT, stdio: ['ignore', 'pipe', 'pipe'] });
   const began = performance.now();
-  const [stdout, stderr] = await Promise.all([
-    text(child.stdout),
-    text(child.stderr),
-    once(child, 'close'),
+  let stdout = '';
+  let stderr = '';
+  child.stdout.setEncoding('utf8').on('data', (part: string) => (stdout += part));
+  child.stderr.setEncoding('utf8').on('data', (part: string) => (stderr += part));
+  const hang = new AbortController();
+  const isOver = await Promise.race([
+    once(child, 'close').then(() => true),
+    sleep(HANG_MS, false, { signal: hang.signal }),
   ]);
+  hang.abort();
+  if (!isOver) {
+    child.kill('SIGKILL');
+    child.stdout.destroy();
+    child.stderr.destroy();
+    stderr += `${name} was ended after ${HANG_MS / 60_000} minutes\n`;
+  }
   const tests = counted(stdout, 'tests');
   const empty = files.filter((file) => !stdout.includes(`▶ ${file}\n`));
   const failed = child.exitCode !== 0 || empty.length > 0;
