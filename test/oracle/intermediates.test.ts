@@ -82,7 +82,10 @@ test('no verifier accepts a CA that a member certifies', async () => {
   // A compromised member checks neither the path length nor the life of what it signs.
   const below = await signedMember({ material: hub.material, authority: member }, {});
   const certificate = below.chain + chain + anchors;
-  const authority = openLocalAuthority({ certificate, key: below.key, anchors: below.chain }, NOW);
+  const authority = openLocalAuthority(
+    { certificate, key: below.key, anchors: below.chain, anchorChosen: true },
+    NOW,
+  );
   const leaf = await authority.sign(prepare(leafInput(authority)), new AbortController().signal);
   const intermediates = [below.chain, chain].flatMap((pem) => decodePemAll(pem, 'CERTIFICATE'));
   const roots = decodePemAll(anchors, 'CERTIFICATE');
