@@ -69,12 +69,12 @@ export class People {
 
   /** The same request with one thing more is not approved. */
   async more(tell: Tell): Promise<void> {
+    const admins = 'kubeadm:cluster-admins';
+    await this.#refusedHere(['--group', admins], tell);
+    await this.#create('jane-admin', ['dev', admins]);
+    const { message } = await waitForCondition(this.#cluster, 'jane-admin', 'Denied');
+    tell(`the same by openssl and kubectl, O=${admins} more: Denied, ${message}`);
     const cases = [
-      {
-        name: 'jane-admin',
-        extra: ['--group', 'kubeadm:cluster-admins'],
-        what: 'O=kubeadm:cluster-admins',
-      },
       { name: 'jane-san', extra: ['--dns', 'jane.example.com'], what: 'one SAN' },
       {
         name: 'jane-usage',
@@ -98,9 +98,8 @@ export class People {
    */
   async masters(cast: Cast, tell: Tell): Promise<void> {
     await cast.withoutApprover(async () => {
-      const asked = ['--name', 'jane', '--group', 'system:masters', '--csr-name', 'masters'];
-      const own = ['--out', join(this.directory, 'masters')];
-      await this.#request([...asked, '--timeout', '1s', ...own]);
+      await this.#refusedHere(['--group', 'system:masters'], tell);
+      await this.#create('masters', ['system:masters']);
       await this.#cluster.kubectl(['certificate', 'approve', 'masters']);
       const failed = await waitForCondition(this.#cluster, 'masters', 'Failed');
       tell(`O=system:masters, approved by hand: Failed, ${failed.reason}: ${failed.message}`);
@@ -122,6 +121,39 @@ export class People {
     ]);
     assert.equal(issued.code, 0);
     tell((await this.#cluster.kubectl(['get', 'csr'])).stdout);
+  }
+
+  /** `countersign request` refuses what every signer would, before it writes a key. */
+  async #refusedHere(extra: readonly string[], tell: Tell): Promise<void> {
+    const own = ['--out', join(this.directory, 'refused')];
+    const asked = ['--name', 'jane', '--group', 'dev', '--csr-name', 'refused'];
+    const { code, stderr } = await this.#request([...asked, ...extra, ...own]);
+    assert.notEqual(code, 0);
+    assert.match(stderr, /nothing is requested/);
+    tell(stderr.trim().replace(/^countersign: /, ''));
+  }
+
+  /** A request that nobody checked: OpenSSL writes it, and jane creates it. */
+  async #create(name: string, organizations: readonly string[]): Promise<void> {
+    const subject = [...organizations.map((each) => `/O=${each}`), '/CN=jane'].join('');
+    const key = ['-newkey', 'ec', '-pkeyopt', 'ec_paramgen_curve:P-256', '-nodes', '-keyout'];
+    const file = join(this.directory, `${name}.key`);
+    const pem = execFileSync('openssl', ['req', '-new', '-subj', subject, ...key, file], {
+      stdio: ['ignore', 'pipe', 'ignore'],
+    });
+    const object = {
+      apiVersion: 'certificates.k8s.io/v1',
+      kind: 'CertificateSigningRequest',
+      metadata: { name },
+      spec: {
+        signerName: SIGNER,
+        request: pem.toString('base64'),
+        usages: ['digital signature', 'client auth'],
+      },
+    };
+    await this.#cluster.kubectl(['create', '-f', '-', '--as', 'jane', '--as-group', 'dev'], {
+      input: JSON.stringify(object),
+    });
   }
 
   #request(args: readonly string[]): Promise<CommandResult> {
