@@ -48,6 +48,11 @@ function acmeOf(scope: Kind['scope']): Schema {
         'OIDs of extensions that the CA adds to its certificates, besides those of public CAs and step-ca. acme delivers no certificate with any other.',
         text(64, 'Such as 1.3.6.1.4.1.311.21.7.', { pattern: '^[0-2](\\.(0|[1-9][0-9]*))+$' }),
       ),
+      omittedIssuers: text(
+        65_536,
+        'PEM of the CAs that the ACME server leaves out of its chains. A certificate without issuers is accepted if one of them signed it. Clients must have them.',
+        { pattern: '^-----BEGIN CERTIFICATE-----' },
+      ),
       solvers: list(64, 'The most specific one that fits a name proves it.', SOLVER, {
         minItems: 1,
         'x-kubernetes-list-type': 'map',

@@ -7,7 +7,7 @@ import { isReservedName } from '#api/signer/reserved-names.ts';
 import { OID_CLIENT_AUTH, OID_KUBERNETES_USER_ID, OID_SERVER_AUTH } from '#pki/der/oids.ts';
 import { commonNamesOf } from '#pki/names/distinguished-name.ts';
 import { encodePem } from '#pki/der/pem.ts';
-import type { Certificate } from '#pki/x509/certificate.ts';
+import { readCertificates, type Certificate } from '#pki/x509/certificate.ts';
 import { verifyPath } from '#pki/x509/path.ts';
 import { unexpectedExtension } from '#pki/x509/unexpected-extension.ts';
 import * as messages from './messages.ts';
@@ -21,6 +21,11 @@ export interface AskedFor {
   readonly maxSeconds: number;
   /** OIDs of extensions that the leaf may have besides those of every CA. */
   readonly allowedExtensions?: readonly string[] | undefined;
+  /**
+   * PEM of the CAs that the server leaves out. RFC 8555 §9.1 allows a chain without its trust
+   * anchor, so a leaf that a root signed may come alone.
+   */
+  readonly omittedIssuers?: string | undefined;
 }
 
 /** Critical extension of a precertificate (RFC 6962 §3.1), which is not a certificate. */
@@ -55,7 +60,7 @@ export function acceptChain(
   now: number,
 ): { readonly pem: string } | { readonly wrong: string } {
   const [leaf, ...above] = certificates;
-  const wrong = wrongLeaf(leaf, asked) ?? wrongPath(leaf, above, now);
+  const wrong = wrongLeaf(leaf, asked) ?? wrongPath(leaf, above, asked, now);
   if (wrong !== undefined) return { wrong };
   return { pem: certificates.map(({ raw }) => encodePem('CERTIFICATE', raw)).join('') };
 }
@@ -111,20 +116,21 @@ function wrongUse(leaf: Certificate, { allowedExtensions = [] }: AskedFor): stri
 }
 
 /**
- * Verifies the signatures with the last certificate as anchor. The verifier of the certificate
- * decides which CAs to trust.
+ * Verifies the signatures with the last certificate as anchor, or those that the signer names if
+ * the leaf is alone. The verifier of the certificate decides which CAs to trust.
  */
 function wrongPath(
   leaf: Certificate,
   above: readonly Certificate[],
+  { omittedIssuers = '' }: AskedFor,
   now: number,
 ): string | undefined {
-  const anchor = above.at(-1);
-  if (anchor === undefined) return messages.WITHOUT_ISSUERS;
+  const anchors = above.length > 0 ? above.slice(-1) : readCertificates(omittedIssuers);
+  if (anchors.length === 0) return messages.WITHOUT_ISSUERS;
   const early = leaf.notBefore - now;
   const at = early > 0 && early <= EARLY_MS ? leaf.notBefore : now;
   try {
-    verifyPath({ leaf, intermediates: above, anchors: [anchor], now: at });
+    verifyPath({ leaf, intermediates: above, anchors, now: at });
     return undefined;
   } catch (error) {
     if (!(error instanceof SignerError)) throw error;

@@ -113,6 +113,9 @@ export const ACME_SETTINGS = z.strictObject({
     .array(text(64).regex(/^[0-2](\.(0|[1-9][0-9]*))+$/))
     .max(16)
     .exactOptional(),
+  omittedIssuers: text(65_536)
+    .regex(/^-----BEGIN CERTIFICATE-----/)
+    .exactOptional(),
   solvers: z
     .array(ACME_SOLVER)
     .min(1)

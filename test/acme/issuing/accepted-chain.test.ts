@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { acceptChain, type AskedFor } from '#acme/issuing/accepted-chain.ts';
 import type { Certificate } from '#pki/x509/certificate.ts';
+import { encodePem } from '#pki/der/pem.ts';
 import { named } from '../../support/pki/certificate-der.ts';
 import {
   ca,
@@ -136,6 +137,19 @@ for (const [what, certificates, asked, says] of WRONG) {
     assert.match(wrongOf(certificates, asked), says);
   });
 }
+
+test('a leaf alone is delivered alone where a CA that the signer names signed it', () => {
+  const leaf = leafOf([...NAMES], { by: root });
+  const pem = (of: Certificate): string => encodePem('CERTIFICATE', of.raw);
+  const asked = { ...ASKED, omittedIssuers: pem(issuing.certificate) + pem(root.certificate) };
+  assert.deepEqual(acceptChain({ certificates: [leaf] }, asked, NOW), { pem: pem(leaf) });
+  const other = link('other', { extensions: [ca(), usage(), ...keyIds('other')] });
+  const says = wrongOf([leaf], { omittedIssuers: pem(other.certificate) });
+  assert.match(says, /cannot be verified/);
+  // Issuers that the CA sends are judged without those that it leaves out.
+  const signedByOther = [leafOf([...NAMES]), other.certificate] as const;
+  assert.match(wrongOf(signedByOther, asked), /cannot be verified/);
+});
 
 test('allowed extensions, other ACME servers’ and an organization are delivered', () => {
   const provisioner = extension('1.3.6.1.4.1.37476.9000.64.1', seq());

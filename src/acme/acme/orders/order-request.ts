@@ -26,5 +26,6 @@ function requestOf({ spec }: Order, signer: AcmeSigner): OrderRequest {
     replaces: spec.replaces,
     preferredChain: acme.preferredChain,
     allowedExtensions: acme.allowedExtensions,
+    omittedIssuers: acme.omittedIssuers,
   };
 }

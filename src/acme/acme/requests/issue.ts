@@ -75,7 +75,8 @@ async function issue(
   const { uid } = request.metadata;
   const { spki } = wanted.publicKey;
   const maxSeconds = parseDuration(signer.spec.profile.maxDuration);
-  const { allowedExtensions } = signer.spec.acme;
+  const { allowedExtensions, omittedIssuers } = signer.spec.acme;
+  const held = { ...asked, spki, maxSeconds, allowedExtensions, omittedIssuers };
   const plan = decide({
     uid,
     asked,
@@ -83,7 +84,7 @@ async function issue(
     orders: init.orders.of(uid),
     retriedNow: init.orders.wasDeleted(uid),
     signerVersion: signerVersionOf(signer),
-    wrongChain: (pem) => wrongChain(pem, { ...asked, spki, maxSeconds, allowedExtensions }, now),
+    wrongChain: (pem) => wrongChain(pem, held, now),
   });
   switch (plan.kind) {
     case 'deliver':
