@@ -32,6 +32,8 @@ test('other anchors are written at once, and so are the same after a quiet hour'
   assert.equal(contested.heldUntil('x', 'next', 5), undefined);
   assert.equal(contested.heldUntil('y', 'ours', 5), undefined);
   assert.equal(contested.heldUntil('x', 'ours', 5 + HOUR), undefined);
+  contested.wrote('x', 'ours', 5 + HOUR);
+  assert.equal(contested.heldUntil('x', 'ours', 6 + HOUR), undefined, 'the first of a new count');
 });
 
 test('the writer is the manager that last wrote a caBundle, and never this component', () => {
