@@ -11,11 +11,10 @@ import type { PublishedBundle } from '#ca/rotation/retained-anchors.ts';
 import type { Component } from '#component/contract.ts';
 import { reportRetry } from '#requests/loop/error-outcome.ts';
 import { caBundleObject, resourceOf, type CaBundleObject } from '#api/object/ca-bundle-object.ts';
-import { requeueAt, serverTime } from '#component/server-time.ts';
 import { FIELD_MANAGER } from './act.ts';
-import { ContestedTargets, caBundleWriter } from './contested-targets.ts';
 import type { Laggards } from './lagging-targets.ts';
 import { decideCaBundle, namedSigner, type CaBundleChange } from './decide-ca-bundle.ts';
+import { RestrainedWrites } from './restrained-writes.ts';
 import * as messages from './messages.ts';
 import { TARGET_SERIES } from './metrics.ts';
 
@@ -45,7 +44,7 @@ interface State {
   readonly targets: ReadonlyMap<string, CaBundleTarget>;
   readonly reflectors: ReadonlyMap<string, Reflector<CaBundleObject>>;
   readonly laggards: Laggards;
-  readonly contested: ContestedTargets;
+  readonly writes: RestrainedWrites;
 }
 
 /**
@@ -63,8 +62,8 @@ export function createCaBundleTargets(
   const reflectors = new Map(
     [...targets].map(([key, target]) => [key, reflectorOf(component, key, target)] as const),
   );
-  const contested = new ContestedTargets();
-  const state: State = { component, publications, targets, reflectors, laggards, contested };
+  const writes = new RestrainedWrites(component, laggards);
+  const state: State = { component, publications, targets, reflectors, laggards, writes };
   return {
     enqueueAll: () => {
       for (const key of targets.keys()) component.queue.add(key);
@@ -128,15 +127,7 @@ async function reconcile(state: State, key: string): Promise<ReconcileResult> {
   if (object !== undefined && change.kind === 'apply') {
     return apply(state, key, { target, reflector, object, change });
   }
-  return leave(state, key);
-}
-
-/** Leaves the object alone. It lags until another writer has left it alone for a while. */
-function leave({ component, contested, laggards }: State, key: string): ReconcileResult {
-  const until = contested.contestedUntil(key, serverTime(component));
-  if (until !== undefined) return requeueAt(component, until);
-  laggards.remove(key);
-  return undefined;
+  return state.writes.leave({ key, label: key });
 }
 
 /** Writes the `caBundle`s, unless another writer replaces them again and again. */
@@ -150,27 +141,20 @@ async function apply(
     readonly change: Extract<CaBundleChange, { kind: 'apply' }>;
   },
 ): Promise<ReconcileResult> {
-  const { component, contested } = state;
   const { target, reflector, object, change } = judged;
-  const contents = JSON.stringify(change.places);
-  const now = serverTime(component);
-  const heldUntil = contested.heldUntil(key, contents, now);
-  if (heldUntil !== undefined) return requeueAt(component, heldUntil);
-  reflector.applyWrite(caBundleObject(target.resource, await write(state, target, object, change)));
-  contested.wrote(key, contents, now);
-  if (contested.contestedUntil(key, now) === undefined) state.laggards.remove(key);
-  else tellContested(state, key, object);
-  component.log.info(namesOf(state, key), messages.CA_BUNDLE_WRITTEN);
-  return undefined;
-}
-
-/** Names the writer that replaces our `caBundle` again and again, until it leaves it alone. */
-function tellContested(state: State, key: string, object: CaBundleObject): void {
-  const published = state.publications.of(namedSigner(object));
-  const writer = caBundleWriter(object, FIELD_MANAGER);
-  const note = messages.contested(writer);
-  if (published !== undefined) state.laggards.add(published.signer, key, note);
-  state.component.log.warn({ ...namesOf(state, key), writer }, note);
+  return state.writes.apply({
+    key,
+    label: key,
+    contents: JSON.stringify(change.places),
+    object,
+    field: 'caBundle',
+    signer: state.publications.of(namedSigner(object))?.signer,
+    write: async () => {
+      const written = await write(state, target, object, change);
+      reflector.applyWrite(caBundleObject(target.resource, written));
+      state.component.log.info(namesOf(state, key), messages.CA_BUNDLE_WRITTEN);
+    },
+  });
 }
 
 /** Records a failed write as a lagging target of the signer that the object names. */

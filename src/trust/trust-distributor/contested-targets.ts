@@ -58,12 +58,20 @@ export class ContestedTargets {
   }
 }
 
-/** Returns the field manager that last wrote a `caBundle` of the object, besides `own`. */
-export function caBundleWriter({ metadata }: KubeObject, own: string): string | undefined {
+/**
+ * Returns the field manager that last wrote a field of the object, besides `own`.
+ *
+ * @param field - its name at any depth, such as `caBundle`
+ */
+export function lastWriter(
+  { metadata }: KubeObject,
+  field: string,
+  own: string,
+): string | undefined {
   const { managedFields = [] } = metadata;
   const [newest] = managedFields
     .filter(({ manager, fieldsV1 = {} }) => {
-      return manager !== own && JSON.stringify(fieldsV1).includes('"f:caBundle"');
+      return manager !== own && JSON.stringify(fieldsV1).includes(`"f:${field}"`);
     })
     .sort((a, b) => parseTime(b.time ?? '') - parseTime(a.time ?? ''));
   return newest?.manager;

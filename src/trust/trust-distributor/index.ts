@@ -25,6 +25,7 @@ import { createCaBundleTargets, type CaBundleTargets, type Publications } from '
 import { decide, wantedText, type TargetChange } from './decide.ts';
 import type { PublishedBundle } from '#ca/rotation/retained-anchors.ts';
 import { createLaggards, type Laggards } from './lagging-targets.ts';
+import { RestrainedWrites } from './restrained-writes.ts';
 import { createTrustStores, type TrustStores } from './trust-stores.ts';
 import { permissions } from './permissions.ts';
 import { createSignerTrustTargets } from './signer-trust.ts';
@@ -47,6 +48,7 @@ interface State {
   readonly caBundles: CaBundleTargets;
   readonly stores: TrustStores;
   readonly laggards: Laggards;
+  readonly writes: RestrainedWrites;
 }
 
 /**
@@ -159,6 +161,7 @@ function createState(
     caBundles,
     stores: createTrustStores(),
     laggards,
+    writes: new RestrainedWrites(component, laggards),
   };
   component.shard.onChange(() => {
     enqueueAll(state);
@@ -219,10 +222,25 @@ async function reconcile(state: State, key: string): Promise<ReconcileResult> {
   const store = await storeFor(state, opted, wantedText(looked));
   const change = decide({ ...looked, store });
   tell(component, { namespace, name }, signer, change);
-  const written = await act(component, { namespace, name }, change, existing);
-  state.laggards.remove(messages.configMap(key));
-  if (written !== undefined) found.applyWrite(written);
-  return undefined;
+  const label = messages.configMap(key);
+  const write = async (): Promise<void> => {
+    const written = await act(component, { namespace, name }, change, existing);
+    if (written !== undefined) found.applyWrite(written);
+  };
+  if (change.kind !== 'apply') {
+    await write();
+    return state.writes.leave({ key, label });
+  }
+  const contents = JSON.stringify(change);
+  return state.writes.apply({
+    key,
+    label,
+    contents,
+    object: existing,
+    field: 'data',
+    signer,
+    write,
+  });
 }
 
 /** Returns the truststore if the namespace requests one. */

@@ -21,9 +21,9 @@ export const SIGNER_ANCHORS_WRITTEN = 'anchors of Signers written';
 export const SIGNER_ANCHORS_DELETED = 'anchors of Signers deleted';
 export const FOREIGN_SIGNER_TRUST = `left alone: its annotation ${SIGNER_NAME} is not ${SIGNER_TRUST}; annotate it or delete it`;
 
-export function contested(writer: string | undefined): string {
+export function contested(field: string, writer: string | undefined): string {
   const by = writer === undefined ? 'another writer' : `field manager ${quote(writer)}`;
-  return `${by} replaces its caBundle again and again; have it leave that field alone, or remove the annotation ${SIGNER_NAME}`;
+  return `${by} replaces its ${field} again and again; have it leave that field alone, or remove the annotation ${SIGNER_NAME}`;
 }
 
 // Condition Degraded of the ClusterSigner

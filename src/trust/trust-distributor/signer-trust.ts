@@ -18,6 +18,7 @@ import {
   type SignerTrustChange,
 } from './decide-signer-trust.ts';
 import { ON_SIGNER_TRUST } from './permissions.ts';
+import { RestrainedWrites } from './restrained-writes.ts';
 import * as messages from './messages.ts';
 import { TARGET_SERIES } from './metrics.ts';
 
@@ -37,6 +38,7 @@ interface State {
   readonly signers: Signers;
   /** ConfigMaps by namespace. */
   readonly configMaps: WatchSet<ConfigMap>;
+  readonly writes: RestrainedWrites;
 }
 
 /**
@@ -47,7 +49,8 @@ export function createSignerTrustTargets(own: Component): SignerTrustTargets {
   const component = { ...own, ...own.anotherLoop('signers') };
   const signers = createNamespacedSigners(component, { keepsAnchors: true });
   const configMaps = createWatchSet<ConfigMap>((namespace) => watch(component, namespace));
-  const state: State = { component, signers, configMaps };
+  const writes = new RestrainedWrites(component);
+  const state: State = { component, signers, configMaps, writes };
   signers.onChange((_names, keys) => {
     configMaps.reconcile(new Set(signers.keys().map(namespaceOf)));
     for (const key of keys) component.queue.add(namespaceOf(key));
@@ -104,7 +107,7 @@ async function whyWithheld(component: Component, namespace: string): Promise<str
 }
 
 async function reconcile(
-  { component, signers, configMaps }: State,
+  { component, signers, configMaps, writes }: State,
   namespace: string,
 ): Promise<ReconcileResult> {
   if (!component.shard.owns(namespace)) return undefined;
@@ -116,9 +119,18 @@ async function reconcile(
   const change = decideSignerTrust(signersOf(signers, namespace), existing);
   tell(component, namespace, change);
   if (change.kind === 'delete') await deleteConfigMap(component.client, change.existing);
-  if (change.kind === 'apply')
-    watched.applyWrite(await write(component, { namespace, existing }, change));
-  return undefined;
+  if (change.kind !== 'apply') return undefined;
+  return writes.apply({
+    key: namespace,
+    label: messages.configMap(`${namespace}/${SIGNER_TRUST}`),
+    contents: JSON.stringify(change),
+    object: existing,
+    field: 'data',
+    signer: undefined,
+    write: async () => {
+      watched.applyWrite(await write(component, { namespace, existing }, change));
+    },
+  });
 }
 
 /**

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ContestedTargets, caBundleWriter } from '#trust/trust-distributor/contested-targets.ts';
+import { ContestedTargets, lastWriter } from '#trust/trust-distributor/contested-targets.ts';
 import { workloadOf } from '../../workloads/refresh/world.ts';
 
 const MINUTE = 60_000;
@@ -48,6 +48,6 @@ test('the writer is the manager that last wrote a caBundle, and never this compo
     { manager: 'kubectl', time: '2026-01-04T00:00:00Z', fieldsV1: { 'f:metadata': {} } },
   ];
   const contested = { ...object, metadata: { ...object.metadata, managedFields } };
-  assert.equal(caBundleWriter(contested, OWN), 'cainjector');
-  assert.equal(caBundleWriter(object, OWN), undefined);
+  assert.equal(lastWriter(contested, 'caBundle', OWN), 'cainjector');
+  assert.equal(lastWriter(object, 'caBundle', OWN), undefined);
 });
