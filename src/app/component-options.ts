@@ -168,8 +168,8 @@ export function leaseNamespaceOf(
 
 /**
  * Returns the one file that KUBECONFIG names, else ~/.kube/config. Returns undefined if there is
- * none, or if KUBECONFIG names several, which the official client merges. This project reads a
- * single file itself, because that client drops `tokenFile`.
+ * none, or if KUBECONFIG names several, which the connection merges. This project reads a
+ * single file itself, because the official client drops `tokenFile`.
  */
 export function kubeconfigFromEnvironment(
   environment: Readonly<Record<string, string | undefined>>,

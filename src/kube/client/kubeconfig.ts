@@ -7,10 +7,11 @@ import type { Clock } from '#base/ports.ts';
 import { membersOf } from '#base/record.ts';
 import type { Connection, Credentials, TlsMaterial } from './connection.ts';
 import { cacheCredentials } from './credentials-cache.ts';
+import { mergeKubeconfigs, severalFiles } from './merged-kubeconfigs.ts';
 
 /** The choice of a kubeconfig. */
 export interface ConnectionInit {
-  /** Path of a kubeconfig. Default: that of KUBECONFIG, else ~/.kube/config, else in-cluster. */
+  /** Path of a kubeconfig. Default: those of KUBECONFIG, else ~/.kube/config, else in-cluster. */
   readonly kubeconfig?: string | undefined;
   readonly context?: string | undefined;
   readonly clock: Clock;
@@ -46,7 +47,9 @@ export async function loadConnection(init: ConnectionInit): Promise<Connection> 
 export async function contextNames(file: string | undefined): Promise<readonly string[]> {
   const { KubeConfig: Loader } = await import('@kubernetes/client-node');
   const config = new Loader();
-  if (file === undefined) config.loadFromDefault();
+  const several = severalFiles(file, process.env);
+  if (several.length > 0) mergeKubeconfigs(config, several, () => new Loader());
+  else if (file === undefined) config.loadFromDefault();
   else config.loadFromFile(file);
   return config.getContexts().map(({ name }) => name);
 }
@@ -62,12 +65,15 @@ async function load(init: ConnectionInit): Promise<Source> {
   // Loaded lazily: it takes a quarter of a second, which `countersign policy test` does not need.
   const { KubeConfig: Loader } = await import('@kubernetes/client-node');
   const config = new Loader();
+  const several = severalFiles(init.kubeconfig, process.env);
   try {
-    if (init.kubeconfig === undefined) loadDefault(config);
+    if (several.length > 0) mergeKubeconfigs(config, several, () => new Loader());
+    else if (init.kubeconfig === undefined) loadDefault(config);
     else config.loadFromFile(init.kubeconfig);
     if (init.context !== undefined) config.setCurrentContext(init.context);
     const server = serverOf(config);
-    const tokenFile = await tokenFileOf(init, config);
+    const files = init.kubeconfig === undefined ? several : [init.kubeconfig];
+    const tokenFile = await tokenFileOf(files, config);
     if (tokenFile === undefined) requireCredentials(config);
     return { config, server, tokenFile };
   } catch (error) {
@@ -120,11 +126,14 @@ function contextOf(config: KubeConfig): string {
   return name === undefined || name === '' ? 'current-context' : `context "${name}"`;
 }
 
-async function tokenFileOf(init: ConnectionInit, config: KubeConfig): Promise<string | undefined> {
-  if (init.kubeconfig === undefined) return undefined;
+async function tokenFileOf(
+  files: readonly string[],
+  config: KubeConfig,
+): Promise<string | undefined> {
+  if (files.length === 0) return undefined;
   // A pod has no kubeconfig, and does not load the reader of YAML.
   const { readTokenFile } = await import('./token-file.ts');
-  return readTokenFile(init.kubeconfig, config.getCurrentUser()?.name);
+  return readTokenFile(files, config.getCurrentUser()?.name);
 }
 
 /**

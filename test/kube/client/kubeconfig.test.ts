@@ -181,6 +181,43 @@ test(
   },
 );
 
+/** Parts of a kubeconfig, each in a file of its own. */
+const CLUSTERS = { clusters: [{ name: 'c', cluster: { server: 'https://127.0.0.1:6443' } }] };
+const contextOf = (user: string): object => ({
+  contexts: [{ name: user, context: { cluster: 'c', user } }],
+  'current-context': user,
+});
+const userOf = (name: string, user: object): object => ({ users: [{ name, user }] });
+
+// client-go, ClientConfigLoadingRules.Load: "the first file to set a particular map key wins".
+for (const [what, files] of [
+  ['another current-context', [contextOf('me'), contextOf('other')]],
+  ['another user of this name', [contextOf('me'), userOf('me', { token: 'second' })]],
+] as const) {
+  test(`of several files in KUBECONFIG the first wins: ${what}`, async (t) => {
+    const all = [{ ...CLUSTERS, ...userOf('me', { token: 'first' }) }, ...files];
+    withEnvironment(t, all.map((file) => write(JSON.stringify(file))).join(delimiter));
+    const { authorization } = await (await loadConnection({ clock })).credentials();
+    assert.equal(authorization, 'Bearer first');
+  });
+}
+
+test('of several files in KUBECONFIG one has the tokenFile, relative to itself', async (t) => {
+  write('of the file', 'own-token');
+  const users = write(JSON.stringify(userOf('me', { tokenFile: 'own-token' })));
+  const other = write(JSON.stringify({ ...CLUSTERS, ...contextOf('me') }));
+  withEnvironment(t, [other, join(directory, 'missing'), write(''), users].join(delimiter));
+  const { authorization } = await (await loadConnection({ clock })).credentials();
+  assert.equal(authorization, 'Bearer of the file');
+});
+
+test('of several files in KUBECONFIG none exists: the error says so', async (t) => {
+  withEnvironment(t, ['none', 'neither'].map((name) => join(directory, name)).join(delimiter));
+  await assert.rejects(loadConnection({ clock }), {
+    message: `${DEFAULT}: none of its files exists`,
+  });
+});
+
 test('where KUBECONFIG names several files, an error says so, and names the context', async (t) => {
   withEnvironment(t, [kubeconfig(), write('{clusters: [], contexts: []}')].join(delimiter));
   await assert.rejects(loadConnection({ clock, context: 'other' }), {

@@ -12,13 +12,18 @@ const HOUR_MS = 3_600_000;
 /** The life of the certificates of a test cluster's own components. */
 export const CLUSTER_LIFE_MS = 168 * HOUR_MS;
 
-/** A self-signed certificate for 127.0.0.1 and other addresses, which is its own CA. PEM. */
+/** A self-signed certificate for 127.0.0.1, other addresses and names, which is its own CA. PEM. */
 export async function tlsCertificate(
   commonName: string,
   {
     addresses = [],
+    dnsNames = [],
     lifeMs = HOUR_MS,
-  }: { readonly addresses?: readonly string[]; readonly lifeMs?: number } = {},
+  }: {
+    readonly addresses?: readonly string[];
+    readonly dnsNames?: readonly string[];
+    readonly lifeMs?: number;
+  } = {},
 ): Promise<{ readonly cert: string; readonly key: string }> {
   const { key, pem, spki } = await generatePrivateKey('ECDSAP256');
   const algorithm = signatureAlgorithm(key);
@@ -33,7 +38,10 @@ export async function tlsCertificate(
     spki,
     extensions: [
       basicConstraints({ ca: true }),
-      subjectAltName({ ...NO_SUBJECT_ALT_NAMES, ipAddresses: ['127.0.0.1', ...addresses] }, false),
+      subjectAltName(
+        { ...NO_SUBJECT_ALT_NAMES, dnsNames, ipAddresses: ['127.0.0.1', ...addresses] },
+        false,
+      ),
     ],
   });
   const der = encodeCertificate(tbs, algorithm.der, algorithm.sign(tbs));
