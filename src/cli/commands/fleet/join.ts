@@ -16,7 +16,7 @@ import { documentsOf } from '#install/documents.ts';
 import { fleetObjects } from '#install/fleet/member-policies.ts';
 import { memberDefinition } from '#install/fleet/member-definition.ts';
 import { memberObject, memberObjects, type Member } from '#install/fleet/member-objects.ts';
-import { memberSecret } from '#install/fleet/member-secret.ts';
+import { memberSecret, type MemberCredential } from '#install/fleet/member-secret.ts';
 import { printText } from '#cli/terminal.ts';
 import { connectUser } from '#cli/user-client.ts';
 import {
@@ -57,12 +57,14 @@ export async function runJoin(cluster: string, options: JoinOptions): Promise<nu
   }
   const { client, connection } = await connectUser(options, 'fleet');
   try {
+    const ca = await hubCaOf(connection, options);
     const { signer, bundle } = await hubOf(client, options.signer);
     const { fleetNamespace: namespace, signer: signerName } = options;
     const member: Member = { cluster, namespace, signerName, bundle, tokenSeconds };
     await applyMember(client, member);
     const token = await requestToken(client, member);
-    await writeSecret(connection, options, token);
+    const server = options.server ?? connection.server;
+    await writeSecret(options, { server, ca, token });
     printText(joinedText(cluster, signer, bundle, options));
     return 0;
   } finally {
@@ -140,37 +142,32 @@ async function requestToken(
   return status?.token ?? '';
 }
 
-/** Writes the Secret with a mode for its owner only: it has a token. */
-async function writeSecret(
-  connection: Connection,
-  options: JoinOptions,
-  token: string,
-): Promise<void> {
+/**
+ * Returns the PEM of the CA of the hub. Called before anything on the hub changes.
+ *
+ * @throws SignerError KUBE_CONFIG (`wait`) if a member could not verify the hub
+ */
+async function hubCaOf(connection: Connection, { server }: JoinOptions): Promise<string> {
   const { tls } = await connection.credentials();
-  if (tls.ca === undefined) {
-    throw new SignerError({
-      code: 'KUBE_CONFIG',
-      disposition: 'wait',
-      message: 'the kubeconfig has no certificate-authority of the hub, which the member needs',
-    });
-  }
   // The Secret holds neither setting, so a member would reject the server's certificate.
   const isRelaxed = tls.servername !== undefined || tls.rejectUnauthorized === false;
-  if (isRelaxed && options.server === undefined) {
-    throw new SignerError({
-      code: 'KUBE_CONFIG',
-      disposition: 'wait',
-      message:
-        'the kubeconfig sets tls-server-name or insecure-skip-tls-verify, which a member does not support; name a host of the certificate of the hub by --server',
-    });
-  }
-  const server = options.server ?? connection.server;
-  const { memberSigner: signerName, secretNamespace: namespace } = options;
+  const fault =
+    tls.ca === undefined
+      ? 'the kubeconfig has no certificate-authority of the hub, which the member needs'
+      : isRelaxed && server === undefined
+        ? 'the kubeconfig sets tls-server-name or insecure-skip-tls-verify, which a member does not support; name a host of the certificate of the hub by --server'
+        : undefined;
+  if (tls.ca !== undefined && fault === undefined) return tls.ca;
+  throw new SignerError({ code: 'KUBE_CONFIG', disposition: 'wait', message: fault ?? '' });
+}
+
+/** Writes the Secret with a mode for its owner only: it has a token. */
+async function writeSecret(
+  { memberSigner: signerName, secretNamespace: namespace, ...options }: JoinOptions,
+  credential: MemberCredential,
+): Promise<void> {
   const name = options.secret ?? `${signerName.split('/')[1] ?? ''}-ca`;
-  const secret = memberSecret(
-    { signerName, secret: { namespace, name } },
-    { server, ca: tls.ca, token },
-  );
+  const secret = memberSecret({ signerName, secret: { namespace, name } }, credential);
   await writeFile(options.out, documentsOf([secret]), { mode: 0o600, flag: 'wx' });
 }
 
