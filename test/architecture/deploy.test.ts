@@ -51,6 +51,9 @@ test('deploy/ has by hand only which signers there are, and what kinds', () => {
     'deploy/crds/signers.yaml',
     'deploy/examples/key-holder/values.yaml',
     'deploy/examples/people.yaml',
+    ...['kind', 'pods', 'signers', 'values'].map(
+      (name) => `deploy/examples/pod-certificates/${name}.yaml`,
+    ),
     'deploy/examples/pod.yaml',
     'deploy/examples/servers.yaml',
     'deploy/examples/workload.yaml',

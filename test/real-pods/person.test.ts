@@ -4,58 +4,31 @@
  * print into a shell, in this order.
  */
 import assert from 'node:assert/strict';
-import { execFile, spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
+import { execFile } from 'node:child_process';
 import { existsSync } from 'node:fs';
 import { dirname, join } from 'node:path';
 import { after, before, describe, test } from 'node:test';
 import { promisify } from 'node:util';
 import { ACME_PART } from '../cluster/next-steps.ts';
-import { until } from '../cluster/until.ts';
+import { startPersonsCluster, type PersonsCluster } from './persons-cluster.ts';
 import { readmeBlock, SHOWN } from './readme-commands.ts';
 import { SKIP } from './stand.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
-/** The images are laid out and the programs are built before the cluster starts. */
-const START_MS = 300_000;
-const PASTE_MS = 400_000;
-
 describe('the cluster that a person starts', { skip: SKIP }, () => {
-  let cluster: ChildProcess;
-  let printed = '';
+  let cluster: PersonsCluster;
   /** The part that says how the cluster is reached. */
   let access = '';
   let acme = '';
   before(async () => {
-    const flags = ['--real-pods', '--acme'];
-    cluster = spawn(process.execPath, [join(ROOT, 'test/cluster/main.ts'), ...flags], {
-      cwd: ROOT,
-      stdio: ['ignore', 'pipe', 'inherit'],
-    });
-    cluster.stdout?.on('data', (chunk: Buffer) => (printed += chunk.toString()));
-    await until('the cluster is there', START_MS, () => {
-      assert.equal(cluster.exitCode, null);
-      return printed.includes('openssl verify') && printed.endsWith('\n\n');
-    });
-    const part = printed.indexOf(ACME_PART);
-    [access, acme] = [printed.slice(0, part), printed.slice(part)];
+    cluster = await startPersonsCluster(['--real-pods', '--acme'], 'openssl verify');
+    const part = cluster.printed.indexOf(ACME_PART);
+    [access, acme] = [cluster.printed.slice(0, part), cluster.printed.slice(part)];
   });
-  after(() => cluster.kill('SIGKILL'));
+  after(() => {
+    cluster.kill();
+  });
 
-  /** As in a shell of a person: aliases count, and the first failure ends it. */
-  async function paste(text: string): Promise<string> {
-    const script = `set -e -o pipefail\nshopt -s expand_aliases\n${access}${text}`;
-    const { stdout } = await promisify(execFile)('bash', ['-c', script], {
-      timeout: PASTE_MS,
-      env: {
-        // Not the project's own Node, which `make` puts there.
-        PATH: '/usr/local/sbin:/usr/local/bin:/usr/sbin:/usr/bin:/sbin:/bin',
-        // helm has its cache below it.
-        HOME: roomOf(),
-      },
-    });
-    return stdout;
-  }
+  const paste = (text: string): Promise<string> => cluster.paste(access, text, roomOf());
 
   const roomOf = (): string => {
     const [, values = ''] = /--values (?<file>\S+)/.exec(acme) ?? [];
@@ -103,9 +76,7 @@ describe('the cluster that a person starts', { skip: SKIP }, () => {
   });
 
   test('Ctrl-C ends it, and nothing is left', async () => {
-    const ended = once(cluster, 'exit');
-    cluster.kill('SIGINT');
-    assert.deepEqual(await ended, [0, null]);
+    assert.deepEqual(await cluster.interrupt(), [0, null]);
     assert.ok(!existsSync(roomOf()));
   });
 });
