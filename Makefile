@@ -443,6 +443,10 @@ metrics-docs: node_modules ## docs/reference/metrics.md from the series of each 
 verified-docs: node_modules ## docs/reference/verified.md with a row for each suite of make verify, and the results that it has
 	$(RUN) node test/verify/write-page.ts
 
+.PHONY: house-picture
+house-picture: node_modules ## docs/pictures/house-light.svg and house-dark.svg, which CONTRIBUTING.md shows, from the imports of src
+	$(RUN) node test/architecture/house-picture/main.ts
+
 .PHONY: ledger-docs
 ledger-docs: node_modules ## docs/reference/ledger-commands.md from the verbs of countersign ledger
 	$(RUN) node build/ledger-docs.ts
