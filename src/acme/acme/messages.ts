@@ -68,6 +68,10 @@ export function notRepeated(order: string, cause: string): string {
   return `Order ${order} ended: ${cause}; another Order would end alike, so none follows until the signer changes. After a correction at the CA, delete the Order to retry`;
 }
 
+export function signerHeld(cause: string, time: string): string {
+  return `${cause} to a request of this signer; no Order follows before ${time}, when one tries the CA again, or until the signer changes`;
+}
+
 export function orderState(order: string, cause: string): string {
   return `Order ${order}: ${cause}`;
 }

@@ -8,7 +8,8 @@ import { OID_CLIENT_AUTH, OID_KUBERNETES_USER_ID, OID_SERVER_AUTH } from '#pki/d
 import { commonNamesOf } from '#pki/names/distinguished-name.ts';
 import { encodePem } from '#pki/der/pem.ts';
 import { readCertificates, type Certificate } from '#pki/x509/certificate.ts';
-import { verifyPath } from '#pki/x509/path.ts';
+import { isSignedBy } from '#pki/x509/issuers.ts';
+import { caFault, verifyPath } from '#pki/x509/path.ts';
 import { unexpectedExtension } from '#pki/x509/unexpected-extension.ts';
 import * as messages from './messages.ts';
 
@@ -26,6 +27,16 @@ export interface AskedFor {
    * anchor, so a leaf that a root signed may come alone.
    */
   readonly omittedIssuers?: string | undefined;
+}
+
+/** Fault of a chain, as a noun. */
+export interface ChainFault {
+  readonly wrong: string;
+  /**
+   * Set if nothing in a request leads to it, so every request of the signer would end so. A fault
+   * that a requester could cause must not hold up the others.
+   */
+  readonly isOfCa?: true;
 }
 
 /** Critical extension of a precertificate (RFC 6962 §3.1), which is not a certificate. */
@@ -52,33 +63,38 @@ const PURPOSES: readonly string[] = [OID_SERVER_AUTH, OID_CLIENT_AUTH];
  * signatures.
  *
  * @param now - milliseconds since 1970, by the API server's clock
- * @returns PEM, leaf first, or the fault as a noun
+ * @returns PEM, leaf first, or the fault
  */
 export function acceptChain(
   { certificates }: Pick<DownloadedChain, 'certificates'>,
   asked: AskedFor,
   now: number,
-): { readonly pem: string } | { readonly wrong: string } {
+): { readonly pem: string } | ChainFault {
   const [leaf, ...above] = certificates;
-  const wrong = wrongLeaf(leaf, asked) ?? wrongPath(leaf, above, asked, now);
+  const wrong = wrongLeaf(leaf, asked);
   if (wrong !== undefined) return { wrong };
+  const fault = wrongOfCa(leaf, asked) ?? wrongPath(leaf, above, asked, now);
+  if (fault !== undefined) return fault;
   return { pem: certificates.map(({ raw }) => encodePem('CERTIFICATE', raw)).join('') };
 }
 
 function wrongLeaf(leaf: Certificate, asked: AskedFor): string | undefined {
-  if (!sameBytes(leaf.publicKey.spki, asked.spki)) return messages.OTHER_KEY;
   if (leaf.isCa) return messages.CA_CERTIFICATE;
   if (leaf.extensions.some(({ oid }) => oid === OID_CT_POISON)) return messages.PRECERTIFICATE;
   const names = namesOf(leaf);
   const wanted = new Set(asked.identifiers.map(({ value }) => value.toLowerCase()));
   const differs = names.size !== wanted.size || [...wanted].some((name) => !names.has(name));
   if (differs) return messages.otherNames([...names], [...wanted]);
-  const other = wrongSubject(leaf) ?? wrongUse(leaf, asked);
-  if (other !== undefined) return other;
+  return wrongSubject(leaf) ?? wrongUse(leaf, asked);
+}
+
+function wrongOfCa({ publicKey, ...leaf }: Certificate, asked: AskedFor): ChainFault | undefined {
+  if (!sameBytes(publicKey.spki, asked.spki)) return { wrong: messages.OTHER_KEY, isOfCa: true };
   const seconds = (leaf.notAfter - leaf.notBefore) / 1000;
-  return seconds <= asked.maxSeconds
-    ? undefined
-    : messages.tooLong(Math.round(seconds / 3600), Math.round(asked.maxSeconds / 3600));
+  if (seconds <= asked.maxSeconds) return undefined;
+  const hours = [seconds, asked.maxSeconds].map((each) => Math.round(each / 3600));
+  const [given = 0, allowed = 0] = hours;
+  return { wrong: messages.tooLong(given, allowed), isOfCa: true };
 }
 
 /**
@@ -124,9 +140,9 @@ function wrongPath(
   above: readonly Certificate[],
   { omittedIssuers = '' }: AskedFor,
   now: number,
-): string | undefined {
+): ChainFault | undefined {
   const anchors = above.length > 0 ? above.slice(-1) : readCertificates(omittedIssuers);
-  if (anchors.length === 0) return messages.WITHOUT_ISSUERS;
+  if (anchors.length === 0) return { wrong: messages.WITHOUT_ISSUERS, isOfCa: true };
   const early = leaf.notBefore - now;
   const at = early > 0 && early <= EARLY_MS ? leaf.notBefore : now;
   try {
@@ -134,6 +150,12 @@ function wrongPath(
     return undefined;
   } catch (error) {
     if (!(error instanceof SignerError)) throw error;
-    return messages.unverifiableChain(error.message);
+    const issuers = [...above, ...anchors];
+    const then = { below: 0, now: Math.max(now, leaf.notBefore) };
+    const isUsable = (ca: Certificate): boolean => caFault(ca, then) === undefined;
+    if (issuers.some((ca) => isUsable(ca) && isSignedBy(leaf, ca)))
+      return { wrong: messages.unverifiableChain(error.message) };
+    // Other requesters read this text, so it has no name of the leaf.
+    return { wrong: messages.unverifiableChain(messages.NO_ISSUER_SIGNED), isOfCa: true };
   }
 }

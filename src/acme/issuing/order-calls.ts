@@ -148,6 +148,6 @@ async function download(
   if (answer.kind !== 'ok') return afterDownload(before, answer);
   const accepted = acceptChain(answer.value, request, before.now);
   return 'wrong' in accepted
-    ? afterWrongCertificate(before, messages.wrongCertificate(accepted.wrong))
+    ? afterWrongCertificate(before, messages.wrongCertificate(accepted.wrong), accepted.isOfCa)
     : afterDownload(before, { kind: 'ok', value: accepted.pem });
 }

@@ -8,6 +8,7 @@ import { isGone, judge, waitAfter, type AccountNews, type Attempted } from './ve
 import { UNREAD, type OrderCallName, type OrderMemory, type ServerOrder } from './memory.ts';
 import { ACCOUNT_MS, pollBackOff, requestedWait } from './poll-intervals.ts';
 import {
+  CA_UNUSABLE,
   changed,
   isFinalChallenge,
   NOT_WAITING,
@@ -184,9 +185,15 @@ export function afterAccount(
 /**
  * Ends an Order whose certificate does not match the request. The certificate is not delivered, and
  * the request gets another Order.
+ *
+ * @param isOfCa - whether every request of the signer would end so
  */
-export function afterWrongCertificate(before: OrderBefore, message: string): OrderAfter {
-  return ended(before, 'WrongCertificate', message);
+export function afterWrongCertificate(
+  before: OrderBefore,
+  message: string,
+  isOfCa = false,
+): OrderAfter {
+  return ended(before, isOfCa ? CA_UNUSABLE : 'WrongCertificate', message);
 }
 
 /** Ends an Order one of whose Challenges failed: the server's order can only become invalid. */

@@ -15,7 +15,7 @@ import {
   usage,
   type LinkParts,
 } from '../../support/pki/chain.ts';
-import { extension, printable, rdn, seq, utcTime } from '../../support/pki/der.ts';
+import { extension, printable, rdn, seq, tlv, utcTime } from '../../support/pki/der.ts';
 import { privateKey, spkiOf } from '../../support/pki/keys.ts';
 
 const root = link('root', { extensions: [ca(), usage(), ...keyIds('root')] });
@@ -137,6 +137,31 @@ for (const [what, certificates, asked, says] of WRONG) {
     assert.match(wrongOf(certificates, asked), says);
   });
 }
+
+test('a fault is the CA’s only if no request could lead to it', () => {
+  const isOfCa = (certificates: Certificates, asked: Partial<AskedFor> = {}): boolean => {
+    const found = acceptChain({ certificates }, { ...ASKED, ...asked }, NOW);
+    assert.ok('wrong' in found);
+    return found.isOfCa === true;
+  };
+  const leaf = leafOf([...NAMES]);
+  const past = seq(utcTime('260101000000Z'), utcTime('260201000000Z'));
+  const old = link('issuing', { by: root, extensions: [ca(0), usage()], validity: past });
+  assert.ok(isOfCa(chainOf(leaf), { maxSeconds: 3600 }));
+  assert.ok(isOfCa(chainOf(leaf), { spki: spkiOf(otherKey) }));
+  assert.ok(isOfCa([leaf]));
+  assert.ok(isOfCa([leaf, root.certificate]));
+  assert.ok(isOfCa([leaf, old.certificate]));
+  // RFC 5280 §4.2.1.10: a requester chooses the names.
+  const dns = (name: string): Uint8Array => tlv(0x82, Buffer.from(name));
+  const only = extension('2.5.29.30', seq(tlv(0xa0, seq(dns('b.example')))), true);
+  const narrow = link('issuing', { by: root, extensions: [ca(0), usage(), only] });
+  const outside = leafOf([...NAMES], { by: narrow });
+  assert.match(wrongOf([outside, narrow.certificate]), /cannot be verified/);
+  assert.ok(!isOfCa([outside, narrow.certificate]));
+  assert.ok(!isOfCa(chainOf(leafOf([...NAMES, [DNS, 'b.example']])), { maxSeconds: 3600 }));
+  assert.ok(!isOfCa(chainOf(leafOf([...NAMES], { extensions: [sid] }))));
+});
 
 test('a leaf alone is delivered alone where a CA that the signer names signed it', () => {
   const leaf = leafOf([...NAMES], { by: root });

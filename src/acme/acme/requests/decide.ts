@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import { nextOrderAt } from '#acme/orders/index.ts';
-import type { AcmeSigner } from '#api/acme/acme-signer.ts';
 import { SIGNER_VERSION_ANNOTATION } from '#api/acme/names.ts';
 import type { Order, OrderSpec } from '#api/acme/order.ts';
 import { namesOf } from '../store/requester.ts';
+import type { SignerHold } from './signer-holds.ts';
 import * as messages from '../messages.ts';
 
 /** Contents of an Order's request to the server. */
@@ -18,8 +18,10 @@ export interface OrdersOfRequest {
   readonly orders: readonly Order[];
   /** Whether a user deleted its newest Order to get the next one at once. */
   readonly retriedNow: boolean;
-  /** Version of the signer, as {@link signerVersionOf} returns it. */
+  /** Version of the signer, as `signerVersionOf` returns it. */
   readonly signerVersion: string;
+  /** Reason that the signer orders nothing new. */
+  readonly hold: SignerHold | undefined;
   /** Returns the fault of a PEM chain, or undefined if it can be delivered. */
   readonly wrongChain: (pem: string) => string | undefined;
   /** Milliseconds since 1970. */
@@ -51,12 +53,9 @@ export function decide(view: OrdersOfRequest): OrderPlan {
   const stale = orders.filter((each) => isStale(each, view.asked));
   if (stale.length + surplus.length > 0)
     return { kind: 'remove', orders: [...new Set([...stale, ...surplus])] };
-  return newest === undefined ? { kind: 'create' } : byNewest(view, newest);
-}
-
-/** Returns a text that changes with the spec of a signer. */
-export function signerVersionOf({ metadata: { uid, generation = 0 } }: AcmeSigner): string {
-  return `${uid}.${generation}`;
+  if (newest !== undefined) return byNewest(view, newest);
+  const { hold, retriedNow } = view;
+  return hold === undefined || retriedNow ? { kind: 'create' } : { kind: 'wait', ...hold };
 }
 
 /**
@@ -88,8 +87,13 @@ function byNewest(view: OrdersOfRequest, newest: Order): OrderPlan {
   return again(view, messages.wrongChain(name, wrong));
 }
 
-/** Creates another Order after a sufficient wait since the failed ones. */
-function again({ orders, uid, now, retriedNow }: OrdersOfRequest, why: string): OrderPlan {
+/**
+ * Creates another Order after a sufficient wait since the failed ones. A user who deleted an Order
+ * tries the CA at once.
+ */
+function again(view: OrdersOfRequest, why: string): OrderPlan {
+  const { orders, uid, now, retriedNow, hold } = view;
+  if (hold !== undefined && !retriedNow) return { kind: 'wait', ...hold };
   const ends = orders.map(({ status }) => millis(status.finalAt) ?? now);
   const until = nextOrderAt(
     ends.toSorted((a, b) => a - b),

@@ -21,9 +21,11 @@ import type {
 } from '#requests/issuing/issuing-ca.ts';
 import { certificateNameOf } from '../store/requester.ts';
 import { orderIdentifiers } from './order-identifiers.ts';
-import { decide, signerVersionOf } from './decide.ts';
+import { decide } from './decide.ts';
 import { newOrder, type OrderParts } from './new-order.ts';
 import type { OrdersOfRequests, OrderedKind } from './orders-of-requests.ts';
+import type { SignerHolds } from './signer-holds.ts';
+import { signerVersionOf } from './signer-version.ts';
 import * as messages from '../messages.ts';
 
 /** A request that an Order can be created for. */
@@ -32,6 +34,7 @@ export type OrderedRequest = KubeObject & { readonly spec: { readonly request: s
 export interface OrderingInit {
   readonly component: Pick<Component, 'client' | 'clock' | 'log'>;
   readonly orders: OrdersOfRequests;
+  readonly holds: SignerHolds;
   readonly kind: OrderedKind;
   /** Namespace of the Orders for requests without a namespace, unless their signer has one. */
   readonly namespace: string;
@@ -84,6 +87,7 @@ async function issue(
     orders: init.orders.of(uid),
     retriedNow: init.orders.wasDeleted(uid),
     signerVersion: signerVersionOf(signer),
+    hold: init.holds.of(signer, now),
     wrongChain: (pem) => wrongChain(pem, held, now),
   });
   switch (plan.kind) {
@@ -127,7 +131,7 @@ async function create(
 ): Promise<NotIssued> {
   const unready = unreadyReason(at.signer);
   if (unready !== undefined) return { kind: 'notIssued', how: 'issuer', message: unready };
-  const { orders, kind, component } = init;
+  const { orders, holds, kind, component } = init;
   const { request, signer, asked } = at;
   const namespace = request.metadata.namespace ?? signer.metadata.namespace ?? init.namespace;
   const { identifiers } = asked;
@@ -140,6 +144,8 @@ async function create(
   const number = orders.nextAttempt(namespace, request.metadata.name);
   const body = newOrder({ ...at, kind, namespace, attempt: number, ofRequester });
   const { name } = body.metadata;
+  // Other requests must not try the CA at the same time.
+  const uncount = holds.creating(signer, request.metadata.uid, at.now);
   try {
     const made = await component.client.request<KubeObject>({
       method: 'POST',
@@ -152,6 +158,8 @@ async function create(
   } catch (error) {
     if (!(error instanceof KubeError) || error.code !== 'KUBE_ALREADY_EXISTS') throw error;
     return pending(messages.orderExists(namespace, name), TAKEN_MS);
+  } finally {
+    uncount();
   }
   component.log.info(
     { order: `${namespace}/${name}`, uid: request.metadata.uid },

@@ -11,14 +11,10 @@ import {
   type SignerSet,
 } from '#component/signers/signer-set.ts';
 import type { AcmeCache } from '../store/cache.ts';
-import { orderedIssuing, type OrderedRequest } from './issue.ts';
+import { orderedIssuing, type OrderedRequest, type OrderingInit } from './issue.ts';
 import { createOrphanedOrders } from './orphaned-orders.ts';
-import {
-  createOrdersOfRequests,
-  requestKeyOf,
-  type OrderedKind,
-  type OrdersOfRequests,
-} from './orders-of-requests.ts';
+import { createSignerHolds } from './signer-holds.ts';
+import { createOrdersOfRequests, requestKeyOf, type OrderedKind } from './orders-of-requests.ts';
 
 /**
  * Parts of a loop over one kind of requests, for `createCsrSigning` and
@@ -57,14 +53,16 @@ export function createAcmeRequests(
 ): Pick<Controller, 'run' | 'notReady' | 'warnings'> {
   const { component } = init;
   const orders = createOrdersOfRequests();
+  const holds = createSignerHolds();
   init.orders.onEvent((_key, now, before) => {
     orders.observe(now, before);
+    holds.observe(now, before);
   });
   const leftovers = createOrphanedOrders({ component, orders });
   const loopInit = (kind: OrderedKind, loop: Component): RequestLoopInit => ({
     component: loop,
     signers: watchedElsewhere(init.signers),
-    sources: sourcesOf(init, orders, kind),
+    sources: sourcesOf(init, { orders, holds }, kind),
     // These loops need no permissions beyond the component's.
     permissions: () => [],
     onGone: (key) => {
@@ -103,13 +101,14 @@ function selectionOf(signer: AcmeSigner): RequestSelector {
 
 function sourcesOf(
   init: AcmeRequestsInit,
-  orders: OrdersOfRequests,
+  { orders, holds }: Pick<OrderingInit, 'orders' | 'holds'>,
   kind: OrderedKind,
 ): IssuingCas<AcmeSigner, OrderedRequest> {
   const { component, namespace, signers } = init;
   const ordering = {
     component,
     orders,
+    holds,
     kind,
     namespace,
     // This entry prevents a second Order until the watch delivers it.

@@ -8,8 +8,9 @@ import { renewalId } from '#acme/protocol/index.ts';
 import { CERTIFICATE_NAME } from '#api/workload/certificate.ts';
 import { leafOf } from '../store/leaf.ts';
 import { certificateNameOf, namesOf } from '../store/requester.ts';
-import { signerVersionOf, type AskedNames } from './decide.ts';
+import type { AskedNames } from './decide.ts';
 import type { OrderedKind } from './orders-of-requests.ts';
+import { signerVersionOf } from './signer-version.ts';
 
 export interface OrderParts {
   readonly request: KubeObject;

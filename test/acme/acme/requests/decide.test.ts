@@ -12,6 +12,7 @@ function planOf(orders: readonly Order[], more: Partial<OrdersOfRequest> = {}): 
     asked: ASKED,
     retriedNow: false,
     signerVersion: 's.1',
+    hold: undefined,
     now: NOW,
   };
   return decide({ ...view, orders, wrongChain: () => undefined, ...more });
@@ -80,6 +81,16 @@ test('an Order whose certificate was wrong is repeated once the signer changes',
   assert.deepEqual(planOf([ended]), { kind: 'create' });
   const other = { ...marked, status: { ...marked.status, reason: 'OrderInvalid' } };
   assert.deepEqual(planOf([other]), { kind: 'create' });
+});
+
+test('a request of a held signer waits, unless a user deletes its Order', () => {
+  const hold = { until: NOW + HOUR, message: 'held' };
+  const waits = { kind: 'wait', ...hold } as const;
+  assert.deepEqual(planOf([], { hold }), waits);
+  assert.deepEqual(planOf([failed(1, 100 * HOUR)], { hold }), waits);
+  assert.deepEqual(planOf([failed(1, 0)], { hold, retriedNow: true }), { kind: 'create' });
+  const issued = order(1, { state: 'valid', certificate: 'pem' });
+  assert.deepEqual(planOf([issued], { hold }), { kind: 'deliver', chain: 'pem' });
 });
 
 test('what the CA says can never be answered ends the request', () => {

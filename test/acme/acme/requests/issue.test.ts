@@ -7,6 +7,7 @@ import type { KubeObject } from '#api/object/object.ts';
 import type { Condition } from '#api/request/conditions.ts';
 import { orderedIssuing, type OrderedRequest } from '#acme/acme/requests/issue.ts';
 import { createOrdersOfRequests, requestKeyOf } from '#acme/acme/requests/orders-of-requests.ts';
+import { createSignerHolds, type SignerHolds } from '#acme/acme/requests/signer-holds.ts';
 import { copyRequestedNames } from '#ca/issuance/leaf-subject.ts';
 import type { RequestInit } from '#kube/client/client.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
@@ -35,10 +36,17 @@ const ORDERS_OF_TEAM_A = '/apis/acme.countersign.dev/v1alpha1/namespaces/team-a/
  * A CA, and a request of team-a for a.example with an API server that has the Orders that were
  * made.
  */
-function stage(init: { readonly signer?: AcmeSigner; readonly metadata?: object } = {}) {
+function stage(
+  init: {
+    readonly signer?: AcmeSigner;
+    readonly metadata?: object;
+    readonly holds?: SignerHolds;
+  } = {},
+) {
   let now = CHAIN_NOW;
   const component = recordedComponent({ clock: () => now });
   const orders = createOrdersOfRequests();
+  const { holds = createSignerHolds() } = init;
   const taken = new Set<string>();
   component.client.answer((request) => answer(request, taken));
   const { csr, request } = made(WANTED);
@@ -54,6 +62,7 @@ function stage(init: { readonly signer?: AcmeSigner; readonly metadata?: object 
     {
       component,
       orders,
+      holds,
       kind,
       namespace: 'countersign-system',
       onCreated: (order) => {
@@ -239,6 +248,24 @@ test('a deleted Order is followed by another one at once, with a name of its own
   );
   await issue();
   assert.equal(bodies().length, 2, 'the wish for another one counts once');
+});
+
+test('of the requests of a held signer, one tries the CA again', async () => {
+  const holds = createSignerHolds();
+  const first = stage({ holds });
+  await first.issue();
+  const [order] = first.orders.of('r1');
+  const status = { state: 'invalid', reason: 'CaUnusable', message: 'the CA returned x' } as const;
+  holds.observe(ended(order, { ...status, finalAt: at(CHAIN_NOW) }), order);
+  const second = stage({ holds, metadata: { uid: 'r2', name: 'second' } });
+  const third = stage({ holds, metadata: { uid: 'r3', name: 'third' } });
+  const held = await second.issue();
+  assert.ok(held.kind === 'notIssued' && held.how === 'pending' && held.afterMs === HOUR);
+  assert.match(held.message, /the CA returned x to a request of this signer; no Order follows/);
+  second.later(HOUR);
+  third.later(HOUR);
+  await Promise.all([second.issue(), third.issue()]);
+  assert.deepEqual([second.bodies().length, third.bodies().length], [1, 0]);
 });
 
 test('a renewal says so, and names the certificate that it replaces once', async () => {
