@@ -14,6 +14,9 @@ import * as messages from './messages.ts';
 const MAX_MESSAGE_BYTES = 4096;
 const MAX_PLACE_BYTES = 1024;
 
+/** Reason of a route that is presented and that its Gateway does not serve. */
+const NOT_ADMITTED = 'RouteNotAdmitted';
+
 /** JSON merge patch (RFC 7386). */
 const MERGE_PATCH = 'application/merge-patch+json';
 
@@ -40,19 +43,44 @@ export async function report(
     readonly waitMs: number;
   },
 ): Promise<KubeObject> {
-  const { metadata } = challenge;
   const now = serverTime(component);
   const solver =
     outcome.kind === 'done' ? succeeded(task, outcome.at, now) : failed(outcome, now + waitMs);
-  const written = await component.client.request<KubeObject>({
+  const written = await patchSolver(component, challenge, solver);
+  recordEvent(component, challenge, task, outcome);
+  return written;
+}
+
+/**
+ * Writes why what is presented is not served, if that changed. Keeps the time of the presentation.
+ *
+ * @returns the Challenge as written, or undefined without a change
+ */
+export async function reportLook(
+  component: Component,
+  challenge: Challenge,
+  problem: string | undefined,
+): Promise<KubeObject | undefined> {
+  const { metadata, status } = challenge;
+  const message = problem === undefined ? null : conditionMessage(problem, MAX_MESSAGE_BYTES);
+  if (message === (status.solver?.message ?? null)) return undefined;
+  const reason = message === null ? null : NOT_ADMITTED;
+  if (message !== null) component.log.warn({ name: metadata.name, error: message }, NOT_ADMITTED);
+  return patchSolver(component, challenge, { reason, message });
+}
+
+function patchSolver(
+  { client }: Pick<Component, 'client'>,
+  { metadata }: Challenge,
+  solver: Partial<Change>,
+): Promise<KubeObject> {
+  return client.request<KubeObject>({
     method: 'PATCH',
     path: CHALLENGE_RESOURCE.object(metadata, 'status'),
     contentType: MERGE_PATCH,
     // The uid is a precondition, so that a later Challenge of this name stays unchanged.
     body: JSON.stringify({ metadata: { uid: metadata.uid }, status: { solver } }),
   });
-  recordEvent(component, challenge, task, outcome);
-  return written;
 }
 
 function succeeded(task: SolverTask, at: string | undefined, now: number): Change {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ChallengeSolver, ChallengeToSolve, SolverOutcome } from '../solving/solver.ts';
-import { readChallengeObject, type Challenge } from '#api/acme/challenge.ts';
+import { isToBePresented, readChallengeObject, type Challenge } from '#api/acme/challenge.ts';
 import { parseTime } from '#api/object/time.ts';
 import { messageOf, SignerError } from '#base/errors.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
@@ -8,7 +8,7 @@ import type { ReconcileResult } from '#kube/workqueue/run-loop.ts';
 import type { Component } from '#component/contract.ts';
 import { requeueAt, serverTime } from '#component/server-time.ts';
 import { failuresAfter, solverWait, taskOf, type SolverTask } from './decide.ts';
-import { report } from './report.ts';
+import { report, reportLook } from './report.ts';
 import type { SolverLookup } from './lookup.ts';
 import type { Watched } from './watched.ts';
 import * as messages from './messages.ts';
@@ -30,6 +30,8 @@ interface Memory {
 
 /** Time limit of a solver's call. */
 const SOLVER_CALL_MS = 60_000;
+/** Interval of looks at what is presented and not found: one write to the API server each. */
+const LOOK_MS = 30_000;
 /** Time limit of the clean-up for a deleted Challenge. `acme` would have waited as long. */
 const LEFTOVER_MS = 10 * 60_000;
 
@@ -39,6 +41,8 @@ export class SolverWork {
   readonly #watched: Watched;
   readonly #lookup: SolverLookup;
   readonly #memories = new Map<string, Memory>();
+  /** Times of the next looks at what is presented, by the API server's clock. */
+  readonly #looks = new Map<string, number>();
 
   constructor(component: Component, watched: Watched, lookup: SolverLookup) {
     this.#component = component;
@@ -61,14 +65,39 @@ export class SolverWork {
       const left = await this.#cleanUpLeftover(key, memory, signal);
       if (left !== undefined) return left;
     }
-    if (object === undefined) return undefined;
+    if (object === undefined) {
+      this.#looks.delete(key);
+      return undefined;
+    }
     const challenge = readChallengeObject(object);
     const task = taskOf(challenge, this.#memories.get(key)?.touched === true);
     if (task === undefined) {
       this.#memories.delete(key);
-      return undefined;
+      return this.#look(key, challenge, signal);
     }
     return this.#attempt(key, challenge, task, signal);
+  }
+
+  /** Looks at what is presented again while the self-check does not find it. */
+  async #look(key: string, challenge: Challenge, signal: AbortSignal): Promise<ReconcileResult> {
+    const found = isUnseen(challenge) ? this.#lookup(challenge) : undefined;
+    const look = found !== undefined && 'solver' in found ? found.solver.look : undefined;
+    if (look === undefined) {
+      this.#looks.delete(key);
+      return undefined;
+    }
+    const now = serverTime(this.#component);
+    const nextAt = this.#looks.get(key) ?? now + LOOK_MS;
+    if (nextAt > now) {
+      this.#looks.set(key, nextAt);
+      return requeueAt(this.#component, nextAt);
+    }
+    this.#looks.set(key, now + LOOK_MS);
+    const timeout = AbortSignal.any([signal, AbortSignal.timeout(SOLVER_CALL_MS)]);
+    const message = await look(toSolve(challenge), timeout);
+    const written = await reportLook(this.#component, challenge, message);
+    if (written !== undefined) this.#watched.challenges.applyWrite(written);
+    return requeueAt(this.#component, now + LOOK_MS);
   }
 
   async #attempt(
@@ -178,6 +207,11 @@ export class SolverWork {
     this.#memories.set(key, memory);
     return memory;
   }
+}
+
+/** Reports whether the self-check of `acme` does not find what is presented. */
+function isUnseen(challenge: Challenge): boolean {
+  return isToBePresented(challenge) && challenge.status.reason === 'NotPropagated';
 }
 
 function toSolve({ metadata, spec }: Challenge): ChallengeToSolve {

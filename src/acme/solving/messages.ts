@@ -307,6 +307,25 @@ export const INSTALL_PROVIDER =
 
 export const INSTALL_GATEWAY_API = '; install the Gateway API, or let the solver make an Ingress';
 
+export function routeUnseen(route: string, gateway: string): string {
+  return `no controller has taken ${route}; see whether the Gateway ${quote(gateway)} exists and its controller runs`;
+}
+
+export function routeCondition(
+  controller: string,
+  { type, reason = '', message = '' }: { type: string; reason?: string; message?: string },
+): string {
+  return `${type} is False by ${quote(controller, 100)}: ${quote(reason, 64)} ${quote(message, 300)}`;
+}
+
+export function routeNotAdmitted(
+  route: string,
+  gateway: string,
+  faults: readonly string[],
+): string {
+  return `the Gateway ${quote(gateway)} does not serve ${route}: ${faults.slice(0, 3).join('; ')}; correct it, or http01.gateway of the solver`;
+}
+
 export function fileNotThere(faults: string, more: string, advice: string): string {
   return `the file is not there: ${faults}${more}${advice}`;
 }

@@ -51,6 +51,11 @@ export type SolverOutcome =
 export interface ChallengeSolver {
   readonly present: (challenge: ChallengeToSolve, signal: AbortSignal) => Promise<SolverOutcome>;
   readonly cleanUp: (challenge: ChallengeToSolve, signal: AbortSignal) => Promise<SolverOutcome>;
+  /**
+   * Presents again, and returns why another controller does not serve what is presented, or
+   * undefined. Absent where no other controller takes part.
+   */
+  readonly look?: (challenge: ChallengeToSolve, signal: AbortSignal) => Promise<string | undefined>;
 }
 
 /** Parts of a solver besides its settings in the signer. */

@@ -224,9 +224,14 @@ async function selfCheck(turn: ChallengeTurn): Promise<Next> {
   const presentedAt = timeOf(statusOf(turn).presentedAt) ?? nowOf(turn);
   const how = { presentedAt, persist: right?.persist, settings: solver?.selfCheck };
   const problem = await checkChallenge(context, turn.challenge, how);
-  take(turn, afterSelfCheck(beforeOf(turn), problem));
+  take(turn, afterSelfCheck(beforeOf(turn), problem && withCause(problem, turn.challenge)));
   if (problem === undefined) slots.gotOn(metadata.uid);
   return 'go on';
+}
+
+/** Adds what `acme-solver` found: another controller does not serve the route. */
+function withCause(problem: string, { status: { solver } }: Challenge): string {
+  return solver?.message === undefined ? problem : `${problem}; ${solver.message}`;
 }
 
 async function cleanUp(turn: ChallengeTurn): Promise<Next> {

@@ -7,6 +7,7 @@ import {
   ROUTE_LABELS,
   ROUTE_NAME_PREFIX,
 } from '#api/acme/route-names.ts';
+import type { Condition } from '#api/request/conditions.ts';
 import { parseIp } from '#base/ip.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import { resource, type Resource } from '#kube/resource/resource.ts';
@@ -42,24 +43,31 @@ export function createRouteSolver(
       : ([HTTP_ROUTE, (challenge: ChallengeToSolve) => routeSpec(challenge, gateway)] as const);
   const at = (challenge: ChallengeToSolve): string =>
     `${kind.kind} ${ownNamespace}/${routeName(challenge)}`;
-  return {
-    present: (challenge, signal) =>
-      outcomeOf(at(challenge), async () => {
-        const { kind: name, api } = kind;
-        await client.request({
-          method: 'PATCH',
-          path: api.object({ namespace: ownNamespace, name: routeName(challenge) }),
-          query: { fieldManager: 'countersign-acme-solver', force: true },
-          contentType: 'application/apply-patch+yaml',
-          body: JSON.stringify({
-            apiVersion: api.apiVersion,
-            kind: name,
-            metadata: metadataOf(challenge, ownNamespace, ingress ?? gateway),
-            spec: spec(challenge),
-          }),
-          signal,
-        });
+  const apply = (challenge: ChallengeToSolve, signal: AbortSignal): Promise<AppliedRoute> => {
+    const { kind: name, api } = kind;
+    return client.request<AppliedRoute>({
+      method: 'PATCH',
+      path: api.object({ namespace: ownNamespace, name: routeName(challenge) }),
+      query: { fieldManager: 'countersign-acme-solver', force: true },
+      contentType: 'application/apply-patch+yaml',
+      body: JSON.stringify({
+        apiVersion: api.apiVersion,
+        kind: name,
+        metadata: metadataOf(challenge, ownNamespace, ingress ?? gateway),
+        spec: spec(challenge),
       }),
+      signal,
+    });
+  };
+  return {
+    present: (challenge, signal) => outcomeOf(at(challenge), () => apply(challenge, signal)),
+    // The answer to an apply has the status, so this needs no right to read routes.
+    ...(gateway === undefined
+      ? {}
+      : {
+          look: async (challenge: ChallengeToSolve, signal: AbortSignal) =>
+            notAdmitted(at(challenge), gateway.name, await apply(challenge, signal)),
+        }),
     cleanUp: (challenge, signal) =>
       outcomeOf(at(challenge), async () => {
         const path = kind.api.object({ namespace: ownNamespace, name: routeName(challenge) });
@@ -71,6 +79,31 @@ export function createRouteSolver(
         }
       }),
   };
+}
+
+/** Part of gateway.networking.k8s.io/v1 HTTPRoute. An Ingress has no conditions. */
+interface AppliedRoute {
+  readonly status?: { readonly parents?: readonly RouteParent[] };
+}
+
+interface RouteParent {
+  readonly controllerName?: string;
+  readonly conditions?: readonly Pick<Condition, 'type' | 'status' | 'reason' | 'message'>[];
+}
+
+/** Conditions without which a Gateway serves no route (RouteConditionType of the Gateway API). */
+const ADMISSION: readonly string[] = ['Accepted', 'ResolvedRefs'];
+
+/** Returns the conditions by which a Gateway does not serve the route, or undefined. */
+function notAdmitted(route: string, gateway: string, { status }: AppliedRoute): string | undefined {
+  const { parents = [] } = status ?? {};
+  if (parents.length === 0) return messages.routeUnseen(route, gateway);
+  const faults = parents.flatMap(({ controllerName = '', conditions = [] }) =>
+    conditions
+      .filter((each) => ADMISSION.includes(each.type) && each.status === 'False')
+      .map((each) => messages.routeCondition(controllerName, each)),
+  );
+  return faults.length === 0 ? undefined : messages.routeNotAdmitted(route, gateway, faults);
 }
 
 interface RouteKind {
@@ -151,7 +184,7 @@ function routeSpec(
   };
 }
 
-async function outcomeOf(at: string, call: () => Promise<void>): Promise<SolverOutcome> {
+async function outcomeOf(at: string, call: () => Promise<unknown>): Promise<SolverOutcome> {
   try {
     await call();
     return { kind: 'done', at };

@@ -227,6 +227,19 @@ test('a Challenge removes its proof after its turn, before another of that name'
   assert.equal(term.scheduler.used, 0);
 });
 
+test('why a route is not served, which acme-solver found, is in the Challenge’s message', async () => {
+  const made = challenge('team', { type: 'dns-01' });
+  const { world, run, of, presented } = build([made]);
+  await run('team');
+  presented('team', true);
+  const { status, ...rest } = of('team');
+  const solver = { ...status.solver, reason: 'RouteNotAdmitted', message: 'no listener' };
+  world.challenges.set('team/c', { ...rest, status: { ...status, solver } });
+  await run('team');
+  const { reason, message } = of('team').status;
+  assert.deepEqual([reason, message], ['NotPropagated', 'not yet; no listener']);
+});
+
 test('a proof that cannot be taken down holds up the next one for ten minutes', async () => {
   const both = [challenge('evil', { type: 'dns-01' }), challenge('team', { type: 'dns-01' })];
   const { world, run, of, presented, slots, component } = build(both);
