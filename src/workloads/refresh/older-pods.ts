@@ -7,6 +7,9 @@ import { KUBELET_LAG_MS, startsOf } from './credentials/container-starts.ts';
 import type { CurrentLeaf } from './credentials/leaf.ts';
 import type { CredentialUse } from './credentials/used-credentials.ts';
 
+/** Maximum offset between the clocks of two API servers, with the delay of a kubelet's watch. */
+const API_CLOCKS_MS = 2_000;
+
 /** Reports whether the pod runs with an older certificate than this one. */
 export function holdsOlder(
   pod: Pod,
@@ -17,6 +20,8 @@ export function holdsOlder(
   const accepted = parseTime(pod.status?.startTime ?? '');
   if (!isAlive(pod) || Number.isNaN(accepted)) return false;
   if (leaf.pods !== undefined) return leaf.pods.has(pod.metadata.uid);
+  const created = parseTime(pod.metadata.creationTimestamp);
+  if (leaf.storedAt !== undefined && created > leaf.storedAt + API_CLOCKS_MS) return false;
   return accepted < leaf.writtenBy && hasOlderContainers(startsOf(pod), leaf, untilPodEnds);
 }
 

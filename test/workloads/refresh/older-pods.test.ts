@@ -35,6 +35,33 @@ test('a container restarted long after has reread it; an init container has not'
   assert.ok(holdsOlder(pod(at(0), at(70)), leaf, { untilPodEnds: true }));
 });
 
+for (const [clock, skew] of [
+  ['right', 0],
+  ['50 s behind', -50_000],
+  ['50 s ahead', 50_000],
+] as const) {
+  test(`with a node's clock ${clock}, only a pod created before the write has an older one`, () => {
+    // Issued at minute 60, written 2 s later by the API server's clock.
+    const stored = { ...leaf, storedAt: at(60) + 2_000 };
+    const createdAfter = (seconds: number): Pod => {
+      const created = at(60) + seconds * 1000;
+      const onNode = pod(created + 1000 + skew, created + 3000 + skew);
+      return { ...onNode, metadata: podOf('web', created).metadata };
+    };
+    for (const seconds of [-3600, -60, -1]) {
+      assert.ok(holdsOlder(createdAfter(seconds), stored), `created ${seconds} s after`);
+    }
+    for (const seconds of [5, 30, 59, 61, 3600]) {
+      assert.ok(!holdsOlder(createdAfter(seconds), stored), `created ${seconds} s after`);
+    }
+  });
+}
+
+test('where the time of the write is not known, a minute is allowed for it', () => {
+  assert.ok(holdsOlder(pod(at(60) + 59_000, at(61)), leaf));
+  assert.ok(!holdsOlder(pod(at(61), at(61)), leaf));
+});
+
 test('a pod that waited for the first certificate of its Secret has it', () => {
   const first = { ...leaf, isFirst: true };
   assert.ok(!holdsOlder(pod(at(0), at(61)), first));

@@ -100,6 +100,34 @@ test('a Secret’s certificate is that of the revision that cert-manager wrote',
   assert.ok(next.kind === 'known' && next.leaf.hash === hashOf(two) && !next.leaf.isFirst);
 });
 
+test('the write of the revision dates the Secret, and no other write does', () => {
+  const [one = ''] = pems;
+  const status = { 'f:status': { '.': {}, 'f:revision': {} } };
+  const other = { 'f:status': { 'f:conditions': {} } };
+  const storedAt = (managedFields: readonly object[]): number | undefined => {
+    const index = leaves(1, request(1, one));
+    const { metadata, ...rest } = certificate(1);
+    const written = { ...rest, metadata: { ...metadata, managedFields } };
+    index.onCertificate('team-a/web', written, certificate(1));
+    const found = index.of('team-a', 'web-tls');
+    assert.ok(found.kind === 'known');
+    return found.leaf.storedAt;
+  };
+  const [issued, late] = ['2026-01-05T12:00:02Z', '2026-01-05T12:30:00Z'];
+  const issuing = { manager: 'cert-manager-certificates-issuing', fieldsV1: status };
+  assert.equal(storedAt([{ ...issuing, time: issued }]), Date.parse(issued));
+  const readiness = { manager: 'cert-manager-certificates-readiness', fieldsV1: other };
+  const both = [
+    { ...issuing, time: issued },
+    { ...readiness, time: late },
+  ];
+  assert.equal(storedAt(both), Date.parse(issued));
+  const again = { ...issuing, manager: 'another', time: late };
+  assert.equal(storedAt([{ ...issuing, time: issued }, again]), Date.parse(late), 'the newest');
+  assert.equal(storedAt([]), undefined);
+  assert.equal(storedAt([{ ...issuing, time: '2026-01-05T11:00:00Z' }]), undefined, 'too early');
+});
+
 test('knows the previous certificate’s remaining validity while its request exists', () => {
   const [one = '', two = ''] = pems;
   const found = leaves(2, request(1, one), request(2, two)).of('team-a', 'web-tls');
@@ -151,6 +179,9 @@ test('without its request, a readable Secret of cert-manager counts itself', () 
   index.onSecret('team-a/web-tls', secret({ 'cert-manager.io/certificate-name': 'web' }));
   const found = index.of('team-a', 'web-tls');
   assert.ok(found.kind === 'known' && found.leaf.hash === hashOf(one));
+  const created = Date.parse('2026-01-05T11:00:00Z');
+  assert.equal(found.leaf.storedAt, created);
+  assert.equal(found.leaf.writtenBy, created + 60_000, 'room for the clock of a node');
   index.onSecret('team-a/web-tls', undefined);
   assert.equal(index.of('team-a', 'web-tls').kind, 'unknown');
 });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from 'node:crypto';
-import type { KubeObject, Secret } from '#api/object/object.ts';
+import type { KubeObject, ObjectMeta, Secret } from '#api/object/object.ts';
 import { parseTime } from '#api/object/time.ts';
 import { isApproved, type CertificateRequest } from '#api/request/certificate-request.ts';
 import { findCondition } from '#api/request/conditions.ts';
@@ -8,6 +8,7 @@ import {
   CERTIFICATE_NAME,
   certificateRevision,
   controllingCertificate,
+  type CertManagerCertificate,
 } from '#api/workload/certificate.ts';
 import { attempt, SignerError } from '#base/errors.ts';
 import { decodePemAll } from '#pki/der/pem.ts';
@@ -42,8 +43,16 @@ export interface CurrentLeaf {
   readonly hash: string;
   /** Earliest time of this credential. A pod whose containers started earlier has another. */
   readonly issuedAt: number;
-  /** Latest time of its write. A pod that started later has this credential. */
+  /**
+   * Latest time of its write, with room for the clock of a node. A pod that a kubelet accepted
+   * later has this credential.
+   */
   readonly writtenBy: number;
+  /**
+   * Time by the API server's clock when it was written for certain, if known. A pod that was
+   * created later has this credential, whatever the clock of its node.
+   */
+  readonly storedAt?: number | undefined;
   /** True if there was no previous credential, so pods that mount it waited for it. */
   readonly isFirst: boolean;
   /** Remaining validity of the previous credential at `issuedAt`. */
@@ -53,8 +62,8 @@ export interface CurrentLeaf {
 }
 
 /**
- * Maximum time between a Ready request and its Secret. cert-manager takes a second when it is not
- * busy.
+ * Maximum time between a Ready request and its Secret, and maximum offset of a node's clock.
+ * cert-manager takes a second when it is not busy.
  */
 const WRITING_MS = 60_000;
 
@@ -117,16 +126,38 @@ function pemOf({ status }: CertificateRequest): string {
 export function leafOfRequest(
   issued: NonNullable<IssuedRequest['issued']>,
   before: IssuedRequest['issued'],
-  certificate: { readonly notAfter?: string; readonly renewalTime?: string } = {},
+  { metadata, status = {} }: Pick<CertManagerCertificate, 'metadata' | 'status'>,
 ): CurrentLeaf {
   const { hash, at, revision } = issued;
+  // cert-manager writes the revision to the Certificate after the Secret (issuing_controller.go,
+  // issueCertificate), so the time of that write is late enough.
+  const [storedAt] = writesOf(metadata, ['f:status', 'f:revision']);
   return {
     hash,
     issuedAt: at,
     writtenBy: at + WRITING_MS,
+    ...(storedAt === undefined || storedAt < at ? {} : { storedAt }),
     isFirst: revision === 1,
-    remaining: Math.max(0, remainingOf(issued, before, certificate)),
+    remaining: Math.max(0, remainingOf(issued, before, status)),
   };
+}
+
+/**
+ * Returns when the managers of a field last wrote to the object, the newest first, in milliseconds
+ * by the API server's clock. The value of the field is at least as old.
+ */
+function writesOf({ managedFields = [] }: ObjectMeta, path: readonly string[]): readonly number[] {
+  return managedFields
+    .filter(({ fieldsV1 = {} }) => hasField(fieldsV1, path))
+    .map(({ time = '' }) => parseTime(time))
+    .filter((time) => !Number.isNaN(time))
+    .sort((a, b) => b - a);
+}
+
+function hasField(fields: object, [first, ...rest]: readonly string[]): boolean {
+  if (first === undefined) return true;
+  const below = (fields as Readonly<Record<string, unknown>>)[first];
+  return typeof below === 'object' && below !== null && hasField(below, rest);
 }
 
 /**
@@ -162,16 +193,13 @@ export function leafOfSecret({ metadata, data = {} }: Secret): CurrentLeaf | und
   if (summary === undefined || metadata.annotations?.[CERTIFICATE_NAME] === undefined) {
     return undefined;
   }
-  const { managedFields = [] } = metadata;
-  const times = managedFields
-    .filter(({ fieldsV1 = {} }) => 'f:data' in fieldsV1)
-    .map(({ time = '' }) => parseTime(time))
-    .filter((time) => !Number.isNaN(time));
-  const writtenBy = Math.max(parseTime(metadata.creationTimestamp), ...times);
+  const [written = NaN] = writesOf(metadata, ['f:data']);
+  const storedAt = Number.isNaN(written) ? parseTime(metadata.creationTimestamp) : written;
   return {
     hash: summary.hash,
-    issuedAt: writtenBy,
-    writtenBy,
+    issuedAt: storedAt,
+    writtenBy: storedAt + WRITING_MS,
+    storedAt,
     isFirst: false,
     remaining: thirdOfLife(summary),
   };

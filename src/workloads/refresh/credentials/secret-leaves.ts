@@ -82,8 +82,9 @@ export class SecretLeaves {
     return secret === undefined ? undefined : leafOfSecret(secret);
   }
 
-  #byRequest({ metadata, status = {} }: CertManagerCertificate): CurrentLeaf | undefined {
-    const { revision = 0 } = status;
+  #byRequest(certificate: CertManagerCertificate): CurrentLeaf | undefined {
+    const { metadata, status } = certificate;
+    const { revision = 0 } = status ?? {};
     // The oldest request counts: cert-manager makes one per revision, so later ones are not what it
     // has written.
     const [issued, before] = [revision, revision - 1].map(
@@ -91,7 +92,7 @@ export class SecretLeaves {
         [...this.#requests.get(placeOf(metadata.namespace, metadata.uid, each))].sort(byAge)[0]
           ?.issued,
     );
-    return issued === undefined ? undefined : leafOfRequest(issued, before, status);
+    return issued === undefined ? undefined : leafOfRequest(issued, before, certificate);
   }
 }
 
