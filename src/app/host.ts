@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { readEgressProxy } from '#base/egress/egress-proxy.ts';
 import type { Host } from '#component/host.ts';
 import { COMPONENTS } from '#install/component-list.ts';
 import { runComponent, type ComponentIdentity } from './run-component.ts';
@@ -19,6 +20,7 @@ export function createHost(
     clock,
     monotonic,
     delay,
+    egressProxy: () => readEgressProxy(process.env),
     run: (make) => runComponent(component, flags, make),
   };
 }

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { EgressProxy } from '#base/egress/egress-proxy.ts';
 import type { Clock, Delay, Log, Monotonic } from '#base/ports.ts';
 import type { Component, Controller } from './contract.ts';
 
@@ -21,6 +22,13 @@ export interface Host<Flags = object> {
   readonly clock: Clock;
   readonly monotonic: Monotonic;
   readonly delay: Delay;
+  /**
+   * Reads the proxy of the environment, for calls that leave the cluster. No call to the API server
+   * or to a Service takes it.
+   *
+   * @throws SignerError USAGE for a malformed variable
+   */
+  readonly egressProxy: () => EgressProxy | undefined;
   /**
    * Runs the controller that `make` creates, until the process is stopped. `make` can query the API
    * server, and is retried until it succeeds. Its component has a recorder if flags name a ledger.

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { EgressProxy } from '#base/egress/egress-proxy.ts';
 import type { Component, Controller } from '#component/contract.ts';
 import { ChallengeLoop } from './challenges/challenge-loop.ts';
 import { createContext } from './create-context.ts';
@@ -28,6 +29,8 @@ export interface AcmeInit {
   readonly http01Grants: readonly Http01Grant[];
   /** User agent for ACME servers (RFC 8555 §6.1). */
   readonly userAgent: string;
+  /** Proxy of the calls to ACME servers. */
+  readonly proxy?: EgressProxy | undefined;
   /** Adds loops over the same objects, such as the one over requests. */
   readonly more?: (context: AcmeContext) => readonly AcmePart[];
 }

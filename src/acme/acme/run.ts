@@ -10,6 +10,7 @@ import { createAcmeRequests } from './requests/index.ts';
 /** Runs the component that gets certificates from ACME servers, until it is stopped. */
 export async function run({ flags, version, clock, ...host }: Host<AcmeFlags>): Promise<void> {
   const userAgent = `countersign/${version}`;
+  const proxy = host.egressProxy();
   const selfCheck = openSelfCheck(flags, { userAgent, clock });
   await host.run((component) =>
     Promise.resolve(
@@ -25,6 +26,7 @@ export async function run({ flags, version, clock, ...host }: Host<AcmeFlags>): 
           guard: selfCheck.guard,
         },
         userAgent,
+        proxy,
         more: ({ signers, orders }) => [
           createAcmeRequests({
             component,

@@ -16,6 +16,7 @@ import { interpret, jsonOf } from './read-answer.ts';
 import { resourcesAt, type Directory, type Resources } from './resources.ts';
 import { signedMessage, type Caller } from './signed-message.ts';
 import type { ConnectGuard } from '#base/egress/connect-guard.ts';
+import type { EgressProxy } from '#base/egress/egress-proxy.ts';
 import * as messages from './messages.ts';
 
 /** Kind of a call, for metrics: never a URL. */
@@ -50,6 +51,8 @@ export interface AcmeServerInit {
   readonly userAgent: string;
   /** Check of the addresses that connections may reach. Default: all are allowed. */
   readonly guard?: ConnectGuard | undefined;
+  /** Proxy of calls. Default: none. */
+  readonly proxy?: EgressProxy | undefined;
   readonly clock: Clock;
   /** Called after each HTTP call with the status, or the cause of a missing answer. */
   readonly onCall?: (endpoint: Endpoint, outcome: string) => void;
@@ -82,12 +85,13 @@ const MAX_NONCES = 6;
 
 /** @throws SignerError SPEC_INVALID if the directory is not an `https://` URL without a user */
 export function openServer(init: AcmeServerInit): AcmeServer {
-  const { clock, userAgent, ca, guard } = init;
+  const { clock, userAgent, ca, guard, proxy } = init;
   const resources = resourcesAt(originOf(init.directory));
   const exchange = createExchange({
     ca,
     userAgent,
     guard,
+    proxy,
     limits: { ...CALL_LIMITS, ...init.limits },
   });
   const nonces = createNonces();

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Agent, type Dispatcher } from 'undici';
+import { Agent, type buildConnector, type Dispatcher } from 'undici';
 import { messageOf } from '../errors.ts';
 import { quote } from '../quote.ts';
 import { unusable, type NoAnswer, type TransportCause } from './no-answer.ts';
 import type { ConnectGuard } from './connect-guard.ts';
+import type { EgressProxy } from './egress-proxy.ts';
+import { connectThroughProxy } from './tunnel.ts';
 
 /** A complete answer, of any status except a redirect. */
 export interface Received {
@@ -60,7 +62,8 @@ export interface Exchange {
 /** Concurrent calls: 60 Challenges at once read one state each. */
 const SERVER_CONNECTIONS = 16;
 
-export function createExchange(init: {
+/** Settings of {@link createExchange}. */
+export interface ExchangeInit {
   /** PEM of the server's only trust anchors. Default: Node's own. */
   readonly ca?: string | undefined;
   /** User agent, which RFC 8555 §6.1 requires. */
@@ -68,33 +71,36 @@ export function createExchange(init: {
   readonly limits: CallLimits;
   /** Check of the addresses that connections may reach. Default: all are allowed. */
   readonly guard?: ConnectGuard | undefined;
-}): Exchange {
-  const { connectMs, silenceMs, totalMs } = init.limits;
-  const { ca, guard } = init;
-  const agent = new Agent({
-    connections: SERVER_CONNECTIONS,
-    pipelining: 1,
-    headersTimeout: silenceMs,
-    bodyTimeout: silenceMs,
-    connect: {
-      timeout: connectMs,
-      // NODE_TLS_REJECT_UNAUTHORIZED has no effect.
-      rejectUnauthorized: true,
-      ...(ca === undefined ? {} : { ca }),
-      ...(guard === undefined ? {} : { lookup: guard.lookup }),
-    },
-  });
+  /** Proxy of calls to `https:` URLs. Default: none, whatever the environment says. */
+  readonly proxy?: EgressProxy | undefined;
+}
+
+export function createExchange(init: ExchangeInit): Exchange {
+  const { totalMs } = init.limits;
+  const { guard, proxy } = init;
+  const direct = new Agent({ ...agentOptions(init.limits), connect: directConnect(init) });
+  const tunnelled =
+    proxy === undefined
+      ? undefined
+      : new Agent({ ...agentOptions(init.limits), connect: proxyConnect(init, proxy) });
+
+  function agentOf({ protocol, hostname, port }: URL): Agent {
+    const host = hostname.replace(/^\[|\]$/g, '');
+    if (tunnelled === undefined || proxy === undefined || protocol !== 'https:') return direct;
+    return proxy.isBypassed(host, port === '' ? 443 : Number(port)) ? direct : tunnelled;
+  }
 
   async function send(call: HttpCall): Promise<Received | NoAnswer> {
     const timeout = AbortSignal.timeout(totalMs);
     const { method, url, body, signal } = call;
     const own = { 'user-agent': init.userAgent, 'accept-language': 'en', ...contentOf(body) };
     const headers = { ...own, ...call.headers };
-    const { origin, hostname, pathname, search } = new URL(url);
+    const target = new URL(url);
+    const { origin, hostname, pathname, search } = target;
     const refusal = guard?.refusalOf(hostname);
     if (refusal !== undefined) return failed('unreachable', refusal, false);
     try {
-      const answer = await agent.request({
+      const answer = await agentOf(target).request({
         origin,
         path: `${pathname}${search}`,
         method,
@@ -110,7 +116,56 @@ export function createExchange(init: {
     }
   }
 
-  return { send, close: () => agent.destroy() };
+  async function close(): Promise<void> {
+    await Promise.all([direct.destroy(), tunnelled?.destroy()]);
+  }
+
+  return { send, close };
+}
+
+function agentOptions({ silenceMs }: CallLimits): Agent.Options {
+  return {
+    connections: SERVER_CONNECTIONS,
+    pipelining: 1,
+    headersTimeout: silenceMs,
+    bodyTimeout: silenceMs,
+  };
+}
+
+function directConnect({ ca, limits, guard }: ExchangeInit): buildConnector.BuildOptions {
+  return {
+    timeout: limits.connectMs,
+    // NODE_TLS_REJECT_UNAUTHORIZED has no effect.
+    rejectUnauthorized: true,
+    ...(ca === undefined ? {} : { ca }),
+    ...(guard === undefined ? {} : { lookup: guard.lookup }),
+  };
+}
+
+function proxyConnect(
+  { ca, limits, guard }: ExchangeInit,
+  proxy: EgressProxy,
+): buildConnector.connector {
+  return ({ hostname, port }, callback) => {
+    const target = {
+      host: hostname.replace(/^\[|\]$/g, ''),
+      port: port === '' ? 443 : Number(port),
+    };
+    const tls = {
+      rejectUnauthorized: true,
+      ALPNProtocols: ['http/1.1'],
+      ...(ca === undefined ? {} : { ca }),
+    };
+    const signal = AbortSignal.timeout(limits.connectMs);
+    connectThroughProxy(target, tls, { proxy, guard, signal }).then(
+      (socket) => {
+        callback(null, socket);
+      },
+      (error: unknown) => {
+        callback(error instanceof Error ? error : new Error(messageOf(error)), null);
+      },
+    );
+  };
 }
 
 function contentOf(body: string | undefined): Readonly<Record<string, string>> {
@@ -166,7 +221,7 @@ async function read(
 const MAX_SAID = 300;
 /** Errors before the request was sent. */
 const BEFORE =
-  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|ERR_SSL_.*|CERT_.*|ADDRESS_REFUSED|UNABLE_TO_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|HOSTNAME_MISMATCH|EPROTO)$/;
+  /^(?:ECONNREFUSED|ENOTFOUND|EAI_AGAIN|EHOSTUNREACH|ENETUNREACH|EADDRNOTAVAIL|UND_ERR_CONNECT_TIMEOUT|ERR_TLS_.*|ERR_SSL_.*|CERT_.*|ADDRESS_REFUSED|UNABLE_TO_.*|DEPTH_ZERO_.*|SELF_SIGNED_.*|HOSTNAME_MISMATCH|EPROTO|PROXY_[A-Z]+)$/;
 const SILENCE = /^UND_ERR_(?:HEADERS|BODY)_TIMEOUT$/;
 
 function noAnswer(error: unknown): NoAnswer {

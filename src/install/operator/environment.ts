@@ -36,6 +36,10 @@ export const COUNTERSIGN_ENVIRONMENT: AllowedEnvironment = {
     'OTEL_EXPORTER_OTLP_TRACES_COMPRESSION',
   ]),
   dangerous: new Set([
+    'HTTPS_PROXY',
+    'https_proxy',
+    'NO_PROXY',
+    'no_proxy',
     'OTEL_TRACES_EXPORTER',
     'OTEL_EXPORTER_OTLP_ENDPOINT',
     'OTEL_EXPORTER_OTLP_TRACES_ENDPOINT',

@@ -42,7 +42,7 @@ export async function run(host: Host<NotifierFlags>): Promise<void> {
  *
  * @throws SignerError USAGE for settings of an unknown target, or Error if the CAs cannot be read
  */
-async function openTargets({ flags, version, clock }: Host<NotifierFlags>): Promise<{
+async function openTargets({ flags, version, clock, egressProxy }: Host<NotifierFlags>): Promise<{
   readonly all: readonly TargetInit[];
   readonly close: () => Promise<void>;
 }> {
@@ -52,9 +52,10 @@ async function openTargets({ flags, version, clock }: Host<NotifierFlags>): Prom
   const ca = targetCa === undefined ? undefined : await readFile(targetCa, 'utf8');
   const words = { called: messages.TARGETS, flag: 'notifications.networks, --target-network' };
   const guard = connectGuard(flags.targetNetwork, words);
+  const proxy = egressProxy();
   const exchanges = [...target].map(([name, url]) => {
     const userAgent = `countersign/${version}`;
-    const exchange = createExchange({ ca, userAgent, limits: TARGET_LIMITS, guard });
+    const exchange = createExchange({ ca, userAgent, limits: TARGET_LIMITS, guard, proxy });
     return { name, url, exchange };
   });
   return {

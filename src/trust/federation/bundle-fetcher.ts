@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ConnectGuard } from '#base/egress/connect-guard.ts';
+import type { EgressProxy } from '#base/egress/egress-proxy.ts';
 import type { ForeignDomain } from '../spiffe/foreign-domain.ts';
 import { fetchBundle, type Fetched } from './fetch.ts';
 import { knownAnchors } from './known-anchors.ts';
@@ -22,17 +23,20 @@ export function createBundleFetcher(init: {
   /** Returns the PEM of the latest accepted bundle of a trust domain. */
   readonly latest: (trustDomain: string) => string | undefined;
   readonly guard: ConnectGuard;
+  readonly proxy: EgressProxy | undefined;
   readonly signal: AbortSignal;
   readonly onAnswer: (trustDomain: string) => void;
 }): BundleFetcher {
-  const { directory, latest, guard, signal, onAnswer } = init;
+  const { directory, latest, guard, proxy, signal, onAnswer } = init;
   const underWay = new Map<string, Promise<void>>();
   const answers = new Map<string, Fetched>();
 
   async function look(domain: ForeignDomain): Promise<void> {
     const known = await knownAnchors(domain, directory, latest);
     const answer =
-      'problem' in known ? known : await fetchBundle(domain, known.anchors, { guard, signal });
+      'problem' in known
+        ? known
+        : await fetchBundle(domain, known.anchors, { guard, proxy, signal });
     underWay.delete(domain.trustDomain);
     if (signal.aborted) return;
     answers.set(domain.trustDomain, answer);

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { EgressProxy } from '#base/egress/egress-proxy.ts';
 import type { ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
 import type { Network } from '#base/egress/networks.ts';
 import type { Resource } from '#kube/resource/resource.ts';
@@ -20,6 +21,7 @@ export interface FederationInit extends Pace {
   readonly directory: string;
   /** Non-public networks that endpoints may be in. */
   readonly networks: readonly Network[];
+  readonly proxy: EgressProxy | undefined;
 }
 
 /** State of the component while it runs. */

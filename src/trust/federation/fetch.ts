@@ -1,8 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { IncomingMessage } from 'node:http';
 import { request, type RequestOptions } from 'node:https';
+import type { ConnectionOptions } from 'node:tls';
 import { answerTo } from '#base/egress/answer.ts';
 import type { ConnectGuard } from '#base/egress/connect-guard.ts';
+import type { EgressProxy } from '#base/egress/egress-proxy.ts';
+import { connectThroughProxy } from '#base/egress/tunnel.ts';
 import { SignerError, attempt, messageOf } from '#base/errors.ts';
 import { decodeCertificate } from '#pki/x509/certificate.ts';
 import { quote } from '#base/quote.ts';
@@ -18,6 +21,8 @@ export type Fetched = { readonly text: string } | { readonly problem: string };
 export interface FetchBounds {
   /** Checks each address when the connection is made, not when the name was configured. */
   readonly guard: ConnectGuard;
+  /** Proxy of calls. Default: none. */
+  readonly proxy?: EgressProxy | undefined;
   readonly signal: AbortSignal;
   /** Milliseconds for the whole call, from the DNS lookup to the last byte. */
   readonly totalMs?: number;
@@ -40,35 +45,56 @@ const MAX_HEADER_BYTES = 16 * 1024;
 export async function fetchBundle(
   domain: ForeignDomain,
   anchors: string | undefined,
-  { guard, signal, totalMs = MAX_FETCH_MS }: FetchBounds,
+  { guard, proxy, signal, totalMs = MAX_FETCH_MS }: FetchBounds,
 ): Promise<Fetched> {
   // The lookup below checks names only, so check IP addresses here.
   const refusal = guard.refusalOf(new URL(domain.url).hostname);
   if (refusal !== undefined) return { problem: refusal };
   const timeout = AbortSignal.timeout(totalMs);
-  const options: RequestOptions = {
+  const tls = {
     ...identityOf(domain),
     ...(anchors === undefined ? {} : { ca: [anchors] }),
     // Set here, so that the environment cannot disable it.
     rejectUnauthorized: true,
     minVersion: 'TLSv1.2',
-    lookup: guard.lookup,
-    // A resumed session would skip the certificate check.
-    agent: false,
+  } as const;
+  const either = AbortSignal.any([signal, timeout]);
+  const options = {
     headers: { accept: 'application/json', 'accept-encoding': 'identity' },
     maxHeaderSize: MAX_HEADER_BYTES,
-    signal: AbortSignal.any([signal, timeout]),
+    signal: either,
   };
   try {
-    return await received(await answerTo(request(domain.url, options)));
+    const way = await connectionOf(domain.url, tls, { guard, proxy, signal: either });
+    return await received(await answerTo(request(domain.url, { ...options, ...way })));
   } catch (error) {
     const late = messages.answerTimeout(totalMs / 1000);
     return { problem: timeout.aborted ? late : quote(messageOf(error), 300) };
   }
 }
 
+/**
+ * Returns the options of a connection that the guard checks, or a connection through the proxy.
+ *
+ * @throws Error of a connection through the proxy
+ */
+async function connectionOf(
+  url: string,
+  tls: ConnectionOptions,
+  { guard, proxy, signal }: FetchBounds,
+): Promise<RequestOptions> {
+  const { hostname, port: digits } = new URL(url);
+  const target = { host: hostname.replace(/^\[|\]$/g, ''), port: Number(digits || 443) };
+  if (proxy === undefined || proxy.isBypassed(target.host, target.port)) {
+    // A resumed session would skip the certificate check.
+    return { ...tls, lookup: guard.lookup, agent: false };
+  }
+  const socket = await connectThroughProxy(target, tls, { proxy, guard, signal });
+  return { createConnection: () => socket };
+}
+
 /** Returns the TLS options for `https_spiffe`. An X509-SVID proves an ID, not a host name. */
-function identityOf({ endpointId }: ForeignDomain): RequestOptions {
+function identityOf({ endpointId }: ForeignDomain): ConnectionOptions {
   if (endpointId === undefined) return {};
   return {
     // A CA of a bundle need not be self-signed (X509-SVID §6.1).

@@ -99,8 +99,8 @@ function assemble(
   const onAnswer = (trustDomain: string): void => {
     component.queue.add(trustDomain);
   };
-  const { directory } = init;
-  const fetcher = createBundleFetcher({ directory, latest, guard, signal, onAnswer });
+  const { directory, proxy } = init;
+  const fetcher = createBundleFetcher({ directory, latest, guard, proxy, signal, onAnswer });
   const renew = (): void => {
     enqueueAll(component, init);
   };

@@ -18,6 +18,7 @@ export async function run({ flags, ...host }: Host<FederationFlags>): Promise<vo
   check(names, ownDomains);
   const alive = endedDomains.find((each) => names.includes(each));
   if (alive !== undefined) throw usageError(messages.endedAndFederated(alive));
+  const proxy = host.egressProxy();
   await host.run(async (component) => {
     const [bundles] = await certificatesResources(component.client, 'clustertrustbundles');
     return createFederation(component, bundles, {
@@ -26,6 +27,7 @@ export async function run({ flags, ...host }: Host<FederationFlags>): Promise<vo
       ownDomains,
       directory: flags.federationFiles,
       networks: flags.federationNetwork,
+      proxy,
       keepSeconds: flags.keep,
       shortestSeconds: Math.max(1, flags.shortestRefresh),
     });

@@ -267,8 +267,8 @@ const STRANGE = [
   'HOME',
   'GLIBC_TUNABLES',
   'MALLOC_PERTURB_',
-  'HTTPS_PROXY',
-  'NO_PROXY',
+  'HTTP_PROXY',
+  'ALL_PROXY',
   'PGHOST',
   'PGSSLROOTCERT',
   'PGPASSFILE',
@@ -296,7 +296,14 @@ test('a variable that chooses whom a component calls or trusts takes the danger 
     `OTEL_EXPORTER_OTLP_${each}`,
     `OTEL_EXPORTER_OTLP_TRACES_${each}`,
   ]);
-  for (const name of ['OTEL_TRACES_EXPORTER', ...names]) {
+  for (const name of [
+    'OTEL_TRACES_EXPORTER',
+    'HTTPS_PROXY',
+    'https_proxy',
+    'NO_PROXY',
+    'no_proxy',
+    ...names,
+  ]) {
     const extraEnv = [{ name, value: 'x' }];
     for (const given of [{ components: { signer: { extraEnv } } }, { defaults: { extraEnv } }]) {
       assert.match(refused(given), /^ForbiddenEnvironment: .*--allow-danger-zone/, name);

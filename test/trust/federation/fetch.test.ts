@@ -8,8 +8,10 @@ import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
 import { fetchBundle, type Fetched } from '#trust/federation/fetch.ts';
-import { connectGuard } from '#base/egress/connect-guard.ts';
+import { connectGuard, type ConnectGuard } from '#base/egress/connect-guard.ts';
+import { readEgressProxy } from '#base/egress/egress-proxy.ts';
 import { parseNetwork } from '#base/egress/networks.ts';
+import { startProxy, type TestProxy } from '../../support/egress/proxy.ts';
 import { keyOf, pemOf, spiffeCa, svidOf } from '../../support/trust/certificates.ts';
 
 const ROOT = spiffeCa('root');
@@ -156,6 +158,48 @@ test('the server is verified whatever the environment says', async () => {
   if (before === undefined) delete process.env['NODE_TLS_REJECT_UNAUTHORIZED'];
   else process.env['NODE_TLS_REJECT_UNAUTHORIZED'] = before;
   assert.ok('problem' in found);
+});
+
+/** A guard for which each name is this address. */
+function resolving(address: string): ConnectGuard {
+  const { refusalOf, lookup } = connectGuard([], WHOM);
+  return {
+    refusalOf,
+    lookup: (_name, options, callback) => {
+      if (refusalOf(address) === undefined) callback(null, address, 4);
+      else lookup(address, options, callback);
+    },
+  };
+}
+
+/** Fetches the bundle of a server that only a proxy reaches. */
+async function fetchedBy(
+  proxy: TestProxy,
+  guard: ConnectGuard,
+  endpointId = 'spiffe://a.example/endpoint',
+): Promise<Fetched> {
+  const url = 'https://bundle.example/';
+  const domain = { trustDomain: 'a.example', profile: 'https_spiffe', endpointId, url } as const;
+  const by = readEgressProxy({ HTTPS_PROXY: proxy.url });
+  return fetchBundle(domain, pemOf(ROOT), { guard, proxy: by, signal: never });
+}
+
+test('a bundle comes through the proxy, from an address that passed and the right ID', async () => {
+  const proxy = await startProxy((server.address() as AddressInfo).port);
+  answer = (_, response) => response.end('{"keys":[]}');
+  try {
+    assert.deepEqual(await fetchedBy(proxy, resolving('8.8.8.8')), { text: '{"keys":[]}' });
+    const other = await fetchedBy(proxy, resolving('8.8.8.8'), 'spiffe://a.example/other');
+    assert.match('problem' in other ? other.problem : '', /spiffe:\/\/a\.example\/other/);
+    const inside = await fetchedBy(proxy, resolving('10.0.0.7'));
+    assert.match('problem' in inside ? inside.problem : '', /a private network/);
+    assert.deepEqual(
+      proxy.requests.map(({ url }) => url),
+      ['8.8.8.8:443', '8.8.8.8:443'],
+    );
+  } finally {
+    await proxy.stop();
+  }
 });
 
 test('a file of CAs without a CA makes the client trust no server', async () => {

@@ -19,6 +19,7 @@ import { openSession, type ReadySigner, type UnreadySigner } from './open-sessio
 import type { Sessions } from './sessions.ts';
 import { readyReasonOf, withSignerStatus, type SignerConditions } from './signer-status.ts';
 import type { ConnectGuard } from '#base/egress/connect-guard.ts';
+import type { EgressProxy } from '#base/egress/egress-proxy.ts';
 import * as messages from '../messages.ts';
 import { ACME_SERIES } from '../metrics.ts';
 
@@ -39,6 +40,7 @@ export interface SignerLoopInit {
   readonly sessions: Sessions;
   readonly namespaced: NamespacedGrants;
   readonly userAgent: string;
+  readonly proxy?: EgressProxy | undefined;
 }
 
 /** Signers are few, and each has a server of its own that may be slow. */
@@ -183,6 +185,7 @@ export class SignerLoop {
         ca: acme.caBundle,
         clock,
         userAgent: this.#init.userAgent,
+        proxy: this.#init.proxy,
         guard: metadata.namespace === undefined ? undefined : this.#init.namespaced.guard,
         onCall: (endpoint, status) => {
           metrics.of(ACME_SERIES).calls.inc({ endpoint, status });
