@@ -226,6 +226,8 @@ export interface WaitingRequest {
   readonly since: number;
   /** True if it waits for a person, false if for a component. */
   readonly waitsForApproval: boolean;
+  /** Message of its signer, which fails it for good even if approved. Absent if not known. */
+  readonly wouldFail?: string;
 }
 
 /** Location of the installation. */

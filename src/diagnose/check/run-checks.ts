@@ -44,6 +44,7 @@ import {
   checkRotations,
   checkSpecs,
   checkUsable,
+  checkValid,
 } from './signers.ts';
 
 /** All facts. `mayInstall` and `ledger` are present with `--pre`, and `installed` without it. */
@@ -118,6 +119,7 @@ const JUDGES: Readonly<Record<CheckId, Judge>> = {
   'pods-requested': ofInstallation(checkRequested),
   'annotations-known': ofInstallation(checkAnnotations),
   'requests-answered': ofInstallation(checkAnswered),
+  'requests-valid': ofInstallation(checkValid),
   'requests-approved': ofInstallation(checkApproved),
   'acme-components-there': ofInstallation(checkAcmeComponents),
   'acme-signers-ready': ofInstallation(checkAcmeSigners),

@@ -18,6 +18,7 @@ import {
 import { holderRemedy, remedyCommand } from '#operations/signer-remedy.ts';
 import { heldSigning } from '#operations/paused-signing.ts';
 import { shellWord } from '#base/quote.ts';
+import { wouldFail } from '#ca/policy/denial-messages.ts';
 import type { InstallationFacts, WaitingRequest } from './facts.ts';
 import { unboundCauseOf } from './access/bindings.ts';
 import { unlistedCause, unlistedSigners } from './access/listed-signers.ts';
@@ -305,16 +306,42 @@ export function checkAnswered({ requests, signers, now }: InstallationFacts): re
   );
 }
 
+/** `requests-valid` */
+export function checkValid({ requests }: InstallationFacts): readonly Outcome[] {
+  return whereSeen(requests, (all) => {
+    const named = all.flatMap((each) =>
+      each.wouldFail === undefined
+        ? []
+        : [warning(wouldFail(each.wouldFail), explainCommand(each), each.object)],
+    );
+    const shown = named.slice(0, SHOWN_REQUESTS);
+    const rest = named.length - shown.length;
+    const [first] = shown;
+    const more =
+      first === undefined || rest === 0
+        ? []
+        : [{ ...first, subject: `${rest} more`, why: 'their signers would fail them as well' }];
+    return allWell(
+      [...shown, ...more],
+      'no CertificateSigningRequest waits that its signer would fail',
+    );
+  });
+}
+
 /** `requests-approved` */
 export function checkApproved({ requests, now }: InstallationFacts): readonly Outcome[] {
   return whereSeen(requests, (all) =>
     allWell(
-      oldestOf(all, { now, waitsForApproval: true }, (each, seconds) =>
-        warning(
-          `no rule of ${each.signerName} approves it, and it waits for a person for ${seconds} s`,
-          explainCommand(each),
-          each.object,
-        ),
+      // A person must not approve the others: requests-valid reports them.
+      oldestOf(
+        all.filter(({ wouldFail: fault }) => fault === undefined),
+        { now, waitsForApproval: true },
+        (each, seconds) =>
+          warning(
+            `no rule of ${each.signerName} approves it, and it waits for a person for ${seconds} s`,
+            explainCommand(each),
+            each.object,
+          ),
       ),
       'no CertificateSigningRequest waits for a person',
     ),

@@ -10,6 +10,7 @@ import { review } from '#ca/policy/review.ts';
 import { validateIntermediate } from '#ca/policy/validate-intermediate.ts';
 import { validateRequest, type ValidatedRequest } from '#ca/policy/validate.ts';
 import { quote, shellWord } from '#base/quote.ts';
+import { compileFailureJudge } from '../request-refusals.ts';
 import { conditionMoment, reasonText } from './conditions.ts';
 import type { Diagnosis, TimelineEntry, RuleVerdict } from './explanation.ts';
 import { describeLeaf } from './leaf.ts';
@@ -125,16 +126,8 @@ function validated(csr: CertificateSigningRequest, policy: RequestPolicy): Valid
 
 /** Returns why the signer would fail the request for good, even if a person approved it. */
 function failureOf(csr: CertificateSigningRequest, { signer }: SignerView): string | undefined {
-  const found = attempt(() => {
-    // Another project may serve the signer name.
-    if (signer === undefined || !servesSigningRequests(signer.spec)) return undefined;
-    if (signer.spec.intermediates === undefined) return validated(csr, compilePolicy(signer.spec));
-    const { keyTypes } = compileIntermediates(signer.spec);
-    return validateIntermediate({ csr, keyTypes, reservedPrefixes: [] });
-  });
-  // An expression that does not compile is not a fault of the request.
-  if (found instanceof SignerError || found?.kind !== 'fail') return undefined;
-  return found.message;
+  // Another project may serve the signer name.
+  return signer === undefined ? undefined : compileFailureJudge(signer.spec)(csr);
 }
 
 /** Returns the diagnosis of an undecided request that can never get a certificate. */

@@ -357,6 +357,15 @@ const CASES: readonly Case[] = [
     says: /for 180 s/,
   },
   {
+    id: 'requests-valid',
+    when: 'its signer would fail one, however short it waits',
+    severity: 'warning',
+    installed: {
+      requests: { value: [waiting(1, { waitsForApproval: true, wouldFail: 'no purpose' })] },
+    },
+    says: /^approved it would fail: no purpose$/,
+  },
+  {
     id: 'requests-approved',
     when: 'one waits for a person',
     severity: 'warning',

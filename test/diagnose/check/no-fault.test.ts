@@ -24,6 +24,15 @@ test('a hundred overdue requests are five lines and a number, the oldest first',
   assert.equal(found[5]?.subject, '95 more');
 });
 
+test('a person is not invited to approve a request that its signer would fail', () => {
+  const value = [waiting(180, { waitsForApproval: true, wouldFail: 'x' })];
+  const found = findingsOf('requests-approved', { installed: { requests: { value } } });
+  assert.deepEqual(
+    found.map(({ severity }) => severity),
+    ['ok'],
+  );
+});
+
 test('a request that waits for less than two minutes is on its way', () => {
   const found = findingsOf('requests-answered', {
     installed: { requests: { value: [waiting(119)] } },

@@ -141,6 +141,17 @@ export const SIGNER_CHECKS = {
       '$ countersign explain csr/NAME',
     ],
   },
+  'requests-valid': {
+    group: 'requests',
+    title: 'no CertificateSigningRequest waits that its signer would fail',
+    impact:
+      'The request never gets a certificate, whether a person approves it or not: its spec, its signer or both have to change. The newest 50 pending requests are judged, as the signer judges them.',
+    remediation: [
+      'See all that is wrong with it, create a corrected request, and close this one:',
+      '$ countersign explain csr/NAME',
+      '$ countersign deny csr/NAME',
+    ],
+  },
   'requests-approved': {
     group: 'requests',
     title: 'no CertificateSigningRequest waits for a person',

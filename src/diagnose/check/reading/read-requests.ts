@@ -10,6 +10,7 @@ import type { KubeObject } from '#api/object/object.ts';
 import { isDerivedName } from '#api/signer/signer.ts';
 import { certificatesResourceIfServed } from '#component/certificates-resources.ts';
 import type { Client } from '#kube/client/client.ts';
+import { compileFailureJudge, type FailureJudge } from '../../request-refusals.ts';
 import type { AcmeFacts, SignerFacts, WaitingRequest } from '../facts.ts';
 import type { Seen } from '../finding.ts';
 import { mapSeen, listVisible } from './list-visible.ts';
@@ -32,20 +33,50 @@ export async function readRequests(
   const ofAcme = 'value' in acme ? acme.value.signers : [];
   const acmeNames = new Set(ofAcme.map(({ spec }) => spec.signerName));
   const [signing, pods] = await Promise.all([
-    listVisible<CertificateSigningRequest & KubeObject, WaitingRequest>(
+    listVisible<CertificateSigningRequest & KubeObject, CertificateSigningRequest>(
       client,
       CSR_RESOURCE,
       (csr) => {
         const { signerName } = csr.spec;
         // After approval, acme-orders-progress reports what its Order waits for.
         const isOfAcme = acmeNames.has(signerName) && !isApproved(csr);
-        return (isManaged(signerName) || isOfAcme) && !isFinished(csr) ? [waitingCsr(csr)] : [];
+        return (isManaged(signerName) || isOfAcme) && !isFinished(csr) ? [csr] : [];
       },
     ),
     readPodRequests(client, isManaged),
   ]);
   if (!('value' in signing)) return signing;
-  return mapSeen(pods, (found) => [...signing.value, ...found]);
+  const waiting = judged(signing.value, signers.value);
+  return mapSeen(pods, (found) => [...waiting, ...found]);
+}
+
+/**
+ * Limit on judged requests, the newest first: their requesters still look. Each costs milliseconds,
+ * to verify its signature.
+ */
+const MAX_JUDGED = 50;
+
+/** Adds what the signer would answer after an approval, by the judge of the components. */
+function judged(
+  all: readonly CertificateSigningRequest[],
+  { states }: SignerFacts,
+): readonly WaitingRequest[] {
+  const judges = new Map<string, FailureJudge>();
+  const failureOf = (csr: CertificateSigningRequest): string | undefined => {
+    const { signerName } = csr.spec;
+    const state = states.find(({ signer }) => signer.spec.signerName === signerName);
+    if (state === undefined) return undefined;
+    const judge = judges.get(signerName) ?? compileFailureJudge(state.signer.spec);
+    judges.set(signerName, judge);
+    return judge(csr);
+  };
+  return all
+    .toSorted((a, b) => createdAt(b) - createdAt(a))
+    .map((csr, index) => waitingCsr(csr, index < MAX_JUDGED ? failureOf(csr) : undefined));
+}
+
+function createdAt({ metadata }: CertificateSigningRequest): number {
+  return Date.parse(metadata.creationTimestamp);
 }
 
 async function readPodRequests(
@@ -59,7 +90,7 @@ async function readPodRequests(
   );
 }
 
-function waitingCsr(csr: CertificateSigningRequest): WaitingRequest {
+function waitingCsr(csr: CertificateSigningRequest, wouldFail: string | undefined): WaitingRequest {
   const { metadata, spec, status } = csr;
   const approved = findCondition(status?.conditions, 'Approved')?.lastTransitionTime;
   return {
@@ -67,6 +98,7 @@ function waitingCsr(csr: CertificateSigningRequest): WaitingRequest {
     signerName: spec.signerName,
     since: Date.parse(approved ?? metadata.creationTimestamp),
     waitsForApproval: !isApproved(csr),
+    ...(wouldFail === undefined ? {} : { wouldFail }),
   };
 }
 
