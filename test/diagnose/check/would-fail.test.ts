@@ -75,7 +75,9 @@ test('no Secret is read for it, and no request by itself', async () => {
 });
 
 test('a signer that no longer compiles is no fault of its requests', async () => {
-  const rules = [{ name: 'x', when: 'this is not CEL', allow: { usages: ['server auth'] as const } }];
+  const rules = [
+    { name: 'x', when: 'this is not CEL', allow: { usages: ['server auth'] as const } },
+  ];
   const { failing } = await readOf([named(USELESS, 0)], specOf({ rules }));
   assert.deepEqual(failing, []);
 });

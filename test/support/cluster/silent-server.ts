@@ -13,14 +13,14 @@ export interface SilentServer {
   close(): Promise<void>;
 }
 
-export const openSilentServer = (): Promise<SilentServer> => serve(() => undefined);
+export const openSilentServer = (): Promise<SilentServer> => openWrittenServer(() => undefined);
 
 /**
  * An API server without the kinds that matter: it answers whoever may do nothing but discovery
  * (ClusterRole system:discovery), and forbids all else as `Status` objects say it.
  */
 export const openForbiddingServer = (): Promise<SilentServer> =>
-  serve(({ url = '' }, response) => {
+  openWrittenServer(({ url = '' }, response) => {
     const answer = discovered(url);
     const status = { kind: 'Status', apiVersion: 'v1', status: 'Failure', code: 403 };
     const forbidden = { ...status, reason: 'Forbidden', message: 'no' };
@@ -35,7 +35,8 @@ function discovered(url: string): object | undefined {
   return { kind: 'APIResourceList', apiVersion: 'v1', groupVersion, resources: [] };
 }
 
-async function serve(listener: RequestListener): Promise<SilentServer> {
+/** An API server that a test writes. */
+export async function openWrittenServer(listener: RequestListener): Promise<SilentServer> {
   const folder = await mkdtemp(join(tmpdir(), 'countersign-silent-'));
   const server = createServer(listener);
   const port = await freePort();

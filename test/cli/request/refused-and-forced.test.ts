@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+/**
+ * `countersign request` and `countersign approve` against an API server that holds one request: the
+ * files that remain, and what is written.
+ */
+import assert from 'node:assert/strict';
+import { mkdtempSync, readdirSync, rmSync } from 'node:fs';
+import { tmpdir } from 'node:os';
+import { join } from 'node:path';
+import { text } from 'node:stream/consumers';
+import { test, type TestContext } from 'node:test';
+import type { CertificateSigningRequest } from '#api/request/csr.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { countersign } from '../../support/cluster/countersign.ts';
+import { openWrittenServer, type SilentServer } from '../../support/cluster/silent-server.ts';
+import { csrOf, derOf, specOf } from '../../ca/policy/request.ts';
+import { state } from '../../operations/signer-states.ts';
+
+const CSRS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+const SIGNERS = '/apis/countersign.dev/v1alpha1/clustersigners';
+const STATUS = { kind: 'Status', apiVersion: 'v1', status: 'Failure' };
+
+interface Written {
+  readonly method: string;
+  readonly path: string;
+  readonly body: CertificateSigningRequest;
+}
+
+/** An API server with one signer without rules, and what the commands write to it. */
+async function cluster(
+  t: TestContext,
+  answer: (written: Written) => readonly [code: number, body: object],
+  request?: CertificateSigningRequest,
+): Promise<{ server: SilentServer; written: readonly Written[] }> {
+  const written: Written[] = [];
+  let stored: object | undefined = request;
+  const signer = { ...state().signer, spec: specOf({ copy: ['commonName'] }) };
+  const list = { apiVersion: 'countersign.dev/v1alpha1', kind: 'ClusterSignerList', metadata: {} };
+  const reply = async (
+    method: string,
+    path: string,
+    body: () => Promise<string>,
+  ): Promise<readonly [number, object]> => {
+    if (method !== 'GET') {
+      const made = { method, path, body: JSON.parse(await body()) as CertificateSigningRequest };
+      written.push(made);
+      const [code, object] = answer(made);
+      if (code < 300) stored = object;
+      return [code, object];
+    }
+    if (path === SIGNERS) return [200, { ...list, items: [signer] }];
+    if (path.startsWith(`${CSRS}/`) && stored !== undefined) return [200, stored];
+    return [404, { ...STATUS, code: 404, reason: 'NotFound' }];
+  };
+  const server = await openWrittenServer((incoming, response) => {
+    const { pathname } = new URL(incoming.url ?? '', 'http://x');
+    void reply(incoming.method ?? '', pathname, () => text(incoming)).then(([code, body]) => {
+      response.writeHead(code, { 'content-type': 'application/json' });
+      response.end(JSON.stringify(body));
+    });
+  });
+  t.after(() => server.close());
+  return { server, written };
+}
+
+function directory(t: TestContext): string {
+  const path = mkdtempSync(join(tmpdir(), 'countersign-request-'));
+  t.after(() => {
+    rmSync(path, { recursive: true });
+  });
+  return path;
+}
+
+/** What the API server makes of a request: it is decided or failed at once. */
+const decided =
+  (type: string) =>
+  ({ body }: Written): readonly [number, object] => {
+    const { creationTimestamp, uid } = csrOf('').metadata;
+    const metadata = { ...body.metadata, creationTimestamp, uid };
+    const conditions = [{ type, status: 'True', reason: 'No', message: 'not you' }];
+    return [201, { ...body, metadata, status: { conditions } }];
+  };
+
+const ASK = ['request', '--signer', 'example.com/people', '--name', 'jane', '--out'];
+
+for (const type of ['Denied', 'Failed']) {
+  test(`a request that is ${type} leaves no key file`, async (t) => {
+    const { server, written } = await cluster(t, decided(type));
+    const out = directory(t);
+    const { code, stderr } = await countersign([...ASK, out, '--kubeconfig', server.kubeconfig]);
+    assert.equal(code, 2, stderr);
+    assert.match(stderr, new RegExp(`is ${type}: No: not you`));
+    assert.equal(written.length, 1);
+    assert.deepEqual(readdirSync(out), []);
+  });
+}
+
+test('a request that the API server rejects leaves no key file', async (t) => {
+  const { server } = await cluster(t, () => [403, { ...STATUS, code: 403, reason: 'Forbidden' }]);
+  const out = directory(t);
+  const { code } = await countersign([...ASK, out, '--kubeconfig', server.kubeconfig]);
+  assert.equal(code, 1);
+  assert.deepEqual(readdirSync(out), []);
+});
+
+test('a request that may have been created keeps its key file', async (t) => {
+  const { server } = await cluster(t, () => [504, { ...STATUS, code: 504, reason: 'Timeout' }]);
+  const out = directory(t);
+  const { code } = await countersign([...ASK, out, '--kubeconfig', server.kubeconfig]);
+  assert.equal(code, 1);
+  assert.deepEqual(readdirSync(out), ['jane.key']);
+});
+
+/** RFC 5480 §3: an ECDSA key cannot encipher keys, so its leaf would have no usage. */
+const HOPELESS = csrOf(encodePem('CERTIFICATE REQUEST', derOf({})), {
+  usages: ['key encipherment'],
+});
+const stored = ({ body }: Written): readonly [number, object] => [200, { ...HOPELESS, ...body }];
+
+test('a request that its signer would fail is approved by --force alone', async (t) => {
+  const { server, written } = await cluster(t, stored, HOPELESS);
+  const approve = ['approve', 'csr/jane-1', '--kubeconfig', server.kubeconfig];
+  const refused = await countersign(approve);
+  assert.notEqual(refused.code, 0, refused.stdout);
+  assert.match(refused.stdout, /approved it would fail: .*--force approves it nevertheless/s);
+  assert.equal(written.length, 0);
+  const forced = await countersign([...approve, '--force']);
+  assert.equal(forced.code, 0, forced.stderr);
+  assert.deepEqual(
+    written.map(({ method, path }) => `${method} ${path}`),
+    [`PUT ${CSRS}/jane-1/approval`],
+  );
+  assert.equal(written[0]?.body.status?.conditions?.[0]?.type, 'Approved');
+});
