@@ -7,7 +7,7 @@ import assert from 'node:assert/strict';
 import { describe, test } from 'node:test';
 import type { CertificateSigningRequest } from '#api/request/csr.ts';
 import { withApproval } from '#api/request/csr.ts';
-import { REQUEST_FIELDS } from '#base/vocabulary.ts';
+import { REQUEST_FIELDS, type KeyUsage } from '#base/vocabulary.ts';
 import { compileProfile } from '#ca/issuance/profile.ts';
 import { compilePolicy } from '#ca/policy/compile-policy.ts';
 import {
@@ -18,6 +18,7 @@ import {
 import { explainSigningRequest } from '#diagnose/explain/certificate-signing-request.ts';
 import { API_LINTS } from '#diagnose/lint/api-rules.ts';
 import { lintRequest } from '#diagnose/lint/lint-request.ts';
+import { compileFailureJudge } from '#diagnose/request-refusals.ts';
 import { readMaterial } from '#diagnose/inspect/read-material.ts';
 import { encodePem } from '#pki/der/pem.ts';
 import { decide as decideApproval } from '#requests/approver/decide.ts';
@@ -123,6 +124,10 @@ const ROWS: Readonly<Record<string, Row>> = {
   'key encipherment alone': usages('all', 'key encipherment'),
   'cert sign': usages('all', 'cert sign', 'client auth'),
   'any usage': usages('all', 'any'),
+  'usages without a purpose, where both purposes of TLS are allowed': usages(
+    'nobody',
+    'digital signature',
+  ),
   'RSA with key encipherment': { by: 'spec', key: privateKey('RSA-3072'), usages: TLS },
   'a key type outside the profile': { by: 'spec', key: privateKey('RSA-3072') },
   'a short key': { by: 'all', key: privateKey('RSA-1024') },
@@ -151,11 +156,11 @@ function byApprover(csr: CertificateSigningRequest, spec = SPEC): string | undef
   return plan.kind === 'hopeless' || plan.kind === 'deny' ? plan.message : undefined;
 }
 
-function bySigner(csr: CertificateSigningRequest): string | undefined {
+function bySigner(csr: CertificateSigningRequest, spec = SPEC): string | undefined {
   const approval = { type: 'Approved', reason: 'Person', message: '' } as const;
   const plan = decideSigning({
     csr: withApproval(csr, approval, NOW),
-    profile: compileProfile(SPEC),
+    profile: compileProfile(spec),
     authority: new SignerError({
       code: 'AUTHORITY_MISSING',
       disposition: 'authority',
@@ -168,9 +173,9 @@ function bySigner(csr: CertificateSigningRequest): string | undefined {
   return plan.kind === 'fail' ? plan.message : undefined;
 }
 
-function byExplain(csr: CertificateSigningRequest): string | undefined {
-  const signer = { ...state().signer, spec: SPEC };
-  const seen = { signerName: SPEC.signerName, signer, unusable: undefined };
+function byExplain(csr: CertificateSigningRequest, spec = SPEC): string | undefined {
+  const signer = { ...state().signer, spec };
+  const seen = { signerName: spec.signerName, signer, unusable: undefined };
   const { wouldFail, summary, remediation } = explainSigningRequest(csr, seen);
   if (wouldFail !== undefined) {
     assert.equal(summary, `approved it would fail: ${wouldFail}`);
@@ -180,10 +185,10 @@ function byExplain(csr: CertificateSigningRequest): string | undefined {
 }
 
 /** `countersign request`: what it refuses to create, with the signer's spec at hand. */
-async function byRequest(csr: CertificateSigningRequest): Promise<string | undefined> {
+async function byRequest(csr: CertificateSigningRequest, spec = SPEC): Promise<string | undefined> {
   const object = csr as RequestToCreate;
   const client = recordedClient();
-  const items = [{ ...state().signer, spec: SPEC }];
+  const items = [{ ...state().signer, spec }];
   const list = { apiVersion: 'countersign.dev/v1alpha1', kind: 'ClusterSignerList', items };
   client.answer(() => ({ ...list, metadata: { resourceVersion: '1' } }));
   try {
@@ -242,6 +247,35 @@ describe('each way says the same of a request', () => {
         const knows = wanted.usages === undefined || !['lint of the file', 'inspect'].includes(way);
         if (knows) assert.equal(refuses, by === 'all', way);
       }
+    });
+  }
+});
+
+const PURPOSES: Readonly<
+  Record<string, { readonly profile: readonly KeyUsage[]; readonly refused: boolean }>
+> = {
+  'no purpose': { profile: [], refused: false },
+  'client auth alone': { profile: ['client auth'], refused: true },
+  'server auth alone': { profile: ['server auth'], refused: true },
+  'a purpose that is none of TLS': { profile: ['code signing'], refused: true },
+  'both purposes of TLS': { profile: ['client auth', 'server auth'], refused: false },
+};
+
+/** RFC 5280 §4.2.1.12: a leaf without extendedKeyUsage is valid for every purpose. */
+describe('each way judges usages without a purpose by the purposes of the profile', () => {
+  for (const [what, { profile, refused }] of Object.entries(PURPOSES)) {
+    test(what, async () => {
+      const limited = { ...SPEC.profile, usages: ['digital signature', ...profile] as const };
+      const spec = { ...SPEC, profile: limited };
+      const wanted = { usages: ['digital signature'] };
+      const csr = csrOf(encodePem('CERTIFICATE REQUEST', derOf(wanted)), wanted);
+      const said = bySigner(csr, spec);
+      assert.equal(said !== undefined, refused, said);
+      if (refused) assert.match(said ?? '', /has no purpose/);
+      assert.equal(byApprover(csr, spec), said);
+      assert.equal(byExplain(csr, spec), said);
+      assert.equal(await byRequest(csr, spec), said);
+      assert.equal(compileFailureJudge(spec)(csr), said, 'check');
     });
   }
 });

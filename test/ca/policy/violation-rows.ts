@@ -250,6 +250,22 @@ export const VIOLATION_ROWS: readonly ViolationRow[] = [
       /^spec\.usages contains only "key encipherment", "data encipherment", which an ECDSA key cannot have; request some of digital signature, client auth$/,
   },
   {
+    rule: 'usages',
+    law: 'without a purpose, a leaf is valid for every purpose: a profile must have both of TLS',
+    wanted: { usages: ['digital signature'] },
+    reason: 'UsageNotAllowed',
+    message:
+      /^spec\.usages has no purpose, .* every purpose, also server auth: request client auth as well$/,
+  },
+  {
+    rule: 'usages',
+    law: 'a purpose that is none of TLS does not permit a leaf without a purpose',
+    wanted: { usages: ['digital signature'] },
+    reason: 'UsageNotAllowed',
+    message: /also client auth and server auth: request code signing as well$/,
+    profile: { ...PROFILE, usages: ['digital signature', 'code signing'] },
+  },
+  {
     rule: 'malformedName',
     law: 'every malformed name is in the message, not the first alone',
     wanted: {

@@ -43,6 +43,15 @@ describe('violations', () => {
     }
   });
 
+  test('usages without a purpose need a profile with both purposes of TLS, or with none', () => {
+    const wanted: Wanted = { usages: ['digital signature'] };
+    for (const usages of [
+      ['digital signature'],
+      ['digital signature', 'client auth', 'server auth'],
+    ] as const)
+      assert.deepEqual(violationsOf(wanted, { ...PROFILE, usages }), []);
+  });
+
   test('an ordinary request has no violation', () => {
     const ordinary: Wanted = {
       subject: [
