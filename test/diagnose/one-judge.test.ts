@@ -315,3 +315,10 @@ test('all problems are in one message, of the request and of the nearest rule', 
     /"\*\.vault-internal".*"\*\.vault".*besides, rule all: allow\.usages does not allow "digital signature".*nonRepudiation \("content commitment"\)/,
   );
 });
+
+test('problems of several kinds are in one message', () => {
+  const wanted = { dnsNames: ['A.example.com'], usages: ['digital signature', 'code signing'] };
+  const csr = csrOf(encodePem('CERTIFICATE REQUEST', derOf(wanted)), wanted);
+  const said = bySigner(csr) ?? '';
+  for (const problem of [/"A\.example\.com"/, /"code signing"/]) assert.match(said, problem);
+});
