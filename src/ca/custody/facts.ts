@@ -8,7 +8,7 @@ import { checkKey } from '#pki/keys/weak-keys.ts';
 import { nameText } from '#pki/names/distinguished-name.ts';
 import { decodeCertificate, fingerprint, type Certificate } from '#pki/x509/certificate.ts';
 import { deliveredChain, type CaCertificates } from '#pki/x509/delivered-chain.ts';
-import { isSelfSigned } from '#pki/x509/issuers.ts';
+import { SignatureBudget } from '#pki/x509/issuers.ts';
 import { verifyPath, type PathOptions } from '#pki/x509/path.ts';
 import { certificateLabel, sortAnchors, type SortedAnchors } from '#pki/x509/trust-bundle.ts';
 import { judgeTrust } from '#pki/x509/verifier-rules.ts';
@@ -44,12 +44,14 @@ export function readFacts<A extends { readonly der: Uint8Array }>(
   // An attacker who can compute the CA's private key can issue any leaf.
   readingSecretKey('tls.crt', () => checkKey(certificate.publicKey));
   const algorithm = algorithmOf(certificate);
-  const { anchors, omitted } = readRoots(material.anchors, chain);
-  const path = { leaf: certificate, intermediates: chain, anchors, now, maxSignatures };
+  // All that follows verifies no more signatures than this together.
+  const signatures = new SignatureBudget(maxSignatures);
+  const { anchors, omitted } = readRoots(material.anchors, chain, signatures);
+  const path = { leaf: certificate, intermediates: chain, anchors, now, signatures };
   const anchor = anchorAbove(path, omitted);
-  const above = { certificate, others: chain, now, maxSignatures };
+  const above = { certificate, others: chain, now, signatures };
   const intermediates = deliveredChain({ ...above, anchors });
-  if (material.anchorChosen !== true && !isSelfSigned(anchor))
+  if (material.anchorChosen !== true && !signatures.isSelfSigned(anchor))
     requireRoot({ ...above, anchors }, intermediates);
   const cross =
     material.cross === undefined ? undefined : readCrossCertificate(material.cross, certificate);
@@ -100,14 +102,18 @@ function requireCa(certificate: Certificate, now: number): void {
   }
 }
 
-function readRoots(pem: string | undefined, chain: readonly Certificate[]): SortedAnchors {
+function readRoots(
+  pem: string | undefined,
+  chain: readonly Certificate[],
+  signatures: SignatureBudget,
+): SortedAnchors {
   if (pem !== undefined && pem.trim() !== '') {
     const sorted = readingSecretKey('ca.crt', () => sortAnchors(pem));
     if (sorted.anchors.length > 0) return sorted;
     throw invalid(`ca.crt holds no usable trust anchor: ${sorted.omitted.join('; ')}`);
   }
   const last = chain.at(-1);
-  if (last !== undefined && isSelfSigned(last)) return { anchors: [last], omitted: [] };
+  if (last !== undefined && signatures.isSelfSigned(last)) return { anchors: [last], omitted: [] };
   throw invalid(
     'tls.crt does not end in a self-signed certificate and there is no ca.crt with the root',
     'ANCHOR_MISSING',
@@ -133,14 +139,18 @@ function anchorAbove(path: PathOptions, omitted: readonly string[]): Certificate
  * Throws if the anchors have no root of the CA although tls.crt has it: OpenSSL, Node and Python
  * reject every leaf, and Go, GnuTLS and Java accept it (docs/reference/verifiers.md).
  */
-function requireRoot(input: CaCertificates, sent: readonly Certificate[]): void {
-  const { certificate, others, anchors, now } = input;
-  const rejected = judgeTrust({ chain: sent, anchors, now }).find(
+function requireRoot(
+  input: CaCertificates & { readonly signatures: SignatureBudget },
+  sent: readonly Certificate[],
+): void {
+  const { certificate, others, anchors, now, signatures } = input;
+  const rejected = judgeTrust({ chain: sent, anchors, now, signatures }).find(
     ({ rule }) => rule === 'anchor-is-root',
   );
   if (rejected === undefined) return;
-  const root = others.filter(isSelfSigned).find((each) => {
-    const path = { leaf: certificate, intermediates: others, anchors: [each], now };
+  const isRoot = (each: Certificate): boolean => signatures.isSelfSigned(each);
+  const root = others.filter(isRoot).find((each) => {
+    const path = { leaf: certificate, intermediates: others, anchors: [each], now, signatures };
     return !(attempt(() => verifyPath(path)) instanceof SignerError);
   });
   if (root === undefined) return;

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { sameBytes } from '#base/bytes.ts';
 import type { Certificate } from './certificate.ts';
-import { isSelfSigned, isSignedBy, issuersOf } from './issuers.ts';
-import { MAX_SIGNATURES, caFault } from './path.ts';
+import { SignatureBudget, issuersOf } from './issuers.ts';
+import { caFault } from './path.ts';
 
 /** A CA, and the certificates above it. */
 export interface CaCertificates {
@@ -12,8 +12,8 @@ export interface CaCertificates {
   readonly anchors: readonly Certificate[];
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** The limit of signatures that this verifies. Default: {@link MAX_SIGNATURES}. */
-  readonly maxSignatures?: number | undefined;
+  /** Limits the signatures that this verifies. Default: one for this search alone. */
+  readonly signatures?: SignatureBudget | undefined;
 }
 
 /** A certificate above the leaf, with the certificates of its issuers that were found. */
@@ -31,22 +31,20 @@ interface Node {
  * The search visits each certificate once, so that its work grows with the number of pairs at most.
  */
 export function deliveredChain(input: CaCertificates): readonly Certificate[] {
-  const nodes = reached(input);
-  const roots = nodes.map(({ certificate }) => certificate).filter(isSelfSigned);
+  const { signatures = new SignatureBudget() } = input;
+  const nodes = reached(input, signatures);
+  const roots = nodes
+    .map(({ certificate }) => certificate)
+    .filter((each) => signatures.isSelfSigned(each));
   // The root is unknown, so any of these may lead to it.
   const leading = roots.length === 0 ? nodes : leadingTo(nodes, [...input.anchors, ...roots]);
   return leading.map(({ certificate }) => certificate).filter((each) => !roots.includes(each));
 }
 
 /** Finds the certificates that are above a leaf, nearest first. */
-function reached(input: CaCertificates): readonly Node[] {
+function reached(input: CaCertificates, signatures: SignatureBudget): readonly Node[] {
   const { certificate, now } = input;
   const known = unique([certificate, ...input.others, ...input.anchors]);
-  let signaturesLeft = input.maxSignatures ?? MAX_SIGNATURES;
-  const signed = (child: Certificate, issuer: Certificate): boolean => {
-    signaturesLeft -= 1;
-    return signaturesLeft >= 0 && isSignedBy(child, issuer);
-  };
   const valid = (each: Certificate, below: number): boolean =>
     caFault(each, { below, now }) === undefined;
   const found: Node[] = [];
@@ -55,11 +53,11 @@ function reached(input: CaCertificates): readonly Node[] {
     const seen = new Set([...found.map((each) => each.certificate), ...level]);
     const nodes = level.map((child) => ({
       certificate: child,
-      issuers: isSelfSigned(child)
+      issuers: signatures.isSelfSigned(child)
         ? []
         : issuersOf(child, known)
             .filter((each) => each !== child && valid(each, seen.has(each) ? 0 : below))
-            .filter((each) => signed(child, each)),
+            .filter((each) => signatures.isSignedBy(child, each) === true),
     }));
     found.push(...nodes);
     level = unique(nodes.flatMap(({ issuers }) => issuers)).filter((each) => !seen.has(each));

@@ -15,6 +15,40 @@ export function isSignedBy(child: Certificate, issuer: Certificate): boolean {
 const signedByCa = perPair(verify);
 
 /**
+ * The limit of signatures that one search verifies. With cross-signed intermediates of one name, a
+ * search without this limit is exponential (CVE-2018-16875).
+ */
+export const MAX_SIGNATURES = 64;
+
+/**
+ * Limits the signatures that several searches of the same certificates verify together. A signature
+ * of a CA that was verified before costs nothing more.
+ */
+export class SignatureBudget {
+  /** The number of signatures at the start. */
+  readonly most: number;
+  #left: number;
+
+  constructor(most = MAX_SIGNATURES) {
+    this.most = most;
+    this.#left = most;
+  }
+
+  /** Returns what {@link isSignedBy} returns, or undefined if the budget is spent. */
+  isSignedBy(child: Certificate, issuer: Certificate): boolean | undefined {
+    if (child.isCa && signedByCa.knows(child, issuer)) return signedByCa(child, issuer);
+    if (this.#left === 0) return undefined;
+    this.#left -= 1;
+    return isSignedBy(child, issuer);
+  }
+
+  /** Reports what {@link isSelfSigned} reports, or by the names alone if the budget is spent. */
+  isSelfSigned(certificate: Certificate): boolean {
+    return isSelfIssued(certificate) && this.isSignedBy(certificate, certificate) !== false;
+  }
+}
+
+/**
  * Reports whether a certificate has its own name as issuer, and its own key signed it (RFC 5280
  * §3.2). A root is. The certificate by which an old key certifies a new one of the same name is
  * self-issued, and not self-signed.
@@ -64,9 +98,9 @@ export const sameIn: (
 /** Computes once for each pair of objects, for as long as both are in use. */
 function perPair<A extends object, B extends object, T>(
   compute: (a: A, b: B) => T,
-): (a: A, b: B) => T {
+): PerPair<A, B, T> {
   const known = new WeakMap<A, WeakMap<B, { readonly result: T }>>();
-  return (a, b) => {
+  const resultOf = (a: A, b: B): T => {
     const before = known.get(a)?.get(b);
     if (before !== undefined) return before.result;
     const result = compute(a, b);
@@ -74,4 +108,11 @@ function perPair<A extends object, B extends object, T>(
     known.set(a, ofA.set(b, { result }));
     return result;
   };
+  return Object.assign(resultOf, { knows: (a: A, b: B) => known.get(a)?.has(b) === true });
+}
+
+interface PerPair<A, B, T> {
+  (a: A, b: B): T;
+  /** Reports whether the result is computed. */
+  readonly knows: (a: A, b: B) => boolean;
 }

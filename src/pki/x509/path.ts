@@ -5,7 +5,7 @@ import type { Certificate, TbsCertificate } from './certificate.ts';
 import { violatedConstraint } from '../extensions/name-constraints.ts';
 import { nameText } from '../names/distinguished-name.ts';
 import { OID_ANY_EXTENDED_KEY_USAGE } from '../der/oids.ts';
-import { isSignedBy, issuersOf, sameIn } from './issuers.ts';
+import { MAX_SIGNATURES, SignatureBudget, issuersOf, sameIn } from './issuers.ts';
 
 /** A leaf, and the certificates that its path may contain. */
 export interface PathOptions {
@@ -23,23 +23,19 @@ export interface PathOptions {
   readonly anchors: readonly Certificate[];
   /** The time at which the path must be valid, in milliseconds since 1970. */
   readonly now: number;
-  /** The limit of signatures that the search verifies. Default: {@link MAX_SIGNATURES}. */
-  readonly maxSignatures?: number | undefined;
+  /** Limits the signatures that the search verifies. Default: one for this search alone. */
+  readonly signatures?: SignatureBudget | undefined;
 }
 
 /** The limit of CAs between leaf and anchor. Real chains have one or two. */
 const MAX_INTERMEDIATES = 8;
 
-/**
- * The limit of signatures that one search verifies. With cross-signed intermediates of one name, a
- * search without this limit is exponential (CVE-2018-16875).
- */
-export const MAX_SIGNATURES = 64;
-
 interface Search extends PathOptions {
   /** True if the leaf has no signature yet. Those of CAs are verified. */
   readonly isUnsigned: boolean;
-  signaturesLeft: number;
+  readonly signatures: SignatureBudget;
+  /** How many more signatures it may try, verified before or not. */
+  triesLeft: number;
   /** The fault of each path that was tried. */
   readonly faults: Set<string>;
 }
@@ -52,8 +48,7 @@ interface Search extends PathOptions {
  * @throws SignerError PATH_INVALID (`authority`) with the fault of each path that was tried
  */
 export function verifyPath(input: PathOptions): readonly Certificate[] {
-  const { maxSignatures: signaturesLeft = MAX_SIGNATURES } = input;
-  return find({ ...input, isUnsigned: false, signaturesLeft, faults: new Set() });
+  return find({ ...input, ...newSearch(input), isUnsigned: false });
 }
 
 const NONE = new Uint8Array();
@@ -71,10 +66,15 @@ export function requirePossiblePath(
   find({
     ...input,
     leaf,
+    ...newSearch(input),
     isUnsigned: true,
-    signaturesLeft: MAX_SIGNATURES,
-    faults: new Set(),
   });
+}
+
+function newSearch({
+  signatures = new SignatureBudget(),
+}: Pick<PathOptions, 'signatures'>): Pick<Search, 'signatures' | 'triesLeft' | 'faults'> {
+  return { signatures, triesLeft: MAX_SIGNATURES, faults: new Set() };
 }
 
 function find(search: Search): readonly Certificate[] {
@@ -226,13 +226,11 @@ function signatureFault(
 ): string | undefined {
   const child = path.at(-1);
   if (child === undefined || (search.isUnsigned && path.length === 1)) return undefined;
-  if (search.signaturesLeft === 0) {
-    return `more than ${search.maxSignatures ?? MAX_SIGNATURES} signatures to try`;
-  }
-  search.signaturesLeft -= 1;
-  return isSignedBy(child, issuer)
-    ? undefined
-    : `the signature of ${shown(child)} is not by ${shown(issuer)}`;
+  if (search.triesLeft === 0) return `more than ${MAX_SIGNATURES} signatures to try`;
+  search.triesLeft -= 1;
+  const isSigned = search.signatures.isSignedBy(child, issuer);
+  if (isSigned === undefined) return `more than ${search.signatures.most} signatures to try`;
+  return isSigned ? undefined : `the signature of ${shown(child)} is not by ${shown(issuer)}`;
 }
 
 /** The length of a name in a message, in UTF-16 units. */

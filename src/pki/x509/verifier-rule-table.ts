@@ -6,7 +6,7 @@
 import { OID_BASIC_CONSTRAINTS } from '../der/oids.ts';
 import type { Certificate } from './certificate.ts';
 import { deliveredChain } from './delivered-chain.ts';
-import { isSelfSigned, sameIn } from './issuers.ts';
+import { SignatureBudget, sameIn } from './issuers.ts';
 
 /** The verifiers of the rules, each with its defaults. `OpenSSL strict` has `-x509_strict`. */
 export type VerifierName =
@@ -26,6 +26,8 @@ export interface PublishedTrust {
   readonly anchors: readonly Certificate[];
   /** Milliseconds since 1970. */
   readonly now: number;
+  /** Limits the signatures that are verified. Default: one for each judged certificate. */
+  readonly signatures?: SignatureBudget | undefined;
 }
 
 /** A rule, and the verifiers that enforce it. */
@@ -81,19 +83,22 @@ export const VERIFIER_RULES: readonly VerifierRule[] = [
     rejectedBy: STRICT,
     problem: 'has no authorityKeyIdentifier, and another CA signed it (RFC 5280 §4.2.1.1)',
     // A chain ends at an anchor, whose issuer is not looked for.
-    violates: (certificate, { anchors }) =>
+    violates: (certificate, { anchors, signatures = new SignatureBudget() }) =>
       certificate.authorityKeyIdentifier === undefined &&
       sameIn(certificate, anchors) === undefined &&
-      !isSelfSigned(certificate),
+      !signatures.isSelfSigned(certificate),
   },
 ];
 
 /** Reports whether a self-signed anchor is above a certificate, or is the certificate. */
-function leadsToRoot(certificate: Certificate, { chain, anchors, now }: PublishedTrust): boolean {
-  if (isSelfSigned(certificate)) return true;
-  const roots = anchors.filter(isSelfSigned);
+function leadsToRoot(
+  certificate: Certificate,
+  { chain, anchors, now, signatures = new SignatureBudget() }: PublishedTrust,
+): boolean {
+  if (signatures.isSelfSigned(certificate)) return true;
+  const roots = anchors.filter((each) => signatures.isSelfSigned(each));
   if (roots.length === 0) return false;
-  const others = [...chain, ...anchors.filter((each) => !isSelfSigned(each))];
-  const path = deliveredChain({ certificate, others, anchors: roots, now });
+  const others = [...chain, ...anchors.filter((each) => !roots.includes(each))];
+  const path = deliveredChain({ certificate, others, anchors: roots, now, signatures });
   return path.length > 0;
 }

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { deliveredChain } from '#pki/x509/delivered-chain.ts';
-import { isSelfSigned } from '#pki/x509/issuers.ts';
+import { SignatureBudget, isSelfSigned } from '#pki/x509/issuers.ts';
 import {
   NOW,
   ca,
@@ -47,7 +47,7 @@ function delivered(
     others: certificates,
     anchors: anchors.map(({ certificate }) => certificate),
     now: NOW,
-    maxSignatures,
+    signatures: new SignatureBudget(maxSignatures),
   });
   return found.map((each) => {
     const of = chain.find(({ certificate }) => certificate === each);
@@ -114,5 +114,9 @@ test('many CAs that certified each other are visited once each', () => {
 });
 
 test('no more signatures are verified than are allowed, and the CA itself is delivered', () => {
-  assert.deepEqual(delivered([byNew, byOld], [oldRoot, newRoot], 1), ['byNew']);
+  // A signature that an earlier test verified would cost nothing.
+  const [a, b] = [caOf('Unseen A', 'old'), caOf('Unseen B', 'new')];
+  const byA = caOf('Unseen CA', 'issuing', { by: a });
+  const byB = caOf('Unseen CA', 'issuing', { by: b });
+  assert.deepEqual(delivered([byA, byB], [b, a], 1), ['Unseen CA']);
 });

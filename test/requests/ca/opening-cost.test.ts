@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What it costs everybody that a namespace may rewrite the Secret of its CA in a loop. */
 import assert from 'node:assert/strict';
-import crypto from 'node:crypto';
+import crypto, { type KeyObject } from 'node:crypto';
 import { syncBuiltinESMExports } from 'node:module';
 import { test, type TestContext } from 'node:test';
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
@@ -72,6 +72,28 @@ function signaturesFor(t: TestContext, signer: ClusterSigner, secret: Secret): n
 test('opening a Signer’s CA verifies eight signatures at most, whatever the Secret', (t) => {
   const secret = secretWith([issuing, ...decoys(4)], [...decoys(8), root]);
   const signer = teamSigner({ namespace: 'team-signatures' });
+  assert.equal(signaturesFor(t, signer, secret), MOST_SIGNATURES);
+});
+
+test('nor more where each certificate may be a root, or lead from the CA to one', (t) => {
+  const keyOf = (index: number): KeyObject => privateKey('P-256', `hostile ${index}`);
+  const roots = [1, 2, 3, 4].map((index) =>
+    link('top', { key: keyOf(index), extensions: isCa, serial: Uint8Array.of(2, 1, index) }),
+  );
+  const anchor = link('root', {
+    by: { name: 'top', key: keyOf(0) },
+    extensions: [...isCa, ...keyIds('root')],
+  });
+  const unlike = [1, 2, 3, 4].map((index) =>
+    link('root', {
+      key: keyOf(index),
+      by: { name: 'top', key: keyOf(0) },
+      extensions: isCa,
+      serial: Uint8Array.of(2, 1, 16 + index),
+    }),
+  );
+  const secret = secretWith([issuing, ...roots, ...unlike], [anchor]);
+  const signer = teamSigner({ namespace: 'team-roots' });
   assert.equal(signaturesFor(t, signer, secret), MOST_SIGNATURES);
 });
 

@@ -7,7 +7,9 @@ import { parseTime } from '#api/object/time.ts';
 import { requestedRotationOf, successorAwaitedSince } from '#ca/rotation/requested-rotation.ts';
 import { desiredCaOf } from '#ca/rotation/desired-ca.ts';
 import { latestStart, renewalTime } from '#ca/rotation/renewal-time.ts';
+import { SignatureBudget } from '#pki/x509/issuers.ts';
 import { judgeTrust } from '#pki/x509/verifier-rules.ts';
+import { maxSignaturesOf } from '#requests/ca/namespaced-ca-limits.ts';
 import { ANCHOR_REJECTED } from '#api/serving/report.ts';
 import type { Observation } from './observe.ts';
 import type { ManagedRotation } from './managed-rotation.ts';
@@ -198,7 +200,9 @@ function rejectedTrust(
   if (active === undefined) return undefined;
   const { certificate, intermediates, anchors } = active;
   const isChosen = signer.spec.authority.managed !== undefined;
-  const found = judgeTrust({ chain: [certificate, ...intermediates], anchors, now }).find(
+  const signatures = new SignatureBudget(maxSignaturesOf(signer));
+  const chain = [certificate, ...intermediates];
+  const found = judgeTrust({ chain, anchors, now, signatures }).find(
     ({ rule }) => !(isChosen && rule === 'anchor-is-root'),
   );
   return found === undefined ? undefined : [ANCHOR_REJECTED, messages.rejectedTrust(found.message)];
