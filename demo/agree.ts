@@ -42,9 +42,15 @@ export async function agree(kubeconfig: string, { image, yes }: AgreeOptions): P
   the definitions, roles and policies of Countersign, and
   certificates for people and pods. It deletes all of it at its end, also after Ctrl-C.
 `);
-  if (yes || (await isAgreed())) return own;
-  await own.leave();
-  throw new NotAgreed('Nothing was created.');
+  try {
+    if (!yes && !(await isAgreed())) throw new NotAgreed('Nothing was created.');
+    // The user may take hours to answer, and others may install meanwhile.
+    await own.requireUnused();
+    return own;
+  } catch (error) {
+    await own.leave();
+    throw error;
+  }
 }
 
 async function isAgreed(): Promise<boolean> {

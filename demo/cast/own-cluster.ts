@@ -40,17 +40,25 @@ export class OwnCluster extends Pods {
       const nodes = await readyNodes(cluster);
       const own = new OwnCluster(cluster, image, { nodes, peopleCa: createCa(cluster.directory) });
       await own.#plan(image);
-      const existing = await own.#existing();
-      if (existing.length > 0) {
-        throw new Error(
-          `${cluster.server} has objects of these names already: ${existing.join(', ')}. The demo would change and delete them, so it stops. Use another cluster.`,
-        );
-      }
+      await own.requireUnused();
       return own;
     } catch (error) {
       await cluster.stop();
       throw error;
     }
+  }
+
+  /**
+   * Confirms that the cluster has nothing of the story, because its end deletes objects by name.
+   *
+   * @throws Error with the names of those that exist
+   */
+  async requireUnused(): Promise<void> {
+    const existing = await this.#existing();
+    if (existing.length === 0) return;
+    throw new Error(
+      `${this.cluster.server} has objects of these names already: ${existing.join(', ')}. The demo would change and delete them, so it stops. Use another cluster.`,
+    );
   }
 
   /** Deletes what the story made, and confirms that it is gone. */

@@ -2,6 +2,8 @@
 /** When `make demo` uses a cluster of the user: never by accident. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
+import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { imageParts } from '../../demo/cast/image.ts';
@@ -47,6 +49,57 @@ test('without a terminal the demo uses no cluster of the user unless --yes is th
   const { code, said } = demo(...asked);
   assert.deepEqual([code, /no terminal to ask on\. ARGS=--yes/.test(said)], [2, true], said);
 });
+
+test('the demo deletes nothing that appeared between its question and the answer', (t) => {
+  const directory = mkdtempSync(join(tmpdir(), 'demo-answer-'));
+  t.after(() => {
+    rmSync(directory, { recursive: true, force: true });
+  });
+  const log = join(directory, 'log');
+  writeFileSync(join(directory, 'kubectl'), kubectlOf(log), { mode: 0o755 });
+  const PATH = `${directory}:${process.env['PATH'] ?? ''}`;
+  const args = [join(ROOT, 'demo/main.ts'), '--kubeconfig', '/none', '--image', 'c:1', '--yes'];
+  const env = { ...process.env, PATH };
+  // A demo that goes on would wait for minutes until its objects are gone.
+  const ended = { timeout: 120_000, killSignal: 'SIGKILL' } as const;
+  const options = { encoding: 'utf8', env, ...ended } as const;
+  const { status, stderr } = spawnSync(process.execPath, args, options);
+  assert.equal(status, 1, stderr);
+  assert.match(stderr, /has objects of these names already: namespace\/team-a\./);
+  assert.doesNotMatch(readFileSync(log, 'utf8'), /^(?:delete|apply|create|scale)/m);
+});
+
+/** A kubectl whose cluster has the namespace team-a from the second look on. */
+function kubectlOf(log: string): string {
+  const answers = {
+    config: { clusters: [{ cluster: { server: 'https://cluster.example' } }] },
+    version: { major: '1', minor: '37', gitVersion: 'v1.37.0' },
+    nodes: {
+      items: [
+        {
+          metadata: {
+            labels: { 'kubernetes.io/os': 'linux', 'kubernetes.io/hostname': 'node-1' },
+          },
+          spec: {},
+          status: { conditions: [{ type: 'Ready', status: 'True' }] },
+        },
+      ],
+    },
+    empty: { items: [] },
+  };
+  const say = (value: object): string => `echo '${JSON.stringify(value)}'`;
+  return `#!/bin/sh
+echo "$*" >> ${log}
+case "$*" in
+  'config view'*) ${say(answers.config)} ;;
+  *'/version'*) ${say(answers.version)} ;;
+  'get nodes'*) ${say(answers.nodes)} ;;
+  'get certificatesigningrequests'*) ${say(answers.empty)} ;;
+  *' namespace/countersign-system '*)
+    if [ "$(grep -c ' namespace/countersign-system ' ${log})" -gt 1 ]; then echo namespace/team-a; fi ;;
+esac
+`;
+}
 
 for (const [image, repository, tag, digest] of [
   ['countersign', 'countersign', 'latest', ''],
