@@ -91,6 +91,11 @@ function hex(der: Uint8Array): string {
   return Buffer.from(der.buffer, der.byteOffset, der.length).toString('hex');
 }
 
+/** Reports whether signatures by this DER AlgorithmIdentifier can be verified. */
+export function isVerifiable(algorithm: Uint8Array): boolean {
+  return VERIFICATIONS.has(hex(algorithm));
+}
+
 /** Data and a signature of it. */
 export interface SignedData {
   /** DER AlgorithmIdentifier. */

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { sameBytes } from '#base/bytes.ts';
-import { verifySignature } from '../keys/signature-verification.ts';
+import { isVerifiable, verifySignature } from '../keys/signature-verification.ts';
 import { isSelfIssued, type Certificate } from './certificate.ts';
 
 /**
@@ -44,7 +44,7 @@ export class SignatureBudget {
 
   /** Reports what {@link isSelfSigned} reports, or by the names alone if the budget is spent. */
   isSelfSigned(certificate: Certificate): boolean {
-    return isSelfIssued(certificate) && this.isSignedBy(certificate, certificate) !== false;
+    return selfSignedBy(certificate, (child, issuer) => this.isSignedBy(child, issuer)) !== false;
   }
 }
 
@@ -54,7 +54,22 @@ export class SignatureBudget {
  * self-issued, and not self-signed.
  */
 export function isSelfSigned(certificate: Certificate): boolean {
-  return isSelfIssued(certificate) && isSignedBy(certificate, certificate);
+  return selfSignedBy(certificate, isSignedBy) === true;
+}
+
+/**
+ * As OpenSSL does (X509v3_cache_extensions), this takes a self-issued certificate for a root by its
+ * key identifiers, if the algorithm of its signature is not supported. No verifier verifies the
+ * signature of an anchor, and old roots have one by SHA-1.
+ */
+function selfSignedBy(
+  certificate: Certificate,
+  verifies: (child: Certificate, issuer: Certificate) => boolean | undefined,
+): boolean | undefined {
+  if (!isSelfIssued(certificate)) return false;
+  if (isVerifiable(certificate.signatureAlgorithm)) return verifies(certificate, certificate);
+  const { authorityKeyIdentifier: issuer, subjectKeyIdentifier: own } = certificate;
+  return issuer === undefined || own === undefined || sameBytes(issuer, own);
 }
 
 function verify({ signatureAlgorithm, tbs, signature }: Certificate, issuer: Certificate): boolean {

@@ -16,6 +16,7 @@ import {
 } from '../../support/pki/chain.ts';
 import { leafInput } from '../../support/ca/issuing.ts';
 import { encodePem } from '#pki/der/pem.ts';
+import { oid, seq } from '../../support/pki/der.ts';
 import { AMBIGUOUS_CAS } from '../../support/pki/forms.ts';
 import { privateKey, type TestKey } from '../../support/pki/keys.ts';
 import { RSA_SHA256 } from '../../support/pki/request-der.ts';
@@ -309,6 +310,29 @@ test('an intermediate as anchor is refused where tls.crt has its root', () => {
   assert.deepEqual(printsOf(facts.intermediates), prints(issuing));
   // With the root beside it, every verifier finds a path.
   assert.equal(open({ ...partial, anchors: pem(issuing, root) }).facts.anchors.length, 2);
+});
+
+test('a root that signed itself by an algorithm that is not verified is a root', () => {
+  const algorithm = seq(oid('1.2.840.10045.4.1')); // ecdsa-with-SHA1 (RFC 3279 §2.2.3)
+  const isCa = [ca(), usage()];
+  for (const ids of [[], keyIds('old root'), keyIds('old root', 'old root')]) {
+    const top = link('old root', { algorithm, extensions: [...isCa, ...ids] });
+    const below = link('below', { by: top, extensions: [...isCa, ...keyIds('below')] });
+    const { facts } = open({ certificate: pem(below, top), key: keyPem(below) });
+    assert.deepEqual(printsOf(facts.anchors), prints(top));
+    assert.deepEqual(printsOf(facts.intermediates), prints(below));
+  }
+  const bridge = link('old root', {
+    algorithm,
+    extensions: [...isCa, ...keyIds('old root', 'older root')],
+  });
+  const below = link('below', { by: bridge, extensions: [...isCa, ...keyIds('below')] });
+  refuses(
+    () => open({ certificate: pem(below, bridge), key: keyPem(below) }),
+    'ANCHOR_MISSING',
+    /does not end in a self-signed certificate/,
+    'authority',
+  );
 });
 
 test('a certificate with its own name and another key is no root', () => {
