@@ -12,6 +12,7 @@ import type { Component } from '#component/contract.ts';
 import { reportRetry } from '#requests/loop/error-outcome.ts';
 import { caBundleObject, resourceOf, type CaBundleObject } from '#api/object/ca-bundle-object.ts';
 import { FIELD_MANAGER } from './act.ts';
+import { contentsOf } from './contested-targets.ts';
 import type { Laggards } from './lagging-targets.ts';
 import { decideCaBundle, namedSigner, type CaBundleChange } from './decide-ca-bundle.ts';
 import { RestrainedWrites } from './restrained-writes.ts';
@@ -145,7 +146,7 @@ async function apply(
   return state.writes.apply({
     key,
     label: key,
-    contents: JSON.stringify(change.places),
+    contents: contentsOf(change.places),
     object,
     field: 'caBundle',
     signer: state.publications.of(namedSigner(object))?.signer,

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { CaBundlePlace } from '#api/object/ca-bundle-object.ts';
 import type { KubeObject } from '#api/object/object.ts';
 import { parseTime } from '#api/object/time.ts';
 
@@ -56,6 +57,15 @@ export class ContestedTargets {
     const last = this.#written.get(target);
     return last?.contents === contents && now - last.at < QUIET_MS ? last : undefined;
   }
+}
+
+/**
+ * Returns the contents of a write for {@link ContestedTargets}: the texts without their places.
+ * Otherwise a writer that replaces one `caBundle` of an object after another would never be
+ * delayed.
+ */
+export function contentsOf(places: readonly CaBundlePlace[]): string {
+  return [...new Set(places.map(({ text }) => text))].sort().join('');
 }
 
 /**

@@ -1,7 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { ContestedTargets, lastWriter } from '#trust/trust-distributor/contested-targets.ts';
+import {
+  ContestedTargets,
+  contentsOf,
+  lastWriter,
+} from '#trust/trust-distributor/contested-targets.ts';
 import { workloadOf } from '../../workloads/refresh/world.ts';
 
 const MINUTE = 60_000;
@@ -34,6 +38,18 @@ test('other anchors are written at once, and so are the same after a quiet hour'
   assert.equal(contested.heldUntil('x', 'ours', 5 + HOUR), undefined);
   contested.wrote('x', 'ours', 5 + HOUR);
   assert.equal(contested.heldUntil('x', 'ours', 6 + HOUR), undefined, 'the first of a new count');
+});
+
+test('a writer that replaces one caBundle of an object after another is delayed as well', () => {
+  const contested = new ContestedTargets();
+  for (let at = 0; at < 4; at += 1) {
+    const places = [{ path: `/webhooks/${at}/clientConfig/caBundle`, text: 'ours' }];
+    contested.wrote('x', contentsOf(places), at);
+  }
+  const both = [0, 1].map((index) => ({ path: `/webhooks/${index}`, text: 'ours' }));
+  assert.notEqual(contested.heldUntil('x', contentsOf(both), 4), undefined);
+  const next = [{ path: '/webhooks/0', text: 'next' }];
+  assert.equal(contested.heldUntil('x', contentsOf(next), 4), undefined);
 });
 
 test('the writer is the manager that last wrote a caBundle, and never this component', () => {
