@@ -48,6 +48,34 @@ for (const [page, places] of Object.entries(PAGES)) {
   });
 }
 
+/** Begins the cell of a row whose sentence no test holds: what stands instead, or that it is advice. */
+const NO_TEST = /^(?:Not so|Nothing to hold|Advice|Stricter)/;
+/** A file with the names of its tests, or a link to a record of a decision. */
+const HOLDER = /(?:`[\w/.-]+`|_cluster_): \S|\]\([^)]+\)/;
+
+for (const page of Object.keys(PAGES))
+  test(`each row of ${page}.md names its test, or says why it has none`, () => {
+    const text = readFileSync(join(REQUIREMENTS, `${page}.md`), 'utf8');
+    const rows = text.split('\n').filter((line) => /^\| \d[\d, –]*\. /.test(line));
+    const cells = rows.map((row) => row.split('|').at(-2)?.trim() ?? '');
+    assert.ok(cells.length > 10);
+    assert.deepEqual(
+      cells.filter((cell) => !NO_TEST.test(cell) && !HOLDER.test(cell)),
+      [],
+    );
+  });
+
+test('the numbered rows of rotation.md are the numbers of its tests', () => {
+  const numbers = (text: string, pattern: RegExp): readonly number[] =>
+    [...text.matchAll(pattern)].map(([, digits]) => Number(digits)).sort((a, b) => a - b);
+  const rows = readFileSync(join(REQUIREMENTS, 'rotation.md'), 'utf8');
+  const tests = readFileSync(join(ROOT, 'test/ca/rotation/source.test.ts'), 'utf8');
+  assert.deepEqual(
+    numbers(tests, /^(?:test|describe)\(\s*'(\d+)\. /gm),
+    numbers(rows, /^\| (\d+) +\|/gm),
+  );
+});
+
 /** Section of sources.md, a document → the pages with its rows, and how many sentences it has. */
 const DOCUMENTS: Readonly<Record<string, { pages: readonly string[]; sentences: number }>> = {
   'custom-signer': { pages: ['custom-signer'], sentences: 53 },
