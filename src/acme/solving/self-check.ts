@@ -123,7 +123,7 @@ function waitInstead(wait: string, presentedAt: number, now: number): string | u
 }
 
 /**
- * Returns the addresses of both families. A family without an answer is passed over if the other
+ * Returns the addresses of both families. A family without an answer is skipped if the other
  * one has an address, as CAs do: some servers answer SERVFAIL for AAAA.
  *
  * @throws Error with the record type and the resolver's message

@@ -73,7 +73,7 @@ export interface AuthorityMaterial {
    */
   readonly anchors: string | undefined;
   /**
-   * True if the anchor may be no root: the spec of a managed CA chose it. Otherwise an anchor
+   * True if the anchor need not be a root: the spec of a managed CA chose it. Otherwise an anchor
    * without its root is an error where `certificate` has that root.
    */
   readonly anchorChosen?: boolean;

@@ -155,7 +155,7 @@ function requireRoot(
   });
   if (root === undefined) return;
   throw invalid(
-    `ca.crt has ${quote(nameText(rejected.certificate.subject))}, which is no root, and lacks the root ${quote(nameText(root.subject))} that tls.crt has: OpenSSL, Node and Python would reject every certificate; write the root to ca.crt`,
+    `ca.crt has ${quote(nameText(rejected.certificate.subject))}, which is not a root, and lacks the root ${quote(nameText(root.subject))} that tls.crt has: OpenSSL, Node and Python would reject every certificate; write the root to ca.crt`,
     'ANCHOR_MISSING',
   );
 }

@@ -82,7 +82,7 @@ function requestedFacts(encoded: string, isCa: boolean): readonly string[] {
 
 function caFact(isCa: boolean): readonly string[] {
   return isCa
-    ? ['CA: yes: the requester asks for a certificate that can sign other certificates']
+    ? ['CA: yes: the requester wants a certificate that can sign other certificates']
     : ['CA: no'];
 }
 

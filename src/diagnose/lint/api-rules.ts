@@ -89,8 +89,8 @@ function requestProblems(pem: Uint8Array): readonly Problem[] {
 }
 
 /**
- * Judges a request as the components would. Requests for signers of Kubernetes have names that no
- * signer of ours issues, such as those of nodes.
+ * Judges a request as the components would. Requests for signers of Kubernetes have names that
+ * Countersign never issues, such as those of nodes.
  */
 function refusalsOfSigners(
   { request, usages, signerName }: Readonly<Record<string, unknown>>,

@@ -45,7 +45,7 @@ export interface SortedAnchors {
 
 /**
  * Decodes the trust anchors of a PEM text, and leaves out each certificate that is not readable or
- * not a CA, so that one odd anchor does not take the others from those who trust them.
+ * not a CA, so that one faulty anchor does not remove the others.
  *
  * @throws SignerError PEM_MALFORMED
  */

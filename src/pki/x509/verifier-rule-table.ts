@@ -55,7 +55,7 @@ export const VERIFIER_RULES: readonly VerifierRule[] = [
     id: 'anchor-is-root',
     // A chain of OpenSSL ends in a self-signed certificate without X509_V_FLAG_PARTIAL_CHAIN.
     rejectedBy: ['OpenSSL', 'OpenSSL strict', 'Node', 'Python before 3.13'],
-    problem: 'is an anchor and no root, and its root is no anchor',
+    problem: 'is an anchor but not a root, and its root is not an anchor',
     violates: (certificate, trust) =>
       sameIn(certificate, trust.anchors) !== undefined && !leadsToRoot(certificate, trust),
   },

@@ -4,20 +4,20 @@ import { CERTIFICATES, formatRecord } from './record.ts';
 import type { RestartVerdict } from './verdict.ts';
 import * as messages from './messages.ts';
 
-/** Restarts for the same certificates before this gives up. Each is two rollouts. */
+/** Limit of restarts for the same certificates. Each causes two rollouts. */
 const MAX_RESTARTS = 3;
 
 interface Try {
   /** The record that was written. */
   readonly record: string;
   readonly tries: number;
-  /** True if another writer took an earlier record away until this gave up. */
-  readonly isFight: boolean;
+  /** True if another writer removed an earlier record until the limit. */
+  readonly isContested: boolean;
 }
 
 /**
- * Remembers restarts whose annotation another writer took away. That is a rollout back to the
- * earlier template, whose pods stay: without a limit each restart would be followed by the next.
+ * Tracks restarts whose annotation another writer removed. The removal rolls the workload back to
+ * the earlier template, whose pods stay. Without a limit, each restart would cause the next.
  */
 export class RevertedRestarts {
   /** UID → the last restart. */
@@ -30,18 +30,18 @@ export class RevertedRestarts {
     const last = this.#last.get(uid);
     const isSame = last?.record === text;
     const tries = (isSame ? last.tries : 0) + 1;
-    const isFight = last !== undefined && (last.isFight || last.tries >= MAX_RESTARTS);
-    this.#last.set(uid, { record: text, tries, isFight });
+    const isContested = last !== undefined && (last.isContested || last.tries >= MAX_RESTARTS);
+    this.#last.set(uid, { record: text, tries, isContested });
   }
 
   /**
-   * Returns the verdict on a workload that is not restarted again, or undefined. After one fight
-   * each new certificate gets one restart.
+   * Returns the verdict on a workload that is not restarted again, or undefined. Once the
+   * limit was reached, each new certificate gets one restart.
    */
   verdictOn({ workload, record }: Standing): RestartVerdict | undefined {
     const last = this.#last.get(workload.metadata.uid);
     if (last === undefined || last.record !== formatRecord(record)) return undefined;
-    if (last.tries < (last.isFight ? 1 : MAX_RESTARTS)) return undefined;
+    if (last.tries < (last.isContested ? 1 : MAX_RESTARTS)) return undefined;
     const writer = workload.templateWriter;
     return { kind: 'reverted', message: messages.reverted(CERTIFICATES, last.tries, writer) };
   }

@@ -20,7 +20,7 @@ export type RestartVerdict =
   | { readonly kind: 'blocked'; readonly budget: string; readonly isOverdue: boolean }
   /** A changed template would not replace its pods. */
   | { readonly kind: 'held'; readonly message: string }
-  /** Another writer took the annotation of each restart away. */
+  /** Another writer removed the annotation of each restart. */
   | { readonly kind: 'reverted'; readonly message: string }
   /** The API server rejected the change, or the pods could not be listed. */
   | { readonly kind: 'refused'; readonly message: string; readonly until: number };

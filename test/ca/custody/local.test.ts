@@ -297,7 +297,7 @@ test('an intermediate as anchor is refused where tls.crt has its root', () => {
   refuses(
     () => open(partial),
     'ANCHOR_MISSING',
-    /ca\.crt has "CN=issuing", which is no root, and lacks the root "CN=root" .* OpenSSL, Node and Python/,
+    /ca\.crt has "CN=issuing", which is not a root, and lacks the root "CN=root" .* OpenSSL, Node and Python/,
     'authority',
   );
   // The spec of a managed CA chooses its anchor.

@@ -46,7 +46,7 @@ const STANDARD_PORTS = { http: 80, https: 443 } as const;
  * follows at most ten redirects, to ports 80 and 443 only. It resolves a name once for each URL,
  * and connects to the checked address. Never throws.
  *
- * An address that cannot be connected to is passed over if one of the other family serves the file,
+ * An address that cannot be connected to is skipped if one of the other family serves the file,
  * as CAs do.
  *
  * @returns undefined if every address that answers serves the file. Otherwise one sentence with the

@@ -84,7 +84,7 @@ test('Degraded names the verifiers that reject an anchor without its root', () =
   assert.deepEqual([status, reason], ['True', 'AnchorRejected']);
   assert.match(
     message,
-    /"CN=below" is an anchor and no root.*: rejected by OpenSSL, .*Node, Python/,
+    /"CN=below" is an anchor but not a root.*: rejected by OpenSSL, .*Node, Python/,
   );
   assert.equal(degradedWith(A)[0], 'False');
 });
