@@ -15,6 +15,8 @@ export interface BackOff {
 const CALLS: BackOff = { firstMs: 2 * SECOND, mostMs: 10 * MINUTE };
 /** Wait after a limit without a duration. */
 const LIMITS: BackOff = { firstMs: MINUTE, mostMs: HOUR };
+/** Least wait after a limit with a duration. */
+const LIMIT_FLOOR: BackOff = { firstMs: SECOND, mostMs: 10 * MINUTE };
 /** Wait between Orders of one request: a person must first correct a DNS record or a route. */
 const ORDERS: BackOff = { firstMs: MINUTE, mostMs: 6 * HOUR };
 
@@ -35,6 +37,11 @@ export function callBackOff(failures: number, uid: string): number {
 /** Returns the wait after a limit without Retry-After. */
 export function limitBackOff(failures: number, uid: string): number {
   return waited(LIMITS, failures, uid);
+}
+
+/** Returns the least wait after a limit with Retry-After. */
+export function limitFloor(limits: number): number {
+  return doubled(LIMIT_FLOOR, limits);
 }
 
 /** Returns the wait for the time of number `count`, the first of which is 1. */

@@ -13,7 +13,7 @@ export interface OrderMemory {
   readonly polls: number;
   /** Whether the account was read since the last refusal, and is valid. */
   readonly accountIsValid: boolean;
-  /** Consecutive limits without a duration. */
+  /** Consecutive limits. */
   readonly limits: number;
   /**
    * Call that failed and has not passed since. Its failures end when it passes, not when a reading
@@ -61,7 +61,7 @@ export interface ChallengeMemory {
   readonly yieldedAt?: number | undefined;
   /** Consecutive answers that the authorization does not exist. */
   readonly notFound: number;
-  /** Consecutive limits without a duration. */
+  /** Consecutive limits. */
   readonly limits: number;
   /** The server took the acceptance. Some leave the challenge `pending` while they validate. */
   readonly accepted?: boolean;

@@ -124,7 +124,7 @@ export function afterRevocation(before: RevocationBefore, answer: Answer<null>):
   if (!('message' in verdict)) throw new Error('a revocation has nothing that it replaces');
   const { reason, message } = verdict;
   if (isFinal(answer) || !('afterMs' in verdict)) return refused({ reason, message, asked }, now);
-  const counted = verdict.counts === 'nothing' ? failures - 1 : failures;
+  const counted = verdict.counts === 'requestedLimit' ? failures - 1 : failures;
   return pending(asked, counted, { reason, message, until: now + verdict.afterMs });
 }
 

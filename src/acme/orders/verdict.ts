@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Problem, ProblemType } from '../protocol/answer.ts';
 import type { NoAnswer } from '#base/egress/no-answer.ts';
-import { callBackOff, limitBackOff } from './back-off.ts';
+import { callBackOff, limitBackOff, limitFloor } from './back-off.ts';
 import { requestedWait } from './poll-intervals.ts';
 import { timeText, UNAUTHORIZED } from './status.ts';
 import * as messages from './messages.ts';
@@ -35,17 +35,17 @@ export type ErrorVerdict =
   | { readonly verdict: 'withoutReplaces' };
 
 /**
- * Counter that an answer raises: failures, limits without a duration, or none. A limit with a
- * duration does not count as a failure.
+ * Counter that an answer raises: failures, or limits without or with a duration that the server
+ * requests. A limit does not count as a failure.
  */
-export type Counted = 'failure' | 'limit' | 'nothing';
+export type Counted = 'failure' | 'limit' | 'requestedLimit';
 
 /** Circumstances of the error. */
 export interface Circumstances {
   readonly attempted: Attempted;
   /** Consecutive failures including this one. */
   readonly failures: number;
-  /** Consecutive limits without a duration, including this one. */
+  /** Consecutive limits including this one. */
   readonly limits: number;
   /** Number of these that reported a missing resource. */
   readonly notFound: number;
@@ -125,15 +125,20 @@ function limited(problem: Problem, circumstances: Circumstances): ErrorVerdict {
   return { verdict: 'again', reason: 'RateLimited', message, ...wait, wholeAccount: true };
 }
 
-/** Returns the server's wait, or one of our own that grows with the limits alone. */
+/**
+ * Returns the server's wait, or one of our own, that grows with the limits alone. A server may
+ * request the same second indefinitely, so repeated limits grow a floor of its wait too.
+ */
 function limitOf(
   problem: Problem,
   { limits, uid }: Circumstances,
 ): { readonly afterMs: number; readonly counts: Counted } {
   const retryAfterMs = waitOf(problem);
-  return retryAfterMs === undefined
-    ? { afterMs: limitBackOff(limits, uid), counts: 'limit' }
-    : { afterMs: retryAfterMs, counts: 'nothing' };
+  const afterMs =
+    retryAfterMs === undefined
+      ? limitBackOff(limits, uid)
+      : Math.max(retryAfterMs, limitFloor(limits));
+  return { afterMs, counts: retryAfterMs === undefined ? 'limit' : 'requestedLimit' };
 }
 
 /** Returns the wait that the server requests: as long as a rate limit takes, or an hour at most. */
@@ -235,7 +240,7 @@ export function waitAfter(
       failures: counted === 0 ? undefined : counted,
       nextAttemptAt: timeText(until),
     },
-    limits: counts === 'limit' ? limits + 1 : limits,
+    limits: counts === 'failure' ? limits : limits + 1,
     news: {
       ...(wholeAccount ? { accountUntil: until } : {}),
       ...(verdict === 'signer' ? { signerProblem: message } : {}),

@@ -34,6 +34,8 @@ const FAILURES: readonly [what: string, failure: Problem | NoAnswer][] = [
   ['403 unauthorized', problem(403, 'unauthorized')],
   ['403 orderNotReady', problem(403, 'orderNotReady')],
   ['429', problem(429, 'rateLimited')],
+  ['429 with Retry-After', problem(429, 'rateLimited', 1000)],
+  ['503 with Retry-After', problem(503, 'none', 1000)],
   ['500', problem(500, 'serverInternal')],
   ['503', problem(503, 'none')],
   ['malformed JSON', transport('unusable', 'the answer: does not match RFC 8555')],
