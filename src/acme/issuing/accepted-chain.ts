@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { sameBytes } from '#base/bytes.ts';
-import { SignerError } from '#base/errors.ts';
+import { attempt, SignerError } from '#base/errors.ts';
 import type { DownloadedChain } from '../protocol/certificates.ts';
 import type { Identifier } from '../protocol/resources.ts';
 import { isReservedName } from '#api/signer/reserved-names.ts';
@@ -141,7 +141,10 @@ function wrongPath(
   { omittedIssuers = '' }: AskedFor,
   now: number,
 ): ChainFault | undefined {
-  const anchors = above.length > 0 ? above.slice(-1) : readCertificates(omittedIssuers);
+  const omitted = attempt(() => readCertificates(above.length > 0 ? '' : omittedIssuers));
+  if (omitted instanceof SignerError)
+    return { wrong: messages.unreadableIssuers(omitted.message), isOfCa: true };
+  const anchors = above.length > 0 ? above.slice(-1) : omitted;
   if (anchors.length === 0) return { wrong: messages.WITHOUT_ISSUERS, isOfCa: true };
   const early = leaf.notBefore - now;
   const at = early > 0 && early <= EARLY_MS ? leaf.notBefore : now;

@@ -44,6 +44,10 @@ export function otherExtension(oid: string): string {
 export const WITHOUT_ISSUERS =
   'a certificate without its issuers (RFC 8555 §9.1); have the CA send its intermediates, or name the CA that signed it in spec.acme.omittedIssuers';
 
+export function unreadableIssuers(fault: string): string {
+  return `a certificate that is not checked: spec.acme.omittedIssuers cannot be read: ${fault}`;
+}
+
 export const NO_ISSUER_SIGNED = 'none of its issuers is a valid CA that signed the certificate';
 
 export function unverifiableChain(fault: string): string {

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError } from '#base/errors.ts';
-import { readCertificates } from '#pki/x509/certificate.ts';
 import { parseDuration } from '../object/duration.ts';
 import type { KubeObject } from '../object/object.ts';
 import { faultsOfRuleUsages, type SpecProblem } from '../signer/cluster-signer-checks.ts';
@@ -40,7 +39,6 @@ export function readAcmeSigner(
     ...(isNamespaced ? [] : faultsOfName(signerName)),
     ...faultsOfLife(profile.maxDuration),
     ...faultsOfRuleUsages(shape.data),
-    ...faultsOfIssuers(shape.data.acme.omittedIssuers),
     ...(isNamespaced ? shape.data.acme.solvers.flatMap(faultsOfRoute) : []),
     ...shape.data.acme.solvers.flatMap(({ selfCheck }, index) =>
       selfCheck?.waitInstead === undefined
@@ -85,19 +83,6 @@ function faultsOfName(signerName: string): readonly SpecProblem[] {
   try {
     checkSignerName(signerName);
     return [];
-  } catch (error) {
-    if (!(error instanceof SignerError)) throw error;
-    return [{ path, message: error.message, cause: error }];
-  }
-}
-
-/** Returns the faults of `spec.acme.omittedIssuers`, a PEM text. */
-function faultsOfIssuers(pem: string | undefined): readonly SpecProblem[] {
-  if (pem === undefined) return [];
-  const path = 'spec.acme.omittedIssuers';
-  try {
-    if (readCertificates(pem).every(({ isCa }) => isCa)) return [];
-    return [{ path, message: 'has a certificate that is not a CA; remove it' }];
   } catch (error) {
     if (!(error instanceof SignerError)) throw error;
     return [{ path, message: error.message, cause: error }];

@@ -171,6 +171,8 @@ test('a leaf alone is delivered alone where a CA that the signer names signed it
   const other = link('other', { extensions: [ca(), usage(), ...keyIds('other')] });
   const says = wrongOf([leaf], { omittedIssuers: pem(other.certificate) });
   assert.match(says, /cannot be verified/);
+  const broken = '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n';
+  assert.match(wrongOf([leaf], { omittedIssuers: broken }), /omittedIssuers cannot be read/);
   // Issuers that the CA sends are judged without those that it leaves out.
   const signedByOther = [leafOf([...NAMES]), other.certificate] as const;
   assert.match(wrongOf(signedByOther, asked), /cannot be verified/);

@@ -48,12 +48,6 @@ const refused: [law: string, acme: object, signerName: string | undefined, says:
     undefined,
     /Unrecognized key: "namespace"/,
   ],
-  [
-    'omitted issuers that are no certificates',
-    { omittedIssuers: '-----BEGIN CERTIFICATE-----\nAAAA\n-----END CERTIFICATE-----\n' },
-    undefined,
-    /acme\.omittedIssuers/,
-  ],
   ['a field of a later version', { mustStaple: true }, undefined, /Unrecognized key: "mustStaple"/],
 ];
 
