@@ -48,6 +48,7 @@ export interface Pod extends KubeObject {
   };
   readonly status?: {
     readonly phase?: string;
+    readonly conditions?: readonly { readonly type: string; readonly status: string }[];
     readonly podIP?: string;
     /** RFC 3339: when a kubelet accepted the pod, before its volumes were mounted. */
     readonly startTime?: string;

@@ -22,6 +22,7 @@ const READ_ON: Readonly<Record<string, AnnotationPlace>> = {
   // pod-refresher records here which certificates it restarted pods for.
   certificates: 'pod',
   refresh: 'workload',
+  'refresh-by': 'workload',
   'refresh-window': 'workload',
   // The chart sets it on its Deployments.
   'values-digest': 'workload',

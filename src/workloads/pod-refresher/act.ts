@@ -8,6 +8,7 @@ import {
   type WorkloadKind,
 } from '#api/workload/workload.ts';
 import { messageOf, SignerError } from '#base/errors.ts';
+import { evict } from '#kube/client/eviction.ts';
 import { PODS } from '#kube/resource/core-v1.ts';
 import { resource } from '#kube/resource/resource.ts';
 import {
@@ -107,6 +108,28 @@ function tell({ log, events, metrics }: Component, { workload, changes }: Standi
   });
 }
 
+/** Evicts one pod by its UID. The API server holds the eviction to its PodDisruptionBudgets. */
+async function evictOlder(
+  { client, log, events, metrics }: Component,
+  { workload, changes }: Standing,
+  { metadata: { namespace = '', name, uid } }: Pod,
+): Promise<RestartOutcome> {
+  const outcome = await evict(client, { namespace, name, uid }, false);
+  metrics.of(REFRESH_SERIES).evictions.inc({ outcome: outcome.kind });
+  if (outcome.kind === 'gone') return 'conflict';
+  if ('message' in outcome) return { refused: outcome.message };
+  const changed = changes.map(({ credential }) => credential).join(', ');
+  log.info({ workload: workloadText(workload), pod: name, changed }, messages.EVICTED_OLDER);
+  events.record({
+    regarding: { apiVersion: 'v1', kind: 'Pod', namespace, name, uid },
+    type: 'Normal',
+    reason: 'CertificateChanged',
+    action: 'Evict',
+    note: messages.evictedOlder(changed),
+  });
+  return 'begun';
+}
+
 /** Returns the calls of a pass to this cluster. */
 export function refreshWorld(
   component: Component,
@@ -117,6 +140,7 @@ export function refreshWorld(
     podsOf: (standing) => podsOf(component, standing),
     budgetsOf,
     restart: (standing) => restart(component, standing, written),
+    evict: (standing, pod) => evictOlder(component, standing, pod),
     now: () => serverTime(component),
   };
 }

@@ -16,6 +16,10 @@ export function evicted(signerName: string, notAfter: number, refusal: string): 
   return `evicted: its credential of ${signerName} expires at ${formatTime(notAfter)}, and its renewal was denied: ${refusal}`;
 }
 
+export function evictedOlder(credentials: string): string {
+  return `evicted: it has an older certificate of ${credentials}`;
+}
+
 export function restartBlocked(budget: string, isOverdue: boolean): string {
   const end = isOverdue
     ? ', and the certificate will expire in use: allow one, or delete the pods one by one'
@@ -44,6 +48,7 @@ export function restarted(cause: string): string {
 export const CA_DISTRUSTED = 'a CA of its pods is distrusted';
 export const CERTIFICATES_CHANGED = 'its certificates changed';
 export const CANNOT_RESTART = 'cannot be restarted';
+export const EVICTED_OLDER = 'evicted a pod with an older certificate';
 export const EVICTION = 'eviction of a pod whose credential expires';
 export const PASS_FAILED = 'a pass over the workloads failed';
 

@@ -23,7 +23,7 @@ export interface Forecast {
 export async function forecast(
   standings: readonly Standing[],
   limits: RestartLimits,
-  deps: Omit<RefresherDeps, 'restart'>,
+  deps: Omit<RefresherDeps, 'restart' | 'evict'>,
 ): Promise<readonly Forecast[]> {
   const listed = new Map<string, Promise<readonly Pod[]>>();
   const podsOf = (standing: Standing): Promise<readonly Pod[]> => {
@@ -36,6 +36,7 @@ export async function forecast(
     podsOf,
     // Writes nothing, but takes a slot, so that the next workload waits for it.
     restart: () => Promise.resolve('begun'),
+    evict: () => Promise.resolve('begun'),
   });
   return Promise.all(
     standings.map(async (standing) => {

@@ -8,6 +8,10 @@ export function unknownMode(annotation: string, mode: string): string {
   return `annotation ${annotation} is ${quote(mode)}; write "secrets", "restart" or "off"`;
 }
 
+export function unknownWay(annotation: string, way: string): string {
+  return `annotation ${annotation} is ${quote(way)}; write "rollout" or "eviction"`;
+}
+
 export function invalidWindow(annotation: string, fault: string): string {
   return `annotation ${annotation}: ${fault}`;
 }

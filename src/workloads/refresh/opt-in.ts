@@ -17,6 +17,18 @@ export const NAMESPACE_OPTED_IN = 'enabled';
 /** The annotation of a workload with its own window. */
 const REFRESH_WINDOW = 'countersign.dev/refresh-window';
 
+/** The annotation of a workload that has its pods evicted, so that its template stays as it is. */
+const REFRESH_BY = 'countersign.dev/refresh-by';
+
+/**
+ * The way of a restart:
+ * - `rollout`: by an annotation of the pod template
+ * - `eviction`: pod by pod, each once the others are ready. Nothing of the workload changes.
+ */
+export type RestartWay = 'rollout' | 'eviction';
+
+const WAYS: readonly RestartWay[] = ['rollout', 'eviction'];
+
 /**
  * The annotation of a pod or pod template: how long before its credential expires it is evicted.
  */
@@ -32,7 +44,12 @@ export type RestartMode = 'secrets' | 'restart';
 /** Result of reading the annotations of a workload. */
 export type OptIn =
   | { readonly kind: 'out' }
-  | { readonly kind: 'in'; readonly mode: RestartMode; readonly window: RefreshWindow | undefined }
+  | {
+      readonly kind: 'in';
+      readonly mode: RestartMode;
+      readonly way: RestartWay;
+      readonly window: RefreshWindow | undefined;
+    }
   | { readonly kind: 'invalid'; readonly message: string };
 
 const MODES: readonly RestartMode[] = ['secrets', 'restart'];
@@ -46,20 +63,22 @@ interface WithAnnotations {
 }
 
 /** Reads the annotations of a workload. Without them, or with `off`, it is never restarted. */
-export function optInOf({ metadata }: WithAnnotations): OptIn {
-  const mode = metadata.annotations?.[REFRESH];
-  const window = metadata.annotations?.[REFRESH_WINDOW];
+export function optInOf({ metadata: { annotations = {} } }: WithAnnotations): OptIn {
+  const mode = annotations[REFRESH];
   if (mode === undefined || mode === 'off') return { kind: 'out' };
   const known = MODES.find((each) => each === mode);
   if (known === undefined) {
-    const message = messages.unknownMode(REFRESH, mode);
-    return { kind: 'invalid', message };
+    return { kind: 'invalid', message: messages.unknownMode(REFRESH, mode) };
   }
+  const by = annotations[REFRESH_BY] ?? 'rollout';
+  const way = WAYS.find((each) => each === by);
+  if (way === undefined) return { kind: 'invalid', message: messages.unknownWay(REFRESH_BY, by) };
+  const window = annotations[REFRESH_WINDOW];
   const read = window === undefined ? undefined : attempt(() => parseWindow(window));
   if (read instanceof SignerError) {
     return { kind: 'invalid', message: messages.invalidWindow(REFRESH_WINDOW, read.message) };
   }
-  return { kind: 'in', mode: known, window: read };
+  return { kind: 'in', mode: known, way, window: read };
 }
 
 /** Reports whether the namespace's label opts in. */

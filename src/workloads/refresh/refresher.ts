@@ -5,6 +5,7 @@ import { blockingBudget, holdsOlder } from './older-pods.ts';
 import { formatRecord, restartedAtOf } from './record.ts';
 import { rolloutOf, desiredPods, takesPodsAway } from './rollout.ts';
 import { RestartSlots, type RestartLimits } from './restart-slots.ts';
+import { PodEvictions } from './pod-evictions.ts';
 import { RevertedRestarts } from './reverted-restarts.ts';
 import type { OwnFindings } from './own-findings.ts';
 import type { SeenStanding, Standing } from './restart-state.ts';
@@ -16,6 +17,8 @@ export interface RefresherDeps {
   readonly budgetsOf: (namespace: string) => readonly DisruptionBudget[];
   /** Starts the rollout. */
   readonly restart: (standing: Standing) => Promise<RestartOutcome>;
+  /** Evicts one pod of the workload, within its budgets. */
+  readonly evict: (standing: Standing, pod: Pod) => Promise<RestartOutcome>;
   /** Milliseconds since the epoch, by the API server's clock. */
   readonly now: () => number;
 }
@@ -51,6 +54,7 @@ export class Refresher {
   /** UID → the last refusal. */
   readonly #refused = new Map<string, Refusal>();
   readonly #reverted = new RevertedRestarts();
+  readonly #evictions = new PodEvictions();
 
   constructor(limits: RestartLimits) {
     this.#limits = limits;
@@ -67,6 +71,7 @@ export class Refresher {
     deps: RefresherDeps,
   ): Promise<ReadonlyMap<string, RestartVerdict>> {
     const slots = new RestartSlots(this.#limits, standings, deps.now());
+    this.#evictions.count(standings, slots, deps.now());
     const verdicts = new Map<string, RestartVerdict>();
     const urgent = [...standings].sort((a, b) => a.deadline - b.deadline || compare(a.key, b.key));
     for (const standing of urgent) {
@@ -162,14 +167,18 @@ export class Refresher {
     if (found.kind === 'fresh') return found.verdict;
     const full = slots.full(found.standing, deps.now());
     if (full !== undefined) return full;
-    const budget = takesPodsAway(workload)
-      ? blockingBudget(pods, deps.budgetsOf(namespace))
-      : undefined;
+    const isEviction = standing.way === 'eviction';
+    const budget =
+      isEviction || takesPodsAway(workload)
+        ? blockingBudget(pods, deps.budgetsOf(namespace))
+        : undefined;
     if (budget !== undefined) {
       const isOverdue = deps.now() >= found.standing.deadline;
       return { kind: 'blocked', budget: budget.metadata.name, isOverdue };
     }
-    return this.#restart(found.standing, slots, deps);
+    return isEviction
+      ? this.#evict(found.standing, pods, slots, deps)
+      : this.#restart(found.standing, slots, deps);
   }
 
   async #restart(
@@ -190,6 +199,28 @@ export class Refresher {
     return { kind: 'restarted' };
   }
 
+  /** Evicts the next pod that is older, if the others are ready. */
+  async #evict(
+    standing: Standing,
+    pods: readonly Pod[],
+    slots: RestartSlots,
+    deps: RefresherDeps,
+  ): Promise<RestartVerdict> {
+    const { uid } = standing.workload.metadata;
+    const older = pods.filter((pod) => isOutdated([pod], standing));
+    const next = this.#evictions.next(standing, { pods, older });
+    if (next === 'wait') return { kind: 'waiting', reason: 'RolloutInProgress' };
+    if (next === 'done') return { kind: 'current', until: deps.now() + LEAST_INTERVAL_MS };
+    const outcome = await deps.evict(standing, next);
+    const now = deps.now();
+    if (outcome === 'conflict') return { kind: 'waiting', reason: 'Conflict', until: now };
+    if (outcome !== 'begun') return this.#remember(uid, outcome.refused, now);
+    this.#refused.delete(uid);
+    this.#evictions.evicted(standing, next, now);
+    slots.take(standing, now);
+    return { kind: 'restarted' };
+  }
+
   #remember(uid: string, message: string, now: number): RestartVerdict {
     const attempts = (this.#refused.get(uid)?.attempts ?? 0) + 1;
     const wait = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), LONGEST_RETRY_MS);
@@ -201,6 +232,7 @@ export class Refresher {
   #forget(standings: readonly Standing[]): void {
     const there = new Set(standings.map(({ workload }) => workload.metadata.uid));
     this.#reverted.forget(there);
+    this.#evictions.forget(there);
     for (const memory of [this.#fresh, this.#older, this.#refused]) {
       for (const uid of memory.keys()) if (!there.has(uid)) memory.delete(uid);
     }

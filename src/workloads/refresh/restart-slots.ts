@@ -58,9 +58,9 @@ export class RestartSlots {
       : undefined;
   }
 
-  /** Records that a restart has begun. */
-  take({ workload }: Standing, now: number): void {
-    this.#count(workload, { at: now, isRunning: true }, now);
+  /** Records that a restart has begun, or that one which began at `at` is in progress. */
+  take({ workload }: Standing, now: number, at = now): void {
+    this.#count(workload, { at, isRunning: true }, now);
   }
 
   #count(

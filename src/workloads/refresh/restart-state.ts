@@ -4,7 +4,7 @@ import type { Pod } from '#api/object/pod.ts';
 import type { Workload } from '#api/workload/workload.ts';
 import { usedCredentials, type UsedCredentials } from './credentials/used-credentials.ts';
 import type { ChangedCredential, CredentialSource } from './credential-source.ts';
-import type { OptIn } from './opt-in.ts';
+import type { OptIn, RestartWay } from './opt-in.ts';
 import { ownFindings, type OwnFindings } from './own-findings.ts';
 import { CERTIFICATES, parseRecord, type CertificateRecord } from './record.ts';
 import { nextOpening, type RefreshWindow } from './window.ts';
@@ -14,6 +14,8 @@ export interface Standing {
   /** `Deployment/team-a/web`. */
   readonly key: string;
   readonly workload: Workload;
+  /** Default: `rollout`. */
+  readonly way?: RestartWay;
   readonly changes: readonly ChangedCredential[];
   /** Reasons why certificates of its Secrets are unknown. */
   readonly unknown: readonly string[];
@@ -63,7 +65,7 @@ export function workloadKey({ kind, metadata }: Workload): string {
 /** Compares a workload's template record with its current credentials. */
 export function standingOf(
   workload: Workload,
-  { mode, window }: Extract<OptIn, { kind: 'in' }>,
+  { mode, way, window }: Extract<OptIn, { kind: 'in' }>,
   source: CredentialSource,
   { now, ...times }: DueTimes & { readonly now: number },
 ): Standing {
@@ -71,7 +73,7 @@ export function standingOf(
   const used = usedCredentials(workload.spec.template);
   const { known, unknown } = secretsOf(workload, used, source);
   const kept = new Map([...recorded].filter(([credential]) => isStillUsed(credential, used)));
-  const base = { key: workloadKey(workload), workload, unknown };
+  const base = { key: workloadKey(workload), workload, way, unknown };
   const timed = { ...times, window: window ?? times.window, now };
   const standing = { ...base, ...timedChanges(known, recorded, kept, timed) };
   if (mode !== 'restart' && !source.isAnyDistrusted) return standing;

@@ -34,7 +34,7 @@ function reported(...verdicts: readonly RestartVerdict[]): {
   const times = { debounceMs: 0, window: undefined, now: START };
   const standing = standingOf(
     web,
-    { kind: 'in', mode: 'secrets', window: undefined },
+    { kind: 'in', mode: 'secrets', way: 'rollout', window: undefined },
     sourceOf(new Map()),
     times,
   );

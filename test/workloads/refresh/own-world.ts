@@ -185,6 +185,7 @@ export class OwnWorld {
         if (this.signing !== undefined) this.startPod(name);
         return Promise.resolve('begun');
       },
+      evict: () => assert.fail('no workload chose evictions'),
     });
     return Object.fromEntries(
       [...verdicts].map(([key, { kind }]) => [key.split('/')[2] ?? '', kind] as const),

@@ -214,10 +214,12 @@ export class World implements RefresherDeps {
     return Promise.resolve('begun');
   };
 
+  readonly evict = (): Promise<RestartOutcome> => Promise.resolve('begun');
+
   /** The same with other answers. */
   with(other: Partial<RefresherDeps>): RefresherDeps {
-    const { podsOf, budgetsOf, restart, now } = this;
-    return { podsOf, budgetsOf, restart, now, ...other };
+    const { podsOf, budgetsOf, restart, evict, now } = this;
+    return { podsOf, budgetsOf, restart, evict, now, ...other };
   }
 
   /** Rollouts in progress, by namespace. */

@@ -127,7 +127,7 @@ export const SIGNER_CHECKS = {
     impact:
       'No component reads an annotation with another name, in another place or with a value that it does not know: the pod gets no certificate, or is not restarted. The API server rejects a pod that names an injection profile that does not exist.',
     remediation: [
-      'People write inject and evict-before-expiry into the pod template, and refresh and refresh-window on the workload itself. The line has the command that gives the annotation its name, its place or its profile. This one takes it away:',
+      'People write inject and evict-before-expiry into the pod template, and refresh, refresh-by and refresh-window on the workload itself. The line has the command that gives the annotation its name, its place or its profile. This one takes it away:',
       '$ kubectl -n NAMESPACE annotate deployment NAME countersign.dev/WRONG-',
     ],
   },

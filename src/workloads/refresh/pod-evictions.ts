@@ -1,0 +1,91 @@
+// SPDX-License-Identifier: Apache-2.0
+import { isAlive, type Pod } from '#api/object/pod.ts';
+import { formatRecord } from './record.ts';
+import type { RestartSlots } from './restart-slots.ts';
+import type { Standing } from './restart-state.ts';
+import { desiredPods } from './rollout.ts';
+
+/** Time after an eviction for which its workload counts as restarting. */
+const SETTLING_MS = 60_000;
+
+interface Evicted {
+  /** The certificates for which its pods are evicted. */
+  readonly record: string;
+  /** Pods that existed when the first was evicted. Their replacements are not evicted. */
+  readonly pods: ReadonlySet<string>;
+  /** UIDs of the evicted pods. */
+  readonly gone: Set<string>;
+  /** Time of the last eviction. */
+  at: number;
+}
+
+/**
+ * Selects the pods to evict, one at a time. Each pod is evicted once for the same certificates, and
+ * no replacement is, so that this ends whatever the clocks of nodes show.
+ */
+export class PodEvictions {
+  readonly #evicted = new Map<string, Evicted>();
+
+  /**
+   * Returns the next pod to evict. `wait`: a pod of the workload is not ready. `done`: no pod is
+   * left that may be evicted for these certificates.
+   */
+  next(
+    standing: Standing,
+    { pods, older }: { readonly pods: readonly Pod[]; readonly older: readonly Pod[] },
+  ): Pod | 'wait' | 'done' {
+    const known = this.#of(standing);
+    const left = older.filter(
+      ({ metadata: { uid } }) =>
+        known === undefined || (known.pods.has(uid) && !known.gone.has(uid)),
+    );
+    // A pod that is not ready serves no one, so its eviction takes nothing away.
+    const idle = left.find((pod) => !isReady(pod));
+    const [first] = left;
+    if (first === undefined) return 'done';
+    this.#begin(standing, pods);
+    if (idle !== undefined) return idle;
+    const ready = pods.filter((pod) => isAlive(pod) && isReady(pod)).length;
+    return ready < (desiredPods(standing.workload) ?? 1) ? 'wait' : first;
+  }
+
+  /** Records an eviction. */
+  evicted(standing: Standing, { metadata }: Pod, now: number): void {
+    const known = this.#of(standing);
+    known?.gone.add(metadata.uid);
+    if (known !== undefined) known.at = now;
+  }
+
+  /** Has the limits count the evictions of the last minute. */
+  count(standings: readonly Standing[], slots: RestartSlots, now: number): void {
+    for (const standing of standings) {
+      const known = this.#evicted.get(standing.workload.metadata.uid);
+      if (known !== undefined && now - known.at < SETTLING_MS) slots.take(standing, now, known.at);
+    }
+  }
+
+  /** Forgets deleted workloads. */
+  forget(there: ReadonlySet<string>): void {
+    for (const uid of this.#evicted.keys()) if (!there.has(uid)) this.#evicted.delete(uid);
+  }
+
+  #of({ workload, record }: Standing): Evicted | undefined {
+    const known = this.#evicted.get(workload.metadata.uid);
+    return known?.record === formatRecord(record) ? known : undefined;
+  }
+
+  #begin(standing: Standing, pods: readonly Pod[]): void {
+    if (this.#of(standing) !== undefined) return;
+    this.#evicted.set(standing.workload.metadata.uid, {
+      record: formatRecord(standing.record),
+      pods: new Set(pods.map(({ metadata }) => metadata.uid)),
+      gone: new Set(),
+      at: -Infinity,
+    });
+  }
+}
+
+function isReady({ status = {} }: Pod): boolean {
+  const { conditions = [] } = status;
+  return conditions.some(({ type, status: is }) => type === 'Ready' && is === 'True');
+}
