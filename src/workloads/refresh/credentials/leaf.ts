@@ -156,7 +156,7 @@ function writesOf({ managedFields = [] }: ObjectMeta, path: readonly string[]): 
 
 function hasField(fields: object, [first, ...rest]: readonly string[]): boolean {
   if (first === undefined) return true;
-  const below = (fields as Readonly<Record<string, unknown>>)[first];
+  const below: unknown = new Map<string, unknown>(Object.entries(fields)).get(first);
   return typeof below === 'object' && below !== null && hasField(below, rest);
 }
 
