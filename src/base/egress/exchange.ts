@@ -71,7 +71,7 @@ export interface ExchangeInit {
   readonly limits: CallLimits;
   /** Check of the addresses that connections may reach. Default: all are allowed. */
   readonly guard?: ConnectGuard | undefined;
-  /** Proxy of calls to `https:` URLs. Default: none, whatever the environment says. */
+  /** Proxy of calls to `https:` URLs. Default: none, even if the environment has one. */
   readonly proxy?: EgressProxy | undefined;
 }
 

@@ -32,8 +32,8 @@ export interface TunnelInit {
  * Connects to a server through CONNECT (RFC 9110 §9.3.6), and verifies the certificate of the
  * server, not that of the proxy.
  *
- * @throws Error with a `code` of `PROXY_*` or `ADDRESS_REFUSED` if the proxy does not connect, or the
- *   error of the TLS connection. None has the credentials of the proxy
+ * @throws Error with a `code` of `PROXY_*` or `ADDRESS_REFUSED` if there is no tunnel, or the error
+ *   of the TLS connection. None has the credentials of the proxy
  */
 export async function connectThroughProxy(
   target: TunnelTarget,
@@ -126,10 +126,10 @@ async function judgedAddress(host: string, guard: ConnectGuard, init: TunnelInit
 }
 
 /** Limit on the text of an error of the connection to the proxy. */
-const MAX_REASON = 200;
+const MAX_PROXY_REASON = 200;
 
 function proxyError({ proxy }: TunnelInit, code: string, reason: string): Error {
-  const message = `the proxy ${proxy.origin.origin}: ${quote(reason, MAX_REASON)}`;
+  const message = `the proxy ${proxy.origin.origin}: ${quote(reason, MAX_PROXY_REASON)}`;
   return Object.assign(new Error(message), { code: `PROXY_${code}` });
 }
 
