@@ -167,16 +167,16 @@ export function leaseNamespaceOf(
 }
 
 /**
- * Returns the one file that KUBECONFIG names, else ~/.kube/config. Returns undefined if there is
- * none, or if KUBECONFIG names several, which the connection merges. This project reads a
- * single file itself, because the official client drops `tokenFile`.
+ * Returns the file that KUBECONFIG names, or its files if they are several, else ~/.kube/config.
+ * Returns undefined if there is none. The connection reads and merges them itself, because the
+ * official client drops `tokenFile`.
  */
 export function kubeconfigFromEnvironment(
   environment: Readonly<Record<string, string | undefined>>,
-): string | undefined {
+): string | readonly string[] | undefined {
   const { KUBECONFIG = '', HOME = '' } = environment;
   const files = KUBECONFIG.split(delimiter).filter((each) => each !== '');
   const own = join(HOME, '.kube/config');
   if (files.length === 0) return HOME !== '' && existsSync(own) ? own : undefined;
-  return files.length === 1 ? files[0] : undefined;
+  return files.length === 1 ? files[0] : files;
 }

@@ -97,12 +97,13 @@ for (const [law, args, message] of refused) {
   });
 }
 
-test('a KUBECONFIG of one file is read here; client-node merges several', () => {
+test('KUBECONFIG is one file, or several in its order', () => {
   assert.equal(kubeconfigFromEnvironment({ KUBECONFIG: '/a/config' }), '/a/config');
   assert.equal(kubeconfigFromEnvironment({ KUBECONFIG: ':/a/config:' }), '/a/config');
-  for (const KUBECONFIG of [undefined, '', ':', '/a:/b']) {
+  for (const KUBECONFIG of [undefined, '', ':']) {
     assert.equal(kubeconfigFromEnvironment({ KUBECONFIG }), undefined);
   }
+  assert.deepEqual(kubeconfigFromEnvironment({ KUBECONFIG: '/a::/b' }), ['/a', '/b']);
 });
 
 test('without KUBECONFIG it is the file in the home directory, if there is one', (t) => {
@@ -115,5 +116,5 @@ test('without KUBECONFIG it is the file in the home directory, if there is one',
   writeFileSync(join(HOME, '.kube/config'), '');
   assert.equal(kubeconfigFromEnvironment({ HOME }), join(HOME, '.kube/config'));
   assert.equal(kubeconfigFromEnvironment({ HOME, KUBECONFIG: '/a/config' }), '/a/config');
-  assert.equal(kubeconfigFromEnvironment({ HOME, KUBECONFIG: '/a:/b' }), undefined);
+  assert.deepEqual(kubeconfigFromEnvironment({ HOME, KUBECONFIG: '/a:/b' }), ['/a', '/b']);
 });

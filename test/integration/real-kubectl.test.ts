@@ -5,11 +5,12 @@ import { createHash, X509Certificate } from 'node:crypto';
 import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
-import { after, before, beforeEach, test, type TestContext } from 'node:test';
+import { after, before, beforeEach, test } from 'node:test';
 import { TLSSocket } from 'node:tls';
 import { parse } from 'yaml';
 import type { Secret } from '#api/object/object.ts';
 import type { CertificateSigningRequest } from '#api/request/csr.ts';
+import { kubeconfigFromEnvironment } from '#app/component-options.ts';
 import { loadConnection } from '#kube/client/kubeconfig.ts';
 import { decodePem, encodePem } from '#pki/der/pem.ts';
 import { decodeRequest } from '#pki/x509/pkcs10.ts';
@@ -288,7 +289,7 @@ const SEVERAL: readonly Several[] = [
 ];
 
 for (const { name, files, order, token } of SEVERAL) {
-  test(`KUBECONFIG is read as kubectl reads it: ${name}`, async (t) => {
+  test(`KUBECONFIG is read as kubectl reads it: ${name}`, async () => {
     for (const [file, content] of Object.entries(files())) {
       const kind = { apiVersion: 'v1', kind: 'Config' };
       write(file, typeof content === 'string' ? content : { ...kind, ...(content as object) });
@@ -298,21 +299,12 @@ for (const { name, files, order, token } of SEVERAL) {
     const program = writeKubectl(directory, binaries('kubectl'), KUBECONFIG);
     const { caller, stderr } = await callBy([], program);
     assert.equal(caller?.authorization, `Bearer ${token}`, stderr);
-    setKubeconfig(t, KUBECONFIG);
-    const connection = await loadConnection({ clock: Date.now });
+    const kubeconfig = kubeconfigFromEnvironment({ KUBECONFIG });
+    const connection = await loadConnection({ kubeconfig, clock: Date.now });
     const { authorization, tls } = await connection.credentials();
     assert.deepEqual(
       [connection.server, authorization, tls.ca],
       [server.url, caller.authorization, ca],
     );
-  });
-}
-
-function setKubeconfig(t: TestContext, KUBECONFIG: string): void {
-  const { KUBECONFIG: before } = process.env;
-  process.env['KUBECONFIG'] = KUBECONFIG;
-  t.after(() => {
-    if (before === undefined) delete process.env['KUBECONFIG'];
-    else process.env['KUBECONFIG'] = before;
   });
 }

@@ -7,12 +7,15 @@ import type { Clock } from '#base/ports.ts';
 import { membersOf } from '#base/record.ts';
 import type { Connection, Credentials, TlsMaterial } from './connection.ts';
 import { cacheCredentials } from './credentials-cache.ts';
-import { mergeKubeconfigs, severalFiles } from './merged-kubeconfigs.ts';
+import { mergeKubeconfigs } from './merged-kubeconfigs.ts';
 
 /** The choice of a kubeconfig. */
 export interface ConnectionInit {
-  /** Path of a kubeconfig. Default: those of KUBECONFIG, else ~/.kube/config, else in-cluster. */
-  readonly kubeconfig?: string | undefined;
+  /**
+   * Path of a kubeconfig, or the paths of KUBECONFIG if it has several. Default: that of
+   * KUBECONFIG, else ~/.kube/config, else in-cluster.
+   */
+  readonly kubeconfig?: string | readonly string[] | undefined;
   readonly context?: string | undefined;
   readonly clock: Clock;
   /** Called each time that credentials are unreadable and the previous ones stay in use. */
@@ -41,16 +44,17 @@ export async function loadConnection(init: ConnectionInit): Promise<Connection> 
 /**
  * Returns the contexts of a kubeconfig.
  *
- * @param file - undefined: the file that {@link loadConnection} finds
+ * @param kubeconfig - undefined: the file that {@link loadConnection} finds
  * @throws Error of the file
  */
-export async function contextNames(file: string | undefined): Promise<readonly string[]> {
+export async function contextNames(
+  kubeconfig: ConnectionInit['kubeconfig'],
+): Promise<readonly string[]> {
   const { KubeConfig: Loader } = await import('@kubernetes/client-node');
   const config = new Loader();
-  const several = severalFiles(file, process.env);
-  if (several.length > 0) mergeKubeconfigs(config, several, () => new Loader());
-  else if (file === undefined) config.loadFromDefault();
-  else config.loadFromFile(file);
+  if (kubeconfig === undefined) config.loadFromDefault();
+  else if (typeof kubeconfig === 'string') config.loadFromFile(kubeconfig);
+  else mergeKubeconfigs(config, kubeconfig, () => new Loader());
   return config.getContexts().map(({ name }) => name);
 }
 
@@ -65,14 +69,14 @@ async function load(init: ConnectionInit): Promise<Source> {
   // Loaded lazily: it takes a quarter of a second, which `countersign policy test` does not need.
   const { KubeConfig: Loader } = await import('@kubernetes/client-node');
   const config = new Loader();
-  const several = severalFiles(init.kubeconfig, process.env);
+  const { kubeconfig = [] } = init;
   try {
-    if (several.length > 0) mergeKubeconfigs(config, several, () => new Loader());
-    else if (init.kubeconfig === undefined) loadDefault(config);
-    else config.loadFromFile(init.kubeconfig);
+    if (init.kubeconfig === undefined) loadDefault(config);
+    else if (typeof kubeconfig === 'string') config.loadFromFile(kubeconfig);
+    else mergeKubeconfigs(config, kubeconfig, () => new Loader());
     if (init.context !== undefined) config.setCurrentContext(init.context);
     const server = serverOf(config);
-    const files = init.kubeconfig === undefined ? several : [init.kubeconfig];
+    const files = typeof kubeconfig === 'string' ? [kubeconfig] : kubeconfig;
     const tokenFile = await tokenFileOf(files, config);
     if (tokenFile === undefined) requireCredentials(config);
     return { config, server, tokenFile };
@@ -219,7 +223,7 @@ function configError(init: ConnectionInit, config: KubeConfig, error: unknown): 
 }
 
 function sourceOf({ kubeconfig }: ConnectionInit, config: KubeConfig): string {
-  if (kubeconfig !== undefined) return `the kubeconfig ${kubeconfig}`;
+  if (typeof kubeconfig === 'string') return `the kubeconfig ${kubeconfig}`;
   return config.getContextObject('inClusterContext') === null
     ? 'the default kubeconfig (KUBECONFIG, else ~/.kube/config)'
     : 'the ServiceAccount of this pod';

@@ -1,19 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { existsSync, readFileSync } from 'node:fs';
-import { delimiter } from 'node:path';
 import type { KubeConfig } from '@kubernetes/client-node';
-
-/**
- * Returns the files of KUBECONFIG if there are several. Empty for a single file, and if the caller
- * names one.
- */
-export function severalFiles(
-  named: string | undefined,
-  { KUBECONFIG = '' }: Readonly<Record<string, string | undefined>>,
-): readonly string[] {
-  const files = KUBECONFIG.split(delimiter).filter((file) => file !== '');
-  return named === undefined && files.length > 1 ? files : [];
-}
 
 /**
  * Reads several files as kubectl does (client-go, ClientConfigLoadingRules.Load). The first file

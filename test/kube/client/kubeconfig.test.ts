@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
-import { delimiter, join } from 'node:path';
+import { join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
 import { inspect } from 'node:util';
 import type { Connection } from '#kube/client/connection.ts';
@@ -194,36 +194,41 @@ for (const [what, files] of [
   ['another current-context', [contextOf('me'), contextOf('other')]],
   ['another user of this name', [contextOf('me'), userOf('me', { token: 'second' })]],
 ] as const) {
-  test(`of several files in KUBECONFIG the first wins: ${what}`, async (t) => {
-    const all = [{ ...CLUSTERS, ...userOf('me', { token: 'first' }) }, ...files];
-    withEnvironment(t, all.map((file) => write(JSON.stringify(file))).join(delimiter));
-    const { authorization } = await (await loadConnection({ clock })).credentials();
+  test(`of several files in KUBECONFIG the first wins: ${what}`, async () => {
+    const all = [
+      { ...CLUSTERS, ...userOf('me', { token: 'first' }), ...contextOf('me') },
+      ...files,
+    ];
+    const several = all.map((file) => write(JSON.stringify(file)));
+    const connection = await loadConnection({ kubeconfig: several, clock });
+    const { authorization } = await connection.credentials();
     assert.equal(authorization, 'Bearer first');
   });
 }
 
-test('of several files in KUBECONFIG one has the tokenFile, relative to itself', async (t) => {
+test('of several files in KUBECONFIG one has the tokenFile, relative to itself', async () => {
   write('of the file', 'own-token');
   const users = write(JSON.stringify(userOf('me', { tokenFile: 'own-token' })));
   const other = write(JSON.stringify({ ...CLUSTERS, ...contextOf('me') }));
-  withEnvironment(t, [other, join(directory, 'missing'), write(''), users].join(delimiter));
-  const { authorization } = await (await loadConnection({ clock })).credentials();
+  const several = [other, join(directory, 'missing'), write(''), users];
+  const connection = await loadConnection({ kubeconfig: several, clock });
+  const { authorization } = await connection.credentials();
   assert.equal(authorization, 'Bearer of the file');
 });
 
-test('of several files in KUBECONFIG none exists: the error says so', async (t) => {
-  withEnvironment(t, ['none', 'neither'].map((name) => join(directory, name)).join(delimiter));
-  await assert.rejects(loadConnection({ clock }), {
+test('of several files in KUBECONFIG none exists: the error says so', async () => {
+  const several = ['none', 'neither'].map((name) => join(directory, name));
+  await assert.rejects(loadConnection({ kubeconfig: several, clock }), {
     message: `${DEFAULT}: none of its files exists`,
   });
 });
 
-test('where KUBECONFIG names several files, an error says so, and names the context', async (t) => {
-  withEnvironment(t, [kubeconfig(), write('{clusters: [], contexts: []}')].join(delimiter));
-  await assert.rejects(loadConnection({ clock, context: 'other' }), {
+test('where KUBECONFIG names several files, an error says so, and names the context', async () => {
+  const several = [kubeconfig(), write('{clusters: [], contexts: []}')];
+  await assert.rejects(loadConnection({ kubeconfig: several, clock, context: 'other' }), {
     message: `${DEFAULT}: it has no context "other" with a cluster`,
   });
-  assert.ok(await loadConnection({ clock }));
+  assert.ok(await loadConnection({ kubeconfig: several, clock }));
 });
 
 const refused: readonly [what: string, parts: Parts, message: RegExp][] = [
