@@ -6,6 +6,7 @@ import {
   type PodCertificateRequest,
 } from '#api/request/pod-certificate-request.ts';
 import { SignerError } from '#base/errors.ts';
+import { usableUsages } from '#ca/policy/usable-usages.ts';
 import { podSubject, podVariables } from '#ca/issuance/pod-subject.ts';
 import type { Profile } from '#ca/issuance/profile.ts';
 import { leafValidity, refreshTime, type Validity } from '#ca/issuance/validity.ts';
@@ -39,12 +40,25 @@ export function decide(snapshot: PodDecisionInput): PodPlan {
   if (isTerminal(request) || profile.pods === undefined) return { kind: 'ignore' };
   const key = requestedKey(request, profile.keyTypes);
   if (key.kind !== 'key') return key;
+  const useless = uselessKey(key.publicKey, profile);
+  if (useless !== undefined) return useless;
   try {
     return judge(snapshot, profile.pods, key.publicKey);
   } catch (error) {
     if (error instanceof SignerError) return { kind: 'wait', error };
     throw error;
   }
+}
+
+/**
+ * Denies a key that can have none of the profile's usages. Its leaf would have neither keyUsage nor
+ * extendedKeyUsage, and would thus be valid for everything (RFC 5280 §4.2.1.3, §4.2.1.12). The user
+ * of a pod chooses the key type.
+ */
+function uselessKey({ algorithm }: PublicKeyInfo, { usages }: Profile): PodPlan | undefined {
+  if (usableUsages(usages, algorithm).length > 0) return undefined;
+  const message = messages.uselessKey(algorithm, usages);
+  return { kind: 'deny', reason: 'UnsupportedKeyType', message };
 }
 
 function judge(snapshot: PodDecisionInput, pods: PodProfile, publicKey: PublicKeyInfo): PodPlan {

@@ -41,6 +41,10 @@ export function keyNotAllowed(
   return `${keyType ?? `${algorithm} with ${bits} bits`} is not allowed`;
 }
 
+export function uselessKey(algorithm: string, usages: readonly string[]): string {
+  return `this signer allows only ${usages.join(', ')}, which no key of ${algorithm} can have; request another key type, or add usages to spec.profile.usages of the signer`;
+}
+
 export function unsupportedKey(fault: string, keyTypes: string): string {
   return `${fault}; key types that work: ${keyTypes}`;
 }

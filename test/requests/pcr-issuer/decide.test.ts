@@ -57,6 +57,17 @@ test('an allowed pod gets the names of its ClusterSigner, for the requested life
   assert.equal(beginRefreshAt, validity.notBefore + 1_800_000);
 });
 
+test('a key that can have none of the usages gets no leaf, which would be valid for all', () => {
+  const usages = ['key encipherment', 'data encipherment'] as const;
+  const profile = workloadProfile();
+  const plan = planOf({}, { profile: { ...profile, usages } });
+  assert.ok(plan.kind === 'deny', JSON.stringify(plan));
+  assert.equal(plan.reason, 'UnsupportedKeyType');
+  assert.match(plan.message, /only key encipherment, data encipherment, which no key of ECDSA/);
+  const both = [...usages, 'digital signature'] as const;
+  issued(planOf({}, { profile: { ...profile, usages: both } }));
+});
+
 test('maxDuration limits the requested lifetime, and an omitted one counts as 24 hours', () => {
   const lifetime = (spec: Spec, maxDuration: string): number => {
     const profile = workloadProfile({ 'profile.maxDuration': maxDuration });
