@@ -119,7 +119,7 @@ async function readUnlabelled(
   source: string,
   secrets: Secrets,
 ): Promise<readonly Found[]> {
-  if (der[0] !== 0x30) throw unreadable(source, 'it is neither PEM nor DER');
+  if (der[0] !== 0x30) throw unreadable(source, foreignFormat(der));
   for (const reader of UNLABELLED) {
     try {
       return [await reader(der, source, secrets)].flat();
@@ -129,6 +129,22 @@ async function readUnlabelled(
     }
   }
   throw unreadable(source, 'its DER is none of the kinds');
+}
+
+/** Names the formats that people meet beside PEM and DER, and what makes PEM of them. */
+function foreignFormat(bytes: Uint8Array): string {
+  const head = Buffer.from(bytes.subarray(0, 4)).toString('hex');
+  // RFC 2781 §3.2: the byte order mark of UTF-16.
+  if (head.startsWith('fffe') || head.startsWith('feff'))
+    return 'it is in UTF-16, as Windows PowerShell writes by ">": write it again in ASCII, as by Out-File -Encoding ascii';
+  if (head === 'feedfeed' || head === 'cececece')
+    return 'it is a Java keystore (JKS): convert it by keytool -importkeystore -deststoretype pkcs12';
+  const text = Buffer.from(bytes).toString('latin1');
+  if (/^\s*\{?\s*"?(apiVersion|kind)"?\s*:/m.test(text))
+    return 'it is a Kubernetes object: name it as secret/NAME or configmap/NAME, or write the PEM of its data into a file of its own';
+  if (Buffer.from(text, 'base64').toString('latin1').startsWith('-----BEGIN '))
+    return 'it is PEM in base64, as the data of a Secret: decode it, as by base64 --decode';
+  return 'it is neither PEM nor DER';
 }
 
 /** Reads the certificates of a PKCS#7 file, in its order. */

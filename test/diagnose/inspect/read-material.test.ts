@@ -10,6 +10,29 @@ const SECRETS = { pkcs12Password: () => Promise.resolve('nothing asks for it') }
 const bad: [what: string, bytes: string | Uint8Array, says: RegExp][] = [
   ['nothing', '', /is empty/],
   ['a text', 'hello', /neither PEM nor DER/],
+  // Windows PowerShell 5 redirects text in UTF-16LE with a byte order mark.
+  [
+    'a file of PowerShell',
+    Buffer.from('\ufeff-----BEGIN CERTIFICATE-----', 'utf16le'),
+    /is in UTF-16, .* write it again in ASCII/,
+  ],
+  ['UTF-16 of the other order', Uint8Array.of(0xfe, 0xff, 0, 0x2d), /is in UTF-16/],
+  [
+    'a Java keystore',
+    Uint8Array.of(0xfe, 0xed, 0xfe, 0xed, 0, 0, 0, 2),
+    /JKS\): convert it by keytool -importkeystore/,
+  ],
+  [
+    'a Secret in a file',
+    'apiVersion: v1\nkind: Secret\ndata: {tls.crt: LS0tLS1CRUdJTg==}\n',
+    /is a Kubernetes object: name it as secret\/NAME/,
+  ],
+  ['a Secret in JSON', '{\n  "kind": "Secret",\n  "data": {} }', /is a Kubernetes object/],
+  [
+    'the data of a Secret',
+    Buffer.from('-----BEGIN CERTIFICATE-----\nAAAA').toString('base64'),
+    /PEM in base64, .* decode it/,
+  ],
   ['a block without an end', '-----BEGIN CERTIFICATE-----\nAAAA\n', /has no end/],
   [
     'a certificate of noise',
