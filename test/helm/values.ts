@@ -25,6 +25,12 @@ const SETTINGS = {
   affinity: { nodeAffinity: {} },
   topologySpreadConstraints: [
     { maxSkew: 1, topologyKey: 'topology.kubernetes.io/zone', whenUnsatisfiable: 'ScheduleAnyway' },
+    {
+      maxSkew: 2,
+      topologyKey: 'kubernetes.io/hostname',
+      whenUnsatisfiable: 'ScheduleAnyway',
+      labelSelector: { matchLabels: { team: 'platform' } },
+    },
   ],
   priorityClassName: 'system-cluster-critical',
   podSecurityContext: { runAsUser: 1_000_650_000, runAsGroup: 7 },

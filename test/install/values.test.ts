@@ -68,6 +68,24 @@ test('the namespace of the release is not made, nor its name taken for the keys'
   assert.throws(() => namespacesOf('countersign-keys'), { code: 'USAGE' });
 });
 
+// Without a selector the scheduler counts no pod, and nothing is spread.
+test('a constraint without a selector spreads the pods of its component', () => {
+  const own = { topologyKey: 'zone', labelSelector: { matchLabels: { team: 'platform' } } };
+  const defaults = { topologySpreadConstraints: [{ topologyKey: 'zone' }, own] };
+  const { components } = planOf(
+    { signers: [{ name: 'example.com/a' }], defaults },
+    { namespace: 'default', version: VERSION },
+  );
+  assert.ok(components.size > 3);
+  for (const [component, { topologySpreadConstraints: spread }] of components) {
+    const matchLabels = {
+      'app.kubernetes.io/name': 'countersign',
+      'app.kubernetes.io/component': component,
+    };
+    assert.deepEqual(spread, [{ topologyKey: 'zone', labelSelector: { matchLabels } }, own]);
+  }
+});
+
 test('by default exactly the signers with a bundle have an injection profile', () => {
   const profiles = (signers: readonly object[]): readonly (string | undefined)[] =>
     planOf(

@@ -524,7 +524,17 @@ resources, env, volumes, mounts. Its texts have no character that JSON escapes.
 {{- $component := index . 1 -}}
 {{- $described := include "countersign.described" . | fromJson -}}
 {{- $common := include "countersign.merged" (list (get $described $component) $root.Values.defaults) | fromJson -}}
-{{- include "countersign.merged" (list $common (get $root.Values.components $component)) -}}
+{{- $settings := include "countersign.merged" (list $common (get $root.Values.components $component)) | fromJson -}}
+{{- with $settings.topologySpreadConstraints -}}
+{{- $labels := dict "app.kubernetes.io/name" "countersign" "app.kubernetes.io/component" $component -}}
+{{- $spread := list -}}
+{{- range . -}}
+{{- if not (hasKey . "labelSelector") -}}{{- $_ := set . "labelSelector" (dict "matchLabels" $labels) -}}{{- end -}}
+{{- $spread = append $spread . -}}
+{{- end -}}
+{{- $_ := set $settings "topologySpreadConstraints" $spread -}}
+{{- end -}}
+{{- toJson $settings -}}
 {{- end -}}
 
 {{- /* Of a component's settings: what podIds makes (src/install/pod-confinement.ts), as JSON. */}}

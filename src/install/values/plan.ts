@@ -32,6 +32,7 @@ import { withProtocols } from './egress.ts';
 import { injectionProfiles } from './injection.ts';
 import type { KeyHolderValues } from './key-holder.ts';
 import { ledgerParts } from './ledger.ts';
+import { labelsOf } from '../names.ts';
 import { podIds } from '../pod-confinement.ts';
 import { installationValues, type InstallationValues } from './schema.ts';
 
@@ -212,6 +213,18 @@ function isEnabled(component: ComponentName, { components }: InstallationValues)
 /** Values of a component that the plan has in another form. */
 const TRANSLATED: ReadonlySet<string> = new Set(['enabled', 'keyHolder', 'podSecurityContext']);
 
+const SPREAD = 'topologySpreadConstraints';
+
+/**
+ * Adds the component's own labels to each constraint without a selector. The API server accepts
+ * one, and the scheduler then counts no pod (kubernetes/kubernetes#135797).
+ */
+function spreadOf(constraints: unknown, component: ComponentName): unknown {
+  if (!Array.isArray(constraints)) return constraints;
+  const labelSelector = { matchLabels: labelsOf(component) };
+  return constraints.map((each: unknown) => ({ labelSelector, ...membersOf(each) }));
+}
+
 /**
  * Returns a component's settings: its own values over the defaults of all components over its
  * description.
@@ -220,11 +233,11 @@ function settingsOf(component: ComponentName, values: InstallationValues): Compo
   const { replicas, resources } = COMPONENTS.get(component) ?? {};
   const own = values.components[component];
   const all = mergedValues(mergedValues({ replicas, resources }, values.defaults), own);
-  const given = Object.entries(membersOf(all)).filter(
-    ([key, value]) => !TRANSLATED.has(key) && !isEmpty(value),
-  );
+  const given = Object.entries(membersOf(all))
+    .filter(([key, value]) => !TRANSLATED.has(key) && !isEmpty(value))
+    .map(([key, value]) => [key, key === SPREAD ? spreadOf(value, component) : value]);
   // Values merged with settings are settings.
-  const settings = Object.fromEntries(given) as unknown as ComponentSettings;
+  const settings = Object.fromEntries(given) as ComponentSettings;
   const holder = own?.keyHolder;
   const ids = { ...values.defaults.podSecurityContext, ...own?.podSecurityContext };
   return {

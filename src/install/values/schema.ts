@@ -214,7 +214,9 @@ const settings = z.strictObject({
   topologySpreadConstraints: z
     .array(anything)
     .exactOptional()
-    .describe('Spread over zones (core/v1 TopologySpreadConstraint).'),
+    .describe(
+      'Spread over zones (core/v1 TopologySpreadConstraint). Default of `labelSelector`: the labels of the component.',
+    ),
   priorityClassName: z.string().exactOptional().describe('PriorityClass of the pods.'),
   podSecurityContext: podSecurityContext.exactOptional(),
 });
