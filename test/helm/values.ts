@@ -296,6 +296,19 @@ export const BAD: Readonly<Record<string, readonly [values: object, says: RegExp
   ...BAD_LEDGER,
   ...BAD_KEY_HOLDER,
   ...BAD_FEDERATION,
+  // A Deployment with it "cannot be handled": the API server names a struct of Go.
+  'a number in the environment': [
+    { ...ONE, defaults: { extraEnv: [{ name: 'PORT', value: 443 }] } },
+    /defaults\/extraEnv\/0\/value/,
+  ],
+  'true in a toleration, without quotes': [
+    { ...ONE, defaults: { tolerations: [{ key: 'spot', operator: 'Equal', value: true }] } },
+    /defaults\/tolerations\/0\/value/,
+  ],
+  'seconds of a toleration in quotes': [
+    { ...ONE, components: { signer: { tolerations: [{ tolerationSeconds: '300' }] } } },
+    /components\/signer\/tolerations\/0\/tolerationSeconds/,
+  ],
   'a label of ours': [
     { ...ONE, components: { signer: { labels: { 'app.kubernetes.io/name': 'x' } } } },
     /components\/signer\/labels/,

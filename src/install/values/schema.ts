@@ -184,6 +184,15 @@ const podSecurityContext = z
     'User and groups of the pod (core/v1 PodSecurityContext). By default none is set: the image has the user 65532, and OpenShift sets its own.',
   );
 
+/** Of these types the API server takes no others, and YAML reads an unquoted `true` as another. */
+const toleration = z.looseObject({
+  key: z.string().exactOptional(),
+  operator: z.string().exactOptional(),
+  value: z.string().exactOptional(),
+  effect: z.string().exactOptional(),
+  tolerationSeconds: z.int().exactOptional(),
+});
+
 const settings = z.strictObject({
   replicas: z.int().min(0).exactOptional().describe('Pods of the component.'),
   resources: z
@@ -195,7 +204,7 @@ const settings = z.strictObject({
     .exactOptional()
     .describe('Arguments after those of the chart; the subcommand’s `--help` lists them.'),
   extraEnv: z
-    .array(z.looseObject({ name: z.string().min(1) }))
+    .array(z.looseObject({ name: z.string().min(1), value: z.string().exactOptional() }))
     .exactOptional()
     .describe(
       'Environment variables (core/v1 EnvVar). They can choose the servers that a component calls and trusts: a Countersign accepts only some.',
@@ -205,7 +214,7 @@ const settings = z.strictObject({
     .describe('Labels of the Deployment and its pods, besides those of the chart.'),
   annotations: annotations.exactOptional().describe('Annotations of the Deployment and its pods.'),
   nodeSelector: texts.exactOptional().describe('Labels of the nodes that it may run on.'),
-  tolerations: z.array(anything).exactOptional().describe('Tolerations (core/v1 Toleration).'),
+  tolerations: z.array(toleration).exactOptional().describe('Tolerations (core/v1 Toleration).'),
   affinity: anything
     .exactOptional()
     .describe(
