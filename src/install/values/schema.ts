@@ -184,7 +184,7 @@ const podSecurityContext = z
     'User and groups of the pod (core/v1 PodSecurityContext). By default none is set: the image has the user 65532, and OpenShift sets its own.',
   );
 
-/** Of these types the API server takes no others, and YAML reads an unquoted `true` as another. */
+/** Types as the API server takes them. YAML reads an unquoted `true` as another type. */
 const toleration = z.looseObject({
   key: z.string().exactOptional(),
   operator: z.string().exactOptional(),
