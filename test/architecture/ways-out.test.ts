@@ -12,7 +12,7 @@ const NETWORK =
   /^import (?!type )(?<names>[^;]*?) from '(?:node:(?:net|dgram|dns|dns\/promises|http|https|http2|tls)|undici)';/gm;
 /** Names of those modules that open nothing. */
 const OPENS_NOTHING =
-  /^(?:type \w+|createServer|isIP|isIPv4|isIPv6|getServers|TLSSocket|STATUS_CODES|METHODS)$/;
+  /^(?:type \w+|createServer|BlockList|isIP|isIPv4|isIPv6|getServers|TLSSocket|STATUS_CODES|METHODS)$/;
 
 /**
  * - A file: requesters, tenants or foreign servers may name the address, and this file judges it by
@@ -29,6 +29,7 @@ const WAYS_OUT: Readonly<Record<string, string>> = {
   'conformance/runner/pcr/mutual-tls.ts': 'none',
   'trust/federation/fetch.ts': 'trust/federation/fetch.ts',
   'base/egress/connect-guard.ts': 'base/egress/connect-guard.ts',
+  'base/egress/tunnel.ts': 'base/egress/tunnel.ts',
   'ca/custody/holder-client.ts': 'administrator',
   'cli/commands/key-holder/probe.ts': 'administrator',
   'kube/client/pools.ts': 'administrator',

@@ -64,7 +64,7 @@ test('without --server the member calls the server of the kubeconfig, by its CA'
   assert.equal(statSync(out).mode & 0o777, 0o600);
 });
 
-test('with --server the member calls that server, which tls-server-name does not change', async () => {
+test('with --server the member calls it, whatever tls-server-name is', async () => {
   const other = 'https://hub.example.com:6443';
   const tls = { ...authority(), 'tls-server-name': 'kubernetes' };
   const { code, stderr } = await joinBy(tls, '--server', other);

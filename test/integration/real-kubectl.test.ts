@@ -185,7 +185,7 @@ test('kubectl rejects a server by another name than the kubeconfig was written f
   assert.match(stderr, /certificate is valid for kubernetes\.default, not localhost/);
 });
 
-test('kubectl calls the hub with what `countersign fleet join` writes, without --server', async () => {
+test('kubectl calls the hub with what fleet join writes, without --server', async () => {
   const cluster = { server: server.url, 'certificate-authority-data': base64(ca) };
   const kubeconfig = administrator(cluster);
   server.always(fleetAnswers('of-the-member'));

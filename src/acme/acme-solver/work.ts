@@ -31,7 +31,7 @@ interface Memory {
 /** Time limit of a solver's call. */
 const SOLVER_CALL_MS = 60_000;
 /** Interval of looks at what is presented and not found: one write to the API server each. */
-const LOOK_MS = 30_000;
+const ROUTE_LOOK_MS = 30_000;
 /** Time limit of the clean-up for a deleted Challenge. `acme` would have waited as long. */
 const LEFTOVER_MS = 10 * 60_000;
 
@@ -87,17 +87,17 @@ export class SolverWork {
       return undefined;
     }
     const now = serverTime(this.#component);
-    const nextAt = this.#looks.get(key) ?? now + LOOK_MS;
+    const nextAt = this.#looks.get(key) ?? now + ROUTE_LOOK_MS;
     if (nextAt > now) {
       this.#looks.set(key, nextAt);
       return requeueAt(this.#component, nextAt);
     }
-    this.#looks.set(key, now + LOOK_MS);
+    this.#looks.set(key, now + ROUTE_LOOK_MS);
     const timeout = AbortSignal.any([signal, AbortSignal.timeout(SOLVER_CALL_MS)]);
     const message = await look(toSolve(challenge), timeout);
     const written = await reportLook(this.#component, challenge, message);
     if (written !== undefined) this.#watched.challenges.applyWrite(written);
-    return requeueAt(this.#component, now + LOOK_MS);
+    return requeueAt(this.#component, now + ROUTE_LOOK_MS);
   }
 
   async #attempt(

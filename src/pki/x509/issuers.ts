@@ -58,7 +58,7 @@ export function isSelfSigned(certificate: Certificate): boolean {
 }
 
 /**
- * As OpenSSL does (X509v3_cache_extensions), this takes a self-issued certificate for a root by its
+ * Like OpenSSL (X509v3_cache_extensions), this takes a self-issued certificate for a root by its
  * key identifiers, if the algorithm of its signature is not supported. No verifier verifies the
  * signature of an anchor, and old roots have one by SHA-1.
  */

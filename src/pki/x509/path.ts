@@ -34,7 +34,7 @@ interface Search extends PathOptions {
   /** True if the leaf has no signature yet. Those of CAs are verified. */
   readonly isUnsigned: boolean;
   readonly signatures: SignatureBudget;
-  /** How many more signatures it may try, verified before or not. */
+  /** The number of further signatures it may try, verified before or not. */
   triesLeft: number;
   /** The fault of each path that was tried. */
   readonly faults: Set<string>;

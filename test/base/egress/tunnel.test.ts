@@ -124,7 +124,7 @@ test('a guarded call reaches a network that an administrator allows by the proxy
   assert.equal(await call('https://10.0.0.7/', { guard }), 'of the server');
 });
 
-test('the certificate of the server is verified for its own name, not that of the proxy', async () => {
+test('a server’s certificate is verified for its own name, not the proxy’s', async () => {
   const { cause, detail } = await failure('https://other.example/');
   assert.equal(cause, 'unreachable');
   assert.match(detail, /other\.example\. is not in the cert's altnames/);

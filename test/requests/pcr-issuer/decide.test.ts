@@ -57,7 +57,7 @@ test('an allowed pod gets the names of its ClusterSigner, for the requested life
   assert.equal(beginRefreshAt, validity.notBefore + 1_800_000);
 });
 
-test('a key that can have none of the usages gets no leaf, which would be valid for all', () => {
+test('a key that can have none of the usages gets no leaf', () => {
   const usages = ['key encipherment', 'data encipherment'] as const;
   const profile = workloadProfile();
   const plan = planOf({}, { profile: { ...profile, usages } });

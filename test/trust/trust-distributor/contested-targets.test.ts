@@ -40,7 +40,7 @@ test('other anchors are written at once, and so are the same after a quiet hour'
   assert.equal(contested.heldUntil('x', 'ours', 6 + HOUR), undefined, 'the first of a new count');
 });
 
-test('a writer that replaces one caBundle of an object after another is delayed as well', () => {
+test('a writer that replaces one caBundle after another is delayed as well', () => {
   const contested = new ContestedTargets();
   for (let at = 0; at < 4; at += 1) {
     const places = [{ path: `/webhooks/${at}/clientConfig/caBundle`, text: 'ours' }];

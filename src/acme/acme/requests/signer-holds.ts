@@ -33,12 +33,12 @@ export interface SignerHolds {
 }
 
 /** Wait for the first Order that tries the CA again. It doubles with each one that ends alike. */
-const FIRST_MS = 3600_000;
-const MAX_MS = 24 * FIRST_MS;
+const FIRST_PROBE_MS = 3600_000;
+const MAX_PROBE_MS = 24 * FIRST_PROBE_MS;
 /** Limit on remembered versions of signers, a few hundred bytes each. */
 const MAX_SIGNERS = 1_000;
 
-/** What the CA did for one version of a signer. */
+/** Results of the CA for one version of a signer. */
 interface Failures {
   /** Orders that ended alike, one after another. Orders that were live together count once. */
   readonly count: number;
@@ -68,17 +68,17 @@ export function createSignerHolds(): SignerHolds {
       const key = keyOfOrder(order);
       if (hasEnded(now)) live.forget(key, order.metadata.uid);
       else live.remember(key, order.metadata.uid, Date.parse(order.metadata.creationTimestamp));
-      // Another change of an ended Order says nothing new of the CA.
+      // Another change of an ended Order has no news of the CA.
       if (now !== undefined && hasEnded(now) && (before === undefined || !hasEnded(before)))
         noteEnd(ends, key, now);
     },
     of: (signer, now) => {
       const failed = ends.failed.get(keyOfSigner(signer));
       if (failed === undefined) return undefined;
-      const waitMs = Math.min(FIRST_MS * 2 ** (failed.count - 1), MAX_MS);
+      const waitMs = Math.min(FIRST_PROBE_MS * 2 ** (failed.count - 1), MAX_PROBE_MS);
       // An Order that tries the CA keeps others back only as long as one that has ended.
       const tried = live.of(keyOfSigner(signer)).filter((at) => at > failed.at);
-      const until = Math.max(failed.at + waitMs, ...tried.map((at) => at + FIRST_MS));
+      const until = Math.max(failed.at + waitMs, ...tried.map((at) => at + FIRST_PROBE_MS));
       if (until <= now) return undefined;
       return { until, message: messages.signerHeld(failed.message, new Date(until).toISOString()) };
     },

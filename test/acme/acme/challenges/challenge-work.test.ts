@@ -227,7 +227,7 @@ test('a Challenge removes its proof after its turn, before another of that name'
   assert.equal(term.scheduler.used, 0);
 });
 
-test('why a route is not served, which acme-solver found, is in the Challenge’s message', async () => {
+test('a Challenge’s message has why a route is not served', async () => {
   const made = challenge('team', { type: 'dns-01' });
   const { world, run, of, presented } = build([made]);
   await run('team');
