@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The image's compile cache: reproducible, used by Node as the image runs it, and never needed. */
+/** The image's compile cache: used by Node as the image runs it, and never needed. */
 import assert from 'node:assert/strict';
 import { execFileSync, spawn } from 'node:child_process';
 import { once } from 'node:events';
@@ -40,17 +40,12 @@ function makeCache(name: string): string {
   return path;
 }
 
-/** Each file of a cache with its bytes, by its path below the cache. */
-function filesOf(cache: string): ReadonlyMap<string, string> {
-  const names = readdirSync(cache, { recursive: true, withFileTypes: true });
-  return new Map(
-    names
-      .filter((each) => each.isFile())
-      .map(({ parentPath, name }) => {
-        const path = join(parentPath, name);
-        return [path.slice(cache.length), readFileSync(path, 'base64')];
-      }),
-  );
+/** The paths of the files of a cache, below it. */
+function filesOf(cache: string): readonly string[] {
+  return readdirSync(cache, { recursive: true, withFileTypes: true })
+    .filter((each) => each.isFile())
+    .map(({ parentPath, name }) => join(parentPath, name).slice(cache.length))
+    .sort();
 }
 
 interface Start {
@@ -83,11 +78,12 @@ async function start(cache: string): Promise<Start> {
   }
 }
 
-test('the same bundle gives the same compile cache', () => {
+// The bytes are not compared here: V8 writes how old a function's code is, which depends on when it
+// collects garbage. `test/integration/image.test.ts` compares two images.
+test('the same bundle gives a compile cache of the same files', () => {
   const [one, other] = [filesOf(makeCache('one')), filesOf(makeCache('other'))];
-  assert.ok(one.size > 100, `${one.size} files`);
-  assert.deepEqual([...one.keys()].sort(), [...other.keys()].sort());
-  for (const [path, bytes] of one) assert.equal(other.get(path), bytes, path);
+  assert.ok(one.length > 100, `${one.length} files`);
+  assert.deepEqual(one, other);
 });
 
 test('Node takes the cache with the flags of the image, and the log says so', async () => {
