@@ -88,9 +88,15 @@ export const POD_SECURITY_CONTEXT: Schema = object(
       'x-kubernetes-int-or-string': true,
       description:
         'Group of the volumes, or none. Default: runAsGroup, else runAsUser, else none; with a key holder 65532.',
-      anyOf: [
-        { type: 'integer', minimum: 1, maximum: MAX_ID },
-        { type: 'string', enum: ['none'] },
+      // A bound, for the price of the rule.
+      maxLength: 32,
+      // The API server takes no bounds inside anyOf of an int-or-string (apiextensions' structural schema).
+      anyOf: [{ type: 'integer' }, { type: 'string' }],
+      'x-kubernetes-validations': [
+        {
+          rule: `type(self) == int ? self >= 1 && self <= ${String(MAX_ID)} : self == 'none'`,
+          message: `must be a group from 1 to ${String(MAX_ID)}, or none`,
+        },
       ],
     },
   },

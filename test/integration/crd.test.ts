@@ -18,6 +18,7 @@ import {
 
 const crd = join(import.meta.dirname, '../../deploy/crds/clustersigners.yaml');
 const signerCrd = join(import.meta.dirname, '../../deploy/crds/signers.yaml');
+const operatorCrds = join(import.meta.dirname, '../../deploy/crds/operator');
 const name = 'crd-test';
 
 let cluster: Cluster;
@@ -38,6 +39,31 @@ function kubectl(verb: string, spec: unknown, ...flags: readonly string[]): Prom
   const input = JSON.stringify({ ...clusterSigner(spec), metadata: { name } });
   return cluster.kubectl([verb, '-f', '-', ...flags], { input, allowFailure: true });
 }
+
+test('the API server accepts every shipped definition', async () => {
+  const definitions = join(import.meta.dirname, '../../deploy/crds');
+  const dryRun = ['apply', '--server-side', '--force-conflicts', '--dry-run=server'];
+  await cluster.kubectl([...dryRun, '-R', '-f', definitions]);
+});
+
+test('fsGroup of a Countersign is a group that Kubernetes accepts, or none', async () => {
+  await cluster.kubectl(['apply', '-f', operatorCrds]);
+  await established(cluster, '-f', operatorCrds);
+  const messageOf = async (fsGroup: unknown): Promise<string> => {
+    const input = JSON.stringify({
+      apiVersion: 'operator.countersign.dev/v1alpha1',
+      kind: 'Countersign',
+      metadata: { name: 'cluster' },
+      spec: { version: '0.0.0', defaults: { podSecurityContext: { fsGroup } } },
+    });
+    const create = ['create', '-f', '-', '--dry-run=server'];
+    return (await cluster.kubectl(create, { input, allowFailure: true })).stderr;
+  };
+  for (const accepted of [1, 65532, 2_147_483_647, 'none'])
+    assert.equal(await messageOf(accepted), '');
+  for (const rejected of [0, -1, 2_147_483_648, '65532', 'None', ''])
+    assert.match(await messageOf(rejected), /must be a group from 1 to 2147483647, or none/);
+});
 
 test('the defaults of the ClusterSigner CRD are those of our decoder', async () => {
   const spec = without(workloadSpec(), 'profile');
