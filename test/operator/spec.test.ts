@@ -104,7 +104,8 @@ test('overrides reach a Deployment, and leave it when they are taken away', asyn
   await healed(stand);
   const path = 'jsonpath={.spec.template.spec.nodeSelector}';
   const args = ['get', 'deployment', 'countersign-signer', '-n', SYSTEM, '-o', path];
-  assert.equal((await stand.cluster.kubectl(args)).stdout, '');
+  const { stdout } = await stand.cluster.kubectl(args);
+  assert.deepEqual(JSON.parse(stdout), { 'kubernetes.io/os': 'linux' });
 });
 
 test('a component that is left out is removed, and comes back', async () => {
