@@ -173,7 +173,8 @@ async function allowTheKit(cluster: Cluster): Promise<void> {
       dnsNames: "self == 'conformance.example.com'",
       ipAddresses: "self == '192.0.2.1'",
       uris: "self == 'https://conformance.example.com/a'",
-      usages: ['digital signature', 'server auth'],
+      // Both purposes, for the case without usages: its leaf is valid for every purpose.
+      usages: ['digital signature', 'server auth', 'client auth'],
       // The runner asks for it, and looks whether the leaf has it.
       extensions: [UNKNOWN_EXTENSION],
     },
