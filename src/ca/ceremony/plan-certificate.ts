@@ -11,7 +11,7 @@ import type { NameConstraint } from '#pki/names/constraint-match.ts';
 import { encodeName } from '#pki/names/distinguished-name.ts';
 import { checkKey } from '#pki/keys/weak-keys.ts';
 import { isSelfIssued, type Certificate } from '#pki/x509/certificate.ts';
-import { isSignedBy } from '#pki/x509/issuers.ts';
+import { isSelfSigned } from '#pki/x509/issuers.ts';
 import type { CertificationRequest } from '#pki/x509/pkcs10.ts';
 import type { CeremonyFile, PlannedFields, Subtrees } from './ceremony-file.ts';
 import { issuingCa, selfIssuer, type RootKey } from './issuing-ca.ts';
@@ -175,7 +175,7 @@ function requireCrossable(of: Certificate, section: NonNullable<CeremonyFile['cr
   checkKey(of.publicKey);
   const fault = !of.isCa
     ? 'is not a CA'
-    : isSelfIssued(of) && !isSignedBy(of, of)
+    : isSelfIssued(of) && !isSelfSigned(of)
       ? 'has a signature that its own key does not verify'
       : pathLen !== undefined && section.pathLength > pathLen
         ? `has path length ${pathLen}; cross.pathLength is ${section.pathLength}`

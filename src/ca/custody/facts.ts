@@ -7,7 +7,7 @@ import { decodePemAll } from '#pki/der/pem.ts';
 import { checkKey } from '#pki/keys/weak-keys.ts';
 import { nameText } from '#pki/names/distinguished-name.ts';
 import { decodeCertificate, fingerprint, type Certificate } from '#pki/x509/certificate.ts';
-import { deliveredChain, type CaCertificates } from '#pki/x509/delivered-chain.ts';
+import { deliveredChain } from '#pki/x509/delivered-chain.ts';
 import { SignatureBudget } from '#pki/x509/issuers.ts';
 import { verifyPath, type PathOptions } from '#pki/x509/path.ts';
 import { certificateLabel, sortAnchors, type SortedAnchors } from '#pki/x509/trust-bundle.ts';
@@ -49,10 +49,9 @@ export function readFacts<A extends { readonly der: Uint8Array }>(
   const { anchors, omitted } = readRoots(material.anchors, chain, signatures);
   const path = { leaf: certificate, intermediates: chain, anchors, now, signatures };
   const anchor = anchorAbove(path, omitted);
-  const above = { certificate, others: chain, now, signatures };
-  const intermediates = deliveredChain({ ...above, anchors });
+  const intermediates = deliveredChain({ chain, anchors, now, signatures });
   if (material.anchorChosen !== true && !signatures.isSelfSigned(anchor))
-    requireRoot({ ...above, anchors }, intermediates);
+    requireRoot(path, intermediates);
   const cross =
     material.cross === undefined ? undefined : readCrossCertificate(material.cross, certificate);
   const facts: AuthorityFacts = Object.freeze({
@@ -140,19 +139,19 @@ function anchorAbove(path: PathOptions, omitted: readonly string[]): Certificate
  * reject every leaf, and Go, GnuTLS and Java accept it (docs/reference/verifiers.md).
  */
 function requireRoot(
-  input: CaCertificates & { readonly signatures: SignatureBudget },
+  path: PathOptions & { readonly signatures: SignatureBudget },
   sent: readonly Certificate[],
 ): void {
-  const { certificate, others, anchors, now, signatures } = input;
+  const { intermediates, anchors, now, signatures } = path;
   const rejected = judgeTrust({ chain: sent, anchors, now, signatures }).find(
     ({ rule }) => rule === 'anchor-is-root',
   );
   if (rejected === undefined) return;
-  const isRoot = (each: Certificate): boolean => signatures.isSelfSigned(each);
-  const root = others.filter(isRoot).find((each) => {
-    const path = { leaf: certificate, intermediates: others, anchors: [each], now, signatures };
-    return !(attempt(() => verifyPath(path)) instanceof SignerError);
-  });
+  const root = intermediates
+    .filter((each) => signatures.isSelfSigned(each))
+    .find(
+      (each) => !(attempt(() => verifyPath({ ...path, anchors: [each] })) instanceof SignerError),
+    );
   if (root === undefined) return;
   throw invalid(
     `ca.crt has ${quote(nameText(rejected.certificate.subject))}, which is not a root, and lacks the root ${quote(nameText(root.subject))} that tls.crt has: OpenSSL, Node and Python would reject every certificate; write the root to ca.crt`,

@@ -4,15 +4,14 @@ import type { Certificate } from './certificate.ts';
 import { SignatureBudget, issuersOf } from './issuers.ts';
 import { caFault } from './path.ts';
 
-/** A CA, and the certificates above it. */
-export interface CaCertificates {
-  readonly certificate: Certificate;
-  /** The certificates of its Secret, in any order, with or without `certificate`. */
-  readonly others: readonly Certificate[];
+/** Published anchors, and the CA whose leaves they are for. */
+export interface PublishedTrust {
+  /** The CA, then the CAs above it in any order. Empty if they are unknown. */
+  readonly chain: readonly Certificate[];
   readonly anchors: readonly Certificate[];
   /** Milliseconds since 1970. */
   readonly now: number;
-  /** Limits the signatures that this verifies. Default: one for this search alone. */
+  /** Limits the signatures that are verified. Default: one for each search. */
   readonly signatures?: SignatureBudget | undefined;
 }
 
@@ -30,7 +29,7 @@ interface Node {
  *
  * The search visits each certificate once, so that its work grows with the number of pairs at most.
  */
-export function deliveredChain(input: CaCertificates): readonly Certificate[] {
+export function deliveredChain(input: PublishedTrust): readonly Certificate[] {
   const { signatures = new SignatureBudget() } = input;
   const nodes = reached(input, signatures);
   const roots = nodes
@@ -42,13 +41,15 @@ export function deliveredChain(input: CaCertificates): readonly Certificate[] {
 }
 
 /** Finds the certificates that are above a leaf, nearest first. */
-function reached(input: CaCertificates, signatures: SignatureBudget): readonly Node[] {
-  const { certificate, now } = input;
-  const known = unique([certificate, ...input.others, ...input.anchors]);
+function reached(input: PublishedTrust, signatures: SignatureBudget): readonly Node[] {
+  const { chain, anchors, now } = input;
+  const [ca] = chain;
+  if (ca === undefined) return [];
+  const known = unique([...chain, ...anchors]);
   const valid = (each: Certificate, below: number): boolean =>
     caFault(each, { below, now }) === undefined;
   const found: Node[] = [];
-  let level = known.filter((each) => isSameCa(each, certificate) && valid(each, 0));
+  let level = known.filter((each) => isSameCa(each, ca) && valid(each, 0));
   for (let below = 1; level.length > 0; below += 1) {
     const seen = new Set([...found.map((each) => each.certificate), ...level]);
     const nodes = level.map((child) => ({

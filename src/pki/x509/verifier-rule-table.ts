@@ -5,7 +5,7 @@
  */
 import { OID_BASIC_CONSTRAINTS } from '../der/oids.ts';
 import type { Certificate } from './certificate.ts';
-import { deliveredChain } from './delivered-chain.ts';
+import { deliveredChain, type PublishedTrust } from './delivered-chain.ts';
 import { SignatureBudget, sameIn } from './issuers.ts';
 
 /** The verifiers of the rules, each with its defaults. `OpenSSL strict` has `-x509_strict`. */
@@ -18,17 +18,6 @@ export type VerifierName =
   | 'Go'
   | 'GnuTLS'
   | 'Java';
-
-/** Published anchors, and the CA whose leaves they are for. */
-export interface PublishedTrust {
-  /** The CA and the CAs that are sent with its leaves. Empty if they are unknown. */
-  readonly chain: readonly Certificate[];
-  readonly anchors: readonly Certificate[];
-  /** Milliseconds since 1970. */
-  readonly now: number;
-  /** Limits the signatures that are verified. Default: one for each judged certificate. */
-  readonly signatures?: SignatureBudget | undefined;
-}
 
 /** A rule, and the verifiers that enforce it. */
 interface VerifierRule {
@@ -99,6 +88,6 @@ function leadsToRoot(
   const roots = anchors.filter((each) => signatures.isSelfSigned(each));
   if (roots.length === 0) return false;
   const others = [...chain, ...anchors.filter((each) => !roots.includes(each))];
-  const path = deliveredChain({ certificate, others, anchors: roots, now, signatures });
-  return path.length > 0;
+  const path = { chain: [certificate, ...others], anchors: roots, now, signatures };
+  return deliveredChain(path).length > 0;
 }

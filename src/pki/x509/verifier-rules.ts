@@ -2,13 +2,9 @@
 import { quote } from '#base/quote.ts';
 import { nameText } from '../names/distinguished-name.ts';
 import type { Certificate } from './certificate.ts';
+import type { PublishedTrust } from './delivered-chain.ts';
 import { sameIn } from './issuers.ts';
-import {
-  VERIFIER_RULES,
-  type PublishedTrust,
-  type VerifierName,
-  type VerifierRuleId,
-} from './verifier-rule-table.ts';
+import { VERIFIER_RULES, type VerifierName, type VerifierRuleId } from './verifier-rule-table.ts';
 
 /** A rule that a certificate violates. */
 export interface VerifierFinding {

@@ -21,6 +21,8 @@ import { encodeRequest } from '#pki/x509/encode-request.ts';
 import { formatTime } from '#api/object/time.ts';
 import { CRL, CROSS, INTERMEDIATE, ROOT, ceremonyOf, changed } from '../../support/ca/ceremony.ts';
 import { random } from '../../support/ca/issuing.ts';
+import { ca, keyIds, link, usage } from '../../support/pki/chain.ts';
+import { oid, seq, utcTime } from '../../support/pki/der.ts';
 import { privateKey } from '../../support/pki/keys.ts';
 import { refuses } from '../../support/pki/refuses.ts';
 
@@ -206,6 +208,15 @@ test('the certificate of another CA with a false signature is refused', () => {
   const raw = Buffer.from(other.raw);
   raw[raw.length - 1] = (raw.at(-1) ?? 0) ^ 1;
   refuses(() => crossed({}, decodeCertificate(raw)), 'USAGE', /its own key does not verify/);
+});
+
+test('another CA whose old root signed itself by SHA-1 can be certified', () => {
+  const algorithm = seq(oid('1.2.840.10045.4.1')); // ecdsa-with-SHA1 (RFC 3279 §2.2.3)
+  const extensions = [ca(0), usage(), ...keyIds('old root')];
+  const validity = seq(utcTime('260101000000Z'), utcTime('310101000000Z'));
+  const old = link('old root', { algorithm, extensions, validity });
+  const plan = crossed({}, old.certificate);
+  assert.deepEqual(decodeTbs(plan.tbs).publicKey.spki, old.certificate.publicKey.spki);
 });
 
 const [madePlan] = intermediates({});

@@ -43,8 +43,7 @@ function delivered(
 ): readonly string[] {
   const certificates = chain.map(({ certificate }) => certificate);
   const found = deliveredChain({
-    certificate: chain[0].certificate,
-    others: certificates,
+    chain: certificates,
     anchors: anchors.map(({ certificate }) => certificate),
     now: NOW,
     signatures: new SignatureBudget(maxSignatures),
