@@ -22,6 +22,8 @@ export interface AuthorityFacts extends SigningCa {
   readonly cross?: CrossCertificate;
   /** The faults of the certificates of `ca.crt` that are left out of the anchors. */
   readonly omittedAnchors?: readonly string[];
+  /** The faults of the certificates of `tls.crt` that no leaf comes with. */
+  readonly omittedCertificates?: readonly string[];
 }
 
 /**

@@ -7,9 +7,9 @@ import { decodePemAll } from '#pki/der/pem.ts';
 import { checkKey } from '#pki/keys/weak-keys.ts';
 import { nameText } from '#pki/names/distinguished-name.ts';
 import { decodeCertificate, fingerprint, type Certificate } from '#pki/x509/certificate.ts';
-import { deliveredChain } from '#pki/x509/delivered-chain.ts';
-import { SignatureBudget } from '#pki/x509/issuers.ts';
-import { verifyPath, type PathOptions } from '#pki/x509/path.ts';
+import { deliveredChain, isSameCa } from '#pki/x509/delivered-chain.ts';
+import { SignatureBudget, sameIn } from '#pki/x509/issuers.ts';
+import { caFault, verifyPath, type PathOptions } from '#pki/x509/path.ts';
 import { certificateLabel, sortAnchors, type SortedAnchors } from '#pki/x509/trust-bundle.ts';
 import { judgeTrust } from '#pki/x509/verifier-rules.ts';
 import type { AuthorityFacts, AuthorityMaterial } from './contract.ts';
@@ -24,8 +24,12 @@ export interface FactsOptions<A extends { readonly der: Uint8Array }> {
   readonly now: number;
   /** The limit of verified CA signatures. Default: the limit of every path. */
   readonly maxSignatures: number | undefined;
-  /** Returns the algorithm of the CA's signatures. Throws if it needs a key that is not there. */
-  readonly algorithmOf: (certificate: Certificate) => A;
+  /**
+   * Returns the algorithm of the CA's signatures. Throws if it needs a key that is not there.
+   *
+   * @param chain - the certificates of `tls.crt`, in its order
+   */
+  readonly algorithmOf: (certificate: Certificate, chain: readonly Certificate[]) => A;
 }
 
 /**
@@ -39,11 +43,11 @@ export function readFacts<A extends { readonly der: Uint8Array }>(
   { now, maxSignatures, algorithmOf }: FactsOptions<A>,
 ): { readonly facts: AuthorityFacts; readonly algorithm: A } {
   const chain = readChain(material.certificate);
-  const [certificate] = chain;
+  const certificate = validOf(chain, now);
   requireCa(certificate, now);
   // An attacker who can compute the CA's private key can issue any leaf.
   readingSecretKey('tls.crt', () => checkKey(certificate.publicKey));
-  const algorithm = algorithmOf(certificate);
+  const algorithm = algorithmOf(certificate, chain);
   // All that follows verifies no more signatures than this together.
   const signatures = new SignatureBudget(maxSignatures);
   const { anchors, omitted } = readRoots(material.anchors, chain, signatures);
@@ -52,6 +56,7 @@ export function readFacts<A extends { readonly der: Uint8Array }>(
   const intermediates = deliveredChain({ chain, anchors, now, signatures });
   if (material.anchorChosen !== true && !signatures.isSelfSigned(anchor))
     requireRoot(path, intermediates);
+  const undelivered = undeliveredOf(chain, intermediates, { now, signatures });
   const cross =
     material.cross === undefined ? undefined : readCrossCertificate(material.cross, certificate);
   const facts: AuthorityFacts = Object.freeze({
@@ -66,8 +71,33 @@ export function readFacts<A extends { readonly der: Uint8Array }>(
     notAfter: certificate.notAfter,
     ...(cross === undefined ? {} : { cross }),
     ...(omitted.length === 0 ? {} : { omittedAnchors: omitted }),
+    ...(undelivered.length === 0 ? {} : { omittedCertificates: undelivered }),
   });
   return { facts, algorithm };
+}
+
+/**
+ * Returns the certificate of the CA: the first one in `tls.crt` that is valid. Several certificates
+ * have one name and one key after the CA was renewed, or where two roots certified it. Without a
+ * valid one it is the first, whose fault is the error.
+ */
+function validOf(chain: readonly [Certificate, ...Certificate[]], now: number): Certificate {
+  const [first] = chain;
+  const isValid = (each: Certificate): boolean => caFault(each, { below: 0, now }) === undefined;
+  return chain.find((each) => isSameCa(each, first) && isValid(each)) ?? first;
+}
+
+/** Returns why each certificate of `tls.crt` is left out that is neither delivered nor a root. */
+function undeliveredOf(
+  chain: readonly Certificate[],
+  sent: readonly Certificate[],
+  { now, signatures }: Pick<FactsOptions<never>, 'now'> & { readonly signatures: SignatureBudget },
+): readonly string[] {
+  return chain.flatMap((each, index) => {
+    if (sameIn(each, sent) !== undefined || signatures.isSelfSigned(each)) return [];
+    const fault = caFault(each, { below: 0, now }) ?? 'does not lead from the CA to an anchor';
+    return [`${certificateLabel(index, each.raw)} ${fault}`];
+  });
 }
 
 function readChain(pem: string): readonly [Certificate, ...Certificate[]] {
@@ -111,10 +141,10 @@ function readRoots(
     if (sorted.anchors.length > 0) return sorted;
     throw invalid(`ca.crt holds no usable trust anchor: ${sorted.omitted.join('; ')}`);
   }
-  const last = chain.at(-1);
-  if (last !== undefined && signatures.isSelfSigned(last)) return { anchors: [last], omitted: [] };
+  const root = chain.findLast((each) => signatures.isSelfSigned(each));
+  if (root !== undefined) return { anchors: [root], omitted: [] };
   throw invalid(
-    'tls.crt does not end in a self-signed certificate and there is no ca.crt with the root',
+    'tls.crt has no self-signed certificate and there is no ca.crt with the root',
     'ANCHOR_MISSING',
   );
 }

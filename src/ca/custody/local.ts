@@ -30,7 +30,8 @@ export function openLocalAuthority(
   const { facts, algorithm } = readFacts(material, {
     now,
     maxSignatures,
-    algorithmOf: (certificate) => signatureAlgorithm(readKey(material.key, certificate)),
+    algorithmOf: (certificate, chain) =>
+      signatureAlgorithm(readKey(material.key, certificate, chain)),
   });
   return {
     facts,
@@ -56,11 +57,16 @@ function requireListSigner({ keyUsage }: Certificate): void {
   throw invalid('the CA certificate may not sign CRLs (keyUsage lacks cRLSign)');
 }
 
-function readKey(pem: string, certificate: Certificate): KeyObject {
+function readKey(pem: string, certificate: Certificate, chain: readonly Certificate[]): KeyObject {
   if (pem === '') throw invalid('tls.key is empty; the Secret must hold the CA’s private key');
   const key = readingSecretKey('tls.key', () => readPrivateKey(pem));
-  if (!sameBytes(publicKeyOf(key), certificate.publicKey.spki)) {
-    throw invalid('tls.key is not the private key of the first certificate of tls.crt');
-  }
-  return key;
+  const own = publicKeyOf(key);
+  if (sameBytes(own, certificate.publicKey.spki)) return key;
+  const at = chain.findIndex(({ publicKey }) => sameBytes(publicKey.spki, own));
+  // Go and OpenSSL refuse this order of a kubernetes.io/tls Secret, too.
+  const advice =
+    at === -1
+      ? ''
+      : `, but of certificate ${at + 1}; write that first, because a kubernetes.io/tls Secret begins with the certificate of its key`;
+  throw invalid(`tls.key is not the private key of the first certificate of tls.crt${advice}`);
 }

@@ -81,7 +81,7 @@ function leadingTo(nodes: readonly Node[], ends: readonly Certificate[]): readon
 }
 
 /** Reports whether two certificates are of the same CA: its leaves are below both. */
-function isSameCa(a: Certificate, b: Certificate): boolean {
+export function isSameCa(a: Certificate, b: Certificate): boolean {
   return sameBytes(a.subject.raw, b.subject.raw) && sameBytes(a.publicKey.spki, b.publicKey.spki);
 }
 

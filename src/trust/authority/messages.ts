@@ -79,6 +79,11 @@ export function anchorsOmitted(omitted: readonly string[]): string {
   return `ca.crt: ${first}${others}; the other anchors are published, and leaves that chain to this one alone are not trusted`;
 }
 
+/** @param omitted - number, subject, fingerprint and fault of each certificate, at least one */
+export function certificatesOmitted(omitted: readonly string[]): string {
+  return `leaves come without these certificates of tls.crt: ${omitted.join('; ')}; remove them, or put the missing ones beside them`;
+}
+
 export function anchorsDistrusted(fingerprint: string, anchors: readonly string[]): string {
   return `it holds ${fingerprint}, and no verifier may trust its anchor ${anchors.join(', ')} any more (status.distrusted)`;
 }

@@ -2,6 +2,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
+import { createSecureContext } from 'node:tls';
 import type { Authority, AuthorityMaterial } from '#ca/custody/contract.ts';
 import { openLocalAuthority } from '#ca/custody/local.ts';
 import { prepare } from '#ca/issuance/prepare.ts';
@@ -16,7 +17,7 @@ import {
 } from '../../support/pki/chain.ts';
 import { leafInput } from '../../support/ca/issuing.ts';
 import { encodePem } from '#pki/der/pem.ts';
-import { oid, seq } from '../../support/pki/der.ts';
+import { oid, seq, utcTime } from '../../support/pki/der.ts';
 import { AMBIGUOUS_CAS } from '../../support/pki/forms.ts';
 import { privateKey, type TestKey } from '../../support/pki/keys.ts';
 import { RSA_SHA256 } from '../../support/pki/request-der.ts';
@@ -330,7 +331,7 @@ test('a root that signed itself by an algorithm that is not verified is a root',
   refuses(
     () => open({ certificate: pem(below, bridge), key: keyPem(below) }),
     'ANCHOR_MISSING',
-    /does not end in a self-signed certificate/,
+    /has no self-signed certificate/,
     'authority',
   );
 });
@@ -345,7 +346,80 @@ test('a certificate with its own name and another key is no root', () => {
   refuses(
     () => open({ certificate: pem(bridge), key: keyPem(issuing) }),
     'ANCHOR_MISSING',
-    /does not end in a self-signed certificate/,
+    /has no self-signed certificate/,
+    'authority',
+  );
+});
+
+/** The issuing CA as an earlier certificate of the same key, which has expired. */
+const expired = link('issuing', {
+  extensions: [ca(0), usage(), ...keyIds('issuing', 'root')],
+  validity: seq(utcTime('260101000000Z'), utcTime('260531000000Z')),
+  by: root,
+});
+
+test('of several certificates of the CA the first valid one signs, and others are named', async () => {
+  const { facts, ...authority } = open({
+    certificate: pem(expired, issuing),
+    key: keyPem(issuing),
+    anchors: pem(root),
+  });
+  assert.deepEqual(printsOf([facts.certificate]), prints(issuing));
+  assert.deepEqual(printsOf(facts.intermediates), prints(issuing));
+  const [omitted = '', ...more] = facts.omittedCertificates ?? [];
+  assert.deepEqual(more, []);
+  assert.match(omitted, /^certificate 1 \("CN=issuing", sha256:[0-9a-f]{64}\) has expired$/);
+  await issues({ facts, ...authority }, issuing);
+});
+
+test('a CA whose every certificate has expired does not open', () => {
+  refuses(
+    () => open({ certificate: pem(expired), key: keyPem(issuing), anchors: pem(root) }),
+    'AUTHORITY_EXPIRED',
+    /expired at 2026-05-31/,
+    'authority',
+  );
+});
+
+test('a certificate that belongs to no chain of the CA is named and not delivered', () => {
+  const { facts } = open({
+    certificate: pem(
+      issuing,
+      stranger,
+      link('unrelated', { by: stranger, extensions: [ca()] }),
+      root,
+    ),
+    key: keyPem(issuing),
+  });
+  assert.deepEqual(printsOf(facts.intermediates), prints(issuing));
+  const [omitted = '', ...more] = facts.omittedCertificates ?? [];
+  assert.deepEqual(more, [], 'roots are never delivered, so they are not named');
+  assert.match(
+    omitted,
+    /^certificate 3 \("CN=unrelated", .* does not lead from the CA to an anchor$/,
+  );
+});
+
+test('the certificates above the CA may have any order in tls.crt', () => {
+  const middle = link('middle', {
+    extensions: [ca(), usage(), ...keyIds('middle', 'root')],
+    by: root,
+  });
+  const low = link('low', { extensions: [ca(0), usage(), ...keyIds('low', 'middle')], by: middle });
+  const { facts } = open({ certificate: pem(low, root, middle), key: keyPem(low) });
+  assert.deepEqual(printsOf(facts.anchors), prints(root));
+  assert.deepEqual(printsOf(facts.intermediates), prints(low, middle));
+  assert.equal(facts.omittedCertificates, undefined);
+});
+
+test('a tls.crt that does not begin with the certificate of tls.key is refused, as in OpenSSL', () => {
+  const certificate = pem(root, issuing);
+  const key = keyPem(issuing);
+  assert.throws(() => createSecureContext({ cert: certificate, key }), /key values mismatch/i);
+  refuses(
+    () => open({ certificate, key }),
+    'AUTHORITY_INVALID',
+    /not the private key of the first certificate of tls\.crt, but of certificate 2; write that first/,
     'authority',
   );
 });

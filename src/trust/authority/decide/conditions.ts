@@ -186,7 +186,12 @@ function faultOf({ snapshot, finding, managed, authorities }: ConditionInput): F
   if (active !== undefined && now >= fullLeavesUntil(active)) {
     return ['LeavesCutShort', messages.leavesCutShort(active.notAfter)];
   }
-  return omissionOf(finding) ?? attentionOf(snapshot) ?? rejectedTrust(snapshot, finding);
+  return (
+    omissionOf(finding) ??
+    attentionOf(snapshot) ??
+    rejectedTrust(snapshot, finding) ??
+    chainOmissionOf(finding)
+  );
 }
 
 /**
@@ -212,6 +217,13 @@ function rejectedTrust(
 function omissionOf({ active }: Observation): Fault | undefined {
   const omitted = active?.omittedAnchors ?? [];
   return omitted.length === 0 ? undefined : ['AnchorsOmitted', messages.anchorsOmitted(omitted)];
+}
+
+/** Returns the fault of certificates of `tls.crt` that no leaf comes with. */
+function chainOmissionOf({ active }: Observation): Fault | undefined {
+  const omitted = active?.omittedCertificates ?? [];
+  if (omitted.length === 0) return undefined;
+  return ['CertificatesOmitted', messages.certificatesOmitted(omitted)];
 }
 
 /** Returns a fault that does not concern the CA. */

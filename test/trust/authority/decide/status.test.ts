@@ -6,7 +6,7 @@ import { openLocalAuthority } from '#ca/custody/local.ts';
 import type { SignerPlan } from '#trust/authority/decide/decide.ts';
 import { inspectWith } from '#trust/authority/decide/inspect.ts';
 import { encodePem } from '#pki/der/pem.ts';
-import { NOW } from '../../../support/pki/chain.ts';
+import { NOW, ca, link, usage } from '../../../support/pki/chain.ts';
 import { AMBIGUOUS_CAS } from '../../../support/pki/forms.ts';
 import { teamSigner } from '../../../support/signers/namespaced-signer.ts';
 import { workload } from '../../../support/signers/workload-profile.ts';
@@ -109,6 +109,18 @@ test('an odd anchor is left out: Degraded names it, and the CA signs', () => {
   assert.match(
     degraded?.message ?? '',
     /^ca\.crt: certificate 1 \("CN=root", sha256:.*unused bits/,
+  );
+});
+
+test('Degraded names a certificate of tls.crt that no leaf comes with', () => {
+  const unrelated = link('unrelated', { extensions: [ca(0), usage()], by: B });
+  const chain = certificate(BELOW).toString() + certificate(unrelated).toString();
+  const plan = planOfOwn({ 'tls.crt': chain, 'ca.crt': certificate(A).toString() });
+  const degraded = plan.status.conditions?.find(({ type }) => type === 'Degraded');
+  assert.deepEqual([degraded?.status, degraded?.reason], ['True', 'CertificatesOmitted']);
+  assert.match(
+    degraded?.message ?? '',
+    /^leaves come without these certificates of tls\.crt: certificate 2 /,
   );
 });
 
