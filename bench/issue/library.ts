@@ -65,7 +65,7 @@ export function libraryStep(work: Work): Step {
         authority,
         outcomes: createRequestOutcomes(),
         call: createCallGuard({ component, secrets: () => [], callMs: 60_000 }),
-        controller: { reportError: silent, reportSuccess: silent },
+        controller: { reportError: silent, reportSuccess: silent, reportAnchors: silent },
         bundleOf: () => undefined,
       },
       issuer,

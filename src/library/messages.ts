@@ -72,6 +72,11 @@ export function callTimeout(milliseconds: number): string {
   return `no answer within ${milliseconds} ms`;
 }
 
+/** @param found - the certificate, what is wrong, and the verifiers */
+export function anchorRejected(found: string): string {
+  return `requests are signed, and ${found}; return or publish the root (docs/reference/verifiers.md)`;
+}
+
 export function unreadableAnchors(fault: string): string {
   return `the CA returned anchors that cannot be parsed: ${fault}`;
 }

@@ -273,3 +273,22 @@ function strangerRoot(): string {
 }
 const { openAuthority } = await import('../support/ca/issuing.ts');
 const stranger = await openAuthority();
+
+test('the Ready condition names the verifiers that reject the anchors of an answer', async () => {
+  it.author.sign = (request) =>
+    Promise.resolve({ ...signed(request, {}), anchors: ISSUING.toString() });
+  it.api.put(A, csrObject('a'));
+  await it.settle();
+  assert.deepEqual([it.ready()?.status, it.ready()?.reason], ['True', 'AnchorRejected']);
+  assert.match(
+    it.ready()?.message ?? '',
+    /"CN=issuing" is an anchor but not a root.*: rejected by OpenSSL, .*Node, Python/,
+  );
+  const { certificate = '' } = it.api.get(A)?.status as { certificate?: string };
+  assert.notEqual(certificate, '', 'verifiers that accept the anchor get their certificates');
+  // The same anchors again are no reason for another check.
+  const checks = it.author.checks.length;
+  it.api.put(`${CSR}/b`, csrObject('b'));
+  await it.settle();
+  assert.equal(it.author.checks.length, checks);
+});

@@ -1,7 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { ExternalSigner } from '#api/external/external-signer.ts';
+import type { ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
 import { findCondition } from '#api/request/conditions.ts';
 import { ANCHOR_REJECTED } from '#api/serving/report.ts';
-import { upstreamTrust, type AuthorityStatus } from '#api/signer/cluster-signer.ts';
+import { upstreamTrust } from '#api/signer/cluster-signer.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { authoritiesOf, type SignerState } from '#operations/signer-state.ts';
 import { readAnchors } from '#pki/x509/trust-bundle.ts';
@@ -10,9 +12,41 @@ import type { InstallationFacts } from './facts.ts';
 import { allWell, warning, whereSeen, type Outcome } from './finding.ts';
 
 /** `anchors-accepted` */
-export function checkAcceptedAnchors({ signers }: InstallationFacts): readonly Outcome[] {
-  return whereSeen(signers, ({ states }) =>
-    allWell(states.flatMap(ofSigner), 'every verifier accepts the anchors of every CA'),
+export function checkAcceptedAnchors({
+  signers,
+  external,
+  now,
+}: InstallationFacts): readonly Outcome[] {
+  const others = 'value' in external ? external.value.signers : [];
+  return whereSeen(signers, ({ states, federated = [] }) =>
+    allWell(
+      [
+        ...states.flatMap(ofSigner),
+        ...others.flatMap((each) => ofExternal(each, now)),
+        ...federated.flatMap((each) => ofFederated(each, now)),
+      ],
+      'every verifier accepts the anchors of every CA',
+    ),
+  );
+}
+
+function ofExternal({ metadata, spec }: ExternalSigner, now: number): readonly Outcome[] {
+  return judged(spec.authority.anchors, now).map(({ message }) =>
+    warning(
+      message,
+      'write the root of the CA to spec.authority.anchors: docs/reference/verifiers.md',
+      `externalclustersigner/${metadata.name}`,
+    ),
+  );
+}
+
+function ofFederated({ metadata, spec }: ClusterTrustBundle, now: number): readonly Outcome[] {
+  return judged(spec.trustBundle, now).map(({ message }) =>
+    warning(
+      message,
+      'ask the owner of the trust domain to publish its root: docs/reference/verifiers.md',
+      `clustertrustbundle/${metadata.name}`,
+    ),
   );
 }
 
@@ -38,12 +72,12 @@ function problemsOf(state: SignerState): readonly string[] {
   const isChosen = upstream !== undefined && upstream.anchor !== 'Root';
   return authoritiesOf(state)
     .filter(({ phase }) => phase === 'Active' || phase === 'Prepared')
-    .flatMap((each) => judged(each, state.now))
+    .flatMap(({ anchors = '' }) => judged(anchors, state.now))
     .filter(({ rule }) => !(isChosen && rule === 'anchor-is-root'))
     .map(({ message }) => message);
 }
 
-function judged({ anchors = '' }: AuthorityStatus, now: number): ReturnType<typeof judgeTrust> {
+function judged(anchors: string, now: number): ReturnType<typeof judgeTrust> {
   const read = attempt(() => readAnchors(anchors));
   return read instanceof SignerError ? [] : judgeTrust({ chain: [], anchors: read, now });
 }

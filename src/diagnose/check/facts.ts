@@ -3,6 +3,7 @@
 import type { ExternalSigner } from '#api/external/external-signer.ts';
 import type { AcmeSigner } from '#api/acme/acme-signer.ts';
 import type { Order } from '#api/acme/order.ts';
+import type { ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
 import type { Pod } from '#api/object/pod.ts';
 import type { Service } from '#api/object/service.ts';
 import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
@@ -214,6 +215,8 @@ export interface SignerFacts {
   readonly invalid: readonly { readonly name: string; readonly why: string }[];
   /** Names that roles and policies list. */
   readonly installation: Installation;
+  /** Bundles of foreign trust domains. Absent if the user may not read bundles. */
+  readonly federated?: readonly ClusterTrustBundle[];
 }
 
 /** A pending request for a certificate of a signer of this installation. */

@@ -32,6 +32,11 @@ export interface IssuerControllerInit<Config> {
 export interface IssuerController {
   /** Reports an IssuerError of `sign`. The issuer becomes not ready and is checked again. */
   readonly reportError: (key: string, error: ClassifiedError) => void;
+  /**
+   * Reports which verifiers reject the anchors of certificates that `sign` returned, or undefined
+   * for none. The Ready condition names them.
+   */
+  readonly reportAnchors: (key: string, rejected: string | undefined) => void;
   /** Reports a certificate of `sign`, which ends the backoff of earlier reports. */
   readonly reportSuccess: (key: string) => void;
   readonly run: (signal: AbortSignal) => Promise<void>;
@@ -51,6 +56,8 @@ const MAX_REPORT_MS = 300_000;
 interface ControllerState<Config> extends IssuerControllerInit<Config> {
   /** Errors that requests reported and no status shows yet. */
   readonly reported: Map<string, ClassifiedError>;
+  /** Rejected anchors by issuer, and the verifiers. */
+  readonly rejected: Map<string, string>;
   /**
    * Issuers of other replicas that this process reconciles, because its requests reported errors of
    * them.
@@ -69,6 +76,7 @@ export function createIssuerController<Config>(
   const state: ControllerState<Config> = {
     ...init,
     reported: new Map(),
+    rejected: new Map(),
     adopted: new Set(),
     reportBackoff: createRateLimiter({ firstMs: FIRST_REPORT_MS, maxMs: MAX_REPORT_MS, random }),
   };
@@ -83,6 +91,13 @@ export function createIssuerController<Config>(
   return {
     reportError: (key, error) => {
       state.reported.set(key, error);
+      state.adopted.add(key);
+      queue.add(key);
+    },
+    reportAnchors: (key, rejected) => {
+      if (state.rejected.get(key) === rejected) return;
+      if (rejected === undefined) state.rejected.delete(key);
+      else state.rejected.set(key, rejected);
       state.adopted.add(key);
       queue.add(key);
     },
@@ -172,7 +187,7 @@ async function check<Config>(
     (thrown: unknown) => classifyError(thrown),
   );
   if (error === undefined) {
-    await writeReady(state, current, { status: 'True', reason: 'Checked', message: '' });
+    await writeReady(state, current, checked(state.rejected.get(key)));
     if (!component.shard.owns(raw.metadata.uid)) state.adopted.delete(key);
     return undefined;
   }
@@ -181,6 +196,12 @@ async function check<Config>(
   return error.how === 'pending'
     ? { requeueAt: component.clock() + (error.afterMs ?? 0) }
     : 'backoff';
+}
+
+function checked(rejected: string | undefined): Readiness {
+  if (rejected === undefined) return { status: 'True', reason: 'Checked', message: '' };
+  const message = messages.anchorRejected(rejected);
+  return { status: 'True', reason: 'AnchorRejected', message };
 }
 
 /** Writes Ready if it differs. @returns the issuer in its new version */
@@ -223,10 +244,11 @@ function announce(
 }
 
 function forget<Config>(
-  { reported, adopted, reportBackoff }: ControllerState<Config>,
+  { reported, rejected, adopted, reportBackoff }: ControllerState<Config>,
   key: string,
 ): void {
   reported.delete(key);
+  rejected.delete(key);
   adopted.delete(key);
   reportBackoff.forget(key);
 }

@@ -13,7 +13,13 @@ type Statused = KubeObject & { readonly status?: IssuerStatus };
 
 /** Reasons of an issuer's Ready condition. docs/reference/library.md has a row for each. */
 export type IssuerReason =
-  'Initializing' | 'Checked' | 'Pending' | 'Failed' | 'InvalidSpec' | 'SignerNameTaken';
+  | 'Initializing'
+  | 'Checked'
+  | 'AnchorRejected'
+  | 'Pending'
+  | 'Failed'
+  | 'InvalidSpec'
+  | 'SignerNameTaken';
 
 /** Reasons after which `check` is not called again until the spec changes. */
 const PERMANENT: ReadonlySet<string> = new Set<IssuerReason>(['Failed', 'InvalidSpec']);

@@ -3,7 +3,9 @@ import { keyOf } from '#api/object/object.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import type { Certificate } from '#pki/x509/certificate.ts';
 import { readAnchors } from '#pki/x509/trust-bundle.ts';
+import { rejectedAnchor } from '#pki/x509/verifier-rules.ts';
 import type { Component } from '#component/contract.ts';
+import { serverTime } from '#component/server-time.ts';
 import type {
   IssuedChain,
   NotIssued,
@@ -28,7 +30,7 @@ export interface ExternalCaInit<Config> {
   readonly component: Pick<Component, 'clock' | 'client' | 'log'>;
   readonly authority: AuthorityType<Config>;
   readonly call: GuardedCall<Config>;
-  readonly controller: Pick<IssuerController, 'reportError' | 'reportSuccess'>;
+  readonly controller: Pick<IssuerController, 'reportError' | 'reportSuccess' | 'reportAnchors'>;
   readonly outcomes: RequestOutcomes;
   /**
    * Returns the anchors of the issuer's published bundle, or undefined if the issuer names none.
@@ -88,19 +90,34 @@ async function issue<Config>(
 
 /** @throws SignerError if the CA's answer is not a chain for this request */
 function verified<Config>(
-  { component, bundleOf, issuer, authority }: ExternalCa<Config>,
+  { component, bundleOf, issuer, authority, controller }: ExternalCa<Config>,
   signed: Signed,
   wanted: CertificateTemplate,
   object: ServedRequest,
 ): IssuedChain {
   const published = bundleOf(issuer);
-  return issuedChain(component, wanted, object, {
+  const anchors = published ?? anchorsOf(signed);
+  const chain = issuedChain(component, wanted, object, {
     chain: signed.chain,
     prepared: attachedLeaf(signed, wanted),
-    anchors: published ?? anchorsOf(signed),
+    anchors,
     delivered: published,
     allowedExtensions: authority.allowedExtensions,
   });
+  const rejected = anchors === undefined ? undefined : rejectionOf(anchors, serverTime(component));
+  // The anchors of two answers may differ, but an issuer has one bundle.
+  if (rejected !== undefined || published !== undefined)
+    controller.reportAnchors(keyOf(issuer.metadata), rejected);
+  return chain;
+}
+
+/** The result of {@link rejectedAnchor} for anchors that come with every certificate. */
+const rejections = new WeakMap<readonly Certificate[], { readonly found: string | undefined }>();
+
+function rejectionOf(anchors: readonly Certificate[], now: number): string | undefined {
+  const known = rejections.get(anchors) ?? { found: rejectedAnchor(anchors, now) };
+  rejections.set(anchors, known);
+  return known.found;
 }
 
 function heldBy({ how, message, afterMs = 0, condition }: ClassifiedError): NotIssued {

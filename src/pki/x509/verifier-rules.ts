@@ -3,7 +3,7 @@ import { quote } from '#base/quote.ts';
 import { nameText } from '../names/distinguished-name.ts';
 import type { Certificate } from './certificate.ts';
 import type { PublishedTrust } from './delivered-chain.ts';
-import { sameIn } from './issuers.ts';
+import { SignatureBudget, sameIn } from './issuers.ts';
 import { VERIFIER_RULES, type VerifierName, type VerifierRuleId } from './verifier-rule-table.ts';
 
 /** A rule that a certificate violates. */
@@ -36,6 +36,23 @@ export function judgeTrust(trust: PublishedTrust): readonly VerifierFinding[] {
       }),
     ),
   );
+}
+
+/**
+ * Limit of signatures for a set of anchors whose CAs are unknown: one for each of a hundred, and
+ * those above them.
+ */
+const MAX_ANCHOR_SIGNATURES = 400;
+
+/**
+ * Returns which verifiers reject leaves below one of these anchors, and why, or undefined. The
+ * anchors may be of any author, so the work is bounded.
+ *
+ * @param now - milliseconds since 1970
+ */
+export function rejectedAnchor(anchors: readonly Certificate[], now: number): string | undefined {
+  const signatures = new SignatureBudget(MAX_ANCHOR_SIGNATURES);
+  return judgeTrust({ chain: [], anchors, now, signatures })[0]?.message;
 }
 
 /** The length of a name in a message, in UTF-16 units. */

@@ -3,13 +3,18 @@
 import type { ExternalSigner, ExternalSignerStatus } from '#api/external/external-signer.ts';
 import { engineOf } from '#api/signer/upstream-vault.ts';
 import { keyOf, type KubeObject } from '#api/object/object.ts';
+import { ANCHOR_REJECTED } from '#api/serving/report.ts';
 import { formatTime, parseTime } from '#api/object/time.ts';
 import { conditionMessage, findCondition, setCondition } from '#api/request/conditions.ts';
 import { BoundedMap } from '#base/bounded-map.ts';
+import { SignerError, attempt } from '#base/errors.ts';
 import type { Validity } from '#ca/issuance/validity.ts';
 import type { Component } from '#component/contract.ts';
 import { requeueAt, serverTime } from '#component/server-time.ts';
 import { EXTERNAL_SIGNERS, type ExternalSigners } from '#component/signers/external-signers.ts';
+import type { Certificate } from '#pki/x509/certificate.ts';
+import { readAnchors } from '#pki/x509/trust-bundle.ts';
+import { rejectedAnchor } from '#pki/x509/verifier-rules.ts';
 import { withoutManagedFields } from '#kube/resource/object.ts';
 import { backoffDelay } from '#kube/wait/backoff.ts';
 import { runLoop, type ReconcileResult } from '#kube/workqueue/run-loop.ts';
@@ -247,6 +252,12 @@ export class Authorities {
   /** Checks the CA, unless it is held, denied or paused. */
   async #look(key: string, signer: ExternalSigner, held: Held): Promise<ReconcileResult> {
     const component = this.#component;
+    const anchors = attempt(() => readAnchors(signer.spec.authority.anchors));
+    if (anchors instanceof SignerError) {
+      // No chain would lead to them, and each order may cost a certificate.
+      held.fault = messages.unreadableAnchors(anchors.message);
+      return this.#say(signer, unready('SpecInvalid', held.fault));
+    }
     const before = await this.#waits(signer, held);
     if (before !== undefined) return before;
     const state = await held.backend.check();
@@ -259,7 +270,7 @@ export class Authorities {
       held.validity = state.validity;
       held.fault = undefined;
       held.failures = 0;
-      await this.#say(signer, { status: 'True', reason: 'Checked', message: messages.READY });
+      await this.#say(signer, readiness(anchors, serverTime(component)));
       this.#announce(signer);
       return { requeueAt: component.clock() + RECHECK_MS };
     }
@@ -385,6 +396,14 @@ export class Authorities {
     });
     return undefined;
   }
+}
+
+/** Returns the condition of a CA that issues, with the verifiers that reject its anchors. */
+function readiness(anchors: readonly Certificate[], now: number): Ready {
+  const rejected = rejectedAnchor(anchors, now);
+  return rejected === undefined
+    ? { status: 'True', reason: 'Checked', message: messages.READY }
+    : { status: 'True', reason: ANCHOR_REJECTED, message: messages.anchorRejected(rejected) };
 }
 
 function unready(reason: string, message: string): Ready {

@@ -6,6 +6,15 @@ import { quote } from '#base/quote.ts';
 // Condition Ready, and the reason for which requests wait
 
 export const READY = 'the CA issues certificates';
+export function unreadableAnchors(fault: string): string {
+  return `spec.authority.anchors: ${fault}; no certificate was ordered`;
+}
+
+/** @param found - the certificate, what is wrong, and the verifiers */
+export function anchorRejected(found: string): string {
+  return `${READY}, and ${found}; write its root to spec.authority.anchors (docs/reference/verifiers.md)`;
+}
+
 export const NOT_CHECKED = 'external-signer has not checked the CA yet';
 
 export function signerNameTaken(rival: string, signerName: string): string {

@@ -9,6 +9,7 @@ import {
 import { SECRET_NAMESPACE } from '#api/signer/bundle-annotations.ts';
 import { fingerprint, type Certificate } from '#pki/x509/certificate.ts';
 import { publishedAnchors, writeAnchors } from '#pki/x509/trust-bundle.ts';
+import { rejectedAnchor } from '#pki/x509/verifier-rules.ts';
 import { judgeBundle, type JudgedBy } from '../spiffe/judge-bundle.ts';
 import { readBundle } from '../spiffe/read-bundle.ts';
 import type { Fetched } from './fetch.ts';
@@ -45,8 +46,13 @@ export interface FederatedLook {
   readonly taken?: true;
   /** Sequence number of an accepted bundle. */
   readonly sequence?: bigint | undefined;
-  /** A warning about an accepted bundle: `Reason: sentence`. */
-  readonly warning?: string | undefined;
+  readonly warning?: BundleWarning | undefined;
+}
+
+/** A warning about an accepted bundle. */
+export interface BundleWarning {
+  readonly reason: 'SharedAnchor' | 'AnchorRejected';
+  readonly message: string;
 }
 
 /** Inputs to judge a fetched bundle and to warn about it. */
@@ -122,7 +128,7 @@ export function decideFetched(
     const kind = state.existing === undefined ? 'keep' : 'drop';
     return { change: { kind, reason: 'Revoked', message }, refreshSeconds, sequence, taken: true };
   }
-  const warning = sharedAnchor(anchors, judging);
+  const warning = sharedAnchor(anchors, judging) ?? unverifiable(anchors, state.now);
   const change = written(state, anchors, sequence);
   return { change, refreshSeconds, sequence, warning, taken: true };
 }
@@ -134,13 +140,24 @@ export function decideFetched(
 function sharedAnchor(
   anchors: readonly Certificate[],
   { sharedWith }: Judging,
-): string | undefined {
+): BundleWarning | undefined {
   for (const each of anchors) {
     const other = sharedWith(each);
     if (other === undefined) continue;
-    return messages.sharedAnchor(fingerprint(each.raw), other);
+    const message = messages.sharedAnchor(fingerprint(each.raw), other);
+    return { reason: 'SharedAnchor', message };
   }
   return undefined;
+}
+
+/**
+ * Returns a warning if some verifiers reject the leaves of a CA. A refusal would end the trust of
+ * those that accept it.
+ */
+function unverifiable(anchors: readonly Certificate[], now: number): BundleWarning | undefined {
+  const found = rejectedAnchor(anchors, now);
+  if (found === undefined) return undefined;
+  return { reason: 'AnchorRejected', message: messages.anchorRejected(found) };
 }
 
 /** Decides what the passage of time and our own CAs change in a published bundle. */

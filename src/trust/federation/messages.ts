@@ -35,7 +35,12 @@ export const OWN_ANCHOR_REMOVED =
   'OwnAnchor: a CA belongs to this installation or is distrusted: it is removed';
 
 export function sharedAnchor(fingerprint: string, trustDomain: string): string {
-  return `SharedAnchor: CA ${fingerprint} is in the bundle of ${trustDomain}, too: the owner of its key can impersonate both trust domains`;
+  return `CA ${fingerprint} is in the bundle of ${trustDomain}, too: the owner of its key can impersonate both trust domains`;
+}
+
+/** @param found - the certificate, what is wrong, and the verifiers */
+export function anchorRejected(found: string): string {
+  return `${found}; ask the owner of the trust domain to publish its root (docs/reference/verifiers.md)`;
 }
 
 export function managedElsewhere(name: string, trustDomain: string): string {

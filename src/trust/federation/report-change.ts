@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { federatedBundleName } from '#api/object/federated-bundle.ts';
 import type { Component } from '#component/contract.ts';
-import type { FederatedChange, FederatedState } from './decide.ts';
+import type { BundleWarning, FederatedChange, FederatedState } from './decide.ts';
 import * as messages from './messages.ts';
 import { FEDERATION_SERIES } from './metrics.ts';
 
@@ -33,8 +33,7 @@ interface Report {
   readonly change: FederatedChange;
   /** The previous problem, which gets no second Event. */
   readonly before: string | undefined;
-  /** Warning about an accepted bundle. */
-  readonly warning?: string | undefined;
+  readonly warning?: BundleWarning | undefined;
 }
 
 /**
@@ -55,11 +54,13 @@ export function tell(
   const problem = problemOf(change);
   if (problem === undefined) {
     if (kind === 'write') log.info({ trustDomain, name, reason }, messages.BUNDLE_WRITTEN);
-    if (warning !== undefined && warning !== before) {
-      log.warn({ trustDomain, name, error: warning }, messages.SUSPICIOUS_BUNDLE);
-      warn(component, state, 'FederatedSharedAnchor', warning);
+    if (warning === undefined) return undefined;
+    const text = messages.withReason(warning.reason, warning.message);
+    if (text !== before) {
+      log.warn({ trustDomain, name, error: text }, messages.SUSPICIOUS_BUNDLE);
+      warn(component, state, `Federated${warning.reason}`, text);
     }
-    return warning;
+    return text;
   }
   log.warn({ trustDomain, name, reason, error: problem }, messages.bundleChange(kind));
   if (kind !== 'keep' || problem !== before)

@@ -15,7 +15,7 @@ import {
 } from '#trust/federation/decide.ts';
 import { fingerprint } from '#pki/x509/certificate.ts';
 import { writeBundle } from '#trust/spiffe/write-bundle.ts';
-import { ca, link, san, type Link } from '../../support/pki/chain.ts';
+import { ca, keyIds, link, san, usage, type Link } from '../../support/pki/chain.ts';
 import { pemOf, spiffeCa } from '../../support/trust/certificates.ts';
 
 const NOW = Date.UTC(2026, 10, 23, 1);
@@ -23,7 +23,8 @@ const HOUR = 3_600_000;
 const KEYS = 'countersign-keys';
 const KEEP_MS = 24 * HOUR;
 const DOMAIN = 'partner.example';
-const [A, B, OWN] = [spiffeCa('A'), spiffeCa('B'), spiffeCa('own')];
+const [A, B, OWN] = [spiffeCa('A', ...keyIds('A')), spiffeCa('B', ...keyIds('B')), spiffeCa('own')];
+const ROOT = spiffeCa('root', ...keyIds('root'));
 const judgedBy = {
   sequence: 5n as bigint | undefined,
   ownDomains: ['prod.example.com'],
@@ -201,10 +202,25 @@ test('a CA that another foreign trust domain has, too, is taken, and said', () =
     sharedWith,
   });
   assert.equal(said(look.change), 'write Updated');
-  assert.match(look.warning ?? '', /^SharedAnchor: CA sha256:.* in the bundle of third\.example/);
+  assert.equal(look.warning?.reason, 'SharedAnchor');
+  assert.match(look.warning.message, /^CA sha256:.* in the bundle of third\.example/);
   const alone = decideFetched(stateOf(published([A])), documentOf([A]), {
     ...judgedBy,
     sharedWith,
   });
   assert.equal(alone.warning, undefined);
+});
+
+test('an intermediate without its root is taken, and a warning names who rejects it', () => {
+  const middle = link('middle', { by: ROOT, extensions: [ca(), usage(), ...keyIds('m', 'root')] });
+  const warned = (links: readonly Link[]): string => {
+    const { change, warning } = decideFetched(stateOf(undefined), documentOf(links), judgedBy);
+    assert.equal(said(change), 'write Updated');
+    return `${warning?.reason}: ${warning?.message}`;
+  };
+  assert.match(
+    warned([middle]),
+    /^AnchorRejected: "CN=middle" is an anchor but not a root.*: rejected by OpenSSL, .*Node, Python/,
+  );
+  assert.equal(warned([middle, ROOT]), 'undefined: undefined');
 });

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { quantity } from '#base/quantity.ts';
+import { membersOf } from '#base/record.ts';
 import { parseAllDocuments } from 'yaml';
 import type { KubeObject } from '#api/object/object.ts';
 import { SignerError, attempt, usageError } from '#base/errors.ts';
@@ -134,16 +135,21 @@ function lintObject(object: Partial<KubeObject>, file: string): readonly LintFin
     const linted = { ...object, metadata: { ...metadata, name } } as KubeObject;
     return [...byApi(linted, where), ...bundleAnchors(linted, where)];
   }
-  return KINDS_OF_OURS.has(kind) ? lintSigner(JSON.stringify(object), file, where) : undefined;
+  if (!KINDS_OF_OURS.has(kind)) return undefined;
+  const { keyHolder, anchors } = membersOf(membersOf(object.spec)['authority']);
+  return [
+    ...lintSigner(JSON.stringify(object), file, where),
+    ...textAnchors(anchors, `${where} spec.authority.anchors`),
+    ...textAnchors(membersOf(keyHolder)['anchors'], `${where} spec.authority.keyHolder.anchors`),
+  ];
 }
 
-function bundleAnchors(object: KubeObject, where: string): readonly LintFinding[] {
-  if (object.kind !== 'ClusterTrustBundle') return [];
-  const spec: unknown = 'spec' in object ? object.spec : undefined;
-  const text =
-    typeof spec === 'object' && spec !== null && 'trustBundle' in spec ? spec.trustBundle : '';
-  if (typeof text !== 'string') return [];
-  return lintAnchors(certificateBlocks(text), where, Date.now());
+function bundleAnchors({ kind, spec }: KubeObject, where: string): readonly LintFinding[] {
+  return kind === 'ClusterTrustBundle' ? textAnchors(membersOf(spec)['trustBundle'], where) : [];
+}
+
+function textAnchors(text: unknown, where: string): readonly LintFinding[] {
+  return typeof text === 'string' ? lintAnchors(certificateBlocks(text), where, Date.now()) : [];
 }
 
 function lintSigner(text: string, file: string, where: string): readonly LintFinding[] {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { membersOf } from '#base/record.ts';
 import { bundleName, type ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
+import { TRUST_DOMAIN } from '#api/object/federated-bundle.ts';
 import type { KubeObject } from '#api/object/object.ts';
 import { DEFAULT_PROPAGATION_SECONDS } from '#ca/issuance/propagation-gate.ts';
 import { resolveNameConflicts, type NameClaimant } from '#api/signer/name-conflict.ts';
@@ -55,11 +56,19 @@ function factsOf(
   const serving = objects.filter(({ metadata }) => !conflicting.has(metadata.name));
   const { leftOut: _leftOut, ...names } = installationNames(serving, init);
   const { namespace, servingSigner } = init;
-  return { states, invalid, installation: { ...names, namespace, servingSigner } };
+  const federated =
+    'lacks' in bundles ? {} : { federated: [...bundles.value.values()].filter(isFederated) };
+  return { states, invalid, installation: { ...names, namespace, servingSigner }, ...federated };
 }
 
 function isClaimant(object: KubeObject): object is NameClaimant {
   return typeof membersOf(object.spec)['signerName'] === 'string';
+}
+
+/** Reports whether `federation` writes the bundle. */
+function isFederated({ metadata, spec }: ClusterTrustBundle): boolean {
+  const trustDomain = metadata.annotations?.[TRUST_DOMAIN];
+  return spec.signerName === undefined && trustDomain !== undefined;
 }
 
 async function readBundles({
@@ -70,7 +79,10 @@ async function readBundles({
   const found = await listVisible<ClusterTrustBundle, readonly [string, ClusterTrustBundle]>(
     client,
     kind,
-    (bundle) => (bundle.spec.signerName === undefined ? [] : [[bundle.metadata.name, bundle]]),
+    (bundle) =>
+      bundle.spec.signerName === undefined && !isFederated(bundle)
+        ? []
+        : [[bundle.metadata.name, bundle]],
   );
   return mapSeen(found, (all) => new Map(all));
 }
