@@ -26,6 +26,11 @@ function acmeOf(scope: Kind['scope']): Schema {
         'URLs by which the CA contacts you, such as mailto:ops@example.com.',
         text(256, 'A URL.'),
       ),
+      additionalOrigins: list(
+        8,
+        'Further origins of the URLs that the server returns, for a directory behind an alias. None by default. acme calls them with the same caBundle, and refuses the same addresses. In an AcmeSigner, each must be the origin of a server that the administrator lists.',
+        text(267, 'Such as https://ca.example.com:8443.', { pattern: '^https://[^@/?#\\s]+$' }),
+      ),
       termsOfServiceAgreed: flag(
         'Whether you agree to the terms of the CA, whose URL the status prints.',
         false,

@@ -31,7 +31,7 @@ export const json =
   };
 
 export async function startScriptedServer(): Promise<ScriptedServer> {
-  const tls = await tlsCertificate('scripted');
+  const tls = await tlsCertificate('scripted', { dnsNames: ['localhost'] });
   const calls: string[] = [];
   const reply: Record<string, Reply> = {};
   const server: Server = createServer(tls, (request, response) => {

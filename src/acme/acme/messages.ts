@@ -260,6 +260,10 @@ export function serverNotAllowed(server: string): string {
   return `the administrator does not allow AcmeSigners the server ${server}: the component acme has no --namespaced-server of this URL`;
 }
 
+export function originNotAllowed(origin: string): string {
+  return `the administrator does not allow AcmeSigners the origin ${origin} of spec.acme.additionalOrigins: the component acme has no --namespaced-server of this origin`;
+}
+
 export function accountReady(account: string): string {
   return `requests are answered by the account ${account}`;
 }

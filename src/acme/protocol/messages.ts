@@ -34,6 +34,9 @@ export function unusableMember(what: string, path: string, fault: string): strin
   return `${what}${path}: ${fault}`;
 }
 
-export function foreignUrl(origin: string, own: string): string {
-  return `is at ${origin}, and not an https:// URL at ${own}, the origin of spec.acme.server; name the directory by the host that the CA uses in its URLs`;
+/** @param own - origin of the directory, then those that the spec adds */
+export function foreignUrl(origin: string, [own = '', ...more]: readonly string[]): string {
+  const added =
+    more.length === 0 ? '' : `, or at ${more.join(', ')} of spec.acme.additionalOrigins`;
+  return `is at ${origin}, and not an https:// URL at ${own}, the origin of spec.acme.server${added}; name the directory by the host that the CA uses in its URLs, or list the origin in spec.acme.additionalOrigins`;
 }

@@ -46,8 +46,9 @@ export function shaped<T>(schema: z.ZodType<T>, value: unknown, what: string): T
   const [issue] = parsed.error.issues;
   const path = issue === undefined || issue.path.length === 0 ? '' : `, ${issue.path.join('.')}`;
   if (issue?.message === FOREIGN) {
-    const own: unknown = issue.code === 'custom' ? issue.params?.['origin'] : undefined;
-    const fault = messages.foreignUrl(originAt(value, issue.path), quote(String(own), 200));
+    const own: unknown = issue.code === 'custom' ? issue.params?.['origins'] : undefined;
+    const origins = Array.isArray(own) ? own.map((each) => quote(String(each), 200)) : [];
+    const fault = messages.foreignUrl(originAt(value, issue.path), origins);
     return unusable(
       messages.unusableMember(what, quote(path, 80).slice(1, -1), fault),
       'foreign-url',

@@ -56,7 +56,7 @@ export type ChallengeStatus = 'pending' | 'processing' | 'valid' | 'invalid';
 export type AuthorizationStatus =
   'pending' | 'valid' | 'invalid' | 'deactivated' | 'expired' | 'revoked';
 
-/** Schemas that accept URLs of one origin only. */
+/** Schemas that accept URLs of the server's origins only. */
 export interface Resources {
   readonly directory: z.ZodType<Directory>;
   readonly account: z.ZodType<AccountBody>;
@@ -130,15 +130,18 @@ export interface RenewalWindow {
   readonly explanationURL?: string | undefined;
 }
 
-/** Message of a zod issue for a URL of another origin. */
+/** Message of a zod issue for a URL of a foreign origin. */
 export const FOREIGN = 'foreign-url';
 
-/** @param origin - origin of the directory, such as `https://acme.example:14000` */
-export function resourcesAt(origin: string): Resources {
+/**
+ * @param origins - origin of the directory, such as `https://acme.example:14000`, then those at
+ * which the server may have other URLs
+ */
+export function resourcesAt(origins: readonly string[]): Resources {
   const url = z
     .string()
     .max(MAX_URL)
-    .refine((text) => isAt(origin, text), { message: FOREIGN, params: { origin } });
+    .refine((text) => isAt(origins, text), { message: FOREIGN, params: { origins } });
   const challenge = challengeAt(url);
   return {
     url,
@@ -218,12 +221,14 @@ const renewalInfo = z
   .transform(({ suggestedWindow, explanationURL }) => ({ ...suggestedWindow, explanationURL }));
 
 /**
- * Reports whether a URL may be called: HTTPS (RFC 8555 §6.1), the directory's own origin, no user.
+ * Reports whether a URL may be called: HTTPS (RFC 8555 §6.1), one of the server's origins, no user.
  */
-function isAt(origin: string, text: string): boolean {
+function isAt(origins: readonly string[], text: string): boolean {
   if (!URL.canParse(text)) return false;
   const url = new URL(text);
   return (
-    url.protocol === 'https:' && url.origin === origin && `${url.username}${url.password}` === ''
+    url.protocol === 'https:' &&
+    origins.includes(url.origin) &&
+    `${url.username}${url.password}` === ''
   );
 }

@@ -46,6 +46,8 @@ export interface Target<T> {
 export interface AcmeServerInit {
   /** URL of the directory, `https://`. */
   readonly directory: string;
+  /** Further origins of the URLs that the server returns, `https://`. Default: none. */
+  readonly additionalOrigins?: readonly string[] | undefined;
   /** PEM of the server's only trust anchors. Default: Node's own. */
   readonly ca?: string | undefined;
   readonly userAgent: string;
@@ -83,10 +85,10 @@ const DIRECTORY_AGE_MS = 3600_000;
  */
 const MAX_NONCES = 6;
 
-/** @throws SignerError SPEC_INVALID if the directory is not an `https://` URL without a user */
+/** @throws SignerError SPEC_INVALID if a URL of the input is not `https://` without a user */
 export function openServer(init: AcmeServerInit): AcmeServer {
   const { clock, userAgent, ca, guard, proxy } = init;
-  const resources = resourcesAt(originOf(init.directory));
+  const resources = resourcesAt([init.directory, ...(init.additionalOrigins ?? [])].map(originOf));
   const exchange = createExchange({
     ca,
     userAgent,
@@ -169,12 +171,12 @@ function isBadNonce(answer: Answer<unknown>): boolean {
   return answer.kind === 'problem' && answer.type === 'badNonce';
 }
 
-function originOf(directory: string): string {
-  const url = URL.canParse(directory) ? new URL(directory) : undefined;
+function originOf(text: string): string {
+  const url = URL.canParse(text) ? new URL(text) : undefined;
   if (url?.protocol === 'https:' && `${url.username}${url.password}` === '') return url.origin;
   throw new SignerError({
     code: 'SPEC_INVALID',
     disposition: 'wait',
-    message: messages.unusableDirectory(directory),
+    message: messages.unusableDirectory(text),
   });
 }

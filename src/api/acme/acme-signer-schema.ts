@@ -100,6 +100,16 @@ export const ACME_SOLVER = z
 
 export const ACME_SETTINGS = z.strictObject({
   server: text(2048).regex(/^https:\/\/[^@]+$/),
+  additionalOrigins: z
+    .array(
+      text(267)
+        .regex(/^https:\/\/[^@/?#\s]+$/)
+        .refine((origin) => URL.canParse(origin), {
+          message: 'is not an origin; write it as https://ca.example.com:8443',
+        }),
+    )
+    .max(8)
+    .exactOptional(),
   caBundle: text(65_536)
     .regex(/^-----BEGIN CERTIFICATE-----/)
     .exactOptional(),

@@ -9,7 +9,8 @@ import { downloadPreferredChain } from '#acme/protocol/certificates.ts';
 import { tlsCertificate } from '../../support/pki/tls-certificate.ts';
 import { getOrder, newOrder, type AcmeOrder } from '#acme/protocol/orders.ts';
 import { getRenewalWindow, renewalId } from '#acme/protocol/renewal-info.ts';
-import { openServer } from '#acme/protocol/server.ts';
+import { openServer, type AcmeServerInit } from '#acme/protocol/server.ts';
+import { connectGuard } from '#base/egress/connect-guard.ts';
 import { SignerError } from '#base/errors.ts';
 import { newKey, noAnswerOf, problemOf, valueOf } from '../calls.ts';
 import { json, startScriptedServer, type Reply, type ScriptedServer } from '../scripted-server.ts';
@@ -203,8 +204,39 @@ test('a directory behind an alias: the message names both hosts, and no path', a
   const { detail } = noAnswerOf(await scripted.client().directory());
   assert.equal(
     detail,
-    `the answer, newNonce: is at "https://ca.example:8443", and not an https:// URL at "${scripted.origin}", the origin of spec.acme.server; name the directory by the host that the CA uses in its URLs`,
+    `the answer, newNonce: is at "https://ca.example:8443", and not an https:// URL at "${scripted.origin}", the origin of spec.acme.server; name the directory by the host that the CA uses in its URLs, or list the origin in spec.acme.additionalOrigins`,
   );
+});
+
+test('a directory behind an alias: URLs of a listed origin are called, and no others', async () => {
+  const alias = scripted.origin.replace('127.0.0.1', 'localhost');
+  const directory = `${alias}/dir`;
+  const init = { directory, additionalOrigins: [scripted.origin] };
+  const { newOrder: url } = valueOf(await scripted.client(init).directory());
+  assert.equal(url, `${scripted.origin}/order`);
+  scripted.reply['/order'] = json(201, good(), at('/order/1'));
+  assert.equal(
+    valueOf(await newOrder(scripted.client(init), account, ORDER)).url,
+    `${scripted.origin}/order/1`,
+  );
+  const unlisted = 'https://ca.example:8443';
+  const other = { ...good(), finalize: `${unlisted}/finalize/1` };
+  scripted.reply['/order'] = json(201, other, at('/order/1'));
+  const { cause, detail } = noAnswerOf(await newOrder(scripted.client(init), account, ORDER));
+  assert.equal(cause, 'foreign-url');
+  for (const named of [alias, scripted.origin, unlisted]) assert.ok(detail.includes(`"${named}"`));
+});
+
+test('the guard refuses the address of a listed origin', async () => {
+  const guard: NonNullable<AcmeServerInit['guard']> = connectGuard([], {
+    called: 'ACME servers',
+    flag: '--namespaced-network',
+  });
+  const alias = scripted.origin.replace('127.0.0.1', 'localhost');
+  const client = scripted.client({ additionalOrigins: [alias], guard });
+  const target = { endpoint: 'order', url: `${alias}/order`, read: () => null } as const;
+  assert.equal((await client.get(target)).kind, 'transport');
+  assert.deepEqual(scripted.calls, []);
 });
 
 test('without the preferred chain the default is used; a failing server is a problem', async () => {

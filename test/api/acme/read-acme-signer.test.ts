@@ -29,6 +29,24 @@ const refused: [law: string, acme: object, signerName: string | undefined, says:
   ['the derived name of a Signer', {}, 'signers.countersign.dev/a.b', /reserved/],
   ['a name of Kubernetes', {}, 'kubernetes.io/public', /signer name "kubernetes.io/],
   ['a server that is not HTTPS', { server: 'http://acme.example/' }, undefined, /acme\.server/],
+  ...[
+    'http://ca.example',
+    'https://ca.example/dir',
+    'https://user@ca.example',
+    'https://ca.example:99999',
+    'ca.example',
+  ].map((origin): (typeof refused)[number] => [
+    `the origin ${origin}`,
+    { additionalOrigins: [origin] },
+    undefined,
+    /acme\.additionalOrigins/,
+  ]),
+  [
+    'nine further origins',
+    { additionalOrigins: Array.from({ length: 9 }, (_, at) => `https://ca-${at}.example`) },
+    undefined,
+    /acme\.additionalOrigins/,
+  ],
   ['a solver of two kinds', { solvers: [two] }, undefined, /exactly one of http01/],
   ['an Ingress and a Gateway', { solvers: [both] }, undefined, /both ingress and gateway/],
   [
@@ -60,6 +78,13 @@ for (const [law, acme, signerName, says] of refused) {
     );
   });
 }
+
+test('an AcmeSigner has no further origins by default, and takes eight', () => {
+  assert.equal(readAcmeSigner(acmeObject()).spec.acme.additionalOrigins, undefined);
+  const additionalOrigins = Array.from({ length: 8 }, (_, at) => `https://ca-${at}.example:8443`);
+  const { spec } = readAcmeSigner(acmeObject({ additionalOrigins }));
+  assert.deepEqual(spec.acme.additionalOrigins, additionalOrigins);
+});
 
 test('a limit of life beyond every public CA is refused', () => {
   const object = acmeObject();

@@ -16,6 +16,7 @@ import { credentialsOf } from './account-key.ts';
 import type { AccountSecrets } from './account-secrets.ts';
 import { resourceOfSigner, type AcmeSigners } from '#component/signers/acme-signers.ts';
 import { openSession, type ReadySigner, type UnreadySigner } from './open-session.ts';
+import { serverRefusal } from './server-refusal.ts';
 import type { Sessions } from './sessions.ts';
 import { readyReasonOf, withSignerStatus, type SignerConditions } from './signer-status.ts';
 import type { ConnectGuard } from '#base/egress/connect-guard.ts';
@@ -163,25 +164,23 @@ export class SignerLoop {
       const message = messages.signerNameTaken(rival, spec.signerName);
       return { reason: 'SignerNameConflict', message };
     }
-    const { server } = spec.acme;
     const { servers, solvers } = this.#init.namespaced;
     if (metadata.namespace === undefined) return undefined;
-    if (servers.includes(server)) {
-      const refusal = solversRefusal({ metadata, spec }, solvers);
-      return refusal === undefined ? undefined : { reason: 'SolverNotAllowed', message: refusal };
-    }
-    const message = messages.serverNotAllowed(server);
-    return { reason: 'ServerNotAllowed', message };
+    const server = serverRefusal(spec.acme, servers);
+    if (server !== undefined) return { reason: 'ServerNotAllowed', message: server };
+    const refusal = solversRefusal({ metadata, spec }, solvers);
+    return refusal === undefined ? undefined : { reason: 'SolverNotAllowed', message: refusal };
   }
 
   #serverOf(held: Held, { metadata, spec: { acme } }: AcmeSigner): AcmeServer | undefined {
-    const of = JSON.stringify([acme.server, acme.caBundle]);
+    const of = JSON.stringify([acme.server, acme.additionalOrigins, acme.caBundle]);
     if (held.server?.of === of) return held.server.opened;
     void held.server?.opened.close();
     const { metrics, clock } = this.#component;
     try {
       const opened = openServer({
         directory: acme.server,
+        additionalOrigins: acme.additionalOrigins,
         ca: acme.caBundle,
         clock,
         userAgent: this.#init.userAgent,
