@@ -195,6 +195,7 @@ function connectionOf(
     ...options,
     kubeconfig: options.kubeconfig ?? kubeconfigFromEnvironment(process.env),
     clock,
+    environment: process.env,
     onUnreadable: () => metrics.of(PROCESS_SERIES).credentials.inc({ change: 'unreadable' }),
   });
 }

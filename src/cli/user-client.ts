@@ -22,6 +22,7 @@ export async function connectUser(
     ...options,
     kubeconfig: options.kubeconfig ?? kubeconfigFromEnvironment(process.env),
     clock: Date.now,
+    environment: process.env,
   });
   const impersonate =
     options.as === undefined ? undefined : { user: options.as, groups: options.asGroup };

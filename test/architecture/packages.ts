@@ -25,5 +25,5 @@ export const PACKAGES: Readonly<Record<string, readonly string[]>> = {
   commander: ['app', 'cli', 'library'],
   pino: ['app'],
   'pino-pretty': ['app'],
-  yaml: ['cli', 'install', 'operations', 'kube/client/token-file.ts'],
+  yaml: ['cli', 'install', 'operations', 'kube/client/kubeconfig-files.ts'],
 };

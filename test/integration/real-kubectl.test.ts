@@ -2,7 +2,7 @@
 /** What the real kubectl makes of the credentials that commands write, and of those they read. */
 import assert from 'node:assert/strict';
 import { createHash, X509Certificate } from 'node:crypto';
-import { mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, mkdirSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { delimiter, join } from 'node:path';
 import { after, before, beforeEach, test } from 'node:test';
@@ -306,5 +306,154 @@ for (const { name, files, order, token } of SEVERAL) {
       [connection.server, authorization, tls.ca],
       [server.url, caller.authorization, ca],
     );
+  });
+}
+
+const V1 = 'client.authentication.k8s.io/v1';
+/** Prints an ExecCredential with a token of the shell's. */
+const answering = (token: string, version = V1): string =>
+  `#!/bin/sh\necho '{"apiVersion":"${version}","kind":"ExecCredential","status":{"token":"'"${token}"'"}}'\n`;
+const plugin = (members: object = {}): object => ({
+  exec: { apiVersion: V1, command: './plugin', interactiveMode: 'Never', ...members },
+});
+
+/** One kubeconfig in a folder with `ca.crt` and an executable `plugin`. */
+interface Single {
+  readonly name: string;
+  readonly cluster?: () => object;
+  readonly user?: object;
+  readonly users?: readonly unknown[];
+  readonly plugin?: string;
+}
+
+/** @returns what kubectl does with the kubeconfig, and its path */
+async function judge(
+  single: Single,
+): Promise<Awaited<ReturnType<typeof callBy>> & { readonly path: string }> {
+  write('ca.crt', ca);
+  chmodSync(write('plugin', single.plugin ?? answering('of-the-plugin')), 0o755);
+  const { cluster: own = cluster, users = [], user = { token: 'of-the-user' } } = single;
+  const path = write('kubeconfig', {
+    apiVersion: 'v1',
+    kind: 'Config',
+    clusters: [{ name: 'unused' }, { name: 'c', cluster: own() }],
+    users: [...users, { name: 'u', user }],
+    contexts: [{ name: 'unused' }, { name: 'x', context: context('u') }],
+    'current-context': 'x',
+  });
+  return { ...(await callBy(['--kubeconfig', path])), path };
+}
+
+const loadOwn = (kubeconfig: string): ReturnType<typeof loadConnection> =>
+  loadConnection({ kubeconfig, clock: Date.now, environment: process.env });
+
+const ACCEPTED: readonly (Single & { readonly token: string })[] = [
+  { name: 'entries that no context names are incomplete', users: [null], token: 'of-the-user' },
+  { name: 'the path of a plugin is relative', user: plugin(), token: 'of-the-plugin' },
+  {
+    name: 'a plugin answers by KUBERNETES_EXEC_INFO',
+    user: plugin(),
+    plugin: answering('$(printf %s "$KUBERNETES_EXEC_INFO" | tr -dc a-z0-9A-Z)'),
+    token: 'kindExecCredentialapiVersionclientauthenticationk8siov1specinteractivefalse',
+  },
+];
+for (const single of ACCEPTED) {
+  test(`a kubeconfig is read as kubectl reads it: ${single.name}`, async () => {
+    const { caller, stderr, path } = await judge(single);
+    const connection = await loadOwn(path);
+    const { authorization } = await connection.credentials();
+    const sorted = (text = ''): string => [...text].sort().join('');
+    // The order of JSON members is not part of KUBERNETES_EXEC_INFO.
+    assert.equal(sorted(caller?.authorization), sorted(`Bearer ${single.token}`), stderr);
+    assert.equal(sorted(authorization), sorted(`Bearer ${single.token}`));
+  });
+}
+
+const REFUSED: readonly (Single & { readonly kubectl: RegExp; readonly ours: RegExp })[] = [
+  {
+    // kubectl calls it by http: the server, which expects TLS, ends the connection.
+    name: 'a server without a scheme',
+    cluster: () => ({ ...cluster(), server: new URL(server.url).host }),
+    kubectl: /EOF|HTTP request to an HTTPS server|reset/,
+    ours: /the server of the cluster of its context "x" has no scheme/,
+  },
+  {
+    name: 'a CA beside insecure-skip-tls-verify',
+    cluster: () => ({ ...cluster(), 'insecure-skip-tls-verify': true }),
+    kubectl: /specifying a root certificates file with the insecure flag is not allowed/,
+    ours: /insecure-skip-tls-verify beside a certificate-authority/,
+  },
+  {
+    name: 'two CAs',
+    cluster: () => ({ ...cluster(), 'certificate-authority-data': base64('CA') }),
+    kubectl: /certificate-authority-data and certificate-authority are both specified/,
+    ours: /certificate-authority and certificate-authority-data: remove one/,
+  },
+  {
+    name: 'groups without a user to impersonate',
+    user: { token: 't', 'as-groups': ['g'] },
+    kubectl: /requesting uid, groups or user-extra for u without impersonating a user/,
+    ours: /sets "as-groups", which is not supported/,
+  },
+  {
+    name: 'a token and a password',
+    user: { token: 't', username: 'u', password: 'p' },
+    kubectl: /more than one authentication method found for u/,
+    ours: /sets token and username: remove one/,
+  },
+  {
+    name: 'a certificate without its key',
+    user: { 'client-certificate-data': base64('certificate') },
+    kubectl: /client-key-data or client-key must be specified for u/,
+    ours: /a client certificate without its key/,
+  },
+  {
+    name: 'a plugin that needs a terminal',
+    user: plugin({ interactiveMode: 'Always' }),
+    kubectl: /exec plugin cannot support interactive mode: standard input is not a terminal/,
+    ours: /standard input is not a terminal: run the command on a terminal/,
+  },
+  {
+    name: 'a plugin without interactiveMode',
+    user: plugin({ interactiveMode: undefined }),
+    kubectl: /interactiveMode must be specified for u/,
+    ours: /exec without a known interactiveMode/,
+  },
+  {
+    name: 'a plugin of an unknown version',
+    user: plugin({ apiVersion: `${V1}alpha1` }),
+    kubectl: /exec plugin: invalid apiVersion "client\.authentication\.k8s\.io\/v1alpha1"/,
+    ours: /exec without a known apiVersion/,
+  },
+  {
+    name: 'a plugin that answers in another version',
+    user: plugin(),
+    plugin: answering('t', `${V1}beta1`),
+    kubectl: /is configured to use API version \S+\/v1, plugin returned version \S+\/v1beta1/,
+    ours: /answered in \S+\/v1beta1, and its user sets exec\.apiVersion \S+\/v1:/,
+  },
+  {
+    name: 'a plugin that answers without a kind',
+    user: plugin(),
+    plugin: `#!/bin/sh\necho '{"status":{"token":"t"}}'\n`,
+    kubectl: /plugin returned version \S+\/__internal/,
+    ours: /has no kind: ExecCredential/,
+  },
+  {
+    name: 'a plugin and a provider',
+    user: { ...plugin(), 'auth-provider': { name: 'oidc' } },
+    kubectl: /authProvider cannot be provided in combination with an exec plugin for u/,
+    ours: /sets exec and auth-provider: remove one/,
+  },
+];
+for (const single of REFUSED) {
+  test(`kubectl and this client refuse a kubeconfig with ${single.name}`, async () => {
+    const { caller, stderr, path } = await judge(single);
+    assert.equal(caller, undefined);
+    assert.match(stderr, single.kubectl);
+    await assert.rejects(async () => (await loadOwn(path)).credentials(), {
+      code: 'KUBE_CONFIG',
+      message: single.ours,
+    });
   });
 }

@@ -1,23 +1,27 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from 'node:fs/promises';
 import type { RequestOptions } from 'node:https';
-import type { KubeConfig } from '@kubernetes/client-node';
+import type { Cluster, KubeConfig } from '@kubernetes/client-node';
 import { SignerError, messageOf } from '#base/errors.ts';
+import { present } from '#base/object-keys.ts';
 import type { Clock } from '#base/ports.ts';
-import { membersOf } from '#base/record.ts';
+import { isRecord, membersOf } from '#base/record.ts';
 import type { Connection, Credentials, TlsMaterial } from './connection.ts';
 import { cacheCredentials } from './credentials-cache.ts';
-import { mergeKubeconfigs } from './merged-kubeconfigs.ts';
+import { createExecPlugin, type Environment, type ExecPlugin } from './exec-plugin.ts';
+import type { KubeconfigFile } from './kubeconfig-files.ts';
+import { clusterFault, serverUrl, userFault } from './kubeconfig-rules.ts';
 
 /** The choice of a kubeconfig. */
 export interface ConnectionInit {
   /**
-   * Path of a kubeconfig, or the paths of KUBECONFIG if it has several. Default: that of
-   * KUBECONFIG, else ~/.kube/config, else in-cluster.
+   * Path of a kubeconfig, or the paths of KUBECONFIG if it has several. Default: in-cluster.
    */
   readonly kubeconfig?: string | readonly string[] | undefined;
   readonly context?: string | undefined;
   readonly clock: Clock;
+  /** Variables that exec plugins inherit. Default: none. */
+  readonly environment?: Environment;
   /** Called each time that credentials are unreadable and the previous ones stay in use. */
   readonly onUnreadable?: () => void;
 }
@@ -42,47 +46,81 @@ export async function loadConnection(init: ConnectionInit): Promise<Connection> 
 }
 
 /**
- * Returns the contexts of a kubeconfig.
+ * Returns the contexts of a kubeconfig, none if it is undefined.
  *
- * @param kubeconfig - undefined: the file that {@link loadConnection} finds
  * @throws Error of the file
  */
 export async function contextNames(
   kubeconfig: ConnectionInit['kubeconfig'],
 ): Promise<readonly string[]> {
-  const { KubeConfig: Loader } = await import('@kubernetes/client-node');
-  const config = new Loader();
-  if (kubeconfig === undefined) config.loadFromDefault();
-  else if (typeof kubeconfig === 'string') config.loadFromFile(kubeconfig);
-  else mergeKubeconfigs(config, kubeconfig, () => new Loader());
-  return config.getContexts().map(({ name }) => name);
+  const file = await readFiles(kubeconfig);
+  return (file?.contexts ?? []).map(({ name }) => name);
+}
+
+/** A pod has no kubeconfig, and does not load the reader of YAML. */
+async function readFiles(
+  kubeconfig: ConnectionInit['kubeconfig'],
+): Promise<KubeconfigFile | undefined> {
+  if (kubeconfig === undefined) return undefined;
+  const { readKubeconfigs } = await import('./kubeconfig-files.ts');
+  return readKubeconfigs(typeof kubeconfig === 'string' ? [kubeconfig] : kubeconfig);
 }
 
 interface Source {
   readonly config: KubeConfig;
   readonly server: string;
   /** `users[].user.tokenFile`, which client-node 2.0.1 drops when it reads a kubeconfig. */
-  readonly tokenFile: string | undefined;
+  readonly tokenFile?: string;
+  readonly plugin?: ExecPlugin;
 }
 
 async function load(init: ConnectionInit): Promise<Source> {
   // Loaded lazily: it takes a quarter of a second, which `countersign policy test` does not need.
   const { KubeConfig: Loader } = await import('@kubernetes/client-node');
   const config = new Loader();
-  const { kubeconfig = [] } = init;
   try {
-    if (init.kubeconfig === undefined) loadDefault(config);
-    else if (typeof kubeconfig === 'string') config.loadFromFile(kubeconfig);
-    else mergeKubeconfigs(config, kubeconfig, () => new Loader());
+    const file = await readFiles(init.kubeconfig);
+    if (file === undefined) {
+      loadDefault(config);
+      return { config, server: requireCluster(config).server };
+    }
+    // JSON is YAML. The plugin runs here, so that the client sees no `exec`.
+    const text = JSON.stringify(file, (key, value: unknown) =>
+      key === 'exec' ? undefined : value,
+    );
+    config.loadFromString(text, { onInvalidEntry: 'filter' });
     if (init.context !== undefined) config.setCurrentContext(init.context);
-    const server = serverOf(config);
-    const files = typeof kubeconfig === 'string' ? [kubeconfig] : kubeconfig;
-    const tokenFile = await tokenFileOf(files, config);
-    if (tokenFile === undefined) requireCredentials(config);
-    return { config, server, tokenFile };
+    return sourceIn(file, config, init);
   } catch (error) {
     throw configError(init, config, error);
   }
+}
+
+/** @throws Error for what the client would ignore silently, and what kubectl refuses */
+function sourceIn(
+  file: KubeconfigFile,
+  config: KubeConfig,
+  { clock, environment }: ConnectionInit,
+): Source {
+  const ofContext = `of its ${contextOf(config)}`;
+  const { name: clusterName } = requireCluster(config);
+  const userName = config.getCurrentUser()?.name;
+  const cluster = membersOf(file.clusters.find(({ name }) => name === clusterName)?.['cluster']);
+  const user = membersOf(file.users.find(({ name }) => name === userName)?.['user']);
+  const [faultOfCluster, faultOfUser] = [clusterFault(cluster), userFault(user)];
+  if (faultOfCluster !== undefined) throw new Error(`the cluster ${ofContext} ${faultOfCluster}`);
+  if (faultOfUser !== undefined) throw new Error(`the user ${ofContext} ${faultOfUser}`);
+  const server = serverUrl(cluster);
+  if (server === undefined) {
+    throw new Error(
+      `the server of the cluster ${ofContext} has no scheme or is no URL: write one such as https://192.0.2.1:6443`,
+    );
+  }
+  const { tokenFile, exec } = user;
+  if (typeof tokenFile === 'string' && tokenFile !== '') return { config, server, tokenFile };
+  if (isRecord(exec)) return { config, server, plugin: createExecPlugin(exec, clock, environment) };
+  requireCredentials(config);
+  return { config, server };
 }
 
 /** @throws Error if the official client finds nothing and invents an API server without TLS */
@@ -94,31 +132,19 @@ function loadDefault(config: KubeConfig): void {
   if (isMadeUp) throw new Error('there is none, and this is not a pod with a ServiceAccount');
 }
 
-/**
- * @throws Error for settings that the client would ignore silently, and that would change the
- *   identity
- */
-function serverOf(config: KubeConfig): string {
+/** @throws Error if there is no context, or it names a cluster that is incomplete or missing */
+function requireCluster(config: KubeConfig): Cluster {
   const cluster = config.getCurrentCluster();
-  const context = contextOf(config);
-  if (cluster === null) throw new Error(`it has no ${context} with a cluster`);
-  if (typeof cluster.proxyUrl === 'string') {
-    throw new Error(
-      `the cluster of its ${context} sets proxy-url, which is not supported: remove it`,
-    );
-  }
-  if (typeof config.getCurrentUser()?.impersonateUser === 'string') {
-    throw new Error(`the user of its ${context} sets "as", which is not supported: remove it`);
-  }
-  return cluster.server.replace(/\/+$/, '');
+  if (cluster === null) throw new Error(`it has no ${contextOf(config)} with a cluster`);
+  return cluster;
 }
 
 /** @throws Error if every request would come from `system:anonymous` */
 function requireCredentials(config: KubeConfig): void {
   const user = config.getCurrentUser();
-  const means: readonly unknown[] = [user?.certData, user?.certFile, user?.token, user?.username];
-  const plugins: readonly unknown[] = [user?.exec, user?.authProvider];
-  if ([...means, ...plugins].some((each) => each !== undefined && each !== null)) return;
+  const { certData, certFile, token, username, authProvider } = membersOf(user);
+  const means = [certData, certFile, token, username, authProvider];
+  if (means.some((each) => each !== undefined && each !== null)) return;
   throw new Error(
     `its ${contextOf(config)} has no user with credentials${user === null ? '' : ` ("${user.name}" has none that are supported)`}`,
   );
@@ -130,28 +156,28 @@ function contextOf(config: KubeConfig): string {
   return name === undefined || name === '' ? 'current-context' : `context "${name}"`;
 }
 
-async function tokenFileOf(
-  files: readonly string[],
-  config: KubeConfig,
-): Promise<string | undefined> {
-  if (files.length === 0) return undefined;
-  // A pod has no kubeconfig, and does not load the reader of YAML.
-  const { readTokenFile } = await import('./token-file.ts');
-  return readTokenFile(files, config.getCurrentUser()?.name);
-}
-
 /**
  * @throws Error if there are no credentials, such as while a token file is written in place. The
  *   API server treats a call without a token as one of `system:anonymous`. It answers 403, which no
  *   client retries as it does a 401.
  */
-async function readCredentials({ config, tokenFile }: Source, clock: Clock): Promise<Credentials> {
+async function readCredentials(
+  { config, tokenFile, plugin }: Source,
+  clock: Clock,
+): Promise<Credentials> {
   requireCurrentIdToken(config, clock);
   const options: RequestOptions = {};
   await config.applyToHTTPSOptions(options);
   const authorization =
     tokenFile === undefined ? authorizationOf(options) : await bearerOf(tokenFile);
   const tls = tlsOf(options);
+  if (authorization === undefined && tls.cert === undefined && plugin !== undefined) {
+    const { token, cert, key } = await plugin();
+    return {
+      tls: { ...tls, ...present('cert', cert), ...present('key', key) },
+      ...(token === undefined ? {} : { authorization: `Bearer ${token}` }),
+    };
+  }
   if (authorization === undefined && tls.cert === undefined) {
     throw new Error('its user has neither a token nor a client certificate at the moment');
   }
@@ -232,7 +258,7 @@ function sourceOf({ kubeconfig }: ConnectionInit, config: KubeConfig): string {
 /** The message of a plugin may be long. */
 const MAX_CONFIG_REASON = 300;
 
-/** Returns the first line of the message. In a YAML error it has the position, and not the text. */
+/** Returns the first line of the message: what follows may quote the file. */
 function redactedReason(error: unknown): string {
   // A JSON error quotes the text in its first line. Only the output of an exec plugin is JSON here.
   if (error instanceof SyntaxError) return 'the output of its exec plugin is not JSON';

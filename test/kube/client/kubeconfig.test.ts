@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
-import { existsSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
+import { chmodSync, existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
 import { inspect } from 'node:util';
 import type { Connection } from '#kube/client/connection.ts';
-import { loadConnection } from '#kube/client/kubeconfig.ts';
+import { contextNames, loadConnection } from '#kube/client/kubeconfig.ts';
 import { fakeTime } from '../../support/kube/fake-time.ts';
 
 let directory: string;
@@ -47,7 +47,7 @@ function kubeconfig({
 
 const { clock } = fakeTime();
 const load = (path: string, context?: string): Promise<Connection> =>
-  loadConnection({ kubeconfig: path, context, clock });
+  loadConnection({ kubeconfig: path, context, clock, environment: process.env });
 
 test('server, CA and token come from the current context', async () => {
   const ca = Buffer.from('the CA').toString('base64');
@@ -120,21 +120,119 @@ for (const empty of ['', '\n']) {
   });
 }
 
+const V1 = 'client.authentication.k8s.io/v1';
+
+/** A user with a plugin: a script of sh, which prints an ExecCredential with this status. */
+function pluginUser(status: string, exec: object = {}): object {
+  const answer = `{"apiVersion":"${V1}","kind":"ExecCredential","status":${status}}`;
+  const args = ['-c', `n=$(cat); echo '${answer}'`];
+  return { exec: { apiVersion: V1, command: 'sh', args, interactiveMode: 'Never', ...exec } };
+}
+/** A script of sh that answers with a token that the shell expands. */
+const answering = (token: string): string =>
+  `echo '{"apiVersion":"${V1}","kind":"ExecCredential","status":{"token":"'"${token}"'"}}'`;
+
 test('an exec plugin runs again after its token is rejected', async () => {
   const count = join(directory, 'count');
-  const script = `echo x >> ${count}; n=$(wc -l < ${count}); echo '{"status":{"token":"'$n'"}}'`;
-  const exec = {
-    apiVersion: 'client.authentication.k8s.io/v1',
-    command: 'sh',
-    args: ['-c', script],
-    interactiveMode: 'Never',
-  };
-  const connection = await load(kubeconfig({ user: { exec } }));
+  const script = `echo x >> ${count}; n=$(wc -l < ${count}); ${answering('$n')}`;
+  const user = pluginUser('', { args: ['-c', script] });
+  const connection = await load(kubeconfig({ user }));
   const [first] = await Promise.all([connection.credentials(), connection.credentials()]);
   assert.equal(first.authorization, 'Bearer 1');
   connection.invalidate(first);
   assert.equal((await connection.credentials()).authorization, 'Bearer 2');
 });
+
+test('an exec plugin runs again once its token has expired', async () => {
+  const time = fakeTime();
+  const count = join(directory, 'expiring');
+  const expiry = new Date(time.clock() + 90_000).toISOString();
+  const status = `{"token":"'$n'","expirationTimestamp":"${expiry}"}`;
+  const answer = `{"apiVersion":"${V1}","kind":"ExecCredential","status":${status}}`;
+  const script = `echo x >> ${count}; n=$(wc -l < ${count}); echo '${answer}'`;
+  const path = kubeconfig({ user: pluginUser('', { args: ['-c', script] }) });
+  const { env: environment } = process;
+  const connection = await loadConnection({ kubeconfig: path, clock: time.clock, environment });
+  const bearer = async (): Promise<unknown> => (await connection.credentials()).authorization;
+  assert.equal(await bearer(), 'Bearer 1');
+  await time.advance(60_000);
+  assert.equal(await bearer(), 'Bearer 1', 'it is current');
+  await time.advance(60_000);
+  assert.equal(await bearer(), 'Bearer 2');
+});
+
+// client-go, plugin/pkg/client/auth/exec: KUBERNETES_EXEC_INFO, env, and both kinds of credentials.
+test('an exec plugin is given KUBERNETES_EXEC_INFO and its own variables', async () => {
+  const info = join(directory, 'info');
+  const script = `printf %s "$KUBERNETES_EXEC_INFO" > ${info}; ${answering('$REGION')}`;
+  const env = [{ name: 'REGION', value: 'north' }];
+  const user = pluginUser('', { args: ['-c', script], env });
+  const credentials = await (await load(kubeconfig({ user }))).credentials();
+  assert.equal(credentials.authorization, 'Bearer north');
+  assert.deepEqual(JSON.parse(readFileSync(info, 'utf8')), {
+    apiVersion: V1,
+    kind: 'ExecCredential',
+    spec: { interactive: false },
+  });
+});
+
+test('an exec plugin may return a client certificate', async () => {
+  const status = '{"clientCertificateData":"cert","clientKeyData":"key"}';
+  const connection = await load(kubeconfig({ user: pluginUser(status) }));
+  assert.deepEqual(await connection.credentials(), { tls: { cert: 'cert', key: 'key' } });
+});
+
+// client-go, UpdateTransportConfig: a token of the kubeconfig is meant to be used in its place.
+test('an exec plugin does not run beside a token', async () => {
+  const user = { token: 'own', ...pluginUser('', { args: ['-c', 'exit 1'] }) };
+  const connection = await load(kubeconfig({ user }));
+  assert.equal((await connection.credentials()).authorization, 'Bearer own');
+});
+
+// client-go, clientcmd/loader.go: a command with a separator is relative to the kubeconfig.
+test('an exec plugin with a relative path is found beside the kubeconfig', async () => {
+  chmodSync(write(`#!/bin/sh\n${answering('plugged')}\n`, 'plugin.sh'), 0o755);
+  const path = kubeconfig({ user: pluginUser('', { command: './plugin.sh', args: [] }) });
+  const connection = await load(path);
+  assert.equal((await connection.credentials()).authorization, 'Bearer plugged');
+});
+
+const pluginFaults: readonly [what: string, exec: object, message: RegExp][] = [
+  [
+    'that needs a terminal',
+    { interactiveMode: 'Always' },
+    /standard input is not a terminal: run the command on a terminal/,
+  ],
+  [
+    'that answers in another version',
+    { args: ['-c', `echo '{"apiVersion":"${V1}beta1","kind":"ExecCredential","status":{}}'`] },
+    /answered in client\.authentication\.k8s\.io\/v1beta1, and its user sets exec\.apiVersion client\.authentication\.k8s\.io\/v1: write/,
+  ],
+  ['that answers without a kind', { args: ['-c', 'echo {}'] }, /has no kind: ExecCredential/],
+  [
+    'that answers without credentials',
+    pluginUser('{}'),
+    /returned neither a token nor a certificate with its key/,
+  ],
+  [
+    'that answers with a certificate alone',
+    pluginUser('{"clientCertificateData":"cert"}'),
+    /returned only a certificate or only its key/,
+  ],
+  ['that fails', { args: ['-c', 'exit 3'] }, /exec plugin sh failed with exit code 3/],
+  [
+    'that does not exist',
+    { command: 'no-such-plugin' },
+    /exec plugin no-such-plugin cannot be started \(ENOENT\): install it/,
+  ],
+];
+for (const [what, exec, message] of pluginFaults) {
+  test(`the error for an exec plugin ${what} has a remedy`, async () => {
+    const user = 'exec' in exec ? exec : pluginUser('{"token":"t"}', exec);
+    const connection = await load(kubeconfig({ user }));
+    await assert.rejects(connection.credentials(), { code: 'KUBE_CONFIG', message });
+  });
+}
 
 test('a context can be selected by name', async () => {
   const path = kubeconfig();
@@ -231,10 +329,45 @@ test('where KUBECONFIG names several files, an error says so, and names the cont
   assert.ok(await loadConnection({ kubeconfig: several, clock }));
 });
 
+test('an incomplete entry that the context does not name hinders nothing', async () => {
+  const path = kubeconfig();
+  const file = JSON.parse(readFileSync(path, 'utf8')) as Record<string, object[]>;
+  for (const broken of [{ name: 'gone' }, { name: 'gone', cluster: {} }, null]) {
+    for (const list of ['clusters', 'contexts', 'users']) {
+      const others = { ...file, [list]: [broken, ...(file[list] ?? [])] };
+      assert.ok(await load(write(JSON.stringify(others))), list);
+    }
+  }
+});
+
+test('the contexts of several files are those of each', async () => {
+  const other = write(JSON.stringify(contextOf('other')));
+  assert.deepEqual(await contextNames([kubeconfig(), other]), ['main', 'other']);
+  assert.deepEqual(await contextNames(undefined), []);
+});
+
+// kubectl calls host:port by http and without credentials, whatever else the kubeconfig has.
+const notUrls = ['127.0.0.1:6443', 'localhost:6443', 'https://', 'ftp://host', 'host/a', 'a b'];
+for (const server of notUrls) {
+  test(`the server "${server}" is refused, and the error has a remedy`, async () => {
+    const cluster = { server, 'certificate-authority-data': 'Y2E=' };
+    await assert.rejects(load(kubeconfig({ cluster })), {
+      code: 'KUBE_CONFIG',
+      message:
+        /the server of the cluster of its context "main" has no scheme or is no URL: write one such as https:/,
+    });
+  });
+}
+
 const refused: readonly [what: string, parts: Parts, message: RegExp][] = [
   ['a proxy', { cluster: { 'proxy-url': 'http://p:1' } }, /sets proxy-url, which is not supported/],
   // Ignored, it would make us the mightier user who may impersonate.
   ['impersonation', { user: { token: 't', as: 'weaker' } }, /sets "as", which is not supported/],
+  [
+    'other groups',
+    { user: { token: 't', 'as-groups': ['weaker'] } },
+    /the user of its context "main" sets "as-groups", which is not supported/,
+  ],
   [
     'no credentials',
     { user: {} },
@@ -244,6 +377,52 @@ const refused: readonly [what: string, parts: Parts, message: RegExp][] = [
 ];
 for (const [what, parts, message] of refused) {
   test(`a kubeconfig with ${what} is refused: it would change the identity silently`, async () => {
+    await assert.rejects(load(kubeconfig(parts)), { code: 'KUBE_CONFIG', message });
+  });
+}
+
+const exec = { apiVersion: V1, command: 'true', interactiveMode: 'Never' };
+// client-go, clientcmd/validation.go and transport.TLSConfigFor.
+const contradictory: readonly [what: string, parts: Parts, message: RegExp][] = [
+  [
+    'a CA beside insecure-skip-tls-verify',
+    { cluster: { 'certificate-authority-data': 'Y2E=', 'insecure-skip-tls-verify': true } },
+    /sets insecure-skip-tls-verify beside a certificate-authority/,
+  ],
+  [
+    'two CAs',
+    { cluster: { 'certificate-authority-data': 'Y2E=', 'certificate-authority': 'ca.crt' } },
+    /sets certificate-authority and certificate-authority-data: remove one/,
+  ],
+  [
+    'a token and a password',
+    { user: { token: 't', username: 'u', password: 'p' } },
+    /sets token and username: remove one/,
+  ],
+  [
+    'a certificate without a key',
+    { user: { 'client-certificate-data': 'YQ==' } },
+    /sets a client certificate without its key: add/,
+  ],
+  [
+    'a plugin and a provider',
+    { user: { exec, 'auth-provider': { name: 'oidc' } } },
+    /sets exec and auth-provider: remove one/,
+  ],
+  ['a plugin without a command', { user: { exec: {} } }, /sets exec without a command: add/],
+  [
+    'a plugin of version v1alpha1',
+    { user: { exec: { ...exec, apiVersion: `${V1}alpha1` } } },
+    /sets exec without a known apiVersion: write client\.authentication\.k8s\.io\/v1 or/,
+  ],
+  [
+    'a plugin without interactiveMode',
+    { user: { exec: { ...exec, interactiveMode: undefined } } },
+    /sets exec without a known interactiveMode: write Never, IfAvailable, Always/,
+  ],
+];
+for (const [what, parts, message] of contradictory) {
+  test(`a kubeconfig with ${what} is refused, as kubectl refuses it`, async () => {
     await assert.rejects(load(kubeconfig(parts)), { code: 'KUBE_CONFIG', message });
   });
 }
@@ -286,7 +465,7 @@ test('the error for a missing or malformed kubeconfig names the file', async () 
   });
   await assert.rejects(load(write('clusters: [{name: c}]')), {
     code: 'KUBE_CONFIG',
-    message: /clusters\[0\].cluster is missing/,
+    message: /it has no current-context with a cluster/,
   });
   await assert.rejects(load(write('a: [')), { code: 'KUBE_CONFIG' });
   await assert.rejects(load(write('')), { code: 'KUBE_CONFIG' });
@@ -299,8 +478,11 @@ test('no error shows secrets from the file or from the output of a plugin', asyn
   };
   const broken = write('users: [{name: me, user: {token: s3cret}}, {]');
   await assert.rejects(load(broken), secretless);
-  const exec = { apiVersion: 'client.authentication.k8s.io/v1', command: 'echo', args: ['s3cret'] };
-  const connection = await load(kubeconfig({ user: { exec } }));
+  for (const text of ['token: *s3cret', '@s3cret', '"a": s3cret\n }s3cret', '{token: s3cret']) {
+    await assert.rejects(load(write(text)), secretless);
+  }
+  const user = pluginUser('', { command: 'echo', args: ['s3cret'] });
+  const connection = await load(kubeconfig({ user }));
   await assert.rejects(connection.credentials(), secretless);
   await assert.rejects(connection.credentials(), {
     code: 'KUBE_CONFIG',
