@@ -48,6 +48,7 @@ What values.schema.json cannot say, with the words of src/install/values/check.t
 {{- include "countersign.checkVaults" (list "upstreamVaults" $values.upstreamVaults) -}}
 {{- include "countersign.checkExternal" (list $values $signers) -}}
 {{- include "countersign.checkVaults" (list "external.vaults" $values.external.vaults) -}}
+{{- include "countersign.checkQuantities" $values -}}
 {{- end -}}
 
 {{- /* Of (list name servers). */}}

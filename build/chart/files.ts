@@ -62,6 +62,7 @@ export async function chartFiles(): Promise<ReadonlyMap<string, string>> {
     [`${CHART}/templates/_checks-key-holder.tpl`, await own('_checks-key-holder.tpl')],
     [`${CHART}/templates/_checks-ledger.tpl`, await own('_checks-ledger.tpl')],
     [`${CHART}/templates/_checks-federation.tpl`, await own('_checks-federation.tpl')],
+    [`${CHART}/templates/_checks-resources.tpl`, await own('_checks-resources.tpl')],
     [`${CHART}/templates/NOTES.txt`, await own('NOTES.txt')],
     ...(await Promise.all(
       DEFINITIONS.map(

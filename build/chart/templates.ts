@@ -116,7 +116,11 @@ function documentsByFile(): ReadonlyMap<string, Documents> {
   const withDatabase = (signers: boolean, affinity: boolean): ReadonlyMap<string, unknown> =>
     varyFiles(ON_VOLUME, withLedger(signers, affinity, false), withLedger(signers, affinity, true));
   const withAffinity = (signers: boolean): ReadonlyMap<string, unknown> =>
-    varyFiles('$settings.affinity', withDatabase(signers, true), withDatabase(signers, false));
+    varyFiles(
+      'hasKey $settings "affinity"',
+      withDatabase(signers, true),
+      withDatabase(signers, false),
+    );
   const all = varyFiles('$names.namespacedSigners', withAffinity(true), withAffinity(false));
   return all as ReadonlyMap<string, Documents>;
 }
@@ -355,7 +359,10 @@ function ifEnabled(document: object, lines: readonly string[]): readonly string[
 function settingsOf(kind: unknown, name: string): readonly string[] {
   if (kind !== 'Deployment') return [];
   const component = name.replace('countersign-', '');
-  return [`{{- $settings := include "countersign.settings" (list $ "${component}") | fromJson }}`];
+  return [
+    `{{- $settings := include "countersign.settings" (list $ "${component}") | fromJson }}`,
+    `{{- include "countersign.checkSettings" (list "${component}" $settings) }}`,
+  ];
 }
 
 /**

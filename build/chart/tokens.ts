@@ -299,7 +299,7 @@ function symbolicSettings(affinity: boolean, keyHolder: boolean): ComponentSetti
     tolerations: hole('with', '$settings.tolerations'),
     topologySpreadConstraints: hole('with', '$settings.topologySpreadConstraints'),
     priorityClassName: hole('text', '$settings.priorityClassName'),
-    ...(affinity ? { affinity: hole('yaml', '$settings.affinity') } : {}),
+    ...(affinity ? { affinity: hole('yaml', '($settings.affinity | default dict)') } : {}),
     ...(keyHolder ? { keyHolder: holder } : {}),
   };
   return settings as unknown as ComponentSettings;

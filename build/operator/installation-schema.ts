@@ -70,9 +70,13 @@ export const OVERRIDES: Readonly<Record<string, Schema>> = {
   annotations: texts('Annotations of the Deployment and its pods.'),
   nodeSelector: texts('Labels of the nodes that it may run on.'),
   tolerations: list(64, 'core/v1 Toleration.', free('One toleration.')),
-  affinity: free(
-    'core/v1 Affinity, in place of the default: replicas on different nodes if possible.',
-  ),
+  affinity: {
+    ...free(
+      'core/v1 Affinity, in place of the default: replicas on different nodes if possible. {} for none.',
+    ),
+    // The API server drops a null elsewhere, and the default would stay.
+    nullable: true,
+  },
   topologySpreadConstraints: list(16, 'core/v1 TopologySpreadConstraint.', free('One constraint.')),
   priorityClassName: text(253, 'PriorityClass of the pods.'),
 };

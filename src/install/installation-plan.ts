@@ -19,7 +19,10 @@ export interface ComponentSettings {
   readonly nodeSelector?: Readonly<Record<string, string>>;
   /** core/v1 Toleration. */
   readonly tolerations?: readonly Manifest[];
-  /** core/v1 Affinity, in place of the default: replicas on different nodes if there are enough. */
+  /**
+   * core/v1 Affinity, in place of the default: replicas on different nodes if there are enough.
+   * Empty for none.
+   */
   readonly affinity?: Manifest;
   /** core/v1 TopologySpreadConstraint. */
   readonly topologySpreadConstraints?: readonly Manifest[];

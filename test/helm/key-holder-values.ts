@@ -144,6 +144,24 @@ export const BAD_KEY_HOLDER: Readonly<Record<string, readonly [values: object, s
     },
     /keyHolder\.keys\[0\]\.secret: "countersign-pcr-issuer-serving" begins with countersign-/,
   ],
+  'a request of the sidecar above its limit': [
+    {
+      signers: [held(['pods'])],
+      components: {
+        'pcr-issuer': { keyHolder: { keys: [KEY], resources: { limits: { memory: '1Mi' } } } },
+      },
+    },
+    /components\.pcr-issuer\.keyHolder\.resources: the request of memory, \d+Mi, is greater than the limit, 1Mi/,
+  ],
+  'a sidecar with a space in a quantity': [
+    {
+      signers: [held(['pods'])],
+      components: {
+        'pcr-issuer': { keyHolder: { keys: [KEY], resources: { limits: { memory: '64 Mi' } } } },
+      },
+    },
+    /components\.pcr-issuer\.keyHolder\.resources\.limits\.memory: "64 Mi" is not a quantity/,
+  ],
   'a key in a token without a module': [
     { signers: [held(['pods'])], components: inPods(IN_TOKEN) },
     /keys\[0\]\.pkcs11: the key needs components\.pcr-issuer\.keyHolder\.pkcs11, which is absent/,

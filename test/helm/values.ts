@@ -60,6 +60,29 @@ export const GOOD: Readonly<Record<string, readonly [values: object, namespace?:
   'no signer serves CertificateSigningRequests': [
     { signers: [{ name: 'example.com/pods', serves: ['pods', 'pods', 'certificateRequests'] }] },
   ],
+  'no affinity': [{ ...ONE, defaults: { affinity: {} } }],
+  'affinity of one component, and null for another': [
+    {
+      ...ONE,
+      defaults: { affinity: { nodeAffinity: {} } },
+      components: { signer: { affinity: null }, approver: { affinity: { podAffinity: {} } } },
+    },
+  ],
+  'quantities of every form, each request within its limit': [
+    {
+      ...ONE,
+      components: {
+        signer: {
+          resources: {
+            requests: { cpu: '+.1e1', memory: '134217728', 'ephemeral-storage': '1.5k' },
+            limits: { cpu: '1000m', memory: '128Mi', 'ephemeral-storage': '1500' },
+          },
+        },
+        approver: { resources: { requests: { cpu: '100m' }, limits: { cpu: 0.1 } } },
+        authority: { resources: { limits: { memory: '1E' } } },
+      },
+    },
+  ],
   ...GOOD_LEDGER,
   ...GOOD_KEY_HOLDER,
   'every kind of object with a caBundle': [
@@ -142,7 +165,7 @@ export const GOOD: Readonly<Record<string, readonly [values: object, namespace?:
       components: {
         'pcr-issuer': {
           replicas: 0,
-          resources: { requests: { cpu: '2' } },
+          resources: { requests: { cpu: '0.9' } },
           labels: { team: 'pods' },
         },
         attester: {
@@ -296,6 +319,30 @@ export const BAD: Readonly<Record<string, readonly [values: object, says: RegExp
   ...BAD_LEDGER,
   ...BAD_KEY_HOLDER,
   ...BAD_FEDERATION,
+  // apimachinery, resource.Quantity. The API server's validation of ResourceRequirements.
+  'a space in a quantity': [
+    { ...ONE, components: { signer: { resources: { requests: { cpu: '500 m' } } } } },
+    /components\.signer\.resources\.requests\.cpu: "500 m" is not a quantity; write one such as 500m, 1\.5 or 256Mi/,
+  ],
+  'a unit that Kubernetes does not know': [
+    { ...ONE, defaults: { resources: { limits: { memory: '256MB' } } } },
+    /defaults\.resources\.limits\.memory: "256MB" is not a quantity; write/,
+  ],
+  'a negative quantity': [
+    { ...ONE, components: { signer: { resources: { limits: { cpu: -1 } } } } },
+    /components\.signer\.resources\.limits\.cpu: "-1" is not a quantity; write/,
+  ],
+  'a request above its limit': [
+    {
+      ...ONE,
+      components: { signer: { resources: { requests: { cpu: 2 }, limits: { cpu: '1900m' } } } },
+    },
+    /components\.signer\.resources: the request of cpu, 2, is greater than the limit, 1900m; write a lower requests\.cpu or a higher limits\.cpu/,
+  ],
+  'a limit below the request of the description': [
+    { ...ONE, defaults: { resources: { limits: { memory: '1Mi' } } } },
+    /components\.[a-z-]+\.resources: the request of memory, \d+Mi, is greater than the limit, 1Mi; write/,
+  ],
   // A Deployment with it "cannot be handled": the API server names a struct of Go.
   'a number in the environment': [
     { ...ONE, defaults: { extraEnv: [{ name: 'PORT', value: 443 }] } },

@@ -64,7 +64,8 @@ function podSpec(spec: Json, given: ComponentOverrides): Json {
   const containers = listOf(spec['containers']).map(recordOf);
   return {
     ...spec,
-    ...Object.fromEntries(fields.map((field) => [field, given[field]])),
+    // An affinity may be null.
+    ...Object.fromEntries(fields.map((field) => [field, given[field] ?? {}])),
     // The release has one container in each pod.
     containers: containers.map((each) => container(each, given)),
   };

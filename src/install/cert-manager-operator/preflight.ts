@@ -15,6 +15,8 @@ import {
   type FlagSchema,
 } from '../operator/check-flags.ts';
 import { minorOf } from '../operator/preflight.ts';
+import { quantityFault, requestFault, type Resources } from '../values/check-resources.ts';
+import { printable } from '#base/quote.ts';
 import { unconfirmedMessage } from './release.ts';
 import { CERT_MANAGER_FLAG_SCHEMAS, MIN_KUBERNETES_MINORS, RELEASES } from './releases.ts';
 import * as messages from './messages.ts';
@@ -120,6 +122,7 @@ export function refuseSpec(
     refuseEnvironment(overridesOf(spec), ENVIRONMENT, settings.dangerZone) ??
     refuseMarks(overridesOf(spec), settings.dangerZone) ??
     refuseArguments(spec) ??
+    refuseResources(spec) ??
     refuseNoWebhook(spec)
   );
 }
@@ -200,6 +203,17 @@ function refuseNoWebhook({ components }: CertManagerSpec): Refusal | undefined {
   if (components?.webhook?.['replicas'] !== 0) return undefined;
   const message = messages.NO_WEBHOOK;
   return { reason: 'InvalidSpec', message };
+}
+
+/** Rejects what the API server would reject in one Deployment after the others are installed. */
+function refuseResources(spec: CertManagerSpec): Refusal | undefined {
+  for (const [at, { resources = {} }] of overridesOf(spec)) {
+    // The schema of the CustomResourceDefinition covers its shape.
+    const given = resources as Resources;
+    const fault = quantityFault(`${at}.resources`, given) ?? requestFault(`${at}.resources`, given);
+    if (fault !== undefined) return { reason: 'InvalidSpec', message: printable(fault) };
+  }
+  return undefined;
 }
 
 function flagSchemaOf(version: string): FlagSchema {

@@ -14,6 +14,7 @@ import { checkFederation } from './federation.ts';
 import { checkNamespace, isObjectName } from './check-names.ts';
 import { checkKeyHolders } from './check-key-holder.ts';
 import { checkLedger } from './ledger.ts';
+import { checkQuantities } from './check-resources.ts';
 import type { InstallationValues } from './schema.ts';
 
 /** A signer of the values with its defaults. */
@@ -79,6 +80,7 @@ export function checkValues(values: InstallationValues, namespace: string): void
   checkVaults('upstreamVaults', values.upstreamVaults);
   checkExternal(values, names);
   checkVaults('external.vaults', values.external.vaults);
+  checkQuantities(values);
 }
 
 function checkVaults(list: string, servers: readonly string[]): void {

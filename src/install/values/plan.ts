@@ -24,6 +24,7 @@ import {
   sidecarSources,
   type SidecarPlan,
 } from '../key-holder-sidecar.ts';
+import { checkRequests } from './check-resources.ts';
 import { checkValues, namedSigner, type NamedSigner } from './check.ts';
 import { externalNames, externalVault } from './external.ts';
 import { federatedDomains, federationArguments } from './federation.ts';
@@ -214,6 +215,13 @@ function isEnabled(component: ComponentName, { components }: InstallationValues)
 const TRANSLATED: ReadonlySet<string> = new Set(['enabled', 'keyHolder', 'podSecurityContext']);
 
 const SPREAD = 'topologySpreadConstraints';
+/** An empty one, or null, takes the place of the default as well. */
+const AFFINITY = 'affinity';
+
+function translated(key: string, value: unknown, component: ComponentName): unknown {
+  if (key === AFFINITY) return value ?? {};
+  return key === SPREAD ? spreadOf(value, component) : value;
+}
 
 /**
  * Adds the component's own labels to each constraint without a selector. The API server accepts
@@ -234,28 +242,34 @@ function settingsOf(component: ComponentName, values: InstallationValues): Compo
   const own = values.components[component];
   const all = mergedValues(mergedValues({ replicas, resources }, values.defaults), own);
   const given = Object.entries(membersOf(all))
-    .filter(([key, value]) => !TRANSLATED.has(key) && !isEmpty(value))
-    .map(([key, value]) => [key, key === SPREAD ? spreadOf(value, component) : value]);
+    .filter(([key, value]) => !TRANSLATED.has(key) && (key === AFFINITY || !isEmpty(value)))
+    .map(([key, value]) => [key, translated(key, value, component)]);
   // Values merged with settings are settings.
   const settings = Object.fromEntries(given) as ComponentSettings;
+  checkRequests(`components.${component}.resources`, settings.resources);
   const holder = own?.keyHolder;
   const ids = { ...values.defaults.podSecurityContext, ...own?.podSecurityContext };
   return {
     ...settings,
     ids: podIds(ids, holder !== undefined),
-    ...(holder === undefined ? {} : { keyHolder: sidecarOf(holder) }),
+    ...(holder === undefined ? {} : { keyHolder: sidecarOf(component, holder) }),
   };
 }
 
-function sidecarOf({ keys, pkcs11, resources }: KeyHolderValues): SidecarPlan {
+function sidecarOf(
+  component: ComponentName,
+  { keys, pkcs11, resources: given }: KeyHolderValues,
+): SidecarPlan {
   const measured = pkcs11 === undefined ? HOLDER_RESOURCES : HOLDER_TOKEN_RESOURCES;
+  const resources = {
+    requests: { ...measured.requests, ...given?.requests },
+    limits: { ...measured.limits, ...given?.limits },
+  };
+  checkRequests(`components.${component}.keyHolder.resources`, resources);
   return {
     args: sidecarArguments(keys, pkcs11),
     sources: sidecarSources(keys),
-    resources: {
-      requests: { ...measured.requests, ...resources?.requests },
-      limits: { ...measured.limits, ...resources?.limits },
-    },
+    resources,
     ...moduleParts(pkcs11),
   };
 }

@@ -216,9 +216,10 @@ const settings = z.strictObject({
   nodeSelector: texts.exactOptional().describe('Labels of the nodes that it may run on.'),
   tolerations: z.array(toleration).exactOptional().describe('Tolerations (core/v1 Toleration).'),
   affinity: anything
+    .nullable()
     .exactOptional()
     .describe(
-      'Affinity (core/v1), in place of the default: replicas on different nodes if possible.',
+      'Affinity (core/v1), in place of the default: replicas on different nodes if possible. `{}` for none.',
     ),
   topologySpreadConstraints: z
     .array(anything)

@@ -274,3 +274,17 @@ test('objects of every known release are in namespaces that an administrator mak
   const namespaces = new Set(RELEASES.objects.map(({ metadata }) => metadata.namespace));
   assert.deepEqual([...namespaces].sort(), ['cert-manager', 'kube-system', undefined]);
 });
+
+// core/v1 ResourceRequirements: the API server would refuse the Deployment alone, after the others.
+test('refuses a request above its limit and a text that is not a quantity', () => {
+  const of = (resources: object): object => ({ components: { webhook: { resources } } });
+  assert.equal(refused(of({ requests: { cpu: '500m' }, limits: { cpu: 1 } })), 'accepted');
+  assert.match(
+    refused(of({ requests: { cpu: 2 }, limits: { cpu: 1 } })),
+    /^InvalidSpec: spec\.components\.webhook\.resources: the request of cpu, 2, is greater/,
+  );
+  assert.match(
+    refused(of({ limits: { memory: '256 Mi' } })),
+    /^InvalidSpec: spec\.components\.webhook\.resources\.limits\.memory: "256 Mi" is not a quantity/,
+  );
+});

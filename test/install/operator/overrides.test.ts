@@ -341,3 +341,31 @@ test('always refuses what could load code into a component, or change its trust'
 test('a component that the version does not have knows no argument', () => {
   assert.deepEqual(checkArguments(undefined, ['--log-level=info']).unknown, ['--log-level']);
 });
+
+// core/v1 ResourceRequirements: the API server would refuse the Deployment alone, after the others.
+test('refuses a request above its limit and a text that is not a quantity', () => {
+  const of = (resources: object): object => ({ components: { signer: { resources } } });
+  assert.equal(refused(of({ requests: { cpu: '500m' }, limits: { cpu: 1 } })), 'accepted');
+  assert.match(
+    refused(of({ requests: { cpu: 2 }, limits: { cpu: '1900m' } })),
+    /^InvalidSpec: spec\.components\.signer\.resources: the request of cpu, 2, is greater than the limit, 1900m; write a lower/,
+  );
+  assert.match(
+    refused({ defaults: { resources: { limits: { memory: '256 Mi' } } } }),
+    /^InvalidSpec: spec\.defaults\.resources\.limits\.memory: "256 Mi" is not a quantity; write/,
+  );
+});
+
+test('an empty affinity, or null, leaves the default out of the Deployment', () => {
+  const affinityOf = (more: object): unknown => {
+    const { objects } = made({ ...SPEC, ...more });
+    const found = objects.find(
+      ({ kind, metadata }) => kind === 'Deployment' && metadata.name === 'countersign-signer',
+    );
+    const { template } = found?.['spec'] as { template: { spec: { affinity: object } } };
+    return Object.keys(template.spec.affinity);
+  };
+  assert.deepEqual(affinityOf({}), ['podAntiAffinity']);
+  assert.deepEqual(affinityOf({ defaults: { affinity: {} } }), []);
+  assert.deepEqual(affinityOf({ components: { signer: { affinity: null } } }), []);
+});

@@ -19,7 +19,7 @@ const BINARY = ['Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
  * Returns the value of a quantity (apimachinery: resource.Quantity), or undefined for an invalid
  * one.
  */
-function valueOf(quantity: string | number): number | undefined {
+export function quantityValue(quantity: string | number): number | undefined {
   const match = FORMAT.exec(String(quantity));
   if (match === null) return undefined;
   const [, digits = '', exponent = '', suffix = ''] = match;
@@ -34,6 +34,6 @@ export function isSameQuantity(a: unknown, b: unknown): boolean {
   const isText = (each: unknown): each is string | number =>
     typeof each === 'string' || typeof each === 'number';
   if (!isText(a) || !isText(b)) return false;
-  const value = valueOf(a);
-  return value !== undefined && value === valueOf(b);
+  const value = quantityValue(a);
+  return value !== undefined && value === quantityValue(b);
 }
