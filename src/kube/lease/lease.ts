@@ -56,6 +56,12 @@ export function holderOf(spec: LeaseSpec | undefined): string | undefined {
 }
 
 /**
+ * The limit of `leaseTransitions`, an int32. With one more the API server would reject every write,
+ * so a Lease that was forged once could never be acquired again.
+ */
+const MAX_TRANSITIONS = 2 ** 31 - 1;
+
+/**
  * Returns the spec with which `identity` acquires a Lease, or renews its own. @param now - the
  * local clock
  */
@@ -66,12 +72,13 @@ export function heldSpec(
 ): LeaseSpec {
   const time = microTime(now);
   const renewed = holderOf(before) === identity;
+  const transitions = (before?.leaseTransitions ?? 0) + Number(before !== undefined && !renewed);
   return {
     holderIdentity: identity,
     leaseDurationSeconds: durationSeconds,
     acquireTime: (renewed ? before?.acquireTime : undefined) ?? time,
     renewTime: time,
-    leaseTransitions: (before?.leaseTransitions ?? 0) + Number(before !== undefined && !renewed),
+    leaseTransitions: Math.min(transitions, MAX_TRANSITIONS),
   };
 }
 

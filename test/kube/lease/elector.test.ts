@@ -211,6 +211,13 @@ test('times have six fraction digits; transitions count holders, not renewals', 
   assert.equal(heldSpec(given, { identity: 'a', durationSeconds: 15 }, WALL).leaseTransitions, 2);
 });
 
+test('a Lease with the greatest count of transitions can be acquired', () => {
+  // int32 in coordination.k8s.io/v1: the API server rejects a greater number.
+  const before = { holderIdentity: 'gone', leaseTransitions: 2 ** 31 - 1 };
+  const held = heldSpec(before, { identity: 'a', durationSeconds: 15 }, WALL);
+  assert.equal(held.leaseTransitions, 2 ** 31 - 1);
+});
+
 // The world: 0.82 and 1.22 differ by less than the 1.5 that 15 s and 10 s allow.
 const rate = fc.double({ min: 0.82, max: 1.22, noNaN: true });
 const TROUBLE_MS = 300_000;
