@@ -41,6 +41,11 @@ export interface RecorderInit {
 const OBJECT_POLL_MS = 300;
 const WATCH_RETRY_MS = 500;
 
+/** A version, and its characters as JSON. */
+interface RecordedVersion<T> extends SeenVersion<T> {
+  readonly size: number;
+}
+
 /** The inputs of a recorder, and its records. */
 interface Recording<T> {
   readonly run: Run;
@@ -49,7 +54,9 @@ interface Recording<T> {
   readonly selectors: { readonly labelSelector?: string; readonly fieldSelector?: string };
   readonly signal: AbortSignal;
   /** Versions by UID, in the order of resource versions. */
-  readonly seen: Map<string, SeenVersion<T>[]>;
+  readonly seen: Map<string, RecordedVersion<T>[]>;
+  /** The sum of the sizes of all versions. */
+  size: number;
   /** The resourceVersion from which the watch continues. */
   version: string;
   isComplete: boolean;
@@ -73,6 +80,7 @@ export async function startRecorder<T extends KubeObject>(
     },
     signal: AbortSignal.any([run.signal, ended.signal]),
     seen: new Map(),
+    size: 0,
     version: '',
     isComplete: mayWatch,
   };
@@ -98,6 +106,11 @@ export async function startRecorder<T extends KubeObject>(
  * must not exhaust the runner's memory.
  */
 const MAX_VERSIONS = 100;
+/**
+ * The limit of all recorded versions, in characters as JSON. A signer can write a megabyte and a half
+ * into each version of each request. Beyond it a request keeps its first version and its newest.
+ */
+const MAX_RECORDED_TEXT = 32 * 1024 * 1024;
 
 function add<T extends KubeObject>(recording: Recording<T>, object: T): void {
   const { run, seen } = recording;
@@ -105,12 +118,15 @@ function add<T extends KubeObject>(recording: Recording<T>, object: T): void {
   seen.set(object.metadata.uid, versions);
   const { resourceVersion } = object.metadata;
   if (versions.some((each) => each.object.metadata.resourceVersion === resourceVersion)) return;
-  if (versions.length >= MAX_VERSIONS) {
+  const size = JSON.stringify(object).length;
+  const isFull = recording.size + size > MAX_RECORDED_TEXT && versions.length > 1;
+  if (isFull || versions.length >= MAX_VERSIONS) {
     // The newest version replaces the last one.
-    versions.pop();
+    recording.size -= versions.pop()?.size ?? 0;
     recording.isComplete = false;
   }
-  versions.push({ object, at: run.clock() });
+  recording.size += size;
+  versions.push({ object, at: run.clock(), size });
   // The response to a write may arrive before the watch event.
   versions.sort(
     (a, b) => Number(a.object.metadata.resourceVersion) - Number(b.object.metadata.resourceVersion),
