@@ -54,6 +54,14 @@ export function invalidSpec(fault: string): string {
   return `spec: ${fault}`;
 }
 
+export function tooManyIssuers(plural: string, most: number): string {
+  return `it is ignored: the namespace already has ${most} ${plural}, the most that are served; delete one, then change this one`;
+}
+
+export function issuerTooLong(most: number): string {
+  return `spec has more than ${most} characters as JSON; shorten it`;
+}
+
 export function notASecretName(name: string): string {
   return `${quote(name)} is not a Secret name`;
 }

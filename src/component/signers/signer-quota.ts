@@ -3,22 +3,23 @@ import type { AcmeSignerStatus } from '#api/acme/acme-signer.ts';
 import type { SpecProblem } from '#api/signer/cluster-signer-checks.ts';
 import type { AuthorityStatus, ClusterSignerStatus } from '#api/signer/cluster-signer.ts';
 import type { KubeObject, ObjectMeta } from '#api/object/object.ts';
+import { NamespaceCount } from './namespace-count.ts';
 
 /**
  * The limit of Signers in a namespace. Each Signer costs every component some watches, and a
  * namespace needs few CAs. The users of one namespace must not exhaust the common capacity.
  */
-const MAX_SIGNERS_PER_NAMESPACE = 32;
+export const MAX_SIGNERS_PER_NAMESPACE = 32;
 /**
  * The limit of a spec, in characters as JSON: eight times a spec of thirty rules. The schema alone
  * allows half a mebibyte.
  */
-const MAX_SIGNER_TEXT = 65_536;
+export const MAX_SIGNER_TEXT = 65_536;
 /**
  * The limit of a status without its CAs, in characters as JSON: four conditions with messages of
  * the greatest length.
  */
-const MAX_STATUS_TEXT = 4 * 32_768 + 8_192;
+export const MAX_STATUS_TEXT = 4 * 32_768 + 8_192;
 
 /**
  * The limit of anchors in the status of a Signer, in characters of PEM. A namespace has 32 Signers,
@@ -76,29 +77,18 @@ export function createSignerQuota({
   keepsAnchors = false,
   annotations = [],
 }: SignerQuotaOptions = {}): SignerQuota {
-  const counted = new Map<string, Set<string>>();
-  const namespaceOf = (key: string): string => key.slice(0, key.indexOf('/'));
-
-  function hasRoom(key: string): boolean {
-    const keys = counted.get(namespaceOf(key));
-    return keys === undefined || keys.has(key) || keys.size < MAX_SIGNERS_PER_NAMESPACE;
-  }
-
-  function release(key: string): void {
-    const keys = counted.get(namespaceOf(key));
-    keys?.delete(key);
-    if (keys?.size === 0) counted.delete(namespaceOf(key));
-  }
-
+  const counted = new NamespaceCount(MAX_SIGNERS_PER_NAMESPACE);
   return {
-    release,
+    release: (key) => {
+      counted.remove(key);
+    },
     reduce: (object) => {
       // The CRD's schema has checked the object.
       const { apiVersion, kind, metadata, spec, status } = object as Readonly<Partial<WireSigner>> &
         KubeObject;
       const { namespace = '', name } = metadata;
       const identity = { apiVersion, kind, metadata: identityOf(metadata, annotations) };
-      if (!hasRoom(`${namespace}/${name}`)) return identity;
+      if (!counted.hasRoom(`${namespace}/${name}`)) return identity;
       // Kept even if the spec is too long: authority writes the whole status and must not forget
       // the CAs.
       const kept = { ...identity, status: reducedStatus(status ?? {}, keepsAnchors) };
@@ -107,11 +97,10 @@ export function createSignerQuota({
     },
     admit: (key, object) => {
       if (!('status' in object)) {
-        release(key);
+        counted.remove(key);
         return { path: 'spec', message: overQuota(kinds) };
       }
-      const namespace = namespaceOf(key);
-      counted.set(namespace, (counted.get(namespace) ?? new Set()).add(key));
+      counted.add(key);
       return 'spec' in object ? undefined : { path: 'spec', message: TOO_LONG };
     },
   };
@@ -169,6 +158,7 @@ function identityOf(metadata: ObjectMeta, annotations: readonly string[]): Objec
   };
 }
 
-function isLonger(value: unknown, most: number): boolean {
+/** Reports whether a value has more characters as JSON. */
+export function isLonger(value: unknown, most: number): boolean {
   return value !== undefined && JSON.stringify(value).length > most;
 }

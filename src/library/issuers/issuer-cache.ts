@@ -8,6 +8,7 @@ import { resource, type Resource } from '#kube/resource/resource.ts';
 import type { Component } from '#component/contract.ts';
 import type { SignerSet } from '#component/signers/signer-set.ts';
 import type { AuthorityType } from '../define.ts';
+import { createIssuerQuota, type IssuerQuota } from './issuer-quota.ts';
 import { issuerTrigger, readyTrigger } from './issuer-status.ts';
 import type { Issuer } from '../issuer.ts';
 import * as messages from '../messages.ts';
@@ -47,6 +48,8 @@ type Parsed<Config> = KnownIssuer<Config> | SignerError;
 /** State and listeners of the cache. */
 interface CacheState<Config> {
   readonly authority: AuthorityType<Config>;
+  /** Undefined for a cluster-scoped kind, whose issuers administrators write. */
+  readonly quota: IssuerQuota | undefined;
   readonly known: Map<string, Parsed<Config>>;
   readonly views: Map<string, Viewed<Config>>;
   names: NameResolution<KnownIssuer<Config>>;
@@ -70,8 +73,11 @@ export function createIssuerCache<Config>(
   authority: AuthorityType<Config>,
 ): IssuerCache<Config> {
   const issuerResource = resource(authority.issuer);
+  const { namespaced, plural } = authority.issuer;
+  const quota = namespaced ? createIssuerQuota(plural) : undefined;
   const state: CacheState<Config> = {
     authority,
+    quota,
     known: new Map(),
     views: new Map(),
     names: resolveNameConflicts<KnownIssuer<Config>>([]),
@@ -83,6 +89,7 @@ export function createIssuerCache<Config>(
   const reflector = createReflector<KubeObject>({
     ...component,
     path: issuerResource.collection(),
+    ...(quota === undefined ? {} : { transform: quota.reduce }),
     onEvent: (key, now, before) => {
       applyEvent(state, key, now, before);
     },
@@ -156,10 +163,13 @@ function store<Config>(
   else {
     state.known.delete(key);
     state.views.delete(key);
+    state.quota?.release(key);
   }
 }
 
 function parse<Config>(state: CacheState<Config>, object: KubeObject): Parsed<Config> {
+  const fault = state.quota?.admit(object);
+  if (fault !== undefined) return unusable(fault);
   const issuer = attempt(() => readIssuer(specified(state, object), state.authority.issuer));
   if (issuer instanceof SignerError) return issuer;
   const viewed = attempt(() => viewOf(state, issuer));
@@ -176,12 +186,12 @@ function specified<Config>({ authority }: CacheState<Config>, object: KubeObject
   try {
     return Object.assign({}, object, { spec: authority.issuerSpec(spec) });
   } catch (error) {
-    throw new SignerError({
-      code: 'SPEC_INVALID',
-      disposition: 'wait',
-      message: messages.invalidSpec(messageOf(error)),
-    });
+    throw unusable(messages.invalidSpec(messageOf(error)));
   }
+}
+
+function unusable(message: string): SignerError {
+  return new SignerError({ code: 'SPEC_INVALID', disposition: 'wait', message });
 }
 
 /** Parses the author's part once a generation: authors may cache by the identity of `config`. */

@@ -3,7 +3,6 @@ import type { KubeObject } from '#api/object/object.ts';
 import { SignerError, messageOf } from '#base/errors.ts';
 import { createRateLimiter, type RateLimiter } from '#kube/workqueue/rate-limiter.ts';
 import { runLoop, type ReconcileResult } from '#kube/workqueue/run-loop.ts';
-import { withoutManagedFields } from '#kube/resource/object.ts';
 import type { Component } from '#component/contract.ts';
 import { serverTime } from '#component/server-time.ts';
 import type { GuardedCall } from '../calls/call-guard.ts';
@@ -212,10 +211,12 @@ async function writeReady<Config>(
 ): Promise<KubeObject> {
   const next = withReady(raw, readiness, serverTime(component));
   if (next === undefined) return raw;
+  // The cache of a namespaced kind has no other metadata, and the API server takes no other here.
+  const { name, namespace, uid, resourceVersion } = raw.metadata;
   const written = await component.client.request<KubeObject>({
     method: 'PUT',
     path: issuers.resource.object(raw.metadata, 'status'),
-    body: withoutManagedFields(next),
+    body: { ...next, metadata: { name, namespace, uid, resourceVersion } },
   });
   issuers.observe(written);
   announce(component, written, readiness);
