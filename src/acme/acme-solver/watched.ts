@@ -8,6 +8,7 @@ import { withoutManagedFields } from '#kube/resource/object.ts';
 import { resource, type ResourceInit } from '#kube/resource/resource.ts';
 import { createReflector, type Reflector } from '#kube/watch/reflector.ts';
 import type { Component } from '#component/contract.ts';
+import { createSignerQuota } from '#component/signers/signer-quota.ts';
 
 export const CHALLENGE_RESOURCE = resource(CHALLENGES);
 
@@ -19,7 +20,8 @@ export interface Watched {
   readonly settled: () => boolean;
   readonly failures: () => readonly string[];
   /**
-   * Returns the signer of a Challenge.
+   * Returns the signer of a Challenge. Undefined: there is none, or it is beyond the quota of its
+   * namespace.
    *
    * @throws SignerError SPEC_INVALID
    */
@@ -42,11 +44,18 @@ export function watchAll(
     transform: withoutManagedFields,
     onEvent: onChallenge,
   });
+  // As in `acme`, which creates no Challenge of an AcmeSigner beyond the quota.
+  const quota = createSignerQuota({ kinds: 'AcmeSigners' });
   const signersOf = (kind: ResourceInit): Reflector<KubeObject> =>
     createReflector<KubeObject>({
       ...component,
       path: resource(kind).collection(),
-      onEvent: (_key, now, before) => {
+      ...(kind === ACME_SIGNERS ? { transform: quota.reduce } : {}),
+      onEvent: (key, now, before) => {
+        if (kind === ACME_SIGNERS) {
+          if (now === undefined) quota.release(key);
+          else quota.admit(key, now);
+        }
         for (const each of challenges.list()) {
           // The watch of Challenges delivers only Challenges.
           if (isOf(each as Challenge, now ?? before)) onSigner(keyOf(each.metadata));
@@ -64,7 +73,7 @@ export function watchAll(
       const { kind, name } = signerRef;
       const found =
         kind === 'AcmeSigner' ? ofNamespaces?.get(`${namespace}/${name}`) : ofCluster.get(name);
-      return found === undefined ? undefined : readAcmeSigner(found);
+      return found?.spec === undefined ? undefined : readAcmeSigner(found);
     },
     run: async (signal) => {
       await Promise.all(all.map((each) => each.run(signal)));
