@@ -29,6 +29,12 @@ function putIssuer(
   it.api.put(pathOf(namespace, name), issuerObject(spec, more));
 }
 
+function annotate(path: string, annotations: Readonly<Record<string, string>>): void {
+  const now = it.api.get(path);
+  assert.ok(now !== undefined);
+  it.api.put(path, { ...now, metadata: { ...now.metadata, annotations } });
+}
+
 function readyOf(namespace: string, name: string): { reason?: string; message?: string } {
   return it.conditionsOf(pathOf(namespace, name)).find(({ type }) => type === 'Ready') ?? {};
 }
@@ -46,10 +52,10 @@ test('a namespace has a maximum of issuers; each beyond it reports that', async 
   assert.equal(checked('crowd'), MAX_PER_NAMESPACE);
   assert.equal(readyOf('honest', 'one').reason, 'Checked');
   const beyond = readyOf('crowd', `i${MAX_PER_NAMESPACE}`);
-  assert.equal(beyond.reason, 'InvalidSpec');
+  assert.equal(beyond.reason, 'QuotaExceeded');
   assert.match(beyond.message ?? '', /already has 32 testissuers/);
   it.api.remove(pathOf('crowd', 'i0'));
-  putIssuer('crowd', `i${MAX_PER_NAMESPACE}`, { annotations: { again: 'yes' } });
+  annotate(pathOf('crowd', `i${MAX_PER_NAMESPACE}`), { again: 'yes' });
   await it.settle();
   assert.equal(readyOf('crowd', `i${MAX_PER_NAMESPACE}`).reason, 'Checked');
 });
@@ -71,11 +77,7 @@ test('a change of a long annotation still triggers a check', async () => {
   putIssuer('team-a', 'one', { annotations: { note: long } });
   await it.settle();
   assert.equal(it.author.checks.length, 1);
-  const path = pathOf('team-a', 'one');
-  const now = it.api.get(path);
-  assert.ok(now !== undefined);
-  const annotations = { note: `${long}y` };
-  it.api.put(path, { ...now, metadata: { ...now.metadata, annotations } });
+  annotate(pathOf('team-a', 'one'), { note: `${long}y` });
   await it.settle();
   assert.equal(it.author.checks.length, 2);
 });

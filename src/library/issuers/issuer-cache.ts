@@ -35,6 +35,8 @@ export interface IssuerCache<Config> extends SignerSet<KnownIssuer<Config>> {
    * Returns the older issuer that serves the same signer name, which keeps this one from serving.
    */
   readonly conflictOf: (key: string) => string | undefined;
+  /** Returns why an issuer is not served that its namespace has no room for. */
+  readonly beyondQuota: (key: string) => string | undefined;
   /** Calls the listener with the key of each issuer to reconcile. */
   readonly onTrigger: (listener: (key: string) => void) => void;
   /** Returns all keys. */
@@ -118,6 +120,10 @@ export function createIssuerCache<Config>(
     read: (key) => state.known.get(key),
     // Signer names of namespaced kinds are derived from namespace and name, so they never conflict.
     conflictOf: (key) => state.names.conflicting.get(key),
+    beyondQuota: (key) => {
+      const object = reflector.get(key);
+      return object && quota?.beyond(object);
+    },
     keys: () => [...state.known.keys()],
     observe: (written) => {
       state.applyingOwnWrite = true;

@@ -140,6 +140,11 @@ async function reconcile<Config>(
     return undefined;
   }
   if (!component.shard.owns(raw.metadata.uid) && !adopted.has(key)) return undefined;
+  const beyond = issuers.beyondQuota(key);
+  if (beyond !== undefined) {
+    await writeReady(state, raw, { status: 'False', reason: 'QuotaExceeded', message: beyond });
+    return undefined;
+  }
   const parsed = issuers.read(key);
   if (parsed === undefined || parsed instanceof SignerError) {
     const message = parsed === undefined ? messages.NOT_PARSED : parsed.message;

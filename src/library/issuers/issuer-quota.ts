@@ -31,6 +31,8 @@ export interface IssuerQuota {
    * @returns why it is not served, or undefined if it is within the quota
    */
   readonly admit: (object: KubeObject) => string | undefined;
+  /** Returns the same for an issuer that the namespace has no room for. */
+  readonly beyond: (object: KubeObject) => string | undefined;
   /** Stops counting a deleted issuer. */
   readonly release: (key: string) => void;
 }
@@ -68,6 +70,7 @@ export function createIssuerQuota(plural: string): IssuerQuota {
       if (fault !== tooMany) counted.add(keyOf(object.metadata));
       return fault;
     },
+    beyond: (object) => (faults.get(object) === tooMany ? tooMany : undefined),
     release: (key) => {
       counted.remove(key);
     },

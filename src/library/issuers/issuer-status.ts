@@ -19,7 +19,8 @@ export type IssuerReason =
   | 'Pending'
   | 'Failed'
   | 'InvalidSpec'
-  | 'SignerNameTaken';
+  | 'SignerNameTaken'
+  | 'QuotaExceeded';
 
 /** Reasons after which `check` is not called again until the spec changes. */
 const PERMANENT: ReadonlySet<string> = new Set<IssuerReason>(['Failed', 'InvalidSpec']);
