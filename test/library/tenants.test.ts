@@ -3,7 +3,8 @@
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
 import { IssuerError } from '#library/index.ts';
-import { CALL_MS, issuerObject, startWorld, type World } from './world.ts';
+import { NOW } from '../support/pki/chain.ts';
+import { CALL_MS, CSR, csrObject, issuerObject, startWorld, type World } from './world.ts';
 
 const KIND = { group: 'example.com', version: 'v1', kind: 'TestIssuer', plural: 'testissuers' };
 const NAMESPACED = { issuer: { ...KIND, namespaced: true } };
@@ -42,6 +43,20 @@ test('an issuer of a namespace without a grant does not make the process unready
   await it.settle();
   assert.equal(readyOf('hostile', 'one'), 'Checked', 'it is served');
   assert.equal(JSON.stringify(it.permissions()), before);
+});
+
+test('a CSR that is older than an issuer of a namespace stays unsigned', async () => {
+  it = await startWorld(NAMESPACED);
+  const later = new Date(NOW + 3_600_000).toISOString();
+  const path = '/apis/example.com/v1/namespaces/team-a/testissuers/one';
+  const mine = { namespace: 'team-a', name: 'one', uid: 'second', creationTimestamp: later };
+  const csr = csrObject('for-the-former-owner');
+  const spec = { ...(csr.spec as object), signerName: 'testissuers.example.com/team-a.one' };
+  it.api.put(`${CSR}/for-the-former-owner`, { ...csr, spec });
+  it.api.put(path, issuerObject({}, mine));
+  await it.settle();
+  assert.equal(readyOf('team-a', 'one'), 'Checked');
+  assert.equal(it.author.signs.length, 0);
 });
 
 test('an issuer of the cluster does: its roles are an administrator’s', async () => {

@@ -9,11 +9,10 @@ export function omissions(parts: string): string {
 
 export function olderThanSigner(
   createdAt: string,
-  namespace: string,
-  name: string,
+  signer: string,
   signerCreatedAt: string,
 ): string {
-  return `created at ${createdAt}, before Signer ${namespace}/${name} (${signerCreatedAt}): not answered; create a new request`;
+  return `created at ${createdAt}, before ${signer} (${signerCreatedAt}): not answered; create a new request`;
 }
 
 export function permissionMissing(component: string, fault: string): string {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { SignerObject } from '#api/signer/cluster-signer.ts';
 import type { KubeObject } from '#api/object/object.ts';
-import { isDerivedName } from '#api/signer/signer.ts';
+import { isNamespaced } from '#api/signer/signer.ts';
 import type { RequestOutcome } from './outcome.ts';
 import * as messages from './messages.ts';
 
@@ -9,10 +9,10 @@ import * as messages from './messages.ts';
 const SKEW_MS = 5_000;
 
 /**
- * Returns the outcome of a request that is older than its Signer, which must not answer it, or
- * undefined.
+ * Returns the outcome of a request that is older than its namespaced signer, which must not answer
+ * it, or undefined.
  *
- * A CertificateSigningRequest has no namespace, so it outlives the namespace of its Signer. If that
+ * A CertificateSigningRequest has no namespace, so it outlives the namespace of its signer. If that
  * namespace is deleted and created again, its new owner must not sign what was requested, and
  * perhaps approved, for the old one. Namespaced requests need no such check, since they are deleted
  * with their namespace.
@@ -27,7 +27,7 @@ export function olderThanSigner(
 function isOlder({ metadata }: KubeObject, signer: SignerObject): boolean {
   const made = Date.parse(metadata.creationTimestamp);
   const since = Date.parse(signer.metadata.creationTimestamp);
-  return isDerivedName(signer.spec.signerName) && made + SKEW_MS < since;
+  return isNamespaced(signer) && made + SKEW_MS < since;
 }
 
 function untouched({ metadata }: KubeObject, signer: SignerObject): RequestOutcome {
@@ -35,8 +35,7 @@ function untouched({ metadata }: KubeObject, signer: SignerObject): RequestOutco
   const reason = 'OlderThanSigner';
   const message = messages.olderThanSigner(
     metadata.creationTimestamp,
-    namespace,
-    name,
+    `${signer.kind} ${namespace}/${name}`,
     creationTimestamp,
   );
   return {

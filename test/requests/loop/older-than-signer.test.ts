@@ -26,6 +26,15 @@ test('a request older than its Signer is not answered, and an Event gives the re
   assert.match(event?.note ?? '', /before Signer team-a\/web .*create a new request/);
 });
 
+test('the same holds for every namespaced kind, whatever the domain of its names', () => {
+  const { metadata, ...signer } = teamSigner({ creationTimestamp: MADE });
+  const spec = { ...signer.spec, signerName: 'testissuers.example.com/team-a.web' };
+  const issuer = { ...signer, kind: 'TestIssuer', metadata, spec };
+  const { reason, event } = outcomeOf('2026-11-21T05:59:00Z', issuer) ?? assert.fail();
+  assert.equal(reason, 'OlderThanSigner');
+  assert.match(event?.note ?? '', /before TestIssuer team-a\/web /);
+});
+
 for (const [law, createdAt] of [
   ['what was asked after it', '2026-11-21T06:00:01Z'],
   ['what was asked in the same second', MADE],
