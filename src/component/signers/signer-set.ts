@@ -80,6 +80,8 @@ export interface RequestSelector {
   readonly fieldSelector: string;
   /** The namespace of the requests. Undefined for all namespaces. */
   readonly namespace?: string | undefined;
+  /** Whether users of a namespace write the signer. Default: administrators write it. */
+  readonly isOfNamespace?: boolean;
 }
 
 /** Returns the selector of requests with its signer name, in all namespaces. */

@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import { BoundedMap } from '#base/bounded-map.ts';
-import { isDerivedName } from '#api/signer/signer.ts';
 import { createReservations } from '#kube/workqueue/token-bucket.ts';
 import type { Clock, Delay } from '#base/ports.ts';
 
@@ -29,19 +28,26 @@ interface Known {
   isDue: boolean;
 }
 
-/**
- * @param look - reconciles all requests of a signer name. A change by the administrator is never
- *   delayed.
- */
+/** The signer names that {@link createSignerWakes} wakes. */
+export interface WokenNames {
+  /**
+   * Reports whether users of a namespace write the signer. A change by the administrator is never
+   * delayed.
+   */
+  readonly isOfNamespace: (signerName: string) => boolean;
+  /** Reconciles all requests of a signer name. */
+  readonly look: (signerName: string) => void;
+}
+
 export function createSignerWakes(
   { clock, delay }: { readonly clock: Clock; readonly delay: Delay },
-  look: (signerName: string) => void,
+  { isOfNamespace, look }: WokenNames,
 ): SignerWakes {
   const known = new BoundedMap<string, Known>(MAX_KNOWN);
   const stopped = new AbortController();
   return {
     wake: (signerName) => {
-      if (!isDerivedName(signerName)) {
+      if (!isOfNamespace(signerName)) {
         look(signerName);
         return;
       }

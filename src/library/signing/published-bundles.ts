@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { SignerObject } from '#api/signer/cluster-signer.ts';
+import { isNamespaced } from '#api/signer/signer.ts';
 import { bundleName, type ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { createReflector } from '#kube/watch/reflector.ts';
@@ -32,6 +33,8 @@ export function watchPublishedBundles<S extends SignerObject>(
   resource: Resource | undefined,
 ): PublishedBundles<S> {
   const listeners: ((signerName: string) => void)[] = [];
+  /** Signer names of namespaced issuers. Their owners must not make the process unready. */
+  let ofNamespaces: ReadonlySet<string> = new Set();
   /** Anchors by version of the bundle: an object is replaced, never changed. */
   const read = new WeakMap<ClusterTrustBundle, readonly Certificate[]>();
   const watches = createWatchSet<ClusterTrustBundle>((signerName) =>
@@ -62,6 +65,7 @@ export function watchPublishedBundles<S extends SignerObject>(
     },
     serve: (issuers) => {
       const published = issuers.filter(({ spec }) => spec.trustBundle !== undefined);
+      ofNamespaces = new Set(published.filter(isNamespaced).map(({ spec }) => spec.signerName));
       watches.reconcile(resource === undefined ? [] : published.map(({ spec }) => spec.signerName));
     },
     listed: ({ spec }) => {
@@ -74,7 +78,7 @@ export function watchPublishedBundles<S extends SignerObject>(
     notReady: () =>
       watches
         .unread()
-
+        .filter(([name]) => !ofNamespaces.has(name))
         .map(([name, each]) => messages.unlistedBundle(name, each.failure)),
     stop: watches.stop,
   };

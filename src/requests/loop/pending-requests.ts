@@ -1,6 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
 import { keyOf, type KubeObject } from '#api/object/object.ts';
-import { isDerivedName } from '#api/signer/signer.ts';
 import { ignoreNotFound } from '#kube/client/kube-error.ts';
 import type { Resource } from '#kube/resource/resource.ts';
 import { createReflector, type Reflector } from '#kube/watch/reflector.ts';
@@ -60,7 +59,7 @@ export interface PendingRequests<T> {
   all(): Iterable<readonly [string, T]>;
   /** Stores the response to our own write. */
   applyWrite(signerName: string, request: T): AppliedWrite;
-  /** Returns the watches of ClusterSigners that have not listed or fail now. */
+  /** Returns the watches of cluster-scoped signers that have not listed or fail now. */
   notReady(): readonly string[];
   stop(): Promise<void>;
 }
@@ -95,6 +94,9 @@ export function createPendingRequests<T extends KubeObject>(
     applying: false,
   };
   const watches = createWatchSet<T>((signerName) => watch(cache, signerName));
+  // Users of a namespace create signers often, so readiness does not depend on those.
+  const isOfCluster = (signerName: string): boolean =>
+    cache.selectors.get(signerName)?.isOfNamespace !== true;
 
   function peek({ signerName, storeKey }: KeyParts): T | undefined {
     return watches.get(signerName)?.get(storeKey);
@@ -134,7 +136,11 @@ export function createPendingRequests<T extends KubeObject>(
       }
       return { isSeen, isPending: peek(key) !== undefined };
     },
-    notReady: () => notListed(init.kind, watches.unread()),
+    notReady: () =>
+      watches
+        .unread()
+        .filter(([name]) => isOfCluster(name))
+        .map(([name, each]) => messages.unlistedRequests(init.kind, name, each.failure)),
     stop: watches.stop,
   };
 }
@@ -198,19 +204,4 @@ function unchanged(
 ): readonly string[] {
   const textOf = (selector?: RequestSelector): string => JSON.stringify(selector ?? null);
   return [...wanted.keys()].filter((each) => textOf(before.get(each)) === textOf(wanted.get(each)));
-}
-
-function notListed(
-  kind: RequestKind,
-  watches: readonly (readonly [
-    signerName: string,
-    watch: Pick<Reflector<KubeObject>, 'synced' | 'failure'>,
-  ])[],
-): readonly string[] {
-  return (
-    watches
-      // Signers are created often, so readiness does not depend on them.
-      .filter(([name]) => !isDerivedName(name))
-      .map(([name, each]) => messages.unlistedRequests(kind, name, each.failure))
-  );
 }

@@ -1,12 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KubeObject } from '#api/object/object.ts';
 import type { SignerObject } from '#api/signer/cluster-signer.ts';
+import { isNamespaced } from '#api/signer/signer.ts';
 import { messageOf } from '#base/errors.ts';
 import type { FlowAssignment } from '#kube/workqueue/fair-queue.ts';
 import { createRateLimiter } from '#kube/workqueue/rate-limiter.ts';
 import { runLoop } from '#kube/workqueue/run-loop.ts';
 import type { Controller } from '#component/contract.ts';
-import { bySignerName } from '#component/signers/signer-set.ts';
+import { bySignerName, type RequestSelector } from '#component/signers/signer-set.ts';
 import { createSignerWakes, type SignerWakes } from '#component/signers/signer-wakes.ts';
 import { createOrphanTakeover } from './orphan-takeover.ts';
 import { createPendingRequests } from './pending-requests.ts';
@@ -77,13 +78,21 @@ function subscribe<T extends KubeObject, S extends SignerObject>({
     for (const key of requests.keysOf(signerName)) queue.add(key);
   }
 
-  const wakes = createSignerWakes(component, look);
+  const isOfNamespace = (signerName: string): boolean => {
+    const signer = signers.serving(signerName);
+    return signer !== undefined && isNamespaced(signer);
+  };
+  const wakes = createSignerWakes(component, { isOfNamespace, look });
   const { wake } = wakes;
 
   function serve(): void {
     const serving = servedSigners(init);
     sources?.serve(serving);
-    requests.serve(new Map(serving.map((each) => [each.spec.signerName, selectionOf(each)])));
+    const selectorOf = (signer: S): RequestSelector => ({
+      ...selectionOf(signer),
+      isOfNamespace: isNamespaced(signer),
+    });
+    requests.serve(new Map(serving.map((each) => [each.spec.signerName, selectorOf(each)])));
   }
 
   signers.onChange((signerNames) => {

@@ -140,9 +140,11 @@ test('a Signer’s watch covers only its namespace', async () => {
   assert.equal(call.query.get('fieldSelector'), selection.fieldSelector);
 });
 
-test('readiness does not wait for the requests of a Signer', async () => {
-  const derived = 'signers.countersign.dev/team-a.web';
-  requests.serve(selectors(NAME, derived));
-  await Promise.all([stage.server.next(), stage.server.next()]);
+test('readiness does not wait for the requests of a namespaced signer of any kind', async () => {
+  const selection = { fieldSelector: 'spec.signerName=x', isOfNamespace: true };
+  const names = ['signers.countersign.dev/team-a.web', 'testissuers.example.com/team-a.web'];
+  const ofTeams = names.map((each) => [each, selection] as const);
+  requests.serve(new Map([...selectors(NAME), ...ofTeams]));
+  for (let watch = 0; watch < 3; watch += 1) await stage.server.next();
   assert.deepEqual(requests.notReady(), [`PodCertificateRequests of ${NAME}: not listed yet`]);
 });
