@@ -168,6 +168,16 @@ test-install: node_modules controlplane dist/countersign.mjs ## The chart with t
 	$(RUN) node test/cluster/real-pods/build.ts >/dev/null
 	$(RUN) node --test --test-timeout=600000 --test-concurrency=1 'test/helm/*.test.ts'
 
+# What a cluster may have that others have not, as the tests of single aspects know it: IPv6,
+# restricted-v2, nodes of mixed systems, a proxy, and renderings without a cluster.
+CLUSTER_ASPECTS := test/app/component-options.test.ts test/app/egress-proxy.test.ts test/base/egress/*.test.ts test/component/web/server.test.ts test/helm/openshift.test.ts test/install/chart-determinism.test.ts test/install/openshift.test.ts test/kube/client/client-tls.test.ts
+
+.PHONY: test-clusters
+test-clusters: node_modules controlplane dist/countersign.mjs ## Each way to install, on each kind of cluster: IPv6, restricted-v2, mixed nodes, volumes of root, a proxy; takes root
+	$(RUN) node test/helm/tools/build.ts helm >/dev/null
+	$(RUN) node test/cluster/real-pods/build.ts >/dev/null
+	$(RUN) node --test --test-concurrency=1 --test-timeout=900000 $(CLUSTER_ASPECTS)
+
 .PHONY: test-monitoring
 test-monitoring: node_modules controlplane dist/countersign.mjs ## Alerts by promtool's unit tests; every query of the dashboards in a real Prometheus, built once from its Go module; PICTURES=DIRECTORY draws them
 	$(RUN) node test/monitoring/tools/build.ts >/dev/null

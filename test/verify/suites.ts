@@ -53,6 +53,7 @@ export const SUITES: readonly Suite[] = [
   { target: 'test-cert-manager' },
   { target: 'test-cert-manager-operator' },
   { target: 'test-install' },
+  { target: 'test-clusters' },
   { target: 'test-real-pods' },
   { target: 'test-real-pods-operator' },
   { target: 'test-real-pods-credentials' },
