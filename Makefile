@@ -176,7 +176,7 @@ CLUSTER_ASPECTS := test/app/component-options.test.ts test/app/egress-proxy.test
 test-clusters: node_modules controlplane dist/countersign.mjs ## Each way to install, on each kind of cluster: IPv6, restricted-v2, mixed nodes, volumes of root, a proxy; takes root
 	$(RUN) node test/helm/tools/build.ts helm >/dev/null
 	$(RUN) node test/cluster/real-pods/build.ts >/dev/null
-	$(RUN) node --test --test-concurrency=1 --test-timeout=900000 $(CLUSTER_ASPECTS)
+	$(RUN) node --test --test-concurrency=1 --test-timeout=900000 $(CLUSTER_ASPECTS) test/clusters/*-run.ts
 
 .PHONY: test-monitoring
 test-monitoring: node_modules controlplane dist/countersign.mjs ## Alerts by promtool's unit tests; every query of the dashboards in a real Prometheus, built once from its Go module; PICTURES=DIRECTORY draws them

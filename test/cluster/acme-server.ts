@@ -9,7 +9,7 @@ import { stringify } from 'yaml';
 import { CHALLENGE_SERVICE } from '#api/acme/route-names.ts';
 import { startPebble, type Pebble } from '../acme/pebble.ts';
 import { freePort } from './ports.ts';
-import { HOST_ADDRESS } from './real-pods/plan.ts';
+import { HOST_ADDRESS } from './real-pods/addresses.ts';
 import type { Front } from './real-pods/types.ts';
 import type { Cluster } from './types.ts';
 

@@ -7,6 +7,7 @@ import * as components from './components.ts';
 import { writeCertificateKubeconfig } from './kubeconfig.ts';
 import { writeKubectl } from './kubectl.ts';
 import { freePort } from './ports.ts';
+import { DEFAULT_FAMILIES, addressPlan } from './real-pods/addresses.ts';
 import { buildPodHost } from './real-pods/build.ts';
 import { PodHostPlan } from './real-pods/plan.ts';
 import type { Version } from './releases.ts';
@@ -68,11 +69,12 @@ export async function composeCluster(options: ClusterOptions & Frame): Promise<C
 }
 
 async function planPodHost(
-  { directory, log }: ClusterOptions & Frame,
+  { directory, log, ipFamilies }: ClusterOptions & Frame,
   nodes: readonly string[],
 ): Promise<PodHostPlan> {
   const program = await buildPodHost(log ?? ((): void => undefined));
-  return new PodHostPlan(program, directory, nodes);
+  const addresses = addressPlan(ipFamilies ?? DEFAULT_FAMILIES);
+  return new PodHostPlan(program, directory, { nodes, addresses });
 }
 
 async function writePki(

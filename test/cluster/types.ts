@@ -2,6 +2,7 @@
 import type { AuditEvent } from './audit.ts';
 import type { ComponentName } from './components.ts';
 import type { KubectlOptions, KubectlResult } from './kubectl.ts';
+import type { IpFamily } from './real-pods/addresses.ts';
 import type { Front, PodHost, PodImages } from './real-pods/types.ts';
 import type { Version } from './releases.ts';
 import type { ServiceAccountOptions } from './service-account.ts';
@@ -17,6 +18,8 @@ export interface ClusterOptions {
   readonly flags?: Partial<Record<ComponentName, readonly string[]>>;
   /** Containers run: see real-pods/README.md. Default false: they are faked, which is fast. */
   readonly realPods?: boolean;
+  /** With `realPods`: of pods and Services, that of `status.podIP` first. Default IPv4 alone. */
+  readonly ipFamilies?: readonly IpFamily[];
   /** With `realPods`: what there is to run. */
   readonly images?: PodImages;
   /** With `realPods`: more ports of 127.0.0.1 that lead into the network of the pods' host. */

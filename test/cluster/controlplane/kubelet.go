@@ -68,7 +68,7 @@ func parseKubeletFlags() kubeletFlags {
 	set.IntVar(&flags.maxPods, "max-pods", 500, "pods that the node takes")
 	set.DurationVar(&flags.syncFrequency, "sync-frequency", 2*time.Second, "longest time between two looks at a pod")
 	set.StringVar(&flags.runtimeEndpoint, "runtime-endpoint", "", "where a CRI is served that runs containers")
-	set.StringVar(&flags.nodeIP, "node-ip", "", "the node's address; with --runtime-endpoint")
+	set.StringVar(&flags.nodeIP, "node-ip", "", "the node's address, or one of each family; with --runtime-endpoint")
 	set.StringVar(&flags.clusterDNS, "cluster-dns", "", "who answers pods' questions for names; with --runtime-endpoint")
 	set.StringVar(&flags.tlsDir, "tls-dir", "", "where <name>-serving.crt and .key are; with --runtime-endpoint")
 	set.StringVar(&flags.clientCA, "client-ca-file", "", "whose clients may ask this kubelet; with --runtime-endpoint")

@@ -4,6 +4,7 @@ package main
 
 import (
 	"path/filepath"
+	"strings"
 
 	apitypes "k8s.io/apimachinery/pkg/types"
 	"k8s.io/client-go/kubernetes"
@@ -23,6 +24,9 @@ func useRealRuntime(flags kubeletFlags, kubeletFlags *options.KubeletFlags, conf
 	config.ContainerRuntimeEndpoint, config.ImageServiceEndpoint = flags.runtimeEndpoint, flags.runtimeEndpoint
 	kubeletFlags.NodeIP = flags.nodeIP
 	config.Address = "0.0.0.0"
+	if strings.Contains(flags.nodeIP, ":") {
+		config.Address = "::"
+	}
 	config.ClusterDNS, config.ClusterDomain = []string{flags.clusterDNS}, "cluster.local"
 	// No host's resolver is asked by a pod.
 	config.ResolverConfig = ""

@@ -40,7 +40,8 @@ func runPKI() {
 	servers := newAuthority(*directory, "server-ca")
 	server := template("kube-apiserver", "", x509.ExtKeyUsageServerAuth)
 	server.DNSNames = []string{"localhost", "kubernetes", "kubernetes.default", "kubernetes.default.svc"}
-	server.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1), net.IPv4(10, 0, 0, 1)}
+	// Loopback, and the first address of each range of Services: see real-pods/addresses.ts.
+	server.IPAddresses = []net.IP{net.IPv4(127, 0, 0, 1), net.IPv4(10, 0, 0, 1), net.IPv6loopback, net.ParseIP("fd00:10::1")}
 	servers.issue(*directory, "apiserver", server)
 
 	client := func(file, name, group string) {

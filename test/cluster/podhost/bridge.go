@@ -12,24 +12,22 @@ import (
 	"github.com/vishvananda/netns"
 )
 
-// The network of nodes and pods; nothing outside of the host's namespace ever sees it.
+// Numbers of pods; nodes have smaller ones.
 const (
-	hostAddress = "10.244.0.1"
-	prefixBits  = 16
-	// Pods come after the nodes, which have 10.244.0.x.
 	firstPod = 257
-	lastPod  = 1<<prefixBits - 2
+	lastPod  = 1<<16 - 2
 )
 
 // bridge joins the nodes' addresses, which are the host's own, with the pods.
 type bridge struct {
-	link  netlink.Link
-	mutex sync.Mutex
-	next  int
-	taken map[int]bool
+	link     netlink.Link
+	families []family
+	mutex    sync.Mutex
+	next     int
+	taken    map[int]bool
 }
 
-func newBridge(nodes []Node) (*bridge, error) {
+func newBridge(families []family, nodes []Node) (*bridge, error) {
 	lo, err := netlink.LinkByName("lo")
 	if err != nil {
 		return nil, err
@@ -43,37 +41,54 @@ func newBridge(nodes []Node) (*bridge, error) {
 	if err := netlink.LinkAdd(link); err != nil {
 		return nil, fmt.Errorf("adding a bridge: %w", err)
 	}
-	addresses := []string{hostAddress}
+	if err := netlink.LinkSetUp(link); err != nil {
+		return nil, err
+	}
+	made := &bridge{link: link, families: families, next: firstPod, taken: map[int]bool{}}
+	addresses := hostAddresses(families)
 	for _, node := range nodes {
-		addresses = append(addresses, node.Address)
+		own, err := parseAddresses(node.Addresses)
+		if err != nil {
+			return nil, err
+		}
+		addresses = append(addresses, own...)
 	}
 	for _, address := range addresses {
-		if err := netlink.AddrAdd(link, within(net.ParseIP(address))); err != nil {
+		if err := made.add(address); err != nil {
 			return nil, fmt.Errorf("adding the address %s: %w", address, err)
 		}
 	}
-	return &bridge{link: link, next: firstPod, taken: map[int]bool{}}, netlink.LinkSetUp(link)
+	return made, nil
 }
 
-func within(address net.IP) *netlink.Addr {
-	return &netlink.Addr{IPNet: &net.IPNet{IP: address, Mask: net.CIDRMask(prefixBits, 32)}}
+// add gives the host an address of the family that it is of.
+func (b *bridge) add(address net.IP) error {
+	for _, each := range b.families {
+		if each.name == familyOf(address.String()) {
+			return netlink.AddrAdd(b.link, each.onBridge(address))
+		}
+	}
+	return fmt.Errorf("the host has no network of this family")
 }
 
-// plug gives a network an address on the bridge, the only way out of it.
-func (b *bridge) plug(network *os.File) (net.IP, error) {
+// plug gives a network an address of each family on the bridge, the only way out of it.
+func (b *bridge) plug(network *os.File) ([]net.IP, error) {
 	number, err := b.take()
 	if err != nil {
 		return nil, err
 	}
-	address := net.IPv4(10, 244, byte(number>>8), byte(number))
-	if err := b.wire(network, number, address); err != nil {
-		b.release(address)
+	var addresses []net.IP
+	for _, each := range b.families {
+		addresses = append(addresses, each.address(number))
+	}
+	if err := b.wire(network, number); err != nil {
+		b.release(addresses)
 		return nil, err
 	}
-	return address, nil
+	return addresses, nil
 }
 
-func (b *bridge) wire(network *os.File, number int, address net.IP) error {
+func (b *bridge) wire(network *os.File, number int) error {
 	attributes := netlink.NewLinkAttrs()
 	attributes.Name = fmt.Sprintf("pod%d", number)
 	attributes.MasterIndex = b.link.Attrs().Index
@@ -95,16 +110,23 @@ func (b *bridge) wire(network *os.File, number int, address net.IP) error {
 		if err != nil {
 			return err
 		}
-		if name == "eth0" {
-			if err := inside.AddrAdd(link, within(address)); err != nil {
-				return err
-			}
-		}
 		if err := inside.LinkSetUp(link); err != nil {
 			return err
 		}
 	}
-	return inside.RouteAdd(&netlink.Route{Gw: net.ParseIP(hostAddress)})
+	link, err := inside.LinkByName("eth0")
+	if err != nil {
+		return err
+	}
+	for _, each := range b.families {
+		if err := inside.AddrAdd(link, each.onBridge(each.address(number))); err != nil {
+			return fmt.Errorf("adding an address of %s: %w", each.name, err)
+		}
+		if err := inside.RouteAdd(&netlink.Route{LinkIndex: link.Attrs().Index, Gw: each.host}); err != nil {
+			return fmt.Errorf("adding a route of %s: %w", each.name, err)
+		}
+	}
+	return nil
 }
 
 // take goes round: an address that was somebody's a moment ago is not somebody else's.
@@ -124,9 +146,8 @@ func (b *bridge) take() (int, error) {
 	return 0, fmt.Errorf("no address is free")
 }
 
-func (b *bridge) release(address net.IP) {
+func (b *bridge) release(addresses []net.IP) {
 	b.mutex.Lock()
 	defer b.mutex.Unlock()
-	four := address.To4()
-	delete(b.taken, int(four[2])<<8|int(four[3]))
+	delete(b.taken, numberOf(addresses[0]))
 }

@@ -11,21 +11,27 @@ import (
 	"golang.org/x/sys/unix"
 )
 
-// runCheck ends with 0 where pods can really run, and says why where they cannot.
-func runCheck(args []string) {
-	if len(args) == 0 {
-		must("making namespaces of network, processes and mounts", insideNamespaces("check", "inside").Run())
-		return
-	}
-	must("starting a pod", checkInside())
+// runCheck ends with 0 where pods can really run with addresses of these families, and says why where
+// they cannot.
+func runCheck(families []string) {
+	command := insideNamespaces(append([]string{"check-inside"}, families...)...)
+	must("making namespaces of network, processes and mounts", command.Run())
+}
+
+func runCheckInside(families []string) {
+	must("starting a pod", checkInside(families))
 }
 
 // checkInside does once what a pod's start does.
-func checkInside() error {
+func checkInside(names []string) error {
+	families, err := familiesNamed(names)
+	if err != nil {
+		return err
+	}
 	if err := prepareMounts(); err != nil {
 		return err
 	}
-	host, err := newBridge(nil)
+	host, err := newBridge(families, nil)
 	if err != nil {
 		return err
 	}

@@ -22,8 +22,10 @@ type Config struct {
 	// Images is a file of Image by name, read again at each look: tests add to it.
 	Images string `json:"images"`
 	// HealthPort is one of Ports.
-	HealthPort int    `json:"healthPort"`
-	Nodes      []Node `json:"nodes"`
+	HealthPort int `json:"healthPort"`
+	// Families of pods' addresses, that of status.podIP first.
+	Families []string `json:"families"`
+	Nodes    []Node   `json:"nodes"`
 	// Front is absent where the host has no names but those of Services.
 	Front *Front `json:"front"`
 }
@@ -31,8 +33,8 @@ type Config struct {
 // Node is one kubelet's part of the host.
 type Node struct {
 	Name string `json:"name"`
-	// Address of the node, within the bridge's network.
-	Address string `json:"address"`
+	// Addresses of the node, within the bridge's network: one of each family, in their order.
+	Addresses []string `json:"addresses"`
 	// Socket is where the node's CRI listens.
 	Socket string `json:"socket"`
 }

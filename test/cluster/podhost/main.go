@@ -15,13 +15,14 @@ import (
 )
 
 var commands = map[string]func(args []string){
-	"check":     runCheck,
-	"container": runContainer,
-	"enter":     runEnter,
-	"inside":    runInside,
-	"kill":      runKill,
-	"serve":     runServe,
-	"stats":     runStats,
+	"check":        runCheck,
+	"check-inside": runCheckInside,
+	"container":    runContainer,
+	"enter":        runEnter,
+	"inside":       runInside,
+	"kill":         runKill,
+	"serve":        runServe,
+	"stats":        runStats,
 }
 
 func init() {

@@ -19,12 +19,14 @@ import (
 const zone = ".svc.cluster.local."
 
 // names answers for `service.namespace.svc.cluster.local`, and for `hostname.service.…` of a headless
-// one's pods, and for names of the front's domains: A records only. Resolvers ask over UDP, and some,
-// such as Pebble's, over TCP.
+// one's pods, and for names of the front's domains: A and AAAA records. Resolvers ask over UDP, and
+// some, such as Pebble's, over TCP.
 type names struct {
 	services corelisters.ServiceLister
 	slices   discoverylisters.EndpointSliceLister
 	front    *Front
+	// Addresses of the host itself.
+	host []net.IP
 }
 
 func (n *names) serve(address string) error {
@@ -110,22 +112,31 @@ func (n *names) answer(text []byte) ([]byte, error) {
 	if err := builder.StartAnswers(); err != nil {
 		return nil, err
 	}
-	if question.Type != dnsmessage.TypeA {
-		return builder.Finish()
-	}
 	for _, address := range addresses {
-		record := dnsmessage.ResourceHeader{Name: question.Name, Class: dnsmessage.ClassINET, TTL: 1}
-		if err := builder.AResource(record, dnsmessage.AResource{A: [4]byte(address.To4())}); err != nil {
+		if err := addRecord(&builder, question, address); err != nil {
 			return nil, err
 		}
 	}
 	return builder.Finish()
 }
 
+// addRecord adds nothing where the question is for the other family.
+func addRecord(builder *dnsmessage.Builder, question dnsmessage.Question, address net.IP) error {
+	record := dnsmessage.ResourceHeader{Name: question.Name, Class: dnsmessage.ClassINET, TTL: 1}
+	four := address.To4()
+	switch {
+	case question.Type == dnsmessage.TypeA && four != nil:
+		return builder.AResource(record, dnsmessage.AResource{A: [4]byte(four)})
+	case question.Type == dnsmessage.TypeAAAA && four == nil:
+		return builder.AAAAResource(record, dnsmessage.AAAAResource{AAAA: [16]byte(address)})
+	}
+	return nil
+}
+
 // look answers whether there is such a name, too: one without an address is no unknown one.
 func (n *names) look(name string) ([]net.IP, bool) {
 	if n.front.has(name) {
-		return []net.IP{net.ParseIP(hostAddress)}, true
+		return n.host, true
 	}
 	rest, ok := strings.CutSuffix(name, zone)
 	if !ok {
@@ -144,7 +155,8 @@ func (n *names) look(name string) ([]net.IP, bool) {
 		return nil, false
 	}
 	if hostname == "" && found.Spec.ClusterIP != core.ClusterIPNone {
-		return []net.IP{net.ParseIP(found.Spec.ClusterIP)}, true
+		addresses, err := parseAddresses(found.Spec.ClusterIPs)
+		return addresses, err == nil
 	}
 	addresses := n.pods(namespace, service, hostname)
 	return addresses, hostname == "" || len(addresses) > 0

@@ -21,8 +21,9 @@ type sandbox struct {
 	created time.Time
 	// Nil of a pod in the host's own network.
 	network *os.File
-	address net.IP
-	ended   bool
+	// One of each family, in the host's order.
+	addresses []net.IP
+	ended     bool
 }
 
 func (s *sandbox) inHostNetwork() bool {
@@ -44,14 +45,18 @@ func (r *runtimeService) RunPodSandbox(_ context.Context, request *cri.RunPodSan
 		}
 	}
 	if made.inHostNetwork() {
-		made.address = net.ParseIP(r.node.Address)
+		addresses, err := parseAddresses(r.node.Addresses)
+		if err != nil {
+			return nil, err
+		}
+		made.addresses = addresses
 	} else {
 		network, err := newNetwork()
 		if err != nil {
 			return nil, err
 		}
 		made.network = network
-		if made.address, err = r.host.plug(network); err != nil {
+		if made.addresses, err = r.host.plug(network); err != nil {
 			network.Close()
 			return nil, err
 		}
@@ -78,7 +83,7 @@ func (r *runtimeService) StopPodSandbox(_ context.Context, request *cri.StopPodS
 	}
 	if found.network != nil {
 		found.network.Close()
-		r.host.release(found.address)
+		r.host.release(found.addresses)
 	}
 	return &cri.StopPodSandboxResponse{}, nil
 }
@@ -105,13 +110,21 @@ func (r *runtimeService) PodSandboxStatus(_ context.Context, request *cri.PodSan
 	}
 	answer := &cri.PodSandboxStatus{
 		Id: found.id, Metadata: found.config.GetMetadata(), State: found.state(),
-		CreatedAt: found.created.UnixNano(), Network: &cri.PodSandboxNetworkStatus{Ip: found.address.String()},
+		CreatedAt: found.created.UnixNano(), Network: networkStatus(found.addresses),
 		Labels: found.config.GetLabels(), Annotations: found.config.GetAnnotations(),
 		Linux: &cri.LinuxPodSandboxStatus{Namespaces: &cri.Namespace{
 			Options: found.config.GetLinux().GetSecurityContext().GetNamespaceOptions(),
 		}},
 	}
 	return &cri.PodSandboxStatusResponse{Status: answer}, nil
+}
+
+func networkStatus(addresses []net.IP) *cri.PodSandboxNetworkStatus {
+	answer := &cri.PodSandboxNetworkStatus{Ip: addresses[0].String()}
+	for _, address := range addresses[1:] {
+		answer.AdditionalIps = append(answer.AdditionalIps, &cri.PodIP{Ip: address.String()})
+	}
+	return answer
 }
 
 func (r *runtimeService) ListPodSandbox(_ context.Context, request *cri.ListPodSandboxRequest) (*cri.ListPodSandboxResponse, error) {

@@ -55,7 +55,8 @@ func insideNamespaces(args ...string) *exec.Cmd {
 func runInside(args []string) {
 	config := readConfig(args[0])
 	must("mounting", prepareMounts())
-	host := got[*bridge]("making the network")(newBridge(config.Nodes))
+	families := got[[]family]("reading the configuration")(familiesNamed(config.Families))
+	host := got[*bridge]("making the network")(newBridge(families, config.Nodes))
 	for index, port := range config.Ports {
 		// 0, 1 and 2 are the standard streams.
 		file := os.NewFile(uintptr(3+index), "listener")
@@ -65,7 +66,7 @@ func runInside(args []string) {
 	for _, node := range config.Nodes {
 		must("serving the CRI", serveRuntime(config, node, host))
 	}
-	must("serving names and Services", serveServices(config.Kubeconfig, config.Front))
+	must("serving names and Services", serveServices(config.Kubeconfig, families, config.Front))
 	health := http.HandlerFunc(func(answer http.ResponseWriter, _ *http.Request) { answer.WriteHeader(http.StatusOK) })
 	must("serving health", http.ListenAndServe(loopback(config.HealthPort), health))
 }

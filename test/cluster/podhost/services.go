@@ -7,6 +7,7 @@ import (
 	"fmt"
 	"math/rand/v2"
 	"net"
+	"slices"
 	"strconv"
 	"sync"
 
@@ -32,7 +33,7 @@ type services struct {
 	listeners map[string]map[string]net.Listener
 }
 
-func serveServices(kubeconfig string, front *Front) error {
+func serveServices(kubeconfig string, families []family, front *Front) error {
 	config, err := clientcmd.BuildConfigFromFlags("", kubeconfig)
 	if err != nil {
 		return err
@@ -44,7 +45,7 @@ func serveServices(kubeconfig string, front *Front) error {
 	config = rest.AddUserAgent(config, "podhost")
 	factory := informers.NewSharedInformerFactory(kubernetes.NewForConfigOrDie(config), 0)
 	served := &services{lo: lo, slices: factory.Discovery().V1().EndpointSlices().Lister(), listeners: map[string]map[string]net.Listener{}}
-	served.names = &names{services: factory.Core().V1().Services().Lister(), slices: served.slices, front: front}
+	served.names = &names{services: factory.Core().V1().Services().Lister(), slices: served.slices, front: front, host: hostAddresses(families)}
 	informer := factory.Core().V1().Services().Informer()
 	_, err = informer.AddEventHandler(cache.ResourceEventHandlerFuncs{
 		AddFunc:    func(object any) { served.update(object.(*core.Service)) },
@@ -67,16 +68,24 @@ func serveServices(kubeconfig string, front *Front) error {
 		}
 	}
 	factory.Start(context.Background().Done())
-	return served.names.serve(net.JoinHostPort(hostAddress, "53"))
+	for _, address := range served.names.host {
+		if err := served.names.serve(net.JoinHostPort(address.String(), "53")); err != nil {
+			return err
+		}
+	}
+	return nil
 }
 
 // open takes connections for the front's Service before there is one: they are reset until it has an endpoint.
 func (s *services) open(front *Front) error {
-	listener, err := net.Listen("tcp", net.JoinHostPort(hostAddress, "80"))
-	if err != nil {
-		return err
+	for _, address := range s.names.host {
+		listener, err := net.Listen("tcp", net.JoinHostPort(address.String(), "80"))
+		if err != nil {
+			return err
+		}
+		ready := func() []string { return s.endpoints(front.Namespace, front.Service, front.Port) }
+		go forward(listener, func() (net.Conn, error) { return dialEndpoint(front.Service, ready()) })
 	}
-	go forward(listener, func() (net.Conn, error) { return s.dial(front.Namespace, front.Service, front.Port) })
 	return nil
 }
 
@@ -95,10 +104,10 @@ func (s *services) update(service *core.Service) {
 		s.listeners[key] = open
 	}
 	wanted := map[string]string{}
-	if net.ParseIP(service.Spec.ClusterIP) != nil {
+	for _, own := range service.Spec.ClusterIPs {
 		for _, port := range service.Spec.Ports {
-			if port.Protocol == core.ProtocolTCP {
-				wanted[net.JoinHostPort(service.Spec.ClusterIP, strconv.Itoa(int(port.Port)))] = port.Name
+			if own != core.ClusterIPNone && port.Protocol == core.ProtocolTCP {
+				wanted[net.JoinHostPort(own, strconv.Itoa(int(port.Port)))] = port.Name
 			}
 		}
 	}
@@ -118,24 +127,30 @@ func (s *services) update(service *core.Service) {
 			continue
 		}
 		open[address] = listener
-		go forward(listener, func() (net.Conn, error) { return s.dial(service.Namespace, service.Name, port) })
+		ready := func() []string {
+			return ofFamily(familyOf(address), s.endpoints(service.Namespace, service.Name, port))
+		}
+		go forward(listener, func() (net.Conn, error) { return dialEndpoint(key, ready()) })
 	}
 }
 
 func (s *services) listen(address string) (net.Listener, error) {
 	host, _, _ := net.SplitHostPort(address)
-	own := &netlink.Addr{IPNet: &net.IPNet{IP: net.ParseIP(host), Mask: net.CIDRMask(32, 32)}}
-	if err := netlink.AddrReplace(s.lo, own); err != nil {
+	if err := netlink.AddrReplace(s.lo, alone(net.ParseIP(host))); err != nil {
 		return nil, err
 	}
 	return net.Listen("tcp", address)
 }
 
-// dial tries the ready endpoints in an order of chance, as one that has just gone may still be listed.
-func (s *services) dial(namespace, name, port string) (net.Conn, error) {
-	addresses := s.endpoints(namespace, name, port)
+// ofFamily keeps the endpoints that kube-proxy would give to an address of this family.
+func ofFamily(family string, endpoints []string) []string {
+	return slices.DeleteFunc(endpoints, func(each string) bool { return familyOf(each) != family })
+}
+
+// dialEndpoint tries the ready endpoints in an order of chance, as one that has just gone may still be listed.
+func dialEndpoint(service string, addresses []string) (net.Conn, error) {
 	rand.Shuffle(len(addresses), func(i, j int) { addresses[i], addresses[j] = addresses[j], addresses[i] })
-	err := fmt.Errorf("%s/%s has no ready endpoint", namespace, name)
+	err := fmt.Errorf("%s has no ready endpoint", service)
 	for _, address := range addresses {
 		var connection net.Conn
 		if connection, err = net.Dial("tcp", address); err == nil {
@@ -147,12 +162,12 @@ func (s *services) dial(namespace, name, port string) (net.Conn, error) {
 
 func (s *services) endpoints(namespace, name, port string) []string {
 	selector := labels.SelectorFromSet(labels.Set{discovery.LabelServiceName: name})
-	slices, err := s.slices.EndpointSlices(namespace).List(selector)
+	found, err := s.slices.EndpointSlices(namespace).List(selector)
 	if err != nil {
 		return nil
 	}
 	var addresses []string
-	for _, slice := range slices {
+	for _, slice := range found {
 		for _, each := range slice.Ports {
 			if each.Port == nil || (each.Name != nil && *each.Name != port) {
 				continue

@@ -3,6 +3,7 @@ import { execFile } from 'node:child_process';
 import { join } from 'node:path';
 import { promisify } from 'node:util';
 import { buildGoProgram } from '../../go/build.ts';
+import { DEFAULT_FAMILIES, type IpFamily } from './addresses.ts';
 
 /** The path of the program that pods run on; it speaks to kubelets of every version. */
 export function buildPodHost(log: (line: string) => void): Promise<string> {
@@ -18,16 +19,18 @@ export function buildPodHost(log: (line: string) => void): Promise<string> {
 }
 
 /**
- * Why pods cannot really run here; undefined where they can. It takes Linux, root, and the right to
- * make namespaces, overlays and veths.
+ * Why pods cannot really run here with addresses of these families; undefined where they can. It
+ * takes Linux, root, and the right to make namespaces, overlays and veths.
  */
-export async function whyNoRealPods(): Promise<string | undefined> {
+export async function whyNoRealPods(
+  families: readonly IpFamily[] = DEFAULT_FAMILIES,
+): Promise<string | undefined> {
   if (process.platform !== 'linux')
     return `pods really run on Linux only, not on ${process.platform}`;
   if (process.getuid?.() !== 0) return 'pods really run for root only: namespaces cannot be made';
   const program = await buildPodHost((line) => console.error(line));
   try {
-    await promisify(execFile)(program, ['check']);
+    await promisify(execFile)(program, ['check', ...families]);
     return undefined;
   } catch (error) {
     return (error as { stderr?: string }).stderr ?? String(error);

@@ -2,12 +2,9 @@
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Command } from '../binaries.ts';
+import type { AddressPlan } from './addresses.ts';
 import { writeImages } from './host.ts';
 import type { Front, PodHostState, PodImages } from './types.ts';
-
-/** Of the nodes' and pods' network: the same in test/cluster/podhost/bridge.go. */
-export const HOST_ADDRESS = '10.244.0.1';
-const nodeAddress = (index: number): string => `10.244.0.${11 + index}`;
 
 /** What there is on a host besides its pods. */
 export interface HostContents {
@@ -20,10 +17,16 @@ export class PodHostPlan {
   readonly state: PodHostState;
   readonly #directory: string;
   readonly #nodes: readonly string[];
+  readonly #addresses: AddressPlan;
 
-  constructor(program: string, directory: string, nodes: readonly string[]) {
+  constructor(
+    program: string,
+    directory: string,
+    { nodes, addresses }: { readonly nodes: readonly string[]; readonly addresses: AddressPlan },
+  ) {
     this.#directory = join(directory, 'podhost');
     this.#nodes = nodes;
+    this.#addresses = addresses;
     mkdirSync(this.#directory, { recursive: true });
     this.state = {
       program,
@@ -41,9 +44,10 @@ export class PodHostPlan {
   /** What kube-apiserver is told besides; the last of a flag counts. */
   apiServerFlags(pki: string): string[] {
     return [
-      '--bind-address=0.0.0.0',
+      `--bind-address=${this.#addresses.every}`,
       // Its own endpoint, of the Service `kubernetes`; a loopback address is refused there.
-      `--advertise-address=${HOST_ADDRESS}`,
+      `--advertise-address=${this.#addresses.host}`,
+      `--service-cluster-ip-range=${this.#addresses.services}`,
       '--endpoint-reconciler-type=lease',
       '--enable-aggregator-routing=true',
       `--kubelet-client-certificate=${join(pki, 'kubelet-client.crt')}`,
@@ -56,8 +60,8 @@ export class PodHostPlan {
     const index = this.#nodes.indexOf(node);
     return [
       `--runtime-endpoint=unix://${this.#socketOf(index)}`,
-      `--node-ip=${nodeAddress(index)}`,
-      `--cluster-dns=${HOST_ADDRESS}`,
+      `--node-ip=${this.#addresses.node(index).join(',')}`,
+      `--cluster-dns=${this.#addresses.host}`,
       `--tls-dir=${pki}`,
       `--client-ca-file=${join(pki, 'client-ca.crt')}`,
     ];
@@ -83,9 +87,10 @@ export class PodHostPlan {
       images: this.state.imagesFile,
       healthPort: health,
       front,
+      families: this.#addresses.families,
       nodes: this.#nodes.map((name, index) => ({
         name,
-        address: nodeAddress(index),
+        addresses: this.#addresses.node(index),
         socket: this.#socketOf(index),
       })),
     };
