@@ -47,7 +47,8 @@ function service(component: string, namespace: string): Manifest {
     kind: 'Service',
     metadata: { name: `countersign-${component}`, namespace, labels },
     spec: {
-      // Scrapers need the address of each replica.
+      // Scrapers need the address of each replica, in one IP family: with two they would scrape
+      // each replica twice.
       clusterIP: 'None',
       // Scrapers most need a replica that is not ready.
       publishNotReadyAddresses: true,

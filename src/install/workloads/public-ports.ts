@@ -12,7 +12,12 @@ export function publicPorts(plan: InstallationPlan): readonly Manifest[] {
     apiVersion: 'v1',
     kind: 'Service',
     metadata,
-    spec: { selector: labels, ports: [{ name, port: servicePort, targetPort: name }] },
+    spec: {
+      // Clients outside of the cluster may have IPv4 or IPv6 alone.
+      ipFamilyPolicy: 'PreferDualStack',
+      selector: labels,
+      ports: [{ name, port: servicePort, targetPort: name }],
+    },
   }));
 }
 
