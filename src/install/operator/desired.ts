@@ -14,11 +14,7 @@ import { COMPONENTS } from '../component-list.ts';
 import { installationFiles } from '../files.ts';
 import type { InstallationPlan } from '../installation-plan.ts';
 import { planOf } from '../values/plan.ts';
-import { refuseAcme } from './acme.ts';
-import { refuseBundleEndpoint } from './bundle-endpoint.ts';
 import definitions from './definitions.json' with { type: 'json' };
-import { refuseKeyHolders } from './key-holder.ts';
-import { refuseLedger } from './ledger.ts';
 import { checkArguments } from './check-flags.ts';
 import {
   minorOf,
@@ -28,6 +24,7 @@ import {
   type OperatorSettings,
 } from './preflight.ts';
 import { operatorRules } from './rules.ts';
+import { refuseUnbounded } from './unbounded-settings.ts';
 
 /** The first minor version of Kubernetes 1 with a supported version of PodCertificateRequest. */
 const MIN_KUBERNETES_MINOR = 35;
@@ -49,11 +46,7 @@ export function desiredInstallation(
   try {
     const plan = planFor(spec, settings);
     // The checks above covered the shape of the values.
-    const unbounded =
-      refuseAcme(spec, settings.dangerZone) ??
-      refuseLedger(spec, settings.dangerZone) ??
-      refuseBundleEndpoint(spec, settings.dangerZone) ??
-      refuseKeyHolders(spec, settings.dangerZone);
+    const unbounded = refuseUnbounded(spec, settings.dangerZone);
     if (unbounded !== undefined) return unbounded;
     const [oldest] = supportedMinors(settings);
     const all = objectsOf(withLedgerApi(planFor(fullest(spec), settings)));
