@@ -7,9 +7,11 @@ import { namesOf } from '#component/rbac/permission-names.ts';
 import { areClocksStillApart, requeueAt, serverTime } from '#component/server-time.ts';
 import { act } from './act.ts';
 import { decide, type BundleNameSnapshot } from './decide.ts';
-import { measureBundle } from './measure-bundle.ts';
+import { BUNDLE_SERIES } from './metrics.ts';
 import { createAttesterState, report, type AttesterState } from './attester-state.ts';
+import { servedSince } from '#api/object/cluster-trust-bundle.ts';
 import { isManaged, publisherOf } from '#api/signer/bundle-annotations.ts';
+import { publishedAnchors } from '#pki/x509/trust-bundle.ts';
 import { permissions } from './permissions.ts';
 import { ignoreNotFound } from '#kube/client/kube-error.ts';
 import * as messages from './messages.ts';
@@ -102,8 +104,20 @@ function get({ component, resource }: AttesterState, name: string): Promise<unkn
   return component.client.request({ method: 'GET', path }).catch(ignoreNotFound);
 }
 
+/**
+ * Updates the metrics for alerts on a published bundle. Skips an unreadable one, which is soon
+ * repaired.
+ */
 function measure({ component, bundles, publishers }: AttesterState, name: string): void {
-  const [served, signer] = [bundles.get(name), publishers.get(name)];
-  if (served === undefined || signer === undefined) return;
-  measureBundle(component.metrics, signer.spec.signerName, served);
+  const [bundle, publisher] = [bundles.get(name), publishers.get(name)];
+  if (bundle === undefined || publisher === undefined) return;
+  const found = publishedAnchors(bundle.spec.trustBundle);
+  const anchors = [...found.values()].filter((each) => each !== undefined);
+  if (anchors.length === 0) return;
+  const signer = publisher.spec.signerName;
+  const since = [...servedSince(bundle).values()];
+  const { certificates, notAfter, published } = component.metrics.of(BUNDLE_SERIES);
+  certificates.set({ signer }, found.size);
+  notAfter.set({ signer }, Math.min(...anchors.map((each) => each.notAfter)) / 1000);
+  published.set({ signer }, Math.max(0, ...since) / 1000);
 }
