@@ -4,10 +4,10 @@ import { buffer } from 'node:stream/consumers';
 import { gunzipSync, gzipSync } from 'node:zlib';
 import { stringify } from 'yaml';
 import type { CertManagerOperatorFlags } from '#install/cert-manager-operator/flags.ts';
+import { RELEASE_KEY, releaseMapOf } from '#api/operator/cert-manager-deployment.ts';
 import { messageOf, usageError } from '#base/errors.ts';
 import { isRefusal } from '#install/reconcile/desired.ts';
 import { acceptedRelease } from '#install/cert-manager-operator/desired.ts';
-import { releaseMap } from '#install/cert-manager-operator/release-map.ts';
 import {
   MAX_RELEASE_BYTES,
   unpackRelease,
@@ -45,6 +45,20 @@ export async function runReleaseMap(path: string, options: ReleaseMapOptions): P
   }
   printText(stringify(releaseMap(version, options.namespace, file), { lineWidth: 0 }));
   return 0;
+}
+
+/**
+ * Returns the ConfigMap in which the operator looks for a release.
+ *
+ * @param file - the published file
+ */
+function releaseMap(version: string, namespace: string, file: Uint8Array): object {
+  return {
+    apiVersion: 'v1',
+    kind: 'ConfigMap',
+    metadata: { name: releaseMapOf(version), namespace },
+    binaryData: { [RELEASE_KEY]: gzipSync(file, { level: 9 }).toString('base64') },
+  };
 }
 
 /** @throws SignerError USAGE (`fail`) */
