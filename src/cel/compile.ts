@@ -1,13 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { EvaluationError, ParseError, TypeError as CheckError } from '@marcbachmann/cel-js';
-import { SignerError, messageOf } from '#base/errors.ts';
+import { SignerError, messageOf, type ErrorCode } from '#base/errors.ts';
 import { NO_DEADLINE, type Deadline } from '#base/ports.ts';
 import { MAX_EXPRESSION } from '#base/vocabulary.ts';
 import { costOf } from './cost/cost.ts';
 import type { Environment } from './environments.ts';
 import { findIssue } from './validator.ts';
 import { libraryOf, rename } from './library.ts';
-import { invalidExpression, position } from './position.ts';
 import { PatternSet, discardPatterns, type Regex } from './pattern/regex.ts';
 import { children, offsetOf, type Node } from './syntax.ts';
 import { MAX_TYPE_DEPTH, typeDepth } from './type-depth.ts';
@@ -125,14 +124,14 @@ function check(spec: Spec, patterns: PatternSet): number {
 }
 
 function checkCost(spec: Spec, ast: Node): number {
-  const { where, source, environment } = spec;
+  const { environment } = spec;
   const cost = Math.ceil(costOf(ast, environment)) * environment.runs;
   if (cost <= MAX_COST) return cost;
-  const offset = mostExpensive(ast, environment).start;
-  throw invalidExpression(
-    'CEL_COST',
-    { where, source, offset },
+  throw invalid(
+    spec,
+    mostExpensive(ast, environment).start,
     `the worst-case cost is ${cost}, more than the limit of ${MAX_COST}; avoid nested loops and operations on long strings`,
+    'CEL_COST',
   );
 }
 
@@ -179,8 +178,27 @@ function libraryFault(spec: Spec, error: unknown): SignerError {
   return invalid(spec, 0, messageOf(error));
 }
 
-function invalid({ where, source }: Spec, offset: number, message: string): SignerError {
-  return invalidExpression('CEL_INVALID', { where, source, offset }, message);
+/**
+ * Returns the error for a fault in the expression itself. Its author can correct it, so requests
+ * wait.
+ *
+ * @param offset - UTF-16 units from the start of the source
+ */
+function invalid(
+  { where, source }: Spec,
+  offset: number,
+  message: string,
+  code: Extract<ErrorCode, 'CEL_INVALID' | 'CEL_COST'> = 'CEL_INVALID',
+): SignerError {
+  const place = position(source, offset);
+  return new SignerError({ code, disposition: 'wait', message: `${where}: ${place}: ${message}` });
+}
+
+/** Returns line and column, which start at 1 as in editors. */
+function position(source: string, offset: number): string {
+  const before = source.slice(0, offset);
+  const column = offset - before.lastIndexOf('\n');
+  return `line ${before.split('\n').length}, column ${column}`;
 }
 
 function run(spec: Spec, program: Program, variables: Variables): unknown {
@@ -198,8 +216,7 @@ function run(spec: Spec, program: Program, variables: Variables): unknown {
 
 function runtimeMessage({ source }: Spec, error: unknown): string {
   if (!(error instanceof EvaluationError)) return messageOf(error);
-  const { line, column } = position(source, error.range?.start ?? 0);
-  return `line ${line}, column ${column}: ${error.summary}`;
+  return `${position(source, error.range?.start ?? 0)}: ${error.summary}`;
 }
 
 /** Limit in characters. An evaluation error may quote values of the request, which can be long. */
