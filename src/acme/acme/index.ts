@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { EgressProxy } from '#base/egress/egress-proxy.ts';
+import type { AcmeSigner } from '#api/acme/acme-signer.ts';
 import type { Component, Controller } from '#component/contract.ts';
+import type { PermissionNames } from '#component/rbac/permission-names.ts';
 import { ChallengeLoop } from './challenges/challenge-loop.ts';
 import { createContext } from './create-context.ts';
 import type { Http01Grant } from '../solving/http/grants.ts';
@@ -10,8 +12,7 @@ import { AbandonedLoop } from './orders/abandoned-loop.ts';
 import { IssuedLoop } from './orders/issued-loop.ts';
 import { OrderLoop } from './orders/order-loop.ts';
 import { permissions } from './permissions.ts';
-import { createAccountSecrets } from './signers/account-secrets.ts';
-import { acmeNamesOf } from './signers/acme-names.ts';
+import { createAccountSecrets, secretsOfAccounts } from './signers/account-secrets.ts';
 import { RenewalLoop } from './renewals/renewal-loop.ts';
 import { SignerLoop, type NamespacedGrants } from './signers/signer-loop.ts';
 import * as messages from './messages.ts';
@@ -71,7 +72,7 @@ export function createAcme(init: AcmeInit): Controller {
   });
   const more = init.more?.(context) ?? [];
   return {
-    permissions: () => permissions(acmeNamesOf(signers.all(), component, init)),
+    permissions: () => permissions(namesOf(signers.all(), component, init)),
     notReady: () => [
       ...[
         signers,
@@ -89,4 +90,19 @@ export function createAcme(init: AcmeInit): Controller {
       await Promise.all([...watching, secrets.stop()]);
     },
   };
+}
+
+/**
+ * Returns the names that the component's permissions depend on, without AcmeSigners. One that names
+ * a Secret without a grant must not make the component unready.
+ */
+function namesOf(
+  served: readonly AcmeSigner[],
+  { leases, namespacedSigners, secretNamespace }: Component,
+  { renewsCertificates }: Pick<AcmeInit, 'renewsCertificates'>,
+): PermissionNames {
+  const ofCluster = served.filter(({ metadata }) => metadata.namespace === undefined);
+  const secrets = secretsOfAccounts(ofCluster, secretNamespace);
+  const signerNames = ofCluster.map(({ spec }) => spec.signerName);
+  return { namespacedSigners, signerNames, bundles: [], secrets, leases, renewsCertificates };
 }

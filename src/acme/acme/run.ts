@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
+import type { ConnectGuard } from '#base/egress/connect-guard.ts';
+import type { Clock } from '#base/ports.ts';
 import type { Host } from '#component/host.ts';
 import { createIssuerSigning } from '#requests/certificate-request/index.ts';
 import { createCsrSigning } from '#requests/signer/index.ts';
+import { createDnsAccess } from '../solving/dns-access.ts';
+import { createSelfCheck, type SelfCheck } from '../solving/index.ts';
 import type { AcmeFlags } from './flags.ts';
 import { createAcme } from './index.ts';
-import { openSelfCheck } from './open-self-check.ts';
 import { createAcmeRequests } from './requests/index.ts';
 
 /** Runs the component that gets certificates from ACME servers, until it is stopped. */
@@ -41,4 +44,33 @@ export async function run({ flags, version, clock, ...host }: Host<AcmeFlags>): 
     ),
   );
   await selfCheck.close();
+}
+
+/** Returns the self-check, and a function that closes its connections. */
+function openSelfCheck(
+  flags: AcmeFlags,
+  { userAgent, clock }: { readonly userAgent: string; readonly clock: Clock },
+): {
+  readonly check: SelfCheck;
+  /** Addresses that calls on behalf of AcmeSigners may reach. */
+  readonly guard: ConnectGuard;
+  readonly close: () => Promise<void>;
+} {
+  const { http, resolvers, namespaced } = createDnsAccess(flags, userAgent);
+  const { selfCheckNetwork: allowed, selfCheckPorts: ports } = flags;
+  const check = createSelfCheck({
+    http,
+    resolvers,
+    now: clock,
+    allowed,
+    ...(ports === undefined ? {} : { http01Ports: ports }),
+    named: { ask: namespaced.askNamed, grants: flags.namespacedSolver },
+  });
+  return {
+    check,
+    guard: namespaced.guard,
+    close: async () => {
+      await Promise.all([http.close(), namespaced.http.close()]);
+    },
+  };
 }
