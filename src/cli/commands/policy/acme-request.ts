@@ -14,7 +14,7 @@ import type { PolicyTestVerdict } from './test-certificate-request.ts';
  *
  * @param request - base64 of PEM
  */
-export function unlessNotAskable(
+export function denyUnorderable(
   verdict: PolicyTestVerdict,
   signer: SignerObject,
   request: string,

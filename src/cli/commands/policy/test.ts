@@ -5,7 +5,7 @@ import type { CertificateSigningRequest } from '#api/request/csr.ts';
 import { decide, type ApprovalPlan } from '#requests/approver/decide.ts';
 import { wouldFail } from '#ca/policy/denial-messages.ts';
 import { compilePolicy } from '#ca/policy/compile-policy.ts';
-import { unlessNotAskable } from './acme-request.ts';
+import { denyUnorderable } from './acme-request.ts';
 import { parseSignerFile } from './signer-file.ts';
 import { writtenSpec } from './request-file.ts';
 import {
@@ -39,7 +39,7 @@ export async function testPolicy(options: PolicyTestOptions): Promise<number> {
     namespace === undefined
       ? judge(signer, text, options)
       : judgeCertificateRequest(signer, text, { ...options, namespace });
-  const found = unlessNotAskable(verdict, signer, writtenRequest(text, options));
+  const found = denyUnorderable(verdict, signer, writtenRequest(text, options));
   return printVerdict(found, '; ', options.output);
 }
 
