@@ -26,7 +26,8 @@ Then: make demo KUBECONFIG=… IMAGE=registry.example/countersign:demo`;
 /**
  * Connects to the user's cluster, says what the demo makes there, and asks.
  *
- * @throws NotAgreed without an image, without a terminal to ask on, or after another answer than yes
+ * @throws NotAgreed without an image, without a terminal to ask on, or after another answer than
+ *   yes
  * @throws Error if the cluster cannot tell the story, or has objects of the story's names
  */
 export async function agree(kubeconfig: string, { image, yes }: AgreeOptions): Promise<OwnCluster> {

@@ -2,8 +2,8 @@
 /**
  * `make bench-key-holder`: what a signature costs by a key holder, beside node:crypto with the same
  * P-256 key in memory, and the memory of the holder, by which its sidecar has its limit. The holder
- * is a process of its own. ARGS: `--signatures 5000 --at-once 24`. With `--pkcs11` it measures a key
- * in SoftHSM2 beside one in a file, in turns (`token.ts`).
+ * is a process of its own. ARGS: `--signatures 5000 --at-once 24`. With `--pkcs11` it measures a
+ * key in SoftHSM2 beside one in a file, in turns (`token.ts`).
  */
 import { spawn } from 'node:child_process';
 import { once } from 'node:events';

@@ -56,8 +56,8 @@ Made from src/install by make chart: do not edit.
 `;
 
 /**
- * Annotations of objects that stay. Argo CD reads Helm's when it deletes an Application, and its own
- * when an object is no longer rendered.
+ * Annotations of objects that stay. Argo CD reads Helm's when it deletes an Application, and its
+ * own when an object is no longer rendered.
  */
 export const KEPT: readonly string[] = [
   'helm.sh/resource-policy: keep',

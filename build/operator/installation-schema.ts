@@ -94,7 +94,8 @@ export const POD_SECURITY_CONTEXT: Schema = object(
         'Group of the volumes, or none. Default: runAsGroup, else runAsUser, else none; with a key holder 65532.',
       // A bound, for the price of the rule.
       maxLength: 32,
-      // The API server takes no bounds inside anyOf of an int-or-string (apiextensions' structural schema).
+      // The API server takes no bounds inside anyOf of an int-or-string (apiextensions' structural
+      // schema).
       anyOf: [{ type: 'integer' }, { type: 'string' }],
       'x-kubernetes-validations': [
         {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A cast takes a value's type from the author and not from a check. Each has its reason in a comment
- * on it, and their number may only fall.
+ * A cast takes a value's type from the author and not from a check. Each has its reason in a
+ * comment on it, and their number may only fall.
  */
 import assert from 'node:assert/strict';
 import { globSync } from 'node:fs';

@@ -200,7 +200,9 @@ export function resourcesWrittenTwice(files: readonly HouseFile[]): readonly str
     .map(([key, paths]) => `{ ${key} } is in ${paths.join(' and ')}`);
 }
 
-/** Exports of the documented rooms without a docstring. The texts of messages.ts explain themselves. */
+/**
+ * Exports of the documented rooms without a docstring. The texts of messages.ts explain themselves.
+ */
 export function exportsWithoutDocstring(files: readonly HouseFile[]): readonly string[] {
   return files
     .filter(({ path }) => DOCUMENTED.includes(path.split('/')[0] ?? ''))

@@ -48,7 +48,9 @@ for (const [page, places] of Object.entries(PAGES)) {
   });
 }
 
-/** Begins the cell of a row whose sentence no test holds: what stands instead, or that it is advice. */
+/**
+ * Begins the cell of a row whose sentence no test holds: what stands instead, or that it is advice.
+ */
 const NO_TEST = /^(?:Not so|Nothing to hold|Advice|Stricter)/;
 /** A file with the names of its tests, or a link to a record of a decision. */
 const HOLDER = /(?:`[\w/.-]+`|_cluster_): \S|\]\([^)]+\)/;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The usual requests of clients to the signer of docs/how-to/first-certificate.md: each is valid, or
- * its one message names all that is wrong.
+ * The usual requests of clients to the signer of docs/how-to/first-certificate.md: each is valid,
+ * or its one message names all that is wrong.
  */
 import assert from 'node:assert/strict';
 import { readFileSync } from 'node:fs';

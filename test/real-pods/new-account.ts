@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A ServiceAccount that is deleted and made again: its pods keep tokens of the one that is gone. */
+/**
+ * A ServiceAccount that is deleted and made again: its pods keep tokens of the one that is gone.
+ */
 import assert from 'node:assert/strict';
 import type { Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A person starts `make cluster ARGS="--real-pods --acme"` and pastes what README.md and the cluster
- * print into a shell, in this order.
+ * A person starts `make cluster ARGS="--real-pods --acme"` and pastes what README.md and the
+ * cluster print into a shell, in this order.
  */
 import assert from 'node:assert/strict';
 import { execFile } from 'node:child_process';

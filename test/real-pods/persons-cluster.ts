@@ -17,8 +17,8 @@ export interface PersonsCluster {
   /** What it printed. */
   readonly printed: string;
   /**
-   * Runs a script after a part of what was printed. As in a shell of a person, aliases count, and the
-   * first failure ends it.
+   * Runs a script after a part of what was printed. As in a shell of a person, aliases count, and
+   * the first failure ends it.
    *
    * @param home - a directory for what helm keeps
    */

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A reader of Kubernetes' announcement starts `make cluster ARGS=--real-pods` and pastes the commands
- * of docs/how-to/try-pod-certificates.md, in this order.
+ * A reader of Kubernetes' announcement starts `make cluster ARGS=--real-pods` and pastes the
+ * commands of docs/how-to/try-pod-certificates.md, in this order.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, readFileSync, rmSync } from 'node:fs';

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `make affected`: `node test/verify/check-affected.ts [--since COMMIT] FOLDER…` with the folders of
- * unit tests. It checks what changed since the commit, committed or not: format and lint of the
+ * `make affected`: `node test/verify/check-affected.ts [--since COMMIT] FOLDER…` with the folders
+ * of unit tests. It checks what changed since the commit, committed or not: format and lint of the
  * changed files, types, and the unit tests that reach them.
  */
 import { spawn } from 'node:child_process';

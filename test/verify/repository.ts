@@ -21,7 +21,9 @@ function linesOf(output: string): readonly string[] {
   return output.split('\0').filter((line) => line !== '');
 }
 
-/** Returns the files of the work tree: those that git knows, and new ones that it does not ignore. */
+/**
+ * Returns the files of the work tree: those that git knows, and new ones that it does not ignore.
+ */
 export function readTree(): Tree {
   const listed = linesOf(git('ls-files', '-z', '--cached', '--others', '--exclude-standard'));
   return {

@@ -4,10 +4,10 @@
  *
  * ```text
  * watch event ─ onWatchEvent ─► queue ─ start ─► at work ─ finish ─► resting, until an event
- *                  ▲                                       │ ├─────► resting, until a time     (due)
- *                  └── noted while at work ────────────────┘ ├─────► resting, with all others that
- *                                                            │       wait for the same cause   (due)
- *                                                            └─────► answered or gone: forget
+ *                  ▲                                     │ ├─────► resting, until a time    (due)
+ *                  └── noted while at work ──────────────┘ ├─────► resting, with all others that
+ *                                                          │       wait for one cause       (due)
+ *                                                          └─────► answered or gone: forget
  * ```
  */
 import type { DelayingQueue } from '#kube/workqueue/delaying-queue.ts';

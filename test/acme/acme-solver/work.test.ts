@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What acme-solver does for a Challenge that is presented and that the self-check does not find. */
+/**
+ * What acme-solver does for a Challenge that is presented and that the self-check does not find.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { SolverWork } from '#acme/acme-solver/work.ts';

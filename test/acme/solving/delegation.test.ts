@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Names whose CNAME is a wildcard's, and names that are delegated, in zones as RFC 4592 has them. */
+/**
+ * Names whose CNAME is a wildcard's, and names that are delegated, in zones as RFC 4592 has them.
+ */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { parseNetwork } from '#base/egress/networks.ts';

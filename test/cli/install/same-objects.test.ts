@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** `countersign install` makes what `countersign manifests` prints, so the same advice heals both. */
+/**
+ * `countersign install` makes what `countersign manifests` prints, so the same advice heals both.
+ */
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';

@@ -47,7 +47,9 @@ export type Fault =
   | { readonly kind: 'silence' }
   /** An answer of our own; nothing is forwarded. Of a line: an ERROR event, and the end. */
   | { readonly kind: 'answer'; readonly status: number; readonly retryAfter: number | undefined }
-  /** Forwards, reads the whole answer of the server, and ends the connection instead of passing it. */
+  /**
+   * Forwards, reads the whole answer of the server, and ends the connection instead of passing it.
+   */
   | { readonly kind: 'swallow' }
   /** The same, but the connection stays, silent. */
   | { readonly kind: 'mute' }
@@ -56,8 +58,8 @@ export type Fault =
   /** Passes a byte a second from here on. */
   | { readonly kind: 'slow' }
   /**
-   * Kills the caller with SIGKILL: `unsent`, and the call is lost; `sent`, and it is forwarded all the
-   * same; `answered`, once the server has answered.
+   * Kills the caller with SIGKILL: `unsent`, and the call is lost; `sent`, and it is forwarded all
+   * the same; `answered`, once the server has answered.
    */
   | { readonly kind: 'kill'; readonly moment: 'unsent' | 'sent' | 'answered' }
   /** Of a line: it never comes. */

@@ -134,7 +134,8 @@ function rewritten(signer: ClusterSigner, most: number, thread: FakeThread): num
 test('a Signer’s Secret rewritten in a loop is opened on its namespace’s budget', async (t) => {
   const thread = await startFakeThread(t);
   const signer = teamSigner({ namespace: 'team-rewriting' });
-  // A budget begins full when the first work is charged. The time of each later one earns a tenth of what it spends.
+  // A budget begins full when the first work is charged. The time of each later one earns a tenth
+  // of what it spends.
   const each = OPENING_MS * (1 - BUDGET_MS_PER_SECOND / 1_000);
   const most = 1 + Math.ceil((BUDGET_MS_PER_SECOND - OPENING_MS) / each);
   assert.equal(rewritten(signer, 1_000, thread), most);

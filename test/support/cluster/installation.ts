@@ -98,7 +98,8 @@ export async function startComponents(
 }
 
 /**
- * The cluster's client CA, or another, as the user's own CA, with its owner's consent to one signer.
+ * The cluster's client CA, or another, as the user's own CA, with its owner's consent to one
+ * signer.
  */
 export async function grantClientCa(
   cluster: Cluster,
