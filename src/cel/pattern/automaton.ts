@@ -21,11 +21,11 @@ import {
   NO_WORD_BOUNDARY,
   WORD,
   WORD_BOUNDARY,
-  repetitionsOf,
+  conditionsOf,
   foldings,
   isReader,
   isWordRune,
-  onwards,
+  successors,
   type Program,
 } from './program.ts';
 
@@ -96,8 +96,8 @@ class Automaton {
   readonly #program: Program;
   readonly #isWhole: boolean;
   /** Whether some instruction depends on a word boundary, or on the start or end of a line. */
-  readonly #asksForWords: boolean;
-  readonly #asksForLines: boolean;
+  readonly #testsWords: boolean;
+  readonly #testsLines: boolean;
   readonly #closures = new Map<number, Closure>();
   /**
    * Closures by the instructions from which they were reached: many states have the same
@@ -112,9 +112,9 @@ class Automaton {
     this.#work = spent;
     this.#program = program;
     this.#isWhole = isWhole;
-    const asked = repetitionsOf(program);
-    this.#asksForWords = (asked & (WORD_BOUNDARY | NO_WORD_BOUNDARY)) !== 0;
-    this.#asksForLines = (asked & (BEGIN_LINE | END_LINE)) !== 0;
+    const conditions = conditionsOf(program);
+    this.#testsWords = (conditions & (WORD_BOUNDARY | NO_WORD_BOUNDARY)) !== 0;
+    this.#testsLines = (conditions & (BEGIN_LINE | END_LINE)) !== 0;
   }
 
   /** Enumerates all states, and stops at the limit. */
@@ -152,8 +152,8 @@ class Automaton {
   #step(state: State, kind: Kind): State {
     const { readers, isWord, isNewline, isEnd } = kind;
     const before = knownBefore(state, kind);
-    const asked = (before & ~state.known & state.needs) !== 0;
-    const { pcs } = asked ? this.#closure(state.pcs, before) : state;
+    const isConditional = (before & ~state.known & state.needs) !== 0;
+    const { pcs } = isConditional ? this.#closure(state.pcs, before) : state;
     const next: number[] = [];
     let isMatch = false;
     for (const pc of pcs) {
@@ -171,7 +171,7 @@ class Automaton {
    * then stores two equivalent states.
    */
   #copies({ needs }: State): number {
-    return needs !== 0 && !this.#asksForWords ? 2 : 1;
+    return needs !== 0 && !this.#testsWords ? 2 : 1;
   }
 
   /**
@@ -234,7 +234,7 @@ class Automaton {
       found.add(pc);
       const instruction = this.#program.getInst(pc);
       if (instruction.op === EMPTY_WIDTH) needs |= instruction.arg;
-      stack.push(...onwards(instruction, flags));
+      stack.push(...successors(instruction, flags));
     }
     this.#work += found.size + sorting(found.size);
     const made = this.#intern(found, needs);
@@ -265,8 +265,8 @@ class Automaton {
       this.#work += PER_BORDER;
       if (this.#isTooMuch()) break;
       const taken = sets.filter(([pc = 0]) => this.#reads(pc, rune));
-      const isWord = this.#asksForWords && isWordRune(rune);
-      const isNewline = this.#asksForLines && rune === 0x0a;
+      const isWord = this.#testsWords && isWordRune(rune);
+      const isNewline = this.#testsLines && rune === 0x0a;
       const key = `${isWord} ${isNewline} ${taken.map(([pc]) => pc).join()}`;
       if (kinds.has(key)) continue;
       this.#work += readers.length;

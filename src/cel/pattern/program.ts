@@ -54,17 +54,17 @@ export function isReader({ op }: Instruction): boolean {
 }
 
 /** Returns the conditions that a program depends on: flags of EMPTY_WIDTH. */
-export function repetitionsOf(program: Program): number {
-  let asked = 0;
+export function conditionsOf(program: Program): number {
+  let conditions = 0;
   for (let pc = 0; pc < program.numInst(); pc += 1) {
     const { op, arg } = program.getInst(pc);
-    if (op === EMPTY_WIDTH) asked |= arg;
+    if (op === EMPTY_WIDTH) conditions |= arg;
   }
-  return asked;
+  return conditions;
 }
 
 /** Returns the successors of an instruction that reads nothing, if exactly `flags` hold. */
-export function onwards({ op, out, arg }: Instruction, flags: number): readonly number[] {
+export function successors({ op, out, arg }: Instruction, flags: number): readonly number[] {
   if (op === ALT || op === ALT_MATCH) return [out, arg];
   if (op === NOP || op === CAPTURE) return [out];
   return op === EMPTY_WIDTH && (arg & ~flags) === 0 ? [out] : [];
