@@ -27,7 +27,7 @@ export async function differencesIn(
     objects.map(async (object) => {
       const wanted = marked(object, owner);
       const { action, paths, problem } = planObject(wanted, await admin.read(wanted));
-      if (action === 'leave' && problem === undefined) return [];
+      if (action === 'none' && problem === undefined) return [];
       return [`${action} ${titleOf(wanted)} ${paths.join(' ')} ${problem ?? ''}`.trim()];
     }),
   );

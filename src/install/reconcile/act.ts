@@ -3,7 +3,7 @@ import type { InstallationObject, InstallationStatus } from '#api/operator/insta
 import { printable } from '#base/quote.ts';
 import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
 import type { ObjectChange } from '#kube/apply/reconcile-all.ts';
-import { strangersText } from './unexpected-dependents.ts';
+import { unexpectedText } from './unexpected-dependents.ts';
 import type { Component } from '#component/contract.ts';
 import type { InstalledKind } from './desired.ts';
 
@@ -77,14 +77,14 @@ export function recordChanges(
 }
 
 /** Records unmanaged objects that name this one as their owner. */
-export function recordStrangers(
+export function warnOfUnexpected(
   { events, log }: Pick<Component, 'events' | 'log'>,
   { apiVersion, kind, metadata }: InstallationObject,
-  strangers: readonly ManagedObject[],
+  unexpected: readonly ManagedObject[],
 ): void {
-  if (strangers.length === 0) return;
-  const note = strangersText(strangers);
-  log.warn({ objects: strangers.length, note }, 'objects of others are left alone');
+  if (unexpected.length === 0) return;
+  const note = unexpectedText(unexpected);
+  log.warn({ objects: unexpected.length, note }, 'objects of others are left alone');
   const regarding = { apiVersion, kind, name: metadata.name, uid: metadata.uid };
   events.record({
     type: 'Warning',

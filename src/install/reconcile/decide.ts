@@ -2,7 +2,7 @@
 import type { InstallationObject, InstallationStatus } from '#api/operator/installation.ts';
 import { conditionMessage, setCondition, type Condition } from '#api/request/conditions.ts';
 import type { PassReport } from '#kube/apply/reconcile-all.ts';
-import { strangersText } from './unexpected-dependents.ts';
+import { unexpectedText } from './unexpected-dependents.ts';
 import { isRefusal, type DesiredInstallation, type Refusal } from './desired.ts';
 
 /** The inputs of a status. */
@@ -125,7 +125,7 @@ function progressOf({ rollouts, waiting, narrowing }: PassReport): Finding {
 const MAX_PROBLEMS_NAMED = 5;
 
 function degradationOf(
-  { problems, rollouts, strangers }: PassReport,
+  { problems, rollouts, unexpected }: PassReport,
   lacking: Refusal | undefined,
 ): Finding {
   const stuck = rollouts.filter((each) => each.stuck).map(({ message }) => message);
@@ -133,7 +133,7 @@ function degradationOf(
     ...(lacking === undefined ? [] : [lacking.message]),
     ...firstOf(problems),
     ...firstOf(stuck),
-    ...(strangers.length === 0 ? [] : [strangersText(strangers)]),
+    ...(unexpected.length === 0 ? [] : [unexpectedText(unexpected)]),
   ].join('; ');
   if (lacking !== undefined) return ['Degraded', true, lacking.reason, message];
   if (problems.length > 0) return ['Degraded', true, 'ObjectsDiffer', message];

@@ -10,7 +10,7 @@ import { createManagedWatches, type ManagedWatches } from '#kube/apply/watches.t
 import { createWriter } from '#kube/apply/writer.ts';
 import { requeueAt, serverTime } from '#component/server-time.ts';
 import type { Component, Controller } from '#component/contract.ts';
-import { recordChanges, recordStrangers, writeStatus } from './act.ts';
+import { recordChanges, warnOfUnexpected, writeStatus } from './act.ts';
 import { decideStatus, isUnderWay, type InstallationSnapshot } from './decide.ts';
 import {
   isRefusal,
@@ -81,7 +81,7 @@ class Installer<T extends InstallationObject> {
   /** State of {@link runPass} between passes. */
   readonly #accepted = new Set<string>();
   /** UIDs of unmanaged objects that already have an Event. */
-  #strangers: ReadonlySet<string | undefined> = new Set();
+  #unexpected: ReadonlySet<string | undefined> = new Set();
 
   constructor(init: InstallerInit<T>, wake: () => void) {
     const { component, installs } = init;
@@ -159,14 +159,14 @@ class Installer<T extends InstallationObject> {
       installing: object.status?.version !== object.spec.version,
     });
     recordChanges(component, object, report.changes);
-    const { strangers } = report;
-    const seen = this.#strangers;
-    recordStrangers(
+    const { unexpected } = report;
+    const seen = this.#unexpected;
+    warnOfUnexpected(
       component,
       object,
-      strangers.filter((each) => !seen.has(each.metadata.uid)),
+      unexpected.filter((each) => !seen.has(each.metadata.uid)),
     );
-    this.#strangers = new Set(strangers.map((each) => each.metadata.uid));
+    this.#unexpected = new Set(unexpected.map((each) => each.metadata.uid));
     if (report.forbidden) this.#rights.doubt();
     const restored = report.changes.filter(
       ({ kind: change }) => change === 'restored' || change === 'corrected',

@@ -55,7 +55,7 @@ export interface PassReport {
    * Objects that name the operator as their owner although it did not create them, such as copies.
    * The pass leaves them alone.
    */
-  readonly strangers: readonly ManagedObject[];
+  readonly unexpected: readonly ManagedObject[];
   /** The API server rejected a write, or a read failed: try again later. */
   readonly failed: boolean;
   /** The API server denied a read or a write. */
@@ -101,7 +101,7 @@ export async function runPass(init: PassInit): Promise<PassReport> {
 class Pass implements PassReport {
   readonly changes: ObjectChange[] = [];
   readonly problems: string[] = [];
-  readonly strangers: ManagedObject[] = [];
+  readonly unexpected: ManagedObject[] = [];
   readonly waiting: string[] = [];
   readonly narrowing: string[] = [];
   readonly rollouts: Rollout[] = [];
@@ -155,7 +155,7 @@ class Pass implements PassReport {
       if (!removable.has(titleOf(each))) {
         // Every user can write the operator's UID into an object, and the operator's permissions
         // are limited by name.
-        this.strangers.push(each);
+        this.unexpected.push(each);
         continue;
       }
       if (isGrant(each) && this.#mayBeInUse(each)) {
@@ -202,7 +202,7 @@ class Pass implements PassReport {
     for (let write = 0; write < MAX_WRITES; write += 1) {
       const plan = this.#planObject(desired, now);
       if (write === 0 && plan.problem !== undefined) this.problems.push(plan.problem);
-      if (plan.action === 'leave') break;
+      if (plan.action === 'none') break;
       now = await this.#write(plan, now);
     }
     return now;
@@ -214,7 +214,7 @@ class Pass implements PassReport {
     live: ManagedObject | undefined,
   ): Promise<ManagedObject | undefined> {
     const { action, desired, paths } = plan;
-    if (live === undefined || action === 'make' || action === 'apply')
+    if (live === undefined || action === 'create' || action === 'apply')
       return this.#apply(plan, live);
     if (action === 'correct') return this.#correct(plan, live);
     await this.#init.writer.remove(live);

@@ -52,7 +52,7 @@ class Cluster {
   /** Of the Deployment, after each write of it. */
   status: object = ROLLED_OUT;
   /** Refuses a role with these many rules or more. */
-  mostRules = Infinity;
+  maxRules = Infinity;
   readonly written: ManagedObject[] = [];
 
   rules(name = 'x'): unknown {
@@ -62,7 +62,7 @@ class Cluster {
   async pass(...objects: readonly ManagedObject[]): Promise<PassReport> {
     const write = (object: ManagedObject): Promise<ManagedObject> => {
       const { rules } = object;
-      if (Array.isArray(rules) && rules.length >= this.mostRules) {
+      if (Array.isArray(rules) && rules.length >= this.maxRules) {
         const message = 'is attempting to grant RBAC permissions not currently held';
         const what = `PATCH ${titleOf(object)}`;
         return Promise.reject(new KubeError({ status: 403, what, body: { message } }));
@@ -198,7 +198,7 @@ test('new pods that do not get ready keep no old right, and pods that are ending
 test('an operator that may not grant both grants what the new pods need', async () => {
   const cluster = await installed();
   cluster.status = OLD_PODS;
-  cluster.mostRules = 3;
+  cluster.maxRules = 3;
   const { problems } = await cluster.pass(roleOf(AFTER), deploymentOf('v2'));
   assert.deepEqual(cluster.rules(), AFTER);
   assert.deepEqual(problems, []);

@@ -58,8 +58,8 @@ const decided = (object: ManagedObject, live: ManagedObject | undefined): string
   planObject(marked(object, OWNER), live).action;
 
 test('what is not there is made, and what is as desired is left', () => {
-  assert.equal(decided(DEPLOYMENT, undefined), 'make');
-  assert.equal(decided(DEPLOYMENT, stored(DEPLOYMENT)), 'leave');
+  assert.equal(decided(DEPLOYMENT, undefined), 'create');
+  assert.equal(decided(DEPLOYMENT, stored(DEPLOYMENT)), 'none');
 });
 
 test('a field that is no longer desired is applied again, by the digest', () => {
@@ -84,13 +84,13 @@ test('nothing of others stays in what a Deployment runs, except what a restart w
   ])
     assert.equal(decided(DEPLOYMENT, withPodSpec(more)), 'correct', JSON.stringify(more));
   const filledIn = { serviceAccount: 'x', restartPolicy: 'Always' };
-  assert.equal(decided(DEPLOYMENT, withPodSpec(filledIn)), 'leave');
+  assert.equal(decided(DEPLOYMENT, withPodSpec(filledIn)), 'none');
   const paused = { ...stored(DEPLOYMENT), spec: { ...DEPLOYMENT.spec, paused: true } };
   assert.equal(decided(DEPLOYMENT, paused), 'correct');
   const restarted = structuredClone(stored(DEPLOYMENT)) as typeof DEPLOYMENT;
   const annotations = { 'kubectl.kubernetes.io/restartedAt': '2026-11-23T20:00:00Z' };
   Object.assign(restarted.spec.template, { metadata: { annotations } });
-  assert.equal(decided(DEPLOYMENT, restarted), 'leave');
+  assert.equal(decided(DEPLOYMENT, restarted), 'none');
 });
 
 test('ids that the admission of a cluster sets stay, and no other confinement changes', () => {
@@ -114,26 +114,26 @@ test('ids that the admission of a cluster sets stay, and no other confinement ch
   const specOf = (object: ManagedObject): object => ({ spec: object['spec'] });
   const label = { seLinuxOptions: { level: 's0:c26,c5' } };
   const ids = { runAsUser: 1_000_650_000, ...label };
-  assert.equal(onePlan({ ...ids, fsGroup: 1_000_650_000, supplementalGroups: [5] }, ids), 'leave');
+  assert.equal(onePlan({ ...ids, fsGroup: 1_000_650_000, supplementalGroups: [5] }, ids), 'none');
   for (const podContext of [{ runAsNonRoot: false }, { sysctls: [{ name: 'a', value: 'b' }] }])
-    assert.notEqual(onePlan(podContext, {}), 'leave', JSON.stringify(podContext));
+    assert.notEqual(onePlan(podContext, {}), 'none', JSON.stringify(podContext));
   for (const context of [
     { allowPrivilegeEscalation: true },
     { privileged: true },
     { runAsNonRoot: false },
     { capabilities: { add: ['SYS_ADMIN'] } },
   ])
-    assert.notEqual(onePlan({}, context), 'leave', JSON.stringify(context));
+    assert.notEqual(onePlan({}, context), 'none', JSON.stringify(context));
   const desired = of({ runAsUser: 7 }, {});
   const other = { ...stored(desired), ...specOf(of({ runAsUser: 8 }, {})) };
-  assert.notEqual(decided(desired, other), 'leave', 'a value of the spec wins');
+  assert.notEqual(decided(desired, other), 'none', 'a value of the spec wins');
 });
 
 test('rules, an aggregation and subjects of others are taken away', () => {
   const live = stored(ROLE);
   const aggregated = { ...live, aggregationRule: { clusterRoleSelectors: [{ matchLabels: {} }] } };
   // Only a cluster-admin may take the rule away.
-  assert.equal(decided(ROLE, aggregated), 'remake');
+  assert.equal(decided(ROLE, aggregated), 'recreate');
   const wider = [{ apiGroups: [''], resources: ['pods'], verbs: ['get', 'delete'] }];
   assert.equal(decided(ROLE, { ...live, rules: wider }), 'correct');
   const other = [{ apiGroups: [''], resources: ['pods'], verbs: ['*'] }];
@@ -174,7 +174,7 @@ test('which CAs are distrusted, and a caBundle, survive a correction', () => {
   });
   assert.equal(
     decided(signer, { ...live, spec: { ...signer.spec, authority: { managed } } }),
-    'leave',
+    'none',
   );
   const webhook = { name: 'a.b.c', clientConfig: { service: { name: 'x', namespace: 'y' } } };
   const webhooks = {
@@ -196,7 +196,7 @@ test('what the API server puts back itself is not corrected again', () => {
   const live = withPodSpec({ containers: [{ ...container, fromTheFuture: 'x' }] });
   const path = '/spec/template/spec/containers/signer/fromTheFuture';
   assert.deepEqual(planObject(marked(DEPLOYMENT, OWNER), live).paths, [path]);
-  assert.equal(planObject(marked(DEPLOYMENT, OWNER), live, new Set([path])).action, 'leave');
+  assert.equal(planObject(marked(DEPLOYMENT, OWNER), live, new Set([path])).action, 'none');
 });
 
 test('another roleRef is reported and not forced, lest its subjects get another role', () => {
@@ -204,7 +204,7 @@ test('another roleRef is reported and not forced, lest its subjects get another 
   const live = { ...stored(BINDING), roleRef };
   for (const subjects of [BINDING.subjects, []]) {
     const verdict = planObject(marked(BINDING, OWNER), { ...live, subjects });
-    assert.equal(verdict.action, 'leave');
+    assert.equal(verdict.action, 'none');
     assert.match(verdict.problem ?? '', /binds ClusterRole admin, not ClusterRole x/);
     assert.match(verdict.problem ?? '', /delete the binding, and the operator creates it again/);
   }
@@ -213,8 +213,8 @@ test('another roleRef is reported and not forced, lest its subjects get another 
 test('namespaces, ServiceAccounts, Secrets and ConfigMaps are made and never changed', () => {
   for (const kind of ['Namespace', 'ServiceAccount', 'Secret', 'ConfigMap']) {
     const object = { apiVersion: 'v1', kind, metadata: { name: 'x', labels: { a: 'b' } } };
-    assert.equal(decided(object, undefined), 'make');
-    assert.equal(decided(object, { ...object, metadata: { name: 'x', ...SERVER } }), 'leave');
+    assert.equal(decided(object, undefined), 'create');
+    assert.equal(decided(object, { ...object, metadata: { name: 'x', ...SERVER } }), 'none');
   }
 });
 
@@ -236,7 +236,7 @@ test('an object that another controller owns is left to it, and named', () => {
   ];
   const taken = { ...live, metadata: { ...live.metadata, ownerReferences } };
   const verdict = planObject(marked(DEPLOYMENT, OWNER), taken);
-  assert.equal(verdict.action, 'leave');
+  assert.equal(verdict.action, 'none');
   assert.match(verdict.problem ?? '', /is controlled by Other o/);
 });
 

@@ -60,7 +60,7 @@ test('there is one Event for each kind of change, and it names five objects', ()
 const WHOLE: PassReport = {
   changes: [],
   problems: [],
-  strangers: [],
+  unexpected: [],
   waiting: [],
   narrowing: [],
   heldUntil: undefined,

@@ -76,7 +76,7 @@ test('another’s object that names our owner is reported and left alone, no fai
   const gone = object('Service', 'left-out');
   const { report, removed } = await passed({ there: [stranger, gone], removable: [gone] });
   assert.deepEqual(removed, ['Service n/left-out']);
-  assert.deepEqual(report.strangers, [stranger]);
+  assert.deepEqual(report.unexpected, [stranger]);
   assert.equal(report.failed, false);
   assert.deepEqual(report.problems, []);
   const { status, message } = degraded(report);
@@ -127,7 +127,7 @@ test('a message names five objects, and counts the rest', () => {
   const problems = Array.from({ length: 60 }, (_, index) => `Service n/x${index}: no`);
   const none = {
     changes: [],
-    strangers: [],
+    unexpected: [],
     waiting: [],
     narrowing: [],
     rollouts: [],

@@ -57,11 +57,11 @@ export function planText({ refused, changes, same }: PlanReport): string {
 }
 
 const ACTIONS: Readonly<Record<ObjectPlan['action'], PlannedChange['action']>> = {
-  make: 'make',
+  create: 'make',
   apply: 'change',
-  remake: 'remake',
+  recreate: 'remake',
   correct: 'clean',
-  leave: 'report',
+  none: 'report',
 };
 
 /** Returns the change that the operator would make to an object, or undefined. */
@@ -73,7 +73,7 @@ export function plannedChange(
   const object = titleOf(desired);
   // An object that the operator does not change has a problem, and no changes.
   if (problem !== undefined) return { action: 'report', object, problem };
-  if (action === 'leave') return undefined;
+  if (action === 'none') return undefined;
   if (live !== undefined && !isKnown(live, owner)) {
     const { owned } = ruleOf(desired);
     return { action: 'adopt', object, from: formerOwnerOf(live), owned };

@@ -9,14 +9,14 @@ import { appliedDigestOf } from './mark.ts';
 /** The next action for one object. */
 export interface ObjectPlan {
   /**
-   * - `make`: it does not exist.
-   * - `remake`: others added what the operator may not remove: delete the object, and create it
+   * - `create`: it does not exist.
+   * - `recreate`: others added what the operator may not remove: delete the object, and create it
    *   again.
    * - `correct`: others added something to a field that the operator manages whole.
    * - `apply`: it lacks a desired field.
-   * - `leave`: nothing to do.
+   * - `none`: nothing to do.
    */
-  readonly action: 'make' | 'remake' | 'correct' | 'apply' | 'leave';
+  readonly action: 'create' | 'recreate' | 'correct' | 'apply' | 'none';
   /** The object to apply. */
   readonly desired: ManagedObject;
   /** JSON pointers of the differences. */
@@ -41,19 +41,19 @@ export function planObject(
   live: ManagedObject | undefined,
   accepted: ReadonlySet<string> = new Set(),
 ): ObjectPlan {
-  if (live === undefined) return { action: 'make', desired, paths: [] };
+  if (live === undefined) return { action: 'create', desired, paths: [] };
   const { care, exact, remadeFor } = ruleOf(desired);
-  const leave: ObjectPlan = { action: 'leave', desired, paths: [] };
-  if (care === 'made') return leave;
+  const none: ObjectPlan = { action: 'none', desired, paths: [] };
+  if (care === 'made') return none;
   const other = otherController(live, desired.metadata.ownerReferences);
   if (other !== undefined) {
     const problem = `${titleOf(desired)} is controlled by ${other.kind} ${other.name}; remove one of the two`;
-    return { ...leave, problem };
+    return { ...none, problem };
   }
   const otherRole = otherRoleRef(desired, live);
-  if (otherRole !== undefined) return { ...leave, problem: otherRole };
+  if (otherRole !== undefined) return { ...none, problem: otherRole };
   if (remadeFor !== undefined && live[remadeFor] !== undefined)
-    return { action: 'remake', desired, paths: [`/${remadeFor}`] };
+    return { action: 'recreate', desired, paths: [`/${remadeFor}`] };
   const foreign = exact.flatMap((path) => foreignIn(desired, live, path)).filter(isNot(accepted));
   return judgeFields(desired, live, foreign);
 }
@@ -80,7 +80,7 @@ function judgeFields(
   if (foreign.length > 0 && !isChanged)
     return { action: 'correct', desired, paths: foreign, foreign };
   const paths = lacking(desired, live);
-  return { action: paths.length > 0 ? 'apply' : 'leave', desired, paths, foreign };
+  return { action: paths.length > 0 ? 'apply' : 'none', desired, paths, foreign };
 }
 
 /** Returns the pointers of what others added to the field at `path`. */

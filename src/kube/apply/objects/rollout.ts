@@ -26,15 +26,14 @@ export function rolloutOf(object: ManagedObject): Rollout | undefined {
   const status = recordIn(object, 'status');
   const wanted = numberIn(recordIn(object, 'spec'), 'replicas', 1);
   const waits = waitingFor(object, status, wanted);
-  const refusal = refusalOfPods(status);
+  const refusals = [refusalOfPods(status)].filter((each) => each !== undefined);
   return {
     name: object.metadata.name,
     done: waits === undefined,
     hasOldPods: hasOldPods(object, status),
     available: wanted === 0 || conditionOf(status, 'Available')?.['status'] === 'True',
     stuck: waits !== undefined && stuckReason(status) !== undefined,
-    message:
-      waits === undefined ? '' : `${titleOf(object)}: ${[waits, refusal ?? []].flat().join(': ')}`,
+    message: waits === undefined ? '' : [titleOf(object), waits, ...refusals].join(': '),
   };
 }
 
