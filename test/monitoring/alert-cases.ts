@@ -191,7 +191,7 @@ const SIGNERS: Readonly<Record<string, AlertCase>> = {
 };
 
 const TRUST: Readonly<Record<string, AlertCase>> = {
-  CountersignStrangerAnchor: {
+  CountersignUnexpectedAnchor: {
     series: {
       // The first event makes the series.
       [`countersign_trust_bundle_unexpected_anchors_total{${of('attester')},anchor="sha256:ab",signer="example.com/a"}`]:

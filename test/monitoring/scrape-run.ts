@@ -175,7 +175,7 @@ test('the first foreign anchor that somebody writes into a bundle fires its aler
   const bundle = 'example.com:workload:primary';
   await cluster.kubectl(['patch', 'clustertrustbundle', bundle, '--type=merge', '-p', patch]);
   await until('the alert fires', PATIENCE, async () =>
-    (await prometheus.alerts()).includes('CountersignStrangerAnchor'),
+    (await prometheus.alerts()).includes('CountersignUnexpectedAnchor'),
   );
 });
 

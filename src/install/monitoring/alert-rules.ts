@@ -158,7 +158,7 @@ const ALERTS: readonly Alert[] = [
     summary: '{{ $labels.component }} has no leader, or two.',
   },
   {
-    name: 'CountersignStrangerAnchor',
+    name: 'CountersignUnexpectedAnchor',
     expr: `${grown('countersign_trust_bundle_unexpected_anchors_total', '1h')} > 0`,
     for: '0m',
     severity: 'critical',
