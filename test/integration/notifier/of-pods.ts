@@ -141,7 +141,7 @@ async function toldLater(cluster: Cluster, id: string): Promise<readonly string[
         perSecond: 1_000,
         deliveryTimeoutMs: 3_600_000,
         endpoint: {
-          ask: () => Promise.resolve({ kind: 'delivered' }),
+          handshake: () => Promise.resolve({ kind: 'delivered' }),
           post: ({ body }) => {
             taken.push(JSON.parse(body) as (typeof taken)[number]);
             return Promise.resolve({ kind: 'delivered' });

@@ -48,7 +48,7 @@ function target(name = 'ops'): NotifiedTarget {
   return new NotifiedTarget(recordedComponent(), {
     name,
     endpoint: {
-      ask: () => Promise.resolve({ kind: 'delivered' }),
+      handshake: () => Promise.resolve({ kind: 'delivered' }),
       post: () => Promise.resolve({ kind: 'delivered' }),
     },
     events: new Set(EVENT_NAMES),

@@ -34,7 +34,7 @@ function staged(
   });
   const calls: [number, string][] = [];
   const endpoint: TargetEndpoint = {
-    ask: () => Promise.resolve({ kind: 'delivered' }),
+    handshake: () => Promise.resolve({ kind: 'delivered' }),
     post: async ({ id }) => {
       calls.push([(time.clock() - start) / 1000, id]);
       return answer(calls.length, id);
@@ -191,7 +191,7 @@ test('a target that says no to the handshake gets nothing until it says yes', as
   const posted: string[] = [];
   const stage = staged(() => ({ kind: 'delivered' }), {
     endpoint: {
-      ask: () =>
+      handshake: () =>
         Promise.resolve(
           allows ? { kind: 'delivered' } : { kind: 'refused', why: 'it answers 405' },
         ),

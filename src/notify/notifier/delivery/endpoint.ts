@@ -24,7 +24,7 @@ export interface EndpointInit {
 export interface TargetEndpoint {
   readonly post: (event: { readonly id: string; readonly body: string }) => Promise<CallVerdict>;
   /** Performs the handshake. `perSecond` is the rate that the target allows. */
-  readonly ask: () => Promise<CallVerdict & { readonly perSecond?: number }>;
+  readonly handshake: () => Promise<CallVerdict & { readonly perSecond?: number }>;
 }
 
 /** Limits of a call. Only the status counts, so a long response does not fail. */
@@ -69,7 +69,7 @@ export function endpoint({
       });
       return verdictOf(answer, clock());
     },
-    ask: async () => {
+    handshake: async () => {
       if (origin === undefined) return { kind: 'delivered' };
       const headers = { 'webhook-request-origin': origin };
       const answer = await exchange.send({ method: 'OPTIONS', url: url.href, headers });

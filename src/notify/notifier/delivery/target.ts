@@ -162,7 +162,7 @@ export class NotifiedTarget {
 
   async #verdictOn(event: Outgoing): Promise<CallVerdict> {
     if (!this.#isAsked) {
-      const { perSecond, ...answer } = await this.#init.endpoint.ask();
+      const { perSecond, ...answer } = await this.#init.endpoint.handshake();
       if (answer.kind !== 'delivered') return asLater(answer);
       this.#isAsked = true;
       if (perSecond !== undefined)

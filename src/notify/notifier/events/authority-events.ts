@@ -23,19 +23,19 @@ export function authorityOccurrences(
   const distrusted = distrustedOf(signer);
   const active = authorities.find(({ phase }) => phase === 'Active');
   const previous = active && previousOf(authorities, active);
-  const tell = (name: EventName, about: string, data: EventData): Occurrence =>
+  const eventOf = (name: EventName, about: string, data: EventData): Occurrence =>
     occurrence(signer, { name, about, data, now });
   const made = [...distrusted].map(([fingerprint, data]) =>
-    tell('authority.distrusted', fingerprint, data),
+    eventOf('authority.distrusted', fingerprint, data),
   );
   if (active === undefined) return made;
   const { fingerprint } = active;
   if (previous !== undefined) {
     const data = { authority: dataOf(active), previous: dataOf(previous) };
-    made.push(tell('authority.rotated', fingerprint, data));
+    made.push(eventOf('authority.rotated', fingerprint, data));
   }
   if (!distrusted.has(fingerprint) && endsSoon(active, now, expiringMs))
-    made.push(tell('authority.expiring', fingerprint, { authority: dataOf(active) }));
+    made.push(eventOf('authority.expiring', fingerprint, { authority: dataOf(active) }));
   return made;
 }
 
@@ -65,9 +65,9 @@ function previousOf(
   );
 }
 
-function endsSoon({ notBefore, notAfter }: AuthorityStatus, now: number, most: number): boolean {
+function endsSoon({ notBefore, notAfter }: AuthorityStatus, now: number, maxMs: number): boolean {
   const end = Date.parse(notAfter);
-  return end - now <= Math.min(most, (end - Date.parse(notBefore)) * SHARE_OF_CA_LIFE);
+  return end - now <= Math.min(maxMs, (end - Date.parse(notBefore)) * SHARE_OF_CA_LIFE);
 }
 
 function occurrence(
