@@ -15,31 +15,26 @@ export function chainWarnings(
   wantedEnd: number,
 ): readonly string[] {
   const [certificate] = path;
-  const hasUriConstraint = path.some(({ nameConstraints }) =>
-    [...(nameConstraints?.permitted ?? []), ...(nameConstraints?.excluded ?? [])].some(
-      ({ kind }) => kind === 'uri',
-    ),
-  );
-  return [
-    ...(anchor === certificate
-      ? []
-      : [
-          `verifiers that read the bundle accept every certificate below ${shown(anchor)}, also those of other CAs`,
-        ]),
-    ...(isSelfSigned(anchor)
-      ? []
-      : [
-          `the anchor ${shown(anchor)} is an intermediate: OpenSSL and Node refuse it by default (OpenSSL needs -partial_chain)`,
-        ]),
-    ...(hasUriConstraint
-      ? [
-          'the chain has URI name constraints: rustls refuses every chain with one, and GnuTLS ignores them',
-        ]
-      : []),
-    ...(certificate.notAfter < wantedEnd
-      ? [
-          `the CA ends at ${formatTime(certificate.notAfter)}, earlier than spec.authority.managed.duration asks for: its successor is requested earlier`,
-        ]
-      : []),
-  ];
+  const constraints = path.flatMap(({ nameConstraints: of }) => [
+    ...(of?.permitted ?? []),
+    ...(of?.excluded ?? []),
+  ]);
+  const warnings: string[] = [];
+  if (anchor !== certificate)
+    warnings.push(
+      `verifiers that read the bundle accept every certificate below ${shown(anchor)}, also those of other CAs`,
+    );
+  if (!isSelfSigned(anchor))
+    warnings.push(
+      `the anchor ${shown(anchor)} is an intermediate: OpenSSL and Node refuse it by default (OpenSSL needs -partial_chain)`,
+    );
+  if (constraints.some(({ kind }) => kind === 'uri'))
+    warnings.push(
+      'the chain has URI name constraints: rustls refuses every chain with one, and GnuTLS ignores them',
+    );
+  if (certificate.notAfter < wantedEnd)
+    warnings.push(
+      `the CA ends at ${formatTime(certificate.notAfter)}, earlier than spec.authority.managed.duration asks for: its successor is requested earlier`,
+    );
+  return warnings;
 }
