@@ -141,8 +141,8 @@ export async function rollOver(
 /** Accepts an account of the new key only if the old key has no other account. */
 function rolledOver(done: Ok<Account>, before: Answer<Account>): Answer<Account> {
   if (before.kind === 'problem' && before.type === 'accountDoesNotExist') return done;
-  if (before.kind !== 'ok' || before.value.account === done.value.account)
-    return before.kind === 'ok' ? done : before;
+  if (before.kind !== 'ok') return before;
+  if (before.value.account === done.value.account) return done;
   const detail = quote(messages.KEY_OF_OTHER_ACCOUNT);
   return { kind: 'problem', status: 409, type: 'other', detail, subproblems: [] };
 }
