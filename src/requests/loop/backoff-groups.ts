@@ -120,11 +120,10 @@ function forget(groups: Groups, key: string): void {
 /** Makes the next member the scout, since one member's cause may differ from that of the others. */
 function sendScout({ scoutDelays, init }: Groups, group: Group): number {
   const delay = scoutDelays.nextDelay(group.cause);
-  for (const key of group.members) {
-    group.scout = key;
-    init.wakeAfter(key, delay);
-    break;
-  }
+  const [next] = group.members;
+  if (next === undefined) return delay;
+  group.scout = next;
+  init.wakeAfter(next, delay);
   return delay;
 }
 
