@@ -15,7 +15,7 @@ const ON_IPV4 = [
   /^\s*bind \*?:\d+/m,
 ];
 
-/** Ports that nginx opens, with IPv4 (`8443`) or IPv6 (`[::]:8443`) alone (ngx_http_core_module). */
+/** Ports of nginx on IPv4 (`8443`) or on IPv6 (`[::]:8443`) alone (ngx_http_core_module). */
 const LISTEN = /^\s*listen (?<address>\[::\]:)?(?<port>\d+)/gm;
 
 function faultsOf(text: string): readonly string[] {

@@ -24,7 +24,7 @@ for (const { id, asserts, evaluate: judge } of CTB_CASES) {
   });
 }
 
-test('a root that signed itself by SHA-1 conforms, as OpenSSL and Go accept it as an anchor', () => {
+test('a root signed by SHA-1 conforms: OpenSSL and Go accept it as an anchor', () => {
   const algorithm = seq(oid('1.2.840.10045.4.1')); // ecdsa-with-SHA1 (RFC 3279 §2.2.3)
   const old = link('old root', { algorithm, extensions: [ca(), usage(), ...keyIds('old root')] });
   assert.equal(hasValidSelfSignature(old.certificate, NOW), undefined);

@@ -10,7 +10,7 @@ import type { InstallationValues } from './schema.ts';
 type Quantities = Readonly<Record<string, string | number>>;
 
 /** `resources` of a container: core/v1 ResourceRequirements. */
-export interface Resources {
+export interface ComputeResources {
   readonly requests?: Quantities;
   readonly limits?: Quantities;
 }
@@ -34,12 +34,12 @@ export function checkQuantities({ defaults, components }: InstallationValues): v
  * @param resources - with the defaults
  * @throws SignerError USAGE (`fail`), with both and the fix
  */
-export function checkRequests(at: string, resources: Resources): void {
+export function checkRequests(at: string, resources: ComputeResources): void {
   throwIf(requestFault(at, resources));
 }
 
 /** Returns what is wrong with the first text that is not a quantity, and the fix. */
-export function quantityFault(at: string, resources: Resources = {}): string | undefined {
+export function quantityFault(at: string, resources: ComputeResources = {}): string | undefined {
   for (const kind of ['requests', 'limits'] as const) {
     for (const [name, quantity] of Object.entries(resources[kind] ?? {})) {
       if ((quantityValue(quantity) ?? -1) >= 0) continue;
@@ -52,7 +52,7 @@ export function quantityFault(at: string, resources: Resources = {}): string | u
 /** Returns the first request that is greater than its limit, and the fix. */
 export function requestFault(
   at: string,
-  { requests = {}, limits = {} }: Resources,
+  { requests = {}, limits = {} }: ComputeResources,
 ): string | undefined {
   for (const [name, limit] of Object.entries(limits)) {
     const request = requests[name];

@@ -23,7 +23,7 @@ export interface PluginCredentials {
 export type ExecPlugin = () => Promise<PluginCredentials>;
 
 /** Variables of a process. */
-export type Environment = Readonly<Record<string, string | undefined>>;
+export type PluginEnvironment = Readonly<Record<string, string | undefined>>;
 
 /**
  * Returns what runs the plugin, or answers with its last credentials until they expire.
@@ -34,7 +34,7 @@ export type Environment = Readonly<Record<string, string | undefined>>;
 export function createExecPlugin(
   exec: Members,
   clock: Clock,
-  environment: Environment = {},
+  environment: PluginEnvironment = {},
 ): ExecPlugin {
   let last: { readonly credentials: PluginCredentials; readonly expiry: number } | undefined;
   return async () => {
@@ -48,7 +48,7 @@ export function createExecPlugin(
 }
 
 /** @throws Error if the plugin cannot run or fails. Its stderr is that of this process. */
-async function run(exec: Members, environment: Environment): Promise<string> {
+async function run(exec: Members, environment: PluginEnvironment): Promise<string> {
   const { apiVersion, args, command, env } = exec;
   const interactive = isInteractive(exec);
   const info = { apiVersion, kind: 'ExecCredential', spec: { interactive } };

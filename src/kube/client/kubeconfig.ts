@@ -8,7 +8,7 @@ import type { Clock } from '#base/ports.ts';
 import { isRecord, membersOf } from '#base/record.ts';
 import type { Connection, Credentials, TlsMaterial } from './connection.ts';
 import { cacheCredentials } from './credentials-cache.ts';
-import { createExecPlugin, type Environment, type ExecPlugin } from './exec-plugin.ts';
+import { createExecPlugin, type PluginEnvironment, type ExecPlugin } from './exec-plugin.ts';
 import type { KubeconfigFile } from './kubeconfig-files.ts';
 import { clusterFault, serverUrl, userFault } from './kubeconfig-rules.ts';
 
@@ -21,7 +21,7 @@ export interface ConnectionInit {
   readonly context?: string | undefined;
   readonly clock: Clock;
   /** Variables that exec plugins inherit. Default: none. */
-  readonly environment?: Environment;
+  readonly environment?: PluginEnvironment;
   /** Called each time that credentials are unreadable and the previous ones stay in use. */
   readonly onUnreadable?: () => void;
 }

@@ -358,7 +358,7 @@ const expired = link('issuing', {
   by: root,
 });
 
-test('of several certificates of the CA the first valid one signs, and others are named', async () => {
+test('the first valid certificate of the CA signs, and others are named', async () => {
   const { facts, ...authority } = open({
     certificate: pem(expired, issuing),
     key: keyPem(issuing),
@@ -412,7 +412,7 @@ test('the certificates above the CA may have any order in tls.crt', () => {
   assert.equal(facts.omittedCertificates, undefined);
 });
 
-test('a tls.crt that does not begin with the certificate of tls.key is refused, as in OpenSSL', () => {
+test('a tls.crt that begins with another key’s certificate is refused, as in OpenSSL', () => {
   const certificate = pem(root, issuing);
   const key = keyPem(issuing);
   assert.throws(() => createSecureContext({ cert: certificate, key }), /key values mismatch/i);

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The addresses of a cluster whose pods run, in each IP family: those of nodes and pods are the same
- * in test/cluster/podhost/addresses.go, and the first of Services in test/cluster/controlplane/pki.go.
+ * The addresses of a cluster whose pods run, in each IP family. Those of nodes and pods are the
+ * same in test/cluster/podhost/addresses.go, and the first of Services in
+ * test/cluster/controlplane/pki.go.
  */
 
 export type IpFamily = 'IPv4' | 'IPv6';
