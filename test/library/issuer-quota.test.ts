@@ -2,8 +2,8 @@
 /** Issuers of a namespaced kind are bounded as Signers are: namespaces share one process. */
 import assert from 'node:assert/strict';
 import { afterEach, test } from 'node:test';
-import type { KubeObject } from '#api/object/object.ts';
 import { createIssuerQuota } from '#library/issuers/issuer-quota.ts';
+import type { Thing } from '../support/kube/memory-api.ts';
 import { issuerObject, startWorld, type World } from './world.ts';
 
 const KIND = { group: 'example.com', version: 'v1', kind: 'TestIssuer', plural: 'testissuers' };
@@ -85,9 +85,10 @@ test('a change of a long annotation still triggers a check', async () => {
 test('of an issuer that is not served the identity and its Ready condition are kept', () => {
   const quota = createIssuerQuota('testissuers');
   const long = 'x'.repeat(200_000);
-  const object = (name: string): KubeObject => ({
+  const status = { conditions: [{ type: 'Ready', status: 'True', message: long }], more: long };
+  const object = (name: string): Thing => ({
     ...issuerObject({}, { namespace: 'crowd', name, annotations: { note: long } }),
-    ...{ status: { conditions: [{ type: 'Ready', status: 'True', message: long }], more: long } },
+    status,
   });
   for (let index = 0; index < MAX_PER_NAMESPACE; index += 1) {
     const reduced = quota.reduce(object(`i${index}`));

@@ -44,7 +44,7 @@ export function watchAll(
     transform: withoutManagedFields,
     onEvent: onChallenge,
   });
-  // As in `acme`, which creates no Challenge of an AcmeSigner beyond the quota.
+  // `acme` creates no Challenge of an AcmeSigner beyond the same quota.
   const quota = createSignerQuota({ kinds: 'AcmeSigners' });
   const signersOf = (kind: ResourceInit): Reflector<KubeObject> =>
     createReflector<KubeObject>({

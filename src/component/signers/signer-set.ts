@@ -80,7 +80,7 @@ export interface RequestSelector {
   readonly fieldSelector: string;
   /** The namespace of the requests. Undefined for all namespaces. */
   readonly namespace?: string | undefined;
-  /** Whether users of a namespace write the signer. Default: administrators write it. */
+  /** True if users of a namespace write the signer. Default: administrators write it. */
   readonly isOfNamespace?: boolean;
 }
 

@@ -107,7 +107,7 @@ export async function startRecorder<T extends KubeObject>(
  */
 const MAX_VERSIONS = 100;
 /**
- * The limit of all recorded versions, in characters as JSON. A signer can write a megabyte and a half
+ * The limit of all recorded versions, in characters as JSON. A signer can write 1.5 megabytes
  * into each version of each request. Beyond it a request keeps its first version and its newest.
  */
 const MAX_RECORDED_TEXT = 32 * 1024 * 1024;

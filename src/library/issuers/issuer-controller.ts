@@ -140,27 +140,33 @@ async function reconcile<Config>(
     return undefined;
   }
   if (!component.shard.owns(raw.metadata.uid) && !adopted.has(key)) return undefined;
-  const beyond = issuers.beyondQuota(key);
-  if (beyond !== undefined) {
-    await writeReady(state, raw, { status: 'False', reason: 'QuotaExceeded', message: beyond });
-    return undefined;
-  }
-  const parsed = issuers.read(key);
-  if (parsed === undefined || parsed instanceof SignerError) {
-    const message = parsed === undefined ? messages.NOT_PARSED : parsed.message;
-    await writeReady(state, raw, { status: 'False', reason: 'InvalidSpec', message });
-    return undefined;
-  }
-  const older = issuers.conflictOf(key);
-  if (older !== undefined) {
-    const message = messages.signerNameTaken(older, parsed.spec.signerName);
-    await writeReady(state, raw, { status: 'False', reason: 'SignerNameTaken', message });
+  const parsed = servedOf(issuers, key);
+  if ('reason' in parsed) {
+    await writeReady(state, raw, parsed);
     return undefined;
   }
   const error = reported.get(key);
   if (error !== undefined) return invalidate(state, { key, raw, error });
   if (isTerminallyFailed(raw)) return undefined;
   return check(state, { key, raw, parsed });
+}
+
+/** Returns the issuer, or why it is not served. */
+function servedOf<Config>(
+  issuers: IssuerCache<Config>,
+  key: string,
+): KnownIssuer<Config> | Readiness {
+  const beyond = issuers.beyondQuota(key);
+  if (beyond !== undefined) return { status: 'False', reason: 'QuotaExceeded', message: beyond };
+  const parsed = issuers.read(key);
+  if (parsed === undefined || parsed instanceof SignerError) {
+    const message = parsed === undefined ? messages.NOT_PARSED : parsed.message;
+    return { status: 'False', reason: 'InvalidSpec', message };
+  }
+  const older = issuers.conflictOf(key);
+  if (older === undefined) return parsed;
+  const message = messages.signerNameTaken(older, parsed.spec.signerName);
+  return { status: 'False', reason: 'SignerNameTaken', message };
 }
 
 /** Sets Ready to False after a request reported an error, and schedules the next check. */

@@ -52,6 +52,7 @@ export function createIssuerQuota(plural: string): IssuerQuota {
   return {
     reduce: (object) => {
       const { apiVersion, kind, metadata, spec } = object;
+      // The definition of the kind has checked the object.
       const { status } = object as KubeObject & { readonly status?: IssuerStatus };
       const fault = faultOf(object);
       const isStatusKept = fault === undefined && !isLonger(status, MAX_STATUS_TEXT);

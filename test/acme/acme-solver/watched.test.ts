@@ -28,7 +28,7 @@ test('each namespace has a maximum of AcmeSigners, which are kept without annota
     const annotations = { note: 'y'.repeat(10_000) };
     const metadata = { ...object.metadata, name, uid: name, annotations };
     const path = `/apis/acme.countersign.dev/v1alpha1/namespaces/team-a/acmesigners/${name}`;
-    api.put(path, { ...object, metadata } as Parameters<typeof api.put>[1]);
+    api.put(path, { ...object, metadata });
   }
   const { clock, delay } = time;
   const component = recordedComponent({

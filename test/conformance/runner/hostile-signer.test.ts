@@ -53,7 +53,7 @@ test('of a request that is written without end a bounded number of versions is k
   await recorder.stop();
 });
 
-test('large versions of requests are kept up to a total, the newest always', async () => {
+test('large versions are kept up to a total, and the newest of each request always', async () => {
   const recorder = await startUnwatched();
   const note = 'x'.repeat(LARGEST);
   const uids = Array.from({ length: 20 }, (_, index) => `u${index}`);
