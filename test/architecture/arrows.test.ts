@@ -197,7 +197,7 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   'install/workloads': [],
   'install/values': ['admission'],
   'install/operator': ['admission', 'values', 'workloads', 'reconcile'],
-  'install/cert-manager-operator': ['admission', 'operator', 'workloads', 'reconcile'],
+  'install/cert-manager-operator': ['admission', 'operator', 'workloads', 'reconcile', 'values'],
   'app/ledger': [],
   'app/tracing': [],
   'operations/fleet': ['show'],
