@@ -21,7 +21,7 @@ const MAX: Readonly<Record<string, number>> = {
   'comments of asking and telling': 1,
   'comments with an archaism': 0,
   'comments with "is no"': 0,
-  'comments with a semicolon chain': 32,
+  'comments with a semicolon chain': 31,
 };
 
 const ROOT = join(import.meta.dirname, '..', '..');
