@@ -1,13 +1,23 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The kinds of cluster that Countersign is installed on, with pods that run. */
+import assert from 'node:assert/strict';
+import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
+import type { ComponentOverrides } from '#api/operator/countersign.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { makeDirectory, removeDirectory } from '../cluster/directory.ts';
 import type { IpFamily } from '../cluster/real-pods/addresses.ts';
 import { whyNoRealPods } from '../cluster/real-pods/build.ts';
+import { startStorage } from '../cluster/storage.ts';
+import { until } from '../cluster/until.ts';
+import { SYSTEM } from '../helm/stand.ts';
 import { mapImages } from '../image/mapped.ts';
-import { COUNTERSIGN, NODE } from '../real-pods/shipped.ts';
+import { COUNTERSIGN, NODE, type ShippedPod } from '../real-pods/shipped.ts';
+import { create, nodePod } from '../real-pods/stand.ts';
+import { USER, restrict } from './restricted-v2.ts';
 
+const ROOT = join(import.meta.dirname, '../..');
+const WAIT_MS = 300_000;
 /** A rollout waits for new pods. */
 const KUBECTL_MS = 600_000;
 
@@ -17,11 +27,52 @@ export const SKIP: string | false = (await whyNoRealPods(['IPv6', 'IPv4'])) ?? f
 /** What one kind of cluster has that others have not. */
 export interface Kind {
   readonly ipFamilies?: readonly IpFamily[];
+  /** Default 1. */
+  readonly nodes?: number;
+  /** Values that the page about installing names for such a cluster. */
+  readonly components?: Readonly<Record<string, ComponentOverrides>>;
+  /** Resolves with what ends it. */
+  readonly prepare?: (cluster: Cluster) => Promise<() => Promise<void>>;
+  /** Asserts what is special about the pods of Countersign, which are Ready. */
+  readonly verify?: (cluster: Cluster, pods: readonly ShippedPod[]) => Promise<void>;
 }
 
+const LEDGER = { enabled: true };
+
 export const KINDS = {
-  'IPv6 only': { ipFamilies: ['IPv6'] },
-  'dual-stack, IPv6 first': { ipFamilies: ['IPv6', 'IPv4'] },
+  'IPv6 only': { ipFamilies: ['IPv6'], verify: servedByIPv6 },
+  'dual-stack, IPv6 first': { ipFamilies: ['IPv6', 'IPv4'], verify: servedByIPv6 },
+  'restricted-v2, volumes of root': {
+    components: { ledger: LEDGER },
+    prepare: async (cluster) => {
+      const storage = await startStorage(cluster, { isOwnedByRoot: true });
+      // Each way to install makes the namespace by itself.
+      await cluster.kubectl(['create', 'namespace', SYSTEM]);
+      await restrict(cluster, SYSTEM);
+      await cluster.kubectl(['delete', 'namespace', SYSTEM]);
+      return () => storage.stop();
+    },
+    verify: (_, pods) => {
+      for (const { spec } of pods) {
+        const { runAsUser, fsGroup } = spec.securityContext;
+        assert.deepEqual({ runAsUser, fsGroup }, { runAsUser: USER, fsGroup: USER });
+      }
+      return Promise.resolve();
+    },
+  },
+  'nodes of mixed systems, volumes of root': {
+    nodes: 2,
+    components: { ledger: { ...LEDGER, podSecurityContext: { fsGroup: 65_532 } } },
+    prepare: async (cluster) => {
+      await cluster.kubectl(['label', 'node', 'node-2', 'kubernetes.io/os=windows', '--overwrite']);
+      const storage = await startStorage(cluster, { isOwnedByRoot: true });
+      return () => storage.stop();
+    },
+    verify: (_, pods) => {
+      assert.deepEqual([...new Set(pods.map(({ spec }) => spec.nodeName))], ['node-1']);
+      return Promise.resolve();
+    },
+  },
 } as const satisfies Readonly<Record<string, Kind>>;
 
 export type KindName = keyof typeof KINDS;
@@ -36,7 +87,9 @@ export async function openStand(name: KindName): Promise<Stand> {
   const kind: Kind = KINDS[name];
   const directory = makeDirectory();
   let cluster: Cluster | undefined;
+  let end: (() => Promise<void>) | undefined;
   const remove = async (): Promise<void> => {
+    await end?.();
     await cluster?.stop();
     removeDirectory(directory);
   };
@@ -46,12 +99,61 @@ export async function openStand(name: KindName): Promise<Stand> {
       realPods: true,
       images: { [COUNTERSIGN]: countersign, [NODE]: node },
       kubectlTimeout: KUBECTL_MS,
-      nodes: 1,
+      nodes: kind.nodes ?? 1,
       ...(kind.ipFamilies === undefined ? {} : { ipFamilies: kind.ipFamilies }),
     });
+    end = await kind.prepare?.(cluster);
     return { cluster, remove };
   } catch (error) {
     await remove();
     throw error;
   }
 }
+
+/**
+ * Asserts that a pod gets the readiness and the metrics of every pod of Countersign by its IPv6
+ * address, as kubelets and scrapers do.
+ */
+async function servedByIPv6(cluster: Cluster): Promise<void> {
+  if ((await cluster.kubectl(['get', 'clustersigners', '-o', 'name'])).stdout.includes('/serving'))
+    return readFromPods(cluster);
+  // Of the components' own ports: the chart makes it with its first upgrade only.
+  await cluster.kubectl(['apply', '-f', join(ROOT, 'deploy/examples/serving.yaml')]);
+  return readFromPods(cluster);
+}
+
+async function readFromPods(cluster: Cluster): Promise<void> {
+  const labels = ['-l', 'app.kubernetes.io/name=countersign,app.kubernetes.io/component!=operator'];
+  const path = 'jsonpath={.items[*].status.podIP}';
+  const args = ['get', 'pods', '-n', SYSTEM, ...labels, '-o', path];
+  const addresses = (await cluster.kubectl(args)).stdout.split(' ');
+  assert.ok(addresses.length >= 6 && addresses.every(isIPv6), addresses.join(' '));
+  const urls = addresses.flatMap((address) => [
+    `http://[${address}]:8080/readyz`,
+    `https://[${address}]:8443/metrics`,
+  ]);
+  const name = 'reads-by-address';
+  await create(cluster, nodePod(name, `const urls = ${JSON.stringify(urls)}; (${READ})()`));
+  await until('readiness and metrics come from each address', WAIT_MS, async () => {
+    const read = ['get', 'pod', name, '-o', 'jsonpath={.status.phase}'];
+    const phase = (await cluster.kubectl(read)).stdout;
+    if (phase === 'Succeeded') return true;
+    throw new Error(`${phase}: ${(await cluster.kubectl(['logs', name])).stdout}`);
+  });
+  await cluster.kubectl(['delete', 'pod', name]);
+}
+
+/** Reads until each answers: the certificates of the ports come a moment after the pods. */
+const READ = `async () => {
+  process.env.NODE_TLS_REJECT_UNAUTHORIZED = '0';
+  for (const url of urls) {
+    for (let status = 0; status !== 200; ) {
+      status = await fetch(url).then((answer) => answer.status, (error) => String(error.cause));
+      if (status !== 200) {
+        console.log(url, status);
+        await new Promise((resolve) => setTimeout(resolve, 1_000));
+      }
+    }
+  }
+  process.exit();
+}`;

@@ -6,94 +6,17 @@
 import assert from 'node:assert/strict';
 import { after, before, test } from 'node:test';
 import { until } from '../cluster/until.ts';
-import { apply } from '../support/cluster/apply.ts';
+import { LEVEL, USER, restrict } from '../clusters/restricted-v2.ts';
 import { ONE, SYSTEM, startStand, type Stand } from './stand.ts';
 
 const WAIT_MS = 120_000;
-const USER = 1_000_650_000;
-const LEVEL = 's0:c26,c5';
-const NAME = 'restricted-v2';
-const API = 'admissionregistration.k8s.io/v1';
-const PODS = {
-  resourceRules: [
-    { apiGroups: [''], apiVersions: ['v1'], operations: ['CREATE'], resources: ['pods'] },
-  ],
-};
-const HERE = { namespaceSelector: { matchLabels: { 'kubernetes.io/metadata.name': SYSTEM } } };
-const CONTEXT = 'object.spec.?securityContext';
-
-const POLICIES = [
-  {
-    apiVersion: API,
-    kind: 'MutatingAdmissionPolicy',
-    metadata: { name: NAME },
-    spec: {
-      matchConstraints: PODS,
-      matchConditions: [
-        { name: 'names-no-user', expression: `!${CONTEXT}.?runAsUser.hasValue()` },
-        { name: 'names-no-group', expression: `!${CONTEXT}.?fsGroup.hasValue()` },
-      ],
-      failurePolicy: 'Fail',
-      reinvocationPolicy: 'Never',
-      mutations: [
-        {
-          patchType: 'ApplyConfiguration',
-          applyConfiguration: {
-            expression: `Object{spec: Object.spec{securityContext: Object.spec.securityContext{runAsUser: ${USER}, fsGroup: ${USER}, seLinuxOptions: Object.spec.securityContext.seLinuxOptions{level: "${LEVEL}"}}}}`,
-          },
-        },
-      ],
-    },
-  },
-  {
-    apiVersion: API,
-    kind: 'MutatingAdmissionPolicyBinding',
-    metadata: { name: NAME },
-    spec: { policyName: NAME, matchResources: HERE },
-  },
-  {
-    apiVersion: API,
-    kind: 'ValidatingAdmissionPolicy',
-    metadata: { name: NAME },
-    spec: {
-      matchConstraints: PODS,
-      failurePolicy: 'Fail',
-      validations: ['runAsUser', 'fsGroup'].map((each) => ({
-        expression: `${CONTEXT}.?${each}.orValue(0) == ${USER}`,
-        message: `${each} is outside the range of the namespace`,
-      })),
-    },
-  },
-  {
-    apiVersion: API,
-    kind: 'ValidatingAdmissionPolicyBinding',
-    metadata: { name: NAME },
-    spec: { policyName: NAME, validationActions: ['Deny'], matchResources: HERE },
-  },
-];
-
-/** A pod that restricted-v2 refuses. */
-const FOREIGN = {
-  apiVersion: 'v1',
-  kind: 'Pod',
-  metadata: { name: 'foreign', namespace: SYSTEM },
-  spec: { securityContext: { runAsUser: 65_532 }, containers: [{ name: 'a', image: 'a' }] },
-};
 
 let stand: Stand;
 before(async () => {
   stand = await startStand({ realPods: false });
   for (const namespace of [SYSTEM, 'countersign-keys'])
     await stand.cluster.kubectl(['create', 'namespace', namespace]);
-  for (const policy of POLICIES) await apply(stand.cluster, policy);
-  await until('the policies hold', WAIT_MS, async () => {
-    const args = ['create', '--dry-run=server', '-f', '-'];
-    const { stderr } = await stand.cluster.kubectl(args, {
-      allowFailure: true,
-      input: JSON.stringify(FOREIGN),
-    });
-    return stderr.includes('outside the range');
-  });
+  await restrict(stand.cluster, SYSTEM);
 });
 after(() => stand.close());
 

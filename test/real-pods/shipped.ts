@@ -23,7 +23,11 @@ export interface ShippedPod {
   readonly spec: {
     readonly nodeName?: string;
     readonly automountServiceAccountToken?: boolean;
-    readonly securityContext: { readonly seccompProfile?: { readonly type: string } };
+    readonly securityContext: {
+      readonly seccompProfile?: { readonly type: string };
+      readonly runAsUser?: number;
+      readonly fsGroup?: number;
+    };
     readonly containers: readonly {
       readonly name: string;
       readonly image: string;
