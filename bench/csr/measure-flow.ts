@@ -37,7 +37,7 @@ type Keys = readonly KeyPairKeyObjectResult[];
 
 const CREATIONS_IN_FLIGHT = 32;
 /** As slow as this nobody is; kube-controller-manager as shipped answers 10 a second. */
-const LEAST_PER_SECOND = 4;
+const MIN_PER_SECOND = 4;
 const START_MS = 60_000;
 const SAMPLES = 50;
 
@@ -105,7 +105,7 @@ async function untilIssued(
     );
     const watched = { client, path, signerName, resourceVersion, size, mark: CSR_ISSUED, signal };
     const issued = await watchIssued(watched);
-    const patience = START_MS + (size / LEAST_PER_SECOND) * 1000;
+    const patience = START_MS + (size / MIN_PER_SECOND) * 1000;
     const late = delay(patience, undefined, { signal, ref: false }).then(() => {
       throw new Error(`${name}: ${issued.seen()} of ${size} after ${patience / 1000} s`);
     });

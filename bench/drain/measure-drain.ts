@@ -26,7 +26,7 @@ export interface Drain {
 }
 
 /** As slow as this nobody is who is measured here. */
-const LEAST_PER_SECOND = 25;
+const MIN_PER_SECOND = 25;
 const START_MS = 60_000;
 /** While the first one is awaited, and for who ends at once after the last one. */
 const METER_MS = 20;
@@ -61,7 +61,7 @@ export async function measureDrain(
   const meter = createMeter(cluster, () => [running.pid, ...(contender.beside?.() ?? [])]);
   const metering = setInterval(meter, METER_MS);
   try {
-    const patience = START_MS + (size / LEAST_PER_SECOND) * 1000;
+    const patience = START_MS + (size / MIN_PER_SECOND) * 1000;
     const late = delay(patience, undefined, { signal, ref: false }).then(() => {
       throw new Error(`${contender.name}: ${issued.seen()} of ${size} after ${patience / 1000} s`);
     });

@@ -29,7 +29,7 @@ const NOBODYS = 'bench.example.com/nobody';
  * The API server ends a watch after half an hour at the earliest; a new one is opened for each
  * pause.
  */
-const MOST_IDLE_SECONDS = 1_500;
+const MAX_IDLE_SECONDS = 1_500;
 
 /**
  * All signers are idle at the same time, and then asked in turns. The API server and the bench are
@@ -41,7 +41,7 @@ export async function quietBusy(
   bench: BenchCluster,
   { signerNames, stub, idleSeconds, samples }: QuietInit,
 ): Promise<ReadonlyMap<string, QuietBusy>> {
-  if (idleSeconds > MOST_IDLE_SECONDS) throw new Error('--idle: the watches would end meanwhile');
+  if (idleSeconds > MAX_IDLE_SECONDS) throw new Error('--idle: the watches would end meanwhile');
   const busy = new Map<string, number>();
   for (const signerName of signerNames) {
     const asker = await openAsker(bench, signerName);

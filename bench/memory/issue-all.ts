@@ -16,7 +16,7 @@ export interface Batch {
 
 const CREATIONS_IN_FLIGHT = 32;
 const START_MS = 60_000;
-const LEAST_PER_SECOND = 10;
+const MIN_PER_SECOND = 10;
 
 /** Creates requests of our signer name, and resolves when all of them have certificates. */
 export async function issueAll(
@@ -38,7 +38,7 @@ export async function issueAll(
   try {
     const watch = { client, path, signerName, resourceVersion, size, mark: POD_ISSUED, signal };
     const issued = await watchIssued(watch);
-    const patience = START_MS + (size / LEAST_PER_SECOND) * 1000;
+    const patience = START_MS + (size / MIN_PER_SECOND) * 1000;
     const late = delay(patience, undefined, { signal, ref: false }).then(() => {
       throw new Error(`${issued.seen()} of ${size} after ${patience / 1000} s`);
     });

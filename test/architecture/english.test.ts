@@ -28,7 +28,7 @@ const ROOT = join(import.meta.dirname, '..', '..');
 
 /** Names that say nothing to a reader who knows Kubernetes and PKI. */
 const WORDS =
-  /^(MOULDS|Mould|mould|moulds|RefreshWorld|RefreshWish|KeyWishes|wish|Told|Looks|leftOver|LeftoverOrders|isNews|HeldBack|heldBack|PutOff|putOff|Overrun|turnWithTime|leftOfTurn|useTurn|dearest|askedBy|AskedRecords|askedFor|NotAskable|WhoIs|MayDo|createMay|FoundPods|CALM|WhyNotAsked|Said|Regarded|Journey|todo|affects|seeAll|Whereabouts|KeptElsewhere|Judgement|isOurs|OURS|MOST_\w+)$/;
+  /^(MOULDS|Mould|mould|moulds|RefreshWorld|RefreshWish|KeyWishes|wish|Told|Looks|leftOver|LeftoverOrders|isNews|HeldBack|heldBack|PutOff|putOff|Overrun|turnWithTime|leftOfTurn|useTurn|dearest|askedBy|AskedRecords|askedFor|NotAskable|WhoIs|MayDo|createMay|FoundPods|CALM|WhyNotAsked|Said|Regarded|Journey|todo|affects|seeAll|Whereabouts|KeptElsewhere|Judgement|isOurs|OURS|(?:MOST|LEAST)_\w+)$/;
 
 const STARTS_AS_A_CLAUSE = /^(Whether|What|How|Who|Which|Why|Where|So)\b/;
 const STARTS_WITH_A_PREPOSITION = /^(Of|By|As|In|From|With|Until|Not|Only|For)\b/;

@@ -29,9 +29,9 @@ export interface HouseFile {
 }
 
 /** Lines of code, without comments and blanks: above it, a file is two files. */
-const MOST_LINES = 400;
+const MAX_LINES = 400;
 /** Above it, a function is two functions. */
-const MOST_FUNCTION_LINES = 80;
+const MAX_FUNCTION_LINES = 80;
 /** Below it, a file with one importer beside it is a function of that importer. */
 const CRUMB_LINES = 20;
 /** From here on, a folder needs a contents page. */
@@ -69,7 +69,7 @@ function fileOf(path: string, tree: ts.SourceFile): HouseFile {
 export function longFiles(files: readonly HouseFile[]): readonly string[] {
   return files
     .map(({ path, tree }) => ({ path, lines: codeLinesOf(tree) }))
-    .filter(({ lines }) => lines > MOST_LINES)
+    .filter(({ lines }) => lines > MAX_LINES)
     .map(({ path, lines }) => `${path} has ${lines} lines of code`);
 }
 
@@ -93,7 +93,7 @@ export function longFunctions(files: readonly HouseFile[]): readonly string[] {
     const found: string[] = [];
     const visit = (node: ts.Node): void => {
       const lines = ts.isFunctionLike(node) ? linesOf(node, tree) : 0;
-      if (lines > MOST_FUNCTION_LINES) found.push(`${path}: ${nameOf(node)} has ${lines} lines`);
+      if (lines > MAX_FUNCTION_LINES) found.push(`${path}: ${nameOf(node)} has ${lines} lines`);
       ts.forEachChild(node, visit);
     };
     visit(tree);

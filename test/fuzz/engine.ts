@@ -11,7 +11,7 @@ export interface Target {
   readonly seeds: readonly Uint8Array[];
   /** Words of its format. */
   readonly words: readonly (Uint8Array | string)[];
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /** Reads an input. Throws only what its contract names; `isExpected` tells. */
   readonly run: (input: Uint8Array) => void;
   readonly isExpected: (error: unknown) => boolean;
@@ -36,7 +36,7 @@ export interface FuzzOptions {
   readonly seed: number;
   /** It ends after so many milliseconds of wall time, or so many inputs. */
   readonly forMs?: number;
-  readonly mostInputs?: number;
+  readonly maxInputs?: number;
   /** Inputs of earlier runs. */
   readonly corpus: readonly Uint8Array[];
   /** Told each ten seconds. */
@@ -50,7 +50,7 @@ export interface FuzzOptions {
 const MAX_FETCH_MS = 20;
 /** A slow run is garbage collection or compilation unless it is slow each time. */
 const SLOW_TIMES = 5;
-const MOST_FINDINGS = 20;
+const MAX_FINDINGS = 20;
 const PROGRESS_MS = 10_000;
 
 export function fuzz(target: Target, options: FuzzOptions): FuzzResult {
@@ -69,7 +69,7 @@ export function fuzz(target: Target, options: FuzzOptions): FuzzResult {
   const attempt = (input: Uint8Array): void => {
     const finding = attempted(target, input);
     state.executions++;
-    if (finding !== undefined && findings.size < MOST_FINDINGS) {
+    if (finding !== undefined && findings.size < MAX_FINDINGS) {
       const key = `${finding.what} ${finding.message}`;
       if (!findings.has(key)) findings.set(key, finding);
     }
@@ -79,12 +79,12 @@ export function fuzz(target: Target, options: FuzzOptions): FuzzResult {
   };
   for (const input of [...target.seeds, ...options.corpus]) attempt(input);
   if (corpus.length === 0) corpus.push(new Uint8Array(0));
-  const { forMs = Infinity, mostInputs = Infinity } = options;
+  const { forMs = Infinity, maxInputs = Infinity } = options;
   const end = performance.now() + forMs;
   let told = performance.now();
-  for (let now = told; now < end && state.executions < mostInputs; now = performance.now()) {
+  for (let now = told; now < end && state.executions < maxInputs; now = performance.now()) {
     for (let batch = 0; batch < 64; batch++) {
-      attempt(mutate({ corpus, words, mostBytes: target.mostBytes }, pick));
+      attempt(mutate({ corpus, words, maxBytes: target.maxBytes }, pick));
     }
     if (now - told < PROGRESS_MS) continue;
     told = now;

@@ -17,7 +17,7 @@ for (const target of TARGETS) {
   test(`${target.name}: no input throws an undocumented error`, () => {
     const corpus = readCorpus(KEPT, target.name);
     const most = target.name === 'signer' ? SLOW_INPUTS : INPUTS;
-    const { findings } = fuzz(target, { seed: 1, mostInputs: most + corpus.length, corpus });
+    const { findings } = fuzz(target, { seed: 1, maxInputs: most + corpus.length, corpus });
     // `make fuzz` judges the time that an input takes: here a busy machine would decide.
     const thrown = findings.filter(({ what }) => what === 'throws');
     assert.deepEqual(
@@ -47,7 +47,7 @@ const planted: Target = {
   name: 'planted',
   seeds: [Buffer.from('0000')],
   words: ['b', 'a', 'n', 'g'],
-  mostBytes: 8,
+  maxBytes: 8,
   isExpected: () => false,
   run: (input) => {
     const text = Buffer.from(input).toString('latin1');
@@ -61,7 +61,7 @@ const planted: Target = {
 };
 
 test('a fault behind four branches is found, since each branch on the way is kept', () => {
-  const { findings } = fuzz(planted, { seed: 3, mostInputs: 40_000, corpus: [] });
+  const { findings } = fuzz(planted, { seed: 3, maxInputs: 40_000, corpus: [] });
   assert.match(findings[0]?.message ?? '', /planted/);
   assert.match(Buffer.from(findings[0]?.input ?? []).toString(), /^bang/);
 });
@@ -74,6 +74,6 @@ test('an input that is slow each time is a finding', () => {
       while (process.threadCpuUsage().user - start < 25_000);
     },
   };
-  const { findings } = fuzz(slow, { seed: 1, mostInputs: 1, corpus: [] });
+  const { findings } = fuzz(slow, { seed: 1, maxInputs: 1, corpus: [] });
   assert.equal(findings[0]?.what, 'slow');
 });

@@ -23,22 +23,22 @@ export interface Material {
   /** Words of the format: tags, OIDs, keywords. */
   readonly words: readonly Uint8Array[];
   /** No input gets longer, in bytes. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
 }
 
 const INTERESTING = [0, 1, 2, 0x1f, 0x30, 0x7f, 0x80, 0x81, 0x82, 0x84, 0xa0, 0xfe, 0xff];
-const MOST_STEPS = 6;
+const MAX_STEPS = 6;
 
 /** One to six random steps away from a random input of the corpus. */
-export function mutate({ corpus, words, mostBytes }: Material, pick: Pick): Uint8Array {
+export function mutate({ corpus, words, maxBytes }: Material, pick: Pick): Uint8Array {
   let bytes: Uint8Array = corpus[pick(corpus.length)] ?? new Uint8Array(0);
-  const steps = 1 + pick(MOST_STEPS);
+  const steps = 1 + pick(MAX_STEPS);
   for (let step = 0; step < steps; step++) {
     const other = corpus[pick(corpus.length)] ?? bytes;
     const word = words[pick(Math.max(1, words.length))] ?? Uint8Array.of(pick(256));
     bytes = mutated(bytes, { other, word }, pick);
   }
-  return bytes.subarray(0, mostBytes);
+  return bytes.subarray(0, maxBytes);
 }
 
 function mutated(

@@ -40,7 +40,7 @@ const VICTIM_REQUESTS = 10;
  * victim, whose namespace it names last. In the order of the list all those would be that ask the
  * shared signer, half of them.
  */
-const MOST_BEFORE = HOSTILE_REQUESTS / 4;
+const MAX_BEFORE = HOSTILE_REQUESTS / 4;
 
 const program = [process.execPath, BUNDLE];
 const args = ['--namespaced-signers'];
@@ -97,7 +97,7 @@ test('a quiet tenant’s request precedes a loud one’s backlog; all Events are
   end.abort();
   const hostileBefore = order.filter((namespace) => namespace === HOSTILE).length;
   assert.ok(
-    hostileBefore <= MOST_BEFORE,
+    hostileBefore <= MAX_BEFORE,
     `${hostileBefore} of the hostile tenant were answered before`,
   );
   assert.equal(order.length - hostileBefore, VICTIM_REQUESTS);

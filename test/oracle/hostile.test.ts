@@ -12,7 +12,7 @@ import { isLong } from './length.ts';
 import { take } from './take.ts';
 
 /** Linear is 4 at four times the size, quadratic is 16: what is constant blurs both. */
-const MOST_GROWTH = 8;
+const MAX_GROWTH = 8;
 
 /** Below it a clock says nothing. */
 const FLOOR_MS = 2;
@@ -64,8 +64,8 @@ function assertLinear(
 ): void {
   const [one = 0, two = 0, four = 0] = files.map((bytes) => cost(kind, bytes));
   const seen = `${one}, ${two}, ${four} at n, 2n, 4n`;
-  assert.ok(two <= (MOST_GROWTH / 2) * one + floor, seen);
-  assert.ok(four <= MOST_GROWTH * one + floor, seen);
+  assert.ok(two <= (MAX_GROWTH / 2) * one + floor, seen);
+  assert.ok(four <= MAX_GROWTH * one + floor, seen);
 }
 
 describe('the cost of a hostile file grows linearly with its size', () => {

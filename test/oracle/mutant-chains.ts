@@ -10,16 +10,16 @@ import { encodeTree, nodeAtPath, parseTree, type Node } from './tree.ts';
 
 /** How far the moment may move: chains of the corpus are valid for a year. */
 const DAY_MS = 86_400_000;
-const MOST_DAYS = 300;
+const MAX_DAYS = 300;
 
 /** Larger chains would make thousands of mutations wait for one. */
-const MOST_BETWEEN = 4;
+const MAX_BETWEEN = 4;
 
 /** The mutation of this number of one of the chains: most are signed again by their issuer. */
 export function mutantChains(cases: readonly ChainCase[]): (number: number) => ChainParts {
   const chains = cases
     .map(({ parts, wrong }) => ({ wrong, ...parts() }))
-    .filter(({ intermediates }) => intermediates.length <= MOST_BETWEEN);
+    .filter(({ intermediates }) => intermediates.length <= MAX_BETWEEN);
   const good = chains.filter(({ wrong }) => wrong === '');
   const others = chains.flatMap(({ leaf, roots }) =>
     [leaf, ...roots].flatMap((der) => valuesOf(parseTree(der))),
@@ -45,7 +45,7 @@ export function mutantChains(cases: readonly ChainCase[]): (number: number) => C
 /** At another moment, or with a certificate in another place. */
 function moved(chain: ChainParts, dice: Dice): ChainParts {
   const { leaf, intermediates, roots, now } = chain;
-  const later = now + (dice.roll(2 * MOST_DAYS) - MOST_DAYS) * DAY_MS;
+  const later = now + (dice.roll(2 * MAX_DAYS) - MAX_DAYS) * DAY_MS;
   return dice.of([
     { ...chain, now: later },
     { ...chain, intermediates: roots, roots: intermediates },

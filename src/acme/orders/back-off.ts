@@ -8,17 +8,17 @@ const HOUR = 60 * MINUTE;
 /** A wait that doubles each time. */
 export interface BackOff {
   readonly firstMs: number;
-  readonly mostMs: number;
+  readonly maxMs: number;
 }
 
 /** Wait between attempts of one call: networks and servers recover within minutes. */
-const CALLS: BackOff = { firstMs: 2 * SECOND, mostMs: 10 * MINUTE };
+const CALLS: BackOff = { firstMs: 2 * SECOND, maxMs: 10 * MINUTE };
 /** Wait after a limit without a duration. */
-const LIMITS: BackOff = { firstMs: MINUTE, mostMs: HOUR };
+const LIMITS: BackOff = { firstMs: MINUTE, maxMs: HOUR };
 /** Least wait after a limit with a duration. */
-const LIMIT_FLOOR: BackOff = { firstMs: SECOND, mostMs: 10 * MINUTE };
+const LIMIT_FLOOR: BackOff = { firstMs: SECOND, maxMs: 10 * MINUTE };
 /** Wait between Orders of one request: a person must first correct a DNS record or a route. */
-const ORDERS: BackOff = { firstMs: MINUTE, mostMs: 6 * HOUR };
+const ORDERS: BackOff = { firstMs: MINUTE, maxMs: 6 * HOUR };
 
 /**
  * Failed Orders an hour. Let's Encrypt refuses the sixth failed authorization of a name within an
@@ -45,9 +45,9 @@ export function limitFloor(limits: number): number {
 }
 
 /** Returns the wait for the time of number `count`, the first of which is 1. */
-export function doubled({ firstMs, mostMs }: BackOff, count: number): number {
+export function doubled({ firstMs, maxMs }: BackOff, count: number): number {
   // 2^31 exceeds all limits. A larger exponent would give Infinity, which min would accept.
-  return Math.min(firstMs * 2 ** Math.min(count - 1, 31), mostMs);
+  return Math.min(firstMs * 2 ** Math.min(count - 1, 31), maxMs);
 }
 
 function waited(backOff: BackOff, failures: number, uid: string): number {

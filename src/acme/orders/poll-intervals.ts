@@ -8,7 +8,7 @@ const HOUR = 60 * MINUTE;
 const DAY = 24 * HOUR;
 
 /** Wait between polls of a healthy server that is busy: most calls finish at once. */
-const POLLS: BackOff = { firstMs: SECOND, mostMs: 10 * SECOND };
+const POLLS: BackOff = { firstMs: SECOND, maxMs: 10 * SECOND };
 
 /**
  * Returns the wait before the next poll of an Order or a Challenge, if the server gives no

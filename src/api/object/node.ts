@@ -11,7 +11,7 @@ export interface ClusterNode {
  * The oldest minor version of a kubelet with podCertificate and clusterTrustBundle volumes
  * (KEP-4317, KEP-3257).
  */
-export const LEAST_KUBELET = 35;
+export const MIN_KUBELET = 35;
 
 /** Returns the minor version in `v1.37.1`, or undefined for another text. */
 export function minorOf(version: string): number | undefined {
@@ -23,5 +23,5 @@ export function minorOf(version: string): number | undefined {
  * Reports whether a kubelet of this version, such as `v1.37.1`, supports podCertificate volumes.
  */
 export function knowsPodCertificates(version: string): boolean {
-  return (minorOf(version) ?? 0) >= LEAST_KUBELET;
+  return (minorOf(version) ?? 0) >= MIN_KUBELET;
 }

@@ -61,7 +61,7 @@ export function openRecorder(
     clock,
     component,
     incarnation,
-    mostWaiting: ledgerWaiting,
+    maxWaiting: ledgerWaiting,
     ...(isRequired ? { of: 'results' } : {}),
   });
   onAnswer(() => {

@@ -52,14 +52,14 @@ function keyOf(secret: string): Buffer {
  * Lower limit of Standard Webhooks, which requires 24 to 64 bytes. An attacker could guess a short
  * secret and sign with it.
  */
-const LEAST_SECRET = 24;
+const MIN_SECRET = 24;
 
 /**
  * Reports whether a secret is too short to sign with. A `whsec_` without valid base64 has an empty
  * key and is too short.
  */
 export function isWeakSecret(secret: string): boolean {
-  return keyOf(secret).length < LEAST_SECRET;
+  return keyOf(secret).length < MIN_SECRET;
 }
 
 /** Returns the secrets of a file: one a line, the newest first, without blank lines. */

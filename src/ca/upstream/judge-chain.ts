@@ -104,11 +104,7 @@ function rootFault(path: CaPath, { trust }: WantedCa): ChainRefusal | undefined 
 }
 
 /** Checks that all are valid now, none outlives its issuer, and the CA lives long enough. */
-function timeFault(
-  path: CaPath,
-  { leastSeconds }: WantedCa,
-  now: number,
-): ChainRefusal | undefined {
+function timeFault(path: CaPath, { minSeconds }: WantedCa, now: number): ChainRefusal | undefined {
   const late = path.find(({ notAfter }) => now >= notAfter);
   if (late !== undefined) return refusals.expired(late);
   const early = path.find(({ notBefore }) => now < notBefore);
@@ -121,7 +117,7 @@ function timeFault(
     }
   }
   const [certificate] = path;
-  const least = now + leastSeconds * 1000;
+  const least = now + minSeconds * 1000;
   return certificate.notAfter < least ? refusals.lifetimeTooShort(certificate, least) : undefined;
 }
 

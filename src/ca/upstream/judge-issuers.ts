@@ -43,14 +43,14 @@ function rootFault(
 
 function timeFault(
   issuers: readonly Certificate[],
-  { leastSeconds }: WantedCa,
+  { minSeconds }: WantedCa,
   now: number,
 ): ChainRefusal | undefined {
   const late = issuers.find(({ notAfter }) => now >= notAfter);
   if (late !== undefined) return refusals.expired(late);
   const early = issuers.find(({ notBefore }) => now < notBefore);
   if (early !== undefined) return refusals.notYetValid(early);
-  const least = now + leastSeconds * 1000;
+  const least = now + minSeconds * 1000;
   const short = issuers.find(({ notAfter }) => notAfter < least);
   return short === undefined ? undefined : refusals.lifetimeTooShort(short, least);
 }

@@ -18,7 +18,7 @@ export interface WantedCa {
   /** True if the CA signs CRLs. */
   readonly signsCrls: boolean;
   /** The shortest life that lets a successor become trusted in time. */
-  readonly leastSeconds: number;
+  readonly minSeconds: number;
   /** Names and purposes (OIDs) of its leaves. */
   readonly names: SubjectAltNames;
   readonly purposes: readonly string[];
@@ -37,7 +37,7 @@ export function wantedCaOf(
     trust: { ...trust, ...changed },
     crossSigned: authority.managed.crossSigned,
     signsCrls: profile.crl !== undefined,
-    leastSeconds: MIN_CA_LIFETIMES * parseDuration(profile.maxDuration),
+    minSeconds: MIN_CA_LIFETIMES * parseDuration(profile.maxDuration),
     names: profileNames(signer.spec),
     purposes: usageBits(profile.usages).extKeyUsage,
     isDistrusted: distrustedCas(signer),

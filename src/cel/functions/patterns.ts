@@ -19,7 +19,7 @@ const STEP = 2;
 const INSTRUCTION = 1;
 
 /** Fixed cost of a search, for any pattern. */
-const LEAST_THREADS = 20;
+const MIN_THREADS = 20;
 
 /** Cost to create a matcher, for any text: 1 µs. */
 const MATCHER = 60;
@@ -60,7 +60,7 @@ export const PATTERNS: readonly CelFunction[] = [
         handler: (text: string, pattern: string) => compileRegex(pattern, 'place').find(text),
       },
     ],
-    price: { cost: (args) => MATCHER + searched(args, LEAST_THREADS), result: toSame },
+    price: { cost: (args) => MATCHER + searched(args, MIN_THREADS), result: toSame },
   },
   {
     name: 'findAll',

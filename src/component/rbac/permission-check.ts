@@ -54,7 +54,7 @@ const RECHECK_MISSING_MS = 10_000;
  */
 const RECHECK_GRANTED_MS = 5 * 60_000;
 /** The shortest time between checks after a 403. Policies and quotas answer 403, too. */
-const LEAST_BETWEEN_REFUSALS_MS = 10_000;
+const MIN_BETWEEN_REFUSALS_MS = 10_000;
 
 /**
  * Creates the check, which `run` of the result starts. Until the first result, the component is not
@@ -122,7 +122,7 @@ class RunningCheck {
     if (last === undefined || this.#confirm || rules !== last.rules) return true;
     if (JSON.stringify(permissions()) !== last.subject) return true;
     const passed = Math.abs(clock() - last.at);
-    if (this.refusals !== last.refusals && passed >= LEAST_BETWEEN_REFUSALS_MS) return true;
+    if (this.refusals !== last.refusals && passed >= MIN_BETWEEN_REFUSALS_MS) return true;
     return passed >= (this.reasons.length > 0 ? RECHECK_MISSING_MS : RECHECK_GRANTED_MS);
   }
 

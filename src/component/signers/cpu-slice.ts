@@ -24,7 +24,7 @@ const used = { before: 0, since: 0, claimed: false, ticks: false, count: 0 };
  * The least CPU time with which waiting work begins. With less it would only run twice, and
  * compiling takes time.
  */
-const LEAST_TO_BEGIN_MS = SLICE_MS / 2;
+const MIN_TO_BEGIN_MS = SLICE_MS / 2;
 
 /** The number of turns for which work waits. Meanwhile it keeps a worker from other requests. */
 export const MAX_TURNS = 50;
@@ -54,7 +54,7 @@ export function remainingMs(): number {
  */
 export async function acquireSlice(): Promise<boolean> {
   watchTicks();
-  if (!used.claimed && line.length === 0 && remainingMs() >= LEAST_TO_BEGIN_MS) {
+  if (!used.claimed && line.length === 0 && remainingMs() >= MIN_TO_BEGIN_MS) {
     used.claimed = true;
     return true;
   }
@@ -79,7 +79,7 @@ function tick(): void {
   used.before = used.since;
   used.since = 0;
   used.count += 1;
-  const next = remainingMs() >= LEAST_TO_BEGIN_MS ? line.shift() : undefined;
+  const next = remainingMs() >= MIN_TO_BEGIN_MS ? line.shift() : undefined;
   used.claimed = next !== undefined;
   next?.resolve(true);
   while ((line.peek()?.until ?? Infinity) <= used.count) line.shift()?.resolve(false);

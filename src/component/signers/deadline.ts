@@ -16,7 +16,7 @@ import { SLICE_MS, remainingMs, chargeSlice } from './cpu-slice.ts';
  * The time that must remain in a turn. Work that starts with less would run twice, and compiling
  * takes time.
  */
-const LEAST_MS = { compile: SLICE_MS / 2, evaluate: 1 };
+const MIN_MS = { compile: SLICE_MS / 2, evaluate: 1 };
 
 /**
  * The worst-case cost (20 ns) of an unwatched evaluation for a ClusterSigner: 6 ms. If the price is
@@ -147,7 +147,7 @@ function within<T>(piece: Piece, work: () => T): T {
   const { deadline, owner, step, where, onEnded } = piece;
   requireBudget(owner);
   const leftMs = remainingMs();
-  if (leftMs < LEAST_MS[step]) throw new SliceEnded({ deadline, step, where, usedMs: 0 });
+  if (leftMs < MIN_MS[step]) throw new SliceEnded({ deadline, step, where, usedMs: 0 });
   const { stackTraceLimit } = Error;
   const at: Watched = { where, onEnded, longest: { where, ms: 0 } };
   const before = process.threadCpuUsage();

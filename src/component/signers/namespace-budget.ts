@@ -12,7 +12,7 @@ export const BUDGET_MS_PER_SECOND = 100;
  * The least reservation of a waiting request. It reserves the usual time of its namespace, or at
  * least this.
  */
-const LEAST_SHARE_MS = 0.2;
+const MIN_SHARE_MS = 0.2;
 /** The weight of the last work in the usual time. */
 const SMOOTHING = 0.1;
 /** The sweep drops full budgets when this many more namespaces are known. */
@@ -88,7 +88,7 @@ export function createNamespaceBudgets(clock: Monotonic): NamespaceBudgets {
       const budget = filled(namespace);
       if (budget === undefined || budget.level > 0) return undefined;
       const perMs = 1_000 / BUDGET_MS_PER_SECOND;
-      const own = Math.max(LEAST_SHARE_MS, budget.usual) * perMs;
+      const own = Math.max(MIN_SHARE_MS, budget.usual) * perMs;
       const refilled = budget.at - budget.level * perMs;
       budget.lineEnds = Math.max(budget.lineEnds, refilled) + own;
       return { waitMs: budget.lineEnds - budget.at, topSpender: budget.topSpender };

@@ -7,7 +7,7 @@ const MAX_SEARCHED_TEXT = 4_000;
 const MAX_SHOWN_TEXT = 300;
 
 /** Characters of a token that make a part of it useful to its reader. */
-const LEAST_PART = 12;
+const MIN_PART = 12;
 
 /** Stands for a token, or for a part of one. */
 const HIDDEN_TOKEN = '[token]';
@@ -32,7 +32,7 @@ export function withoutTokens(text: string, tokens: readonly string[]): string {
 function lengthOfToken(text: string, at: number, tokens: readonly string[]): number {
   const isPart = (end: number): boolean =>
     end <= text.length && tokens.some((token) => token.includes(text.slice(at, end)));
-  let end = at + LEAST_PART;
+  let end = at + MIN_PART;
   if (!isPart(end)) return 0;
   while (isPart(end + 1)) end += 1;
   return end - at;

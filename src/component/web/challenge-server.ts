@@ -56,7 +56,7 @@ export async function serveChallenges(init: ChallengeServerInit): Promise<Runnin
   return listening(server, {
     listen,
     requestTimeoutMs,
-    mostConnections: MAX_ASKING,
+    maxConnections: MAX_ASKING,
     flag: '--listen-challenges',
   });
 }

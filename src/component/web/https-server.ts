@@ -9,7 +9,7 @@ import { listening, timeoutsOf, type ServerInit } from './server.ts';
 
 /** A port over TLS: its address and its certificate. */
 export interface TlsInit extends Pick<ServerInit, 'listen' | 'flag' | 'requestTimeoutMs'> {
-  readonly mostConnections?: number;
+  readonly maxConnections?: number;
   /** The directory of `tls.crt` and `tls.key`. */
   readonly directory: string;
   readonly clock: Clock;

@@ -13,7 +13,7 @@ export interface LedgerServerInit extends TlsInit {
   /** The path for a batch. */
   readonly appendPath: string;
   /** The limit of a batch in bytes. */
-  readonly mostBytes: number;
+  readonly maxBytes: number;
   /**
    * Appends a batch. `read` returns the batch, or the answer to a rejected one. Nothing is kept
    * before that.
@@ -64,8 +64,8 @@ const MAX_SERVER_CONNECTIONS = 1_024;
  * @throws SignerError USAGE when it cannot listen there
  */
 export function serveLedger(init: LedgerServerInit): Promise<HttpsServer> {
-  const limits = { requestTimeoutMs: BATCH_TIMEOUT_MS, mostConnections: MAX_SERVER_CONNECTIONS };
-  const room = new Room(MAX_BATCHES * init.mostBytes);
+  const limits = { requestTimeoutMs: BATCH_TIMEOUT_MS, maxConnections: MAX_SERVER_CONNECTIONS };
+  const room = new Room(MAX_BATCHES * init.maxBytes);
   return serveTls({ ...init, ...limits }, (request, response) => {
     answerTo(init, room, request).then(
       (answer) => {
@@ -127,7 +127,7 @@ async function append(
   room: Room,
   request: IncomingMessage,
 ): Promise<Answer> {
-  const part = room.part(init.mostBytes);
+  const part = room.part(init.maxBytes);
   let reading: Promise<string | Refusal> | undefined;
   try {
     const answer = await init.append(

@@ -67,14 +67,14 @@ export async function listening(
     listen,
     flag,
     requestTimeoutMs = REQUEST_TIMEOUT_MS,
-    mostConnections,
+    maxConnections,
     log,
   }: Pick<ServerInit, 'listen' | 'flag' | 'requestTimeoutMs' | 'log'> & {
-    readonly mostConnections?: number;
+    readonly maxConnections?: number;
   },
 ): Promise<RunningServer> {
   const at = parseListen(listen, flag);
-  limitConnections(server, requestTimeoutMs, mostConnections);
+  limitConnections(server, requestTimeoutMs, maxConnections);
   try {
     await bind(server, at, log);
   } catch (error) {

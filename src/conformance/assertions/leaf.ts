@@ -36,14 +36,14 @@ export const isNotCa: LeafAssertion = ({ leaf }) => {
  * The least bytes of a serial. CA/Browser Forum BR §7.1 requires 64 bits of a random source, which
  * fewer than seven bytes cannot hold.
  */
-const LEAST_SERIAL_BYTES = 7;
+const MIN_SERIAL_BYTES = 7;
 
 /** Passes when the serial has room for 64 random bits (CA/Browser Forum BR §7.1). */
 export const hasLongSerial: LeafAssertion = ({ leaf }) => {
   const text = `serial ${Buffer.from(leaf.serial).toString('hex')}`;
   const digits = leaf.serial.length - (leaf.serial[0] === 0 ? 1 : 0);
   // A random serial of 64 bits has a leading zero byte once in 256, and two of them once in 65,536.
-  return digits < LEAST_SERIAL_BYTES ? fail(`${text} has ${digits} bytes`) : pass(text);
+  return digits < MIN_SERIAL_BYTES ? fail(`${text} has ${digits} bytes`) : pass(text);
 };
 
 /**

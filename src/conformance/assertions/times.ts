@@ -78,7 +78,7 @@ export const hasRefreshMargins: LeafAssertion = ({ leaf, version }) => {
  * and checks every minute or two, and a signer may be away. KEP-4317's example refreshes at half of
  * the lifetime. Less than a tenth outlives no outage.
  */
-const LEAST_PART_LEFT = 0.1;
+const MIN_PART_LEFT = 0.1;
 
 /** Passes when a tenth of the lifetime or more remains after beginRefreshAt. */
 export const leavesTimeToRefresh: LeafAssertion = ({ leaf, version }) => {
@@ -86,7 +86,7 @@ export const leavesTimeToRefresh: LeafAssertion = ({ leaf, version }) => {
   if (Number.isNaN(at)) return skip('beginRefreshAt is not set');
   const left = (leaf.notAfter - at) / (leaf.notAfter - leaf.notBefore);
   const text = `${Math.round(left * 100)} % of the lifetime is left for the refresh`;
-  return unless(left >= LEAST_PART_LEFT ? undefined : text, text);
+  return unless(left >= MIN_PART_LEFT ? undefined : text, text);
 };
 
 /**

@@ -94,11 +94,11 @@ export const hasValidSelfSignature: AnchorAssertion = (anchor) =>
     : undefined;
 
 /** The minimum of CA/Browser Forum BR §6.1.5. */
-const LEAST_RSA_BITS = 2048;
+const MIN_RSA_BITS = 2048;
 
 /** Requires 2048 bits or more of an RSA key (CA/Browser Forum BR §6.1.5). */
 export const hasStrongKey: AnchorAssertion = ({ publicKey }) =>
-  publicKey.algorithm === 'RSA' && publicKey.bits < LEAST_RSA_BITS
+  publicKey.algorithm === 'RSA' && publicKey.bits < MIN_RSA_BITS
     ? `has an RSA key with ${publicKey.bits} bits`
     : undefined;
 

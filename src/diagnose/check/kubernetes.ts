@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Checks of the cluster itself. Pure: facts in, outcomes out. */
-import { LEAST_KUBELET, knowsPodCertificates, minorOf } from '#api/object/node.ts';
+import { MIN_KUBELET, knowsPodCertificates, minorOf } from '#api/object/node.ts';
 import { permissionText, type MissingPermission } from '#kube/client/access-review.ts';
 import { MAX_CLOCK_OFFSET_MS, offsetText } from '#component/server-time.ts';
 import { shellWord } from '#base/quote.ts';
@@ -8,7 +8,7 @@ import type { KubernetesFacts, Kubelet, LedgerFacts, StorageClass, Webhook } fro
 import { allWell, error, ok, warning, whereSeen, type Outcome } from './finding.ts';
 
 /** The oldest minor version that the components run on. */
-const LEAST_SERVER = 36;
+const MIN_SERVER = 36;
 
 /**
  * Clock offset from which a warning is due. Certificates are backdated by less, so a clock that is
@@ -19,10 +19,10 @@ export const NOTICED_OFFSET_MS = 30_000;
 /** `api-server-version` */
 export function checkServerVersion({ version }: KubernetesFacts): readonly Outcome[] {
   const minor = minorOf(version);
-  if (minor === undefined || minor < LEAST_SERVER) {
+  if (minor === undefined || minor < MIN_SERVER) {
     return [
       error(
-        `the API server is ${version}; Countersign runs on 1.${LEAST_SERVER} and later`,
+        `the API server is ${version}; Countersign runs on 1.${MIN_SERVER} and later`,
         'upgrade the cluster',
       ),
     ];
@@ -67,7 +67,7 @@ export function checkKubelets({ kubelets }: KubernetesFacts): readonly Outcome[]
       old.map(olderKubelet),
       all.length === 0
         ? 'there are no nodes'
-        : `all ${all.length} kubelets are 1.${LEAST_KUBELET} or later`,
+        : `all ${all.length} kubelets are 1.${MIN_KUBELET} or later`,
     );
   });
 }

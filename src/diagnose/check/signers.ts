@@ -36,7 +36,7 @@ const AWAITING = 'AwaitingCertificate';
 const DAY_MS = 24 * 3_600_000;
 
 /** Remaining life below which a CA needs attention, as it does below two of its longest leaves. */
-const LEAST_CA_MS = 30 * DAY_MS;
+const MIN_CA_MS = 30 * DAY_MS;
 
 /** Age from which a request that waits is overdue. */
 const OVERDUE_MS = 120_000;
@@ -135,7 +135,7 @@ function shortLived(
   const managed = state.signer.spec.authority.managed;
   // The shorter life of such a managed CA is intended: only a late renewal counts.
   const whole = managed === undefined ? Infinity : parseDuration(managed.duration) * 1000;
-  const needed = Math.min(Math.max(LEAST_CA_MS, 2 * leafMs(longestLeaf)), whole / 4);
+  const needed = Math.min(Math.max(MIN_CA_MS, 2 * leafMs(longestLeaf)), whole / 4);
   if (left >= needed) return [];
   const days = Math.floor(left / DAY_MS);
   return [

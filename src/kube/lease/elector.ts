@@ -27,7 +27,7 @@ export interface ElectorInit {
 /** The random share of a period, so that candidates do not stay in step. */
 const SPREAD = 0.2;
 /** The shortest time between two renewals, however often the holder's annotations change. */
-const LEAST_PERIOD_MS = 1_000;
+const MIN_PERIOD_MS = 1_000;
 
 /**
  * The rules of one candidate for one Lease, as in client-go's `LeaderElector`, without network and
@@ -78,7 +78,7 @@ export class Elector {
   /** Makes the next renewal of the own Lease due now, or a second after the last one. */
   hasten(now: number): void {
     if (!this.#isManaged()) return;
-    const soon = Math.max(now, this.#lastAttempt + LEAST_PERIOD_MS);
+    const soon = Math.max(now, this.#lastAttempt + MIN_PERIOD_MS);
     this.#nextAttempt = Math.min(this.#nextAttempt, soon);
   }
 

@@ -42,7 +42,7 @@ export async function serveLists(init: CrlServerInit): Promise<RunningServer> {
   server.on('checkContinue', (request, response) => server.emit('request', request, response));
   return listening(server, {
     listen: init.listen,
-    mostConnections: MAX_ASKING,
+    maxConnections: MAX_ASKING,
     flag: '--listen-crl',
   });
 }

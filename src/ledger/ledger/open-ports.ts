@@ -29,7 +29,7 @@ export function openLedgerPort(
     clock,
     delay,
     appendPath: APPEND_PATH,
-    mostBytes: MAX_BATCH_BYTES,
+    maxBytes: MAX_BATCH_BYTES,
     ...parts,
     // The port with /metrics reports the expiry of the same certificate.
     measureNotAfter: () => undefined,

@@ -15,7 +15,7 @@ export interface BestEffortParts {
   /** Identifies this process. The keys of its gaps begin with it. */
   readonly incarnation: string;
   /** Maximum of waiting records. One has 2 to 4 KiB, with the certificate twice that. */
-  readonly mostWaiting: number;
+  readonly maxWaiting: number;
   /** Set if the sender has results only. Its gaps repeat it. */
   readonly of?: 'results';
 }
@@ -59,7 +59,7 @@ export class BestEffortSender implements LedgerSender {
 
   constructor(parts: BestEffortParts) {
     this.#parts = parts;
-    this.#taken = new BoundedMap(parts.mostWaiting * REMEMBERED);
+    this.#taken = new BoundedMap(parts.maxWaiting * REMEMBERED);
   }
 
   get state(): SenderState {
@@ -70,7 +70,7 @@ export class BestEffortSender implements LedgerSender {
   append(record: LedgerRecord): Promise<void> {
     if (this.#taken.get(record.key) === true) return Promise.resolve();
     this.#taken.set(record.key, true);
-    if (this.#waiting.length >= this.#parts.mostWaiting || this.#end.signal.aborted) this.#lose(1);
+    if (this.#waiting.length >= this.#parts.maxWaiting || this.#end.signal.aborted) this.#lose(1);
     else this.#waiting.push(record);
     if (!this.#end.signal.aborted) this.#running ??= this.#run();
     return Promise.resolve();

@@ -48,7 +48,7 @@ const MAX_REFUSED = 20_000;
 /** Delay after a leaf that is a second short, and the number of such retries of a request. */
 const SHORT_MS = 300;
 const MAX_SHORT = 3;
-const LEAST_MS = 100;
+const MIN_MS = 100;
 /** Delay of a request whose chain could not be kept. */
 const FULL_MS = 5_000;
 
@@ -286,7 +286,7 @@ function flowOf({ metadata, spec }: ExternalRequest): string {
 const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):[^:]+$/;
 
 function pending(message: string, afterMs: number): NotIssued {
-  return { kind: 'notIssued', how: 'pending', message, afterMs: Math.max(afterMs, LEAST_MS) };
+  return { kind: 'notIssued', how: 'pending', message, afterMs: Math.max(afterMs, MIN_MS) };
 }
 
 /** Meaning of an outcome for the load of the CA. After a lost answer, the next call waits. */

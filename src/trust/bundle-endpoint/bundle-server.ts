@@ -67,7 +67,7 @@ function tlsOf(
     clock,
     delay,
     log,
-    mostConnections: MAX_SERVER_CONNECTIONS,
+    maxConnections: MAX_SERVER_CONNECTIONS,
     clients: 'intermediate',
     measureNotAfter: (seconds: number) => {
       onCertificate(profile, seconds);

@@ -34,7 +34,7 @@ const PASS = 'pass';
 /**
  * Minimum time between passes, which collects bursts of changes. A rollout alone causes a dozen.
  */
-const LEAST_BETWEEN_MS = 1_000;
+const MIN_BETWEEN_MS = 1_000;
 /** Interval for conditions without a watch event: a budget, or the timeout of a rollout. */
 const LOOK_AGAIN_MS = 10_000;
 
@@ -82,7 +82,7 @@ export function createPodRefresher(
       const handle = (): Promise<ReconcileResult> =>
         component.shard.owns(PASS) && watches.isComplete()
           ? passes.handle()
-          : Promise.resolve(requeueAt(component, serverTime(component) + LEAST_BETWEEN_MS));
+          : Promise.resolve(requeueAt(component, serverTime(component) + MIN_BETWEEN_MS));
       const onError = (_key: string, error: unknown): void => {
         component.log.warn({ error: messageOf(error) }, messages.PASS_FAILED);
       };
@@ -135,7 +135,7 @@ class Passes {
   }
 
   async handle(): Promise<ReconcileResult> {
-    const earliest = this.#last + LEAST_BETWEEN_MS;
+    const earliest = this.#last + MIN_BETWEEN_MS;
     if (serverTime(this.#component) < earliest) return requeueAt(this.#component, earliest);
     const found = this.#view.standings(this.#settings);
     const deps = refreshWorld(
@@ -156,7 +156,7 @@ function nextLook(verdicts: ReadonlyMap<string, RestartVerdict>, now: number): n
   const times = [...verdicts.values()].map((verdict) => {
     const until = 'until' in verdict ? verdict.until : undefined;
     if (['current', 'unknown', 'held', 'reverted'].includes(verdict.kind)) return until ?? Infinity;
-    return Math.max(until ?? now + LOOK_AGAIN_MS, now + LEAST_BETWEEN_MS);
+    return Math.max(until ?? now + LOOK_AGAIN_MS, now + MIN_BETWEEN_MS);
   });
   return times.reduce((least, each) => Math.min(least, each), Infinity);
 }

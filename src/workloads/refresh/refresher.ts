@@ -37,7 +37,7 @@ interface Refusal {
 const FIRST_RETRY_MS = 60_000;
 const LONGEST_RETRY_MS = 30 * 60_000;
 /** Minimum interval between restarts of a workload, whatever happens to its record. */
-const LEAST_INTERVAL_MS = 5 * 60_000;
+const MIN_INTERVAL_MS = 5 * 60_000;
 
 /**
  * Decides which workloads are restarted now. Everything that must survive the process is on the
@@ -210,7 +210,7 @@ export class Refresher {
     const older = pods.filter((pod) => isOutdated([pod], standing));
     const next = this.#evictions.next(standing, { pods, older });
     if (next === 'wait') return { kind: 'waiting', reason: 'RolloutInProgress' };
-    if (next === 'done') return { kind: 'current', until: deps.now() + LEAST_INTERVAL_MS };
+    if (next === 'done') return { kind: 'current', until: deps.now() + MIN_INTERVAL_MS };
     const outcome = await deps.evict(standing, next);
     const now = deps.now();
     if (outcome === 'conflict') return { kind: 'waiting', reason: 'Conflict', until: now };
@@ -282,7 +282,7 @@ function whyNotYet(
   if (rollout.kind === 'progressing' && now < deadline) {
     return { kind: 'waiting', reason: 'RolloutInProgress', until: deadline };
   }
-  const again = (restartedAtOf(workload) ?? -Infinity) + LEAST_INTERVAL_MS;
+  const again = (restartedAtOf(workload) ?? -Infinity) + MIN_INTERVAL_MS;
   return again > now ? { kind: 'waiting', reason: 'Interval', until: again } : undefined;
 }
 

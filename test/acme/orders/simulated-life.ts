@@ -80,8 +80,8 @@ export class SimulatedLife {
   }
 
   /** Goes on until nothing is left to do; a kill loses what was not written. */
-  run(mostSteps = 500): void {
-    for (let step = 0; step < mostSteps; step += 1) {
+  run(maxSteps = 500): void {
+    for (let step = 0; step < maxSteps; step += 1) {
       try {
         if (!this.#once()) return;
       } catch (error) {

@@ -26,7 +26,7 @@ const WANTED: WantedCa = {
   },
   crossSigned: false,
   signsCrls: false,
-  leastSeconds: 2 * 86_400,
+  minSeconds: 2 * 86_400,
   names: { uris: ['spiffe://cluster.local/x'], dnsNames: [], ipAddresses: [], emails: [] },
   purposes: ['1.3.6.1.5.5.7.3.1', '1.3.6.1.5.5.7.3.2'],
   isDistrusted: () => false,

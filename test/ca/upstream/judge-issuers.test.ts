@@ -28,7 +28,7 @@ const WANTED: WantedCa = {
   },
   crossSigned: false,
   signsCrls: false,
-  leastSeconds: 2 * 86_400,
+  minSeconds: 2 * 86_400,
   names: { uris: [], dnsNames: [], ipAddresses: [], emails: [] },
   purposes: [],
   isDistrusted: () => false,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Decides which findings of a search are red: those that return each time they are measured. */
 import { MAX_PAUSE_MS, MAX_RATIO } from './limits.ts';
-import { LEAST_MS, type Finding } from './measure.ts';
+import { MIN_MS, type Finding } from './measure.ts';
 
 /** A busy core makes one measurement wrong, and seldom five. */
 export const CONFIRMATIONS = 5;
@@ -15,7 +15,7 @@ export interface Confirmed {
 
 /** Reports whether a subject took longer than its price, or a turn of the event loop, allows. */
 export function exceeds({ ms, ratio, pause }: Finding): boolean {
-  return (ms >= LEAST_MS && ratio > MAX_RATIO) || (pause?.ms ?? 0) > MAX_PAUSE_MS;
+  return (ms >= MIN_MS && ratio > MAX_RATIO) || (pause?.ms ?? 0) > MAX_PAUSE_MS;
 }
 
 /** Returns how far a finding is over its limit: 1 is at the limit. */

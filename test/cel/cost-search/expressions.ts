@@ -5,7 +5,7 @@ import type { Shape } from '#cel/cost/shape.ts';
 import { NAMESPACED_REQUEST, REQUEST, selfOf, type Environment } from '#cel/environments.ts';
 import { POD } from '../../support/cel/pod-environment.ts';
 import { SignerError, attempt } from '#base/errors.ts';
-import { UNIT_MS, leastMs, type Finding } from './measure.ts';
+import { UNIT_MS, minMs, type Finding } from './measure.ts';
 import { pattern } from './patterns.ts';
 import { oneOf, type Pick } from './random.ts';
 
@@ -195,7 +195,7 @@ export async function tryExpression(
   if (compiled instanceof SignerError) return undefined;
   const variables = largestOf(environment, pick);
   const again = async (): Promise<Finding> => {
-    const ms = await leastMs(4, () => () => attempt(() => compiled.evaluate(variables)));
+    const ms = await minMs(4, () => () => attempt(() => compiled.evaluate(variables)));
     return { kind, source, ms, ratio: ms / priceMs(compiled, environment), again };
   };
   return again();

@@ -6,7 +6,7 @@ import type { Pause } from './pause.ts';
 /** What one unit of a price stands for, in milliseconds. */
 export const UNIT_MS = 20e-6;
 /** Shorter runs are no news, and cannot be measured. */
-export const LEAST_MS = 1;
+export const MIN_MS = 1;
 
 /** What one subject took at once. */
 export interface Finding {
@@ -56,13 +56,13 @@ const SHORT_RUNS = 60;
  * loop to itself: within one turn the engine keeps all that a weak reference was made to, and sixty
  * compiled patterns would fill the heap.
  */
-export async function leastMs(times: number, prepare: () => () => unknown): Promise<number> {
+export async function minMs(times: number, prepare: () => () => unknown): Promise<number> {
   let least = Infinity;
   for (let time = 0; time < (least < SHORT_MS ? SHORT_RUNS : times); time += 1) {
     await nextTurn();
     const action = prepare();
     least = Math.min(least, threadMs(action));
-    if (least < LEAST_MS) return least;
+    if (least < MIN_MS) return least;
   }
   return least;
 }

@@ -2,7 +2,7 @@
 /** RE2 patterns: what it takes to compile one, and to match a hostile text for the first time. */
 import { MAX_VALUE } from '#cel/pattern/value-pattern.ts';
 import { compileRegex, discardPatterns, tryRegex, type MatchMode } from '#cel/pattern/regex.ts';
-import { UNIT_MS, leastMs, type Finding } from './measure.ts';
+import { UNIT_MS, minMs, type Finding } from './measure.ts';
 import { oneOf, type Pick } from './random.ts';
 
 const ATOMS = [
@@ -119,7 +119,7 @@ export async function tryPattern(
   if (typeof made === 'string') return tryRefused(pick, source, mode, made);
   const { work } = made;
   const compile = async (): Promise<Finding> => {
-    const ms = await leastMs(3, () => {
+    const ms = await minMs(3, () => {
       discardPatterns([compileRegex(source, mode)]);
       return () => compileRegex(source, mode);
     });
@@ -130,7 +130,7 @@ export async function tryPattern(
   const subject = hostileText(pick);
   const price = LOOKUP * MAX_VALUE * UNIT_MS + work * INSTRUCTION_MS;
   const match = async (): Promise<Finding> => {
-    const ms = await leastMs(3, () => {
+    const ms = await minMs(3, () => {
       discardPatterns([compileRegex(source, mode)]);
       const fresh = compileRegex(source, mode);
       return () => (mode === 'part' ? fresh.test(subject) : fresh.testWhole(subject));
@@ -150,7 +150,7 @@ async function tryRefused(
   if (!/too many states|instructions, more than/.test(message)) return [];
   // A refusal is kept: a pattern that means the same is another one.
   const again = async (): Promise<Finding> => {
-    const ms = await leastMs(3, () => {
+    const ms = await minMs(3, () => {
       const other = `${source}(?:${'|'.repeat(1 + pick(40))})`;
       return () => tryRegex(other, mode);
     });

@@ -15,7 +15,7 @@ export interface Pause {
 }
 
 /** A turn that took less is no news. */
-const LEAST_MS = 1;
+const MIN_MS = 1;
 
 interface Turn {
   readonly begun: number;
@@ -58,7 +58,7 @@ async function turnsOf(work: Promise<unknown>): Promise<readonly Turn[]> {
     // The thread's own count is up to a tick of 4 ms late, here or in the turn before.
     const cpuMs = Math.min(ended - begun, (user + system) / 1_000);
     // While work waits for its budget there are hundreds of thousands of them.
-    if (cpuMs >= LEAST_MS) turns.push({ begun, ended, cpuMs });
+    if (cpuMs >= MIN_MS) turns.push({ begun, ended, cpuMs });
   }
   await done;
   return turns;

@@ -4,7 +4,7 @@
  */
 import { WORDS, tryExpression } from './expressions.ts';
 import { exceeds, severityOf } from './confirm.ts';
-import { LEAST_MS, type Finding } from './measure.ts';
+import { MIN_MS, type Finding } from './measure.ts';
 import { tryPattern } from './patterns.ts';
 import { oneOf, type Pick } from './random.ts';
 import { trySpec } from './specs.ts';
@@ -52,7 +52,7 @@ class Findings {
       this.over.sort((a, b) => severityOf(b) - severityOf(a));
       this.over.length = Math.min(this.over.length, MAX_OVER);
     }
-    if (found.ms < LEAST_MS) return;
+    if (found.ms < MIN_MS) return;
     this.measured[found.kind] = (this.measured[found.kind] ?? 0) + 1;
     if (found.ratio > (this.worst?.ratio ?? 0)) this.worst = found;
     const kept = this.#kept.get(found.kind) ?? [];

@@ -44,7 +44,7 @@ beforeEach(async () => {
     log: recordedLog(),
     measureNotAfter: () => undefined,
     appendPath: '/v1/append',
-    mostBytes: MOST,
+    maxBytes: MOST,
     append: (token, read) => append(token, read),
     file: () => Promise.resolve(undefined),
     api: ({ body }) => {

@@ -63,7 +63,7 @@ export const cel: Target = {
     'cidr(',
     'url(',
   ],
-  mostBytes: 2048,
+  maxBytes: 2048,
   isExpected: (error) => error instanceof SignerError,
   run: (input) => {
     const source = Buffer.from(input).toString('utf8');

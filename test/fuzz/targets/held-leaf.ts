@@ -18,7 +18,7 @@ export const heldLeaf: Target = {
     encodeLeafTbs({ ...leafInput(authority), random: (size) => new Uint8Array(size).fill(7) }),
   ],
   words: ['2.5.29.17', '2.5.29.19', '2.5.29.30', '2.5.29.15', 'spiffe://cluster.local/ns/a/sa/b'],
-  mostBytes: 4096,
+  maxBytes: 4096,
   isExpected: (error) => error instanceof SignerError,
   run: (input) => {
     if (use?.leaf === undefined) throw new Error('the configuration has no limits of leaves');

@@ -13,7 +13,7 @@ import { oid } from '../../support/pki/der.ts';
 import type { Target } from '../engine.ts';
 
 const isExpected = (error: unknown): boolean => error instanceof SignerError;
-const MOST_SEED_BYTES = 4096;
+const MAX_SEED_BYTES = 4096;
 
 /** Tags and OIDs that certificates and requests are made of. */
 const WORDS = [
@@ -38,7 +38,7 @@ export const certificate: Target = {
   name: 'certificate',
   seeds: seedsOf('certificate'),
   words: WORDS,
-  mostBytes: 8192,
+  maxBytes: 8192,
   isExpected,
   run: (input) => {
     const decoded = decodeCertificate(input);
@@ -54,7 +54,7 @@ export const request: Target = {
   name: 'request',
   seeds: seedsOf('request'),
   words: WORDS,
-  mostBytes: 8192,
+  maxBytes: 8192,
   isExpected,
   run: (input) => {
     const decoded = decodeRequest(input);
@@ -70,7 +70,7 @@ export const pem: Target = {
   name: 'pem',
   seeds: seedsOf('pem'),
   words: ['-----BEGIN CERTIFICATE-----', '-----END CERTIFICATE-----', '\r\n', '=', '-----BEGIN '],
-  mostBytes: 16_384,
+  maxBytes: 16_384,
   isExpected,
   run: (input) => {
     const text = Buffer.from(input).toString('utf8');
@@ -92,5 +92,5 @@ function readAnchorsOf(text: string): ReturnType<typeof readAnchors> {
 function seedsOf(kind: Case['kind']): readonly Uint8Array[] {
   return CORPUS.filter((each) => each.kind === kind)
     .map((each) => each.bytes())
-    .filter(({ length }) => length <= MOST_SEED_BYTES);
+    .filter(({ length }) => length <= MAX_SEED_BYTES);
 }

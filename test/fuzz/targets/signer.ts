@@ -36,7 +36,7 @@ export const signer: Target = {
     '[]',
     '|-\n',
   ],
-  mostBytes: 16_384,
+  maxBytes: 16_384,
   isExpected: (error) => error instanceof SignerError,
   run: (input) => {
     const { spec } = parseSignerFile(Buffer.from(input).toString('utf8'), 'signer.yaml');

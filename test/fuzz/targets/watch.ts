@@ -43,7 +43,7 @@ export const watchFrame: Target = {
   name: 'watch-frame',
   seeds: FRAMES,
   words: WORDS,
-  mostBytes: 8192,
+  maxBytes: 8192,
   isExpected,
   run: (input) => {
     readWatchMessage(input, (type, raw) => readPodCertificateRequest(type, raw, UNLESS_ANSWERED));
@@ -55,7 +55,7 @@ export const watchBytes: Target = {
   name: 'protobuf',
   seeds: [messages.metadataAlone(0, 7), ...FRAMES.slice(0, 2).map(objectOf)],
   words: WORDS,
-  mostBytes: 8192,
+  maxBytes: 8192,
   isExpected,
   run: (input) => {
     const { type, raw } = openEnvelope(input);

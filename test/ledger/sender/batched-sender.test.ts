@@ -31,7 +31,7 @@ test('together: results go with the next answered record after a ledger restart'
     clock: () => NOW,
     component,
     incarnation: 'x',
-    mostWaiting: 10,
+    maxWaiting: 10,
     of: 'results',
   });
   onAnswer(() => {

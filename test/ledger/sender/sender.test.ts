@@ -174,7 +174,7 @@ test('together: each hears of a ledger that is away', async () => {
 });
 
 /** A sender whose pauses end when the test says so. */
-function bestEffort(ledger: Ledger, mostWaiting: number) {
+function bestEffort(ledger: Ledger, maxWaiting: number) {
   const pauses: number[] = [];
   let next = Promise.withResolvers<undefined>();
   const sender = new BestEffortSender({
@@ -182,7 +182,7 @@ function bestEffort(ledger: Ledger, mostWaiting: number) {
     clock: () => NOW,
     component: issuedRecord(0).component,
     incarnation: 'pcr-issuer-0/1',
-    mostWaiting,
+    maxWaiting,
     delay: async (milliseconds, signal) => {
       pauses.push(milliseconds);
       const aborted = new Promise<never>((_, reject) => {

@@ -18,7 +18,7 @@ import { startFakeThread, type FakeThread } from '../../support/requests/fake-th
 import { workload } from '../../support/signers/workload-profile.ts';
 
 /** Of P-521, 1.5 ms each: what is promised is 20 ms. */
-const MOST_SIGNATURES = 8;
+const MAX_SIGNATURES = 8;
 
 const isCa = [ca(), usage()];
 const root = link('root', { extensions: [...isCa, ...keyIds('root')] });
@@ -72,7 +72,7 @@ function signaturesFor(t: TestContext, signer: ClusterSigner, secret: Secret): n
 test('opening a Signer’s CA verifies eight signatures at most, whatever the Secret', (t) => {
   const secret = secretWith([issuing, ...decoys(4)], [...decoys(8), root]);
   const signer = teamSigner({ namespace: 'team-signatures' });
-  assert.equal(signaturesFor(t, signer, secret), MOST_SIGNATURES);
+  assert.equal(signaturesFor(t, signer, secret), MAX_SIGNATURES);
 });
 
 test('nor more where each certificate may be a root, or lead from the CA to one', (t) => {
@@ -94,7 +94,7 @@ test('nor more where each certificate may be a root, or lead from the CA to one'
   );
   const secret = secretWith([issuing, ...roots, ...unlike], [anchor]);
   const signer = teamSigner({ namespace: 'team-roots' });
-  assert.equal(signaturesFor(t, signer, secret), MOST_SIGNATURES);
+  assert.equal(signaturesFor(t, signer, secret), MAX_SIGNATURES);
 });
 
 test('the CA of a ClusterSigner is its administrator’s: the root is found among many', (t) => {

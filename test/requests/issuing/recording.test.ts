@@ -26,10 +26,10 @@ interface Recorded<T> {
 function recorded<T extends KubeObject>(
   kind: Kind<T>,
   mode: 'required' | 'best-effort' = 'required',
-  mostWaiting?: number,
+  maxWaiting?: number,
 ): Recorded<T> {
   const ledger = new KeptRecords();
-  const recorder = ledger.recorder(mode, 'signer', mostWaiting);
+  const recorder = ledger.recorder(mode, 'signer', maxWaiting);
   return { ledger, stage: kind.start({ recorder }) };
 }
 

@@ -39,14 +39,14 @@ export class KeptRecords {
     return this.of('result').map(({ outcome }) => outcome);
   }
 
-  recorder(mode: 'required' | 'best-effort', name: string, mostWaiting = 100): LedgerRecorder {
+  recorder(mode: 'required' | 'best-effort', name: string, maxWaiting = 100): LedgerRecorder {
     const component = { name, version: '0.1.0', replica: `${name}-0` };
     const parts = {
       send: this.send,
       clock: () => NOW,
       component,
       incarnation: 'one',
-      mostWaiting,
+      maxWaiting,
       delay: (_milliseconds: number, signal?: AbortSignal) =>
         signal?.aborted === true ? Promise.reject(new Error('ended')) : nextTurn(),
     };

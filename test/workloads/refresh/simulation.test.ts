@@ -24,7 +24,7 @@ const LIMITS: RestartLimits = {
 const TIMES = { debounceMs: 30_000, window: undefined };
 const STEP_MS = 5_000;
 /** Six hours of the simulated clock: far more than the limits take. */
-const MOST_STEPS = 4_320;
+const MAX_STEPS = 4_320;
 
 /**
  * Which Secrets of its namespace a workload uses: one in three uses two, one in ten a Secret that
@@ -81,7 +81,7 @@ function changeAll(world: World): void {
  */
 async function run(world: World, kills: ReadonlySet<number>): Promise<number> {
   let refresher = new Refresher(LIMITS);
-  for (let step = 0; step < MOST_STEPS; step += 1) {
+  for (let step = 0; step < MAX_STEPS; step += 1) {
     if (kills.has(step)) refresher = new Refresher(LIMITS);
     const verdicts = await refresher.pass(world.standings(TIMES), world);
     requireWithinLimits(world);

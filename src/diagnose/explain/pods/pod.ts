@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { LEAST_KUBELET, knowsPodCertificates } from '#api/object/node.ts';
+import { MIN_KUBELET, knowsPodCertificates } from '#api/object/node.ts';
 import type { Pod } from '#api/object/pod.ts';
 import { worstOf, type Explanation, type Diagnosis } from '../explanation.ts';
 import { raiseCommand, type FullQuota } from '#operations/pods/quota.ts';
@@ -115,7 +115,7 @@ function notAsked(
     };
   const absent = 'there is no PodCertificateRequest of it';
   if (kubelet !== undefined && !knowsPodCertificates(kubelet.version)) {
-    const why = `the kubelet of node ${kubelet.node} is ${kubelet.version}, and does not know podCertificate volumes (1.${LEAST_KUBELET} does)`;
+    const why = `the kubelet of node ${kubelet.node} is ${kubelet.version}, and does not know podCertificate volumes (1.${MIN_KUBELET} does)`;
     const remediation = [
       `kubectl cordon ${kubelet.node}   # keeps new pods away from it, or upgrade it`,
       `kubectl delete pod ${name} -n ${namespace}   # its controller creates another, which runs elsewhere`,

@@ -23,7 +23,7 @@ export interface NewLeaf {
 }
 
 /** Minimum lifetime. A shorter one means that the CA is misconfigured. */
-const LEAST_SERVING_SECONDS = 600;
+const MIN_SERVING_SECONDS = 600;
 
 /** A started signature is completed, even while the process stops. */
 const NEVER = new AbortController().signal;
@@ -41,7 +41,7 @@ export async function issueLeaf(
 ): Promise<NewLeaf> {
   const { facts } = authority;
   const { durationSeconds: lifetimeSeconds, backdateSeconds } = desired;
-  const minimumSeconds = Math.min(LEAST_SERVING_SECONDS, lifetimeSeconds);
+  const minimumSeconds = Math.min(MIN_SERVING_SECONDS, lifetimeSeconds);
   const { pem, spki } = await generatePrivateKey(desired.keyType);
   const prepared = prepare({
     issuer: facts,
