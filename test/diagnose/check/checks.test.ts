@@ -5,15 +5,11 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { readExternalSigner } from '#api/external/external-signer.ts';
-import type { ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
 import { CATALOGUE, type CheckId } from '#diagnose/check/catalogue.ts';
 import type { InstallationFacts, KubernetesFacts } from '#diagnose/check/facts.ts';
 import { runChecks } from '#diagnose/check/run-checks.ts';
-import { encodePem } from '#pki/der/pem.ts';
-import { ca, keyIds, link, usage } from '../../support/pki/chain.ts';
 import { HOUR, at, print, state } from '../../operations/signer-states.ts';
-import { signerObject } from '../../requests/external-signer/world.ts';
+import { CORPORATE, INTERMEDIATE, PARTNER } from './intermediate-anchors.ts';
 import {
   findingsOf,
   installed,
@@ -24,33 +20,6 @@ import {
   signersOf,
   waiting,
 } from './well.ts';
-
-const INTERMEDIATE = encodePem(
-  'CERTIFICATE',
-  link('Intermediate', {
-    by: link('Root'),
-    extensions: [ca(0), usage(), ...keyIds('Intermediate', 'Root')],
-  }).certificate.raw,
-);
-
-/** The bundle of a foreign trust domain with an intermediate alone. */
-const PARTNER: ClusterTrustBundle = {
-  apiVersion: 'certificates.k8s.io/v1',
-  kind: 'ClusterTrustBundle',
-  metadata: {
-    name: 'federated.partner.example',
-    uid: 'b-1',
-    resourceVersion: '1',
-    creationTimestamp: at(0),
-    annotations: { 'countersign.dev/trust-domain': 'partner.example' },
-  },
-  spec: { trustBundle: INTERMEDIATE },
-};
-
-const { status: _status, ...object } = signerObject();
-const read = readExternalSigner(object);
-const authority = { ...read.spec.authority, anchors: INTERMEDIATE };
-const CORPORATE = { ...read, spec: { ...read.spec, authority } };
 
 test('where all is well each check says so once', () => {
   const findings = runChecks({ kubernetes, installed, release: RELEASE });

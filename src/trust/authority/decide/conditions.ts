@@ -173,17 +173,12 @@ export function degraded(input: ConditionInput): ConditionContent {
     : { type, status: 'True', reason, message };
 }
 
-function faultOf({ snapshot, finding, managed, authorities }: ConditionInput): Fault | undefined {
-  const { signer, now } = snapshot;
-  if (managed?.isImmutable === true) {
-    return ['SecretImmutable', messages.IMMUTABLE_CA];
-  }
-  if (finding.fault !== undefined) return ['SecretUnusable', finding.fault.message];
-  if (managed?.isManaged === false) {
-    return ['SecretNotOwned', messages.foreignSecret(signer.metadata.uid)];
-  }
+function faultOf(input: ConditionInput): Fault | undefined {
+  const { snapshot, finding, authorities } = input;
+  const ofSecret = secretFaultOf(input);
+  if (ofSecret !== undefined) return ofSecret;
   const active = authorities.find(({ phase }) => phase === 'Active');
-  if (active !== undefined && now >= fullLeavesUntil(active)) {
+  if (active !== undefined && snapshot.now >= fullLeavesUntil(active)) {
     return ['LeavesCutShort', messages.leavesCutShort(active.notAfter)];
   }
   return (
@@ -192,6 +187,17 @@ function faultOf({ snapshot, finding, managed, authorities }: ConditionInput): F
     rejectedTrust(snapshot, finding) ??
     chainOmissionOf(finding)
   );
+}
+
+function secretFaultOf({ snapshot, finding, managed }: ConditionInput): Fault | undefined {
+  if (managed?.isImmutable === true) {
+    return ['SecretImmutable', messages.IMMUTABLE_CA];
+  }
+  if (finding.fault !== undefined) return ['SecretUnusable', finding.fault.message];
+  if (managed?.isManaged === false) {
+    return ['SecretNotOwned', messages.foreignSecret(snapshot.signer.metadata.uid)];
+  }
+  return undefined;
 }
 
 /**
