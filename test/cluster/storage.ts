@@ -30,19 +30,8 @@ interface Volume {
     readonly name: string;
     readonly annotations?: Readonly<Record<string, string>>;
   };
-  readonly spec: {
-    readonly hostPath?: { readonly path: string };
-    readonly local?: { readonly path: string };
-  };
+  readonly spec: { readonly hostPath?: { readonly path: string } };
   readonly status?: { readonly phase?: string };
-}
-
-export interface StorageOptions {
-  /**
-   * The root of each volume is root's alone, as a new file system of a cloud's disk is: a pod of
-   * another user needs an fsGroup. Only pods that run on a node of its own may mount it.
-   */
-  readonly isOwnedByRoot?: boolean;
 }
 
 /**
@@ -51,7 +40,6 @@ export interface StorageOptions {
  */
 export async function startStorage(
   cluster: Pick<Cluster, 'kubeconfig' | 'directory' | 'kubectl'>,
-  { isOwnedByRoot = false }: StorageOptions = {},
 ): Promise<{ stop(): Promise<void> }> {
   await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(storageClass()) });
   const connection = await loadConnection({ kubeconfig: cluster.kubeconfig, clock: Date.now });
@@ -67,19 +55,17 @@ export async function startStorage(
     for (const claim of await list<Claim>('/api/v1/persistentvolumeclaims')) {
       if (claim.spec.storageClassName !== STORAGE_CLASS) continue;
       if (claim.status?.phase !== 'Pending') continue;
-      const path = join(cluster.directory, 'volumes', claim.metadata.uid);
-      const body = volumeFor(claim, isOwnedByRoot ? localDirectory(path) : hostDirectory(path));
+      const body = volumeFor(claim, join(cluster.directory, 'volumes', claim.metadata.uid));
       await client.request({ method: 'POST', path: '/api/v1/persistentvolumes', body });
     }
     for (const { metadata, spec, status } of await list<Volume>('/api/v1/persistentvolumes')) {
       if (metadata.annotations?.[PROVISIONED_BY] !== PROVISIONER) continue;
-      const { path } = spec.hostPath ?? spec.local ?? {};
-      if (status?.phase !== 'Released' || path === undefined) continue;
+      if (status?.phase !== 'Released' || spec.hostPath === undefined) continue;
       await client.request({
         method: 'DELETE',
         path: `/api/v1/persistentvolumes/${metadata.name}`,
       });
-      rmSync(path, { recursive: true, force: true });
+      rmSync(spec.hostPath.path, { recursive: true, force: true });
     }
   };
   const stopped = new AbortController();
@@ -114,24 +100,10 @@ function storageClass(): object {
   };
 }
 
-/** A hostPath takes no fsGroup, and pods have users of their own. */
-function hostDirectory(path: string): object {
+function volumeFor({ metadata, spec }: Claim, path: string): object {
   mkdirSync(path, { recursive: true });
+  // Pods have users of their own, and a hostPath takes no fsGroup.
   chmodSync(path, 0o777);
-  return { hostPath: { path, type: 'Directory' } };
-}
-
-function localDirectory(path: string): object {
-  mkdirSync(path, { recursive: true });
-  chmodSync(path, 0o755);
-  const onNode = { key: 'kubernetes.io/hostname', operator: 'Exists' };
-  return {
-    local: { path },
-    nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions: [onNode] }] } },
-  };
-}
-
-function volumeFor({ metadata, spec }: Claim, source: object): object {
   const { name, namespace, uid } = metadata;
   return {
     apiVersion: 'v1',
@@ -143,7 +115,7 @@ function volumeFor({ metadata, spec }: Claim, source: object): object {
       capacity: { storage: spec.resources.requests.storage },
       persistentVolumeReclaimPolicy: 'Delete',
       claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', name, namespace, uid },
-      ...source,
+      hostPath: { path, type: 'Directory' },
     },
   };
 }

@@ -3,12 +3,10 @@
 import assert from 'node:assert/strict';
 import { isIPv6 } from 'node:net';
 import { join } from 'node:path';
-import type { ComponentOverrides } from '#api/operator/countersign.ts';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { makeDirectory, removeDirectory } from '../cluster/directory.ts';
 import type { IpFamily } from '../cluster/real-pods/addresses.ts';
 import { whyNoRealPods } from '../cluster/real-pods/build.ts';
-import { startStorage } from '../cluster/storage.ts';
 import { until } from '../cluster/until.ts';
 import { SYSTEM } from '../helm/stand.ts';
 import { mapImages } from '../image/mapped.ts';
@@ -27,49 +25,26 @@ export const SKIP: string | false = (await whyNoRealPods(['IPv6', 'IPv4'])) ?? f
 /** What one kind of cluster has that others have not. */
 export interface Kind {
   readonly ipFamilies?: readonly IpFamily[];
-  /** Default 1. */
-  readonly nodes?: number;
-  /** Values that the page about installing names for such a cluster. */
-  readonly components?: Readonly<Record<string, ComponentOverrides>>;
-  /** Resolves with what ends it. */
-  readonly prepare?: (cluster: Cluster) => Promise<() => Promise<void>>;
+  readonly prepare?: (cluster: Cluster) => Promise<void>;
   /** Asserts what is special about the pods of Countersign, which are Ready. */
   readonly verify?: (cluster: Cluster, pods: readonly ShippedPod[]) => Promise<void>;
 }
 
-const LEDGER = { enabled: true };
-
 export const KINDS = {
   'IPv6 only': { ipFamilies: ['IPv6'], verify: servedByIPv6 },
   'dual-stack, IPv6 first': { ipFamilies: ['IPv6', 'IPv4'], verify: servedByIPv6 },
-  'restricted-v2, volumes of root': {
-    components: { ledger: LEDGER },
+  'restricted-v2': {
     prepare: async (cluster) => {
-      const storage = await startStorage(cluster, { isOwnedByRoot: true });
       // Each way to install makes the namespace by itself.
       await cluster.kubectl(['create', 'namespace', SYSTEM]);
       await restrict(cluster, SYSTEM);
       await cluster.kubectl(['delete', 'namespace', SYSTEM]);
-      return () => storage.stop();
     },
     verify: (_, pods) => {
       for (const { spec } of pods) {
         const { runAsUser, fsGroup } = spec.securityContext;
         assert.deepEqual({ runAsUser, fsGroup }, { runAsUser: USER, fsGroup: USER });
       }
-      return Promise.resolve();
-    },
-  },
-  'nodes of mixed systems, volumes of root': {
-    nodes: 2,
-    components: { ledger: { ...LEDGER, podSecurityContext: { fsGroup: 65_532 } } },
-    prepare: async (cluster) => {
-      await cluster.kubectl(['label', 'node', 'node-2', 'kubernetes.io/os=windows', '--overwrite']);
-      const storage = await startStorage(cluster, { isOwnedByRoot: true });
-      return () => storage.stop();
-    },
-    verify: (_, pods) => {
-      assert.deepEqual([...new Set(pods.map(({ spec }) => spec.nodeName))], ['node-1']);
       return Promise.resolve();
     },
   },
@@ -87,9 +62,7 @@ export async function openStand(name: KindName): Promise<Stand> {
   const kind: Kind = KINDS[name];
   const directory = makeDirectory();
   let cluster: Cluster | undefined;
-  let end: (() => Promise<void>) | undefined;
   const remove = async (): Promise<void> => {
-    await end?.();
     await cluster?.stop();
     removeDirectory(directory);
   };
@@ -99,10 +72,10 @@ export async function openStand(name: KindName): Promise<Stand> {
       realPods: true,
       images: { [COUNTERSIGN]: countersign, [NODE]: node },
       kubectlTimeout: KUBECTL_MS,
-      nodes: kind.nodes ?? 1,
+      nodes: 1,
       ...(kind.ipFamilies === undefined ? {} : { ipFamilies: kind.ipFamilies }),
     });
-    end = await kind.prepare?.(cluster);
+    await kind.prepare?.(cluster);
     return { cluster, remove };
   } catch (error) {
     await remove();

@@ -3,7 +3,6 @@
 import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
-import type { ComponentOverrides } from '#api/operator/countersign.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import { SYSTEM } from '../helm/stand.ts';
@@ -19,6 +18,9 @@ import { WAYS, removeForGood } from './ways.ts';
 const WAIT_MS = 600_000;
 const SIGNER = 'example.com/workload';
 const TEAM = 'team-a';
+
+/** One pod of each is enough here, and starts sooner. */
+const ONE_OF_EACH = Object.fromEntries(EVERY_COMPONENT.map((each) => [each, { replicas: 1 }]));
 
 const RBAC = 'rbac.authorization.k8s.io';
 /** The ClusterRole comes with each installation. */
@@ -44,7 +46,7 @@ for (const [name, kind] of kinds)
     for (const [way, { install, uninstall }] of Object.entries(WAYS))
       test(`${name}: ${way} leads to certificates, and to nothing again`, async () => {
         const { cluster } = stand;
-        await install(cluster, { signers: [{ name: SIGNER }], components: components(kind) });
+        await install(cluster, { signers: [{ name: SIGNER }], components: ONE_OF_EACH });
         await allReady(cluster);
         await kind.verify?.(cluster, await podsOf(cluster));
         await serve(cluster);
@@ -55,12 +57,6 @@ for (const [name, kind] of kinds)
         await removeForGood(cluster);
       });
   });
-
-/** One pod of each is enough here, and starts sooner. */
-function components({ components: more = {} }: Kind): Readonly<Record<string, ComponentOverrides>> {
-  const one = EVERY_COMPONENT.map((each) => [each, { replicas: 1 }] as const);
-  return { ...Object.fromEntries(one), ...more };
-}
 
 interface Deployment {
   readonly spec: { readonly replicas: number };
