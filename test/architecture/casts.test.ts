@@ -11,7 +11,7 @@ import ts from 'typescript';
 import { parseFile, parseText } from './syntax.ts';
 
 /** The number of casts in src. */
-const MAX_CASTS = 85;
+const MAX_CASTS = 86;
 
 const SRC = join(import.meta.dirname, '../../src');
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Admission that treats the pods of a namespace as OpenShift's restricted-v2 does: it sets a user, a
- * group and an SELinux label of the namespace's range, and admits no others.
+ * Admission that treats the pods of a namespace as OpenShift's restricted-v2 does: it sets a user,
+ * a group and an SELinux label of the namespace's range, and admits no others.
  */
 import { until } from '../cluster/until.ts';
 import type { Cluster } from '../cluster/cluster.ts';

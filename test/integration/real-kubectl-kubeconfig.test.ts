@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the real kubectl refuses of kubeconfigs, and how it runs exec plugins, this client does too. */
+/**
+ * What the real kubectl refuses of kubeconfigs, and how it runs exec plugins, this client does
+ * too.
+ */
 import assert from 'node:assert/strict';
 import { chmodSync, mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';

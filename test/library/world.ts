@@ -88,7 +88,7 @@ export function issuerObject(spec: object = {}, more: Partial<Thing['metadata']>
       name: 'one',
       uid: 'issuer-one',
       resourceVersion: '1',
-      creationTimestamp: '2026-11-21T06:00:00Z',
+      creationTimestamp: '2026-05-31T06:00:00Z',
       ...more,
     },
     spec: {

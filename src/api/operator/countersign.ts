@@ -113,6 +113,11 @@ export interface ComponentOverrides {
   readonly enabled?: boolean;
   readonly extraArgs?: readonly string[];
   readonly extraEnv?: readonly { readonly name: string; readonly value?: string }[];
+  /** CPU and memory, of which the schema covers the shape. */
+  readonly resources?: {
+    readonly requests?: Readonly<Record<string, string | number>>;
+    readonly limits?: Readonly<Record<string, string | number>>;
+  };
   readonly [setting: string]: unknown;
 }
 

@@ -15,7 +15,7 @@ import {
   type FlagSchema,
 } from '../operator/check-flags.ts';
 import { minorOf } from '../operator/preflight.ts';
-import { quantityFault, requestFault, type ComputeResources } from '../values/check-resources.ts';
+import { quantityFault, requestFault } from '../values/check-resources.ts';
 import { printable } from '#base/quote.ts';
 import { unconfirmedMessage } from './release.ts';
 import { CERT_MANAGER_FLAG_SCHEMAS, MIN_KUBERNETES_MINORS, RELEASES } from './releases.ts';
@@ -208,9 +208,8 @@ function refuseNoWebhook({ components }: CertManagerSpec): Refusal | undefined {
 /** Rejects what the API server would reject in one Deployment after the others are installed. */
 function refuseResources(spec: CertManagerSpec): Refusal | undefined {
   for (const [at, { resources = {} }] of overridesOf(spec)) {
-    // The schema of the CustomResourceDefinition covers its shape.
-    const given = resources as ComputeResources;
-    const fault = quantityFault(`${at}.resources`, given) ?? requestFault(`${at}.resources`, given);
+    const place = `${at}.resources`;
+    const fault = quantityFault(place, resources) ?? requestFault(place, resources);
     if (fault !== undefined) return { reason: 'InvalidSpec', message: printable(fault) };
   }
   return undefined;

@@ -4,16 +4,9 @@
  * chart's template has the same, with these words.
  */
 import { usageError } from '#base/errors.ts';
+import type { ComputeResources } from '#component/descriptor.ts';
 import { quantityValue } from '#kube/apply/objects/quantity.ts';
 import type { InstallationValues } from './schema.ts';
-
-type Quantities = Readonly<Record<string, string | number>>;
-
-/** `resources` of a container: core/v1 ResourceRequirements. */
-export interface ComputeResources {
-  readonly requests?: Quantities;
-  readonly limits?: Quantities;
-}
 
 /**
  * Rejects texts that are not quantities, wherever the values have them.
