@@ -52,7 +52,7 @@ for (const rule of ALERT_RULES) {
 }
 
 /** The value of an alert in a summary, which `said` states as it is written. */
-const VALUE = /\{\{ \$value \| \w+ \}\}/;
+const VALUE = /\{\{ \$value( \| \w+)? \}\}/;
 
 /**
  * What promtool reads:
