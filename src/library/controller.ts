@@ -127,6 +127,8 @@ function requestLoops<Config>(shared: Shared<Config>): readonly Controller[] {
         ...parts(),
         maxRetryMs,
         shows: true,
+        // Ready is Initializing until there is an answer (docs/reference/library.md).
+        showsWaiting: false,
         selectionOf: ({ metadata: { name, namespace } }) =>
           issuerSelection({ ...authority.issuer, name, namespace }),
       }),

@@ -136,7 +136,7 @@ for (const [law, wanted, says] of refused) {
   });
 }
 
-test('an approved CertificateRequest waits with an Event until a rule allows it', async () => {
+test('an approved CertificateRequest waits, Pending with an Event, until a rule allows it', async () => {
   const { cluster } = fixture;
   const key = await approvedRequest(cluster, { dnsNames: ['web.example.com'] });
   const note = await until('the Event is there', SOON, async () => {
@@ -153,7 +153,9 @@ test('an approved CertificateRequest waits with an Event until a rule allows it'
     return stdout === '' ? undefined : stdout;
   });
   assert.match(note, /services-of-a-team.*web\.example\.com/);
-  assert.equal(readyOf(await getCertificateRequest(cluster, key)), undefined);
+  const ready = readyOf(await getCertificateRequest(cluster, key));
+  assert.deepEqual([ready?.status, ready?.reason], ['False', 'Pending']);
+  assert.match(ready?.message ?? '', /^NoRuleMatched: .*web\.example\.com/);
   const signer = example('workload');
   const rule = {
     name: 'one-host',

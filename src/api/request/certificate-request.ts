@@ -79,6 +79,20 @@ export function withInitializing(request: CertificateRequest, now: number): Cert
   return { ...request, status: { ...request.status, conditions } };
 }
 
+/**
+ * Returns the object for PUT /status that shows why an approved request waits. Reason and status are
+ * those of cert-manager's own issuers (pkg/controller/certificaterequests/util/reporter.go).
+ */
+export function withPending(
+  request: CertificateRequest,
+  message: string,
+  now: number,
+): CertificateRequest {
+  const ready = condition('Ready', 'False', { reason: 'Pending', message }, now);
+  const conditions = setCondition(request.status?.conditions, ready);
+  return { ...request, status: { ...request.status, conditions } };
+}
+
 /** The PEM for the status of an issued request. */
 export interface IssuedCertificate {
   /** Leaf first, without the root. */

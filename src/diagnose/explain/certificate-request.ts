@@ -5,7 +5,7 @@ import {
   isFinished,
   type CertificateRequest,
 } from '#api/request/certificate-request.ts';
-import { findCondition } from '#api/request/conditions.ts';
+import { findCondition, type Condition } from '#api/request/conditions.ts';
 import {
   RULES_ONLY,
   decide,
@@ -61,7 +61,13 @@ export function explainCertificateRequest(
   }
   const unserved = unservedReason(view, 'certificate-request');
   if (unserved !== undefined) return { timeline, ...unserved };
-  return { timeline, ...byRules(request, view, ready?.message) };
+  return { timeline, ...byRules(request, view, causeOf(ready)) };
+}
+
+/** Returns what Ready says of a wait, unless rules caused it, which are evaluated again here. */
+function causeOf(ready: Condition | undefined): string | undefined {
+  const message = ready?.message;
+  return /^(?:NoRuleMatched|EvaluationError):/.test(message ?? '') ? undefined : message;
 }
 
 function timelineOf({ metadata, spec, status }: CertificateRequest): readonly TimelineEntry[] {

@@ -29,6 +29,7 @@ import { IGNORED, issued, type RequestOutcome } from '../loop/outcome.ts';
 import { writeSubresource, type SubresourceWrite } from '../loop/subresource-write.ts';
 import { decide, type CertificateRequestPlan } from './decide.ts';
 import { retriedUntil } from './max-age.ts';
+import { pendingStatus } from './pending-status.ts';
 import * as messages from './messages.ts';
 
 export interface CertificateRequestActorInit<S> extends RequestActorInit<CertificateRequest, S> {
@@ -52,6 +53,14 @@ export interface CertificateRequestActor<S> extends RequestActor<CertificateRequ
    * to show.
    */
   readonly begin: (request: CertificateRequest) => Promise<RequestOutcome | undefined>;
+  /**
+   * Shows in Ready why an approved request waits. Returns the request as written, or undefined if
+   * Ready shows it already.
+   */
+  readonly showWaiting: (
+    request: CertificateRequest,
+    outcome: RequestOutcome,
+  ) => Promise<CertificateRequest | undefined>;
 }
 
 interface Actor<S> extends CertificateRequestActorInit<S> {
@@ -74,6 +83,10 @@ export function createActor<S extends SignerObject>(
       maxAgeMs === undefined
         ? answer(at, request, signer)
         : answerInTime(at, request, signer, maxAgeMs),
+    showWaiting: async (request, outcome) => {
+      const pending = pendingStatus(request, outcome, serverTime(at.component));
+      return pending === undefined ? undefined : put(at, pending);
+    },
     forget: deliveries.forget,
   };
 }

@@ -69,6 +69,8 @@ export interface CertificateRequestSigningInit<S> {
   readonly onGone?: ((key: string) => void) | undefined;
   /** True to show progress by a separate write before the answer. */
   readonly shows?: boolean;
+  /** False to leave Ready unchanged while a request waits. Default: true. */
+  readonly showsWaiting?: boolean;
 }
 
 const WORKERS = 8;
@@ -131,6 +133,7 @@ export function createIssuerSigning<S extends SignerObject>(
     retainedFields: () => ({}),
     begin: init.shows === true ? actor.begin : undefined,
     handle: actor.handle,
+    showWaiting: init.showsWaiting === false ? undefined : actor.showWaiting,
     onGone: async (key) => {
       await actor.forget(key);
       init.onGone?.(key);

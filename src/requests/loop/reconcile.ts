@@ -100,7 +100,9 @@ async function look<T extends KubeObject, S extends SignerObject>(
   // At start all lists run at once. An Event about an object that is not listed yet might be wrong.
   if (init.sources?.listed(signer) === false)
     return { kind: 'unlisted', cause: `${signerName} listing` };
-  const outcome = await tracedLook(at, key, request, () => judged(init, request, signer));
+  const outcome = await tracedLook(at, key, request, async () =>
+    shown(init, request, await judged(init, request, signer)),
+  );
   return { kind: 'judged', request, outcome };
 }
 
@@ -174,6 +176,27 @@ async function judged<T extends KubeObject, S extends SignerObject>(
   const message = init.sources?.waitsFor?.(signer);
   if (message === undefined) return handled(init, request, signer);
   return { outcome: 'waiting', reason: 'IssuerNotReady', message, again: 'on-change' };
+}
+
+/**
+ * Shows the outcome of a request without an answer in its status. Where that fails, the failure is
+ * the outcome, so that the request is reconciled again.
+ */
+async function shown<T extends KubeObject, S>(
+  init: RequestControllerInit<T, S>,
+  request: T,
+  outcome: RequestOutcome,
+): Promise<RequestOutcome> {
+  const { showWaiting } = init;
+  const hasNoAnswer = outcome.outcome === 'waiting' || outcome.outcome === 'undecided';
+  if (showWaiting === undefined || !hasNoAnswer) return outcome;
+  // The handler of a kind writes its objects.
+  const latest = (outcome.changed ?? request) as T;
+  const write = await attempted(init, async () => ({
+    changed: await showWaiting(latest, outcome),
+  }));
+  if ('outcome' in write) return write;
+  return write.changed === undefined ? outcome : { ...outcome, changed: write.changed };
 }
 
 /** Handles the request in as many slices of the event loop as the signer's expressions take. */

@@ -56,6 +56,14 @@ export interface RequestControllerInit<T, S> {
    * @throws SignerError the reason why the request waits
    */
   readonly handle: (request: T, signer: S) => Promise<RequestOutcome>;
+  /**
+   * Shows in its status why a request waits or is undecided.
+   *
+   * @returns the request as written, or undefined if there is nothing to write
+   * @throws SignerError why it cannot be written. The request is then reconciled again.
+   */
+  readonly showWaiting?:
+    ((request: T, outcome: RequestOutcome) => Promise<T | undefined>) | undefined;
   /** Returns the objects of an Event about a request. */
   readonly regarding: (request: T) => Pick<EventDetails, 'regarding' | 'related'>;
   /** Returns the permissions for serving these signers. */

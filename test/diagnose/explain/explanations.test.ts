@@ -15,7 +15,11 @@ import { inOrder } from '#diagnose/explain/explanation.ts';
 import { explanationText } from '#diagnose/explain/text.ts';
 import { state } from '../../operations/signer-states.ts';
 import { CN, O, made } from '../../ca/policy/request.ts';
-import { certificateRequest, DENIED } from '../../support/requests/certificate-request.ts';
+import {
+  APPROVED,
+  certificateRequest,
+  DENIED,
+} from '../../support/requests/certificate-request.ts';
 import { podRequest } from '../../support/requests/pod-certificate-request.ts';
 
 const condition = (type: string, reason: string, message = ''): Condition => ({
@@ -70,6 +74,24 @@ const node = made({
   ],
 }).csr;
 const unruled = without({ ...served.signer?.spec, requests: { copy: ['commonName'] } });
+
+/** Its rules allow the request of {@link waitsWith}. */
+const allowing = without({
+  certificateRequests: {
+    rules: [
+      {
+        name: 'own',
+        when: 'true',
+        allow: { dnsNames: 'true', usages: ['digital signature', 'server auth'] },
+      },
+    ],
+  },
+});
+/** An approved CertificateRequest whose Ready is Pending. */
+function waitsWith(message: string): ReturnType<typeof certificateRequest> {
+  const ready = { type: 'Ready', status: 'False', reason: 'Pending', message } as const;
+  return certificateRequest({ conditions: [APPROVED, ready] });
+}
 
 const CASES: readonly Case[] = [
   {
@@ -221,6 +243,18 @@ const CASES: readonly Case[] = [
     ),
     state: 'WaitingForRule',
     says: /has no spec\.certificateRequests/,
+  },
+  {
+    what: 'a CertificateRequest that waits for its CA says what Ready says',
+    is: explainCertificateRequest(waitsWith('AuthorityMissing: no Secret'), allowing),
+    state: 'WaitingForComponent',
+    says: /^AuthorityMissing: no Secret$/,
+  },
+  {
+    what: 'a Ready condition about rules that have changed since is not repeated',
+    is: explainCertificateRequest(waitsWith('NoRuleMatched: no rule allows it'), allowing),
+    state: 'WaitingForComponent',
+    says: /certificate-request answers it within seconds/,
   },
   {
     what: 'an approved CertificateRequest that no rule allows names the rule and the value',

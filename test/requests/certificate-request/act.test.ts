@@ -61,7 +61,7 @@ test('a request that can never be issued gets one PUT and an Event of the same r
   assert.deepEqual(stage.calls(), [['PUT', PATH]]);
 });
 
-test('a request that no rule allows gets an Event, and nothing is written', async () => {
+test('a request that no rule allows gets an Event; its controller shows that in Ready', async () => {
   const stage = certificateRequestStage({ dnsNames: ['example.com'] });
   const outcome = await stage.handle();
   assert.deepEqual([outcome.outcome, outcome.reason], ['undecided', 'NoRuleMatched']);
