@@ -229,6 +229,8 @@ export interface WaitingRequest {
   readonly since: number;
   /** True if it waits for a person, false if for a component. */
   readonly waitsForApproval: boolean;
+  /** The cause that its own status names. */
+  readonly cause?: string;
   /** Message of its signer, which fails it for good even if approved. Absent if not known. */
   readonly wouldFail?: string;
 }

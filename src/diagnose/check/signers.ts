@@ -298,7 +298,8 @@ export function checkAnswered({ requests, signers, now }: InstallationFacts): re
         const why = `it waits for a certificate of ${each.signerName} for ${seconds} s`;
         const state = states.find(({ signer }) => signer.spec.signerName === each.signerName);
         const held = state === undefined ? undefined : heldSigning(state);
-        const because = held === undefined ? '' : `: ${held.message}`;
+        const cause = each.cause ?? held?.message;
+        const because = cause === undefined ? '' : `: ${cause}`;
         return error(`${why}${because}`, explainCommand(each), each.object);
       }),
       'no request for a certificate waits for longer than two minutes',

@@ -362,6 +362,15 @@ const CASES: readonly Case[] = [
     says: /for 180 s/,
   },
   {
+    id: 'requests-answered',
+    when: 'a CertificateRequest of cert-manager says in Ready why it waits',
+    severity: 'error',
+    installed: {
+      requests: { value: [waiting(180, { cause: 'NoRuleMatched: no rule allows b.example' })] },
+    },
+    says: /for 180 s: NoRuleMatched: no rule allows b\.example$/,
+  },
+  {
     id: 'requests-valid',
     when: 'its signer would fail one, however short it waits',
     severity: 'warning',

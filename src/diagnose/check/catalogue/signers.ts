@@ -134,11 +134,13 @@ export const SIGNER_CHECKS = {
   'requests-answered': {
     group: 'requests',
     title: 'no request for a certificate waits for longer than two minutes',
-    impact: 'A pod that waits for its first certificate does not start.',
+    impact:
+      'A pod that waits for its first certificate does not start. A Certificate of cert-manager keeps its old certificate until that expires. Requests of ACME signers are in acme-orders-progress.',
     remediation: [
       'See what it waits for: a rule, its signer, an anchor that kubelets do not have yet, or a component.',
       '$ countersign explain pcr/NAME -n NAMESPACE',
       '$ countersign explain csr/NAME',
+      '$ countersign explain certificaterequest/NAME -n NAMESPACE',
     ],
   },
   'requests-valid': {

@@ -6,10 +6,19 @@ import {
   isFinished,
   type CertificateSigningRequest,
 } from '#api/request/csr.ts';
+import {
+  CERTIFICATE_REQUEST_RESOURCE,
+  isApproved as isIssuerApproved,
+  isDenied as isIssuerDenied,
+  isFinished as isIssuerFinished,
+  type CertificateRequest,
+} from '#api/request/certificate-request.ts';
 import type { KubeObject } from '#api/object/object.ts';
+import { GROUP } from '#api/signer/cluster-signer.ts';
 import { isDerivedName } from '#api/signer/signer.ts';
 import { certificatesResourceIfServed } from '#component/certificates-resources.ts';
 import type { Client } from '#kube/client/client.ts';
+import { isCertManagerServed } from '#operations/cert-manager-served.ts';
 import { compileFailureJudge, type FailureJudge } from '../../request-refusals.ts';
 import type { AcmeFacts, SignerFacts, WaitingRequest } from '../facts.ts';
 import type { Seen } from '../finding.ts';
@@ -32,7 +41,7 @@ export async function readRequests(
   const isManaged = (name: string): boolean => names.has(name) || isDerivedName(name);
   const ofAcme = 'value' in acme ? acme.value.signers : [];
   const acmeNames = new Set(ofAcme.map(({ spec }) => spec.signerName));
-  const [signing, pods] = await Promise.all([
+  const [signing, pods, issuing] = await Promise.all([
     listVisible<CertificateSigningRequest & KubeObject, CertificateSigningRequest>(
       client,
       CSR_RESOURCE,
@@ -44,10 +53,12 @@ export async function readRequests(
       },
     ),
     readPodRequests(client, isManaged),
+    readIssuerRequests(client, signers.value),
   ]);
   if (!('value' in signing)) return signing;
+  if (!('value' in pods)) return pods;
   const waiting = judged(signing.value, signers.value);
-  return mapSeen(pods, (found) => [...waiting, ...found]);
+  return mapSeen(issuing, (found) => [...waiting, ...pods.value, ...found]);
 }
 
 /**
@@ -88,6 +99,54 @@ async function readPodRequests(
   return listVisible<PodRequest, WaitingRequest>(client, kind, (request) =>
     isManaged(request.spec.signerName) && !isAnswered(request) ? [waitingPod(request)] : [],
   );
+}
+
+/**
+ * Lists the approved CertificateRequests of cert-manager without an answer. Requests of ACME signers
+ * do not count: acme-orders-progress reports what their Orders wait for.
+ */
+async function readIssuerRequests(
+  client: Client,
+  signers: SignerFacts,
+): Promise<Seen<readonly WaitingRequest[]>> {
+  // Without cert-manager the API server answers 403 to a user who may not list its objects.
+  if (!(await isCertManagerServed(client))) return { value: [] };
+  return listVisible<CertificateRequest & KubeObject, WaitingRequest>(
+    client,
+    CERTIFICATE_REQUEST_RESOURCE,
+    (request) => {
+      const waits =
+        isIssuerApproved(request) && !isIssuerDenied(request) && !isIssuerFinished(request);
+      return waits && request.spec.issuerRef.group === GROUP
+        ? [waitingIssuerRequest(request, signers)]
+        : [];
+    },
+  );
+}
+
+function waitingIssuerRequest(request: CertificateRequest, signers: SignerFacts): WaitingRequest {
+  const { name, namespace, creationTimestamp } = request.metadata;
+  const { status } = request;
+  const cause = findCondition(status?.conditions, 'Ready')?.message;
+  const approved = findCondition(status?.conditions, 'Approved')?.lastTransitionTime;
+  return {
+    object: `certificaterequest/${name}`,
+    ...(namespace === undefined ? {} : { namespace }),
+    signerName: issuerOf(request, signers),
+    since: Date.parse(approved ?? creationTimestamp),
+    waitsForApproval: false,
+    ...(cause === undefined ? {} : { cause }),
+  };
+}
+
+/** Returns the signer name of the request's issuer, or the issuer itself if it is not known. */
+function issuerOf({ metadata, spec }: CertificateRequest, { states }: SignerFacts): string {
+  const { name, kind = 'Issuer' } = spec.issuerRef;
+  const namespace = kind === 'Signer' ? metadata.namespace : undefined;
+  const state = states.find(
+    ({ signer }) => signer.metadata.name === name && signer.metadata.namespace === namespace,
+  );
+  return state?.signer.spec.signerName ?? `${kind} ${name}`;
 }
 
 function waitingCsr(csr: CertificateSigningRequest, wouldFail: string | undefined): WaitingRequest {
