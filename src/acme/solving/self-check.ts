@@ -14,6 +14,7 @@ import type { PersistentProof } from './dns01/persist.ts';
 import type { SolverGrant } from './http/grants.ts';
 import { nameserversRefusal } from './namespaced.ts';
 import { checkHttp01, type Http01CheckInit } from './http/self-check.ts';
+import { createUnreachableAddresses } from './http/unreachable-addresses.ts';
 import * as messages from './messages.ts';
 
 /** A presented Challenge. */
@@ -83,6 +84,7 @@ export function createSelfCheck(init: SelfCheckInit): SelfCheck {
   const { ask = createDnsClient(http) } = init;
   const askServer = createDnsClient(http, connectGuard(allowed, OF_THE_SELF_CHECK));
   const ports = http01Ports === undefined ? {} : { ports: http01Ports };
+  const unreachable = createUnreachableAddresses(now);
   return async (challenge, signal) => {
     const { type, dnsName, token = '', key = '' } = challenge;
     const { presentedAt, settings } = challenge;
@@ -91,7 +93,10 @@ export function createSelfCheck(init: SelfCheckInit): SelfCheck {
     if (type === 'http-01') {
       const resolve = (name: string): Promise<readonly string[]> =>
         addressesOf({ ask, resolvers, signal }, name);
-      return checkHttp01({ dnsName, token, key }, { allowed, ...ports, resolve, signal });
+      return checkHttp01(
+        { dnsName, token, key },
+        { allowed, ...ports, resolve, signal, unreachable },
+      );
     }
     const how = { ask, askServer, allowed, resolvers, now, authoritativePort };
     return checkByDns({ ...challenge, type }, { ...init, how }, signal);

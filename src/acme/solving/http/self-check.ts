@@ -2,9 +2,10 @@
 import { messageOf } from '#base/errors.ts';
 import { formatIp, parseIp } from '#base/ip.ts';
 import { quoteList } from '#base/quote.ts';
-import { askAddress, type AddressAnswer } from './ask-address.ts';
+import { askAddress, type AddressAnswer, type AddressCall } from './ask-address.ts';
 import { refusalOf, urlHost, type Network } from '#base/egress/networks.ts';
 import * as messages from '../messages.ts';
+import { createUnreachableAddresses, type UnreachableAddresses } from './unreachable-addresses.ts';
 
 /** The file that a CA will request. */
 export interface Http01File {
@@ -28,6 +29,10 @@ export interface Http01CheckInit {
   readonly ports?: { readonly http: number; readonly https: number };
   /** Ends the check. */
   readonly signal?: AbortSignal | undefined;
+  /** Calls one address. Default: over the network. */
+  readonly call?: ((call: AddressCall) => Promise<AddressAnswer>) | undefined;
+  /** Remembers addresses from one check to the next. Default: for this check alone. */
+  readonly unreachable?: UnreachableAddresses | undefined;
 }
 
 /** Redirects that Let's Encrypt follows. */
@@ -80,8 +85,13 @@ interface Asked {
   readonly answer:
     | { readonly kind: 'file' }
     | { readonly kind: 'redirect'; readonly to: URL }
-    /** `unreachable`: no connection was made. */
-    | { readonly kind: 'wrong' | 'unreachable'; readonly fault: string };
+    | { readonly kind: 'wrong'; readonly fault: string }
+    /** No connection was made now, or lately if `call` is there, which tries it again. */
+    | {
+        readonly kind: 'unreachable';
+        readonly fault: string;
+        readonly call?: (() => Promise<Asked>) | undefined;
+      };
 }
 
 class Check {
@@ -89,6 +99,7 @@ class Check {
   readonly #init: Http01CheckInit;
   readonly #signal: AbortSignal;
   readonly #visited = new Set<string>();
+  readonly #unreachable: UnreachableAddresses;
   #calls = 0;
   /** A problem shows only what this process can reach. */
   isUnseen = false;
@@ -97,6 +108,8 @@ class Check {
     this.#file = file;
     this.#init = init;
     this.#signal = signal;
+    // One check lasts less than what is remembered.
+    this.#unreachable = init.unreachable ?? createUnreachableAddresses(() => 0);
   }
 
   /** @param before - URLs that redirected to this one */
@@ -127,17 +140,37 @@ class Check {
       if (faults.length === 0) served.add(address.length);
       problems.push(...faults);
     }
+    await this.#addUnreachable({ found, served, problems }, before);
+    return problems;
+  }
+
+  /** Adds the addresses of `found` without a connection that no other family makes up for. */
+  async #addUnreachable(
+    {
+      found,
+      served,
+      problems,
+    }: Readonly<{
+      found: readonly Asked[];
+      served: Set<number>;
+      problems: string[];
+    }>,
+    before: readonly string[],
+  ): Promise<void> {
     for (const { address, answer } of found) {
       const isServedByOther = [...served].some((octets) => octets !== address.length);
       if (answer.kind !== 'unreachable' || isServedByOther) continue;
-      this.isUnseen = true;
-      problems.push(answer.fault);
+      // Where nothing else fails, the address decides, and is called again.
+      const again = problems.length === 0 ? await answer.call?.() : undefined;
+      const faults = await this.#faultsOf(again?.answer ?? answer, before);
+      if (faults.length === 0) served.add(address.length);
+      problems.push(...faults);
     }
-    return problems;
   }
 
   async #faultsOf(answer: Asked['answer'], before: readonly string[]): Promise<readonly string[]> {
     if (answer.kind === 'redirect') return this.visit(answer.to, before);
+    if (answer.kind === 'unreachable') this.isUnseen = true;
     return answer.kind === 'file' ? [] : [answer.fault];
   }
 
@@ -154,13 +187,23 @@ class Check {
     }
   }
 
+  /** Asks an address that no call failed to connect to lately. */
   async #ask(url: URL, address: Uint8Array): Promise<Asked> {
+    const { ports = STANDARD_PORTS } = this.#init;
+    const port = url.protocol === 'https:' ? ports.https : ports.http;
+    const known = this.#unreachable.problemOf(address, port);
+    if (known === undefined) return this.#call(url, address, port);
+    const answer = this.#judge({ kind: 'unreachable', problem: known }, url, address);
+    return { address, answer: { ...answer, call: () => this.#call(url, address, port) } };
+  }
+
+  async #call(url: URL, address: Uint8Array, port: number): Promise<Asked> {
     this.#calls += 1;
     if (this.#calls > MAX_CALLS)
       return { address, answer: wrong(messages.tooManyAddresses(MAX_CALLS)) };
-    const { ports = STANDARD_PORTS } = this.#init;
-    const port = url.protocol === 'https:' ? ports.https : ports.http;
-    const got = await askAddress({ url, address, port, signal: this.#signal });
+    const { call = askAddress } = this.#init;
+    const got = await call({ url, address, port, signal: this.#signal });
+    this.#unreachable.note(address, port, got.kind === 'unreachable' ? got.problem : undefined);
     return { address, answer: this.#judge(got, url, address) };
   }
 
