@@ -114,6 +114,10 @@ export function unprovableNames(fields: readonly string[]): string {
   return `it requests ${fields.join(', ')}, but an ACME server certifies only DNS names and addresses; leave them out`;
 }
 
+export function unorderableName(name: string): string {
+  return `an ACME signer takes only requests whose name is a DNS subdomain (RFC 1123) of at most 253 characters, and this one is named ${quote(name, 60)}; create it again with such a name`;
+}
+
 export function copyMissing(fields: readonly string[]): string {
   return `spec.requests.copy does not list ${fields.join(', ')}, and an ACME server certifies all names of a request or none`;
 }

@@ -2,6 +2,7 @@
 import { acceptChain } from '#acme/issuing/index.ts';
 import type { AskedFor } from '#acme/issuing/accepted-chain.ts';
 import { refOfAcmeSigner, type AcmeSigner } from '#api/acme/acme-signer.ts';
+import { objectName } from '#api/acme/fields.ts';
 import { ORDERS } from '#api/acme/names.ts';
 import { readOrder, type Order } from '#api/acme/order.ts';
 import type { KubeObject } from '#api/object/object.ts';
@@ -20,8 +21,8 @@ import type {
   NotIssued,
 } from '#requests/issuing/issuing-ca.ts';
 import { certificateNameOf } from '../store/requester.ts';
-import { orderIdentifiers } from './order-identifiers.ts';
-import { decide } from './decide.ts';
+import { orderIdentifiers, type UnorderableRequest } from './order-identifiers.ts';
+import { decide, type AskedNames } from './decide.ts';
 import { newOrder, type OrderParts } from './new-order.ts';
 import type { OrdersOfRequests, OrderedKind } from './orders-of-requests.ts';
 import type { SignerHolds } from './signer-holds.ts';
@@ -69,7 +70,7 @@ async function issue(
   wanted: CertificateTemplate,
   request: OrderedRequest,
 ): Promise<IssuedChain | NotIssued> {
-  const asked = orderIdentifiers(request.spec.request, wanted.subject, signer);
+  const asked = asksOf(request, wanted, signer);
   if ('fault' in asked) {
     const { fault, message } = asked;
     return { kind: 'notIssued', how: fault === 'signer' ? 'issuer' : 'permanent', message };
@@ -103,6 +104,18 @@ async function issue(
     case 'wait':
       return pending(plan.message, plan.until === undefined ? UNSEEN_END_MS : plan.until - now);
   }
+}
+
+/** Returns the contents of an Order for a request, or why none can be created. */
+function asksOf(
+  { metadata, spec }: OrderedRequest,
+  { subject }: CertificateTemplate,
+  signer: AcmeSigner,
+): AskedNames | UnorderableRequest {
+  // The API server takes any name of a CertificateSigningRequest. An Order refers to it by name.
+  if (!objectName.safeParse(metadata.name).success)
+    return { fault: 'request', message: messages.unorderableName(metadata.name) };
+  return orderIdentifiers(spec.request, subject, signer);
 }
 
 /**

@@ -313,3 +313,14 @@ test('an Order’s name fits where the request’s name has all 253 characters',
   const name = bodies()[0]?.metadata.name ?? '';
   assert.ok(name.length <= 253 && /^w{200,}-[0-9a-f]{10}-1$/.test(name), name);
 });
+
+// ValidateCertificateRequestName of pkg/apis/certificates/validation takes any name.
+for (const name of ['Jane:web', 'web_1', 'web.', 'w'.repeat(254)]) {
+  test(`a request named ${name.slice(0, 8)}, which no Order can name, fails at once`, async () => {
+    const { issue, calls } = stage({ metadata: { namespace: undefined, name } });
+    const got = await issue();
+    assert.ok(got.kind === 'notIssued' && got.how === 'permanent');
+    assert.match(got.message, /whose name is a DNS subdomain/);
+    assert.deepEqual(calls(), []);
+  });
+}
