@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { domainToASCII } from 'node:url';
 import { quote } from '#base/quote.ts';
 import { formatIp, parseIp } from '#base/ip.ts';
 import { canonicalUri } from './canonical-uri.ts';
@@ -154,9 +155,19 @@ export function encodeSubjectAltNames(names: SubjectAltNames): Uint8Array {
 
 function encodeText(tag: number, name: string): Uint8Array {
   if (name === '' || hasControl(name) || /[^ -~]/.test(name)) {
-    throw inputError('NAME_INVALID', `the name ${quote(name)} is empty or not printable ASCII`);
+    const remedy = tag === DNS ? aLabelAdvice(name) : '';
+    throw inputError(
+      'NAME_INVALID',
+      `the name ${quote(name)} is empty or not printable ASCII${remedy}`,
+    );
   }
   return element(tag, Buffer.from(name, 'latin1'));
+}
+
+/** Returns the spelling of an internationalized name in certificates (RFC 5280 §7.2), if it has one. */
+function aLabelAdvice(name: string): string {
+  const ascii = domainToASCII(name);
+  return ascii === '' ? '' : `; write ${quote(ascii)}`;
 }
 
 function encodeAddress(name: string): Uint8Array {

@@ -52,6 +52,10 @@ for (const name of NAMES) {
 const REFUSED: readonly (readonly [what: string, more: Partial<RequestedParts>, says: RegExp])[] = [
   ['upper case', { dns: ['WEB.Example.com'] }, /write "web\.example\.com"/],
   ['a trailing dot', { dns: ['web.example.com.'] }, /"web\.example\.com\."/],
+  // The A-labels are those of Python's codec idna, and of RFC 3492 for Cyrillic.
+  ['an internationalized name', { dns: ['götz.it'] }, /write "xn--gtz-sna\.it"/],
+  ['one with a wildcard', { dns: ['*.bücher.example'] }, /write "\*\.xn--bcher-kva\.example"/],
+  ['one that is not Latin', { dns: ['пример.рф'] }, /write "xn--e1afmkfd\.xn--p1ai"/],
   ['a bad wildcard', { dns: ['*.internal'] }, /whole top-level domain/],
   ['an address that is none', { ip: ['10.0.0.256'] }, /10\.0\.0\.256/],
   ['a group of Kubernetes', { group: ['system:masters'] }, /"system:masters"/],
