@@ -139,7 +139,11 @@ const SHAPE = /a workload of the mesh has one SPIFFE ID/;
 for (const [what, host, says] of [
   ['of another trust domain', 'spiffe://other.example/ns/shop/sa/web', SHAPE],
   ['for two workloads', `${ID},spiffe://cluster.local/ns/shop/sa/db`, SHAPE],
-  ['for a DNS name', 'web.shop.svc', /copies uris from a request, and this request has none of them/],
+  [
+    'for a DNS name',
+    'web.shop.svc',
+    /copies uris from a request, and this request has none of them/,
+  ],
 ] as const) {
   test(`a request ${what} is denied where istiod has not approved it`, async () => {
     const end = new AbortController();

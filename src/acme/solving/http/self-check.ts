@@ -193,8 +193,9 @@ class Check {
     const port = url.protocol === 'https:' ? ports.https : ports.http;
     const known = this.#unreachable.problemOf(address, port);
     if (known === undefined) return this.#call(url, address, port);
-    const answer = this.#judge({ kind: 'unreachable', problem: known }, url, address);
-    return { address, answer: { ...answer, call: () => this.#call(url, address, port) } };
+    const fault = unreachable(url, address, known);
+    const call = (): Promise<Asked> => this.#call(url, address, port);
+    return { address, answer: { kind: 'unreachable', fault, call } };
   }
 
   async #call(url: URL, address: Uint8Array, port: number): Promise<Asked> {
@@ -208,10 +209,10 @@ class Check {
   }
 
   #judge(got: AddressAnswer, url: URL, address: Uint8Array): Asked['answer'] {
-    const who = `${formatIp(address) ?? ''} of ${hostOf(url)}`;
+    const who = nameOf(url, address);
     switch (got.kind) {
       case 'unreachable':
-        return { kind: 'unreachable', fault: `${who} ${got.problem}${recordOf(url, address)}` };
+        return { kind: 'unreachable', fault: unreachable(url, address, got.problem) };
       case 'problem':
         return wrong(`${who} ${got.problem}`);
       case 'body':
@@ -243,6 +244,15 @@ function redirectOf(from: URL, location: string): URL | undefined {
 
 function wrong(fault: string): Asked['answer'] {
   return { kind: 'wrong', fault };
+}
+
+function unreachable(url: URL, address: Uint8Array, problem: string): string {
+  return `${nameOf(url, address)} ${problem}${recordOf(url, address)}`;
+}
+
+/** Returns an address and the host that has it, for a message. */
+function nameOf(url: URL, address: Uint8Array): string {
+  return `${formatIp(address) ?? ''} of ${hostOf(url)}`;
 }
 
 /** Returns the record that has the address, for a message. */
