@@ -227,6 +227,8 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
 const PURE_NODE: Readonly<Record<string, readonly string[]>> = {
   'node:crypto': [...PURE, 'base/'],
   'node:net': ['pki'],
+  // domainToASCII
+  'node:url': ['pki'],
   'node:util': ['pki'],
 };
 

@@ -65,9 +65,8 @@ async function shakeHands(run: Run, own: Credentials, other: Credentials): Promi
   const signal = AbortSignal.any([run.signal, ended.signal]);
   try {
     const met = Promise.all([once(server, 'secureConnection'), once(connecting, 'secureConnect')]);
-    // The first argument of this event is an Error.
-    const refused = once(server, 'tlsClientError').then(([error]) =>
-      Promise.reject(error as Error),
+    const refused = once(server, 'tlsClientError').then(([error]: readonly Error[]) =>
+      Promise.reject(error ?? new Error('the server refused the client')),
     );
     const late = run.delay(run.timeoutMs, signal).then(() => Promise.reject(new Error('no end')));
     for (const each of [met, refused, late]) each.catch(() => undefined);
