@@ -15,7 +15,9 @@ import { createQueue } from '#kube/workqueue/queue.ts';
 import { createRateLimiter } from '#kube/workqueue/rate-limiter.ts';
 import { resource } from '#kube/resource/resource.ts';
 import { createIssuerSigning, issuerSelection } from '#requests/certificate-request/index.ts';
+import { pendingStatus } from '#requests/certificate-request/pending-status.ts';
 import type { IssuingCa } from '#requests/issuing/issuing-ca.ts';
+import type { RequestOutcome } from '#requests/loop/outcome.ts';
 import { until } from '../../cluster/until.ts';
 import { installCertManager } from '../../library/cert-manager-world.ts';
 import { openIntermediate } from '../../support/ca/intermediate.ts';
@@ -229,6 +231,20 @@ const UNTOUCHED: readonly [string, readonly Condition[]][] = [
   ['issued', [APPROVED, { type: 'Ready', status: 'True', reason: 'Issued' }]],
   ['refused for its denial', [DENIED, { type: 'Ready', status: 'False', reason: 'Denied' }]],
 ];
+
+/** The outcome of a denial that could not be written: its request is not pending. */
+const FORBIDDEN: RequestOutcome = {
+  outcome: 'waiting',
+  reason: 'MissingPermissions',
+  event: { type: 'Warning', reason: 'MissingPermissions', action: 'Wait', note: 'forbidden' },
+};
+
+for (const [state, conditions] of [...UNTOUCHED, ['denied', [APPROVED, DENIED]] as const]) {
+  test(`a request that is ${state} never gets Pending, whatever failed`, () => {
+    const request = certificateRequest({ conditions });
+    assert.equal(pendingStatus(request, FORBIDDEN, NOW), undefined);
+  });
+}
 
 for (const [state, conditions] of UNTOUCHED) {
   test(`a request that is ${state} is not written`, async () => {
