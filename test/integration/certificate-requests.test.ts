@@ -136,7 +136,7 @@ for (const [law, wanted, says] of refused) {
   });
 }
 
-test('an approved CertificateRequest waits, Pending with an Event, until a rule allows it', async () => {
+test('an approved CertificateRequest is Pending, with an Event, until a rule allows it', async () => {
   const { cluster } = fixture;
   const key = await approvedRequest(cluster, { dnsNames: ['web.example.com'] });
   const note = await until('the Event is there', SOON, async () => {

@@ -80,8 +80,9 @@ export function withInitializing(request: CertificateRequest, now: number): Cert
 }
 
 /**
- * Returns the object for PUT /status that shows why an approved request waits. Reason and status are
- * those of cert-manager's own issuers (pkg/controller/certificaterequests/util/reporter.go).
+ * Returns the object for PUT /status that shows why an approved request waits. It has the reason
+ * and the status of cert-manager's own issuers
+ * (pkg/controller/certificaterequests/util/reporter.go).
  */
 export function withPending(
   request: CertificateRequest,

@@ -64,7 +64,7 @@ export function explainCertificateRequest(
   return { timeline, ...byRules(request, view, causeOf(ready)) };
 }
 
-/** Returns what Ready says of a wait, unless rules caused it, which are evaluated again here. */
+/** Returns the cause in Ready, unless rules caused the wait: the caller evaluates these again. */
 function causeOf(ready: Condition | undefined): string | undefined {
   const message = ready?.message;
   return /^(?:NoRuleMatched|EvaluationError):/.test(message ?? '') ? undefined : message;

@@ -1,5 +1,4 @@
 // SPDX-License-Identifier: Apache-2.0
-import { domainToASCII } from 'node:url';
 import { quote } from '#base/quote.ts';
 import { formatIp, parseIp } from '#base/ip.ts';
 import { canonicalUri } from './canonical-uri.ts';
@@ -164,10 +163,11 @@ function encodeText(tag: number, name: string): Uint8Array {
   return element(tag, Buffer.from(name, 'latin1'));
 }
 
-/** Returns the spelling of an internationalized name in certificates (RFC 5280 §7.2), if it has one. */
+/** Returns advice with the A-labels of an internationalized name (RFC 5280 §7.2), or ''. */
 function aLabelAdvice(name: string): string {
-  const ascii = domainToASCII(name);
-  return ascii === '' ? '' : `; write ${quote(ascii)}`;
+  const url = `https://${name}`;
+  if (name === '' || /[/?#@:\\]/.test(name) || !URL.canParse(url)) return '';
+  return `; write ${quote(new URL(url).hostname)}`;
 }
 
 function encodeAddress(name: string): Uint8Array {

@@ -13,8 +13,8 @@ import type { RequestOutcome } from '../loop/outcome.ts';
 const OF_OTHER_CAS: readonly string[] = ['Pending', 'IssuerError'];
 
 /**
- * Returns the request with a Ready condition that says why it waits, or undefined if there is
- * nothing to write: Ready says that already, the request is not approved, or the wait is too short
+ * Returns the request with a Ready condition that shows why it waits. Returns undefined if there is
+ * nothing to write: Ready shows that already, the request is not approved, or the wait is too short
  * for an Event.
  *
  * @param now - milliseconds, by the API server's clock
@@ -32,8 +32,8 @@ export function pendingStatus(
 }
 
 /**
- * Returns what is compared of Ready. A cause may contain a time or a count that each attempt
- * changes, so numbers count only in what rules say of the request.
+ * Returns the text to compare of Ready. A cause may contain a time or a count that each attempt
+ * changes, so numbers count only in the text of rules.
  */
 function textOf({ status }: CertificateRequest, { outcome }: RequestOutcome): string {
   const { reason = '', message = '' } = findCondition(status?.conditions, 'Ready') ?? {};

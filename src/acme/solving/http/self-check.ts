@@ -160,7 +160,7 @@ class Check {
     for (const { address, answer } of found) {
       const isServedByOther = [...served].some((octets) => octets !== address.length);
       if (answer.kind !== 'unreachable' || isServedByOther) continue;
-      // Where nothing else fails, the address decides, and is called again.
+      // The address decides if nothing else fails. Then it is called again.
       const again = problems.length === 0 ? await answer.call?.() : undefined;
       const faults = await this.#faultsOf(again?.answer ?? answer, before);
       if (faults.length === 0) served.add(address.length);
@@ -187,7 +187,7 @@ class Check {
     }
   }
 
-  /** Asks an address that no call failed to connect to lately. */
+  /** Calls an address, unless no connection could be made to it lately. */
   async #ask(url: URL, address: Uint8Array): Promise<Asked> {
     const { ports = STANDARD_PORTS } = this.#init;
     const port = url.protocol === 'https:' ? ports.https : ports.http;

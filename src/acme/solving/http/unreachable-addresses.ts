@@ -4,7 +4,7 @@ import { formatIp } from '#base/ip.ts';
 import type { Clock } from '#base/ports.ts';
 
 /** Limit on remembered addresses, which requesters choose. */
-const MAX_ADDRESSES = 1_000;
+const MAX_UNREACHABLE = 1_000;
 /** Time for which an address that does not decide is not called again. */
 const REMEMBERED_MS = 60_000;
 
@@ -13,7 +13,7 @@ const REMEMBERED_MS = 60_000;
  * seconds, and a check is repeated until it passes.
  */
 export interface UnreachableAddresses {
-  /** Returns why no connection was made, or undefined if the address is to be called. */
+  /** Returns why no connection was made, or undefined if nothing is known. */
   readonly problemOf: (address: Uint8Array, port: number) => string | undefined;
   /** @param problem - why no connection was made, or undefined if one was */
   readonly note: (address: Uint8Array, port: number, problem: string | undefined) => void;
@@ -21,7 +21,7 @@ export interface UnreachableAddresses {
 
 export function createUnreachableAddresses(now: Clock): UnreachableAddresses {
   const known = new BoundedMap<string, { readonly problem: string; readonly until: number }>(
-    MAX_ADDRESSES,
+    MAX_UNREACHABLE,
   );
   const keyOf = (address: Uint8Array, port: number): string => `${formatIp(address) ?? ''} ${port}`;
   return {

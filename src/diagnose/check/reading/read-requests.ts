@@ -102,8 +102,8 @@ async function readPodRequests(
 }
 
 /**
- * Lists the approved CertificateRequests of cert-manager without an answer. Requests of ACME signers
- * do not count: acme-orders-progress reports what their Orders wait for.
+ * Lists the approved CertificateRequests of cert-manager without an answer. It skips those of ACME
+ * signers: acme-orders-progress reports the causes of their Orders.
  */
 async function readIssuerRequests(
   client: Client,
