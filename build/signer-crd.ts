@@ -44,7 +44,7 @@ const DESCRIPTIONS: Readonly<Record<string, string>> = {
   'spec.authority.secret':
     'Your own CA, in the namespace of the Signer. Countersign reads the Secret and never writes it.',
   'spec.authority.secret.name':
-    'Name of the Secret, of type kubernetes.io/tls. It must have the annotation countersign.dev/signer-name with the derived signer name, and ca.crt if tls.crt does not end in a self-signed certificate.',
+    'Name of the Secret, of type kubernetes.io/tls. It must have the annotation countersign.dev/signer-name with the derived signer name, and ca.crt if tls.crt has no self-signed certificate.',
   'spec.pods':
     'How to answer PodCertificateRequests of pods of this namespace. If omitted, they are ignored, like those of other namespaces. CEL expressions have the variable pod (namespace, name, uid, serviceAccount, serviceAccountUID, node, nodeUID, annotations; labels where labels is set), and services, the names of the Services, where services is set.',
   [ANCHORS]:
