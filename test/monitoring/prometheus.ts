@@ -118,7 +118,9 @@ export async function startPrometheus({
     },
     range: async (query, seconds) => {
       const end = Date.now() / 1000;
-      const times = { start: end - seconds, end, step: Math.max(1, Math.round(seconds / 100)) };
+      const step = Math.max(1, Math.round(seconds / 100));
+      // Whole steps, so that the last one is now: a series may be younger than a step.
+      const times = { start: end - step * Math.ceil(seconds / step), end, step };
       const body = new URLSearchParams({ query });
       for (const [name, value] of Object.entries(times)) body.set(name, String(value));
       const path = `${url}/api/v1/query_range`;
