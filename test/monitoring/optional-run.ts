@@ -15,7 +15,7 @@ import {
   startRefresher,
 } from '../integration/pod-refresher/stand.ts';
 import type { ComponentProcess } from '../support/cluster/component-process.ts';
-import { testDashboard } from './panels.ts';
+import { OF_OPTIONAL, panelsOf, testAlertSeries, testDashboard } from './panels.ts';
 import { startPrometheus, type Prometheus } from './prometheus.ts';
 
 const ASK_EVERY_MS = 10_000;
@@ -73,9 +73,17 @@ async function ask(workloads: Workloads): Promise<void> {
 
 /** Of components that do not run here; scrape-run.ts shows the ledger's. */
 const NOT_HERE = new Set(['Ledger', 'Foreign trust domains', 'Notifications']);
-const rows = OPTIONAL_COMPONENTS.rows.filter(({ title }) => !NOT_HERE.has(title));
+const { rows } = panelsOf(OPTIONAL_COMPONENTS, 'others');
 testDashboard(
-  { name: 'acme', title: 'Countersign: ACME and restarts', rows },
+  {
+    name: 'acme',
+    title: 'Countersign: ACME and restarts',
+    rows: rows.filter(({ title }) => !NOT_HERE.has(title)),
+  },
   MAY_BE_EMPTY,
   () => ({ prometheus, began }),
+);
+testAlertSeries(
+  (series) => OF_OPTIONAL.test(series),
+  () => ({ prometheus }),
 );

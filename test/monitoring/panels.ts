@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-/** What the panels of a dashboard show of a real run. */
+/** What the panels of a dashboard, and the queries of the alerts, find in a real run. */
 import assert from 'node:assert/strict';
 import { mkdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import { setTimeout as delay } from 'node:timers/promises';
+import { ALERT_RULES } from '#install/monitoring/alert-rules.ts';
 import type { Dashboard, Panel } from '#install/monitoring/panels.ts';
 import { until } from '../cluster/until.ts';
 import { drawDashboard, type Shown } from './pictures.ts';
@@ -18,6 +19,23 @@ const WORK_MS = PICTURES === undefined ? 0 : 180_000;
 
 /** A person's certificate has an owner without one. */
 const NOT_OF_PEOPLE = 'owner_namespace';
+
+/** Series of CAs that others hold, which authorities-run.ts shows. */
+export const OF_AUTHORITIES = /\bcountersign_(?:ca_certificate|key_holder|external)_/;
+/** Series of alerts that optional-run.ts shows. */
+export const OF_OPTIONAL = /^countersign_(?:acme|refresh)_/;
+
+/** Returns a dashboard with only the panels that authorities-run.ts shows, or only the others. */
+export function panelsOf(dashboard: Dashboard, which: 'of authorities' | 'others'): Dashboard {
+  const isWanted = ({ queries }: Panel): boolean =>
+    Object.values(queries).some((expr) => OF_AUTHORITIES.test(expr)) ===
+    (which === 'of authorities');
+  const rows = dashboard.rows.map(({ title, panels }) => ({
+    title,
+    panels: panels.filter(isWanted),
+  }));
+  return { ...dashboard, rows: rows.filter(({ panels }) => panels.length > 0) };
+}
 
 /** A run, once it has begun. */
 export interface Watched {
@@ -61,6 +79,25 @@ export function testDashboard(
       empty.filter((each) => !mayBeEmpty.has(each)),
       [],
     );
+  });
+}
+
+/** A test of the series of alerts that a run shows: Prometheus takes each alert, and finds them. */
+export function testAlertSeries(
+  isShown: (series: string) => boolean,
+  watched: () => Pick<Watched, 'prometheus'>,
+): void {
+  test('Prometheus takes each alert, and each finds the series that it asks for', async () => {
+    const { prometheus } = watched();
+    for (const { alert, expr } of ALERT_RULES) {
+      await prometheus.query(String(expr));
+      const series = new Set(String(expr).match(/\b(?:countersign|nodejs)_\w+/g));
+      for (const name of [...series].filter(isShown)) {
+        await until(`${String(alert)} finds ${name}`, PATIENCE, async () => {
+          return (await prometheus.query(`count(${name})`)).length > 0;
+        });
+      }
+    }
   });
 }
 

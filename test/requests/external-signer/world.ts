@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** external-signer on an API server in memory, with a Vault that answers as the test says. */
+import type { KeyObject } from 'node:crypto';
 import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -8,6 +9,7 @@ import type { Condition } from '#api/request/conditions.ts';
 import type { HttpCall, Received } from '#base/egress/exchange.ts';
 import type { NoAnswer } from '#base/egress/no-answer.ts';
 import type { LeafSubject } from '#base/vocabulary.ts';
+import type { AuthorityFacts } from '#ca/custody/contract.ts';
 import { openLocalAuthority } from '#ca/custody/local.ts';
 import { encodeLeafTbs, type LeafTbsInput } from '#ca/issuance/leaf.ts';
 import type { Component } from '#component/contract.ts';
@@ -26,6 +28,7 @@ import { openKeptChains } from '#requests/external-signer/kept-chains.ts';
 import { createPodIssuing } from '#requests/pcr-issuer/index.ts';
 import { createCsrSigning } from '#requests/signer/index.ts';
 import { made, type Wanted } from '../../ca/policy/request.ts';
+import type { CaPem } from '../../support/ca/ca-secret.ts';
 import { intermediateMaterial, ISSUING, ROOT } from '../../support/ca/intermediate.ts';
 import {
   recordedComponent,
@@ -85,8 +88,19 @@ export const ROLE = {
   issuer_ref: 'default',
 };
 
-const { facts } = openLocalAuthority({ ...intermediateMaterial(), anchors: undefined }, NOW);
-const key = readPrivateKey(intermediateMaterial().key);
+/** A CA that signs as Vault does. */
+interface VaultCa {
+  readonly facts: AuthorityFacts;
+  readonly key: KeyObject;
+}
+
+/** Opens the CA of a certificate and its key, as PEM. */
+export function vaultCa(material: CaPem, now: number): VaultCa {
+  const { facts } = openLocalAuthority({ ...material, anchors: undefined }, now);
+  return { facts, key: readPrivateKey(material.key) };
+}
+
+const INTERMEDIATE = vaultCa(intermediateMaterial(), NOW);
 
 type Body = Readonly<Record<string, unknown>>;
 
@@ -128,7 +142,12 @@ export class FakeVault {
 }
 
 /** A leaf as Vault makes it: by the names of the body, backdated by the role. */
-export function leafOf(body: Body, now: number, change: Partial<LeafTbsInput> = {}): string {
+export function leafOf(
+  body: Body,
+  now: number,
+  change: Partial<LeafTbsInput> = {},
+  { facts, key } = INTERMEDIATE,
+): string {
   const { publicKey } = decodeRequest(decodePem(String(body['csr']), 'CERTIFICATE REQUEST'));
   const listed = (name: string): readonly string[] => {
     const value = body[name];
