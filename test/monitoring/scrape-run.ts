@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * The queries of the overview, the ledger and the alerts, answered by a real Prometheus that scrapes
- * components at work. `panels.ts` says what the other runs show.
+ * The queries of the overview, the ledger and the alerts, answered by a real Prometheus that
+ * scrapes components at work. `panels.ts` says what the other runs show.
  */
 import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
