@@ -19,9 +19,15 @@ function watched(script: string): { readonly code: number | null; readonly outpu
   return { code: status, output: `${stdout}${stderr}` };
 }
 
-/** Leaves a process behind, prints its id, and ends with this code. */
-const leaving = (code: number): string =>
-  `sleep 3600 >/dev/null 2>&1 & echo "started $!"; exit ${code}`;
+/**
+ * Leaves a process behind, prints its id, and ends with this code. The shell first awaits that its
+ * child runs `sleep`: until then the kernel shows the shell's own command line for the child.
+ */
+const leaving = (code: number): string => `
+  sleep 3600 >/dev/null 2>&1 &
+  until [ "$(tr '\\0' ' ' <"/proc/$!/cmdline")" = 'sleep 3600 ' ]; do :; done
+  echo "started $!"
+  exit ${code}`;
 
 for (const [code, seen] of [
   [0, 1],
