@@ -87,7 +87,7 @@ export function createSignerQuota({
       const { apiVersion, kind, metadata, spec, status } = object as Readonly<Partial<WireSigner>> &
         KubeObject;
       const { namespace = '', name } = metadata;
-      const identity = { apiVersion, kind, metadata: identityOf(metadata, annotations) };
+      const identity = { apiVersion, kind, metadata: annotatedIdentityOf(metadata, annotations) };
       if (!counted.hasRoom(`${namespace}/${name}`)) return identity;
       // Kept even if the spec is too long: authority writes the whole status and must not forget
       // the CAs.
@@ -138,14 +138,10 @@ function reducedStatus(
 }
 
 /**
- * Returns only the identity and these annotations, because annotations, labels and managed fields
- * can have a quarter of a mebibyte each.
+ * Returns the identity without annotations, labels and managed fields, which can have a quarter of
+ * a mebibyte each.
  */
-function identityOf(metadata: ObjectMeta, annotations: readonly string[]): ObjectMeta {
-  const kept = annotations.flatMap((key) => {
-    const value = metadata.annotations?.[key];
-    return value === undefined || value.length > MAX_ANNOTATION ? [] : [[key, value] as const];
-  });
+export function identityOf(metadata: ObjectMeta): ObjectMeta {
   const { name, namespace, uid, resourceVersion, generation, creationTimestamp } = metadata;
   return {
     name,
@@ -154,8 +150,17 @@ function identityOf(metadata: ObjectMeta, annotations: readonly string[]): Objec
     creationTimestamp,
     ...(namespace === undefined ? {} : { namespace }),
     ...(generation === undefined ? {} : { generation }),
-    ...(kept.length === 0 ? {} : { annotations: Object.fromEntries(kept) }),
   };
+}
+
+/** Returns the identity and these annotations, without those that are too long. */
+function annotatedIdentityOf(metadata: ObjectMeta, annotations: readonly string[]): ObjectMeta {
+  const kept = annotations.flatMap((key) => {
+    const value = metadata.annotations?.[key];
+    return value === undefined || value.length > MAX_ANNOTATION ? [] : [[key, value] as const];
+  });
+  const identity = identityOf(metadata);
+  return kept.length === 0 ? identity : { ...identity, annotations: Object.fromEntries(kept) };
 }
 
 /** Reports whether a value has more characters as JSON. */

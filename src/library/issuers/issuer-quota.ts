@@ -8,6 +8,7 @@ import {
   MAX_SIGNERS_PER_NAMESPACE,
   MAX_SIGNER_TEXT,
   MAX_STATUS_TEXT,
+  identityOf,
   isLonger,
 } from '#component/signers/signer-quota.ts';
 import * as messages from '../messages.ts';
@@ -59,7 +60,7 @@ export function createIssuerQuota(plural: string): IssuerQuota {
       const reduced = {
         apiVersion,
         kind,
-        metadata: identityOf(metadata),
+        metadata: hashedIdentityOf(metadata),
         ...(fault === undefined && spec !== undefined ? { spec } : {}),
         ...(status === undefined ? {} : { status: isStatusKept ? status : readyOf(status) }),
       };
@@ -94,17 +95,10 @@ function readyOf({ conditions }: IssuerStatus): IssuerStatus {
   return { conditions: [kept] };
 }
 
-function identityOf(metadata: ObjectMeta): ObjectMeta {
-  const { name, namespace, uid, resourceVersion, generation, creationTimestamp } = metadata;
-  return {
-    name,
-    uid,
-    resourceVersion,
-    creationTimestamp,
-    ...(namespace === undefined ? {} : { namespace }),
-    ...(generation === undefined ? {} : { generation }),
-    ...(metadata.annotations === undefined ? {} : { annotations: hashed(metadata.annotations) }),
-  };
+function hashedIdentityOf(metadata: ObjectMeta): ObjectMeta {
+  const identity = identityOf(metadata);
+  const { annotations } = metadata;
+  return annotations === undefined ? identity : { ...identity, annotations: hashed(annotations) };
 }
 
 function hashed(annotations: Readonly<Record<string, string>>): Readonly<Record<string, string>> {
