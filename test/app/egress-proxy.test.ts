@@ -24,7 +24,12 @@ test('a component reads the proxy of the environment from its host', (t) => {
 
 type Run = (host: Host) => Promise<void>;
 
+/** The components that call servers outside of the cluster. */
 const RUNS: readonly (readonly [name: string, load: () => Promise<Run>])[] = [
+  ['acme-solver', async () => (await import('#acme/acme-solver/run.ts')).run as Run],
+  ['authority', async () => (await import('#trust/authority/run.ts')).run as Run],
+  ['external-signer', async () => (await import('#requests/external-signer/run.ts')).run],
+  ['ledger', async () => (await import('#ledger/ledger/run.ts')).run as Run],
   ['acme', async () => (await import('#acme/acme/run.ts')).run as Run],
   ['federation', async () => (await import('#trust/federation/run.ts')).run as Run],
   ['notifier', async () => (await import('#notify/notifier/run.ts')).run as Run],
@@ -43,6 +48,8 @@ for (const [name, load] of RUNS)
       targetEvents: new Map(),
       handshake: new Map(),
       targetNetwork: [],
+      resolver: [],
+      namespacedNetwork: [],
     };
     const host = {
       flags,

@@ -30,7 +30,11 @@ import { verdictOf } from './build.ts';
 import { startLitewitness, type Litewitness } from './litewitness.ts';
 
 const root = mkdtempSync(join(tmpdir(), 'ledger-witness-'));
-const exchange = createExchange({ userAgent: 'countersign/test', limits: PUBLISH_LIMITS });
+const exchange = createExchange({
+  userAgent: 'countersign/test',
+  limits: PUBLISH_LIMITS,
+  proxy: undefined,
+});
 const context = { naming: signed, now: NOW };
 
 let judge: Litewitness;

@@ -9,7 +9,10 @@ const DEFAULT_NAMESPACE = 'countersign-system';
 
 /** Runs the component that presents Challenges and cleans up, until it is stopped. */
 export async function run({ flags, version, ...host }: Host<AcmeSolverFlags>): Promise<void> {
-  const dns = createDnsAccess(flags, `countersign/${version}`);
+  const dns = createDnsAccess(flags, {
+    userAgent: `countersign/${version}`,
+    proxy: host.egressProxy(),
+  });
   await host.run((component) =>
     Promise.resolve(
       createAcmeSolver({

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ConnectGuard } from '#base/egress/connect-guard.ts';
+import type { EgressProxy } from '#base/egress/egress-proxy.ts';
 import type { Clock } from '#base/ports.ts';
 import type { Host } from '#component/host.ts';
 import { createIssuerSigning } from '#requests/certificate-request/index.ts';
@@ -14,7 +15,7 @@ import { createAcmeRequests } from './requests/index.ts';
 export async function run({ flags, version, clock, ...host }: Host<AcmeFlags>): Promise<void> {
   const userAgent = `countersign/${version}`;
   const proxy = host.egressProxy();
-  const selfCheck = openSelfCheck(flags, { userAgent, clock });
+  const selfCheck = openSelfCheck(flags, { userAgent, proxy, clock });
   await host.run((component) =>
     Promise.resolve(
       createAcme({
@@ -49,14 +50,22 @@ export async function run({ flags, version, clock, ...host }: Host<AcmeFlags>): 
 /** Returns the self-check, and a function that closes its connections. */
 function openSelfCheck(
   flags: AcmeFlags,
-  { userAgent, clock }: { readonly userAgent: string; readonly clock: Clock },
+  {
+    userAgent,
+    proxy,
+    clock,
+  }: {
+    readonly userAgent: string;
+    readonly proxy: EgressProxy | undefined;
+    readonly clock: Clock;
+  },
 ): {
   readonly check: SelfCheck;
   /** Addresses that calls on behalf of AcmeSigners may reach. */
   readonly guard: ConnectGuard;
   readonly close: () => Promise<void>;
 } {
-  const { http, resolvers, namespaced } = createDnsAccess(flags, userAgent);
+  const { http, resolvers, namespaced } = createDnsAccess(flags, { userAgent, proxy });
   const { selfCheckNetwork: allowed, selfCheckPorts: ports } = flags;
   const check = createSelfCheck({
     http,

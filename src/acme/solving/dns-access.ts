@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { getServers } from 'node:dns';
 import { createExchange, type Exchange } from '#base/egress/exchange.ts';
+import type { EgressProxy } from '#base/egress/egress-proxy.ts';
 import { connectGuard, type ConnectGuard } from '#base/egress/connect-guard.ts';
 import type { DnsFlags, NamespacedFlags } from '../flags.ts';
 import { createDnsClient } from './dns/client.ts';
@@ -21,7 +22,7 @@ interface NamespacedAccess {
  */
 export function createDnsAccess(
   { resolver, namespacedNetwork }: DnsFlags & Pick<NamespacedFlags, 'namespacedNetwork'>,
-  userAgent: string,
+  { userAgent, proxy }: { readonly userAgent: string; readonly proxy: EgressProxy | undefined },
 ): {
   readonly ask: ReturnType<typeof createDnsClient>;
   /** Clients for calls on behalf of AcmeSigners. */
@@ -29,10 +30,10 @@ export function createDnsAccess(
   readonly resolvers: readonly string[];
   readonly http: Exchange;
 } {
-  const http = createExchange({ userAgent, limits: CHECK_LIMITS });
+  const http = createExchange({ userAgent, limits: CHECK_LIMITS, proxy });
   const resolvers = resolver.length > 0 ? resolver : getServers();
   const guard = connectGuard(namespacedNetwork);
-  const guarded = createExchange({ userAgent, limits: CHECK_LIMITS, guard });
+  const guarded = createExchange({ userAgent, limits: CHECK_LIMITS, guard, proxy });
   const namespaced = { guard, http: guarded, askNamed: createDnsClient(guarded, guard) };
   return { ask: createDnsClient(http), resolvers, http, namespaced };
 }

@@ -71,8 +71,8 @@ export interface ExchangeInit {
   readonly limits: CallLimits;
   /** Check of the addresses that connections may reach. Default: all are allowed. */
   readonly guard?: ConnectGuard | undefined;
-  /** Proxy of calls to `https:` URLs. Default: none, even if the environment has one. */
-  readonly proxy?: EgressProxy | undefined;
+  /** Proxy of calls to `https:` URLs. Required, so that no caller forgets that of its host. */
+  readonly proxy: EgressProxy | undefined;
 }
 
 export function createExchange(init: ExchangeInit): Exchange {

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { readFile } from 'node:fs/promises';
 import { createExchange, type CallLimits, type Exchange } from '#base/egress/exchange.ts';
+import type { EgressProxy } from '#base/egress/egress-proxy.ts';
 import type { VaultPlace } from '#api/signer/upstream-vault.ts';
 
 /** The servers that an installation lists, and the way to them. */
@@ -9,6 +10,15 @@ export interface VaultAccess {
   readonly tokenFiles: ReadonlyMap<string, string>;
   readonly readToken: (file: string) => Promise<string>;
   readonly open: (vault: Pick<VaultPlace, 'caBundle'>) => Exchange;
+}
+
+/** Settings of {@link vaultAccess}. */
+export interface VaultAccessInit {
+  readonly userAgent: string;
+  /** Proxy of the environment. */
+  readonly proxy: EgressProxy | undefined;
+  /** Default: {@link VAULT_LIMITS}. */
+  readonly limits?: CallLimits;
 }
 
 /**
@@ -28,12 +38,11 @@ const VAULT_LIMITS: CallLimits = {
  */
 export function vaultAccess(
   tokenFiles: ReadonlyMap<string, string>,
-  userAgent: string,
-  limits = VAULT_LIMITS,
+  { userAgent, proxy, limits = VAULT_LIMITS }: VaultAccessInit,
 ): VaultAccess {
   return {
     tokenFiles,
     readToken: (file) => readFile(file, 'utf8'),
-    open: ({ caBundle }) => createExchange({ ca: caBundle, userAgent, limits }),
+    open: ({ caBundle }) => createExchange({ ca: caBundle, userAgent, limits, proxy }),
   };
 }

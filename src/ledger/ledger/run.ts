@@ -2,6 +2,7 @@
 import { readFile } from 'node:fs/promises';
 import { join } from 'node:path';
 import { pathToFileURL } from 'node:url';
+import type { EgressProxy } from '#base/egress/egress-proxy.ts';
 import { type SignerError, usageError } from '#base/errors.ts';
 import type { Log } from '#base/ports.ts';
 import { certificatesResourceIfServed } from '#component/certificates-resources.ts';
@@ -21,6 +22,7 @@ type LedgerHost = Host<LedgerFlags>;
 /** Runs the ledger, until it is stopped. */
 export async function run(host: LedgerHost): Promise<void> {
   const { flags } = host;
+  const proxy = host.egressProxy();
   await host.run(async (component, log) => {
     const namespace = component.leases?.namespace;
     if (namespace === undefined) throw withoutNamespace();
@@ -29,7 +31,7 @@ export async function run(host: LedgerHost): Promise<void> {
       'podcertificaterequests',
     );
     const store = await storeOf(host);
-    const outside = await openPlaces(host, store);
+    const outside = await openPlaces(host, { store, proxy });
     const ledger = createLedger({
       component,
       store,
@@ -107,7 +109,7 @@ function together(
  */
 async function openPlaces(
   { flags, clock, version }: LedgerHost,
-  store: LedgerStore,
+  { store, proxy }: { readonly store: LedgerStore; readonly proxy: EgressProxy | undefined },
 ): Promise<
   ReturnType<typeof openDestinations> & {
     readonly intervalSeconds: LedgerFlags['checkpointInterval'];
@@ -122,6 +124,7 @@ async function openPlaces(
     clock,
     witnesses: flags.witness.map(({ key, url }) => ({ key: parseWitnessKey(key), url })),
     userAgent: `countersign/${version}`,
+    proxy,
     readWebhookSecret: secret === undefined ? undefined : () => readFile(secret, 'utf8'),
     readObjectPlace: object === undefined ? undefined : () => readFile(object, 'utf8'),
   });

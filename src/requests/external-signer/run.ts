@@ -10,12 +10,14 @@ import { openKeptChains } from './kept-chains.ts';
 
 /** Runs the component that answers requests by foreign CAs, until it is stopped. */
 export async function run({ flags, version, ...host }: Host<ExternalFlags>): Promise<void> {
+  const userAgent = `countersign/${version}`;
+  const proxy = host.egressProxy();
   await host.run(async (component) => {
     const resources = await certificatesResources(component.client, 'podcertificaterequests');
     const [requests, legacy] = resources;
     return createExternalSigner({
       component,
-      access: vaultAccess(flags.vault ?? new Map(), `countersign/${version}`),
+      access: vaultAccess(flags.vault ?? new Map(), { userAgent, proxy }),
       chains: await openKeptChains(flags.keptChains, component),
       issueForPods: (init) => createPodIssuing({ ...init, requests, legacy }),
       signCsrs: createCsrSigning,

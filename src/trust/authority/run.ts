@@ -20,6 +20,8 @@ export async function run({
   components,
   ...host
 }: Host<AuthorityFlags>): Promise<void> {
+  const userAgent = `countersign/${version}`;
+  const proxy = host.egressProxy();
   await host.run(async (component) => {
     const [bundles] = await certificatesResources(component.client, 'clustertrustbundles');
     const namespace = flags.servingNamespace ?? component.leases?.namespace;
@@ -37,7 +39,7 @@ export async function run({
       connectHub: connectHubs({ ...host, version }),
       targetDeadlineSeconds: flags.targetDeadline,
       createAccountKeys: accountKeys?.createAccountKeys,
-      vaults: vaultAccess(flags.upstreamVault ?? new Map(), `countersign/${version}`),
+      vaults: vaultAccess(flags.upstreamVault ?? new Map(), { userAgent, proxy }),
       ownTls:
         namespace === undefined ? undefined : { namespace, components, signerName, aggregatedApi },
     });

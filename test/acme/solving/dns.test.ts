@@ -233,7 +233,12 @@ test('DNS over HTTPS sends RFC 8484 queries and reports HTTP errors and HTML', a
   await once(server, 'listening');
   open.push(() => new Promise((done) => server.close(done)));
   const { port } = server.address() as { port: number };
-  const trusting = createExchange({ ca: cert, userAgent: 'test', limits: CALL_LIMITS });
+  const trusting = createExchange({
+    ca: cert,
+    userAgent: 'test',
+    limits: CALL_LIMITS,
+    proxy: undefined,
+  });
   open.unshift(() => trusting.close());
   const askIt = createDnsClient(trusting);
   const answer = await askIt(`https://127.0.0.1:${port}/q`, QUESTION, never);

@@ -103,7 +103,12 @@ for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433'
   test(`no connection leads to ${host}, but where its network is allowed`, async () => {
     const send = async (networks: readonly string[]): Promise<string> => {
       const guard = connectGuard(networks.map(parseNetwork));
-      const exchange = createExchange({ userAgent: 'test', limits: CALL_LIMITS, guard });
+      const exchange = createExchange({
+        userAgent: 'test',
+        limits: CALL_LIMITS,
+        guard,
+        proxy: undefined,
+      });
       const answer = await exchange.send({ method: 'GET', url: `http://${host}:${port}/` });
       await exchange.close();
       return 'kind' in answer ? answer.detail : String(answer.status);
@@ -121,7 +126,12 @@ test('the same holds for DNS, by UDP and TCP', async () => {
   for (const host of ['127.0.0.1', 'localhost']) {
     const answer = await sendByTcp({ host, port }, Buffer.alloc(12), signal, guard);
     assert.match('kind' in answer ? answer.problem : '', /the loopback interface/);
-    const http = createExchange({ userAgent: 'test', limits: CALL_LIMITS, guard });
+    const http = createExchange({
+      userAgent: 'test',
+      limits: CALL_LIMITS,
+      guard,
+      proxy: undefined,
+    });
     const ask = createDnsClient(http, guard);
     const question = { name: 'example.com', type: 'TXT', recursive: true } as const;
     const found = await ask(`${host}:${port}`, question, signal);
@@ -148,7 +158,7 @@ test('a guarded socket of UDP reaches what is allowed, and not its own side', as
 });
 
 test('a self-check of an AcmeSigner asks no resolver that is not granted', async () => {
-  const http = createExchange({ userAgent: 'test', limits: CALL_LIMITS });
+  const http = createExchange({ userAgent: 'test', limits: CALL_LIMITS, proxy: undefined });
   const refused = () => Promise.reject(new Error('nobody is to be asked'));
   const check = createSelfCheck({
     http,

@@ -38,7 +38,7 @@ export function contextWith(
 }
 
 export function openHttp(): Exchange {
-  return createExchange({ userAgent: 'countersign-test', limits: CALL_LIMITS });
+  return createExchange({ userAgent: 'countersign-test', limits: CALL_LIMITS, proxy: undefined });
 }
 
 export function challengeFor(dnsName: string, key: string, wildcard = false): ChallengeToSolve {

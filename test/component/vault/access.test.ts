@@ -29,7 +29,7 @@ async function called(
   await once(server, 'listening');
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
   const limits = { connectMs: 2_000, silenceMs: 300, totalMs: 1_000, maxBytes: 262_144 };
-  const access = vaultAccess(new Map(), 'test', limits);
+  const access = vaultAccess(new Map(), { userAgent: 'test', proxy: undefined, limits });
   const exchange = access.open({ caBundle });
   try {
     return await exchange.send({ method: 'GET', url: `${url}/v1/pki` });
@@ -75,7 +75,7 @@ test('a token is read for each login, since the kubelet replaces it', async () =
   const directory = mkdtempSync(join(tmpdir(), 'vault-token-'));
   try {
     const file = join(directory, 'token');
-    const { readToken } = vaultAccess(new Map(), 'test');
+    const { readToken } = vaultAccess(new Map(), { userAgent: 'test', proxy: undefined });
     for (const token of ['one', 'two']) {
       writeFileSync(file, token);
       assert.equal(await readToken(file), token);

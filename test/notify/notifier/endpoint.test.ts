@@ -66,6 +66,7 @@ async function posted(by: Answer, call: Call = {}): Promise<CallVerdict> {
     userAgent: 'test',
     limits: { ...TARGET_LIMITS, ...call.limits },
     guard: connectGuard(networks.map(parseNetwork), { called: 'targets', flag: '--flag' }),
+    proxy: undefined,
   });
   exchanges.push(exchange);
   const url = new URL(`https://${host}:${port}/x?y=1`);

@@ -46,7 +46,7 @@ test('a spec without a turn of the event loop is checked again once it may compi
     crossSign: createCrossSign(random),
     create: createManagedAuthorities(random),
     createRequest: createCaRequest,
-    vaults: vaultAccess(new Map(), 'test'),
+    vaults: vaultAccess(new Map(), { userAgent: 'test', proxy: undefined }),
   });
   const ready = () => {
     const { status } = api.get(PATH) as unknown as ClusterSigner;

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createExchange } from '#base/egress/exchange.ts';
+import type { EgressProxy } from '#base/egress/egress-proxy.ts';
 import type { LedgerStore, WitnessKey } from '#ledger/index.ts';
 import type { Clock } from '#base/ports.ts';
 import { PUBLISH_LIMITS, type Destination } from './destination.ts';
@@ -17,6 +18,8 @@ export interface PlacesInit {
   /** PEM of the only trust anchors for all destinations. Default: those of Node.js. */
   readonly ca?: string | undefined;
   readonly userAgent: string;
+  /** Proxy of the environment. */
+  readonly proxy: EgressProxy | undefined;
   readonly store: Pick<LedgerStore, 'tile'>;
   readonly clock: Clock;
 }
@@ -26,8 +29,8 @@ export function openDestinations(init: PlacesInit): {
   readonly destinations: readonly Destination[];
   readonly close: () => Promise<void>;
 } {
-  const { ca, userAgent, store, clock } = init;
-  const exchange = createExchange({ ca, userAgent, limits: PUBLISH_LIMITS });
+  const { ca, userAgent, proxy, store, clock } = init;
+  const exchange = createExchange({ ca, userAgent, limits: PUBLISH_LIMITS, proxy });
   const destinations: Destination[] = init.witnesses.map((each) =>
     witness({ ...each, store, exchange }),
   );
