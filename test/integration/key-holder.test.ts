@@ -5,26 +5,28 @@
  * paths lead to a folder of the test.
  */
 import assert from 'node:assert/strict';
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import { selfSignedCa } from '../support/ca/ca-secret.ts';
-import { countersign, MAIN } from '../support/cluster/countersign.ts';
+import { countersign } from '../support/cluster/countersign.ts';
 import { VERSION } from '../support/cluster/fixture.ts';
 import {
   admittedPod,
   applyHeldSigner,
+  createHeldFolder,
   createHeldPod,
   HELD_KEY,
   HELD_SIGNER_NAME,
   installHeld,
+  keyHolderOf,
   servedBecauseOf,
+  socketArgs,
   verifiedSerialOf,
+  type HeldPod,
+  type KeyHolderProcess,
 } from '../support/cluster/held-workload.ts';
 import {
   componentKubeconfig,
@@ -53,63 +55,34 @@ const VALUES = {
   },
 };
 
-interface PodSpec {
-  readonly initContainers?: readonly { readonly name: string; readonly args: readonly string[] }[];
-  readonly containers: readonly {
-    readonly args: readonly string[];
-    readonly volumeMounts: readonly { readonly name: string }[];
-  }[];
-}
-
 let cluster: Cluster;
 let installation: Installation;
 let folder = '';
-let pod: PodSpec;
-let holder: ChildProcess;
-const log: Record<string, unknown>[] = [];
+let pod: HeldPod;
+let holder: KeyHolderProcess;
 
-/** The text with the paths of a container at places in the folder. */
-const here = (text: string): string => text.replaceAll('/run/countersign', folder);
-
-/** Starts the holder, whose log lines are kept over all its processes. */
-async function startHolder(): Promise<void> {
-  const args = (pod.initContainers?.[0]?.args ?? []).map(here);
-  const started = spawn(process.execPath, [MAIN, ...args]);
-  holder = started;
-  let isListening = false;
-  started.stderr.setEncoding('utf8').on('data', (text: string) => {
-    for (const line of text.split('\n').filter((each) => each.startsWith('{'))) {
-      log.push(JSON.parse(line) as Record<string, unknown>);
-    }
-    isListening ||= text.includes('listening');
-  });
-  await until('the holder listens', 30_000, () => isListening);
-}
-
-async function killHolder(): Promise<void> {
-  holder.kill('SIGKILL');
-  await once(holder, 'exit');
+/** The log lines of the holder, of all its processes. */
+function log(): readonly Readonly<Record<string, unknown>>[] {
+  const lines = holder.log().split('\n').slice(0, -1);
+  return lines
+    .filter((each) => each.startsWith('{'))
+    .map((each) => JSON.parse(each) as Record<string, unknown>);
 }
 
 before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'key-holder-'));
   const ca = await selfSignedCa('Held CA');
-  // As the Secret is mounted; the test's user is the owner.
-  mkdirSync(join(folder, 'keys/workload'), { recursive: true });
-  mkdirSync(join(folder, 'key-holder'));
-  writeFileSync(join(folder, 'keys/workload/ca.crt'), ca.certificate);
-  writeFileSync(join(folder, 'keys/workload/ca.key'), ca.key, { mode: 0o440 });
+  folder = createHeldFolder({ 'ca.crt': ca.certificate, 'ca.key': ca.key });
   cluster = await startCluster({ version: VERSION });
   await installHeld(cluster, folder, VALUES);
   const files = ['ca.key', 'ca.crt'].map((name) => join(folder, 'keys/workload', name));
   const secret = ['create', 'secret', 'generic', 'workload-key', '-n', SYSTEM_NAMESPACE];
   await cluster.kubectl([...secret, ...files.map((file) => `--from-file=${file}`)]);
   pod = await admittedPod(cluster);
-  await startHolder();
-  const args = pod.containers[0]?.args ?? [];
+  holder = keyHolderOf(pod, folder);
+  await holder.start();
   installation = await startComponents(cluster, {
     args: ['--propagation=1s'],
-    argsOf: { 'pcr-issuer': args.filter((each) => each.startsWith('--key-holder=')).map(here) },
+    argsOf: { 'pcr-issuer': socketArgs(pod, folder) },
   });
   await applyHeldSigner(cluster, ca.certificate);
 });
@@ -117,7 +90,7 @@ before(async () => {
 after(async () => {
   await installation.stop();
   await cluster.stop();
-  holder.kill('SIGKILL');
+  await holder.kill();
   rmSync(folder, { recursive: true });
 });
 
@@ -146,12 +119,12 @@ test('the component’s own token reads no Secret of the CA, and its pod mounts 
 test('a pod gets a leaf by the holder', async () => {
   await create('first');
   const serial = await verifiedSerial('first');
-  assert.equal(log.filter((each) => each['serial'] === serial).length, 1);
+  assert.equal(log().filter((each) => each['serial'] === serial).length, 1);
 });
 
 test('pods wait for a killed holder with a reason, and none is lost', async () => {
   const names = Array.from({ length: PODS }, (_, index) => `pod-${index}`);
-  await killHolder();
+  await holder.kill();
   await Promise.all(names.map(create));
   const reason = await until('an Event says why the pods wait', 60_000, async () => {
     const { stdout } = await cluster.kubectl(['get', 'events', '-n', 'team-a', '-o', 'json']);
@@ -170,15 +143,17 @@ test('pods wait for a killed holder with a reason, and none is lost', async () =
   const args = ['explain', 'pod/pod-0', '-n', 'team-a', '--kubeconfig', cluster.kubeconfig];
   const explained = await countersign(args);
   assert.match(explained.stdout, /KeyHolderUnavailable|key holder of the CA does not answer/);
-  await startHolder();
+  await holder.start();
   // It is killed again while it signs.
-  await until('the holder signs', 60_000, () => log.at(-1)?.['msg'] === 'signed');
-  await killHolder();
-  await startHolder();
+  await until('the holder signs', 60_000, () => log().at(-1)?.['msg'] === 'signed');
+  await holder.kill();
+  await holder.start();
   const serials = await Promise.all(names.map(verifiedSerial));
   assert.equal(new Set(serials).size, PODS);
   await servedBecause('Served');
-  const signed = log.filter((each) => each['msg'] === 'signed').map((each) => each['serial']);
+  const signed = log()
+    .filter((each) => each['msg'] === 'signed')
+    .map((each) => each['serial']);
   for (const serial of serials) assert.ok(signed.includes(serial), serial);
   // The same bytes are sent again, so only bytes in flight at a long absence are lost.
   const undelivered = new Set(signed).size - PODS - 1;

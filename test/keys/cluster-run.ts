@@ -5,26 +5,28 @@
  * with the arguments and the environment of the pod, whose paths lead to a folder of the test.
  */
 import assert from 'node:assert/strict';
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { mkdirSync, readFileSync, readdirSync, rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { until } from '../cluster/until.ts';
 import { selfSignedCa } from '../support/ca/ca-secret.ts';
-import { countersign, MAIN } from '../support/cluster/countersign.ts';
+import { countersign } from '../support/cluster/countersign.ts';
 import { VERSION } from '../support/cluster/fixture.ts';
 import {
   admittedPod,
   applyHeldSigner,
+  createHeldFolder,
   createHeldPod,
   HELD_KEY,
   HELD_SIGNER_NAME,
   installHeld,
+  keyHolderOf,
   servedBecauseOf,
+  socketArgs,
   verifiedSerialOf,
+  type HeldPod,
+  type KeyHolderProcess,
 } from '../support/cluster/held-workload.ts';
 import { startComponents, type Installation } from '../support/cluster/installation.ts';
 import { createSoftToken, softHsm, USER_PIN, type SoftToken } from '../support/pkcs11/soft-hsm.ts';
@@ -35,23 +37,12 @@ const PODS = 10;
 const parts = softHsm();
 const options = typeof parts === 'string' ? { skip: parts } : {};
 
-interface PodSpec {
-  readonly initContainers?: readonly {
-    readonly args: readonly string[];
-    readonly env?: readonly { readonly name: string; readonly value: string }[];
-  }[];
-  readonly containers: readonly { readonly args: readonly string[] }[];
-}
-
 let cluster: Cluster;
 let installation: Installation;
 let folder = '';
 let token: SoftToken;
-let pod: PodSpec;
-let holder: ChildProcess;
-let log = '';
-
-const here = (text: string): string => text.replaceAll('/run/countersign', folder);
+let pod: HeldPod;
+let holder: KeyHolderProcess;
 
 function values(module: string): object {
   return {
@@ -78,36 +69,12 @@ function values(module: string): object {
   };
 }
 
-async function startHolder(): Promise<void> {
-  assert.ok(typeof parts !== 'string');
-  const { args = [], env = [] } = pod.initContainers?.[0] ?? {};
-  const given = Object.fromEntries(env.map(({ name, value }) => [name, here(value)]));
-  const program = process.env['COUNTERSIGN_PROGRAM'] ?? MAIN;
-  const started = spawn(
-    process.execPath,
-    [program, ...args.map(here), '--pkcs11-addon', parts.addon],
-    { env: { ...token.env, ...given } },
-  );
-  holder = started;
-  let isListening = false;
-  started.stderr.setEncoding('utf8').on('data', (text: string) => {
-    log += text;
-    isListening ||= text.includes('listening');
-  });
-  await until('the holder listens', 30_000, () => isListening);
-}
-
-async function killHolder(): Promise<void> {
-  holder.kill('SIGKILL');
-  await once(holder, 'exit');
-}
-
 /** Ends the process of the token. */
 function killToken(): void {
   for (const name of readdirSync('/proc').filter((each) => /^\d+$/.test(each))) {
     try {
       const status = readFileSync(`/proc/${name}/status`, 'utf8');
-      if (status.includes(`\nPPid:\t${holder.pid ?? 0}\n`)) process.kill(Number(name), 'SIGKILL');
+      if (status.includes(`\nPPid:\t${holder.pid() ?? 0}\n`)) process.kill(Number(name), 'SIGKILL');
     } catch {
       // It has ended.
     }
@@ -116,26 +83,22 @@ function killToken(): void {
 
 before(async () => {
   if (typeof parts === 'string') return;
-  folder = mkdtempSync(join(tmpdir(), 'keys-cluster-'));
   const ca = await selfSignedCa('Token CA');
   token = createSoftToken(parts);
   token.importKey(ca.key, 'workload', '01');
-  // As the Secrets are mounted.
-  mkdirSync(join(folder, 'keys/workload'), { recursive: true });
-  mkdirSync(join(folder, 'key-holder'));
+  folder = createHeldFolder({ 'ca.crt': ca.certificate, pin: USER_PIN });
+  // As the volume of the module is mounted.
   mkdirSync(join(folder, 'module'));
-  writeFileSync(join(folder, 'keys/workload/ca.crt'), ca.certificate);
-  writeFileSync(join(folder, 'keys/workload/pin'), USER_PIN, { mode: 0o440 });
   const configuration = readFileSync(join(token.folder, 'softhsm2.conf'));
   writeFileSync(join(folder, 'module/softhsm2.conf'), configuration);
   cluster = await startCluster({ version: VERSION });
   await installHeld(cluster, folder, values(parts.module));
   pod = await admittedPod(cluster);
-  await startHolder();
-  const args = pod.containers[0]?.args ?? [];
+  holder = keyHolderOf(pod, folder, { args: ['--pkcs11-addon', parts.addon], env: token.env });
+  await holder.start();
   installation = await startComponents(cluster, {
     args: ['--propagation=1s'],
-    argsOf: { 'pcr-issuer': args.filter((each) => each.startsWith('--key-holder=')).map(here) },
+    argsOf: { 'pcr-issuer': socketArgs(pod, folder) },
   });
   await applyHeldSigner(cluster, ca.certificate);
 });
@@ -144,7 +107,7 @@ after(async () => {
   if (typeof parts === 'string') return;
   await installation.stop();
   await cluster.stop();
-  holder.kill('SIGKILL');
+  await holder.kill();
   token.remove();
   rmSync(folder, { recursive: true });
 });
@@ -192,17 +155,17 @@ test(
       const created = Promise.all(some.map(create));
       killToken();
       if (round % 2 === 1) {
-        await killHolder();
-        await startHolder();
+        await holder.kill();
+        await holder.start();
       }
       await created;
     }
     const serials = await Promise.all(names.map(verifiedSerial));
     assert.equal(new Set(serials).size, names.length);
     const signed = new Set(
-      [...log.matchAll(/"serial":"([0-9a-f]+)"/g)].map(([, serial]) => serial),
+      [...holder.log().matchAll(/"serial":"([0-9a-f]+)"/g)].map(([, serial]) => serial),
     );
     for (const serial of serials) assert.ok(signed.has(serial), serial);
-    assert.doesNotMatch(log, new RegExp(USER_PIN));
+    assert.doesNotMatch(holder.log(), new RegExp(USER_PIN));
   },
 );

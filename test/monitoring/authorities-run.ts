@@ -3,10 +3,7 @@
  * The panels and the series of alerts of CAs that others hold: a key holder, an upstream CA whose
  * certificate is awaited, and an external CA.
  */
-import { spawn, type ChildProcess } from 'node:child_process';
-import { once } from 'node:events';
-import { mkdirSync, mkdtempSync, rmSync, writeFileSync } from 'node:fs';
-import { tmpdir } from 'node:os';
+import { rmSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { ALERT_RULES } from '#install/monitoring/alert-rules.ts';
@@ -17,7 +14,6 @@ import { until } from '../cluster/until.ts';
 import { selfSignedCa } from '../support/ca/ca-secret.ts';
 import { apply } from '../support/cluster/apply.ts';
 import { startComponent, type ComponentProcess } from '../support/cluster/component-process.ts';
-import { MAIN } from '../support/cluster/countersign.ts';
 import {
   applySigner,
   example,
@@ -28,10 +24,14 @@ import {
 import {
   admittedPod,
   applyHeldSigner,
+  createHeldFolder,
   createHeldPod,
   HELD_KEY,
   HELD_SIGNER_NAME,
   installHeld,
+  keyHolderOf,
+  socketArgs,
+  type KeyHolderProcess,
 } from '../support/cluster/held-workload.ts';
 import {
   componentKubeconfig,
@@ -54,37 +54,27 @@ const UPSTREAM_SIGNER_NAME = 'example.com/upstream';
 /** A namespace whose SPIFFE IDs the rules of the signer allow, and those of its holder do not. */
 const REFUSED_TEAM = 'team-7';
 
-interface PodSpec {
-  readonly initContainers?: readonly { readonly args: readonly string[] }[];
-  readonly containers: readonly { readonly args: readonly string[] }[];
-}
-
 let cluster: Cluster;
 let installation: Installation;
 let external: ComponentProcess;
 let corporate: CorporateCa;
-let holder: ChildProcess;
+let holder: KeyHolderProcess;
 let prometheus: Prometheus;
 let began: number;
 let folder = '';
 
 before(async () => {
-  folder = mkdtempSync(join(tmpdir(), 'authorities-'));
   corporate = await startCorporateCa();
   const ca = await selfSignedCa('Held CA');
-  // As the Secret is mounted.
-  mkdirSync(join(folder, 'keys/workload'), { recursive: true });
-  mkdirSync(join(folder, 'key-holder'));
-  writeFileSync(join(folder, 'keys/workload/ca.crt'), ca.certificate);
-  writeFileSync(join(folder, 'keys/workload/ca.key'), ca.key, { mode: 0o440 });
+  folder = createHeldFolder({ 'ca.crt': ca.certificate, 'ca.key': ca.key });
   cluster = await startCluster({ version: VERSION });
   await installHeld(cluster, folder, valuesWith(corporate.url));
-  const { initContainers = [], containers } = await admittedPod<PodSpec>(cluster);
-  holder = await startHolder((initContainers[0]?.args ?? []).map(here));
-  const socket = containers[0]?.args.filter((each) => each.startsWith('--key-holder=')) ?? [];
+  const pod = await admittedPod(cluster);
+  holder = keyHolderOf(pod, folder);
+  await holder.start();
   installation = await startComponents(cluster, {
     args: ['--propagation=1s'],
-    argsOf: { 'pcr-issuer': socket.map(here) },
+    argsOf: { 'pcr-issuer': socketArgs(pod, folder) },
   });
   external = await startExternal();
   prometheus = await startPrometheus({
@@ -103,14 +93,9 @@ after(async () => {
   await installation.stop();
   await cluster.stop();
   await corporate.stop();
-  holder.kill('SIGKILL');
+  await holder.kill();
   rmSync(folder, { recursive: true });
 });
-
-/** The text with the paths of a container at places in the folder. */
-function here(text: string): string {
-  return text.replaceAll('/run/countersign', folder);
-}
 
 function valuesWith(vault: string): object {
   const keys = [{ name: 'workload', secret: 'workload-key', ...HELD_KEY }];
@@ -125,19 +110,6 @@ function valuesWith(vault: string): object {
       'external-signer': { enabled: true },
     },
   };
-}
-
-async function startHolder(args: readonly string[]): Promise<ChildProcess> {
-  const started = spawn(process.execPath, [MAIN, ...args], { stdio: ['ignore', 'ignore', 'pipe'] });
-  let log = '';
-  started.stderr.on('data', (chunk: Buffer) => (log += chunk.toString()));
-  const exited = once(started, 'exit').then(() => Promise.reject(new Error(`it ended: ${log}`)));
-  exited.catch(() => undefined);
-  await Promise.race([
-    exited,
-    until('the holder listens', 60_000, () => log.includes('listening')),
-  ]);
-  return started;
 }
 
 async function startExternal(): Promise<ComponentProcess> {
