@@ -3,6 +3,7 @@
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '#api/object/duration.ts';
 import { SignerError, attempt } from '#base/errors.ts';
+import { hexDigits, sha256Fingerprint } from '#base/hex-digits.ts';
 import { parseCount, parseDays } from '#component/flag.ts';
 
 /** Returns the seconds of a Go duration. @throws InvalidArgumentError */
@@ -45,4 +46,27 @@ export function portFlag(text: string): number {
  */
 export function daysFlag(text: string): number {
   return parsedFlag(text, parseDays);
+}
+
+/**
+ * Returns `sha256:<64 digits>` of a certificate, from any tool's spelling. @throws
+ * InvalidArgumentError
+ */
+export function fingerprintFlag(text: string): string {
+  const print = sha256Fingerprint(text);
+  if (print !== undefined) return print;
+  throw new InvalidArgumentError(
+    'write the whole SHA-256 fingerprint: 64 hexadecimal digits, as openssl x509 -fingerprint -sha256 prints them',
+  );
+}
+
+/**
+ * Returns the digits of a serial number, from any tool's spelling. @throws InvalidArgumentError
+ */
+export function serialFlag(text: string): string {
+  const digits = hexDigits(text);
+  if (/^[0-9a-f]{1,64}$/.test(digits)) return digits;
+  throw new InvalidArgumentError(
+    'write the hexadecimal digits, as openssl x509 -serial prints them',
+  );
 }

@@ -2,6 +2,7 @@
 /** Issued certificates, as the ledger or live objects show them. Pure. */
 import { formatTime } from '#api/object/time.ts';
 import { fingerprint, type Certificate } from '#pki/x509/certificate.ts';
+import { canonicalSerial } from '#ca/revocation/serial.ts';
 import { columns } from './show/columns.ts';
 
 /** One certificate and its holder. `countersign issued -o json` prints a list of them. */
@@ -40,7 +41,7 @@ export interface IssuedFilter {
   readonly holder?: string | undefined;
   /** One of its names in full, or `*.example.com` for all with this ending. */
   readonly san?: string | undefined;
-  /** Hexadecimal digits, in any case, with colons or without. */
+  /** In any spelling of `canonicalSerial`. */
   readonly serial?: string | undefined;
   /** Key identifiers of the CA in hexadecimal. */
   readonly authorityKeyIdentifiers?: readonly string[] | undefined;
@@ -91,7 +92,7 @@ function isWanted(row: IssuedCertificateRow, filter: IssuedFilter, now: number):
     given(filter.namespace, (namespace) => row.namespace === namespace),
     given(filter.holder, (holder) => who === holder),
     given(filter.san, (san) => row.names.some((name) => isNamed(name, san))),
-    given(filter.serial, (serial) => row.serial === digitsOf(serial)),
+    given(filter.serial, (serial) => canonicalSerial(row.serial) === canonicalSerial(serial)),
     given(filter.authorityKeyIdentifiers, (ids) => ids.includes(id)),
     given(filter.expiresIn, (seconds) => left < seconds * 1000),
     filter.expired || left > 0,
@@ -106,13 +107,6 @@ function given<T>(value: T | undefined, holds: (value: T) => boolean): boolean {
 
 function isNamed(name: string, wanted: string): boolean {
   return wanted.startsWith('*') ? name.endsWith(wanted.slice(1)) : name === wanted;
-}
-
-function digitsOf(serial: string): string {
-  return serial
-    .replaceAll(':', '')
-    .toLowerCase()
-    .replace(/^(?:0x)?(?:00)?/, '');
 }
 
 /** Formats rows as a table. @param width - columns of the terminal, if stdout is one */

@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { hexDigits } from '#base/hex-digits.ts';
 import { authoritiesOf, unknownAnchors, type SignerState } from './signer-state.ts';
 
 /** Least number of digits of a prefix. A shorter prefix is more likely a typing error. */
@@ -7,7 +8,7 @@ const MIN_DIGITS = 8;
 const SHA256_DIGITS = 64;
 
 /**
- * Resolves a fingerprint, or a unique prefix of one, with or without `sha256:`, to a known CA.
+ * Resolves a fingerprint, or a unique prefix of one, in any spelling of OpenSSL, to a known CA.
  * @returns the whole fingerprint, or why it cannot be resolved. For a whole fingerprint of an
  * unknown CA, `isKnown` is false.
  */
@@ -15,7 +16,7 @@ export function resolveFingerprint(
   state: SignerState,
   text: string,
 ): { readonly fingerprint: string; readonly isKnown: boolean } | { readonly problem: string } {
-  const digits = text.replace(/^sha256:/, '').toLowerCase();
+  const digits = hexDigits(text);
   const known = knownFingerprints(state);
   if (!/^[0-9a-f]*$/.test(digits) || digits.length < MIN_DIGITS) {
     const problem = `"${text.slice(0, 80)}" is not a fingerprint; write at least ${MIN_DIGITS} hexadecimal digits, as countersign authority show prints them`;

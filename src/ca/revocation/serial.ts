@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { hexDigits } from '#base/hex-digits.ts';
 
 /**
  * Returns a serial number in lower-case hexadecimal digits without leading zeros: one spelling for
@@ -8,12 +9,9 @@ export function serialText(serial: Uint8Array): string {
   return canonicalSerial(Buffer.from(serial).toString('hex'));
 }
 
-/**
- * Returns {@link serialText} of hexadecimal digits in any case, with colons as OpenSSL and browsers
- * write them.
- */
+/** Returns {@link serialText} of any spelling that OpenSSL and browsers print. */
 export function canonicalSerial(text: string): string {
-  const digits = text.toLowerCase().replaceAll(':', '').replace(/^0+/, '');
+  const digits = hexDigits(text).replace(/^0+/, '');
   return digits === '' ? '0' : digits;
 }
 

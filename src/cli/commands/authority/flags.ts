@@ -1,12 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
-import { InvalidArgumentError, Option, type Command } from 'commander';
-import { FINGERPRINT } from '#api/signer/cluster-signer-limits.ts';
+import { Option, type Command } from 'commander';
 import { ANCHOR_CHOICES } from '#api/signer/cluster-signer.ts';
 import type { ChangeOptions } from './change.ts';
 import type { ShowOptions } from './show.ts';
 import type { TaintOptions } from './taint.ts';
 import type { CsrOptions, InstallChainOptions } from './upstream.ts';
-import { durationFlag, gather, positiveFlag } from '#app/flag-values.ts';
+import { durationFlag, fingerprintFlag, gather, positiveFlag } from '#app/flag-values.ts';
 import { allNamespacesOption, outputOption, selectorOption } from '#cli/list-options.ts';
 import { addUserOptions, propagationOption } from '#cli/user-options.ts';
 
@@ -122,11 +121,6 @@ function addShow(authority: Command): void {
     const command = await import('./show.ts');
     await command.show(names, options);
   });
-}
-
-function fingerprintFlag(text: string): string {
-  if (FINGERPRINT.test(text)) return text;
-  throw new InvalidArgumentError('write sha256: and 64 lower-case hexadecimal digits');
 }
 
 /** Adds the verbs for a CA whose certificate another CA signs. */

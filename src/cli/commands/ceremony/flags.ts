@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Argument, type Command } from 'commander';
-import { positiveFlag } from '#app/flag-values.ts';
+import { fingerprintFlag, positiveFlag } from '#app/flag-values.ts';
 import { outputOption } from '#cli/list-options.ts';
 import type { SigningVerb } from '#ca/ceremony/ceremony-file.ts';
 import type { CeremonyOptions } from './options.ts';
@@ -35,7 +35,7 @@ const VERBS: Readonly<Record<SigningVerb, readonly [description: string, ...exam
 const VERIFY_HELP = `
 Examples:
   countersign ceremony verify ceremony.yaml
-  countersign ceremony verify ceremony.yaml root crl --ca-fingerprint sha256:1f3c9a20
+  countersign ceremony verify ceremony.yaml root crl --ca-fingerprint sha256:1f3c9a20…
 
 Without verbs, every section of the file must have a transcript.
 
@@ -70,7 +70,11 @@ export function addCeremonyCommands(root: Command): void {
         'crl',
       ]),
     )
-    .option('--ca-fingerprint <fingerprint>', 'fingerprint of the CA that you have from elsewhere')
+    .option(
+      '--ca-fingerprint <fingerprint>',
+      'SHA-256 of the CA’s certificate, which you have from elsewhere',
+      fingerprintFlag,
+    )
     .addOption(outputOption())
     .addHelpText('before', VERIFY_HELP)
     .action(async (file: string, verbs: SigningVerb[], options: VerifyCeremonyOptions) => {

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
-import { daysFlag } from '#app/flag-values.ts';
+import { daysFlag, serialFlag } from '#app/flag-values.ts';
 import { addScopeOptions, outputOption } from '#cli/list-options.ts';
 import { CERTIFICATE_SOURCES } from '#operations/report.ts';
 import { addUserOptions } from '#cli/user-options.ts';
@@ -30,7 +30,7 @@ export function addIssuedCommand(root: Command): void {
     .option('--pod <namespace/name>', 'only of this pod')
     .option('--user <name>', 'only of this user')
     .option('--san <name>', 'only with this name; *.example.com: all that end so')
-    .option('--serial <hex>', 'only with this serial number')
+    .option('--serial <hex>', 'only with this serial number', serialFlag)
     .option('--authority <fingerprint>', 'only of this CA: the first digits of its SHA-256')
     .option('--expires-in <duration>', 'only what expires within: 7d, 24h, 90m', daysFlag)
     .option('--expired', 'also what has expired', false)

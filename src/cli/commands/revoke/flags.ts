@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { Option, type Command } from 'commander';
 import { REVOCATION_CODES } from '#api/acme/names.ts';
-import { gather } from '#app/flag-values.ts';
+import { fingerprintFlag, gather } from '#app/flag-values.ts';
 import { CERTIFICATE_SOURCES } from '#operations/report.ts';
 import { outputOption } from '#cli/list-options.ts';
 import { REVOCATION_REASONS } from '#base/vocabulary.ts';
@@ -35,7 +35,7 @@ export function addRevokeCommand(root: Command): void {
     .option('--serial <digits>', 'by the serial number (repeatable)', gather, [])
     .option('--pod <namespace/name>', 'all that a pod has')
     .option('--user <name>', 'all that a user requested')
-    .option('--ca <fingerprint>', 'all of one CA: sha256:<hexadecimal digits>')
+    .option('--ca <fingerprint>', 'all of one CA: SHA-256 of its certificate', fingerprintFlag)
     .option('--san <name>', 'all with this common name, DNS name, address, URI or email address')
     .option('--signer <name>', 'only of this signer name')
     .addOption(

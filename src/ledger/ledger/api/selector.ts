@@ -7,6 +7,7 @@
 import { parseDuration } from '#api/object/duration.ts';
 import { parseTime } from '#api/object/time.ts';
 import { attempt, SignerError } from '#base/errors.ts';
+import { hexDigits, sha256Fingerprint } from '#base/hex-digits.ts';
 import type { LedgerRecord, RecordQuery, SearchTerm, TermKind } from '#ledger/index.ts';
 import * as messages from '../messages.ts';
 
@@ -143,15 +144,13 @@ function termOf(field: string, value: string, { namespace }: Where): SearchTerm 
 }
 
 function digestOf(field: string, value: string): SearchTerm | SelectorFault {
-  const hex = value
-    .toLowerCase()
-    .replace(/^sha256:/, '')
-    .replaceAll(':', '');
+  const hex = hexDigits(value);
   if (field === 'serial' && /^[0-9a-f]{1,64}$/.test(hex)) {
     return { kind: 'serial', value: serialOf(hex) };
   }
-  if ((field === 'fingerprint' || field === 'ca') && /^[0-9a-f]{64}$/.test(hex)) {
-    return { kind: field, value: `sha256:${hex}` };
+  const print = sha256Fingerprint(value);
+  if ((field === 'fingerprint' || field === 'ca') && print !== undefined) {
+    return { kind: field, value: print };
   }
   return {
     fault: FIELDS.includes(field)
