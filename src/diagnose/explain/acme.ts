@@ -133,7 +133,9 @@ export function explainAcmeSigner(signer: AcmeSigner): Diagnosis {
  */
 export function withOrder(diagnosis: Diagnosis, order: Explanation | undefined): Diagnosis {
   if (diagnosis.state !== 'WaitingForComponent' || order === undefined) return diagnosis;
-  const state = order.state === 'WaitingForComponent' ? order.state : 'WaitingForServer';
+  const { state: found } = order;
+  const isKept = found === 'WaitingForComponent' || found === 'WaitingForSigner';
+  const state = isKept ? found : 'WaitingForServer';
   const next = order.next === undefined ? {} : { next: order.next };
   const { summary } = order;
   return { ...diagnosis, ...next, state, summary: `${order.object}: ${summary}`, parts: [order] };
@@ -145,13 +147,16 @@ interface Waits {
   readonly nextAttemptAt?: string | undefined;
 }
 
+/** Reasons of an Order whose signer does not exist, or is not Ready (acme/acme/context.ts). */
+const OF_SIGNER: ReadonlySet<string | undefined> = new Set(['SignerNotFound', 'SignerNotReady']);
+
 function waiting(
   status: Waits,
   where: string,
 ): Pick<Diagnosis, 'state' | 'summary' | 'next' | 'remediation'> {
   const { reason, nextAttemptAt: at } = status;
   return {
-    state: 'WaitingForServer',
+    state: OF_SIGNER.has(reason) ? 'WaitingForSigner' : 'WaitingForServer',
     summary: reason === undefined ? where : `${where}: ${whyOf(status)}`,
     ...(at === undefined ? {} : { next: { what: 'it is tried again', at } }),
     remediation: reason === undefined ? ['countersign check   # is acme running?'] : [REASONS],

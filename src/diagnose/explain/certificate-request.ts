@@ -5,6 +5,8 @@ import {
   isFinished,
   type CertificateRequest,
 } from '#api/request/certificate-request.ts';
+import { ACME_GROUP } from '#api/acme/names.ts';
+import { GROUP } from '#api/signer/cluster-signer.ts';
 import { findCondition, type Condition } from '#api/request/conditions.ts';
 import {
   RULES_ONLY,
@@ -21,6 +23,7 @@ import type { Diagnosis, TimelineEntry } from './explanation.ts';
 import { describeLeaf } from './leaf.ts';
 import {
   answeringComponent,
+  hopelessSigner,
   signerText,
   unservedReason,
   type SignerView,
@@ -40,6 +43,8 @@ export function explainCertificateRequest(
     return { timeline, state: 'Denied', summary: 'an approver denied it', remediation };
   }
   if (!isApproved(request)) {
+    const hopeless = isOfCountersign(request) ? hopelessSigner(view, compileRules) : undefined;
+    if (hopeless !== undefined) return { timeline, ...hopeless };
     const message = failureOf(request, view);
     if (message !== undefined) {
       return {
@@ -62,6 +67,17 @@ export function explainCertificateRequest(
   const unserved = unservedReason(view, 'certificate-request');
   if (unserved !== undefined) return { timeline, ...unserved };
   return { timeline, ...byRules(request, view, causeOf(ready)) };
+}
+
+/** Reports whether the request names a signer of Countersign. Another approver knows other issuers. */
+function isOfCountersign({ spec }: CertificateRequest): boolean {
+  const { group } = spec.issuerRef;
+  return group === GROUP || group === ACME_GROUP;
+}
+
+/** @throws SignerError for a rule that does not compile */
+function compileRules(spec: ViewedSigner['spec']): unknown {
+  return spec.certificateRequests === undefined ? undefined : compileIssuerPolicy(spec);
 }
 
 /** Returns the cause in Ready, unless rules caused the wait: the caller evaluates these again. */

@@ -17,6 +17,7 @@ import { describeLeaf } from './leaf.ts';
 import type { VerdictReason } from '#ca/policy/review.ts';
 import {
   answeringComponent,
+  hopelessSigner,
   isOfAcme,
   signerText,
   unservedReason,
@@ -36,6 +37,8 @@ export function explainSigningRequest(csr: CertificateSigningRequest, view: Sign
   });
   const timeline = [made, ...decided];
   if (isFinished(csr)) return finished(csr, timeline);
+  const unanswered = isApproved(csr) ? undefined : unanswerable(view);
+  if (unanswered !== undefined) return { timeline, ...unanswered };
   const rules = rulesOf(csr, view);
   const base = { timeline, ...(rules.length === 0 ? {} : { rules }) };
   if (!isApproved(csr)) {
@@ -60,7 +63,7 @@ export function explainSigningRequest(csr: CertificateSigningRequest, view: Sign
 }
 
 /**
- * Returns the diagnosis of an approved request if the signer has no spec.requests: it signs no
+ * Returns the diagnosis of a request if the signer has no spec.requests: it signs no
  * CertificateSigningRequest, even an approved one.
  */
 function withoutRequests({
@@ -69,13 +72,9 @@ function withoutRequests({
   if (signer === undefined || isOfAcme(signer) || servesSigningRequests(signer.spec)) return;
   return {
     state: 'WaitingForRule',
-    summary: hasNoRequests(signer),
+    summary: `${signerText(signer)} has no spec.requests: it does not serve CertificateSigningRequests`,
     remediation: ['add spec.requests to the signer, or request a certificate of another signer'],
   };
-}
-
-function hasNoRequests(signer: ViewedSigner): string {
-  return `${signerText(signer)} has no spec.requests: it does not serve CertificateSigningRequests`;
 }
 
 function finished(csr: CertificateSigningRequest, timeline: readonly TimelineEntry[]): Diagnosis {
@@ -100,6 +99,20 @@ function finished(csr: CertificateSigningRequest, timeline: readonly TimelineEnt
       `kubectl get ${shellWord(`csr/${metadata.name}`)} -o jsonpath='{.status.certificate}' | base64 -d`,
     ],
   };
+}
+
+/**
+ * Returns why no approval helps a CertificateSigningRequest: its signer does not exist, or its spec
+ * is invalid.
+ */
+export function unanswerable(view: SignerView): ReturnType<typeof hopelessSigner> {
+  return hopelessSigner(view, compileRules);
+}
+
+/** @throws SignerError for a rule that does not compile */
+function compileRules(spec: ViewedSigner['spec']): unknown {
+  if (!servesSigningRequests(spec)) return undefined;
+  return spec.intermediates === undefined ? compilePolicy(spec) : compileIntermediates(spec);
 }
 
 /** Returns the current verdict of each rule. Empty if there are no rules. */
@@ -187,16 +200,9 @@ function undecided(
   view: SignerView,
   rules: readonly RuleVerdict[],
 ): Pick<Diagnosis, 'state' | 'summary' | 'remediation'> {
-  const { signer } = view;
-  if (signer === undefined) {
-    const { summary, remediation } = unservedReason(view, 'approver') ?? {
-      summary: '',
-      remediation: [],
-    };
-    return { state: 'WaitingForSigner', summary, remediation };
-  }
   const name = shellWord(csr.metadata.name, 'csr/');
-  const byHand = [`kubectl certificate approve ${name}`, `kubectl certificate deny ${name}`];
+  const approve = `kubectl certificate approve ${name}`;
+  const deny = `kubectl certificate deny ${name}`;
   if (rules.some(({ outcome }) => outcome === 'approve' || outcome === 'deny')) {
     return {
       state: 'WaitingForComponent',
@@ -204,19 +210,26 @@ function undecided(
       remediation: ['countersign check   # is approver running, may it approve?'],
     };
   }
+  const state = 'WaitingForApproval';
+  const unanswered = withoutRequests(view);
+  if (unanswered !== undefined) {
+    const { summary, remediation } = unanswered;
+    return { state, summary, remediation: [...remediation, deny] };
+  }
   const nearest = rules.find((each) => each.nearest);
+  const afterwards = unservedReason(view, 'signer');
+  const rest = afterwards === undefined ? '' : `; and ${afterwards.summary}`;
+  const mend = afterwards?.remediation ?? [];
   if (nearest === undefined) {
-    const why = servesSigningRequests(signer.spec)
-      ? 'no rule applies to it: it waits for a person'
-      : hasNoRequests(signer);
-    return { state: 'WaitingForApproval', summary: why, remediation: byHand };
+    const summary = `no rule applies to it: it waits for a person${rest}`;
+    return { state, summary, remediation: [approve, deny, ...mend] };
   }
   return {
-    state: 'WaitingForApproval',
-    summary: `no rule allows it; ${nearest.rule} is nearest: ${nearest.message}`,
+    state,
+    summary: `no rule allows it; ${nearest.rule} is nearest: ${nearest.message}${rest}`,
     remediation: [
       'change what the rule names, in the request or in the rule, or decide by hand:',
-      ...byHand,
+      ...[approve, deny, ...mend],
     ],
   };
 }

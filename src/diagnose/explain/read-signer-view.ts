@@ -15,7 +15,7 @@ import { listObjects, listReadable } from '#kube/watch/list-objects.ts';
 import { CLUSTER_SIGNERS } from '#component/signers/cluster-signers.ts';
 import { EXTERNAL_SIGNERS } from '#component/signers/external-signers.ts';
 import { SIGNERS } from '#component/signers/namespaced-signers.ts';
-import type { SignerView } from './signer-view.ts';
+import { editCommand, type SignerView } from './signer-view.ts';
 
 /** API and reader of each kind. */
 const KINDS = {
@@ -64,8 +64,9 @@ export async function readNamedSigner(
   const known = isKeyOf(KINDS, kind) ? kind : 'ClusterSigner';
   const isNamespaced = known === 'Signer' || known === 'AcmeSigner';
   const key = isNamespaced ? `${namespace}/${name}` : name;
-  const text = `${kind} ${name}`;
-  return seen(text, text, async () => [known, await objectOf(client, known, key)]);
+  const text = `${kind} ${key}`;
+  const view = await seen(text, text, async () => [known, await objectOf(client, known, key)]);
+  return { ...view, isReference: true };
 }
 
 type Found = readonly [kind: SignerKind, object: KubeObject | undefined];
@@ -80,7 +81,8 @@ async function seen(
   } catch (error) {
     if (!(error instanceof KubeError) || error.status !== 403) throw error;
     const unusable = `you may not read ${what}: ${messageOf(error)}`;
-    return { signerName, signer: undefined, unusable };
+    const fix = 'kubectl auth can-i list clustersigners   # have this right granted to you';
+    return { signerName, signer: undefined, unusable, fix, isHidden: true };
   }
 }
 
@@ -89,7 +91,7 @@ function viewOf(signerName: string, [kind, object]: Found): SignerView {
   const signer = attempt(() => KINDS[kind].read(object));
   if (!(signer instanceof SignerError)) return { signerName, signer, unusable: undefined };
   const unusable = `${object.kind} ${object.metadata.name} is invalid: ${signer.message}`;
-  return { signerName, signer: undefined, unusable };
+  return { signerName, signer: undefined, unusable, fix: editCommand(object) };
 }
 
 /** Returns the object that serves the signer name, if several have it. */

@@ -5,6 +5,8 @@ import { AWAITING_COMPONENTS, NOT_SERVED } from '#api/serving/report.ts';
 import { ACME_GROUP } from '#api/acme/names.ts';
 import type { SignerObject } from '#api/signer/cluster-signer.ts';
 import { isNamespaced } from '#api/signer/signer.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import { shellWord } from '#base/quote.ts';
 import { reasonText } from './conditions.ts';
 import type { Diagnosis } from './explanation.ts';
 
@@ -38,6 +40,12 @@ export interface SignerView {
    * it.
    */
   readonly unusable: string | undefined;
+  /** Whether the user may not read the object. */
+  readonly isHidden?: true;
+  /** Command that makes it usable. */
+  readonly fix?: string;
+  /** Whether `signerName` is the kind and name of an issuerRef, not a signer name. */
+  readonly isReference?: true;
 }
 
 /**
@@ -46,6 +54,14 @@ export interface SignerView {
 export function describeCommand({ kind, metadata }: ViewedSigner): string {
   const command = `kubectl describe ${kind.toLowerCase()} ${metadata.name}`;
   return metadata.namespace === undefined ? command : `${command} -n ${metadata.namespace}`;
+}
+
+/** Returns the command that corrects an invalid spec. */
+export function editCommand({ kind, metadata }: Pick<SignerObject, 'kind' | 'metadata'>): string {
+  const command = `kubectl edit ${kind.toLowerCase()} ${shellWord(metadata.name)}`;
+  const { namespace } = metadata;
+  const whole = namespace === undefined ? command : `${command} -n ${shellWord(namespace)}`;
+  return `${whole}   # correct the field that is named`;
 }
 
 /** Returns `ClusterSigner workload`, or `Signer team-a/workload`. */
@@ -59,25 +75,74 @@ export function signerText(signer: ViewedSigner): string {
 type Unserved = Pick<Diagnosis, 'state' | 'summary' | 'remediation'>;
 
 /** Returns why no component answers requests of this signer. Undefined if it is served. */
-export function unservedReason(
-  { signer, signerName, unusable }: SignerView,
-  component: string,
-): Unserved | undefined {
-  if (signer === undefined) return absent(signerName, unusable);
+export function unservedReason(view: SignerView, component: string): Unserved | undefined {
+  const { signer } = view;
+  if (signer === undefined) return absent(view);
   const ready = findCondition(signer.status?.conditions, 'Ready');
   if (ready?.status === 'True') return undefined;
   if (isOfOthers(ready, component)) return undefined;
   return {
     state: 'WaitingForSigner',
     summary: `${signerText(signer)} is not Ready: ${ready === undefined ? `${answeringComponent(signer, 'authority')} has not looked at it yet` : reasonText(ready)}`,
-    remediation: [describeCommand(signer), 'countersign check'],
+    remediation: [
+      isInvalid(ready) ? editCommand(signer) : describeCommand(signer),
+      'countersign check',
+    ],
   };
 }
 
-function absent(signerName: string, unusable: string | undefined): Unserved {
+/** Reasons of Ready=False for an invalid spec: of authority, and of acme. */
+const INVALID: ReadonlySet<string | undefined> = new Set(['InvalidSpec', 'SpecInvalid']);
+
+function isInvalid(ready: Condition | undefined): boolean {
+  return ready?.status === 'False' && INVALID.has(ready.reason);
+}
+
+/**
+ * Returns why no approval helps a request: its signer does not exist or has an invalid spec.
+ * Undefined if an approval helps.
+ *
+ * @param compile - compiles the rules of the spec. Throws SignerError if they are invalid
+ */
+export function hopelessSigner(
+  view: SignerView,
+  compile: (spec: ViewedSigner['spec']) => unknown,
+): Unserved | undefined {
+  const { signer } = view;
+  if (signer === undefined) return absent(view);
+  const { generation = 0 } = signer.metadata;
+  const ready = findCondition(signer.status?.conditions, 'Ready');
+  // An older condition is about the spec before the correction.
+  const isCurrent = (ready?.observedGeneration ?? generation) >= generation;
+  const fault = attempt(() => compile(signer.spec));
+  const why =
+    fault instanceof SignerError
+      ? `InvalidSpec: ${fault.message}`
+      : ready !== undefined && isInvalid(ready) && isCurrent
+        ? reasonText(ready)
+        : undefined;
+  if (why === undefined) return undefined;
+  return {
+    state: 'WaitingForSigner',
+    summary: `${signerText(signer)} is not Ready: ${why}; until its spec is corrected, no component answers the request, even if it is approved`,
+    remediation: [editCommand(signer), 'countersign check'],
+  };
+}
+
+function absent({ signerName, unusable, fix, isReference }: SignerView): Unserved {
   if (unusable !== undefined) {
-    const remediation = ['kubectl get clustersigners   # correct the field that is named'];
+    const remediation = [fix ?? 'countersign check   # which signers are invalid'];
     return { state: 'WaitingForSigner', summary: unusable, remediation };
+  }
+  if (isReference === true) {
+    return {
+      state: 'WaitingForSigner',
+      summary: `there is no ${signerName}`,
+      remediation: [
+        'kubectl get clustersigners,signers,acmeclustersigners,acmesigners,externalclustersigners -A   # the signers that there are',
+        'correct issuerRef, or create this signer: the request is answered then',
+      ],
+    };
   }
   return {
     state: 'WaitingForSigner',

@@ -26,7 +26,7 @@ import {
   type RequestedParts,
 } from './request-object.ts';
 import { isDue } from './renewal.ts';
-import { unservedMessage } from './served-names.ts';
+import { invalidMessage, unservedMessage } from './served-names.ts';
 import { renderKubeconfig } from './kubeconfig-file.ts';
 import { preparePkcs12, type Pkcs12Options } from './pkcs12-file.ts';
 import type { Output } from '#operations/report.ts';
@@ -151,7 +151,7 @@ function create(client: Client, object: RequestToCreate): Promise<CertificateSig
 
 async function issued(
   client: Client,
-  { metadata: { name }, spec }: CertificateSigningRequest,
+  { metadata: { name } }: CertificateSigningRequest,
   options: RequestOptions,
   onRefused: () => Promise<void>,
 ): Promise<string> {
@@ -172,15 +172,27 @@ async function issued(
     if (waited > options.timeout * 1000) throw late(name);
     if (!hinted && waited > HINT_MS) {
       hinted = true;
-      const unserved = await unservedMessage(client, spec.signerName);
-      if (unserved !== undefined) progress(options, unserved);
-      progress(options, waiting(csr, name));
+      for (const line of await hintsOf(client, csr)) progress(options, line);
     }
     await sleep(CSR_POLL_MS);
   }
 }
 
-function waiting(csr: CertificateSigningRequest, name: string): string {
+/** Returns what a request waits for, and how to find the cause. */
+export async function hintsOf(
+  client: Client,
+  csr: CertificateSigningRequest,
+): Promise<readonly string[]> {
+  const { spec, metadata } = csr;
+  const invalid = await invalidMessage(client, spec.signerName);
+  const command = `countersign explain ${shellWord(`csr/${metadata.name}`)}`;
+  if (invalid !== undefined) return [`${invalid}; ${command} prints the next step`];
+  const unserved = await unservedMessage(client, spec.signerName);
+  return [...(unserved === undefined ? [] : [unserved]), waiting(csr)];
+}
+
+function waiting(csr: CertificateSigningRequest): string {
+  const { name } = csr.metadata;
   const explain = `countersign explain ${shellWord(`csr/${name}`)} shows the cause`;
   if (isApproved(csr)) return `approved, and waiting for its certificate; ${explain}`;
   return `waiting for approval; ${explain}, and kubectl certificate approve ${shellWord(name)} approves it`;
