@@ -260,6 +260,37 @@ async function narrowsAfterRollouts(values: string): Promise<void> {
   assert.doesNotMatch(await rights(), /"services"/);
 }
 
+/** What a person applies of the output of `rbac` stays a part of the installation. */
+async function installsOverRbac(values: string): Promise<void> {
+  const { cluster } = fixture;
+  const binding = ['clusterrolebinding', 'countersign-attester'];
+  await cluster.kubectl(['delete', ...binding]);
+  const printed = await run('rbac', '--from-cluster');
+  const apply = ['apply', '--server-side', '--force-conflicts', '-f', '-'];
+  await cluster.kubectl(apply, { input: printed.stdout });
+  const { code, stderr } = await run('install', '--values', values);
+  assert.equal(code, 0, stderr);
+  const path = 'jsonpath={.subjects[*].namespace}';
+  const subjects = await cluster.kubectl(['get', ...binding, '-o', path]);
+  assert.equal(subjects.stdout, 'installed-system');
+  await cluster.kubectl(['delete', ...binding]);
+  const named = await run('check', '--namespace', 'installed-system', '-o', 'json');
+  const { checks } = JSON.parse(named.stdout) as { checks: readonly Finding[] };
+  const found = checks.find(({ id, severity }) => id === 'roles-bound' && severity === 'error');
+  assert.equal(
+    found?.remediation,
+    'countersign install --values values.yaml --force-conflicts',
+    named.stdout,
+  );
+  await cluster.kubectl(apply, { input: printed.stdout });
+}
+
+interface Finding {
+  readonly id: string;
+  readonly severity: string;
+  readonly remediation?: string;
+}
+
 test('install applies the manifests once, and uninstall keeps keys and definitions', async () => {
   const values = file(
     'values.yaml',
@@ -283,12 +314,14 @@ test('install applies the manifests once, and uninstall keeps keys and definitio
   const again = await run('install', '--values', values, '--force-conflicts');
   assert.doesNotMatch(again.stdout, / created$/m);
   await narrowsAfterRollouts(values);
+  await installsOverRbac(values);
   const planned = await run('uninstall', '--dry-run');
   assert.match(planned.stdout, /customresourcedefinition\/clustersigners\.countersign\.dev kept/);
   assert.equal(await there(...deployment), true);
   const removed = await run('uninstall');
   assert.equal(removed.code, 0, removed.stderr);
   assert.equal(await there(...deployment), false);
+  assert.equal(await there('clusterrolebinding', 'countersign-attester'), false);
   assert.equal(await there('namespace', 'installed-keys'), true);
   assert.equal(await there('clustersigner', 'workload'), true);
   assert.equal(await there('secret', 'workload-ca', '-n', 'countersign-keys'), true);

@@ -4,6 +4,7 @@
  * write it.
  */
 import { COUNTERSIGNS } from '#api/operator/countersign.ts';
+import type { ManagedFieldsEntry } from '#kube/protobuf/object-meta.ts';
 import type { ObjectOwner } from '#kube/apply/objects/managed-object.ts';
 import { shellWord } from '#base/quote.ts';
 
@@ -12,19 +13,26 @@ export type Installer =
   | { readonly kind: 'helm'; readonly release: string; readonly namespace: string }
   /** `countersign operator`, by the object `countersign/cluster`. */
   | { readonly kind: 'operator' }
+  /** `countersign install`, by the field manager {@link INSTALL_MANAGER}. */
+  | { readonly kind: 'install' }
   /** `kubectl apply` of the output of `countersign rbac` and kustomize, or unknown. */
   | { readonly kind: 'manifests' };
 
-/** Owners and annotations of an installed object, which identify the installer. */
+/** Field manager of `countersign install`, by which `uninstall` finds its objects. */
+export const INSTALL_MANAGER = 'countersign-install';
+
+/** Owners, annotations and managers of an installed object, which identify the installer. */
 export interface InstalledMetadata {
   readonly ownerReferences?: readonly Pick<ObjectOwner, 'apiVersion' | 'kind'>[];
   readonly annotations?: Readonly<Record<string, string>>;
+  readonly managedFields?: readonly ManagedFieldsEntry[] | undefined;
 }
 
 /**
  * Returns the installer, judged by the Deployments of the components. The operator adopts objects
- * of Helm, so the owner takes precedence. The label of the operator decides nothing: it stays when
- * the installation is handed over.
+ * of Helm, so the owner takes precedence, and Helm those of `countersign install`, whose managed
+ * fields stay. The label of the operator decides nothing: it stays when the installation is handed
+ * over.
  */
 export function installerOf(all: readonly InstalledMetadata[]): Installer {
   if (all.some(({ ownerReferences = [] }) => ownerReferences.some(isCountersign)))
@@ -36,7 +44,14 @@ export function installerOf(all: readonly InstalledMetadata[]): Installer {
       return { kind: 'helm', release, namespace };
     }
   }
-  return { kind: 'manifests' };
+  return { kind: all.some(isInstalled) ? 'install' : 'manifests' };
+}
+
+/** Reports whether `countersign install` has applied an object. */
+export function isInstalled({ managedFields = [] }: InstalledMetadata): boolean {
+  return managedFields.some(
+    ({ manager, operation }) => manager === INSTALL_MANAGER && operation === 'Apply',
+  );
 }
 
 function isCountersign({ apiVersion, kind }: Pick<ObjectOwner, 'apiVersion' | 'kind'>): boolean {
@@ -50,10 +65,18 @@ export function putBack(installer: Installer): string {
       return `${upgradeCommand(installer)} --force-conflicts`;
     case 'operator':
       return 'the operator puts it back by itself, for the signers in spec.signers of countersigns/cluster; kubectl describe countersigns cluster says what is in its way';
+    case 'install':
+      return INSTALL_AGAIN;
     case 'manifests':
       return 'countersign rbac --from-cluster | kubectl apply --server-side --force-conflicts -f -';
   }
 }
+
+/**
+ * Applies the values of the installation again. Another client, such as kubectl edit, may own a
+ * field by now.
+ */
+const INSTALL_AGAIN = 'countersign install --values values.yaml --force-conflicts';
 
 /** Applies manifests of one version with the values of the installation. */
 const APPLY_AGAIN =
@@ -63,6 +86,7 @@ const APPLY_AGAIN =
 export function finishUpgrade(installer: Installer): string {
   switch (installer.kind) {
     case 'helm':
+    case 'install':
       // Another client, such as kubectl set image, may own the field by now.
       return putBack(installer);
     case 'operator':
@@ -92,7 +116,7 @@ export function restartCommand(deployment: string, namespace: string): string {
 
 /** Returns the advice that installs the definitions of this version. */
 export function installDefinitions(installer: Installer): string {
-  return installer.kind === 'operator'
+  return installer.kind === 'operator' || installer.kind === 'install'
     ? putBack(installer)
     : 'kubectl apply --server-side --force-conflicts -f deploy/crds';
 }

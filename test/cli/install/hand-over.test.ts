@@ -56,3 +56,39 @@ test('the edit of a person, a status and the fields of other programs stay their
   ];
   assert.equal(takenOver(definition(...others), { forceConflicts: true }), undefined);
 });
+
+/** A binding, which `countersign rbac` prints, with these labels and managers. */
+function binding(
+  labels: Readonly<Record<string, string>>,
+  ...managedFields: readonly Entry[]
+): ManagedObject {
+  return {
+    apiVersion: 'rbac.authorization.k8s.io/v1',
+    kind: 'ClusterRoleBinding',
+    metadata: { name: 'countersign-signer', uid: 'u', labels, managedFields },
+  };
+}
+
+const NAME = { 'app.kubernetes.io/name': 'countersign' };
+const SUBJECTS = { 'f:subjects': {} };
+const APPLIED: readonly Entry[] = [
+  { manager: 'kubectl', operation: 'Apply', fieldsV1: SUBJECTS },
+  { manager: 'kubectl-client-side-apply', operation: 'Update', fieldsV1: SUBJECTS },
+];
+
+test('what kubectl applied of the output of rbac is taken over by its own installation', () => {
+  for (const entry of APPLIED) {
+    const isOwn = { forceConflicts: false, isOwn: true };
+    assert.deepEqual(takenOver(binding(NAME, entry), isOwn), [
+      { manager: 'countersign-install', operation: 'Apply', fieldsV1: SUBJECTS },
+    ]);
+    // An installation of kubectl, another program's object, and that of an operator.
+    assert.equal(takenOver(binding(NAME, entry), REFUSING), undefined);
+    assert.equal(takenOver(binding({}, entry), isOwn), undefined);
+    const operator = { ...NAME, 'app.kubernetes.io/component': 'operator' };
+    assert.equal(takenOver(binding(operator, entry), isOwn), undefined);
+    const labelled = definition(entry);
+    const own = { ...labelled, metadata: { ...labelled.metadata, labels: NAME } };
+    assert.equal(takenOver(own, isOwn), undefined);
+  }
+});

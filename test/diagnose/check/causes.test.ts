@@ -161,6 +161,10 @@ const ADVICE: readonly (readonly [Installer, string])[] = [
     `kubectl patch countersigns cluster --type=json -p '[{"op":"add","path":"/spec/signers/-","value":{"name":"example.com/new","secret":"workload-ca","serves":["pods","requests"]}}]' -o yaml | countersign rbac --operator /dev/stdin '--image=registry.example/countersign' '--allow-danger-zone' | kubectl apply --server-side --force-conflicts -f -`,
   ],
   [
+    { kind: 'install' },
+    'add the line to signers in values.yaml, and run countersign install --values values.yaml --force-conflicts',
+  ],
+  [
     { kind: 'manifests' },
     'countersign rbac --from-cluster | kubectl apply --server-side --force-conflicts -f -',
   ],
@@ -279,6 +283,7 @@ test('reports a deleted Deployment beside others, with the command that restores
   for (const [installer, command] of [
     [{ kind: 'helm', release: 'pki', namespace: 'sys' }, /^helm upgrade pki deploy\/chart /],
     [{ kind: 'operator' }, /^the operator puts it back by itself/],
+    [{ kind: 'install' }, /^countersign install --values values\.yaml --force-conflicts$/],
     [{ kind: 'manifests' }, /^countersign manifests --values values\.yaml \| kubectl apply -f - /],
   ] as const) {
     const [found] = findingsOf('components-running', { installed: { ...gone, installer } });

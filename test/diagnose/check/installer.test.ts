@@ -13,6 +13,8 @@ const HELM = {
   'meta.helm.sh/release-namespace': 'countersign-system',
 };
 const OWNERS = [{ apiVersion: 'operator.countersign.dev/v1alpha1', kind: 'Countersign' }];
+const INSTALL = [{ manager: 'countersign-install', operation: 'Apply' }];
+const EDIT = [{ manager: 'countersign-install', operation: 'Update' }];
 const OTHER_OWNERS = [{ apiVersion: 'example.com/v1', kind: 'Countersign' }];
 
 test('the installer is told by the objects themselves', () => {
@@ -24,6 +26,14 @@ test('the installer is told by the objects themselves', () => {
     // The operator adopts what Helm installed, and leaves Helm's annotations.
     [{ ownerReferences: OWNERS, annotations: HELM }, { kind: 'operator' }],
     [{ annotations: { 'meta.helm.sh/release-name': 'pki' } }, { kind: 'manifests' }],
+    [{ managedFields: INSTALL }, { kind: 'install' }],
+    [{ managedFields: EDIT }, { kind: 'manifests' }],
+    // Who adopts an installation leaves the managed fields of the installer before.
+    [{ managedFields: INSTALL, ownerReferences: OWNERS }, { kind: 'operator' }],
+    [
+      { managedFields: INSTALL, annotations: HELM },
+      { kind: 'helm', release: 'pki', namespace: 'countersign-system' },
+    ],
   ] as const) {
     assert.deepEqual(installerOf([{}, metadata]), installer, JSON.stringify(metadata));
   }
@@ -57,6 +67,7 @@ const ALLOWED: readonly (readonly [Installer, RegExp])[] = [
     /^(?:helm upgrade 'a b' deploy\/chart --namespace n |kubectl apply --server-side --force-conflicts -f deploy\/crds)/,
   ],
   [{ kind: 'operator' }, /kubectl describe countersigns cluster/],
+  [{ kind: 'install' }, /countersign install --values values\.yaml --force-conflicts$/],
   [{ kind: 'manifests' }, /countersign rbac --from-cluster|deploy\/crds|apply the manifests/],
 ];
 

@@ -8,38 +8,42 @@ import { COUNTERSIGNS } from '#api/operator/countersign.ts';
 import { SINGLETON } from '#api/operator/installation.ts';
 import { usageError } from '#base/errors.ts';
 import { shellWord } from '#base/quote.ts';
+import { LABELS } from '#install/names.ts';
 import { mergedValues } from '#install/values/defaults.ts';
-import { installerOf, type Installer } from '#diagnose/check/installer.ts';
+import { INSTALL_MANAGER, installerOf, type Installer } from '#diagnose/check/installer.ts';
 import type { Client } from '#kube/client/client.ts';
 import { ignoreNotFound } from '#kube/client/kube-error.ts';
 import { resource } from '#kube/resource/resource.ts';
+import { LABEL_COMPONENT, LABEL_NAME } from '#kube/resource/labels.ts';
 import { ruleOf } from '#kube/apply/objects/kinds.ts';
 import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
-
-/** Field manager of `install`, by which `uninstall` finds its objects. */
-export const INSTALL_MANAGER = 'countersign-install';
+import { OPERATORS } from './left-behind.ts';
 
 /** A record of who manages which fields of an object, with the fields of several merged. */
 type FieldsEntry = Omit<ManagedFieldsEntry, 'fieldsV1'> & { readonly fieldsV1?: unknown };
 
 /** The operator writes nothing without its singleton. */
 const ABANDONED = ['countersign-operator'];
+/** `kubectl apply`, server-side and client-side. */
+const KUBECTL = ['kubectl', 'kubectl-client-side-apply'];
 /** These programs apply again whenever a person runs them. */
-const OF_PEOPLE = ['helm', 'kubectl', 'kubectl-client-side-apply'];
+const OF_PEOPLE = ['helm', ...KUBECTL];
+/** The steps of what `countersign rbac` prints. */
+const RBAC_STEPS: readonly string[] = ['roles', 'bindings', 'policies'];
 
 type HelmInstaller = Extract<Installer, { kind: 'helm' }>;
 
 /**
  * Refuses an installation that another program manages.
  *
- * @returns the Helm release that the installation is taken over from, or undefined
+ * @returns the installer of the live components, Helm only if the installation is taken over
  * @throws SignerError USAGE with the command that hands the installation over, or KubeError
  */
 export async function refuseOtherInstaller(
   client: Client,
   objects: readonly ManagedObject[],
   { forceConflicts }: { readonly forceConflicts: boolean },
-): Promise<HelmInstaller | undefined> {
+): Promise<Installer> {
   const path = resource(COUNTERSIGNS).object({ name: SINGLETON });
   const singleton = await client.request<unknown>({ method: 'GET', path }).catch(ignoreNotFound);
   if (singleton !== undefined) throw usageError(HANDED_OVER_BY_THE_OPERATOR);
@@ -55,8 +59,7 @@ export async function refuseOtherInstaller(
     ),
   );
   const installer = installerOf(live.flatMap((each) => each?.metadata ?? []));
-  if (installer.kind !== 'helm') return undefined;
-  if (!forceConflicts) throw usageError(managedByHelm(installer));
+  if (installer.kind === 'helm' && !forceConflicts) throw usageError(managedByHelm(installer));
   return installer;
 }
 
@@ -79,14 +82,17 @@ export function forgetCommand({ release, namespace }: HelmInstaller): string {
  *
  * @param live - not one that components fill with data: its fields stay with who created it
  * @param forceConflicts - take over from programs that people run, too
+ * @param isOwn - whether `install` has made this installation: what people applied beside it of
+ *   the output of `countersign rbac` is taken over
  */
 export function takenOver(
   live: ManagedObject,
-  { forceConflicts }: { readonly forceConflicts: boolean },
+  { forceConflicts, isOwn = false }: { readonly forceConflicts: boolean; readonly isOwn?: boolean },
 ): readonly FieldsEntry[] | undefined {
   const isFilled = ruleOf(live).care === 'made' && live.kind !== 'ServiceAccount';
   if (isFilled) return undefined;
-  const former = forceConflicts ? [...ABANDONED, ...OF_PEOPLE] : ABANDONED;
+  const ofRbac = isOwn && isAppliedRbac(live) ? KUBECTL : [];
+  const former = [...ABANDONED, ...(forceConflicts ? OF_PEOPLE : ofRbac)];
   const { managedFields = [] } = live.metadata;
   const taken = managedFields.filter((each) => isOf(each, former));
   const [first] = taken;
@@ -98,6 +104,24 @@ export function takenOver(
     { ...first, manager: INSTALL_MANAGER, operation: 'Apply', fieldsV1 },
     ...managedFields.filter((each) => !own.includes(each) && !taken.includes(each)),
   ];
+}
+
+/**
+ * Reports whether a person has applied an object of the output of `countersign rbac` by kubectl: a
+ * role, a binding or a policy with the labels of an installation.
+ */
+export function isAppliedRbac(live: ManagedObject): boolean {
+  const { managedFields = [] } = live.metadata;
+  const { step, owned } = ruleOf(live);
+  const isPrinted = owned && RBAC_STEPS.includes(step) && isOfInstallation(live);
+  return isPrinted && managedFields.some((each) => isOf(each, KUBECTL));
+}
+
+/** Reports whether an object has the labels of an installation, and is not an operator's own. */
+export function isOfInstallation({ metadata: { labels = {} } }: ManagedObject): boolean {
+  return (
+    labels[LABEL_NAME] === LABELS[LABEL_NAME] && !OPERATORS.includes(labels[LABEL_COMPONENT] ?? '')
+  );
 }
 
 function isOf({ manager = '', operation, subresource }: FieldsEntry, managers: readonly string[]) {

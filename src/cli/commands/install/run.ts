@@ -13,7 +13,8 @@ import { rolloutOf, type Rollout } from '#kube/apply/objects/rollout.ts';
 import { printDocument, printProgress, printText } from '#cli/terminal.ts';
 import { connectUser } from '#cli/user-client.ts';
 import type { UserOptions } from '#cli/user-options.ts';
-import { INSTALL_MANAGER, forgetCommand, refuseOtherInstaller, takenOver } from './hand-over.ts';
+import { INSTALL_MANAGER } from '#diagnose/check/installer.ts';
+import { forgetCommand, refuseOtherInstaller, takenOver } from './hand-over.ts';
 import { plannedObjects } from './plan-objects.ts';
 
 /** Flags of `countersign install`. */
@@ -52,9 +53,10 @@ export async function install(options: InstallOptions): Promise<number> {
   }
   const { client } = await connectUser(options, 'install');
   try {
-    const helm = await refuseOtherInstaller(client, objects, options);
+    const installer = await refuseOtherInstaller(client, objects, options);
+    const own = { ...options, isOwn: installer.kind === 'install' };
     const done: InstalledObject[] = [];
-    const { wide, rollouts } = await applyAll(client, objects, options, (result) => {
+    const { wide, rollouts } = await applyAll(client, objects, own, (result) => {
       done.push(result);
       if (options.output === 'text') printText(lineOf(result));
       if (options.output === 'name') printText(`${result.object}\n`);
@@ -63,14 +65,14 @@ export async function install(options: InstallOptions): Promise<number> {
     if (output === 'json' || output === 'yaml') printDocument(structuredText(done, output));
     if (options.dryRun !== 'none') return 0;
     if (!rollouts.some(({ hasOldPods }) => hasOldPods))
-      for (const object of wide) await apply(client, object, options);
+      for (const object of wide) await apply(client, object, own);
     else if (wide.length > 0)
       printProgress(
         `${wide.length} roles keep what pods of the version before may need; when countersign check --wait 2m succeeds, the same install again removes it: ${wide.map(kubectlName).join(', ')}`,
       );
-    if (helm !== undefined)
+    if (installer.kind === 'helm')
       printProgress(
-        `Helm still records release ${helm.release}: make it forget, or helm uninstall deletes the components: ${forgetCommand(helm)}`,
+        `Helm still records release ${installer.release}: make it forget, or helm uninstall deletes the components: ${forgetCommand(installer)}`,
       );
     printProgress('next: countersign check --wait 2m');
     return 0;
@@ -78,6 +80,9 @@ export async function install(options: InstallOptions): Promise<number> {
     await client.close();
   }
 }
+
+/** Flags, and whether `install` has made the live installation. */
+type ApplyOptions = InstallOptions & { readonly isOwn: boolean };
 
 /** Remaining work of an installation. */
 interface Applied {
@@ -93,7 +98,7 @@ interface Applied {
 async function applyAll(
   client: Client,
   objects: readonly ManagedObject[],
-  options: InstallOptions,
+  options: ApplyOptions,
   onDone: (result: InstalledObject) => void,
 ): Promise<Applied> {
   const wide: ManagedObject[] = [];
@@ -127,7 +132,7 @@ interface Outcome {
 async function applyWhenServed(
   client: Client,
   object: ManagedObject,
-  options: InstallOptions,
+  options: ApplyOptions,
 ): Promise<Outcome> {
   const until = monotonic() + SERVED_MS;
   for (;;) {
@@ -146,7 +151,7 @@ async function applyWhenServed(
 async function apply(
   client: Client,
   object: ManagedObject,
-  options: InstallOptions,
+  options: ApplyOptions,
 ): Promise<Outcome> {
   const live = await readObject(client, object);
   if (live === undefined) return create(client, object, options);
@@ -160,7 +165,7 @@ async function apply(
 async function create(
   client: Client,
   object: ManagedObject,
-  options: InstallOptions,
+  options: ApplyOptions,
 ): Promise<Outcome> {
   try {
     return { outcome: 'created', after: await patch(client, object, options) };
@@ -176,7 +181,7 @@ async function create(
 function patch(
   client: Client,
   object: ManagedObject,
-  options: InstallOptions,
+  options: ApplyOptions,
 ): Promise<ManagedObject> {
   return client.request<ManagedObject>({
     method: 'PATCH',
@@ -194,7 +199,7 @@ function patch(
 async function takeOver(
   client: Client,
   live: ManagedObject,
-  options: InstallOptions,
+  options: ApplyOptions,
 ): Promise<boolean> {
   const value = takenOver(live, options);
   if (value === undefined || options.dryRun === 'server') return value !== undefined;

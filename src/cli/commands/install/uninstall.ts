@@ -9,10 +9,10 @@ import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
 import { printDocument, printProgress, printText } from '#cli/terminal.ts';
 import { connectUser } from '#cli/user-client.ts';
 import type { UserOptions } from '#cli/user-options.ts';
-import { installerOf } from '#diagnose/check/installer.ts';
+import { installerOf, isInstalled } from '#diagnose/check/installer.ts';
 import { readLeftBehind, type LeftBehind } from './left-behind.ts';
 import { kubectlRemoval, objectsLeft, removalCommands } from './removal.ts';
-import { INSTALL_MANAGER } from './hand-over.ts';
+import { isAppliedRbac, isOfInstallation } from './hand-over.ts';
 import { lineOf, kubectlName, type InstalledObject } from './run.ts';
 import { markUnserved } from './unserved.ts';
 import type { KubeObject } from '#api/object/object.ts';
@@ -115,9 +115,9 @@ async function conclude(
 }
 
 /**
- * Returns the objects that `install` has applied by their managed fields, the last step first. None
- * if the operator or a Helm release has adopted the components since: the others are in use by that
- * installation.
+ * Returns the objects that `install` has applied by their managed fields, the last step first, and
+ * what `kubectl apply` made of the output of `countersign rbac` beside them. None if the operator
+ * or a Helm release has adopted the components since: the others are in use by that installation.
  */
 async function installed(client: Client): Promise<readonly (readonly [KindRule, ManagedObject])[]> {
   const found: (readonly [KindRule, ManagedObject])[] = [];
@@ -125,22 +125,26 @@ async function installed(client: Client): Promise<readonly (readonly [KindRule, 
   for (const rule of kindRules().filter(({ kind }) => kind !== 'Secret')) {
     for (const object of await objectsOf(client, rule)) found.push([rule, object]);
   }
-  const deployments = found.filter(([{ kind }]) => kind === 'Deployment');
-  const installer = installerOf(deployments.map(([, { metadata }]) => metadata));
-  if (installer.kind !== 'manifests') return [];
-  return found.toSorted(([a], [b]) => STEPS.indexOf(b.step) - STEPS.indexOf(a.step));
+  const own = found.filter(([, { metadata }]) => isInstalled(metadata));
+  if (own.length === 0) return [];
+  const deployments = found.flatMap(([, each]) => (each.kind === 'Deployment' ? [each] : []));
+  const { kind } = installerOf(deployments.map(({ metadata }) => metadata));
+  if (kind === 'helm' || kind === 'operator') return [];
+  // The Deployments of another program need the roles that were applied with them.
+  const isAlone = deployments.every(({ metadata }) => isInstalled(metadata));
+  const all = isAlone ? found.filter((each) => own.includes(each) || isAppliedRbac(each[1])) : own;
+  return all.toSorted(([a], [b]) => STEPS.indexOf(b.step) - STEPS.indexOf(a.step));
 }
 
 async function objectsOf(client: Client, rule: KindRule): Promise<readonly ManagedObject[]> {
   const { apiVersion, kind, resource } = rule;
-  const mine = await listObjects<ManagedObject & KubeObject>(client, resource, {
-    keep: ({ metadata }) =>
-      metadata.managedFields?.some(
-        ({ manager, operation }) => manager === INSTALL_MANAGER && operation === 'Apply',
-      ) === true,
-  }).catch(ignoreNotFound);
+  const keep = (each: ManagedObject): boolean =>
+    isInstalled(each.metadata) || isOfInstallation(each);
+  const ours = await listObjects<ManagedObject & KubeObject>(client, resource, { keep }).catch(
+    ignoreNotFound,
+  );
   // Without the API, `install` created none of its objects.
-  return (mine ?? []).map((each) => ({ ...each, apiVersion, kind }));
+  return (ours ?? []).map((each) => ({ ...each, apiVersion, kind }));
 }
 
 async function remove(

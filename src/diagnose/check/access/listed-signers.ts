@@ -117,6 +117,8 @@ function commandFor(
     }
     case 'operator':
       return operatorPatch(facts, unlisted, needsPods);
+    case 'install':
+      return `add the line to signers in values.yaml${needsPods ? ', set podServices: true' : ''}, and run ${putBack(installer)}`;
     case 'manifests':
       return putBack(installer);
   }

@@ -7,7 +7,9 @@ const PUT_BACK = [
   '$ helm upgrade countersign deploy/chart --namespace NAMESPACE --reset-then-reuse-values --force-conflicts',
   'With the operator, list every signer in spec.signers; it puts the objects back by itself. If it does not, this says why:',
   '$ kubectl describe countersigns cluster',
-  'With neither, print the objects for the ClusterSigners of the cluster and apply them:',
+  'With countersign install, list every signer in the value signers, and install again:',
+  '$ countersign install --values values.yaml --force-conflicts',
+  'With none of these, print the objects for the ClusterSigners of the cluster and apply them:',
   '$ countersign rbac --from-cluster | kubectl apply --server-side --force-conflicts -f -',
 ] as const;
 
@@ -74,7 +76,9 @@ export const INSTALLATION_CHECKS = {
       '$ helm upgrade countersign deploy/chart --namespace NAMESPACE --reset-then-reuse-values --force-conflicts',
       'With the operator, its object says what it waits for:',
       '$ kubectl describe countersigns cluster',
-      'With neither, apply the manifests of one version.',
+      'With countersign install, install again with the program of one version:',
+      '$ countersign install --values values.yaml --force-conflicts',
+      'With none of these, apply the manifests of one version.',
     ],
   },
   'components-report-no-faults': {
@@ -111,7 +115,9 @@ export const INSTALLATION_CHECKS = {
       '$ helm upgrade countersign deploy/chart --namespace NAMESPACE --reset-then-reuse-values --set-json \'signers=[{"name":"example.com/workload"}]\'',
       'With the operator:',
       '$ kubectl patch countersigns cluster --type=json -p \'[{"op":"add","path":"/spec/signers/-","value":{"name":"example.com/workload"}}]\'',
-      'With neither, print the objects for the ClusterSigners of the cluster and apply them. Add the line to your values as well, so that the next countersign manifests or countersign install has it:',
+      'With countersign install, add the line to the value signers, and install again:',
+      '$ countersign install --values values.yaml --force-conflicts',
+      'With none of these, print the objects for the ClusterSigners of the cluster and apply them. Add the line to your values as well, so that the next countersign manifests has it:',
       '$ countersign rbac --from-cluster | kubectl apply --server-side --force-conflicts -f -',
     ],
   },
@@ -130,7 +136,9 @@ export const INSTALLATION_CHECKS = {
     remediation: [
       'With Helm, repeat the upgrade in the namespace of the release, which helm list -A names:',
       '$ helm upgrade countersign deploy/chart --namespace NAMESPACE --reset-then-reuse-values --force-conflicts',
-      'The operator puts both objects back by itself. With neither, apply the manifests again:',
+      'The operator puts both objects back by itself. With countersign install, install again:',
+      '$ countersign install --values values.yaml --force-conflicts',
+      'With none of these, apply the manifests again:',
       '$ countersign manifests --values values.yaml | kubectl apply -f -',
     ],
   },
