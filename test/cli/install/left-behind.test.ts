@@ -1,10 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { impactOf } from '#cli/commands/install/impact.ts';
 import { readLeftBehind } from '#cli/commands/install/left-behind.ts';
+import { objectsLeft, removalCommands } from '#cli/commands/install/removal.ts';
+import { kubectlName } from '#cli/commands/install/run.ts';
+import { state } from '../../operations/signer-states.ts';
 import { recordedClient } from '../../support/kube/recorded-client.ts';
 
 const KEYS = 'countersign-keys';
+
+function listOf(items: readonly object[]): object {
+  return { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '1' }, items };
+}
 const GRANTED = { 'countersign.dev/signer-name': 'example.com/people' };
 
 test('lists a user’s CA in the key namespace, which goes with the namespace', async () => {
@@ -16,12 +24,8 @@ test('lists a user’s CA in the key namespace, which goes with the namespace', 
   ];
   const client = recordedClient();
   client.answer(({ path, query }) => {
-    const list = (items: readonly object[]): object => ({
-      apiVersion: 'v1',
-      kind: 'List',
-      metadata: { resourceVersion: '1' },
-      items: items.map((metadata) => ({ metadata })),
-    });
+    const list = (items: readonly object[]): object =>
+      listOf(items.map((metadata) => ({ metadata })));
     if (path.endsWith('/namespaces')) return list([{ name: KEYS }]);
     if (path.endsWith(`/namespaces/${KEYS}/secrets`))
       return list(secrets.filter(({ namespace }) => namespace === KEYS));
@@ -31,4 +35,58 @@ test('lists a user’s CA in the key namespace, which goes with the namespace', 
   });
   const { secrets: left } = await readLeftBehind(client);
   assert.deepEqual(left.map(({ metadata }) => metadata.name).sort(), ['people-ca', 'workload-ca']);
+});
+
+test('names each signer, Revocation, Order, CRL and Lease that stays', async () => {
+  const client = recordedClient();
+  const made = 'app.kubernetes.io/managed-by=countersign';
+  const answers: readonly (readonly [path: string, selector: string, object])[] = [
+    ['/clustersigners', '', { name: 'people' }],
+    ['/signers', '', { name: 'web', namespace: 'team-a' }],
+    ['/externalclustersigners', '', { name: 'vault' }],
+    ['/acmeclustersigners', '', { name: 'public' }],
+    ['/acmesigners', '', { name: 'own', namespace: 'team-a' }],
+    ['/orders', '', { name: 'web-1', namespace: 'team-a' }],
+    ['/revocations', '', { name: 'stolen' }],
+    ['/configmaps', made, { name: 'people-ca-crl', namespace: KEYS }],
+    ['/leases', 'app.kubernetes.io/name=countersign', { name: 'signer', namespace: 'elsewhere' }],
+  ];
+  client.answer(({ path, query }) => {
+    const selector = query?.['labelSelector']?.toString() ?? '';
+    const found = answers.filter(([end, of]) => path.endsWith(end) && of === selector);
+    return listOf(found.map(([, , metadata]) => ({ metadata })));
+  });
+  const left = await readLeftBehind(client);
+  assert.deepEqual(objectsLeft(left).map(kubectlName).sort(), [
+    'acmeclustersigner/public',
+    'acmesigner/own -n team-a',
+    'clustersigner/people',
+    `configmap/people-ca-crl -n ${KEYS}`,
+    'externalclustersigner/vault',
+    'lease/signer -n elsewhere',
+    'order/web-1 -n team-a',
+    'revocation/stolen',
+    'signer/web -n team-a',
+  ]);
+  const commands = removalCommands(left);
+  assert.ok(commands.includes('kubectl delete lease/signer -n elsewhere'), commands.join());
+});
+
+test('says what ends for verifiers: issuance, and the CRLs at each URL', () => {
+  const { signer } = state();
+  const urls = ['http://crl.example.com/{authority}.crl'];
+  const profile = { ...signer.spec.profile, crl: { validity: '168h', urls } };
+  const listed = { metadata: signer.metadata, spec: { ...signer.spec, profile } };
+  const object = { apiVersion: 'v1', kind: 'ClusterSigner', metadata: { name: 'workload' } };
+  const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'countersign-crl' } };
+  const said = impactOf({ signers: [object] }, [service], [listed]);
+  assert.match(said[0] ?? '', /^nothing issues or renews certificates: /);
+  assert.match(said[1] ?? '', /^Service countersign-crl goes: /);
+  // RFC 5280 §6.3.3: a CRL past its nextUpdate does not tell the status of a certificate.
+  assert.match(
+    said[2] ?? '',
+    /at http:\/\/crl\.example\.com\/\{authority\}\.crl\. .*nextUpdate, 168h/,
+  );
+  assert.match(said[2] ?? '', /ConfigMap countersign-keys\/workload-ca-crl/);
+  assert.deepEqual(impactOf({ signers: [] }, [], []), []);
 });

@@ -4,9 +4,13 @@
  * definitions of signers.
  */
 import { SIGNER_NAME } from '#api/signer/grant.ts';
-import { CHALLENGES } from '#api/acme/names.ts';
+import { ACME_CLUSTER_SIGNERS, ACME_SIGNERS, CHALLENGES, ORDERS } from '#api/acme/names.ts';
+import { REVOCATIONS } from '#api/revocation/names.ts';
 import { WORKLOAD_RESOURCES } from '#api/workload/workload.ts';
 import { certificatesResourceIfServed } from '#component/certificates-resources.ts';
+import { CLUSTER_SIGNERS } from '#component/signers/cluster-signers.ts';
+import { EXTERNAL_SIGNERS } from '#component/signers/external-signers.ts';
+import { SIGNERS } from '#component/signers/namespaced-signers.ts';
 import type { Client } from '#kube/client/client.ts';
 import { ignoreNotFound, KubeError } from '#kube/client/kube-error.ts';
 import { CONFIG_MAPS, NAMESPACES, SECRETS } from '#kube/resource/core-v1.ts';
@@ -26,7 +30,11 @@ export interface LeftBehind {
   readonly definitions: readonly ManagedObject[];
   readonly claims: readonly ManagedObject[];
   readonly secrets: readonly ManagedObject[];
+  /** Records, CRLs, and copies of trust anchors. */
   readonly configMaps: readonly ManagedObject[];
+  readonly leases: readonly ManagedObject[];
+  /** Signers, Revocations and Orders, which go with their definitions. */
+  readonly signers: readonly ManagedObject[];
   readonly bundles: readonly ManagedObject[];
   /** Challenges with a finalizer, which only `acme` removes. */
   readonly challenges: readonly ManagedObject[];
@@ -50,6 +58,18 @@ const DEFINITIONS = resource({
   version: 'v1',
   plural: 'customresourcedefinitions',
 });
+
+const LEASES = resource({ group: 'coordination.k8s.io', version: 'v1', plural: 'leases' });
+/** Kinds of the definitions, except those of the operators and Challenges. */
+const DEFINED: Readonly<Record<string, Resource>> = {
+  ClusterSigner: CLUSTER_SIGNERS,
+  Signer: SIGNERS,
+  ExternalClusterSigner: EXTERNAL_SIGNERS,
+  AcmeClusterSigner: resource(ACME_CLUSTER_SIGNERS),
+  AcmeSigner: resource(ACME_SIGNERS),
+  Order: resource(ORDERS),
+  Revocation: resource(REVOCATIONS),
+};
 
 interface Listing {
   readonly kind: string;
@@ -83,6 +103,9 @@ export async function readLeftBehind(client: Client): Promise<LeftBehind> {
   const isOperator = ({ metadata }: ManagedObject): boolean =>
     OPERATORS.includes(metadata.labels?.[LABEL_COMPONENT] ?? '');
   const configMaps = await labelled('ConfigMap', CONFIG_MAPS);
+  const signers: ManagedObject[] = [];
+  for (const [kind, of] of Object.entries(DEFINED))
+    signers.push(...(await list({ kind, of, selectors: [''] })));
   const challenges = await list({
     kind: 'Challenge',
     of: resource(CHALLENGES),
@@ -107,7 +130,12 @@ export async function readLeftBehind(client: Client): Promise<LeftBehind> {
     definitions: await labelled('CustomResourceDefinition', DEFINITIONS),
     claims: await labelled('PersistentVolumeClaim', CLAIMS),
     secrets: [...secrets, ...given],
-    configMaps: configMaps.filter(({ kind, metadata }) => isLasting(kind, metadata.name)),
+    configMaps: [
+      ...configMaps.filter(({ kind, metadata }) => isLasting(kind, metadata.name)),
+      ...(await list({ kind: 'ConfigMap', of: CONFIG_MAPS, selectors: [MADE] })),
+    ],
+    leases: await labelled('Lease', LEASES),
+    signers,
     bundles: await list({
       kind: 'ClusterTrustBundle',
       of: await certificatesResourceIfServed(client, 'clustertrustbundles'),

@@ -29,10 +29,12 @@ function nameOf({ kind, metadata: { name, namespace } }: ManagedObject): string 
 export function objectsLeft(left: LeftBehind): readonly ManagedObject[] {
   return [
     left.definitions,
+    left.signers,
     left.namespaces,
     left.claims,
     left.secrets,
     left.configMaps,
+    left.leases,
     left.bundles,
     left.challenges,
   ].flat();
@@ -60,7 +62,8 @@ export function kubectlRemoval(): string {
 export function removalCommands(left: LeftBehind): readonly string[] {
   const definitions = removableDefinitions(left);
   const namespaces = removableNamespaces(left);
-  const elsewhere = [...left.claims, ...left.secrets, ...left.configMaps].filter(
+  const namespaced = [left.claims, left.secrets, left.configMaps, left.leases].flat();
+  const elsewhere = namespaced.filter(
     ({ metadata: { namespace } }) =>
       !namespaces.some(({ metadata }) => metadata.name === namespace),
   );

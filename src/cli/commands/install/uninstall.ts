@@ -11,6 +11,7 @@ import { connectUser } from '#cli/user-client.ts';
 import type { UserOptions } from '#cli/user-options.ts';
 import { installerOf, isInstalled } from '#diagnose/check/installer.ts';
 import { readLeftBehind, type LeftBehind } from './left-behind.ts';
+import { impactOf, readListedSigners } from './impact.ts';
 import { kubectlRemoval, objectsLeft, removalCommands } from './removal.ts';
 import { isAppliedRbac, isOfInstallation } from './hand-over.ts';
 import { lineOf, kubectlName, type InstalledObject } from './run.ts';
@@ -46,7 +47,7 @@ export async function uninstall(options: UninstallOptions): Promise<number> {
     if (running.length === 0) for (const each of objectsLeft(left)) done.add(each, 'kept');
     done.print();
     if (running.length > 0) printProgress(stillInstalled(running.map(kubectlName)));
-    else await conclude(client, left, options);
+    else await conclude(client, left, done.deleted, options);
     return 0;
   } finally {
     await client.close();
@@ -56,6 +57,7 @@ export async function uninstall(options: UninstallOptions): Promise<number> {
 /** Collects the result of each object once. */
 class Report {
   readonly #done = new Map<string, InstalledObject>();
+  readonly #deleted: ManagedObject[] = [];
   readonly #options: UninstallOptions;
 
   constructor(options: UninstallOptions) {
@@ -64,6 +66,10 @@ class Report {
 
   get isEmpty(): boolean {
     return this.#done.size === 0;
+  }
+
+  get deleted(): readonly ManagedObject[] {
+    return this.#deleted;
   }
 
   has(object: ManagedObject): boolean {
@@ -75,6 +81,7 @@ class Report {
     const { dryRun, output } = this.#options;
     const result = { object: kubectlName(each), outcome, dryRun };
     this.#done.set(result.object, result);
+    if (outcome === 'deleted') this.#deleted.push(each);
     if (output === 'text') printText(lineOf(result));
     if (output === 'name') printText(`${result.object}\n`);
   }
@@ -92,14 +99,21 @@ function stillInstalled(running: readonly string[]): string {
   return `installed by another program: ${running.join(', ')}; helm list -A finds a release for helm uninstall, kubectl delete countersigns/cluster removes what the operator made, and what kubectl applied goes by: ${kubectlRemoval()}`;
 }
 
-/** Marks the signers as not served once no component is left, and prints how to remove the rest. */
+/**
+ * Marks the signers as not served once no component is left, and prints what that affects and how
+ * to remove the rest.
+ */
 async function conclude(
   client: Client,
   left: LeftBehind,
+  gone: readonly ManagedObject[],
   { dryRun, output }: UninstallOptions,
 ): Promise<void> {
   for (const kind of left.unseen)
     printProgress(`you may not list ${kind}: more of them may be left`);
+  // The list of signers is empty if the user may not list them.
+  const listed = left.signers.length === 0 ? [] : await readListedSigners(client);
+  for (const each of impactOf(left, gone, listed)) printProgress(each);
   const marked = dryRun ? 0 : await markUnserved(client, new Date());
   if (marked > 0) printProgress(`Ready=False: ${marked} signers that no component serves now`);
   const commands = removalCommands(left);
@@ -107,7 +121,7 @@ async function conclude(
   printText(
     [
       '',
-      'A new installation uses what is kept. These commands remove it for good, with every CA key, record and bundle:',
+      'A new installation uses what is kept. The deletion of a definition deletes its signers, Revocations and Orders. These commands remove all of it for good, with every CA key, record and bundle:',
       ...commands.map((each) => `  ${each}`),
       '',
     ].join('\n'),
