@@ -6,12 +6,16 @@ import { hexDigits } from '#base/hex-digits.ts';
  * all sources.
  */
 export function serialText(serial: Uint8Array): string {
-  return canonicalSerial(Buffer.from(serial).toString('hex'));
+  return withoutZeros(Buffer.from(serial).toString('hex'));
 }
 
 /** Returns {@link serialText} of any spelling that OpenSSL and browsers print. */
 export function canonicalSerial(text: string): string {
-  const digits = hexDigits(text).replace(/^0+/, '');
+  return withoutZeros(hexDigits(text));
+}
+
+function withoutZeros(hex: string): string {
+  const digits = hex.replace(/^0+/, '');
   return digits === '' ? '0' : digits;
 }
 
