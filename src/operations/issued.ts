@@ -41,7 +41,7 @@ export interface IssuedFilter {
   readonly holder?: string | undefined;
   /** One of its names in full, or `*.example.com` for all with this ending. */
   readonly san?: string | undefined;
-  /** In any spelling of `canonicalSerial`. */
+  /** Serial number in any spelling of `canonicalSerial`. */
   readonly serial?: string | undefined;
   /** Key identifiers of the CA in hexadecimal. */
   readonly authorityKeyIdentifiers?: readonly string[] | undefined;

@@ -69,7 +69,7 @@ export function explainCertificateRequest(
   return { timeline, ...byRules(request, view, causeOf(ready)) };
 }
 
-/** Reports whether the request names a signer of Countersign. Another approver knows other issuers. */
+/** Reports whether the request names a signer of Countersign. Others have other approvers. */
 function isOfCountersign({ spec }: CertificateRequest): boolean {
   const { group } = spec.issuerRef;
   return group === GROUP || group === ACME_GROUP;

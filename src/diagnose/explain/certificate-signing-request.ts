@@ -41,12 +41,7 @@ export function explainSigningRequest(csr: CertificateSigningRequest, view: Sign
   if (unanswered !== undefined) return { timeline, ...unanswered };
   const rules = rulesOf(csr, view);
   const base = { timeline, ...(rules.length === 0 ? {} : { rules }) };
-  if (!isApproved(csr)) {
-    const message = failureOf(csr, view);
-    return message === undefined
-      ? { ...base, ...undecided(csr, view, rules) }
-      : { ...base, wouldFail: message, ...hopeless(csr, view, message) };
-  }
+  if (!isApproved(csr)) return { ...base, ...unapproved(csr, view, rules) };
   const unserved = unservedReason(view, 'signer') ?? withoutRequests(view);
   if (unserved !== undefined) return { ...base, ...unserved };
   const component = answeringComponent(view.signer, 'signer');
@@ -60,6 +55,18 @@ export function explainSigningRequest(csr: CertificateSigningRequest, view: Sign
       `kubectl -n countersign-system logs deployment/countersign-${component}`,
     ],
   };
+}
+
+/** Explains a request that is neither approved nor denied, and whose signer has a valid spec. */
+function unapproved(
+  csr: CertificateSigningRequest,
+  view: SignerView,
+  rules: readonly RuleVerdict[],
+): Omit<Diagnosis, 'timeline'> {
+  const message = failureOf(csr, view);
+  return message === undefined
+    ? undecided(csr, view, rules)
+    : { wouldFail: message, ...hopeless(csr, view, message) };
 }
 
 /**
@@ -229,7 +236,9 @@ function undecided(
     summary: `no rule allows it; ${nearest.rule} is nearest: ${nearest.message}${rest}`,
     remediation: [
       'change what the rule names, in the request or in the rule, or decide by hand:',
-      ...[approve, deny, ...mend],
+      approve,
+      deny,
+      ...mend,
     ],
   };
 }

@@ -40,11 +40,11 @@ export interface SignerView {
    * it.
    */
   readonly unusable: string | undefined;
-  /** Whether the user may not read the object. */
+  /** True if the user may not read the object. */
   readonly isHidden?: true;
   /** Command that makes it usable. */
   readonly fix?: string;
-  /** Whether `signerName` is the kind and name of an issuerRef, not a signer name. */
+  /** True if `signerName` is the kind and name of an issuerRef, not a signer name. */
   readonly isReference?: true;
 }
 
@@ -110,23 +110,24 @@ export function hopelessSigner(
 ): Unserved | undefined {
   const { signer } = view;
   if (signer === undefined) return absent(view);
-  const { generation = 0 } = signer.metadata;
-  const ready = findCondition(signer.status?.conditions, 'Ready');
-  // An older condition is about the spec before the correction.
-  const isCurrent = (ready?.observedGeneration ?? generation) >= generation;
   const fault = attempt(() => compile(signer.spec));
-  const why =
-    fault instanceof SignerError
-      ? `InvalidSpec: ${fault.message}`
-      : ready !== undefined && isInvalid(ready) && isCurrent
-        ? reasonText(ready)
-        : undefined;
+  const why = fault instanceof SignerError ? `InvalidSpec: ${fault.message}` : invalidityOf(signer);
   if (why === undefined) return undefined;
   return {
     state: 'WaitingForSigner',
     summary: `${signerText(signer)} is not Ready: ${why}; until its spec is corrected, no component answers the request, even if it is approved`,
     remediation: [editCommand(signer), 'countersign check'],
   };
+}
+
+/** Returns the reason of the Ready condition if the present spec is invalid by it. */
+function invalidityOf({ metadata, status }: ViewedSigner): string | undefined {
+  const ready = findCondition(status?.conditions, 'Ready');
+  if (ready === undefined || !isInvalid(ready)) return undefined;
+  const { generation = 0 } = metadata;
+  const { observedGeneration = generation } = ready;
+  // An older condition is about the spec before the correction.
+  return observedGeneration < generation ? undefined : reasonText(ready);
 }
 
 function absent({ signerName, unusable, fix, isReference }: SignerView): Unserved {

@@ -40,7 +40,7 @@ const view = (
   unusable: undefined,
 });
 const sound = state().signer.spec;
-/** As authority has seen it, and as it is seconds before: Ready is of the spec before the change. */
+/** The Ready condition of the present spec, and the one of the spec before the change. */
 const seen = view([invalid], {});
 const unseen = view(undefined, { requests: { ...sound.requests, rules: MISSPELLED } });
 
@@ -100,7 +100,9 @@ test('no one is told to approve a request whose signer serves no such requests',
 const workloads = { ...csr, spec: { ...csr.spec, signerName: 'example.com/workload' } };
 
 const listed = (signer: object | undefined): object => ({
-  ...{ apiVersion: 'countersign.dev/v1alpha1', kind: 'ClusterSignerList', metadata: {} },
+  apiVersion: 'countersign.dev/v1alpha1',
+  kind: 'ClusterSignerList',
+  metadata: {},
   items: [signer],
 });
 

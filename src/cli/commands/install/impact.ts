@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Says what ends with the components, for those who use certificates, CRLs and bundles. */
+/** The effects of an uninstallation on those who use certificates, CRLs and bundles. */
 import { crlConfigMapName } from '#api/revocation/names.ts';
 import { secretOrNone, type ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { CLUSTER_SIGNERS } from '#component/signers/cluster-signers.ts';
@@ -28,8 +28,7 @@ export type ListedSigner = Pick<ClusterSigner, 'metadata' | 'spec'>;
  */
 export async function readListedSigners(client: Client): Promise<readonly ListedSigner[]> {
   const found = await listObjects<ClusterSigner>(client, CLUSTER_SIGNERS, {
-    // Without validation by this program: an older definition may have stored it.
-    keep: ({ spec }) => (spec as Partial<ClusterSigner['spec']>).profile?.crl !== undefined,
+    keep: ({ spec }) => spec.profile.crl !== undefined,
   }).catch(ignoreNotFound);
   return found ?? [];
 }

@@ -13,6 +13,7 @@ import { EXTERNAL_SIGNERS } from '#component/signers/external-signers.ts';
 import { SIGNERS } from '#component/signers/namespaced-signers.ts';
 import type { Client } from '#kube/client/client.ts';
 import { ignoreNotFound, KubeError } from '#kube/client/kube-error.ts';
+import { LEASES } from '#kube/lease/lease.ts';
 import { CONFIG_MAPS, NAMESPACES, SECRETS } from '#kube/resource/core-v1.ts';
 import { resource, type Resource } from '#kube/resource/resource.ts';
 import { listObjects } from '#kube/watch/list-objects.ts';
@@ -59,7 +60,6 @@ const DEFINITIONS = resource({
   plural: 'customresourcedefinitions',
 });
 
-const LEASES = resource({ group: 'coordination.k8s.io', version: 'v1', plural: 'leases' });
 /** Kinds of the definitions, except those of the operators and Challenges. */
 const DEFINED: Readonly<Record<string, Resource>> = {
   ClusterSigner: CLUSTER_SIGNERS,
