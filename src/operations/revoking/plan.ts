@@ -18,6 +18,7 @@ import { sameBytes } from '#base/bytes.ts';
 import { canonicalSerial, serialText } from '#ca/revocation/serial.ts';
 import type { CrlReason } from '#base/vocabulary.ts';
 import { shellWord } from '#base/quote.ts';
+import { accessNote } from './api-server.ts';
 import type { FoundCertificate } from './find-certificates.ts';
 
 /** A selection of certificates by exactly one kind of criterion. */
@@ -105,7 +106,11 @@ export function planRevocation(input: PlanInput): RevocationPlan {
   return {
     revocations: refusals.length === 0 ? revocations : [],
     certificates,
-    notes: [...notesOf(input, names, certificates), ...notesElsewhere(elsewhere)],
+    notes: [
+      ...notesOf(input, names, certificates),
+      ...accessNotes(selected),
+      ...notesElsewhere(elsewhere),
+    ],
     refusals,
   };
 }
@@ -234,7 +239,7 @@ function plainSigners({ signers }: PlanInput, names: readonly string[]): readonl
 function crlRefusals(input: PlanInput, names: readonly string[]): readonly string[] {
   return plainSigners(input, names).map(
     ({ metadata, spec }) =>
-      `the ClusterSigner of ${spec.signerName} has no spec.profile.crl: no CRL would list them, and their holders would get new certificates; set it first, distrust the CA (countersign authority revoke), or write --without-crl for a Revocation that takes effect later: kubectl edit clustersigner ${shellWord(metadata.name)}`,
+      `the ClusterSigner of ${spec.signerName} has no spec.profile.crl: no CRL would list them, and their holders would get new certificates. Set it, and repeat this command: kubectl edit clustersigner ${shellWord(metadata.name)}. Or distrust the CA: countersign authority revoke ${shellWord(metadata.name)} FINGERPRINT. Or add --without-crl for a Revocation that takes effect once it is set`,
   );
 }
 
@@ -299,6 +304,20 @@ function holdersOf(
     return `sha256:${digest}`;
   });
   return [...new Set(keys)].map((key) => ({ key }));
+}
+
+/** Returns a note for each signer whose certificates the API server may still accept. */
+function accessNotes(selected: readonly FoundCertificate[]): readonly string[] {
+  // pcr-issuer issues to pods, which have service account tokens for the API server.
+  const ofPeople = selected.filter(({ pod }) => pod === undefined);
+  const bySigner = Map.groupBy(ofPeople, ({ signerName }) => signerName);
+  return [...bySigner].flatMap(
+    ([signerName, each]) =>
+      accessNote(
+        signerName,
+        each.map(({ chain: [leaf] }) => leaf),
+      ) ?? [],
+  );
 }
 
 /** Returns notes about found certificates that no CRL of this installation can list. */

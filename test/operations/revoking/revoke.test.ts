@@ -10,6 +10,7 @@ import {
   sourcesOf,
   type RevokeCertificatesOptions,
 } from '#cli/commands/revoke/run.ts';
+import { accessNote } from '#operations/revoking/api-server.ts';
 import { EMPTY_SUBJECT } from '#ca/issuance/leaf-subject.ts';
 import { prepare } from '#ca/issuance/prepare.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
@@ -35,6 +36,13 @@ const [pods, alices, managers] = [
   await leafOf('alice.example'),
   await leafOf('cm.example'),
 ];
+/** A client certificate as the API server reads it: CN is the user, O are the groups. */
+async function clientOf(commonName: string, ...organizations: string[]): Promise<Certificate> {
+  const subject = { ...EMPTY_SUBJECT, commonName, organizations };
+  const prepared = prepare(leafInput(ca, { subject, random: (size) => randomBytes(size) }));
+  return decodeCertificate(await ca.sign(prepared, new AbortController().signal));
+}
+
 const pem = (leaf: Certificate): string => encodePem('CERTIFICATE', leaf.raw);
 const base64 = (leaf: Certificate): string => Buffer.from(pem(leaf)).toString('base64');
 
@@ -200,9 +208,10 @@ test('a signer without a CRL is refused: a Revocation would have no effect', asy
     const options = { ...selection, signer: SIGNER };
     const { report, written } = await revoked(options, plain());
     assert.deepEqual([written, report.outcome], [[], 'refused'], JSON.stringify(selection));
+    // The command stands at its step, and the steps in the order in which they are taken.
     assert.match(
       report.refusals.join(),
-      /has no spec\.profile\.crl: no CRL would list .*: kubectl edit clustersigner workload$/,
+      /no CRL would list .* Set it, and repeat this command: kubectl edit clustersigner workload\. /,
     );
     const later = await revoked({ ...options, withoutCrl: true }, plain());
     assert.equal(later.written.length, 1);
@@ -244,4 +253,51 @@ test('one selection at a time, and a reason that CRLs have', async () => {
   await assert.rejects(revoked({}), usage);
   await assert.rejects(revoked({ user: 'alice', san: 'x' }), usage);
   await assert.rejects(revoked({ user: 'alice', reason: 'removeFromCRL' }), usage);
+});
+
+/** The notes about the CertificateSigningRequests of alice with these certificates. */
+async function notesOn(leaves: readonly Certificate[], dryRun = false): Promise<readonly string[]> {
+  const certificatesigningrequests = leaves.map((leaf) => ({
+    spec: { signerName: SIGNER, username: 'alice' },
+    status: { certificate: base64(leaf) },
+  }));
+  const lists = Object.assign({}, LISTS, { certificatesigningrequests });
+  const { report } = await revoked({ user: 'alice', dryRun }, cluster({}, lists));
+  return report.notes;
+}
+
+test('a client certificate: it says that the API server reads no CRL, and what helps', async () => {
+  const [note = '', ...more] = await notesOn([await clientOf('alice', 'dev', 'ops')]);
+  assert.deepEqual(more, []);
+  assert.match(note, /^kube-apiserver reads no CRL: .*until 20\d\d-/);
+  assert.match(
+    note,
+    /remove user "alice" and group "dev", "ops" from all RoleBindings and Cluster/,
+  );
+  assert.match(note, /replace the CA in --client-ca-file/);
+  assert.doesNotMatch(note, /system:masters/);
+});
+
+test('the rights of system:masters end by a new CA alone, and revoke says so', async () => {
+  const leaf = await clientOf('root', 'dev');
+  const forged = {
+    ...leaf,
+    subject: {
+      ...leaf.subject,
+      attributes: leaf.subject.attributes.map((each) =>
+        each.value === 'dev' ? { ...each, value: 'system:masters' } : each,
+      ),
+    },
+  };
+  assert.match(
+    accessNote(SIGNER, [forged]) ?? '',
+    /no binding grants the rights of system:masters/,
+  );
+});
+
+test('what the API server takes from no one: no note on access', async () => {
+  assert.deepEqual(await notesOn([alices]), [], 'no common name, so no user');
+  const server = { ...(await clientOf('alice')), extKeyUsage: ['1.3.6.1.5.5.7.3.1'] };
+  assert.equal(accessNote(SIGNER, [server]), undefined, 'for servers only');
+  assert.deepEqual((await revoked({ pod: 'team-a/web-0' })).report.notes, []);
 });

@@ -16,6 +16,7 @@ Examples:
   countersign revoke order/www-1-1 -n web --reason keyCompromise     # of an ACME server
 
 It prints the plan and then writes Revocations. It takes the verb revoke on the signer, and create on revocations.
+The API server reads no CRL: a revoked client certificate works there until it expires (docs/how-to/revoke.md).
 A signer without spec.profile.crl has no CRL: without --without-crl, nothing is written.
 Exit code: 0 written, or noted; 1 an error; 2 the command line is wrong; 3 refused, nothing was written.`;
 
