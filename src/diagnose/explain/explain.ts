@@ -30,6 +30,8 @@ import {
   type Subject,
 } from './lookup/reading.ts';
 import { explainPcr, explainPodOf, explainWorkloadOf } from './pods/explain-pods.ts';
+import { readTrust } from './pods/trust.ts';
+import { withChainTrust } from './revoked.ts';
 import { eventReader } from './read-events.ts';
 import { challengesOf, newestOrder } from './read-orders.ts';
 import { readNamedSigner, readSignerView } from './read-signer-view.ts';
@@ -93,8 +95,21 @@ async function explainCsr(init: ExplainContext, { name }: Subject): Promise<Expl
   );
   const view = await readSignerView(init.client, csr.spec.signerName);
   const judged = await byOrder(init, csr, view, explainSigningRequest(csr, view));
-  const judgement = await keptWaiting(init, view, judged, csr.metadata);
+  const chain = Buffer.from(csr.status?.certificate ?? '', 'base64').toString();
+  const trusted = await judgedTrust(init, view, judged, chain);
+  const judgement = await keptWaiting(init, view, trusted, csr.metadata);
   return finish(init, 'certificatesigningrequest', csr, judgement);
+}
+
+/** Adds that the certificate of an issued request is revoked, or not trusted. */
+async function judgedTrust(
+  init: ExplainContext,
+  view: SignerView,
+  diagnosis: Diagnosis,
+  chain: string,
+): Promise<Diagnosis> {
+  if (diagnosis.state !== 'Issued') return diagnosis;
+  return withChainTrust(diagnosis, chain, await readTrust(init, view));
 }
 
 async function explainCr(init: ExplainContext, { name, namespace }: Subject): Promise<Explanation> {
@@ -110,7 +125,9 @@ async function ofCertificateRequest(
   const { namespace = '' } = request.metadata;
   const view = await readNamedSigner(init.client, { kind, name: issuer, namespace });
   const judged = await byOrder(init, request, view, explainCertificateRequest(request, view));
-  const judgement = await keptWaiting(init, view, judged, request.metadata);
+  const chain = Buffer.from(request.status?.certificate ?? '', 'base64').toString();
+  const trusted = await judgedTrust(init, view, judged, chain);
+  const judgement = await keptWaiting(init, view, trusted, request.metadata);
   return finish(init, 'certificaterequest', request, judgement);
 }
 

@@ -24,7 +24,12 @@ import { isIssuedBy } from './newest-issuer.ts';
 export type LeafTrust =
   | { readonly kind: 'trusted'; readonly leaf: string }
   | { readonly kind: 'untrusted'; readonly leaf: string; readonly authority: string | undefined }
-  | { readonly kind: 'revoked'; readonly leaf: string; readonly revocation: string }
+  | {
+      readonly kind: 'revoked';
+      readonly leaf: string;
+      readonly revocation: string;
+      readonly by: Revocation;
+    }
   | { readonly kind: 'doubtful'; readonly authority: string }
   | { readonly kind: 'unknown' };
 
@@ -72,8 +77,10 @@ export function chainTrust(
   const [leaf, ...intermediates] = chain;
   if (leaf === undefined) return undefined;
   const print = fingerprint(leaf.raw);
-  const revocation = revocationOf(leaf, state, revocations);
-  if (revocation !== undefined) return { kind: 'revoked', leaf: print, revocation };
+  const by = revocationOf(leaf, state, revocations);
+  if (by !== undefined) {
+    return { kind: 'revoked', leaf: print, revocation: by.metadata.name, by };
+  }
   const trusted = reachesBundle(leaf, intermediates, state);
   if (trusted === undefined) return undefined;
   if (trusted) return { kind: 'trusted', leaf: print };
@@ -122,18 +129,18 @@ function trustByAge(pod: Pod, { state }: LeafTrustInput): LeafTrust {
   return held === undefined ? UNKNOWN : { kind: 'doubtful', authority: held.fingerprint };
 }
 
-/** Returns the name of a Revocation with the leaf's serial number. */
+/** Returns a Revocation with the leaf's serial number. */
 function revocationOf(
   leaf: Certificate,
   { signer }: SignerState,
   revocations: readonly Revocation[],
-): string | undefined {
+): Revocation | undefined {
   const serial = serialText(leaf.serial);
   return revocations.find(
     ({ spec }) =>
       spec.signerName === signer.spec.signerName &&
       spec.certificates.some((each) => canonicalSerial(each.serial) === serial),
-  )?.metadata.name;
+  );
 }
 
 /**

@@ -19,6 +19,8 @@ import { encodePem } from '#pki/der/pem.ts';
 import { HOUR, LINKS, MINUTE, NOW, at, state, type Name } from '../../operations/signer-states.ts';
 import { link, type Link } from '../../support/pki/chain.ts';
 import { recordedClient } from '../../support/kube/recorded-client.ts';
+import { certificateRequest } from '../../support/requests/certificate-request.ts';
+import { made } from '../../ca/policy/request.ts';
 import { podRequest } from '../../support/requests/pod-certificate-request.ts';
 import { findingsOf } from '../check/well.ts';
 
@@ -32,6 +34,8 @@ interface World {
   readonly revocations?: readonly object[];
   readonly services?: readonly object[];
   readonly deployments?: readonly object[];
+  readonly csrs?: readonly object[];
+  readonly certificateRequests?: readonly object[];
 }
 
 function podThat({
@@ -131,6 +135,8 @@ function clientOf(world: World): Client {
     ['/api/v1/pods', [pod]],
     ['/apis/certificates.k8s.io/v1/podcertificaterequests', world.requests ?? []],
     ['/apis/countersign.dev/v1alpha1/revocations', world.revocations ?? []],
+    ['/apis/certificates.k8s.io/v1/certificatesigningrequests', world.csrs ?? []],
+    ['/apis/cert-manager.io/v1/certificaterequests', world.certificateRequests ?? []],
     ['/api/v1/services', world.services ?? []],
     ['/api/v1/events', []],
     ['/api/v1/resourcequotas', []],
@@ -232,7 +238,7 @@ const FAULTS: readonly (World & {
     revocations: [revocation(serial, at(HOUR))],
     check: /^error leaves-trusted .*Revocation stolen has the certificate/,
     state: 'NotTrusted',
-    explain: /Revocation stolen has it/,
+    explain: /is revoked since .* by Revocation stolen/,
   },
   {
     what: 'a leaf of which nothing shows whether it is on the CRL',
@@ -340,3 +346,77 @@ test('check and explain both find a pod annotation that is set on the Deployment
 
 /** Both objects at once, so that no rollout begins between. */
 const MOVED = `kubectl -n team-a patch deployment web --type=merge -p '{"metadata":{"annotations":{"countersign.dev/inject":null}},"spec":{"template":{"metadata":{"annotations":{"countersign.dev/inject":"workload"}}}}}'`;
+
+const answered = Buffer.from(encodePem('CERTIFICATE', ours.certificate.raw)).toString('base64');
+const csr = made({ usages: ['client auth'] }).csr;
+const answers: World = {
+  csrs: [
+    {
+      ...csr,
+      metadata: { ...csr.metadata, name: 'web' },
+      spec: { ...csr.spec, signerName: SIGNER },
+      status: { certificate: answered },
+    },
+  ],
+  certificateRequests: [
+    {
+      ...certificateRequest(),
+      metadata: { ...certificateRequest().metadata, name: 'web' },
+      status: { certificate: answered, conditions: [] },
+    },
+  ],
+};
+const LISTED = { revokedAt: at(-MINUTE), holders: [{ user: 'jane' }] };
+
+/** The Revocation of our leaf, as `countersign revoke` writes it, on a CRL. */
+function listed(more: Readonly<Record<string, unknown>> = {}): object {
+  const one = revocation(serial, at(HOUR)) as { readonly spec: object };
+  return { ...one, spec: { ...one.spec, ...more }, status: { crlNumber: 7 } };
+}
+
+for (const kind of ['csr', 'certificaterequest']) {
+  test(`${kind}: a revoked certificate is not said to be issued and no more`, async () => {
+    const is = await explained({ ...answers, revocations: [listed(LISTED)] }, kind);
+    assert.equal(is.state, 'NotTrusted');
+    const since = at(-MINUTE);
+    assert.ok(
+      is.summary.includes(`revoked since ${since} by Revocation stolen (keyCompromise, on`),
+    );
+    // kube-apiserver has no flag for CRLs: only bindings and its --client-ca-file end the access.
+    assert.match(is.summary, /kube-apiserver reads no CRL: if its --client-ca-file has the CA/);
+    const todo = is.remediation.join('\n');
+    assert.match(todo, /^kubectl auth can-i --list --as 'leaf of a' {3}# /);
+    assert.match(todo, /RoleBindings and ClusterRoleBindings, or replace the CA/);
+    assert.match(todo, /spec\.holders get no other certificate/);
+    assert.ok(is.timeline.some((each) => each.at === since && each.what.includes('stolen')));
+  });
+
+  test(`${kind}: without its Revocation, a certificate is issued`, async () => {
+    const other = revocation('0badcafe', at(HOUR));
+    assert.equal((await explained({ ...answers, revocations: [other] }, kind)).state, 'Issued');
+  });
+
+  test(`${kind}: a certificate that no bundle covers is not trusted`, async () => {
+    const is = await explained({ ...answers, signer: AFTER_DISTRUST }, kind);
+    assert.equal(is.state, 'NotTrusted');
+    assert.match(is.summary, /the bundle of ClusterSigner workload does not cover it/);
+  });
+}
+
+// KEP-4317: the kubelet requests again at beginRefreshAt, and for another pod.
+test('a pod with a revoked leaf is not promised a new one before its kubelet asks', async () => {
+  const refreshed = requested(MINUTE, ours) as { readonly status: object };
+  const requests = [{ ...refreshed, status: { ...refreshed.status, beginRefreshAt: at(HOUR) } }];
+  const own = { pod: { namespace: 'team-a', name: 'web', uid: 'web' } };
+  const is = await explained({ requests, revocations: [listed({ holders: [own] })] });
+  assert.equal(is.state, 'NotTrusted');
+  assert.match(is.summary, /the kubelet replaces it no sooner than without the Revocation/);
+  assert.deepEqual(is.next?.at, at(HOUR));
+  assert.match(is.next.what, /which Revocation stolen may refuse$/);
+  assert.deepEqual(is.remediation, [
+    'kubectl -n team-a delete pod web   # its controller makes another pod, which requests a new certificate now',
+  ]);
+  const shared = { serviceAccount: { namespace: 'team-a', name: 'web' } };
+  const both = await explained({ requests, revocations: [listed({ holders: [shared] })] });
+  assert.match(both.remediation[1] ?? '', /spec\.holders may refuse the new pod as well/);
+});

@@ -18,6 +18,7 @@ import { readSignerState, type ReadSignerStateInit } from '#operations/read-sign
 import type { SignerState } from '#operations/signer-state.ts';
 import { shellWord } from '#base/quote.ts';
 import type { Diagnosis } from '../explanation.ts';
+import { revokedText } from '../revoked.ts';
 import type { SignerView } from '../signer-view.ts';
 
 /** Evidence for the trust in leaves of one ClusterSigner. */
@@ -64,7 +65,21 @@ export function withRequestTrust(
   const pod = { namespace, name: request.spec.podName };
   const bad = trust === undefined ? undefined : rejection(trust, evidence.state, pod);
   if (bad === undefined) return diagnosis;
-  return { ...diagnosis, ...bad, summary: `${diagnosis.summary}; ${bad.summary}` };
+  const { next } = diagnosis;
+  const of = trust?.kind === 'revoked' && next !== undefined ? nextAfter(trust.by, next) : {};
+  return { ...diagnosis, ...bad, ...of, summary: `${diagnosis.summary}; ${bad.summary}` };
+}
+
+/** Returns the next request of a kubelet whose certificate is revoked: no Revocation hastens it. */
+function nextAfter(
+  { metadata, spec }: Revocation,
+  { at }: NonNullable<Diagnosis['next']>,
+): Pick<Diagnosis, 'next'> {
+  const isRefused = (spec.holders ?? []).length > 0;
+  const what = isRefused
+    ? `the kubelet requests a new one, which Revocation ${metadata.name} may refuse`
+    : 'the kubelet requests a new one, and keeps the revoked one until then';
+  return { next: { what, ...(at === undefined ? {} : { at }) } };
 }
 
 /** A verdict on the leaves of a pod, with its remediation. */
@@ -115,20 +130,37 @@ export function runningTrust(
   };
 }
 
+/**
+ * Returns a note about the holders of a Revocation that the successor of a pod may share: its
+ * ServiceAccount and its names. It has another UID and another key.
+ */
+function alsoRefused({ metadata, spec }: Revocation): readonly string[] {
+  const shared = (spec.holders ?? []).some(
+    ({ serviceAccount, name, pod }) =>
+      serviceAccount !== undefined ||
+      name !== undefined ||
+      (pod !== undefined && pod.uid === undefined),
+  );
+  if (!shared) return [];
+  return [
+    `kubectl get revocation ${shellWord(metadata.name)} -o yaml   # spec.holders may refuse the new pod as well, while it exists`,
+  ];
+}
+
 /** Returns why verifiers reject a leaf, or may. Undefined without evidence. */
 function rejection(
   trust: LeafTrust,
   { signer }: SignerState,
   { namespace, name }: { readonly namespace: string; readonly name: string },
 ): TrustVerdict | undefined {
-  const restart = `kubectl -n ${shellWord(namespace)} delete pod ${shellWord(name)}   # its controller makes another, which gets a new certificate`;
+  const restart = `kubectl -n ${shellWord(namespace)} delete pod ${shellWord(name)}   # its controller makes another pod, which requests a new certificate now`;
   const state = 'NotTrusted';
   switch (trust.kind) {
     case 'revoked':
       return {
         state,
-        summary: `Revocation ${trust.revocation} has it: verifiers that check CRLs reject it`,
-        remediation: [restart],
+        summary: `${revokedText(trust.by)}: verifiers that check CRLs reject it, and the kubelet replaces it no sooner than without the Revocation`,
+        remediation: [restart, ...alsoRefused(trust.by)],
       };
     case 'untrusted':
       return {

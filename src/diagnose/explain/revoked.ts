@@ -1,0 +1,87 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Issued certificates that verifiers reject by now. Pure. */
+import { formatTime } from '#api/object/time.ts';
+import type { Revocation } from '#api/revocation/revocation.ts';
+import { SignerError, attempt } from '#base/errors.ts';
+import { shellWord } from '#base/quote.ts';
+import { apiServerIdentity } from '#operations/revoking/api-server.ts';
+import { chainTrust } from '#operations/pods/leaf-trust.ts';
+import { readCertificates } from '#pki/x509/certificate.ts';
+import type { Diagnosis } from './explanation.ts';
+import type { TrustEvidence } from './pods/trust.ts';
+
+/** Returns when which Revocation revoked a certificate, and whether a CRL lists it. */
+export function revokedText({ metadata, spec, status }: Revocation): string {
+  const since = spec.revokedAt ?? metadata.creationTimestamp;
+  const list =
+    status?.crlNumber === undefined
+      ? 'no CRL is known to list it yet'
+      : `on CRL ${status.crlNumber}`;
+  return `it is revoked since ${since} by Revocation ${metadata.name} (${spec.reason}, ${list})`;
+}
+
+/**
+ * Adds to the diagnosis of an issued request that its certificate is revoked, or that the bundle
+ * does not cover it. Other diagnoses stay.
+ *
+ * @param pem - the chain, leaf first
+ */
+export function withChainTrust(
+  diagnosis: Diagnosis,
+  pem: string,
+  evidence: TrustEvidence | undefined,
+): Diagnosis {
+  if (diagnosis.state !== 'Issued' || evidence === undefined) return diagnosis;
+  const trust = chainTrust({ status: { certificateChain: pem } }, evidence);
+  if (trust?.kind === 'revoked') return revokedDiagnosis(diagnosis, pem, trust.by);
+  if (trust?.kind !== 'untrusted') return diagnosis;
+  const { name } = evidence.state.signer.metadata;
+  const why = `the bundle of ClusterSigner ${name} does not cover it: verifiers reject it`;
+  return {
+    ...diagnosis,
+    state: 'NotTrusted',
+    summary: `${diagnosis.summary}; ${why}`,
+    remediation: ['request another certificate'],
+  };
+}
+
+function revokedDiagnosis(diagnosis: Diagnosis, pem: string, by: Revocation): Diagnosis {
+  const { metadata, spec } = by;
+  const access = accessLeft(pem);
+  const at = spec.revokedAt ?? metadata.creationTimestamp;
+  const isRefused = (spec.holders ?? []).length > 0;
+  return {
+    ...diagnosis,
+    state: 'NotTrusted',
+    summary: [
+      diagnosis.summary,
+      `${revokedText(by)}: verifiers that read CRLs reject it`,
+      ...(access === undefined ? [] : [access.text]),
+    ].join('; '),
+    timeline: [...diagnosis.timeline, { at, what: `Revocation ${metadata.name} revokes it` }],
+    remediation: [
+      ...(access?.remediation ?? []),
+      isRefused
+        ? `kubectl get revocation ${shellWord(metadata.name)} -o yaml   # spec.holders get no other certificate while it exists`
+        : 'request another certificate: the Revocation refuses no holder',
+    ],
+  };
+}
+
+/** Returns what the API server still accepts, and the command that shows the rights. */
+function accessLeft(
+  pem: string,
+): { readonly text: string; readonly remediation: readonly string[] } | undefined {
+  const chain = attempt(() => readCertificates(pem));
+  const leaf = chain instanceof SignerError ? undefined : chain[0];
+  const identity = leaf && apiServerIdentity(leaf);
+  if (leaf === undefined || identity === undefined) return undefined;
+  const groups = identity.groups.map((group) => ` --as-group ${shellWord(group)}`).join('');
+  return {
+    text: `kube-apiserver reads no CRL: if its --client-ca-file has the CA, it accepts the certificate until ${formatTime(leaf.notAfter)}`,
+    remediation: [
+      `kubectl auth can-i --list --as ${shellWord(identity.user)}${groups}   # the access that is left`,
+      'remove the user and its groups from all RoleBindings and ClusterRoleBindings, or replace the CA in --client-ca-file (docs/how-to/revoke.md#end-the-access-to-the-api-server)',
+    ],
+  };
+}
