@@ -5,7 +5,9 @@ import { CERT_MANAGER_NAMESPACE } from '#api/operator/cert-manager-deployment.ts
 import { certManagerOperatorManifests } from '#install/cert-manager-operator/installed.ts';
 import { operatorManifests } from '#install/operator/installed.ts';
 import { DEMO, DEMO_PLAN, DEMO_SIGNERS } from './demo-installation.ts';
+import { COMPONENTS } from '#install/component-list.ts';
 import { installationFiles } from '#install/files.ts';
+import { ownTlsOf } from '#install/workloads/own-tls.ts';
 import { documentsOf } from '#install/documents.ts';
 
 const PRINTED = `# SPDX-License-Identifier: Apache-2.0
@@ -69,7 +71,10 @@ most network plugins always let in; where yours does not, allow port 8080 from y
 
 /** Returns texts by path from the root. */
 export function deployFiles(): ReadonlyMap<string, string> {
-  const files = [...installationFiles(DEMO_PLAN)].map(([file, manifests]): [string, string] => {
+  // For every component: those that are added to deploy/ later need no other objects.
+  const ports = ownTlsOf(DEMO_PLAN, [...COMPONENTS.keys()]);
+  const all = new Map([...installationFiles(DEMO_PLAN), ['own-tls.yaml', ports] as const]);
+  const files = [...all].map(([file, manifests]): [string, string] => {
     const [path, comment] = PLACES[file] ?? [];
     const text = documentsOf(manifests);
     if (path !== undefined) return [path, `${headerOf(comment ?? '')}${text}`];

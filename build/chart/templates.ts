@@ -7,7 +7,6 @@ import type { ServedKind } from '#api/signer/cluster-signer.ts';
 import { installationFiles } from '#install/files.ts';
 import { crlConfigMapName } from '#api/revocation/names.ts';
 import { hubSecretName } from '#api/signer/upstream-hub.ts';
-import { LOG_KEY_SECRET } from '#ledger/ledger/objects.ts';
 import { isLasting } from '#install/lasting.ts';
 import { COMPONENTS } from '#install/component-list.ts';
 import { LABEL_COMPONENT } from '#kube/resource/labels.ts';
@@ -194,7 +193,7 @@ function documentLines(document: unknown): readonly string[] {
 function guarded(document: Record<string, unknown>, text: readonly string[]): readonly string[] {
   const { kind, metadata } = document;
   const { namespace, name } = metadata as { readonly namespace?: unknown; readonly name: string };
-  const lines = isFilled(kind, name) ? text : ifEnabled(document, text);
+  const lines = ifEnabled(document, text);
   if (kind === 'Namespace') return ofNamespace(name, lines);
   if (isLasting(kind, name)) return kept(lines);
   const places = PLACES[String(namespace)];
@@ -333,18 +332,6 @@ function inKeys(document: object, lines: readonly string[]): readonly string[] {
 /** Returns the kind of requests that the component of a role answers. */
 function servedKindOf(role: string): ServedKind | undefined {
   return [...COMPONENTS].find(([name]) => role === `countersign-${name}`)?.[1].servedKind;
-}
-
-/** Kinds that `authority` fills. They exist for every component, so that it misses none. */
-const FILLED = ['Service', 'Secret'];
-
-/** Services that exist with their component. */
-const PUBLIC = [...COMPONENTS.values()].flatMap(({ publicPorts = [] }) =>
-  publicPorts.map(({ service }) => service),
-);
-
-function isFilled(kind: unknown, name: string): boolean {
-  return FILLED.includes(String(kind)) && !PUBLIC.includes(name) && name !== LOG_KEY_SECRET;
 }
 
 /** Component that users may disable. */

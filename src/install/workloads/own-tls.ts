@@ -12,18 +12,25 @@ import {
   OWN_TLS_CONFIG_MAP,
   ownTlsSecret,
 } from '#api/signer/own-tls.ts';
-import { COMPONENTS } from '../component-list.ts';
 import type { InstallationPlan } from '../installation-plan.ts';
 import { LABELS, labelsOf } from '../names.ts';
 import type { Manifest } from '../roles.ts';
 
 /**
- * Returns a Service and a Secret for each component, and the ConfigMap with the CA for scrapers.
+ * Returns a Service and a Secret for each enabled component, and the ConfigMap with the CA for
+ * scrapers.
  */
-export function ownTls({ installation }: InstallationPlan): readonly Manifest[] {
+export function ownTls(plan: InstallationPlan): readonly Manifest[] {
+  return ownTlsOf(plan, [...plan.components.keys()]);
+}
+
+/** Returns the same for these components. */
+export function ownTlsOf(
+  { installation }: Pick<InstallationPlan, 'installation'>,
+  components: readonly string[],
+): readonly Manifest[] {
   const { namespace, servingSigner } = installation;
   const annotations = { [FILLED_BY]: servingSigner };
-  const components = [...COMPONENTS.keys()];
   return [
     ...components.map((each) => service(each, namespace)),
     ...components.map((each) => ({

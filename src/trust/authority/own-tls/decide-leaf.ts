@@ -41,9 +41,8 @@ export function decideLeaf(snapshot: LeafSnapshot): LeafPlan {
   const { name, secret, signerName } = snapshot;
   // A failed read shows nothing. The watch reports when it works again.
   if (secret.kind === 'unknown') return { kind: 'keep', lookAt: undefined };
-  if (secret.kind === 'missing') {
-    return wait(messages.servingSecretMissing(name));
-  }
+  // The installer creates one for each enabled component. The component itself warns without it.
+  if (secret.kind === 'missing') return { kind: 'keep', lookAt: undefined };
   const { metadata, type = 'Opaque', immutable } = secret.secret;
   if (metadata.annotations?.[FILLED_BY] !== signerName) {
     return wait(messages.servingSecretNotGranted(name, signerName));
