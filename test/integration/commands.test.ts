@@ -285,6 +285,28 @@ async function installsOverRbac(values: string): Promise<void> {
   await cluster.kubectl(apply, { input: printed.stdout });
 }
 
+/** A component that the values switch off goes, with its Service and the Secret of its port. */
+async function switchesOff(values: string): Promise<void> {
+  const off = file('off.yaml', 'components: {certificate-request: {enabled: false}}\n');
+  const all = ['install', '--values', values, '--values', off] as const;
+  const gone = [
+    'deployment/countersign-certificate-request -n installed-system deleted',
+    'service/countersign-certificate-request -n installed-system deleted',
+    'secret/countersign-certificate-request-serving -n installed-system deleted',
+    'serviceaccount/countersign-certificate-request -n installed-system deleted',
+  ];
+  const dry = await run(...all, '--dry-run=server');
+  for (const each of gone) assert.ok(dry.stdout.includes(`${each} (server dry run)`), dry.stdout);
+  const said = await run(...all);
+  assert.equal(said.code, 0, said.stderr);
+  for (const each of gone) assert.ok(said.stdout.includes(`${each}\n`), said.stdout);
+  assert.doesNotMatch(
+    said.stdout,
+    /^(?:namespace|customresourcedefinition|clustersigner).*deleted/m,
+  );
+  assert.doesNotMatch((await run(...all)).stdout, / deleted$/m);
+}
+
 interface Finding {
   readonly id: string;
   readonly severity: string;
@@ -315,6 +337,7 @@ test('install applies the manifests once, and uninstall keeps keys and definitio
   assert.doesNotMatch(again.stdout, / created$/m);
   await narrowsAfterRollouts(values);
   await installsOverRbac(values);
+  await switchesOff(values);
   const planned = await run('uninstall', '--dry-run');
   assert.match(planned.stdout, /customresourcedefinition\/clustersigners\.countersign\.dev kept/);
   assert.equal(await there(...deployment), true);
@@ -322,6 +345,10 @@ test('install applies the manifests once, and uninstall keeps keys and definitio
   assert.equal(removed.code, 0, removed.stderr);
   assert.equal(await there(...deployment), false);
   assert.equal(await there('clusterrolebinding', 'countersign-attester'), false);
+  // A component without its role cannot release its Lease, and a new one would take over its report.
+  const labels = ['-A', '-l', 'app.kubernetes.io/name=countersign', '-o', 'name'];
+  const leases = await fixture.cluster.kubectl(['get', 'leases', ...labels]);
+  assert.match(removed.stdout, /^lease\/\S+ -n \S+ deleted$/m, leases.stdout);
   assert.equal(await there('namespace', 'installed-keys'), true);
   assert.equal(await there('clustersigner', 'workload'), true);
   assert.equal(await there('secret', 'workload-ca', '-n', 'countersign-keys'), true);

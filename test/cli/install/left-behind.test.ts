@@ -5,6 +5,8 @@ import { impactOf } from '#cli/commands/install/impact.ts';
 import { readLeftBehind } from '#cli/commands/install/left-behind.ts';
 import { objectsLeft, removalCommands } from '#cli/commands/install/removal.ts';
 import { kubectlName } from '#cli/commands/install/run.ts';
+import { markUnserved } from '#cli/commands/install/unserved.ts';
+import type { Condition } from '#api/request/conditions.ts';
 import { state } from '../../operations/signer-states.ts';
 import { recordedClient } from '../../support/kube/recorded-client.ts';
 
@@ -37,7 +39,7 @@ test('lists a user’s CA in the key namespace, which goes with the namespace', 
   assert.deepEqual(left.map(({ metadata }) => metadata.name).sort(), ['people-ca', 'workload-ca']);
 });
 
-test('names each signer, Revocation, Order, CRL and Lease that stays', async () => {
+test('names each signer, Revocation, Order and CRL that stays', async () => {
   const client = recordedClient();
   const made = 'app.kubernetes.io/managed-by=countersign';
   const answers: readonly (readonly [path: string, selector: string, object])[] = [
@@ -63,13 +65,13 @@ test('names each signer, Revocation, Order, CRL and Lease that stays', async () 
     'clustersigner/people',
     `configmap/people-ca-crl -n ${KEYS}`,
     'externalclustersigner/vault',
-    'lease/signer -n elsewhere',
     'order/web-1 -n team-a',
     'revocation/stolen',
     'signer/web -n team-a',
   ]);
-  const commands = removalCommands(left);
-  assert.ok(commands.includes('kubectl delete lease/signer -n elsewhere'), commands.join());
+  assert.deepEqual(left.leases.map(kubectlName), ['lease/signer -n elsewhere']);
+  const crl = `kubectl delete configmap/people-ca-crl -n ${KEYS}`;
+  assert.ok(removalCommands(left).includes(crl));
 });
 
 test('says what ends for verifiers: issuance, and the CRLs at each URL', () => {
@@ -89,4 +91,26 @@ test('says what ends for verifiers: issuance, and the CRLs at each URL', () => {
   );
   assert.match(said[2] ?? '', /ConfigMap countersign-keys\/workload-ca-crl/);
   assert.deepEqual(impactOf({ signers: [] }, [], []), []);
+});
+
+test('a fault that stopping components report ends with them: Degraded is Unknown', async () => {
+  const condition = (type: string, reason: string): object => ({ type, status: 'True', reason });
+  const conditions = [condition('Ready', 'Checked'), condition('Degraded', 'LedgerUnavailable')];
+  const client = recordedClient();
+  client.answer(({ method, path }) => {
+    const metadata = { name: 'workload', resourceVersion: '1' };
+    const isList = method === undefined || method === 'GET';
+    const items = path.endsWith('/clustersigners') ? [{ metadata, status: { conditions } }] : [];
+    return isList ? listOf(items) : {};
+  });
+  assert.equal(await markUnserved(client, new Date(0)), 1);
+  const [patch] = client.requests.filter(({ method }) => method === 'PATCH');
+  const { status } = patch?.body as { status: { conditions: readonly Condition[] } };
+  assert.deepEqual(
+    status.conditions.map(({ type, status: value, reason }) => [type, value, reason]).sort(),
+    [
+      ['Degraded', 'Unknown', 'NotServed'],
+      ['Ready', 'False', 'NotServed'],
+    ],
+  );
 });

@@ -33,6 +33,7 @@ export interface LeftBehind {
   readonly secrets: readonly ManagedObject[];
   /** Records, CRLs, and copies of trust anchors. */
   readonly configMaps: readonly ManagedObject[];
+  /** Leases of components, which nobody holds any longer. */
   readonly leases: readonly ManagedObject[];
   /** Signers, Revocations and Orders, which go with their definitions. */
   readonly signers: readonly ManagedObject[];
@@ -44,10 +45,10 @@ export interface LeftBehind {
 }
 
 /** Request names only, and no data of a Secret or ConfigMap. */
-const METADATA_LIST =
+export const METADATA_LIST =
   'application/json;as=PartialObjectMetadataList;g=meta.k8s.io;v=v1,application/json';
 /** Label of every object of an installation. */
-const INSTALLED = `${LABEL_NAME}=countersign`;
+export const INSTALLED = `${LABEL_NAME}=countersign`;
 /** Label of objects that components create: CA Secrets, account keys, ClusterTrustBundles. */
 const MADE = 'app.kubernetes.io/managed-by=countersign';
 /** Components that outlive the installation that they create. */

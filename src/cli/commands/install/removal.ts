@@ -25,7 +25,7 @@ function nameOf({ kind, metadata: { name, namespace } }: ManagedObject): string 
   return `${KUBECTL_KINDS[kind] ?? kind.toLowerCase()}/${shellWord(name)}${flag}`;
 }
 
-/** Returns all remaining objects. */
+/** Returns all remaining objects but the Leases, which hold no state. */
 export function objectsLeft(left: LeftBehind): readonly ManagedObject[] {
   return [
     left.definitions,
@@ -34,7 +34,6 @@ export function objectsLeft(left: LeftBehind): readonly ManagedObject[] {
     left.claims,
     left.secrets,
     left.configMaps,
-    left.leases,
     left.bundles,
     left.challenges,
   ].flat();
@@ -62,7 +61,7 @@ export function kubectlRemoval(): string {
 export function removalCommands(left: LeftBehind): readonly string[] {
   const definitions = removableDefinitions(left);
   const namespaces = removableNamespaces(left);
-  const namespaced = [left.claims, left.secrets, left.configMaps, left.leases].flat();
+  const namespaced = [left.claims, left.secrets, left.configMaps].flat();
   const elsewhere = namespaced.filter(
     ({ metadata: { namespace } }) =>
       !namespaces.some(({ metadata }) => metadata.name === namespace),

@@ -15,6 +15,7 @@ import { connectUser } from '#cli/user-client.ts';
 import type { UserOptions } from '#cli/user-options.ts';
 import { INSTALL_MANAGER } from '#diagnose/check/installer.ts';
 import { forgetCommand, refuseOtherInstaller, takenOver } from './hand-over.ts';
+import { removeObject, supersededObjects } from './installed-objects.ts';
 import { plannedObjects } from './plan-objects.ts';
 
 /** Flags of `countersign install`. */
@@ -39,8 +40,8 @@ const APPLY_AGAIN_MS = 500;
 
 /**
  * Runs `countersign install`: applies the objects of `countersign manifests` by server-side apply,
- * in an order that needs no retry. With other values it changes existing objects. Objects that the
- * new values do not have stay until `uninstall`.
+ * in an order that needs no retry. With other values it changes existing objects, and deletes those
+ * that the new values do not have, except keys, records and trust.
  *
  * @returns the exit code
  * @throws SignerError USAGE for wrong values or a conflict, or KubeError
@@ -56,11 +57,13 @@ export async function install(options: InstallOptions): Promise<number> {
     const installer = await refuseOtherInstaller(client, objects, options);
     const own = { ...options, isOwn: installer.kind === 'install' };
     const done: InstalledObject[] = [];
-    const { wide, rollouts } = await applyAll(client, objects, own, (result) => {
+    const report = (result: InstalledObject): void => {
       done.push(result);
       if (options.output === 'text') printText(lineOf(result));
       if (options.output === 'name') printText(`${result.object}\n`);
-    });
+    };
+    const { wide, rollouts } = await applyAll(client, objects, own, report);
+    await removeSuperseded(client, objects, options, report);
     const { output } = options;
     if (output === 'json' || output === 'yaml') printDocument(structuredText(done, output));
     if (options.dryRun !== 'none') return 0;
@@ -78,6 +81,20 @@ export async function install(options: InstallOptions): Promise<number> {
     return 0;
   } finally {
     await client.close();
+  }
+}
+
+/** Deletes what `install` has applied for other values, such as a component that is now off. */
+async function removeSuperseded(
+  client: Client,
+  objects: readonly ManagedObject[],
+  options: InstallOptions,
+  onDone: (result: InstalledObject) => void,
+): Promise<void> {
+  const dryRun = options.dryRun === 'server';
+  for (const object of await supersededObjects(client, objects)) {
+    await removeObject(client, object, dryRun);
+    onDone({ object: kubectlName(object), outcome: 'deleted', dryRun });
   }
 }
 

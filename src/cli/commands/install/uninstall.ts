@@ -1,22 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Client } from '#kube/client/client.ts';
-import { ignoreNotFound, KubeError } from '#kube/client/kube-error.ts';
-import { listObjects } from '#kube/watch/list-objects.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 import { structuredText } from '#operations/structured-text.ts';
 import { isLasting } from '#install/lasting.ts';
-import { STEPS, kindRules, type KindRule } from '#kube/apply/objects/kinds.ts';
 import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
 import { printDocument, printProgress, printText } from '#cli/terminal.ts';
 import { connectUser } from '#cli/user-client.ts';
 import type { UserOptions } from '#cli/user-options.ts';
-import { installerOf, isInstalled } from '#diagnose/check/installer.ts';
+import { installedObjects, removeObject } from './installed-objects.ts';
 import { readLeftBehind, type LeftBehind } from './left-behind.ts';
 import { impactOf, readListedSigners } from './impact.ts';
 import { kubectlRemoval, objectsLeft, removalCommands } from './removal.ts';
-import { isAppliedRbac, isOfInstallation } from './hand-over.ts';
 import { lineOf, kubectlName, type InstalledObject } from './run.ts';
 import { markUnserved } from './unserved.ts';
-import type { KubeObject } from '#api/object/object.ts';
 
 /** Flags of `countersign uninstall`. */
 export interface UninstallOptions extends UserOptions {
@@ -36,15 +32,19 @@ export async function uninstall(options: UninstallOptions): Promise<number> {
   const { client } = await connectUser(options, 'uninstall');
   try {
     const done = new Report(options);
-    for (const [rule, object] of await installed(client)) {
-      const outcome = isLasting(rule.kind, object.metadata.name) ? 'kept' : 'deleted';
-      if (outcome === 'deleted') await remove(client, rule, object, options.dryRun);
+    for (const object of await installedObjects(client)) {
+      const outcome = isLasting(object.kind, object.metadata.name) ? 'kept' : 'deleted';
+      if (outcome === 'deleted') await removeObject(client, object, options.dryRun);
       done.add(object, outcome);
     }
     if (done.isEmpty) printProgress('countersign install has made nothing here');
     const left = await readLeftBehind(client);
     const running = left.components.filter((each) => !done.has(each));
-    if (running.length === 0) for (const each of objectsLeft(left)) done.add(each, 'kept');
+    if (running.length === 0) {
+      for (const each of left.leases)
+        done.add(each, await removeLease(client, each, options.dryRun));
+      for (const each of objectsLeft(left)) done.add(each, 'kept');
+    }
     done.print();
     if (running.length > 0) printProgress(stillInstalled(running.map(kubectlName)));
     else await conclude(client, left, done.deleted, options);
@@ -129,54 +129,21 @@ async function conclude(
 }
 
 /**
- * Returns the objects that `install` has applied by their managed fields, the last step first, and
- * what `kubectl apply` made of the output of `countersign rbac` beside them. None if the operator
- * or a Helm release has adopted the components since: the others are in use by that installation.
+ * Deletes a Lease, which nobody holds any longer. A component that lost its role before it ended
+ * could not release it, and a new one would take over its last report.
+ *
+ * @returns kept if the user may not delete it: it expires within a minute
  */
-async function installed(client: Client): Promise<readonly (readonly [KindRule, ManagedObject])[]> {
-  const found: (readonly [KindRule, ManagedObject])[] = [];
-  // `install` never creates Secrets, so read none.
-  for (const rule of kindRules().filter(({ kind }) => kind !== 'Secret')) {
-    for (const object of await objectsOf(client, rule)) found.push([rule, object]);
-  }
-  const own = found.filter(([, { metadata }]) => isInstalled(metadata));
-  if (own.length === 0) return [];
-  const deployments = found.flatMap(([, each]) => (each.kind === 'Deployment' ? [each] : []));
-  const { kind } = installerOf(deployments.map(({ metadata }) => metadata));
-  if (kind === 'helm' || kind === 'operator') return [];
-  // The Deployments of another program need the roles that were applied with them.
-  const isAlone = deployments.every(({ metadata }) => isInstalled(metadata));
-  const all = isAlone ? found.filter((each) => own.includes(each) || isAppliedRbac(each[1])) : own;
-  return all.toSorted(([a], [b]) => STEPS.indexOf(b.step) - STEPS.indexOf(a.step));
-}
-
-async function objectsOf(client: Client, rule: KindRule): Promise<readonly ManagedObject[]> {
-  const { apiVersion, kind, resource } = rule;
-  const keep = (each: ManagedObject): boolean =>
-    isInstalled(each.metadata) || isOfInstallation(each);
-  const ours = await listObjects<ManagedObject & KubeObject>(client, resource, { keep }).catch(
-    ignoreNotFound,
-  );
-  // Without the API, `install` created none of its objects.
-  return (ours ?? []).map((each) => ({ ...each, apiVersion, kind }));
-}
-
-async function remove(
+async function removeLease(
   client: Client,
-  { resource }: KindRule,
-  { metadata }: ManagedObject,
+  lease: ManagedObject,
   dryRun: boolean,
-): Promise<void> {
-  const options = {
-    apiVersion: 'v1',
-    kind: 'DeleteOptions',
-    propagationPolicy: 'Background',
-    preconditions: { uid: metadata.uid },
-    ...(dryRun ? { dryRun: ['All'] } : {}),
-  };
+): Promise<'kept' | 'deleted'> {
   try {
-    await client.request({ method: 'DELETE', path: resource.object(metadata), body: options });
+    await removeObject(client, lease, dryRun);
+    return 'deleted';
   } catch (error) {
-    if (!(error instanceof KubeError) || error.status !== 404) throw error;
+    if (!(error instanceof KubeError) || error.status !== 403) throw error;
+    return 'kept';
   }
 }

@@ -23,7 +23,7 @@ interface Signer extends StoredObject {
 }
 
 /**
- * Sets `Served` and `Ready` of each signer to False. The reason is that of a signer without its
+ * Sets `Served` and `Ready` of each signer to False, and `Degraded` to Unknown where it is True. The reason is that of a signer without its
  * components, so that reinstalled components sign at once. `authority` or `acme` then writes the
  * current state.
  *
@@ -62,11 +62,14 @@ async function mark(
   const served = { type: 'Served', reason: 'Uninstalled', ...about };
   const before = status?.conditions;
   const withServed = before?.some(({ type }) => type === 'Served') === true;
-  const conditions = setCondition(withServed ? setCondition(before, served) : before, {
-    type: 'Ready',
-    reason: NOT_SERVED,
-    ...about,
-  });
+  const ready = { type: 'Ready', reason: NOT_SERVED, ...about };
+  // While components stop, those that still run report that others are away.
+  const degraded = { ...ready, type: 'Degraded', status: 'Unknown' } as const;
+  const conditions = [
+    ...(withServed ? [served] : []),
+    ...(hasTrueCondition(before, 'Degraded') ? [degraded] : []),
+    ready,
+  ].reduce<readonly Condition[]>(setCondition, before ?? []);
   const { resourceVersion } = metadata;
   try {
     await client.request({

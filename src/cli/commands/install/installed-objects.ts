@@ -1,0 +1,110 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Finds and deletes the objects of `countersign install`, whatever its values were. */
+import type { KubeObject } from '#api/object/object.ts';
+import { installerOf, isInstalled } from '#diagnose/check/installer.ts';
+import { isLasting } from '#install/lasting.ts';
+import { STEPS, kindRules, ruleOf, type KindRule } from '#kube/apply/objects/kinds.ts';
+import { titleOf, type ManagedObject } from '#kube/apply/objects/managed-object.ts';
+import type { Client } from '#kube/client/client.ts';
+import { ignoreNotFound, KubeError } from '#kube/client/kube-error.ts';
+import { listObjects } from '#kube/watch/list-objects.ts';
+import { isAppliedRbac, isOfInstallation } from './hand-over.ts';
+import { INSTALLED, METADATA_LIST } from './left-behind.ts';
+
+/**
+ * Returns the objects that `install` has applied by their managed fields, the last step first, and
+ * what `kubectl apply` made of the output of `countersign rbac` beside them. None if the operator
+ * or a Helm release has adopted the components since: the others are in use by that installation.
+ */
+export async function installedObjects(client: Client): Promise<readonly ManagedObject[]> {
+  const found: ManagedObject[] = [];
+  // Secrets hold keys. An uninstallation deletes none of them.
+  for (const rule of kindRules().filter(({ kind }) => kind !== 'Secret'))
+    found.push(...(await objectsOf(client, rule)));
+  const own = found.filter(({ metadata }) => isInstalled(metadata));
+  if (own.length === 0) return [];
+  const deployments = found.filter(({ kind }) => kind === 'Deployment');
+  const { kind } = installerOf(deployments.map(({ metadata }) => metadata));
+  if (kind === 'helm' || kind === 'operator') return [];
+  // The Deployments of another program need the roles that were applied with them.
+  const isAlone = deployments.every(({ metadata }) => isInstalled(metadata));
+  return lastFirst(
+    isAlone ? found.filter((each) => own.includes(each) || isAppliedRbac(each)) : own,
+  );
+}
+
+/**
+ * Returns the objects that `install` has applied for other values: those of components that are
+ * switched off by now, with the Secrets of their ports. Keys, records and trust stay.
+ *
+ * @param desired - the objects for the present values
+ */
+export async function supersededObjects(
+  client: Client,
+  desired: readonly ManagedObject[],
+): Promise<readonly ManagedObject[]> {
+  const wanted = new Set(desired.map(titleOf));
+  const secrets = kindRules().filter(({ kind }) => kind === 'Secret');
+  const found = [...(await installedObjects(client))];
+  for (const rule of secrets) found.push(...(await namesOf(client, rule)));
+  return lastFirst(
+    found.filter(
+      (each) =>
+        isInstalled(each.metadata) &&
+        !wanted.has(titleOf(each)) &&
+        !isLasting(each.kind, each.metadata.name),
+    ),
+  );
+}
+
+function lastFirst(objects: readonly ManagedObject[]): readonly ManagedObject[] {
+  const stepOf = (each: ManagedObject): number => STEPS.indexOf(ruleOf(each).step);
+  return objects.toSorted((a, b) => stepOf(b) - stepOf(a));
+}
+
+async function objectsOf(client: Client, rule: KindRule): Promise<readonly ManagedObject[]> {
+  const { apiVersion, kind, resource } = rule;
+  const keep = (each: ManagedObject): boolean =>
+    isInstalled(each.metadata) || isOfInstallation(each);
+  const ours = await listObjects<ManagedObject & KubeObject>(client, resource, { keep }).catch(
+    ignoreNotFound,
+  );
+  // Without the API, `install` created none of its objects.
+  return (ours ?? []).map((each) => ({ ...each, apiVersion, kind }));
+}
+
+/** Lists the metadata of an installation's objects, and no data. */
+async function namesOf(
+  client: Client,
+  { apiVersion, kind, resource }: KindRule,
+): Promise<readonly ManagedObject[]> {
+  const found = await listObjects<ManagedObject>(client, resource, {
+    labelSelector: INSTALLED,
+    accept: METADATA_LIST,
+  });
+  return found.map(({ metadata }) => ({ apiVersion, kind, metadata }));
+}
+
+/**
+ * Deletes one object in the state that was seen, unless it is gone.
+ *
+ * @throws KubeError
+ */
+export async function removeObject(
+  client: Client,
+  object: ManagedObject,
+  dryRun: boolean,
+): Promise<void> {
+  const { metadata } = object;
+  const options = {
+    apiVersion: 'v1',
+    kind: 'DeleteOptions',
+    propagationPolicy: 'Background',
+    preconditions: { uid: metadata.uid },
+    ...(dryRun ? { dryRun: ['All'] } : {}),
+  };
+  const path = ruleOf(object).resource.object(metadata);
+  await client.request({ method: 'DELETE', path, body: options }).catch((error: unknown) => {
+    if (!(error instanceof KubeError) || error.status !== 404) throw error;
+  });
+}
