@@ -86,7 +86,10 @@ function ofPcr({ metadata, spec, status }: PodCertificateRequest): ObjectMateria
   const source = `pcr/${metadata.name}`;
   const stub = spec.stubPKCS10Request ?? '';
   const chain = status?.certificateChain ?? '';
-  const asked = stub === '' ? [] : [material(`${source} spec.stubPKCS10Request`, stub)];
+  const asked =
+    stub === ''
+      ? []
+      : [{ ...material(`${source} spec.stubPKCS10Request`, stub), isStub: true } as const];
   if (chain === '') return { materials: asked, notes: [`${source} has no certificate`] };
   const issued = { source: `${source} status.certificateChain`, bytes: Buffer.from(chain) };
   return { materials: [...asked, issued], notes: [] };

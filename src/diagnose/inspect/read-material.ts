@@ -12,6 +12,11 @@ import { keyOfSpki } from './read-fields.ts';
 export interface Material {
   readonly source: string;
   readonly bytes: Uint8Array;
+  /**
+   * Whether it is a `spec.stubPKCS10Request`. A kubelet signs it to prove its key, without any name
+   * (KEP-4317), so the rules for requests do not apply.
+   */
+  readonly isStub?: true;
 }
 
 /** Access to protected material. */
@@ -67,9 +72,20 @@ const UNLABELLED: readonly Reader[] = [
  * @throws SignerError USAGE (`fail`) for bytes in another format
  */
 export async function readMaterial(
-  { source, bytes }: Material,
+  { isStub, ...material }: Material,
   secrets: Secrets,
 ): Promise<readonly Found[]> {
+  const found = await readBytes(material, secrets);
+  return isStub === true ? found.map(asStub) : found;
+}
+
+function asStub({ what, ...rest }: Found): Found {
+  if (what.kind !== 'request') return { what, ...rest };
+  const { refusedBecause: _ofRequests, ...of } = what;
+  return { what: { ...of, isStub: true }, ...rest };
+}
+
+async function readBytes({ source, bytes }: Material, secrets: Secrets): Promise<readonly Found[]> {
   if (bytes.length > MAX_MATERIAL_BYTES)
     throw unreadable(source, `it has more than ${MAX_MATERIAL_BYTES} bytes`);
   if (bytes.length === 0) throw unreadable(source, 'it is empty');

@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { X509Certificate } from 'node:crypto';
+import type { Revocation } from '#api/revocation/revocation.ts';
 import { SignerError, attempt } from '#base/errors.ts';
+import { canonicalSerial } from '#ca/revocation/serial.ts';
 import { decodeCertificate, type Certificate } from '#pki/x509/certificate.ts';
 import { verifyPath } from '#pki/x509/path.ts';
 import { publishedAnchors } from '#pki/x509/trust-bundle.ts';
@@ -25,6 +27,15 @@ export interface Relations {
     /** Error of the verifier for the first bundle, if no bundle trusts the leaf. */
     readonly why?: string;
   }[];
+  /** Leaves with the serial number of a Revocation. Present only if there is one. */
+  readonly revoked?: readonly {
+    readonly certificate: string;
+    /** Name of the Revocation. */
+    readonly by: string;
+    /** RFC 3339. */
+    readonly since: string;
+    readonly reason: string;
+  }[];
 }
 
 /**
@@ -32,12 +43,14 @@ export interface Relations {
  * signatures.
  *
  * @param bundles - trust anchors of paths, or undefined if none were read
+ * @param revocations - those of the cluster that has the objects
  * @param now - milliseconds since 1970
  */
 export function relationsOf(
   found: readonly Found[],
   bundles: readonly NamedBundle[] | undefined,
   now: number,
+  revocations: readonly Revocation[] = [],
 ): Relations {
   const certificates = found.flatMap(({ what, der }) =>
     what.kind === 'certificate' && der !== undefined ? [{ what, der }] : [],
@@ -55,7 +68,9 @@ export function relationsOf(
           now,
         ),
       }));
+  const revoked = revokedOf(found, revocations);
   return {
+    ...(revoked.length === 0 ? {} : { revoked }),
     keys: keysOf(found),
     signed: certificates.flatMap((child) =>
       certificates
@@ -65,6 +80,24 @@ export function relationsOf(
     ),
     ...(trusted === undefined ? {} : { trusted }),
   };
+}
+
+/** A serial number of Countersign is random, so no certificate of another CA shares it. */
+function revokedOf(
+  found: readonly Found[],
+  revocations: readonly Revocation[],
+): NonNullable<Relations['revoked']> {
+  return found.flatMap(({ what }) => {
+    if (what.kind !== 'certificate' || what.isCa) return [];
+    const serial = canonicalSerial(what.serial);
+    const by = revocations.find(({ spec }) =>
+      spec.certificates.some((each) => canonicalSerial(each.serial) === serial),
+    );
+    if (by === undefined) return [];
+    const { name, creationTimestamp } = by.metadata;
+    const { reason, revokedAt: since = creationTimestamp } = by.spec;
+    return [{ certificate: what.source, by: name, since, reason }];
+  });
 }
 
 function keysOf(found: readonly Found[]): Relations['keys'] {

@@ -35,7 +35,9 @@ export function shortText(all: readonly Inspected[], now: number, width?: number
 }
 
 /** Returns the relations for people, or '' if there are none. */
-export function relationsText({ keys, signed, trusted = [] }: Relations): string {
+export function relationsText(relations: Relations): string {
+  const { keys, signed, trusted = [], revoked = [] } = relations;
+  const texts = new Map(revoked.map((each) => [each.certificate, each]));
   return lines([
     ...keys.map(({ key, of }) =>
       of.length === 0
@@ -45,11 +47,18 @@ export function relationsText({ keys, signed, trusted = [] }: Relations): string
     ...signed.map(({ certificate, by }) =>
       certificate === by ? `signed: ${by} by itself` : `signed: ${certificate} by ${by}`,
     ),
-    ...trusted.map(({ certificate, by, why }) =>
-      by.length === 0
-        ? `not trusted: ${certificate} by any bundle${why === undefined ? '' : `: ${why}`}`
-        : `trusted: ${certificate} by ${by.join(', ')}`,
+    ...revoked.map(
+      ({ certificate, by, since, reason }) =>
+        `revoked: ${certificate} since ${since} by Revocation ${by} (${reason}): verifiers that read CRLs reject it`,
     ),
+    ...trusted.map(({ certificate, by, why }) => {
+      if (by.length === 0)
+        return `not trusted: ${certificate} by any bundle${why === undefined ? '' : `: ${why}`}`;
+      const bundles = by.join(', ');
+      return texts.has(certificate)
+        ? `not trusted: ${certificate} is revoked; verifiers that read no CRL trust it by ${bundles}`
+        : `trusted: ${certificate} by ${bundles}`;
+    }),
   ]);
 }
 
@@ -87,7 +96,7 @@ function fieldsOf(each: Inspected, now: number): readonly Field[] {
         ['signature', each.signatureAlgorithm],
         ...extensionFields(each),
         ['fingerprint', each.fingerprint],
-        ['not for us', each.refusedBecause],
+        ['refused', each.refusedBecause && `by Countersign: ${each.refusedBecause}`],
       ];
     case 'request':
       return [
@@ -98,7 +107,8 @@ function fieldsOf(each: Inspected, now: number): readonly Field[] {
           `${each.signatureAlgorithm}, ${each.isSignatureValid ? 'valid' : 'NOT VALID'}`,
         ],
         ...extensionFields(each),
-        ['not for us', each.refusedBecause],
+        ['proves', each.isStub === true ? 'the key; the PodCertificateRequest has the names' : ''],
+        ['refused', each.refusedBecause && `by Countersign: ${each.refusedBecause}`],
       ];
     case 'crl':
       return listFields(each, now);

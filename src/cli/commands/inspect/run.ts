@@ -5,6 +5,7 @@ import type { Found } from '#diagnose/inspect/inspected.ts';
 import { readMaterial } from '#diagnose/inspect/read-material.ts';
 import { relationsOf, type NamedBundle, type Relations } from '#diagnose/inspect/relations.ts';
 import { differenceText, longText, relationsText, shortText } from '#diagnose/inspect/text.ts';
+import { readRevocations } from '#diagnose/explain/pods/trust.ts';
 import type { Client } from '#kube/client/client.ts';
 import { EXIT_REFUSED } from '#operations/report.ts';
 import { structuredText } from '#operations/structured-text.ts';
@@ -63,7 +64,8 @@ export async function inspect(
     const found = read.bySource.flat();
     const bundles = await bundlesOf(options, read.isOfCluster, connect);
     const now = Date.now() - (client?.clockOffset() ?? 0);
-    const relations = relationsOf(found, bundles, now);
+    const revocations = client === undefined ? [] : await readRevocations(client);
+    const relations = relationsOf(found, bundles, now, revocations);
     print(
       { items: found.map(({ what }) => what), relations, notes: read.notes },
       found,

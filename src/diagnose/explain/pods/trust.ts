@@ -45,7 +45,12 @@ export async function readTrust(
   return { state, revocations: revocationsInForce(revocations, state) };
 }
 
-async function readRevocations(client: Client): Promise<readonly Revocation[]> {
+/**
+ * Reads all Revocations that the user may list.
+ *
+ * @throws KubeError other than 403 and 404
+ */
+export async function readRevocations(client: Client): Promise<readonly Revocation[]> {
   const found = await listReadable<KubeObject>(client, resource(REVOCATIONS));
   return found.flatMap((object) => {
     const read = attempt(() => readRevocation(object));
