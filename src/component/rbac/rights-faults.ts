@@ -9,6 +9,23 @@ import { permissionText, type MissingPermission } from '#kube/client/access-revi
 /** The reason of the fault. `countersign check` knows how this installation grants permissions. */
 export const RIGHT_MISSING = 'MissingPermissions';
 
+const HOW = 'countersign check prints how to grant it in this installation';
+/** A message of {@link rightsFaults}, and the permission in it. */
+const MISSING =
+  /^ClusterRole or Role countersign-[a-z-]+ lacks: (.*) \(countersign check prints .*\)$/s;
+
+/**
+ * Merges the messages of {@link rightsFaults} of one component into one with a list. A component
+ * whose binding is missing lacks all its permissions, a dozen. Other messages stay.
+ */
+export function mergeRightsTexts(component: string, texts: readonly string[]): readonly string[] {
+  const missing = texts.flatMap((each) => MISSING.exec(each)?.[1] ?? []);
+  if (missing.length < 2) return texts;
+  const name = `countersign-${component}`;
+  const merged = `ServiceAccount ${name} lacks: ${missing.join(', ')}: is it bound to ClusterRole or Role ${name} by a ClusterRoleBinding or RoleBinding ${name}? (${HOW})`;
+  return [merged, ...texts.filter((each) => !MISSING.test(each))];
+}
+
 /**
  * Returns the faults that these missing permissions cause for signers. Each verb and resource is
  * one fault, however many names the rule has.
@@ -31,7 +48,7 @@ export function rightsFaults(
     const text = permissionText(one ? { ...first, name: undefined } : first);
     const fault = {
       reason: RIGHT_MISSING,
-      message: `ClusterRole or Role countersign-${component} lacks: ${text} (countersign check prints how to grant it in this installation)`,
+      message: `ClusterRole or Role countersign-${component} lacks: ${text} (${HOW})`,
       stops: !isSideWork(first),
     };
     if (!one) return [fault];

@@ -8,6 +8,7 @@ import {
 import { servesSigningRequests, type ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { isNamespaced } from '#api/signer/signer.ts';
 import type { ComponentState } from './component-leases.ts';
+import { mergeRightsTexts } from '#component/rbac/rights-faults.ts';
 import * as messages from '../messages.ts';
 
 /** Finding on the components of a signer: whether they serve it, and the reason. */
@@ -196,7 +197,7 @@ function summary(
   if (first === undefined) return undefined;
   const part =
     affected < ofReplicas.length ? messages.affectedReplicas(affected, ofReplicas.length) : '';
-  const faults = [...new Set(matching.flat().map(textOf))];
+  const faults = mergeRightsTexts(component, [...new Set(matching.flat().map(textOf))]);
   return { reason: first.reason, message: messages.componentFault(component, part, faults) };
 }
 

@@ -3,6 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ServingFault } from '#api/serving/report.ts';
 import { readClusterSigner } from '#api/signer/read-signer.ts';
+import { rightsFaults } from '#component/rbac/rights-faults.ts';
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import type { ComponentState } from '#trust/authority/serving/component-leases.ts';
 import { servingOf, type ServingFinding } from '#trust/authority/serving/serving-of.ts';
@@ -87,6 +88,26 @@ test('what two replicas report is said once, and a fault of another signer not a
   const other = { ...fault, message: 'other', signers: ['another'] };
   const { message } = find({ signer: state(replica([fault, other]), replica([fault])) });
   assert.equal(message, 'signer: lacks: sign');
+});
+
+// Without its ClusterRoleBinding, a component has none of the rights of its role.
+test('many missing rights of one component are one line: who lacks which', () => {
+  const lost = ['get', 'list', 'watch'].map((verb) => ({
+    ...{ verb, resource: 'certificates.k8s.io/certificatesigningrequests' },
+    ...{ name: undefined, namespace: undefined },
+  }));
+  const faults = rightsFaults('signer', lost, [CLUSTER]);
+  assert.equal(faults.length, 3);
+  const { message } = find({ signer: state(replica(faults), replica(faults)) });
+  assert.equal(message.split(' lacks: ').length, 2, message);
+  assert.match(
+    message,
+    /^signer: ServiceAccount countersign-signer lacks: get .*, list .*, watch /,
+  );
+  assert.match(message, /ClusterRoleBinding or RoleBinding countersign-signer\?/);
+  const [one] = faults;
+  assert.ok(one !== undefined);
+  assert.equal(find({ signer: state(replica([one])) }).message, `signer: ${one.message}`);
 });
 
 test('a fault that stops nothing needs attention, and the signer is served', () => {
