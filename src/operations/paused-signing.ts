@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { servedSince, type ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
+import { findCondition } from '#api/request/conditions.ts';
 import { formatTime } from '#api/object/time.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import {
@@ -7,10 +8,12 @@ import {
   requirePropagatedAnchor,
   type PropagationInput,
 } from '#ca/issuance/propagation-gate.ts';
+import { isKeyLost } from './lost-key.ts';
 import {
   authoritiesOf,
   fingerprintsOf,
   publishedAnchors,
+  servedSinceOf,
   type SignerState,
 } from './signer-state.ts';
 
@@ -38,11 +41,26 @@ function gateOf(state: SignerState, bundle: ClusterTrustBundle | undefined): Gat
 }
 
 /**
- * Finds out whether components wait until the bundle has had the anchor of the Active CA for long
- * enough (publish, wait, then sign).
+ * Finds out whether components wait until the bundle has had the anchor of a CA for long enough
+ * (publish, wait, then sign): of the Active CA, or of the one that replaces a lost key.
  * @returns undefined if they do not wait, or the user may not read the bundle
  */
 export function heldSigning(state: SignerState): HeldSigning | undefined {
+  return heldByLoss(state) ?? heldByAnchor(state);
+}
+
+/** Returns the pause after the key of the Active CA was lost, as `authority` reports it. */
+function heldByLoss(state: SignerState): HeldSigning | undefined {
+  if (!isKeyLost(state.signer)) return undefined;
+  const ready = findCondition(state.signer.status?.conditions, 'Ready');
+  const next = authoritiesOf(state).find(({ phase }) => phase === 'Prepared');
+  const since = next && servedSinceOf(state, next);
+  const until =
+    since === undefined ? {} : { until: formatTime(since + state.propagationSeconds * 1000) };
+  return { message: ready?.message ?? '', ...until };
+}
+
+function heldByAnchor(state: SignerState): HeldSigning | undefined {
   const { signer, bundle, now } = state;
   const active = authoritiesOf(state).find(({ phase }) => phase === 'Active');
   if (signer.spec.trustBundle === undefined || bundle === 'unread' || active === undefined) return;

@@ -6,10 +6,12 @@ import {
   HOLDER_REFUSED,
   HOLDER_TOKEN_UNAVAILABLE,
   HOLDER_UNAVAILABLE,
+  KEY_LOST,
   NOT_SERVED,
 } from '#api/serving/report.ts';
 import { SIGNER_NAME } from '#api/signer/grant.ts';
 import { shellWord } from '#base/quote.ts';
+import { LOST_KEY_REMEDY } from './lost-key.ts';
 
 /** The command for each reason of Ready=False that a command ends. */
 const REMEDIES: ReadonlyMap<string, (signer: ClusterSigner) => string> = new Map([
@@ -24,6 +26,7 @@ const REMEDIES: ReadonlyMap<string, (signer: ClusterSigner) => string> = new Map
     (signer) => `kubectl delete ${wordsOf(signer)}   # or edit it: another spec.signerName`,
   ],
   ['AwaitingCertificate', certificateCommand],
+  [KEY_LOST, () => LOST_KEY_REMEDY],
 ]);
 
 /** The command for a CA whose certificate the upstream CA must sign. */

@@ -22,18 +22,25 @@ export const NOT_SERVED = 'NotServed';
 /** Reason of Ready=False of a signer with a usable CA that some component has not checked yet. */
 export const AWAITING_COMPONENTS = 'AwaitingComponents';
 
+/**
+ * Reason of Ready=False of a signer whose CA cannot sign yet, while no component has the key of the
+ * CA before it: the Secret was deleted.
+ */
+export const KEY_LOST = 'KeyLost';
+
 /** Reason of a fault that `ledger` reports, and the condition that `authority` derives from it. */
 export const UNRECORDED_CERTIFICATE = 'UnrecordedCertificate';
 
 /**
  * Reports whether `authority` found the CA usable. A component continues to sign although another
  * one does not serve, or has not checked yet. One component's report must not stop the others, nor
- * must a crash of `authority` in between.
+ * must a crash of `authority` in between. After a loss of the key, each component signs from the
+ * time at which the anchor of the new CA suffices, even if `authority` is away.
  */
 export function isCaReady(conditions: readonly Condition[] | undefined): boolean {
   const ready = findCondition(conditions, 'Ready');
   if (ready?.status === 'True') return true;
-  return ready?.reason === NOT_SERVED || ready?.reason === AWAITING_COMPONENTS;
+  return [NOT_SERVED, AWAITING_COMPONENTS, KEY_LOST].includes(ready?.reason ?? '');
 }
 
 /**

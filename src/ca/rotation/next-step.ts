@@ -301,7 +301,9 @@ function replace(input: RotationInput, due: RotationReason): Rotation {
 
 function keyLost({ authorities }: RotationInput): RotationReason {
   const message =
-    authorities.length === 0 ? 'there is no CA yet' : 'the Secret with the CA’s key was deleted';
+    authorities.length === 0
+      ? 'there is no CA yet'
+      : 'the Secret with the CA’s key was deleted or emptied';
   return { reason: 'KeyLost', message, canWait: false };
 }
 

@@ -24,6 +24,7 @@ import {
 } from './installer.ts';
 import { MAX_CLOCK_OFFSET_MS, offsetText } from '#component/server-time.ts';
 import { RIGHT_MISSING } from '#component/rbac/rights-faults.ts';
+import { heldCause } from './lost-key.ts';
 import { shellWord } from '#base/quote.ts';
 import {
   allWell,
@@ -227,7 +228,10 @@ export function checkReplicas(facts: InstallationFacts): readonly Outcome[] {
       all
         .filter(({ available, wanted }) => available < wanted)
         .map((each) =>
-          withCause(shortOfReplicas(each, namespace), unboundCause(facts, each.component)),
+          withCause(
+            shortOfReplicas(each, namespace),
+            unboundCause(facts, each.component) ?? heldCause(facts, each),
+          ),
         ),
       `all ${all.length} Deployments have their replicas`,
     );

@@ -15,12 +15,14 @@ import {
   unknownAnchorText,
   type SignerState,
 } from '#operations/signer-state.ts';
+import { isKeyLost } from '#operations/lost-key.ts';
 import { holderRemedy, remedyCommand } from '#operations/signer-remedy.ts';
 import { heldSigning } from '#operations/paused-signing.ts';
 import { shellWord } from '#base/quote.ts';
 import { wouldFail } from '#ca/policy/denial-messages.ts';
 import type { InstallationFacts, WaitingRequest } from './facts.ts';
 import { unboundCauseOf } from './access/bindings.ts';
+import { keyLostCause, replacedKey } from './lost-key.ts';
 import { unlistedCause, unlistedSigners } from './access/listed-signers.ts';
 import { allWell, error, warning, whereSeen, withCause, type Outcome } from './finding.ts';
 
@@ -67,6 +69,7 @@ export function checkReady(facts: InstallationFacts): readonly Outcome[] {
     allWell(
       states.flatMap((state) =>
         notReady(state).map((each) => {
+          if (isKeyLost(state.signer)) return withCause(each, keyLostCause(state.signer));
           const isUnlisted = unlisted.has(state.signer);
           return withCause(
             each,
@@ -96,7 +99,12 @@ function notReady(state: SignerState): readonly Outcome[] {
       error('authority has not looked at its spec yet', 'check that authority runs', subject),
     ];
   }
-  return ready.status === 'True' ? [] : [unready(state, ready)];
+  if (ready.status !== 'True') return [unready(state, ready)];
+  const held = heldSigning(state);
+  // bundles-equal reports an anchor that is not published, which has no time.
+  if (held?.until === undefined) return [];
+  const remediation = `nothing: it signs then. countersign authority show ${metadata.name}`;
+  return [error(`nothing is signed: ${held.message}`, remediation, subject)];
 }
 
 function unready(state: SignerState, ready: Condition): Outcome {
@@ -167,6 +175,8 @@ export function checkUsable({ signers }: InstallationFacts): readonly Outcome[] 
   return whereSeen(signers, ({ states }) =>
     allWell(
       states.flatMap((state) => {
+        const lost = replacedKey(state);
+        if (lost !== undefined) return [lost];
         const found = findCondition(state.signer.status?.conditions, 'Degraded');
         const isUnusable = found?.status === 'True' && found.reason === SECRET_UNUSABLE;
         return isUnusable ? [unusable(state, found.message ?? '')] : [];
@@ -183,7 +193,7 @@ function unusable({ signer }: SignerState, message: string): Outcome {
   const remediation =
     signer.spec.authority.managed === undefined
       ? `write its CA again: kubectl -n ${namespace} create secret tls ${name} --cert=ca.crt --key=ca.key --dry-run=client -o yaml | kubectl apply --server-side --force-conflicts -f -`
-      : `restore it from a backup; without one, authority makes a new CA after: kubectl -n ${namespace} delete secret ${name}`;
+      : `restore it from a backup; without one, this has authority make a new CA, and nothing is signed for the propagation time: kubectl -n ${namespace} delete secret ${name}`;
   return error(why, remediation, `clustersigner/${signer.metadata.name}`);
 }
 
@@ -300,7 +310,9 @@ export function checkAnswered({ requests, signers, now }: InstallationFacts): re
         const held = state === undefined ? undefined : heldSigning(state);
         const cause = each.cause ?? held?.message;
         const because = cause === undefined ? '' : `: ${cause}`;
-        return error(`${why}${because}`, explainCommand(each), each.object);
+        const outcome = error(`${why}${because}`, explainCommand(each), each.object);
+        const isLost = state !== undefined && isKeyLost(state.signer);
+        return withCause(outcome, isLost ? keyLostCause(state.signer) : undefined);
       }),
       'no request for a certificate waits for longer than two minutes',
     ),

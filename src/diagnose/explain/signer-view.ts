@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Condition } from '#api/request/conditions.ts';
 import { findCondition } from '#api/request/conditions.ts';
-import { AWAITING_COMPONENTS, NOT_SERVED } from '#api/serving/report.ts';
+import { AWAITING_COMPONENTS, KEY_LOST, NOT_SERVED } from '#api/serving/report.ts';
+import { LOST_KEY_REMEDY } from '#operations/lost-key.ts';
 import { ACME_GROUP } from '#api/acme/names.ts';
 import type { SignerObject } from '#api/signer/cluster-signer.ts';
 import { isNamespaced } from '#api/signer/signer.ts';
@@ -84,11 +85,14 @@ export function unservedReason(view: SignerView, component: string): Unserved | 
   return {
     state: 'WaitingForSigner',
     summary: `${signerText(signer)} is not Ready: ${ready === undefined ? `${answeringComponent(signer, 'authority')} has not looked at it yet` : reasonText(ready)}`,
-    remediation: [
-      isInvalid(ready) ? editCommand(signer) : describeCommand(signer),
-      'countersign check',
-    ],
+    remediation: notReadyRemedy(signer, ready),
   };
+}
+
+/** Returns the commands for a signer that is not Ready. */
+function notReadyRemedy(signer: ViewedSigner, ready: Condition | undefined): readonly string[] {
+  if (ready?.reason === KEY_LOST) return [LOST_KEY_REMEDY];
+  return [isInvalid(ready) ? editCommand(signer) : describeCommand(signer), 'countersign check'];
 }
 
 /** Reasons of Ready=False for an invalid spec: of authority, and of acme. */

@@ -3,6 +3,7 @@ import type { AuthorityStatus, ClusterSigner } from '#api/signer/cluster-signer.
 import { findCondition } from '#api/request/conditions.ts';
 import { formatTime, parseTime } from '#api/object/time.ts';
 import { RETIRING_MARGIN_MS } from '#ca/rotation/authorities.ts';
+import { isKeyLost } from '../lost-key.ts';
 import { authoritiesOf, servedSinceOf, type SignerState } from '../signer-state.ts';
 import { warningsOf } from './warnings.ts';
 
@@ -81,6 +82,7 @@ function nextOf(
   since: number | undefined,
 ): AuthoritySummary['next'] {
   if (phase === 'Active') {
+    if (isKeyLost(signer)) return undefined;
     const at = signer.status?.nextRotation;
     return at === undefined ? { what: 'ends', at: notAfter } : { what: 'is replaced', at };
   }

@@ -20,8 +20,23 @@ export function signingEarlierRead(fingerprint: string, problem: string): string
 export const SIGNING_EARLIER_READ = 'signing with the CA that was read earlier';
 
 export function propagating(fingerprint: string, duration: string): string {
-  return `${fingerprint} signs once its anchor has been published for ${duration}; until then signers continue with the previous CA`;
+  return `${fingerprint} signs once its anchor has been published for ${duration}; until then components that hold the previous CA in memory sign with that one, and one that restarts signs nothing`;
 }
+
+/** @param until - a time, or what must happen until then */
+export function keyLost(fingerprint: string, secret: string, until: string): string {
+  return `the key of ${fingerprint} is gone, because Secret ${secret} was deleted; nothing is signed until ${until}`;
+}
+
+export function anchorLoaded(fingerprint: string, at: number): string {
+  return `${formatTime(at)}, when every kubelet has loaded the anchor of the new CA ${fingerprint}`;
+}
+
+export function anchorPublished(fingerprint: string, duration: string): string {
+  return `the anchor of the new CA ${fingerprint} has been published for ${duration}`;
+}
+
+export const CA_REPLACED = 'a new CA is made and its anchor is published long enough';
 
 export function signerNameTaken(elder: string, signerName: string): string {
   return `ClusterSigner "${elder}" is older and serves ${signerName}; choose another signer name or delete one of the two`;

@@ -30,6 +30,6 @@ export function withLatestWarning(
 ): Diagnosis {
   if (latestWarning === undefined || diagnosis.state !== 'WaitingForComponent') return diagnosis;
   const { at, component, reason, message } = latestWarning;
-  const summary = `${reason}: ${message} (${component} reported this at ${at}; it answers within seconds after the fix)`;
+  const summary = `${reason}: ${message} (${component} reported this at ${at}; it answers within seconds once the cause has ended)`;
   return { ...diagnosis, summary };
 }

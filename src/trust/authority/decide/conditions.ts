@@ -24,6 +24,8 @@ export interface ConditionInput {
   readonly finding: Observation;
   readonly managed: ManagedRotation | undefined;
   readonly authorities: readonly AuthorityStatus[];
+  /** Milliseconds at which the CA in `tls.*` may sign. Undefined if there is none, or not known. */
+  readonly begins: number | undefined;
 }
 
 /** A condition without its time. */

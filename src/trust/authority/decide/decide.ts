@@ -135,7 +135,7 @@ function planOf(snapshot: SignerSnapshot): SignerPlan {
   const begins =
     finding.active === undefined ? undefined : activationTime(snapshot, finding.active);
   const authorities = authoritiesOf(snapshot, finding, begins !== undefined && now >= begins);
-  const input = { snapshot, finding, managed, authorities };
+  const input = { snapshot, finding, managed, authorities, begins };
   const times = [
     lookAgainAt(snapshot, finding),
     snapshot.clocksApart ? now + CLOCKS_APART_RETRY_MS : undefined,

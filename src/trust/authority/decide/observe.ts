@@ -2,6 +2,7 @@
 import { isNamespaced } from '#api/signer/signer.ts';
 import { secretOf, type AuthorityStatus, type ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { MAX_AUTHORITIES } from '#api/signer/cluster-signer-limits.ts';
+import { KEY_LOST } from '#api/serving/report.ts';
 import { SIGNER_NAME, isGranted } from '#api/signer/grant.ts';
 import type { Secret } from '#api/object/object.ts';
 import { parseTime } from '#api/object/time.ts';
@@ -19,6 +20,7 @@ import * as messages from '../messages.ts';
 export type ReadyReason =
   | 'Checked'
   | 'Propagating'
+  | typeof KEY_LOST
   | 'NotServed'
   | 'AwaitingComponents'
   | 'Initializing'
@@ -62,7 +64,7 @@ export function observe(snapshot: SignerSnapshot): Observation {
     return unready(reason, messages.secretUnread(where(signer), why, advice));
   }
   return secret.kind === 'missing'
-    ? observeMissing(signer)
+    ? observeDeleted(snapshot)
     : observePresent(snapshot, secret.secret);
 }
 
@@ -71,6 +73,17 @@ const FORBIDDEN = /\b403 Forbidden\b/;
 
 function grantAdvice(signer: ClusterSigner): string {
   return messages.grantAdvice(signer.spec.signerName, where(signer));
+}
+
+/** A deleted Secret of a managed CA takes the key of the CA that signs with it. */
+function observeDeleted({ signer, now }: SignerSnapshot): Observation {
+  const lost = stillUsable(signer, now);
+  const { managed } = signer.spec.authority;
+  if (lost === undefined || managed === undefined || managed.upstream !== undefined) {
+    return observeMissing(signer);
+  }
+  const message = messages.keyLost(lost.fingerprint, where(signer), messages.CA_REPLACED);
+  return { ...unready(KEY_LOST, message), inspected: true };
 }
 
 function observeMissing(signer: ClusterSigner): Observation {
@@ -202,7 +215,8 @@ function unusable(message: string): SignerError {
   return new SignerError({ code: 'AUTHORITY_INVALID', disposition: 'authority', message });
 }
 
-function where(signer: ClusterSigner): string {
+/** Returns `namespace/name` of the CA Secret. */
+export function where(signer: ClusterSigner): string {
   const { namespace, name } = secretOf(signer.spec);
   return `${namespace}/${name}`;
 }

@@ -4,6 +4,7 @@ import { conditionMessage, findCondition, setCondition } from '#api/request/cond
 import type { Condition } from '#api/request/conditions.ts';
 import {
   AWAITING_COMPONENTS,
+  KEY_LOST,
   NOT_SERVED,
   UNRECORDED_CERTIFICATE,
   isCaReady,
@@ -70,9 +71,9 @@ export function statusWhileUnread(snapshot: SignerSnapshot): ClusterSignerStatus
     reason: 'Checked',
     message: messages.SIGNING_EARLIER_READ,
   } as const;
-  const content = before?.status === 'True' ? before : checked;
-  const { reason = '', message = '' } = content;
-  const ready = readyIfServed({ ...checked, reason, message }, serving);
+  const isKept = before?.status === 'True' || before?.reason === KEY_LOST;
+  const { status, reason = '', message = '' } = isKept ? before : checked;
+  const ready = readyIfServed({ ...checked, status, reason, message }, serving);
   const known = serving === undefined ? [] : [served(serving)];
   const contents = [ready, ...known, ...unrecorded(serving)];
   return { ...signer.status, conditions: withContents(signer, contents, now) };

@@ -7,6 +7,7 @@ import type {
 import type { TrustMemory } from '#ca/rotation/trust-memory.ts';
 import { formatDuration } from '#api/object/duration.ts';
 import type { KubeObject } from '#api/object/object.ts';
+import { KEY_LOST } from '#api/serving/report.ts';
 import { derivedName, isNamespaced } from '#api/signer/signer.ts';
 import { formatTime } from '#api/object/time.ts';
 import {
@@ -20,6 +21,8 @@ import {
   type ConditionInput,
 } from './conditions.ts';
 import { readyIfServed, served, servingNow, unrecorded, withContents } from './served.ts';
+import { lostAuthority } from './lost-key.ts';
+import { where } from './observe.ts';
 import { ownCaReplacementTime } from './own-ca.ts';
 import * as messages from '../messages.ts';
 
@@ -114,7 +117,7 @@ export function derivedStatus(signer: KubeObject): Pick<ClusterSignerStatus, 'si
   return isNamespaced(signer) ? { signerName: derivedName(signer.metadata) } : {};
 }
 
-function ready({ snapshot, finding, authorities }: ConditionInput): ConditionContent {
+function ready({ snapshot, finding, authorities, begins }: ConditionInput): ConditionContent {
   const type = 'Ready';
   const { reason, message, isReady, active } = finding;
   const waits = authorities.some(
@@ -124,11 +127,21 @@ function ready({ snapshot, finding, authorities }: ConditionInput): ConditionCon
     return { type, status: isReady ? 'True' : 'False', reason, message };
   }
   const span = formatDuration(snapshot.propagationSeconds);
+  const { fingerprint } = active;
+  const lost = lostAuthority(snapshot, active, authorities);
+  if (lost !== undefined) {
+    const until =
+      begins === undefined
+        ? messages.anchorPublished(fingerprint, span)
+        : messages.anchorLoaded(fingerprint, begins);
+    const text = messages.keyLost(lost.fingerprint, where(snapshot.signer), until);
+    return { type, status: 'False', reason: KEY_LOST, message: text };
+  }
   return {
     type,
     status: 'True',
     reason: 'Propagating',
-    message: messages.propagating(active.fingerprint, span),
+    message: messages.propagating(fingerprint, span),
   };
 }
 

@@ -1,0 +1,54 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Outcomes about keys of CAs that are gone, and what follows from them. */
+import { findCondition } from '#api/request/conditions.ts';
+import { KEY_LOST } from '#api/serving/report.ts';
+import { servesSigningRequests, type ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { LOST_KEY_REMEDY, isKeyLost } from '#operations/lost-key.ts';
+import { heldSigning } from '#operations/paused-signing.ts';
+import type { SignerState } from '#operations/signer-state.ts';
+import type { Deployment, InstallationFacts } from './facts.ts';
+import { causeOf, error, warning, type Outcome } from './finding.ts';
+
+/** Reason of Ready=True while a CA waits for its anchor and the previous one signs from memory. */
+const PROPAGATING = 'Propagating';
+
+const subjectOf = ({ metadata }: ClusterSigner): string => `clustersigner/${metadata.name}`;
+
+/** Returns the outcome for a CA that is not used any more while its successor does not sign yet. */
+export function replacedKey({ signer }: SignerState): Outcome | undefined {
+  const ready = findCondition(signer.status?.conditions, 'Ready');
+  const { reason, message = '' } = ready ?? {};
+  if (reason === KEY_LOST) return error(message, LOST_KEY_REMEDY, subjectOf(signer));
+  // The owner of a CA replaces it in this way. A managed CA is replaced so if its key is unusable.
+  if (reason !== PROPAGATING || signer.spec.authority.managed === undefined) return undefined;
+  const why = `its Secret could not be used, and has a new CA: ${message}`;
+  return warning(why, LOST_KEY_REMEDY, subjectOf(signer));
+}
+
+/** Names the outcome for a lost key as the cause of another one. */
+export function keyLostCause(signer: ClusterSigner): string {
+  return causeOf('ca-usable', subjectOf(signer));
+}
+
+/** The ClusterSigners of each component whose replicas are not ready while it has no usable CA. */
+const SERVED_BY: ReadonlyMap<string, (spec: ClusterSigner['spec']) => boolean> = new Map([
+  ['signer', servesSigningRequests],
+  ['pcr-issuer', ({ pods }) => pods !== undefined],
+  ['certificate-request', ({ certificateRequests }) => certificateRequests !== undefined],
+]);
+
+/** Returns why replicas are not ready, if no ClusterSigner of their component signs. */
+export function heldCause(
+  { signers }: InstallationFacts,
+  { component, why = '' }: Deployment,
+): string | undefined {
+  const serves = SERVED_BY.get(component);
+  if (!('value' in signers) || serves === undefined) return undefined;
+  const served = signers.value.states.filter(({ signer }) => serves(signer.spec));
+  const [first] = served;
+  const isHeld = served.every((each) => heldSigning(each) !== undefined);
+  if (first === undefined || !isHeld || !why.includes('ContainersNotReady')) return undefined;
+  return isKeyLost(first.signer)
+    ? keyLostCause(first.signer)
+    : causeOf('signers-ready', subjectOf(first.signer));
+}

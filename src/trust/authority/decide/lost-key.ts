@@ -1,0 +1,57 @@
+// SPDX-License-Identifier: Apache-2.0
+import { findCondition } from '#api/request/conditions.ts';
+import { KEY_LOST } from '#api/serving/report.ts';
+import type { AuthorityStatus } from '#api/signer/cluster-signer.ts';
+import type { Secret } from '#api/object/object.ts';
+import { parseTime } from '#api/object/time.ts';
+import type { AuthorityFacts } from '#ca/custody/contract.ts';
+import { CA_BACKDATE_SECONDS } from '#ca/issuance/ca-certificate.ts';
+import { anchorFingerprints } from '#pki/x509/trust-bundle.ts';
+import { servedBy } from '#requests/ca/anchor-gate.ts';
+import type { SignerSnapshot } from './snapshot.ts';
+
+/** The clocks of this process and of the API server differ by less while both may be used. */
+const CLOCK_GRAIN_MS = 2_000;
+
+/**
+ * Returns the Active CA that `current` replaces and whose key no component has. Components keep the
+ * CA that they signed with while the Secret exists, whatever it holds, and drop it with the Secret.
+ *
+ * @param current - the CA in `tls.*`, which does not sign yet
+ * @returns undefined if components may still hold the key
+ */
+export function lostAuthority(
+  { signer, secret, bundle }: SignerSnapshot,
+  current: AuthorityFacts,
+  authorities: readonly AuthorityStatus[],
+): AuthorityStatus | undefined {
+  const lost = authorities.find(({ phase }) => phase === 'Active');
+  if (lost === undefined || secret.kind !== 'found') return undefined;
+  const reason = findCondition(signer.status?.conditions, 'Ready')?.reason ?? '';
+  if (reason === KEY_LOST) return lost;
+  const { managed } = signer.spec.authority;
+  if (managed !== undefined && managed.upstream === undefined) {
+    return isMadeWith(secret.secret, current) ? lost : undefined;
+  }
+  // The Secret had no CA, or not the consent of its owner. It may be the same Secret.
+  const isEmptied = reason === 'AwaitingCertificate' || reason === 'SecretNotGranted';
+  const isNewer = isEmptied && isMadeAfter(secret.secret, lost, bundle);
+  return reason === 'SecretNotFound' || isNewer ? lost : undefined;
+}
+
+/** Reports whether the Secret was created with this CA in it, as after its deletion. */
+function isMadeWith({ metadata }: Secret, { notBefore }: AuthorityFacts): boolean {
+  const bornAt = notBefore + CA_BACKDATE_SECONDS * 1000;
+  return parseTime(metadata.creationTimestamp) + CLOCK_GRAIN_MS >= bornAt;
+}
+
+/** Reports whether the anchors of the CA were published before the Secret was created. */
+function isMadeAfter(
+  { metadata }: Secret,
+  { anchors = '' }: AuthorityStatus,
+  bundle: SignerSnapshot['bundle'],
+): boolean {
+  const { servedSince } = servedBy(bundle);
+  const times = [...anchorFingerprints(anchors)].flatMap((each) => servedSince.get(each) ?? []);
+  return times.some((since) => since < parseTime(metadata.creationTimestamp));
+}
