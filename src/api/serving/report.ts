@@ -56,6 +56,9 @@ export const TARGETS_LAGGING = 'TargetsLagging';
 export const TARGET_FAILING = 'TargetFailing';
 export const TARGET_GONE = 'TargetGone';
 export const NOTIFICATIONS_LATE = 'NotificationsLate';
+/** Reason of a fault that `authority` reports: a CRL cannot be signed or written. */
+export const CRL_NOT_SIGNED = 'CrlNotSigned';
+
 /** Faults for which `countersign check` has its own check. */
 export const NOTIFICATION_FAULTS: readonly string[] = [
   TARGET_FAILING,

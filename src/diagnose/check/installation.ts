@@ -2,6 +2,7 @@
 /** Checks of the installation. Pure: facts in, outcomes out. */
 import { GROUP, VERSION } from '#api/signer/cluster-signer.ts';
 import {
+  CRL_NOT_SIGNED,
   NOTIFICATION_FAULTS,
   SERVING_REPORT,
   readReport,
@@ -270,11 +271,14 @@ export function checkVersions({ deployments, installer }: InstallationFacts): re
   });
 }
 
+/** Reasons of faults that another check reports. */
+const HAS_CHECK = [...NOTIFICATION_FAULTS, CRL_NOT_SIGNED];
+
 /** `components-report-no-faults` */
 export function checkReports(facts: InstallationFacts): readonly Outcome[] {
   return whereSeen(facts.leases, (all) => {
     const outcomes = reportedFaults(all, facts.now)
-      .filter(({ fault }) => !NOTIFICATION_FAULTS.includes(fault.reason))
+      .filter(({ fault }) => !HAS_CHECK.includes(fault.reason))
       .map((each) => withCause(reported(each, facts.installer), causeOfReport(each, facts)));
     // Replicas of one component report the same fault.
     const unique = new Map(outcomes.map((each) => [JSON.stringify(each), each]));

@@ -32,7 +32,7 @@ export function keyLostCause(signer: ClusterSigner): string {
 
 /** The ClusterSigners of each component whose replicas are not ready while it has no usable CA. */
 const SERVED_BY: ReadonlyMap<string, (spec: ClusterSigner['spec']) => boolean> = new Map([
-  ['signer', servesSigningRequests],
+  ['signer', (spec) => servesSigningRequests(spec)],
   ['pcr-issuer', ({ pods }) => pods !== undefined],
   ['certificate-request', ({ certificateRequests }) => certificateRequests !== undefined],
 ]);

@@ -31,8 +31,10 @@ import { checkNotifications } from './notifications.ts';
 import { checkApiServices, checkLedger, checkOperators } from './optional-components.ts';
 import { checkAnnotations } from './pods/annotations.ts';
 import { checkLeaves } from './pods/leaves.ts';
+import { checkGranted } from './pods/refused.ts';
 import { checkServices } from './pods/services.ts';
 import { checkRequested } from './pods/waiting.ts';
+import { checkCrls, checkRevocations } from './revocations.ts';
 import { checkPolicies, checkRoles } from './rights.ts';
 import {
   checkAnswered,
@@ -116,7 +118,10 @@ const JUDGES: Readonly<Record<CheckId, Judge>> = {
   'leaves-trusted': ofInstallation(checkLeaves),
   'services-select': ofInstallation(checkServices),
   'crl-distribution-points': ofInstallation(checkDistributionPoints),
+  'crls-signed': ofInstallation(checkCrls),
+  'revocations-listed': ofInstallation(checkRevocations),
   'pods-requested': ofInstallation(checkRequested),
+  'requests-granted': ofInstallation(checkGranted),
   'annotations-known': ofInstallation(checkAnnotations),
   'requests-answered': ofInstallation(checkAnswered),
   'requests-valid': ofInstallation(checkValid),

@@ -6,7 +6,12 @@ import { parseDuration } from '#api/object/duration.ts';
 import { parseTime } from '#api/object/time.ts';
 import { findCondition, type Condition } from '#api/request/conditions.ts';
 import { crlConfigMapName } from '#api/revocation/names.ts';
-import { ANCHOR_REJECTED, NOT_SERVED, AWAITING_COMPONENTS } from '#api/serving/report.ts';
+import {
+  ANCHOR_REJECTED,
+  CRL_NOT_SIGNED,
+  NOT_SERVED,
+  AWAITING_COMPONENTS,
+} from '#api/serving/report.ts';
 import { secretOf, type AuthorityStatus, type ClusterSigner } from '#api/signer/cluster-signer.ts';
 import {
   authoritiesOf,
@@ -30,7 +35,7 @@ import { allWell, error, warning, whereSeen, withCause, type Outcome } from './f
 const SECRET_UNUSABLE = 'SecretUnusable';
 
 /** Reasons of Degraded that another check reports. */
-const HAS_CHECK: ReadonlySet<string> = new Set([SECRET_UNUSABLE, ANCHOR_REJECTED]);
+const HAS_CHECK: ReadonlySet<string> = new Set([SECRET_UNUSABLE, ANCHOR_REJECTED, CRL_NOT_SIGNED]);
 
 /** Condition of a managed CA whose certificate its upstream CA must sign. */
 const AWAITING = 'AwaitingCertificate';

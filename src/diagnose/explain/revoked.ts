@@ -4,20 +4,17 @@ import { formatTime } from '#api/object/time.ts';
 import type { Revocation } from '#api/revocation/revocation.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { shellWord } from '#base/quote.ts';
+import { revocationEffect } from '#operations/pods/revocation-effect.ts';
 import { apiServerIdentity } from '#operations/revoking/api-server.ts';
 import { chainTrust } from '#operations/pods/leaf-trust.ts';
 import { readCertificates } from '#pki/x509/certificate.ts';
 import type { Diagnosis } from './explanation.ts';
 import type { TrustEvidence } from './pods/trust.ts';
 
-/** Returns when which Revocation revoked a certificate, and whether a CRL lists it. */
-export function revokedText({ metadata, spec, status }: Revocation): string {
+/** Returns when which Revocation revoked a certificate, and why. */
+export function revokedText({ metadata, spec }: Revocation): string {
   const since = spec.revokedAt ?? metadata.creationTimestamp;
-  const list =
-    status?.crlNumber === undefined
-      ? 'no CRL is known to list it yet'
-      : `on CRL ${status.crlNumber}`;
-  return `it is revoked since ${since} by Revocation ${metadata.name} (${spec.reason}, ${list})`;
+  return `it is revoked since ${since} by Revocation ${metadata.name} (${spec.reason})`;
 }
 
 /**
@@ -55,7 +52,7 @@ function revokedDiagnosis(diagnosis: Diagnosis, pem: string, by: Revocation): Di
     state: 'NotTrusted',
     summary: [
       diagnosis.summary,
-      `${revokedText(by)}: verifiers that read CRLs reject it`,
+      `${revokedText(by)}: ${revocationEffect(by)}`,
       ...(access === undefined ? [] : [access.text]),
     ].join('; '),
     timeline: [...diagnosis.timeline, { at, what: `Revocation ${metadata.name} revokes it` }],

@@ -49,7 +49,7 @@ export function relationsText(relations: Relations): string {
     ),
     ...revoked.map(
       ({ certificate, by, since, reason }) =>
-        `revoked: ${certificate} since ${since} by Revocation ${by} (${reason}): verifiers that read CRLs reject it`,
+        `revoked: ${certificate} since ${since} by Revocation ${by} (${reason}): verifiers reject it once a CRL that they read lists it`,
     ),
     ...trusted.map(({ certificate, by, why }) => {
       if (by.length === 0)

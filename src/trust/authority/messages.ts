@@ -362,8 +362,18 @@ export function crlNotSigned(fingerprint: string, fault: string): string {
   return `the CRL of ${fingerprint} cannot be signed: ${fault}`;
 }
 
-export function retiringCrlNotSigned(fingerprint: string, until: string): string {
-  return `the CRL of ${fingerprint}, which retires, cannot be signed: its key is gone; verifiers that check CRLs reject its leaves until they are renewed, by ${until} at the latest`;
+/** @param nextUpdate - of the published CRL, or undefined if there is none */
+export function crlKeyGone(
+  fingerprint: string,
+  nextUpdate: number | undefined,
+  leavesExpireBy: string | undefined,
+): string {
+  const effect =
+    nextUpdate === undefined
+      ? 'verifiers that check CRLs find none and reject its leaves'
+      : `verifiers that check CRLs reject its leaves after ${formatTime(nextUpdate)}, the end of its last CRL`;
+  const end = leavesExpireBy === undefined ? '' : `; its last leaf expires by ${leavesExpireBy}`;
+  return `the CRL of ${fingerprint} cannot be signed: its key is not in the CA Secret; no CRL lists what you revoke of it from now on; ${effect}${end}`;
 }
 
 export const CRL_SIGN_NOT_ALLOWED = 'the CA signs no CRLs here';

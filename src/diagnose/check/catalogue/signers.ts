@@ -81,7 +81,7 @@ export const SIGNER_CHECKS = {
     group: 'signers',
     title: 'no pod is known to hold a leaf that verifiers reject',
     impact:
-      'Verifiers reject a leaf whose CA left the published bundle, and those that check CRLs reject a revoked leaf. The connections of these pods fail.',
+      'Verifiers reject a leaf whose CA left the published bundle, and those that check CRLs reject a revoked leaf once they have a CRL that lists it. The connections of these pods fail.',
     remediation: [
       'Replace the pods. For a distrusted CA, this evicts them within their disruption budgets:',
       '$ countersign authority taint NAME FINGERPRINT --restart',
@@ -116,6 +116,30 @@ export const SIGNER_CHECKS = {
       '$ kubectl get configmap SECRET-crl -n NAMESPACE -o jsonpath="{.binaryData.FINGERPRINT\\.crl}" | base64 -d > ca.crl',
     ],
   },
+  'crls-signed': {
+    group: 'signers',
+    title: 'authority can sign the CRL of every CA with leaves',
+    impact:
+      'No certificate of the CA that you revoke from now on is on a CRL, and verifiers accept it. After the nextUpdate of the last CRL, verifiers that check CRLs reject every leaf of the CA, until it is renewed.',
+    remediation: [
+      'The finding names the CA and the cause. If the key of a CA is gone, write certificate and key back into its Secret, in base64, as retired-ID.crt and retired-ID.key. ID is the first 16 digits of the fingerprint:',
+      '$ kubectl -n countersign-keys edit secret SECRET',
+      'A CA that was replaced before it signed a leaf has none. Its finding ends when it leaves the bundle. Without the key, renew the leaves of the CA: replace the pods that hold one. Only a verifier that trusts the CA no longer rejects a leaf that is revoked and on no CRL. If one was stolen, distrust the CA:',
+      '$ countersign authority taint NAME FINGERPRINT --restart',
+    ],
+  },
+  'revocations-listed': {
+    group: 'signers',
+    title: 'every Revocation of a signer with profile.crl is on a CRL',
+    impact:
+      'Verifiers accept a revoked certificate that no CRL lists. Its holder still gets no new certificate.',
+    remediation: [
+      'The condition Listed has the cause. With AuthorityUnknown, the certificate is of a CA whose key the signer does not have:',
+      '$ kubectl describe revocation NAME',
+      'Correct the fingerprint of the CA in another Revocation, or give the signer the key as crls-signed says. If neither is possible, and the certificate was stolen, distrust its CA:',
+      '$ countersign authority taint NAME FINGERPRINT --restart',
+    ],
+  },
   'pods-requested': {
     group: 'requests',
     title: 'the kubelet of every pod has requested its certificates',
@@ -125,6 +149,19 @@ export const SIGNER_CHECKS = {
       '$ countersign explain pod/NAME -n NAMESPACE',
       'A ResourceQuota counts PodCertificateRequests for 15 minutes after their end. Allow as many as pods start in that time:',
       '$ kubectl -n NAMESPACE get resourcequotas',
+    ],
+  },
+  'requests-granted': {
+    group: 'requests',
+    title: 'no request of a pod was denied or failed',
+    impact:
+      'A kubelet does not repeat such a request. A new pod does not start. A pod that runs keeps the certificate that it has until that expires.',
+    remediation: [
+      'See which rule denied it, and correct the pod or the signer:',
+      '$ countersign explain pod/NAME -n NAMESPACE',
+      'Then delete the pod; its controller makes another, whose kubelet requests again:',
+      '$ kubectl -n NAMESPACE delete pod NAME',
+      'Kubernetes deletes a request 15 minutes after its end. Later, pods-requested reports a pod that does not start.',
     ],
   },
   'annotations-known': {

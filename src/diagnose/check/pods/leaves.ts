@@ -4,6 +4,7 @@ import { podsBySigner, type Pod } from '#api/object/pod.ts';
 import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
 import type { Revocation } from '#api/revocation/revocation.ts';
 import { leafTrust, revocationsInForce, type LeafTrust } from '#operations/pods/leaf-trust.ts';
+import { revocationEffect } from '#operations/pods/revocation-effect.ts';
 import type { SignerState } from '#operations/signer-state.ts';
 import { shellWord } from '#base/quote.ts';
 import type { InstallationFacts, PodFacts } from '../facts.ts';
@@ -77,8 +78,8 @@ function rejected(state: SignerState, all: readonly Judged[]): Outcome {
       ? deleteCommand(pods)
       : `countersign authority taint ${shellWord(name)} ${shellWord(cause)} --restart`;
   const kind = first?.trust.kind;
-  if (kind === 'revoked') {
-    const why = `Revocation ${cause} has the certificate that they hold; verifiers that check CRLs reject it`;
+  if (first?.trust.kind === 'revoked') {
+    const why = `Revocation ${cause} has the certificate that they hold; ${revocationEffect(first.trust.by)}`;
     return error(`${podList(pods)}: ${why}`, deleteCommand(pods), subject);
   }
   if (kind === 'doubtful') {

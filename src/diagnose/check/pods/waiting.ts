@@ -23,16 +23,20 @@ export function checkRequested({ pods, signers, now }: InstallationFacts): reado
       );
       const byCause = Map.groupBy(late, (pod) => JSON.stringify(causeOf(pod, facts)));
       return allWell(
-        [...byCause.values()].flatMap((all) => waiting(all, facts)),
+        [...byCause.values()].flatMap((all) => waiting(all, facts, now)),
         'the kubelet of every pod has requested its certificates',
       );
     }),
   );
 }
 
-function isLate({ metadata, spec, status }: Pod, now: number): boolean {
-  const since = parseTime(status?.startTime ?? metadata.creationTimestamp);
-  return status?.phase === 'Pending' && spec.nodeName !== undefined && now - since > OVERDUE_MS;
+function isLate(pod: Pod, now: number): boolean {
+  const isBound = pod.status?.phase === 'Pending' && pod.spec.nodeName !== undefined;
+  return isBound && now - startOf(pod) > OVERDUE_MS;
+}
+
+function startOf({ metadata, status }: Pod): number {
+  return parseTime(status?.startTime ?? metadata.creationTimestamp);
 }
 
 function lacksRequest(pod: Pod, signerName: string, { requests }: PodFacts): boolean {
@@ -57,11 +61,21 @@ function causeOf({ metadata }: Pod, { quotas, warnings }: PodFacts): Cause {
   return message === undefined ? { namespace } : { namespace, message };
 }
 
-function waiting(pods: readonly Pod[], facts: PodFacts): readonly Outcome[] {
+/** Kubernetes deletes a PodCertificateRequest 15 minutes after its end (cleaner in kubernetes). */
+const REQUEST_KEPT_MS = 15 * 60_000;
+
+/** A request that was refused may have existed for as long as its pod. */
+function absence(pods: readonly Pod[], now: number): string {
+  return pods.some((pod) => now - startOf(pod) > REQUEST_KEPT_MS)
+    ? 'no request of their kubelets exists: there was none, or it was denied or failed and was deleted after 15 minutes'
+    : 'their kubelets have requested no certificate';
+}
+
+function waiting(pods: readonly Pod[], facts: PodFacts, now: number): readonly Outcome[] {
   const [first] = pods;
   if (first === undefined) return [];
   const { namespace, quota, message } = causeOf(first, facts);
-  const wait = `${podList(pods)}: they wait, and their kubelets have requested no certificate`;
+  const wait = `${podList(pods)}: they wait, and ${absence(pods, now)}`;
   const subject = `pod/${first.metadata.name} in namespace ${namespace}`;
   if (quota !== undefined) {
     return [

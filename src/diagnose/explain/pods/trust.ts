@@ -14,6 +14,7 @@ import {
   revocationsInForce,
   type LeafTrust,
 } from '#operations/pods/leaf-trust.ts';
+import { revocationEffect } from '#operations/pods/revocation-effect.ts';
 import { readSignerState, type ReadSignerStateInit } from '#operations/read-signer-state.ts';
 import type { SignerState } from '#operations/signer-state.ts';
 import { shellWord } from '#base/quote.ts';
@@ -164,7 +165,7 @@ function rejection(
     case 'revoked':
       return {
         state,
-        summary: `${revokedText(trust.by)}: verifiers that check CRLs reject it, and the kubelet replaces it no sooner than without the Revocation`,
+        summary: `${revokedText(trust.by)}: ${revocationEffect(trust.by)}; the kubelet replaces it no sooner than without the Revocation`,
         remediation: [restart, ...alsoRefused(trust.by)],
       };
     case 'untrusted':

@@ -2,13 +2,18 @@
 import { parseDuration } from '#api/object/duration.ts';
 import type { Secret } from '#api/object/object.ts';
 import { parseTime } from '#api/object/time.ts';
-import type { ClusterSigner, CrlSpec } from '#api/signer/cluster-signer.ts';
+import type { AuthorityStatus, ClusterSigner, CrlSpec } from '#api/signer/cluster-signer.ts';
 import type { Revocation } from '#api/revocation/revocation.ts';
 import type { Authority, OpenAuthority } from '#ca/custody/contract.ts';
 import { SignerError, attempt } from '#base/errors.ts';
-import type { CertificateList } from '#pki/x509/certificate-list.ts';
+import { decodeCertificateList, type CertificateList } from '#pki/x509/certificate-list.ts';
 import { nextList, type NextList, type RevocationEntry } from '#ca/revocation/next-list.ts';
-import { publishedEnds, publishedList, type CrlConfigMap } from '#ca/revocation/published.ts';
+import {
+  listKey,
+  publishedEnds,
+  publishedList,
+  type CrlConfigMap,
+} from '#ca/revocation/published.ts';
 import { distrustedCas } from '#ca/rotation/distrusted-cas.ts';
 import { heldAuthorities } from './held-authorities.ts';
 import * as messages from '../messages.ts';
@@ -74,8 +79,8 @@ export function decideLists(snapshot: CrlSnapshot): CrlPlan {
           : [],
       ),
       ...alive
-        .filter(({ phase, fingerprint }) => phase === 'Retiring' && !held.has(fingerprint))
-        .map(({ fingerprint, leavesExpireBy = '' }) => withoutKey(fingerprint, leavesExpireBy)),
+        .filter(({ phase, fingerprint }) => phase !== 'Prepared' && !held.has(fingerprint))
+        .map((each) => withoutKey(each, snapshot.configMap)),
     ],
   };
 }
@@ -84,8 +89,14 @@ export function decideLists(snapshot: CrlSnapshot): CrlPlan {
  * Returns the fault of a CA without a key: it retired before profile.crl was set, its Secret was
  * lost, or it is an earlier CA of the owner.
  */
-function withoutKey(fingerprint: string, until: string): string {
-  return messages.retiringCrlNotSigned(fingerprint, until);
+function withoutKey(
+  { fingerprint, leavesExpireBy }: AuthorityStatus,
+  configMap: CrlConfigMap | undefined,
+): string {
+  const base64 = configMap?.binaryData?.[listKey(fingerprint)];
+  const list = attempt(() => decodeCertificateList(Buffer.from(base64 ?? '', 'base64')));
+  const nextUpdate = list instanceof SignerError ? undefined : list.nextUpdate;
+  return messages.crlKeyGone(fingerprint, nextUpdate, leavesExpireBy);
 }
 
 function planOf(snapshot: CrlSnapshot, authority: Authority): ListPlan {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isNamespaced } from '#api/signer/signer.ts';
+import { CRL_NOT_SIGNED } from '#api/serving/report.ts';
 import type { ClusterSigner, CrlSpec } from '#api/signer/cluster-signer.ts';
 import type { OpenAuthority } from '#ca/custody/contract.ts';
 import { SignerError, attempt, messageOf } from '#base/errors.ts';
@@ -70,7 +71,7 @@ export function createCrls(init: CrlsInit): Crls {
     for (const [key, { spec }] of served)
       if (signerName === undefined || spec.signerName === signerName) wake(key);
   });
-  const errors = createErrorTracker(component, { reason: 'CrlNotSigned', action: 'Revoke' });
+  const errors = createErrorTracker(component, { reason: CRL_NOT_SIGNED, action: 'Revoke' });
   const state: CrlsState = { init, objects, errors };
   return {
     serve: (signers) => {
@@ -145,7 +146,10 @@ async function reconcile(state: CrlsState, signer: ClusterSigner): Promise<Recon
 /** @param why - undefined if the fault is gone */
 function note({ init, errors }: CrlsState, signer: ClusterSigner, why: string | undefined): void {
   errors.note(signer, keyFor(signer), why);
-  const { crlFailing } = init.component.metrics.of(AUTHORITY_SERIES);
+  const { metrics, serving } = init.component;
+  if (why === undefined) serving.retract(signer, CRL_NOT_SIGNED);
+  else serving.report(signer, { reason: CRL_NOT_SIGNED, message: why, stops: false });
+  const { crlFailing } = metrics.of(AUTHORITY_SERIES);
   crlFailing.set({ signer: signer.spec.signerName }, Number(why !== undefined));
 }
 

@@ -1,0 +1,72 @@
+// SPDX-License-Identifier: Apache-2.0
+/** The check of pods whose requests were denied or failed. Pure: facts in, outcomes out. */
+import { countPodCertificates, type Pod } from '#api/object/pod.ts';
+import { findCondition } from '#api/request/conditions.ts';
+import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
+import { shellWord } from '#base/quote.ts';
+import type { InstallationFacts } from '../facts.ts';
+import { allWell, error, whereSeen, type Outcome } from '../finding.ts';
+import { podList } from './named-pods.ts';
+
+/** A pod and the answer that refuses it a certificate. */
+interface Refused {
+  readonly pod: Pod;
+  readonly type: 'Denied' | 'Failed';
+  readonly reason: string;
+  readonly message: string;
+}
+
+/** `requests-granted` */
+export function checkGranted({ pods, signers }: InstallationFacts): readonly Outcome[] {
+  return whereSeen(pods, ({ mounting, requests }) =>
+    whereSeen(signers, ({ states }) => {
+      const names = states.map(({ signer }) => signer.spec.signerName);
+      const byPod = Map.groupBy(requests, ({ spec }) => spec.podUID);
+      const refused = mounting.flatMap((pod) => {
+        const own = byPod.get(pod.metadata.uid) ?? [];
+        return names.flatMap((name) => refusalOf(pod, name, own) ?? []);
+      });
+      const byCause = Map.groupBy(refused, ({ pod, type, reason, message }) =>
+        JSON.stringify([pod.metadata.namespace, pod.status?.phase, type, reason, message]),
+      );
+      return allWell(
+        [...byCause.values()].flatMap(outcomesOf),
+        'no request of a pod was denied or failed',
+      );
+    }),
+  );
+}
+
+/** Looks at the newest requests only, as many as the pod has projections of the signer. */
+function refusalOf(
+  pod: Pod,
+  signerName: string,
+  requests: readonly PodCertificateRequest[],
+): Refused | undefined {
+  const newest = requests
+    .filter(({ spec }) => spec.signerName === signerName)
+    .toSorted((a, b) => b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp))
+    .slice(0, countPodCertificates(pod, signerName));
+  for (const { status } of newest) {
+    for (const type of ['Denied', 'Failed'] as const) {
+      const found = findCondition(status?.conditions, type);
+      const { reason = '', message = '' } = found ?? {};
+      if (found?.status === 'True') return { pod, type, reason, message };
+    }
+  }
+  return undefined;
+}
+
+function outcomesOf(all: readonly Refused[]): readonly Outcome[] {
+  const [first] = all;
+  if (first === undefined) return [];
+  const { pod, type, reason, message } = first;
+  const { name, namespace = '' } = pod.metadata;
+  const effect =
+    pod.status?.phase === 'Running'
+      ? 'a certificate that they have is not renewed'
+      : 'they do not start';
+  const why = `${podList(all.map((each) => each.pod))}: their requests are ${type}, and ${effect}: ${reason}: ${message}`;
+  const remediation = `countersign explain ${shellWord(`pod/${name}`)} -n ${shellWord(namespace)}`;
+  return [error(why, remediation, `pod/${name} in namespace ${namespace}`)];
+}
