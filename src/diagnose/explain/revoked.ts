@@ -8,8 +8,14 @@ import { revocationEffect } from '#operations/pods/revocation-effect.ts';
 import { apiServerIdentity } from '#operations/revoking/api-server.ts';
 import { chainTrust } from '#operations/pods/leaf-trust.ts';
 import { readCertificates } from '#pki/x509/certificate.ts';
+import type { SignerState } from '#operations/signer-state.ts';
 import type { Diagnosis } from './explanation.ts';
-import type { TrustEvidence } from './pods/trust.ts';
+
+/** Evidence for the trust in leaves of one ClusterSigner. */
+export interface TrustEvidence {
+  readonly state: SignerState;
+  readonly revocations: readonly Revocation[];
+}
 
 /** Returns when which Revocation revoked a certificate, and why. */
 export function revokedText({ metadata, spec }: Revocation): string {

@@ -20,13 +20,8 @@ import { explainPod, mountedSigners, type PodNote, type RequestBlockers } from '
 import { readEvidence } from './read-evidence.ts';
 import { readKubelet } from './read-kubelet.ts';
 import { unselectedNote } from './services-note.ts';
-import {
-  podRejection,
-  readTrust,
-  runningTrust,
-  withRequestTrust,
-  type TrustEvidence,
-} from './trust.ts';
+import { podRejection, readTrust, runningTrust, withRequestTrust } from './trust.ts';
+import type { TrustEvidence } from '../revoked.ts';
 
 /** Explains a PodCertificateRequest by its name. */
 export async function explainPcr(

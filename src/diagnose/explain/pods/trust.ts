@@ -19,14 +19,8 @@ import { readSignerState, type ReadSignerStateInit } from '#operations/read-sign
 import type { SignerState } from '#operations/signer-state.ts';
 import { shellWord } from '#base/quote.ts';
 import type { Diagnosis } from '../explanation.ts';
-import { revokedText } from '../revoked.ts';
+import { revokedText, type TrustEvidence } from '../revoked.ts';
 import type { SignerView } from '../signer-view.ts';
-
-/** Evidence for the trust in leaves of one ClusterSigner. */
-export interface TrustEvidence {
-  readonly state: SignerState;
-  readonly revocations: readonly Revocation[];
-}
 
 /**
  * Reads the bundle and the Revocations of a ClusterSigner with the user's permissions.
