@@ -345,7 +345,7 @@ test('install applies the manifests once, and uninstall keeps keys and definitio
   assert.equal(removed.code, 0, removed.stderr);
   assert.equal(await there(...deployment), false);
   assert.equal(await there('clusterrolebinding', 'countersign-attester'), false);
-  // A component without its role cannot release its Lease, and a new one would take over its report.
+  // A component without its role cannot release its Lease.
   const labels = ['-A', '-l', 'app.kubernetes.io/name=countersign', '-o', 'name'];
   const leases = await fixture.cluster.kubectl(['get', 'leases', ...labels]);
   assert.match(removed.stdout, /^lease\/\S+ -n \S+ deleted$/m, leases.stdout);

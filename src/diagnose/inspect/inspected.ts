@@ -74,7 +74,7 @@ export interface InspectedRequest extends SourceLocation, InspectedExtensions {
   readonly key: InspectedKey;
   readonly signatureAlgorithm: string;
   readonly isSignatureValid: boolean;
-  /** Whether it only proves the key of a PodCertificateRequest, which has the names itself. */
+  /** True if it only proves the key of a PodCertificateRequest, which has the names itself. */
   readonly isStub?: true;
   /** The reason for which every signer of Countersign refuses it, with any spec. */
   readonly refusedBecause?: string;

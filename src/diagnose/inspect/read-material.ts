@@ -13,7 +13,7 @@ export interface Material {
   readonly source: string;
   readonly bytes: Uint8Array;
   /**
-   * Whether it is a `spec.stubPKCS10Request`. A kubelet signs it to prove its key, without any name
+   * True for a `spec.stubPKCS10Request`. A kubelet signs it to prove its key, without any name
    * (KEP-4317), so the rules for requests do not apply.
    */
   readonly isStub?: true;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * What a revocation changes at the API server: nothing. kube-apiserver reads neither CRLs nor OCSP
+ * A revocation changes nothing at the API server. kube-apiserver reads neither CRLs nor OCSP
  * (kubernetes/kubernetes#18982), so it accepts a client certificate until it expires.
  */
 import { formatTime } from '#api/object/time.ts';

@@ -99,7 +99,7 @@ test('a fault that stopping components report ends with them: Degraded is Unknow
   const client = recordedClient();
   client.answer(({ method, path }) => {
     const metadata = { name: 'workload', resourceVersion: '1' };
-    const isList = method === undefined || method === 'GET';
+    const isList = method === 'GET';
     const items = path.endsWith('/clustersigners') ? [{ metadata, status: { conditions } }] : [];
     return isList ? listOf(items) : {};
   });

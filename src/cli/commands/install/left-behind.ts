@@ -33,7 +33,7 @@ export interface LeftBehind {
   readonly secrets: readonly ManagedObject[];
   /** Records, CRLs, and copies of trust anchors. */
   readonly configMaps: readonly ManagedObject[];
-  /** Leases of components, which nobody holds any longer. */
+  /** Leases of components that have ended. */
   readonly leases: readonly ManagedObject[];
   /** Signers, Revocations and Orders, which go with their definitions. */
   readonly signers: readonly ManagedObject[];

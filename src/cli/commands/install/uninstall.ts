@@ -129,7 +129,7 @@ async function conclude(
 }
 
 /**
- * Deletes a Lease, which nobody holds any longer. A component that lost its role before it ended
+ * Deletes a Lease of a component that has ended. A component that lost its role before it ended
  * could not release it, and a new one would take over its last report.
  *
  * @returns kept if the user may not delete it: it expires within a minute

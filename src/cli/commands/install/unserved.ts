@@ -23,9 +23,9 @@ interface Signer extends StoredObject {
 }
 
 /**
- * Sets `Served` and `Ready` of each signer to False, and `Degraded` to Unknown where it is True. The reason is that of a signer without its
- * components, so that reinstalled components sign at once. `authority` or `acme` then writes the
- * current state.
+ * Sets `Served` and `Ready` of each signer to False, and `Degraded` to Unknown where it is True. The
+ * reason is that of a signer without its components, so that reinstalled components sign at once.
+ * `authority` or `acme` then writes the current state.
  *
  * @returns the number of signers that were Ready
  * @throws KubeError, unless a signer has changed meanwhile because its component still runs
@@ -47,29 +47,9 @@ async function readySigners(client: Client, kind: Resource): Promise<readonly Si
   return found ?? [];
 }
 
-async function mark(
-  client: Client,
-  kind: Resource,
-  { metadata, status }: Signer,
-  now: Date,
-): Promise<boolean> {
-  const about = {
-    status: 'False',
-    lastTransitionTime: `${now.toISOString().slice(0, 19)}Z`,
-    message: 'Countersign was uninstalled: no component serves this signer',
-    ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
-  } as const;
-  const served = { type: 'Served', reason: 'Uninstalled', ...about };
-  const before = status?.conditions;
-  const withServed = before?.some(({ type }) => type === 'Served') === true;
-  const ready = { type: 'Ready', reason: NOT_SERVED, ...about };
-  // While components stop, those that still run report that others are away.
-  const degraded = { ...ready, type: 'Degraded', status: 'Unknown' } as const;
-  const conditions = [
-    ...(withServed ? [served] : []),
-    ...(hasTrueCondition(before, 'Degraded') ? [degraded] : []),
-    ready,
-  ].reduce<readonly Condition[]>(setCondition, before ?? []);
+async function mark(client: Client, kind: Resource, signer: Signer, now: Date): Promise<boolean> {
+  const { metadata } = signer;
+  const conditions = unservedConditions(signer, now);
   const { resourceVersion } = metadata;
   try {
     await client.request({
@@ -83,4 +63,25 @@ async function mark(
     if (error instanceof KubeError && (error.status === 404 || error.status === 409)) return false;
     throw error;
   }
+}
+
+/** Returns the conditions of a signer without components. */
+function unservedConditions({ metadata, status }: Signer, now: Date): readonly Condition[] {
+  const about = {
+    status: 'False',
+    lastTransitionTime: `${now.toISOString().slice(0, 19)}Z`,
+    message: 'Countersign was uninstalled: no component serves this signer',
+    ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
+  } as const;
+  const served = { type: 'Served', reason: 'Uninstalled', ...about };
+  const before = status?.conditions;
+  const withServed = before?.some(({ type }) => type === 'Served') === true;
+  const ready = { type: 'Ready', reason: NOT_SERVED, ...about };
+  // While components stop, those that still run report that others are away.
+  const degraded = { ...ready, type: 'Degraded', status: 'Unknown' } as const;
+  return [
+    ...(withServed ? [served] : []),
+    ...(hasTrueCondition(before, 'Degraded') ? [degraded] : []),
+    ready,
+  ].reduce<readonly Condition[]>(setCondition, before ?? []);
 }

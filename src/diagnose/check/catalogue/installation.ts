@@ -64,7 +64,7 @@ export const INSTALLATION_CHECKS = {
       'Where it says none:',
       '$ kubectl -n countersign-system describe deployments',
       '$ kubectl -n countersign-system describe pods',
-      'With ContainersNotReady and no restarts, the component itself says in /readyz why. kubectl get --raw prints nothing of an answer with status 503, so read it through kubectl proxy:',
+      'With ContainersNotReady and no restarts, the component itself says in /readyz why. Of an answer with status 503, kubectl prints no text, so read it through kubectl proxy:',
       '$ kubectl proxy --port=8001 & sleep 1; curl -s http://127.0.0.1:8001/api/v1/namespaces/countersign-system/pods/https:POD:8443/proxy/readyz; kill %1',
     ],
   },

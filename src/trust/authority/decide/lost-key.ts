@@ -25,18 +25,30 @@ export function lostAuthority(
   current: AuthorityFacts,
   authorities: readonly AuthorityStatus[],
 ): AuthorityStatus | undefined {
-  const lost = authorities.find(({ phase }) => phase === 'Active');
-  if (lost === undefined || secret.kind !== 'found') return undefined;
-  const reason = findCondition(signer.status?.conditions, 'Ready')?.reason ?? '';
-  if (reason === KEY_LOST) return lost;
-  const { managed } = signer.spec.authority;
-  if (managed !== undefined && managed.upstream === undefined) {
-    return isMadeWith(secret.secret, current) ? lost : undefined;
-  }
-  // The Secret had no CA, or not the consent of its owner. It may be the same Secret.
-  const isEmptied = reason === 'AwaitingCertificate' || reason === 'SecretNotGranted';
-  const isNewer = isEmptied && isMadeAfter(secret.secret, lost, bundle);
-  return reason === 'SecretNotFound' || isNewer ? lost : undefined;
+  const replaced = authorities.find(({ phase }) => phase === 'Active');
+  if (replaced === undefined || secret.kind !== 'found') return undefined;
+  const reason = readyReason(signer);
+  if (reason === KEY_LOST) return replaced;
+  const isLost = isMadeByAuthority(signer)
+    ? isMadeWith(secret.secret, current)
+    : reason === 'SecretNotFound' ||
+      (CONTENT_WAS_MISSING.has(reason) && isMadeAfter(secret.secret, replaced, bundle));
+  return isLost ? replaced : undefined;
+}
+
+function readyReason({ status }: SignerSnapshot['signer']): string {
+  return findCondition(status?.conditions, 'Ready')?.reason ?? '';
+}
+
+/** Reasons of a Secret without a CA, or without its owner's consent. It may be the same Secret. */
+const CONTENT_WAS_MISSING: ReadonlySet<string> = new Set([
+  'AwaitingCertificate',
+  'SecretNotGranted',
+]);
+
+/** Reports whether `authority` makes the whole CA, not only its key. */
+function isMadeByAuthority({ spec: { authority } }: SignerSnapshot['signer']): boolean {
+  return authority.managed !== undefined && authority.managed.upstream === undefined;
 }
 
 /** Reports whether the Secret was created with this CA in it, as after its deletion. */

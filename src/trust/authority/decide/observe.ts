@@ -20,7 +20,7 @@ import * as messages from '../messages.ts';
 export type ReadyReason =
   | 'Checked'
   | 'Propagating'
-  | typeof KEY_LOST
+  | 'KeyLost'
   | 'NotServed'
   | 'AwaitingComponents'
   | 'Initializing'

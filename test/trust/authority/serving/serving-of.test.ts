@@ -93,8 +93,10 @@ test('what two replicas report is said once, and a fault of another signer not a
 // Without its ClusterRoleBinding, a component has none of the rights of its role.
 test('many missing rights of one component are one line: who lacks which', () => {
   const lost = ['get', 'list', 'watch'].map((verb) => ({
-    ...{ verb, resource: 'certificates.k8s.io/certificatesigningrequests' },
-    ...{ name: undefined, namespace: undefined },
+    verb,
+    resource: 'certificates.k8s.io/certificatesigningrequests',
+    name: undefined,
+    namespace: undefined,
   }));
   const faults = rightsFaults('signer', lost, [CLUSTER]);
   assert.equal(faults.length, 3);
