@@ -23,9 +23,9 @@ interface Signer extends StoredObject {
 }
 
 /**
- * Sets `Served` and `Ready` of each signer to False, and `Degraded` to Unknown where it is True. The
- * reason is that of a signer without its components, so that reinstalled components sign at once.
- * `authority` or `acme` then writes the current state.
+ * Sets `Served` and `Ready` of each signer to False, and `Degraded` to Unknown where it is True.
+ * The reason is that of a signer without its components, so that reinstalled components sign at
+ * once. `authority` or `acme` then writes the current state.
  *
  * @returns the number of signers that were Ready
  * @throws KubeError, unless a signer has changed meanwhile because its component still runs
