@@ -7,14 +7,16 @@ import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { makeDirectory, removeDirectory } from '../cluster/directory.ts';
 import type { IpFamily } from '../cluster/real-pods/addresses.ts';
 import { whyNoRealPods } from '../cluster/real-pods/build.ts';
+import { startStorage } from '../cluster/storage.ts';
 import { until } from '../cluster/until.ts';
 import { SYSTEM } from '../helm/stand.ts';
 import { mapImages } from '../image/mapped.ts';
 import { COUNTERSIGN, NODE, type ShippedPod } from '../real-pods/shipped.ts';
 import { create, nodePod } from '../real-pods/stand.ts';
 import { USER, restrict } from './restricted-v2.ts';
+import { createServingSigner, type Installed } from './ways.ts';
+import { faultOfNodes, startWindowsNode } from './windows-node.ts';
 
-const ROOT = join(import.meta.dirname, '../..');
 const WAIT_MS = 300_000;
 /** A rollout waits for new pods. */
 const KUBECTL_MS = 600_000;
@@ -22,13 +24,41 @@ const KUBECTL_MS = 600_000;
 /** `skip` of these tests: false, or why they are skipped here. */
 export const SKIP: string | false = (await whyNoRealPods(['IPv6', 'IPv4'])) ?? false;
 
+/** Something besides the cluster that must be stopped before it. */
+interface Running {
+  stop(): Promise<void>;
+}
+
 /** What one kind of cluster has that others have not. */
 export interface Kind {
   readonly ipFamilies?: readonly IpFamily[];
-  readonly prepare?: (cluster: Cluster) => Promise<void>;
+  readonly prepare?: (cluster: Cluster) => Promise<Running | undefined>;
+  /** Values of the installation besides those of each kind. */
+  readonly values?: Omit<Installed, 'signers'>;
+  /** Returns why the pods of Countersign can never be Ready. */
+  readonly faultOf?: (pods: readonly ShippedPod[]) => string | undefined;
   /** Asserts what is special about the pods of Countersign, which are Ready. */
   readonly verify?: (cluster: Cluster, pods: readonly ShippedPod[]) => Promise<void>;
 }
+
+/** Components that take no more than these values to be Ready. */
+const MORE_COMPONENTS = {
+  acme: { signers: [{ name: 'example.com/public' }] },
+  components: Object.fromEntries(
+    [
+      'acme',
+      'acme-responder',
+      'acme-solver',
+      'pod-refresher',
+      'ledger',
+      'trust-distributor',
+      'bundle-endpoint',
+      'federation',
+      'external-signer',
+      'notifier',
+    ].map((each) => [each, { enabled: true, replicas: 1 }]),
+  ),
+};
 
 export const KINDS = {
   'IPv6 only': { ipFamilies: ['IPv6'], verify: servedByIPv6 },
@@ -39,6 +69,7 @@ export const KINDS = {
       await cluster.kubectl(['create', 'namespace', SYSTEM]);
       await restrict(cluster, SYSTEM);
       await cluster.kubectl(['delete', 'namespace', SYSTEM]);
+      return undefined;
     },
     verify: (_, pods) => {
       for (const { spec } of pods) {
@@ -47,6 +78,20 @@ export const KINDS = {
       }
       return Promise.resolve();
     },
+  },
+  'with a node of Windows': {
+    prepare: async (cluster) => {
+      const node = await startWindowsNode(cluster);
+      const storage = await startStorage(cluster);
+      return {
+        stop: async () => {
+          await storage.stop();
+          await node.stop();
+        },
+      };
+    },
+    values: MORE_COMPONENTS,
+    faultOf: faultOfNodes,
   },
 } as const satisfies Readonly<Record<string, Kind>>;
 
@@ -62,7 +107,9 @@ export async function openStand(name: KindName): Promise<Stand> {
   const kind: Kind = KINDS[name];
   const directory = makeDirectory();
   let cluster: Cluster | undefined;
+  let running: Running | undefined;
   const remove = async (): Promise<void> => {
+    await running?.stop();
     await cluster?.stop();
     removeDirectory(directory);
   };
@@ -75,7 +122,7 @@ export async function openStand(name: KindName): Promise<Stand> {
       nodes: 1,
       ...(kind.ipFamilies === undefined ? {} : { ipFamilies: kind.ipFamilies }),
     });
-    await kind.prepare?.(cluster);
+    running = await kind.prepare?.(cluster);
     return { cluster, remove };
   } catch (error) {
     await remove();
@@ -88,14 +135,7 @@ export async function openStand(name: KindName): Promise<Stand> {
  * address, as kubelets and scrapers do.
  */
 async function servedByIPv6(cluster: Cluster): Promise<void> {
-  if ((await cluster.kubectl(['get', 'clustersigners', '-o', 'name'])).stdout.includes('/serving'))
-    return readFromPods(cluster);
-  // Of the components' own ports: the chart makes it with its first upgrade only.
-  await cluster.kubectl(['apply', '-f', join(ROOT, 'deploy/examples/serving.yaml')]);
-  return readFromPods(cluster);
-}
-
-async function readFromPods(cluster: Cluster): Promise<void> {
+  await createServingSigner(cluster);
   const labels = ['-l', 'app.kubernetes.io/name=countersign,app.kubernetes.io/component!=operator'];
   const path = 'jsonpath={.items[*].status.podIP}';
   const args = ['get', 'pods', '-n', SYSTEM, ...labels, '-o', path];

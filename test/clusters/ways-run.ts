@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { X509Certificate } from 'node:crypto';
 import { after, before, describe, test } from 'node:test';
 import type { Cluster } from '../cluster/cluster.ts';
-import { until } from '../cluster/until.ts';
+import { Hopeless, until } from '../cluster/until.ts';
 import { SYSTEM } from '../helm/stand.ts';
 import { NODE, isReady, podsOf } from '../real-pods/shipped.ts';
 import { create } from '../real-pods/stand.ts';
@@ -13,7 +13,7 @@ import { apply } from '../support/cluster/apply.ts';
 import { example, waitForReady } from '../support/cluster/fixture.ts';
 import { createCsr, waitForCertificate } from '../support/cluster/requests/csr.ts';
 import { KINDS, SKIP, openStand, type Kind, type KindName, type Stand } from './stand.ts';
-import { WAYS, removeForGood } from './ways.ts';
+import { WAYS, removeForGood, type Way } from './ways.ts';
 
 const WAIT_MS = 600_000;
 const SIGNER = 'example.com/workload';
@@ -43,11 +43,15 @@ for (const [name, kind] of kinds)
     });
     after(() => stand.remove());
 
-    for (const [way, { install, uninstall }] of Object.entries(WAYS))
+    for (const [way, { install, uninstall }] of Object.entries<Way>(WAYS))
       test(`${name}: ${way} leads to certificates, and to nothing again`, async () => {
         const { cluster } = stand;
-        await install(cluster, { signers: [{ name: SIGNER }], components: ONE_OF_EACH });
-        await allReady(cluster);
+        await install(cluster, {
+          ...kind.values,
+          signers: [{ name: SIGNER }],
+          components: { ...ONE_OF_EACH, ...kind.values?.components },
+        });
+        await allReady(cluster, kind);
         await kind.verify?.(cluster, await podsOf(cluster));
         await serve(cluster);
         await issueToPerson(cluster);
@@ -64,12 +68,14 @@ interface Deployment {
 }
 
 /** Resolves when each Deployment has its pods Ready, by the probes of a kubelet. */
-async function allReady(cluster: Cluster): Promise<void> {
+async function allReady(cluster: Cluster, { faultOf }: Kind): Promise<void> {
   await until('every pod is Ready', WAIT_MS, async () => {
     const { stdout } = await cluster.kubectl(['get', 'deployments', '-n', SYSTEM, '-o', 'json']);
     const { items } = JSON.parse(stdout) as { readonly items: readonly Deployment[] };
     const wanted = items.reduce((sum, { spec }) => sum + spec.replicas, 0);
     const pods = await podsOf(cluster);
+    const fault = faultOf?.(pods);
+    if (fault !== undefined) throw new Hopeless(fault);
     // The six components of every installation.
     if (items.length >= 6 && pods.length === wanted && pods.every(isReady)) return true;
     const waiting = pods.filter((pod) => !isReady(pod)).map(({ metadata }) => metadata.name);

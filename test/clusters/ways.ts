@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
-import type { ComponentOverrides } from '#api/operator/countersign.ts';
+import type { CountersignSpec } from '#api/operator/countersign.ts';
 import { operatorManifests } from '#install/operator/installed.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import { established } from '../cluster/established.ts';
@@ -19,9 +19,8 @@ const ROOT = join(import.meta.dirname, '../..');
 const WAIT_MS = 600_000;
 
 /** Values of an installation, with the names that it has in the chart and in a Countersign. */
-export interface Installed {
+export interface Installed extends Pick<CountersignSpec, 'acme' | 'components'> {
   readonly signers: readonly { readonly name: string }[];
-  readonly components?: Readonly<Record<string, ComponentOverrides>>;
 }
 
 /** A way to install, and how what it made is removed. */
@@ -82,7 +81,7 @@ async function uninstallApplied(cluster: Cluster): Promise<void> {
   await shell(cluster, command);
 }
 
-export const WAYS: Readonly<Record<string, Way>> = {
+export const WAYS = {
   'helm install': {
     install: (cluster, values) =>
       withHelm(cluster.kubeconfig, async (helm) => {
@@ -163,7 +162,14 @@ export const WAYS: Readonly<Record<string, Way>> = {
     },
     uninstall: uninstallApplied,
   },
-};
+} as const satisfies Readonly<Record<string, Way>>;
+
+/** Creates the signer of the components' own ports: the chart makes it with an upgrade only. */
+export async function createServingSigner(cluster: Cluster): Promise<void> {
+  const { stdout } = await cluster.kubectl(['get', 'clustersigners', '-o', 'name']);
+  if (stdout.includes('/serving')) return;
+  await cluster.kubectl(['apply', '-f', join(ROOT, 'deploy/examples/serving.yaml')]);
+}
 
 /** Runs the commands that `uninstall` prints for what stays: CAs, records, bundles, namespaces. */
 export async function removeForGood(cluster: Cluster): Promise<void> {
