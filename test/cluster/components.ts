@@ -34,7 +34,9 @@ interface Composition {
 function compose(around: Surroundings, composition: Composition): ComponentSpec {
   const { name, component, args, readyUrl } = composition;
   const own = around.binaries(component);
-  const [command, ...first] = around.podHost?.within(own) ?? own;
+  const plan = around.podHost;
+  const within = component === 'kubelet' ? plan?.withMounts(own) : plan?.within(own);
+  const [command, ...first] = within ?? own;
   return {
     ...surrounded(around.directory, name),
     command,

@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * A default StorageClass, as clouds have it: a volume for each claim, which goes with its claim.
+ * Every user may write a volume, or root alone, as in most clouds.
  */
-import { mkdirSync, rmSync, chmodSync } from 'node:fs';
+import { chmodSync, chownSync, mkdirSync, rmSync } from 'node:fs';
 import { join } from 'node:path';
 import { setTimeout as delay } from 'node:timers/promises';
 import { createClient } from '#kube/client/client.ts';
@@ -30,16 +31,22 @@ interface Volume {
     readonly name: string;
     readonly annotations?: Readonly<Record<string, string>>;
   };
-  readonly spec: { readonly hostPath?: { readonly path: string } };
+  readonly spec: {
+    readonly hostPath?: { readonly path: string };
+    readonly local?: { readonly path: string };
+  };
   readonly status?: { readonly phase?: string };
 }
 
 /**
  * Makes the class, and volumes of it in the cluster's directory until it is stopped. A volume whose
  * claim is deleted is deleted, and its directory with it.
+ *
+ * @param ownedByRoot - with mode 0755, so that a pod needs an fsGroup; takes pods that really run
  */
 export async function startStorage(
   cluster: Pick<Cluster, 'kubeconfig' | 'directory' | 'kubectl'>,
+  { ownedByRoot = false } = {},
 ): Promise<{ stop(): Promise<void> }> {
   await cluster.kubectl(['apply', '-f', '-'], { input: JSON.stringify(storageClass()) });
   const connection = await loadConnection({ kubeconfig: cluster.kubeconfig, clock: Date.now });
@@ -55,17 +62,20 @@ export async function startStorage(
     for (const claim of await list<Claim>('/api/v1/persistentvolumeclaims')) {
       if (claim.spec.storageClassName !== STORAGE_CLASS) continue;
       if (claim.status?.phase !== 'Pending') continue;
-      const body = volumeFor(claim, join(cluster.directory, 'volumes', claim.metadata.uid));
+      const path = join(cluster.directory, 'volumes', claim.metadata.uid);
+      mkdirSync(path, { recursive: true });
+      const body = volumeFor(claim, ownedByRoot ? volumeOfRoot(path) : volumeOfAll(path));
       await client.request({ method: 'POST', path: '/api/v1/persistentvolumes', body });
     }
     for (const { metadata, spec, status } of await list<Volume>('/api/v1/persistentvolumes')) {
       if (metadata.annotations?.[PROVISIONED_BY] !== PROVISIONER) continue;
-      if (status?.phase !== 'Released' || spec.hostPath === undefined) continue;
+      const { path } = spec.local ?? spec.hostPath ?? {};
+      if (status?.phase !== 'Released' || path === undefined) continue;
       await client.request({
         method: 'DELETE',
         path: `/api/v1/persistentvolumes/${metadata.name}`,
       });
-      rmSync(spec.hostPath.path, { recursive: true, force: true });
+      rmSync(path, { recursive: true, force: true });
     }
   };
   const stopped = new AbortController();
@@ -100,10 +110,24 @@ function storageClass(): object {
   };
 }
 
-function volumeFor({ metadata, spec }: Claim, path: string): object {
-  mkdirSync(path, { recursive: true });
-  // Pods have users of their own, and a hostPath takes no fsGroup.
+/** Pods have users of their own, and a hostPath takes no fsGroup. */
+function volumeOfAll(path: string): object {
   chmodSync(path, 0o777);
+  return { hostPath: { path, type: 'Directory' } };
+}
+
+/** The kubelet gives a local volume to the fsGroup of its pod. Every node is on this machine. */
+function volumeOfRoot(path: string): object {
+  chownSync(path, 0, 0);
+  chmodSync(path, 0o755);
+  const matchExpressions = [{ key: 'kubernetes.io/hostname', operator: 'Exists' }];
+  return {
+    local: { path },
+    nodeAffinity: { required: { nodeSelectorTerms: [{ matchExpressions }] } },
+  };
+}
+
+function volumeFor({ metadata, spec }: Claim, source: object): object {
   const { name, namespace, uid } = metadata;
   return {
     apiVersion: 'v1',
@@ -115,7 +139,7 @@ function volumeFor({ metadata, spec }: Claim, path: string): object {
       capacity: { storage: spec.resources.requests.storage },
       persistentVolumeReclaimPolicy: 'Delete',
       claimRef: { apiVersion: 'v1', kind: 'PersistentVolumeClaim', name, namespace, uid },
-      hostPath: { path, type: 'Directory' },
+      ...source,
     },
   };
 }

@@ -110,6 +110,7 @@ func composeKubelet(ctx context.Context, flags kubeletFlags, client, heartbeat *
 	hollow.KubeletDeps.ProbeManager = nil
 	sendEvents(hollow, client)
 	if flags.runtimeEndpoint != "" {
+		hollow.KubeletDeps.Mounter = newPodMounter()
 		serveClients(flags, hollow, client)
 	}
 	return hollow

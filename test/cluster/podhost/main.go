@@ -19,6 +19,7 @@ var commands = map[string]func(args []string){
 	"check-inside": runCheckInside,
 	"container":    runContainer,
 	"enter":        runEnter,
+	"enter-mounts": runEnterMounts,
 	"inside":       runInside,
 	"kill":         runKill,
 	"serve":        runServe,
@@ -34,7 +35,7 @@ func main() {
 	if len(os.Args) > 1 {
 		if run, ok := commands[os.Args[1]]; ok {
 			// Processes within cannot see their owner; they end with the first of them.
-			if os.Args[1] == "serve" || os.Args[1] == "enter" {
+			if slices.Contains([]string{"serve", "enter", "enter-mounts"}, os.Args[1]) {
 				owner.End()
 			}
 			run(os.Args[2:])

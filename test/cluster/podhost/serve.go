@@ -72,12 +72,19 @@ func runInside(args []string) {
 }
 
 // prepareMounts makes /proc that of the host's processes. What is mounted outside later is seen here;
-// what is mounted here is not seen outside, and goes with the last process.
+// what is mounted here is seen by kubelets and not outside, and goes with the last process.
 func prepareMounts() error {
 	if err := unix.Mount("", "/", "", unix.MS_SLAVE|unix.MS_REC, ""); err != nil {
 		return err
 	}
-	return unix.Mount("proc", "/proc", "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
+	if err := unix.Mount("", "/", "", unix.MS_SHARED|unix.MS_REC, ""); err != nil {
+		return err
+	}
+	return mountProc("/proc")
+}
+
+func mountProc(target string) error {
+	return unix.Mount("proc", target, "proc", unix.MS_NOSUID|unix.MS_NODEV|unix.MS_NOEXEC, "")
 }
 
 func loopback(port int) string {

@@ -41,6 +41,11 @@ export class PodHostPlan {
     return [this.state.program, 'enter', this.state.networkFile, ...command];
   }
 
+  /** The same command there, whose mounts pods see: a kubelet. */
+  withMounts(command: Command): Command {
+    return [this.state.program, 'enter-mounts', this.state.networkFile, ...command];
+  }
+
   /** What kube-apiserver is told besides; the last of a flag counts. */
   apiServerFlags(pki: string): string[] {
     return [
