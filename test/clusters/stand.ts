@@ -14,7 +14,8 @@ import { mapImages } from '../image/mapped.ts';
 import { COUNTERSIGN, NODE, type ShippedPod } from '../real-pods/shipped.ts';
 import { create, nodePod } from '../real-pods/stand.ts';
 import { USER, restrict } from './restricted-v2.ts';
-import { createServingSigner, type Installed } from './ways.ts';
+import { WITH_GROUP, keepsRecords, recordsAnswer, saysWhatToSet } from './root-volumes.ts';
+import { WITH_VALUES, createServingSigner, type Installed, type WayName } from './ways.ts';
 import { faultOfNodes, startWindowsNode } from './windows-node.ts';
 
 const WAIT_MS = 300_000;
@@ -35,10 +36,16 @@ export interface Kind {
   readonly prepare?: (cluster: Cluster) => Promise<Running | undefined>;
   /** Values of the installation besides those of each kind. */
   readonly values?: Omit<Installed, 'signers'>;
+  /** Default: all. */
+  readonly ways?: readonly WayName[];
   /** Returns why the pods of Countersign can never be Ready. */
   readonly faultOf?: (pods: readonly ShippedPod[]) => string | undefined;
   /** Asserts what is special about the pods of Countersign, which are Ready. */
   readonly verify?: (cluster: Cluster, pods: readonly ShippedPod[]) => Promise<void>;
+  /** Asserts what is special after a person and a pod got a certificate. */
+  readonly verifyUsed?: (cluster: Cluster) => Promise<void>;
+  /** Tests of this kind alone, by name. Each leaves the cluster without an installation. */
+  readonly tests?: Readonly<Record<string, (cluster: Cluster) => Promise<void>>>;
 }
 
 /** Components that take no more than these values to be Ready. */
@@ -92,6 +99,14 @@ export const KINDS = {
     },
     values: MORE_COMPONENTS,
     faultOf: faultOfNodes,
+  },
+  'volumes of root': {
+    prepare: (cluster) => startStorage(cluster, { ownedByRoot: true }),
+    values: WITH_GROUP,
+    ways: WITH_VALUES,
+    verify: recordsAnswer,
+    verifyUsed: keepsRecords,
+    tests: { 'without an fsGroup, the ledger logs which value to set': saysWhatToSet },
   },
 } as const satisfies Readonly<Record<string, Kind>>;
 

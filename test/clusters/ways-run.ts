@@ -13,7 +13,7 @@ import { apply } from '../support/cluster/apply.ts';
 import { example, waitForReady } from '../support/cluster/fixture.ts';
 import { createCsr, waitForCertificate } from '../support/cluster/requests/csr.ts';
 import { KINDS, SKIP, openStand, type Kind, type KindName, type Stand } from './stand.ts';
-import { WAYS, removeForGood, type Way } from './ways.ts';
+import { WAYS, removeForGood, type Way, type WayName } from './ways.ts';
 
 const WAIT_MS = 600_000;
 const SIGNER = 'example.com/workload';
@@ -43,7 +43,8 @@ for (const [name, kind] of kinds)
     });
     after(() => stand.remove());
 
-    for (const [way, { install, uninstall }] of Object.entries<Way>(WAYS))
+    for (const way of kind.ways ?? (Object.keys(WAYS) as WayName[])) {
+      const { install, uninstall }: Way = WAYS[way];
       test(`${name}: ${way} leads to certificates, and to nothing again`, async () => {
         const { cluster } = stand;
         await install(cluster, {
@@ -56,10 +57,15 @@ for (const [name, kind] of kinds)
         await serve(cluster);
         await issueToPerson(cluster);
         await issueToPod(cluster, `asks-${Object.keys(WAYS).indexOf(way)}`);
+        await kind.verifyUsed?.(cluster);
         await uninstall(cluster);
         await until('no pod is left', WAIT_MS, async () => (await podsOf(cluster)).length === 0);
         await removeForGood(cluster);
       });
+    }
+
+    for (const [law, verify] of Object.entries(kind.tests ?? {}))
+      test(`${name}: ${law}`, () => verify(stand.cluster));
   });
 
 interface Deployment {

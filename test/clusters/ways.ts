@@ -164,6 +164,17 @@ export const WAYS = {
   },
 } as const satisfies Readonly<Record<string, Way>>;
 
+export type WayName = keyof typeof WAYS;
+
+/** Ways that take values: `kubectl apply -k` installs what is in the repository. */
+export const WITH_VALUES = [
+  'helm install',
+  'countersign install',
+  'countersign manifests',
+  'helm template',
+  'the operator',
+] as const satisfies readonly WayName[];
+
 /** Creates the signer of the components' own ports: the chart makes it with an upgrade only. */
 export async function createServingSigner(cluster: Cluster): Promise<void> {
   const { stdout } = await cluster.kubectl(['get', 'clustersigners', '-o', 'name']);
