@@ -173,9 +173,10 @@ test-install: node_modules controlplane dist/countersign.mjs ## The chart with t
 CLUSTER_ASPECTS := test/app/component-options.test.ts test/app/egress-proxy.test.ts test/base/egress/*.test.ts test/component/web/server.test.ts test/helm/openshift.test.ts test/install/chart-determinism.test.ts test/install/openshift.test.ts test/kube/client/client-tls.test.ts
 
 .PHONY: test-clusters
-test-clusters: node_modules controlplane dist/countersign.mjs ## Each way to install, on each kind of cluster: IPv6, restricted-v2, mixed nodes, a proxy; takes root
+test-clusters: node_modules controlplane dist/countersign.mjs ## Each way to install, on each kind of cluster: IPv6, restricted-v2, nodes of Windows, volumes of root, a proxy; takes root
 	$(RUN) node test/helm/tools/build.ts helm >/dev/null
 	$(RUN) node test/cluster/real-pods/build.ts >/dev/null
+	$(RUN) node test/acme/build.ts >/dev/null
 	$(RUN) node --test --test-concurrency=1 --test-timeout=900000 $(CLUSTER_ASPECTS) test/clusters/*-run.ts
 
 .PHONY: test-monitoring

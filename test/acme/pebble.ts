@@ -43,6 +43,8 @@ export interface PebbleInit {
   readonly log?: string;
   /** The network that it is put into; default: the caller's own. */
   readonly network?: PebbleNetwork;
+  /** Names in its TLS certificate. */
+  readonly names?: readonly string[];
 }
 
 /** Another network, which the two ports of 127.0.0.1 lead into. */
@@ -68,6 +70,7 @@ export async function startPebble(directory: string, init: PebbleInit = {}): Pro
   const management = `127.0.0.1:${managementPort}`;
   const { cert, key } = await tlsCertificate('pebble', {
     addresses: host === '127.0.0.1' ? [] : [host],
+    dnsNames: init.names ?? [],
     lifeMs: CLUSTER_LIFE_MS,
   });
   const file = (name: string): string => join(directory, name);

@@ -13,6 +13,7 @@ import { SYSTEM } from '../helm/stand.ts';
 import { mapImages } from '../image/mapped.ts';
 import { COUNTERSIGN, NODE, type ShippedPod } from '../real-pods/shipped.ts';
 import { create, nodePod } from '../real-pods/stand.ts';
+import { BY_PROXY, CREDENTIALS, issuesByProxy, startOutside, type Outside } from './proxy-alone.ts';
 import { USER, restrict } from './restricted-v2.ts';
 import { WITH_GROUP, keepsRecords, recordsAnswer, saysWhatToSet } from './root-volumes.ts';
 import { WITH_VALUES, createServingSigner, type Installed, type WayName } from './ways.ts';
@@ -108,7 +109,26 @@ export const KINDS = {
     verifyUsed: keepsRecords,
     tests: { 'without an fsGroup, the ledger logs which value to set': saysWhatToSet },
   },
+  'egress by a proxy alone': egressByProxy(),
 } as const satisfies Readonly<Record<string, Kind>>;
+
+function egressByProxy(): Kind {
+  let outside: Outside | undefined;
+  return {
+    prepare: async (cluster) => {
+      await cluster.kubectl(['create', 'namespace', CREDENTIALS.namespace]);
+      outside = await startOutside(cluster);
+      return outside;
+    },
+    values: BY_PROXY,
+    // The others render the same pods from the same values.
+    ways: ['helm install', 'countersign install', 'the operator'],
+    verifyUsed: async (cluster) => {
+      assert.ok(outside);
+      await issuesByProxy(cluster, outside);
+    },
+  };
+}
 
 export type KindName = keyof typeof KINDS;
 

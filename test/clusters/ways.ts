@@ -81,6 +81,20 @@ async function uninstallApplied(cluster: Cluster): Promise<void> {
   await shell(cluster, command);
 }
 
+/** Returns the values with arguments where the operator takes those that choose a server. */
+function inDangerZone({ components = {}, ...values }: Installed): Partial<CountersignSpec> {
+  const named = Object.entries(components);
+  const extraArgs = named.flatMap(([name, each]) =>
+    each.extraArgs === undefined ? [] : [[name, each.extraArgs] as const],
+  );
+  const rest = named.map(([name, { extraArgs: _moved, ...each }]) => [name, each] as const);
+  return {
+    ...values,
+    components: Object.fromEntries(rest),
+    ...(extraArgs.length === 0 ? {} : { dangerZone: { extraArgs: Object.fromEntries(extraArgs) } }),
+  };
+}
+
 export const WAYS = {
   'helm install': {
     install: (cluster, values) =>
@@ -127,10 +141,11 @@ export const WAYS = {
   },
   'the operator': {
     install: async (cluster, values) => {
-      const spec = { ...EXAMPLE.spec, ...values };
+      const spec = { ...EXAMPLE.spec, ...inDangerZone(values) };
+      const dangerZone = 'dangerZone' in spec;
       await cluster.kubectl(['apply', '-f', join(ROOT, 'deploy/crds/operator')]);
       await established(cluster, 'crd/countersigns.operator.countersign.dev');
-      await apply(cluster, ...operatorManifests(spec, OPERATOR));
+      await apply(cluster, ...operatorManifests(spec, { ...OPERATOR, dangerZone }));
       await apply(cluster, { ...EXAMPLE, spec });
     },
     uninstall: async (cluster) => {
@@ -189,6 +204,6 @@ export async function removeForGood(cluster: Cluster): Promise<void> {
   await shell(cluster, commands);
   await until('both namespaces are gone', WAIT_MS, async () => {
     const { stdout: left } = await cluster.kubectl(['get', 'namespaces', '-o', 'name']);
-    return !left.includes('countersign');
+    return !/countersign-(?:system|keys)\b/.test(left);
   });
 }
