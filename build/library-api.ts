@@ -103,12 +103,17 @@ function listed(nodes: readonly ts.Node[] = []): string {
 function membersOf(checker: ts.TypeChecker, members: readonly ts.TypeElement[]): string {
   const rows = members.filter(ts.isPropertySignature).map((member) => {
     const symbol = checker.getSymbolAtLocation(member.name);
-    const type = withoutComments(member.type?.getText() ?? '').replaceAll(/\s+/g, ' ');
+    const type = onOneLine(withoutComments(member.type?.getText() ?? ''));
     const doc = symbol === undefined ? '' : textOf(checker, symbol).replaceAll(/\s+/g, ' ');
     const optional = member.questionToken === undefined ? '' : '?';
     return `| \`${member.name.getText()}${optional}\` | \`${type.replaceAll('|', '\\|')}\` | ${doc.replaceAll('|', '\\|')} |`;
   });
   return rows.length === 0 ? '' : `| field | type | |\n| --- | --- | --- |\n${rows.join('\n')}\n`;
+}
+
+/** Joins the lines of a type. Parameters that Prettier wraps lose their last comma. */
+function onOneLine(type: string): string {
+  return type.replaceAll(/\s+/g, ' ').replaceAll('( ', '(').replaceAll(/,? \)/g, ')');
 }
 
 function withoutComments(text: string): string {
