@@ -18,7 +18,7 @@ import {
   type Context,
   type Issuer,
   type LeafTemplate,
-  type Signed,
+  type SignedCertificate,
   type SigningRequest,
 } from 'countersign';
 
@@ -58,7 +58,7 @@ async function sign(
   { csr, template, uid }: SigningRequest,
   { config }: Issuer<Config>,
   ctx: Context,
-): Promise<Signed> {
+): Promise<SignedCertificate> {
   if (csr === undefined) throw new PermanentError('step-ca wants a PKCS#10 request');
   const { root, jwk } = materials.get(config) ?? (await read(config, ctx));
   const url = new URL('/1.0/sign', config.url);

@@ -5,7 +5,7 @@ import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'no
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { noteSigner } from '#ledger/log/note.ts';
-import type { Appending } from '#ledger/store/append.ts';
+import type { AppendRequest } from '#ledger/store/append.ts';
 import type { LogNaming } from '#ledger/store/logs.ts';
 import { signHeads } from '#ledger/store/sign.ts';
 import type { LedgerStore } from '#ledger/store/store.ts';
@@ -37,7 +37,7 @@ export function personOf(n: number): string | undefined {
 }
 
 /** Records from one number to another, exclusive. */
-export function recordsBetween(from: number, to: number): readonly Appending[] {
+export function recordsBetween(from: number, to: number): readonly AppendRequest[] {
   return Array.from({ length: to - from }, (_, at) => recordAt(from + at)).map(appending);
 }
 

@@ -48,7 +48,7 @@ export interface AdmissionWatchInit extends Pick<Component, 'client' | 'delay' |
 /** Returns a watch that has not compared anything yet. */
 export function createAdmissionWatch(init: AdmissionWatchInit): AdmissionWatch {
   const warnings = new Map<string, readonly string[]>();
-  const relied = (): Relied => reliedOn(init);
+  const relied = (): RequiredPolicies => reliedOn(init);
 
   async function look(): Promise<number> {
     const { policies, context } = relied();
@@ -74,12 +74,16 @@ export function createAdmissionWatch(init: AdmissionWatchInit): AdmissionWatch {
   };
 }
 
-interface Relied {
+interface RequiredPolicies {
   readonly policies: readonly string[];
   readonly context: AdmissionContext;
 }
 
-function reliedOn({ permissions, namespace, secretNamespace }: AdmissionWatchInit): Relied {
+function reliedOn({
+  permissions,
+  namespace,
+  secretNamespace,
+}: AdmissionWatchInit): RequiredPolicies {
   const rules = permissions();
   const signerNames = namesIn(rules, 'signers', 'sign');
   const context = { namespace, secretNamespace, signerNames };

@@ -58,7 +58,7 @@ export async function runComponent(
   const metrics = createMetrics(name, VERSION, SERIES);
   const connection = await connectionOf(options, metrics);
   const loops = new Loops(metrics);
-  const running: Running = {};
+  const running: ComponentRuntime = {};
   const client = loops.connect({
     connection,
     userAgent: `countersign-${name}/${VERSION}`,
@@ -132,20 +132,23 @@ function compileCacheState(
 }
 
 /** State that exists once the API server has answered. */
-interface Running {
+interface ComponentRuntime {
   controller?: Controller;
   permissions?: PermissionCheck;
 }
 
 /** Returns the faults that a Lease reports besides missing permissions. */
-function faultsOf(recording: OpenRecorder, running: Running): () => readonly ServingFault[] {
+function faultsOf(
+  recording: OpenRecorder,
+  running: ComponentRuntime,
+): () => readonly ServingFault[] {
   return () => [...recording.faults(), ...(running.controller?.faults?.() ?? [])];
 }
 
 interface WatchersInit extends ComponentParts {
   readonly serving: ServingState;
   readonly component: Component;
-  readonly running: Running;
+  readonly running: ComponentRuntime;
   readonly recording: OpenRecorder;
 }
 

@@ -2,7 +2,7 @@
 import { usageError } from './errors.ts';
 
 /** The result of a schema: the value, or its faults. */
-interface Parsed<T> {
+interface ParseResult<T> {
   readonly data?: T | undefined;
   readonly error?: { readonly issues: readonly Issue[] } | undefined;
 }
@@ -24,7 +24,7 @@ const MAX_FILE_FAULTS = 10;
  * @throws SignerError USAGE (`fail`) with the path of each fault
  */
 export function requireNoFaults<T>(
-  { data, error }: Parsed<T>,
+  { data, error }: ParseResult<T>,
   name: string,
   faultsOf: (value: T) => readonly string[],
 ): T {

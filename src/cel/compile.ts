@@ -13,7 +13,7 @@ import { MAX_TYPE_DEPTH, typeDepth } from './type-depth.ts';
 import { celVariables, type Variables } from './variables.ts';
 
 /** A checked expression with a known worst-case cost, ready to run. */
-export interface Compiled<T extends boolean | string> {
+export interface CompiledExpression<T extends boolean | string> {
   readonly source: string;
   /** Field with the expression. */
   readonly where: string;
@@ -55,11 +55,11 @@ type Program = (variables: Variables) => unknown;
  * @throws SignerError CEL_INVALID (syntax, types, unknown names, unavailable functions) or CEL_COST
  *   (`wait` both), with the field, the line, the column, and the faulty name
  */
-export function compileExpression(spec: ExpressionSpec<boolean>): Compiled<boolean>;
-export function compileExpression(spec: ExpressionSpec<string>): Compiled<string>;
+export function compileExpression(spec: ExpressionSpec<boolean>): CompiledExpression<boolean>;
+export function compileExpression(spec: ExpressionSpec<string>): CompiledExpression<string>;
 export function compileExpression<T extends boolean | string>(
   spec: ExpressionSpec<T>,
-): Compiled<T> {
+): CompiledExpression<T> {
   const { where, deadline = NO_DEADLINE } = spec;
   return deadline.compile(where, () => compileWithin(spec, deadline));
 }
@@ -67,7 +67,7 @@ export function compileExpression<T extends boolean | string>(
 function compileWithin<T extends boolean | string>(
   spec: ExpressionSpec<T>,
   deadline: Deadline,
-): Compiled<T> {
+): CompiledExpression<T> {
   const { source, where, environment, result } = spec;
   if (source.length > MAX_EXPRESSION) {
     throw invalid(

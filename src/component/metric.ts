@@ -44,7 +44,7 @@ export interface HistogramSeries<Label extends string = string> {
 }
 
 /** The series of a table, ready to count. */
-export type Recorded<Table extends SeriesTable> = {
+export type TableSeries<Table extends SeriesTable> = {
   readonly [Key in keyof Table]: Table[Key] extends Series<'counter', infer Label>
     ? CounterSeries<Label>
     : Table[Key] extends Series<'gauge', infer Label>
@@ -57,7 +57,7 @@ export type Recorded<Table extends SeriesTable> = {
 /** The metrics of a component. */
 export interface SeriesRecorder {
   /** Returns the series of a table. */
-  readonly of: <Table extends SeriesTable>(table: Table) => Recorded<Table>;
+  readonly of: <Table extends SeriesTable>(table: Table) => TableSeries<Table>;
   /** Removes the values of a signer name that is no longer served. */
   readonly unserved: (signer: string) => void;
 }

@@ -43,16 +43,16 @@ export interface ServingState extends ServingReporter {
 const MAX_FOUND = 64;
 const FOUND_MS = 10 * 60_000;
 
-interface Found {
+interface FaultEntry {
   readonly fault: ServingFault;
   /** The namespace of the signer, or '' for ClusterSigners. */
   readonly flow: string;
   readonly at: number;
 }
 
-type FoundFaults = Map<string, Found>;
+type FoundFaults = Map<string, FaultEntry>;
 
-function put(found: FoundFaults, key: string, fault: Found): void {
+function put(found: FoundFaults, key: string, fault: FaultEntry): void {
   found.delete(key);
   found.set(key, fault);
   if (found.size <= MAX_FOUND) return;

@@ -95,16 +95,16 @@ export interface ObservedRequest {
 }
 
 /** A scenario that the runner skipped. */
-export interface Skipped {
+export interface SkippedScenario {
   /** The reason why there is nothing to evaluate. */
   readonly skipped: string;
 }
 
 /** The runner's observation of one scenario. */
-export type ScenarioResult = ObservedRequest | Skipped;
+export type ScenarioResult = ObservedRequest | SkippedScenario;
 
 /** Reports whether the runner skipped the scenario. */
-export function isSkipped(scenario: object): scenario is Skipped {
+export function isSkipped(scenario: object): scenario is SkippedScenario {
   return 'skipped' in scenario;
 }
 

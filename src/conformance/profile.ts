@@ -54,9 +54,9 @@ export const DEFAULT_PROFILE: ConformanceProfile = {
 };
 
 /** Reads one field of a profile's YAML. @throws SignerError SPEC_INVALID */
-type Read = (value: unknown, name: string) => unknown;
+type FieldReader = (value: unknown, name: string) => unknown;
 
-const FIELDS: Readonly<Record<keyof ConformanceProfile, Read>> = {
+const FIELDS: Readonly<Record<keyof ConformanceProfile, FieldReader>> = {
   keyType: oneOf(KEY_TYPES),
   keyTypes: listOf(oneOf(KEY_TYPES)),
   usages: listOf(oneOf(KEY_USAGES)),
@@ -119,14 +119,14 @@ function texts(value: unknown, name: string): Readonly<Record<string, string>> {
   );
 }
 
-function listOf(read: Read): Read {
+function listOf(read: FieldReader): FieldReader {
   return (value, name) => {
     if (!Array.isArray(value)) throw invalid(name, 'must be a list');
     return value.map((each, index) => read(each, `${name}[${index}]`));
   };
 }
 
-function oneOf(values: readonly string[]): Read {
+function oneOf(values: readonly string[]): FieldReader {
   return (value, name) => {
     if (typeof value === 'string' && values.includes(value)) return value;
     throw invalid(name, `must be one of ${values.join(', ')}`);

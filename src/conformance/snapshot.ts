@@ -6,7 +6,7 @@ import type { ConformanceProfile } from './profile.ts';
 import {
   isSkipped,
   type ScenarioResult,
-  type Skipped,
+  type SkippedScenario,
   type ObservedRequest,
 } from './observed-request.ts';
 
@@ -31,8 +31,8 @@ export interface RequestSnapshot<S extends string, O extends string = never> {
   readonly profile: ConformanceProfile;
   readonly scenarios: Readonly<Record<S, ScenarioResult>>;
   /** Requests that were created at once. */
-  readonly burst: readonly ObservedRequest[] | Skipped;
-  readonly anchors: Anchors | Skipped;
+  readonly burst: readonly ObservedRequest[] | SkippedScenario;
+  readonly anchors: Anchors | SkippedScenario;
   readonly operations: Readonly<Record<O, Operation>>;
 }
 

@@ -51,7 +51,7 @@ const NO_METRICS: WatchMetrics = {
   watchStopped: () => undefined,
 };
 
-interface Watched {
+interface RequestWatch {
   readonly kind: RowKind;
   readonly plural: string;
   readonly reflector: Reflector<KeptRequest>;
@@ -64,10 +64,10 @@ interface Watched {
  */
 export function createLiveRequests(init: ConsoleInit, signal: AbortSignal): LiveRequests {
   const listeners = new Set<(change: RequestChange) => void>();
-  let watched: readonly Watched[] = [];
+  let watched: readonly RequestWatch[] = [];
   let started: Promise<void> | undefined;
 
-  function watch(kind: RowKind, of: Resource): Watched {
+  function watch(kind: RowKind, of: Resource): RequestWatch {
     const rowOf = (request: KeptRequest | undefined): RequestRow | undefined =>
       request && requestRow(kind, request);
     const reflector = createReflector<KeptRequest>({
@@ -99,7 +99,7 @@ export function createLiveRequests(init: ConsoleInit, signal: AbortSignal): Live
     for (const { reflector } of watched) void reflector.run(signal);
   }
 
-  const isSettled = ({ reflector }: Watched): boolean =>
+  const isSettled = ({ reflector }: RequestWatch): boolean =>
     reflector.synced || reflector.failure !== undefined;
 
   return {

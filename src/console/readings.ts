@@ -2,7 +2,7 @@
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import type { Clock, Delay, Monotonic, Random } from '#base/ports.ts';
 import type { Place, SignerFacts } from '#diagnose/check/facts.ts';
-import type { Seen } from '#diagnose/check/finding.ts';
+import type { ReadResult } from '#diagnose/check/finding.ts';
 import { readInstallation } from '#diagnose/check/reading/read-installation.ts';
 import { readKubernetes } from '#diagnose/check/reading/read-kubernetes.ts';
 import { readSigners } from '#diagnose/check/reading/read-signers.ts';
@@ -12,7 +12,7 @@ import { issuedRow, type IssuedCertificateRow } from '#operations/issued.ts';
 import {
   holderOf,
   type FoundCertificate,
-  type Searched,
+  type CertificateSearchResult,
 } from '#operations/revoking/find-certificates.ts';
 import { serverTime } from '#component/server-time.ts';
 import { countItems } from './page-clients.ts';
@@ -50,7 +50,7 @@ export interface ConsoleInit extends Place {
   readonly searchIssued: (
     query: IndexedQuery,
     signers: readonly ClusterSigner[],
-  ) => Promise<Searched>;
+  ) => Promise<CertificateSearchResult>;
 }
 
 /** A certificate with its row. */
@@ -71,7 +71,7 @@ export interface IssuedEntries {
 /** The results of reads so far. What is still being read for the first time is absent. */
 export interface KnownReadings {
   readonly facts?: Facts | undefined;
-  readonly signers?: Seen<SignerFacts> | undefined;
+  readonly signers?: ReadResult<SignerFacts> | undefined;
   readonly issued?: IssuedEntries | undefined;
   /** Objects read so far, or undefined if nothing is being read. */
   readonly reading: readonly ReadCount[] | undefined;
@@ -82,7 +82,7 @@ export interface KnownReadings {
 /** Reads of the cluster for the pages. Requests that come together share one read. */
 export interface Readings {
   readonly facts: () => Promise<Facts>;
-  readonly signers: () => Promise<Seen<SignerFacts>>;
+  readonly signers: () => Promise<ReadResult<SignerFacts>>;
   readonly restarts: () => Promise<RestartPlan>;
   readonly issued: (query: IndexedQuery) => Promise<IssuedEntries>;
   /** Starts all reads that are due, and resolves when they have ended. Rejects if one failed. */
@@ -139,11 +139,11 @@ export function createReadings(init: ConsoleInit): Readings {
   };
 }
 
-function signersOf(signers: Seen<SignerFacts>): readonly ClusterSigner[] {
+function signersOf(signers: ReadResult<SignerFacts>): readonly ClusterSigner[] {
   return 'value' in signers ? signers.value.states.map(({ signer }) => signer) : [];
 }
 
-function entriesOf({ found, places, cutAt }: Searched): IssuedEntries {
+function entriesOf({ found, places, cutAt }: CertificateSearchResult): IssuedEntries {
   const entries = found.map((each): IssuedEntry => {
     const { chain, signerName, namespace, source } = each;
     const holding = { signerName, holder: holderOf(each), namespace, source };

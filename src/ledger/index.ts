@@ -36,7 +36,7 @@ export { BestEffortSender } from './sender/best-effort.ts';
 export { RequiredSender } from './sender/required.ts';
 export { createHttpsSender, type HttpsSender } from './sender/https.ts';
 export { APPEND_AUDIENCE, APPEND_PATH, encodeAnswer, MAX_BATCH_BYTES } from './sender/wire.ts';
-export type { Appending } from './store/append.ts';
+export type { AppendRequest } from './store/append.ts';
 export { idOf, idOfName } from './records/ids.ts';
 export { contentsOf, type StoredRecord } from './store/search.ts';
 export { signedLogList, signHeads, type LedgerKeys, type SignedHead } from './store/sign.ts';

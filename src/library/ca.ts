@@ -5,7 +5,7 @@ import { encodePem } from '#pki/der/pem.ts';
 import { random } from '#app/process.ts';
 import type { Context } from './issuer.ts';
 import { attachLeaf } from './signing/local-leaf.ts';
-import type { Signed, SigningRequest } from './request.ts';
+import type { SignedCertificate, SigningRequest } from './request.ts';
 import { wantedOf } from './signing/signing-request.ts';
 import * as messages from './messages.ts';
 
@@ -28,7 +28,10 @@ export interface Ca {
    * @throws SignerError if the leaf would violate RFC 5280, or the CA has expired, or TypeError for
    *   another object
    */
-  readonly sign: (request: SigningRequest, ctx: Pick<Context, 'signal'>) => Promise<Signed>;
+  readonly sign: (
+    request: SigningRequest,
+    ctx: Pick<Context, 'signal'>,
+  ) => Promise<SignedCertificate>;
 }
 
 /**

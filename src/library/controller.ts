@@ -33,7 +33,7 @@ export interface LibraryInit<Config> {
 }
 
 /** Parts that the loops of one process share. */
-interface Shared<Config> {
+interface SharedLoopParts<Config> {
   readonly init: LibraryInit<Config>;
   readonly issuers: IssuerCache<Config>;
   readonly call: GuardedCall<Config>;
@@ -104,7 +104,7 @@ function withLoopsOf(component: Component, plural: string): Component {
 }
 
 /** Creates one loop for each kind that the authority serves and the API server has. */
-function requestLoops<Config>(shared: Shared<Config>): readonly Controller[] {
+function requestLoops<Config>(shared: SharedLoopParts<Config>): readonly Controller[] {
   const { component, authority, pods, maxRetryMs } = shared.init;
   const parts = (): RequestLoopParts<Config> => ({
     signers: watchedElsewhere(shared.issuers),
@@ -151,7 +151,7 @@ interface RequestLoopParts<Config> {
  * requests and its Ready condition report it.
  */
 function permissionsFor<Config>(
-  { init: { component, authority } }: Shared<Config>,
+  { init: { component, authority } }: SharedLoopParts<Config>,
   served: readonly KnownIssuer<Config>[],
 ): ReturnType<Controller['permissions']> {
   const ofCluster = served.filter(({ view }) => view.namespace === undefined);
@@ -172,7 +172,7 @@ function casOf<Config>({
   init,
   call,
   controller,
-}: Shared<Config>): IssuingCas<KnownIssuer<Config>, ServedRequest> {
+}: SharedLoopParts<Config>): IssuingCas<KnownIssuer<Config>, ServedRequest> {
   const bundles = watchPublishedBundles<KnownIssuer<Config>>(init.component, init.bundles);
   const outcomes = createRequestOutcomes();
   const external = { ...init, call, controller, outcomes, bundleOf: bundles.anchors };

@@ -2,7 +2,7 @@
 import { usageError } from '#base/errors.ts';
 import { PROCESSES } from '#install/component-list.ts';
 import type { Context, Issuer } from './issuer.ts';
-import type { RequestKindName, Signed, SigningRequest } from './request.ts';
+import type { RequestKindName, SignedCertificate, SigningRequest } from './request.ts';
 import * as messages from './messages.ts';
 
 /** Parses `spec.authority`. A zod schema is one, as is any object with such a function. */
@@ -78,7 +78,11 @@ export interface AuthorityDefinition<Config> {
    * request. It runs again after an error, and after a crash possibly for a request that is already
    * signed. If a second certificate matters, make it idempotent by `request.uid`.
    */
-  readonly sign: (request: SigningRequest, issuer: Issuer<Config>, ctx: Context) => Promise<Signed>;
+  readonly sign: (
+    request: SigningRequest,
+    issuer: Issuer<Config>,
+    ctx: Context,
+  ) => Promise<SignedCertificate>;
 }
 
 /**

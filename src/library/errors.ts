@@ -23,7 +23,7 @@ export interface ConditionOf {
 }
 
 /** Options of the error classes. */
-export interface Wrapping {
+export interface SigningErrorOptions {
   /** Cause of this error, as in `Error`. */
   readonly cause?: unknown;
 }
@@ -34,8 +34,8 @@ export interface Wrapping {
  * changes.
  */
 export class PermanentError extends Error {
-  constructor(message: string, wrapping: Wrapping = {}) {
-    super(message, wrapping);
+  constructor(message: string, options: SigningErrorOptions = {}) {
+    super(message, options);
     this.name = 'PermanentError';
   }
 }
@@ -46,8 +46,8 @@ export class PermanentError extends Error {
  * With a {@link PermanentError} as its cause, the issuer waits until its spec changes.
  */
 export class IssuerError extends Error {
-  constructor(message: string, wrapping: Wrapping = {}) {
-    super(message, wrapping);
+  constructor(message: string, options: SigningErrorOptions = {}) {
+    super(message, options);
     this.name = 'IssuerError';
   }
 }
@@ -64,10 +64,10 @@ export class PendingError extends Error {
   /** Milliseconds until the next call. Default: 1,000. At least 100, at most a day. */
   readonly afterMs: number;
 
-  constructor(message: string, wrapping: Wrapping & { readonly afterMs?: number } = {}) {
-    super(message, wrapping);
+  constructor(message: string, options: SigningErrorOptions & { readonly afterMs?: number } = {}) {
+    super(message, options);
     this.name = 'PendingError';
-    this.afterMs = wrapping.afterMs ?? DEFAULT_PENDING_MS;
+    this.afterMs = options.afterMs ?? DEFAULT_PENDING_MS;
   }
 }
 

@@ -7,7 +7,7 @@
 export { defineAuthority } from './define.ts';
 export type { AuthorityDefinition, AuthorityType, IssuerKind, Schema } from './define.ts';
 export { IssuerError, PendingError, PermanentError, SetConditionError } from './errors.ts';
-export type { ConditionOf, Wrapping } from './errors.ts';
+export type { ConditionOf, SigningErrorOptions } from './errors.ts';
 export type { Context, Issuer, SecretData } from './issuer.ts';
 export type {
   LeafTemplate,
@@ -15,7 +15,7 @@ export type {
   RequestKindName,
   RequestedKey,
   RequestingPod,
-  Signed,
+  SignedCertificate,
   SigningRequest,
 } from './request.ts';
 export type { AuthorityList } from './authorities.ts';

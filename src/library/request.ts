@@ -95,7 +95,7 @@ export interface SigningRequest {
 }
 
 /** Result of `sign`. */
-export interface Signed {
+export interface SignedCertificate {
   /** PEM: the leaf, then its issuers in order. The root may be left out. At most 100 KiB. */
   readonly chain: string;
   /**

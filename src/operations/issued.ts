@@ -26,7 +26,7 @@ export interface IssuedCertificateRow {
 }
 
 /** The holder of a certificate, and the source of this information. */
-export interface Holding {
+export interface CertificateHolding {
   readonly signerName: string;
   readonly holder?: string | undefined;
   readonly namespace?: string | undefined;
@@ -51,7 +51,10 @@ export interface IssuedFilter {
 }
 
 /** Returns the row of a certificate. */
-export function issuedRow(certificate: Certificate, affected: Holding): IssuedCertificateRow {
+export function issuedRow(
+  certificate: Certificate,
+  affected: CertificateHolding,
+): IssuedCertificateRow {
   const { subject, sans, serial, authorityKeyIdentifier: id } = certificate;
   const { dnsNames, ipAddresses, uris, emails } = sans;
   const texts = subject.attributes.map(({ value }) => value);

@@ -4,7 +4,7 @@ import { globSync, readdirSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { test } from 'node:test';
 import ts from 'typescript';
-import { parseFile } from './syntax.ts';
+import { isType, parseFile } from './syntax.ts';
 
 /**
  * Counts of habits that plain English does without. Each may only fall: write the lower number
@@ -36,6 +36,21 @@ const NO_ACTOR = /\b(nobody|somebody|whoever|anybody|stranger)\b/i;
 const SPEECH = /\b(asked|told|tells|says?|said)\b/i;
 const ARCHAISM = /\b(anew|for ever|mend\w*|goes on|is to be)\b/i;
 const IS_NO = /(?<!there )\bis no (?!longer)/i;
+
+/** Participles that do not end in -ed or -ing. */
+const IRREGULAR =
+  /^(Begun|Bought|Bound|Broken|Brought|Built|Caught|Chosen|Cut|Done|Drawn|Driven|Fallen|Found|Frozen|Given|Gone|Grown|Heard|Held|Hidden|Kept|Known|Laid|Led|Left|Lent|Lost|Made|Meant|Met|Overrun|Paid|Read|Said|Seen|Sent|Shown|Shut|Sold|Spent|Stolen|Stood|Taken|Told|Thrown|Understood|Undone|Unknown|Unseen|Withdrawn|Withheld|Won|Worn|Written)$/;
+/** Names of types that look like a participle, but are nouns of the field. */
+const NOUNS = [
+  'Binding',
+  'Bound',
+  'Finding',
+  'Listing',
+  'Recording',
+  'Spelling',
+  'Tracing',
+  'Warning',
+];
 
 interface Counted {
   readonly identifiers: readonly string[];
@@ -144,6 +159,27 @@ for (const [habit, count] of Object.entries(counts)) {
     assert.ok(count <= max, `${count}, and at most ${max}; write plainer English`);
   });
 }
+
+function typesIn(file: string): readonly string[] {
+  const types: string[] = [];
+  const visit = (node: ts.Node): void => {
+    if (isType(node) && node.name !== undefined) types.push(node.name.text);
+    ts.forEachChild(node, visit);
+  };
+  visit(parseFile(file));
+  return types;
+}
+
+test('no type of src has a bare participle as its name', () => {
+  const types = new Set(filesBelow('src').flatMap(typesIn));
+  assert.ok(types.size > 1000);
+  assert.deepEqual(
+    [...types]
+      .filter((name) => /^[A-Z][a-z]*(?:ed|ing)$/.test(name) || IRREGULAR.test(name))
+      .sort(),
+    NOUNS,
+  );
+});
 
 /** Lines that are a comment or a part of one. A directive of the linter cannot wrap. */
 const COMMENT_LINE = /^\s*(?:\/\/(?! eslint-)|\/?\*)/;

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { test, type TestContext } from 'node:test';
 import { RE2JS } from 're2js';
-import { MAX_COST, compileExpression, type Compiled } from '#cel/compile.ts';
+import { MAX_COST, compileExpression, type CompiledExpression } from '#cel/compile.ts';
 import { costOf } from '#cel/cost/cost.ts';
 import { REQUEST } from '#cel/environments.ts';
 import { POD } from '../support/cel/pod-environment.ts';
@@ -26,7 +26,7 @@ function compilations(t: TestContext, action: () => unknown): number {
   }
 }
 
-function compile(source: string): Compiled<boolean> {
+function compile(source: string): CompiledExpression<boolean> {
   return compileExpression({ source, where: 'spec.here', environment: POD, result: 'bool' });
 }
 

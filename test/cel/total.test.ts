@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { compileExpression, type Compiled } from '#cel/compile.ts';
+import { compileExpression, type CompiledExpression } from '#cel/compile.ts';
 import { selfOf } from '#cel/environments.ts';
 import { SignerError } from '#base/errors.ts';
 import { request } from './request.ts';
@@ -88,7 +88,7 @@ function onlySignerErrors<T>(action: () => T): T | undefined {
   }
 }
 
-function compileAny(source: string): Compiled<boolean> | undefined {
+function compileAny(source: string): CompiledExpression<boolean> | undefined {
   const spec = {
     source,
     where: 'here',

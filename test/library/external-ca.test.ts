@@ -6,7 +6,7 @@ import { afterEach, beforeEach, test } from 'node:test';
 import { encodeLeafTbs } from '#ca/issuance/leaf.ts';
 import type { LeafTbsInput } from '#ca/issuance/leaf.ts';
 import { openLocalAuthority } from '#ca/custody/local.ts';
-import type { SigningRequest, Signed } from '#library/index.ts';
+import type { SigningRequest, SignedCertificate } from '#library/index.ts';
 import { wantedOf } from '#library/signing/signing-request.ts';
 import { encodePem } from '#pki/der/pem.ts';
 import { readPrivateKey } from '#pki/keys/private-key.ts';
@@ -32,7 +32,7 @@ const { facts } = openLocalAuthority({ ...intermediateMaterial(), anchors: undef
 const key = readPrivateKey(intermediateMaterial().key);
 
 /** What a CA signs that minds nothing: what was asked for, changed. */
-function signed(request: SigningRequest, change: Partial<LeafTbsInput>): Signed {
+function signed(request: SigningRequest, change: Partial<LeafTbsInput>): SignedCertificate {
   const wanted = wantedOf(request);
   assert.ok(wanted);
   const random = (size: number): Uint8Array => new Uint8Array(size).fill(7);
@@ -43,7 +43,7 @@ function signed(request: SigningRequest, change: Partial<LeafTbsInput>): Signed 
 }
 
 /** What was asked for, with one extension more. */
-function extended(request: SigningRequest, oid: string): Signed {
+function extended(request: SigningRequest, oid: string): SignedCertificate {
   const wanted = wantedOf(request);
   assert.ok(wanted);
   const algorithm = signatureAlgorithm(key);
@@ -70,7 +70,9 @@ const detail = (): string =>
     ],
   );
 
-async function answered(by: (request: SigningRequest) => Signed): Promise<string | undefined> {
+async function answered(
+  by: (request: SigningRequest) => SignedCertificate,
+): Promise<string | undefined> {
   it.author.sign = (request) => Promise.resolve(by(request));
   it.api.put(A, csrObject('a'));
   await it.settle();
@@ -167,7 +169,7 @@ for (const oid of ['1.3.6.1.4.1.11129.2.4.2', '1.3.6.1.4.1.99999.1']) {
 }
 
 test('a certificate signed for one request is not delivered to another', async () => {
-  const kept: Signed[] = [];
+  const kept: SignedCertificate[] = [];
   it.author.sign = async (request, issuer, ctx) => {
     kept.push(await ok(request, issuer, ctx));
     return kept[0] ?? { chain: '' };
@@ -197,7 +199,11 @@ test('the result of openCa is frozen, and a changed copy is checked again', asyn
   assert.match(detail(), /cannot be read/);
 });
 
-const texts: [what: string, chain: (right: Signed) => Partial<Signed>, says: RegExp][] = [
+const texts: [
+  what: string,
+  chain: (right: SignedCertificate) => Partial<SignedCertificate>,
+  says: RegExp,
+][] = [
   ['no PEM', () => ({ chain: 'hello' }), /cannot be read/],
   ['nothing', () => ({ chain: '' }), /no certificate/],
   ['its own certificate', () => ({ chain: ISSUING.toString() }), /another public key/],

@@ -14,7 +14,7 @@ import {
   type AuthorityType,
   type Context,
   type Issuer,
-  type Signed,
+  type SignedCertificate,
   type SigningRequest,
 } from '#library/index.ts';
 import type { Component, Controller } from '#component/contract.ts';
@@ -45,7 +45,11 @@ export const CALL_MS = 10_000;
 /** The functions of an author, which a test replaces; and how often each was called. */
 export interface Author {
   check: (issuer: Issuer<Config>, ctx: Context) => Promise<void>;
-  sign: (request: SigningRequest, issuer: Issuer<Config>, ctx: Context) => Promise<Signed>;
+  sign: (
+    request: SigningRequest,
+    issuer: Issuer<Config>,
+    ctx: Context,
+  ) => Promise<SignedCertificate>;
   readonly checks: Issuer<Config>[];
   readonly signs: SigningRequest[];
 }
@@ -69,12 +73,16 @@ export interface World {
   readonly stop: () => Promise<void>;
 }
 
-export function ok(request: SigningRequest, _issuer: unknown, ctx: Context): Promise<Signed> {
+export function ok(
+  request: SigningRequest,
+  _issuer: unknown,
+  ctx: Context,
+): Promise<SignedCertificate> {
   return openCa(intermediateMaterial(), ctx).sign(request, ctx);
 }
 
 /** A `sign` that throws this. */
-export function fail(error: Error): () => Promise<Signed> {
+export function fail(error: Error): () => Promise<SignedCertificate> {
   return () => Promise.reject(error);
 }
 

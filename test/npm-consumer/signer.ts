@@ -17,7 +17,7 @@ import {
   type Context,
   type Issuer,
   type RunOptions,
-  type Signed,
+  type SignedCertificate,
   type SigningRequest,
 } from 'countersign';
 
@@ -29,7 +29,7 @@ async function sign(
   request: SigningRequest,
   issuer: Issuer<Config>,
   ctx: Context,
-): Promise<Signed> {
+): Promise<SignedCertificate> {
   if (request.template.commonName === 'nobody') throw new PermanentError('nobody gets nothing');
   if (request.csr !== undefined && !request.conditions.some(({ type }) => type === 'Ordered')) {
     throw new SetConditionError(

@@ -6,7 +6,7 @@ import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import type { Found, Inspected } from '#diagnose/inspect/inspected.ts';
+import type { InspectedItem, InspectedObject } from '#diagnose/inspect/inspected.ts';
 import { readMaterial } from '#diagnose/inspect/read-material.ts';
 import { relationsOf } from '#diagnose/inspect/relations.ts';
 import { longText, shortText } from '#diagnose/inspect/text.ts';
@@ -276,7 +276,7 @@ test('no key is in what is said of it, in any form', async () => {
   for (const name of [...files, 'leaf.key']) {
     const found = await all(name);
     const whole = readFileSync(join(directory, name), 'latin1').replaceAll(/-----.*-----|\s/g, '');
-    const items: Inspected[] = found.map(({ what }) => what);
+    const items: InspectedObject[] = found.map(({ what }) => what);
     const said = [JSON.stringify(found), longText(items, 0), shortText(items, 0)].join();
     for (let at = 0; at + 24 < whole.length; at += 8) {
       assert.ok(!said.includes(whole.slice(at, at + 24)), name);
@@ -326,11 +326,11 @@ test('another password, and the algorithms of the last century, are said by name
   );
 });
 
-async function all(name: string): Promise<readonly Found[]> {
+async function all(name: string): Promise<readonly InspectedItem[]> {
   return readMaterial({ source: name, bytes: readFileSync(join(directory, name)) }, SECRETS);
 }
 
-async function one(name: string): Promise<Found> {
+async function one(name: string): Promise<InspectedItem> {
   const [found] = await all(name);
   assert.ok(found);
   return found;

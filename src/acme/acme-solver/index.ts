@@ -10,7 +10,7 @@ import { namesOf } from '#component/rbac/permission-names.ts';
 import { reportRetry } from '#requests/loop/error-outcome.ts';
 import { createLookup, type SolverSurroundings } from './lookup.ts';
 import { permissions } from './permissions.ts';
-import { watchAll, type Watched } from './watched.ts';
+import { watchAll, type SolverWatches } from './watched.ts';
 import { SolverWork } from './work.ts';
 import * as messages from './messages.ts';
 
@@ -80,7 +80,7 @@ export function createAcmeSolver(init: AcmeSolverInit): Controller {
 
 async function sweeping(
   { component, ownNamespace }: AcmeSolverInit,
-  { settled, challenges }: Watched,
+  { settled, challenges }: SolverWatches,
   signal: AbortSignal,
 ): Promise<void> {
   const { client, shard, log, delay } = component;

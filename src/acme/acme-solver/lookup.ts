@@ -9,7 +9,7 @@ import type { Challenge } from '#api/acme/challenge.ts';
 import type { Secret } from '#api/object/object.ts';
 import { attempt, messageOf, SignerError } from '#base/errors.ts';
 import type { Component } from '#component/contract.ts';
-import type { Watched } from './watched.ts';
+import type { SolverWatches } from './watched.ts';
 import { SECRETS } from '#kube/resource/core-v1.ts';
 import * as messages from './messages.ts';
 
@@ -39,7 +39,7 @@ export type SolverLookup = (
  */
 export function createLookup(init: {
   readonly component: Component;
-  readonly watched: Watched;
+  readonly watched: SolverWatches;
   readonly surroundings: SolverSurroundings;
   readonly http01Grants: readonly Http01Grant[];
   readonly solverGrants: readonly SolverGrant[];

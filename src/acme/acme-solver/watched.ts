@@ -13,7 +13,7 @@ import { createSignerQuota } from '#component/signers/signer-quota.ts';
 export const CHALLENGE_RESOURCE = resource(CHALLENGES);
 
 /** Objects that the component watches. */
-export interface Watched {
+export interface SolverWatches {
   /** Challenges as the server has them, unparsed. */
   readonly challenges: Reflector<KubeObject>;
   /** Reports whether all lists are complete. */
@@ -37,7 +37,7 @@ export function watchAll(
   component: Component,
   onChallenge: (key: string) => void,
   onSigner: (key: string) => void,
-): Watched {
+): SolverWatches {
   const challenges = createReflector<KubeObject>({
     ...component,
     path: CHALLENGE_RESOURCE.collection(),

@@ -10,7 +10,7 @@ import { requeueAt, serverTime } from '#component/server-time.ts';
 import { failuresAfter, solverWait, taskOf, type SolverTask } from './decide.ts';
 import { report, reportLook } from './report.ts';
 import type { SolverLookup } from './lookup.ts';
-import type { Watched } from './watched.ts';
+import type { SolverWatches } from './watched.ts';
 import * as messages from './messages.ts';
 
 /** State of a Challenge outside its status. */
@@ -38,13 +38,13 @@ const LEFTOVER_MS = 10 * 60_000;
 /** Calls solvers for Challenges, one call at a time for each. */
 export class SolverWork {
   readonly #component: Component;
-  readonly #watched: Watched;
+  readonly #watched: SolverWatches;
   readonly #lookup: SolverLookup;
   readonly #memories = new Map<string, Memory>();
   /** Times of the next looks at what is presented, by the API server's clock. */
   readonly #looks = new Map<string, number>();
 
-  constructor(component: Component, watched: Watched, lookup: SolverLookup) {
+  constructor(component: Component, watched: SolverWatches, lookup: SolverLookup) {
     this.#component = component;
     this.#watched = watched;
     this.#lookup = lookup;

@@ -18,12 +18,12 @@ export type ChallengeStep =
   | { readonly step: 'done' };
 
 /** Steps that end a turn, an authorization, or a Challenge. */
-export type Concluding = Extract<
+export type ConcludingStep = Extract<
   ChallengeStep,
   { readonly step: 'expire' | 'release' | 'giveUpCleanUp' | 'done' }
 >;
 
-export function isConcluding(step: ChallengeStep): step is Concluding {
+export function isConcluding(step: ChallengeStep): step is ConcludingStep {
   return ['expire', 'release', 'giveUpCleanUp', 'done'].includes(step.step);
 }
 

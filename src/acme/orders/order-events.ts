@@ -4,7 +4,7 @@ import type { AcmeOrder } from '../protocol/orders.ts';
 import type { NoAnswer } from '#base/egress/no-answer.ts';
 import type { OrderObjectStatus } from '#api/acme/order.ts';
 import { callAfterReading, type ChildChallenge } from './order-step.ts';
-import { isGone, judge, waitAfter, type AccountNews, type Attempted } from './verdict.ts';
+import { isGone, judge, waitAfter, type AccountNews, type AcmeCallKind } from './verdict.ts';
 import { UNREAD, type OrderCallName, type OrderMemory, type ServerOrder } from './memory.ts';
 import { ACCOUNT_MS, pollBackOff, requestedWait } from './poll-intervals.ts';
 import {
@@ -225,7 +225,7 @@ export function afterBadRequest(before: OrderBefore, message: string): OrderAfte
 }
 
 /** Kinds of the calls. */
-const ATTEMPTED: Record<OrderCallName, Attempted> = {
+const ATTEMPTED: Record<OrderCallName, AcmeCallKind> = {
   newOrder: 'newOrder',
   readOrder: 'read',
   readAccount: 'read',

@@ -7,7 +7,7 @@ import { timeText, UNAUTHORIZED } from './status.ts';
 import * as messages from './messages.ts';
 
 /** Kind of a call, as far as it changes the meaning of an error. */
-export type Attempted = 'newOrder' | 'read' | 'challenge' | 'finalize' | 'download';
+export type AcmeCallKind = 'newOrder' | 'read' | 'challenge' | 'finalize' | 'download';
 
 /**
  * Meaning of an error for the Order.
@@ -30,7 +30,7 @@ export type ErrorVerdict =
       readonly afterMs: number;
       /** Whether every call of the account waits as long. */
       readonly wholeAccount: boolean;
-      readonly counts: Counted;
+      readonly counts: RetryCounter;
     }
   | { readonly verdict: 'withoutReplaces' };
 
@@ -38,11 +38,11 @@ export type ErrorVerdict =
  * Counter that an answer raises: failures, or limits without or with a duration that the server
  * requests. A limit does not count as a failure.
  */
-export type Counted = 'failure' | 'limit' | 'requestedLimit';
+export type RetryCounter = 'failure' | 'limit' | 'requestedLimit';
 
 /** Circumstances of the error. */
 export interface Circumstances {
-  readonly attempted: Attempted;
+  readonly attempted: AcmeCallKind;
   /** Consecutive failures including this one. */
   readonly failures: number;
   /** Consecutive limits including this one. */
@@ -132,7 +132,7 @@ function limited(problem: Problem, circumstances: Circumstances): ErrorVerdict {
 function limitOf(
   problem: Problem,
   { limits, uid }: Circumstances,
-): { readonly afterMs: number; readonly counts: Counted } {
+): { readonly afterMs: number; readonly counts: RetryCounter } {
   const retryAfterMs = waitOf(problem);
   const afterMs =
     retryAfterMs === undefined

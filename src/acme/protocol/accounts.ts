@@ -3,7 +3,7 @@ import type { AccountKey } from './account-key.ts';
 import { quote } from '#base/quote.ts';
 import type { Answer, Ok } from './answer.ts';
 import { unusable, type NoAnswer } from '#base/egress/no-answer.ts';
-import type { Received } from '#base/egress/exchange.ts';
+import type { HttpAnswer } from '#base/egress/exchange.ts';
 import type { AccountBody } from './resources.ts';
 import { isNoAnswer, jsonOf, one, shaped } from './read-answer.ts';
 import type { AcmeServer } from './server.ts';
@@ -79,7 +79,7 @@ function newAccount(
   payload: object,
 ): Parameters<typeof server.post<Account>>[1] {
   const body = jsonOf(server.resources.account);
-  const read = (received: Received): Account | NoAnswer => {
+  const read = (received: HttpAnswer): Account | NoAnswer => {
     const location = shaped(server.resources.url, one(received.headers['location']), 'Location');
     if (isNoAnswer(location)) return location;
     const account = body(received);
@@ -96,7 +96,7 @@ export function changeContact(
   signal?: AbortSignal,
 ): Promise<Answer<Account>> {
   const body = jsonOf(server.resources.account);
-  const read = (received: Received): Account | NoAnswer => {
+  const read = (received: HttpAnswer): Account | NoAnswer => {
     const changed = body(received);
     return isNoAnswer(changed) ? changed : { ...changed, key, account };
   };

@@ -5,7 +5,7 @@ import { commonNamesOf } from '#pki/names/distinguished-name.ts';
 import type { Account } from './accounts.ts';
 import type { Answer } from './answer.ts';
 import { unusable, type NoAnswer } from '#base/egress/no-answer.ts';
-import type { Received } from '#base/egress/exchange.ts';
+import type { HttpAnswer } from '#base/egress/exchange.ts';
 import type { AcmeServer } from './server.ts';
 import type { Caller } from './signed-message.ts';
 import * as messages from './messages.ts';
@@ -30,7 +30,7 @@ export function downloadChain(
   url: string,
   signal?: AbortSignal,
 ): Promise<Answer<DownloadedChain>> {
-  const read = (received: Received): DownloadedChain | NoAnswer => readChain(server, received);
+  const read = (received: HttpAnswer): DownloadedChain | NoAnswer => readChain(server, received);
   return server.post(account, { endpoint: 'certificate', url, read }, signal);
 }
 
@@ -63,7 +63,7 @@ function isTopped({ certificates }: DownloadedChain, commonName: string): boolea
   return last !== undefined && commonNamesOf(last.issuer).includes(commonName);
 }
 
-function readChain(server: AcmeServer, { headers, body }: Received): DownloadedChain | NoAnswer {
+function readChain(server: AcmeServer, { headers, body }: HttpAnswer): DownloadedChain | NoAnswer {
   const { url } = server.resources;
   // Ignore links to another origin. The rest of the answer is usable.
   const links = linksOf(headers['link']).filter((link) => url.safeParse(link).success);

@@ -2,7 +2,7 @@
 import { mapAnswer, type Answer } from './answer.ts';
 import type { NoAnswer } from '#base/egress/no-answer.ts';
 import type { Account } from './accounts.ts';
-import type { Received } from '#base/egress/exchange.ts';
+import type { HttpAnswer } from '#base/egress/exchange.ts';
 import type { AcmeChallenge, Authorization, Identifier, OrderBody } from './resources.ts';
 import { isNoAnswer, jsonOf, one, shaped } from './read-answer.ts';
 import type { AcmeServer } from './server.ts';
@@ -34,7 +34,7 @@ export async function newOrder(
   const directory = await server.directory(signal);
   if (directory.kind !== 'ok') return directory;
   const body = jsonOf(server.resources.order);
-  const read = (received: Received): AcmeOrder | NoAnswer => {
+  const read = (received: HttpAnswer): AcmeOrder | NoAnswer => {
     const url = shaped(server.resources.url, one(received.headers['location']), 'Location');
     if (isNoAnswer(url)) return url;
     const order = body(received);

@@ -3,7 +3,7 @@ import type * as z from 'zod';
 import { quote } from '#base/quote.ts';
 import type { Answer } from './answer.ts';
 import { unusable, type NoAnswer } from '#base/egress/no-answer.ts';
-import type { Received } from '#base/egress/exchange.ts';
+import type { HttpAnswer } from '#base/egress/exchange.ts';
 import { readProblem } from './problem.ts';
 import { FOREIGN } from './resources.ts';
 import { parseRetryAfter } from '#base/egress/retry-after.ts';
@@ -16,8 +16,8 @@ import * as messages from './messages.ts';
  * @param now - milliseconds since 1970
  */
 export function interpret<T>(
-  received: Received,
-  read: (received: Received) => T | NoAnswer,
+  received: HttpAnswer,
+  read: (received: HttpAnswer) => T | NoAnswer,
   now: number,
 ): Answer<T> {
   const { status, headers, body } = received;
@@ -32,7 +32,7 @@ export function interpret<T>(
 }
 
 /** Reads a JSON body of the given shape. */
-export function jsonOf<T>(schema: z.ZodType<T>): (received: Received) => T | NoAnswer {
+export function jsonOf<T>(schema: z.ZodType<T>): (received: HttpAnswer) => T | NoAnswer {
   return ({ body }) => shaped(schema, jsonIn(body), messages.THE_ANSWER);
 }
 

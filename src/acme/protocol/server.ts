@@ -9,7 +9,7 @@ import {
   type HttpCall,
   type CallLimits,
   type Exchange,
-  type Received,
+  type HttpAnswer,
 } from '#base/egress/exchange.ts';
 import { createNonces, nonceIn, type Nonces } from './nonces.ts';
 import { interpret, jsonOf } from './read-answer.ts';
@@ -40,7 +40,7 @@ export interface Target<T> {
   readonly endpoint: Endpoint;
   readonly url: string;
   /** Returns the content of a success, or the reason that it is unusable. */
-  readonly read: (received: Received) => T | NoAnswer;
+  readonly read: (received: HttpAnswer) => T | NoAnswer;
 }
 
 export interface AcmeServerInit {
@@ -106,7 +106,7 @@ export function openServer(init: AcmeServerInit): AcmeServer {
     const directory = await server.directory(signal);
     if (directory.kind !== 'ok') return directory;
     const url = directory.value.newNonce;
-    const read = ({ headers }: Received): string | NoAnswer =>
+    const read = ({ headers }: HttpAnswer): string | NoAnswer =>
       nonceIn(headers['replay-nonce']) ?? unusable(messages.NO_NONCE, 'no-nonce');
     const answer = await send('HEAD', { endpoint: 'newNonce', url, read }, { signal });
     // The call that needs the nonce was not sent, whatever happened to this one.

@@ -35,11 +35,11 @@ export function nameserversRefusal(
 }
 
 /** An address to call, and the solver's field that has it. */
-type Called = readonly [member: SolverGrant['member'], text: string];
+type SolverAddress = readonly [member: SolverGrant['member'], text: string];
 
-const asNameserver = (text: string): Called => ['nameserver', text];
+const asNameserver = (text: string): SolverAddress => ['nameserver', text];
 
-function calledBy({ rfc2136, acmeDNS, webhook, selfCheck }: AcmeSolver): readonly Called[] {
+function calledBy({ rfc2136, acmeDNS, webhook, selfCheck }: AcmeSolver): readonly SolverAddress[] {
   return [
     ...(rfc2136 === undefined ? [] : [['rfc2136', rfc2136.server] as const]),
     ...(acmeDNS === undefined ? [] : [['acmeDNS', acmeDNS.server] as const]),
@@ -49,7 +49,7 @@ function calledBy({ rfc2136, acmeDNS, webhook, selfCheck }: AcmeSolver): readonl
 }
 
 function firstRefusal(
-  called: readonly Called[],
+  called: readonly SolverAddress[],
   grants: readonly SolverGrant[],
 ): string | undefined {
   const refused = called.find(([member, text]) => {

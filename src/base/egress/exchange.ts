@@ -8,7 +8,7 @@ import type { EgressProxy } from './egress-proxy.ts';
 import { connectThroughProxy } from './tunnel.ts';
 
 /** A complete answer, of any status except a redirect. */
-export interface Received {
+export interface HttpAnswer {
   readonly status: number;
   readonly headers: Readonly<Record<string, string | string[] | undefined>>;
   readonly body: Buffer;
@@ -54,7 +54,7 @@ export const CALL_LIMITS: CallLimits = {
 
 /** Sends calls to one server. */
 export interface Exchange {
-  readonly send: (call: HttpCall) => Promise<Received | NoAnswer>;
+  readonly send: (call: HttpCall) => Promise<HttpAnswer | NoAnswer>;
   /** Closes every connection. */
   readonly close: () => Promise<void>;
 }
@@ -90,7 +90,7 @@ export function createExchange(init: ExchangeInit): Exchange {
     return proxy.isBypassed(host, port === '' ? 443 : Number(port)) ? direct : tunnelled;
   }
 
-  async function send(call: HttpCall): Promise<Received | NoAnswer> {
+  async function send(call: HttpCall): Promise<HttpAnswer | NoAnswer> {
     const timeout = AbortSignal.timeout(totalMs);
     const { method, url, body, signal } = call;
     const own = { 'user-agent': init.userAgent, 'accept-language': 'en', ...contentOf(body) };
@@ -176,7 +176,7 @@ function contentOf(body: string | undefined): Readonly<Record<string, string>> {
 async function received(
   { statusCode, headers, body }: Dispatcher.ResponseData,
   { maxBytes, statusIsEnough = false }: CallLimits,
-): Promise<Received | NoAnswer> {
+): Promise<HttpAnswer | NoAnswer> {
   // An aborted body emits an error event, which needs a listener.
   body.on('error', () => undefined);
   if (statusCode >= 300 && statusCode < 400) {

@@ -5,7 +5,7 @@ import { sameBytes } from '#base/bytes.ts';
 import { SignerError, usageError } from '#base/errors.ts';
 import type { Random } from '#base/ports.ts';
 import { encodeCaTbs } from '../issuance/ca-tbs.ts';
-import { prepareCa, type Prepared } from '../issuance/prepare.ts';
+import { prepareCa, type PreparedCertificate } from '../issuance/prepare.ts';
 import type { SigningCa } from '../issuance/signing-ca.ts';
 import type { NameConstraint } from '#pki/names/constraint-match.ts';
 import { encodeName } from '#pki/names/distinguished-name.ts';
@@ -36,7 +36,7 @@ export interface CertificatePlan extends CertificateSlot {
   /** DER TBSCertificate: the bytes that the key signs. */
   readonly tbs: Uint8Array;
   /** The same bytes, for one signature by `issuer`. */
-  readonly prepared: Prepared;
+  readonly prepared: PreparedCertificate;
   readonly issuer: SigningCa;
   /** The CA that signs. Undefined for a root. */
   readonly parent: Certificate | undefined;
@@ -45,7 +45,7 @@ export interface CertificatePlan extends CertificateSlot {
 }
 
 /** Name and key of a certificate. Bytes are DER. */
-interface Certified {
+interface CertifiedSubject {
   readonly subject: Uint8Array;
   readonly spki: Uint8Array;
   readonly keyId?: Uint8Array;
@@ -122,7 +122,10 @@ export function planIntermediates(
 type IntermediateSection = NonNullable<CeremonyFile['intermediate']>;
 
 /** Takes nothing from a request but its key and, without a subject in the file, its name. */
-function requestedBy(request: CertificationRequest, section: IntermediateSection): Certified {
+function requestedBy(
+  request: CertificationRequest,
+  section: IntermediateSection,
+): CertifiedSubject {
   checkKey(request.publicKey);
   const { subject } = section;
   return {
@@ -135,7 +138,7 @@ function requestedBy(request: CertificationRequest, section: IntermediateSection
 function keysWithNames(
   keys: readonly Uint8Array[],
   { subject }: IntermediateSection,
-): readonly Certified[] {
+): readonly CertifiedSubject[] {
   if (subject === undefined) throw usageError('intermediate.subject is missing');
   return keys.map((spki, index) => {
     const commonName = keys.length > 1 ? `${subject.commonName} ${index + 1}` : subject.commonName;
@@ -191,7 +194,7 @@ interface PlanInput {
   readonly slot: CertificateSlot;
   readonly issuer: SigningCa;
   readonly parent: Certificate | undefined;
-  readonly certified: Certified;
+  readonly certified: CertifiedSubject;
   readonly fields: PlannedFields & { readonly crlUrls?: readonly string[] | undefined };
   /** Milliseconds to add to the begin and the end in the file. */
   readonly offset: number;
@@ -279,7 +282,7 @@ function requirePathLength(name: string, wanted: number, parent: Certificate | u
  */
 function requireOther(
   name: string,
-  { subject, spki }: Certified,
+  { subject, spki }: CertifiedSubject,
   parent: Certificate | undefined,
 ): void {
   const same = sameBytes(spki, parent?.publicKey.spki)

@@ -2,7 +2,7 @@
 import { SignerError } from '#base/errors.ts';
 import type { CaKey } from '../custody/ca-key.ts';
 import { correspond } from '../issuance/correspond.ts';
-import { Prepared } from '../issuance/prepare.ts';
+import { PreparedCertificate } from '../issuance/prepare.ts';
 import { PreparedList } from '../revocation/prepared-list.ts';
 import { decodeCertificateList } from '#pki/x509/certificate-list.ts';
 import { decodeCertificate, type Certificate } from '#pki/x509/certificate.ts';
@@ -19,7 +19,7 @@ import { isListOf, type PlannedList } from './plan-list.ts';
  */
 export async function signCertificate(plan: CertificatePlan, key: CaKey): Promise<Uint8Array> {
   const { prepared, issuer, parent, notBefore } = plan;
-  const tbs = Prepared.consume(prepared, issuer.fingerprint);
+  const tbs = PreparedCertificate.consume(prepared, issuer.fingerprint);
   const der = encodeCertificate(tbs, key.algorithm.der, await key.sign(tbs));
   const signed = decodeCertificate(der);
   if (parent !== undefined) {

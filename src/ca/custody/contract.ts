@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { SigningCa } from '../issuance/signing-ca.ts';
-import type { Prepared } from '../issuance/prepare.ts';
+import type { PreparedCertificate } from '../issuance/prepare.ts';
 import type { Certificate } from '#pki/x509/certificate.ts';
 import type { PreparedList } from '../revocation/prepared-list.ts';
 import type { AuthorityKeyType } from '#base/vocabulary.ts';
@@ -53,7 +53,7 @@ export interface Authority {
    * @throws SignerError `authority` when the CA is unusable, `retry` when it is temporarily
    *   unavailable, `fail` only when this request can never be signed
    */
-  sign(prepared: Prepared, signal: AbortSignal): Promise<Uint8Array>;
+  sign(prepared: PreparedCertificate, signal: AbortSignal): Promise<Uint8Array>;
   /**
    * Signs a CRL, if the CA's key is at hand. An external CA publishes its own.
    *

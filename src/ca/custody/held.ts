@@ -2,7 +2,7 @@
 /** CAs whose keys are in a key holder. */
 import { sameBytes } from '#base/bytes.ts';
 import { encodeCertificate } from '#pki/x509/encode-certificate.ts';
-import { Prepared } from '../issuance/prepare.ts';
+import { PreparedCertificate } from '../issuance/prepare.ts';
 import type { Authority, AuthorityFacts, HeldKeyReference, OpenAuthority } from './contract.ts';
 import { invalid } from './facts.ts';
 import type { HeldKeyFacts, KeyHolder } from './holder-client.ts';
@@ -55,9 +55,9 @@ function heldAuthority(
 ): Authority {
   return {
     facts,
-    sign: async (prepared: Prepared) => {
+    sign: async (prepared: PreparedCertificate) => {
       requireHeldKey(await holder.describe(name), facts, { name, signerName });
-      const tbs = Prepared.consume(prepared, facts.fingerprint);
+      const tbs = PreparedCertificate.consume(prepared, facts.fingerprint);
       const signature = await holder.sign(name, 'leaf', tbs);
       return encodeCertificate(tbs, facts.signatureAlgorithm, signature);
     },

@@ -5,7 +5,7 @@ import { publicKeyOf, readPrivateKey } from '#pki/keys/private-key.ts';
 import { signatureAlgorithm } from '#pki/keys/signature-algorithm.ts';
 import type { Certificate } from '#pki/x509/certificate.ts';
 import { encodeCertificate } from '#pki/x509/encode-certificate.ts';
-import { Prepared } from '../issuance/prepare.ts';
+import { PreparedCertificate } from '../issuance/prepare.ts';
 import { PreparedList } from '../revocation/prepared-list.ts';
 import type { Authority, AuthorityMaterial } from './contract.ts';
 import { invalid, readFacts, readingSecretKey } from './facts.ts';
@@ -35,8 +35,8 @@ export function openLocalAuthority(
   });
   return {
     facts,
-    sign: (prepared: Prepared) => {
-      const tbs = Prepared.consume(prepared, facts.fingerprint);
+    sign: (prepared: PreparedCertificate) => {
+      const tbs = PreparedCertificate.consume(prepared, facts.fingerprint);
       return Promise.resolve(encodeCertificate(tbs, algorithm.der, algorithm.sign(tbs)));
     },
     signList: (list: PreparedList) => {

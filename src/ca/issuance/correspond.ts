@@ -2,7 +2,7 @@
 import { SignerError } from '#base/errors.ts';
 import type { Certificate } from '#pki/x509/certificate.ts';
 import { verifyPath } from '#pki/x509/path.ts';
-import type { CaChain, Prepared } from './prepare.ts';
+import type { CaChain, PreparedCertificate } from './prepare.ts';
 
 /** A leaf that an authority signed, and the chain of the CA that signed it. */
 export interface SignedLeaf extends CaChain {
@@ -19,7 +19,7 @@ export interface SignedLeaf extends CaChain {
  *
  * @throws SignerError CORRESPONDENCE (`authority`) or PATH_INVALID
  */
-export function correspond(prepared: Prepared, signed: SignedLeaf, now: number): void {
+export function correspond(prepared: PreparedCertificate, signed: SignedLeaf, now: number): void {
   if (!prepared.equals(signed.leaf.tbs)) {
     throw new SignerError({
       code: 'CORRESPONDENCE',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { type Compiled, compileExpression } from '#cel/compile.ts';
+import { type CompiledExpression, compileExpression } from '#cel/compile.ts';
 import {
   readsPods,
   type AnnotationRule,
@@ -13,17 +13,17 @@ import { compileValuePattern } from '#cel/pattern/value-pattern.ts';
 
 /** `spec.pods`, compiled: it selects the pods that get a leaf, and its names. */
 export interface PodProfile {
-  readonly allow: Compiled<boolean>;
-  readonly uris: readonly Compiled<string>[];
-  readonly dnsNames: readonly Compiled<string>[];
-  readonly commonName: Compiled<string>;
+  readonly allow: CompiledExpression<boolean>;
+  readonly uris: readonly CompiledExpression<string>[];
+  readonly dnsNames: readonly CompiledExpression<string>[];
+  readonly commonName: CompiledExpression<string>;
   /** Annotation key → whether a value matches. Requests with other keys are denied. */
   readonly annotations: ReadonlyMap<string, (value: string) => boolean>;
   /** The rules for names of Services in the leaf. Undefined: none. */
   readonly services: PodServicesSpec | undefined;
   /** The labels that expressions see. Undefined: none. */
   readonly labels: readonly string[] | undefined;
-  readonly ipAddresses: readonly Compiled<string>[];
+  readonly ipAddresses: readonly CompiledExpression<string>[];
   /** Whether the issuer must read the pod. */
   readonly readsPod: boolean;
   readonly refreshAfterPercent: number;
@@ -47,7 +47,7 @@ export function compilePodProfile(spec: PodsSpec, deadline: Deadline = NO_DEADLI
   const { take } = budget;
   const sights = { services: spec.services !== undefined, labels: spec.labels !== undefined };
   const environment = podEnvironment({ ...sights, ip: false });
-  const text = (field: string, source: string, where = environment): Compiled<string> =>
+  const text = (field: string, source: string, where = environment): CompiledExpression<string> =>
     take(
       compileExpression({
         source,
@@ -57,7 +57,9 @@ export function compilePodProfile(spec: PodsSpec, deadline: Deadline = NO_DEADLI
         deadline,
       }),
     );
-  const texts = (field: 'uris' | 'dnsNames' | 'ipAddresses'): readonly Compiled<string>[] => {
+  const texts = (
+    field: 'uris' | 'dnsNames' | 'ipAddresses',
+  ): readonly CompiledExpression<string>[] => {
     const where = field === 'ipAddresses' ? podEnvironment({ ...sights, ip: true }) : environment;
     return Object.freeze(
       (spec[field] ?? []).map((source, index) => text(`${field}[${index}]`, source, where)),

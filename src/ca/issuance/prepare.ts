@@ -35,7 +35,7 @@ const BRAND = Symbol('prepared');
  * Only this module can construct it, because the constructor requires a symbol that is not
  * exported. No other CA can sign it, and no CA can sign it twice.
  */
-export class Prepared {
+export class PreparedCertificate {
   readonly validity: Validity;
   readonly #tbs: Uint8Array;
   readonly #leaf: TbsCertificate;
@@ -43,7 +43,7 @@ export class Prepared {
   #consumed = false;
 
   constructor(brand: symbol, tbs: Uint8Array, leaf: TbsCertificate, issuer: SigningCa) {
-    if (brand !== BRAND) throw new TypeError('only prepare() makes a Prepared');
+    if (brand !== BRAND) throw new TypeError('only prepare() makes a PreparedCertificate');
     this.#tbs = tbs;
     this.#leaf = leaf;
     this.#fingerprint = issuer.fingerprint;
@@ -65,9 +65,9 @@ export class Prepared {
    * object that merely looks like a token cannot bring its own method.
    *
    * @param fingerprint - of the CA that will sign
-   * @throws SignerError PREPARED_SPENT (`retry`). TypeError if `prepared` is not a Prepared.
+   * @throws SignerError PREPARED_SPENT (`retry`). TypeError if prepare() did not make `prepared`.
    */
-  static consume(prepared: Prepared, fingerprint: string): Uint8Array {
+  static consume(prepared: PreparedCertificate, fingerprint: string): Uint8Array {
     if (prepared.#consumed) throw tokenError('was already signed; prepare a new one');
     if (fingerprint !== prepared.#fingerprint) {
       throw tokenError(`was made for the CA ${prepared.#fingerprint}`);
@@ -97,11 +97,11 @@ export class Prepared {
  *
  * @throws SignerError LINT_FAILED (`wait`) if the certificate would break a rule
  */
-export function prepare(input: PrepareInput): Prepared {
+export function prepare(input: PrepareInput): PreparedCertificate {
   const tbs = encodeLeafTbs(input);
   const leaf = decodeTbs(tbs);
   lint(leaf, input.issuer, LEAF_RULES);
-  return new Prepared(BRAND, tbs, leaf, input.issuer);
+  return new PreparedCertificate(BRAND, tbs, leaf, input.issuer);
 }
 
 /**
@@ -109,11 +109,11 @@ export function prepare(input: PrepareInput): Prepared {
  *
  * @throws SignerError LINT_FAILED (`wait`)
  */
-export function prepareCross(input: CrossInput): Prepared {
+export function prepareCross(input: CrossInput): PreparedCertificate {
   const tbs = encodeCrossTbs(input);
   const cross = decodeTbs(tbs);
   lint(cross, input.issuer, CROSS_RULES);
-  return new Prepared(BRAND, tbs, cross, input.issuer);
+  return new PreparedCertificate(BRAND, tbs, cross, input.issuer);
 }
 
 /**
@@ -123,10 +123,10 @@ export function prepareCross(input: CrossInput): Prepared {
  * @param issuer - the CA that signs it. A root signs itself.
  * @throws SignerError LINT_FAILED (`wait`), or DER_MALFORMED
  */
-export function prepareCa(tbs: Uint8Array, issuer: SigningCa): Prepared {
+export function prepareCa(tbs: Uint8Array, issuer: SigningCa): PreparedCertificate {
   const ca = decodeTbs(tbs);
   lint(ca, issuer, CA_RULES);
-  return new Prepared(BRAND, tbs.slice(), ca, issuer);
+  return new PreparedCertificate(BRAND, tbs.slice(), ca, issuer);
 }
 
 /**
@@ -135,10 +135,10 @@ export function prepareCa(tbs: Uint8Array, issuer: SigningCa): Prepared {
  * @param tbs - DER, as `encodeIntermediateTbs` made it
  * @throws SignerError LINT_FAILED (`wait`), or DER_MALFORMED
  */
-export function prepareIntermediate(tbs: Uint8Array, issuer: SigningCa): Prepared {
+export function prepareIntermediate(tbs: Uint8Array, issuer: SigningCa): PreparedCertificate {
   const ca = decodeTbs(tbs);
   lint(ca, issuer, INTERMEDIATE_RULES);
-  return new Prepared(BRAND, tbs.slice(), ca, issuer);
+  return new PreparedCertificate(BRAND, tbs.slice(), ca, issuer);
 }
 
 function tokenError(reason: string): SignerError {

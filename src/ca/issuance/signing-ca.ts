@@ -5,7 +5,8 @@ import type { Random } from '#base/ports.ts';
 /** The public facts of the CA that will sign. */
 export interface SigningCa extends Validity {
   /**
-   * `sha256:<hex>` of the CA certificate's DER. Only this CA can consume a Prepared made for it.
+   * `sha256:<hex>` of the CA certificate's DER. Only this CA can consume a
+   * PreparedCertificate made for it.
    */
   readonly fingerprint: string;
   /** DER Name: the leaf's issuer, byte for byte the CA's subject (RFC 5280 §4.1.2.4). */

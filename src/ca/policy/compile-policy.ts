@@ -2,7 +2,7 @@
 import type { AllowSpec, DenyRule, RequestRule, SignerSpec } from '#api/signer/cluster-signer.ts';
 import { parseDuration } from '#api/object/duration.ts';
 import { createBudget, type Budget } from '#cel/cost/budget.ts';
-import { compileExpression, type Compiled } from '#cel/compile.ts';
+import { compileExpression, type CompiledExpression } from '#cel/compile.ts';
 import { NAMESPACED_REQUEST, REQUEST, selfOf, type Environment } from '#cel/environments.ts';
 import { NO_DEADLINE, type Deadline } from '#base/ports.ts';
 import { REQUEST_FIELDS, type KeyUsage, type RequestField } from '#base/vocabulary.ts';
@@ -11,9 +11,9 @@ import type { RequestProfile } from './violations/violation.ts';
 /** One entry of `rules`. */
 export interface CompiledRule {
   readonly name: string;
-  readonly when: Compiled<boolean>;
+  readonly when: CompiledExpression<boolean>;
   /** A request must leave the fields empty that are missing here. */
-  readonly allow: Readonly<Partial<Record<RequestField, Compiled<boolean>>>>;
+  readonly allow: Readonly<Partial<Record<RequestField, CompiledExpression<boolean>>>>;
   /** `allow.usages` ∩ `profile.usages`. */
   readonly usages: readonly KeyUsage[];
   /** `allow.extensions` and `allow.attributes`: OIDs. */
@@ -24,7 +24,7 @@ export interface CompiledRule {
 /** One entry of `deny`. */
 export interface CompiledDeny {
   readonly name: string;
-  readonly when: Compiled<boolean>;
+  readonly when: CompiledExpression<boolean>;
   readonly message: string;
 }
 
@@ -153,7 +153,7 @@ function compileAllow(
   { environment, budget, deadline }: RuleSection,
   where: string,
 ): CompiledRule['allow'] {
-  const compiled: Partial<Record<RequestField, Compiled<boolean>>> = {};
+  const compiled: Partial<Record<RequestField, CompiledExpression<boolean>>> = {};
   for (const field of REQUEST_FIELDS) {
     const source = allow[field];
     if (source === undefined) continue;

@@ -10,7 +10,7 @@ import { parseDuration } from '#api/object/duration.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { NO_DEADLINE, type Deadline } from '#base/ports.ts';
 import type { KeyType } from '#base/vocabulary.ts';
-import { compileExpression, type Compiled } from '#cel/compile.ts';
+import { compileExpression, type CompiledExpression } from '#cel/compile.ts';
 import { createBudget, type Budget } from '#cel/cost/budget.ts';
 import { INTERMEDIATE } from '#cel/environments.ts';
 import { requesterVariables } from './variables.ts';
@@ -20,10 +20,10 @@ import * as messages from './intermediate-messages.ts';
 /** One entry of `rules`. */
 interface CompiledRule {
   readonly name: string;
-  readonly when: Compiled<boolean>;
-  readonly trustDomain: Compiled<string>;
+  readonly when: CompiledExpression<boolean>;
+  readonly trustDomain: CompiledExpression<string>;
   readonly isUriConstrained: boolean;
-  readonly dnsConstraints: readonly Compiled<string>[];
+  readonly dnsConstraints: readonly CompiledExpression<string>[];
   readonly usages: readonly IntermediateUsage[];
 }
 
@@ -87,7 +87,7 @@ function compileRule(
   { budget, deadline }: { readonly budget: Budget; readonly deadline: Deadline },
 ): CompiledRule {
   const shared = { environment: INTERMEDIATE, deadline } as const;
-  const text = (source: string, field: string): Compiled<string> =>
+  const text = (source: string, field: string): CompiledExpression<string> =>
     budget.take(
       compileExpression({ ...shared, source, where: `${where}.${field}`, result: 'string' }),
     );
@@ -164,14 +164,14 @@ const MAX_DNS_NAME = 253;
  * Returns the trust domain. Its first label is the name of the cluster, which has no dot, so that
  * two clusters never have the same trust domain.
  */
-function trustDomainOf(expression: Compiled<string>, variables: Variables): string {
+function trustDomainOf(expression: CompiledExpression<string>, variables: Variables): string {
   const found = expression.evaluate(variables);
   const { cluster } = variables;
   if (isDnsName(found) && (found === cluster || found.startsWith(`${cluster}.`))) return found;
   throw invalidResult(messages.notATrustDomain(expression.where, found, cluster));
 }
 
-function domainOf(expression: Compiled<string>, variables: Variables): string {
+function domainOf(expression: CompiledExpression<string>, variables: Variables): string {
   const found = expression.evaluate(variables);
   // An empty constraint would permit every name (RFC 5280 §4.2.1.10).
   if (isDnsName(found)) return found;

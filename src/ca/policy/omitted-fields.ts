@@ -6,7 +6,7 @@ import { REQUEST_FIELDS, type RequestField } from '#base/vocabulary.ts';
 import * as messages from './omission-messages.ts';
 
 /** The parts of an approved request that its leaf gets. */
-export interface Granted {
+export interface GrantedFields {
   /** The copied names, and no others. */
   readonly copy: readonly RequestField[];
   /** The longest validity. */
@@ -23,7 +23,7 @@ export interface Granted {
 export function withheld(
   spec: Pick<ReviewableRequest['spec'], 'expirationSeconds'>,
   request: CertificationRequest,
-  { copy, maxDurationSeconds }: Granted,
+  { copy, maxDurationSeconds }: GrantedFields,
 ): string | undefined {
   const asked = requestedNames(request);
   const names = REQUEST_FIELDS.filter((field) => !copy.includes(field)).flatMap((field) => {

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Compiled } from '#cel/compile.ts';
+import type { CompiledExpression } from '#cel/compile.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { requestedNames } from '#pki/x509/requested-names.ts';
 import type { CertificationRequest } from '#pki/x509/pkcs10.ts';
@@ -94,7 +94,7 @@ function evaluationFailure(rule: string, error: SignerError): RuleResult {
 
 /** Evaluates a condition. A CEL error is a result: neither true nor false. */
 function evaluateWhen(
-  when: Compiled<boolean>,
+  when: CompiledExpression<boolean>,
   { variables }: ReviewedRequest,
 ): boolean | SignerError {
   return attempt(() => when.evaluate({ ...variables }));

@@ -7,7 +7,7 @@ import type { PublicKeyInfo } from '#pki/keys/public-key.ts';
 import { quote } from '#base/quote.ts';
 import type { LeafSubject } from '#base/vocabulary.ts';
 
-interface Named {
+interface NamespacedName {
   readonly namespace: string;
   readonly name: string;
 }
@@ -15,8 +15,8 @@ interface Named {
 /** The requester, as far as the request names it. */
 interface Requester {
   readonly user?: { readonly username: string } | undefined;
-  readonly serviceAccount?: Named | undefined;
-  readonly pod?: (Named & { readonly uid?: string | undefined }) | undefined;
+  readonly serviceAccount?: NamespacedName | undefined;
+  readonly pod?: (NamespacedName & { readonly uid?: string | undefined }) | undefined;
 }
 
 /** The reason of a request that is rejected because a certificate of its holder is revoked. API. */
@@ -87,7 +87,7 @@ function isHolder(
   return pod !== undefined && isSame(pod, requester.pod) && isSameUid(pod, requester.pod);
 }
 
-function isSame(a: Named, b: Named | undefined): boolean {
+function isSame(a: NamespacedName, b: NamespacedName | undefined): boolean {
   return a.namespace === b?.namespace && a.name === b.name;
 }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError } from '#base/errors.ts';
-import { MAX_COST, type Compiled } from '../compile.ts';
+import { MAX_COST, type CompiledExpression } from '../compile.ts';
 import { MAX_COMPILE_WORK, PatternSet } from '../pattern/regex.ts';
 import { MAX_VALUE } from '../pattern/value-pattern.ts';
 
@@ -64,7 +64,7 @@ export function createBudget(where: string): Budget {
   return { take, annotations, worstCase };
 }
 
-type Entry = Pick<Compiled<never>, 'where' | 'cost' | 'patterns'>;
+type Entry = Pick<CompiledExpression<never>, 'where' | 'cost' | 'patterns'>;
 
 function overBudget(message: string): SignerError {
   return new SignerError({ code: 'CEL_COST', disposition: 'wait', message });

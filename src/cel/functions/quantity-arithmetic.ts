@@ -57,7 +57,7 @@ const DECIMAL: Readonly<Record<string, number>> = {
 const BINARY = ['', 'Ki', 'Mi', 'Gi', 'Ti', 'Pi', 'Ei'];
 
 /** The parts of a quantity string, without its sign. */
-interface Written {
+interface QuantityParts {
   readonly digits: string;
   /** Digits of the decimal fraction. */
   readonly decimals: number;
@@ -85,14 +85,14 @@ function withoutZeros(digits: string): string {
   return digits.replace(/^0+/, '');
 }
 
-function amountOf(written: Written): Quantity {
+function amountOf(written: QuantityParts): Quantity {
   const { binary, mantissa: value, scale } = written;
   const nano = toNano(value, scale);
   if (isSmall(written)) return new Quantity(nano, { value, scale });
   return new Quantity(binary > 0 && nano > LARGEST * NANO ? LARGEST * NANO : nano);
 }
 
-function read(digits: string, after: number, suffix: string): Written {
+function read(digits: string, after: number, suffix: string): QuantityParts {
   const binary = 10 * Math.max(0, BINARY.indexOf(suffix));
   const exponent = binary > 0 ? 0 : (DECIMAL[suffix] ?? Number(suffix.slice(1)));
   const decimals = Math.max(0, after);
@@ -104,7 +104,7 @@ function read(digits: string, after: number, suffix: string): Written {
  * Reports whether Go stores it in 64 bits. The number of digits decides this before they are
  * parsed.
  */
-function isSmall({ digits, decimals, binary, mantissa, scale }: Written): boolean {
+function isSmall({ digits, decimals, binary, mantissa, scale }: QuantityParts): boolean {
   if (binary === 0) return digits.length <= SAFE_DIGITS && scale >= NANO_SCALE;
   const isSafe = digits.length + Math.trunc(binary * 0.3) <= SAFE_BINARY_DIGITS;
   return isSafe && decimals === 0 && mantissa <= LARGEST;

@@ -12,7 +12,7 @@ import { listObjects } from '#kube/watch/list-objects.ts';
 import type {
   CertificateSource,
   FoundCertificate,
-  Searched,
+  CertificateSearchResult,
 } from '#operations/revoking/find-certificates.ts';
 import { CLUSTER_SIGNERS } from '#component/signers/cluster-signers.ts';
 import { certificateOf, ledgerFault, pagesOf, type Choice } from './ledger-records.ts';
@@ -102,7 +102,7 @@ export async function recordedOrElse(
   recorded: CertificateSource,
   other: CertificateSource,
   signers: readonly ClusterSigner[],
-): Promise<Searched> {
+): Promise<CertificateSearchResult> {
   try {
     return await recorded(signers);
   } catch (error) {

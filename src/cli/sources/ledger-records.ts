@@ -75,7 +75,7 @@ function assertUnderstood(fieldSelector: string, namespace: string | undefined):
 }
 
 /** Options for reading the records of a choice. */
-export interface Reading {
+export interface RecordReadOptions {
   readonly oldestFirst?: boolean;
   /** Limit of all pages together, where 0 means none. */
   readonly limit: number;
@@ -95,7 +95,7 @@ export interface Reading {
 export async function* pagesOf(
   client: Client,
   choice: Choice,
-  { limit, oldestFirst = false, from, after }: Reading,
+  { limit, oldestFirst = false, from, after }: RecordReadOptions,
 ): AsyncGenerator<RecordList> {
   const fieldSelector = selectorOf(choice);
   assertUnderstood(fieldSelector, choice.namespace);

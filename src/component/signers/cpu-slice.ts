@@ -30,7 +30,7 @@ const MIN_TO_BEGIN_MS = SLICE_MS / 2;
 export const MAX_TURNS = 50;
 
 /** A caller that waits for CPU time. */
-interface Waiting {
+interface SliceWaiter {
   /** Its last tick. */
   readonly until: number;
   /** Resolves with whether it has a turn. */
@@ -38,7 +38,7 @@ interface Waiting {
 }
 
 /** The callers that wait for a turn, first in, first out. */
-const line = createFifo<Waiting>();
+const line = createFifo<SliceWaiter>();
 
 /** Returns the milliseconds left of this turn, at most {@link SLICE_MS}. */
 export function remainingMs(): number {

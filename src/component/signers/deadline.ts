@@ -74,14 +74,14 @@ export class SliceEnded extends Error {
 }
 
 /** The watched work. There is one at a time, because it is synchronous. */
-interface Watched {
+interface WatchedWork {
   where: string;
   /** Called when the work is terminated, which runs no `catch` and no `finally` of its own. */
   onEnded: (() => void) | undefined;
   longest: { where: string; ms: number };
 }
 
-let watched: Watched | undefined;
+let watched: WatchedWork | undefined;
 
 const budgets = createNamespaceBudgets(() => performance.now());
 
@@ -149,7 +149,7 @@ function within<T>(piece: Piece, work: () => T): T {
   const leftMs = remainingMs();
   if (leftMs < MIN_MS[step]) throw new SliceEnded({ deadline, step, where, usedMs: 0 });
   const { stackTraceLimit } = Error;
-  const at: Watched = { where, onEnded, longest: { where, ms: 0 } };
+  const at: WatchedWork = { where, onEnded, longest: { where, ms: 0 } };
   const before = process.threadCpuUsage();
   watched = at;
   try {
@@ -168,7 +168,7 @@ function within<T>(piece: Piece, work: () => T): T {
 }
 
 function nested<T>(
-  at: Watched,
+  at: WatchedWork,
   where: string,
   work: () => T,
   onEnded: (() => void) | undefined,

@@ -23,7 +23,7 @@ export interface SignerWakes {
   readonly stop: () => void;
 }
 
-interface Known {
+interface SignerWakeState {
   readonly reserve: () => number;
   isDue: boolean;
 }
@@ -43,7 +43,7 @@ export function createSignerWakes(
   { clock, delay }: { readonly clock: Clock; readonly delay: Delay },
   { isOfNamespace, look }: WokenNames,
 ): SignerWakes {
-  const known = new BoundedMap<string, Known>(MAX_KNOWN);
+  const known = new BoundedMap<string, SignerWakeState>(MAX_KNOWN);
   const stopped = new AbortController();
   return {
     wake: (signerName) => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The calls of Vault that each of its users makes: the login, and the failures of all calls. */
 import type { VaultPlace } from '#api/signer/upstream-vault.ts';
-import type { Exchange, HttpCall, Received } from '#base/egress/exchange.ts';
+import type { Exchange, HttpCall, HttpAnswer } from '#base/egress/exchange.ts';
 import type { NoAnswer } from '#base/egress/no-answer.ts';
 import { parseRetryAfter } from '#base/egress/retry-after.ts';
 import { clientToken, errorText } from './answers.ts';
@@ -67,7 +67,7 @@ export function logOutCall(vault: VaultPlace, token: string): HttpCall {
  */
 export function failureOf(
   { vault, token, now }: VaultCaller,
-  answer: Received,
+  answer: HttpAnswer,
   ...tokens: readonly string[]
 ): VaultFailure | undefined {
   const { status, headers } = answer;

@@ -5,7 +5,7 @@ import type {
   GaugeSeries,
   HistogramSeries,
   Labels,
-  Recorded,
+  TableSeries,
   Series,
   SeriesRecorder,
   SeriesTable,
@@ -76,7 +76,7 @@ function createRecorder(registry: Registry): SeriesRecorder {
         Object.fromEntries(Object.entries(table).map(([key, each]) => [key, register(each)]));
       recorded.set(table, found);
       // `register` creates each series by its type.
-      return found as Recorded<Table>;
+      return found as TableSeries<Table>;
     },
     unserved: (signer) => {
       for (const each of ending) each.end(signer);

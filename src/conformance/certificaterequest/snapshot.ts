@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KeyType } from '#base/vocabulary.ts';
 import type { Anchors, RequestSnapshot } from '../snapshot.ts';
-import type { Skipped } from '../observed-request.ts';
+import type { SkippedScenario } from '../observed-request.ts';
 
 /** One key type of each algorithm in cert-manager's Certificates, and the default. */
 export const CR_KEY_TYPES = [
@@ -41,7 +41,7 @@ export type CrScenario = (typeof CR_SCENARIOS)[number];
 /** The observations of one run of an issuer of CertificateRequests. */
 export interface CrSnapshot extends RequestSnapshot<CrScenario> {
   /** `status.ca` of the ordinary request. */
-  readonly statusCa: Anchors | Skipped;
+  readonly statusCa: Anchors | SkippedScenario;
 }
 
 /** The issuer of a CertificateRequest: `spec.issuerRef`. */

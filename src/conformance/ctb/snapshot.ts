@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ConformanceProfile } from '../profile.ts';
-import type { ScenarioResult, Skipped } from '../observed-request.ts';
+import type { ScenarioResult, SkippedScenario } from '../observed-request.ts';
 import { type Operation, PATCHES } from '../snapshot.ts';
 
 /** A ClusterTrustBundle, and its number of writes during the run. */
@@ -69,14 +69,14 @@ export type Mount = (typeof MOUNTS)[number];
 export interface CtbSnapshot {
   readonly signerName: string;
   readonly profile: ConformanceProfile;
-  readonly bundles: readonly ObservedBundle[] | Skipped;
+  readonly bundles: readonly ObservedBundle[] | SkippedScenario;
   /** The names by the field selector. Undefined if the runner may not list all. */
   readonly listedNames?: readonly string[];
   /** A certificate of the same signer. */
   readonly leaf: ScenarioResult;
   /** The number of writes of another client to the runner's own bundles. */
   readonly unrelatedBundles: Readonly<
-    Record<UnrelatedBundle, { readonly writes: number } | Skipped>
+    Record<UnrelatedBundle, { readonly writes: number } | SkippedScenario>
   >;
   readonly invalidBundles: Readonly<Record<InvalidBundle, Operation>>;
   readonly calls: Readonly<Record<CtbCall, Operation>>;

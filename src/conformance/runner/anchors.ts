@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
 import type { Anchors } from '../snapshot.ts';
-import type { Skipped } from '../observed-request.ts';
+import type { SkippedScenario } from '../observed-request.ts';
 import { SignerError, attempt, messageOf } from '#base/errors.ts';
 import { servedVersions } from '#kube/client/discovery.ts';
 import { listObjects } from '#kube/watch/list-objects.ts';
@@ -28,7 +28,7 @@ export async function certificatesResource(
  * Returns the anchors that verify the signer's leaves: a file's certificates, or its published
  * bundles.
  */
-export async function anchorsOf(run: Run): Promise<Anchors | Skipped> {
+export async function anchorsOf(run: Run): Promise<Anchors | SkippedScenario> {
   if (run.anchors !== undefined) return readAnchorsFrom(run.anchors.pem, run.anchors.from);
   const bundles = await bundlesOf(run);
   if ('skipped' in bundles) return bundles;
@@ -45,7 +45,7 @@ export async function anchorsOf(run: Run): Promise<Anchors | Skipped> {
 }
 
 /** Returns every ClusterTrustBundle of the signer. */
-async function bundlesOf(run: Run): Promise<readonly ClusterTrustBundle[] | Skipped> {
+async function bundlesOf(run: Run): Promise<readonly ClusterTrustBundle[] | SkippedScenario> {
   const bundles = await certificatesResource(run, 'clustertrustbundles');
   if (bundles === undefined) return { skipped: 'the API server has no ClusterTrustBundles' };
   const missing = await run.permissions.missing(certificatesRule(['list'], 'clustertrustbundles'));
@@ -55,7 +55,7 @@ async function bundlesOf(run: Run): Promise<readonly ClusterTrustBundle[] | Skip
 }
 
 /** Returns the anchors of a PEM text. @param from - the origin of the text */
-export function readAnchorsFrom(pem: string, from: string): Anchors | Skipped {
+export function readAnchorsFrom(pem: string, from: string): Anchors | SkippedScenario {
   const read = attempt(() => readAnchors(pem));
   if (read instanceof SignerError) return { skipped: `${from}: ${messageOf(read)}` };
   return { certificates: read, from };

@@ -54,12 +54,12 @@ export interface ObjectBody {
   readonly [field: string]: unknown;
 }
 
-interface Known extends CreatedReference {
+interface CreatedObject extends CreatedReference {
   readonly resource: Resource;
 }
 
 export function trackCreatedObjects(client: Client, runId: string): CreatedObjects {
-  const known = new Map<string, Known>();
+  const known = new Map<string, CreatedObject>();
   const pending = new Set<Promise<unknown>>();
   let isOver = false;
 
@@ -100,7 +100,8 @@ export function trackCreatedObjects(client: Client, runId: string): CreatedObjec
       // An object whose deletion precedes its storage would stay.
       await Promise.allSettled(pending);
       const all = [...known];
-      const gone = (each: [string, Known]): Promise<string | undefined> => remove(client, each);
+      const gone = (each: [string, CreatedObject]): Promise<string | undefined> =>
+        remove(client, each);
       // A kubelet creates another request for a pod whose request is deleted.
       const pods = all.filter(([, { resource }]) => resource.plural === 'pods');
       const rest = all.filter(([, { resource }]) => resource.plural !== 'pods');
@@ -114,7 +115,7 @@ export function trackCreatedObjects(client: Client, runId: string): CreatedObjec
 /** Deletes one object. @returns the path and why it remains, or undefined if it is gone */
 async function remove(
   client: Client,
-  [path, { resource, uid }]: [string, Known],
+  [path, { resource, uid }]: [string, CreatedObject],
 ): Promise<string | undefined> {
   const body = {
     apiVersion: 'v1',

@@ -11,7 +11,7 @@ import {
   type ObjectVersion,
   type ObservedRequest,
   type RequestedLeaf,
-  type Skipped,
+  type SkippedScenario,
 } from '../observed-request.ts';
 import { messageOf } from '#base/errors.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
@@ -125,7 +125,7 @@ export async function createAll<P extends RequestPlan>(
 /** Returns the observations by scenario. Scenarios without a request are skipped. */
 export function scenariosOf<S extends string, P extends RequestPlan>(
   names: readonly S[],
-  created: readonly PlannedRequest<P>[] | Skipped,
+  created: readonly PlannedRequest<P>[] | SkippedScenario,
 ): Readonly<Record<S, ScenarioResult>> {
   const requests = 'skipped' in created ? [] : created;
   const otherwise = 'skipped' in created ? created : { skipped: NOT_PLANNED };
@@ -135,8 +135,8 @@ export function scenariosOf<S extends string, P extends RequestPlan>(
 
 /** Returns the requests of the burst. Skips all if one of them is skipped. */
 export function burstOf<P extends RequestPlan>(
-  created: readonly PlannedRequest<P>[] | Skipped,
-): readonly ObservedRequest[] | Skipped {
+  created: readonly PlannedRequest<P>[] | SkippedScenario,
+): readonly ObservedRequest[] | SkippedScenario {
   if ('skipped' in created) return created;
   const burst = created.filter(({ plan }) => plan.scenario === 'burst');
   const observations = burst.map(({ observed }) => observed());

@@ -31,7 +31,7 @@ function isDecided(kind: string): kind is keyof typeof DECIDED_KINDS {
 }
 
 /** A request with the verdicts of its rules, and the effect of the decision. */
-interface Judged {
+interface DecisionPreview {
   readonly request: KubeObject;
   readonly report: DecisionReport;
   readonly lines: readonly string[];
@@ -94,7 +94,7 @@ async function judge(
   verb: DecisionVerb,
   [subject, kind]: readonly [DecidedSubject, DecidedKind],
   message: string,
-): Promise<Judged> {
+): Promise<DecisionPreview> {
   const path = requestPath(kind, subject);
   const request = await client.request<KubeObject>({ method: 'GET', path });
   const { rules = [], wouldFail: fault } = await explain(

@@ -24,7 +24,7 @@ const TIMEOUT_MS = 30 * 60_000;
 const PODS_A_PLAN = 100;
 
 /** The pods that may hold a leaf, and the reason against their eviction. */
-interface Found {
+interface AffectedPods {
   readonly scan: PodScan;
   readonly refused?: string;
 }
@@ -62,10 +62,13 @@ export async function planRestart(
   };
 }
 
-async function find(init: ActionInit, signer: string, ca: string): Promise<Found> {
+async function find(init: ActionInit, signer: string, ca: string): Promise<AffectedPods> {
   const state = await stateOf(init, signer);
   const authority = authoritiesOf(state).find(({ fingerprint }) => fingerprint === ca);
-  const refuse = (refused: string): Found => ({ refused, scan: { mounts: 0, affected: [] } });
+  const refuse = (refused: string): AffectedPods => ({
+    refused,
+    scan: { mounts: 0, affected: [] },
+  });
   if (authority === undefined) return refuse(`${ca} is not a CA of ${signer}`);
   if (authority.phase === 'Prepared') return refuse(`${ca} has not signed anything yet`);
   const signs = stillSigning(state, ca);

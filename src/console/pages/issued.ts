@@ -2,7 +2,7 @@
 import type { Revocation } from '#api/revocation/revocation.ts';
 import { REVOCATIONS } from '#api/revocation/names.ts';
 import type { KubeObject } from '#api/object/object.ts';
-import type { Seen } from '#diagnose/check/finding.ts';
+import type { ReadResult } from '#diagnose/check/finding.ts';
 import { listVisible, mapSeen } from '#diagnose/check/reading/list-visible.ts';
 import type { InspectedCertificate } from '#diagnose/inspect/inspected.ts';
 import { readCertificateDer } from '#diagnose/inspect/read-der.ts';
@@ -67,7 +67,7 @@ export interface CertificateModel {
   readonly row: IssuedCertificateRow;
   /** Leaf first. */
   readonly chain: readonly InspectedCertificate[];
-  readonly revocations: Seen<readonly NamedRevocation[]>;
+  readonly revocations: ReadResult<readonly NamedRevocation[]>;
 }
 
 /** Reads what is known of a certificate. */

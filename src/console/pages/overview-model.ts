@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The data of the page Overview. The browser has this file as well, so it imports types only. */
-import type { Finding, Seen, Severity } from '#diagnose/check/finding.ts';
+import type { Finding, ReadResult, Severity } from '#diagnose/check/finding.ts';
 import type { SignerSummary } from '#operations/show/signer-summary.ts';
 
 /** Severities, worst first. */
@@ -74,8 +74,8 @@ export interface SignerRow extends Pick<
 /** The data of the page Overview. A part is absent while it is being read. */
 export interface OverviewModel {
   readonly findings?: FindingsPart;
-  readonly signers?: Seen<Rows<SignerRow>>;
-  readonly waiting?: Seen<Rows<WaitingCount>>;
+  readonly signers?: ReadResult<Rows<SignerRow>>;
+  readonly waiting?: ReadResult<Rows<WaitingCount>>;
   /** Soonest first. */
   readonly scheduled?: Rows<ScheduledEvent>;
   readonly day?: DayModel;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Judges and counts what is known for the page Overview. Pure. */
 import type { SignerFacts, WaitingRequest } from '#diagnose/check/facts.ts';
-import type { Finding, Seen, Severity } from '#diagnose/check/finding.ts';
+import type { Finding, ReadResult, Severity } from '#diagnose/check/finding.ts';
 import { mapSeen } from '#diagnose/check/reading/list-visible.ts';
 import { runChecks, type Facts } from '#diagnose/check/run-checks.ts';
 import type { SignerSummary } from '#operations/show/signer-summary.ts';
@@ -76,7 +76,7 @@ function countOf(findings: readonly Finding[], severity: Severity): number {
   return findings.filter((each) => each.severity === severity).length;
 }
 
-function signersOf(signers: Seen<SignerFacts>): Pick<OverviewModel, 'signers' | 'scheduled'> {
+function signersOf(signers: ReadResult<SignerFacts>): Pick<OverviewModel, 'signers' | 'scheduled'> {
   const summaries = mapSeen(signers, summariesOf);
   return {
     signers: mapSeen(summaries, (all) => {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** CAs and leaves on one line of time. Pure. */
 import { isKeyOf } from '#base/object-keys.ts';
-import type { Seen } from '#diagnose/check/finding.ts';
+import type { ReadResult } from '#diagnose/check/finding.ts';
 import { mapSeen } from '#diagnose/check/reading/list-visible.ts';
 import type { Facts } from '#diagnose/check/run-checks.ts';
 import type { SignerSummary } from '#operations/show/signer-summary.ts';
@@ -34,7 +34,7 @@ export interface CaBar {
 }
 
 /** A certificate that ends, and its renewal. */
-export interface Ending {
+export interface CertificateExpiry {
   readonly what: string;
   readonly signer: string;
   /** The fingerprint of a leaf, for its page. */
@@ -52,11 +52,11 @@ export interface TimeModel {
   /** Milliseconds since the epoch. */
   readonly from: number;
   readonly to: number;
-  readonly bars: Seen<readonly CaBar[]>;
+  readonly bars: ReadResult<readonly CaBar[]>;
   /** Numbers of leaves that end in each equal part of the span. */
   readonly density: readonly number[];
   /** Soonest first. */
-  readonly endings: readonly Ending[];
+  readonly endings: readonly CertificateExpiry[];
   readonly total: number;
   readonly places: readonly string[];
   /** Number of records at which the search stopped, if the ledger has more. */
@@ -133,7 +133,7 @@ function barsOf({ name, authorities }: SignerSummary): readonly CaBar[] {
   }));
 }
 
-function caEndings({ name, authority, authorities }: SignerSummary): readonly Ending[] {
+function caEndings({ name, authority, authorities }: SignerSummary): readonly CertificateExpiry[] {
   return authorities.map(({ fingerprint, phase, notAfter }) => ({
     what: `CA ${fingerprint.slice(0, 23)} (${phase})`,
     signer: name,
@@ -144,13 +144,13 @@ function caEndings({ name, authority, authorities }: SignerSummary): readonly En
   }));
 }
 
-function leafEnding({ row }: IssuedEntries['entries'][number]): Ending {
+function leafEnding({ row }: IssuedEntries['entries'][number]): CertificateExpiry {
   const { holder = '', names, signerName, fingerprint, notAfter, source } = row;
   const what = `${names[0] ?? 'certificate'}${holder === '' ? '' : ` of ${holder}`}`;
   return { what, signer: signerName, fingerprint, at: notAfter, ...renewalOf(holder, source) };
 }
 
-function renewalOf(holder: string, source: string): Pick<Ending, 'renewal' | 'by'> {
+function renewalOf(holder: string, source: string): Pick<CertificateExpiry, 'renewal' | 'by'> {
   if (holder.startsWith('pod ')) return { renewal: 'itself', by: 'the kubelet of the pod' };
   if (source.startsWith('certificaterequest')) return { renewal: 'itself', by: 'cert-manager' };
   if (holder === '') return { renewal: 'holder', by: 'its component, or cert-manager' };

@@ -2,7 +2,7 @@
 /** Signers, their CAs, bundles and pods. Pure. */
 import type { AuthorityPhase } from '#api/signer/cluster-signer.ts';
 import type { PodFacts } from '#diagnose/check/facts.ts';
-import type { Seen } from '#diagnose/check/finding.ts';
+import type { ReadResult } from '#diagnose/check/finding.ts';
 import { mapSeen } from '#diagnose/check/reading/list-visible.ts';
 import type { PodScan } from '#operations/pods/find-pods.ts';
 import { summarizeSigner, type AuthoritySummary } from '#operations/show/signer-summary.ts';
@@ -93,7 +93,7 @@ export interface SignerTrustModel {
   readonly targets: readonly JudgedTarget[];
   /** Permissions without which targets are not shown. */
   readonly lacksTargets: readonly string[];
-  readonly workloads: Seen<readonly TrustingWorkload[]>;
+  readonly workloads: ReadResult<readonly TrustingWorkload[]>;
   readonly total: number;
   readonly from: number;
 }
@@ -104,7 +104,7 @@ export interface CaLossModel {
   readonly name: string;
   readonly signerName: string;
   readonly generation: GenerationRow;
-  readonly pods: Seen<readonly TrustingPod[]>;
+  readonly pods: ReadResult<readonly TrustingPod[]>;
   readonly total: number;
   readonly from: number;
 }
@@ -115,7 +115,7 @@ export interface TrustPodsModel {
   readonly name: string;
   readonly signerName: string;
   readonly choice: TrustChoice;
-  readonly pods: Seen<readonly TrustingPod[]>;
+  readonly pods: ReadResult<readonly TrustingPod[]>;
   readonly total: number;
 }
 
@@ -140,7 +140,7 @@ export const POD_SHOWS = {
 /** Returns the rows of the page of all signers: those to look at first, then by name. */
 export function trustList(
   states: readonly SignerState[],
-  pods: Seen<PodFacts>,
+  pods: ReadResult<PodFacts>,
   { show, from }: Pick<TrustChoice, 'show' | 'from'>,
 ): TrustListModel {
   const all = sortedRows(states, pods).filter((each) => isShown(each, show));
@@ -151,7 +151,7 @@ export function trustList(
 
 /** A person who turns pages has the same facts for a while. */
 const sortedRows = onceForBoth(
-  (states: readonly SignerState[], pods: Seen<PodFacts>): readonly SignerTrustRow[] => {
+  (states: readonly SignerState[], pods: ReadResult<PodFacts>): readonly SignerTrustRow[] => {
     const index = mapSeen(pods, (facts) => indexPods(states, facts));
     return states
       .map((state) => signerTrust(state, 'value' in index ? index.value : undefined))
@@ -201,7 +201,7 @@ export interface SignerFactsOfPage {
   readonly state: SignerState;
   /** All signers. */
   readonly states: readonly SignerState[];
-  readonly pods: Seen<PodFacts>;
+  readonly pods: ReadResult<PodFacts>;
   readonly targets: readonly TrustTarget[];
   readonly lacksTargets: readonly string[];
   /** Undefined if the person may not find out. */
@@ -254,7 +254,7 @@ export async function trustOfSigner(
 }
 
 function pageOf(
-  pods: Seen<readonly TrustingPod[]>,
+  pods: ReadResult<readonly TrustingPod[]>,
   { from }: TrustChoice,
 ): Pick<CaLossModel, 'pods' | 'total' | 'from'> {
   const total = 'value' in pods ? pods.value.length : 0;
@@ -276,7 +276,7 @@ function isChosen(state: SignerState, pod: TrustingPod, choice: TrustChoice): bo
 /** Returns the CAs with the plans of their loss. @param only - a fingerprint, undefined for all */
 async function generationsOf(
   { state, hasCertManager }: SignerFactsOfPage,
-  index: Seen<PodIndex>,
+  index: ReadResult<PodIndex>,
   only: string | undefined,
 ): Promise<readonly GenerationRow[]> {
   const scanOf = (authority: Parameters<typeof scanFor>[2]): PodScan | undefined => {

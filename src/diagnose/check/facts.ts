@@ -17,7 +17,7 @@ import type { LiveAdmission } from '#install/admission/compare.ts';
 import type { Installation } from '#install/installation.ts';
 import type { SignerState } from '#operations/signer-state.ts';
 import type { InstallationStatus } from '#api/operator/installation.ts';
-import type { Seen } from './finding.ts';
+import type { ReadResult } from './finding.ts';
 import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
 import type { Installer } from './installer.ts';
 
@@ -31,13 +31,13 @@ export interface KubernetesFacts {
   readonly served: Readonly<
     Record<'podcertificaterequests' | 'clustertrustbundles', readonly string[]>
   >;
-  readonly kubelets: Seen<readonly Kubelet[]>;
-  readonly webhooks: Seen<readonly Webhook[]>;
+  readonly kubelets: ReadResult<readonly Kubelet[]>;
+  readonly webhooks: ReadResult<readonly Webhook[]>;
 }
 
 /** Prerequisites of the optional ledger in the cluster. Read with `--pre`. */
 export interface LedgerFacts {
-  readonly storageClasses: Seen<readonly StorageClass[]>;
+  readonly storageClasses: ReadResult<readonly StorageClass[]>;
 }
 
 export interface StorageClass {
@@ -75,31 +75,31 @@ export interface InstallationFacts {
   readonly now: number;
   /** Namespace of the components. */
   readonly namespace: string;
-  readonly definitions: Seen<readonly Definition[]>;
-  readonly deployments: Seen<readonly Deployment[]>;
+  readonly definitions: ReadResult<readonly Definition[]>;
+  readonly deployments: ReadResult<readonly Deployment[]>;
   /** Manager of the Deployments. `manifests` if the user may not list them. */
   readonly installer: Installer;
   /** Objects of the operators. Empty if their kinds are not installed. */
-  readonly operated: Seen<readonly OperatedInstallation[]>;
-  readonly leases: Seen<readonly Lease[]>;
+  readonly operated: ReadResult<readonly OperatedInstallation[]>;
+  readonly leases: ReadResult<readonly Lease[]>;
   /** Rules by component, for components that have a ClusterRole. */
-  readonly roles: Seen<ReadonlyMap<string, readonly PermissionRule[]>>;
+  readonly roles: ReadResult<ReadonlyMap<string, readonly PermissionRule[]>>;
   /** RoleBindings and ClusterRoleBindings of any name. */
-  readonly bindings: Seen<readonly Binding[]>;
+  readonly bindings: ReadResult<readonly Binding[]>;
   /** The names of the ServiceAccounts in the namespace of the components. */
-  readonly accounts: Seen<readonly string[]>;
+  readonly accounts: ReadResult<readonly string[]>;
   /** The APIServices of Countersign's API groups. */
-  readonly apiServices: Seen<readonly AggregatedApi[]>;
-  readonly policies: Seen<ReadonlyMap<string, LiveAdmission>>;
+  readonly apiServices: ReadResult<readonly AggregatedApi[]>;
+  readonly policies: ReadResult<ReadonlyMap<string, LiveAdmission>>;
   /** The FlowSchema and PriorityLevelConfiguration of the components. */
-  readonly flowControl: Seen<readonly ManagedObject[]>;
-  readonly signers: Seen<SignerFacts>;
-  readonly requests: Seen<readonly WaitingRequest[]>;
-  readonly pods: Seen<PodFacts>;
+  readonly flowControl: ReadResult<readonly ManagedObject[]>;
+  readonly signers: ReadResult<SignerFacts>;
+  readonly requests: ReadResult<readonly WaitingRequest[]>;
+  readonly pods: ReadResult<PodFacts>;
   /** Objects with countersign.dev annotations in the namespaces that opted in. */
-  readonly annotated: Seen<readonly AnnotatedObject[]>;
-  readonly acme: Seen<AcmeFacts>;
-  readonly external: Seen<ExternalSignerFacts>;
+  readonly annotated: ReadResult<readonly AnnotatedObject[]>;
+  readonly acme: ReadResult<AcmeFacts>;
+  readonly external: ReadResult<ExternalSignerFacts>;
 }
 
 /** Pods that mount a certificate of a ClusterSigner, and the evidence of which leaves they hold. */
@@ -115,7 +115,7 @@ export interface PodFacts {
   readonly requests: readonly PodCertificateRequest[];
   readonly revocations: readonly Revocation[];
   /** Read only if a signer puts names of Services into leaves. */
-  readonly services: Seen<readonly Service[]>;
+  readonly services: ReadResult<readonly Service[]>;
   /** ResourceQuotas that allow no more PodCertificateRequests. Read only if a pod waits. */
   readonly quotas: readonly (FullQuota & { readonly namespace: string })[];
   /** Latest warning about each waiting pod, by its UID. */
@@ -128,7 +128,7 @@ export interface AcmeFacts {
   readonly signers: readonly AcmeSigner[];
   /** Signers with an invalid spec, and the error. */
   readonly invalid: readonly { readonly name: string; readonly why: string }[];
-  readonly orders: Seen<readonly NewestOrder[]>;
+  readonly orders: ReadResult<readonly NewestOrder[]>;
 }
 
 /** ExternalClusterSigners. */

@@ -33,7 +33,7 @@ export interface Finding extends Outcome {
 }
 
 /** A value that was read, or the permission that the user lacks for it. */
-export type Seen<T> = { readonly value: T } | { readonly lacks: string };
+export type ReadResult<T> = { readonly value: T } | { readonly lacks: string };
 
 /** Returns a passed outcome. */
 export function ok(why: string, subject?: string): Outcome {
@@ -62,7 +62,7 @@ export function causeOf(id: CheckId, subject: string): string {
 
 /** Runs `judge` on the value that was read, or reports the missing permission. */
 export function whereSeen<T>(
-  seen: Seen<T>,
+  seen: ReadResult<T>,
   judge: (value: T) => readonly Outcome[],
 ): readonly Outcome[] {
   if ('value' in seen) return judge(seen.value);

@@ -60,7 +60,7 @@ function withoutUnlisted(installation: Installation, facts: InstallationFacts): 
 }
 
 /** The requirements of a component. */
-interface Needed {
+interface ComponentRequirements {
   readonly installation: Installation;
   readonly remediation: string;
   /** True if it has a Deployment. Then an optional component needs a role as well. */
@@ -74,7 +74,7 @@ function hasDeployment({ deployments }: InstallationFacts, component: string): b
 function lacking(
   component: ComponentDescriptor,
   granted: readonly PermissionRule[] | undefined,
-  { installation, remediation, isInstalled }: Needed,
+  { installation, remediation, isInstalled }: ComponentRequirements,
 ): readonly Outcome[] {
   const subject = `clusterrole/countersign-${component.name}`;
   if (granted === undefined) {

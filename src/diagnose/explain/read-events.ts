@@ -40,7 +40,7 @@ export interface ReadEvents {
 }
 
 /** An object whose Events are read. */
-export interface Regarding {
+export interface EventSubject {
   readonly uid: string;
   readonly namespace?: string | undefined;
 }
@@ -51,7 +51,7 @@ export interface Regarding {
  * @returns nothing where the user may not list Events
  * @throws KubeError of the API server
  */
-export type EventReader = (regarded: Regarding) => Promise<ReadEvents>;
+export type EventReader = (regarded: EventSubject) => Promise<ReadEvents>;
 
 /**
  * Returns a reader that reads the Events of each object once. An explanation may need them again,
@@ -68,7 +68,7 @@ export function eventReader(client: Client): EventReader {
 
 async function readEvents(
   client: Client,
-  { uid, namespace = OF_CLUSTER }: Regarding,
+  { uid, namespace = OF_CLUSTER }: EventSubject,
 ): Promise<ReadEvents> {
   const fieldSelector = `involvedObject.uid=${uid}`;
   const found = await listReadable<Event>(client, EVENTS, { namespace, fieldSelector });

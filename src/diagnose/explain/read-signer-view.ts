@@ -69,12 +69,12 @@ export async function readNamedSigner(
   return { ...view, isReference: true };
 }
 
-type Found = readonly [kind: SignerKind, object: KubeObject | undefined];
+type SignerLookup = readonly [kind: SignerKind, object: KubeObject | undefined];
 
 async function seen(
   signerName: string,
   what: string,
-  find: () => Promise<Found>,
+  find: () => Promise<SignerLookup>,
 ): Promise<SignerView> {
   try {
     return viewOf(signerName, await find());
@@ -86,7 +86,7 @@ async function seen(
   }
 }
 
-function viewOf(signerName: string, [kind, object]: Found): SignerView {
+function viewOf(signerName: string, [kind, object]: SignerLookup): SignerView {
   if (object === undefined) return { signerName, signer: undefined, unusable: undefined };
   const signer = attempt(() => KINDS[kind].read(object));
   if (!(signer instanceof SignerError)) return { signerName, signer, unusable: undefined };

@@ -73,10 +73,10 @@ export function signerText(signer: ViewedSigner): string {
     : `${signer.kind} ${name}`;
 }
 
-type Unserved = Pick<Diagnosis, 'state' | 'summary' | 'remediation'>;
+type UnservedDiagnosis = Pick<Diagnosis, 'state' | 'summary' | 'remediation'>;
 
 /** Returns why no component answers requests of this signer. Undefined if it is served. */
-export function unservedReason(view: SignerView, component: string): Unserved | undefined {
+export function unservedReason(view: SignerView, component: string): UnservedDiagnosis | undefined {
   const { signer } = view;
   if (signer === undefined) return absent(view);
   const ready = findCondition(signer.status?.conditions, 'Ready');
@@ -111,7 +111,7 @@ function isInvalid(ready: Condition | undefined): boolean {
 export function hopelessSigner(
   view: SignerView,
   compile: (spec: ViewedSigner['spec']) => unknown,
-): Unserved | undefined {
+): UnservedDiagnosis | undefined {
   const { signer } = view;
   if (signer === undefined) return absent(view);
   const fault = attempt(() => compile(signer.spec));
@@ -134,7 +134,7 @@ function invalidityOf({ metadata, status }: ViewedSigner): string | undefined {
   return observedGeneration < generation ? undefined : reasonText(ready);
 }
 
-function absent({ signerName, unusable, fix, isReference }: SignerView): Unserved {
+function absent({ signerName, unusable, fix, isReference }: SignerView): UnservedDiagnosis {
   if (unusable !== undefined) {
     const remediation = [fix ?? 'countersign check   # which signers are invalid'];
     return { state: 'WaitingForSigner', summary: unusable, remediation };

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Inspected } from './inspected.ts';
+import type { InspectedObject } from './inspected.ts';
 
 /** A field with different values in two objects. */
 export interface FieldDifference {
@@ -14,7 +14,10 @@ export interface FieldDifference {
 const IGNORED: ReadonlySet<string> = new Set(['source', 'alias']);
 
 /** Returns the fields in which two objects differ, sorted by name. */
-export function differenceOf(left: Inspected, right: Inspected): readonly FieldDifference[] {
+export function differenceOf(
+  left: InspectedObject,
+  right: InspectedObject,
+): readonly FieldDifference[] {
   const [a, b] = [fieldsOf(left), fieldsOf(right)];
   return [...new Set([...a.keys(), ...b.keys()])]
     .filter((field) => a.get(field) !== b.get(field))

@@ -113,7 +113,7 @@ export interface InspectedPublicKey extends SourceLocation {
 }
 
 /** An inspected object. */
-export type Inspected =
+export type InspectedObject =
   | InspectedCertificate
   | InspectedRequest
   | InspectedList
@@ -121,7 +121,7 @@ export type Inspected =
   | InspectedPublicKey;
 
 /** An inspected object and its DER. A private key has no DER here, so nothing can print it. */
-export interface Found {
-  readonly what: Inspected;
+export interface InspectedItem {
+  readonly what: InspectedObject;
   readonly der?: Uint8Array;
 }

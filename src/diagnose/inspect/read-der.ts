@@ -19,7 +19,7 @@ import { OID_CRL_NUMBER, OID_EXTENSION_REQUEST, OID_REASON_CODE } from '#pki/der
 import { decodeCertificate } from '#pki/x509/certificate.ts';
 import { decodeRequest, verifyRequest } from '#pki/x509/pkcs10.ts';
 import { REVOCATION_REASONS } from '#base/vocabulary.ts';
-import type { Found, InspectedKey, InspectedList } from './inspected.ts';
+import type { InspectedItem, InspectedKey, InspectedList } from './inspected.ts';
 import { extensionsOf, hexOf, keyOfSpki, nameOf, signatureName } from './read-fields.ts';
 
 /** Maximum number of CRL entries that are listed. */
@@ -30,7 +30,7 @@ const MAX_LISTED = 1000;
  *
  * @throws Error of pkijs
  */
-export function readCertificateDer(der: Uint8Array, source: string): Found {
+export function readCertificateDer(der: Uint8Array, source: string): InspectedItem {
   const certificate = Certificate.fromBER(bufferOf(der));
   return {
     what: {
@@ -57,7 +57,7 @@ export function readCertificateDer(der: Uint8Array, source: string): Found {
  *
  * @throws Error of pkijs
  */
-export async function readRequestDer(der: Uint8Array, source: string): Promise<Found> {
+export async function readRequestDer(der: Uint8Array, source: string): Promise<InspectedItem> {
   const request = CertificationRequest.fromBER(bufferOf(der));
   const values: readonly unknown[] = request.attributes?.find(isExtensionRequest)?.values ?? [];
   const [asked] = values;
@@ -103,7 +103,7 @@ function isExtensionRequest({ type }: { readonly type: string }): boolean {
  *
  * @throws Error of pkijs
  */
-export function readListDer(der: Uint8Array, source: string): Found {
+export function readListDer(der: Uint8Array, source: string): InspectedItem {
   const list = CertificateRevocationList.fromBER(bufferOf(der));
   const { nextUpdate, revokedCertificates: revoked = [], crlExtensions } = list;
   const number = integerOf(crlExtensions?.extensions, OID_CRL_NUMBER);

@@ -4,7 +4,7 @@ import { ContentInfo, SignedData, Certificate } from 'pkijs';
 import { SignerError, usageError } from '#base/errors.ts';
 import { decodePkcs12 } from '#pki/keystores/decode-pkcs12.ts';
 import { quote } from '#base/quote.ts';
-import type { Found, InspectedKey } from './inspected.ts';
+import type { InspectedItem, InspectedKey } from './inspected.ts';
 import { readCertificateDer, readListDer, readRequestDer, refusalOfRequest } from './read-der.ts';
 import { keyOfSpki } from './read-fields.ts';
 
@@ -34,7 +34,7 @@ type Reader = (
   der: Uint8Array,
   source: string,
   secrets: Secrets,
-) => Found | Promise<Found> | Promise<readonly Found[]>;
+) => InspectedItem | Promise<InspectedItem> | Promise<readonly InspectedItem[]>;
 
 const BY_LABEL: ReadonlyMap<string, Reader> = new Map<string, Reader>([
   ['CERTIFICATE', readCertificateDer],
@@ -74,24 +74,27 @@ const UNLABELLED: readonly Reader[] = [
 export async function readMaterial(
   { isStub, ...material }: Material,
   secrets: Secrets,
-): Promise<readonly Found[]> {
+): Promise<readonly InspectedItem[]> {
   const found = await readBytes(material, secrets);
   return isStub === true ? found.map(asStub) : found;
 }
 
-function asStub({ what, ...rest }: Found): Found {
+function asStub({ what, ...rest }: InspectedItem): InspectedItem {
   if (what.kind !== 'request') return { what, ...rest };
   const { refusedBecause: _ofRequests, ...of } = what;
   return { what: { ...of, isStub: true }, ...rest };
 }
 
-async function readBytes({ source, bytes }: Material, secrets: Secrets): Promise<readonly Found[]> {
+async function readBytes(
+  { source, bytes }: Material,
+  secrets: Secrets,
+): Promise<readonly InspectedItem[]> {
   if (bytes.length > MAX_MATERIAL_BYTES)
     throw unreadable(source, `it has more than ${MAX_MATERIAL_BYTES} bytes`);
   if (bytes.length === 0) throw unreadable(source, 'it is empty');
   const text = Buffer.from(bytes).toString('latin1');
   if (!text.includes('-----BEGIN ')) return readUnlabelled(bytes, source, secrets);
-  const found: Found[] = [];
+  const found: InspectedItem[] = [];
   const blocks = [...text.matchAll(PEM_BLOCK)];
   if (blocks.length === 0) throw unreadable(source, 'a PEM block in it has no end');
   for (const [index, [, label = '', body = '']] of blocks.entries()) {
@@ -102,7 +105,7 @@ async function readBytes({ source, bytes }: Material, secrets: Secrets): Promise
 }
 
 /** Judges a request with the text around its block, as `spec.request` would have it. */
-function judgedWhole(found: Found, text: string): Found {
+function judgedWhole(found: InspectedItem, text: string): InspectedItem {
   const { what } = found;
   if (what.kind !== 'request' || what.refusedBecause !== undefined) return found;
   return { ...found, what: { ...what, ...refusalOfRequest(text) } };
@@ -113,7 +116,7 @@ async function readBlock(
   body: string,
   source: string,
   secrets: Secrets,
-): Promise<readonly Found[]> {
+): Promise<readonly InspectedItem[]> {
   // OpenSSL writes these parameters before a key, which contains them as well.
   if (label === 'EC PARAMETERS') return [];
   const reader = BY_LABEL.get(label);
@@ -134,7 +137,7 @@ async function readUnlabelled(
   der: Uint8Array,
   source: string,
   secrets: Secrets,
-): Promise<readonly Found[]> {
+): Promise<readonly InspectedItem[]> {
   if (der[0] !== 0x30) throw unreadable(source, foreignFormat(der));
   for (const reader of UNLABELLED) {
     try {
@@ -164,7 +167,7 @@ function foreignFormat(bytes: Uint8Array): string {
 }
 
 /** Reads the certificates of a PKCS#7 file, in its order. */
-function readPkcs7(der: Uint8Array, source: string): Promise<readonly Found[]> {
+function readPkcs7(der: Uint8Array, source: string): Promise<readonly InspectedItem[]> {
   const info = ContentInfo.fromBER(Uint8Array.from(der).buffer);
   const { certificates = [] } = new SignedData({ schema: info.content });
   const found = certificates
@@ -179,7 +182,7 @@ async function readPkcs12(
   der: Uint8Array,
   source: string,
   { pkcs12Password }: Secrets,
-): Promise<readonly Found[]> {
+): Promise<readonly InspectedItem[]> {
   // A PKCS#12 file has version 3 (RFC 7292 §4). Without it, do not prompt for a password.
   if (!Buffer.from(der.subarray(0, 16)).toString('hex').includes('020103')) throw new TypeError();
   const { keys, certificates } = await decodePkcs12(der, await pkcs12Password(source));
@@ -190,14 +193,16 @@ async function readPkcs12(
   return [...ofKeys, ...others];
 }
 
-function named(found: Found, alias: string | undefined): Found {
+function named(found: InspectedItem, alias: string | undefined): InspectedItem {
   const { what } = found;
   if (alias === undefined || (what.kind !== 'certificate' && what.kind !== 'private key'))
     return found;
   return { ...found, what: { ...what, alias } };
 }
 
-function privateKey(type: 'pkcs8' | 'sec1' | 'pkcs1'): (der: Uint8Array, source: string) => Found {
+function privateKey(
+  type: 'pkcs8' | 'sec1' | 'pkcs1',
+): (der: Uint8Array, source: string) => InspectedItem {
   return (der, source) => {
     const key = createPrivateKey({ key: Buffer.from(der), format: 'der', type });
     return {
@@ -211,11 +216,11 @@ function privateKey(type: 'pkcs8' | 'sec1' | 'pkcs1'): (der: Uint8Array, source:
   };
 }
 
-function encryptedKey(_der: Uint8Array, source: string): Found {
+function encryptedKey(_der: Uint8Array, source: string): InspectedItem {
   return { what: { kind: 'private key', source, isEncrypted: true } };
 }
 
-function publicKey(der: Uint8Array, source: string): Found {
+function publicKey(der: Uint8Array, source: string): InspectedItem {
   const key = createPublicKey({ key: Buffer.from(der), format: 'der', type: 'spki' });
   return { what: { kind: 'public key', source, key: inspectedKey(key) } };
 }

@@ -6,7 +6,7 @@ import { canonicalSerial } from '#ca/revocation/serial.ts';
 import { decodeCertificate, type Certificate } from '#pki/x509/certificate.ts';
 import { verifyPath } from '#pki/x509/path.ts';
 import { publishedAnchors } from '#pki/x509/trust-bundle.ts';
-import type { Found } from './inspected.ts';
+import type { InspectedItem } from './inspected.ts';
 
 /** Named trust anchors: a ClusterTrustBundle, or a file. */
 export interface NamedBundle {
@@ -47,7 +47,7 @@ export interface Relations {
  * @param now - milliseconds since 1970
  */
 export function relationsOf(
-  found: readonly Found[],
+  found: readonly InspectedItem[],
   bundles: readonly NamedBundle[] | undefined,
   now: number,
   revocations: readonly Revocation[] = [],
@@ -84,7 +84,7 @@ export function relationsOf(
 
 /** A serial number of Countersign is random, so no certificate of another CA shares it. */
 function revokedOf(
-  found: readonly Found[],
+  found: readonly InspectedItem[],
   revocations: readonly Revocation[],
 ): NonNullable<Relations['revoked']> {
   return found.flatMap(({ what }) => {
@@ -100,7 +100,7 @@ function revokedOf(
   });
 }
 
-function keysOf(found: readonly Found[]): Relations['keys'] {
+function keysOf(found: readonly InspectedItem[]): Relations['keys'] {
   return found.flatMap(({ what }) => {
     if (what.kind !== 'private key' && what.kind !== 'public key') return [];
     if (what.key === undefined) return [];
@@ -112,7 +112,7 @@ function keysOf(found: readonly Found[]): Relations['keys'] {
   });
 }
 
-function isSigned(child: Required<Found>, issuer: Required<Found>): boolean {
+function isSigned(child: Required<InspectedItem>, issuer: Required<InspectedItem>): boolean {
   try {
     return new X509Certificate(child.der).verify(new X509Certificate(issuer.der).publicKey);
   } catch {

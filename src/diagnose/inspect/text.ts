@@ -4,7 +4,7 @@ import { spanText } from '#operations/show/table.ts';
 import { printable } from '#base/quote.ts';
 import type { FieldDifference } from './difference.ts';
 import type {
-  Inspected,
+  InspectedObject,
   InspectedExtensions,
   InspectedList,
   InspectedPrivateKey,
@@ -19,7 +19,7 @@ type Field = readonly [name: string, text: string | undefined];
  *
  * @param now - milliseconds since 1970
  */
-export function longText(all: readonly Inspected[], now: number): string {
+export function longText(all: readonly InspectedObject[], now: number): string {
   return all.map((each) => `${printable(titleOf(each))}\n${fieldLines(each, now)}\n`).join('');
 }
 
@@ -29,7 +29,7 @@ export function longText(all: readonly Inspected[], now: number): string {
  * @param now - milliseconds since 1970
  * @param width - columns of the terminal, or undefined without one
  */
-export function shortText(all: readonly Inspected[], now: number, width?: number): string {
+export function shortText(all: readonly InspectedObject[], now: number, width?: number): string {
   const titles = ['KIND', 'SUBJECT', 'SERIAL', 'KEY', 'EXPIRES', 'IN', 'SOURCE'];
   return lines([...columns([titles, ...all.map((each) => cellsOf(each, now))], width)]);
 }
@@ -74,17 +74,17 @@ export function differenceText(fields: readonly FieldDifference[]): string {
   );
 }
 
-function titleOf(each: Inspected): string {
+function titleOf(each: InspectedObject): string {
   const alias = 'alias' in each ? ` (alias ${each.alias})` : '';
   return `${each.kind}  ${each.source}${alias}`;
 }
 
-function fieldLines(each: Inspected, now: number): string {
+function fieldLines(each: InspectedObject, now: number): string {
   const fields = fieldsOf(each, now).filter(([, text]) => text !== undefined && text !== '');
   return lines(fields.map(([name, text = '']) => `  ${name.padEnd(14)}${text}`));
 }
 
-function fieldsOf(each: Inspected, now: number): readonly Field[] {
+function fieldsOf(each: InspectedObject, now: number): readonly Field[] {
   switch (each.kind) {
     case 'certificate':
       return [
@@ -162,7 +162,7 @@ function extensionFields(of: InspectedExtensions): readonly Field[] {
   ];
 }
 
-function cellsOf(each: Inspected, now: number): readonly string[] {
+function cellsOf(each: InspectedObject, now: number): readonly string[] {
   const key = 'key' in each ? each.key.type : '-';
   switch (each.kind) {
     case 'certificate': {

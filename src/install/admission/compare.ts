@@ -17,7 +17,7 @@ import {
   POD_REQUEST_POLICY,
   guardsPodRequests,
   podRequestsPolicy,
-  type Guarded,
+  type GuardedSigners,
 } from './policies.ts';
 import { crlConfigMapName } from '#api/revocation/names.ts';
 import type { Manifest } from '../roles.ts';
@@ -154,7 +154,7 @@ const COMPONENTS_PLACE =
  * Reads the names and domains in the lists of `our-signers`, and whether it matches those of all
  * Signers.
  */
-function guardedBy(live: Manifest): Guarded {
+function guardedBy(live: Manifest): GuardedSigners {
   const [expression = ''] = expressionsOf(live, 'matchConditions');
   const [signers = [], signerDomains = []] = [...expression.matchAll(LIST)].map(([, list = '']) =>
     [...list.matchAll(QUOTED_NAME)].map(([, name = '']) => name),
@@ -198,7 +198,7 @@ function namespaceIn(live: Manifest): string {
 }
 
 function unnamed(
-  { signers, signerDomains, namespacedSigners }: Guarded,
+  { signers, signerDomains, namespacedSigners }: GuardedSigners,
   { signerNames }: AdmissionContext,
 ): readonly string[] {
   const everyOf = signerDomains.map(everySignerOf);

@@ -22,7 +22,7 @@ const POD_CERTIFICATE_REQUESTS = {
 };
 
 /** The signer names that a policy guards. */
-export interface Guarded {
+export interface GuardedSigners {
   readonly signers: readonly string[];
   /** Domains whose every signer name is guarded. */
   readonly signerDomains: readonly string[];
@@ -50,7 +50,7 @@ export function guardsPodRequests(policyName: string): boolean {
  * `request-on-behalf`, create these requests.
  */
 export function podRequestsPolicy(
-  signers: Guarded,
+  signers: GuardedSigners,
   name = POD_REQUEST_POLICY,
 ): readonly Manifest[] {
   return policy({
@@ -80,7 +80,7 @@ export function podRequestsPolicy(
  * Returns the opt-in policies by which RBAC decides who may use which signer, with the verb
  * `request`.
  */
-export function requestersPolicies(signers: Guarded): readonly Manifest[] {
+export function requestersPolicies(signers: GuardedSigners): readonly Manifest[] {
   const grant =
     "' may not request certificates of ' + object.spec.signerName\n+ '; ask an administrator to grant it the verb request on signers.certificates.k8s.io ' + object.spec.signerName";
   return [
@@ -250,7 +250,7 @@ interface Policy {
   readonly name: string;
   readonly rule: Manifest | readonly Manifest[];
   /** Guarded names. If absent, the policy applies to everything that the rule matches. */
-  readonly signers?: Guarded;
+  readonly signers?: GuardedSigners;
   /** Selector of namespaces. If absent, objects of every namespace. */
   readonly namespaceSelector?: Manifest;
   /** Match conditions that must all hold. */
@@ -335,7 +335,7 @@ export function matchConstraints(
  * Returns the match condition for guarded names. They are checked signer names, so they need no
  * escaping in CEL.
  */
-function matchCondition({ signers, signerDomains, namespacedSigners }: Guarded): Manifest {
+function matchCondition({ signers, signerDomains, namespacedSigners }: GuardedSigners): Manifest {
   const listed = (names: readonly string[]): string =>
     `[${names.map((name) => `'${name}'`).join(', ')}]`;
   const clauses = [

@@ -33,7 +33,7 @@ import {
   clusterSignerStatusPolicy,
   clusterSignersPolicy,
   signerStatusPolicy,
-  type Guarded,
+  type GuardedSigners,
 } from './policies.ts';
 
 /** File of the opt-in policy. Once applied, each requester needs the verb `request`. */
@@ -42,7 +42,7 @@ export const OPT_IN = 'who-may-request.yaml';
 /** The names and lists in the policies of one installation. */
 export interface PolicyNames {
   readonly components: ComponentNames;
-  readonly guarded: Guarded;
+  readonly guarded: GuardedSigners;
   /** Namespace of the CA Secrets of cluster-scoped signers. */
   readonly keysNamespace: string;
   /** The CA Secrets whose CRLs `authority` publishes. */

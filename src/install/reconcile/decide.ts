@@ -93,9 +93,9 @@ function ofRefusal({ object }: InstallationSnapshot, refusal: Refusal): readonly
   ];
 }
 
-type Passed = Exclude<InstallationSnapshot['outcome'], Refusal>;
+type PassResult = Exclude<InstallationSnapshot['outcome'], Refusal>;
 
-function ofPass({ desired, report, lacking }: Passed): readonly Finding[] {
+function ofPass({ desired, report, lacking }: PassResult): readonly Finding[] {
   const progressing = progressOf(report);
   const degraded = degradationOf(report, lacking);
   return [availabilityOf(report), progressing, degraded, upgradeOf(desired, progressing, degraded)];
@@ -147,7 +147,7 @@ function firstOf(texts: readonly string[]): readonly string[] {
 }
 
 function upgradeOf(
-  { oldest, unknownArguments }: Passed['desired'],
+  { oldest, unknownArguments }: PassResult['desired'],
   [, progressing]: Finding,
   [, degraded, reason]: Finding,
 ): Finding {

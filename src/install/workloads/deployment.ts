@@ -199,9 +199,9 @@ function strategyOf(component: ComponentName, { parts }: InstallationPlan): Mani
 }
 
 /** Flags for the destinations that AcmeSigners may name. */
-type Granted = keyof NonNullable<InstallationPlan['acme']>;
+type DestinationGrant = keyof NonNullable<InstallationPlan['acme']>;
 
-const GRANTS: Readonly<Record<Granted, string>> = {
+const GRANTS: Readonly<Record<DestinationGrant, string>> = {
   http01Zones: '--http01-zone',
   servers: '--namespaced-server',
   solvers: '--namespaced-solver',
@@ -209,7 +209,7 @@ const GRANTS: Readonly<Record<Granted, string>> = {
 };
 
 /** The flags of each component that calls these destinations or presents to them. */
-const GRANTED: Partial<Record<ComponentName, readonly Granted[]>> = {
+const GRANTED: Partial<Record<ComponentName, readonly DestinationGrant[]>> = {
   acme: ['http01Zones', 'servers', 'solvers', 'networks'],
   'acme-solver': ['http01Zones', 'solvers', 'networks'],
   'acme-responder': ['http01Zones'],

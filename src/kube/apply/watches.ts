@@ -9,7 +9,7 @@ import type { ManagedObject } from './objects/managed-object.ts';
 import { MANAGED_BY } from './objects/mark.ts';
 import { METADATA_ONLY } from './writer.ts';
 
-type Stored = ManagedObject & StoredObject;
+type StoredManagedObject = ManagedObject & StoredObject;
 
 /** The dependencies of the watches. */
 export interface ManagedWatchesInit {
@@ -51,7 +51,7 @@ interface Scope {
 /** @returns watches of nothing, until `follow` names objects */
 export function createManagedWatches(init: ManagedWatchesInit): ManagedWatches {
   const scopes = new Map<string, Scope>();
-  const set = createWatchSet<Stored>((key) => {
+  const set = createWatchSet<StoredManagedObject>((key) => {
     const scope = scopes.get(key);
     if (scope === undefined) throw new TypeError(`no scope ${key}`);
     return reflectorOf(init, scope);
@@ -65,10 +65,12 @@ export function createManagedWatches(init: ManagedWatchesInit): ManagedWatches {
     get: (object) => {
       const reflector = set.get(scopeKeyOf(object));
       // The key needs the name alone.
-      return reflector?.synced === true ? reflector.get(objectKey(object as Stored)) : undefined;
+      return reflector?.synced === true
+        ? reflector.get(objectKey(object as StoredManagedObject))
+        : undefined;
     },
     // The API server returned the object, with its version.
-    written: (object) => set.get(scopeKeyOf(object))?.applyWrite(object as Stored),
+    written: (object) => set.get(scopeKeyOf(object))?.applyWrite(object as StoredManagedObject),
     all: () => set.entries().flatMap(([, reflector]) => reflector.list()),
     failures: () =>
       set
@@ -92,10 +94,10 @@ function scopeKeyOf(object: ManagedObject): string {
 function reflectorOf(
   init: ManagedWatchesInit,
   { like, namespace, name }: Scope,
-): ReturnType<typeof createReflector<Stored>> {
+): ReturnType<typeof createReflector<StoredManagedObject>> {
   const { resource, watched, metadataOnly } = ruleOf(like);
   const { apiVersion, kind } = like;
-  return createReflector<Stored>({
+  return createReflector<StoredManagedObject>({
     ...init,
     path: resource.collection(namespace),
     ...(name === undefined ? {} : { fieldSelector: `metadata.name=${name}` }),

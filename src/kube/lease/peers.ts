@@ -33,7 +33,7 @@ export interface Peers {
   expiredFor(ms: number, now: number): readonly Lease[];
 }
 
-interface Observed {
+interface ObservedLease {
   readonly lease: Lease;
   readonly seenAt: number;
   /** Whether it has been extended since its last observed change. */
@@ -46,9 +46,9 @@ interface Observed {
 const MAX_SUSPENDED = 2;
 
 export function createPeers(): Peers {
-  const known = new Map<string, Observed>();
-  const expiryOf = ({ lease, seenAt }: Observed): number => seenAt + leaseMilliseconds(lease);
-  const liveAt = (now: number): [string, Observed][] =>
+  const known = new Map<string, ObservedLease>();
+  const expiryOf = ({ lease, seenAt }: ObservedLease): number => seenAt + leaseMilliseconds(lease);
+  const liveAt = (now: number): [string, ObservedLease][] =>
     [...known].filter(([, each]) => now < expiryOf(each));
 
   return {

@@ -12,7 +12,7 @@ export interface TypeMeta {
 }
 
 /** The content of a `runtime.Unknown`: the type of an object, and its message, not decoded yet. */
-export interface Enveloped {
+export interface EnvelopeContent {
   readonly type: TypeMeta;
   readonly raw: Buffer;
 }
@@ -21,7 +21,7 @@ export interface Enveloped {
 const MAGIC = Buffer.from('k8s\0', 'latin1');
 
 /** Opens the `runtime.Unknown` around an object. @throws SyntaxError */
-export function openEnvelope(bytes: Uint8Array): Enveloped {
+export function openEnvelope(bytes: Uint8Array): EnvelopeContent {
   const buffer = Buffer.from(bytes.buffer, bytes.byteOffset, bytes.byteLength);
   // compare() needs no view of the bytes.
   if (

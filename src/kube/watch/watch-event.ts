@@ -53,21 +53,21 @@ function watchError(body: Status): KubeError {
 /**
  * The required part of every event except errors. For the rest, this client trusts the API server.
  */
-interface Versioned {
+interface VersionedObject {
   readonly metadata: {
     readonly resourceVersion: string;
     readonly annotations?: Readonly<Record<string, string>>;
   };
 }
 
-function hasVersion(object: unknown): object is Versioned {
+function hasVersion(object: unknown): object is VersionedObject {
   if (typeof object !== 'object' || object === null || !('metadata' in object)) return false;
   const { metadata } = object;
   if (typeof metadata !== 'object' || metadata === null) return false;
   return 'resourceVersion' in metadata && typeof metadata.resourceVersion === 'string';
 }
 
-function readBookmark({ metadata }: Versioned): WatchEvent<never> {
+function readBookmark({ metadata }: VersionedObject): WatchEvent<never> {
   const { resourceVersion, annotations } = metadata;
   return { type: 'bookmark', resourceVersion, initialEnd: annotations?.[INITIAL_END] === 'true' };
 }

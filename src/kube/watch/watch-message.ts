@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { openEnvelope, type Enveloped, type TypeMeta } from '../protobuf/envelope.ts';
+import { openEnvelope, type EnvelopeContent, type TypeMeta } from '../protobuf/envelope.ts';
 import { MessageReader } from '../protobuf/reader.ts';
 import { readObjectMeta } from '../protobuf/object-meta.ts';
 import { readStatusMessage } from '../client/protobuf-status.ts';
@@ -20,7 +20,7 @@ export function readWatchMessage<T extends StoredObject>(
 ): WatchEvent<T> {
   const fields = new MessageReader(frame);
   let type = '';
-  let object: Enveloped | undefined;
+  let object: EnvelopeContent | undefined;
   for (let field = fields.next(); field !== 0; field = fields.next()) {
     if (field === 1) type = fields.string();
     else if (field === 2) object = openEnvelope(readRaw(fields.message()));
@@ -43,7 +43,11 @@ function readRaw(fields: MessageReader): Uint8Array {
 /**
  * Decodes the object by the type of the event. A bookmark has only metadata, an error has a Status.
  */
-function partOf(type: string, { type: is, raw }: Enveloped, read: ReadMessage<unknown>): unknown {
+function partOf(
+  type: string,
+  { type: is, raw }: EnvelopeContent,
+  read: ReadMessage<unknown>,
+): unknown {
   if (type === 'ERROR') return readStatusMessage(raw);
   return type === 'BOOKMARK' ? readMetadata(raw) : read(is, raw);
 }

@@ -13,14 +13,14 @@ export interface WatchSet<T> {
   readonly stop: () => Promise<void>;
 }
 
-interface Running<T> {
+interface RunningReflector<T> {
   readonly reflector: Reflector<T>;
   readonly abort: AbortController;
 }
 
 /** @param make - creates the reflector of a key, which the set runs */
 export function createWatchSet<T>(make: (key: string) => Reflector<T>): WatchSet<T> {
-  const running = new Map<string, Running<T>>();
+  const running = new Map<string, RunningReflector<T>>();
   const runs = new Set<Promise<void>>();
 
   function start(key: string): void {
@@ -33,7 +33,7 @@ export function createWatchSet<T>(make: (key: string) => Reflector<T>): WatchSet
     runs.add(run);
   }
 
-  function end(key: string, { reflector, abort }: Running<T>): void {
+  function end(key: string, { reflector, abort }: RunningReflector<T>): void {
     running.delete(key);
     abort.abort();
     reflector.clear();

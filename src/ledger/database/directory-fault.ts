@@ -3,7 +3,7 @@
 import { statSync } from 'node:fs';
 
 /** Owner and permissions of a directory. */
-interface Owned {
+interface DirectoryStat {
   readonly uid: number;
   readonly gid: number;
   readonly mode: number;
@@ -26,7 +26,7 @@ const REMEDY =
 /** Sources of {@link directoryFault}, which a test replaces. */
 interface Sources {
   /** Returns undefined if there is no such directory. */
-  readonly stat: (directory: string) => Owned | undefined;
+  readonly stat: (directory: string) => DirectoryStat | undefined;
   /** Returns undefined on systems without users, such as Windows. */
   readonly identity: () => Identity | undefined;
 }

@@ -77,7 +77,7 @@ async function writeTerms(sql: Sql): Promise<void> {
 export const LATEST_SCHEMA = MIGRATIONS.length;
 
 /** The schema that a database had and the one that it has now. 0 means it was empty. */
-export interface Migrated {
+export interface MigrationResult {
   readonly from: number;
   readonly to: number;
 }
@@ -87,7 +87,10 @@ export interface Migrated {
  * schema 1 on. A target of 0 removes all of them.
  * @throws SignerError LEDGER_INCONSISTENT if a newer program made the database
  */
-export async function migrate(database: Database, target = LATEST_SCHEMA): Promise<Migrated> {
+export async function migrate(
+  database: Database,
+  target = LATEST_SCHEMA,
+): Promise<MigrationResult> {
   const script = 'CREATE TABLE IF NOT EXISTS migrations (number {integer} PRIMARY KEY);';
   await database.write((sql) => sql.script(spelled(sql, script)));
   let from: number | undefined;

@@ -6,7 +6,7 @@ import {
   readRecord,
   SALT_BYTES,
   withoutFields,
-  type Appending,
+  type AppendRequest,
   type LedgerRecord,
   type LedgerStore,
   type LogNaming,
@@ -97,7 +97,7 @@ async function appended(
   sent: readonly unknown[],
 ): Promise<readonly (SignerError | undefined)[]> {
   const judged = sent.map((value) => judge(grants, sender, value));
-  const batch = judged.flatMap((each): Appending[] =>
+  const batch = judged.flatMap((each): AppendRequest[] =>
     each instanceof SignerError
       ? []
       : [

@@ -26,14 +26,14 @@ export interface CheckpointsInit {
 }
 
 /** Published checkpoints, by their names in the ConfigMap. */
-export type Published = ReadonlyMap<string, string>;
+export type PublishedCheckpoints = ReadonlyMap<string, string>;
 
 /**
  * Compares the store with the published checkpoints, so that no older copy of the database is
  * continued.
  * @throws SignerError LEDGER_INCONSISTENT, KubeError
  */
-export async function compareWithPublished(init: CheckpointsInit): Promise<Published> {
+export async function compareWithPublished(init: CheckpointsInit): Promise<PublishedCheckpoints> {
   const { component, store } = init;
   const path = pathOf(init);
   const { data = {} } = await component.client.request<ConfigMap>({ method: 'GET', path });
@@ -53,7 +53,7 @@ export async function compareWithPublished(init: CheckpointsInit): Promise<Publi
 export async function signCheckpoints(
   { store }: Pick<CheckpointsInit, 'store'>,
   { keys }: LogKey,
-  published: Published,
+  published: PublishedCheckpoints,
 ): Promise<readonly SignedHead[]> {
   for (const note of published.values()) await store.compareWith(note);
   await signHeads(store, keys);
@@ -78,8 +78,8 @@ export async function publishCheckpoints(
   init: CheckpointsInit,
   { keys }: LogKey,
   unpublished: readonly SignedHead[],
-  published: Published,
-): Promise<Published> {
+  published: PublishedCheckpoints,
+): Promise<PublishedCheckpoints> {
   if (unpublished.length === 0) return published;
   const { component, store } = init;
   const list = await signedLogList(store, keys);

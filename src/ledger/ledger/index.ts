@@ -19,7 +19,7 @@ import { createPublisher, type Publisher } from './publishing/index.ts';
 import type { LogKey } from './log-key.ts';
 import { permissions } from './permissions.ts';
 import { createRemoval } from './removal.ts';
-import { Writing } from './writing.ts';
+import { WriterState } from './writing.ts';
 import * as messages from './messages.ts';
 
 /** Dependencies of the component. */
@@ -89,7 +89,7 @@ export function createLedger(init: LedgerInit): Ledger {
   const { signers } = monitor;
   const removal = createRemoval({ component, store, seconds, signers, naming: ofLeader });
   const publisher = publisherOf(init, leads);
-  const writing = new Writing(init, () => {
+  const writing = new WriterState(init, () => {
     publisher.wake();
   });
   const parts = [publisher, monitor, removal, lists];

@@ -15,7 +15,7 @@ interface TokenReview {
   };
 }
 
-interface Known {
+interface CachedCaller {
   readonly caller: ApiCaller;
   readonly until: number;
 }
@@ -45,7 +45,7 @@ export function createTokenAuthenticator({
   client,
   clock,
 }: Pick<Component, 'client' | 'clock'>): TokenAuthenticator {
-  const known = new BoundedMap<string, Known>(MAX_KNOWN_CALLERS);
+  const known = new BoundedMap<string, CachedCaller>(MAX_KNOWN_CALLERS);
   // A separate cache, so that rejected tokens never evict an accepted one.
   const rejected = new BoundedMap<string, number>(MAX_KNOWN_CALLERS);
   return async (token) => {

@@ -11,13 +11,13 @@ import {
   publishCheckpoints,
   signCheckpoints,
   type CheckpointsInit,
-  type Published,
+  type PublishedCheckpoints,
 } from './checkpoints.ts';
 import { loadLogKey, type LogKey } from './log-key.ts';
 import * as messages from './messages.ts';
 
 /** Dependencies of writing. */
-export interface WritingInit extends CheckpointsInit {
+export interface WriterStateInit extends CheckpointsInit {
   /** Whether several replicas share the records. Then each appends, and the leader signs. */
   readonly shared: boolean;
   /** Prefix of the logs' origins. */
@@ -35,11 +35,11 @@ const AHEAD_MILLISECONDS = 60_000;
 const RETRY = { firstMs: 5_000, maxMs: 60_000 };
 
 /** The writing state of this replica. */
-export class Writing {
-  readonly #init: WritingInit;
+export class WriterState {
+  readonly #init: WriterStateInit;
   readonly #onPublished: () => void;
   #key: LogKey | undefined;
-  #published: Published = new Map();
+  #published: PublishedCheckpoints = new Map();
   /** Whether this replica led when it read the key. */
   #led = false;
   /** Why this replica does not append or signs no checkpoint. */
@@ -52,7 +52,7 @@ export class Writing {
   #publishAt = -Infinity;
 
   /** @param onPublished - called after an attempt to write the ConfigMap */
-  constructor(init: WritingInit, onPublished: () => void) {
+  constructor(init: WriterStateInit, onPublished: () => void) {
     this.#init = init;
     this.#onPublished = onPublished;
   }
@@ -161,8 +161,8 @@ function aheadText(latest: number): string {
 
 /** Loads the key, after the store was found to continue the published checkpoints. */
 async function begun(
-  init: WritingInit,
-): Promise<{ readonly key: LogKey; readonly published: Published }> {
+  init: WriterStateInit,
+): Promise<{ readonly key: LogKey; readonly published: PublishedCheckpoints }> {
   const { component, namespace, prefix } = init;
   const key = await loadLogKey(component, namespace);
   const published = await compareWithPublished(init);

@@ -6,7 +6,7 @@
 import { OMITTABLE_FIELDS, type OmittableField } from '#base/vocabulary.ts';
 import type { LedgerRecord } from './record.ts';
 
-type Asked = Extract<LedgerRecord, { readonly request: object }>;
+type RequestRecord = Extract<LedgerRecord, { readonly request: object }>;
 
 /** Returns the record without the given members. */
 export function withoutFields(
@@ -23,13 +23,16 @@ export function withoutFields(
     request: withoutRequest(request, isLeftOut),
     requester: withoutRequester(requester, isLeftOut),
     ...(kept === undefined ? {} : { decision: kept }),
-  } as Asked;
+  } as RequestRecord;
   return 'message' in whole && isLeftOut('message') ? { ...whole, message: '' } : whole;
 }
 
 type IsLeftOut = (field: OmittableField) => boolean;
 
-function withoutRequest(request: Asked['request'], isLeftOut: IsLeftOut): Asked['request'] {
+function withoutRequest(
+  request: RequestRecord['request'],
+  isLeftOut: IsLeftOut,
+): RequestRecord['request'] {
   const { pkcs10, publicKey, annotations, ...rest } = request;
   return {
     ...rest,
@@ -39,7 +42,10 @@ function withoutRequest(request: Asked['request'], isLeftOut: IsLeftOut): Asked[
   };
 }
 
-function withoutRequester(requester: Asked['requester'], isLeftOut: IsLeftOut): Asked['requester'] {
+function withoutRequester(
+  requester: RequestRecord['requester'],
+  isLeftOut: IsLeftOut,
+): RequestRecord['requester'] {
   const { user, node, ...rest } = requester;
   return {
     ...rest,
@@ -48,16 +54,16 @@ function withoutRequester(requester: Asked['requester'], isLeftOut: IsLeftOut): 
   };
 }
 
-type User = NonNullable<Asked['requester']['user']>;
+type User = NonNullable<RequestRecord['requester']['user']>;
 
 function withoutGroups({ groups, ...user }: User, isLeftOut: IsLeftOut): User {
   return groups === undefined || isLeftOut('groups') ? user : { ...user, groups };
 }
 
 function withoutDecision(
-  decision: Asked['decision'],
+  decision: RequestRecord['decision'],
   isLeftOut: IsLeftOut,
-): Asked['decision'] | undefined {
+): RequestRecord['decision'] | undefined {
   if (decision === undefined) return undefined;
   const { by, stated, ...rest } = decision;
   const kept = {

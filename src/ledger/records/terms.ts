@@ -130,9 +130,9 @@ export function namespaceOf(record: RecordBody['record']): string | undefined {
   return record.request.namespace ?? record.requester.serviceAccount?.namespace ?? ofSigner;
 }
 
-type Asked = Extract<LedgerRecord, { readonly kind: 'issued' }>;
+type IssuedRecord = Extract<LedgerRecord, { readonly kind: 'issued' }>;
 
-function termsOfRequester(requester: Asked['requester']): readonly Pair[] {
+function termsOfRequester(requester: IssuedRecord['requester']): readonly Pair[] {
   const { user, pod, serviceAccount, node } = requester;
   return [
     ['podUid', pod?.uid ?? ''],

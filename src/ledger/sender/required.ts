@@ -6,7 +6,7 @@ import type { LedgerRecord } from '../records/record.ts';
 import { BATCH_RECORDS } from './contract.ts';
 import type { LedgerSender, SendBatch, SenderState } from './contract.ts';
 
-interface Waiting {
+interface PendingRecord {
   readonly record: LedgerRecord;
   readonly done: PromiseWithResolvers<undefined>;
 }
@@ -27,7 +27,7 @@ const GATHERED = new Error('the batch is complete');
 export class RequiredSender implements LedgerSender {
   readonly #send: SendBatch;
   readonly #delay: Delay;
-  readonly #waiting: Waiting[] = [];
+  readonly #waiting: PendingRecord[] = [];
   /** Size of the last batch. */
   #last = 0;
   /** Called when as many records wait as the last batch had. */

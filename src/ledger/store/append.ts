@@ -13,7 +13,7 @@ import { idOf, placeOf, type LedgerPlace } from '../records/ids.ts';
 import { appendEntries, openLog, type LogNaming, type StoredLog } from './logs.ts';
 
 /** A record to append. */
-export interface Appending {
+export interface AppendRequest {
   readonly record: LedgerRecord;
   /** Username of the sender, as the ledger authenticated it. */
   readonly by: string;
@@ -22,7 +22,7 @@ export interface Appending {
 }
 
 /** The place of a record and whether it was there before, or the error for this record alone. */
-export type Appended = (LedgerPlace & { readonly known: boolean }) | SignerError;
+export type AppendResult = (LedgerPlace & { readonly known: boolean }) | SignerError;
 
 /** Parameters of an append. */
 export interface AppendContext {
@@ -39,13 +39,13 @@ export interface AppendContext {
  */
 export async function appendBatch(
   sql: Sql,
-  batch: readonly Appending[],
+  batch: readonly AppendRequest[],
   { naming, now }: AppendContext,
-): Promise<readonly Appended[]> {
+): Promise<readonly AppendResult[]> {
   const known = await knownRecords(sql, batch);
   const log = await openLog(sql, naming, now);
-  const fresh = new Map<string, Prepared>();
-  const results = batch.map((each): Appended => {
+  const fresh = new Map<string, PreparedRecord>();
+  const results = batch.map((each): AppendResult => {
     const { key } = each.record;
     const stored = known.get(key);
     if (stored !== undefined) return compared(stored, each.record);
@@ -62,27 +62,31 @@ export async function appendBatch(
 }
 
 /** A record that is stored, or will be by this transaction. */
-interface Known {
+interface PlacedRecord {
   readonly place: LedgerPlace;
   readonly record: RecordBody['record'];
 }
 
-interface Prepared extends Known {
+interface PreparedRecord extends PlacedRecord {
   readonly body: Uint8Array;
   readonly salt: Uint8Array;
   readonly findable: Findable;
 }
 
 function prepare(
-  { record, by, salt }: Pick<Appending, 'by' | 'salt'> & { readonly record: RecordBody['record'] },
+  {
+    record,
+    by,
+    salt,
+  }: Pick<AppendRequest, 'by' | 'salt'> & { readonly record: RecordBody['record'] },
   place: LedgerPlace,
   now: number,
-): Prepared {
+): PreparedRecord {
   const body = bodyBytes({ appended: { at: new Date(now).toISOString(), by }, record });
   return { place, record, salt, body, findable: findable(record) };
 }
 
-function compared({ place, record }: Known, sent: LedgerRecord): Appended {
+function compared({ place, record }: PlacedRecord, sent: LedgerRecord): AppendResult {
   if (isSame(record, sent)) return { ...place, known: true };
   const message = `another record with the same key is at index ${place.index} of log ${place.log}: nothing is appended in its place. One component has made two records of one key`;
   return new SignerError({ code: 'LEDGER_CONFLICT', disposition: 'fail', message });
@@ -99,8 +103,8 @@ function isSame(record: RecordBody['record'], sent: LedgerRecord): boolean {
 
 async function knownRecords(
   sql: Sql,
-  batch: readonly Appending[],
-): Promise<ReadonlyMap<string, Known>> {
+  batch: readonly AppendRequest[],
+): Promise<ReadonlyMap<string, PlacedRecord>> {
   if (batch.length === 0) return new Map();
   const places = batch.map(() => '?').join(', ');
   const query = `SELECT id, record_key, body FROM records WHERE record_key IN (${places})`;
@@ -121,7 +125,7 @@ const RECORDS = {
   names: ['id', 'record_key', 'kind', 'at', 'not_after', 'salt', 'body'],
 };
 
-async function keep(sql: Sql, log: StoredLog, records: readonly Prepared[]): Promise<void> {
+async function keep(sql: Sql, log: StoredLog, records: readonly PreparedRecord[]): Promise<void> {
   if (records.length === 0) return;
   const rows = records.map(({ place, record, salt, body, findable }): readonly SqlValue[] => [
     idOf(place),
@@ -147,7 +151,7 @@ async function keep(sql: Sql, log: StoredLog, records: readonly Prepared[]): Pro
 /** Appends a record of the ledger's own, in the transaction of `sql`. */
 export async function appendOwn(
   sql: Sql,
-  own: Pick<Appending, 'by' | 'salt'> & { readonly record: RecordBody['record'] },
+  own: Pick<AppendRequest, 'by' | 'salt'> & { readonly record: RecordBody['record'] },
   { naming, now }: AppendContext,
 ): Promise<LedgerPlace> {
   const log = await openLog(sql, naming, now);

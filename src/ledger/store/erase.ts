@@ -41,7 +41,7 @@ export interface Eraser extends AppendContext {
 }
 
 /** The result of a removal. */
-export interface Erased {
+export interface ErasureResult {
   readonly removed: number;
   /** Id at which the next transaction of retention continues. Absent when it is complete. */
   readonly next?: number;
@@ -63,7 +63,11 @@ export interface Removal {
  * Removes records in the transaction of `sql`. It never removes records of removals, which tell
  * removed records from stolen ones.
  */
-export async function eraseRecords(sql: Sql, erasure: Erasure, eraser: Eraser): Promise<Erased> {
+export async function eraseRecords(
+  sql: Sql,
+  erasure: Erasure,
+  eraser: Eraser,
+): Promise<ErasureResult> {
   const { found, ...rest } = await foundBy(sql, erasure, eraser);
   if (found.length === 0) return { removed: 0, ...rest };
   const ids = found.map(({ id }) => id);
@@ -91,7 +95,7 @@ interface Removable extends ProvenRecord {
   readonly findable: Findable;
 }
 
-interface Found extends Pick<Erased, 'next'> {
+interface ErasureBatch extends Pick<ErasureResult, 'next'> {
   readonly found: readonly Removable[];
 }
 
@@ -101,7 +105,7 @@ interface Found extends Pick<Erased, 'next'> {
  * @throws SignerError LEDGER_INCONSISTENT if columns and record contradict each other; then nothing
  * is removed
  */
-async function foundBy(sql: Sql, erasure: Erasure, eraser: Eraser): Promise<Found> {
+async function foundBy(sql: Sql, erasure: Erasure, eraser: Eraser): Promise<ErasureBatch> {
   if (erasure.reason === 'retention') return oldOnes(sql, erasure, eraser);
   const named = (await provenRecords(sql, erasure.ids)).filter(isRemovable);
   const keys = named.flatMap(({ record }) => (record.kind === 'issued' ? [record.key] : []));
@@ -117,7 +121,7 @@ async function oldOnes(
   sql: Sql,
   { appendedBefore, bySigner = new Map(), after = -1 }: RetentionErasure,
   { now, limit }: Eraser,
-): Promise<Found> {
+): Promise<ErasureBatch> {
   // The time never decreases, so this is also the order of the ids, and an index provides it.
   const query = `SELECT id FROM records WHERE at < ? AND id > ? AND (not_after IS NULL OR not_after < ?) AND kind <> 'erased' ORDER BY at, id LIMIT ?`;
   const rows = await sql.all(query, [appendedBefore, after, now, limit]);

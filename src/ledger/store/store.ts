@@ -4,9 +4,14 @@ import type { Database, Sql } from '../database/database.ts';
 import { migrate } from '../database/migrations.ts';
 import { openCheckpoint } from '../log/checkpoint.ts';
 import { inclusionPath, type ProofText } from '../log/prove.ts';
-import { appendBatch, type Appended, type AppendContext, type Appending } from './append.ts';
+import {
+  appendBatch,
+  type AppendResult,
+  type AppendContext,
+  type AppendRequest,
+} from './append.ts';
 import { eraseRecords, removalOf } from './erase.ts';
-import type { Erased, Eraser, Erasure, Removal } from './erase.ts';
+import type { ErasureResult, Eraser, Erasure, Removal } from './erase.ts';
 import { compareWith, cosign, keepCheckpoint, lastNote, notesAfter } from './heads.ts';
 import { thinCheckpoints, unsignedHeads, verifierOf } from './heads.ts';
 import type { ThinnedCheckpoints, ThinningRule, UnsignedHead } from './heads.ts';
@@ -24,7 +29,7 @@ import { verifyLedger, type ExternalTrust, type VerifyReport } from './verify.ts
  */
 export interface LedgerStore {
   /** Appends a batch. The returned records are on disk. */
-  append(batch: readonly Appending[], context: AppendContext): Promise<readonly Appended[]>;
+  append(batch: readonly AppendRequest[], context: AppendContext): Promise<readonly AppendResult[]>;
   /** Returns the heads of logs to sign. */
   unsignedHeads(): Promise<readonly UnsignedHead[]>;
   keepCheckpoint(head: Pick<UnsignedHead, 'log' | 'size'>, note: string): Promise<void>;
@@ -52,7 +57,7 @@ export interface LedgerStore {
   after(id: number, limit: number): Promise<readonly StoredRecord[]>;
   /** Returns a proof for external verifiers, or undefined while no checkpoint covers the record. */
   prove(id: number): Promise<ProofText | undefined>;
-  erase(erasure: Erasure, eraser: Eraser): Promise<Erased>;
+  erase(erasure: Erasure, eraser: Eraser): Promise<ErasureResult>;
   /** Returns the removal of the record with this id, or undefined if the log has none. */
   removal(id: number): Promise<Removal | undefined>;
   /**

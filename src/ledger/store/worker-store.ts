@@ -6,7 +6,7 @@ import { Worker } from 'node:worker_threads';
 import { LEDGER_THREAD } from './thread-argument.ts';
 import { SignerError } from '#base/errors.ts';
 import { unavailable } from '../database/database.ts';
-import type { Appended } from './append.ts';
+import type { AppendResult } from './append.ts';
 import type { LedgerStore } from './store.ts';
 import type { SentError, WorkerAnswer, WorkerCall, WorkerOptions } from './worker.ts';
 
@@ -59,9 +59,9 @@ export async function openWorkerStore(path: string, entry: URL): Promise<LedgerS
   };
 }
 
-type SentItem = Exclude<Appended, SignerError> | { readonly error: SentError };
+type SentItem = Exclude<AppendResult, SignerError> | { readonly error: SentError };
 
-function receivedItem(item: SentItem): Appended {
+function receivedItem(item: SentItem): AppendResult {
   return 'error' in item ? new SignerError(item.error) : item;
 }
 

@@ -8,7 +8,7 @@ import * as messages from '../messages.ts';
  */
 export type CallTimeout = <T>(work: (signal: AbortSignal) => Promise<T>) => Promise<T>;
 
-interface Running {
+interface RunningCall {
   left: number;
   readonly end: () => void;
 }
@@ -22,7 +22,7 @@ const TICK_MS = 1_000;
  * @param limitMs - milliseconds. A call may take up to a second more
  */
 export function createCallTimeout(delay: Delay, limitMs: number): CallTimeout {
-  const running = new Set<Running>();
+  const running = new Set<RunningCall>();
   let ticking = false;
 
   async function tick(): Promise<void> {
@@ -40,7 +40,7 @@ export function createCallTimeout(delay: Delay, limitMs: number): CallTimeout {
   return async <T>(work: (signal: AbortSignal) => Promise<T>) => {
     const late = new AbortController();
     const { promise, resolve, reject } = Promise.withResolvers<T>();
-    const call: Running = {
+    const call: RunningCall = {
       left: limitMs,
       end: () => {
         running.delete(call);

@@ -22,7 +22,7 @@ export interface KnownIssuer<Config> extends IssuerObject {
 }
 
 /** A view, and other values derived from the author's part of the same generation. */
-type Viewed<Config> = Pick<KnownIssuer<Config>, 'view' | 'secretNames'>;
+type DerivedView<Config> = Pick<KnownIssuer<Config>, 'view' | 'secretNames'>;
 
 /** Issuers of an author's kind: which one serves each signer name, and which to reconcile. */
 export interface IssuerCache<Config> extends SignerSet<KnownIssuer<Config>> {
@@ -45,15 +45,15 @@ export interface IssuerCache<Config> extends SignerSet<KnownIssuer<Config>> {
   readonly observe: (written: KubeObject) => void;
 }
 
-type Parsed<Config> = KnownIssuer<Config> | SignerError;
+type ParsedIssuer<Config> = KnownIssuer<Config> | SignerError;
 
 /** State and listeners of the cache. */
 interface CacheState<Config> {
   readonly authority: AuthorityType<Config>;
   /** Undefined for a cluster-scoped kind, whose issuers administrators write. */
   readonly quota: IssuerQuota | undefined;
-  readonly known: Map<string, Parsed<Config>>;
-  readonly views: Map<string, Viewed<Config>>;
+  readonly known: Map<string, ParsedIssuer<Config>>;
+  readonly views: Map<string, DerivedView<Config>>;
   names: NameResolution<KnownIssuer<Config>>;
   /** Whether the first list is complete. Before that, listeners are not called. */
   settled: boolean;
@@ -173,7 +173,7 @@ function store<Config>(
   }
 }
 
-function parse<Config>(state: CacheState<Config>, object: KubeObject): Parsed<Config> {
+function parse<Config>(state: CacheState<Config>, object: KubeObject): ParsedIssuer<Config> {
   const fault = state.quota?.admit(object);
   if (fault !== undefined) return unusable(fault);
   const issuer = attempt(() => readIssuer(specified(state, object), state.authority.issuer));
@@ -204,7 +204,7 @@ function unusable(message: string): SignerError {
 function viewOf<Config>(
   { authority, views }: CacheState<Config>,
   { metadata, spec, authority: part }: IssuerObject,
-): Viewed<Config> {
+): DerivedView<Config> {
   const key = keyOf(metadata);
   const { uid, name, namespace, generation = 0 } = metadata;
   const before = views.get(key);
@@ -282,10 +282,10 @@ function readyText(object: KubeObject | undefined): string | undefined {
   return object && readyTrigger(object);
 }
 
-function usable<Config>(read: Parsed<Config>): readonly KnownIssuer<Config>[] {
+function usable<Config>(read: ParsedIssuer<Config>): readonly KnownIssuer<Config>[] {
   return read instanceof SignerError ? [] : [read];
 }
 
-function signerNameOf<Config>(read: Parsed<Config> | undefined): readonly string[] {
+function signerNameOf<Config>(read: ParsedIssuer<Config> | undefined): readonly string[] {
   return read === undefined || read instanceof SignerError ? [] : [read.spec.signerName];
 }

@@ -9,7 +9,7 @@ import type { KubeObject } from '#api/object/object.ts';
 import type { IssuerStatus } from '#api/signer/issuer.ts';
 import { formatTime } from '#api/object/time.ts';
 
-type Statused = KubeObject & { readonly status?: IssuerStatus };
+type IssuerWithStatus = KubeObject & { readonly status?: IssuerStatus };
 
 /** Reasons of an issuer's Ready condition. docs/reference/library.md has a row for each. */
 export type IssuerReason =
@@ -33,18 +33,18 @@ export interface Readiness {
 }
 
 /** Returns the Ready condition if it was observed for the current generation. */
-export function currentReady({ metadata, status }: Statused): Condition | undefined {
+export function currentReady({ metadata, status }: IssuerWithStatus): Condition | undefined {
   const ready = findCondition(status?.conditions, 'Ready');
   return ready?.observedGeneration === metadata.generation ? ready : undefined;
 }
 
 /** Reports whether the issuer is ready, for the current generation. */
-export function isReady(issuer: Statused): boolean {
+export function isReady(issuer: IssuerWithStatus): boolean {
   return currentReady(issuer)?.status === 'True';
 }
 
 /** Reports whether `check` waits until the spec changes. */
-export function isTerminallyFailed(issuer: Statused): boolean {
+export function isTerminallyFailed(issuer: IssuerWithStatus): boolean {
   const ready = currentReady(issuer);
   return ready?.status === 'False' && PERMANENT.has(ready.reason ?? '');
 }
@@ -55,7 +55,7 @@ export function isTerminallyFailed(issuer: Statused): boolean {
  * @param now - milliseconds since the epoch, by the API server's clock
  * @returns undefined if the condition is already equal
  */
-export function withReady<T extends Statused>(
+export function withReady<T extends IssuerWithStatus>(
   issuer: T,
   verdict: Readiness,
   now: number,
@@ -84,7 +84,7 @@ export function withReady<T extends Statused>(
  * whether it has a Ready condition, not its content. Source: the README of cert-manager's
  * issuer-lib.
  */
-export function issuerTrigger({ metadata, status }: Statused): string {
+export function issuerTrigger({ metadata, status }: IssuerWithStatus): string {
   const annotations = Object.entries(metadata.annotations ?? {}).sort(([a], [b]) =>
     a < b ? -1 : 1,
   );
@@ -96,7 +96,7 @@ export function issuerTrigger({ metadata, status }: Statused): string {
  * Returns the parts of an issuer whose change requeues its requests: its Ready condition, and its
  * generation.
  */
-export function readyTrigger(issuer: Statused): string {
+export function readyTrigger(issuer: IssuerWithStatus): string {
   const ready = findCondition(issuer.status?.conditions, 'Ready');
   return JSON.stringify([ready?.status, ready?.observedGeneration, isReady(issuer)]);
 }

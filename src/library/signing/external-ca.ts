@@ -21,7 +21,7 @@ import type { IssuerController } from '../issuers/issuer-controller.ts';
 import type { KnownIssuer } from '../issuers/issuer-cache.ts';
 import type { RequestOutcomes } from './request-outcomes.ts';
 import { attachedLeaf } from './local-leaf.ts';
-import type { Signed } from '../request.ts';
+import type { SignedCertificate } from '../request.ts';
 import { toSigningRequest, type ServedRequest } from './signing-request.ts';
 import * as messages from '../messages.ts';
 
@@ -91,7 +91,7 @@ async function issue<Config>(
 /** @throws SignerError if the CA's answer is not a chain for this request */
 function verified<Config>(
   { component, bundleOf, issuer, authority, controller }: ExternalCa<Config>,
-  signed: Signed,
+  signed: SignedCertificate,
   wanted: CertificateTemplate,
   object: ServedRequest,
 ): IssuedChain {
@@ -130,7 +130,7 @@ function heldBy({ how, message, afterMs = 0, condition }: ClassifiedError): NotI
   };
 }
 
-function anchorsOf({ anchors }: Signed): readonly Certificate[] | undefined {
+function anchorsOf({ anchors }: SignedCertificate): readonly Certificate[] | undefined {
   if (anchors === undefined) return undefined;
   const read = attempt(() => readRoots(anchors));
   if (!(read instanceof SignerError)) return read;

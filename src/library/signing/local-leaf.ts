@@ -1,19 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Certificate } from '#pki/x509/certificate.ts';
 import type { CertificateTemplate } from '#requests/issuing/issuing-ca.ts';
-import type { Signed } from '../request.ts';
+import type { SignedCertificate } from '../request.ts';
 
 /**
  * The answer of `openCa`. It is frozen, and a copy of it has no `#leaf`, so it cannot be forged. A
  * WeakMap would do the same, but each entry costs as much as parsing a name.
  */
-class LocallySigned implements Signed {
+class LocallySigned implements SignedCertificate {
   readonly chain: string;
   readonly anchors: string;
   readonly #leaf: Certificate;
   readonly #wanted: CertificateTemplate;
 
-  constructor(signed: Required<Signed>, leaf: Certificate, wanted: CertificateTemplate) {
+  constructor(signed: Required<SignedCertificate>, leaf: Certificate, wanted: CertificateTemplate) {
     this.chain = signed.chain;
     this.anchors = signed.anchors;
     this.#leaf = leaf;
@@ -21,21 +21,24 @@ class LocallySigned implements Signed {
     Object.freeze(this);
   }
 
-  static leafFor(signed: Signed, wanted: CertificateTemplate): Certificate | undefined {
+  static leafFor(signed: SignedCertificate, wanted: CertificateTemplate): Certificate | undefined {
     return #leaf in signed && signed.#wanted === wanted ? signed.#leaf : undefined;
   }
 }
 
 /** Returns an answer with its leaf, parsed before it was signed, and its request. */
 export function attachLeaf(
-  signed: Required<Signed>,
+  signed: Required<SignedCertificate>,
   leaf: Certificate,
   wanted: CertificateTemplate,
-): Signed {
+): SignedCertificate {
   return new LocallySigned(signed, leaf, wanted);
 }
 
 /** Returns the leaf of an answer that {@link attachLeaf} created for this request, or undefined. */
-export function attachedLeaf(signed: Signed, wanted: CertificateTemplate): Certificate | undefined {
+export function attachedLeaf(
+  signed: SignedCertificate,
+  wanted: CertificateTemplate,
+): Certificate | undefined {
   return LocallySigned.leafFor(signed, wanted);
 }

@@ -4,7 +4,7 @@ import { isRecord, membersOf } from '#base/record.ts';
 import type { ConfigMap } from '#api/object/object.ts';
 import type { EventObject } from '#kube/events/body.ts';
 import type { Component } from '#component/contract.ts';
-import type { Outgoing } from './delivery/outbox.ts';
+import type { OutgoingEvent } from './delivery/outbox.ts';
 import { isRequestPlural } from './events/seen-request.ts';
 import { CONFIG_MAPS } from '#kube/resource/core-v1.ts';
 import { CURSORS } from './objects.ts';
@@ -102,7 +102,7 @@ export interface Progress {
 }
 
 /** Returns the cursor of a target, just before its first pending event. */
-export function cursorOf(progress: Progress, pending: Iterable<Outgoing>): Cursor {
+export function cursorOf(progress: Progress, pending: Iterable<OutgoingEvent>): Cursor {
   const versions = new Map([...progress.reached].map(([plural, at]) => [plural, BigInt(at)]));
   const told = new Set(progress.told);
   let due = progress.lookedAt;

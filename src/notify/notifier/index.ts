@@ -16,7 +16,7 @@ import { permissions } from './permissions.ts';
 import { createPodLook } from './pods.ts';
 import { faultsOf } from './faults.ts';
 import { watchNotifiedSigners, type NotifiedSigners } from './signers.ts';
-import { Telling } from './notification-session.ts';
+import { NotificationSession } from './notification-session.ts';
 import { createRequestWatches, type RequestWatches } from './watches.ts';
 import * as messages from './messages.ts';
 
@@ -71,7 +71,7 @@ class Notifier {
   readonly #certificates: WatchedCertificates;
   readonly #wakeup: Wakeup;
   readonly #isPodThere;
-  #telling: Telling | undefined;
+  #telling: NotificationSession | undefined;
   #written = '';
   #fault: string | undefined;
   /** UID of the object with the cursors. */
@@ -193,7 +193,7 @@ class Notifier {
     const { cursors, uid } = await readCursors(component, namespace);
     this.#uid = uid;
     this.#written = '';
-    this.#telling = new Telling({
+    this.#telling = new NotificationSession({
       source,
       cursors,
       targets: this.#targets,
@@ -213,7 +213,7 @@ class Notifier {
     await writeCursors(this.#init.component, this.#init.namespace, none);
   }
 
-  async #tell(telling: Telling, signal: AbortSignal): Promise<void> {
+  async #tell(telling: NotificationSession, signal: AbortSignal): Promise<void> {
     for (const [plural, watch] of this.watches.all()) {
       if (watch.version === undefined || !watch.synced) continue;
       if (telling.joined(plural)) telling.reach(plural, watch.version);
@@ -225,7 +225,11 @@ class Notifier {
     await this.#save();
   }
 
-  async #tellExpiring(telling: Telling, now: number, signal: AbortSignal): Promise<void> {
+  async #tellExpiring(
+    telling: NotificationSession,
+    now: number,
+    signal: AbortSignal,
+  ): Promise<void> {
     if (this.watches.all().some(([, { synced }]) => !synced)) return;
     const isThere = this.#isPodThere(signal);
     for (const each of this.#certificates.due(now)) {

@@ -13,7 +13,7 @@ import { endOccurrence, expiringOccurrence } from './events/request-events.ts';
 import type { RequestPlural, SeenRequest } from './events/seen-request.ts';
 
 /** Dependencies of a session. */
-export interface TellingInit {
+export interface NotificationSessionInit {
   readonly source: string;
   readonly targets: readonly NotifiedTarget[];
   /** Cursors of earlier sessions, by target. */
@@ -44,8 +44,8 @@ const SHORT_NAME_LENGTH = 16;
 const MAX_STATES = 4_000;
 
 /** A session of the leader. It starts from the stored cursors, and provides the new ones. */
-export class Telling {
-  readonly #init: TellingInit;
+export class NotificationSession {
+  readonly #init: NotificationSessionInit;
   readonly #told: readonly SentEvent[];
   /**
    * Resources whose first list was processed in this session, and the versions that their caches
@@ -55,7 +55,7 @@ export class Telling {
   #lookedAt: number | undefined;
   #authoritiesKnown = false;
 
-  constructor(init: TellingInit) {
+  constructor(init: NotificationSessionInit) {
     this.#init = init;
     this.#told = init.targets.map((target) => {
       const kept = init.cursors.get(target.name);

@@ -44,7 +44,7 @@ export function holderOf({ pod, user, serviceAccount }: FoundCertificate): strin
 }
 
 /** The result of a search. */
-export interface Searched {
+export interface CertificateSearchResult {
   readonly found: readonly FoundCertificate[];
   /**
    * Searched places, for people: `12 CertificateSigningRequests`, or why a place was not searched.
@@ -55,7 +55,9 @@ export interface Searched {
 }
 
 /** A source of certificates: the cluster's objects, or the ledger. */
-export type CertificateSource = (signers: readonly ClusterSigner[]) => Promise<Searched>;
+export type CertificateSource = (
+  signers: readonly ClusterSigner[],
+) => Promise<CertificateSearchResult>;
 
 const CSRS = resource(CSR_RESOURCE);
 const POD_REQUESTS = resource({
@@ -102,14 +104,14 @@ export function liveOrders(client: Client): CertificateSource {
 }
 
 /** Reads the certificate of one object, if it has one. */
-type Read<T> = (object: T) => FoundCertificate | undefined;
+type CertificateReader<T> = (object: T) => FoundCertificate | undefined;
 
 async function searched<T extends StoredObject>(
   client: Client,
   path: string,
   kind: string,
-  read: Read<T>,
-): Promise<Searched> {
+  read: CertificateReader<T>,
+): Promise<CertificateSearchResult> {
   const found: FoundCertificate[] = [];
   let count = 0;
   try {

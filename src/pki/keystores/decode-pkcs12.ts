@@ -46,7 +46,7 @@ const MAX_ITERATIONS = 5_000_000;
 /** The limit of a file. A megabyte holds hundreds of certificates. */
 const MAX_STORE_BYTES = 4 * 1024 * 1024;
 
-interface Opening {
+interface Pkcs12Decryption {
   readonly password: ArrayBuffer;
   readonly engine: CryptoEngine;
 }
@@ -75,7 +75,7 @@ export async function decodePkcs12(der: Uint8Array, password: string): Promise<D
   return { keys, certificates: bags.flatMap(certificateOf) };
 }
 
-async function checkMac(file: PFX, { password, engine }: Opening): Promise<void> {
+async function checkMac(file: PFX, { password, engine }: Pkcs12Decryption): Promise<void> {
   const { macData } = file;
   if (macData === undefined) return;
   const { iterations = 1 } = macData;
@@ -90,7 +90,10 @@ async function checkMac(file: PFX, { password, engine }: Opening): Promise<void>
   }
 }
 
-async function bagsOf(content: ContentInfo, opening: Opening): Promise<readonly SafeBag[]> {
+async function bagsOf(
+  content: ContentInfo,
+  opening: Pkcs12Decryption,
+): Promise<readonly SafeBag[]> {
   if (content.contentType === OID_DATA) {
     return parsed(() => SafeContents.fromBER(octetsOf(content))).safeBags;
   }
@@ -102,7 +105,7 @@ async function bagsOf(content: ContentInfo, opening: Opening): Promise<readonly 
   return parsed(() => SafeContents.fromBER(plain)).safeBags;
 }
 
-async function keyOf({ bagId, bagValue }: SafeBag, opening: Opening): Promise<Uint8Array> {
+async function keyOf({ bagId, bagValue }: SafeBag, opening: Pkcs12Decryption): Promise<Uint8Array> {
   if (!(bagValue instanceof PKCS8ShroudedKeyBag)) {
     if (bagId !== OID_KEY_BAG) throw unreadable('a bag with a key has something else');
     return new Uint8Array(bagValue.toSchema().toBER(false));
@@ -117,7 +120,7 @@ async function keyOf({ bagId, bagValue }: SafeBag, opening: Opening): Promise<Ui
 
 async function decrypted(
   info: EncryptedContentInfo,
-  { password, engine }: Opening,
+  { password, engine }: Pkcs12Decryption,
 ): Promise<ArrayBuffer> {
   const { algorithmId } = info.contentEncryptionAlgorithm;
   const algorithmParams: unknown = info.contentEncryptionAlgorithm.algorithmParams;

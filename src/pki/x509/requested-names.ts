@@ -9,7 +9,7 @@ import { OID_COMMON_NAME, OID_ORGANIZATION, OID_ORGANIZATIONAL_UNIT } from '../d
 import type { CertificationRequest } from './pkcs10.ts';
 import { inputError } from '../der/input-error.ts';
 
-type Named = Pick<CertificationRequest, 'subject' | 'sans'>;
+type RequestNames = Pick<CertificationRequest, 'subject' | 'sans'>;
 
 const FIELDS: Readonly<Record<string, RequestField>> = {
   [OID_COMMON_NAME]: 'commonName',
@@ -26,7 +26,7 @@ const MAX_PROBLEMS = 10;
  *
  * @throws SignerError NAME_INVALID with all problems when a name is not canonical or is ambiguous
  */
-export function requestedNames({ subject, sans }: Named): LeafSubject {
+export function requestedNames({ subject, sans }: RequestNames): LeafSubject {
   const commonNames = valuesOf(subject, OID_COMMON_NAME);
   const organizations = valuesOf(subject, OID_ORGANIZATION);
   const organizationalUnits = valuesOf(subject, OID_ORGANIZATIONAL_UNIT);
@@ -65,7 +65,7 @@ function listed(problems: readonly string[]): string {
  * Returns the names that no field of the API covers, as texts for messages. They never become part
  * of a leaf.
  */
-export function unsupportedParts({ subject, sans }: Named): readonly string[] {
+export function unsupportedParts({ subject, sans }: RequestNames): readonly string[] {
   const types = subject.attributes
     .map(({ oid }) => oid)
     .filter((oid) => !Object.hasOwn(FIELDS, oid));

@@ -5,18 +5,18 @@ import { anchorFingerprints } from '#pki/x509/trust-bundle.ts';
 import { requireServedChain, signsFrom, type Gate } from '#ca/rotation/signs-from.ts';
 
 /** The anchors of a bundle, and since when it serves each. */
-export type Served = Pick<Gate, 'published' | 'servedSince'>;
+export type ServedAnchors = Pick<Gate, 'published' | 'servedSince'>;
 
-const NOTHING_SERVED: Served = { published: undefined, servedSince: new Map() };
+const NOTHING_SERVED: ServedAnchors = { published: undefined, servedSince: new Map() };
 
 /**
  * Parsed once for each version of a bundle, not for each request. Cached objects are replaced,
  * never changed.
  */
-const known = new WeakMap<ClusterTrustBundle, Served>();
+const known = new WeakMap<ClusterTrustBundle, ServedAnchors>();
 
 /** Returns the anchors that the bundle serves, or none without a bundle. */
-export function servedBy(bundle: ClusterTrustBundle | undefined): Served {
+export function servedBy(bundle: ClusterTrustBundle | undefined): ServedAnchors {
   if (bundle === undefined) return NOTHING_SERVED;
   const before = known.get(bundle);
   if (before !== undefined) return before;
@@ -49,7 +49,7 @@ export function requireGate(facts: AuthorityFacts, input: GateInput): void {
   if (from === undefined || now < from) requireServedChain(facts, gate, now);
 }
 
-interface Passed extends Omit<GateInput, 'now'> {
+interface GateResult extends Omit<GateInput, 'now'> {
   readonly from: number | undefined;
 }
 
@@ -57,7 +57,7 @@ interface Passed extends Omit<GateInput, 'now'> {
  * Results per CA, so that its chain is verified once for each version of its bundle, not for each
  * request.
  */
-const passed = new WeakMap<AuthorityFacts, Passed>();
+const passed = new WeakMap<AuthorityFacts, GateResult>();
 
 function passesFrom(facts: AuthorityFacts, gate: Gate, input: GateInput): number | undefined {
   const { now, ...key } = input;

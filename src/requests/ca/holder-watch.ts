@@ -11,7 +11,7 @@ import { requireHeldKey } from '#ca/custody/held.ts';
 import type { Authority } from '#ca/custody/contract.ts';
 import type { KeyHolder } from '#ca/custody/holder-client.ts';
 import type { Component } from '#component/contract.ts';
-import type { Recorded } from '#component/metric.ts';
+import type { TableSeries } from '#component/metric.ts';
 import { HOLDER_SERIES } from './metrics.ts';
 import * as messages from './messages.ts';
 
@@ -41,7 +41,7 @@ interface HolderFault {
 }
 
 interface WatchState extends HolderWatchInit {
-  readonly series: Recorded<typeof HOLDER_SERIES>;
+  readonly series: TableSeries<typeof HOLDER_SERIES>;
   readonly stopped: AbortController;
   readonly faults: Map<string, HolderFault>;
   served: readonly ClusterSigner[];

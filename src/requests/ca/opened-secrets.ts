@@ -29,7 +29,7 @@ export interface OpenedSecrets {
   readonly retain: (keys: ReadonlySet<string>) => void;
 }
 
-interface Opened {
+interface OpenedSecret {
   readonly version: string;
   readonly result: Authority | SignerError;
   readonly at: number;
@@ -40,10 +40,10 @@ const OPEN_AGAIN_MS = 10_000;
 
 /** @param clock - the API server's time, by which certificates are judged */
 export function createOpenedSecrets(open: OpenAuthority, clock: Clock): OpenedSecrets {
-  const opened = new Map<string, Opened>();
+  const opened = new Map<string, OpenedSecret>();
   const used = new Map<string, { readonly uid: string; readonly authority: Authority }>();
 
-  function reopened(version: string, secret: Secret, signer: ClusterSigner): Opened {
+  function reopened(version: string, secret: Secret, signer: ClusterSigner): OpenedSecret {
     const [key, at] = [keyOf(secret.metadata), clock()];
     const result = attempt(() =>
       spending(ownerOf(signer), 'spec.authority', () =>
@@ -88,6 +88,6 @@ export function createOpenedSecrets(open: OpenAuthority, clock: Clock): OpenedSe
  * Reports whether to open the CA again. Errors expire, since they may depend on the validity of the
  * CA or of a certificate above it.
  */
-function isStale({ result, at }: Opened, now: number): boolean {
+function isStale({ result, at }: OpenedSecret, now: number): boolean {
   return result instanceof SignerError && Math.abs(now - at) >= OPEN_AGAIN_MS;
 }

@@ -4,7 +4,7 @@ import { SignerError } from '#base/errors.ts';
 import type { RequestOutcome } from '../loop/outcome.ts';
 
 /** A request without a certificate that is retried until a deadline. */
-export interface Retried {
+export interface RetriedRequest {
   /** Reason why it has no certificate. */
   readonly message: string;
   /** Milliseconds, by the API server's clock. */
@@ -21,7 +21,7 @@ export function retriedUntil(
   { metadata }: CertificateRequest,
   result: RequestOutcome | SignerError,
   maxAgeMs: number,
-): Retried | undefined {
+): RetriedRequest | undefined {
   const message = retriedBecause(result);
   if (message === undefined) return undefined;
   return { message, deadline: Date.parse(metadata.creationTimestamp) + maxAgeMs };

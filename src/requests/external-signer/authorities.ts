@@ -46,7 +46,7 @@ export interface Hold {
 }
 
 /** State of one signer outside its object. */
-interface Held {
+interface ExternalSignerState {
   readonly signerName: string;
   /** Generation of the signer for which the backend was opened. */
   readonly generation: number | undefined;
@@ -98,7 +98,7 @@ interface Ready {
 export class Authorities {
   readonly #init: AuthoritiesInit;
   readonly #component: Component;
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<string, ExternalSignerState>();
   /** Gates by CA: signers that name one secrets engine share its limiter. */
   readonly #gates = new Map<string, CallGate>();
   readonly #listeners: ((signerName: string) => void)[] = [];
@@ -250,7 +250,11 @@ export class Authorities {
   }
 
   /** Checks the CA, unless it is held, denied or paused. */
-  async #look(key: string, signer: ExternalSigner, held: Held): Promise<ReconcileResult> {
+  async #look(
+    key: string,
+    signer: ExternalSigner,
+    held: ExternalSignerState,
+  ): Promise<ReconcileResult> {
     const component = this.#component;
     const anchors = attempt(() => readAnchors(signer.spec.authority.anchors));
     if (anchors instanceof SignerError) {
@@ -287,7 +291,7 @@ export class Authorities {
   /** Returns when to look again at a CA that may not be called now, and shows why. */
   async #waits(
     signer: ExternalSigner,
-    { hold, deniedUntil, gate, fault = '' }: Held,
+    { hold, deniedUntil, gate, fault = '' }: ExternalSignerState,
   ): Promise<Exclude<ReconcileResult, 'backoff'>> {
     const component = this.#component;
     if (hold !== undefined && serverTime(component) < hold.until) {
@@ -306,12 +310,12 @@ export class Authorities {
     return { requeueAt: pausedUntil };
   }
 
-  async #of(key: string, signer: ExternalSigner): Promise<Held> {
+  async #of(key: string, signer: ExternalSigner): Promise<ExternalSignerState> {
     const { generation } = signer.metadata;
     const known = this.#held.get(key);
     if (known?.generation === generation && known !== undefined) return known;
     await this.#forget(key);
-    const held: Held = {
+    const held: ExternalSignerState = {
       signerName: signer.spec.signerName,
       generation,
       backend: this.#init.openBackend(signer),

@@ -11,9 +11,9 @@ import { backoffDelay } from '#kube/wait/backoff.ts';
  * - `unused`: no call was made
  * - `throttled`, `unavailable`: all calls wait for a while
  */
-export type CallEnd = 'answered' | 'answer-refused' | 'unused' | Unserved;
+export type CallEnd = 'answered' | 'answer-refused' | 'unused' | PauseCause;
 
-type Unserved = 'throttled' | 'unavailable';
+type PauseCause = 'throttled' | 'unavailable';
 
 /** A started call. */
 export interface CallTurn {
@@ -35,7 +35,7 @@ export interface CallGateInit {
   readonly clock: Clock;
   readonly random: Random;
   /** Called with the time until which the CA is paused. */
-  readonly onPause: (until: number, how: Unserved) => void;
+  readonly onPause: (until: number, how: PauseCause) => void;
 }
 
 /** Concurrent calls. With these, a Vault on two cores signs hundreds of certificates a second. */
@@ -77,7 +77,7 @@ export function createCallGate({ clock, random, onPause }: CallGateInit): CallGa
     allowed = how === 'answered' ? Math.min(allowed + 1, MAX_ORDERS_AT_ONCE) : 1;
   }
 
-  function pause(how: Unserved, retryAfterMs: number): void {
+  function pause(how: PauseCause, retryAfterMs: number): void {
     const atLeastMs = Math.min(retryAfterMs, MAX_REQUESTED_PAUSE_MS);
     allowed = 1;
     const isFirst = clock() >= until;

@@ -54,7 +54,7 @@ const FULL_MS = 5_000;
 
 const anchorsOf = cachedPemReader(readAnchors);
 
-interface Issuing extends ExternalCasInit {
+interface IssuanceState extends ExternalCasInit {
   /** Refusals in a row, by the UID of the request. */
   readonly refusals: BoundedMap<string, number>;
   /** Requests of one holder and key, by the digest of their order: the last one in their line. */
@@ -66,7 +66,7 @@ export function externalCas<R extends ExternalRequest>(
   init: ExternalCasInit,
 ): IssuingCas<ExternalSigner, R> {
   const { authorities } = init;
-  const at: Issuing = { ...init, refusals: new BoundedMap(MAX_REFUSED), lines: new Map() };
+  const at: IssuanceState = { ...init, refusals: new BoundedMap(MAX_REFUSED), lines: new Map() };
   return {
     serve: () => undefined,
     listed: () => true,
@@ -88,7 +88,7 @@ function placeOf({ spec }: ExternalSigner): readonly string[] {
 }
 
 async function issue(
-  at: Issuing,
+  at: IssuanceState,
   signer: ExternalSigner,
   wanted: CertificateTemplate,
   request: ExternalRequest,
@@ -116,7 +116,10 @@ async function inLine<T>(
   }
 }
 
-async function orderOnce(at: Issuing, order: Placed): Promise<IssuedChain | NotIssued> {
+async function orderOnce(
+  at: IssuanceState,
+  order: ExternalOrder,
+): Promise<IssuedChain | NotIssued> {
   const { authorities } = at;
   const { signer } = order;
   const before = (await answeredBefore(at, order)) ?? heldFlow(at, order);
@@ -139,7 +142,7 @@ async function orderOnce(at: Issuing, order: Placed): Promise<IssuedChain | NotI
 }
 
 /** Reserves space for the chain of an order, or returns the reason against the order. */
-function noSpace({ chains }: Issuing, { id }: Placed): NotIssued | undefined {
+function noSpace({ chains }: IssuanceState, { id }: ExternalOrder): NotIssued | undefined {
   return chains.reserve(id) ? undefined : pending(messages.NO_SPACE, FULL_MS);
 }
 
@@ -148,8 +151,8 @@ function noSpace({ chains }: Issuing, { id }: Placed): NotIssued | undefined {
  * refused, or another replica may lead.
  */
 function heldMeanwhile(
-  at: Issuing,
-  order: Placed,
+  at: IssuanceState,
+  order: ExternalOrder,
   { backend }: UsableAuthority,
 ): NotIssued | undefined {
   const { authorities, component } = at;
@@ -162,7 +165,7 @@ function heldMeanwhile(
 }
 
 /** A certificate to order, for a request. */
-interface Placed {
+interface ExternalOrder {
   readonly signer: ExternalSigner;
   readonly wanted: CertificateTemplate;
   readonly request: ExternalRequest;
@@ -175,8 +178,8 @@ interface Placed {
  * minutes.
  */
 async function answeredBefore(
-  at: Issuing,
-  order: Placed,
+  at: IssuanceState,
+  order: ExternalOrder,
 ): Promise<IssuedChain | NotIssued | undefined> {
   const { component, chains } = at;
   const known = chains.get(order.id);
@@ -195,8 +198,8 @@ async function answeredBefore(
 }
 
 function heldFlow(
-  { component, authorities }: Issuing,
-  { signer, request }: Placed,
+  { component, authorities }: IssuanceState,
+  { signer, request }: ExternalOrder,
 ): NotIssued | undefined {
   const hold = authorities.flowHold(signer, flowOf(request));
   if (hold === undefined) return undefined;
@@ -206,8 +209,8 @@ function heldFlow(
 
 /** Orders a certificate, and checks what the CA returns. */
 async function place(
-  at: Issuing,
-  order: Placed,
+  at: IssuanceState,
+  order: ExternalOrder,
   { backend }: UsableAuthority,
   turn: CallTurn,
 ): Promise<IssuedChain | NotIssued> {
@@ -239,8 +242,8 @@ async function place(
 
 /** Ends an order whose answer cannot be delivered. This key never costs a second one soon. */
 async function refuse(
-  { component, authorities, chains }: Issuing,
-  { signer, request, id }: Placed,
+  { component, authorities, chains }: IssuanceState,
+  { signer, request, id }: ExternalOrder,
   turn: CallTurn,
   message: string,
 ): Promise<NotIssued> {
@@ -260,7 +263,7 @@ async function refuse(
  * times for a request.
  */
 function isShortBySecond(
-  { refusals }: Issuing,
+  { refusals }: IssuanceState,
   { metadata: { uid }, spec }: ExternalRequest,
   chain: string,
 ): boolean {
@@ -300,7 +303,7 @@ const ENDS: Readonly<Record<FailedOrder, CallEnd>> = {
 };
 
 function notIssued(
-  { component, authorities, refusals }: Issuing,
+  { component, authorities, refusals }: IssuanceState,
   signer: ExternalSigner,
   { metadata: { uid } }: ExternalRequest,
   { outcome, message }: { readonly outcome: FailedOrder; readonly message: string },
@@ -333,8 +336,8 @@ const REFUSED = 'RefusedByExternalCA';
 
 /** @throws SignerError if this is not a chain for this request */
 function checked(
-  { component, chains }: Issuing,
-  { signer, wanted, request, id }: Placed,
+  { component, chains }: IssuanceState,
+  { signer, wanted, request, id }: ExternalOrder,
   chain: string,
 ): IssuedChain {
   const anchors = anchorsOf(signer.spec.authority.anchors);

@@ -59,12 +59,12 @@ const MAX_FILE = 200_000;
 /** Space for an order whose result is not known yet. */
 const RESERVED_BYTES = 49 * BLOCK_BYTES;
 
-interface Kept {
+interface DatedResult {
   readonly result: KeptResult;
   readonly at: number;
 }
 
-interface Entry extends Kept {
+interface Entry extends DatedResult {
   readonly bytes: number;
   readonly isDelivered: boolean;
 }
@@ -87,7 +87,7 @@ export async function openKeptChains(
     kept.set(id, { ...read, bytes: sizeOf(read), isDelivered });
   }
 
-  const isFresh = ({ at }: Kept): boolean => Math.abs(clock() - at) < KEPT_MS;
+  const isFresh = ({ at }: DatedResult): boolean => Math.abs(clock() - at) < KEPT_MS;
 
   return {
     get: (id) => {
@@ -195,8 +195,8 @@ class KeptEntries {
 
 /** The directory of the results. */
 interface KeptFiles {
-  readonly load: () => Promise<readonly Loaded[]>;
-  readonly write: (id: string, kept: Kept) => Promise<void>;
+  readonly load: () => Promise<readonly LoadedResult[]>;
+  readonly write: (id: string, kept: DatedResult) => Promise<void>;
   readonly deliver: (id: string) => Promise<void>;
   readonly remove: (ids: readonly string[]) => Promise<void>;
   /** Removes the files of all results but these. */
@@ -204,7 +204,7 @@ interface KeptFiles {
   readonly fault: () => string | undefined;
 }
 
-interface Loaded extends Kept {
+interface LoadedResult extends DatedResult {
   readonly id: string;
   readonly isDelivered: boolean;
 }
@@ -225,7 +225,7 @@ function keptFiles(directory: string | undefined, log: Log): KeptFiles {
 
   return {
     load: async () => {
-      const loaded: Loaded[] = [];
+      const loaded: LoadedResult[] = [];
       await onDisk(async (at) => {
         await mkdir(at, { recursive: true, mode: 0o700 });
         for (const name of await readdir(at)) {
@@ -273,11 +273,11 @@ const fileOf = (id: string): string => `${id}.json`;
 const deliveredFileOf = (id: string): string => `${id}.delivered.json`;
 
 /** Returns the bytes of the file of a result. */
-function sizeOf(kept: Kept): number {
+function sizeOf(kept: DatedResult): number {
   return Math.ceil(Buffer.byteLength(JSON.stringify(kept)) / BLOCK_BYTES) * BLOCK_BYTES;
 }
 
-async function readKept(path: string): Promise<Kept | undefined> {
+async function readKept(path: string): Promise<DatedResult | undefined> {
   const text = await readFile(path, 'utf8');
   if (text.length > MAX_FILE) return undefined;
   try {

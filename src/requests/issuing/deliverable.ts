@@ -17,7 +17,7 @@ import type { DeliverableRequest } from './stored-request.ts';
 const RESEND_WINDOW_MS = 5 * 60_000;
 
 /** Requests of one kind, with the leaves that were signed for them. */
-interface Issuing<T extends DeliverableRequest, S, I extends IssuedChain> extends Pick<
+interface DeliveryParts<T extends DeliverableRequest, S, I extends IssuedChain> extends Pick<
   RequestActorInit<T, S>,
   'component' | 'cas'
 > {
@@ -37,7 +37,7 @@ export function reusableLeaf<
   S extends KubeObject,
   I extends IssuedChain,
 >(
-  at: Issuing<T, S, I>,
+  at: DeliveryParts<T, S, I>,
   { request, leaf }: { readonly request: T; readonly leaf: KeptLeaf<I> | undefined },
   signer: S,
   askedOf: (request: T, signer: S) => AskedFacts,

@@ -39,7 +39,7 @@ export type ReadRequest<T, I extends IssuedChain> =
   /** The request needs no answer any more. */
   | { readonly outcome: RequestOutcome };
 
-interface Undelivered<I extends IssuedChain> extends KeptLeaf<I> {
+interface UndeliveredLeaf<I extends IssuedChain> extends KeptLeaf<I> {
   /** UID of the request. */
   readonly uid: string;
   /** Path of the request. */
@@ -53,7 +53,7 @@ export const GONE: RequestOutcome = { outcome: 'ignored', reason: 'Gone' };
 export class Deliveries<T extends DeliverableRequest, I extends IssuedChain> {
   readonly #component: RecordingComponent;
   /** Leaves by `namespace/name` of the request. */
-  readonly #undelivered = new BoundedMap<string, Undelivered<I>>(MAX_UNDELIVERED);
+  readonly #undelivered = new BoundedMap<string, UndeliveredLeaf<I>>(MAX_UNDELIVERED);
 
   constructor(component: RecordingComponent) {
     this.#component = component;
@@ -141,7 +141,7 @@ export class Deliveries<T extends DeliverableRequest, I extends IssuedChain> {
     conclude(leaf, request);
   };
 
-  #of({ metadata }: T): Undelivered<I> | undefined {
+  #of({ metadata }: T): UndeliveredLeaf<I> | undefined {
     const leaf = this.#undelivered.get(keyOf(metadata));
     return leaf?.uid === metadata.uid ? leaf : undefined;
   }
@@ -153,7 +153,7 @@ export class Deliveries<T extends DeliverableRequest, I extends IssuedChain> {
  * @param request - the stored request
  */
 function conclude(
-  { uid, issued, record }: Pick<Undelivered<IssuedChain>, 'uid' | 'issued' | 'record'>,
+  { uid, issued, record }: Pick<UndeliveredLeaf<IssuedChain>, 'uid' | 'issued' | 'record'>,
   request: DeliverableRequest | undefined,
 ): RequestOutcome {
   issued.settled?.();

@@ -56,12 +56,12 @@ const MAX_NAMED_OWNERS = 500;
 /** Namespace and owner of a shared series. No namespace or user of the API server has this name. */
 const OTHER = 'other';
 
-interface Kept extends KnownCertificate {
-  readonly owner: Owned;
+interface CountedCertificate extends KnownCertificate {
+  readonly owner: OwnerTotals;
   refusedAt: number;
 }
 
-interface Owned extends CertificateOwner {
+interface OwnerTotals extends CertificateOwner {
   certificates: number;
   /** Earliest expiry in milliseconds at the last update, or Infinity. */
   soonest: number;
@@ -74,11 +74,11 @@ export function createExpiries(): Expiries {
 }
 
 class KnownExpiries implements Expiries {
-  readonly #certificates = new Map<string, Kept>();
+  readonly #certificates = new Map<string, CountedCertificate>();
   /** Keys of each tenant, the oldest first. */
   readonly #tenants = new Map<string, Set<string>>();
   /** Owners in the order of arrival. */
-  readonly #owners = new Map<string, Owned>();
+  readonly #owners = new Map<string, OwnerTotals>();
 
   issued(key: string, of: CertificateOwner, certificate: KnownCertificate): void {
     const before = this.#certificates.get(key);
@@ -105,7 +105,7 @@ class KnownExpiries implements Expiries {
 
   series(now: number): readonly ExpirySeries[] {
     this.#lookAt(now);
-    const shared = new Map<string, Owned>();
+    const shared = new Map<string, OwnerTotals>();
     const series: ExpirySeries[] = [];
     for (const owned of this.#owners.values()) {
       if (series.length < MAX_NAMED_OWNERS) {
@@ -133,7 +133,7 @@ class KnownExpiries implements Expiries {
     }
   }
 
-  #owner(of: CertificateOwner): Owned {
+  #owner(of: CertificateOwner): OwnerTotals {
     const key = JSON.stringify([of.signer, of.namespace, of.owner]);
     const known = this.#owners.get(key);
     if (known !== undefined) return known;
@@ -175,7 +175,7 @@ function isNewer(one: KnownCertificate, other: KnownCertificate): boolean {
   return one.notAfter > other.notAfter;
 }
 
-function seriesOf({ signer, namespace, owner, soonest, refused }: Owned): ExpirySeries {
+function seriesOf({ signer, namespace, owner, soonest, refused }: OwnerTotals): ExpirySeries {
   return {
     signer,
     namespace,
@@ -189,7 +189,7 @@ function seriesOf({ signer, namespace, owner, soonest, refused }: Owned): Expiry
  * Keeps the earlier times, in milliseconds. Changes `owned` in place, since this runs for each
  * certificate.
  */
-function takeSooner(owned: Owned, soonest: number, refused: number): void {
+function takeSooner(owned: OwnerTotals, soonest: number, refused: number): void {
   owned.soonest = Math.min(owned.soonest, soonest);
   owned.refused = Math.min(owned.refused, refused);
 }

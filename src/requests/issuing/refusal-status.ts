@@ -4,7 +4,7 @@ import { formatTime } from '#api/object/time.ts';
 import { serverTime, type Clocks } from '#component/server-time.ts';
 import type { NotIssued } from './issuing-ca.ts';
 import type { RequestOutcome } from '../loop/outcome.ts';
-import type { Conditioned } from '../loop/change-predicate.ts';
+import type { ConditionedObject } from '../loop/change-predicate.ts';
 
 /** The result for a request that gets no leaf now. */
 export interface Settlement<T> {
@@ -51,7 +51,7 @@ export interface ConditionWriter<T> {
  * Returns the result for a request whose kind has conditions. A write that ends the request also
  * stores the CA's own condition.
  */
-export function settleByConditions<T extends Conditioned>(
+export function settleByConditions<T extends ConditionedObject>(
   request: T,
   held: NotIssued,
   times: Times,
@@ -118,7 +118,7 @@ function waiting(
 }
 
 /** Returns the same object if it already has the condition. */
-function withHeldCondition<T extends Conditioned>(
+function withHeldCondition<T extends ConditionedObject>(
   request: T,
   { condition }: NotIssued,
   dates: ReturnType<ConditionWriter<T>['dated']>,

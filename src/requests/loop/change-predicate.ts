@@ -4,7 +4,7 @@ import type { Condition } from '#api/request/conditions.ts';
 import type { KubeObject } from '#api/object/object.ts';
 
 /** An object whose status has conditions, or may have. */
-export type Conditioned = KubeObject & {
+export type ConditionedObject = KubeObject & {
   readonly status?: { readonly conditions?: readonly Condition[] };
 };
 
@@ -14,7 +14,7 @@ export type Conditioned = KubeObject & {
  * of Ready's content or of any other field triggers one (issuer-lib's README, "Note that a
  * reconciliation will only be triggered").
  */
-function predicateText({ metadata, status }: Conditioned): string {
+function predicateText({ metadata, status }: ConditionedObject): string {
   const annotations = Object.entries(metadata.annotations ?? {}).sort(byFirst);
   const conditions = (status?.conditions ?? [])
     .map(({ type, status: is, reason, message }) =>
@@ -25,7 +25,7 @@ function predicateText({ metadata, status }: Conditioned): string {
 }
 
 /** Returns the SHA-256 of the parts that trigger a reconciliation. Equal digests trigger none. */
-export function predicateDigest(request: Conditioned): string {
+export function predicateDigest(request: ConditionedObject): string {
   return createHash('sha256').update(predicateText(request)).digest('base64');
 }
 

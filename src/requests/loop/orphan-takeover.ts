@@ -5,7 +5,7 @@ import type { Component } from '#component/contract.ts';
 import { serverTime } from '#component/server-time.ts';
 import * as messages from './messages.ts';
 
-type Pending = readonly [key: string, request: KubeObject];
+type KeyedRequest = readonly [key: string, request: KubeObject];
 
 /** Dependencies of the takeover. */
 export interface OrphanTakeoverInit {
@@ -14,7 +14,7 @@ export interface OrphanTakeoverInit {
     'client' | 'clock' | 'delay' | 'random' | 'shard' | 'queue' | 'log'
   >;
   /** Returns every pending request with its key. */
-  readonly pending: () => Iterable<Pending>;
+  readonly pending: () => Iterable<KeyedRequest>;
 }
 
 /**
@@ -115,18 +115,18 @@ function createTries({
    * any more.
    */
   readonly choose: (
-    overdue: readonly Pending[],
+    overdue: readonly KeyedRequest[],
   ) => Readonly<Record<'taken' | 'again', readonly string[]>>;
   readonly settle: OrphanTakeover['settle'];
 } {
   let tried = new Map<string, Try>();
 
-  function tryOf([key, { metadata }]: Pending): Try | undefined {
+  function tryOf([key, { metadata }]: KeyedRequest): Try | undefined {
     const known = tried.get(key);
     return known?.resourceVersion === metadata.resourceVersion ? known : undefined;
   }
 
-  function nextTry(each: Pending): readonly [string, Try] {
+  function nextTry(each: KeyedRequest): readonly [string, Try] {
     const times = tryOf(each)?.times ?? 0;
     const wait = backoffDelay(times, {
       firstMs: FIRST_TAKEOVER_RETRY_MS,

@@ -16,7 +16,7 @@ import type { PendingRequests } from './pending-requests.ts';
 import { report } from './report.ts';
 import type { RequestControllerInit } from './request-controller-init.ts';
 import { partsOf, type KeyParts } from './request-key.ts';
-import { finish, start, type Reconciled, type ReconcileState } from './request-state.ts';
+import { finish, start, type Reconciliation, type ReconcileState } from './request-state.ts';
 import * as messages from './messages.ts';
 
 /** Dependencies of a reconciliation. */
@@ -41,7 +41,7 @@ export async function reconcile<T extends KubeObject, S extends SignerObject>(
   const { component } = init;
   const parts = partsOf(key);
   start(state, key);
-  const result = await look(at, key, parts).catch((error: unknown): Looked<T> => ({
+  const result = await look(at, key, parts).catch((error: unknown): RequestReconciliation<T> => ({
     kind: 'failed',
     error,
   }));
@@ -59,15 +59,15 @@ export async function reconcile<T extends KubeObject, S extends SignerObject>(
 }
 
 /** A reconciliation with its request. */
-type Looked<T> =
-  | Exclude<Reconciled, { readonly kind: 'judged' }>
-  | (Extract<Reconciled, { readonly kind: 'judged' }> & { readonly request: T });
+type RequestReconciliation<T> =
+  | Exclude<Reconciliation, { readonly kind: 'judged' }>
+  | (Extract<Reconciliation, { readonly kind: 'judged' }> & { readonly request: T });
 
 /** Stores our own write in the cache at once. Without a write, changes nothing. */
 function applyWrite<T>(
   requests: PendingRequests<T>,
   { signerName }: KeyParts,
-  result: Looked<T>,
+  result: RequestReconciliation<T>,
 ): { readonly isGone: boolean; readonly isSeen: boolean } {
   const { written, changed } = result.kind === 'judged' ? result.outcome : {};
   // The handler of a kind writes its objects.
@@ -82,7 +82,7 @@ async function look<T extends KubeObject, S extends SignerObject>(
   at: Reconciler<T, S>,
   key: string,
   parts: KeyParts,
-): Promise<Looked<T>> {
+): Promise<RequestReconciliation<T>> {
   const { init, requests, takeover } = at;
   const { signerName, storeKey } = parts;
   if (!isOwn(at, parts)) {

@@ -9,7 +9,7 @@ import * as messages from './messages.ts';
 import { REQUEST_SERIES, type RequestKind } from './metrics.ts';
 
 /** Dependencies of reporting a reconciliation. */
-export interface Reporting<T> {
+export interface RequestReportInit<T> {
   readonly component: Component;
   readonly kind: RequestKind;
   /** Returns the objects of an Event about a request. */
@@ -28,7 +28,7 @@ export interface Look<T> {
 }
 
 /** Counts a reconciliation, logs its outcome, and records an Event if the outcome has one. */
-export function report<T extends KubeObject>(init: Reporting<T>, look: Look<T>): void {
+export function report<T extends KubeObject>(init: RequestReportInit<T>, look: Look<T>): void {
   const { request, signerName, outcome, news } = look;
   if (outcome.outcome === 'ignored') return;
   const { component, kind } = init;

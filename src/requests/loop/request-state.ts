@@ -88,7 +88,7 @@ export function start({ atWork, due }: ReconcileState, key: string): void {
 }
 
 /** Result of one reconciliation of a key. */
-export type Reconciled =
+export type Reconciliation =
   /** The request is gone, or another replica's. */
   | { readonly kind: 'forgotten' }
   /** It waits with all other keys that wait for `cause`. */
@@ -117,7 +117,7 @@ export interface Rest {
 export function finish(
   state: ReconcileState,
   key: string,
-  result: Reconciled,
+  result: Reconciliation,
   isOwnEvent: boolean,
 ): Rest {
   const { atWork, due } = state;
@@ -128,7 +128,7 @@ export function finish(
   return { ...rest, isNoted };
 }
 
-function restOf(state: ReconcileState, key: string, result: Reconciled): Omit<Rest, 'isNoted'> {
+function restOf(state: ReconcileState, key: string, result: Reconciliation): Omit<Rest, 'isNoted'> {
   switch (result.kind) {
     case 'forgotten':
       forget(state, key);

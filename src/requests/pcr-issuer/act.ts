@@ -63,7 +63,7 @@ interface IssuedToPod extends IssuedChain {
 }
 
 /** A request, and the API version through which it was read. */
-interface Read {
+interface VersionedRequest {
   readonly request: PodCertificateRequest;
   readonly via: Resource;
 }
@@ -146,7 +146,7 @@ function planOf<S>(
 /** Completes a request with a leaf: records it, confirms its proof, delivers and reports it. */
 async function deliver<S>(
   at: PodActor<S>,
-  { request, via }: Read,
+  { request, via }: VersionedRequest,
   leaf: KeptLeaf<IssuedToPod>,
 ): Promise<RequestOutcome> {
   const { component, deliveries, reader } = at;
@@ -167,7 +167,7 @@ async function deliver<S>(
 /** Completes a request without a leaf: records it, writes once, reports it. */
 async function refuse<S extends SignerObject>(
   { component, renewals }: PodActor<S>,
-  { request, via }: Read,
+  { request, via }: VersionedRequest,
   signer: S,
   plan: Extract<PodPlan, { kind: 'ignore' | 'deny' | 'fail' }>,
 ): Promise<RequestOutcome> {
@@ -188,7 +188,7 @@ async function refuse<S extends SignerObject>(
 async function readWhole<S>(
   { component, resource, legacy }: PodActor<S>,
   request: PodCertificateRequest,
-): Promise<Read | undefined> {
+): Promise<VersionedRequest | undefined> {
   if (legacy === undefined || hasKey(request) || isTerminal(request))
     return { request, via: resource };
   const path = legacy.object(request.metadata);

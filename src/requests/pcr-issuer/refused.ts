@@ -10,7 +10,7 @@ import type { PodPlan } from './plan.ts';
 import * as messages from './messages.ts';
 
 /** A request that ends without a certificate, and its report. */
-export interface Refused {
+export interface RefusedRequest {
   /** The object for PUT /status. */
   readonly answered: PodCertificateRequest;
   readonly outcome: RequestOutcome;
@@ -27,7 +27,7 @@ export function refused(
   plan: Extract<PodPlan, { kind: 'deny' | 'fail' }>,
   now: number,
   expiresAt: number | undefined,
-): Refused {
+): RefusedRequest {
   const { reason, message } = plan;
   // The kubelet treats a Denied or Failed request as permanent (podcertificatemanager.go).
   const note = messages.refused(message, lossText(expiresAt, now));

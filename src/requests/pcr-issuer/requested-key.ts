@@ -12,7 +12,7 @@ import * as messages from './messages.ts';
 /** The API rejects longer ones (validation.go, ValidatePodCertificateRequestCreate). */
 const MAX_STUB_BYTES = 10 * 1024;
 
-type Requested = PodPlan | { readonly kind: 'key'; readonly publicKey: PublicKeyInfo };
+type RequestedPodKey = PodPlan | { readonly kind: 'key'; readonly publicKey: PublicKeyInfo };
 
 /**
  * Returns the public key of a request: that of the stub PKCS#10 request, or v1beta1's
@@ -22,7 +22,7 @@ type Requested = PodPlan | { readonly kind: 'key'; readonly publicKey: PublicKey
 export function requestedKey(
   request: PodCertificateRequest,
   keyTypes: readonly KeyType[],
-): Requested {
+): RequestedPodKey {
   try {
     return readKey(request, keyTypes);
   } catch (error) {
@@ -34,7 +34,7 @@ export function requestedKey(
   }
 }
 
-function readKey(request: PodCertificateRequest, keyTypes: readonly KeyType[]): Requested {
+function readKey(request: PodCertificateRequest, keyTypes: readonly KeyType[]): RequestedPodKey {
   const stub = request.spec.stubPKCS10Request ?? '';
   const pkix = request.spec.pkixPublicKey ?? '';
   if (stub !== '') return fromStub(stub, keyTypes);
@@ -59,7 +59,7 @@ function keyless(): SignerError {
   });
 }
 
-function fromStub(stub: string, keyTypes: readonly KeyType[]): Requested {
+function fromStub(stub: string, keyTypes: readonly KeyType[]): RequestedPodKey {
   const der = Buffer.from(stub, 'base64');
   if (der.length > MAX_STUB_BYTES) {
     const message = messages.stubTooLong(der.length, MAX_STUB_BYTES);
@@ -78,7 +78,7 @@ function fromStub(stub: string, keyTypes: readonly KeyType[]): Requested {
   return found;
 }
 
-function allowed(publicKey: PublicKeyInfo, keyTypes: readonly KeyType[]): Requested {
+function allowed(publicKey: PublicKeyInfo, keyTypes: readonly KeyType[]): RequestedPodKey {
   const { keyType } = publicKey;
   if (keyType === undefined || !keyTypes.includes(keyType)) {
     return unsupported(

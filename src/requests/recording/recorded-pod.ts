@@ -44,11 +44,11 @@ export function podRequestOf(record: RecordedRequest): PodCertificateRequest | u
   };
 }
 
-interface Named {
+interface NamedReference {
   readonly name: string;
   readonly uid?: string | undefined;
 }
 
-function idOf(object: Named | undefined): { readonly name: string; readonly uid: string } {
+function idOf(object: NamedReference | undefined): { readonly name: string; readonly uid: string } {
   return { name: object?.name ?? '', uid: object?.uid ?? '' };
 }

@@ -35,7 +35,7 @@ export interface DesiredBundle {
 }
 
 /** The recently deleted bundle, whose anchors kubelets still have. */
-export interface Lost {
+export interface LostBundle {
   readonly lost: ClusterTrustBundle | undefined;
 }
 
@@ -44,7 +44,7 @@ export interface Lost {
  * distrusted ones. It has CA certificates only, no duplicates, in a stable order. Returns undefined
  * while there is no anchor.
  */
-export function desiredBundle(input: PublishedBundle & Lost): DesiredBundle | undefined {
+export function desiredBundle(input: PublishedBundle & LostBundle): DesiredBundle | undefined {
   const { signer, bundle } = input;
   const { signerName, trustBundle } = signer.spec;
   const named = namedAnchors(signer);

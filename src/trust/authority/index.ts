@@ -43,7 +43,7 @@ import { createVaults, type Vaults } from './upstream/vault/index.ts';
 import { AUTHORITY_SERIES } from './metrics.ts';
 import { permissions } from './permissions.ts';
 import { createAuthorityRecords, type AuthorityRecords } from './records.ts';
-import { createServing, type Serving } from './serving/index.ts';
+import { createServing, type ServingTracker } from './serving/index.ts';
 import {
   areBundlesListed,
   isBundleAwaited,
@@ -150,7 +150,7 @@ interface AuthorityState {
   readonly actor: Actor;
   readonly ownTls: OwnTls | undefined;
   readonly crls: Crls;
-  readonly serving: Serving;
+  readonly serving: ServingTracker;
   readonly accountKeys: AccountKeys | undefined;
   readonly records: AuthorityRecords | undefined;
   readonly upstreams: Upstreams;

@@ -2,7 +2,7 @@
 import type { ConnectGuard } from '#base/egress/connect-guard.ts';
 import type { EgressProxy } from '#base/egress/egress-proxy.ts';
 import type { ForeignDomain } from '../spiffe/foreign-domain.ts';
-import { fetchBundle, type Fetched } from './fetch.ts';
+import { fetchBundle, type FetchResult } from './fetch.ts';
 import { knownAnchors } from './known-anchors.ts';
 
 /** Fetches bundles outside the work queue, so a slow endpoint delays no other. */
@@ -10,7 +10,7 @@ export interface BundleFetcher {
   /** Starts a fetch unless one is under way. Calls `onAnswer` when the answer has arrived. */
   readonly begin: (domain: ForeignDomain) => void;
   /** Returns the answer of a trust domain once, then forgets it. */
-  readonly take: (trustDomain: string) => Fetched | undefined;
+  readonly take: (trustDomain: string) => FetchResult | undefined;
   readonly isUnderWay: (trustDomain: string) => boolean;
   /** Resolves when no fetch is under way. */
   readonly ended: () => Promise<unknown>;
@@ -29,7 +29,7 @@ export function createBundleFetcher(init: {
 }): BundleFetcher {
   const { directory, latest, guard, proxy, signal, onAnswer } = init;
   const underWay = new Map<string, Promise<void>>();
-  const answers = new Map<string, Fetched>();
+  const answers = new Map<string, FetchResult>();
 
   async function look(domain: ForeignDomain): Promise<void> {
     const known = await knownAnchors(domain, directory, latest);

@@ -10,9 +10,9 @@ import { SECRET_NAMESPACE } from '#api/signer/bundle-annotations.ts';
 import { fingerprint, type Certificate } from '#pki/x509/certificate.ts';
 import { publishedAnchors, writeAnchors } from '#pki/x509/trust-bundle.ts';
 import { rejectedAnchor } from '#pki/x509/verifier-rules.ts';
-import { judgeBundle, type JudgedBy } from '../spiffe/judge-bundle.ts';
+import { judgeBundle, type BundleCriteria } from '../spiffe/judge-bundle.ts';
 import { readBundle } from '../spiffe/read-bundle.ts';
-import type { Fetched } from './fetch.ts';
+import type { FetchResult } from './fetch.ts';
 import * as messages from './messages.ts';
 
 /** State of the ClusterTrustBundle of one trust domain. */
@@ -56,7 +56,7 @@ export interface BundleWarning {
 }
 
 /** Inputs to judge a fetched bundle and to warn about it. */
-export interface Judging extends JudgedBy {
+export interface FetchedBundleCriteria extends BundleCriteria {
   /** Returns another foreign trust domain whose bundle has the same key. */
   readonly sharedWith: (certificate: Certificate) => string | undefined;
 }
@@ -112,8 +112,8 @@ export function decideEnded({ existing }: FederatedState): FederatedChange {
 /** Decides what an answer changes. Synchronous and total. */
 export function decideFetched(
   state: FederatedState,
-  fetched: Fetched,
-  judging: Judging,
+  fetched: FetchResult,
+  judging: FetchedBundleCriteria,
 ): FederatedLook {
   if ('problem' in fetched)
     return { change: { ...KEEP, reason: 'FetchFailed', message: fetched.problem } };
@@ -139,7 +139,7 @@ export function decideFetched(
  */
 function sharedAnchor(
   anchors: readonly Certificate[],
-  { sharedWith }: Judging,
+  { sharedWith }: FetchedBundleCriteria,
 ): BundleWarning | undefined {
   for (const each of anchors) {
     const other = sharedWith(each);
@@ -163,7 +163,7 @@ function unverifiable(anchors: readonly Certificate[], now: number): BundleWarni
 /** Decides what the passage of time and our own CAs change in a published bundle. */
 export function decideHeld(
   state: FederatedState,
-  isManaged: JudgedBy['isManaged'],
+  isManaged: BundleCriteria['isManaged'],
 ): FederatedChange {
   const { existing, now, keepMs } = state;
   if (existing === undefined) return KEEP;
@@ -221,7 +221,7 @@ function written(
 export function sameCaAs(
   own: readonly Certificate[],
   isDistrusted: (print: string) => boolean,
-): JudgedBy['isManaged'] {
+): BundleCriteria['isManaged'] {
   const keys = new Set(own.map(keyOf));
   return (certificate) =>
     keys.has(keyOf(certificate)) || isDistrusted(fingerprint(certificate.raw));
@@ -232,7 +232,9 @@ export function sameCaAs(
  *
  * @param bundles - trust domain → PEM
  */
-export function sharedAmong(bundles: ReadonlyMap<string, string>): Judging['sharedWith'] {
+export function sharedAmong(
+  bundles: ReadonlyMap<string, string>,
+): FetchedBundleCriteria['sharedWith'] {
   const domains = new Map<string, string>();
   for (const [domain, text] of bundles)
     for (const each of publishedAnchors(text).values())

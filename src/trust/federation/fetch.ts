@@ -15,7 +15,7 @@ import * as messages from './messages.ts';
 import { chunksOf } from '#base/chunks.ts';
 
 /** The body of an answer, or the reason why it is missing. */
-export type Fetched = { readonly text: string } | { readonly problem: string };
+export type FetchResult = { readonly text: string } | { readonly problem: string };
 
 /** Limits of a fetch. */
 export interface FetchBounds {
@@ -46,7 +46,7 @@ export async function fetchBundle(
   domain: ForeignDomain,
   anchors: string | undefined,
   { guard, proxy, signal, totalMs = MAX_FETCH_MS }: FetchBounds,
-): Promise<Fetched> {
+): Promise<FetchResult> {
   // The lookup below checks names only, so check IP addresses here.
   const refusal = guard.refusalOf(new URL(domain.url).hostname);
   if (refusal !== undefined) return { problem: refusal };
@@ -114,7 +114,7 @@ function identityFault(raw: Buffer, endpointId: string): Error | undefined {
   return new TypeError(messages.wrongServer(id, endpointId));
 }
 
-async function received(response: IncomingMessage): Promise<Fetched> {
+async function received(response: IncomingMessage): Promise<FetchResult> {
   // Destroying the response emits an error that has no other listener.
   response.on('error', () => undefined);
   const { statusCode = 0, headers } = response;
@@ -145,7 +145,7 @@ async function received(response: IncomingMessage): Promise<Fetched> {
 }
 
 /** Decodes the body. A bundle is JSON in UTF-8 (§5.2.1.3). */
-function textOf(body: Buffer): Fetched {
+function textOf(body: Buffer): FetchResult {
   try {
     return { text: new TextDecoder('utf-8', { fatal: true, ignoreBOM: true }).decode(body) };
   } catch {

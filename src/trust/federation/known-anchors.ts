@@ -44,7 +44,7 @@ export async function knownAnchors(
 }
 
 /** Bundles known to this process and to the cluster. */
-interface Known {
+interface KnownBundles {
   readonly component: Pick<Component, 'secretNamespace'>;
   readonly fetchStates: ReadonlyMap<string, FetchState>;
   readonly bundles: Pick<Reflector<ClusterTrustBundle>, 'get'>;
@@ -55,7 +55,7 @@ interface Known {
  * Returns undefined after a drop, even if a watch still shows the bundle.
  */
 export function latestBundle(
-  { component, fetchStates, bundles }: Known,
+  { component, fetchStates, bundles }: KnownBundles,
   trustDomain: string,
 ): string | undefined {
   const { text, dropped } = fetchStates.get(trustDomain) ?? NEVER_FETCHED;

@@ -5,7 +5,7 @@ import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import type { Certificate } from '#pki/x509/certificate.ts';
 import { publishedAnchors } from '#pki/x509/trust-bundle.ts';
 import { distrustedCas } from '#ca/rotation/distrusted-cas.ts';
-import type { JudgedBy } from '../spiffe/judge-bundle.ts';
+import type { BundleCriteria } from '../spiffe/judge-bundle.ts';
 import { sameCaAs } from './decide.ts';
 
 /**
@@ -17,7 +17,7 @@ export function ownCas(
   signers: readonly ClusterSigner[],
   bundles: readonly ClusterTrustBundle[],
   secretNamespace: string,
-): JudgedBy['isManaged'] {
+): BundleCriteria['isManaged'] {
   // Every writer of a bundle can set annotations. A signer name in a bundle requires the verb
   // `attest`.
   const published = bundles.filter(

@@ -3,7 +3,7 @@ import { federatedBundleName } from '#api/object/federated-bundle.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import type { ReconcileResult } from '#kube/workqueue/run-loop.ts';
 import type { ForeignDomain } from '../spiffe/foreign-domain.ts';
-import type { JudgedBy } from '../spiffe/judge-bundle.ts';
+import type { BundleCriteria } from '../spiffe/judge-bundle.ts';
 import { act } from './act.ts';
 import {
   decideEnded,
@@ -17,7 +17,7 @@ import {
   type FederatedLook,
   type FederatedState,
 } from './decide.ts';
-import type { Fetched } from './fetch.ts';
+import type { FetchResult } from './fetch.ts';
 import type { Federation } from './federation.ts';
 import { ownCas } from './own-cas.ts';
 import { nextLook } from './schedule.ts';
@@ -84,7 +84,7 @@ async function hold(
   federation: Federation,
   state: FederatedState,
   before: FetchState,
-  isManaged: JudgedBy['isManaged'],
+  isManaged: BundleCriteria['isManaged'],
 ): Promise<FetchState> {
   const change = decideHeld(state, isManaged);
   if (change.kind === 'keep') return before;
@@ -97,8 +97,8 @@ async function hold(
 /** Answer of an endpoint. */
 interface Answer {
   readonly trustDomain: string;
-  readonly fetched: Fetched;
-  readonly isManaged: JudgedBy['isManaged'];
+  readonly fetched: FetchResult;
+  readonly isManaged: BundleCriteria['isManaged'];
 }
 
 /** Applies an answer and schedules the next fetch. */

@@ -5,7 +5,7 @@ import { trustDomainOf } from './trust-domain.ts';
 import * as messages from './messages.ts';
 
 /** Inputs to judge a fetched bundle. */
-export interface JudgedBy {
+export interface BundleCriteria {
   readonly trustDomain: string;
   /** Sequence number of the latest accepted bundle. */
   readonly sequence: bigint | undefined;
@@ -30,7 +30,7 @@ export interface BundleRefusal {
  */
 export function judgeBundle(
   { anchors, sequence }: ForeignBundle,
-  by: JudgedBy,
+  by: BundleCriteria,
 ): BundleRefusal | undefined {
   const known = by.sequence;
   if (known !== undefined && sequence !== undefined && sequence < known) {
@@ -46,7 +46,7 @@ export function judgeBundle(
 
 function judgeAnchor(
   anchor: Certificate,
-  { trustDomain, ownDomains, isManaged }: JudgedBy,
+  { trustDomain, ownDomains, isManaged }: BundleCriteria,
 ): BundleRefusal | undefined {
   for (const uri of anchor.sans.uris) {
     // Verifiers compare SPIFFE IDs without regard to case (SPIFFE-ID §2.1).

@@ -10,7 +10,7 @@ const LONGEST_DELAY_MS = 10 * 60_000;
 /** After this long without a write, the next is not delayed. */
 const QUIET_MS = 3_600_000;
 
-interface Written {
+interface TargetWrite {
   readonly contents: string;
   readonly count: number;
   /** Milliseconds. */
@@ -22,7 +22,7 @@ interface Written {
  * of theirs and one of ours. The delay doubles from 10 seconds to 10 minutes.
  */
 export class ContestedTargets {
-  readonly #written = new Map<string, Written>();
+  readonly #written = new Map<string, TargetWrite>();
 
   /**
    * Returns when the target may be written, in milliseconds, or undefined for at once.
@@ -53,7 +53,7 @@ export class ContestedTargets {
     this.#written.set(target, { contents, count, at: now });
   }
 
-  #lastOf(target: string, contents: string, now: number): Written | undefined {
+  #lastOf(target: string, contents: string, now: number): TargetWrite | undefined {
     const last = this.#written.get(target);
     return last?.contents === contents && now - last.at < QUIET_MS ? last : undefined;
   }

@@ -21,7 +21,7 @@ export interface Laggards {
   readonly remove: (target: string) => void;
 }
 
-interface Lagging {
+interface SignerLag {
   readonly signer: ClusterSigner;
   /** Targets in the order in which they began to lag, with a reason or ''. */
   readonly targets: Map<string, string>;
@@ -35,7 +35,7 @@ export function createLaggards({
   serving,
   metrics,
 }: Pick<Component, 'serving' | 'metrics'>): Laggards {
-  const lagging = new Map<string, Lagging>();
+  const lagging = new Map<string, SignerLag>();
   const series = metrics.of(TARGET_SERIES);
   return {
     add: (signer, target, note = '') => {

@@ -21,7 +21,7 @@ import {
 import type { RefresherDeps, RestartOutcome } from '../refresh/refresher.ts';
 import { listObjects } from '#kube/watch/list-objects.ts';
 import { isControlledBy } from '../refresh/controlled-pods.ts';
-import type { Standing } from '../refresh/restart-state.ts';
+import type { RestartState } from '../refresh/restart-state.ts';
 import type { Component } from '#component/contract.ts';
 import { serverTime } from '#component/server-time.ts';
 import { reducedWorkload } from './reduced.ts';
@@ -31,7 +31,7 @@ import { REFRESH_SERIES } from './metrics.ts';
 /** Lists the pods of a workload from the API server, only if a restart may be due. */
 export async function podsOf(
   { client }: Pick<Component, 'client'>,
-  { workload }: Standing,
+  { workload }: RestartState,
 ): Promise<readonly Pod[]> {
   const { namespace } = workload.metadata;
   const labelSelector = labelSelectorText(workload.spec.selector ?? {});
@@ -51,7 +51,7 @@ export async function podsOf(
  */
 async function restart(
   component: Component,
-  standing: Standing,
+  standing: RestartState,
   written: (workload: Workload) => void,
 ): Promise<RestartOutcome> {
   const { workload, record } = standing;
@@ -89,7 +89,7 @@ function isOutdated(error: unknown): boolean {
   return error instanceof SignerError && ['KUBE_CONFLICT', 'NOT_LEADING'].includes(error.code);
 }
 
-function tell({ log, events, metrics }: Component, { workload, changes }: Standing): void {
+function tell({ log, events, metrics }: Component, { workload, changes }: RestartState): void {
   const changed = changes.map(({ credential }) => credential).join(', ');
   const isDistrust = changes.some(({ cause }) => cause === 'Distrusted');
   const { apiVersion, kind, metadata } = workload;
@@ -111,7 +111,7 @@ function tell({ log, events, metrics }: Component, { workload, changes }: Standi
 /** Evicts one pod by its UID. The API server holds the eviction to its PodDisruptionBudgets. */
 async function evictOlder(
   { client, log, events, metrics }: Component,
-  { workload, changes }: Standing,
+  { workload, changes }: RestartState,
   { metadata: { namespace = '', name, uid } }: Pod,
 ): Promise<RestartOutcome> {
   const outcome = await evict(client, { namespace, name, uid }, false);

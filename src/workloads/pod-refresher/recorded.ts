@@ -26,7 +26,7 @@ const LONGEST_MS = 7_862_400_000;
  */
 const MAX_DENIALS = 10_000;
 
-type Denied = Omit<RecordedDenial, 'notAfter'>;
+type DenialEntry = Omit<RecordedDenial, 'notAfter'>;
 
 export interface RecordedDenialsInit {
   readonly component: Component;
@@ -40,7 +40,7 @@ export interface RecordedDenialsInit {
 /** Adds pods whose last credential expires to the view, for namespaces that opted in. */
 export function createRecordedDenials(init: RecordedDenialsInit): FactsReader {
   const { component, ledger, view, isComplete, onChange } = init;
-  const denials = new BoundedMap<string, Denied>(MAX_DENIALS);
+  const denials = new BoundedMap<string, DenialEntry>(MAX_DENIALS);
   let after: string | undefined;
 
   /**
@@ -79,7 +79,7 @@ export function createRecordedDenials(init: RecordedDenialsInit): FactsReader {
   });
 }
 
-function deniedIn({ record }: ListedRecord): Denied | undefined {
+function deniedIn({ record }: ListedRecord): DenialEntry | undefined {
   if (record?.kind !== 'denied') return undefined;
   const { signer, at, message, requester } = record;
   return { ...requester.pod, signerName: signer.name, deniedAt: parseTime(at), message };
@@ -91,7 +91,7 @@ function deniedIn({ record }: ListedRecord): Denied | undefined {
  */
 async function endOf(
   { component, ledger }: Pick<RecordedDenialsInit, 'component' | 'ledger'>,
-  { namespace, uid, signerName, deniedAt }: Denied,
+  { namespace, uid, signerName, deniedAt }: DenialEntry,
   signal: AbortSignal,
 ): Promise<number | undefined> {
   const now = serverTime(component);

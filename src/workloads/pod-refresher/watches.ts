@@ -66,7 +66,11 @@ export function createRefreshWatches(init: RefreshWatchesInit): RefreshWatches {
   const workloads = new Map<string, Reflector<Workload>>(
     WORKLOAD_KINDS.map((kind) => [kind, workloadReflector(init, kind)]),
   );
-  const always: readonly Watched[] = [...workloads.values(), ...others(init), ...secretsOf(init)];
+  const always: readonly ReflectorHandle[] = [
+    ...workloads.values(),
+    ...others(init),
+    ...secretsOf(init),
+  ];
   const ofCertManager = createWatchSet<StoredObject>((plural) => certManager(init, plural));
   const discovery = createApiDiscovery(component, CERTIFICATES);
   discovery.onChange(() => {
@@ -75,7 +79,7 @@ export function createRefreshWatches(init: RefreshWatchesInit): RefreshWatches {
     );
     init.onChange();
   });
-  const all = (): readonly Watched[] => [
+  const all = (): readonly ReflectorHandle[] => [
     ...always,
     ...ofCertManager.entries().map(([, each]) => each),
   ];
@@ -98,10 +102,10 @@ export function createRefreshWatches(init: RefreshWatchesInit): RefreshWatches {
   };
 }
 
-type Watched = Pick<Reflector<StoredObject>, 'synced' | 'failure' | 'run'>;
+type ReflectorHandle = Pick<Reflector<StoredObject>, 'synced' | 'failure' | 'run'>;
 
 async function runAll(
-  always: readonly Watched[],
+  always: readonly ReflectorHandle[],
   more: readonly { run(signal: AbortSignal): Promise<void> }[],
   set: WatchSet<StoredObject>,
   signal: AbortSignal,
@@ -135,7 +139,7 @@ function workloadReflector(init: RefreshWatchesInit, kind: WorkloadKind): Reflec
   });
 }
 
-function others(init: RefreshWatchesInit): readonly Watched[] {
+function others(init: RefreshWatchesInit): readonly ReflectorHandle[] {
   return [
     reflector<'namespaces'>(init, 'namespaces', {
       path: NAMESPACES.collection(),
@@ -168,7 +172,7 @@ function others(init: RefreshWatchesInit): readonly Watched[] {
   ];
 }
 
-function secretsOf(init: RefreshWatchesInit): readonly Watched[] {
+function secretsOf(init: RefreshWatchesInit): readonly ReflectorHandle[] {
   return init.secrets.map((key) => {
     const [namespace = '', name = ''] = key.split('/');
     return reflector<'secrets'>(init, 'secrets', {

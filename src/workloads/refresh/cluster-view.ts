@@ -14,7 +14,7 @@ import {
 } from './credentials/pod-certificates.ts';
 import { SecretLeaves } from './credentials/secret-leaves.ts';
 import type { CredentialSource } from './credential-source.ts';
-import { standingOf, workloadKey, type DueTimes, type Standing } from './restart-state.ts';
+import { standingOf, workloadKey, type DueTimes, type RestartState } from './restart-state.ts';
 import { SignerTrusts, type TrustedSigner } from './credentials/signer-trust.ts';
 import { TrustBundles } from './credentials/trust-bundles.ts';
 
@@ -40,14 +40,14 @@ export interface InvalidOptIn {
 
 /** Restart states of all workloads that opted in, in namespaces that opted in. */
 export interface ClusterStandings {
-  readonly standings: readonly Standing[];
+  readonly standings: readonly RestartState[];
   readonly invalid: readonly InvalidOptIn[];
   /** Workloads that opted in although their namespace did not. They are never restarted. */
   readonly unlabelled: readonly Workload[];
 }
 
 /** A change of an object: created without `before`, deleted without `now`. */
-type Seen<T> = (key: string, now: T | undefined, before: T | undefined) => void;
+type ChangeHandler<T> = (key: string, now: T | undefined, before: T | undefined) => void;
 
 /** State of the cluster for all decisions, from watches or lists. */
 export class ClusterView {
@@ -66,7 +66,7 @@ export class ClusterView {
   }
 
   /** Receives changes by kind. */
-  readonly seen: { readonly [K in keyof SeenObjects]: Seen<SeenObjects[K]> } = {
+  readonly seen: { readonly [K in keyof SeenObjects]: ChangeHandler<SeenObjects[K]> } = {
     namespaces: (key, now) => {
       if (isNamespaceOptedIn(now?.metadata.labels)) this.#namespaces.add(key);
       else this.#namespaces.delete(key);
@@ -141,7 +141,7 @@ export class ClusterView {
   standings(times: DueTimes): ClusterStandings {
     const now = this.#now();
     const source = this.#source(now);
-    const standings: Standing[] = [];
+    const standings: RestartState[] = [];
     const invalid: InvalidOptIn[] = [];
     const unlabelled: Workload[] = [];
     for (const workload of this.#workloads.values()) {

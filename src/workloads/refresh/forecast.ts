@@ -2,12 +2,12 @@
 import type { Pod } from '#api/object/pod.ts';
 import { isOutdated, Refresher, type RefresherDeps } from './refresher.ts';
 import type { RestartLimits } from './restart-slots.ts';
-import type { Standing } from './restart-state.ts';
+import type { RestartState } from './restart-state.ts';
 import type { RestartVerdict } from './verdict.ts';
 
 /** Predicted verdict of a workload, and its restart state after its pods were read. */
 export interface Forecast {
-  readonly standing: Standing;
+  readonly standing: RestartState;
   readonly verdict: RestartVerdict;
   /** Unknown facts about its pods. */
   readonly unseen: readonly string[];
@@ -21,12 +21,12 @@ export interface Forecast {
  * only then.
  */
 export async function forecast(
-  standings: readonly Standing[],
+  standings: readonly RestartState[],
   limits: RestartLimits,
   deps: Omit<RefresherDeps, 'restart' | 'evict'>,
 ): Promise<readonly Forecast[]> {
   const listed = new Map<string, Promise<readonly Pod[]>>();
-  const podsOf = (standing: Standing): Promise<readonly Pod[]> => {
+  const podsOf = (standing: RestartState): Promise<readonly Pod[]> => {
     const pods = listed.get(standing.key) ?? deps.podsOf(standing);
     listed.set(standing.key, pods);
     return pods;
@@ -52,9 +52,9 @@ export async function forecast(
 }
 
 async function lookedAt(
-  standing: Standing,
-  podsOf: (standing: Standing) => Promise<readonly Pod[]>,
-): Promise<{ readonly seen: Standing; readonly unseen: readonly string[] }> {
+  standing: RestartState,
+  podsOf: (standing: RestartState) => Promise<readonly Pod[]>,
+): Promise<{ readonly seen: RestartState; readonly unseen: readonly string[] }> {
   if (standing.own === undefined) return { seen: standing, unseen: [] };
   const seen = standing.own.with(standing.own.find(await podsOf(standing)));
   return { seen, unseen: seen.unseen };

@@ -2,13 +2,13 @@
 import { isAlive, type Pod } from '#api/object/pod.ts';
 import { formatRecord } from './record.ts';
 import type { RestartSlots } from './restart-slots.ts';
-import type { Standing } from './restart-state.ts';
+import type { RestartState } from './restart-state.ts';
 import { desiredPods } from './rollout.ts';
 
 /** Time after an eviction for which its workload counts as restarting. */
 const SETTLING_MS = 60_000;
 
-interface Evicted {
+interface WorkloadEvictions {
   /** The certificates for which its pods are evicted. */
   readonly record: string;
   /** Pods that existed when the first was evicted. Their replacements are not evicted. */
@@ -24,14 +24,14 @@ interface Evicted {
  * no replacement is, so that this ends whatever the clocks of nodes show.
  */
 export class PodEvictions {
-  readonly #evicted = new Map<string, Evicted>();
+  readonly #evicted = new Map<string, WorkloadEvictions>();
 
   /**
    * Returns the next pod to evict. `wait`: a pod of the workload is not ready. `done`: no pod is
    * left that may be evicted for these certificates.
    */
   next(
-    standing: Standing,
+    standing: RestartState,
     { pods, older }: { readonly pods: readonly Pod[]; readonly older: readonly Pod[] },
   ): Pod | 'wait' | 'done' {
     const known = this.#of(standing);
@@ -50,14 +50,14 @@ export class PodEvictions {
   }
 
   /** Records an eviction. */
-  evicted(standing: Standing, { metadata }: Pod, now: number): void {
+  evicted(standing: RestartState, { metadata }: Pod, now: number): void {
     const known = this.#of(standing);
     known?.gone.add(metadata.uid);
     if (known !== undefined) known.at = now;
   }
 
   /** Has the limits count the evictions of the last minute. */
-  count(standings: readonly Standing[], slots: RestartSlots, now: number): void {
+  count(standings: readonly RestartState[], slots: RestartSlots, now: number): void {
     for (const standing of standings) {
       const known = this.#evicted.get(standing.workload.metadata.uid);
       if (known !== undefined && now - known.at < SETTLING_MS) slots.take(standing, now, known.at);
@@ -69,12 +69,12 @@ export class PodEvictions {
     for (const uid of this.#evicted.keys()) if (!there.has(uid)) this.#evicted.delete(uid);
   }
 
-  #of({ workload, record }: Standing): Evicted | undefined {
+  #of({ workload, record }: RestartState): WorkloadEvictions | undefined {
     const known = this.#evicted.get(workload.metadata.uid);
     return known?.record === formatRecord(record) ? known : undefined;
   }
 
-  #begin(standing: Standing, pods: readonly Pod[]): void {
+  #begin(standing: RestartState, pods: readonly Pod[]): void {
     if (this.#of(standing) !== undefined) return;
     this.#evicted.set(standing.workload.metadata.uid, {
       record: formatRecord(standing.record),

@@ -8,17 +8,17 @@ import { RestartSlots, type RestartLimits } from './restart-slots.ts';
 import { PodEvictions } from './pod-evictions.ts';
 import { RevertedRestarts } from './reverted-restarts.ts';
 import type { OwnFindings } from './own-findings.ts';
-import type { SeenStanding, Standing } from './restart-state.ts';
+import type { SeenRestartState, RestartState } from './restart-state.ts';
 import type { RestartVerdict } from './verdict.ts';
 
 /** Calls of a pass to the cluster. */
 export interface RefresherDeps {
-  readonly podsOf: (standing: Standing) => Promise<readonly Pod[]>;
+  readonly podsOf: (standing: RestartState) => Promise<readonly Pod[]>;
   readonly budgetsOf: (namespace: string) => readonly DisruptionBudget[];
   /** Starts the rollout. */
-  readonly restart: (standing: Standing) => Promise<RestartOutcome>;
+  readonly restart: (standing: RestartState) => Promise<RestartOutcome>;
   /** Evicts one pod of the workload, within its budgets. */
-  readonly evict: (standing: Standing, pod: Pod) => Promise<RestartOutcome>;
+  readonly evict: (standing: RestartState, pod: Pod) => Promise<RestartOutcome>;
   /** Milliseconds since the epoch, by the API server's clock. */
   readonly now: () => number;
 }
@@ -67,7 +67,7 @@ export class Refresher {
    * @returns the verdict of each, by key
    */
   async pass(
-    standings: readonly Standing[],
+    standings: readonly RestartState[],
     deps: RefresherDeps,
   ): Promise<ReadonlyMap<string, RestartVerdict>> {
     const slots = new RestartSlots(this.#limits, standings, deps.now());
@@ -82,7 +82,7 @@ export class Refresher {
   }
 
   async #judge(
-    standing: Standing,
+    standing: RestartState,
     slots: RestartSlots,
     deps: RefresherDeps,
   ): Promise<RestartVerdict> {
@@ -103,7 +103,7 @@ export class Refresher {
    * Returns a verdict that needs no new check: nothing has changed since, or the API server
    * rejected a recent restart.
    */
-  #known(standing: Standing, now: number): RestartVerdict | undefined {
+  #known(standing: RestartState, now: number): RestartVerdict | undefined {
     const { uid } = standing.workload.metadata;
     const fresh = this.#fresh.get(uid);
     if (fresh?.of === matterOf(standing) && !isOver(fresh.verdict, now)) return fresh.verdict;
@@ -114,7 +114,7 @@ export class Refresher {
 
   /** Judges a workload after reading its pods if the decision depends on them. */
   async #inTurn(
-    standing: Standing,
+    standing: RestartState,
     slots: RestartSlots,
     deps: RefresherDeps,
   ): Promise<RestartVerdict> {
@@ -136,10 +136,10 @@ export class Refresher {
 
   /** Stores the findings until the inputs change. */
   #see(
-    standing: Standing,
+    standing: RestartState,
     pods: readonly Pod[],
   ):
-    | { readonly kind: 'older'; readonly standing: Standing }
+    | { readonly kind: 'older'; readonly standing: RestartState }
     | { readonly kind: 'fresh'; readonly verdict: RestartVerdict } {
     const { uid } = standing.workload.metadata;
     const findings = standing.own?.find(pods);
@@ -155,7 +155,7 @@ export class Refresher {
   }
 
   async #look(
-    standing: Standing,
+    standing: RestartState,
     slots: RestartSlots,
     deps: RefresherDeps,
     listed?: readonly Pod[],
@@ -182,7 +182,7 @@ export class Refresher {
   }
 
   async #restart(
-    standing: Standing,
+    standing: RestartState,
     slots: RestartSlots,
     deps: RefresherDeps,
   ): Promise<RestartVerdict> {
@@ -201,7 +201,7 @@ export class Refresher {
 
   /** Evicts the next pod that is older, if the others are ready. */
   async #evict(
-    standing: Standing,
+    standing: RestartState,
     pods: readonly Pod[],
     slots: RestartSlots,
     deps: RefresherDeps,
@@ -229,7 +229,7 @@ export class Refresher {
   }
 
   /** Forgets the state of deleted workloads. */
-  #forget(standings: readonly Standing[]): void {
+  #forget(standings: readonly RestartState[]): void {
     const there = new Set(standings.map(({ workload }) => workload.metadata.uid));
     this.#reverted.forget(there);
     this.#evictions.forget(there);
@@ -240,22 +240,25 @@ export class Refresher {
 }
 
 /** Reports whether one of the pods runs with an older certificate than one of the workload's. */
-export function isOutdated(pods: readonly Pod[], { changes }: Pick<Standing, 'changes'>): boolean {
+export function isOutdated(
+  pods: readonly Pod[],
+  { changes }: Pick<RestartState, 'changes'>,
+): boolean {
   return pods.some((pod) => changes.some(({ leaf, use }) => holdsOlder(pod, leaf, use)));
 }
 
 const CURRENT: RestartVerdict = { kind: 'current' };
 
-function withFindings(standing: Standing, findings: OwnFindings | undefined): Standing {
+function withFindings(standing: RestartState, findings: OwnFindings | undefined): RestartState {
   return findings === undefined ? standing : (standing.own?.with(findings) ?? standing);
 }
 
 /** Returns the inputs of a workload's verdict, except its pods. */
-function matterOf({ record, own }: Standing): string {
+function matterOf({ record, own }: RestartState): string {
   return `${formatRecord(record)} ${own?.version ?? ''}`;
 }
 
-function freshVerdict(seen: Standing & Partial<SeenStanding>): RestartVerdict {
+function freshVerdict(seen: RestartState & Partial<SeenRestartState>): RestartVerdict {
   const { unseen: [message] = [], lookAgainAt = Infinity } = seen;
   const until = lookAgainAt === Infinity ? {} : { until: lookAgainAt };
   return message === undefined
@@ -269,7 +272,7 @@ function isOver(verdict: RestartVerdict, now: number): boolean {
 }
 
 function whyNotYet(
-  standing: Standing & Partial<SeenStanding>,
+  standing: RestartState & Partial<SeenRestartState>,
   now: number,
 ): RestartVerdict | undefined {
   const { workload, dueAt, deadline, withoutCa = [] } = standing;

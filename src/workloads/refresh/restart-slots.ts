@@ -2,7 +2,7 @@
 import type { Workload } from '#api/workload/workload.ts';
 import { restartedAtOf } from './record.ts';
 import { rolloutOf } from './rollout.ts';
-import type { Standing } from './restart-state.ts';
+import type { RestartState } from './restart-state.ts';
 import type { RestartVerdict } from './verdict.ts';
 
 /** Limits of restarts. */
@@ -35,7 +35,7 @@ export class RestartSlots {
   readonly #all: Usage = { running: 0, begun: [] };
   readonly #namespaces = new Map<string, Usage>();
 
-  constructor(limits: RestartLimits, standings: readonly Standing[], now: number) {
+  constructor(limits: RestartLimits, standings: readonly RestartState[], now: number) {
     this.#limits = limits;
     for (const { workload } of standings) {
       const at = restartedAtOf(workload);
@@ -49,7 +49,7 @@ export class RestartSlots {
   }
 
   /** Returns why the workload must wait for others, or undefined if a slot is free. */
-  full({ workload }: Standing, now: number): RestartVerdict | undefined {
+  full({ workload }: RestartState, now: number): RestartVerdict | undefined {
     const { concurrent, concurrentInNamespace, perMinute, perMinuteInNamespace } = this.#limits;
     const own = this.#usageOf(workload);
     if (isUsed(this.#all, concurrent, perMinute)) return waiting('Rate', this.#all, perMinute, now);
@@ -59,7 +59,7 @@ export class RestartSlots {
   }
 
   /** Records that a restart has begun, or that one which began at `at` is in progress. */
-  take({ workload }: Standing, now: number, at = now): void {
+  take({ workload }: RestartState, now: number, at = now): void {
     this.#count(workload, { at, isRunning: true }, now);
   }
 

@@ -10,7 +10,7 @@ import { CERTIFICATES, parseRecord, type CertificateRecord } from './record.ts';
 import { nextOpening, type RefreshWindow } from './window.ts';
 
 /** Restart state of an opted-in workload. Times are milliseconds since the epoch. */
-export interface Standing {
+export interface RestartState {
   /** `Deployment/team-a/web`. */
   readonly key: string;
   readonly workload: Workload;
@@ -34,11 +34,11 @@ export interface OwnLook {
   /** A text that changes whenever the findings may change. */
   readonly version: string;
   readonly find: (pods: readonly Pod[]) => OwnFindings;
-  readonly with: (findings: OwnFindings) => SeenStanding;
+  readonly with: (findings: OwnFindings) => SeenRestartState;
 }
 
 /** A restart state with the findings on the workload's pods. */
-export type SeenStanding = Standing & Omit<OwnFindings, 'changes'>;
+export type SeenRestartState = RestartState & Omit<OwnFindings, 'changes'>;
 
 /** Settings that decide when workloads become due. */
 export interface DueTimes {
@@ -68,7 +68,7 @@ export function standingOf(
   { mode, way, window }: Extract<OptIn, { kind: 'in' }>,
   source: CredentialSource,
   { now, ...times }: DueTimes & { readonly now: number },
-): Standing {
+): RestartState {
   const recorded = parseRecord(workload.spec.template.metadata?.annotations?.[CERTIFICATES]);
   const used = usedCredentials(workload.spec.template);
   const { known, unknown } = secretsOf(workload, used, source);
@@ -79,7 +79,7 @@ export function standingOf(
   if (mode !== 'restart' && !source.isAnyDistrusted) return standing;
   const { namespace = '' } = workload.metadata;
   const asked = { namespace, recorded, used, source, now, readsOnce: mode === 'restart' };
-  const withFindings = ({ changes, ...findings }: OwnFindings): SeenStanding => {
+  const withFindings = ({ changes, ...findings }: OwnFindings): SeenRestartState => {
     const all = timedChanges([...known, ...changes], recorded, kept, timed);
     // A pod that is accepted until then may have an older credential.
     const unwritten = all.changes.map(({ leaf }) => leaf.writtenBy).filter((time) => time > now);
@@ -95,7 +95,7 @@ function timedChanges(
   recorded: CertificateRecord,
   kept: CertificateRecord,
   times: DueTimes & { readonly now: number },
-): Pick<Standing, 'changes' | 'dueAt' | 'deadline' | 'record'> {
+): Pick<RestartState, 'changes' | 'dueAt' | 'deadline' | 'record'> {
   const changes = current.filter(({ credential, leaf }) => recorded.get(credential) !== leaf.hash);
   const deadline = Math.min(
     Infinity,

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { Standing } from './restart-state.ts';
+import type { RestartState } from './restart-state.ts';
 import { CERTIFICATES, formatRecord } from './record.ts';
 import type { RestartVerdict } from './verdict.ts';
 import * as messages from './messages.ts';
@@ -24,7 +24,7 @@ export class RevertedRestarts {
   readonly #last = new Map<string, Try>();
 
   /** Records that a restart has begun. */
-  begun({ workload, record }: Standing): void {
+  begun({ workload, record }: RestartState): void {
     const { uid } = workload.metadata;
     const text = formatRecord(record);
     const last = this.#last.get(uid);
@@ -38,7 +38,7 @@ export class RevertedRestarts {
    * Returns the verdict on a workload that is not restarted again, or undefined. Once the
    * limit was reached, each new certificate gets one restart.
    */
-  verdictOn({ workload, record }: Standing): RestartVerdict | undefined {
+  verdictOn({ workload, record }: RestartState): RestartVerdict | undefined {
     const last = this.#last.get(workload.metadata.uid);
     if (last === undefined || last.record !== formatRecord(record)) return undefined;
     if (last.tries < (last.isContested ? 1 : MAX_RESTARTS)) return undefined;

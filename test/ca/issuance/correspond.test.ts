@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { correspond, type SignedLeaf } from '#ca/issuance/correspond.ts';
-import { Prepared, prepare } from '#ca/issuance/prepare.ts';
+import { PreparedCertificate, prepare } from '#ca/issuance/prepare.ts';
 import { decodeCertificate } from '#pki/x509/certificate.ts';
 import { leafInput, NOW, openAuthority } from '../../support/ca/issuing.ts';
 import { refuses } from '../../support/pki/refuses.ts';
@@ -31,7 +31,7 @@ test('a certificate that differs in any field does not correspond', async () => 
 
 test('a CA that changes the to-be-signed bytes is detected', () => {
   const token = prepare(leafInput(authority));
-  const tbs = Prepared.consume(token, authority.facts.fingerprint);
+  const tbs = PreparedCertificate.consume(token, authority.facts.fingerprint);
   const before = Uint8Array.from(tbs);
   tbs.set(signed.leaf.tbs.subarray(0, tbs.length));
   assert.notDeepEqual(tbs, before);

@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate, createPublicKey } from 'node:crypto';
 import { test } from 'node:test';
-import { Prepared, prepare } from '#ca/issuance/prepare.ts';
+import { PreparedCertificate, prepare } from '#ca/issuance/prepare.ts';
 import { EMPTY_SUBJECT } from '#ca/issuance/leaf-subject.ts';
 import { leafInput, NOW, openAuthority } from '../../support/ca/issuing.ts';
 import { decodeCertificate } from '#pki/x509/certificate.ts';
@@ -62,17 +62,19 @@ test('a Prepared is signed only by the CA that it was made for', async () => {
 test('a Prepared cannot be constructed outside of prepare', () => {
   const { facts } = authority;
   assert.throws(
-    () => new Prepared(Symbol('prepared'), new Uint8Array(), facts.certificate, facts),
-    /only prepare\(\) makes a Prepared/,
+    () => new PreparedCertificate(Symbol('prepared'), new Uint8Array(), facts.certificate, facts),
+    /only prepare\(\) makes a PreparedCertificate/,
   );
 });
 
 test('a copy or a subclass instance of a Prepared has no bytes to sign', () => {
   const prepared = prepare(leafInput(authority));
-  const copies = [Object.assign(Object.create(Prepared.prototype) as Prepared, prepared)];
-  copies.push(Object.create(prepared) as Prepared);
+  const copies = [
+    Object.assign(Object.create(PreparedCertificate.prototype) as PreparedCertificate, prepared),
+  ];
+  copies.push(Object.create(prepared) as PreparedCertificate);
   for (const copy of copies) {
-    assert.throws(() => Prepared.consume(copy, authority.facts.fingerprint), TypeError);
+    assert.throws(() => PreparedCertificate.consume(copy, authority.facts.fingerprint), TypeError);
     assert.throws(() => copy.equals(new Uint8Array()), TypeError);
   }
 });
@@ -84,9 +86,12 @@ test('an object that merely has the shape of a Prepared is not signed', () => {
     equals: () => true,
     requirePath: () => undefined,
   };
-  assert.throws(() => authority.sign(lookalike as unknown as Prepared, signal), TypeError);
+  assert.throws(
+    () => authority.sign(lookalike as unknown as PreparedCertificate, signal),
+    TypeError,
+  );
   const genuine = Object.assign(prepare(leafInput(authority)), { redeem: lookalike.redeem });
-  assert.doesNotThrow(() => Prepared.consume(genuine, authority.facts.fingerprint));
+  assert.doesNotThrow(() => PreparedCertificate.consume(genuine, authority.facts.fingerprint));
 });
 
 test('reading the bytes of a Prepared uses it up', () => {

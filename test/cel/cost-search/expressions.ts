@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Expressions of each environment, on values as large as the environment takes. */
-import { compileExpression, type Compiled } from '#cel/compile.ts';
+import { compileExpression, type CompiledExpression } from '#cel/compile.ts';
 import type { Shape } from '#cel/cost/shape.ts';
 import { NAMESPACED_REQUEST, REQUEST, selfOf, type Environment } from '#cel/environments.ts';
 import { POD } from '../../support/cel/pod-environment.ts';
@@ -202,6 +202,6 @@ export async function tryExpression(
 }
 
 /** Of one run: `cost` is that of all runs for one request. */
-function priceMs({ cost }: Compiled<boolean>, { runs }: Environment): number {
+function priceMs({ cost }: CompiledExpression<boolean>, { runs }: Environment): number {
   return (cost / runs) * UNIT_MS;
 }

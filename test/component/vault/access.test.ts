@@ -9,7 +9,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
-import type { Received } from '#base/egress/exchange.ts';
+import type { HttpAnswer } from '#base/egress/exchange.ts';
 import type { NoAnswer } from '#base/egress/no-answer.ts';
 import { withoutTokens } from '#component/vault/foreign-text.ts';
 import { vaultAccess } from '#component/vault/access.ts';
@@ -24,7 +24,7 @@ const OTHER = await tlsCertificate('other');
 async function called(
   answer: (request: IncomingMessage, response: ServerResponse) => void,
   caBundle = TLS.cert,
-): Promise<Received | NoAnswer> {
+): Promise<HttpAnswer | NoAnswer> {
   const server = createServer(TLS, answer).listen(0, '127.0.0.1');
   await once(server, 'listening');
   const url = `https://127.0.0.1:${(server.address() as AddressInfo).port}`;
@@ -40,7 +40,7 @@ async function called(
   }
 }
 
-const causeOf = (answer: Received | NoAnswer): string =>
+const causeOf = (answer: HttpAnswer | NoAnswer): string =>
   'status' in answer ? `status ${answer.status}` : answer.cause;
 
 test('a server without a certificate of the caBundle is not called', async () => {
@@ -85,7 +85,7 @@ test('a token is read for each login, since the kubelet replaces it', async () =
   }
 });
 
-const received = (body: string): Received => ({
+const received = (body: string): HttpAnswer => ({
   status: 400,
   headers: {},
   body: Buffer.from(body),

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { CertificateRequest } from '#api/request/certificate-request.ts';
 import type { Condition } from '#api/request/conditions.ts';
 import type { WaitingRequest } from '#diagnose/check/facts.ts';
-import type { Seen } from '#diagnose/check/finding.ts';
+import type { ReadResult } from '#diagnose/check/finding.ts';
 import { readRequests } from '#diagnose/check/reading/read-requests.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import { state } from '../../operations/signer-states.ts';
@@ -22,7 +22,7 @@ const CERT_MANAGER = '/apis/cert-manager.io/v1';
 /** Reads the requests where cert-manager has these, or is not installed. */
 async function read(
   items: readonly CertificateRequest[] | 'absent' | 'forbidden',
-): Promise<Seen<readonly WaitingRequest[]>> {
+): Promise<ReadResult<readonly WaitingRequest[]>> {
   const client = recordedClient();
   client.answer(({ path }) => {
     const isOwn = path === `${CERT_MANAGER}/certificaterequests`;

@@ -12,7 +12,7 @@ import {
   publishCheckpoints,
   publishCosigned,
   signCheckpoints,
-  type Published,
+  type PublishedCheckpoints,
 } from '#ledger/ledger/checkpoints.ts';
 import { noteSigner, openSqlite, openStore } from '#ledger/index.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
@@ -38,9 +38,9 @@ test('publishes a checkpoint with witness lines beside the last and compares bot
   const { publicKey } = noteSigner(PREFIX, privateKey);
   const naming = { prefix: PREFIX, publicKey };
   const key = { keys: [privateKey] as const, publicKey };
-  const publish = async (before: Published): Promise<Published> =>
+  const publish = async (before: PublishedCheckpoints): Promise<PublishedCheckpoints> =>
     publishCheckpoints(init, key, await signCheckpoints(init, key, before), before);
-  let published: Published = new Map();
+  let published: PublishedCheckpoints = new Map();
   await store.append(issuedBatch(0, 3), { naming, now: NOW });
   published = await publish(published);
   const line = '— witness.example AAAAAGNvc2lnbmVk\n';

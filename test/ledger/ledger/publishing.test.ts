@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { createHmac } from 'node:crypto';
 import { test } from 'node:test';
-import type { HttpCall, Received } from '#base/egress/exchange.ts';
+import type { HttpCall, HttpAnswer } from '#base/egress/exchange.ts';
 import type { NoAnswer } from '#base/egress/no-answer.ts';
 import type { Destination, PublishOutcome } from '#ledger/ledger/publishing/destination.ts';
 import { createPublisher } from '#ledger/ledger/publishing/index.ts';
@@ -26,7 +26,7 @@ const never = new AbortController().signal;
 /** An exchange that answers with these, and keeps what it was asked. */
 function answering(...answers: readonly (number | NoAnswer)[]): {
   readonly calls: HttpCall[];
-  readonly send: (call: HttpCall) => Promise<Received | NoAnswer>;
+  readonly send: (call: HttpCall) => Promise<HttpAnswer | NoAnswer>;
 } {
   const calls: HttpCall[] = [];
   return {

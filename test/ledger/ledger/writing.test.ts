@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { generateKeyPairSync } from 'node:crypto';
 import { test } from 'node:test';
-import { Writing } from '#ledger/ledger/writing.ts';
+import { WriterState } from '#ledger/ledger/writing.ts';
 import { noteSigner, openSqlite, openStore, type LedgerStore } from '#ledger/index.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
 import { issuedBatch, NOW, PREFIX } from '../../support/ledger/records.ts';
@@ -51,10 +51,10 @@ class Stand {
     return new Stand(await openStore(openSqlite(':memory:')));
   }
 
-  writing(): Writing {
+  writing(): WriterState {
     const { component, store } = this;
     const init = { component, store, namespace: 'countersign-system', prefix: PREFIX };
-    return new Writing({ ...init, shared: false }, () => undefined);
+    return new WriterState({ ...init, shared: false }, () => undefined);
   }
 
   async grow(from: number, to: number): Promise<void> {

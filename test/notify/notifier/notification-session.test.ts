@@ -15,7 +15,7 @@ import { cloudEvent } from '#notify/notifier/events/event.ts';
 import { endOccurrence } from '#notify/notifier/events/request-events.ts';
 import { seenRequest, type SeenRequest } from '#notify/notifier/events/seen-request.ts';
 import { NotifiedTarget } from '#notify/notifier/delivery/target.ts';
-import { Telling } from '#notify/notifier/notification-session.ts';
+import { NotificationSession } from '#notify/notifier/notification-session.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
 import { podRequest } from '../../support/requests/pod-certificate-request.ts';
 import { EVENT_NAMES } from '#api/object/event-names.ts';
@@ -57,8 +57,11 @@ function target(name = 'ops'): NotifiedTarget {
   });
 }
 
-function telling(to: NotifiedTarget, cursors: ReadonlyMap<string, Cursor> = new Map()): Telling {
-  return new Telling({
+function telling(
+  to: NotifiedTarget,
+  cursors: ReadonlyMap<string, Cursor> = new Map(),
+): NotificationSession {
+  return new NotificationSession({
     source: '/countersign/keys',
     targets: [to],
     cursors,

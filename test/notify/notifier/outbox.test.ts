@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import fc from 'fast-check';
-import { Outbox, type Outgoing } from '#notify/notifier/delivery/outbox.ts';
+import { Outbox, type OutgoingEvent } from '#notify/notifier/delivery/outbox.ts';
 
 let made = 0;
-const event = (flow: string, body = 'x', since = 0): Outgoing => ({
+const event = (flow: string, body = 'x', since = 0): OutgoingEvent => ({
   id: String((made += 1)),
   flow,
   body,
@@ -41,7 +41,7 @@ test('stays within bounds except for events in flight; each is held, sent or dro
       const box = new Outbox(limits);
       const ids = new Set<string>();
       const gone = new Set<string>();
-      const sending: Outgoing[] = [];
+      const sending: OutgoingEvent[] = [];
       for (const [now, step] of taken.entries()) {
         if (step.kind === 'push') {
           const pushed = event(step.flow, 'x'.repeat(step.size));
@@ -90,7 +90,7 @@ test('flows take turns: a flood delays the first event of another flow by one of
 test('who floods loses events of its own, the oldest, and nobody else loses any', () => {
   const box = new Outbox({ events: 100, size: 1e6 });
   for (let each = 0; each < 20; each += 1) box.push(event('quiet'));
-  const lost: Outgoing[] = [];
+  const lost: OutgoingEvent[] = [];
   for (let each = 0; each < 1000; each += 1) lost.push(...box.push(event('flood')));
   assert.equal(lost.length, 920);
   assert.ok(lost.every(({ flow }) => flow === 'flood'));

@@ -3,7 +3,7 @@
 import assert from 'node:assert/strict';
 import { X509Certificate, generateKeyPairSync } from 'node:crypto';
 import { afterEach, beforeEach, test } from 'node:test';
-import type { Received } from '#base/egress/exchange.ts';
+import type { HttpAnswer } from '#base/egress/exchange.ts';
 import type { NoAnswer } from '#base/egress/no-answer.ts';
 import type { LeafTbsInput } from '#ca/issuance/leaf.ts';
 import { encodePem } from '#pki/der/pem.ts';
@@ -290,7 +290,7 @@ const oversized = (): ReturnType<typeof json> =>
     },
   });
 const tooLong: NoAnswer = { ...LOST, cause: 'too-long', answeredStatus: 200 };
-const unusable: [what: string, answer: () => Received | NoAnswer][] = [
+const unusable: [what: string, answer: () => HttpAnswer | NoAnswer][] = [
   ['too long', oversized],
   ['too long to be read', () => tooLong],
   ['no certificate', () => json(200, { data: {} })],

@@ -6,7 +6,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import type { Condition } from '#api/request/conditions.ts';
-import type { HttpCall, Received } from '#base/egress/exchange.ts';
+import type { HttpCall, HttpAnswer } from '#base/egress/exchange.ts';
 import type { NoAnswer } from '#base/egress/no-answer.ts';
 import type { LeafSubject } from '#base/vocabulary.ts';
 import type { AuthorityFacts } from '#ca/custody/contract.ts';
@@ -51,9 +51,13 @@ const SERVERS = [SERVER, 'https://vault.example.com', 'https://vault.example.com
 export const TOKEN = `eyJhbGciOiJSUzI1NiJ9.${'payload'.repeat(20)}.${'signature'.repeat(20)}`;
 export const CLIENT_TOKEN = `hvs.${'AbCdEf123456'.repeat(6)}`;
 
-type Answer = Received | NoAnswer;
+type Answer = HttpAnswer | NoAnswer;
 
-export function json(status: number, body: unknown, headers: Received['headers'] = {}): Received {
+export function json(
+  status: number,
+  body: unknown,
+  headers: HttpAnswer['headers'] = {},
+): HttpAnswer {
   return { status, headers, body: Buffer.from(JSON.stringify(body)) };
 }
 
@@ -135,7 +139,7 @@ export class FakeVault {
   };
 
   /** The answer of a Vault that signs what it was told to, changed. */
-  signed(body: Body, change: Partial<LeafTbsInput> = {}, above = ISSUING.toString()): Received {
+  signed(body: Body, change: Partial<LeafTbsInput> = {}, above = ISSUING.toString()): HttpAnswer {
     const certificate = leafOf(body, this.#time.clock(), change);
     return json(200, { data: { certificate, ca_chain: [above] } });
   }

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
 import type { Condition } from '#api/request/conditions.ts';
 import type { RequestOutcome } from '#requests/loop/outcome.ts';
-import type { Conditioned } from '#requests/loop/change-predicate.ts';
+import type { ConditionedObject } from '#requests/loop/change-predicate.ts';
 import { until } from '../../cluster/until.ts';
 import { PATIENCE_MS } from '../../support/kube/reflector-fixture.ts';
 import { SIGNER_NAME, request, startControlled, type Controlled } from './controlled.ts';
@@ -25,7 +25,7 @@ interface Shape {
   readonly conditions?: readonly Condition[];
 }
 
-function shaped({ annotations, labels, conditions = [] }: Shape): Conditioned {
+function shaped({ annotations, labels, conditions = [] }: Shape): ConditionedObject {
   version += 1;
   const plain = request('a', version);
   const metadata = {

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { randomBytes } from 'node:crypto';
 import type { LedgerRecord } from '#ledger/records/record.ts';
-import type { Appending } from '#ledger/store/append.ts';
+import type { AppendRequest } from '#ledger/store/append.ts';
 import type { LogNaming } from '#ledger/store/logs.ts';
 import { certificateDer, named } from '../pki/certificate-der.ts';
 import { san } from '../pki/chain.ts';
@@ -90,11 +90,11 @@ export function resultRecord(n: number): LedgerRecord {
   };
 }
 
-export function appending(record: LedgerRecord): Appending {
+export function appending(record: LedgerRecord): AppendRequest {
   return { record, by: SENDER, salt: randomBytes(32) };
 }
 
-export function issuedBatch(from: number, to: number): readonly Appending[] {
+export function issuedBatch(from: number, to: number): readonly AppendRequest[] {
   return Array.from({ length: to - from }, (_, at) => appending(issuedRecord(from + at)));
 }
 

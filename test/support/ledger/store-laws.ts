@@ -11,7 +11,7 @@ import { signCheckpoint } from '#ledger/log/checkpoint.ts';
 import { noteSigner, type NoteSigner } from '#ledger/log/note.ts';
 import type { LedgerRecord } from '#ledger/records/record.ts';
 import { includes, leafHash, sha256 } from '#ledger/log/merkle.ts';
-import type { Appended } from '#ledger/store/append.ts';
+import type { AppendResult } from '#ledger/store/append.ts';
 import { idOf } from '#ledger/records/ids.ts';
 import { contentsOf } from '#ledger/store/search.ts';
 import type { RecordQuery } from '#ledger/store/index-scan.ts';
@@ -50,7 +50,7 @@ export async function signHeads(store: LedgerStore): Promise<readonly string[]> 
   return notes;
 }
 
-function places(results: readonly Appended[]): readonly (number | string)[] {
+function places(results: readonly AppendResult[]): readonly (number | string)[] {
   return results.map((each) => (each instanceof SignerError ? each.code : each.index));
 }
 

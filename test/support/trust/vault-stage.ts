@@ -5,7 +5,7 @@ import { findCondition } from '#api/request/conditions.ts';
 import { formatTime } from '#api/object/time.ts';
 import type { Secret } from '#api/object/object.ts';
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
-import type { HttpCall, Received } from '#base/egress/exchange.ts';
+import type { HttpCall, HttpAnswer } from '#base/egress/exchange.ts';
 import type { NoAnswer } from '#base/egress/no-answer.ts';
 import { createCaRequest, createManagedAuthorities } from '#ca/custody/managed.ts';
 import { openLocalAuthority } from '#ca/custody/local.ts';
@@ -44,9 +44,13 @@ export const UPSTREAM = {
   trustEverythingBelow: true,
 };
 
-type Answer = Received | NoAnswer;
+type Answer = HttpAnswer | NoAnswer;
 
-export function json(status: number, body: unknown, headers: Received['headers'] = {}): Received {
+export function json(
+  status: number,
+  body: unknown,
+  headers: HttpAnswer['headers'] = {},
+): HttpAnswer {
   return { status, headers, body: Buffer.from(JSON.stringify(body)) };
 }
 
@@ -121,7 +125,7 @@ export class Stage {
   }
 
   /** What Vault answers when it signs. */
-  signed({ csr = '', ttl = '' }: Readonly<Record<string, string>>, by = COMPANY): Received {
+  signed({ csr = '', ttl = '' }: Readonly<Record<string, string>>, by = COMPANY): HttpAnswer {
     const days = Number(ttl.replace('s', '')) / 86_400;
     const [certificate, issuing] = [by.sign(csr, days, this.now), by.material.certificate];
     return json(200, { data: { certificate, issuing_ca: issuing, ca_chain: [issuing] } });

@@ -7,7 +7,7 @@ import { createServer, type Server } from 'node:https';
 import type { AddressInfo } from 'node:net';
 import { after, before, test } from 'node:test';
 import { gzipSync } from 'node:zlib';
-import { fetchBundle, type Fetched } from '#trust/federation/fetch.ts';
+import { fetchBundle, type FetchResult } from '#trust/federation/fetch.ts';
 import { connectGuard, type ConnectGuard } from '#base/egress/connect-guard.ts';
 import { readEgressProxy } from '#base/egress/egress-proxy.ts';
 import { parseNetwork } from '#base/egress/networks.ts';
@@ -42,7 +42,7 @@ function urlOf(host = 'localhost'): string {
   return `https://${host}:${(server.address() as AddressInfo).port}/`;
 }
 
-function fetched(url = urlOf(), guard = HERE, totalMs = 60_000): Promise<Fetched> {
+function fetched(url = urlOf(), guard = HERE, totalMs = 60_000): Promise<FetchResult> {
   const domain = { trustDomain: 'a.example', profile: 'https_web', url } as const;
   return fetchBundle(domain, pemOf(ROOT), { guard, signal: never, totalMs });
 }
@@ -177,7 +177,7 @@ async function fetchedBy(
   proxy: TestProxy,
   guard: ConnectGuard,
   endpointId = 'spiffe://a.example/endpoint',
-): Promise<Fetched> {
+): Promise<FetchResult> {
   const url = 'https://bundle.example/';
   const domain = { trustDomain: 'a.example', profile: 'https_spiffe', endpointId, url } as const;
   const by = readEgressProxy({ HTTPS_PROXY: proxy.url });

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
 import type { Federation } from '#trust/federation/federation.ts';
-import type { Fetched } from '#trust/federation/fetch.ts';
+import type { FetchResult } from '#trust/federation/fetch.ts';
 import { latestBundle } from '#trust/federation/known-anchors.ts';
 import { reconcile } from '#trust/federation/reconcile.ts';
 import { resource } from '#kube/resource/resource.ts';
@@ -27,7 +27,7 @@ class Stage {
   watchLags = false;
   /** What the next look would verify a server of https_spiffe by. */
   latest: string | undefined;
-  #answer: Fetched | undefined;
+  #answer: FetchResult | undefined;
   readonly component = recordedComponent({ clock: () => this.now });
   readonly federation: Federation;
 

@@ -5,14 +5,14 @@ import type { RequestInit } from '#kube/client/client.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import { refreshWorld } from '#workloads/pod-refresher/act.ts';
 import type { RestartOutcome } from '#workloads/refresh/refresher.ts';
-import type { Standing } from '#workloads/refresh/restart-state.ts';
+import type { RestartState } from '#workloads/refresh/restart-state.ts';
 import {
   recordedComponent,
   type RecordedComponent,
 } from '../../support/component/recorded-component.ts';
 import { leafAt, podOf, START, workloadOf } from '../refresh/world.ts';
 
-const standing: Standing = {
+const standing: RestartState = {
   key: 'Deployment/team-a/web',
   workload: workloadOf({ namespace: 'team-a', name: 'web', secrets: ['tls'] }),
   way: 'eviction',

@@ -10,7 +10,7 @@ import { formatTime } from '#api/object/time.ts';
 import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
 import type { Workload } from '#api/workload/workload.ts';
 import { ClusterView } from '#workloads/refresh/cluster-view.ts';
-import type { Standing } from '#workloads/refresh/restart-state.ts';
+import type { RestartState } from '#workloads/refresh/restart-state.ts';
 import { tlsCertificate } from '../../support/pki/tls-certificate.ts';
 import { podOf, START, workloadOf } from './world.ts';
 
@@ -89,11 +89,11 @@ function bundle(pem: string): ClusterTrustBundle {
   };
 }
 
-const standing = (view: ClusterView): Standing =>
+const standing = (view: ClusterView): RestartState =>
   view.standings(TIMES).standings[0] ?? assert.fail('it did not opt in');
 
 /** With what its pods have; without pods by its template alone. */
-function changesOf(view: ClusterView, pods: readonly Pod[] = []): Standing['changes'] {
+function changesOf(view: ClusterView, pods: readonly Pod[] = []): RestartState['changes'] {
   const found = standing(view);
   return (found.own?.with(found.own.find(pods)) ?? found).changes;
 }

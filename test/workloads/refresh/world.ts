@@ -22,7 +22,7 @@ import {
   standingOf,
   workloadKey,
   type DueTimes,
-  type Standing,
+  type RestartState,
 } from '#workloads/refresh/restart-state.ts';
 
 /** Monday 2026-01-05 00:00 UTC. */
@@ -174,7 +174,7 @@ export class World implements RefresherDeps {
     }
   }
 
-  standings(times: DueTimes): readonly Standing[] {
+  standings(times: DueTimes): readonly RestartState[] {
     const source = sourceOf(this.leaves);
     return [...this.workloads.values()].flatMap((workload) => {
       const optIn = optInOf(workload);
@@ -183,13 +183,13 @@ export class World implements RefresherDeps {
     });
   }
 
-  readonly podsOf = ({ key }: Standing): Promise<readonly Pod[]> =>
+  readonly podsOf = ({ key }: RestartState): Promise<readonly Pod[]> =>
     Promise.resolve([podOf(`${key} pod`, this.#started.get(key) ?? START, { of: key })]);
 
   readonly budgetsOf = (namespace: string): readonly DisruptionBudget[] =>
     this.budgets.get(namespace) ?? [];
 
-  readonly restart = (standing: Standing): Promise<RestartOutcome> => {
+  readonly restart = (standing: RestartState): Promise<RestartOutcome> => {
     const { key, record } = standing;
     const workload = this.workloads.get(key) ?? standing.workload;
     const { metadata, spec } = workload;

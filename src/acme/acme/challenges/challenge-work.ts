@@ -12,7 +12,11 @@ import {
   nextChallengeStep,
 } from '#acme/orders/index.ts';
 import type { ChallengeAfter, ChallengeBefore } from '#acme/orders/challenge-events.ts';
-import { isConcluding, type ChallengeStep, type Concluding } from '#acme/orders/challenge-step.ts';
+import {
+  isConcluding,
+  type ChallengeStep,
+  type ConcludingStep,
+} from '#acme/orders/challenge-step.ts';
 import { changed, isFinalChallenge, timeOf, timeText } from '#acme/orders/status.ts';
 import { grantRefusal } from '#acme/solving/http/grants.ts';
 import { needsSolver, type AcmeSolver } from '#api/acme/acme-signer.ts';
@@ -103,7 +107,7 @@ async function takeStep(turn: ChallengeTurn): Promise<Next> {
 
 async function carryOut(
   turn: ChallengeTurn,
-  step: Exclude<ChallengeStep, Concluding>,
+  step: Exclude<ChallengeStep, ConcludingStep>,
 ): Promise<Next> {
   switch (step.step) {
     case 'queue':
@@ -124,7 +128,7 @@ async function carryOut(
 }
 
 /** Ends the turn, the authorization, or the Challenge. */
-async function conclude(turn: ChallengeTurn, step: Concluding): Promise<Next> {
+async function conclude(turn: ChallengeTurn, step: ConcludingStep): Promise<Next> {
   if (step.step === 'expire') return take(turn, afterExpiry(beforeOf(turn)));
   const { context, slots, held, challenge } = turn;
   const isLeft = step.step === 'giveUpCleanUp' || (step.step === 'release' && step.isLeft);

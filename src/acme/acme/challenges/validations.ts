@@ -9,7 +9,7 @@ import type { HeldChallenge, Term } from '../store/leader-state.ts';
 import * as messages from '../messages.ts';
 
 /** Key of the server's count of failures. */
-interface Validated {
+interface ValidationKey {
   /** URL of the account. */
   readonly account: string;
   readonly dnsName: string;
@@ -19,7 +19,7 @@ interface Validated {
 export function takeValidation(
   { budgets }: Pick<Term, 'budgets'>,
   held: HeldChallenge,
-  { account, dnsName }: Validated,
+  { account, dnsName }: ValidationKey,
   now: number,
 ): number | undefined {
   if (held.hasShare === true) return undefined;
@@ -32,7 +32,7 @@ export function takeValidation(
 export function settleValidation(
   { budgets }: Pick<Term, 'budgets'>,
   held: HeldChallenge,
-  { account, dnsName }: Validated,
+  { account, dnsName }: ValidationKey,
   now: number,
 ): void {
   const { state } = held.status;

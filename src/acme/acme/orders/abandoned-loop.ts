@@ -16,7 +16,7 @@ import { runObjectLoop, withOwnQueue } from '../store/object-loop.ts';
 import * as messages from '../messages.ts';
 
 /** An authorization that no Order needs. */
-interface Abandoned {
+interface AbandonedAuthorization {
   readonly signerRef: AcmeSignerRef;
   readonly namespace: string;
   tries: number;
@@ -36,7 +36,7 @@ export class AbandonedLoop {
   readonly #context: AcmeContext;
   readonly #component: Component;
   /** Authorizations by URL. */
-  readonly #abandoned = new BoundedMap<string, Abandoned>(MAX_ABANDONED);
+  readonly #abandoned = new BoundedMap<string, AbandonedAuthorization>(MAX_ABANDONED);
 
   constructor(context: AcmeContext) {
     const { component, orders, challenges } = context;

@@ -19,7 +19,7 @@ import * as messages from '../messages.ts';
 const PATHS = resource(ORDERS);
 
 /** An Order whose certificate the annotation concerns. */
-interface Issued {
+interface RevocableOrder {
   readonly context: AcmeContext;
   readonly term: Term;
   readonly order: Order;
@@ -27,7 +27,7 @@ interface Issued {
 }
 
 /** Has the certificate of an Order revoked if the annotation requests it. */
-export async function reconcileRevocation(issued: Issued): Promise<ReconcileResult> {
+export async function reconcileRevocation(issued: RevocableOrder): Promise<ReconcileResult> {
   const { context, order, leaf } = issued;
   const { component } = context;
   const status = order.status.revocation;
@@ -47,7 +47,7 @@ export async function reconcileRevocation(issued: Issued): Promise<ReconcileResu
  * then reports a revoked certificate.
  */
 async function revoke(
-  { context, term, order, leaf }: Issued,
+  { context, term, order, leaf }: RevocableOrder,
   of: Pick<RevocationBefore, 'status' | 'asked'>,
 ): Promise<OrderRevocation> {
   const { metadata, spec } = order;

@@ -28,7 +28,7 @@ export function shareId(uid: string, of: WantedShare['of']): string {
 }
 
 /** An Order and its result. */
-interface Settled {
+interface SettledOrder {
   readonly order: Order;
   readonly held: Pick<HeldOrder, 'status' | 'memory'>;
   /** URL of the account. */
@@ -41,7 +41,7 @@ interface Settled {
  */
 export function settleShare(
   { budgets, granted, reserved }: Pick<Term, 'budgets' | 'granted' | 'reserved'>,
-  { order, held, account }: Settled,
+  { order, held, account }: SettledOrder,
   now: number,
 ): void {
   if (!isFinalOrder(held.status)) return;

@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import { IndexedHeap } from '#acme/orders/turns/indexed-heap.ts';
-import type { Recorded, SeriesRecorder } from '#component/metric.ts';
+import type { TableSeries, SeriesRecorder } from '#component/metric.ts';
 import { ACME_SERIES } from '../metrics.ts';
 
 /** Progress of a renewal. `overdue`: a person should check why nothing renews the certificate. */
 export type RenewalState = 'waiting' | 'due' | 'overdue';
 
-interface Counted {
+interface CountedRenewal {
   state: RenewalState;
   renewAt: number;
 }
@@ -15,10 +15,10 @@ const RENEWAL_STATES: readonly RenewalState[] = ['waiting', 'due', 'overdue'];
 
 /** Metrics of the certificates in use. */
 export class RenewalCounts {
-  readonly #series: Recorded<typeof ACME_SERIES>;
+  readonly #series: TableSeries<typeof ACME_SERIES>;
   /** Counted renewals by uid of the Order. */
-  readonly #counted = new Map<string, Counted>();
-  readonly #byTime = new IndexedHeap<Counted>((a, b) => a.renewAt < b.renewAt);
+  readonly #counted = new Map<string, CountedRenewal>();
+  readonly #byTime = new IndexedHeap<CountedRenewal>((a, b) => a.renewAt < b.renewAt);
   #counts = emptyCounts();
 
   constructor(metrics: SeriesRecorder) {
@@ -26,7 +26,7 @@ export class RenewalCounts {
   }
 
   /** @param counted - undefined: the certificate is out of use */
-  set(uid: string, counted: Counted | undefined): void {
+  set(uid: string, counted: CountedRenewal | undefined): void {
     const before = this.#counted.get(uid);
     if (before !== undefined) this.#add(before.state, -1);
     if (counted === undefined) {

@@ -47,7 +47,7 @@ export interface IssuedOrder {
   readonly isReplaced: boolean;
 }
 
-type Planned = OrderRenewal & { readonly renewAt: string };
+type PlannedRenewal = OrderRenewal & { readonly renewAt: string };
 
 /** Plans the renewal of one Order's certificate, and reports it when it is due. */
 export async function reconcileRenewal(
@@ -76,7 +76,7 @@ export async function reconcileRenewal(
   return requeueAt(context.component, until);
 }
 
-function isPlanned(status: OrderRenewal | undefined): status is Planned {
+function isPlanned(status: OrderRenewal | undefined): status is PlannedRenewal {
   return status?.renewAt !== undefined;
 }
 
@@ -94,14 +94,18 @@ function viewOf({ context }: RenewalParts, { order, leaf, isReplaced }: IssuedOr
 }
 
 /** Result of a request for a window. */
-interface Asked {
+interface RenewalWindowResult {
   /** Undefined while the signer cannot be called, or others of the account come first. */
   readonly status?: OrderRenewal;
   /** Time until which no request is possible. */
   readonly heldUntil?: number | undefined;
 }
 
-async function ask(parts: RenewalParts, order: Order, view: RenewalView): Promise<Asked> {
+async function ask(
+  parts: RenewalParts,
+  order: Order,
+  view: RenewalView,
+): Promise<RenewalWindowResult> {
   const { context, term, turns } = parts;
   const { metadata, spec } = order;
   const key = keyOf(metadata);
@@ -130,7 +134,7 @@ async function ask(parts: RenewalParts, order: Order, view: RenewalView): Promis
 async function mark(
   parts: RenewalParts,
   order: Order,
-  status: Planned,
+  status: PlannedRenewal,
 ): Promise<Pick<OrderRenewal, 'reason' | 'message' | 'markedAt'>> {
   const { context, lookAt, marks } = parts;
   const { uid } = order.metadata;

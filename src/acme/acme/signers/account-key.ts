@@ -127,9 +127,9 @@ function decodeMacKey(text: string): Buffer | string {
 }
 
 type Value =
-  | { readonly secret: NonNullable<Found['secret']>; readonly value: Buffer }
+  | { readonly secret: NonNullable<AccountSecretRead['secret']>; readonly value: Buffer }
   | { readonly problem: string };
-type Found = NonNullable<ReturnType<AccountSecrets['get']>>;
+type AccountSecretRead = NonNullable<ReturnType<AccountSecrets['get']>>;
 
 function valueOf(
   secrets: Pick<AccountSecrets, 'get'>,

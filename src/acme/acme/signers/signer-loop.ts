@@ -50,7 +50,7 @@ const ACCOUNT_WORKERS = 4;
 const ROLLS_OVER = ['KeyRollOver', messages.KEY_CHANGES] as const;
 
 /** State of a signer outside its objects. */
-interface Held {
+interface AcmeSignerState {
   /** The open server, and the settings that opened it. */
   server?: { readonly of: string; readonly opened: AcmeServer };
   failures: number;
@@ -64,7 +64,7 @@ interface Held {
 export class SignerLoop {
   readonly #init: SignerLoopInit;
   readonly #component: Component;
-  readonly #held = new Map<string, Held>();
+  readonly #held = new Map<string, AcmeSignerState>();
 
   constructor(init: SignerLoopInit) {
     const { component, signers, sessions } = init;
@@ -172,7 +172,10 @@ export class SignerLoop {
     return refusal === undefined ? undefined : { reason: 'SolverNotAllowed', message: refusal };
   }
 
-  #serverOf(held: Held, { metadata, spec: { acme } }: AcmeSigner): AcmeServer | undefined {
+  #serverOf(
+    held: AcmeSignerState,
+    { metadata, spec: { acme } }: AcmeSigner,
+  ): AcmeServer | undefined {
     const of = JSON.stringify([acme.server, acme.additionalOrigins, acme.caBundle]);
     if (held.server?.of === of) return held.server.opened;
     void held.server?.opened.close();
@@ -221,7 +224,7 @@ export class SignerLoop {
 
   /** Schedules the next check of a ready signer, which concerns its key only. */
   #untilRollOver(
-    held: Held,
+    held: AcmeSignerState,
     signer: AcmeSigner,
     rollOver: ReadySigner['rollOver'],
   ): ReconcileResult {
@@ -233,7 +236,7 @@ export class SignerLoop {
   }
 
   #later(
-    held: Held,
+    held: AcmeSignerState,
     { metadata: { uid } }: AcmeSigner,
     { reason, afterMs }: { readonly reason: string; readonly afterMs?: number | undefined },
   ): ReconcileResult {
@@ -269,7 +272,7 @@ export class SignerLoop {
     return undefined;
   }
 
-  #of(key: string): Held {
+  #of(key: string): AcmeSignerState {
     const held = this.#held.get(key) ?? { failures: 0 };
     this.#held.set(key, held);
     return held;

@@ -7,7 +7,7 @@ import type { EventDetails } from '#kube/events/body.ts';
 import * as messages from '../messages.ts';
 
 /** Fields of a status that Events depend on. */
-interface Shown {
+interface ReportedStatus {
   readonly state?: string | undefined;
   readonly reason?: string | undefined;
   readonly message?: string | undefined;
@@ -99,8 +99,8 @@ function isEarlier(now: string, before: string): boolean {
 /** Returns a warning for a new reason. A repeated reason with another wait or text gets none. */
 function warningOf(
   regarding: EventDetails['regarding'],
-  { reason, message = '' }: Shown,
-  before: Shown,
+  { reason, message = '' }: ReportedStatus,
+  before: ReportedStatus,
   action: string,
 ): EventDetails | undefined {
   if (reason === undefined || reason === before.reason) return undefined;

@@ -26,13 +26,13 @@ class AccountGate {
 }
 
 /** An Order or a Challenge in this process. Its status is ahead of the object's until a write. */
-interface Held<S, M> {
+interface HeldObject<S, M> {
   status: S;
   memory: M;
 }
 
 /** An Order and the state of it outside its status. */
-export interface HeldOrder extends Held<OrderObjectStatus, OrderMemory> {
+export interface HeldOrder extends HeldObject<OrderObjectStatus, OrderMemory> {
   /**
    * Whether its status is known to be the latest. An earlier leader may have written one that our
    * watch has not delivered.
@@ -50,7 +50,7 @@ export interface HeldOrder extends Held<OrderObjectStatus, OrderMemory> {
 }
 
 /** A Challenge and the state of it outside its status. */
-export interface HeldChallenge extends Held<ChallengeObjectStatus, ChallengeMemory> {
+export interface HeldChallenge extends HeldObject<ChallengeObjectStatus, ChallengeMemory> {
   /** Time of the request to acme-solver, in milliseconds since 1970. */
   solverAskedAt?: number | undefined;
   /** Whether it has a share of the validations that may fail. */

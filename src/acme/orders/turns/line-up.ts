@@ -277,9 +277,9 @@ function hasLess(a: TenantSigner, b: TenantSigner): boolean {
   return isNext(a, b) ?? isNext(a.namespace, b.namespace) ?? isOlderFlow(a, b);
 }
 
-type Served = Pick<Namespace, 'used' | 'servedAt'>;
+type NamespaceUsage = Pick<Namespace, 'used' | 'servedAt'>;
 
-function isNext(a: Served, b: Served): boolean | undefined {
+function isNext(a: NamespaceUsage, b: NamespaceUsage): boolean | undefined {
   if (a.used !== b.used) return a.used < b.used;
   return a.servedAt === b.servedAt ? undefined : a.servedAt < b.servedAt;
 }

@@ -7,7 +7,7 @@ interface OfNamespace {
   readonly namespace: string;
 }
 
-interface Waiting<T> {
+interface NamespaceQueue<T> {
   readonly namespace: string;
   /** Number of its last turn. 0: never. */
   servedAt: number;
@@ -23,8 +23,8 @@ const MAX_SERVED = 10_000;
  */
 export class TurnQueue<T extends OfNamespace> {
   readonly #isBefore: (a: T, b: T) => boolean;
-  readonly #namespaces = new Map<string, Waiting<T>>();
-  readonly #order: IndexedHeap<Waiting<T>>;
+  readonly #namespaces = new Map<string, NamespaceQueue<T>>();
+  readonly #order: IndexedHeap<NamespaceQueue<T>>;
   readonly #remembered = new BoundedMap<string, number>(MAX_SERVED);
   #turns = 0;
 

@@ -49,7 +49,7 @@ const ERRORS: Readonly<Record<number, 'BADSIG' | 'BADKEY' | 'BADTIME' | 'BADTRUN
 };
 
 /** The TSIG record of a message, and the message without its signature. */
-interface Found {
+interface TsigParts {
   readonly unsigned: Buffer;
   readonly record: TsigRecord;
 }
@@ -152,7 +152,7 @@ function time48(seconds: number): Buffer {
  * Returns the TSIG record, which is the last of a message (RFC 8945 §5.1). Returns undefined for
  * none, or an unreadable message.
  */
-function findTsig(message: Buffer): Found | undefined {
+function findTsig(message: Buffer): TsigParts | undefined {
   try {
     const start = lastRecord(message);
     if (start === undefined) return undefined;

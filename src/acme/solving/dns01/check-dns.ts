@@ -22,7 +22,7 @@ import {
   provesPersistently,
   type PersistentProof,
 } from './persist.ts';
-import { pathForPeople, missingAnswers, type Asked } from './propagation.ts';
+import { pathForPeople, missingAnswers, type ServerAnswer } from './propagation.ts';
 import * as messages from '../messages.ts';
 
 /** A proof by a TXT record. */
@@ -125,7 +125,7 @@ async function checkByResolvers(
 ): Promise<string | undefined> {
   const name = recordName(proof);
   const asked = await Promise.all(
-    nameservers.map(async (server): Promise<Asked> => {
+    nameservers.map(async (server): Promise<ServerAnswer> => {
       return { server, answer: await ask(server, { name, type: 'TXT', recursive: true }, signal) };
     }),
   );
@@ -170,7 +170,7 @@ async function checkPlace(
   const question = { name: endOf(path), type: 'TXT', recursive: false } as const;
   const own = path.length === 1;
   const asked = await Promise.all(
-    servers.map(async (server): Promise<Asked> => {
+    servers.map(async (server): Promise<ServerAnswer> => {
       const address = formatDnsAddress({ host: server.address, port });
       const answer = await init.askServer(address, question, signal);
       if (own || isOfTheInternet(server.address))
@@ -182,7 +182,7 @@ async function checkPlace(
       };
     }),
   );
-  const silent = notAsked.map((name): Asked => {
+  const silent = notAsked.map((name): ServerAnswer => {
     const server = own ? nameForPeople(name) : messages.A_SERVER;
     return { server, answer: { kind: 'none', problem: messages.NO_ALLOWED_ADDRESS } };
   });

@@ -5,14 +5,14 @@ import { endOf, extendPath, nameForPeople, type Delegation } from './delegation.
 import * as messages from '../messages.ts';
 
 /** Answer of one server. */
-export interface Asked {
+export interface ServerAnswer {
   /** Name of the server, for people. */
   readonly server: string;
   readonly answer: DnsAnswer | NoDnsAnswer;
 }
 
 /** The record to find. */
-export interface Wanted {
+export interface ExpectedRecord {
   /** CNAMEs from the name of the record to its place. */
   readonly place: Pick<Delegation, 'path' | 'ofWildcard'>;
   /** Reports whether the wanted value is among these. */
@@ -34,7 +34,10 @@ const NAMED_SERVERS = 3;
  *
  * @returns undefined if the record is there, or the sentence that names the servers without it
  */
-export function missingAnswers(asked: readonly Asked[], wanted: Wanted): string | undefined {
+export function missingAnswers(
+  asked: readonly ServerAnswer[],
+  wanted: ExpectedRecord,
+): string | undefined {
   const seen = asked.map(({ server, answer }) => ({ server, ...judge(answer, wanted) }));
   const wrong = seen.filter(({ found }) => found === 'wrong');
   const silent = seen.filter(({ found }) => found === 'silent');
@@ -65,13 +68,13 @@ export function pathForPeople({
   return messages.delegated(name, target, further);
 }
 
-interface Judged {
+interface AnswerVerdict {
   readonly found: 'right' | 'wrong' | 'silent';
   /** The rest of a sentence that starts with the server. */
   readonly says: string;
 }
 
-function judge(answer: DnsAnswer | NoDnsAnswer, wanted: Wanted): Judged {
+function judge(answer: DnsAnswer | NoDnsAnswer, wanted: ExpectedRecord): AnswerVerdict {
   if (answer.kind === 'none') return { found: 'silent', says: answer.problem };
   const { rcode, answers, authoritative } = answer;
   if (rcode === 'NXDOMAIN') return { found: 'wrong', says: messages.NO_SUCH_NAME };
@@ -91,7 +94,7 @@ function judge(answer: DnsAnswer | NoDnsAnswer, wanted: Wanted): Judged {
 /** Reports whether a named server knows only zones of its own, and so ends at a CNAME. */
 function isUnfollowing(
   { recursionAvailable }: DnsAnswer,
-  { authoritative }: Pick<Wanted, 'authoritative'>,
+  { authoritative }: Pick<ExpectedRecord, 'authoritative'>,
 ): boolean {
   return !authoritative && recursionAvailable === false;
 }

@@ -79,7 +79,7 @@ export async function checkHttp01(
 }
 
 /** Answer of one address. */
-interface Asked {
+interface AddressCheck {
   /** 4 or 16 octets. */
   readonly address: Uint8Array;
   readonly answer:
@@ -90,7 +90,7 @@ interface Asked {
     | {
         readonly kind: 'unreachable';
         readonly fault: string;
-        readonly call?: (() => Promise<Asked>) | undefined;
+        readonly call?: (() => Promise<AddressCheck>) | undefined;
       };
 }
 
@@ -130,7 +130,7 @@ class Check {
       : problems;
   }
 
-  async #problemsOf(found: readonly Asked[], before: readonly string[]): Promise<string[]> {
+  async #problemsOf(found: readonly AddressCheck[], before: readonly string[]): Promise<string[]> {
     const problems: string[] = [];
     const served = new Set<number>();
     // Visit one after the other, so that a second path to a URL finds it visited.
@@ -151,7 +151,7 @@ class Check {
       served,
       problems,
     }: Readonly<{
-      found: readonly Asked[];
+      found: readonly AddressCheck[];
       served: Set<number>;
       problems: string[];
     }>,
@@ -168,7 +168,10 @@ class Check {
     }
   }
 
-  async #faultsOf(answer: Asked['answer'], before: readonly string[]): Promise<readonly string[]> {
+  async #faultsOf(
+    answer: AddressCheck['answer'],
+    before: readonly string[],
+  ): Promise<readonly string[]> {
     if (answer.kind === 'redirect') return this.visit(answer.to, before);
     if (answer.kind === 'unreachable') this.isUnseen = true;
     return answer.kind === 'file' ? [] : [answer.fault];
@@ -188,17 +191,17 @@ class Check {
   }
 
   /** Calls an address, unless no connection could be made to it lately. */
-  async #ask(url: URL, address: Uint8Array): Promise<Asked> {
+  async #ask(url: URL, address: Uint8Array): Promise<AddressCheck> {
     const { ports = STANDARD_PORTS } = this.#init;
     const port = url.protocol === 'https:' ? ports.https : ports.http;
     const known = this.#unreachable.problemOf(address, port);
     if (known === undefined) return this.#call(url, address, port);
     const fault = unreachable(url, address, known);
-    const call = (): Promise<Asked> => this.#call(url, address, port);
+    const call = (): Promise<AddressCheck> => this.#call(url, address, port);
     return { address, answer: { kind: 'unreachable', fault, call } };
   }
 
-  async #call(url: URL, address: Uint8Array, port: number): Promise<Asked> {
+  async #call(url: URL, address: Uint8Array, port: number): Promise<AddressCheck> {
     this.#calls += 1;
     if (this.#calls > MAX_CALLS)
       return { address, answer: wrong(messages.tooManyAddresses(MAX_CALLS)) };
@@ -208,7 +211,7 @@ class Check {
     return { address, answer: this.#judge(got, url, address) };
   }
 
-  #judge(got: AddressAnswer, url: URL, address: Uint8Array): Asked['answer'] {
+  #judge(got: AddressAnswer, url: URL, address: Uint8Array): AddressCheck['answer'] {
     const who = nameOf(url, address);
     switch (got.kind) {
       case 'unreachable':
@@ -242,7 +245,7 @@ function redirectOf(from: URL, location: string): URL | undefined {
   return to;
 }
 
-function wrong(fault: string): Asked['answer'] {
+function wrong(fault: string): AddressCheck['answer'] {
   return { kind: 'wrong', fault };
 }
 

@@ -120,10 +120,10 @@ interface Run extends Pick<RollOverOptions, 'force' | 'dryRun'> {
   readonly signer: AcmeSigner;
 }
 
-type Done = Pick<RollOverReport, 'outcome' | 'notes'>;
+type RollOverOutcome = Pick<RollOverReport, 'outcome' | 'notes'>;
 
 /** Requests the change by annotations. `authority` writes the Secret. */
-async function inCluster(verb: RollOverReport['verb'], run: Run): Promise<Done> {
+async function inCluster(verb: RollOverReport['verb'], run: Run): Promise<RollOverOutcome> {
   const { name } = run.target;
   const { nextKeyThumbprint: next } = run.signer.status.account ?? {};
   if (verb === 'prepare') {
@@ -144,7 +144,7 @@ async function inCluster(verb: RollOverReport['verb'], run: Run): Promise<Done> 
 const COPY = 'keep a copy of the Secret: without the key, the account is lost';
 
 /** Creates the new key as the user, because `authority` has no permission in the namespace. */
-async function prepareSecret(run: Run): Promise<Done> {
+async function prepareSecret(run: Run): Promise<RollOverOutcome> {
   const { reference, secret } = await secretOf(run);
   if ((secret.data?.[NEXT_KEY] ?? '') !== '')
     return { outcome: 'unchanged', notes: [`Secret ${keyOf(reference)} has a new key already`] };
@@ -157,7 +157,7 @@ async function prepareSecret(run: Run): Promise<Done> {
  * Requests the change, waits until `acme` has seen the account with the new key, and removes the
  * old one.
  */
-async function activateSecret(run: Run): Promise<Done> {
+async function activateSecret(run: Run): Promise<RollOverOutcome> {
   const { reference, secret } = await secretOf(run);
   const where = `Secret ${keyOf(reference)}`;
   const thumbprint = await nextThumbprintOf(secret);

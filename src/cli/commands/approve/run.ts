@@ -98,7 +98,7 @@ function notApproved(fault: string): string {
   return `${wouldFail(fault)}; its requester must create a corrected request; --force approves it nevertheless`;
 }
 
-interface Judged {
+interface RequestReview {
   readonly subject: Subject;
   readonly kind: DecidedKind;
   readonly request: KubeObject;
@@ -111,7 +111,7 @@ async function judge(
   subject: Subject,
   kind: DecidedKind,
   { propagation }: DecideOptions,
-): Promise<Judged> {
+): Promise<RequestReview> {
   try {
     const request = await client.request<KubeObject>({
       method: 'GET',

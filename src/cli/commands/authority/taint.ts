@@ -60,7 +60,7 @@ export async function taintAuthority(
   });
 }
 
-interface Given {
+interface TaintTarget {
   readonly report: OperationReport;
   readonly target: string;
 }
@@ -68,7 +68,7 @@ interface Given {
 async function replaceLeaves(
   session: Session,
   options: TaintOptions,
-  { report, target }: Given,
+  { report, target }: TaintTarget,
 ): Promise<number> {
   const stop = new AbortController();
   const interrupted = (): void => {

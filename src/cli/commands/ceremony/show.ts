@@ -6,14 +6,14 @@ import { digestOf } from '#ca/ceremony/transcript.ts';
 import { lintCertificate } from '#diagnose/lint/certificate-rules.ts';
 import type { LintFinding } from '#diagnose/lint/finding.ts';
 import { readCertificateDer, readListDer } from '#diagnose/inspect/read-der.ts';
-import type { Inspected } from '#diagnose/inspect/inspected.ts';
+import type { InspectedObject } from '#diagnose/inspect/inspected.ts';
 import { longText } from '#diagnose/inspect/text.ts';
 import type { NameConstraint } from '#pki/names/constraint-match.ts';
 import { decodeTbs } from '#pki/x509/certificate.ts';
 import { encodeCertificate } from '#pki/x509/encode-certificate.ts';
 
 /** Something to sign, for the reader. */
-export interface Shown {
+export interface SigningPreview {
   readonly text: string;
   readonly errors: readonly LintFinding[];
 }
@@ -25,7 +25,7 @@ const NO_SIGNATURE = Uint8Array.of(0);
 const LINE = /.{1,64}/g;
 
 /** Returns a planned certificate as text: its fields, its lint and its exact bytes. */
-export function shownCertificate(plan: CertificatePlan): Shown {
+export function shownCertificate(plan: CertificatePlan): SigningPreview {
   const { tbs, issuer, notBefore } = plan;
   const der = encodeCertificate(tbs, issuer.signatureAlgorithm, NO_SIGNATURE);
   const { what } = readCertificateDer(der, plan.certificate);
@@ -47,7 +47,7 @@ export function shownCertificate(plan: CertificatePlan): Shown {
 }
 
 /** Returns a planned CRL as text. Its strict reader has compared it with the file. */
-export function shownList({ tbs, wanted, file }: PlannedList): Shown {
+export function shownList({ tbs, wanted, file }: PlannedList): SigningPreview {
   const der = encodeCertificate(tbs, wanted.issuer.signatureAlgorithm, NO_SIGNATURE);
   const { what } = readListDer(der, file);
   const text = `${fieldsOf(what, wanted.thisUpdate)}  lint          no finding: the strict reader compared it with the plan\n${bytesText(tbs)}`;
@@ -55,7 +55,7 @@ export function shownList({ tbs, wanted, file }: PlannedList): Shown {
 }
 
 /** The fingerprint would be that of the unsigned object. */
-function fieldsOf(what: Inspected, now: number): string {
+function fieldsOf(what: InspectedObject, now: number): string {
   return longText([what.kind === 'certificate' ? { ...what, fingerprint: '' } : what], now)
     .replace(/\n+$/, '\n')
     .replace(/ \([^()]* left\)$/gm, '');

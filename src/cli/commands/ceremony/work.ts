@@ -23,7 +23,7 @@ import { readInput, type OpenCeremony } from './files.ts';
 import { encryptedFile } from './key-store.ts';
 import { newPassphrase, passphraseOf } from './passphrase.ts';
 import type { CeremonyOptions } from './options.ts';
-import { shownCertificate, shownList, type Shown } from './show.ts';
+import { shownCertificate, shownList, type SigningPreview } from './show.ts';
 
 /** A signed output. */
 export interface SignedFile extends NamedFile<'certificate' | 'CRL'> {
@@ -34,7 +34,7 @@ export interface SignedFile extends NamedFile<'certificate' | 'CRL'> {
 interface Item {
   readonly path: string;
   readonly tbs: Uint8Array;
-  readonly shown: Shown;
+  readonly shown: SigningPreview;
   readonly sign: (key: CaKey) => Promise<SignedFile>;
 }
 

@@ -86,7 +86,7 @@ export async function complete(
   return ofArgument(command, position, typed, names);
 }
 
-interface Reached {
+interface CompletionContext {
   readonly command: Command;
   /** The flag whose value is next. */
   readonly option: Option | undefined;
@@ -94,7 +94,7 @@ interface Reached {
   readonly position: number;
 }
 
-function reached(root: Command, words: readonly string[]): Reached {
+function reached(root: Command, words: readonly string[]): CompletionContext {
   let command = root;
   let option: Option | undefined;
   let position = 0;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { usageError } from '#base/errors.ts';
 import { differenceOf } from '#diagnose/inspect/difference.ts';
-import type { Found } from '#diagnose/inspect/inspected.ts';
+import type { InspectedItem } from '#diagnose/inspect/inspected.ts';
 import { readMaterial } from '#diagnose/inspect/read-material.ts';
 import { relationsOf, type NamedBundle, type Relations } from '#diagnose/inspect/relations.ts';
 import { differenceText, longText, relationsText, shortText } from '#diagnose/inspect/text.ts';
@@ -32,13 +32,13 @@ export interface InspectOptions extends UserOptions {
 
 /** The result that `-o json` and `-o yaml` print. */
 export interface InspectReport {
-  readonly items: readonly Found['what'][];
+  readonly items: readonly InspectedItem['what'][];
   readonly relations: Relations;
   /** Parts that could not be read. */
   readonly notes: readonly string[];
 }
 
-const LABELS: Readonly<Partial<Record<Found['what']['kind'], string>>> = {
+const LABELS: Readonly<Partial<Record<InspectedItem['what']['kind'], string>>> = {
   certificate: 'CERTIFICATE',
   request: 'CERTIFICATE REQUEST',
   crl: 'X509 CRL',
@@ -83,19 +83,19 @@ async function readAll(
   { passwordFile }: InspectOptions,
   init: SourceInit,
 ): Promise<{
-  readonly bySource: readonly (readonly Found[])[];
+  readonly bySource: readonly (readonly InspectedItem[])[];
   readonly notes: readonly string[];
   readonly isOfCluster: boolean;
 }> {
   const secrets = {
     pkcs12Password: (source: string) => pkcs12Password(passwordFile, source, process.env),
   };
-  const bySource: Found[][] = [];
+  const bySource: InspectedItem[][] = [];
   const notes: string[] = [];
   let isOfCluster = false;
   for (const text of sources) {
     const read = await readSource(text, init);
-    const found: Found[] = [];
+    const found: InspectedItem[] = [];
     for (const each of read.materials) found.push(...(await readMaterial(each, secrets)));
     bySource.push(found);
     notes.push(...read.notes);
@@ -131,7 +131,7 @@ async function bundlesOf(
 }
 
 function printDifference(
-  [left = [], right = []]: readonly (readonly Found[])[],
+  [left = [], right = []]: readonly (readonly InspectedItem[])[],
   { output }: InspectOptions,
 ): number {
   const [a, b] = [left[0]?.what, right[0]?.what];
@@ -146,7 +146,7 @@ function printDifference(
 
 function print(
   report: InspectReport,
-  found: readonly Found[],
+  found: readonly InspectedItem[],
   { output, short }: InspectOptions,
   now: number,
 ): void {
@@ -161,7 +161,7 @@ function print(
 }
 
 /** Returns PEM, or '' for keys. */
-function pemOf({ what, der }: Found): string {
+function pemOf({ what, der }: InspectedItem): string {
   const label = LABELS[what.kind];
   return label === undefined || der === undefined ? '' : encodePem(label, der);
 }

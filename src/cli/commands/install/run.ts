@@ -102,7 +102,7 @@ async function removeSuperseded(
 type ApplyOptions = InstallOptions & { readonly isOwn: boolean };
 
 /** Remaining work of an installation. */
-interface Applied {
+interface RemainingWork {
   /** Desired roles whose live versions still have rules to remove. */
   readonly wide: readonly ManagedObject[];
   readonly rollouts: readonly Rollout[];
@@ -117,7 +117,7 @@ async function applyAll(
   objects: readonly ManagedObject[],
   options: ApplyOptions,
   onDone: (result: InstalledObject) => void,
-): Promise<Applied> {
+): Promise<RemainingWork> {
   const wide: ManagedObject[] = [];
   const rollouts: Rollout[] = [];
   for (const object of objects) {

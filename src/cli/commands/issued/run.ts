@@ -12,7 +12,11 @@ import {
 } from '#operations/issued.ts';
 import { EXIT_REFUSED, type CERTIFICATE_SOURCES } from '#operations/report.ts';
 import { structuredText } from '#operations/structured-text.ts';
-import { holderOf, liveRequests, type Searched } from '#operations/revoking/find-certificates.ts';
+import {
+  holderOf,
+  liveRequests,
+  type CertificateSearchResult,
+} from '#operations/revoking/find-certificates.ts';
 import { publishedAnchors } from '#pki/x509/trust-bundle.ts';
 import { listBundles } from '#cli/sources/cluster-objects.ts';
 import {
@@ -40,7 +44,7 @@ export interface IssuedOptions extends UserOptions {
   readonly output: 'table' | 'wide' | 'json' | 'yaml' | 'name';
 }
 
-interface Read {
+interface IssuedList {
   readonly rows: readonly IssuedCertificateRow[];
   /** Searched places. */
   readonly places: readonly string[];
@@ -72,7 +76,7 @@ export async function issued(options: IssuedOptions): Promise<number> {
   }
 }
 
-async function read(client: Client, options: IssuedOptions): Promise<Read> {
+async function read(client: Client, options: IssuedOptions): Promise<IssuedList> {
   const { source, namespace, signer, pod, user, san, serial } = options;
   const recorded = recordedCertificates(client, {
     namespace,
@@ -91,7 +95,7 @@ async function read(client: Client, options: IssuedOptions): Promise<Read> {
   return readFrom(await recordedOrElse(recorded, live, signers));
 }
 
-function readFrom({ found, places }: Searched): Read {
+function readFrom({ found, places }: CertificateSearchResult): IssuedList {
   const rows = found.map((each) => {
     const { chain, signerName, namespace, source } = each;
     return issuedRow(chain[0], { signerName, holder: holderOf(each), namespace, source });

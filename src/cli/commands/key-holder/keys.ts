@@ -37,14 +37,14 @@ export interface OpenKeys {
 }
 
 /** A key of the configuration with its CA. */
-interface Certified {
+interface CertifiedKey {
   readonly entry: HeldKeyEntry;
   readonly certificate: Certificate;
   readonly ca: SigningCa;
 }
 
 /** A key in a token. */
-interface Placed extends Certified {
+interface CertifiedTokenKey extends CertifiedKey {
   readonly place: TokenPlace;
   readonly tokenKey: TokenKey;
 }
@@ -82,7 +82,7 @@ export async function openKeys(
 }
 
 /** Returns the same text for keys of one token with one PIN. */
-function tokenOf({ place: { module, token, pinFile } }: Placed): string {
+function tokenOf({ place: { module, token, pinFile } }: CertifiedTokenKey): string {
   return JSON.stringify([module, token, pinFile]);
 }
 
@@ -94,7 +94,7 @@ async function naming<T>({ name }: HeldKeyEntry, run: () => Promise<T>): Promise
   }
 }
 
-async function openEntry(entry: HeldKeyEntry): Promise<OpenKey | Placed> {
+async function openEntry(entry: HeldKeyEntry): Promise<OpenKey | CertifiedTokenKey> {
   const { name, file, passphraseFile, pkcs11, certificate: path } = entry;
   const [certificate] = readCertificates(await readFile(path, 'latin1'));
   if (certificate === undefined) throw usageError(`${path} has no certificate`);
@@ -108,13 +108,16 @@ async function openEntry(entry: HeldKeyEntry): Promise<OpenKey | Placed> {
   return openKey(certified, key, () => undefined);
 }
 
-function inToken({ place: _place, tokenKey, ...certified }: Placed, token: Token): OpenKey {
+function inToken(
+  { place: _place, tokenKey, ...certified }: CertifiedTokenKey,
+  token: Token,
+): OpenKey {
   const key = caKeyIn(token, tokenKey, certified.certificate.publicKey);
   return openKey(certified, key, () => token.faultOf(tokenKey.name));
 }
 
 function openKey(
-  { entry: { name, signerNames }, certificate, ca }: Certified,
+  { entry: { name, signerNames }, certificate, ca }: CertifiedKey,
   key: CaKey,
   faultOf: OpenKey['faultOf'],
 ): OpenKey {

@@ -43,7 +43,7 @@ const REMEMBERED_MS = 60_000;
 /** Signatures that are remembered. A holder makes thousands a second for some seconds at most. */
 const MAX_REMEMBERED_SIGNATURES = 10_000;
 
-interface Remembered {
+interface CachedSignature {
   readonly at: number;
   /** Fields of its log line. */
   readonly fields: LogFields;
@@ -55,7 +55,7 @@ interface Remembered {
 export function createSocketSigner(init: SocketSignerInit): SocketSigner {
   const { uses, keys, clock, log } = init;
   const useOf = new Map(uses.map((each) => [each.key, each]));
-  const remembered = new BoundedMap<string, Remembered>(MAX_REMEMBERED_SIGNATURES);
+  const remembered = new BoundedMap<string, CachedSignature>(MAX_REMEMBERED_SIGNATURES);
   return {
     describe: (name) => {
       const [use, held] = [useOf.get(name), keys.get(name)];
@@ -85,8 +85,12 @@ export function createSocketSigner(init: SocketSignerInit): SocketSigner {
 /** Begins the signature of accepted bytes. If a token fails, they stay accepted. */
 function begin(
   log: Log,
-  entry: Remembered,
-  { held, purpose, tbs }: Pick<Judged, 'held' | 'tbs'> & { readonly purpose: HolderPurpose },
+  entry: CachedSignature,
+  {
+    held,
+    purpose,
+    tbs,
+  }: Pick<SigningOperation, 'held' | 'tbs'> & { readonly purpose: HolderPurpose },
 ): Promise<Uint8Array> {
   entry.signature = held.key.sign(tbs).then(
     (signature) => {
@@ -101,7 +105,7 @@ function begin(
   return entry.signature;
 }
 
-interface Judged {
+interface SigningOperation {
   readonly use: KeyUse;
   readonly held: OpenKey;
   readonly tbs: Uint8Array;
@@ -110,15 +114,15 @@ interface Judged {
 function accepted(
   init: SocketSignerInit,
   purpose: HolderPurpose,
-  { use, held, tbs }: Judged,
-): Accepted {
+  { use, held, tbs }: SigningOperation,
+): SigningDecision {
   return purpose === 'leaf'
     ? acceptedLeaf(init, use, held, tbs)
     : acceptedCrl(init, use, held, tbs);
 }
 
 /** A document that may be signed, by the fields of its log line, or why not. */
-type Accepted =
+type SigningDecision =
   | { readonly fields: Readonly<Record<string, string>>; readonly refusal?: undefined }
   | { readonly refusal: SigningRefusal };
 
@@ -127,7 +131,7 @@ function acceptedLeaf(
   { leaf: limits }: KeyUse,
   { ca, name }: OpenKey,
   tbs: Uint8Array,
-): Accepted {
+): SigningDecision {
   if (limits === undefined) return { refusal: wrongPurpose(name, 'leaves') };
   const judged = judgeLeaf({ tbs, ca, limits, now: clock() });
   if (judged.refusal !== undefined) return judged;
@@ -139,7 +143,7 @@ function acceptedCrl(
   { crl: limits }: KeyUse,
   { ca, name, signsLists }: OpenKey,
   tbs: Uint8Array,
-): Accepted {
+): SigningDecision {
   if (limits === undefined) return { refusal: wrongPurpose(name, 'CRLs') };
   if (!signsLists) {
     const message = 'the certificate of the CA does not allow CRLs (keyUsage lacks cRLSign)';

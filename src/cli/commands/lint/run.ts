@@ -66,12 +66,12 @@ export async function lint(sources: readonly string[], options: LintOptions): Pr
   }
 }
 
-interface Linted {
+interface LintResult {
   readonly findings: readonly LintFinding[];
   readonly count: number;
 }
 
-async function lintMaterial(material: Material): Promise<Linted> {
+async function lintMaterial(material: Material): Promise<LintResult> {
   const text = Buffer.from(material.bytes).toString('latin1');
   if (/^[\s{]*["']?apiVersion["']?\s*:/m.test(text)) return lintManifests(text, material.source);
   const secrets = {
@@ -95,7 +95,7 @@ async function lintMaterial(material: Material): Promise<Linted> {
 }
 
 /** Lints objects of known kinds and skips others. */
-function lintManifests(text: string, file: string): Linted {
+function lintManifests(text: string, file: string): LintResult {
   const documents = parseAllDocuments(text, { logLevel: 'error' });
   const judged = (Array.isArray(documents) ? documents : []).flatMap((document) => {
     const [broken] = document.errors;

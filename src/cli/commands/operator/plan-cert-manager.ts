@@ -27,7 +27,7 @@ export interface CertManagerPlanOptions extends UserOptions, CertManagerOperator
   readonly output: PlanOptions['output'];
 }
 
-type Read = (version: string) => Promise<readonly ManagedObject[] | Refusal>;
+type ManifestReader = (version: string) => Promise<readonly ManagedObject[] | Refusal>;
 
 /**
  * Prints the changes that the operator of cert-manager would make, without making them.
@@ -39,10 +39,10 @@ type Read = (version: string) => Promise<readonly ManagedObject[] | Refusal>;
 export async function runCertManagerPlan(options: CertManagerPlanOptions): Promise<number> {
   const { client } = await connectUser(options, 'operator');
   const settings = { moreReleases: options.allowRelease, dangerZone: options.allowDangerZone };
-  const accept = (version: string, file: Uint8Array): ReturnType<Read> =>
+  const accept = (version: string, file: Uint8Array): ReturnType<ManifestReader> =>
     acceptedRelease(version, file, settings);
   const { namespace, release: given } = options;
-  const read: Read =
+  const read: ManifestReader =
     given === undefined
       ? createReleaseReader({ client, namespace, accept })
       : async (version) => accept(version, await contentsOf(given));

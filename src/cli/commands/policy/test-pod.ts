@@ -112,11 +112,11 @@ function objectsOf(text: string, fileName: string): readonly KubeObject[] {
 }
 
 /** A workload with a pod template. CronJobs have it one level deeper. */
-interface Templated extends KubeObject {
+interface TemplatedWorkload extends KubeObject {
   readonly spec?: {
     readonly serviceName?: string;
     readonly template?: Pick<Pod, 'spec'> & { readonly metadata?: Partial<Pod['metadata']> };
-    readonly jobTemplate?: Pick<Templated, 'spec'>;
+    readonly jobTemplate?: Pick<TemplatedWorkload, 'spec'>;
   };
 }
 
@@ -137,7 +137,7 @@ function podIn(objects: readonly KubeObject[], options: PodTestOptions): Pod {
 /** Returns the first pod of a workload, or undefined if it creates none. */
 function firstOf({ kind, metadata, ...workload }: KubeObject): Pod | undefined {
   // The fields of a workload that the file may leave out are optional.
-  const { spec } = workload as Pick<Templated, 'spec'>;
+  const { spec } = workload as Pick<TemplatedWorkload, 'spec'>;
   const template = spec?.template ?? spec?.jobTemplate?.spec?.template;
   if (template === undefined) return undefined;
   const name = `${metadata.name}-0`;

@@ -9,7 +9,7 @@ import { DISTRUSTED } from '#workloads/refresh/credentials/own-leaves.ts';
 import type { ChangedCredential } from '#workloads/refresh/credential-source.ts';
 import { forecast, type Forecast } from '#workloads/refresh/forecast.ts';
 import { NAMESPACE_OPTED_IN, REFRESH } from '#workloads/refresh/opt-in.ts';
-import type { Standing } from '#workloads/refresh/restart-state.ts';
+import type { RestartState } from '#workloads/refresh/restart-state.ts';
 import type { RestartVerdict, WaitReason } from '#workloads/refresh/verdict.ts';
 import { podsOf } from '#workloads/pod-refresher/act.ts';
 import { shellWord } from '#base/quote.ts';
@@ -154,7 +154,7 @@ function when(verdict: Exclude<RestartVerdict, { kind: 'current' | 'unknown' }>)
   }
 }
 
-function why({ changes, deadline }: Standing): string {
+function why({ changes, deadline }: RestartState): string {
   const changed = changes.map(changeText);
   const end = Number.isFinite(deadline) ? `; no later than ${formatTime(deadline)}` : '';
   return `${changed.join(', ')}${end}`;

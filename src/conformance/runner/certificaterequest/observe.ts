@@ -9,7 +9,7 @@ import {
   isSkipped,
   lastOf,
   type ScenarioResult,
-  type Skipped,
+  type SkippedScenario,
 } from '#conformance/observed-request.ts';
 import type { Anchors } from '#conformance/snapshot.ts';
 import { usageError } from '#base/errors.ts';
@@ -63,7 +63,10 @@ export async function observeCertificateRequests(run: Run): Promise<CrSnapshot> 
   }
 }
 
-function snapshotOf(run: Run, made: readonly PlannedRequest<CrPlan>[] | Skipped): CrSnapshot {
+function snapshotOf(
+  run: Run,
+  made: readonly PlannedRequest<CrPlan>[] | SkippedScenario,
+): CrSnapshot {
   const { signerName, profile } = run;
   const scenarios = scenariosOf(CR_SCENARIOS, made);
   return {
@@ -77,13 +80,13 @@ function snapshotOf(run: Run, made: readonly PlannedRequest<CrPlan>[] | Skipped)
   };
 }
 
-function anchorsOf({ anchors }: Run): Anchors | Skipped {
+function anchorsOf({ anchors }: Run): Anchors | SkippedScenario {
   if (anchors === undefined) return { skipped: '--anchors names no file' };
   return readAnchorsFrom(anchors.pem, anchors.from);
 }
 
 /** Returns the CA that the issuer itself publishes. */
-function statusCaOf(plain: ScenarioResult): Anchors | Skipped {
+function statusCaOf(plain: ScenarioResult): Anchors | SkippedScenario {
   const ca = isSkipped(plain) ? '' : (lastOf(plain)?.ca ?? '');
   return ca === ''
     ? { skipped: 'status.ca is not set: best effort' }

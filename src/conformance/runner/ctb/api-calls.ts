@@ -19,7 +19,7 @@ export async function bundleCalls(ctb: CtbRun): Promise<Readonly<Record<CtbCall,
   const discovery = await discoverResources(run, bundles);
   const missing = await run.permissions.missing(certificatesRule(ALL_VERBS, bundles.plural));
   if (missing !== undefined) return { ...skipSteps(CTB_CALLS, missing), discovery };
-  const labelled: Labelled = {
+  const labelled: LabelledBundles = {
     ctb,
     labelSelector: `${RUN_LABEL}=${run.id},${LABEL}=yes`,
     calls: resourceCalls<ClusterTrustBundle>(run, bundles),
@@ -39,7 +39,7 @@ export async function bundleCalls(ctb: CtbRun): Promise<Readonly<Record<CtbCall,
 }
 
 /** The bundles of these steps, without a signer, and with a label of their own. */
-interface Labelled {
+interface LabelledBundles {
   readonly ctb: CtbRun;
   readonly labelSelector: string;
   readonly calls: ResourceCalls<ClusterTrustBundle>;
@@ -49,7 +49,7 @@ interface Labelled {
 type Steps<C extends CtbCall> = Readonly<Record<C, ApiStep>>;
 
 function readSteps(
-  { ctb, labelSelector, calls, name }: Labelled,
+  { ctb, labelSelector, calls, name }: LabelledBundles,
   recorder: Recorder<ClusterTrustBundle>,
 ): Steps<'create' | 'read' | 'listAndWatch'> {
   return {
@@ -78,7 +78,7 @@ function writeSteps({
   labelSelector,
   calls,
   name,
-}: Labelled): Steps<'update' | Patch | 'delete' | 'deleteCollection'> {
+}: LabelledBundles): Steps<'update' | Patch | 'delete' | 'deleteCollection'> {
   return {
     update: () =>
       changeAnchors(ctb, async (trustBundle) => {

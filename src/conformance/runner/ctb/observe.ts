@@ -7,7 +7,7 @@ import {
   type UnrelatedBundle,
   type ObservedBundle,
 } from '#conformance/ctb/snapshot.ts';
-import type { Skipped } from '#conformance/observed-request.ts';
+import type { SkippedScenario } from '#conformance/observed-request.ts';
 import { SignerError } from '#base/errors.ts';
 import { listObjects } from '#kube/watch/list-objects.ts';
 import { certificatesResource } from '../anchors.ts';
@@ -96,7 +96,7 @@ async function namesOfAll({ run, bundles }: CtbRun): Promise<readonly string[]> 
   return found.map(({ metadata }) => metadata.name);
 }
 
-type PlannedRequest = Readonly<Record<UnrelatedBundle, ClusterTrustBundle | Skipped>>;
+type PlannedRequest = Readonly<Record<UnrelatedBundle, ClusterTrustBundle | SkippedScenario>>;
 
 async function makeNeighbours(ctb: CtbRun): Promise<PlannedRequest> {
   const { run, bundles } = ctb;

@@ -4,7 +4,7 @@ import { once } from 'node:events';
 import { duplexPair } from 'node:stream';
 import { connect, createServer } from 'node:tls';
 import { issuedLeafOf, isAssertionResult } from '#conformance/issued-leaf.ts';
-import type { ScenarioResult, Skipped } from '#conformance/observed-request.ts';
+import type { ScenarioResult, SkippedScenario } from '#conformance/observed-request.ts';
 import type { Anchors, Operation } from '#conformance/snapshot.ts';
 import { messageOf } from '#base/errors.ts';
 import { encodePem } from '#pki/der/pem.ts';
@@ -18,7 +18,7 @@ export interface Peer {
 /** Opens a TLS connection between two leaves in this process, which verify each other. */
 export async function mutualTls(
   run: Run,
-  anchors: Anchors | Skipped,
+  anchors: Anchors | SkippedScenario,
   peers: readonly [server: Peer, client: Peer],
 ): Promise<Operation> {
   if ('skipped' in anchors) return { skipped: anchors.skipped };

@@ -6,7 +6,7 @@ import {
   type PcrScenario,
   type PcrSnapshot,
 } from '#conformance/pcr/snapshot.ts';
-import type { Skipped } from '#conformance/observed-request.ts';
+import type { SkippedScenario } from '#conformance/observed-request.ts';
 import type { Operation } from '#conformance/snapshot.ts';
 import { anchorsOf, certificatesResource } from '../anchors.ts';
 import type { Run } from '../run.ts';
@@ -126,7 +126,7 @@ async function makeAll(
 }
 
 function keyOf(
-  made: readonly PlannedRequest<PcrPlan>[] | Skipped,
+  made: readonly PlannedRequest<PcrPlan>[] | SkippedScenario,
   scenario: PcrScenario,
 ): PcrPlan['key'] | undefined {
   if ('skipped' in made) return undefined;

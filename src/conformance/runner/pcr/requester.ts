@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Finds the client and the pod for the runner's own PodCertificateRequests. */
 import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
-import type { Skipped } from '#conformance/observed-request.ts';
+import type { SkippedScenario } from '#conformance/observed-request.ts';
 import { messageOf } from '#base/errors.ts';
 import type { Client } from '#kube/client/client.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
@@ -30,7 +30,7 @@ export interface PcrRequester {
 export async function findRequester(
   pcr: PcrRun,
   shown: PodCertificateRequest | undefined,
-): Promise<PcrRequester | Skipped> {
+): Promise<PcrRequester | SkippedScenario> {
   const { run, requests } = pcr;
   const facts = shown === undefined ? inventedPod(pcr.run) : factsOf(shown);
   const missing = await run.permissions.missing(

@@ -27,7 +27,7 @@ export function checkLeaves({ pods, signers }: InstallationFacts): readonly Outc
   );
 }
 
-interface Judged {
+interface PodTrust {
   readonly pod: Pod;
   readonly trust: LeafTrust;
 }
@@ -67,7 +67,7 @@ function causeIn(trust: LeafTrust): string {
   return 'authority' in trust ? (trust.authority ?? '') : '';
 }
 
-function rejected(state: SignerState, all: readonly Judged[]): Outcome {
+function rejected(state: SignerState, all: readonly PodTrust[]): Outcome {
   const { name } = state.signer.metadata;
   const subject = `clustersigner/${name}`;
   const pods = all.map(({ pod }) => pod);
@@ -94,7 +94,7 @@ function rejected(state: SignerState, all: readonly Judged[]): Outcome {
 /** Returns an outcome for pods that may hold a revoked leaf without evidence for or against it. */
 function unseenRevoked(
   state: SignerState,
-  judged: readonly Judged[],
+  judged: readonly PodTrust[],
   revocations: readonly Revocation[],
 ): readonly Outcome[] {
   const pods = judged.filter(({ trust }) => trust.kind === 'unknown').map(({ pod }) => pod);

@@ -3,13 +3,13 @@
 import type { KubeObject } from '#api/object/object.ts';
 import { shellWord } from '#base/quote.ts';
 
-type Named = Pick<KubeObject, 'metadata'>;
+type NamedObject = Pick<KubeObject, 'metadata'>;
 
 /** Maximum number of pods that a finding names. The others are counted. */
 const MAX_LISTED_PODS = 3;
 
 /** `2 pods (team-a/web-1, team-a/web-2)` */
-export function podList(pods: readonly Named[]): string {
+export function podList(pods: readonly NamedObject[]): string {
   const names = pods.map(({ metadata: { namespace = '', name } }) => `${namespace}/${name}`);
   const shown = names.toSorted().slice(0, MAX_LISTED_PODS);
   const rest = names.length - shown.length;
@@ -21,7 +21,7 @@ export function podList(pods: readonly Named[]): string {
  * Returns one command for each namespace. The controller creates another pod, which gets a new
  * leaf.
  */
-export function deleteCommand(pods: readonly Named[]): string {
+export function deleteCommand(pods: readonly NamedObject[]): string {
   const byNamespace = Map.groupBy(pods, ({ metadata }) => metadata.namespace ?? '');
   return [...byNamespace]
     .map(([namespace, all]) => {

@@ -9,7 +9,7 @@ import { allWell, error, whereSeen, type Outcome } from '../finding.ts';
 import { podList } from './named-pods.ts';
 
 /** A pod and the answer that refuses it a certificate. */
-interface Refused {
+interface RefusedPodRequest {
   readonly pod: Pod;
   readonly type: 'Denied' | 'Failed';
   readonly reason: string;
@@ -42,7 +42,7 @@ function refusalOf(
   pod: Pod,
   signerName: string,
   requests: readonly PodCertificateRequest[],
-): Refused | undefined {
+): RefusedPodRequest | undefined {
   const newest = requests
     .filter(({ spec }) => spec.signerName === signerName)
     .toSorted((a, b) => b.metadata.creationTimestamp.localeCompare(a.metadata.creationTimestamp))
@@ -57,7 +57,7 @@ function refusalOf(
   return undefined;
 }
 
-function outcomesOf(all: readonly Refused[]): readonly Outcome[] {
+function outcomesOf(all: readonly RefusedPodRequest[]): readonly Outcome[] {
   const [first] = all;
   if (first === undefined) return [];
   const { pod, type, reason, message } = first;

@@ -5,7 +5,7 @@ import type { StoredObject } from '#kube/resource/object.ts';
 import { resource, type ResourceInit } from '#kube/resource/resource.ts';
 import { listPages } from '#kube/watch/list-pages.ts';
 import { LABEL_NAME } from '#kube/resource/labels.ts';
-import type { Seen } from '../finding.ts';
+import type { ReadResult } from '../finding.ts';
 
 /** Selects the objects of an installation. */
 export const MANAGED = `${LABEL_NAME}=countersign`;
@@ -23,7 +23,7 @@ export interface Listing extends ResourceInit {
  * @param permission - the permission, such as `list nodes`
  * @throws KubeError for every error but 403
  */
-async function see<T>(permission: string, read: () => Promise<T>): Promise<Seen<T>> {
+async function see<T>(permission: string, read: () => Promise<T>): Promise<ReadResult<T>> {
   try {
     return { value: await read() };
   } catch (error) {
@@ -50,7 +50,7 @@ export function listVisible<T extends StoredObject, R>(
   client: Client,
   listing: Listing,
   take: Take<T, R>,
-): Promise<Seen<readonly R[]>> {
+): Promise<ReadResult<readonly R[]>> {
   return see(listPermission(listing), async () => {
     const taken: R[] = [];
     const path = resource(listing).collection(listing.namespace);
@@ -63,6 +63,6 @@ export function listVisible<T extends StoredObject, R>(
 }
 
 /** Maps the value of a successful read. */
-export function mapSeen<T, R>(seen: Seen<T>, make: (value: T) => R): Seen<R> {
+export function mapSeen<T, R>(seen: ReadResult<T>, make: (value: T) => R): ReadResult<R> {
   return 'value' in seen ? { value: make(seen.value) } : seen;
 }

@@ -6,7 +6,7 @@ import type { StoredObject } from '#kube/resource/object.ts';
 import type { PermissionRule } from '#kube/resource/permissions.ts';
 import { LABEL_COMPONENT } from '#kube/resource/labels.ts';
 import type { AggregatedApi, Binding } from '../facts.ts';
-import type { Seen } from '../finding.ts';
+import type { ReadResult } from '../finding.ts';
 import { MANAGED, mapSeen, listVisible } from './list-visible.ts';
 
 const RBAC = { group: 'rbac.authorization.k8s.io', version: 'v1' };
@@ -26,7 +26,7 @@ interface Role extends StoredObject {
  */
 export async function readRoles(
   client: Client,
-): Promise<Seen<ReadonlyMap<string, readonly PermissionRule[]>>> {
+): Promise<ReadResult<ReadonlyMap<string, readonly PermissionRule[]>>> {
   const take = ({ metadata, rules }: Role): readonly (readonly [string, PermissionRule[]])[] => {
     const component = metadata.labels?.[LABEL_COMPONENT] ?? '';
     const { namespace } = metadata;
@@ -69,7 +69,7 @@ interface RawBinding extends StoredObject {
 }
 
 /** Reads the bindings of roles named `countersign-…`, with any labels. */
-export async function readBindings(client: Client): Promise<Seen<readonly Binding[]>> {
+export async function readBindings(client: Client): Promise<ReadResult<readonly Binding[]>> {
   const [cluster, namespaced] = await Promise.all([
     listVisible(client, { ...RBAC, plural: 'clusterrolebindings' }, bindingOf),
     listVisible(client, { ...RBAC, plural: 'rolebindings' }, bindingOf),
@@ -89,7 +89,10 @@ function bindingOf({ metadata, roleRef, subjects = [] }: RawBinding): readonly B
 }
 
 /** Reads the names of all ServiceAccounts of a namespace, with any labels. */
-export function readAccounts(client: Client, namespace: string): Promise<Seen<readonly string[]>> {
+export function readAccounts(
+  client: Client,
+  namespace: string,
+): Promise<ReadResult<readonly string[]>> {
   const listing = { group: '', version: 'v1', plural: 'serviceaccounts', namespace };
   return listVisible(client, listing, ({ metadata }: StoredObject) => [metadata.name]);
 }
@@ -103,7 +106,7 @@ interface RawApiService extends StoredObject {
  * Reads the APIServices of the groups of Countersign that a Service serves. The others belong to
  * CustomResourceDefinitions.
  */
-export function readApiServices(client: Client): Promise<Seen<readonly AggregatedApi[]>> {
+export function readApiServices(client: Client): Promise<ReadResult<readonly AggregatedApi[]>> {
   const listing = { group: 'apiregistration.k8s.io', version: 'v1', plural: 'apiservices' };
   return listVisible(client, listing, (object: RawApiService) => {
     const { group = '', service } = object.spec ?? {};

@@ -7,14 +7,14 @@ import { keyOf, type KubeObject } from '#api/object/object.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import type { Client } from '#kube/client/client.ts';
 import type { AcmeFacts, NewestOrder } from '../facts.ts';
-import type { Seen } from '../finding.ts';
+import type { ReadResult } from '../finding.ts';
 import { mapSeen, listVisible } from './list-visible.ts';
 
 /**
  * Lists the ACME signers and the latest Order of each request. Empty if the kinds are not
  * installed.
  */
-export async function readAcme(client: Client): Promise<Seen<AcmeFacts>> {
+export async function readAcme(client: Client): Promise<ReadResult<AcmeFacts>> {
   const keep = (object: KubeObject): readonly KubeObject[] => [object];
   const [cluster, namespaced, orders] = await Promise.all([
     listVisible<KubeObject, KubeObject>(client, ACME_CLUSTER_SIGNERS, keep),
@@ -38,7 +38,7 @@ export async function readAcme(client: Client): Promise<Seen<AcmeFacts>> {
 }
 
 /** Keeps only the latest Order of each request. */
-async function readNewestOrders(client: Client): Promise<Seen<readonly NewestOrder[]>> {
+async function readNewestOrders(client: Client): Promise<ReadResult<readonly NewestOrder[]>> {
   const newest = new Map<string, NewestOrder>();
   const seen = await listVisible<KubeObject, never>(client, ORDERS, (object) => {
     const order = attempt(() => readOrder(object));

@@ -4,7 +4,7 @@ import { membersOf } from '#base/record.ts';
 import { INJECT, NAMESPACE_OPTED_IN } from '#install/admission/injection/profiles.ts';
 import type { Client } from '#kube/client/client.ts';
 import { ANNOTATION_PREFIX, type AnnotatedObject } from '#operations/pods/unread-annotations.ts';
-import type { Seen } from '../finding.ts';
+import type { ReadResult } from '../finding.ts';
 import { listVisible } from './list-visible.ts';
 
 /** The labels by which a namespace opts in to injection and to restarts. */
@@ -25,7 +25,9 @@ interface Workload extends KubeObject {
 }
 
 /** Lists countersign.dev annotations on workloads and bare pods in the namespaces that opted in. */
-export async function readAnnotated(client: Client): Promise<Seen<readonly AnnotatedObject[]>> {
+export async function readAnnotated(
+  client: Client,
+): Promise<ReadResult<readonly AnnotatedObject[]>> {
   const labelled = await Promise.all(
     OPTED_IN.map((labelSelector) =>
       listVisible(

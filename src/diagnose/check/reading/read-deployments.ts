@@ -4,12 +4,12 @@ import type { StoredObject } from '#kube/resource/object.ts';
 import { LABEL_COMPONENT } from '#kube/resource/labels.ts';
 import { refusalOfPods, stuckReason } from '#kube/apply/objects/rollout.ts';
 import type { Deployment } from '../facts.ts';
-import type { Seen } from '../finding.ts';
+import type { ReadResult } from '../finding.ts';
 import type { InstalledMetadata } from '../installer.ts';
 import { unreadyReason, type PodStatus } from './pod-status.ts';
 import { MANAGED, mapSeen, listVisible } from './list-visible.ts';
 
-interface Labelled extends StoredObject {
+interface LabelledObject extends StoredObject {
   readonly metadata: StoredObject['metadata'] & {
     readonly labels?: Readonly<Record<string, string>>;
     readonly annotations?: Readonly<Record<string, string>>;
@@ -17,7 +17,7 @@ interface Labelled extends StoredObject {
   };
 }
 
-interface RawDeployment extends Labelled {
+interface RawDeployment extends LabelledObject {
   readonly spec?: {
     readonly replicas?: number;
     readonly template?: {
@@ -32,7 +32,7 @@ interface RawDeployment extends Labelled {
   readonly status?: Readonly<Record<string, unknown>> & { readonly availableReplicas?: number };
 }
 
-interface RawPod extends Labelled {
+interface RawPod extends LabelledObject {
   readonly status?: PodStatus;
 }
 
@@ -46,7 +46,7 @@ export async function readDeployments(
   client: Client,
   namespace: string,
   installed: (metadata: InstalledMetadata) => void,
-): Promise<Seen<readonly Deployment[]>> {
+): Promise<ReadResult<readonly Deployment[]>> {
   const where = { version: 'v1', namespace, labelSelector: MANAGED };
   const found = await listVisible(
     client,
@@ -110,6 +110,6 @@ function containerOf(template: NonNullable<RawDeployment['spec']>['template']): 
   return template?.spec?.containers?.[0] ?? {};
 }
 
-function componentOf({ metadata }: Labelled): string {
+function componentOf({ metadata }: LabelledObject): string {
   return metadata.labels?.[LABEL_COMPONENT] ?? '';
 }

@@ -5,11 +5,11 @@ import type { KubeObject } from '#api/object/object.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import type { Client } from '#kube/client/client.ts';
 import type { ExternalSignerFacts, SignerFacts } from '../facts.ts';
-import type { Seen } from '../finding.ts';
+import type { ReadResult } from '../finding.ts';
 import { listVisible, mapSeen } from './list-visible.ts';
 
 /** Lists the ExternalClusterSigners. Empty if the kind is not installed. */
-export async function readExternal(client: Client): Promise<Seen<ExternalSignerFacts>> {
+export async function readExternal(client: Client): Promise<ReadResult<ExternalSignerFacts>> {
   const seen = await listVisible<KubeObject, KubeObject>(
     client,
     EXTERNAL_CLUSTER_SIGNERS,
@@ -29,9 +29,9 @@ export async function readExternal(client: Client): Promise<Seen<ExternalSignerF
 
 /** Adds the names of ExternalClusterSigners, which roles list as well. */
 export function withExternalNames(
-  signers: Seen<SignerFacts>,
-  external: Seen<ExternalSignerFacts>,
-): Seen<SignerFacts> {
+  signers: ReadResult<SignerFacts>,
+  external: ReadResult<ExternalSignerFacts>,
+): ReadResult<SignerFacts> {
   if (!('value' in external) || external.value.signers.length === 0) return signers;
   const names = { signers: external.value.signers.map(({ spec }) => spec.signerName) };
   return mapSeen(signers, (facts) => ({

@@ -3,7 +3,7 @@ import type { Client } from '#kube/client/client.ts';
 import type { StoredObject } from '#kube/resource/object.ts';
 import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
 import { FLOW_CONTROL_NAME } from '#install/workloads/availability.ts';
-import type { Seen } from '../finding.ts';
+import type { ReadResult } from '../finding.ts';
 import { listVisible } from './list-visible.ts';
 
 const GROUP = { group: 'flowcontrol.apiserver.k8s.io', version: 'v1' };
@@ -13,7 +13,9 @@ const KINDS = {
 } as const;
 
 /** Reads the FlowSchema and the PriorityLevelConfiguration of the components, by their name. */
-export async function readFlowControl(client: Client): Promise<Seen<readonly ManagedObject[]>> {
+export async function readFlowControl(
+  client: Client,
+): Promise<ReadResult<readonly ManagedObject[]>> {
   const found: ManagedObject[] = [];
   const fieldSelector = `metadata.name=${FLOW_CONTROL_NAME}`;
   for (const [kind, plural] of Object.entries(KINDS)) {

@@ -16,7 +16,7 @@ import type {
   ReadInit,
   SignerFacts,
 } from '../facts.ts';
-import type { Seen } from '../finding.ts';
+import type { ReadResult } from '../finding.ts';
 import { installerOf, type InstalledMetadata } from '../installer.ts';
 import { readAcme } from './read-acme.ts';
 import { readExternal, withExternalNames } from './read-external.ts';
@@ -40,7 +40,7 @@ const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1' };
  */
 export async function readInstallation(
   init: ReadInit,
-  signersRead: Promise<Seen<SignerFacts>> = readSigners(init),
+  signersRead: Promise<ReadResult<SignerFacts>> = readSigners(init),
 ): Promise<InstallationFacts> {
   const { client, namespace } = init;
   const installedBy: InstalledMetadata[] = [];
@@ -111,7 +111,7 @@ export async function readInstallation(
   return { now, namespace, ...facts, installer: installerOf(installedBy), operated };
 }
 
-async function readOperated(client: Client): Promise<Seen<readonly OperatedInstallation[]>> {
+async function readOperated(client: Client): Promise<ReadResult<readonly OperatedInstallation[]>> {
   const take =
     (kind: OperatedInstallation['kind']) =>
     (object: InstallationObject): readonly OperatedInstallation[] => {
@@ -134,10 +134,10 @@ async function readOperated(client: Client): Promise<Seen<readonly OperatedInsta
  * the creator of a key is unknown.
  */
 function withAcmeNames(
-  signers: Seen<SignerFacts>,
-  acme: Seen<AcmeFacts>,
+  signers: ReadResult<SignerFacts>,
+  acme: ReadResult<AcmeFacts>,
   secretNamespace: string,
-): Seen<SignerFacts> {
+): ReadResult<SignerFacts> {
   if (!('value' in acme)) return signers;
   const ofCluster = acme.value.signers.filter(({ kind }) => kind === 'AcmeClusterSigner');
   if (ofCluster.length === 0) return signers;
@@ -195,11 +195,13 @@ function definitionOf(raw: RawDefinition): readonly Definition[] {
 }
 
 type Spec = NonNullable<LiveAdmission['policy']>;
-type Named = readonly [string, Spec];
+type NamedSpec = readonly [string, Spec];
 
 /** Reads policies and bindings named `countersign-…`, with any labels. */
-async function readPolicies(client: Client): Promise<Seen<ReadonlyMap<string, LiveAdmission>>> {
-  const take = (object: StoredObject & Spec): readonly Named[] =>
+async function readPolicies(
+  client: Client,
+): Promise<ReadResult<ReadonlyMap<string, LiveAdmission>>> {
+  const take = (object: StoredObject & Spec): readonly NamedSpec[] =>
     object.metadata.name.startsWith('countersign-') ? [[object.metadata.name, object]] : [];
   const [policies, bindings] = await Promise.all([
     listVisible(client, { ...ADMISSION, plural: 'validatingadmissionpolicies' }, take),

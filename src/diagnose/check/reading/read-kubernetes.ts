@@ -6,7 +6,7 @@ import { servedVersions } from '#kube/client/discovery.ts';
 import type { PermissionRule } from '#kube/resource/permissions.ts';
 import type { StoredObject } from '#kube/resource/object.ts';
 import type { KubernetesFacts, Kubelet, LedgerFacts, StorageClass, Webhook } from '../facts.ts';
-import type { Seen } from '../finding.ts';
+import type { ReadResult } from '../finding.ts';
 import { mayBlock } from '../kubernetes.ts';
 import { listVisible } from './list-visible.ts';
 
@@ -100,7 +100,7 @@ function withEndpoints(client: Client, all: readonly Webhook[]): Promise<readonl
 function seeWebhooks(
   client: Client,
   kind: 'validating' | 'mutating',
-): Promise<Seen<readonly Webhook[]>> {
+): Promise<ReadResult<readonly Webhook[]>> {
   const listing = {
     group: 'admissionregistration.k8s.io',
     version: 'v1',

@@ -19,7 +19,7 @@ import type { Client } from '#kube/client/client.ts';
 import { fullQuotaIn, type ResourceQuota } from '#operations/pods/quota.ts';
 import type { SignerState } from '#operations/signer-state.ts';
 import type { PodFacts, SignerFacts } from '../facts.ts';
-import type { Seen } from '../finding.ts';
+import type { ReadResult } from '../finding.ts';
 import { listVisible } from './list-visible.ts';
 
 const CORE = { group: '', version: 'v1' };
@@ -35,8 +35,8 @@ const ALIVE = 'status.phase!=Succeeded,status.phase!=Failed';
  */
 export async function readPods(
   client: Client,
-  signers: Seen<SignerFacts>,
-): Promise<Seen<PodFacts>> {
+  signers: ReadResult<SignerFacts>,
+): Promise<ReadResult<PodFacts>> {
   if (!('value' in signers)) return signers;
   const { states } = signers.value;
   const names = new Set(states.map(({ signer }) => signer.spec.signerName));
@@ -162,7 +162,7 @@ function reduced({ apiVersion, kind, metadata, spec, status = {} }: Pod, shared:
 async function readPodRequests(
   client: Client,
   names: ReadonlySet<string>,
-): Promise<Seen<readonly PodCertificateRequest[]>> {
+): Promise<ReadResult<readonly PodCertificateRequest[]>> {
   const kind = await certificatesResourceIfServed(client, 'podcertificaterequests');
   if (kind === undefined) return { value: [] };
   return listVisible(client, kind, (request: PodCertificateRequest) =>
@@ -170,14 +170,14 @@ async function readPodRequests(
   );
 }
 
-function readRevocations(client: Client): Promise<Seen<readonly Revocation[]>> {
+function readRevocations(client: Client): Promise<ReadResult<readonly Revocation[]>> {
   return listVisible(client, REVOCATIONS, (object: KubeObject) => {
     const read = attempt(() => readRevocation(object));
     return read instanceof SignerError ? [] : [read];
   });
 }
 
-function readServices(client: Client): Promise<Seen<readonly Service[]>> {
+function readServices(client: Client): Promise<ReadResult<readonly Service[]>> {
   return listVisible(client, { ...CORE, plural: 'services' }, (service: Service) => [service]);
 }
 

@@ -21,7 +21,7 @@ import type { Client } from '#kube/client/client.ts';
 import { isCertManagerServed } from '#operations/cert-manager-served.ts';
 import { compileFailureJudge, type FailureJudge } from '../../request-refusals.ts';
 import type { AcmeFacts, SignerFacts, WaitingRequest } from '../facts.ts';
-import type { Seen } from '../finding.ts';
+import type { ReadResult } from '../finding.ts';
 import { mapSeen, listVisible } from './list-visible.ts';
 
 /** The fields that are read of a PodCertificateRequest. */
@@ -33,9 +33,9 @@ interface PodRequest extends KubeObject {
 /** Lists the pending requests to signers of this installation. */
 export async function readRequests(
   client: Client,
-  signers: Seen<SignerFacts>,
-  acme: Seen<AcmeFacts>,
-): Promise<Seen<readonly WaitingRequest[]>> {
+  signers: ReadResult<SignerFacts>,
+  acme: ReadResult<AcmeFacts>,
+): Promise<ReadResult<readonly WaitingRequest[]>> {
   if (!('value' in signers)) return signers;
   const names = new Set(signers.value.states.map(({ signer }) => signer.spec.signerName));
   const isManaged = (name: string): boolean => names.has(name) || isDerivedName(name);
@@ -93,7 +93,7 @@ function createdAt({ metadata }: CertificateSigningRequest): number {
 async function readPodRequests(
   client: Client,
   isManaged: (signerName: string) => boolean,
-): Promise<Seen<readonly WaitingRequest[]>> {
+): Promise<ReadResult<readonly WaitingRequest[]>> {
   const kind = await certificatesResourceIfServed(client, 'podcertificaterequests');
   if (kind === undefined) return { value: [] };
   return listVisible<PodRequest, WaitingRequest>(client, kind, (request) =>
@@ -108,7 +108,7 @@ async function readPodRequests(
 async function readIssuerRequests(
   client: Client,
   signers: SignerFacts,
-): Promise<Seen<readonly WaitingRequest[]>> {
+): Promise<ReadResult<readonly WaitingRequest[]>> {
   // Without cert-manager the API server answers 403 to a user who may not list its objects.
   if (!(await isCertManagerServed(client))) return { value: [] };
   return listVisible<CertificateRequest & KubeObject, WaitingRequest>(

@@ -13,14 +13,14 @@ import { certificatesResourceIfServed } from '#component/certificates-resources.
 import { serverTime } from '#component/server-time.ts';
 import { CLUSTER_SIGNERS } from '#component/signers/cluster-signers.ts';
 import type { ReadInit, SignerFacts } from '../facts.ts';
-import type { Seen } from '../finding.ts';
+import type { ReadResult } from '../finding.ts';
 import { mapSeen, listVisible } from './list-visible.ts';
 
 /**
  * Lists all ClusterSigners and all bundles in one list request each, because there may be a
  * thousand.
  */
-export async function readSigners(init: ReadInit): Promise<Seen<SignerFacts>> {
+export async function readSigners(init: ReadInit): Promise<ReadResult<SignerFacts>> {
   const { client } = init;
   const [objects, bundles] = await Promise.all([
     listVisible<KubeObject, KubeObject>(client, CLUSTER_SIGNERS, (each) => [each]),
@@ -32,7 +32,7 @@ export async function readSigners(init: ReadInit): Promise<Seen<SignerFacts>> {
 function factsOf(
   init: ReadInit,
   objects: readonly KubeObject[],
-  bundles: Seen<ReadonlyMap<string, ClusterTrustBundle>>,
+  bundles: ReadResult<ReadonlyMap<string, ClusterTrustBundle>>,
 ): SignerFacts {
   const now = serverTime(init);
   const states: SignerState[] = [];
@@ -73,7 +73,7 @@ function isFederated({ metadata, spec }: ClusterTrustBundle): boolean {
 
 async function readBundles({
   client,
-}: ReadInit): Promise<Seen<ReadonlyMap<string, ClusterTrustBundle>>> {
+}: ReadInit): Promise<ReadResult<ReadonlyMap<string, ClusterTrustBundle>>> {
   const kind = await certificatesResourceIfServed(client, 'clustertrustbundles');
   if (kind === undefined) return { value: new Map() };
   const found = await listVisible<ClusterTrustBundle, readonly [string, ClusterTrustBundle]>(

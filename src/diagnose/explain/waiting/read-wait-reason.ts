@@ -2,7 +2,7 @@
 import { heldSigning } from '#operations/paused-signing.ts';
 import { readSignerState, type ReadSignerStateInit } from '#operations/read-signer-state.ts';
 import type { Diagnosis } from '../explanation.ts';
-import type { EventReader, Regarding } from '../read-events.ts';
+import type { EventReader, EventSubject } from '../read-events.ts';
 import type { SignerView } from '../signer-view.ts';
 import { withHeld, withLatestWarning } from './wait-reason.ts';
 
@@ -16,7 +16,7 @@ export async function keptWaiting(
   init: ReadSignerStateInit & { readonly events: EventReader },
   { signer }: SignerView,
   diagnosis: Diagnosis,
-  regarded: Regarding & { readonly creationTimestamp: string },
+  regarded: EventSubject & { readonly creationTimestamp: string },
 ): Promise<Diagnosis> {
   if (diagnosis.state !== 'WaitingForComponent') return diagnosis;
   if (signer?.kind === 'ClusterSigner') {

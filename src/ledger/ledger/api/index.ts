@@ -22,7 +22,7 @@ import { logsAnswer } from './logs.ts';
 import { createReaders } from './readers.ts';
 import { nameOf, notFound, objectOf, recordNamed, resultsByKey } from './object.ts';
 import type { RecordObject } from './object.ts';
-import { formatPageToken, parsePageToken, type Continued } from './page-token.ts';
+import { formatPageToken, parsePageToken, type PagedRequest } from './page-token.ts';
 import { parseFieldSelector, type RecordFilter, type SelectorFault } from './selector.ts';
 import { tableOf, wantsTable } from './kubectl-columns.ts';
 import * as messages from '../messages.ts';
@@ -209,7 +209,7 @@ async function listed(
 
 /** One page of a search. */
 interface Search {
-  readonly of: Continued;
+  readonly of: PagedRequest;
   readonly asked: RecordFilter;
   readonly after: RecordCursor | undefined;
 }
@@ -226,7 +226,7 @@ function searchOf(
     return { fault: messages.NO_LABELS };
   }
   const oldestFirst = query.get('order') === 'oldest';
-  const of: Continued = { namespace: where.namespace, selector, oldestFirst };
+  const of: PagedRequest = { namespace: where.namespace, selector, oldestFirst };
   const text = query.get('continue') ?? '';
   if (text === '') return { of, asked: { ...asked, oldestFirst }, after: afterName(query) };
   const token = parsePageToken(text, of);

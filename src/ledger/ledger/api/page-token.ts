@@ -8,7 +8,7 @@ import type { RecordCursor } from '#ledger/index.ts';
 import type { RecordFilter } from './selector.ts';
 
 /** The request that a token continues. */
-export interface Continued {
+export interface PagedRequest {
   readonly namespace: string | undefined;
   readonly selector: string;
   readonly oldestFirst: boolean;
@@ -26,13 +26,13 @@ const TIMES = ['since', 'until', 'expiresAfter', 'expiresBefore'] as const;
 const TOKEN = /^[\w-]{16}\.\d{1,16}(?:\.\d{0,16}){5}$/;
 
 /** Formats the token for a URL. */
-export function formatPageToken(of: Continued, { after, times }: PageToken): string {
+export function formatPageToken(of: PagedRequest, { after, times }: PageToken): string {
   const numbers = [after.id, after.notAfter, ...TIMES.map((each) => times[each])];
   return [digestOf(of), ...numbers.map((each) => each ?? '')].join('.');
 }
 
 /** Parses a token. Returns undefined if it is malformed or of another request. */
-export function parsePageToken(text: string, of: Continued): PageToken | undefined {
+export function parsePageToken(text: string, of: PagedRequest): PageToken | undefined {
   const [digest, id, notAfter, ...times] = TOKEN.test(text) ? text.split('.') : [];
   if (digest !== digestOf(of)) return undefined;
   const given = TIMES.flatMap((name, at) => {
@@ -48,7 +48,7 @@ export function parsePageToken(text: string, of: Continued): PageToken | undefin
   };
 }
 
-function digestOf({ namespace, selector, oldestFirst }: Continued): string {
+function digestOf({ namespace, selector, oldestFirst }: PagedRequest): string {
   const text = JSON.stringify([namespace ?? null, selector, oldestFirst]);
   return createHash('sha256').update(text).digest('base64url').slice(0, 16);
 }

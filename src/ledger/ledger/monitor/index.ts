@@ -58,7 +58,7 @@ const MAX_SETTLED = 200_000;
 /** Certificates of one query to the ledger. */
 const LOOKED_AT_TOGETHER = 250;
 
-interface Waiting {
+interface UnconfirmedCertificate {
   readonly der: Uint8Array;
   readonly seenIn: string;
   /** Time of the first query that did not find a record. */
@@ -118,7 +118,7 @@ class Look {
   readonly #signers: () => readonly ClusterSigner[];
   readonly #cas = new MonitoredCas();
   readonly #findings: UnrecordedCertificates;
-  readonly #waiting = new Map<string, Waiting>();
+  readonly #waiting = new Map<string, UnconfirmedCertificate>();
   readonly #settled = new BoundedMap<string, true>(MAX_SETTLED);
   /** Number of certificates that each gap explains. */
   readonly #explained = new Map<string, number>();
@@ -170,7 +170,7 @@ class Look {
    * Reports whether a certificate without a record needs no further comparison. A certificate of
    * another CA is seen again when there is a new CA.
    */
-  async #isSettled(print: string, waiting: Waiting): Promise<boolean> {
+  async #isSettled(print: string, waiting: UnconfirmedCertificate): Promise<boolean> {
     const { component, unrecordedGraceSeconds } = this.#init;
     const candidate = candidateOf(waiting.der, this.#cas.all());
     if (candidate === undefined) return true;
@@ -187,7 +187,7 @@ class Look {
   async #findingOf(
     { certificate, fingerprint }: Candidate,
     ca: MonitoredCa,
-    { seenIn }: Waiting,
+    { seenIn }: UnconfirmedCertificate,
   ): Promise<UnrecordedCertificate> {
     this.#limits ??= await limitsOf(this.#init.store);
     const isOpen = this.#findings.has({ fingerprint });

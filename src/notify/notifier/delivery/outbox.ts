@@ -8,7 +8,7 @@ export type Mark =
   | { readonly kind: 'state'; readonly key: string };
 
 /** An event to deliver. */
-export interface Outgoing {
+export interface OutgoingEvent {
   readonly id: string;
   readonly body: string;
   /** Unit of fairness: a namespace or a user. */
@@ -27,7 +27,7 @@ export interface OutboxLimits {
 
 /** The queue of one flow. */
 interface Flow {
-  readonly waiting: Outgoing[];
+  readonly waiting: OutgoingEvent[];
   /** Number of events in delivery. */
   sending: number;
   /** Consecutive failures since the last delivery. */
@@ -47,7 +47,7 @@ export class Outbox {
   readonly #limits: OutboxLimits;
   /** Flows in the order of their turns. */
   readonly #flows = new Map<string, Flow>();
-  readonly #sending = new Set<Outgoing>();
+  readonly #sending = new Set<OutgoingEvent>();
   #waiting = 0;
   #size = 0;
 
@@ -61,10 +61,10 @@ export class Outbox {
   }
 
   /** Appends an event to its flow. @returns the events that were dropped for it */
-  push(event: Outgoing): readonly Outgoing[] {
+  push(event: OutgoingEvent): readonly OutgoingEvent[] {
     this.#append(event);
     this.#size += event.body.length;
-    const dropped: Outgoing[] = [];
+    const dropped: OutgoingEvent[] = [];
     while (this.#waiting > 0 && this.#isOver()) dropped.push(this.#dropOldest(event.flow));
     return dropped;
   }
@@ -72,7 +72,7 @@ export class Outbox {
   /**
    * Returns the next event in turn and marks it as in delivery, or undefined if none may go now.
    */
-  next(now: number): Outgoing | undefined {
+  next(now: number): OutgoingEvent | undefined {
     for (const [name, flow] of this.#flows) {
       const event = isHeld(flow, now) ? undefined : flow.waiting.shift();
       if (event === undefined) continue;
@@ -93,7 +93,7 @@ export class Outbox {
   }
 
   /** Removes an event that was delivered or given up. */
-  done(event: Outgoing): void {
+  done(event: OutgoingEvent): void {
     const flow = this.#returned(event);
     if (flow === undefined) return;
     this.#size -= event.body.length;
@@ -102,7 +102,7 @@ export class Outbox {
   }
 
   /** Returns an event to the end of its flow for a retry. */
-  back(event: Outgoing): void {
+  back(event: OutgoingEvent): void {
     if (this.#returned(event) !== undefined) this.#append(event);
   }
 
@@ -110,7 +110,7 @@ export class Outbox {
    * Returns an event for a retry, and pauses its flow.
    * @param restMs - duration of the pause, by the earlier failures of the flow
    */
-  rest(event: Outgoing, now: number, restMs: (failures: number) => number): void {
+  rest(event: OutgoingEvent, now: number, restMs: (failures: number) => number): void {
     const flow = this.#returned(event);
     if (flow === undefined) return;
     this.#append(event);
@@ -119,8 +119,8 @@ export class Outbox {
   }
 
   /** Removes the events that have waited since before `time`. */
-  takeOlder(time: number): readonly Outgoing[] {
-    const taken: Outgoing[] = [];
+  takeOlder(time: number): readonly OutgoingEvent[] {
+    const taken: OutgoingEvent[] = [];
     for (const [name, flow] of [...this.#flows]) {
       const old = flow.waiting.filter((each) => each.since < time);
       if (old.length === 0) continue;
@@ -142,7 +142,7 @@ export class Outbox {
   }
 
   /** Iterates over all events. */
-  *pending(): Iterable<Outgoing> {
+  *pending(): Iterable<OutgoingEvent> {
     for (const { waiting } of this.#flows.values()) yield* waiting;
     yield* this.#sending;
   }
@@ -151,7 +151,7 @@ export class Outbox {
     return this.length > this.#limits.events || this.#size > this.#limits.size;
   }
 
-  #append(event: Outgoing): void {
+  #append(event: OutgoingEvent): void {
     const flow = this.#flows.get(event.flow) ?? newFlow();
     flow.waiting.push(event);
     this.#flows.set(event.flow, flow);
@@ -159,7 +159,7 @@ export class Outbox {
   }
 
   /** Returns the flow of an event that was in delivery. */
-  #returned(event: Outgoing): Flow | undefined {
+  #returned(event: OutgoingEvent): Flow | undefined {
     if (!this.#sending.delete(event)) return undefined;
     const flow = this.#flows.get(event.flow);
     if (flow !== undefined) flow.sending -= 1;
@@ -174,12 +174,12 @@ export class Outbox {
    * Drops the oldest event of the largest flow. Among equals, it prefers the flow of the newest
    * event.
    */
-  #dropOldest(newest: string): Outgoing {
+  #dropOldest(newest: string): OutgoingEvent {
     let [name, longest] = [newest, this.#flows.get(newest) ?? NO_FLOW];
     for (const [each, flow] of this.#flows)
       if (flow.waiting.length > longest.waiting.length) [name, longest] = [each, flow];
     // The longest flow has an event, since an event was just added.
-    const dropped = longest.waiting.shift() as Outgoing;
+    const dropped = longest.waiting.shift() as OutgoingEvent;
     this.#forgetEmpty(name, longest);
     this.#waiting -= 1;
     this.#size -= dropped.body.length;

@@ -5,11 +5,11 @@ import { createWakeup } from '#kube/wait/wakeup.ts';
 import { createReservations } from '#kube/workqueue/token-bucket.ts';
 import type { Component } from '#component/contract.ts';
 import type { TargetEndpoint } from './endpoint.ts';
-import { Outbox, type Outgoing, type OutboxLimits } from './outbox.ts';
+import { Outbox, type OutgoingEvent, type OutboxLimits } from './outbox.ts';
 import type { CallVerdict } from './verdict.ts';
 import type { EventName } from '#api/object/event-names.ts';
 import * as messages from '../messages.ts';
-import type { Recorded } from '#component/metric.ts';
+import type { TableSeries } from '#component/metric.ts';
 import { NOTIFICATION_SERIES } from '../metrics.ts';
 
 /** A target, as configured by flags. */
@@ -43,7 +43,7 @@ export class NotifiedTarget {
   readonly name: string;
   readonly events: ReadonlySet<EventName>;
   readonly #component: Component;
-  readonly #series: Recorded<typeof NOTIFICATION_SERIES>;
+  readonly #series: TableSeries<typeof NOTIFICATION_SERIES>;
   readonly #init: TargetInit;
   readonly #outbox: Outbox;
   readonly #wakeup;
@@ -76,11 +76,11 @@ export class NotifiedTarget {
   }
 
   /** Returns the events that are neither delivered nor given up. */
-  pending(): Iterable<Outgoing> {
+  pending(): Iterable<OutgoingEvent> {
     return this.#outbox.pending();
   }
 
-  push(event: Omit<Outgoing, 'since'>): void {
+  push(event: Omit<OutgoingEvent, 'since'>): void {
     if (this.isGone) return;
     const since = this.#component.clock();
     this.#dropped(this.#outbox.push({ ...event, since }), 'full');
@@ -132,7 +132,7 @@ export class NotifiedTarget {
     this.#dropped(this.#outbox.takeOlder(now - this.#init.deliveryTimeoutMs), 'expired');
   }
 
-  #begin(event: Outgoing): void {
+  #begin(event: OutgoingEvent): void {
     const call = this.#deliver(event).finally(() => {
       this.#calls.delete(call);
       this.#measure();
@@ -141,7 +141,7 @@ export class NotifiedTarget {
     this.#calls.add(call);
   }
 
-  async #deliver(event: Outgoing): Promise<void> {
+  async #deliver(event: OutgoingEvent): Promise<void> {
     const verdict = await this.#verdictOn(event);
     this.#series.calls.inc({ target: this.name, outcome: verdict.kind });
     if (verdict.kind === 'later') {
@@ -160,7 +160,7 @@ export class NotifiedTarget {
     if (verdict.kind === 'refused') this.#refused(event, verdict.why);
   }
 
-  async #verdictOn(event: Outgoing): Promise<CallVerdict> {
+  async #verdictOn(event: OutgoingEvent): Promise<CallVerdict> {
     if (!this.#isAsked) {
       const { perSecond, ...answer } = await this.#init.endpoint.handshake();
       if (answer.kind !== 'delivered') return asLater(answer);
@@ -179,7 +179,7 @@ export class NotifiedTarget {
     this.fault = why;
   }
 
-  #failed(event: Outgoing, afterMs = 0): void {
+  #failed(event: OutgoingEvent, afterMs = 0): void {
     const { clock, random } = this.#component;
     const now = clock();
     this.#outbox.back(event);
@@ -190,7 +190,7 @@ export class NotifiedTarget {
   }
 
   /** Pauses one flow. The target is available, so the other flows continue. */
-  #flowFailed(event: Outgoing): void {
+  #flowFailed(event: OutgoingEvent): void {
     const { clock, random } = this.#component;
     this.#failures = 0;
     this.#outbox.rest(event, clock(), (failures) => backoffDelay(failures, { ...RETRY, random }));
@@ -211,7 +211,7 @@ export class NotifiedTarget {
     this.#init.onGone?.();
   }
 
-  #refused(event: Outgoing, why: string): void {
+  #refused(event: OutgoingEvent, why: string): void {
     this.#component.log.warn(
       { target: this.name, event: event.id, error: why },
       messages.NOTIFICATION_REFUSED,
@@ -219,7 +219,7 @@ export class NotifiedTarget {
     this.#dropped([event], 'refused');
   }
 
-  #dropped(events: readonly Outgoing[], reason: DropReason): void {
+  #dropped(events: readonly OutgoingEvent[], reason: DropReason): void {
     if (events.length > 0) this.#series.dropped.inc({ target: this.name, reason }, events.length);
   }
 

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { NoAnswer } from '#base/egress/no-answer.ts';
-import type { Received } from '#base/egress/exchange.ts';
+import type { HttpAnswer } from '#base/egress/exchange.ts';
 import { parseRetryAfter } from '#base/egress/retry-after.ts';
 import * as messages from '../messages.ts';
 
@@ -36,7 +36,7 @@ const MAX_TARGET_RETRY_MS = 3_600_000;
  * Interprets a response.
  * @param now - milliseconds since 1970
  */
-export function verdictOf(answer: Received | NoAnswer, now: number): CallVerdict {
+export function verdictOf(answer: HttpAnswer | NoAnswer, now: number): CallVerdict {
   if ('kind' in answer) {
     const why = answer.cause === 'redirect' ? messages.REDIRECTS : answer.detail;
     return { kind: 'later', why };
@@ -50,7 +50,7 @@ export function verdictOf(answer: Received | NoAnswer, now: number): CallVerdict
   return later(answer, why, now);
 }
 
-function later(answer: Received, why: string, now: number): CallVerdict {
+function later(answer: HttpAnswer, why: string, now: number): CallVerdict {
   const wait = parseRetryAfter(field(answer, 'retry-after'), field(answer, 'date'), now);
   const afterMs = wait && Math.min(wait, MAX_TARGET_RETRY_MS);
   if (afterMs !== undefined || AWAY.includes(answer.status)) return { kind: 'later', why, afterMs };
@@ -60,7 +60,7 @@ function later(answer: Received, why: string, now: number): CallVerdict {
 }
 
 /** Returns a field of a response, or the first of several. */
-export function field({ headers }: Pick<Received, 'headers'>, name: string): string | undefined {
+export function field({ headers }: Pick<HttpAnswer, 'headers'>, name: string): string | undefined {
   const found = headers[name];
   return typeof found === 'string' ? found : found?.[0];
 }

@@ -10,7 +10,7 @@ export interface WatchedCertificate {
   readonly dueAt: number;
 }
 
-interface Kept extends WatchedCertificate {
+interface TrackedCertificate extends WatchedCertificate {
   readonly askedAt: number;
   isTold: boolean;
 }
@@ -32,7 +32,7 @@ function dueAt(certificate: SeenCertificate, expiringMs: number): number {
 }
 
 /** Watched certificates of one flow, the oldest first: renewal key → newest certificate. */
-type Flow = Map<string, Kept>;
+type Flow = Map<string, TrackedCertificate>;
 
 const NO_FLOW: Flow = new Map();
 
@@ -79,7 +79,7 @@ export class WatchedCertificates {
    * Returns the due certificates without an event, the soonest expiry first. It drops expired ones.
    */
   due(now: number): readonly WatchedCertificate[] {
-    const found: Kept[] = [];
+    const found: TrackedCertificate[] = [];
     for (const [name, flow] of this.#flows)
       for (const [key, kept] of flow)
         if (kept.notAfter <= now) this.#delete(name, key);
@@ -93,8 +93,8 @@ export class WatchedCertificates {
     if (kept?.request.metadata.uid === request.metadata.uid) kept.isTold = true;
   }
 
-  #set(name: string, key: string, kept: Kept): void {
-    const flow = this.#flows.get(name) ?? new Map<string, Kept>();
+  #set(name: string, key: string, kept: TrackedCertificate): void {
+    const flow = this.#flows.get(name) ?? new Map<string, TrackedCertificate>();
     flow.set(key, kept);
     this.#flows.set(name, flow);
     this.size += 1;

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Vault or OpenBao as the CA of a signer, by a role of a PKI secrets engine. */
 import type { ExternalSigner } from '#api/external/external-signer.ts';
-import type { Exchange, Received } from '#base/egress/exchange.ts';
+import type { Exchange, HttpAnswer } from '#base/egress/exchange.ts';
 import type { NoAnswer } from '#base/egress/no-answer.ts';
 import { SignerError, attempt, messageOf } from '#base/errors.ts';
 import { membersOf } from '#base/record.ts';
@@ -194,7 +194,7 @@ function unusable(server: string, path: string): OrderResult {
 /** Returns the member `data` of an answer. */
 function answered(
   caller: VaultCaller,
-  answer: Received | NoAnswer,
+  answer: HttpAnswer | NoAnswer,
   path: string,
   token: string,
 ): Readonly<Record<string, unknown>> | VaultFailure {

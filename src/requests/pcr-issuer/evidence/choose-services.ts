@@ -17,7 +17,7 @@ import * as messages from '../messages.ts';
 /** A Service's name is a label: RFC 1123 since 1.34 behind a gate, earlier RFC 1035. */
 const SERVICE_NAME = /^[a-z0-9](?:[-a-z0-9]{0,61}[a-z0-9])?$/;
 
-type Chosen = { readonly services: readonly Service[] } | PodPlan;
+type ServiceChoice = { readonly services: readonly Service[] } | PodPlan;
 
 /**
  * Chooses the Services whose names the leaf of a pod gets. Faults that time or a user may fix make
@@ -31,7 +31,7 @@ export function chooseServices(
   request: PodCertificateRequest,
   pod: Pod,
   services: readonly Service[],
-): Chosen {
+): ServiceChoice {
   const name = ownOf(request.spec.unverifiedUserAnnotations, spec.annotation);
   if (spec.select === 'All') return selecting(spec, pod, services);
   if (name === undefined) {
@@ -59,7 +59,11 @@ function ownOf(
   return Object.hasOwn(annotations, key) ? annotations[key] : undefined;
 }
 
-function selecting({ required }: PodServicesSpec, pod: Pod, services: readonly Service[]): Chosen {
+function selecting(
+  { required }: PodServicesSpec,
+  pod: Pod,
+  services: readonly Service[],
+): ServiceChoice {
   const found = services
     .filter((service) => selectsLabels(service, pod.metadata.labels))
     .sort((a, b) => (a.metadata.name < b.metadata.name ? -1 : 1));

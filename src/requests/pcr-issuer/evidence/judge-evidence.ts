@@ -11,7 +11,7 @@ import { isPodAddress } from './pod-address.ts';
 import * as messages from '../messages.ts';
 
 /** The proven names of a pod, or the plan for its request. */
-export type Judged = { readonly named: NamedPod; readonly proof: Proof } | PodPlan;
+export type EvidenceVerdict = { readonly named: NamedPod; readonly proof: Proof } | PodPlan;
 
 /**
  * Judges the pod of a request and its Services. Pure.
@@ -22,7 +22,7 @@ export function judgeEvidence(
   profile: PodProfile,
   request: PodCertificateRequest,
   evidence: PodEvidence | undefined,
-): Judged {
+): EvidenceVerdict {
   const pod = evidence?.pod;
   const name = `${request.metadata.namespace ?? ''}/${request.spec.podName}`;
   if (pod === undefined || !isPodOf(request, pod)) {

@@ -59,7 +59,7 @@ export interface PodReader {
 }
 
 /** The fields of an Event that identify its object. */
-type Regarding = Pick<EventDetails, 'regarding' | 'related'>;
+type EventObjects = Pick<EventDetails, 'regarding' | 'related'>;
 
 /** Codes of requests that a change of a Service may unblock. */
 const OF_SERVICES: readonly string[] = [
@@ -77,7 +77,7 @@ const SWEEP_EVERY_MS = 60_000;
  */
 export function createPodReader(
   component: Component,
-  regarding: (request: PodCertificateRequest) => Regarding,
+  regarding: (request: PodCertificateRequest) => EventObjects,
   ledger?: LedgerReader,
 ): PodReader {
   return new ApiReader(component, regarding, ledger);
@@ -96,7 +96,7 @@ class ApiReader implements PodReader {
 
   constructor(
     component: Component,
-    regarding: (request: PodCertificateRequest) => Regarding,
+    regarding: (request: PodCertificateRequest) => EventObjects,
     ledger: LedgerReader | undefined,
   ) {
     this.#component = component;

@@ -52,10 +52,10 @@ export interface RecordedNames
 const KEY = 'recorded-names';
 
 export function createRecordedNames(init: RecordedNamesInit): RecordedNames {
-  return new Recorded(init);
+  return new LedgerRecordedNames(init);
 }
 
-class Recorded implements RecordedNames {
+class LedgerRecordedNames implements RecordedNames {
   readonly #init: RecordedNamesInit;
   readonly #names: OutdatedNames;
   readonly #facts: FactsReader;
@@ -163,7 +163,7 @@ class Recorded implements RecordedNames {
   }
 }
 
-interface Found {
+interface ProvenRequest {
   readonly request: PodCertificateRequest;
   readonly services: readonly string[];
   readonly labels: Readonly<Record<string, string>>;
@@ -171,7 +171,7 @@ interface Found {
 }
 
 /** Returns a delivered leaf with names of Services from the ledger, or undefined. */
-function provenIn(listed: ListedRecord): Found | undefined {
+function provenIn(listed: ListedRecord): ProvenRequest | undefined {
   const { record } = listed;
   if (record?.kind !== 'issued') return undefined;
   const { services, labels = {} } = record.decision ?? {};

@@ -87,7 +87,7 @@ const NO_PENDING = {
 type Change = Omit<SecretChange, 'labels'>;
 
 /** The Secret's record of a CA that becomes active. */
-export interface Beginning {
+export interface CaActivation {
   /** Milliseconds. */
   readonly now: number;
   readonly atOnce: boolean;
@@ -98,7 +98,7 @@ export interface Beginning {
 }
 
 /** Makes the CA sign, at once or after its anchor has propagated. Removes any prepared CA. */
-export function intoTls(made: NewAuthority, { now, atOnce, cross, records }: Beginning): Change {
+export function intoTls(made: NewAuthority, { now, atOnce, cross, records }: CaActivation): Change {
   return {
     annotations: {
       ...NO_NEXT.annotations,

@@ -7,7 +7,7 @@ import {
 import { parseTime } from '#api/object/time.ts';
 import { findCondition } from '#api/request/conditions.ts';
 import type { Component } from '#component/contract.ts';
-import type { Recorded } from '#component/metric.ts';
+import type { TableSeries } from '#component/metric.ts';
 import { PENDING_REASONS, fullLeavesUntil } from '../decide/conditions.ts';
 import { AUTHORITY_SERIES } from '../metrics.ts';
 
@@ -33,7 +33,7 @@ export function measureAuthorities(
 
 /** Updates the metrics for alerts on a certificate that an upstream CA has not signed. */
 function measureUpstream(
-  series: Recorded<typeof AUTHORITY_SERIES>,
+  series: TableSeries<typeof AUTHORITY_SERIES>,
   signer: string,
   { conditions, upstream }: ClusterSignerStatus,
 ): void {

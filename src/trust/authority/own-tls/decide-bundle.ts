@@ -10,7 +10,7 @@ import { formatTime } from '#api/object/time.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { anchorFingerprints, withoutAnchors } from '#pki/x509/trust-bundle.ts';
 import type { IsDistrusted } from '#ca/rotation/distrusted-cas.ts';
-import type { Served } from '#requests/ca/anchor-gate.ts';
+import type { ServedAnchors } from '#requests/ca/anchor-gate.ts';
 import * as messages from '../messages.ts';
 
 export type ConfigMapLook =
@@ -81,7 +81,7 @@ function sinceText(configMap: ConfigMap, anchors: string, now: number): string {
   return JSON.stringify(Object.fromEntries(entries));
 }
 
-export function servedByConfigMap({ data, metadata }: ConfigMap): Served {
+export function servedByConfigMap({ data, metadata }: ConfigMap): ServedAnchors {
   const published = attempt(() => anchorFingerprints(data?.[ANCHORS_KEY] ?? ''));
   return {
     published: published instanceof SignerError ? undefined : published,

@@ -8,7 +8,7 @@ import { createComponentLeases } from './component-leases.ts';
 import { servingOf, type ServingFinding } from './serving-of.ts';
 
 /** Tracks whether each signer is served by the components that it needs. */
-export interface Serving {
+export interface ServingTracker {
   /** Returns undefined if Leases are off. */
   readonly of: (signer: ClusterSigner) => ServingFinding | undefined;
   /** Receives a change of the set of signers. */
@@ -22,7 +22,7 @@ export function createServing(
   component: Component,
   components: readonly string[],
   signers: Pick<Signers, 'all' | 'known'>,
-): Serving {
+): ServingTracker {
   const shown = new Map<string, string>();
   let digest: string | undefined;
   const digestNow = (): string => (digest ??= signersDigest(signers.all()));

@@ -34,7 +34,7 @@ export interface KeptAnswers {
   answerFor(key: string, wanted: WantedAnswer | undefined): Promise<UpstreamAnswer | undefined>;
 }
 
-interface Known {
+interface KeptAnswer {
   readonly id: string;
   readonly answer: UpstreamAnswer;
   /** Number of reads since the kind of the answer changed. */
@@ -50,7 +50,7 @@ const MAX_LOOK_MS = 60_000;
 const MAX_UNAVAILABLE_MS = 600_000;
 
 export function createKeptAnswers(init: KeptAnswersInit): KeptAnswers {
-  const known = new BoundedMap<string, Known>(MAX_ANSWERS);
+  const known = new BoundedMap<string, KeptAnswer>(MAX_ANSWERS);
   return {
     answerFor: async (key, wanted) => {
       if (wanted === undefined) {

@@ -2,7 +2,7 @@
 /** A Vault above the CAs of a simulation: sealed for hours, slow, wrong, and answers get lost. */
 import assert from 'node:assert/strict';
 import type { UpstreamSpec } from '#api/signer/cluster-signer.ts';
-import type { HttpCall, Received } from '#base/egress/exchange.ts';
+import type { HttpCall, HttpAnswer } from '#base/egress/exchange.ts';
 import type { NoAnswer } from '#base/egress/no-answer.ts';
 import { fingerprint } from '#pki/x509/certificate.ts';
 import { createVaults, type Vaults } from '#trust/authority/upstream/vault/index.ts';
@@ -103,11 +103,11 @@ export class SimulatedVault {
     return this.#sim;
   }
 
-  #answer({ url, body = '' }: HttpCall): Promise<Received | NoAnswer> {
+  #answer({ url, body = '' }: HttpCall): Promise<HttpAnswer | NoAnswer> {
     return Promise.resolve(this.#answered(url, body));
   }
 
-  #answered(url: string, body: string): Received | NoAnswer {
+  #answered(url: string, body: string): HttpAnswer | NoAnswer {
     const { now } = this.#simulation().world;
     const certificate = ROOT.material.certificate;
     if (url.endsWith('/json')) {
@@ -139,6 +139,6 @@ export class SimulatedVault {
   }
 }
 
-function json(status: number, body: unknown): Received {
+function json(status: number, body: unknown): HttpAnswer {
   return { status, headers: {}, body: Buffer.from(JSON.stringify(body)) };
 }

@@ -46,7 +46,7 @@ export function startTokenChild(): TokenChild {
 /** The limit of the text of a fault, which has labels of tokens. */
 const MAX_FAULT_LENGTH = 1000;
 
-interface Pending {
+interface PendingCall {
   readonly resolve: (value: unknown) => void;
   readonly reject: (fault: TokenFault) => void;
   readonly timer: NodeJS.Timeout;
@@ -72,7 +72,7 @@ function readReply(message: unknown): TokenReply | undefined {
 
 /** Speaks to a process by its IPC. */
 function overIpc(child: ChildProcess): TokenChild {
-  const pending = new Map<number, Pending>();
+  const pending = new Map<number, PendingCall>();
   const state: ChildState = { next: 1, hung: undefined, hasEnded: false };
   const ended = new Promise<string>((resolve) => {
     const end = (why: string): void => {

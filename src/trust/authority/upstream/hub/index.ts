@@ -57,13 +57,13 @@ export function createHub(init: HubInit): Upstreams {
   };
 }
 
-interface Wanted {
+interface UpstreamRequest {
   readonly upstream: CsrUpstream;
   readonly request: NewSigningRequest;
 }
 
 /** Returns the request for the key that waits. Undefined if none is wanted. */
-function wantedOf({ spec, metadata }: ClusterSigner, secret: Secret): Wanted | undefined {
+function wantedOf({ spec, metadata }: ClusterSigner, secret: Secret): UpstreamRequest | undefined {
   const { managed } = spec.authority;
   const upstream = managed?.upstream?.csr;
   if (managed === undefined || upstream === undefined) return undefined;
@@ -74,7 +74,11 @@ function wantedOf({ spec, metadata }: ClusterSigner, secret: Secret): Wanted | u
 }
 
 /** Reads the request on the hub, or creates it. Reports every failure as an answer. */
-async function ask(init: HubInit, signer: ClusterSigner, wanted: Wanted): Promise<UpstreamVerdict> {
+async function ask(
+  init: HubInit,
+  signer: ClusterSigner,
+  wanted: UpstreamRequest,
+): Promise<UpstreamVerdict> {
   const credential = await credentialOf(init, signer);
   if (typeof credential === 'string') return unavailable(credential);
   const client = init.connect(credential);
@@ -151,7 +155,7 @@ function limits(): { readonly maxBytes: number; readonly signal: AbortSignal } {
 
 async function read(
   client: Client,
-  { request: { metadata } }: Wanted,
+  { request: { metadata } }: UpstreamRequest,
 ): Promise<CertificateSigningRequest | undefined> {
   try {
     const path = REQUESTS.object(metadata);
@@ -163,7 +167,7 @@ async function read(
 }
 
 /** Creates the request, or reads one that an earlier call created. */
-async function create(client: Client, wanted: Wanted): Promise<CertificateSigningRequest> {
+async function create(client: Client, wanted: UpstreamRequest): Promise<CertificateSigningRequest> {
   try {
     const path = REQUESTS.collection();
     const { request: body } = wanted;
@@ -187,7 +191,7 @@ async function create(client: Client, wanted: Wanted): Promise<CertificateSignin
  */
 async function withRoot(
   client: Client,
-  { upstream }: Wanted,
+  { upstream }: UpstreamRequest,
   chain: string,
 ): Promise<UpstreamVerdict> {
   const name = bundleName(upstream.signerName, upstream.bundle);

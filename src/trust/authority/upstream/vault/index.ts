@@ -46,7 +46,7 @@ interface WantedSignature {
 }
 
 /** An answer, and the facts that decide when Vault is called again. */
-interface Known {
+interface VaultAnswer {
   readonly id: string;
   /** Another one may correct a refusal. */
   readonly generation: number | undefined;
@@ -82,12 +82,12 @@ export interface Vaults {
 /** The answers of all signers, and the signers whose calls run. */
 interface VaultsState {
   readonly init: VaultsInit;
-  readonly known: BoundedMap<string, Known>;
+  readonly known: BoundedMap<string, VaultAnswer>;
   readonly running: Set<string>;
 }
 
 export function createVaults(init: VaultsInit): Vaults {
-  const known = new BoundedMap<string, Known>(MAX_ANSWERS);
+  const known = new BoundedMap<string, VaultAnswer>(MAX_ANSWERS);
   const state = { init, known, running: new Set<string>() };
   return {
     answerFor: (signer, secret) => {
@@ -117,13 +117,13 @@ function answerTo(state: VaultsState, key: string, wanted: WantedSignature): Ups
 }
 
 /** Returns what is known of this key at this engine. */
-function sameOf(last: Known | undefined, { id }: WantedSignature): Known | undefined {
+function sameOf(last: VaultAnswer | undefined, { id }: WantedSignature): VaultAnswer | undefined {
   return last?.id === id ? last : undefined;
 }
 
 /** Returns the answer to a key that Vault signed. Another call would have it signed twice. */
 function finalAnswer(
-  before: Known | undefined,
+  before: VaultAnswer | undefined,
   wanted: WantedSignature,
 ): UpstreamAnswer | undefined {
   if (before === undefined) return refusedBefore(wanted);
@@ -132,7 +132,7 @@ function finalAnswer(
 
 /** Reports whether the next call must wait. A change of the spec may be a correction. */
 function isDelayed(
-  { generation, answer }: Known,
+  { generation, answer }: VaultAnswer,
   { signer }: WantedSignature,
   now: number,
 ): boolean {
@@ -146,7 +146,11 @@ async function run(
     key,
     wanted,
     before,
-  }: { readonly key: string; readonly wanted: WantedSignature; readonly before: Known | undefined },
+  }: {
+    readonly key: string;
+    readonly wanted: WantedSignature;
+    readonly before: VaultAnswer | undefined;
+  },
 ): Promise<void> {
   const { failures = 0 } = before ?? {};
   const result = await call(init, wanted);

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The calls by which Vault or OpenBao signs a managed CA: read the issuer, log in, sign. */
 import type { VaultUpstream } from '#api/signer/cluster-signer.ts';
-import type { Exchange, Received } from '#base/egress/exchange.ts';
+import type { Exchange, HttpAnswer } from '#base/egress/exchange.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { quote } from '#base/quote.ts';
 import { judgeIssuers } from '#ca/upstream/judge-issuers.ts';
@@ -182,7 +182,7 @@ function endsInRoot(certificates: readonly string[]): boolean {
 function signRefused(
   { vault, token: ours }: VaultOrder,
   path: string,
-  answer: Received,
+  answer: HttpAnswer,
   token: string,
 ): VaultResult {
   const problem = errorText(answer, [ours, token]);
