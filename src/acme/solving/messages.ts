@@ -173,7 +173,7 @@ export const ACME_DNS_ERRORS: Readonly<Record<string, string>> = {
 };
 
 export function notDelegated(name: string, record: string, target: string): string {
-  return `${name} leads to nothing that acme-dns serves; write this record: ${record}. IN CNAME ${target}.`;
+  return `${name} leads to nothing that acme-dns serves; write this record: ${record}. IN CNAME ${target}. If it is there, the resolvers of acme-solver do not see it: name others by --resolver`;
 }
 
 export function cname(record: string, target: string): string {

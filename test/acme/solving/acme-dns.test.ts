@@ -118,7 +118,7 @@ test('a name that is not delegated: the record that is missing', async () => {
   cname = '';
   assert.equal(
     await problemOf(solver()),
-    'NotDelegated: _acme-challenge.example.com leads to nothing that acme-dns serves; write this record: _acme-challenge.example.com. IN CNAME d420.auth.example.org.',
+    'NotDelegated: _acme-challenge.example.com leads to nothing that acme-dns serves; write this record: _acme-challenge.example.com. IN CNAME d420.auth.example.org. If it is there, the resolvers of acme-solver do not see it: name others by --resolver',
   );
 });
 
