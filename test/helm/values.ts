@@ -5,6 +5,7 @@ import { EXTERNAL_BAD, EXTERNAL_GOOD } from './external-values.ts';
 import { BAD_FEDERATION, GOOD_FEDERATION } from './federation-values.ts';
 import { BAD_INJECTION, GOOD_INJECTION } from './injection-values.ts';
 import { BAD_KEY_HOLDER, GOOD_KEY_HOLDER } from './key-holder-values.ts';
+import { BAD_KUBERNETES_FIELDS } from './kubernetes-fields-values.ts';
 import { BAD_LEDGER, GOOD_LEDGER } from './ledger-values.ts';
 
 const ONE = { signers: [{ name: 'example.com/workload' }] };
@@ -313,6 +314,12 @@ export const BAD: Readonly<Record<string, readonly [values: object, says: RegExp
     { ...ONE, namespacedSigners: { secrets: [{ namespace: 'team-a', name: 'x' }] } },
     /namespacedSigners\.secrets: they are for Signers; set namespacedSigners\.enabled=true/,
   ],
+  // networking/v1, NetworkPolicyIngressRule: an empty list matches all sources.
+  'a policy without a peer': [
+    { ...ONE, networkPolicy: { enabled: true, from: [] } },
+    /networkPolicy\.from: it is empty, which would admit every peer; name at least one, or write/,
+  ],
+  ...BAD_KUBERNETES_FIELDS,
   ...ACME_BAD,
   ...EXTERNAL_BAD,
   ...BAD_INJECTION,

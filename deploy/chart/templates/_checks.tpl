@@ -49,6 +49,9 @@ What values.schema.json cannot say, with the words of src/install/values/check.t
 {{- include "countersign.checkExternal" (list $values $signers) -}}
 {{- include "countersign.checkVaults" (list "external.vaults" $values.external.vaults) -}}
 {{- include "countersign.checkQuantities" $values -}}
+{{- if and $values.networkPolicy.enabled (not $values.networkPolicy.from) -}}
+{{- fail "networkPolicy.from: it is empty, which would admit every peer; name at least one, or write namespaceSelector: {} to admit all pods" -}}
+{{- end -}}
 {{- end -}}
 
 {{- /* Of (list name servers). */}}

@@ -81,6 +81,15 @@ export function checkValues(values: InstallationValues, namespace: string): void
   checkExternal(values, names);
   checkVaults('external.vaults', values.external.vaults);
   checkQuantities(values);
+  checkPeers(values);
+}
+
+/** Rejects a policy without peers, which by Kubernetes lets every peer in. */
+function checkPeers({ networkPolicy: { enabled, from } }: InstallationValues): void {
+  if (!enabled || from.length > 0) return;
+  throw usageError(
+    'networkPolicy.from: it is empty, which would admit every peer; name at least one, or write namespaceSelector: {} to admit all pods',
+  );
 }
 
 function checkVaults(list: string, servers: readonly string[]): void {

@@ -3,6 +3,7 @@ import { usageError } from '#base/errors.ts';
 import * as z from 'zod';
 import { MAX_SIGNER_NAME } from '#api/signer/signer-name.ts';
 import { isObjectName } from './check-names.ts';
+import { fields } from './kubernetes-fields.ts';
 
 /** A trust domain in a URL or a flag, without characters that end an argument or a name. */
 const name = z
@@ -71,7 +72,7 @@ export const federation = z
       .regex(/^[0-9]+[smhd]$/)
       .describe('How long to keep a bundle while its endpoint returns no valid one.'),
     egress: z
-      .array(z.record(z.string(), z.unknown()))
+      .array(fields)
       .describe(
         'Destinations that `federation` may call (networking/v1 NetworkPolicyEgressRule): DNS, the API server, the endpoints. If empty, no policy limits it.',
       ),

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import * as z from 'zod';
 import { EVENT_NAMES } from '#api/object/event-names.ts';
+import { fields } from './kubernetes-fields.ts';
 
 /** A URL without blanks and without characters that end an argument. */
 const MAX_URL_LENGTH = 2000;
@@ -61,7 +62,7 @@ export const notifications = z
         'Notify of certificates that pods have not renewed: `notifier` may then read pods.',
       ),
     egress: z
-      .array(z.record(z.string(), z.unknown()))
+      .array(fields)
       .describe(
         'Where `networkPolicy.enabled` lets `notifier` connect to (networking/v1 NetworkPolicyEgressRule).',
       ),

@@ -12,6 +12,7 @@ import { MAX_UPSTREAM_ISSUER, UPSTREAM_ISSUER } from '#api/signer/upstream-issue
 import { VAULT_SERVER } from '#api/signer/upstream-vault.ts';
 import type { ComponentDescriptor } from '#component/descriptor.ts';
 import { COMPONENTS } from '../component-list.ts';
+import { fields } from './kubernetes-fields.ts';
 import { notifications } from './notifications.ts';
 import { caBundles } from './ca-bundles.ts';
 import { bundleEndpoint, federation } from './federation.ts';
@@ -215,14 +216,14 @@ const settings = z.strictObject({
   annotations: annotations.exactOptional().describe('Annotations of the Deployment and its pods.'),
   nodeSelector: texts.exactOptional().describe('Labels of the nodes that it may run on.'),
   tolerations: z.array(toleration).exactOptional().describe('Tolerations (core/v1 Toleration).'),
-  affinity: anything
+  affinity: fields
     .nullable()
     .exactOptional()
     .describe(
       'Affinity (core/v1), in place of the default: replicas on different nodes if possible. `{}` for none.',
     ),
   topologySpreadConstraints: z
-    .array(anything)
+    .array(fields)
     .exactOptional()
     .describe(
       'Spread over zones (core/v1 TopologySpreadConstraint). Default of `labelSelector`: the labels of the component.',
@@ -350,7 +351,7 @@ export const installationValues = z.strictObject({
     .describe('Require the verb `request` on the signer for every request of a certificate.'),
   networkPolicy: z.strictObject({
     enabled: z.boolean().describe('Let only these peers reach the components.'),
-    from: z.array(anything).describe('Who may scrape metrics (networking/v1 NetworkPolicyPeer).'),
+    from: z.array(fields).describe('Who may scrape metrics (networking/v1 NetworkPolicyPeer).'),
   }),
   serviceMonitor: z
     .strictObject({
