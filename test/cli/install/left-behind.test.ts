@@ -6,6 +6,7 @@ import { readLeftBehind } from '#cli/commands/install/left-behind.ts';
 import { objectsLeft, removalCommands } from '#cli/commands/install/removal.ts';
 import { kubectlName } from '#cli/commands/install/run.ts';
 import { markUnserved } from '#cli/commands/install/unserved.ts';
+import { leaseLabels } from '#component/leases.ts';
 import type { Condition } from '#api/request/conditions.ts';
 import { state } from '../../operations/signer-states.ts';
 import { recordedClient } from '../../support/kube/recorded-client.ts';
@@ -72,6 +73,23 @@ test('names each signer, Revocation, Order and CRL that stays', async () => {
   assert.deepEqual(left.leases.map(kubectlName), ['lease/signer -n elsewhere']);
   const crl = `kubectl delete configmap/people-ca-crl -n ${KEYS}`;
   assert.ok(removalCommands(left).includes(crl));
+});
+
+test('the Lease of an operator, which still runs, is none of those that are deleted', async () => {
+  const client = recordedClient();
+  const leaseOf = (component: string): object => ({
+    metadata: {
+      name: `countersign-${component}`,
+      namespace: 'countersign-system',
+      labels: leaseLabels(component, KEYS),
+    },
+  });
+  const leases = ['signer', 'operator', 'cert-manager-operator'].map(leaseOf);
+  client.answer(({ path }) => listOf(path.endsWith('/leases') ? leases : []));
+  const left = await readLeftBehind(client);
+  assert.deepEqual(left.leases.map(kubectlName), [
+    'lease/countersign-signer -n countersign-system',
+  ]);
 });
 
 test('says what ends for verifiers: issuance, and the CRLs at each URL', () => {

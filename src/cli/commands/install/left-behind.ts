@@ -33,7 +33,7 @@ export interface LeftBehind {
   readonly secrets: readonly ManagedObject[];
   /** Records, CRLs, and copies of trust anchors. */
   readonly configMaps: readonly ManagedObject[];
-  /** Leases of components that have ended. */
+  /** Leases of components that have ended. An operator still runs, and holds its own. */
   readonly leases: readonly ManagedObject[];
   /** Signers, Revocations and Orders, which go with their definitions. */
   readonly signers: readonly ManagedObject[];
@@ -135,7 +135,7 @@ export async function readLeftBehind(client: Client): Promise<LeftBehind> {
       ...configMaps.filter(({ kind, metadata }) => isLasting(kind, metadata.name)),
       ...(await list({ kind: 'ConfigMap', of: CONFIG_MAPS, selectors: [MADE] })),
     ],
-    leases: await labelled('Lease', LEASES),
+    leases: (await labelled('Lease', LEASES)).filter((each) => !isOperator(each)),
     signers,
     bundles: await list({
       kind: 'ClusterTrustBundle',
