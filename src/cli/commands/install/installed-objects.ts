@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Finds and deletes the objects of `countersign install`, whatever its values were. */
 import type { KubeObject } from '#api/object/object.ts';
+import { isRecord } from '#base/record.ts';
 import { installerOf, isInstalled } from '#diagnose/check/installer.ts';
 import { isLasting } from '#install/lasting.ts';
 import { STEPS, kindRules, ruleOf, type KindRule } from '#kube/apply/objects/kinds.ts';
-import { titleOf, type ManagedObject } from '#kube/apply/objects/managed-object.ts';
+import { listOf, titleOf, type ManagedObject } from '#kube/apply/objects/managed-object.ts';
 import type { Client } from '#kube/client/client.ts';
 import { ignoreNotFound, KubeError } from '#kube/client/kube-error.ts';
 import { listObjects } from '#kube/watch/list-objects.ts';
@@ -23,7 +24,10 @@ export async function installedObjects(client: Client): Promise<readonly Managed
     found.push(...(await objectsOf(client, rule)));
   const own = found.filter(({ metadata }) => isInstalled(metadata));
   if (own.length === 0) return [];
-  const deployments = found.filter(({ kind }) => kind === 'Deployment');
+  const namespaces = componentNamespaces(found);
+  const deployments = found.filter(
+    ({ kind, metadata: { namespace = '' } }) => kind === 'Deployment' && namespaces.has(namespace),
+  );
   const { kind } = installerOf(deployments.map(({ metadata }) => metadata));
   if (kind === 'helm' || kind === 'operator') return [];
   // The Deployments of another program need the roles that were applied with them.
@@ -31,6 +35,30 @@ export async function installedObjects(client: Client): Promise<readonly Managed
   return lastFirst(
     isAlone ? found.filter((each) => own.includes(each) || isAppliedRbac(each)) : own,
   );
+}
+
+/**
+ * Returns the namespaces whose ServiceAccounts have a ClusterRole of an installation. Only their
+ * Deployments are components. A tenant may put any label on a Deployment, but may bind no
+ * ClusterRole to the whole cluster.
+ *
+ * @param objects - with the bindings
+ */
+function componentNamespaces(objects: readonly ManagedObject[]): ReadonlySet<string> {
+  const bindings = objects.filter(({ kind }) => kind === 'ClusterRoleBinding');
+  const subjects = bindings.flatMap((each) => listOf(each['subjects'])).filter(isRecord);
+  return new Set(subjects.map(({ namespace }) => String(namespace)));
+}
+
+/**
+ * Returns the namespaces of the components, by the bindings in the cluster.
+ *
+ * @throws KubeError
+ */
+export async function readComponentNamespaces(client: Client): Promise<ReadonlySet<string>> {
+  const bindings = kindRules().filter(({ kind }) => kind === 'ClusterRoleBinding');
+  const found = await Promise.all(bindings.map((rule) => objectsOf(client, rule)));
+  return componentNamespaces(found.flat());
 }
 
 /**

@@ -7,7 +7,7 @@ import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
 import { printDocument, printProgress, printText } from '#cli/terminal.ts';
 import { connectUser } from '#cli/user-client.ts';
 import type { UserOptions } from '#cli/user-options.ts';
-import { installedObjects, removeObject } from './installed-objects.ts';
+import { installedObjects, readComponentNamespaces, removeObject } from './installed-objects.ts';
 import { readLeftBehind, type LeftBehind } from './left-behind.ts';
 import { impactOf, readListedSigners } from './impact.ts';
 import { kubectlRemoval, objectsLeft, removalCommands } from './removal.ts';
@@ -32,6 +32,8 @@ export async function uninstall(options: UninstallOptions): Promise<number> {
   const { client } = await connectUser(options, 'uninstall');
   try {
     const done = new Report(options);
+    // The bindings go with the components.
+    const namespaces = await readComponentNamespaces(client);
     for (const object of await installedObjects(client)) {
       const outcome = isLasting(object.kind, object.metadata.name) ? 'kept' : 'deleted';
       if (outcome === 'deleted') await removeObject(client, object, options.dryRun);
@@ -39,7 +41,9 @@ export async function uninstall(options: UninstallOptions): Promise<number> {
     }
     if (done.isEmpty) printProgress('countersign install has made nothing here');
     const left = await readLeftBehind(client);
-    const running = left.components.filter((each) => !done.has(each));
+    const running = left.components.filter(
+      (each) => namespaces.has(each.metadata.namespace ?? '') && !done.has(each),
+    );
     if (running.length === 0) {
       for (const each of left.leases)
         done.add(each, await removeLease(client, each, options.dryRun));
