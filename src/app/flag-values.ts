@@ -3,7 +3,7 @@
 import { InvalidArgumentError } from 'commander';
 import { parseDuration } from '#api/object/duration.ts';
 import { SignerError, attempt } from '#base/errors.ts';
-import { hexDigits, sha256Fingerprint } from '#base/hex-digits.ts';
+import { serialDigits, sha256Fingerprint } from '#base/hex-digits.ts';
 import { parseCount, parseDays } from '#component/flag.ts';
 
 /** Returns the seconds of a Go duration. @throws InvalidArgumentError */
@@ -64,7 +64,7 @@ export function fingerprintFlag(text: string): string {
  * Returns the digits of a serial number, from any tool's spelling. @throws InvalidArgumentError
  */
 export function serialFlag(text: string): string {
-  const digits = hexDigits(text);
+  const digits = serialDigits(text);
   if (/^[0-9a-f]{1,64}$/.test(digits)) return digits;
   throw new InvalidArgumentError(
     'write the hexadecimal digits, as openssl x509 -serial prints them',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { hexDigits } from '#base/hex-digits.ts';
+import { fingerprintDigits } from '#base/hex-digits.ts';
 import { authoritiesOf, unknownAnchors, type SignerState } from './signer-state.ts';
 
 /** Least number of digits of a prefix. A shorter prefix is more likely a typing error. */
@@ -16,7 +16,7 @@ export function resolveFingerprint(
   state: SignerState,
   text: string,
 ): { readonly fingerprint: string; readonly isKnown: boolean } | { readonly problem: string } {
-  const digits = hexDigits(text);
+  const digits = fingerprintDigits(text);
   const known = knownFingerprints(state);
   if (!/^[0-9a-f]*$/.test(digits) || digits.length < MIN_DIGITS) {
     const problem = `"${text.slice(0, 80)}" is not a fingerprint; write at least ${MIN_DIGITS} hexadecimal digits, as countersign authority show prints them`;

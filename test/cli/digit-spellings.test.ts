@@ -3,12 +3,13 @@
 import assert from 'node:assert/strict';
 import { execFileSync } from 'node:child_process';
 import { test } from 'node:test';
-import { hexDigits, sha256Fingerprint } from '#base/hex-digits.ts';
-import { serialText } from '#ca/revocation/serial.ts';
+import { serialDigits, sha256Fingerprint } from '#base/hex-digits.ts';
+import { canonicalSerial, serialText } from '#ca/revocation/serial.ts';
 import { encodePem } from '#pki/der/pem.ts';
 import { decodeCertificate, fingerprint } from '#pki/x509/certificate.ts';
 import { program } from '#cli/program.ts';
 import { issuedRow, wantedRows } from '#operations/issued.ts';
+import { isSerial } from '#operations/revoking/plan.ts';
 import { resolveFingerprint } from '#operations/resolve-fingerprint.ts';
 import { parseFieldSelector } from '#ledger/ledger/api/selector.ts';
 import { openAuthority } from '../support/ca/issuing.ts';
@@ -58,11 +59,30 @@ test('a serial number is read as OpenSSL and browsers print it', () => {
     upper,
   ];
   assert.deepEqual(
-    all.map((each) => serialText(Buffer.from(hexDigits(each).padStart(40, '0'), 'hex'))),
+    all.map((each) => serialText(Buffer.from(serialDigits(each).padStart(40, '0'), 'hex'))),
     Array(all.length).fill(serial),
   );
   // OpenSSL prints a serial number of up to eight octets in both bases.
-  assert.equal(hexDigits('4096 (0x1000)'), '1000');
+  assert.equal(serialDigits('4096 (0x1000)'), '1000');
+});
+
+test('what is not one serial number is not read as another one', () => {
+  const others = [
+    // Two in one argument, and the beginning of a fingerprint.
+    '0a1b2c3d\n4e5f6071',
+    '0a1b2c3d 4e5f6071',
+    own.slice(0, 40),
+    openssl('-fingerprint', '-sha256'),
+    openssl('-fingerprint', '-sha1'),
+    // OpenSSL prints the same number twice, and a negative one with its sign.
+    '4096 (0x1001)',
+    '-4096 (-0x1000)',
+  ];
+  for (const each of others) assert.ok(!isSerial(canonicalSerial(each)), each);
+});
+
+test('a serial number with its label is no fingerprint', () => {
+  assert.equal(sha256Fingerprint(`serial=${digits}`), undefined);
 });
 
 /** Returns the options that a command line gives to its command. */

@@ -131,13 +131,13 @@ const cross = z.strictObject({ of: path, certificate: path, ...below });
 
 const reasons = keysOf(REVOCATION_REASONS);
 
+/** At most 20 octets (RFC 5280 §4.1.2.2), with a colon between any two or none. */
+const SERIAL = /^(?:[0-9A-Fa-f]{1,40}|[0-9A-Fa-f]{2}(?::[0-9A-Fa-f]{2}){1,19})$/;
+
 const revoked = z
   .strictObject({
     certificate: path.exactOptional(),
-    serial: z
-      .string()
-      .regex(/^[0-9A-Fa-f:]{1,59}$/, 'must be hexadecimal digits, in quotes')
-      .exactOptional(),
+    serial: z.string().regex(SERIAL, 'must be hexadecimal digits, in quotes').exactOptional(),
     revokedAt: time,
     reason: z.enum(reasons),
   })

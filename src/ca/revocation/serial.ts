@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { hexDigits } from '#base/hex-digits.ts';
+import { serialDigits } from '#base/hex-digits.ts';
 
 /**
  * Returns a serial number in lower-case hexadecimal digits without leading zeros: one spelling for
@@ -11,7 +11,7 @@ export function serialText(serial: Uint8Array): string {
 
 /** Returns {@link serialText} of any spelling that OpenSSL and browsers print. */
 export function canonicalSerial(text: string): string {
-  return withoutZeros(hexDigits(text));
+  return withoutZeros(serialDigits(text));
 }
 
 function withoutZeros(hex: string): string {

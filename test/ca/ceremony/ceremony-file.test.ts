@@ -75,6 +75,14 @@ const faults: Readonly<Record<string, readonly [unknown, RegExp]>> = {
     crl({ revoked: [{ ...entry, serial: 10 }] }),
     /crl\.revoked\.0\.serial: /,
   ],
+  'with colons between other than pairs of digits': [
+    crl({ revoked: [{ ...entry, serial: '0a1b:2c' }] }),
+    /crl\.revoked\.0\.serial: /,
+  ],
+  'with a serial number of more than 20 octets': [
+    crl({ revoked: [{ ...entry, serial: 'a'.repeat(41) }] }),
+    /crl\.revoked\.0\.serial: /,
+  ],
   'with a reason that is no reason': [
     crl({ revoked: [{ ...entry, reason: 'cACompromise' }] }),
     /crl\.revoked\.0\.reason: /,

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { usageError } from '#base/errors.ts';
-import { hexDigits } from '#base/hex-digits.ts';
+import { fingerprintDigits } from '#base/hex-digits.ts';
 import type { Client } from '#kube/client/client.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import {
@@ -115,7 +115,7 @@ async function clusterSignersIfAny(client: Client): Promise<readonly ClusterSign
 
 /** Returns the key identifiers of the published CAs whose fingerprint begins with `authority`. */
 async function keyIdsOf(client: Client, authority: string): Promise<readonly string[]> {
-  const wanted = `sha256:${hexDigits(authority)}`;
+  const wanted = `sha256:${fingerprintDigits(authority)}`;
   const bundles = await listBundles(client);
   const anchors = (bundles ?? []).flatMap(({ pem }) => [...publishedAnchors(pem)]);
   const ids = anchors.flatMap(([print, anchor]) => {

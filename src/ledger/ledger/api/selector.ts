@@ -7,7 +7,7 @@
 import { parseDuration } from '#api/object/duration.ts';
 import { parseTime } from '#api/object/time.ts';
 import { attempt, SignerError } from '#base/errors.ts';
-import { hexDigits, sha256Fingerprint } from '#base/hex-digits.ts';
+import { serialDigits, sha256Fingerprint } from '#base/hex-digits.ts';
 import type { LedgerRecord, RecordQuery, SearchTerm, TermKind } from '#ledger/index.ts';
 import * as messages from '../messages.ts';
 
@@ -144,7 +144,7 @@ function termOf(field: string, value: string, { namespace }: Where): SearchTerm 
 }
 
 function digestOf(field: string, value: string): SearchTerm | SelectorFault {
-  const hex = hexDigits(value);
+  const hex = serialDigits(value);
   if (field === 'serial' && /^[0-9a-f]{1,64}$/.test(hex)) {
     return { kind: 'serial', value: serialOf(hex) };
   }
