@@ -134,20 +134,31 @@ function withLedgerApi({ installation, parts, ...plan }: InstallationPlan): Inst
 
 /**
  * Returns the spec with all optional parts. Its objects are those that the operator may have to
- * remove.
+ * remove. Their names depend on no replicas and no resources, and a component that is off may not
+ * work with those of `defaults`.
  */
 function fullest(spec: CountersignSpec): CountersignSpec {
-  const optional = [...COMPONENTS].filter(([, { optional: each }]) => each !== undefined);
   const given = Object.entries(spec.components ?? {});
-  const enabled = optional.map(
-    ([name]) => [name, { ...spec.components?.[name], enabled: true }] as const,
+  const optional = [...COMPONENTS].filter(([, { optional: each }]) => each !== undefined);
+  const enabled = optional.map(([name, { replicas }]) => {
+    const own = spec.components?.[name];
+    const size = own?.enabled === true ? {} : { replicas };
+    return [name, { ...own, ...size, enabled: true }] as const;
+  });
+  const components = [...given, ...enabled].map(
+    ([name, each]) => [name, withoutResources(each)] as const,
   );
   return {
     ...spec,
     whoMayRequest: true,
     servingSigner: { create: true },
-    components: Object.fromEntries([...given, ...enabled]),
+    ...(spec.defaults === undefined ? {} : { defaults: withoutResources(spec.defaults) }),
+    components: Object.fromEntries(components),
   };
+}
+
+function withoutResources({ resources: _, ...others }: ComponentOverrides): ComponentOverrides {
+  return others;
 }
 
 function unknownArguments(spec: CountersignSpec, settings: OperatorSettings): readonly string[] {

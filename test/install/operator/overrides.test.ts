@@ -356,6 +356,17 @@ test('refuses a request above its limit and a text that is not a quantity', () =
   );
 });
 
+test('a component that is off refuses no defaults', () => {
+  // The volume of the ledger is for one pod, and acme requests 128Mi by itself.
+  for (const defaults of [{ replicas: 3 }, { resources: { limits: { memory: '100Mi' } } }]) {
+    assert.equal(refused({ defaults }), 'accepted');
+    const { removable } = made(SPEC);
+    assert.deepEqual(made({ ...SPEC, defaults }).removable, removable);
+    const name = 'replicas' in defaults ? 'ledger' : 'acme';
+    assert.match(refused({ defaults, components: { [name]: { enabled: true } } }), /^InvalidSpec/);
+  }
+});
+
 test('an empty affinity, or null, leaves the default out of the Deployment', () => {
   const affinityOf = (more: object): unknown => {
     const { objects } = made({ ...SPEC, ...more });
