@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { podCertificateSigners, type Pod } from '#api/object/pod.ts';
 import type { CheckReport } from '#diagnose/check/report.ts';
+import type { PodFacts } from '#diagnose/check/facts.ts';
+import type { Seen } from '#diagnose/check/finding.ts';
 import type { Facts } from '#diagnose/check/run-checks.ts';
 import { shellWord } from '#base/quote.ts';
 
@@ -26,7 +29,7 @@ const OWN_NAME = '"$(kubectl auth whoami -o jsonpath={.status.userInfo.username}
 
 /**
  * Returns the next commands after a successful check: the ways to install, a first signer, or a
- * first certificate of the existing signers.
+ * first certificate of the existing signers. If a pod has one already, a command that shows it.
  *
  * @param servingSigner - signer name of the components' own ports, which users cannot request
  * @returns lines that a shell takes as they are, or '' after a failed check, whose own lines have
@@ -42,14 +45,29 @@ export function nextStep(facts: Facts, report: CheckReport, servingSigner: strin
     .map(({ signer }) => signer)
     .filter(({ spec }) => spec.signerName !== servingSigner);
   if (own.length === 0) return FIRST_SIGNER;
-  return ['Next:\n', show, forPods(own), forPeople(own)].join('');
+  return ['Next:\n', show, forPods(own, installed.pods), forPeople(own)].join('');
 }
 
-function forPods(signers: readonly ClusterSigner[]): string {
+function forPods(signers: readonly ClusterSigner[], pods: Seen<PodFacts>): string {
+  const holder = 'value' in pods ? holderOf(signers, pods.value.mounting) : undefined;
+  if (holder !== undefined) {
+    const { name, namespace = '' } = holder.metadata;
+    return `  countersign inspect pod/${name} -n ${namespace}\n`;
+  }
   const signerName = signers.find(({ spec }) => spec.pods !== undefined)?.spec.signerName;
   if (signerName === undefined) return '';
   if (signerName === EXAMPLE) return '  kubectl apply -f deploy/examples/pod.yaml\n';
   return `  sed s,${EXAMPLE},${shellWord(signerName)}, deploy/examples/pod.yaml | kubectl apply -f -\n`;
+}
+
+/** Returns a pod with a certificate: a pod runs only after the kubelet has mounted its volumes. */
+function holderOf(signers: readonly ClusterSigner[], mounting: readonly Pod[]): Pod | undefined {
+  const names = new Set(signers.map(({ spec }) => spec.signerName));
+  return mounting.find(
+    (pod) =>
+      pod.status?.phase === 'Running' &&
+      [...podCertificateSigners(pod)].some((each) => names.has(each)),
+  );
 }
 
 function forPeople(signers: readonly ClusterSigner[]): string {
