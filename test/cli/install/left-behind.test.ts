@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { removeLease } from '#cli/commands/install/installed-objects.ts';
 import { impactOf } from '#cli/commands/install/impact.ts';
 import { readLeftBehind } from '#cli/commands/install/left-behind.ts';
 import { objectsLeft, removalCommands } from '#cli/commands/install/removal.ts';
@@ -8,6 +9,7 @@ import { kubectlName } from '#cli/commands/install/run.ts';
 import { markUnserved } from '#cli/commands/install/unserved.ts';
 import { leaseLabels } from '#component/leases.ts';
 import type { Condition } from '#api/request/conditions.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 import { state } from '../../operations/signer-states.ts';
 import { recordedClient } from '../../support/kube/recorded-client.ts';
 
@@ -131,4 +133,21 @@ test('a fault that stopping components report ends with them: Degraded is Unknow
       ['Ready', 'False', 'NotServed'],
     ],
   );
+});
+
+test('a Lease of a component that has ended is deleted, or kept if the user may not', async () => {
+  const metadata = { name: 'signer', namespace: 'elsewhere', uid: 'u-1' };
+  const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata };
+  const client = recordedClient();
+  client.answer(() => ({}));
+  assert.equal(await removeLease(client, lease, true), 'deleted');
+  const [request] = client.requests;
+  assert.equal(request?.method, 'DELETE');
+  assert.equal(request.path, '/apis/coordination.k8s.io/v1/namespaces/elsewhere/leases/signer');
+  const { preconditions, dryRun } = request.body as Record<string, unknown>;
+  assert.deepEqual([preconditions, dryRun], [{ uid: 'u-1' }, ['All']]);
+  client.answer(() => {
+    throw new KubeError({ status: 403, what: 'DELETE' });
+  });
+  assert.equal(await removeLease(client, lease, false), 'kept');
 });

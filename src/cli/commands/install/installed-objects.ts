@@ -8,6 +8,8 @@ import { STEPS, kindRules, ruleOf, type KindRule } from '#kube/apply/objects/kin
 import { listOf, titleOf, type ManagedObject } from '#kube/apply/objects/managed-object.ts';
 import type { Client } from '#kube/client/client.ts';
 import { ignoreNotFound, KubeError } from '#kube/client/kube-error.ts';
+import { LEASES } from '#kube/lease/lease.ts';
+import type { Resource } from '#kube/resource/resource.ts';
 import { listObjects } from '#kube/watch/list-objects.ts';
 import { isAppliedRbac, isOfInstallation } from './hand-over.ts';
 import { INSTALLED, METADATA_LIST } from './left-behind.ts';
@@ -123,7 +125,14 @@ export async function removeObject(
   object: ManagedObject,
   dryRun: boolean,
 ): Promise<void> {
-  const { metadata } = object;
+  await removeAt(client, ruleOf(object).resource, { metadata: object.metadata, dryRun });
+}
+
+async function removeAt(
+  client: Client,
+  of: Resource,
+  { metadata, dryRun }: Pick<ManagedObject, 'metadata'> & { readonly dryRun: boolean },
+): Promise<void> {
   const options = {
     apiVersion: 'v1',
     kind: 'DeleteOptions',
@@ -131,8 +140,28 @@ export async function removeObject(
     preconditions: { uid: metadata.uid },
     ...(dryRun ? { dryRun: ['All'] } : {}),
   };
-  const path = ruleOf(object).resource.object(metadata);
+  const path = of.object(metadata);
   await client.request({ method: 'DELETE', path, body: options }).catch((error: unknown) => {
     if (!(error instanceof KubeError) || error.status !== 404) throw error;
   });
+}
+
+/**
+ * Deletes a Lease of a component that has ended. A component that lost its role before it ended
+ * could not release it, and a new one would take over its last report.
+ *
+ * @returns kept if the user may not delete it: it expires within a minute
+ */
+export async function removeLease(
+  client: Client,
+  lease: ManagedObject,
+  dryRun: boolean,
+): Promise<'kept' | 'deleted'> {
+  try {
+    await removeAt(client, LEASES, { metadata: lease.metadata, dryRun });
+    return 'deleted';
+  } catch (error) {
+    if (!(error instanceof KubeError) || error.status !== 403) throw error;
+    return 'kept';
+  }
 }

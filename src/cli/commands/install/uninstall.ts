@@ -1,13 +1,17 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Client } from '#kube/client/client.ts';
-import { KubeError } from '#kube/client/kube-error.ts';
 import { structuredText } from '#operations/structured-text.ts';
 import { isLasting } from '#install/lasting.ts';
 import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
 import { printDocument, printProgress, printText } from '#cli/terminal.ts';
 import { connectUser } from '#cli/user-client.ts';
 import type { UserOptions } from '#cli/user-options.ts';
-import { installedObjects, readComponentNamespaces, removeObject } from './installed-objects.ts';
+import {
+  installedObjects,
+  readComponentNamespaces,
+  removeLease,
+  removeObject,
+} from './installed-objects.ts';
 import { readLeftBehind, type LeftBehind } from './left-behind.ts';
 import { impactOf, readListedSigners } from './impact.ts';
 import { kubectlRemoval, objectsLeft, removalCommands } from './removal.ts';
@@ -130,24 +134,4 @@ async function conclude(
       '',
     ].join('\n'),
   );
-}
-
-/**
- * Deletes a Lease of a component that has ended. A component that lost its role before it ended
- * could not release it, and a new one would take over its last report.
- *
- * @returns kept if the user may not delete it: it expires within a minute
- */
-async function removeLease(
-  client: Client,
-  lease: ManagedObject,
-  dryRun: boolean,
-): Promise<'kept' | 'deleted'> {
-  try {
-    await removeObject(client, lease, dryRun);
-    return 'deleted';
-  } catch (error) {
-    if (!(error instanceof KubeError) || error.status !== 403) throw error;
-    return 'kept';
-  }
 }
