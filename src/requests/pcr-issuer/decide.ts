@@ -38,16 +38,24 @@ export interface PodDecisionInput {
 export function decide(snapshot: PodDecisionInput): PodPlan {
   const { request, profile } = snapshot;
   if (isTerminal(request) || profile.pods === undefined) return { kind: 'ignore' };
-  const key = requestedKey(request, profile.keyTypes);
+  const key = usableKey(request, profile);
   if (key.kind !== 'key') return key;
-  const useless = uselessKey(key.publicKey, profile);
-  if (useless !== undefined) return useless;
   try {
     return judge(snapshot, profile.pods, key.publicKey);
   } catch (error) {
     if (error instanceof SignerError) return { kind: 'wait', error };
     throw error;
   }
+}
+
+/** Returns the public key of a request, or the plan if the profile admits no such key. */
+export function usableKey(
+  request: PodCertificateRequest,
+  profile: Profile,
+): ReturnType<typeof requestedKey> {
+  const key = requestedKey(request, profile.keyTypes);
+  if (key.kind !== 'key') return key;
+  return uselessKey(key.publicKey, profile) ?? key;
 }
 
 /**

@@ -57,6 +57,18 @@ test('where the signer allows the pod by now, the pod is to be deleted', () => {
   );
 });
 
+test('a key type that the profile still lacks is no longer called allowed by now', () => {
+  const { signer } = state({ spec: { pods: { ...names, allow: 'true' } } });
+  const profile = { ...signer.spec.profile, keyTypes: ['RSA4096'] as const };
+  const view = {
+    signerName: 'example.com/workload',
+    unusable: undefined,
+    signer: { ...signer, spec: { ...signer.spec, profile } },
+  };
+  const { remediation } = explainPodRequest(podRequest({}, REFUSED), view);
+  assert.match(remediation[0] ?? '', /^correct what is named/);
+});
+
 for (const [what, pods] of Object.entries({
   'cannot be read': undefined,
   'cannot be compiled': { ...names, allow: 'pod.' },

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { membersOf } from '#base/record.ts';
 import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
-import { evaluatePod } from '#requests/pcr-issuer/decide.ts';
+import { evaluatePod, usableKey } from '#requests/pcr-issuer/decide.ts';
 import type { PodEvidence } from '#requests/pcr-issuer/evidence/evidence.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { podVariables } from '#ca/issuance/pod-subject.ts';
@@ -15,7 +15,7 @@ import type { SignerView } from '../signer-view.ts';
  * (podcertificatemanager.go).
  */
 const MEND =
-  'correct what is named, in the pod or in spec.pods of the signer, then delete the pod: its kubelet does not retry';
+  'correct what is named, in the pod or in the spec of the signer, then delete the pod: its kubelet does not retry';
 
 /** Maximum length of an expression that is shown: about a screen. */
 const SHOWN_EXPRESSION = 500;
@@ -38,6 +38,7 @@ export function afterRefusal(
   const found = attempt(() => {
     const profile = compileProfile(signer.spec);
     const { pods } = profile;
+    if (usableKey(request, profile).kind !== 'key') return undefined;
     const read = typeof evidence === 'object' ? evidence : undefined;
     if (pods === undefined || (pods.readsPod && read === undefined)) return undefined;
     const of = { request, profile, reservedPrefixes: [], evidence: read };
