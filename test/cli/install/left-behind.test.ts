@@ -151,3 +151,25 @@ test('a Lease of a component that has ended is deleted, or kept if the user may 
   });
   assert.equal(await removeLease(client, lease, false), 'kept');
 });
+
+test('a signer that lacked one component before names it no longer', async () => {
+  const signer = (name: string, reason: string, message: string): object => {
+    const ready = { type: 'Ready', status: 'False', reason, message };
+    return { metadata: { name, resourceVersion: '1' }, status: { conditions: [ready] } };
+  };
+  const absent = 'no replica of certificate-request is alive';
+  const items = [
+    signer('partly', 'NotServed', absent),
+    signer('gone', 'NotServed', 'Countersign was uninstalled: no component serves this signer'),
+    signer('invalid', 'InvalidSpec', 'spec.pods'),
+  ];
+  const client = recordedClient();
+  client.answer(({ method, path }) => {
+    const isList = method === 'GET';
+    return isList ? listOf(path.endsWith('/clustersigners') ? items : []) : {};
+  });
+  assert.equal(await markUnserved(client, new Date(0)), 1);
+  const [patch] = client.requests.filter(({ method }) => method === 'PATCH');
+  assert.match(patch?.path ?? '', /\/clustersigners\/partly\/status$/);
+  assert.match(JSON.stringify(patch?.body), /Countersign was uninstalled/);
+});

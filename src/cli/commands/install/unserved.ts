@@ -4,8 +4,13 @@
  * them.
  */
 import { ACME_CLUSTER_SIGNERS, ACME_SIGNERS } from '#api/acme/names.ts';
-import { hasTrueCondition, setCondition, type Condition } from '#api/request/conditions.ts';
-import { NOT_SERVED } from '#api/serving/report.ts';
+import {
+  findCondition,
+  hasTrueCondition,
+  setCondition,
+  type Condition,
+} from '#api/request/conditions.ts';
+import { AWAITING_COMPONENTS, NOT_SERVED } from '#api/serving/report.ts';
 import type { Client } from '#kube/client/client.ts';
 import { ignoreNotFound, KubeError } from '#kube/client/kube-error.ts';
 import type { StoredObject } from '#kube/resource/object.ts';
@@ -17,6 +22,11 @@ import { SIGNERS } from '#component/signers/namespaced-signers.ts';
 /** Kinds whose condition `Ready` a component sets. */
 const KINDS = [CLUSTER_SIGNERS, SIGNERS, ...[ACME_CLUSTER_SIGNERS, ACME_SIGNERS].map(resource)];
 
+const UNINSTALLED = 'Countersign was uninstalled: no component serves this signer';
+
+/** Reasons of a signer that lacked some of its components before all of them went. */
+const PARTLY_SERVED: readonly (string | undefined)[] = [NOT_SERVED, AWAITING_COMPONENTS];
+
 interface Signer extends StoredObject {
   readonly metadata: StoredObject['metadata'] & { readonly generation?: number };
   readonly status?: { readonly conditions?: readonly Condition[] };
@@ -27,22 +37,28 @@ interface Signer extends StoredObject {
  * The reason is that of a signer without its components, so that reinstalled components sign at
  * once. `authority` or `acme` then writes the current state.
  *
- * @returns the number of signers that were Ready
+ * @returns the number of signers that it marked: those that were Ready, or lacked some components
  * @throws KubeError, unless a signer has changed meanwhile because its component still runs
  */
 export async function markUnserved(client: Client, now: Date): Promise<number> {
   let marked = 0;
   for (const kind of KINDS) {
-    for (const signer of await readySigners(client, kind)) {
+    for (const signer of await servedSigners(client, kind)) {
       if (await mark(client, kind, signer, now)) marked += 1;
     }
   }
   return marked;
 }
 
-async function readySigners(client: Client, kind: Resource): Promise<readonly Signer[]> {
+async function servedSigners(client: Client, kind: Resource): Promise<readonly Signer[]> {
   const found = await listObjects<Signer>(client, kind, {
-    keep: ({ status }) => hasTrueCondition(status?.conditions, 'Ready'),
+    keep: ({ status }) => {
+      const ready = findCondition(status?.conditions, 'Ready');
+      const { reason, message } = ready ?? {};
+      return (
+        ready?.status === 'True' || (PARTLY_SERVED.includes(reason) && message !== UNINSTALLED)
+      );
+    },
   }).catch(ignoreNotFound);
   return found ?? [];
 }
@@ -70,7 +86,7 @@ function unservedConditions({ metadata, status }: Signer, now: Date): readonly C
   const about = {
     status: 'False',
     lastTransitionTime: `${now.toISOString().slice(0, 19)}Z`,
-    message: 'Countersign was uninstalled: no component serves this signer',
+    message: UNINSTALLED,
     ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
   } as const;
   const served = { type: 'Served', reason: 'Uninstalled', ...about };
