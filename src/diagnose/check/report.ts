@@ -89,12 +89,13 @@ function linesOf(shown: Root | string): readonly string[] {
   const about = subject === undefined ? '' : `${subject}: `;
   const line = `  ${MARKS[severity]} ${id}: ${printable(about + why)}`;
   if (remediation === undefined) return [line];
+  const page = `countersign check --explain ${id}`;
   const follow = effects === 1 ? 'finding follows' : 'findings follow';
   return [
     line,
     ...(effects === 0 ? [] : [`      ${effects} more ${follow} from this`]),
     `      → ${printable(remediation)}`,
-    `      → countersign check --explain ${id}`,
+    ...(remediation.startsWith(page) ? [] : [`      → ${page}`]),
   ];
 }
 

@@ -55,6 +55,13 @@ test('a bad line is followed by what to do and where its page is', () => {
   );
 });
 
+test('a remedy that is the page itself is printed once', () => {
+  const page = 'countersign check --explain clock-offset';
+  const remediation = `${page}   # how to sign sooner`;
+  const text = reportText(reportOf([{ ...finding('error'), remediation }]));
+  assert.equal(text.split(page).length - 1, 1);
+});
+
 test('only the marks of findings are colored, whatever an object says', () => {
   const text = reportText(reportOf([finding('ok', 'a  √ b'), finding('error')]));
   const colored = colorMarks(text);
