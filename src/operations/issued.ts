@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Issued certificates, as the ledger or live objects show them. Pure. */
 import { formatTime } from '#api/object/time.ts';
+import { OID_COMMON_NAME } from '#pki/der/oids.ts';
 import { fingerprint, type Certificate } from '#pki/x509/certificate.ts';
 import { canonicalSerial } from '#ca/revocation/serial.ts';
 import { columns } from './show/columns.ts';
@@ -11,7 +12,7 @@ export interface IssuedCertificateRow {
   /** Holder such as `pod team-a/web-0` or `user alice`. */
   readonly holder?: string;
   readonly namespace?: string;
-  /** The common name and all alternative names. */
+  /** The common name, all alternative names, and then the other texts of the subject. */
   readonly names: readonly string[];
   /** Hexadecimal. */
   readonly serial: string;
@@ -57,13 +58,22 @@ export function issuedRow(
 ): IssuedCertificateRow {
   const { subject, sans, serial, authorityKeyIdentifier: id } = certificate;
   const { dnsNames, ipAddresses, uris, emails } = sans;
-  const texts = subject.attributes.map(({ value }) => value);
+  const { commonNames = [], others = [] } = Object.groupBy(subject.attributes, ({ oid }) =>
+    oid === OID_COMMON_NAME ? 'commonNames' : 'others',
+  );
+  const textsOf = (all: typeof commonNames): readonly string[] => all.map(({ value }) => value);
   const { holder, namespace, ...rest } = affected;
   return {
     ...rest,
     ...(holder === undefined ? {} : { holder }),
     ...(namespace === undefined ? {} : { namespace }),
-    names: [...new Set([...texts, ...uris, ...dnsNames, ...ipAddresses, ...emails])],
+    names: [
+      ...new Set([
+        ...textsOf(commonNames),
+        ...[...uris, ...dnsNames, ...ipAddresses, ...emails],
+        ...textsOf(others),
+      ]),
+    ],
     serial: Buffer.from(serial).toString('hex').replace(/^00/, ''),
     fingerprint: fingerprint(certificate.raw),
     notBefore: formatTime(certificate.notBefore),

@@ -2,11 +2,14 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import {
+  issuedRow,
   issuedTable,
   wantedRows,
   type IssuedCertificateRow,
   type IssuedFilter,
 } from '#operations/issued.ts';
+import { OID_COMMON_NAME, OID_ORGANIZATION } from '#pki/der/oids.ts';
+import { LINKS } from './signer-states.ts';
 
 const NOW = Date.parse('2026-01-02T00:00:00Z');
 
@@ -69,4 +72,17 @@ test('who wrote a name ends no line of the table', () => {
     .split('\n');
   assert.match(titles ?? '', /^SIGNER +HOLDER +NAME /);
   assert.equal(lines.length, 1);
+});
+
+// kube-apiserver takes the username from CN, and a group from each O.
+test('the first name of a client certificate is its user, wherever its groups are', () => {
+  const { certificate } = LINKS.a;
+  const [known] = certificate.subject.attributes;
+  const attributes = [
+    { ...known, oid: OID_ORGANIZATION, value: 'dev' },
+    { ...known, oid: OID_COMMON_NAME, value: 'jane' },
+  ] as typeof certificate.subject.attributes;
+  const subject = { ...certificate.subject, attributes };
+  const { names } = issuedRow({ ...certificate, subject }, { signerName: 'a/b', source: 'csr a' });
+  assert.deepEqual(names, ['jane', 'dev']);
 });
