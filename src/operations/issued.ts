@@ -70,7 +70,10 @@ export function issuedRow(
     names: [
       ...new Set([
         ...textsOf(commonNames),
-        ...[...uris, ...dnsNames, ...ipAddresses, ...emails],
+        ...uris,
+        ...dnsNames,
+        ...ipAddresses,
+        ...emails,
         ...textsOf(others),
       ]),
     ],
