@@ -412,7 +412,7 @@ test('a pod with a revoked leaf is not promised a new one before its kubelet ask
   assert.deepEqual(is.next?.at, at(HOUR));
   assert.match(is.next.what, /which Revocation stolen may refuse$/);
   assert.deepEqual(is.remediation, [
-    'kubectl -n team-a delete pod web   # its controller makes another pod, which requests a new certificate now',
+    'kubectl -n team-a delete pod web   # its controller makes another pod, which requests a new certificate; create a pod without one again',
   ]);
   const shared = { serviceAccount: { namespace: 'team-a', name: 'web' } };
   const both = await explained({ requests, revocations: [listed({ holders: [shared] })] });

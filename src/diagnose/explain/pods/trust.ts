@@ -153,7 +153,7 @@ function rejection(
   { signer }: SignerState,
   { namespace, name }: { readonly namespace: string; readonly name: string },
 ): TrustVerdict | undefined {
-  const restart = `kubectl -n ${shellWord(namespace)} delete pod ${shellWord(name)}   # its controller makes another pod, which requests a new certificate now`;
+  const restart = `kubectl -n ${shellWord(namespace)} delete pod ${shellWord(name)}   # its controller makes another pod, which requests a new certificate; create a pod without one again`;
   const state = 'NotTrusted';
   switch (trust.kind) {
     case 'revoked':
