@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '#api/object/pod.ts';
 import type { RequestsSpec } from '#api/signer/cluster-signer.ts';
+import type { PodFacts } from '#diagnose/check/facts.ts';
 import { nextStep } from '#cli/commands/check/next-step.ts';
 import { specOf } from '../ca/policy/request.ts';
 import { installed, kubernetes, RELEASE, signersOf } from '../diagnose/check/well.ts';
@@ -30,11 +31,21 @@ test('no request is proposed where a person has to approve it first', () => {
     assert.doesNotMatch(proposed(requests), /countersign request/);
 });
 
+const NO_PODS: PodFacts = {
+  mounting: [],
+  trusting: [],
+  requests: [],
+  revocations: [],
+  quotas: [],
+  warnings: new Map(),
+  services: { value: [] },
+};
+
 function afterPods(...pods: readonly Pod[]): string {
   const signers = { value: signersOf(state()) };
   const facts = {
     kubernetes,
-    installed: { ...installed, signers, pods: { value: { ...installed.pods.value, mounting: pods } } },
+    installed: { ...installed, signers, pods: { value: { ...NO_PODS, mounting: pods } } },
     release: RELEASE,
   };
   return nextStep(facts, { result: 'ok', checks: [] }, 'countersign.dev/serving');
