@@ -30,7 +30,16 @@ const COMPONENT = {
     managedFields: APPLIED,
   },
 };
+const SERVING = `Secret ${SYSTEM}/countersign-acme-serving`;
 const OWN = [`Deployment ${SYSTEM}/countersign-acme`, 'ClusterRoleBinding countersign-acme'];
+
+const secret = (name: string, namespace: string): object => ({
+  metadata: { name, namespace, labels: LABELS, managedFields: APPLIED },
+});
+const SECRETS = [
+  secret('countersign-acme-serving', SYSTEM),
+  secret('workload-ca', 'countersign-keys'),
+];
 
 /** A cluster with `acme` of `countersign install`, and with Deployments of a tenant. */
 function clusterWith(...deployments: readonly object[]): RecordedClient {
@@ -40,7 +49,9 @@ function clusterWith(...deployments: readonly object[]): RecordedClient {
       ? [COMPONENT, ...deployments]
       : path.endsWith('/clusterrolebindings')
         ? [BINDING]
-        : [];
+        : path.endsWith('/secrets')
+          ? SECRETS
+          : [];
     return { apiVersion: 'v1', kind: 'List', metadata: { resourceVersion: '1' }, items };
   });
   return client;
@@ -59,7 +70,8 @@ for (const [what, metadata] of Object.entries(STRANGERS)) {
   test(`a tenant's Deployment with ${what} hides no component`, async () => {
     const client = clusterWith({ metadata });
     assert.deepEqual((await installedObjects(client)).map(titleOf), OWN);
-    assert.deepEqual((await supersededObjects(client, [])).map(titleOf), OWN);
+    const superseded = (await supersededObjects(client, [])).map(titleOf);
+    assert.deepEqual(superseded.sort(), [...OWN, SERVING].sort());
   });
 }
 
@@ -71,4 +83,9 @@ test("the Deployment of a component with a release of Helm is the release's", as
 test('components are in the namespaces that bindings of the cluster name', async () => {
   const client = clusterWith({ metadata: FORGED });
   assert.deepEqual([...(await readComponentNamespaces(client))], [SYSTEM]);
+});
+
+test('a Secret of another name is never deleted, whoever claims to have applied it', async () => {
+  const superseded = await supersededObjects(clusterWith(), []);
+  assert.deepEqual(superseded.filter(({ kind }) => kind === 'Secret').map(titleOf), [SERVING]);
 });

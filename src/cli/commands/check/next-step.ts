@@ -3,7 +3,7 @@ import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { podCertificateSigners, type Pod } from '#api/object/pod.ts';
 import type { CheckReport } from '#diagnose/check/report.ts';
 import type { PodFacts } from '#diagnose/check/facts.ts';
-import type { Seen } from '#diagnose/check/finding.ts';
+import type { ReadResult } from '#diagnose/check/finding.ts';
 import type { Facts } from '#diagnose/check/run-checks.ts';
 import { shellWord } from '#base/quote.ts';
 
@@ -48,7 +48,7 @@ export function nextStep(facts: Facts, report: CheckReport, servingSigner: strin
   return ['Next:\n', show, forPods(own, installed.pods), forPeople(own)].join('');
 }
 
-function forPods(signers: readonly ClusterSigner[], pods: Seen<PodFacts>): string {
+function forPods(signers: readonly ClusterSigner[], pods: ReadResult<PodFacts>): string {
   const holder = 'value' in pods ? holderOf(signers, pods.value.mounting) : undefined;
   if (holder !== undefined) {
     const { name, namespace = '' } = holder.metadata;

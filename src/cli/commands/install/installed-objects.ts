@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Finds and deletes the objects of `countersign install`, whatever its values were. */
 import type { KubeObject } from '#api/object/object.ts';
+import { ownTlsSecret } from '#api/signer/own-tls.ts';
 import { isRecord } from '#base/record.ts';
 import { installerOf, isInstalled } from '#diagnose/check/installer.ts';
+import { COMPONENTS } from '#install/component-list.ts';
 import { isLasting } from '#install/lasting.ts';
 import { STEPS, kindRules, ruleOf, type KindRule } from '#kube/apply/objects/kinds.ts';
 import { listOf, titleOf, type ManagedObject } from '#kube/apply/objects/managed-object.ts';
@@ -64,6 +66,12 @@ export async function readComponentNamespaces(client: Client): Promise<ReadonlyS
 }
 
 /**
+ * Names of the only Secrets that `install` deletes. Every writer of an object can claim a field
+ * manager in it, and no such claim may end the key of a CA.
+ */
+const SERVING_SECRETS: ReadonlySet<string> = new Set([...COMPONENTS.keys()].map(ownTlsSecret));
+
+/**
  * Returns the objects that `install` has applied for other values: those of components that are
  * switched off by now, with the Secrets of their ports. Keys, records and trust stay.
  *
@@ -76,7 +84,10 @@ export async function supersededObjects(
   const wanted = new Set(desired.map(titleOf));
   const secrets = kindRules().filter(({ kind }) => kind === 'Secret');
   const found = [...(await installedObjects(client))];
-  for (const rule of secrets) found.push(...(await namesOf(client, rule)));
+  for (const rule of secrets) {
+    const all = await namesOf(client, rule);
+    found.push(...all.filter(({ metadata: { name } }) => SERVING_SECRETS.has(name)));
+  }
   return lastFirst(
     found.filter(
       (each) =>
