@@ -4,7 +4,6 @@
  * their ratios. It measures each five times more, alone, and exits with 1 if one returns each time.
  */
 import { confirm, lineOf } from './confirm.ts';
-import type { Finding } from './measure.ts';
 import { picks } from './random.ts';
 import { search } from './search.ts';
 
@@ -14,17 +13,11 @@ const end = performance.now() + seconds * 1_000;
 const found = await search(picks(seed), () => performance.now() > end);
 const { tried, measured, worst, longest, withGarbageMs, over } = found;
 console.log(`seed ${seed}: ${tried} tried; over 1 ms:`, measured);
-console.log('worst ratio', shown(worst));
-console.log('longest pause', shown(longest));
+console.log('worst ratio', worst);
+console.log('longest pause', longest);
 console.log('longest pause with the collection of garbage', withGarbageMs);
 const confirmed = await confirm(over);
 for (const each of confirmed) console.log(lineOf(each));
 const red = confirmed.filter(({ isRed }) => isRed).length;
 console.log(`${over.length} over a limit, ${red} of them in five of five runs alone`);
 if (red > 0) process.exitCode = 1;
-
-function shown(finding: Finding | undefined): Omit<Finding, 'again'> | undefined {
-  if (finding === undefined) return undefined;
-  const { again: _, ...rest } = finding;
-  return rest;
-}

@@ -21,8 +21,16 @@ export interface Finding {
   readonly pause?: Pause;
   /** Time over price; 0 where nothing promises a price. */
   readonly ratio: number;
-  /** Measures the same subject again. */
+  /** Measures the same subject again, which it holds in memory. */
   readonly again: () => Promise<Finding>;
+}
+
+/** A finding without its subject: a compiled spec may hold megabytes. */
+export type Measured = Omit<Finding, 'again'>;
+
+/** Returns the figures of a finding. */
+export function figuresOf({ again: _, ...figures }: Finding): Measured {
+  return figures;
 }
 
 /**

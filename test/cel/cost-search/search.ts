@@ -4,7 +4,7 @@
  */
 import { WORDS, tryExpression } from './expressions.ts';
 import { exceeds, severityOf } from './confirm.ts';
-import { MIN_MS, type Finding } from './measure.ts';
+import { MIN_MS, figuresOf, type Finding, type Measured } from './measure.ts';
 import { tryPattern } from './patterns.ts';
 import { oneOf, type Pick } from './random.ts';
 import { trySpec } from './specs.ts';
@@ -20,12 +20,12 @@ export interface Result {
   readonly tried: number;
   /** How many took over 1 ms, by kind. */
   readonly measured: Readonly<Record<string, number>>;
-  readonly worst: Finding | undefined;
+  readonly worst: Measured | undefined;
   /**
    * What would hold the event loop of a component for longest, the collection of garbage not
    * counted.
    */
-  readonly longest: Finding | undefined;
+  readonly longest: Measured | undefined;
   /** The longest pause with the collection of garbage. */
   readonly withGarbageMs: number;
   /** The findings over a limit, the worst first. */
@@ -36,17 +36,18 @@ export interface Result {
 class Findings {
   readonly measured: Record<string, number> = {};
   readonly over: Finding[] = [];
-  readonly #kept = new Map<string, Finding[]>();
+  readonly #kept = new Map<string, Measured[]>();
   tried = 0;
-  worst: Finding | undefined;
-  longest: Finding | undefined;
+  worst: Measured | undefined;
+  longest: Measured | undefined;
   withGarbageMs = 0;
 
   add(found: Finding): void {
     this.tried += 1;
+    const figures = figuresOf(found);
     const { ms = 0, withGarbageMs = 0 } = found.pause ?? {};
     this.withGarbageMs = Math.max(this.withGarbageMs, withGarbageMs);
-    if (ms > (this.longest?.pause?.ms ?? 0)) this.longest = found;
+    if (ms > (this.longest?.pause?.ms ?? 0)) this.longest = figures;
     if (exceeds(found)) {
       this.over.push(found);
       this.over.sort((a, b) => severityOf(b) - severityOf(a));
@@ -54,9 +55,9 @@ class Findings {
     }
     if (found.ms < MIN_MS) return;
     this.measured[found.kind] = (this.measured[found.kind] ?? 0) + 1;
-    if (found.ratio > (this.worst?.ratio ?? 0)) this.worst = found;
+    if (found.ratio > (this.worst?.ratio ?? 0)) this.worst = figures;
     const kept = this.#kept.get(found.kind) ?? [];
-    kept.push(found);
+    kept.push(figures);
     kept.sort((a, b) => b.ratio - a.ratio || b.ms - a.ms);
     kept.length = Math.min(kept.length, KEPT);
     this.#kept.set(found.kind, kept);
