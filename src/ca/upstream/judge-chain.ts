@@ -161,6 +161,7 @@ function constraintFault(path: CaPath, wanted: WantedCa, now: number): ChainRefu
     extKeyUsage: wanted.purposes.length === 0 ? undefined : wanted.purposes,
     nameConstraints: undefined,
     unhandledCritical: [],
+    requiresPolicy: false,
   };
   const found = attempt(() => {
     const root = rootOf(path);

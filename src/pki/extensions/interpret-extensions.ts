@@ -14,13 +14,14 @@ import {
   type DecodedSubjectAltNames,
 } from '../names/general-names.ts';
 import { decodeNameConstraints, type NameConstraints } from './name-constraints.ts';
-import { IGNORABLE_WHEN_CRITICAL, checkSyntax } from './known-critical.ts';
+import { IGNORABLE_WHEN_CRITICAL, checkSyntax, requiresExplicitPolicy } from './known-critical.ts';
 import {
   OID_AUTHORITY_KEY_IDENTIFIER,
   OID_BASIC_CONSTRAINTS,
   OID_EXT_KEY_USAGE,
   OID_KEY_USAGE,
   OID_NAME_CONSTRAINTS,
+  OID_POLICY_CONSTRAINTS,
   OID_SUBJECT_ALT_NAME,
   OID_SUBJECT_KEY_IDENTIFIER,
 } from '../der/oids.ts';
@@ -44,6 +45,8 @@ export interface InterpretedExtensions {
    * OIDs of critical extensions that are not processed. A path with one is invalid (RFC 5280 §4.2).
    */
   readonly unhandledCritical: readonly string[];
+  /** True if a path with it needs certificate policies, which this project does not process. */
+  readonly requiresPolicy: boolean;
 }
 
 /** Extensions that are processed as RFC 5280 requires. */
@@ -84,6 +87,7 @@ export function interpretExtensions(extensions: readonly Extension[]): Interpret
     sans,
     nameConstraints: read(OID_NAME_CONSTRAINTS, decodeNameConstraints),
     unhandledCritical: unknownCritical,
+    requiresPolicy: read(OID_POLICY_CONSTRAINTS, requiresExplicitPolicy) ?? false,
   };
 }
 

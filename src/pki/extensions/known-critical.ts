@@ -113,6 +113,14 @@ function checkInhibitAnyPolicy(value: Uint8Array): void {
   outer.finish();
 }
 
+/**
+ * Reports whether policyConstraints have requireExplicitPolicy. A path below then needs a policy in
+ * each certificate (RFC 5280 §6.1), and Go looks for one even if the extension is not critical.
+ */
+export function requiresExplicitPolicy(value: Uint8Array): boolean {
+  return readWhole(value, 'policyConstraints', MAX_UNUSED_EXTENSION_BYTES).at(contextPrimitive(0));
+}
+
 function checkPolicyConstraints(value: Uint8Array): void {
   const fields = readWhole(value, 'policyConstraints', MAX_UNUSED_EXTENSION_BYTES);
   for (const tag of [contextPrimitive(0), contextPrimitive(1)]) {

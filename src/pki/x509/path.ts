@@ -158,8 +158,10 @@ function ownProblem(certificate: Certificate, now: number): string | undefined {
     return 'has name constraints of kinds that are not supported (only DNS, IP, URI, email)';
   }
   const [unknown] = certificate.unhandledCritical;
-  if (unknown === undefined) return undefined;
-  return `has the critical extension ${unknown}, which is not supported`;
+  if (unknown !== undefined) return `has the critical extension ${unknown}, which is not supported`;
+  return certificate.requiresPolicy
+    ? 'requires a certificate policy of each leaf (policyConstraints), which is not supported'
+    : undefined;
 }
 
 /**

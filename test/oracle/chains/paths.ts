@@ -221,6 +221,11 @@ const PATHS: ChainTable = {
     'RFC 5280 §4.2.1.11',
     () => three({}, { more: [extension('2.5.29.36', seq(implicit(0, [0])), true)] }),
   ],
+  'require-policy-not-critical': [
+    'a CA requires a policy that no certificate has, in an extension that is not critical',
+    'RFC 5280 §4.2.1.11',
+    () => three({}, { more: [extension('2.5.29.36', seq(implicit(0, [0])), false)] }),
+  ],
   'other-string-type': [
     'the names look alike and are of other string types',
     'RFC 5280 §7.1',

@@ -4,7 +4,7 @@ import { describe, test } from 'node:test';
 import type { Certificate } from '#pki/x509/certificate.ts';
 import { requirePossiblePath, verifyPath } from '#pki/x509/path.ts';
 import { NOW, ca, keyIds, link, purposes, usage, type Link } from '../../support/pki/chain.ts';
-import { bits, extension, seq, set, utcTime, oid, utf8 } from '../../support/pki/der.ts';
+import { bits, extension, implicit, seq, set, utcTime, oid, utf8 } from '../../support/pki/der.ts';
 import { privateKey } from '../../support/pki/keys.ts';
 import { refuses } from '../../support/pki/refuses.ts';
 
@@ -179,6 +179,16 @@ describe('a path is refused', () => {
     const mid = link('mid', { by: root, extensions: [ca(), odd] });
     isRefused(/"CN=mid" has the critical extension 1\.2\.3\.4/, link('end', { by: mid }), [mid]);
     verify(link('end', { by: root, extensions: [extension('1.2.3.4', [])] }), []);
+  });
+
+  // Go looks for a policy, whether the extension is critical or not.
+  test('when a CA requires a policy, in an extension that is not critical', () => {
+    const constraints = (tag: number): Uint8Array =>
+      extension('2.5.29.36', seq(implicit(tag, [0])), false);
+    const strict = link('strict', { by: root, extensions: [ca(), constraints(0)] });
+    isRefused(/"CN=strict" requires a certificate policy/, link('end', { by: strict }), [strict]);
+    const mapped = link('mapped', { by: root, extensions: [ca(), constraints(1)] });
+    verify(link('end', { by: mapped }), [mapped]);
   });
 
   test('when a CA’s extended key usages do not cover the leaf’s', () => {
