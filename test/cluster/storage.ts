@@ -42,7 +42,7 @@ interface Volume {
  * Makes the class, and volumes of it in the cluster's directory until it is stopped. A volume whose
  * claim is deleted is deleted, and its directory with it.
  *
- * @param ownedByRoot - with mode 0755, so that a pod needs an fsGroup; takes pods that really run
+ * @param ownedByRoot - volumes have mode 0755, so a pod needs an fsGroup. Only for real pods.
  */
 export async function startStorage(
   cluster: Pick<Cluster, 'kubeconfig' | 'directory' | 'kubectl'>,

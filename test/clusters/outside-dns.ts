@@ -12,18 +12,18 @@ import { tlsCertificate } from '../support/pki/tls-certificate.ts';
 
 export interface OutsideDns {
   readonly port: number;
-  /** PEM: the anchor of its certificate. */
+  /** Trust anchor of its certificate, as PEM. */
   readonly ca: string;
-  /** Where the CNAME of a name to prove leads. */
+  /** Target of the CNAME at `_acme-challenge`. */
   readonly fulldomain: string;
-  /** The values that it was given. */
+  /** TXT values that clients wrote. */
   readonly updates: string[];
   readonly stop: () => Promise<void>;
 }
 
 /**
  * @param hosts - names of the server; the first is that of acme-dns
- * @param dnsName - whose proofs are delegated to acme-dns
+ * @param dnsName - the name whose `_acme-challenge` is a CNAME to acme-dns
  */
 export async function startOutsideDns(
   hosts: readonly string[],

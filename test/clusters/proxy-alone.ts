@@ -32,13 +32,13 @@ const RESOLVER = 'dns.example';
 const RESOLVER_URL = `https://${RESOLVER}/dns-query`;
 const DNS_NAME = 'www.example';
 const CA = '/etc/outside-ca.pem';
-/** In a namespace that an administrator makes. */
+/** The administrator makes its namespace. */
 export const CREDENTIALS = { namespace: 'countersign-dns', name: 'accounts' };
 const USAGES = ['digital signature', 'key encipherment', 'server auth'];
 
 const extraEnv = [{ name: 'HTTPS_PROXY', value: `http://${HOST_ADDRESS}:${PORT}` }];
 
-/** Each component that calls a server outside goes by the proxy. */
+/** Values with the proxy for each component that calls a server outside. */
 export const BY_PROXY = {
   acme: {
     signers: [{ name: SIGNER_NAME, accountSecret: 'account' }],
@@ -58,9 +58,9 @@ export const BY_PROXY = {
 
 /** The servers outside, and the proxy that leads to them. */
 export interface Outside {
-  /** Of the ACME server, as acmeClusterSigner takes it. */
+  /** Settings of the ACME server for acmeClusterSigner. */
   readonly server: { readonly directory: string; readonly ca: string };
-  /** Where acme-dns has the proofs. */
+  /** Domain name at which acme-dns has the proofs. */
   readonly fulldomain: string;
   /** Proofs that acme-dns received, and targets of the proxy, since the last call. */
   readonly takeCalls: () => {
@@ -104,7 +104,7 @@ export async function startOutside(cluster: Cluster): Promise<Outside> {
   };
 }
 
-/** Asserts that a person gets a certificate of the ACME server, and each call went by the proxy. */
+/** Asserts that a person gets a certificate, and that each call goes through the proxy. */
 export async function issuesByProxy(cluster: Cluster, outside: Outside): Promise<void> {
   outside.takeCalls();
   const { fulldomain } = outside;

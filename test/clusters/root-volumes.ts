@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A ledger on a volume that belongs to root: its records, and what it says without a group. */
+/** A ledger on a volume of root: its records, and its error without an fsGroup. */
 import assert from 'node:assert/strict';
 import { EXIT_REFUSED } from '#operations/report.ts';
 import type { Cluster } from '../cluster/cluster.ts';
@@ -29,9 +29,9 @@ export async function recordsAnswer(cluster: Cluster): Promise<void> {
   await recordsOf(cluster, 0);
 }
 
-/** Asserts that a new pod of the ledger has the records of certificates that its last one had. */
+/** Asserts that a new pod of the ledger has the records of the previous pod. */
 export async function keepsRecords(cluster: Cluster): Promise<void> {
-  // Of a person and of a pod.
+  // One certificate of a person, and one of a pod.
   const kept = await recordsOf(cluster, 2);
   const [old] = await podsOf(cluster, 'ledger');
   assert.ok(old);
@@ -48,7 +48,7 @@ export async function keepsRecords(cluster: Cluster): Promise<void> {
   );
 }
 
-/** Resolves with the names of the records of certificates, when there are so many. */
+/** Resolves with the names of the records of certificates, once there are `least` of them. */
 function recordsOf(cluster: Cluster, least: number): Promise<readonly string[]> {
   const all = ['ledger', 'search', '--kind', 'issued', '--limit', '0', '-o', 'name'];
   return until(`the ledger has ${least} records`, WAIT_MS, async () => {

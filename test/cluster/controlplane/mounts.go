@@ -4,8 +4,8 @@ package main
 
 import "k8s.io/mount-utils"
 
-// podMounter makes the mounts of a node whose containers run. No tmpfs is one of them: tests read the
-// files of pods from outside, where no mount of the host is seen.
+// podMounter makes the mounts of a node whose containers run. It mounts no tmpfs: tests read the
+// files of pods from outside, where the mounts of the host are not visible.
 type podMounter struct {
 	mount.Interface
 	tmpfs *mount.FakeMounter

@@ -72,7 +72,7 @@ export function addCeremonyCommands(root: Command): void {
     )
     .option(
       '--ca-fingerprint <fingerprint>',
-      'SHA-256 of the CA’s certificate, which you have from elsewhere',
+      'SHA-256 of the CA’s certificate, from a source that you trust',
       fingerprintFlag,
     )
     .addOption(outputOption())
