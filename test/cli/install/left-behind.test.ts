@@ -102,8 +102,8 @@ test('says what ends for verifiers: issuance, and the CRLs at each URL', () => {
   const object = { apiVersion: 'v1', kind: 'ClusterSigner', metadata: { name: 'workload' } };
   const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'countersign-crl' } };
   const said = impactOf({ signers: [object] }, [service], [listed]);
-  assert.match(said[0] ?? '', /^nothing issues or renews certificates: /);
-  assert.match(said[1] ?? '', /^Service countersign-crl goes: /);
+  assert.match(said[0] ?? '', /^no component issues or renews certificates: /);
+  assert.match(said[1] ?? '', /^Service countersign-crl is deleted: /);
   // RFC 5280 §6.3.3: a CRL past its nextUpdate does not tell the status of a certificate.
   assert.match(
     said[2] ?? '',

@@ -26,10 +26,11 @@ Examples:
   countersign uninstall --dry-run
   countersign uninstall
 
-It deletes what countersign install has made, whatever the values were, Leases, and what kubectl applied beside it from
-the output of countersign rbac. These stay: definitions with all signers and Revocations, namespaces, Secrets with the
-keys of CAs and accounts, the volume and the key of the ledger, CRLs, and ClusterTrustBundles. Certificates stay valid,
-and a new installation uses what it finds. After helm uninstall, or without the Countersign object, it deletes nothing.
+It deletes the objects of countersign install, whatever its values were, and the Leases. It also deletes the objects
+that kubectl applied beside them from the output of countersign rbac. These stay: definitions with all signers and
+Revocations, namespaces, Secrets with the keys of CAs and accounts, the volume and the key of the ledger, CRLs, and
+ClusterTrustBundles. Certificates stay valid, and a new installation uses what it finds. After helm uninstall, or without
+the Countersign object, it deletes only Leases.
 
 It lists what stays and what that affects, such as verifiers that fetch CRLs. It prints the commands that remove that for
 good, and sets Ready=False on the signers that no component serves any longer.

@@ -28,7 +28,7 @@ const ABANDONED = ['countersign-operator'];
 const KUBECTL = ['kubectl', 'kubectl-client-side-apply'];
 /** These programs apply again whenever a person runs them. */
 const OF_PEOPLE = ['helm', ...KUBECTL];
-/** The steps of what `countersign rbac` prints. */
+/** The steps of the objects that `countersign rbac` prints. */
 const RBAC_STEPS: readonly string[] = ['roles', 'bindings', 'policies'];
 
 type HelmInstaller = Extract<Installer, { kind: 'helm' }>;
@@ -36,7 +36,7 @@ type HelmInstaller = Extract<Installer, { kind: 'helm' }>;
 /**
  * Refuses an installation that another program manages.
  *
- * @returns the installer of the live components, Helm only if the installation is taken over
+ * @returns the installer of the live components. It is Helm only with `forceConflicts`.
  * @throws SignerError USAGE with the command that hands the installation over, or KubeError
  */
 export async function refuseOtherInstaller(
@@ -82,8 +82,8 @@ export function forgetCommand({ release, namespace }: HelmInstaller): string {
  *
  * @param live - not one that components fill with data: its fields stay with who created it
  * @param forceConflicts - take over from programs that people run, too
- * @param isOwn - whether `install` has made this installation: what people applied beside it of
- *   the output of `countersign rbac` is taken over
+ * @param isOwn - whether `install` made this installation. If so, it also takes over objects that
+ *   people applied by kubectl from the output of `countersign rbac`.
  */
 export function takenOver(
   live: ManagedObject,
@@ -107,8 +107,8 @@ export function takenOver(
 }
 
 /**
- * Reports whether a person has applied an object of the output of `countersign rbac` by kubectl: a
- * role, a binding or a policy with the labels of an installation.
+ * Reports whether kubectl applied an object that `countersign rbac` printed: a role, a binding or a
+ * policy with the labels of an installation.
  */
 export function isAppliedRbac(live: ManagedObject): boolean {
   const { managedFields = [] } = live.metadata;

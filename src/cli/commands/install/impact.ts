@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** The effects of an uninstallation on those who use certificates, CRLs and bundles. */
+/** Describes the effects of an uninstallation on users of certificates, CRLs and bundles. */
 import { crlConfigMapName } from '#api/revocation/names.ts';
 import { secretOrNone, type ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { CLUSTER_SIGNERS } from '#component/signers/cluster-signers.ts';
@@ -9,16 +9,17 @@ import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
 import { listObjects } from '#kube/watch/list-objects.ts';
 import type { LeftBehind } from './left-behind.ts';
 
+const NO_BUNDLE =
+  'other trust domains cannot fetch the bundle: they keep the last one, and do not trust a new CA';
+
 /** Effect of a Service whose callers are outside the installation, by its name. */
 const PUBLIC_SERVICES: Readonly<Record<string, string>> = {
-  'countersign-crl': 'a verifier gets no CRL from it any longer',
-  'countersign-bundle-endpoint-spiffe':
-    'other trust domains keep the bundle that they have, and learn of no new CA',
-  'countersign-bundle-endpoint-web':
-    'other trust domains keep the bundle that they have, and learn of no new CA',
+  'countersign-crl': 'verifiers cannot fetch CRLs from it',
+  'countersign-bundle-endpoint-spiffe': NO_BUNDLE,
+  'countersign-bundle-endpoint-web': NO_BUNDLE,
 };
 
-/** A ClusterSigner with CRLs, as far as its verifiers depend on it. */
+/** The fields of a ClusterSigner with CRLs that its verifiers depend on. */
 export type ListedSigner = Pick<ClusterSigner, 'metadata' | 'spec'>;
 
 /**
@@ -46,12 +47,12 @@ export function impactOf(
   const isIssuing = left.signers.some(({ kind }) => kind.endsWith('Signer'));
   const services = gone.flatMap(({ kind, metadata }) => {
     const effect = kind === 'Service' ? PUBLIC_SERVICES[metadata.name] : undefined;
-    return effect === undefined ? [] : [`Service ${metadata.name} goes: ${effect}`];
+    return effect === undefined ? [] : [`Service ${metadata.name} is deleted: ${effect}`];
   });
   return [
     ...(isIssuing
       ? [
-          'nothing issues or renews certificates: those in use stay valid until they expire, and new pods with podCertificate volumes wait',
+          'no component issues or renews certificates: those in use stay valid until they expire, and new pods with podCertificate volumes wait',
         ]
       : []),
     ...services,
@@ -64,8 +65,8 @@ function withoutLists({ metadata, spec }: ListedSigner): string {
   const secret = secretOrNone(spec);
   const file =
     secret === undefined
-      ? 'its CRLs'
+      ? 'the ConfigMap with its CRLs'
       : `ConfigMap ${secret.namespace}/${crlConfigMapName(secret.name)}`;
-  const where = urls.length === 0 ? '' : `, at ${urls.join(', ')}`;
-  return `ClusterSigner ${metadata.name}: no component signs or serves its CRLs${where}. A verifier that requires a CRL rejects its certificates once its copy is past nextUpdate, ${validity} after it was signed; a verifier that requires none accepts revoked ones. Until then, serve what ${file} has there; install again to have new ones`;
+  const where = urls.length === 0 ? '' : ` at ${urls.join(', ')}`;
+  return `ClusterSigner ${metadata.name}: no component signs its CRLs, or serves them${where}. A CRL expires at its nextUpdate, ${validity} after it was signed. After that, verifiers that require a CRL reject all certificates of this signer, and other verifiers accept revoked ones. Until nextUpdate, serve the last CRLs${where} yourself: ${file} has them. To get new CRLs, install again`;
 }

@@ -17,9 +17,9 @@ import { isAppliedRbac, isOfInstallation } from './hand-over.ts';
 import { INSTALLED, METADATA_LIST } from './left-behind.ts';
 
 /**
- * Returns the objects that `install` has applied by their managed fields, the last step first, and
- * what `kubectl apply` made of the output of `countersign rbac` beside them. None if the operator
- * or a Helm release has adopted the components since: the others are in use by that installation.
+ * Returns the objects that `install` applied, as their managed fields show, the last step first. It
+ * includes objects of `countersign rbac` that kubectl applied beside them. Returns none if the
+ * operator or a Helm release manages the components by now: that installation uses the rest.
  */
 export async function installedObjects(client: Client): Promise<readonly ManagedObject[]> {
   const found: ManagedObject[] = [];
@@ -72,8 +72,8 @@ export async function readComponentNamespaces(client: Client): Promise<ReadonlyS
 const SERVING_SECRETS: ReadonlySet<string> = new Set([...COMPONENTS.keys()].map(ownTlsSecret));
 
 /**
- * Returns the objects that `install` has applied for other values: those of components that are
- * switched off by now, with the Secrets of their ports. Keys, records and trust stay.
+ * Returns the objects that `install` applied for earlier values and that the present values lack,
+ * such as the Service and the Secret of a disabled component. Keys, records and trust stay.
  *
  * @param desired - the objects for the present values
  */
@@ -110,11 +110,11 @@ async function objectsOf(client: Client, rule: KindRule): Promise<readonly Manag
   const ours = await listObjects<ManagedObject & KubeObject>(client, resource, { keep }).catch(
     ignoreNotFound,
   );
-  // Without the API, `install` created none of its objects.
+  // If the API server does not serve the kind, `install` created no object of it.
   return (ours ?? []).map((each) => ({ ...each, apiVersion, kind }));
 }
 
-/** Lists the metadata of an installation's objects, and no data. */
+/** Lists only the metadata of an installation's objects, since Secrets hold keys. */
 async function namesOf(
   client: Client,
   { apiVersion, kind, resource }: KindRule,
@@ -127,7 +127,7 @@ async function namesOf(
 }
 
 /**
- * Deletes one object in the state that was seen, unless it is gone.
+ * Deletes one object if it still has the UID that was listed. It ignores an absent object.
  *
  * @throws KubeError
  */
@@ -158,8 +158,8 @@ async function removeAt(
 }
 
 /**
- * Deletes a Lease of a component that has ended. A component that lost its role before it ended
- * could not release it, and a new one would take over its last report.
+ * Deletes a Lease of a component that has stopped. A component that lost its role first could not
+ * release the Lease, and the next installation would read its last report.
  *
  * @returns kept if the user may not delete it: it expires within a minute
  */

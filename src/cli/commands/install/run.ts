@@ -75,7 +75,7 @@ export async function install(options: InstallOptions): Promise<number> {
       );
     if (installer.kind === 'helm')
       printProgress(
-        `Helm still records release ${installer.release}: make it forget, or helm uninstall deletes the components: ${forgetCommand(installer)}`,
+        `Helm still has the record of release ${installer.release}, and helm uninstall would delete the components. Delete the record: ${forgetCommand(installer)}`,
       );
     printProgress('next: countersign check --wait 2m');
     return 0;
@@ -98,7 +98,7 @@ async function removeSuperseded(
   }
 }
 
-/** Flags, and whether `install` has made the live installation. */
+/** The flags, and whether `install` made the live installation. */
 type ApplyOptions = InstallOptions & { readonly isOwn: boolean };
 
 /** Remaining work of an installation. */

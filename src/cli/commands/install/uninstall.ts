@@ -108,8 +108,8 @@ function stillInstalled(running: readonly string[]): string {
 }
 
 /**
- * Marks the signers as not served once no component is left, and prints what that affects and how
- * to remove the rest.
+ * Marks the signers as not served. Prints the effects of the uninstallation, and the commands that
+ * remove the remaining objects.
  */
 async function conclude(
   client: Client,
@@ -119,7 +119,7 @@ async function conclude(
 ): Promise<void> {
   for (const kind of left.unseen)
     printProgress(`you may not list ${kind}: more of them may be left`);
-  // The list of signers is empty if the user may not list them.
+  // A user who may not list signers has an empty list.
   const listed = left.signers.length === 0 ? [] : await readListedSigners(client);
   for (const each of impactOf(left, gone, listed)) printProgress(each);
   const marked = dryRun ? 0 : await markUnserved(client, new Date());
