@@ -41,8 +41,8 @@ function gateOf(state: SignerState, bundle: ClusterTrustBundle | undefined): Gat
 }
 
 /**
- * Finds out whether components wait until the bundle has had the anchor of a CA for long enough
- * (publish, wait, then sign): of the Active CA, or of the one that replaces a lost key.
+ * Finds out whether components wait until the anchor of a CA has been published for the
+ * propagation time. The CA is the Active one, or the one that replaces a CA whose key is lost.
  * @returns undefined if they do not wait, or the user may not read the bundle
  */
 export function heldSigning(state: SignerState): HeldSigning | undefined {

@@ -23,8 +23,8 @@ export const NOT_SERVED = 'NotServed';
 export const AWAITING_COMPONENTS = 'AwaitingComponents';
 
 /**
- * Reason of Ready=False of a signer whose CA cannot sign yet, while no component has the key of the
- * CA before it: the Secret was deleted.
+ * Reason of Ready=False after the CA Secret was deleted: no component has the key of the previous
+ * CA, and the new CA may not sign yet.
  */
 export const KEY_LOST = 'KeyLost';
 
@@ -34,8 +34,8 @@ export const UNRECORDED_CERTIFICATE = 'UnrecordedCertificate';
 /**
  * Reports whether `authority` found the CA usable. A component continues to sign although another
  * one does not serve, or has not checked yet. One component's report must not stop the others, nor
- * must a crash of `authority` in between. After a loss of the key, each component signs from the
- * time at which the anchor of the new CA suffices, even if `authority` is away.
+ * must a crash of `authority` in between. After a loss of the key, each component signs once the
+ * anchor of the new CA has been published for long enough, even if `authority` does not run.
  */
 export function isCaReady(conditions: readonly Condition[] | undefined): boolean {
   const ready = findCondition(conditions, 'Ready');

@@ -15,14 +15,14 @@ const MISSING =
   /^ClusterRole or Role countersign-[a-z-]+ lacks: (.*) \(countersign check prints .*\)$/s;
 
 /**
- * Merges the messages of {@link rightsFaults} of one component into one with a list. A component
- * whose binding is missing lacks all its permissions, a dozen. Other messages stay.
+ * Merges several messages of {@link rightsFaults} of one component into one message: a component
+ * without its binding lacks about a dozen permissions. Other messages stay.
  */
 export function mergeRightsTexts(component: string, texts: readonly string[]): readonly string[] {
   const missing = texts.flatMap((each) => MISSING.exec(each)?.[1] ?? []);
   if (missing.length < 2) return texts;
   const name = `countersign-${component}`;
-  const merged = `ServiceAccount ${name} lacks: ${missing.join(', ')}: is it bound to ClusterRole or Role ${name} by a ClusterRoleBinding or RoleBinding ${name}? (${HOW})`;
+  const merged = `ServiceAccount ${name} lacks: ${missing.join(', ')}. Check that ClusterRoleBinding or RoleBinding ${name} exists (${HOW})`;
   return [merged, ...texts.filter((each) => !MISSING.test(each))];
 }
 

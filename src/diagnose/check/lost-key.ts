@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Outcomes about keys of CAs that are gone, and what follows from them. */
+/** Outcomes about lost keys of CAs, and about the faults that they cause. */
 import { findCondition } from '#api/request/conditions.ts';
 import { KEY_LOST } from '#api/serving/report.ts';
 import { servesSigningRequests, type ClusterSigner } from '#api/signer/cluster-signer.ts';
@@ -14,14 +14,14 @@ const PROPAGATING = 'Propagating';
 
 const subjectOf = ({ metadata }: ClusterSigner): string => `clustersigner/${metadata.name}`;
 
-/** Returns the outcome for a CA that is not used any more while its successor does not sign yet. */
+/** Returns the outcome for a CA that was replaced while its successor does not sign yet. */
 export function replacedKey({ signer }: SignerState): Outcome | undefined {
   const ready = findCondition(signer.status?.conditions, 'Ready');
   const { reason, message = '' } = ready ?? {};
   if (reason === KEY_LOST) return error(message, LOST_KEY_REMEDY, subjectOf(signer));
-  // The owner of a CA replaces it in this way. A managed CA is replaced so if its key is unusable.
+  // An owner replaces a CA in this way. authority does so only if the CA is unusable.
   if (reason !== PROPAGATING || signer.spec.authority.managed === undefined) return undefined;
-  const why = `its Secret could not be used, and has a new CA: ${message}`;
+  const why = `the CA in its Secret was unusable, and a new CA replaced it: ${message}`;
   return warning(why, LOST_KEY_REMEDY, subjectOf(signer));
 }
 
@@ -30,7 +30,7 @@ export function keyLostCause(signer: ClusterSigner): string {
   return causeOf('ca-usable', subjectOf(signer));
 }
 
-/** The ClusterSigners of each component whose replicas are not ready while it has no usable CA. */
+/** The ClusterSigners of each component whose replicas are unready while no CA of them signs. */
 const SERVED_BY: ReadonlyMap<string, (spec: ClusterSigner['spec']) => boolean> = new Map([
   ['signer', (spec) => servesSigningRequests(spec)],
   ['pcr-issuer', ({ pods }) => pods !== undefined],

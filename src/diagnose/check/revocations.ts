@@ -55,6 +55,6 @@ function unlisted({ metadata, status }: Revocation, now: number): readonly Outco
     found === undefined
       ? 'kubectl -n countersign-system logs deployment/countersign-authority'
       : 'countersign check --explain revocations-listed';
-  const why = `no CRL lists all of its certificates, and verifiers accept those that are missing: ${cause}`;
+  const why = `CRLs do not list all of its certificates, and verifiers accept the missing ones: ${cause}`;
   return [error(why, remediation, subject)];
 }

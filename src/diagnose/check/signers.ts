@@ -108,8 +108,8 @@ function notReady(state: SignerState): readonly Outcome[] {
   const held = heldSigning(state);
   // bundles-equal reports an anchor that is not published, which has no time.
   if (held?.until === undefined) return [];
-  const remediation = `nothing: it signs then. countersign authority show ${metadata.name}`;
-  return [error(`nothing is signed: ${held.message}`, remediation, subject)];
+  const remediation = `no action is needed: the CA signs at that time. countersign authority show ${metadata.name} shows it`;
+  return [error(`no component signs: ${held.message}`, remediation, subject)];
 }
 
 function unready(state: SignerState, ready: Condition): Outcome {
@@ -198,7 +198,7 @@ function unusable({ signer }: SignerState, message: string): Outcome {
   const remediation =
     signer.spec.authority.managed === undefined
       ? `write its CA again: kubectl -n ${namespace} create secret tls ${name} --cert=ca.crt --key=ca.key --dry-run=client -o yaml | kubectl apply --server-side --force-conflicts -f -`
-      : `restore it from a backup; without one, this has authority make a new CA, and nothing is signed for the propagation time: kubectl -n ${namespace} delete secret ${name}`;
+      : `restore it from a backup. Without one, delete it: authority creates a new CA, and no component signs for the propagation time: kubectl -n ${namespace} delete secret ${name}`;
   return error(why, remediation, `clustersigner/${signer.metadata.name}`);
 }
 

@@ -81,7 +81,8 @@ async function seen(
   } catch (error) {
     if (!(error instanceof KubeError) || error.status !== 403) throw error;
     const unusable = `you may not read ${what}: ${messageOf(error)}`;
-    const fix = 'kubectl auth can-i list clustersigners   # have this right granted to you';
+    const fix =
+      'kubectl auth can-i list clustersigners   # ask a cluster administrator for this permission';
     return { signerName, signer: undefined, unusable, fix, isHidden: true };
   }
 }

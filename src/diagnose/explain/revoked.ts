@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Issued certificates that verifiers reject by now. Pure. */
+/** Diagnoses of issued certificates that verifiers reject. Pure. */
 import { formatTime } from '#api/object/time.ts';
 import type { Revocation } from '#api/revocation/revocation.ts';
 import { SignerError, attempt } from '#base/errors.ts';
@@ -17,10 +17,10 @@ export interface TrustEvidence {
   readonly revocations: readonly Revocation[];
 }
 
-/** Returns when which Revocation revoked a certificate, and why. */
+/** Returns the Revocation of a certificate, its time and its reason. */
 export function revokedText({ metadata, spec }: Revocation): string {
   const since = spec.revokedAt ?? metadata.creationTimestamp;
-  return `it is revoked since ${since} by Revocation ${metadata.name} (${spec.reason})`;
+  return `Revocation ${metadata.name} revoked it at ${since} (${spec.reason})`;
 }
 
 /**
@@ -65,13 +65,13 @@ function revokedDiagnosis(diagnosis: Diagnosis, pem: string, by: Revocation): Di
     remediation: [
       ...(access?.remediation ?? []),
       isRefused
-        ? `kubectl get revocation ${shellWord(metadata.name)} -o yaml   # spec.holders get no other certificate while it exists`
-        : 'request another certificate: the Revocation refuses no holder',
+        ? `kubectl get revocation ${shellWord(metadata.name)} -o yaml   # the holders in spec.holders get no new certificate while it exists`
+        : 'request another certificate: the Revocation has no spec.holders, so it does not prevent that',
     ],
   };
 }
 
-/** Returns what the API server still accepts, and the command that shows the rights. */
+/** Returns until when the API server accepts the certificate, and how to end the access. */
 function accessLeft(
   pem: string,
 ): { readonly text: string; readonly remediation: readonly string[] } | undefined {
@@ -83,7 +83,7 @@ function accessLeft(
   return {
     text: `kube-apiserver reads no CRL: if its --client-ca-file has the CA, it accepts the certificate until ${formatTime(leaf.notAfter)}`,
     remediation: [
-      `kubectl auth can-i --list --as ${shellWord(identity.user)}${groups}   # the access that is left`,
+      `kubectl auth can-i --list --as ${shellWord(identity.user)}${groups}   # what the user may still do`,
       'remove the user and its groups from all RoleBindings and ClusterRoleBindings, or replace the CA in --client-ca-file (docs/how-to/revoke.md#end-the-access-to-the-api-server)',
     ],
   };

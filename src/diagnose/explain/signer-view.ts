@@ -43,7 +43,7 @@ export interface SignerView {
   readonly unusable: string | undefined;
   /** True if the user may not read the object. */
   readonly isHidden?: true;
-  /** Command that makes it usable. */
+  /** Command that makes the signer usable. */
   readonly fix?: string;
   /** True if `signerName` is the kind and name of an issuerRef, not a signer name. */
   readonly isReference?: true;
@@ -144,8 +144,8 @@ function absent({ signerName, unusable, fix, isReference }: SignerView): Unserve
       state: 'WaitingForSigner',
       summary: `there is no ${signerName}`,
       remediation: [
-        'kubectl get clustersigners,signers,acmeclustersigners,acmesigners,externalclustersigners -A   # the signers that there are',
-        'correct issuerRef, or create this signer: the request is answered then',
+        'kubectl get clustersigners,signers,acmeclustersigners,acmesigners,externalclustersigners -A   # lists the signers',
+        'create this signer, or create a request with another spec.issuerRef',
       ],
     };
   }

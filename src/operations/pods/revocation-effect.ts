@@ -3,10 +3,11 @@ import { findCondition } from '#api/request/conditions.ts';
 import { LISTED } from '#api/revocation/names.ts';
 import type { Revocation } from '#api/revocation/revocation.ts';
 
-/** Returns who rejects a certificate of a Revocation: that depends on the CRL that lists it. */
+/** Returns whether verifiers reject a revoked certificate: they do once a CRL lists it. */
 export function revocationEffect({ status }: Revocation): string {
   const listed = findCondition(status?.conditions, LISTED);
-  if (listed?.status !== 'True') return 'no CRL is known to list it, and verifiers accept it';
+  if (listed?.status !== 'True')
+    return 'its condition Listed is not True, and verifiers accept it until a CRL lists it';
   const list = status?.crlNumber === undefined ? 'a CRL' : `CRL ${status.crlNumber}`;
   return `${list} lists it, and verifiers that check CRLs reject it once they have that CRL`;
 }

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A revocation changes nothing at the API server. kube-apiserver reads neither CRLs nor OCSP
+ * The API server ignores revocations. kube-apiserver supports neither CRLs nor OCSP
  * (kubernetes/kubernetes#18982), so it accepts a client certificate until it expires.
  */
 import { formatTime } from '#api/object/time.ts';
@@ -46,8 +46,8 @@ function isForClients({ extKeyUsage }: Certificate): boolean {
 }
 
 /**
- * Returns a note about the access that revoked certificates of one signer leave at the API server,
- * and how to end it. Undefined if none of them is a client certificate with a username.
+ * Returns a note about revoked certificates of one signer that the API server still accepts, and
+ * how to end that access. Undefined if none of them is a client certificate with a username.
  */
 export function accessNote(signerName: string, leaves: readonly Certificate[]): string | undefined {
   const clients = leaves.flatMap((leaf) => {
@@ -60,7 +60,7 @@ export function accessNote(signerName: string, leaves: readonly Certificate[]): 
   const until = formatTime(Math.max(...clients.map((each) => each.until)));
   const whose = `user ${quoteList(users)}${groups.length === 0 ? '' : ` and group ${quoteList(groups)}`}`;
   const masters = groups.includes(SUPERUSERS)
-    ? `; no binding grants the rights of ${SUPERUSERS}, so that only a new CA ends them`
+    ? `. Only a new CA ends the rights of ${SUPERUSERS}: no binding grants the rights of this group`
     : '';
-  return `kube-apiserver reads no CRL: if its --client-ca-file has the CA of ${signerName}, it accepts these certificates until ${until}. To end the access now, remove ${whose} from all RoleBindings and ClusterRoleBindings, or replace the CA in --client-ca-file${masters} (${PAGE})`;
+  return `kube-apiserver reads no CRL: if its --client-ca-file has the CA of ${signerName}, it accepts these certificates until ${until}. To end the access now, remove ${whose} from all RoleBindings and ClusterRoleBindings, or replace the CA in --client-ca-file${masters}. See ${PAGE}`;
 }

@@ -239,7 +239,7 @@ function plainSigners({ signers }: PlanInput, names: readonly string[]): readonl
 function crlRefusals(input: PlanInput, names: readonly string[]): readonly string[] {
   return plainSigners(input, names).map(
     ({ metadata, spec }) =>
-      `the ClusterSigner of ${spec.signerName} has no spec.profile.crl: no CRL would list them, and their holders would get new certificates. Set it, and repeat this command: kubectl edit clustersigner ${shellWord(metadata.name)}. Or distrust the CA: countersign authority revoke ${shellWord(metadata.name)} FINGERPRINT. Or add --without-crl for a Revocation that takes effect once it is set`,
+      `the ClusterSigner of ${spec.signerName} has no spec.profile.crl: no CRL would list the certificates, and their holders would get new ones. Set it, then repeat this command: kubectl edit clustersigner ${shellWord(metadata.name)}. Or distrust the CA: countersign authority revoke ${shellWord(metadata.name)} FINGERPRINT. Or add --without-crl: the Revocation then takes effect once you set spec.profile.crl`,
   );
 }
 

@@ -20,12 +20,12 @@ export function signingEarlierRead(fingerprint: string, problem: string): string
 export const SIGNING_EARLIER_READ = 'signing with the CA that was read earlier';
 
 export function propagating(fingerprint: string, duration: string): string {
-  return `${fingerprint} signs once its anchor has been published for ${duration}; until then components that hold the previous CA in memory sign with that one, and one that restarts signs nothing`;
+  return `${fingerprint} signs once its anchor has been published for ${duration}. Until then, components that hold the previous CA in memory sign with it, and a component that restarts signs nothing`;
 }
 
-/** @param until - a time, or what must happen until then */
+/** @param until - the time at which signing resumes, or the event that it waits for */
 export function keyLost(fingerprint: string, secret: string, until: string): string {
-  return `the key of ${fingerprint} is gone, because Secret ${secret} was deleted; nothing is signed until ${until}`;
+  return `the key of CA ${fingerprint} is lost: Secret ${secret} was deleted. No component signs until ${until}`;
 }
 
 export function anchorLoaded(fingerprint: string, at: number): string {
@@ -36,7 +36,8 @@ export function anchorPublished(fingerprint: string, duration: string): string {
   return `the anchor of the new CA ${fingerprint} has been published for ${duration}`;
 }
 
-export const CA_REPLACED = 'a new CA is made and its anchor is published long enough';
+export const CA_REPLACED =
+  'authority has created a new CA, and its anchor has been published for the propagation time';
 
 export function signerNameTaken(elder: string, signerName: string): string {
   return `ClusterSigner "${elder}" is older and serves ${signerName}; choose another signer name or delete one of the two`;
@@ -359,7 +360,7 @@ export function deleteAndKeyCommand(signer: string): string {
 export const CRL_SIGNED = 'signed a CRL';
 
 export function crlNotSigned(fingerprint: string, fault: string): string {
-  return `the CRL of ${fingerprint} cannot be signed: ${fault}`;
+  return `authority cannot sign the CRL of ${fingerprint}: ${fault}`;
 }
 
 /** @param nextUpdate - of the published CRL, or undefined if there is none */
@@ -370,10 +371,10 @@ export function crlKeyGone(
 ): string {
   const effect =
     nextUpdate === undefined
-      ? 'verifiers that check CRLs find none and reject its leaves'
-      : `verifiers that check CRLs reject its leaves after ${formatTime(nextUpdate)}, the end of its last CRL`;
-  const end = leavesExpireBy === undefined ? '' : `; its last leaf expires by ${leavesExpireBy}`;
-  return `the CRL of ${fingerprint} cannot be signed: its key is not in the CA Secret; no CRL lists what you revoke of it from now on; ${effect}${end}`;
+      ? 'Verifiers that check CRLs find none and reject its leaves'
+      : `Verifiers that check CRLs reject its leaves after ${formatTime(nextUpdate)}, the nextUpdate of its last CRL`;
+  const end = leavesExpireBy === undefined ? '' : `. Its last leaf expires by ${leavesExpireBy}`;
+  return `authority cannot sign the CRL of CA ${fingerprint}: the CA Secret does not have its key. No CRL lists certificates of this CA that you revoke from now on. ${effect}${end}. See countersign check --explain crls-signed`;
 }
 
 export const CRL_SIGN_NOT_ALLOWED = 'the CA signs no CRLs here';

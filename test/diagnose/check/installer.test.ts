@@ -28,7 +28,7 @@ test('the installer is told by the objects themselves', () => {
     [{ annotations: { 'meta.helm.sh/release-name': 'pki' } }, { kind: 'manifests' }],
     [{ managedFields: INSTALL }, { kind: 'install' }],
     [{ managedFields: EDIT }, { kind: 'manifests' }],
-    // Who adopts an installation leaves the managed fields of the installer before.
+    // A program that adopts an installation keeps the managed fields of the previous installer.
     [{ managedFields: INSTALL, ownerReferences: OWNERS }, { kind: 'operator' }],
     [
       { managedFields: INSTALL, annotations: HELM },

@@ -11,7 +11,7 @@ import { summarizeSigner } from '#operations/show/signer-summary.ts';
 import { MINUTE, at, state } from '../../operations/signer-states.ts';
 import { findingsOf, installed, kubernetes, RELEASE, signersOf, waiting } from './well.ts';
 
-const MESSAGE = `the key of sha256:0 is gone, because Secret k/s was deleted; nothing is signed until ${at(6 * MINUTE)}`;
+const MESSAGE = `the key of CA sha256:0 is lost: Secret k/s was deleted. No component signs until ${at(6 * MINUTE)}`;
 const ready = (status: 'True' | 'False', reason: string, message: string): Condition => ({
   type: 'Ready',
   status,
@@ -70,7 +70,7 @@ test('a CA whose anchor is too young signs nothing, which is an error and a caus
   const changes = { signers: { value: signersOf(young) }, deployments: { value: deployments } };
   const [found] = findingsOf('signers-ready', { installed: changes });
   assert.equal(found?.severity, 'error');
-  assert.match(found.why, /^nothing is signed: .* starts at /);
+  assert.match(found.why, /^no component signs: .* starts at /);
   const [short] = findingsOf('replicas-available', { installed: changes });
   assert.equal(short?.causedBy, 'signers-ready clustersigner/workload');
 });
@@ -89,7 +89,7 @@ test('a managed CA in the place of an unusable one is a warning until it signs',
   const of = state({ conditions: [ready('True', 'Propagating', 'b signs once')] });
   const [found] = findingsOf('ca-usable', { installed: { signers: { value: signersOf(of) } } });
   assert.equal(found?.severity, 'warning');
-  assert.match(found.why, /has a new CA: b signs once/);
+  assert.match(found.why, /replaced it: b signs once/);
 });
 
 test('explain says of a request and of a signer that the key is gone, and until when', () => {

@@ -97,7 +97,7 @@ test('a request that was denied before an issued one is no finding', () => {
 
 test('of an old pod without a request, one may have been refused and deleted', () => {
   const [old] = found('pods-requested', { mounting: [pod('web', 'Pending', 20 * MINUTE)] });
-  assert.match(old?.why ?? '', /or it was denied or failed and was deleted/);
+  assert.match(old?.why ?? '', /or it was denied or failed, and Kubernetes deleted it/);
   const [young] = found('pods-requested', { mounting: [pod('web', 'Pending', 3 * MINUTE)] });
   assert.match(young?.why ?? '', /their kubelets have requested no certificate/);
 });
@@ -121,7 +121,7 @@ function revocation(listed: 'True' | 'False' | undefined, more: object = {}): Re
 test('a Revocation that no CRL lists is an error with its cause', () => {
   const [is] = found('revocations-listed', { revocations: [revocation('False')] });
   assert.deepEqual([is?.severity, is?.subject], ['error', 'revocation/stolen']);
-  assert.match(is?.why ?? '', /verifiers accept those that are missing: why$/);
+  assert.match(is?.why ?? '', /verifiers accept the missing ones: why$/);
 });
 
 test('a Revocation without the condition is an error once it is overdue', () => {

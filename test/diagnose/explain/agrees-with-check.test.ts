@@ -219,18 +219,18 @@ const FAULTS: readonly (World & {
     what: 'a pod that ran before its CA was distrusted, whose requests are gone',
     signer: AFTER_DISTRUST,
     pod: podThat({ age: 13 * HOUR }),
-    check: /^error leaves-trusted .*since before CA sha256:\w+ was distrusted/,
+    check: /^error leaves-trusted .*started before CA sha256:\w+ was distrusted/,
     state: 'NotTrusted',
-    explain: /since before CA sha256:\w+ was distrusted/,
+    explain: /started before CA sha256:\w+ was distrusted/,
   },
   {
     what: 'two volumes, one of which may hold the leaf of a distrusted CA',
     signer: AFTER_DISTRUST,
     pod: podThat({ age: 13 * HOUR, projections: 2 }),
     requests: [requested(MINUTE, leafOf('b'))],
-    check: /^error leaves-trusted .*since before CA sha256:\w+ was distrusted/,
+    check: /^error leaves-trusted .*started before CA sha256:\w+ was distrusted/,
     state: 'NotTrusted',
-    explain: /since before CA sha256:\w+ was distrusted/,
+    explain: /started before CA sha256:\w+ was distrusted/,
   },
   {
     what: 'a leaf on the CRL',
@@ -238,14 +238,14 @@ const FAULTS: readonly (World & {
     revocations: [revocation(serial, at(HOUR))],
     check: /^error leaves-trusted .*Revocation stolen has the certificate/,
     state: 'NotTrusted',
-    explain: /is revoked since .* by Revocation stolen/,
+    explain: /Revocation stolen revoked it at /,
   },
   {
     what: 'a leaf of which nothing shows whether it is on the CRL',
     revocations: [revocation(serial, at(HOUR))],
-    check: /^unseen leaves-trusted .*which leaf they hold is not known.* the 1 that are revoked/,
+    check: /^unseen leaves-trusted .*check cannot tell which leaf they hold.* the 1 revoked ones/,
     state: 'Issued',
-    explain: /not known which ones, nor whether one is among the 1 that/,
+    explain: /cannot tell which certificates these are, nor whether one of them is among the 1 rev/,
   },
   {
     what: 'a Service whose selector is misspelt',
@@ -379,13 +379,13 @@ for (const kind of ['csr', 'certificaterequest']) {
     const is = await explained({ ...answers, revocations: [listed(LISTED)] }, kind);
     assert.equal(is.state, 'NotTrusted');
     const since = at(-MINUTE);
-    assert.ok(is.summary.includes(`revoked since ${since} by Revocation stolen (keyCompromise)`));
+    assert.ok(is.summary.includes(`Revocation stolen revoked it at ${since} (keyCompromise)`));
     // kube-apiserver has no flag for CRLs: only bindings and its --client-ca-file end the access.
     assert.match(is.summary, /kube-apiserver reads no CRL: if its --client-ca-file has the CA/);
     const todo = is.remediation.join('\n');
     assert.match(todo, /^kubectl auth can-i --list --as 'leaf of a' {3}# /);
     assert.match(todo, /RoleBindings and ClusterRoleBindings, or replace the CA/);
-    assert.match(todo, /spec\.holders get no other certificate/);
+    assert.match(todo, /holders in spec\.holders get no new certificate/);
     assert.ok(is.timeline.some((each) => each.at === since && each.what.includes('stolen')));
   });
 
@@ -408,7 +408,7 @@ test('a pod with a revoked leaf is not promised a new one before its kubelet ask
   const own = { pod: { namespace: 'team-a', name: 'web', uid: 'web' } };
   const is = await explained({ requests, revocations: [listed({ holders: [own] })] });
   assert.equal(is.state, 'NotTrusted');
-  assert.match(is.summary, /the kubelet replaces it no sooner than without the Revocation/);
+  assert.match(is.summary, /the Revocation does not make the kubelet replace it earlier/);
   assert.deepEqual(is.next?.at, at(HOUR));
   assert.match(is.next.what, /which Revocation stolen may refuse$/);
   assert.deepEqual(is.remediation, [
@@ -416,5 +416,5 @@ test('a pod with a revoked leaf is not promised a new one before its kubelet ask
   ]);
   const shared = { serviceAccount: { namespace: 'team-a', name: 'web' } };
   const both = await explained({ requests, revocations: [listed({ holders: [shared] })] });
-  assert.match(both.remediation[1] ?? '', /spec\.holders may refuse the new pod as well/);
+  assert.match(both.remediation[1] ?? '', /spec\.holders may match the new pod, too/);
 });

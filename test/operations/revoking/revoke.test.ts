@@ -211,7 +211,7 @@ test('a signer without a CRL is refused: a Revocation would have no effect', asy
     // The command stands at its step, and the steps in the order in which they are taken.
     assert.match(
       report.refusals.join(),
-      /no CRL would list .* Set it, and repeat this command: kubectl edit clustersigner workload\. /,
+      /no CRL would list .* Set it, then repeat this command: kubectl edit clustersigner workload\. /,
     );
     const later = await revoked({ ...options, withoutCrl: true }, plain());
     assert.equal(later.written.length, 1);
@@ -291,7 +291,7 @@ test('the rights of system:masters end by a new CA alone, and revoke says so', a
   };
   assert.match(
     accessNote(SIGNER, [forged]) ?? '',
-    /no binding grants the rights of system:masters/,
+    /Only a new CA ends the rights of system:masters/,
   );
 });
 

@@ -83,7 +83,7 @@ function rejected(state: SignerState, all: readonly PodTrust[]): Outcome {
     return error(`${podList(pods)}: ${why}`, deleteCommand(pods), subject);
   }
   if (kind === 'doubtful') {
-    const why = `they have run since before CA ${cause} was distrusted, and may hold a leaf of it, which verifiers reject; their requests are gone after 15 minutes, so that more is not known`;
+    const why = `they started before CA ${cause} was distrusted, and may hold a leaf of it, which verifiers reject; Kubernetes deletes requests after 15 minutes, so check cannot tell`;
     return error(`${podList(pods)}: ${why}`, restart, subject);
   }
   const of = cause === '' ? '' : `, of CA ${cause}`;
@@ -105,7 +105,7 @@ function unseenRevoked(
     {
       severity: 'unseen',
       subject: `clustersigner/${state.signer.metadata.name}`,
-      why: `${podList(pods)}: which leaf they hold is not known, because their requests are gone after 15 minutes; whether it is one of the ${serials.length} that are revoked, the ledger shows`,
+      why: `${podList(pods)}: check cannot tell which leaf they hold, because Kubernetes deletes requests after 15 minutes; the ledger shows whether it is one of the ${serials.length} revoked ones`,
       remediation: `countersign ledger search --signer ${shellWord(signerName)} --serial ${serials[0] ?? ''}`,
     },
   ];

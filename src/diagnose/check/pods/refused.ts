@@ -37,7 +37,7 @@ export function checkGranted({ pods, signers }: InstallationFacts): readonly Out
   );
 }
 
-/** Looks at the newest requests only, as many as the pod has projections of the signer. */
+/** Reads only the newest requests: one for each podCertificate source of this signer in the pod. */
 function refusalOf(
   pod: Pod,
   signerName: string,

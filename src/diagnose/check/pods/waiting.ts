@@ -67,7 +67,7 @@ const REQUEST_KEPT_MS = 15 * 60_000;
 /** A request that was refused may have existed for as long as its pod. */
 function absence(pods: readonly Pod[], now: number): string {
   return pods.some((pod) => now - startOf(pod) > REQUEST_KEPT_MS)
-    ? 'no request of their kubelets exists: there was none, or it was denied or failed and was deleted after 15 minutes'
+    ? 'they have no request: their kubelets created none, or it was denied or failed, and Kubernetes deleted it after 15 minutes'
     : 'their kubelets have requested no certificate';
 }
 

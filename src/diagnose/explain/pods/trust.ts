@@ -53,7 +53,7 @@ export async function readRevocations(client: Client): Promise<readonly Revocati
   });
 }
 
-/** Adds the verdict on an issued certificate that verifiers reject by now. */
+/** Adds to the diagnosis of an issued request that verifiers reject its certificate. */
 export function withRequestTrust(
   diagnosis: Diagnosis,
   request: PodCertificateRequest,
@@ -70,7 +70,7 @@ export function withRequestTrust(
   return { ...diagnosis, ...bad, ...of, summary: `${diagnosis.summary}; ${bad.summary}` };
 }
 
-/** Returns the next request of a kubelet whose certificate is revoked: no Revocation hastens it. */
+/** Returns the next request for a revoked certificate. A Revocation does not make it earlier. */
 function nextAfter(
   { metadata, spec }: Revocation,
   { at }: NonNullable<Diagnosis['next']>,
@@ -114,16 +114,18 @@ export function runningTrust(
 ): TrustVerdict {
   const { namespace = '', name } = metadata;
   const gone =
-    'its containers run, so that it has its certificates; its requests were deleted after 15 minutes';
+    'its containers run, so it has its certificates; Kubernetes deleted its requests after 15 minutes';
   if (rejected !== undefined) return { ...rejected, summary: `${gone}; ${rejected.summary}` };
   const serials = evidence.flatMap(({ revocations }) =>
     revocations.flatMap(({ spec }) => spec.certificates),
   );
   const revoked =
-    serials.length === 0 ? '' : `, nor whether one is among the ${serials.length} that are revoked`;
+    serials.length === 0
+      ? ''
+      : `, nor whether one of them is among the ${serials.length} revoked ones`;
   return {
     state: 'Issued',
-    summary: `${gone}, so that it is not known which ones${revoked}`,
+    summary: `${gone}, so explain cannot tell which certificates these are${revoked}`,
     remediation: [
       `countersign ledger search --pod ${shellWord(`${namespace}/${name}`)}   # where there is a ledger`,
     ],
@@ -143,7 +145,7 @@ function alsoRefused({ metadata, spec }: Revocation): readonly string[] {
   );
   if (!shared) return [];
   return [
-    `kubectl get revocation ${shellWord(metadata.name)} -o yaml   # spec.holders may refuse the new pod as well, while it exists`,
+    `kubectl get revocation ${shellWord(metadata.name)} -o yaml   # its spec.holders may match the new pod, too, which then gets no certificate`,
   ];
 }
 
@@ -159,7 +161,7 @@ function rejection(
     case 'revoked':
       return {
         state,
-        summary: `${revokedText(trust.by)}: ${revocationEffect(trust.by)}; the kubelet replaces it no sooner than without the Revocation`,
+        summary: `${revokedText(trust.by)}: ${revocationEffect(trust.by)}; the Revocation does not make the kubelet replace it earlier`,
         remediation: [restart, ...alsoRefused(trust.by)],
       };
     case 'untrusted':
@@ -171,7 +173,7 @@ function rejection(
     case 'doubtful':
       return {
         state,
-        summary: `it has run since before CA ${trust.authority} was distrusted, and may hold a certificate of it, which verifiers reject`,
+        summary: `it started before CA ${trust.authority} was distrusted, and may hold a certificate of that CA, which verifiers reject`,
         remediation: [restart],
       };
     case 'trusted':

@@ -10,7 +10,7 @@ import { anchorFingerprints } from '#pki/x509/trust-bundle.ts';
 import { servedBy } from '#requests/ca/anchor-gate.ts';
 import type { SignerSnapshot } from './snapshot.ts';
 
-/** The clocks of this process and of the API server differ by less while both may be used. */
+/** Error of the estimated clock of the API server, whose Date header has whole seconds. */
 const CLOCK_GRAIN_MS = 2_000;
 
 /**
@@ -40,7 +40,7 @@ function readyReason({ status }: SignerSnapshot['signer']): string {
   return findCondition(status?.conditions, 'Ready')?.reason ?? '';
 }
 
-/** Reasons of a Secret without a CA, or without its owner's consent. It may be the same Secret. */
+/** Reasons for a Secret without a CA or consent. Its owner may have completed the same Secret. */
 const CONTENT_WAS_MISSING: ReadonlySet<string> = new Set([
   'AwaitingCertificate',
   'SecretNotGranted',

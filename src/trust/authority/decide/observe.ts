@@ -75,7 +75,7 @@ function grantAdvice(signer: ClusterSigner): string {
   return messages.grantAdvice(signer.spec.signerName, where(signer));
 }
 
-/** A deleted Secret of a managed CA takes the key of the CA that signs with it. */
+/** Observes a deleted CA Secret. With it, a managed CA loses its key. */
 function observeDeleted({ signer, now }: SignerSnapshot): Observation {
   const lost = stillUsable(signer, now);
   const { managed } = signer.spec.authority;

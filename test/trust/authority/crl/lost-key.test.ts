@@ -56,15 +56,15 @@ for (const phase of ['Active', 'Retiring'] as const) {
     const [fault = '', ...more] = decideLists(snapshotOf(B, phase, configMap)).faults;
     assert.deepEqual(more, []);
     assert.ok(fault.includes(fingerprintOf(A)));
-    assert.match(fault, /no CRL lists what you revoke of it from now on/);
+    assert.match(fault, /No CRL lists certificates of this CA that you revoke from now on/);
     assert.ok(fault.includes(`reject its leaves after ${formatTime(nextUpdate)}`));
-    assert.equal(fault.includes(`its last leaf expires by ${END}`), phase === 'Retiring');
+    assert.equal(fault.includes(`Its last leaf expires by ${END}`), phase === 'Retiring');
   });
 }
 
 test('without a published CRL, verifiers that check CRLs find none', () => {
   const [fault = ''] = decideLists(snapshotOf(B, 'Retiring')).faults;
-  assert.match(fault, /verifiers that check CRLs find none and reject its leaves/);
+  assert.match(fault, /Verifiers that check CRLs find none and reject its leaves/);
 });
 
 test('a CA whose key is in its Secret has no fault of its CRL', () => {

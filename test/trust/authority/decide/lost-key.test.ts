@@ -49,7 +49,7 @@ const replaced = (of: Secret, before = planOf(), signer = workload()): SignerPla
 test('while the Secret of a managed CA is gone, Ready is False and names the lost key', () => {
   const ready = readyOf(planOf({ signer: after(planOf()), secret: DELETED }));
   assert.equal(wordOf(ready), 'False KeyLost');
-  assert.match(ready.message ?? '', new RegExp(`^the key of ${fingerprintOf(A)} is gone`));
+  assert.match(ready.message ?? '', new RegExp(`^the key of CA ${fingerprintOf(A)} is lost`));
   assert.match(ready.message ?? '', /Secret countersign-keys\/workload-ca was deleted/);
 });
 
@@ -57,7 +57,7 @@ test('a CA in a new Secret is not Ready before it signs, and says from when', ()
   const ready = readyOf(replaced(created(bornAt)));
   assert.equal(wordOf(ready), 'False KeyLost');
   const from = formatTime(NOW + 540_000);
-  assert.match(ready.message ?? '', new RegExp(`nothing is signed until ${from}, .*new CA`));
+  assert.match(ready.message ?? '', new RegExp(`No component signs until ${from}, .*new CA`));
   assert.ok((ready.message ?? '').includes(fingerprintOf(B)));
   assert.doesNotMatch(ready.message ?? '', /previous/);
 });
@@ -95,8 +95,8 @@ test('a key that is back in the Secret signs at once', () => {
 test('a CA that replaces an unusable one in the same Secret says who still signs', () => {
   const ready = readyOf(replaced(created(bornAt - 86_400_000)));
   assert.equal(wordOf(ready), 'True Propagating');
-  assert.match(ready.message ?? '', /components that hold the previous CA in memory sign with/);
-  assert.match(ready.message ?? '', /one that restarts signs nothing/);
+  assert.match(ready.message ?? '', /components that hold the previous CA in memory sign with it/);
+  assert.match(ready.message ?? '', /a component that restarts signs nothing/);
 });
 
 test('a first CA, and one after a distrusted CA, have lost no key', () => {

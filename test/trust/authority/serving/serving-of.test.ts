@@ -106,7 +106,7 @@ test('many missing rights of one component are one line: who lacks which', () =>
     message,
     /^signer: ServiceAccount countersign-signer lacks: get .*, list .*, watch /,
   );
-  assert.match(message, /ClusterRoleBinding or RoleBinding countersign-signer\?/);
+  assert.match(message, /ClusterRoleBinding or RoleBinding countersign-signer exists/);
   const [one] = faults;
   assert.ok(one !== undefined);
   assert.equal(find({ signer: state(replica([one])) }).message, `signer: ${one.message}`);
