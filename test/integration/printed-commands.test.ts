@@ -84,9 +84,12 @@ function filledIn(line: string): string {
     .replaceAll('ca.key', keyFile);
 }
 
-/** What kubectl and this program say of a name that nothing has. */
+/**
+ * What kubectl and this program say of a name that nothing has, and `countersign install` beside
+ * the object of the operator, which this cluster has for other commands.
+ */
 const NOTHING =
-  /not found|NotFound|there is no|the cluster has no|does not exist|no \w+ is called/i;
+  /not found|NotFound|there is no|the cluster has no|does not exist|no \w+ is called|the operator manages this installation/i;
 
 /**
  * What is wrong with a command: nothing where it ends well, or finds no object of a name that

@@ -32,7 +32,7 @@ export const SIGNER_CHECKS = {
       '$ kubectl -n countersign-keys create secret tls SECRET --cert=ca.crt --key=ca.key --dry-run=client -o yaml | kubectl apply --server-side --force-conflicts -f -',
       'For a managed CA, no action is needed: authority creates a new CA, in the same Secret or in a new one. The new CA signs at the time that the finding names.',
       'To sign sooner, write certificate and key of the lost CA back from a backup. It signs at once if its anchor has been published for the propagation time:',
-      '$ kubectl -n countersign-keys create secret generic SECRET --type=kubernetes.io/tls --from-file=tls.crt=ca.crt --from-file=tls.key=ca.key --from-file=ca.crt=ca.crt --dry-run=client -o yaml | kubectl apply --server-side --force-conflicts -f -',
+      '$ kubectl -n countersign-keys create secret generic SECRET --type=kubernetes.io/tls --from-file=tls.crt=ca.crt --from-file=tls.key=ca.key --from-file=ca.crt --dry-run=client -o yaml | kubectl apply --server-side --force-conflicts -f -',
       'Without a backup, you can let the new CA sign before every verifier has its anchor. Until the time that the finding names, a verifier that has not loaded the anchor rejects the new leaves. FINGERPRINT is that of the new CA, with the prefix sha256:',
       '$ kubectl -n countersign-keys annotate --overwrite secret SECRET countersign.dev/signs-at-once=FINGERPRINT',
       'authority writes a Secret only if it created the Secret for this signer, and if the Secret is not immutable. If it cannot write yours (condition Degraded), delete the Secret. Then no component signs for the propagation time:',
