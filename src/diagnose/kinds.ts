@@ -1,8 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The kinds of objects that people name before a slash, as in `pod/web`. */
-import { ACME_CLUSTER_SIGNERS, ACME_SIGNERS, CHALLENGES, ORDERS } from '#api/acme/names.ts';
+import {
+  ACME_CLUSTER_SIGNERS,
+  ACME_GROUP,
+  ACME_SIGNERS,
+  CHALLENGES,
+  ORDERS,
+} from '#api/acme/names.ts';
 import { CERTIFICATE_REQUEST_RESOURCE } from '#api/request/certificate-request.ts';
 import { CSR_RESOURCE } from '#api/request/csr.ts';
+import { GROUP } from '#api/signer/cluster-signer.ts';
 import { keysOf } from '#base/object-keys.ts';
 import { certificatesResources } from '#component/certificates-resources.ts';
 import { CLUSTER_SIGNERS } from '#component/signers/cluster-signers.ts';
@@ -92,7 +99,32 @@ const NAMES: ReadonlyMap<string, KindName> = new Map(
   ),
 );
 
-/** Returns the kind that a person wrote, in any case. Undefined for an unknown word. */
+/** Groups of the kinds. Kinds of the core group have none. */
+const GROUPS: Readonly<Partial<Record<KindName, string>>> = {
+  deployment: 'apps',
+  statefulset: 'apps',
+  daemonset: 'apps',
+  replicaset: 'apps',
+  csr: CSR_RESOURCE.group,
+  pcr: CSR_RESOURCE.group,
+  ctb: CSR_RESOURCE.group,
+  certificaterequest: CERTIFICATE_REQUEST_RESOURCE.group,
+  acmeclustersigner: ACME_GROUP,
+  acmesigner: ACME_GROUP,
+  order: ACME_GROUP,
+  challenge: ACME_GROUP,
+  signer: GROUP,
+  externalclustersigner: GROUP,
+};
+
+/**
+ * Returns the kind that a person wrote in any case, also with its group, as `kubectl get -o name`
+ * prints it. Undefined for an unknown word.
+ */
 export function kindNamed(word: string): KindName | undefined {
-  return NAMES.get(word.toLowerCase());
+  const [kind = '', ...group] = word.toLowerCase().split('.');
+  const name = NAMES.get(kind);
+  if (name === undefined || group.length === 0) return name;
+  // The word `signer` and a group name the namespaced kind.
+  return GROUPS[name] === group.join('.') && kind !== 'signer' ? name : undefined;
 }

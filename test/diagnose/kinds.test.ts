@@ -26,3 +26,22 @@ test('a kind with a fixed API has the resource of its name', async () => {
     assert.ok([`${name}s`, ...kind.aliases].includes(plural), `${name}: ${plural}`);
   }
 });
+
+test('a kind with its group is the one that kubectl get -o name prints', () => {
+  const printed = {
+    'certificatesigningrequest.certificates.k8s.io': 'csr',
+    'podcertificaterequest.certificates.k8s.io': 'pcr',
+    'clustertrustbundle.certificates.k8s.io': 'ctb',
+    'certificaterequest.cert-manager.io': 'certificaterequest',
+    'clustersigner.countersign.dev': 'signer',
+    'externalclustersigner.countersign.dev': 'externalclustersigner',
+    'order.acme.countersign.dev': 'order',
+    'deployment.apps': 'deployment',
+  };
+  for (const [word, kind] of Object.entries(printed)) assert.equal(kindNamed(word), kind, word);
+});
+
+test('a kind of another group is none of these', () => {
+  for (const word of ['signer.countersign.dev', 'certificaterequest.example.com', 'pod.apps'])
+    assert.equal(kindNamed(word), undefined, word);
+});

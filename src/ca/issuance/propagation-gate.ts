@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { formatTime } from '#api/object/time.ts';
 import { SignerError } from '#base/errors.ts';
 
 /**
@@ -61,7 +62,7 @@ export function requirePropagatedAnchor(input: PropagationInput): void {
   }
   if (input.now < ready) {
     throw notServed(
-      `the trust anchor ${input.anchor} was published recently; signing with this CA starts at ${new Date(ready).toISOString()}, when every kubelet has loaded the anchor`,
+      `the trust anchor ${input.anchor} was published recently; signing with this CA starts at ${formatTime(ready)}, when every kubelet has loaded the anchor`,
     );
   }
 }

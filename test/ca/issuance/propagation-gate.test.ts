@@ -57,7 +57,7 @@ test('a new anchor keeps waiting if the old one is edited out', () => {
 });
 
 test('an added anchor signs after the propagation time, to the millisecond', () => {
-  notServed(grown(0), /signing with this CA starts at 2026-11-21T06:10:00\.000Z/);
+  notServed(grown(0), /signing with this CA starts at 2026-11-21T06:10:00Z/);
   notServed(grown(600, { now: NOW - 1 }), /was published recently/);
   assert.doesNotThrow(() => requirePropagatedAnchor(grown(600)));
 });
