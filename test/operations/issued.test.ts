@@ -55,6 +55,7 @@ const laws: [what: string, filter: Partial<IssuedFilter>, wanted: string][] = [
   ['a name, whole', { san: 'other' }, ''],
   ['names that end so', { san: '*.example.com' }, '03'],
   ['a serial number as openssl prints it', { serial: 'serial=02' }, '02'],
+  ['two numbers with a colon between them', { serial: '0:02' }, ''],
   ['a serial number with colons and a zero octet', { serial: '00:02' }, '02'],
   ['another signer', { signer: 'example.com/people' }, ''],
   ['another CA', { authorityKeyIdentifiers: ['bb'] }, ''],
