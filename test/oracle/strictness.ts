@@ -254,9 +254,9 @@ export const STRICTNESS: readonly Strictness[] = [
   },
   {
     code: 'PATH_INVALID',
-    says: /critical extension/,
-    what: 'policyConstraints is critical',
-    why: 'RFC 5280 §4.2.1.11: Go validates policies, we look for none',
+    says: /critical extension|requires a certificate policy/,
+    what: 'a CA has policyConstraints that are critical or require a policy of each leaf',
+    why: 'RFC 5280 §4.2.1.11: Go looks for the policy in the leaf, and we issue none with one',
     because: 'policy',
   },
 ];
