@@ -83,6 +83,11 @@ export interface Revocation extends KubeObject {
   readonly status?: RevocationStatus;
 }
 
+/** Returns the RFC 3339 time from which the certificates are revoked. */
+export function revokedSince({ metadata, spec }: Revocation): string {
+  return spec.revokedAt ?? metadata.creationTimestamp;
+}
+
 /**
  * Reads an object as a Revocation. The CRD's schema checks `status`.
  *

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Diagnoses of issued certificates that verifiers reject. Pure. */
 import { formatTime } from '#api/object/time.ts';
-import type { Revocation } from '#api/revocation/revocation.ts';
+import { revokedSince, type Revocation } from '#api/revocation/revocation.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { shellWord } from '#base/quote.ts';
 import { revocationEffect } from '#operations/pods/revocation-effect.ts';
@@ -18,9 +18,8 @@ export interface TrustEvidence {
 }
 
 /** Returns the Revocation of a certificate, its time and its reason. */
-export function revokedText({ metadata, spec }: Revocation): string {
-  const since = spec.revokedAt ?? metadata.creationTimestamp;
-  return `Revocation ${metadata.name} revoked it at ${since} (${spec.reason})`;
+export function revokedText(by: Revocation): string {
+  return `Revocation ${by.metadata.name} revoked it at ${revokedSince(by)} (${by.spec.reason})`;
 }
 
 /**
@@ -51,7 +50,6 @@ export function withChainTrust(
 function revokedDiagnosis(diagnosis: Diagnosis, pem: string, by: Revocation): Diagnosis {
   const { metadata, spec } = by;
   const access = accessLeft(pem);
-  const at = spec.revokedAt ?? metadata.creationTimestamp;
   const isRefused = (spec.holders ?? []).length > 0;
   return {
     ...diagnosis,
@@ -61,7 +59,10 @@ function revokedDiagnosis(diagnosis: Diagnosis, pem: string, by: Revocation): Di
       `${revokedText(by)}: ${revocationEffect(by)}`,
       ...(access === undefined ? [] : [access.text]),
     ].join('; '),
-    timeline: [...diagnosis.timeline, { at, what: `Revocation ${metadata.name} revokes it` }],
+    timeline: [
+      ...diagnosis.timeline,
+      { at: revokedSince(by), what: `Revocation ${metadata.name} revokes it` },
+    ],
     remediation: [
       ...(access?.remediation ?? []),
       isRefused

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { X509Certificate } from 'node:crypto';
-import type { Revocation } from '#api/revocation/revocation.ts';
+import { revokedSince, type Revocation } from '#api/revocation/revocation.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { canonicalSerial } from '#ca/revocation/serial.ts';
 import { decodeCertificate, type Certificate } from '#pki/x509/certificate.ts';
@@ -94,9 +94,9 @@ function revokedOf(
       spec.certificates.some((each) => canonicalSerial(each.serial) === serial),
     );
     if (by === undefined) return [];
-    const { name, creationTimestamp } = by.metadata;
-    const { reason, revokedAt: since = creationTimestamp } = by.spec;
-    return [{ certificate: what.source, by: name, since, reason }];
+    const { reason } = by.spec;
+    const since = revokedSince(by);
+    return [{ certificate: what.source, by: by.metadata.name, since, reason }];
   });
 }
 

@@ -24,12 +24,7 @@ import { isIssuedBy } from './newest-issuer.ts';
 export type LeafTrust =
   | { readonly kind: 'trusted'; readonly leaf: string }
   | { readonly kind: 'untrusted'; readonly leaf: string; readonly authority: string | undefined }
-  | {
-      readonly kind: 'revoked';
-      readonly leaf: string;
-      readonly revocation: string;
-      readonly by: Revocation;
-    }
+  | { readonly kind: 'revoked'; readonly leaf: string; readonly by: Revocation }
   | { readonly kind: 'doubtful'; readonly authority: string }
   | { readonly kind: 'unknown' };
 
@@ -78,9 +73,7 @@ export function chainTrust(
   if (leaf === undefined) return undefined;
   const print = fingerprint(leaf.raw);
   const by = revocationOf(leaf, state, revocations);
-  if (by !== undefined) {
-    return { kind: 'revoked', leaf: print, revocation: by.metadata.name, by };
-  }
+  if (by !== undefined) return { kind: 'revoked', leaf: print, by };
   const trusted = reachesBundle(leaf, intermediates, state);
   if (trusted === undefined) return undefined;
   if (trusted) return { kind: 'trusted', leaf: print };

@@ -63,7 +63,7 @@ function runs({ status }: Pod): boolean {
 
 /** Returns the CA or the Revocation that pods have in common. */
 function causeIn(trust: LeafTrust): string {
-  if (trust.kind === 'revoked') return trust.revocation;
+  if (trust.kind === 'revoked') return trust.by.metadata.name;
   return 'authority' in trust ? (trust.authority ?? '') : '';
 }
 

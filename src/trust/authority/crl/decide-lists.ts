@@ -3,7 +3,7 @@ import { parseDuration } from '#api/object/duration.ts';
 import type { Secret } from '#api/object/object.ts';
 import { parseTime } from '#api/object/time.ts';
 import type { AuthorityStatus, ClusterSigner, CrlSpec } from '#api/signer/cluster-signer.ts';
-import type { Revocation } from '#api/revocation/revocation.ts';
+import { revokedSince, type Revocation } from '#api/revocation/revocation.ts';
 import type { Authority, OpenAuthority } from '#ca/custody/contract.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { decodeCertificateList, type CertificateList } from '#pki/x509/certificate-list.ts';
@@ -116,8 +116,9 @@ function planOf(snapshot: CrlSnapshot, authority: Authority): ListPlan {
   return { authority, published, next };
 }
 
-function entriesFor({ metadata, spec }: Revocation, ca: string): readonly RevocationEntry[] {
-  const revokedAt = parseTime(spec.revokedAt ?? metadata.creationTimestamp);
+function entriesFor(revocation: Revocation, ca: string): readonly RevocationEntry[] {
+  const revokedAt = parseTime(revokedSince(revocation));
+  const { spec } = revocation;
   return spec.certificates
     .filter(({ authority }) => authority === undefined || authority === ca)
     .map(({ serial, notAfter }) => ({
