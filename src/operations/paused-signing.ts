@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { servedSince, type ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
+import type { AuthorityStatus } from '#api/signer/cluster-signer.ts';
 import { findCondition } from '#api/request/conditions.ts';
 import { formatTime } from '#api/object/time.ts';
 import { SignerError, attempt } from '#base/errors.ts';
@@ -8,6 +9,7 @@ import {
   requirePropagatedAnchor,
   type PropagationInput,
 } from '#ca/issuance/propagation-gate.ts';
+import { LATE_SIGNING_MS, stoppedSigningBy } from '#ca/rotation/authorities.ts';
 import { isKeyLost } from './lost-key.ts';
 import {
   authoritiesOf,
@@ -64,6 +66,7 @@ function heldByAnchor(state: SignerState): HeldSigning | undefined {
   const { signer, bundle, now } = state;
   const active = authoritiesOf(state).find(({ phase }) => phase === 'Active');
   if (signer.spec.trustBundle === undefined || bundle === 'unread' || active === undefined) return;
+  if (hasTakenOver(state, active)) return;
   const gate = gateOf(state, bundle);
   const anchors = fingerprintsOf(active).map((anchor) => ({
     anchor,
@@ -78,4 +81,17 @@ function heldByAnchor(state: SignerState): HeldSigning | undefined {
   });
   if (!(waits instanceof SignerError)) return;
   return { message: waits.message, ...(from === Infinity ? {} : { until: formatTime(from) }) };
+}
+
+/**
+ * Reports whether another CA stopped signing because this one began, and the bundle has not lost
+ * the anchors of this one since. `authority` knows from the CA Secret that a CA may sign at once.
+ */
+function hasTakenOver(state: SignerState, active: AuthorityStatus): boolean {
+  const served = servedSinceOf(state, active);
+  if (served === undefined) return false;
+  return authoritiesOf(state).some((each) => {
+    const stoppedBy = each === active ? undefined : stoppedSigningBy(each);
+    return stoppedBy !== undefined && stoppedBy - LATE_SIGNING_MS >= served;
+  });
 }

@@ -10,10 +10,9 @@ import { explainPod } from '#diagnose/explain/pods/pod.ts';
 import { explainSigner } from '#diagnose/explain/signer.ts';
 import { withHeld, withLatestWarning } from '#diagnose/explain/waiting/wait-reason.ts';
 import { heldSigning } from '#operations/paused-signing.ts';
-import { OWN, at, print, state } from '../../operations/signer-states.ts';
+import { HOUR, MINUTE, OWN, at, print, state } from '../../operations/signer-states.ts';
 import { podRequest } from '../../support/requests/pod-certificate-request.ts';
 
-const MINUTE = 60_000;
 const waits: Diagnosis = {
   state: 'WaitingForComponent',
   summary: 'pcr-issuer answers it within seconds',
@@ -50,6 +49,19 @@ test('a missing or unreadable bundle, or a distrust, delays nothing', () => {
   ]) {
     assert.equal(heldSigning(each), undefined);
   }
+});
+
+test('a CA that took over from another at once is not held while its anchor is young', () => {
+  const since = (minutes: number): ReturnType<typeof state> =>
+    state({
+      authorities: { a: 'Active', b: 'Retiring' },
+      // The previous CA stopped that many minutes ago, and ten minutes later at the latest.
+      authorityFields: { leavesExpireBy: at(24 * HOUR + (10 - minutes) * MINUTE) },
+      served: { a: 4, b: 60 },
+    });
+  assert.equal(heldSigning(since(4)), undefined);
+  assert.equal(heldSigning(since(1)), undefined);
+  assert.equal(heldSigning(since(5))?.until, at(6 * MINUTE), 'its anchor was lost meanwhile');
 });
 
 test('a signer that is Ready and signs later says from when', () => {
