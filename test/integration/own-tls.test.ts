@@ -249,10 +249,14 @@ test('a serving Secret without consent is not written, and authority’s /readyz
 });
 
 test('a deleted serving Secret is reported and refilled after applying the manifests', async () => {
-  await cluster.kubectl(['delete', 'secret', SECRET, '-n', SYSTEM_NAMESPACE]);
-  await until('it is named', WAIT_MS, async () =>
-    (await running.get('authority')?.readyz())?.text.includes(`${SECRET} does not exist`),
-  );
+  const ofIdle = 'countersign-ledger-serving';
+  await cluster.kubectl(['delete', 'secret', ofIdle, SECRET, '-n', SYSTEM_NAMESPACE]);
+  const said = await until('it is named', WAIT_MS, async () => {
+    const { text = '' } = (await running.get('authority')?.readyz()) ?? {};
+    return text.includes(`${SECRET} does not exist`) && text;
+  });
+  // No ledger runs, as in an installation that switches it off and has no Secret of it.
+  assert.doesNotMatch(said, new RegExp(ofIdle));
   await scraper.scrape();
   await cluster.kubectl(['apply', '-f', join(ROOT, 'deploy/own-tls.yaml')]);
   await until('it is filled in', WAIT_MS, () => leafOf());

@@ -165,7 +165,9 @@ function createState(init: AuthorityInit): AuthorityState {
     ownTls?.serve(watches.signers.all());
     crls.serve(watches.signers.all());
   });
-  const serving = createServing(component, init.components, watches.signers);
+  const serving = createServing(component, init.components, watches.signers, () => {
+    ownTls?.wake();
+  });
   const actor = createActor({ ...init, observe: (secret) => watches.secrets.observe(secret) });
   const compile = compileOncePerGeneration((signer: ClusterSigner, deadline) => {
     compileProfile(signer.spec, deadline);
@@ -175,7 +177,9 @@ function createState(init: AuthorityInit): AuthorityState {
   });
   const watched = (signer: ClusterSigner): WatchedCa | undefined => watchedCa(watches, signer);
   const records = createAuthorityRecords(component);
-  const ownTls = init.ownTls && createOwnTls({ ...init, place: init.ownTls, watched, records });
+  const { runs } = serving;
+  const ownTls =
+    init.ownTls && createOwnTls({ ...init, place: init.ownTls, watched, runs, records });
   const crls = createCrls({ ...init, observed: (signer) => observedSecret(watches, signer) });
   const accountKeys = init.createAccountKeys?.(component, init.version);
   const upstreams = upstreamsOf(init);

@@ -403,6 +403,10 @@ export function configMapImmutable(name: string): string {
   return `ConfigMap ${name} is immutable; recreate it without immutable`;
 }
 
+export function servingSecretMissing(name: string): string {
+  return `Secret ${name} does not exist; apply deploy/own-tls.yaml, which creates it empty`;
+}
+
 export function servingSecretNotGranted(name: string, signerName: string): string {
   return `Secret ${name} may not be filled in by Countersign; its owner allows that with the annotation ${FILLED_BY}: ${signerName}`;
 }

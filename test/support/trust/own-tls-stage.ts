@@ -80,6 +80,7 @@ export function planOf(secret: Secret | undefined, more: Partial<LeafSnapshot> =
   return decideLeaf({
     name: 'countersign-system/countersign-approver-serving',
     secret: secret === undefined ? { kind: 'missing' } : { kind: 'found', secret },
+    runs: true,
     signerName: SIGNER_NAME,
     desired: DESIRED,
     authority: CA.facts,

@@ -14,6 +14,8 @@ import * as messages from '../messages.ts';
 export interface LeafSnapshot {
   readonly name: string;
   readonly secret: ObservedSecret;
+  /** True if a replica of the component is live. */
+  readonly runs: boolean;
   readonly signerName: string;
   readonly desired: DesiredLeaf;
   /** The CA that may sign now, or the error. */
@@ -38,11 +40,13 @@ const TYPES = ['Opaque', 'kubernetes.io/tls'];
 
 /** Decides one serving certificate. Synchronous and total. */
 export function decideLeaf(snapshot: LeafSnapshot): LeafPlan {
-  const { name, secret, signerName } = snapshot;
+  const { name, secret, runs, signerName } = snapshot;
   // A failed read shows nothing. The watch reports when it works again.
   if (secret.kind === 'unknown') return { kind: 'keep', lookAt: undefined };
-  // The installer creates one for each enabled component. The component itself warns without it.
-  if (secret.kind === 'missing') return { kind: 'keep', lookAt: undefined };
+  if (secret.kind === 'missing') {
+    // The installer creates no Secret for a component that is switched off.
+    return runs ? wait(messages.servingSecretMissing(name)) : { kind: 'keep', lookAt: undefined };
+  }
   const { metadata, type = 'Opaque', immutable } = secret.secret;
   if (metadata.annotations?.[FILLED_BY] !== signerName) {
     return wait(messages.servingSecretNotGranted(name, signerName));

@@ -47,6 +47,8 @@ export interface OwnTlsInit {
    * listed.
    */
   readonly watched: (signer: ClusterSigner) => WatchedCa | undefined;
+  /** Reports whether a replica of a component is live. `wake` follows each change. */
+  readonly runs: (component: string) => boolean;
   /** Absent without a ledger. */
   readonly records: AuthorityRecords | undefined;
 }
@@ -199,6 +201,7 @@ async function reconcileLeaf(
   const plan = decideLeaf({
     name: `${place.namespace}/${secretName}`,
     secret: objects.secret(secretName),
+    runs: init.runs(name),
     signerName: place.signerName,
     desired,
     authority: authority instanceof SignerError ? authority : authority.facts,

@@ -11,26 +11,39 @@ import { servingOf, type ServingFinding } from './serving-of.ts';
 export interface ServingTracker {
   /** Returns undefined if Leases are off. */
   readonly of: (signer: ClusterSigner) => ServingFinding | undefined;
+  /** Reports whether a replica of a component is live. False if Leases are off or unknown. */
+  readonly runs: (name: string) => boolean;
   /** Receives a change of the set of signers. */
   readonly changed: () => void;
   readonly run: (signal: AbortSignal) => Promise<void>;
   readonly warnings: () => readonly string[];
 }
 
-/** Enqueues each signer whose finding changes, and no other. @param components - their names */
+/**
+ * Enqueues each signer whose finding changes, and no other.
+ *
+ * @param components - their names
+ * @param onRunning - called when another set of them runs
+ */
 export function createServing(
   component: Component,
   components: readonly string[],
   signers: Pick<Signers, 'all' | 'known'>,
+  onRunning: () => void,
 ): ServingTracker {
   const shown = new Map<string, string>();
+  let running = '';
   let digest: string | undefined;
   const digestNow = (): string => (digest ??= signersDigest(signers.all()));
   const of = (signer: ClusterSigner): ServingFinding | undefined =>
     component.leases === undefined
       ? undefined
       : servingOf({ signer, stateOf: leases.of, digest: digestNow() });
+  const runs = (name: string): boolean => (leases.of(name)?.replicas.length ?? 0) > 0;
   const leases = createComponentLeases(component, components, digestNow, () => {
+    const before = running;
+    running = components.filter(runs).join();
+    if (running !== before) onRunning();
     const known = new Set<string>();
     for (const signer of signers.known()) {
       const key = keyOf(signer.metadata);
@@ -44,6 +57,7 @@ export function createServing(
   });
   return {
     of,
+    runs,
     changed: () => {
       digest = undefined;
     },

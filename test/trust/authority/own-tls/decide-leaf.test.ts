@@ -94,11 +94,12 @@ test('the plan’s reason contains no part of a key', () => {
   }
 });
 
-test('a missing Secret is of a component that is switched off: nothing is reported', () => {
-  assert.deepEqual(planOf(undefined), { kind: 'keep', lookAt: undefined });
+test('a component that does not run misses no Secret: nothing is reported', () => {
+  assert.deepEqual(planOf(undefined, { runs: false }), { kind: 'keep', lookAt: undefined });
 });
 
-const neverWritten: readonly [law: string, secret: Secret, why: RegExp][] = [
+const neverWritten: readonly [law: string, secret: Secret | undefined, why: RegExp][] = [
+  ['one that is not there', undefined, /does not exist; apply deploy\/own-tls.yaml/],
   [
     'one whose owner did not consent',
     secretWith(good, { annotations: { 'countersign.dev/filled-by': '' } }),
