@@ -12,6 +12,7 @@ import { after, before, test } from 'node:test';
 import type { InspectReport } from '#cli/commands/inspect/run.ts';
 import type { IssuedCertificateRow } from '#operations/issued.ts';
 import { until } from '../cluster/until.ts';
+import { apply } from '../support/cluster/apply.ts';
 import { BUNDLE, countersign, type CommandResult } from '../support/cluster/countersign.ts';
 import { startFixture, type Fixture } from '../support/cluster/fixture.ts';
 import { createPod, createTeam } from '../support/cluster/pods.ts';
@@ -352,4 +353,32 @@ test('install applies the manifests once, and uninstall keeps keys and definitio
   assert.equal(await there('namespace', 'installed-keys'), true);
   assert.equal(await there('clustersigner', 'workload'), true);
   assert.equal(await there('secret', 'workload-ca', '-n', 'countersign-keys'), true);
+  await countsWithoutBindings();
 });
+
+/** The repetition of an uninstallation finds a component whose bindings are gone. */
+async function countsWithoutBindings(): Promise<void> {
+  const { cluster } = fixture;
+  const labels = { 'app.kubernetes.io/name': 'countersign' };
+  const containers = [{ name: 'web', image: 'registry.example/web:1' }];
+  for (const namespace of ['installed-system', 'default'])
+    await apply(cluster, {
+      apiVersion: 'apps/v1',
+      kind: 'Deployment',
+      metadata: { name: 'still-there', namespace, labels },
+      spec: {
+        replicas: 0,
+        selector: { matchLabels: labels },
+        template: { metadata: { labels }, spec: { containers } },
+      },
+    });
+  const remove = (namespace: string): Promise<unknown> =>
+    cluster.kubectl(['delete', 'deployment', 'still-there', '-n', namespace]);
+  const installed = await run('uninstall', '--dry-run');
+  const still = /installed by another program: deployment\/still-there -n installed-system;/;
+  assert.match(installed.stderr, still);
+  await remove('installed-system');
+  const tenants = await run('uninstall', '--dry-run');
+  assert.doesNotMatch(tenants.stderr, /installed by another program/);
+  await remove('default');
+}

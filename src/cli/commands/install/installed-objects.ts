@@ -16,19 +16,38 @@ import { listObjects } from '#kube/watch/list-objects.ts';
 import { isAppliedRbac, isOfInstallation } from './hand-over.ts';
 import { INSTALLED, METADATA_LIST } from './left-behind.ts';
 
+/** Parts of the installations in a cluster. */
+export interface InstalledParts {
+  /**
+   * The objects that `install` applied, as their managed fields show, the last step first. They
+   * include objects of `countersign rbac` that kubectl applied beside them. There are none if the
+   * operator or a Helm release manages the components by now: that installation uses the rest.
+   */
+  readonly objects: readonly ManagedObject[];
+  /** The namespaces of the components of any installer. */
+  readonly namespaces: ReadonlySet<string>;
+}
+
 /**
- * Returns the objects that `install` applied, as their managed fields show, the last step first. It
- * includes objects of `countersign rbac` that kubectl applied beside them. Returns none if the
- * operator or a Helm release manages the components by now: that installation uses the rest.
+ * Reads the objects of `install`, and the namespaces of components.
+ *
+ * @throws KubeError
  */
-export async function installedObjects(client: Client): Promise<readonly ManagedObject[]> {
+export async function readInstalled(client: Client): Promise<InstalledParts> {
   const found: ManagedObject[] = [];
   // Secrets hold keys. An uninstallation deletes none of them.
   for (const rule of kindRules().filter(({ kind }) => kind !== 'Secret'))
     found.push(...(await objectsOf(client, rule)));
+  const namespaces = componentNamespaces(found);
+  return { objects: lastFirst(ownObjects(found, namespaces)), namespaces };
+}
+
+function ownObjects(
+  found: readonly ManagedObject[],
+  namespaces: ReadonlySet<string>,
+): readonly ManagedObject[] {
   const own = found.filter(({ metadata }) => isInstalled(metadata));
   if (own.length === 0) return [];
-  const namespaces = componentNamespaces(found);
   const deployments = found.filter(
     ({ kind, metadata: { namespace = '' } }) => kind === 'Deployment' && namespaces.has(namespace),
   );
@@ -36,33 +55,25 @@ export async function installedObjects(client: Client): Promise<readonly Managed
   if (kind === 'helm' || kind === 'operator') return [];
   // The Deployments of another program need the roles that were applied with them.
   const isAlone = deployments.every(({ metadata }) => isInstalled(metadata));
-  return lastFirst(
-    isAlone ? found.filter((each) => own.includes(each) || isAppliedRbac(each)) : own,
-  );
+  return isAlone ? found.filter((each) => own.includes(each) || isAppliedRbac(each)) : own;
 }
 
 /**
- * Returns the namespaces whose ServiceAccounts have a ClusterRole of an installation. Only their
- * Deployments are components. A tenant may put any label on a Deployment, but may bind no
- * ClusterRole to the whole cluster.
+ * Returns the namespaces of an installation, and those whose ServiceAccounts have a ClusterRole of
+ * one. Only their Deployments are components. A tenant may put any label on a Deployment, but may
+ * label no namespace, and may bind no ClusterRole to the whole cluster. The bindings go with an
+ * uninstallation, and the namespaces stay.
  *
- * @param objects - with the bindings
+ * @param objects - with the bindings and the namespaces
  */
 function componentNamespaces(objects: readonly ManagedObject[]): ReadonlySet<string> {
   const bindings = objects.filter(({ kind }) => kind === 'ClusterRoleBinding');
   const subjects = bindings.flatMap((each) => listOf(each['subjects'])).filter(isRecord);
-  return new Set(subjects.map(({ namespace }) => String(namespace)));
-}
-
-/**
- * Returns the namespaces of the components, by the bindings in the cluster.
- *
- * @throws KubeError
- */
-export async function readComponentNamespaces(client: Client): Promise<ReadonlySet<string>> {
-  const bindings = kindRules().filter(({ kind }) => kind === 'ClusterRoleBinding');
-  const found = await Promise.all(bindings.map((rule) => objectsOf(client, rule)));
-  return componentNamespaces(found.flat());
+  const own = objects.filter(({ kind }) => kind === 'Namespace');
+  return new Set([
+    ...subjects.map(({ namespace }) => String(namespace)),
+    ...own.map(({ metadata }) => metadata.name),
+  ]);
 }
 
 /**
@@ -83,7 +94,7 @@ export async function supersededObjects(
 ): Promise<readonly ManagedObject[]> {
   const wanted = new Set(desired.map(titleOf));
   const secrets = kindRules().filter(({ kind }) => kind === 'Secret');
-  const found = [...(await installedObjects(client))];
+  const found = [...(await readInstalled(client)).objects];
   for (const rule of secrets) {
     const all = await namesOf(client, rule);
     found.push(...all.filter(({ metadata: { name } }) => SERVING_SECRETS.has(name)));

@@ -6,12 +6,7 @@ import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
 import { printDocument, printProgress, printText } from '#cli/terminal.ts';
 import { connectUser } from '#cli/user-client.ts';
 import type { UserOptions } from '#cli/user-options.ts';
-import {
-  installedObjects,
-  readComponentNamespaces,
-  removeLease,
-  removeObject,
-} from './installed-objects.ts';
+import { readInstalled, removeLease, removeObject } from './installed-objects.ts';
 import { readLeftBehind, type LeftBehind } from './left-behind.ts';
 import { impactOf, readListedSigners } from './impact.ts';
 import { kubectlRemoval, objectsLeft, removalCommands } from './removal.ts';
@@ -36,9 +31,8 @@ export async function uninstall(options: UninstallOptions): Promise<number> {
   const { client } = await connectUser(options, 'uninstall');
   try {
     const done = new Report(options);
-    // The bindings go with the components.
-    const namespaces = await readComponentNamespaces(client);
-    for (const object of await installedObjects(client)) {
+    const { objects, namespaces } = await readInstalled(client);
+    for (const object of objects) {
       const outcome = isLasting(object.kind, object.metadata.name) ? 'kept' : 'deleted';
       if (outcome === 'deleted') await removeObject(client, object, options.dryRun);
       done.add(object, outcome);
