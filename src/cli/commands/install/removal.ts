@@ -41,15 +41,16 @@ export function objectsLeft(left: LeftBehind): readonly ManagedObject[] {
 
 /**
  * Returns the command that deletes an installation applied by kubectl: all kinds except those that
- * hold keys, records or trust.
+ * hold keys, records or trust. Deployments go before the bindings, which name the namespaces to a
+ * repeated uninstallation.
  */
 export function kubectlRemoval(): string {
   const kinds = kindRules().filter(
     ({ apiVersion, owned }) => owned && !apiVersion.startsWith('monitoring.coreos.com/'),
   );
-  const names = kinds.map(({ resource: { plural, group } }) =>
-    group === '' ? plural : `${plural}.${group}`,
-  );
+  const names = kinds
+    .toReversed()
+    .map(({ resource: { plural, group } }) => (group === '' ? plural : `${plural}.${group}`));
   const selector = `${LABEL_NAME}=countersign,${LABEL_COMPONENT} notin (${OPERATORS.join()})`;
   return `kubectl delete ${names.join(',')} -A -l '${selector}'`;
 }
