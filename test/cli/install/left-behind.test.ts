@@ -102,10 +102,10 @@ test('says what ends for verifiers: issuance, and the CRLs at each URL', () => {
   const { signer } = state();
   const urls = ['http://crl.example.com/{authority}.crl'];
   const profile = { ...signer.spec.profile, crl: { validity: '168h', urls } };
-  const listed = { metadata: signer.metadata, spec: { ...signer.spec, profile } };
-  const object = { apiVersion: 'v1', kind: 'ClusterSigner', metadata: { name: 'workload' } };
+  const spec = { ...signer.spec, profile };
+  const object = { apiVersion: 'v1', kind: 'ClusterSigner', metadata: signer.metadata, spec };
   const service = { apiVersion: 'v1', kind: 'Service', metadata: { name: 'countersign-crl' } };
-  const said = impactOf({ signers: [object] }, [service], [listed]);
+  const said = impactOf({ signers: [object] }, [service]);
   assert.match(said[0] ?? '', /^no component issues or renews certificates: /);
   assert.match(said[1] ?? '', /^Service countersign-crl is deleted: /);
   // RFC 5280 §6.3.3: a CRL past its nextUpdate does not tell the status of a certificate.
@@ -114,7 +114,7 @@ test('says what ends for verifiers: issuance, and the CRLs at each URL', () => {
     /at http:\/\/crl\.example\.com\/\{authority\}\.crl\. .*nextUpdate, 168h/,
   );
   assert.match(said[2] ?? '', /ConfigMap countersign-keys\/workload-ca-crl/);
-  assert.deepEqual(impactOf({ signers: [] }, [], []), []);
+  assert.deepEqual(impactOf({ signers: [] }, []), []);
 });
 
 test('a fault that stopping components report ends with them: Degraded is Unknown', async () => {

@@ -2,11 +2,7 @@
 /** Describes the effects of an uninstallation on users of certificates, CRLs and bundles. */
 import { crlConfigMapName } from '#api/revocation/names.ts';
 import { secretOrNone, type ClusterSigner } from '#api/signer/cluster-signer.ts';
-import { CLUSTER_SIGNERS } from '#component/signers/cluster-signers.ts';
-import type { Client } from '#kube/client/client.ts';
-import { ignoreNotFound } from '#kube/client/kube-error.ts';
 import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
-import { listObjects } from '#kube/watch/list-objects.ts';
 import type { LeftBehind } from './left-behind.ts';
 
 const NO_BUNDLE =
@@ -19,21 +15,6 @@ const PUBLIC_SERVICES: Readonly<Record<string, string>> = {
   'countersign-bundle-endpoint-web': NO_BUNDLE,
 };
 
-/** The fields of a ClusterSigner with CRLs that its verifiers depend on. */
-export type ListedSigner = Pick<ClusterSigner, 'metadata' | 'spec'>;
-
-/**
- * Lists the ClusterSigners that sign CRLs.
- *
- * @throws KubeError
- */
-export async function readListedSigners(client: Client): Promise<readonly ListedSigner[]> {
-  const found = await listObjects<ClusterSigner>(client, CLUSTER_SIGNERS, {
-    keep: ({ spec }) => spec.profile.crl !== undefined,
-  }).catch(ignoreNotFound);
-  return found ?? [];
-}
-
 /**
  * Returns a line for each effect. Pure.
  *
@@ -42,7 +23,6 @@ export async function readListedSigners(client: Client): Promise<readonly Listed
 export function impactOf(
   left: Pick<LeftBehind, 'signers'>,
   gone: readonly ManagedObject[],
-  listed: readonly ListedSigner[],
 ): readonly string[] {
   const isIssuing = left.signers.some(({ kind }) => kind.endsWith('Signer'));
   const services = gone.flatMap(({ kind, metadata }) => {
@@ -56,17 +36,24 @@ export function impactOf(
         ]
       : []),
     ...services,
-    ...listed.map(withoutLists),
+    ...left.signers.filter(isClusterSigner).flatMap(withoutLists),
   ];
 }
 
-function withoutLists({ metadata, spec }: ListedSigner): string {
-  const { urls = [], validity } = spec.profile.crl ?? { validity: '' };
+function isClusterSigner(object: ManagedObject): object is ManagedObject & ClusterSigner {
+  return object.kind === 'ClusterSigner';
+}
+
+function withoutLists({ metadata, spec }: ClusterSigner): readonly string[] {
+  if (spec.profile.crl === undefined) return [];
+  const { urls = [], validity } = spec.profile.crl;
   const secret = secretOrNone(spec);
   const file =
     secret === undefined
       ? 'the ConfigMap with its CRLs'
       : `ConfigMap ${secret.namespace}/${crlConfigMapName(secret.name)}`;
   const where = urls.length === 0 ? '' : ` at ${urls.join(', ')}`;
-  return `ClusterSigner ${metadata.name}: no component signs its CRLs, or serves them${where}. A CRL expires at its nextUpdate, ${validity} after it was signed. After that, verifiers that require a CRL reject all certificates of this signer, and other verifiers accept revoked ones. Until nextUpdate, serve the last CRLs${where} yourself: ${file} has them. To get new CRLs, install again`;
+  return [
+    `ClusterSigner ${metadata.name}: no component signs its CRLs, or serves them${where}. A CRL expires at its nextUpdate, ${validity} after it was signed. After that, verifiers that require a CRL reject all certificates of this signer, and other verifiers accept revoked ones. Until nextUpdate, serve the last CRLs${where} yourself: ${file} has them. To get new CRLs, install again`,
+  ];
 }

@@ -35,7 +35,7 @@ export interface LeftBehind {
   readonly configMaps: readonly ManagedObject[];
   /** Leases of components that have ended. An operator still runs, and holds its own. */
   readonly leases: readonly ManagedObject[];
-  /** Signers, Revocations and Orders, which go with their definitions. */
+  /** Signers, Revocations and Orders, which go with their definitions. ClusterSigners are whole. */
   readonly signers: readonly ManagedObject[];
   readonly bundles: readonly ManagedObject[];
   /** Challenges with a finalizer, which only `acme` removes. */
@@ -78,6 +78,8 @@ interface Listing {
   readonly selectors: readonly string[];
   /** Limits the list to a namespace. */
   readonly within?: string;
+  /** Reads the whole objects. */
+  readonly whole?: boolean;
 }
 
 /**
@@ -106,7 +108,7 @@ export async function readLeftBehind(client: Client): Promise<LeftBehind> {
   const configMaps = await labelled('ConfigMap', CONFIG_MAPS);
   const signers: ManagedObject[] = [];
   for (const [kind, of] of Object.entries(DEFINED))
-    signers.push(...(await list({ kind, of, selectors: [''] })));
+    signers.push(...(await list({ kind, of, selectors: [''], whole: of === CLUSTER_SIGNERS })));
   const challenges = await list({
     kind: 'Challenge',
     of: resource(CHALLENGES),
@@ -150,20 +152,21 @@ export async function readLeftBehind(client: Client): Promise<LeftBehind> {
 /** Returns each object once, even with several of the labels. */
 async function listMetadata(
   client: Client,
-  { kind, of, selectors, within }: Listing & { readonly of: Resource },
+  { kind, of, selectors, within, whole = false }: Listing & { readonly of: Resource },
 ): Promise<readonly ManagedObject[]> {
   const found = new Map<string, ManagedObject>();
   for (const labelSelector of selectors) {
     const objects = await listObjects<ManagedObject>(client, of, {
       namespace: within,
       labelSelector,
-      accept: METADATA_LIST,
+      ...(whole ? {} : { accept: METADATA_LIST }),
       keep: ({ metadata }) => metadata.deletionTimestamp === undefined,
     }).catch(ignoreNotFound);
     // Without the API, none of its objects remain.
-    for (const { metadata } of objects ?? []) {
+    for (const object of objects ?? []) {
+      const { metadata } = object;
       const key = `${metadata.namespace ?? ''}/${metadata.name}`;
-      found.set(key, { apiVersion: of.apiVersion, kind, metadata });
+      found.set(key, { ...(whole ? object : {}), apiVersion: of.apiVersion, kind, metadata });
     }
   }
   return [...found.values()];

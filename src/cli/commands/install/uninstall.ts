@@ -8,7 +8,7 @@ import { connectUser } from '#cli/user-client.ts';
 import type { UserOptions } from '#cli/user-options.ts';
 import { readInstalled, removeLease, removeObject } from './installed-objects.ts';
 import { readLeftBehind, type LeftBehind } from './left-behind.ts';
-import { impactOf, readListedSigners } from './impact.ts';
+import { impactOf } from './impact.ts';
 import { kubectlRemoval, objectsLeft, removalCommands } from './removal.ts';
 import { lineOf, kubectlName, type InstalledObject } from './run.ts';
 import { markUnserved } from './unserved.ts';
@@ -113,9 +113,7 @@ async function conclude(
 ): Promise<void> {
   for (const kind of left.unseen)
     printProgress(`you may not list ${kind}: more of them may be left`);
-  // A user who may not list signers has an empty list.
-  const listed = left.signers.length === 0 ? [] : await readListedSigners(client);
-  for (const each of impactOf(left, gone, listed)) printProgress(each);
+  for (const each of impactOf(left, gone)) printProgress(each);
   const marked = dryRun ? 0 : await markUnserved(client, new Date());
   if (marked > 0) printProgress(`Ready=False: ${marked} signers that no component serves now`);
   const commands = removalCommands(left);
