@@ -21,7 +21,11 @@ export interface Fault {
   readonly healsBy?: readonly Way[];
   /** How a person corrects what the printed `kubectl edit` opens: a script of sed. */
   readonly edited?: string;
-  /** What succeeds once it is healed, besides that `check` prints no line. */
+  /** A line that `check` prints of the healed state, until a new CA signs. */
+  readonly leaves?: RegExp;
+  /** A line that `check` prints beside it if the first anchor of the bundle is new as well. */
+  readonly mayLeave?: RegExp;
+  /** What succeeds once it is healed, besides that `check` prints no other line. */
   readonly right?: string;
   /** The commands that leave the cluster as it was. */
   readonly cleared?: string;

@@ -45,6 +45,8 @@ export const VALUES = {
 export interface AdviceStand {
   readonly cluster: Cluster;
   readonly shell: Shell;
+  /** The lines that `check` may still print of what was healed before. */
+  readonly left: RegExp[];
   /** Runs what a person types, and rejects with what it said where it fails. */
   type(commands: string): Promise<CommandResult>;
   /**
@@ -70,6 +72,7 @@ export async function startAdviceStand(): Promise<AdviceStand> {
   return {
     cluster,
     shell,
+    left: [],
     type: async (commands) => {
       const said = await shell.run(commands);
       if (said.code === 0) return said;
