@@ -100,18 +100,16 @@ const FRESH_TIMES = 3;
 
 /** Creates the reader of a console, which sends nothing before a page needs it. */
 export function createReadings(init: ConsoleInit): Readings {
-  const { clock, release, namespace, secretNamespace, servingSigner } = init;
-  const place = { namespace, secretNamespace, servingSigner };
+  const { clock, release, propagationSeconds, namespace, secretNamespace, servingSigner } = init;
+  const read = { clock, propagationSeconds, namespace, secretNamespace, servingSigner };
   let counting = countItems(init.client);
-  const signers = shared(init.monotonic, () =>
-    readSigners({ client: init.client, clock, ...place }),
-  );
+  const signers = shared(init.monotonic, () => readSigners({ client: init.client, ...read }));
   const facts = shared(init.monotonic, async (): Promise<Facts> => {
     counting = countItems(init.client);
     const { client } = counting;
     const [kubernetes, installed] = await Promise.all([
       readKubernetes(client),
-      readInstallation({ client, clock, ...place }, signers.read()),
+      readInstallation({ client, ...read }, signers.read()),
     ]);
     return { kubernetes, installed, release };
   });

@@ -249,4 +249,6 @@ export interface Place {
 export interface ReadInit extends Place {
   readonly client: Client;
   readonly clock: () => number;
+  /** Seconds that an anchor must have been served before its CA signs. */
+  readonly propagationSeconds: number;
 }

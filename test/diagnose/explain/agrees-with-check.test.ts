@@ -172,6 +172,7 @@ const IDS = ['leaves-trusted', 'services-select', 'annotations-known'] as const;
 async function checked(world: World): Promise<readonly string[]> {
   const client = clientOf(world);
   const place = {
+    propagationSeconds: 600,
     namespace: 'countersign-system',
     secretNamespace: 'countersign-keys',
     servingSigner: 'countersign.dev/serving',

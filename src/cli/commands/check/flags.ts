@@ -2,7 +2,7 @@
 import { Option, type Command } from 'commander';
 import { durationFlag } from '#app/flag-values.ts';
 import { outputOption } from '#cli/list-options.ts';
-import { addInstallationPlace, addUserOptions } from '#cli/user-options.ts';
+import { addInstallationPlace, addUserOptions, propagationOption } from '#cli/user-options.ts';
 import type { CheckOptions } from './run.ts';
 
 const HELP = `
@@ -38,7 +38,9 @@ export function addCheckCommand(root: Command): void {
         .choices(['warning', 'error'])
         .default('error'),
     );
-  addInstallationPlace(command).addOption(outputOption()).addHelpText('before', HELP);
+  addInstallationPlace(command.addOption(propagationOption()))
+    .addOption(outputOption())
+    .addHelpText('before', HELP);
   addUserOptions(command).action(async (options: CheckOptions) => {
     const { check } = await import('./run.ts');
     process.exitCode = await check(options);

@@ -25,6 +25,8 @@ import { nextStep } from './next-step.ts';
 export interface CheckOptions extends UserOptions, Place {
   readonly pre: boolean;
   /** Seconds. */
+  readonly propagation: number;
+  /** Seconds. */
   readonly wait?: number;
   readonly explain?: string;
   /** The least severity that fails. */
@@ -99,16 +101,15 @@ async function readBeforeInstalling(
 }
 
 async function readFacts(client: Client, options: CheckOptions): Promise<Facts> {
-  const { pre, namespace, secretNamespace, servingSigner } = options;
+  const { pre, propagation, namespace, secretNamespace, servingSigner } = options;
   const place = { namespace, secretNamespace, servingSigner };
+  const init = { client, clock: Date.now, propagationSeconds: propagation, ...place };
   // Read concurrently: on a large cluster most time is spent on waiting for the API server.
   const [kubernetes, rest] = await Promise.all([
     readKubernetes(client),
     pre
       ? readBeforeInstalling(client, namespace)
-      : readInstallation({ client, clock: Date.now, ...place }).then((installed) => ({
-          installed,
-        })),
+      : readInstallation(init).then((installed) => ({ installed })),
   ]);
   return { kubernetes, release: VERSION, ...rest };
 }

@@ -1,9 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Option, type Command } from 'commander';
-import { DEFAULT_PROPAGATION_SECONDS } from '#ca/issuance/propagation-gate.ts';
-import { durationFlag } from '#app/flag-values.ts';
+import type { Command } from 'commander';
 import { outputOption } from '#cli/list-options.ts';
-import { addUserOptions } from '#cli/user-options.ts';
+import { addUserOptions, propagationOption } from '#cli/user-options.ts';
 import type { ExplainOptions } from './run.ts';
 
 const HELP = `
@@ -27,14 +25,7 @@ export function addExplainCommand(root: Command): void {
     .command('explain <kind/name>')
     .description('explain why a pod, request, Order or signer waits, and what you can do')
     .option('-n, --namespace <name>', 'namespace of the object', 'default')
-    .addOption(
-      new Option(
-        '--propagation <duration>',
-        'the value of --propagation that the components run with',
-      )
-        .argParser(durationFlag)
-        .default(DEFAULT_PROPAGATION_SECONDS, '10m'),
-    )
+    .addOption(propagationOption())
     .addOption(outputOption())
     .addHelpText('before', HELP);
   addUserOptions(command).action(async (subject: string, options: ExplainOptions) => {

@@ -3,7 +3,6 @@ import { membersOf } from '#base/record.ts';
 import { bundleName, type ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
 import { TRUST_DOMAIN } from '#api/object/federated-bundle.ts';
 import type { KubeObject } from '#api/object/object.ts';
-import { DEFAULT_PROPAGATION_SECONDS } from '#ca/issuance/propagation-gate.ts';
 import { resolveNameConflicts, type NameClaimant } from '#api/signer/name-conflict.ts';
 import { readClusterSigner } from '#api/signer/read-signer.ts';
 import { SignerError, attempt } from '#base/errors.ts';
@@ -35,6 +34,7 @@ function factsOf(
   bundles: ReadResult<ReadonlyMap<string, ClusterTrustBundle>>,
 ): SignerFacts {
   const now = serverTime(init);
+  const { propagationSeconds } = init;
   const states: SignerState[] = [];
   const invalid: { name: string; why: string }[] = [];
   for (const object of objects) {
@@ -49,7 +49,7 @@ function factsOf(
       'lacks' in bundles
         ? 'unread'
         : bundles.value.get(bundleName(signerName, trustBundle?.name ?? ''));
-    states.push({ signer, bundle, propagationSeconds: DEFAULT_PROPAGATION_SECONDS, now });
+    states.push({ signer, bundle, propagationSeconds, now });
   }
   const { conflicting } = resolveNameConflicts(objects.filter(isClaimant));
   // If two ClusterSigners share a signer name, the newer one serves nothing and needs no role.
