@@ -21,11 +21,7 @@ export interface Fault {
   readonly healsBy?: readonly Way[];
   /** How a person corrects what the printed `kubectl edit` opens: a script of sed. */
   readonly edited?: string;
-  /** A line that `check` prints of the healed state, until a new CA signs. */
-  readonly leaves?: RegExp;
-  /** A line that `check` prints beside it if the first anchor of the bundle is new as well. */
-  readonly mayLeave?: RegExp;
-  /** What succeeds once it is healed, besides that `check` prints no other line. */
+  /** What succeeds once it is healed, besides that `check` prints no line. */
   readonly right?: string;
   /** The commands that leave the cluster as it was. */
   readonly cleared?: string;
@@ -33,7 +29,9 @@ export interface Fault {
 
 /** By each way of installing. */
 export const EVERY_WAY: readonly Way[] = ['manifests', 'Helm', 'the operator'];
-export const CHECK = 'countersign check';
+/** The propagation time of the stand's components: a new CA signs while the test waits. */
+export const PROPAGATION = '2s';
+export const CHECK = `countersign check --propagation ${PROPAGATION}`;
 
 /** A line that is not well, and the advice below it. */
 export interface Printed {

@@ -25,6 +25,7 @@ import { SYSTEM_NAMESPACE, componentKubeconfig, grantClientCa } from '../cluster
 import { createTeam } from '../cluster/pods.ts';
 import { makePodsReady } from '../cluster/ready-pods.ts';
 import { openShell, type Shell } from '../cluster/shell.ts';
+import { PROPAGATION } from './fault.ts';
 import { NODE, TEAM } from './names.ts';
 import { namingSigner } from './signers.ts';
 
@@ -45,8 +46,6 @@ export const VALUES = {
 export interface AdviceStand {
   readonly cluster: Cluster;
   readonly shell: Shell;
-  /** The lines that `check` may still print of what was healed before. */
-  readonly left: RegExp[];
   /** Runs what a person types, and rejects with what it said where it fails. */
   type(commands: string): Promise<CommandResult>;
   /**
@@ -72,7 +71,6 @@ export async function startAdviceStand(): Promise<AdviceStand> {
   return {
     cluster,
     shell,
-    left: [],
     type: async (commands) => {
       const said = await shell.run(commands);
       if (said.code === 0) return said;
@@ -159,7 +157,8 @@ class Processes {
             ? undefined
             : await componentKubeconfig(this.#cluster, name).catch(() => undefined);
         if (pods === undefined || kubeconfig === undefined) return;
-        const process = await startComponent({ name, kubeconfig, program: PROGRAM });
+        const args = ['--propagation', PROPAGATION];
+        const process = await startComponent({ name, kubeconfig, program: PROGRAM, args });
         this.#running.set(name, { pods, process });
       }),
     );

@@ -226,30 +226,6 @@ export const CLUSTER_FAULTS: readonly Fault[] = [
 const BUNDLE = 'clustertrustbundle example.com:named:primary';
 const OTHER_BUNDLE = 'clustertrustbundle example.com:workload:primary';
 
-/**
- * What `check` says of a lost key until the new CA signs. `check` assumes that components run with
- * the default propagation time, so a stand cannot shorten it.
- */
-function keyLost(signer: string, secret: string): RegExp {
-  return new RegExp(
-    `^ca-usable: clustersigner/${signer}: the key of CA \\S+ is lost: Secret countersign-keys/${secret} was deleted\\. No component signs until \\S+Z, when every kubelet has loaded the anchor of the new CA`,
-  );
-}
-
-/** What `check` says of a garbage key until the new CA signs. */
-function keyReplaced(signer: string): RegExp {
-  return new RegExp(
-    `^ca-usable: clustersigner/${signer}: the CA in its Secret was unusable, and a new CA replaced it: \\S+ signs once its anchor has been published for 10m\\.`,
-  );
-}
-
-/** What `check` says while the anchor of the CA before it is new as well. */
-function held(signer: string): RegExp {
-  return new RegExp(
-    `^signers-ready: clustersigner/${signer}: no component signs: the trust anchor \\S+ was published recently; signing with this CA starts at \\S+Z, when every kubelet has loaded`,
-  );
-}
-
 /** What components put right by themselves. */
 export const PASSING_FAULTS: readonly Fault[] = [
   {
@@ -274,15 +250,12 @@ export const PASSING_FAULTS: readonly Fault[] = [
     name: 'the key of a managed CA is garbage',
     broken: `kubectl -n countersign-keys patch secret named-ca --type=merge -p '{"data":{"tls.key":"Z2FyYmFnZQ=="}}'`,
     healsBy: EVERY_WAY,
-    leaves: keyReplaced('named'),
-    mayLeave: held('named'),
     right: `kubectl -n countersign-keys get secret named-ca -o jsonpath='{.data.tls\\.key}' | grep -q ....................`,
   },
   {
     name: 'the Secret of a managed CA is deleted',
     broken: 'kubectl -n countersign-keys delete secret workload-ca',
     healsBy: EVERY_WAY,
-    leaves: keyLost('workload', 'workload-ca'),
     right: 'kubectl -n countersign-keys get secret workload-ca',
   },
 ];
@@ -297,7 +270,6 @@ export const OWN_PORT_FAULTS: readonly Fault[] = [
     name: "the Secret of the CA of the components' own ports is deleted",
     broken: `${WITH_SERVING}\nkubectl -n countersign-keys delete secret countersign-serving-ca`,
     healsBy: EVERY_WAY,
-    leaves: keyLost('serving', 'countersign-serving-ca'),
     right: `${SERVING_KEY} | grep -q ....................`,
   },
 ];
@@ -307,7 +279,6 @@ export const OWN_PORT_KEY_FAULTS: readonly Fault[] = [
     name: "the key of the CA of the components' own ports is garbage",
     broken: `kubectl -n countersign-keys patch secret countersign-serving-ca --type=merge -p '{"data":{"tls.key":"Z2FyYmFnZQ=="}}'`,
     healsBy: EVERY_WAY,
-    leaves: keyLost('serving', 'countersign-serving-ca'),
     right: `${SERVING_KEY} | grep -q ....................`,
   },
 ];
