@@ -3,7 +3,7 @@ import { LABEL_COMPONENT } from '#kube/resource/labels.ts';
 import { KubeError } from '../client/kube-error.ts';
 import { correction, planObject, type ObjectPlan } from './objects/plan-object.ts';
 import { isGrant, withKeptRules } from './objects/kept-rules.ts';
-import { STEPS, ruleOf } from './objects/kinds.ts';
+import { STEPS, ruleOf, stepIndexOf } from './objects/kinds.ts';
 import { titleOf, type ManagedObject } from './objects/managed-object.ts';
 import { formerOwnerOf, isKnown, marked, superfluous, type Owner } from './objects/mark.ts';
 import { rolloutOf, type Rollout } from './objects/rollout.ts';
@@ -88,10 +88,9 @@ const MAX_WRITES = 3;
  */
 export async function runPass(init: PassInit): Promise<PassReport> {
   const pass = new Pass(init);
-  const rank = (object: ManagedObject): number => STEPS.indexOf(ruleOf(object).step);
-  for (const object of init.objects.toSorted((a, b) => rank(a) - rank(b))) {
+  for (const object of init.objects.toSorted((a, b) => stepIndexOf(a) - stepIndexOf(b))) {
     if (init.signal.aborted) break;
-    await pass.visit(object, rank(object) > AFTER_ROLLOUT);
+    await pass.visit(object, stepIndexOf(object) > AFTER_ROLLOUT);
   }
   if (!init.signal.aborted) await pass.narrow();
   if (!init.signal.aborted) await pass.prune();

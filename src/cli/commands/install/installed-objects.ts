@@ -6,7 +6,7 @@ import { isRecord } from '#base/record.ts';
 import { installerOf, isInstalled } from '#diagnose/check/installer.ts';
 import { COMPONENTS } from '#install/component-list.ts';
 import { isLasting } from '#install/lasting.ts';
-import { STEPS, kindRules, ruleOf, type KindRule } from '#kube/apply/objects/kinds.ts';
+import { kindRules, ruleOf, stepIndexOf, type KindRule } from '#kube/apply/objects/kinds.ts';
 import { listOf, titleOf, type ManagedObject } from '#kube/apply/objects/managed-object.ts';
 import type { Client } from '#kube/client/client.ts';
 import { ignoreNotFound, KubeError } from '#kube/client/kube-error.ts';
@@ -110,8 +110,7 @@ export async function supersededObjects(
 }
 
 function lastFirst(objects: readonly ManagedObject[]): readonly ManagedObject[] {
-  const stepOf = (each: ManagedObject): number => STEPS.indexOf(ruleOf(each).step);
-  return objects.toSorted((a, b) => stepOf(b) - stepOf(a));
+  return objects.toSorted((a, b) => stepIndexOf(b) - stepIndexOf(a));
 }
 
 async function objectsOf(client: Client, rule: KindRule): Promise<readonly ManagedObject[]> {

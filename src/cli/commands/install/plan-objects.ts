@@ -6,7 +6,7 @@ import definitions from '#install/operator/definitions.json' with { type: 'json'
 import type { Manifest } from '#install/roles.ts';
 import { mergedValues } from '#install/values/defaults.ts';
 import { checkedPlanOf } from '#install/values/plan.ts';
-import { STEPS, ruleOf } from '#kube/apply/objects/kinds.ts';
+import { stepIndexOf } from '#kube/apply/objects/kinds.ts';
 import { type ManagedObject, toManagedObject } from '#kube/apply/objects/managed-object.ts';
 import { readValues } from '../manifests/run.ts';
 
@@ -28,9 +28,5 @@ export async function plannedObjects(
     ...definitions,
     ...[...installationFiles(plan).values()].flat(),
   ];
-  return manifests.map(toManagedObject).toSorted((a, b) => stepOf(a) - stepOf(b));
-}
-
-function stepOf(object: ManagedObject): number {
-  return STEPS.indexOf(ruleOf(object).step);
+  return manifests.map(toManagedObject).toSorted((a, b) => stepIndexOf(a) - stepIndexOf(b));
 }

@@ -278,3 +278,8 @@ export function ruleOf({ apiVersion, kind }: Pick<ManagedObject, 'apiVersion' | 
   if (rule === undefined) throw new TypeError(`${apiVersion} ${kind} is in no table of kinds`);
   return rule;
 }
+
+/** Returns the index of an object's step in {@link STEPS}. */
+export function stepIndexOf(object: Pick<ManagedObject, 'apiVersion' | 'kind'>): number {
+  return STEPS.indexOf(ruleOf(object).step);
+}
