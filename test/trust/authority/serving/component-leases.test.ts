@@ -12,6 +12,7 @@ import type { LeasedShardFilter } from '#kube/lease/shard-filter.ts';
 import { createShardMembership } from '#kube/lease/shard-membership.ts';
 import { leaseLabels } from '#component/leases.ts';
 import { recordedComponent } from '../../../support/component/recorded-component.ts';
+import { stagedComponent } from '../../../support/component/staged-component.ts';
 import { leaseStagePerTest, type Replica } from '../../../support/kube/lease-replica.ts';
 
 const NAMES = ['pcr-issuer', 'signer'];
@@ -26,13 +27,7 @@ let text: string;
 beforeEach(async () => {
   [changes, stop] = [0, new AbortController()];
   text = writeReport({ checked: 'one', namespaced: false, faults: [] });
-  const component = recordedComponent({
-    client: stage.api.client('authority'),
-    clock: stage.time.clock,
-    monotonic: stage.time.clock,
-    delay: stage.time.delay,
-    leases: { namespace: 'ns', secretNamespaces: ['countersign-keys'] },
-  });
+  const component = stagedComponent(stage);
   const subject = (): string => '';
   leases = createComponentLeases(component, NAMES, subject, () => (changes += 1));
   running = leases.run(stop.signal);

@@ -7,19 +7,14 @@ import { peerTimes } from '#kube/lease/lease.ts';
 import { createShardMembership } from '#kube/lease/shard-membership.ts';
 import { createServing } from '#trust/authority/serving/index.ts';
 import { recordedComponent } from '../../../support/component/recorded-component.ts';
+import { stagedComponent } from '../../../support/component/staged-component.ts';
 import { leaseStagePerTest } from '../../../support/kube/lease-replica.ts';
 
 const stage = leaseStagePerTest();
 
 test('a component runs while a replica holds its Lease, and each change is told', async () => {
   const told: boolean[] = [];
-  const component = recordedComponent({
-    client: stage.api.client('authority'),
-    clock: stage.time.clock,
-    monotonic: stage.time.clock,
-    delay: stage.time.delay,
-    leases: { namespace: 'ns', secretNamespaces: ['countersign-keys'] },
-  });
+  const component = stagedComponent(stage);
   const signers = { all: () => [], known: () => [] };
   const serving = createServing(component, ['ledger', 'signer'], signers, () => {
     told.push(serving.runs('signer'));
