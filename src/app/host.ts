@@ -16,6 +16,7 @@ export function createHost(
     flags,
     components: [...COMPONENTS.keys()],
     version: VERSION,
+    userAgent: `countersign/${VERSION}`,
     program: process.argv[1] ?? '',
     clock,
     monotonic,

@@ -15,6 +15,8 @@ export interface Host<Flags = object> {
   readonly flags: Flags & SharedFlags;
   /** The version of this build. */
   readonly version: string;
+  /** The User-Agent of calls that leave the cluster (RFC 9110 section 10.1.5). */
+  readonly userAgent: string;
   /** Path of the program, which a component can start again as a worker. */
   readonly program: string;
   /** Names of all components of an installation. */

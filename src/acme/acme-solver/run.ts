@@ -8,9 +8,9 @@ import { createAcmeSolver } from './index.ts';
 const DEFAULT_NAMESPACE = 'countersign-system';
 
 /** Runs the component that presents Challenges and cleans up, until it is stopped. */
-export async function run({ flags, version, ...host }: Host<AcmeSolverFlags>): Promise<void> {
+export async function run({ flags, userAgent, ...host }: Host<AcmeSolverFlags>): Promise<void> {
   const dns = createDnsAccess(flags, {
-    userAgent: `countersign/${version}`,
+    userAgent,
     proxy: host.egressProxy(),
   });
   await host.run((component) =>

@@ -12,8 +12,7 @@ import { createAcme } from './index.ts';
 import { createAcmeRequests } from './requests/index.ts';
 
 /** Runs the component that gets certificates from ACME servers, until it is stopped. */
-export async function run({ flags, version, clock, ...host }: Host<AcmeFlags>): Promise<void> {
-  const userAgent = `countersign/${version}`;
+export async function run({ flags, userAgent, clock, ...host }: Host<AcmeFlags>): Promise<void> {
   const proxy = host.egressProxy();
   const selfCheck = openSelfCheck(flags, { userAgent, proxy, clock });
   await host.run((component) =>

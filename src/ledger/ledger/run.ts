@@ -108,7 +108,7 @@ function together(
  * be read
  */
 async function openPlaces(
-  { flags, clock, version }: LedgerHost,
+  { flags, clock, userAgent }: LedgerHost,
   { store, proxy }: { readonly store: LedgerStore; readonly proxy: EgressProxy | undefined },
 ): Promise<
   ReturnType<typeof openDestinations> & {
@@ -123,7 +123,7 @@ async function openPlaces(
     store,
     clock,
     witnesses: flags.witness.map(({ key, url }) => ({ key: parseWitnessKey(key), url })),
-    userAgent: `countersign/${version}`,
+    userAgent,
     proxy,
     readWebhookSecret: secret === undefined ? undefined : () => readFile(secret, 'utf8'),
     readObjectPlace: object === undefined ? undefined : () => readFile(object, 'utf8'),

@@ -42,7 +42,7 @@ export async function run(host: Host<NotifierFlags>): Promise<void> {
  *
  * @throws SignerError USAGE for settings of an unknown target, or Error if the CAs cannot be read
  */
-async function openTargets({ flags, version, clock, egressProxy }: Host<NotifierFlags>): Promise<{
+async function openTargets({ flags, userAgent, clock, egressProxy }: Host<NotifierFlags>): Promise<{
   readonly all: readonly TargetInit[];
   readonly close: () => Promise<void>;
 }> {
@@ -54,7 +54,6 @@ async function openTargets({ flags, version, clock, egressProxy }: Host<Notifier
   const guard = connectGuard(flags.targetNetwork, words);
   const proxy = egressProxy();
   const exchanges = [...target].map(([name, url]) => {
-    const userAgent = `countersign/${version}`;
     const exchange = createExchange({ ca, userAgent, limits: TARGET_LIMITS, guard, proxy });
     return { name, url, exchange };
   });

@@ -9,8 +9,7 @@ import { createExternalSigner } from './index.ts';
 import { openKeptChains } from './kept-chains.ts';
 
 /** Runs the component that answers requests by foreign CAs, until it is stopped. */
-export async function run({ flags, version, ...host }: Host<ExternalFlags>): Promise<void> {
-  const userAgent = `countersign/${version}`;
+export async function run({ flags, userAgent, ...host }: Host<ExternalFlags>): Promise<void> {
   const proxy = host.egressProxy();
   await host.run(async (component) => {
     const resources = await certificatesResources(component.client, 'podcertificaterequests');

@@ -17,10 +17,10 @@ import { vaultAccess } from '#component/vault/access.ts';
 export async function run({
   flags,
   version,
+  userAgent,
   components,
   ...host
 }: Host<AuthorityFlags>): Promise<void> {
-  const userAgent = `countersign/${version}`;
   const proxy = host.egressProxy();
   await host.run(async (component) => {
     const [bundles] = await certificatesResources(component.client, 'clustertrustbundles');
