@@ -21,6 +21,9 @@ const QUIET: ReadonlySet<string> = new Set([
   'SERVICES_NOT_LISTED',
 ]);
 
+/** Reason of a call that the API server refused for want of a permission. */
+export const PERMISSION_DENIED = 'MissingPermissions';
+
 /**
  * Maps an error to an outcome: the request waits. If a user must act, an Event names the remedy. No
  * error ends a request here.
@@ -96,7 +99,7 @@ function sharedByOf(error: SignerError): RequestOutcome['sharedBy'] {
  * permission has its own name.
  */
 export function reasonOf(error: SignerError): string {
-  if (error instanceof KubeError && isForbidden(error)) return 'MissingPermissions';
+  if (error instanceof KubeError && isForbidden(error)) return PERMISSION_DENIED;
   if (error instanceof KubeError && isClock(error)) return 'ClockSkew';
   return error.code
     .toLowerCase()

@@ -9,14 +9,20 @@ import { inTurns } from '#component/signers/run-in-slices.ts';
 import { EvaluationDeferred } from '#component/signers/evaluation-errors.ts';
 import { reportHolderRefusal } from './holder-refusal.ts';
 import { tellSlow } from '#component/signers/slow-signer.ts';
-import { toOutcome } from './error-outcome.ts';
+import { PERMISSION_DENIED, toOutcome } from './error-outcome.ts';
 import type { OrphanTakeover } from './orphan-takeover.ts';
 import type { RequestOutcome } from './outcome.ts';
 import type { PendingRequests } from './pending-requests.ts';
 import { report } from './report.ts';
 import type { RequestControllerInit } from './request-controller-init.ts';
 import { partsOf, type KeyParts } from './request-key.ts';
-import { finish, start, type Reconciliation, type ReconcileState } from './request-state.ts';
+import {
+  finish,
+  isRepeated,
+  start,
+  type Reconciliation,
+  type ReconcileState,
+} from './request-state.ts';
 import * as messages from './messages.ts';
 
 /** Dependencies of a reconciliation. */
@@ -100,9 +106,10 @@ async function look<T extends KubeObject, S extends SignerObject>(
   // At start all lists run at once. An Event about an object that is not listed yet might be wrong.
   if (init.sources?.listed(signer) === false)
     return { kind: 'unlisted', cause: `${signerName} listing` };
-  const outcome = await tracedLook(at, key, request, async () =>
-    shown(init, request, await judged(init, request, signer)),
-  );
+  const outcome = await tracedLook(at, key, request, async () => {
+    const found = await judged(init, request, signer);
+    return shown(init, request, withoutHaste(at.state, key, found));
+  });
   return { kind: 'judged', request, outcome };
 }
 
@@ -176,6 +183,16 @@ async function judged<T extends KubeObject, S extends SignerObject>(
   const message = init.sources?.waitsFor?.(signer);
   if (message === undefined) return handled(init, request, signer);
   return { outcome: 'waiting', reason: 'IssuerNotReady', message, again: 'on-change' };
+}
+
+/**
+ * Removes the Event of a denied permission, unless the permission was denied before. An API server
+ * that has just started denies each call until it has read the roles.
+ */
+function withoutHaste(state: ReconcileState, key: string, outcome: RequestOutcome): RequestOutcome {
+  if (outcome.reason !== PERMISSION_DENIED || isRepeated(state, key, outcome)) return outcome;
+  const { event: _event, ...rest } = outcome;
+  return rest;
 }
 
 /**

@@ -155,14 +155,23 @@ function forget({ logged, waiting }: ReconcileState, key: string): void {
 }
 
 /** Reports whether the outcome is new. An answer always is, and ends the request's log. */
-function isNewOutcome(
-  state: ReconcileState,
-  key: string,
-  { outcome, reason, written }: RequestOutcome,
-): boolean {
-  if (written === undefined) return outcomeChanged(state, key, `${outcome} ${reason}`);
+function isNewOutcome(state: ReconcileState, key: string, outcome: RequestOutcome): boolean {
+  if (outcome.written === undefined) return outcomeChanged(state, key, wordOf(outcome));
   state.logged.delete(key);
   return true;
+}
+
+/** Reports whether the outcome is the one that the key had before. */
+export function isRepeated(
+  { logged }: Pick<ReconcileState, 'logged'>,
+  key: string,
+  outcome: RequestOutcome,
+): boolean {
+  return logged.get(key) === wordOf(outcome);
+}
+
+function wordOf({ outcome, reason }: RequestOutcome): string {
+  return `${outcome} ${reason}`;
 }
 
 /** Records the outcome. Returns false if it equals the last logged one. */

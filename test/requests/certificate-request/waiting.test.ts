@@ -9,6 +9,7 @@ import type { Condition } from '#api/request/conditions.ts';
 import { CERTIFICATE_REQUEST_RESOURCE } from '#api/request/certificate-request.ts';
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { SignerError, type Disposition, type ErrorCode } from '#base/errors.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 import { createDelayingQueue } from '#kube/workqueue/delaying-queue.ts';
 import { createConcurrencyLimiter } from '#kube/workqueue/concurrency-limiter.ts';
 import { createQueue } from '#kube/workqueue/queue.ts';
@@ -17,6 +18,7 @@ import { resource } from '#kube/resource/resource.ts';
 import { createIssuerSigning, issuerSelection } from '#requests/certificate-request/index.ts';
 import { pendingStatus } from '#requests/certificate-request/pending-status.ts';
 import type { IssuingCa } from '#requests/issuing/issuing-ca.ts';
+import { PERMISSION_DENIED } from '#requests/loop/error-outcome.ts';
 import type { RequestOutcome } from '#requests/loop/outcome.ts';
 import { until } from '../../cluster/until.ts';
 import { installCertManager } from '../../library/cert-manager-world.ts';
@@ -211,6 +213,36 @@ test('an error of the API server itself, which ends by itself, is not written', 
   });
   await settle();
   assert.equal(api.writes.length, 0);
+});
+
+/** An API server that has just started denies each call until it has read the roles. */
+test('a permission denied once is not written, and no Event tells of it', async () => {
+  api.refuse(403);
+  await create();
+  await until('it is issued', PATIENCE_MS, async () => {
+    await time.advance(1_000);
+    return ready()?.reason === 'Issued';
+  });
+  assert.equal(api.writes.length, 1);
+  assert.deepEqual(component.notes, []);
+});
+
+test('a permission denied again is written, and an Event tells of it', async () => {
+  issue = () => {
+    throw new KubeError({ status: 403, what: 'GET secret', body: { reason: 'Forbidden' } });
+  };
+  await create();
+  assert.equal(api.writes.length, 0);
+  await until('it is written', PATIENCE_MS, async () => {
+    await time.advance(1_000);
+    return ready()?.reason === 'Pending';
+  });
+  assert.match(ready()?.message ?? '', /^MissingPermissions: /);
+  assert.deepEqual(
+    new Set(component.notes.map(({ reason }) => reason)),
+    new Set([PERMISSION_DENIED]),
+  );
+  assert.equal(api.writes.length, 1);
 });
 
 for (const status of [409, 500, 403]) {
