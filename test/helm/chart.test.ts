@@ -8,6 +8,7 @@ import { parse } from 'yaml';
 import packageJson from '../../package.json' with { type: 'json' };
 import { FILLED_BY } from '#api/signer/own-tls.ts';
 import { installationFiles } from '#install/files.ts';
+import { DEFAULT_VALUES } from '#install/values/defaults.ts';
 import { planOf } from '#install/values/plan.ts';
 import { CHART, byName, objectsIn, startHelm, type Helm, type Printed } from './helm.ts';
 import { FULL } from './full-values.ts';
@@ -66,6 +67,40 @@ for (const [what, [values, namespace]] of Object.entries(GOOD)) {
     assert.match(stdout, /0 chart\(s\) failed/);
   });
 }
+
+/** The values with null for each member in turn, by its path: of objects at every depth. */
+function nulled(values: object, path = ''): readonly (readonly [path: string, values: object])[] {
+  return Object.entries(values).flatMap(([key, value]: [string, unknown]) => {
+    const at = `${path}.${key}`;
+    const under =
+      typeof value === 'object' && value !== null && !Array.isArray(value) ? nulled(value, at) : [];
+    return [
+      [at, { ...values, [key]: null }] as const,
+      ...under.map(([each, changed]) => [each, { ...values, [key]: changed }] as const),
+    ];
+  });
+}
+
+// Helm removes a default by null. Null elsewhere stays, and its schema refuses it.
+for (const [what, values] of [
+  ['the defaults', { ...DEFAULT_VALUES, signers: FULL.signers }],
+  ['every value', FULL],
+] as const)
+  test(`the chart takes null for a member as the one source takes it: ${what}`, async () => {
+    const cases = nulled(values);
+    assert.ok(cases.length > 50);
+    for (const [path, given] of cases) {
+      const args = ['template', 'countersign', CHART, ...KNOWN];
+      const { code, stdout } = await helm.tried(args, given);
+      if (code !== 0) {
+        assert.throws(() => source(given), path);
+        continue;
+      }
+      const made = objectsIn(stdout);
+      for (const [key, object] of source(given))
+        assert.deepEqual(withoutKeep(made.get(key) as Printed), object, `${path}: ${key}`);
+    }
+  });
 
 // Two seconds. Minutes, if each template makes its names again or compares signers in pairs.
 test('a thousand signers are rendered as the one source has them', async () => {

@@ -69,6 +69,9 @@ export const GOOD: Readonly<Record<string, readonly [values: object, namespace?:
       components: { signer: { affinity: null }, approver: { affinity: { podAffinity: {} } } },
     },
   ],
+  'null in place of the label that is a default': [
+    { ...ONE, dashboards: { enabled: true, labels: { grafana_dashboard: null, folder: 'pki' } } },
+  ],
   'quantities of every form, each request within its limit': [
     {
       ...ONE,

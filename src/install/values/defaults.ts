@@ -95,3 +95,15 @@ export function mergedValues(under: unknown, over: unknown): unknown {
   const keys = [...new Set([...Object.keys(under), ...Object.keys(over)])];
   return Object.fromEntries(keys.map((key) => [key, mergedValues(under[key], over[key])]));
 }
+
+/**
+ * Fills in the defaults as Helm does. A null removes the default of its key. Elsewhere it stays,
+ * and the schema judges it.
+ */
+export function filledValues(defaults: unknown, given: unknown): unknown {
+  if (given === undefined) return defaults;
+  if (!isRecord(defaults) || !isRecord(given)) return given;
+  const keys = Object.keys({ ...defaults, ...given });
+  const kept = keys.filter((key) => given[key] !== null || !Object.hasOwn(defaults, key));
+  return Object.fromEntries(kept.map((key) => [key, filledValues(defaults[key], given[key])]));
+}

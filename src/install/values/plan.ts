@@ -28,7 +28,7 @@ import { checkRequests } from './check-resources.ts';
 import { checkValues, namedSigner, type NamedSigner } from './check.ts';
 import { externalNames, externalVault } from './external.ts';
 import { federatedDomains, federationArguments } from './federation.ts';
-import { DEFAULT_NAMESPACE, DEFAULT_VALUES, mergedValues } from './defaults.ts';
+import { DEFAULT_NAMESPACE, DEFAULT_VALUES, filledValues, mergedValues } from './defaults.ts';
 import { withProtocols } from './egress.ts';
 import { injectionProfiles } from './injection.ts';
 import type { KeyHolderValues } from './key-holder.ts';
@@ -53,7 +53,7 @@ export interface Release {
  * @throws SignerError USAGE or SIGNER_NAME_INVALID (`fail`), with the value and the fix
  */
 export function planOf(given: unknown, release: Release): InstallationPlan {
-  const values = installationValues.parse(mergedValues(DEFAULT_VALUES, given));
+  const values = installationValues.parse(filledValues(DEFAULT_VALUES, given));
   const { keysNamespace, namespacedSigners, acme } = values;
   const namespace = namespaceOf(values, release);
   checkValues(values, namespace);
