@@ -6,11 +6,12 @@
 import { mkdir, writeFile } from 'node:fs/promises';
 import { dirname, join } from 'node:path';
 import { deployFiles } from './deploy-files.ts';
-import { definitionsJson, flagSchemasJson } from './operator/definitions.ts';
+import { definitionsJson, flagSchemasJson, knownFieldsJson } from './operator/definitions.ts';
 
 const root = join(import.meta.dirname, '..');
 const carried = join(root, 'src/install/operator');
 await writeFile(join(carried, 'definitions.json'), await definitionsJson());
+await writeFile(join(carried, 'known-fields.json'), await knownFieldsJson());
 await writeFile(join(carried, 'flag-schemas.json'), await flagSchemasJson());
 for (const [path, text] of deployFiles()) {
   await mkdir(dirname(join(root, path)), { recursive: true });

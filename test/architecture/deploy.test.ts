@@ -7,7 +7,11 @@ import { parse } from 'yaml';
 import { DEMO } from '../../build/demo-installation.ts';
 import { deployFiles } from '../../build/deploy-files.ts';
 import { COMPONENTS, type ComponentName } from '#install/component-list.ts';
-import { definitionsJson, flagSchemasJson } from '../../build/operator/definitions.ts';
+import {
+  definitionsJson,
+  flagSchemasJson,
+  knownFieldsJson,
+} from '../../build/operator/definitions.ts';
 import { OPT_IN, renderAdmission, renderRbac, type Files } from '#install/render.ts';
 import { USER_ROLES_FILE } from '#install/user-roles.ts';
 import { componentFolders } from './places.ts';
@@ -85,6 +89,7 @@ test('what the operator carries with it is what deploy/ and --help say', async (
   const carried = (file: string): string =>
     readFileSync(join(root, 'src/install/operator', file), 'utf8');
   assert.equal(carried('definitions.json'), await definitionsJson(), `definitions.json ${again}`);
+  assert.equal(carried('known-fields.json'), await knownFieldsJson(), `known-fields.json ${again}`);
   assert.equal(carried('flag-schemas.json'), await flagSchemasJson(), `flag-schemas.json ${again}`);
 });
 

@@ -53,3 +53,12 @@ test('what the chart checks itself is left to it', async () => {
     ...spec,
   });
 });
+
+// The API server drops it, and the operator would install another thing than was planned.
+test('a field that the definition does not have is refused by its path', async () => {
+  const failed = { code: 'USAGE', message: /"spec\.signerz"/ };
+  const file = await fileOf('Countersign', { signerz: [] });
+  await assert.rejects(readCountersign(file), failed);
+  const other = await fileOf('CertManagerDeployment', { signerz: [] });
+  await assert.rejects(readCertManagerDeployment(other), failed);
+});

@@ -10,6 +10,7 @@ import { API_LINTS } from '#diagnose/lint/api-rules.ts';
 import { lintAnchors } from '#diagnose/lint/anchor-rules.ts';
 import { lintCertificate } from '#diagnose/lint/certificate-rules.ts';
 import type { LintFinding } from '#diagnose/lint/finding.ts';
+import { lintInstallation } from '#diagnose/lint/installation-rules.ts';
 import { lintRequest } from '#diagnose/lint/lint-request.ts';
 import { certificateBlocks } from '#pki/x509/trust-bundle.ts';
 import { EXIT_REFUSED, type Output } from '#operations/report.ts';
@@ -109,7 +110,7 @@ function lintManifests(text: string, file: string): LintResult {
   });
   if (judged.length > 0) return { findings: judged.flat(), count: judged.length };
   throw usageError(
-    `${file} has nothing to lint: neither a CertificateSigningRequest, PodCertificateRequest or ClusterTrustBundle nor a Countersign signer`,
+    `${file} has nothing to lint: neither a CertificateSigningRequest, PodCertificateRequest or ClusterTrustBundle, nor a signer or an installation of Countersign`,
   );
 }
 
@@ -135,7 +136,7 @@ function lintObject(object: Partial<KubeObject>, file: string): readonly LintFin
     const linted = { ...object, metadata: { ...metadata, name } } as KubeObject;
     return [...byApi(linted, where), ...bundleAnchors(linted, where)];
   }
-  if (!KINDS_OF_OURS.has(kind)) return undefined;
+  if (!KINDS_OF_OURS.has(kind)) return lintInstallation({ ...object }, where);
   const { keyHolder, anchors } = membersOf(membersOf(object.spec)['authority']);
   return [
     ...lintSigner(JSON.stringify(object), file, where),

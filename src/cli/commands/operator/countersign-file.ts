@@ -5,6 +5,8 @@ import type { CertManagerDeployment } from '#api/operator/cert-manager-deploymen
 import { COUNTERSIGNS, type Countersign } from '#api/operator/countersign.ts';
 import { messageOf, usageError } from '#base/errors.ts';
 import { shapeFault } from '#install/operator/spec-shape.ts';
+import { unknownFields } from '#install/operator/unknown-fields.ts';
+import { quoteList } from '#base/quote.ts';
 import { isRecord } from '#base/record.ts';
 
 /**
@@ -41,6 +43,9 @@ async function installationIn<T extends Countersign | CertManagerDeployment>(
     throw usageError(`${file} has no spec.version; write one such as 0.1.0`);
   const fault = shapeFault(spec);
   if (fault !== undefined) throw usageError(`${file} ${fault}`);
+  const unknown = unknownFields(object) ?? [];
+  if (unknown.length > 0)
+    throw usageError(`${file} has fields that no ${wanted} has: ${quoteList(unknown)}`);
   // The shape of its spec is checked above.
   return object as unknown as T;
 }
