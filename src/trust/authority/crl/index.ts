@@ -163,7 +163,7 @@ function snapshotOf(state: CrlsState, signer: ClusterSigner): CrlSnapshot | unde
     objects.configMapOf(signer),
   ];
   if (secret.kind === 'missing') {
-    note(state, signer, messages.NO_CA_SECRET);
+    note(state, signer, mayHaveLeaves(signer) ? messages.NO_CA_SECRET : undefined);
   }
   if (secret.kind !== 'found' || crl === undefined) return undefined;
   if (revocations === undefined || configMap === undefined) return undefined;
@@ -176,6 +176,12 @@ function snapshotOf(state: CrlsState, signer: ClusterSigner): CrlSnapshot | unde
     open: init.open,
     now: serverTime(init.component),
   };
+}
+
+/** Reports whether a CA may have signed leaves. Before, no verifier misses a CRL. */
+function mayHaveLeaves({ status }: ClusterSigner): boolean {
+  const phases = (status?.authorities ?? []).map(({ phase }) => phase);
+  return phases.includes('Active') || phases.includes('Retiring');
 }
 
 function signDue({ lists }: CrlPlan): {
