@@ -26,7 +26,7 @@ function clientOf(status: number): RecordedClient {
 
 test('the bundles are those that the API server lists', async () => {
   const found = await listBundles(clientOf(200));
-  assert.deepEqual(found, [{ name: 'ctb/example.com:workload:primary', pem: 'PEM' }]);
+  assert.deepEqual(found, [{ name: 'ctb/example.com:workload:primary', pem: 'PEM', signer: '' }]);
 });
 
 test('an API server that does not serve them has none to list', async () => {

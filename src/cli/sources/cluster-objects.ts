@@ -56,7 +56,13 @@ async function readCsr(client: Client, { name }: Subject): Promise<ObjectMateria
   const path = CSRS.object({ name });
   const { spec, status } = await client.request<CertificateSigningRequest>({ method: 'GET', path });
   const source = `csr/${name}`;
-  return requestAndCertificate(source, spec.request, status?.certificate);
+  const found = requestAndCertificate(source, spec.request, status?.certificate);
+  return { ...found, materials: found.materials.map(signedBy(spec.signerName)) };
+}
+
+/** Adds the signer name of their request to materials. */
+function signedBy(signer: string): (each: Material) => Material {
+  return (each) => ({ ...each, signer });
 }
 
 async function readCertificateRequest(
@@ -92,7 +98,7 @@ function ofPcr({ metadata, spec, status }: PodCertificateRequest): ObjectMateria
       : [{ ...material(`${source} spec.stubPKCS10Request`, stub), isStub: true } as const];
   if (chain === '') return { materials: asked, notes: [`${source} has no certificate`] };
   const issued = { source: `${source} status.certificateChain`, bytes: Buffer.from(chain) };
-  return { materials: [...asked, issued], notes: [] };
+  return { materials: [...asked, issued].map(signedBy(spec.signerName)), notes: [] };
 }
 
 async function readBundle(client: Client, { name }: Subject): Promise<ObjectMaterials> {
@@ -257,6 +263,7 @@ export async function listBundles(client: Client): Promise<readonly NamedBundle[
     return bundles.map(({ metadata, spec }) => ({
       name: `ctb/${metadata.name}`,
       pem: spec.trustBundle,
+      signer: spec.signerName ?? '',
     }));
   } catch (error) {
     if (!(error instanceof SignerError) || !NOT_LISTED.includes(error.code)) throw error;

@@ -124,4 +124,6 @@ export type InspectedObject =
 export interface InspectedItem {
   readonly what: InspectedObject;
   readonly der?: Uint8Array;
+  /** Signer name of the request whose certificate it is. */
+  readonly signer?: string;
 }

@@ -17,6 +17,8 @@ export interface Material {
    * (KEP-4317), so the rules for requests do not apply.
    */
   readonly isStub?: true;
+  /** Signer name of the request whose certificate it is. */
+  readonly signer?: string;
 }
 
 /** Access to protected material. */
@@ -72,11 +74,12 @@ const UNLABELLED: readonly Reader[] = [
  * @throws SignerError USAGE (`fail`) for bytes in another format
  */
 export async function readMaterial(
-  { isStub, ...material }: Material,
+  { isStub, signer, ...material }: Material,
   secrets: Secrets,
 ): Promise<readonly InspectedItem[]> {
   const found = await readBytes(material, secrets);
-  return isStub === true ? found.map(asStub) : found;
+  const asked = isStub === true ? found.map(asStub) : found;
+  return signer === undefined ? asked : asked.map((each) => ({ ...each, signer }));
 }
 
 function asStub({ what, ...rest }: InspectedItem): InspectedItem {

@@ -12,6 +12,8 @@ import type { InspectedItem } from './inspected.ts';
 export interface NamedBundle {
   readonly name: string;
   readonly pem: string;
+  /** Signer name of a ClusterTrustBundle, empty for one without a signer. */
+  readonly signer?: string;
 }
 
 /** Relations between the inspected objects. */
@@ -26,6 +28,8 @@ export interface Relations {
     readonly by: readonly string[];
     /** Error of the verifier for the first bundle, if no bundle trusts the leaf. */
     readonly why?: string;
+    /** Signer of the leaf, if it has no bundle and no other bundle trusts the leaf. */
+    readonly signerWithoutBundle?: string;
   }[];
   /** Leaves with the serial number of a Revocation. Present only if there is one. */
   readonly revoked?: readonly {
@@ -52,20 +56,24 @@ export function relationsOf(
   now: number,
   revocations: readonly Revocation[] = [],
 ): Relations {
-  const certificates = found.flatMap(({ what, der }) =>
-    what.kind === 'certificate' && der !== undefined ? [{ what, der }] : [],
+  const certificates = found.flatMap(({ what, der, signer }) =>
+    what.kind === 'certificate' && der !== undefined ? [{ what, der, signer }] : [],
   );
   const trusted =
     bundles &&
     certificates
       .filter(({ what }) => !what.isCa)
-      .map(({ what, der }) => ({
+      .map(({ what, der, signer }) => ({
         certificate: what.source,
-        ...trustOf(
-          der,
-          certificates.map((each) => each.der),
+        ...ofSigner(
+          signer,
           bundles,
-          now,
+          trustOf(
+            der,
+            certificates.map((each) => each.der),
+            bundles,
+            now,
+          ),
         ),
       }));
   const revoked = revokedOf(found, revocations);
@@ -112,7 +120,10 @@ function keysOf(found: readonly InspectedItem[]): Relations['keys'] {
   });
 }
 
-function isSigned(child: Required<InspectedItem>, issuer: Required<InspectedItem>): boolean {
+function isSigned(
+  child: Required<Pick<InspectedItem, 'what' | 'der'>>,
+  issuer: Required<Pick<InspectedItem, 'what' | 'der'>>,
+): boolean {
   try {
     return new X509Certificate(child.der).verify(new X509Certificate(issuer.der).publicKey);
   } catch {
@@ -120,12 +131,27 @@ function isSigned(child: Required<InspectedItem>, issuer: Required<InspectedItem
   }
 }
 
+type Trust = Omit<NonNullable<Relations['trusted']>[number], 'certificate'>;
+
+/** Names the signer instead of a fault if it has no bundle, and no other trusts the leaf. */
+function ofSigner(
+  signer: string | undefined,
+  bundles: readonly NamedBundle[],
+  trust: Trust,
+): Trust {
+  if (signer === undefined || trust.by.length > 0) return trust;
+  // The user named this bundle, which is not of the cluster.
+  const isNamed = bundles.some((each) => each.signer === undefined);
+  if (isNamed || bundles.some((each) => each.signer === signer)) return trust;
+  return { by: [], signerWithoutBundle: signer };
+}
+
 function trustOf(
   der: Uint8Array,
   others: readonly Uint8Array[],
   bundles: readonly NamedBundle[],
   now: number,
-): { readonly by: readonly string[]; readonly why?: string } {
+): Trust {
   const leaf = attempt(() => decodeCertificate(der));
   if (leaf instanceof SignerError) return { by: [], why: leaf.message };
   const intermediates = others.flatMap((each) => {

@@ -51,7 +51,9 @@ export function relationsText(relations: Relations): string {
       ({ certificate, by, since, reason }) =>
         `revoked: ${certificate} since ${since} by Revocation ${by} (${reason}): verifiers reject it once a CRL that they read lists it`,
     ),
-    ...trusted.map(({ certificate, by, why }) => {
+    ...trusted.map(({ certificate, by, why, signerWithoutBundle }) => {
+      if (signerWithoutBundle !== undefined)
+        return `not compared: ${certificate}: its signer ${signerWithoutBundle} has no ClusterTrustBundle`;
       if (by.length === 0)
         return `not trusted: ${certificate} by any bundle${why === undefined ? '' : `: ${why}`}`;
       const bundles = by.join(', ');

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Revocation } from '#api/revocation/revocation.ts';
 import { serialText } from '#ca/revocation/serial.ts';
 import { readMaterial } from '#diagnose/inspect/read-material.ts';
-import { relationsOf } from '#diagnose/inspect/relations.ts';
+import { relationsOf, type NamedBundle } from '#diagnose/inspect/relations.ts';
 import { longText, relationsText } from '#diagnose/inspect/text.ts';
 import { encodePem } from '#pki/der/pem.ts';
 import { encodeRequest } from '#pki/x509/encode-request.ts';
@@ -51,6 +51,35 @@ test('a leaf that no Revocation has is trusted by its bundle', async () => {
   const text = await relationsWith('0badcafe');
   assert.match(text, /^trusted: pcr\/web .* by ctb\/example/m);
   assert.doesNotMatch(text, /revoked/);
+});
+
+/** What is said of the leaf, which this signer signed, with these bundles. */
+async function trustBy(...bundles: readonly NamedBundle[]): Promise<string> {
+  const found = await readMaterial({ source, bytes: chain, signer: 'example.com/web' }, SECRETS);
+  return relationsText(relationsOf(found, bundles, NOW));
+}
+
+const stranger = { name: 'ctb/b', pem: encodePem('CERTIFICATE', LINKS.b.certificate.raw) };
+
+test('a leaf whose signer has no bundle is compared with none', async () => {
+  const said = `not compared: ${source}: its signer example.com/web has no ClusterTrustBundle\n`;
+  for (const bundles of [
+    [],
+    [
+      { ...stranger, signer: '' },
+      { ...stranger, signer: 'a.b/c' },
+    ],
+  ])
+    assert.equal(await trustBy(...bundles), said);
+});
+
+test('a leaf that its signer’s or the named bundle does not cover is not trusted', async () => {
+  for (const more of [{ signer: 'example.com/web' }, {}])
+    assert.match(await trustBy({ ...stranger, ...more }), /^not trusted: .* by any bundle: /m);
+});
+
+test('a leaf whose signer has no bundle is trusted by another that covers it', async () => {
+  assert.match(await trustBy({ ...bundle, signer: 'a.b/c' }), /^trusted: .* by ctb\/example/m);
 });
 
 // KEP-4317: a stub has no subject, no name and no extension: those are in spec.
