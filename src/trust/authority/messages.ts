@@ -208,7 +208,7 @@ export function publishing(fingerprint: string): string {
 // Condition Degraded
 
 export const IMMUTABLE_CA =
-  'the Secret is immutable, so its CA cannot be replaced; recreate it without immutable, with the same data and annotations';
+  'the Secret is immutable, so its CA cannot be replaced: stop authority, which makes a new CA in place of a deleted Secret; recreate the Secret without immutable, with the same data and annotations; start authority again';
 
 export function foreignSecret(uid: string): string {
   return `the Secret was not created for this ClusterSigner, so its CA is never replaced; to have it replaced, set the Secret's annotation ${CLUSTER_SIGNER_UID}: ${uid}`;

@@ -225,6 +225,19 @@ const foreign: readonly [law: string, damage: Damage, reason: string][] = [
   ],
 ];
 
+// A running authority makes a CA in place of a Secret that is deleted, before anybody recreates it.
+test('the advice for an immutable Secret stops authority before the Secret is deleted', async () => {
+  const { sim } = await after((secret) => ({
+    ...withTexts(secret, { 'tls.key': 'no PEM' }),
+    immutable: true,
+  }));
+  const degraded = findCondition(sim.world.objects.signer?.status?.conditions, 'Degraded');
+  assert.match(
+    degraded?.message ?? '',
+    /: stop authority, .* recreate the Secret .* start authority/,
+  );
+});
+
 for (const [law, damage, reason] of foreign) {
   test(`a Secret ${law} is never written: ${reason}, until its owner repairs it`, async () => {
     let good: Secret | undefined;
