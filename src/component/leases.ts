@@ -12,9 +12,25 @@ export interface LeasePlace {
   readonly secretNamespaces: readonly string[];
 }
 
+/**
+ * Returns the beginning of the names of a component's Leases. By the dot of a leader, no Lease of
+ * `acme-solver` begins as one of `acme`.
+ *
+ * @param leads - true if one replica leads
+ */
+export function leasePrefix({
+  name,
+  leads = false,
+}: {
+  readonly name: string;
+  readonly leads?: boolean | undefined;
+}): string {
+  return `countersign-${name}${leads ? '.' : '-'}`;
+}
+
 /** Returns the name of the Lease whose holder is the leader of a component's replicas. */
 export function leaderLease(component: string, secretNamespace: string): string {
-  return `countersign-${component}.${secretNamespace}`;
+  return leasePrefix({ name: component, leads: true }) + secretNamespace;
 }
 
 /**
@@ -47,7 +63,7 @@ const POD_NAME = /^[a-z0-9]([-a-z0-9.]{0,198}[a-z0-9])?$/;
  * @param pod - name of the pod, or undefined outside of a cluster
  */
 export function memberLease(component: string, pod: string | undefined, random: Random): string {
-  const prefix = `countersign-${component}-`;
+  const prefix = leasePrefix({ name: component });
   if (pod === undefined || !POD_NAME.test(pod)) {
     return prefix + Buffer.from(random(5)).toString('hex');
   }

@@ -54,7 +54,6 @@ test('names each signer, Revocation, Order and CRL that stays', async () => {
     ['/orders', '', { name: 'web-1', namespace: 'team-a' }],
     ['/revocations', '', { name: 'stolen' }],
     ['/configmaps', made, { name: 'people-ca-crl', namespace: KEYS }],
-    ['/leases', 'app.kubernetes.io/name=countersign', { name: 'signer', namespace: 'elsewhere' }],
   ];
   client.answer(({ path, query }) => {
     const selector = query?.['labelSelector']?.toString() ?? '';
@@ -72,7 +71,6 @@ test('names each signer, Revocation, Order and CRL that stays', async () => {
     'revocation/stolen',
     'signer/web -n team-a',
   ]);
-  assert.deepEqual(left.leases.map(kubectlName), ['lease/signer -n elsewhere']);
   const crl = `kubectl delete configmap/people-ca-crl -n ${KEYS}`;
   assert.ok(removalCommands(left).includes(crl));
 });
@@ -81,7 +79,7 @@ test('the Lease of an operator, which still runs, is none of those that are dele
   const client = recordedClient();
   const leaseOf = (component: string): object => ({
     metadata: {
-      name: `countersign-${component}`,
+      name: `countersign-${component}-5f7c`,
       namespace: 'countersign-system',
       labels: leaseLabels(component, KEYS),
     },
@@ -90,7 +88,37 @@ test('the Lease of an operator, which still runs, is none of those that are dele
   client.answer(({ path }) => listOf(path.endsWith('/leases') ? leases : []));
   const left = await readLeftBehind(client);
   assert.deepEqual(left.leases.map(kubectlName), [
-    'lease/countersign-signer -n countersign-system',
+    'lease/countersign-signer-5f7c -n countersign-system',
+  ]);
+});
+
+test('a Lease with a name that no component uses is kept, and listed', async () => {
+  const named = (name: string, component: string): object => ({
+    metadata: { name, namespace: 'elsewhere', labels: leaseLabels(component, KEYS) },
+  });
+  const client = recordedClient();
+  const leases = [
+    named('countersign-signer-5f7c', 'signer'),
+    named('countersign-acme.countersign-keys', 'acme'),
+    // A CA by our library has our labels, and the rest anybody can label.
+    named('countersign-corporate-5f7c', 'corporate'),
+    named('leader-of-team-a', 'signer'),
+    named('countersign-acme-5f7c', 'signer'),
+    named('countersign-signer.countersign-keys', 'signer'),
+    { metadata: { name: 'countersign-signer-1', namespace: 'elsewhere' } },
+  ];
+  client.answer(({ path }) => listOf(path.endsWith('/leases') ? leases : []));
+  const left = await readLeftBehind(client);
+  assert.deepEqual(left.leases.map(kubectlName), [
+    'lease/countersign-signer-5f7c -n elsewhere',
+    'lease/countersign-acme.countersign-keys -n elsewhere',
+  ]);
+  assert.deepEqual(objectsLeft(left).map(kubectlName), [
+    'lease/countersign-corporate-5f7c -n elsewhere',
+    'lease/leader-of-team-a -n elsewhere',
+    'lease/countersign-acme-5f7c -n elsewhere',
+    'lease/countersign-signer.countersign-keys -n elsewhere',
+    'lease/countersign-signer-1 -n elsewhere',
   ]);
 });
 

@@ -18,6 +18,8 @@ import { CONFIG_MAPS, NAMESPACES, SECRETS } from '#kube/resource/core-v1.ts';
 import { resource, type Resource } from '#kube/resource/resource.ts';
 import { listObjects } from '#kube/watch/list-objects.ts';
 import { isLasting } from '#install/lasting.ts';
+import { leasePrefix } from '#component/leases.ts';
+import { PROCESSES } from '#install/component-list.ts';
 import { LABEL_COMPONENT, LABEL_NAME } from '#kube/resource/labels.ts';
 import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
 
@@ -35,6 +37,8 @@ export interface LeftBehind {
   readonly configMaps: readonly ManagedObject[];
   /** Leases of components that have ended. An operator still runs, and holds its own. */
   readonly leases: readonly ManagedObject[];
+  /** Leases with our label and a name that no component uses. Another program holds them. */
+  readonly foreignLeases: readonly ManagedObject[];
   /** Signers, Revocations and Orders, which go with their definitions. ClusterSigners are whole. */
   readonly signers: readonly ManagedObject[];
   readonly bundles: readonly ManagedObject[];
@@ -114,6 +118,7 @@ export async function readLeftBehind(client: Client): Promise<LeftBehind> {
     of: resource(CHALLENGES),
     selectors: [''],
   });
+  const leases = (await labelled('Lease', LEASES)).filter((each) => !isOperator(each));
   const namespaces = await labelled('Namespace', NAMESPACES);
   const secrets = await list({ kind: 'Secret', of: SECRETS, selectors: [INSTALLED, MADE] });
   const given: ManagedObject[] = [];
@@ -137,7 +142,8 @@ export async function readLeftBehind(client: Client): Promise<LeftBehind> {
       ...configMaps.filter(({ kind, metadata }) => isLasting(kind, metadata.name)),
       ...(await list({ kind: 'ConfigMap', of: CONFIG_MAPS, selectors: [MADE] })),
     ],
-    leases: (await labelled('Lease', LEASES)).filter((each) => !isOperator(each)),
+    leases: leases.filter(isOfComponent),
+    foreignLeases: leases.filter((each) => !isOfComponent(each)),
     signers,
     bundles: await list({
       kind: 'ClusterTrustBundle',
@@ -147,6 +153,12 @@ export async function readLeftBehind(client: Client): Promise<LeftBehind> {
     challenges: challenges.filter(hasFinalizer),
     unseen,
   };
+}
+
+/** Reports whether a replica of a component could have created the Lease. */
+function isOfComponent({ metadata: { name, labels } }: ManagedObject): boolean {
+  const component = PROCESSES.find((each) => each.name === labels?.[LABEL_COMPONENT]);
+  return component !== undefined && name.startsWith(leasePrefix(component));
 }
 
 /** Returns each object once, even with several of the labels. */

@@ -25,7 +25,7 @@ function nameOf({ kind, metadata: { name, namespace } }: ManagedObject): string 
   return `${KUBECTL_KINDS[kind] ?? kind.toLowerCase()}/${shellWord(name)}${flag}`;
 }
 
-/** Returns all remaining objects but the Leases, which hold no state. */
+/** Returns all remaining objects but the Leases of components, which hold no state. */
 export function objectsLeft(left: LeftBehind): readonly ManagedObject[] {
   return [
     left.definitions,
@@ -36,6 +36,7 @@ export function objectsLeft(left: LeftBehind): readonly ManagedObject[] {
     left.configMaps,
     left.bundles,
     left.challenges,
+    left.foreignLeases,
   ].flat();
 }
 
