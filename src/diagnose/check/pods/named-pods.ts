@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Names of pods in findings, and the command that deletes the pods. */
 import type { KubeObject } from '#api/object/object.ts';
+import { recreatingOwner, type Pod } from '#api/object/pod.ts';
 import { shellWord } from '#base/quote.ts';
 
 type NamedObject = Pick<KubeObject, 'metadata'>;
@@ -19,14 +20,15 @@ export function podList(pods: readonly NamedObject[]): string {
 
 /**
  * Returns one command for each namespace. The controller creates another pod, which gets a new
- * leaf.
+ * leaf. A comment names the pods without one.
  */
-export function deleteCommand(pods: readonly NamedObject[]): string {
+export function deleteCommand(pods: readonly Pod[]): string {
   const byNamespace = Map.groupBy(pods, ({ metadata }) => metadata.namespace ?? '');
-  return [...byNamespace]
-    .map(([namespace, all]) => {
-      const names = all.map(({ metadata }) => shellWord(metadata.name)).toSorted();
-      return `kubectl -n ${shellWord(namespace)} delete pod ${names.join(' ')}`;
-    })
-    .join(' && ');
+  const commands = [...byNamespace].map(([namespace, all]) => {
+    const names = all.map(({ metadata }) => shellWord(metadata.name)).toSorted();
+    return `kubectl -n ${shellWord(namespace)} delete pod ${names.join(' ')}`;
+  });
+  const bare = pods.filter((each) => recreatingOwner(each) === undefined);
+  const comment = `   # no controller creates ${podList(bare)} again: whoever created them must`;
+  return commands.join(' && ') + (bare.length === 0 ? '' : comment);
 }
