@@ -101,6 +101,20 @@ export function deployAgain(installer: Installer): string {
   return installer.kind === 'manifests' ? APPLY_AGAIN : putBack(installer);
 }
 
+/** Returns the advice that installs an optional component. */
+export function switchOn(installer: Installer, component: string): string {
+  const setting = `components.${component}.enabled`;
+  switch (installer.kind) {
+    case 'helm':
+      return `${upgradeCommand(installer)} --set ${setting}=true`;
+    case 'operator':
+      return `set spec.${setting}: true in your Countersign, apply what countersign rbac --operator prints for it, then the Countersign`;
+    case 'install':
+    case 'manifests':
+      return `set ${setting}: true in your values, then ${installer.kind === 'install' ? INSTALL_AGAIN : APPLY_AGAIN}`;
+  }
+}
+
 /**
  * Returns the command that restores the replicas of a component. The manager of the Deployment may
  * do it sooner.

@@ -26,6 +26,8 @@ import { heldSigning } from '#operations/paused-signing.ts';
 import { shellWord } from '#base/quote.ts';
 import { wouldFail } from '#ca/policy/denial-messages.ts';
 import type { InstallationFacts, WaitingRequest } from './facts.ts';
+import { COMPONENTS, isComponentName } from '#install/component-list.ts';
+import { switchOn } from './installer.ts';
 import { unboundCauseOf } from './access/bindings.ts';
 import { keyLostCause, replacedKey } from './lost-key.ts';
 import { unlistedCause, unlistedSigners } from './access/listed-signers.ts';
@@ -73,7 +75,7 @@ export function checkReady(facts: InstallationFacts): readonly Outcome[] {
   return whereSeen(facts.signers, ({ states }) =>
     allWell(
       states.flatMap((state) =>
-        notReady(state).map((each) => {
+        notReady(facts, state).map((each) => {
           if (isKeyLost(state.signer)) return withCause(each, keyLostCause(state.signer));
           const isUnlisted = unlisted.has(state.signer);
           return withCause(
@@ -95,7 +97,7 @@ function unboundCauseOfReady(
   return ready?.reason === NOT_SERVED ? unboundCauseOf(facts, ready) : undefined;
 }
 
-function notReady(state: SignerState): readonly Outcome[] {
+function notReady(facts: InstallationFacts, state: SignerState): readonly Outcome[] {
   const { metadata, status } = state.signer;
   const subject = subjectOf(state);
   const ready = findCondition(status?.conditions, 'Ready');
@@ -104,7 +106,7 @@ function notReady(state: SignerState): readonly Outcome[] {
       error('authority has not looked at its spec yet', 'check that authority runs', subject),
     ];
   }
-  if (ready.status !== 'True') return [unready(state, ready)];
+  if (ready.status !== 'True') return [unready(facts, state, ready)];
   const held = heldSigning(state);
   // bundles-equal reports an anchor that is not published, which has no time.
   if (held?.until === undefined) return [];
@@ -112,14 +114,33 @@ function notReady(state: SignerState): readonly Outcome[] {
   return [error(`no component signs: ${held.message}`, remediation, subject)];
 }
 
-function unready(state: SignerState, ready: Condition): Outcome {
+function unready(facts: InstallationFacts, state: SignerState, ready: Condition): Outcome {
   const { signer } = state;
   const { reason = 'Unknown', message = '' } = ready;
-  const remediation = remedyCommand(signer) ?? `countersign explain signer/${signer.metadata.name}`;
+  const remediation =
+    remedyCommand(signer) ??
+    switchedOffRemedy(facts, ready) ??
+    `countersign explain signer/${signer.metadata.name}`;
   // The CA is usable, and at least one component still signs.
   const partly = reason === NOT_SERVED || reason === AWAITING_COMPONENTS;
   const make = partly ? warning : error;
   return make(`${reason}: ${message}`, remediation, subjectOf(state));
+}
+
+/**
+ * Returns the advice for a signer that needs an optional component without a Deployment, or
+ * undefined. If no component has a Deployment, the components run elsewhere.
+ */
+function switchedOffRemedy(
+  { deployments, installer }: InstallationFacts,
+  { message = '' }: Condition,
+): string | undefined {
+  const [, away = ''] = /no replica of ([a-z-]+) is alive/.exec(message) ?? [];
+  if (!isComponentName(away) || COMPONENTS.get(away)?.optional === undefined) return undefined;
+  const all = 'value' in deployments ? deployments.value : [];
+  const own = all.filter(({ component }) => isComponentName(component));
+  const isOff = own.length > 0 && !own.some(({ component }) => component === away);
+  return isOff ? switchOn(installer, away) : undefined;
 }
 
 /** `ca-lifetime` */

@@ -244,6 +244,10 @@ export function componentDown(component: string): string {
   return `no replica of ${component} is alive; look at Deployment countersign-${component}`;
 }
 
+export function optionalDown(component: string): string {
+  return `no replica of ${component} is alive; look at Deployment countersign-${component}, or set components.${component}.enabled if it is switched off`;
+}
+
 export function namespacedSignersOff(component: string): string {
   return `${component} runs without --namespaced-signers`;
 }

@@ -150,7 +150,8 @@ function lookAt(input: ServingInput, component: string): Look {
   if (state === undefined) return { unknown: NOT_REPORTED };
   if (component === OPTIONAL && !state.installed) return { needless: true };
   if (!state.alive) {
-    const message = messages.componentDown(component);
+    const message =
+      component === OPTIONAL ? messages.optionalDown(component) : messages.componentDown(component);
     return { stop: { reason: 'ComponentDown', message } };
   }
   return state.replicas.length === 0

@@ -159,6 +159,14 @@ test('one replaced replica leaves serving undecided, one that stays away does no
   assert.equal(find({ signer: { ...replaced, alive: false } }).reason, 'ComponentDown');
 });
 
+test('where an optional component is away, its setting is named', () => {
+  const spec = { ...CLUSTER.spec, certificateRequests: { rules: [] } };
+  const said = (component: string): string =>
+    find({ [component]: { ...ABSENT, installed: true } }, { ...CLUSTER, spec }).message;
+  assert.match(said('certificate-request'), /, or set components\.certificate-request\.enabled if/);
+  assert.doesNotMatch(said('signer'), /enabled/);
+});
+
 test('a Signer is not served by a component that serves ClusterSigners only', () => {
   const found = find({}, NAMESPACED);
   assert.deepEqual([found.status, found.reason], ['False', 'NamespacedSignersOff']);
