@@ -308,6 +308,17 @@ async function switchesOff(values: string): Promise<void> {
   assert.doesNotMatch((await run(...all)).stdout, / deleted$/m);
 }
 
+/** Objects that need no change are one line for people, and all are listed for programs. */
+async function countsUnchanged(values: string): Promise<void> {
+  const { stdout } = await run('install', '--values', values);
+  const [, count] = /^(\d+) objects unchanged; -o yaml lists all\n$/.exec(stdout) ?? [];
+  const listed = await run('install', '--values', values, '-o', 'json');
+  const all = JSON.parse(listed.stdout) as readonly { readonly outcome: string }[];
+  const unchanged = all.filter(({ outcome }) => outcome === 'unchanged');
+  assert.equal(String(unchanged.length), count, stdout);
+  assert.ok(unchanged.length > 100, stdout);
+}
+
 interface Finding {
   readonly id: string;
   readonly severity: string;
@@ -336,6 +347,7 @@ test('install applies the manifests once, and uninstall keeps keys and definitio
   assert.equal(await there(...deployment), true);
   const again = await run('install', '--values', values, '--force-conflicts');
   assert.doesNotMatch(again.stdout, / created$/m);
+  await countsUnchanged(values);
   await narrowsAfterRollouts(values);
   await installsOverRbac(values);
   await switchesOff(values);

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as delay } from 'node:timers/promises';
 import { monotonic } from '#app/process.ts';
+import { quantity } from '#base/quantity.ts';
 import { SignerError, messageOf } from '#base/errors.ts';
 import type { Client } from '#kube/client/client.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
@@ -59,12 +60,14 @@ export async function install(options: InstallOptions): Promise<number> {
     const done: InstalledObject[] = [];
     const report = (result: InstalledObject): void => {
       done.push(result);
-      if (options.output === 'text') printText(lineOf(result));
+      const isListed = options.output === 'text' && result.outcome !== 'unchanged';
+      if (isListed) printText(lineOf(result));
       if (options.output === 'name') printText(`${result.object}\n`);
     };
     const { wide, rollouts } = await applyAll(client, objects, own, report);
     await removeSuperseded(client, objects, options, report);
     const { output } = options;
+    if (output === 'text') printText(unchangedLine(done));
     if (output === 'json' || output === 'yaml') printDocument(structuredText(done, output));
     if (options.dryRun !== 'none') return 0;
     if (!rollouts.some(({ hasOldPods }) => hasOldPods))
@@ -261,6 +264,15 @@ export function kubectlName({ kind, metadata: { name, namespace } }: ManagedObje
 /** Returns the line of an object, in kubectl's format. */
 export function lineOf({ object, outcome, dryRun }: InstalledObject): string {
   return `${object} ${outcome}${dryRun ? ' (server dry run)' : ''}\n`;
+}
+
+/** Returns one line for all objects that needed no change, or '' without any. */
+export function unchangedLine(done: readonly InstalledObject[]): string {
+  const same = done.filter(({ outcome }) => outcome === 'unchanged');
+  const [first] = same;
+  if (first === undefined) return '';
+  const objects = quantity(same.length, 'object');
+  return `${objects} unchanged${first.dryRun ? ' (server dry run)' : ''}; -o yaml lists all\n`;
 }
 
 function explained(error: unknown, object: ManagedObject): unknown {
