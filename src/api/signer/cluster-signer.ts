@@ -283,6 +283,11 @@ export interface AuthorityStatus {
    * Time after which no leaf of this CA is valid. Set when it stops signing. It never decreases.
    */
   readonly leavesExpireBy?: string;
+  /**
+   * UID of the Secret that held the key last. Components drop the key when that Secret is deleted,
+   * even if another one has the same name. Absent if the CA does not sign.
+   */
+  readonly secretUID?: string;
   /** Fingerprint of its predecessor, which certified its key. */
   readonly crossSignedBy?: string;
   /**

@@ -24,9 +24,19 @@ export function propagating(fingerprint: string, duration: string): string {
 }
 
 /** @param until - the time at which signing resumes, or the event that it waits for */
-export function keyLost(fingerprint: string, secret: string, until: string): string {
-  return `the key of CA ${fingerprint} is lost: Secret ${secret} was deleted. No component signs until ${until}`;
+export function keyLost(fingerprint: string, cause: string, until: string): string {
+  return `the key of CA ${fingerprint} is lost: ${cause}. No component signs until ${until}`;
 }
+
+export function secretDeleted(secret: string): string {
+  return `Secret ${secret} was deleted`;
+}
+
+export function otherSecret(secret: string): string {
+  return `Secret ${secret} is not the one that had it`;
+}
+
+export const IN_KEY_HOLDER_NOW = 'spec.authority.keyHolder took the place of its Secret';
 
 export function anchorLoaded(fingerprint: string, at: number): string {
   return `${formatTime(at)}, when every kubelet has loaded the anchor of the new CA ${fingerprint}`;

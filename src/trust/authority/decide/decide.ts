@@ -26,6 +26,7 @@ import {
 import { relearnedAuthorities, unlistedLongestLeaf } from './relearned-authorities.ts';
 import { nextTrustMemory } from '#ca/rotation/trust-memory.ts';
 import { foundCrossCertificates } from './cross-certificates.ts';
+import { withSecrets } from './lost-key.ts';
 import { statusWhileUnread } from './served.ts';
 import { conditionsChangeAt, statusOf } from './status.ts';
 import { activationOf } from './slots.ts';
@@ -161,10 +162,12 @@ function upstreamTimes(
 }
 
 function authoritiesOf(
-  { signer, secret, bundle, clocksApart, now }: SignerSnapshot,
-  { active, next }: Observation,
+  snapshot: SignerSnapshot,
+  finding: Observation,
   signs: boolean,
 ): readonly AuthorityStatus[] {
+  const { signer, secret, bundle, clocksApart, now } = snapshot;
+  const { active, next } = finding;
   const activatedAt = secret.kind === 'found' ? activationOf(secret.secret) : undefined;
   const authorities = nextAuthorities({
     before: signer.status?.authorities ?? [],
@@ -180,7 +183,8 @@ function authoritiesOf(
     clocksApart,
     now,
   });
-  return isNamespaced(signer) ? anchorsWithinRoom(authorities) : authorities;
+  const recorded = withSecrets(snapshot, active, authorities);
+  return isNamespaced(signer) ? anchorsWithinRoom(recorded) : recorded;
 }
 
 /**

@@ -1,69 +1,55 @@
 // SPDX-License-Identifier: Apache-2.0
-import { findCondition } from '#api/request/conditions.ts';
-import { KEY_LOST } from '#api/serving/report.ts';
-import type { AuthorityStatus } from '#api/signer/cluster-signer.ts';
-import type { Secret } from '#api/object/object.ts';
-import { parseTime } from '#api/object/time.ts';
-import type { AuthorityFacts } from '#ca/custody/contract.ts';
-import { CA_BACKDATE_SECONDS } from '#ca/issuance/ca-certificate.ts';
-import { anchorFingerprints } from '#pki/x509/trust-bundle.ts';
-import { servedBy } from '#requests/ca/anchor-gate.ts';
+import {
+  secretOrNone,
+  type AuthorityStatus,
+  type ClusterSigner,
+} from '#api/signer/cluster-signer.ts';
+import type { ObservedSecret } from './inspect.ts';
 import type { SignerSnapshot } from './snapshot.ts';
-
-/** Error of the estimated clock of the API server, whose Date header has whole seconds. */
-const CLOCK_GRAIN_MS = 2_000;
+import * as messages from '../messages.ts';
 
 /**
- * Returns the Active CA that `current` replaces and whose key no component has. Components keep the
- * CA that they signed with while the Secret exists, whatever it holds, and drop it with the Secret.
+ * Reports whether no component has the key of a CA that the Secret does not hold now. Components
+ * keep the CA that they signed with while the Secret exists, whatever it holds, and drop it with
+ * the Secret.
  *
- * @param current - the CA in `tls.*`, which does not sign yet
- * @returns undefined if components may still hold the key
+ * @returns false if components may still hold the key
  */
-export function lostAuthority(
-  { signer, secret, bundle }: SignerSnapshot,
-  current: AuthorityFacts,
+export function isKeyLost(secret: ObservedSecret, { secretUID }: AuthorityStatus): boolean {
+  if (secret.kind === 'found') {
+    return secretUID !== undefined && secretUID !== secret.secret.metadata.uid;
+  }
+  return secret.kind === 'missing';
+}
+
+/** Returns why the key of the CA is lost, for a Secret that has another CA or none. */
+export function lossCause({ spec }: Pick<ClusterSigner, 'spec'>): string {
+  const secret = secretOrNone(spec);
+  if (secret === undefined) return messages.IN_KEY_HOLDER_NOW;
+  const where = `${secret.namespace}/${secret.name}`;
+  // Users name other Secrets of their own. A managed CA comes back under the same name.
+  return spec.authority.managed === undefined
+    ? messages.otherSecret(where)
+    : messages.secretDeleted(where);
+}
+
+/**
+ * Records beside each CA that signs the Secret that holds its key, or held it last, so that the
+ * loss of the key is known from then on.
+ *
+ * @param active - the CA in `tls.*`, if it is usable
+ */
+export function withSecrets(
+  { secret }: SignerSnapshot,
+  active: { readonly fingerprint: string } | undefined,
   authorities: readonly AuthorityStatus[],
-): AuthorityStatus | undefined {
-  const replaced = authorities.find(({ phase }) => phase === 'Active');
-  if (replaced === undefined || secret.kind !== 'found') return undefined;
-  const reason = readyReason(signer);
-  if (reason === KEY_LOST) return replaced;
-  const isLost = isMadeByAuthority(signer)
-    ? isMadeWith(secret.secret, current)
-    : reason === 'SecretNotFound' ||
-      (CONTENT_WAS_MISSING.has(reason) && isMadeAfter(secret.secret, replaced, bundle));
-  return isLost ? replaced : undefined;
-}
-
-function readyReason({ status }: SignerSnapshot['signer']): string {
-  return findCondition(status?.conditions, 'Ready')?.reason ?? '';
-}
-
-/** Reasons for a Secret without a CA or consent. Its owner may have completed the same Secret. */
-const CONTENT_WAS_MISSING: ReadonlySet<string> = new Set([
-  'AwaitingCertificate',
-  'SecretNotGranted',
-]);
-
-/** Reports whether `authority` makes the whole CA, not only its key. */
-function isMadeByAuthority({ spec: { authority } }: SignerSnapshot['signer']): boolean {
-  return authority.managed !== undefined && authority.managed.upstream === undefined;
-}
-
-/** Reports whether the Secret was created with this CA in it, as after its deletion. */
-function isMadeWith({ metadata }: Secret, { notBefore }: AuthorityFacts): boolean {
-  const bornAt = notBefore + CA_BACKDATE_SECONDS * 1000;
-  return parseTime(metadata.creationTimestamp) + CLOCK_GRAIN_MS >= bornAt;
-}
-
-/** Reports whether the anchors of the CA were published before the Secret was created. */
-function isMadeAfter(
-  { metadata }: Secret,
-  { anchors = '' }: AuthorityStatus,
-  bundle: SignerSnapshot['bundle'],
-): boolean {
-  const { servedSince } = servedBy(bundle);
-  const times = [...anchorFingerprints(anchors)].flatMap((each) => servedSince.get(each) ?? []);
-  return times.some((since) => since < parseTime(metadata.creationTimestamp));
+): readonly AuthorityStatus[] {
+  return authorities.map((each) => {
+    if (secret.kind === 'found' && each.fingerprint === active?.fingerprint) {
+      return { ...each, secretUID: secret.secret.metadata.uid };
+    }
+    if (each.phase === 'Active') return each;
+    const { secretUID: _none, ...entry } = each;
+    return entry;
+  });
 }

@@ -13,6 +13,7 @@ import { fingerprint as fingerprintOf } from '#pki/x509/certificate.ts';
 import { hasCa } from '#requests/ca/usable-authority.ts';
 import { checkMaterial, checkCa } from '#requests/ca/namespaced-ca-limits.ts';
 import { hasNext, type Inspect } from './inspect.ts';
+import { isKeyLost, lossCause } from './lost-key.ts';
 import type { SignerSnapshot } from './snapshot.ts';
 import * as messages from '../messages.ts';
 
@@ -78,12 +79,17 @@ function grantAdvice(signer: ClusterSigner): string {
 /** Observes a deleted CA Secret. With it, a managed CA loses its key. */
 function observeDeleted({ signer, now }: SignerSnapshot): Observation {
   const lost = stillUsable(signer, now);
-  const { managed } = signer.spec.authority;
-  if (lost === undefined || managed === undefined || managed.upstream !== undefined) {
-    return observeMissing(signer);
-  }
-  const message = messages.keyLost(lost.fingerprint, where(signer), messages.CA_REPLACED);
-  return { ...unready(KEY_LOST, message), inspected: true };
+  if (lost === undefined || !isMadeByAuthority(signer)) return observeMissing(signer);
+  return { ...unready(KEY_LOST, untilReplaced(signer, lost)), inspected: true };
+}
+
+/** Reports whether `authority` makes the whole CA, not only its key. */
+function isMadeByAuthority({ spec: { authority } }: ClusterSigner): boolean {
+  return authority.managed !== undefined && authority.managed.upstream === undefined;
+}
+
+function untilReplaced(signer: ClusterSigner, { fingerprint }: AuthorityStatus): string {
+  return messages.keyLost(fingerprint, lossCause(signer), messages.CA_REPLACED);
 }
 
 function observeMissing(signer: ClusterSigner): Observation {
@@ -169,13 +175,18 @@ function faultOf(signer: ClusterSigner, facts: AuthorityFacts): SignerError | un
 /**
  * Keeps the signer ready while signers still hold the CA that they read earlier, until it expires.
  */
-function observeUnusable({ signer, now }: SignerSnapshot, fault: SignerError): Observation {
+function observeUnusable(snapshot: SignerSnapshot, fault: SignerError): Observation {
+  const { signer, secret, now } = snapshot;
   const message =
     signer.spec.authority.keyHolder === undefined
       ? messages.unusableSecret(where(signer), fault.message)
       : messages.unusableChain(fault.message);
   const kept = stillUsable(signer, now);
-  if (kept === undefined) {
+  const isLost = kept !== undefined && isKeyLost(secret, kept);
+  if (isLost && isMadeByAuthority(signer)) {
+    return { ...unready(KEY_LOST, untilReplaced(signer, kept)), inspected: true, fault };
+  }
+  if (kept === undefined || isLost) {
     const reason = fault.code === 'ANCHOR_MISSING' ? 'NoTrustAnchor' : 'AuthorityUnavailable';
     return { ...unready(reason, message), inspected: true, fault };
   }
@@ -216,7 +227,7 @@ function unusable(message: string): SignerError {
 }
 
 /** Returns `namespace/name` of the CA Secret. */
-export function where(signer: ClusterSigner): string {
+function where(signer: ClusterSigner): string {
   const { namespace, name } = secretOf(signer.spec);
   return `${namespace}/${name}`;
 }

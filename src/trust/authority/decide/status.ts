@@ -21,8 +21,7 @@ import {
   type ConditionInput,
 } from './conditions.ts';
 import { readyIfServed, served, servingNow, unrecorded, withContents } from './served.ts';
-import { lostAuthority } from './lost-key.ts';
-import { where } from './observe.ts';
+import { isKeyLost, lossCause } from './lost-key.ts';
 import { ownCaReplacementTime } from './own-ca.ts';
 import * as messages from '../messages.ts';
 
@@ -128,13 +127,13 @@ function ready({ snapshot, finding, authorities, begins }: ConditionInput): Cond
   }
   const span = formatDuration(snapshot.propagationSeconds);
   const { fingerprint } = active;
-  const lost = lostAuthority(snapshot, active, authorities);
-  if (lost !== undefined) {
+  const previous = authorities.find(({ phase }) => phase === 'Active');
+  if (previous !== undefined && isKeyLost(snapshot.secret, previous)) {
     const until =
       begins === undefined
         ? messages.anchorPublished(fingerprint, span)
         : messages.anchorLoaded(fingerprint, begins);
-    const text = messages.keyLost(lost.fingerprint, where(snapshot.signer), until);
+    const text = messages.keyLost(previous.fingerprint, lossCause(snapshot.signer), until);
     return { type, status: 'False', reason: KEY_LOST, message: text };
   }
   return {

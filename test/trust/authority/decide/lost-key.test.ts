@@ -3,10 +3,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Condition } from '#api/request/conditions.ts';
-import { CA_BACKDATE_SECONDS } from '#ca/issuance/ca-certificate.ts';
 import type { Secret } from '#api/object/object.ts';
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { formatTime } from '#api/object/time.ts';
+import { SignerError } from '#base/errors.ts';
 import { isCaReady } from '#api/serving/report.ts';
 import type { SignerPlan } from '#trust/authority/decide/decide.ts';
 import { NOW } from '../../../support/pki/chain.ts';
@@ -17,25 +17,25 @@ import {
   OURS,
   OWN,
   after,
+  authority,
   bundleWith,
-  certificate,
   fingerprintOf,
   planOf,
   readyOf,
   secret,
 } from '../../../support/trust/ca-secrets.ts';
 
+const C = authority('C');
 /** A long published, B for a minute. */
 const BOTH = bundleWith([A, 86_400], [B, 60]);
 const DELETED = { kind: 'missing' } as const;
 
-/** The Secret with B, created at this time. */
-function created(at: number, more: Parameters<typeof secret>[1] = {}): Secret {
-  const made = secret(B, more, OURS);
-  return { ...made, metadata: { ...made.metadata, creationTimestamp: formatTime(at) } };
+/** Another Secret with B under the same name, or with these texts. */
+function recreated(more: Parameters<typeof secret>[1] = {}, of = B): Secret {
+  const made = secret(of, more, OURS);
+  return { ...made, metadata: { ...made.metadata, uid: 's-2' } };
 }
 
-const bornAt = certificate(B).validFromDate.getTime() + CA_BACKDATE_SECONDS * 1000;
 const found = (of: Secret): { readonly kind: 'found'; readonly secret: Secret } => ({
   kind: 'found',
   secret: of,
@@ -54,7 +54,7 @@ test('while the Secret of a managed CA is gone, Ready is False and names the los
 });
 
 test('a CA in a new Secret is not Ready before it signs, and says from when', () => {
-  const ready = readyOf(replaced(created(bornAt)));
+  const ready = readyOf(replaced(recreated()));
   assert.equal(wordOf(ready), 'False KeyLost');
   const from = formatTime(NOW + 540_000);
   assert.match(ready.message ?? '', new RegExp(`No component signs until ${from}, .*new CA`));
@@ -64,8 +64,8 @@ test('a CA in a new Secret is not Ready before it signs, and says from when', ()
 
 test('the CA in a new Secret is Ready once its anchor is published for long enough', () => {
   const plan = planOf({
-    signer: after(replaced(created(bornAt))),
-    secret: found(created(bornAt)),
+    signer: after(replaced(recreated())),
+    secret: found(recreated()),
     bundle: bundleWith([A, 86_400], [B, 600]),
   });
   assert.equal(wordOf(readyOf(plan)), 'True Checked');
@@ -74,7 +74,7 @@ test('the CA in a new Secret is Ready once its anchor is published for long enou
 test('while the anchor is not published, KeyLost says what is waited for, and no time', () => {
   const plan = planOf({
     signer: after(planOf()),
-    secret: found(created(bornAt)),
+    secret: found(recreated()),
     bundle: bundleWith([A, 86_400]),
   });
   assert.equal(wordOf(readyOf(plan)), 'False KeyLost');
@@ -82,18 +82,18 @@ test('while the anchor is not published, KeyLost says what is waited for, and no
 });
 
 test('components sign by their own clock after a loss, even if authority is away', () => {
-  assert.ok(isCaReady(replaced(created(bornAt)).status.conditions));
+  assert.ok(isCaReady(replaced(recreated()).status.conditions));
 });
 
 test('a key that is back in the Secret signs at once', () => {
-  const back = { ...created(bornAt), data: secret(A).data ?? {} };
-  const plan = replaced(back, replaced(created(bornAt)));
+  const back = { ...recreated(), data: secret(A).data ?? {} };
+  const plan = replaced(back, replaced(recreated()));
   assert.equal(wordOf(readyOf(plan)), 'True Checked');
   assert.match(readyOf(plan).message ?? '', new RegExp(`signing with ${fingerprintOf(A)}`));
 });
 
 test('a CA that replaces an unusable one in the same Secret says who still signs', () => {
-  const ready = readyOf(replaced(created(bornAt - 86_400_000)));
+  const ready = readyOf(replaced(secret(B, {}, OURS)));
   assert.equal(wordOf(ready), 'True Propagating');
   assert.match(ready.message ?? '', /components that hold the previous CA in memory sign with it/);
   assert.match(ready.message ?? '', /a component that restarts signs nothing/);
@@ -108,18 +108,15 @@ test('a first CA, and one after a distrusted CA, have lost no key', () => {
 });
 
 test('a status whose Secret cannot be read keeps the loss', () => {
-  const signer = after(replaced(created(bornAt)));
+  const signer = after(replaced(recreated()));
   const plan = planOf({ signer, secret: { kind: 'unknown', failure: 'timeout' } });
   assert.equal(wordOf(readyOf(plan)), 'False KeyLost');
 });
 
 const OWNER = { 'countersign.dev/signer-name': 'example.com/workload' };
-const own = (of: typeof A, at: number, annotations = OWNER): Secret => {
+const own = (of: typeof A, uid: string, annotations = OWNER): Secret => {
   const made = secret(of, {}, annotations);
-  return {
-    ...made,
-    metadata: { ...made.metadata, name: 'corp-ca', creationTimestamp: formatTime(at) },
-  };
+  return { ...made, metadata: { ...made.metadata, name: 'corp-ca', uid } };
 };
 
 /** The ClusterSigner of a CA of one's own after each of these Secrets. */
@@ -140,15 +137,74 @@ function ownAfter(...secrets: readonly (Secret | undefined)[]): Condition {
 }
 
 test('an own CA put into a Secret that was deleted before has lost the key', () => {
-  const old = NOW - 2 * 86_400_000;
-  assert.equal(wordOf(ownAfter(own(A, old), undefined, own(B, NOW))), 'False KeyLost');
-  const unconsented = own(B, NOW, {} as typeof OWNER);
-  assert.equal(wordOf(ownAfter(own(A, old), undefined, unconsented, own(B, NOW))), 'False KeyLost');
+  assert.equal(wordOf(ownAfter(own(A, 's-1'), undefined, own(B, 's-2'))), 'False KeyLost');
+  const unconsented = own(B, 's-2', {} as typeof OWNER);
+  const ready = ownAfter(own(A, 's-1'), undefined, unconsented, own(B, 's-2'));
+  assert.equal(wordOf(ready), 'False KeyLost');
+  assert.match(ready.message ?? '', /Secret countersign-keys\/corp-ca is not the one that had it/);
+});
+
+test('an own CA put into another Secret while authority is away has lost the key', () => {
+  assert.equal(wordOf(ownAfter(own(A, 's-1'), own(B, 's-2'))), 'False KeyLost');
 });
 
 test('an own CA that its owner replaces in place has lost no key', () => {
-  const old = NOW - 2 * 86_400_000;
-  assert.equal(wordOf(ownAfter(own(A, old), own(B, old))), 'True Propagating');
-  const unconsented = own(A, old, {} as typeof OWNER);
-  assert.equal(wordOf(ownAfter(own(A, old), unconsented, own(B, old))), 'True Propagating');
+  assert.equal(wordOf(ownAfter(own(A, 's-1'), own(B, 's-1'))), 'True Propagating');
+  const unconsented = own(A, 's-1', {} as typeof OWNER);
+  const ready = ownAfter(own(A, 's-1'), unconsented, own(B, 's-1'));
+  assert.equal(wordOf(ready), 'True Propagating');
+});
+
+test('an own Secret without a usable CA, in the place of a deleted one, is not Ready', () => {
+  const garbage = { ...own(B, 's-2'), data: {} };
+  const ready = ownAfter(own(A, 's-1'), garbage);
+  assert.equal(wordOf(ready), 'False AuthorityUnavailable');
+});
+
+const GARBAGE = recreated({ 'tls.key': 'garbage' });
+
+test('a replacement that becomes garbage leaves the lost key lost, whoever signs next', () => {
+  const lost = replaced(recreated());
+  const spoilt = replaced(GARBAGE, lost);
+  assert.equal(wordOf(readyOf(spoilt)), 'False KeyLost');
+  const next = replaced(recreated({}, C), spoilt);
+  assert.equal(wordOf(readyOf(next)), 'False KeyLost');
+  assert.ok((readyOf(next).message ?? '').includes(fingerprintOf(A)));
+  assert.doesNotMatch(readyOf(next).message ?? '', /previous/);
+});
+
+test('a lost key stays lost while the spec is invalid for a while', () => {
+  const specError = new SignerError({
+    code: 'SPEC_INVALID',
+    disposition: 'wait',
+    message: 'spec.x: no',
+  });
+  const invalid = planOf({
+    signer: after(replaced(recreated())),
+    secret: found(recreated()),
+    bundle: BOTH,
+    specError,
+  });
+  assert.equal(wordOf(readyOf(replaced(recreated({}, C), invalid))), 'False KeyLost');
+});
+
+test('a key that is restored is no lost one when its Secret becomes garbage', () => {
+  const restored = replaced(recreated({}, A), replaced(recreated()));
+  const ready = readyOf(replaced(GARBAGE, restored));
+  assert.equal(wordOf(ready), 'True Checked');
+  assert.match(ready.message ?? '', new RegExp(`signing with ${fingerprintOf(A)}`));
+});
+
+test('the status names the Secret of each CA that signs, and of no other', () => {
+  const { authorities = [] } = planOf({
+    signer: after(planOf()),
+    secret: found(secret(B, {}, OURS)),
+  }).status;
+  assert.deepEqual(
+    authorities.map(({ phase, secretUID }) => [phase, secretUID]),
+    [
+      ['Active', 's-1'],
+      ['Retiring', undefined],
+    ],
+  );
 });
