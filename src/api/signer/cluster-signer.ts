@@ -284,6 +284,11 @@ export interface AuthorityStatus {
    */
   readonly leavesExpireBy?: string;
   /**
+   * Time from which components may sign with it. Absent while no bundle has its anchor, and while
+   * no component may have its key.
+   */
+  readonly signsFrom?: string;
+  /**
    * UID of the Secret that held the key last. Components drop the key when that Secret is deleted,
    * even if another one has the same name. Absent if the CA does not sign.
    */

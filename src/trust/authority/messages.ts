@@ -19,8 +19,24 @@ export function signingEarlierRead(fingerprint: string, problem: string): string
 
 export const SIGNING_EARLIER_READ = 'signing with the CA that was read earlier';
 
-export function propagating(fingerprint: string, duration: string): string {
-  return `${fingerprint} signs once its anchor has been published for ${duration}. Until then, components that hold the previous CA in memory sign with it, and a component that restarts signs nothing`;
+/** @param meanwhile - who signs until then */
+export function propagating(fingerprint: string, duration: string, meanwhile: string): string {
+  return `${fingerprint} signs once its anchor has been published for ${duration}. ${meanwhile}`;
+}
+
+export const SIGNED_FROM_MEMORY =
+  'Until then, components that hold the previous CA in memory sign with it, and a component that restarts signs nothing';
+
+export function noneSigns(until: string): string {
+  return `No component signs until ${until}; then those sign that hold this CA in memory`;
+}
+
+export function previousLoaded(fingerprint: string, at: number): string {
+  return `${formatTime(at)}, when every kubelet has loaded the anchor of the previous CA ${fingerprint}`;
+}
+
+export function previousPublished(fingerprint: string, duration: string): string {
+  return `the anchor of the previous CA ${fingerprint} has been published for ${duration}`;
 }
 
 /** @param until - the time at which signing resumes, or the event that it waits for */

@@ -28,6 +28,7 @@ import { nextTrustMemory } from '#ca/rotation/trust-memory.ts';
 import { foundCrossCertificates } from './cross-certificates.ts';
 import { withSecrets } from './lost-key.ts';
 import { statusWhileUnread } from './served.ts';
+import { withSigningTimes } from './signing-times.ts';
 import { conditionsChangeAt, statusOf } from './status.ts';
 import { activationOf } from './slots.ts';
 import type { SignerSnapshot } from './snapshot.ts';
@@ -135,7 +136,7 @@ function planOf(snapshot: SignerSnapshot): SignerPlan {
   const managed = managedRotation(snapshot, finding);
   const begins =
     finding.active === undefined ? undefined : activationTime(snapshot, finding.active);
-  const authorities = authoritiesOf(snapshot, finding, begins !== undefined && now >= begins);
+  const authorities = authoritiesOf(snapshot, finding, begins);
   const input = { snapshot, finding, managed, authorities, begins };
   const times = [
     lookAgainAt(snapshot, finding),
@@ -164,7 +165,7 @@ function upstreamTimes(
 function authoritiesOf(
   snapshot: SignerSnapshot,
   finding: Observation,
-  signs: boolean,
+  begins: number | undefined,
 ): readonly AuthorityStatus[] {
   const { signer, secret, bundle, clocksApart, now } = snapshot;
   const { active, next } = finding;
@@ -173,7 +174,7 @@ function authoritiesOf(
     before: signer.status?.authorities ?? [],
     current: active && {
       ...publicHalf(active),
-      signs,
+      signs: begins !== undefined && now >= begins,
       longestLeafSeconds: unlistedLongestLeaf(active, bundle, { activatedAt, now }),
       crossSignedBy: crossIssuer(signer, active),
     },
@@ -183,7 +184,8 @@ function authoritiesOf(
     clocksApart,
     now,
   });
-  const recorded = withSecrets(snapshot, active, authorities);
+  const held = withSecrets(snapshot, active, authorities);
+  const recorded = withSigningTimes(snapshot, finding, begins, held);
   return isNamespaced(signer) ? anchorsWithinRoom(recorded) : recorded;
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type {
+  AuthorityStatus,
   ClusterSigner,
   ClusterSignerStatus,
   UpstreamStatus,
@@ -9,7 +10,7 @@ import { formatDuration } from '#api/object/duration.ts';
 import type { KubeObject } from '#api/object/object.ts';
 import { KEY_LOST } from '#api/serving/report.ts';
 import { derivedName, isNamespaced } from '#api/signer/signer.ts';
-import { formatTime } from '#api/object/time.ts';
+import { formatTime, parseTime } from '#api/object/time.ts';
 import {
   awaitingCertificate,
   degraded,
@@ -140,8 +141,21 @@ function ready({ snapshot, finding, authorities, begins }: ConditionInput): Cond
     type,
     status: 'True',
     reason: 'Propagating',
-    message: messages.propagating(fingerprint, span),
+    message: messages.propagating(fingerprint, span, meanwhile(previous, span, snapshot.now)),
   };
+}
+
+/** Returns who signs until the CA in `tls.*` does: components that hold the previous CA. */
+function meanwhile(previous: AuthorityStatus | undefined, span: string, now: number): string {
+  // A Signer has no room for all anchors.
+  if (previous?.anchors === undefined) return messages.SIGNED_FROM_MEMORY;
+  const { fingerprint, signsFrom } = previous;
+  if (signsFrom === undefined) {
+    return messages.noneSigns(messages.previousPublished(fingerprint, span));
+  }
+  const from = parseTime(signsFrom);
+  if (from <= now) return messages.SIGNED_FROM_MEMORY;
+  return messages.noneSigns(messages.previousLoaded(fingerprint, from));
 }
 
 /** Returns the times in milliseconds at which a condition changes by time alone. */
@@ -149,9 +163,10 @@ export function conditionsChangeAt(input: ConditionInput): readonly number[] {
   const { snapshot, managed, authorities } = input;
   const active = authorities.find(({ phase }) => phase === 'Active');
   if (active === undefined) return [];
+  const begins = active.signsFrom === undefined ? [] : [parseTime(active.signsFrom)];
   const late = installWindow(input)?.lateFrom;
   const cutShort = fullLeavesUntil(active);
   return managed === undefined
-    ? [cutShort, ownCaReplacementTime(active, snapshot.propagationSeconds).at]
-    : [cutShort, ...(late === undefined ? [] : [late])];
+    ? [...begins, cutShort, ownCaReplacementTime(active, snapshot.propagationSeconds).at]
+    : [...begins, cutShort, ...(late === undefined ? [] : [late])];
 }
