@@ -1,21 +1,15 @@
 // SPDX-License-Identifier: Apache-2.0
-import { servedSince, type ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
-import type { AuthorityStatus } from '#api/signer/cluster-signer.ts';
+import { servedSince } from '#api/object/cluster-trust-bundle.ts';
 import { findCondition } from '#api/request/conditions.ts';
-import { formatTime } from '#api/object/time.ts';
-import { SignerError, attempt } from '#base/errors.ts';
-import {
-  propagatedAt,
-  requirePropagatedAnchor,
-  type PropagationInput,
-} from '#ca/issuance/propagation-gate.ts';
-import { LATE_SIGNING_MS, stoppedSigningBy } from '#ca/rotation/authorities.ts';
+import { UNINSTALLED } from '#api/serving/report.ts';
+import type { AuthorityPhase, AuthorityStatus } from '#api/signer/cluster-signer.ts';
+import { formatTime, parseTime } from '#api/object/time.ts';
+import { propagatedAt, waitText } from '#ca/issuance/propagation-gate.ts';
 import { isKeyLost } from './lost-key.ts';
 import {
   authoritiesOf,
   fingerprintsOf,
   publishedAnchors,
-  servedSinceOf,
   type SignerState,
 } from './signer-state.ts';
 
@@ -29,69 +23,87 @@ export interface HeldSigning {
   readonly until?: string;
 }
 
-type Gate = Omit<PropagationInput, 'anchor' | 'now'>;
-
-function gateOf(state: SignerState, bundle: ClusterTrustBundle | undefined): Gate {
-  const { distrusted = [] } = state.signer.spec.authority.managed ?? {};
-  return {
-    published: bundle === undefined ? undefined : publishedAnchors(state),
-    servedSince: bundle === undefined ? new Map() : servedSince(bundle),
-    propagationSeconds: state.propagationSeconds,
-    // After a distrust the CA may sign at once. The CA Secret has the answer, but is not read here.
-    atOnce: distrusted.length > 0,
-  };
-}
-
 /**
  * Finds out whether components wait until the anchor of a CA has been published for the
  * propagation time. The CA is the Active one, or the one that replaces a CA whose key is lost.
- * @returns undefined if they do not wait, or the user may not read the bundle
+ * @returns undefined if they do not wait, if there are none, or if it is unknown
  */
 export function heldSigning(state: SignerState): HeldSigning | undefined {
-  return heldByLoss(state) ?? heldByAnchor(state);
+  const { status } = state.signer;
+  const { message = '' } = findCondition(status?.conditions, 'Ready') ?? {};
+  if (message === UNINSTALLED) return undefined;
+  if (!isKeyLost(state.signer)) {
+    const start = startOf(state, 'Active');
+    return start && heldUntil(state, start.at, () => waitText(start.anchor, start.at));
+  }
+  return heldUntil(state, startOf(state, 'Prepared')?.at, () => message);
 }
 
-/** Returns the pause after the key of the Active CA was lost, as `authority` reports it. */
-function heldByLoss(state: SignerState): HeldSigning | undefined {
-  if (!isKeyLost(state.signer)) return undefined;
-  const ready = findCondition(state.signer.status?.conditions, 'Ready');
-  const next = authoritiesOf(state).find(({ phase }) => phase === 'Prepared');
-  const since = next && servedSinceOf(state, next);
-  const until =
-    since === undefined ? {} : { until: formatTime(since + state.propagationSeconds * 1000) };
-  return { message: ready?.message ?? '', ...until };
+/** @param at - milliseconds, or undefined if the time is unknown */
+function heldUntil(
+  { now }: SignerState,
+  at: number | undefined,
+  messageOf: () => string,
+): HeldSigning | undefined {
+  if (at === undefined) return { message: messageOf() };
+  return at <= now ? undefined : { message: messageOf(), until: formatTime(at) };
 }
 
-function heldByAnchor(state: SignerState): HeldSigning | undefined {
-  const { signer, bundle, now } = state;
-  const active = authoritiesOf(state).find(({ phase }) => phase === 'Active');
-  if (signer.spec.trustBundle === undefined || bundle === 'unread' || active === undefined) return;
-  if (hasTakenOver(state, active)) return;
-  const gate = gateOf(state, bundle);
-  const anchors = fingerprintsOf(active).map((anchor) => ({
-    anchor,
-    from: propagatedAt({ ...gate, anchor }) ?? Infinity,
-  }));
-  // One anchor may suffice for the chain.
-  const [first] = anchors.toSorted((a, b) => a.from - b.from);
-  if (first === undefined || first.from <= now) return;
-  const { anchor, from } = first;
-  const waits = attempt(() => {
-    requirePropagatedAnchor({ ...gate, anchor, now });
-  });
-  if (!(waits instanceof SignerError)) return;
-  return { message: waits.message, ...(from === Infinity ? {} : { until: formatTime(from) }) };
+/** When components begin to sign with a CA. */
+interface SigningStart {
+  /** Fingerprint of the anchor that they wait for. */
+  readonly anchor: string;
+  /** Milliseconds. Undefined while the anchor is not published. */
+  readonly at: number | undefined;
 }
 
 /**
- * Reports whether another CA stopped signing because this one began, and the bundle has not lost
- * the anchors of this one since. `authority` knows from the CA Secret that a CA may sign at once.
+ * Returns when components begin to sign with the CA in this phase. Only `authority` knows from the
+ * CA Secret that a CA need not wait.
+ *
+ * @returns undefined if the signer has no such CA or no bundle, or the time cannot be known
  */
-function hasTakenOver(state: SignerState, active: AuthorityStatus): boolean {
-  const served = servedSinceOf(state, active);
-  if (served === undefined) return false;
-  return authoritiesOf(state).some((each) => {
-    const stoppedBy = each === active ? undefined : stoppedSigningBy(each);
-    return stoppedBy !== undefined && stoppedBy - LATE_SIGNING_MS >= served;
+function startOf(state: SignerState, phase: AuthorityPhase): SigningStart | undefined {
+  const authority = authoritiesOf(state).find((each) => each.phase === phase);
+  if (authority === undefined || state.signer.spec.trustBundle === undefined) return undefined;
+  const [first] = fingerprintsOf(authority);
+  if (first === undefined) return undefined;
+  const { signsFrom } = authority;
+  const written = signsFrom === undefined ? undefined : parseTime(signsFrom);
+  if (state.bundle !== 'unread') {
+    return startByBundle(state, authority, written) ?? { anchor: first, at: undefined };
+  }
+  return written === undefined ? undefined : { anchor: first, at: written };
+}
+
+/**
+ * Returns the time that `authority` wrote, unless the bundle has the anchor since a later time: the
+ * bundle lost it meanwhile, and `authority` has not written the status since. The bundle then
+ * decides, as it does for a status without the time.
+ *
+ * @param written - milliseconds
+ * @returns undefined while the bundle has no anchor of the CA
+ */
+function startByBundle(
+  state: SignerState,
+  authority: AuthorityStatus,
+  written: number | undefined,
+): SigningStart | undefined {
+  const { bundle, propagationSeconds } = state;
+  if (bundle === undefined || bundle === 'unread') return undefined;
+  const published = publishedAnchors(state);
+  const times = servedSince(bundle);
+  const served = fingerprintsOf(authority).flatMap((anchor) => {
+    const since = published.has(anchor) ? times.get(anchor) : undefined;
+    return since === undefined ? [] : [{ anchor, since }];
   });
+  // One anchor may suffice for the chain.
+  const [first] = served.toSorted((a, b) => a.since - b.since);
+  if (first === undefined) return undefined;
+  const { anchor, since } = first;
+  if (written !== undefined && written >= since) return { anchor, at: written };
+  return {
+    anchor,
+    at: propagatedAt({ anchor, published, servedSince: times, propagationSeconds }),
+  };
 }

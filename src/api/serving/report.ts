@@ -31,6 +31,9 @@ export const KEY_LOST = 'KeyLost';
 /** Reason of a fault that `ledger` reports, and the condition that `authority` derives from it. */
 export const UNRECORDED_CERTIFICATE = 'UnrecordedCertificate';
 
+/** Message of Ready=False with the reason `NotServed` of each signer after an uninstallation. */
+export const UNINSTALLED = 'Countersign was uninstalled: no component serves this signer';
+
 /**
  * Reports whether `authority` found the CA usable. A component continues to sign although another
  * one does not serve, or has not checked yet. One component's report must not stop the others, nor

@@ -55,16 +55,14 @@ export function propagatedAt(input: Omit<PropagationInput, 'now'>): number | und
  */
 export function requirePropagatedAnchor(input: PropagationInput): void {
   const ready = propagatedAt(input);
-  if (ready === undefined) {
-    throw notServed(
-      `the trust anchor ${input.anchor} is not in the published bundle yet, so nothing is signed with this CA; check that the attester is running`,
-    );
-  }
-  if (input.now < ready) {
-    throw notServed(
-      `the trust anchor ${input.anchor} was published recently; signing with this CA starts at ${formatTime(ready)}, when every kubelet has loaded the anchor`,
-    );
-  }
+  if (ready === undefined || input.now < ready) throw notServed(waitText(input.anchor, ready));
+}
+
+/** @param ready - when a leaf may chain to the anchor. Undefined while it is not published */
+export function waitText(anchor: string, ready: number | undefined): string {
+  return ready === undefined
+    ? `the trust anchor ${anchor} is not in the published bundle yet, so nothing is signed with this CA; check that the attester is running`
+    : `the trust anchor ${anchor} was published recently; signing with this CA starts at ${formatTime(ready)}, when every kubelet has loaded the anchor`;
 }
 
 function notServed(message: string): SignerError {

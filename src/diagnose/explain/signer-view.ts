@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Condition } from '#api/request/conditions.ts';
 import { findCondition } from '#api/request/conditions.ts';
-import { AWAITING_COMPONENTS, KEY_LOST, NOT_SERVED } from '#api/serving/report.ts';
+import { AWAITING_COMPONENTS, KEY_LOST, NOT_SERVED, UNINSTALLED } from '#api/serving/report.ts';
 import { LOST_KEY_REMEDY } from '#operations/lost-key.ts';
 import { ACME_GROUP } from '#api/acme/names.ts';
 import type { SignerObject } from '#api/signer/cluster-signer.ts';
@@ -162,5 +162,6 @@ function absent({ signerName, unusable, fix, isReference }: SignerView): Unserve
 /** Reports whether the CA is usable and only other components do not serve it. */
 function isOfOthers(ready: Condition | undefined, component: string): boolean {
   if (ready?.reason === AWAITING_COMPONENTS) return true;
-  return ready?.reason === NOT_SERVED && !(ready.message ?? '').includes(`${component}: `);
+  const { reason, message = '' } = ready ?? {};
+  return reason === NOT_SERVED && message !== UNINSTALLED && !message.includes(`${component}: `);
 }

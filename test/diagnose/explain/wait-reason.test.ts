@@ -5,12 +5,23 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Pod } from '#api/object/pod.ts';
+import { UNINSTALLED } from '#api/serving/report.ts';
 import type { Diagnosis } from '#diagnose/explain/explanation.ts';
 import { explainPod } from '#diagnose/explain/pods/pod.ts';
+import { unservedReason } from '#diagnose/explain/signer-view.ts';
 import { explainSigner } from '#diagnose/explain/signer.ts';
 import { withHeld, withLatestWarning } from '#diagnose/explain/waiting/wait-reason.ts';
 import { heldSigning } from '#operations/paused-signing.ts';
-import { HOUR, MINUTE, OWN, at, print, state } from '../../operations/signer-states.ts';
+import type { SignerState } from '#operations/signer-state.ts';
+import {
+  HOUR,
+  MINUTE,
+  OWN,
+  at,
+  print,
+  state,
+  type Wanted,
+} from '../../operations/signer-states.ts';
 import { podRequest } from '../../support/requests/pod-certificate-request.ts';
 
 const waits: Diagnosis = {
@@ -41,27 +52,63 @@ test('delays nothing once the anchor is old enough, or when it is the only one',
   }
 });
 
-test('a missing or unreadable bundle, or a distrust, delays nothing', () => {
+test('a missing or unreadable bundle delays nothing', () => {
   for (const each of [
     state({ spec: { ...OWN, trustBundle: undefined }, bundle: undefined }),
     state({ bundle: 'unread' }),
-    state({ served: { a: 4, b: 60 }, managed: { distrusted: [print('c')] } }),
   ]) {
     assert.equal(heldSigning(each), undefined);
   }
 });
 
-test('a CA that took over from another at once is not held while its anchor is young', () => {
-  const since = (minutes: number): ReturnType<typeof state> =>
-    state({
-      authorities: { a: 'Active', b: 'Retiring' },
-      // The previous CA stopped that many minutes ago, and ten minutes later at the latest.
-      authorityFields: { leavesExpireBy: at(24 * HOUR + (10 - minutes) * MINUTE) },
-      served: { a: 4, b: 60 },
-    });
-  assert.equal(heldSigning(since(4)), undefined);
-  assert.equal(heldSigning(since(1)), undefined);
-  assert.equal(heldSigning(since(5))?.until, at(6 * MINUTE), 'its anchor was lost meanwhile');
+/** A, whose anchor is four minutes old, signs from this time by its status. */
+const young = (signsFrom: number, more: Wanted = {}): SignerState =>
+  state({
+    served: { a: 4, b: 60 },
+    authorityFields: { signsFrom: at(signsFrom * MINUTE) },
+    ...more,
+  });
+
+test('a CA that signs by its status is not held while its anchor is young', () => {
+  assert.equal(heldSigning(young(-4)), undefined);
+  const ended = { signsFrom: at(-4 * MINUTE), leavesExpireBy: at(HOUR), notAfter: at(HOUR) };
+  const afterShortOne = young(-4, {
+    authorities: { a: 'Active', b: 'Retiring' },
+    authorityFields: ended,
+  });
+  assert.equal(heldSigning(afterShortOne), undefined);
+});
+
+test('a distrust alone does not make a CA sign', () => {
+  const distrusted = state({ served: { a: 4, b: 60 }, managed: { distrusted: [print('c')] } });
+  assert.equal(heldSigning(distrusted)?.until, at(6 * MINUTE));
+});
+
+test('the time in the status counts, also for a user who may not read the bundle', () => {
+  assert.equal(heldSigning(young(3))?.until, at(3 * MINUTE));
+  const unread = heldSigning(young(3, { bundle: 'unread' }));
+  assert.equal(unread?.until, at(3 * MINUTE));
+  assert.ok(unread.message.includes(print('a')));
+  assert.equal(heldSigning(young(-4, { bundle: 'unread' })), undefined);
+});
+
+test('a bundle that lost the anchor since then counts more than the status', () => {
+  assert.equal(heldSigning(young(-5))?.until, at(6 * MINUTE));
+  const unpublished = heldSigning(young(-4, { served: { b: 60 } }));
+  assert.match(unpublished?.message ?? '', /is not in the published bundle yet/);
+});
+
+test('after an uninstallation no CA is said to sign at a time', () => {
+  const message = UNINSTALLED;
+  const ready = { type: 'Ready', status: 'False', reason: 'NotServed', message } as const;
+  const uninstalled = state({ served: { a: 4, b: 60 }, conditions: [ready] });
+  assert.equal(heldSigning(uninstalled), undefined);
+  assert.doesNotMatch(explainSigner(uninstalled).remediation.join('\n'), /signing .* starts at/);
+  const { signer } = uninstalled;
+  const view = { signerName: signer.spec.signerName, signer, unusable: undefined };
+  const why = unservedReason(view, 'pcr-issuer');
+  assert.equal(why?.state, 'WaitingForSigner');
+  assert.match(why.summary, /Countersign was uninstalled/);
 });
 
 test('a signer that is Ready and signs later says from when', () => {

@@ -10,7 +10,7 @@ import {
   setCondition,
   type Condition,
 } from '#api/request/conditions.ts';
-import { AWAITING_COMPONENTS, NOT_SERVED } from '#api/serving/report.ts';
+import { AWAITING_COMPONENTS, NOT_SERVED, UNINSTALLED } from '#api/serving/report.ts';
 import type { Client } from '#kube/client/client.ts';
 import { ignoreNotFound, KubeError } from '#kube/client/kube-error.ts';
 import type { StoredObject } from '#kube/resource/object.ts';
@@ -21,8 +21,6 @@ import { SIGNERS } from '#component/signers/namespaced-signers.ts';
 
 /** Kinds whose condition `Ready` a component sets. */
 const KINDS = [CLUSTER_SIGNERS, SIGNERS, ...[ACME_CLUSTER_SIGNERS, ACME_SIGNERS].map(resource)];
-
-const UNINSTALLED = 'Countersign was uninstalled: no component serves this signer';
 
 /** Reasons of a signer that lacked some of its components before all of them went. */
 const PARTLY_SERVED: readonly (string | undefined)[] = [NOT_SERVED, AWAITING_COMPONENTS];
