@@ -11,6 +11,7 @@ import {
   CRL_NOT_SIGNED,
   NOT_SERVED,
   AWAITING_COMPONENTS,
+  isCaReady,
 } from '#api/serving/report.ts';
 import { secretOf, type AuthorityStatus, type ClusterSigner } from '#api/signer/cluster-signer.ts';
 import {
@@ -212,15 +213,23 @@ export function checkUsable({ signers }: InstallationFacts): readonly Outcome[] 
   );
 }
 
-function unusable({ signer }: SignerState, message: string): Outcome {
+function unusable(state: SignerState, message: string): Outcome {
+  const { signer } = state;
   if (signer.spec.authority.keyHolder !== undefined) return unusableChain(signer, message);
   const { namespace, name } = secretOf(signer.spec);
-  const why = `Secret ${namespace}/${name} is unusable: ${message}; components sign with the CA that they read before, until they restart`;
+  const why = `Secret ${namespace}/${name} is unusable: ${message}${signersMeanwhile(state)}`;
   const remediation =
     signer.spec.authority.managed === undefined
       ? `write its CA again: kubectl -n ${namespace} create secret tls ${name} --cert=ca.crt --key=ca.key --dry-run=client -o yaml | kubectl apply --server-side --force-conflicts -f -`
       : `restore it from a backup. Without one, delete it: authority creates a new CA, and no component signs for the propagation time: kubectl -n ${namespace} delete secret ${name}`;
   return error(why, remediation, `clustersigner/${signer.metadata.name}`);
+}
+
+/** Returns who signs although the Secret is unusable, unless no component does. */
+function signersMeanwhile(state: SignerState): string {
+  return isCaReady(state.signer.status?.conditions) && heldSigning(state) === undefined
+    ? '; components sign with the CA that they read before, until they restart'
+    : '';
 }
 
 function unusableChain({ metadata }: ClusterSigner, message: string): Outcome {

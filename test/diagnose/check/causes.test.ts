@@ -260,6 +260,20 @@ test('a CA Secret that is unusable is an error: the next restart stops issuance'
   assert.equal(findingsOf('rotation-on-time', { installed: { signers } })[0]?.severity, 'ok');
 });
 
+test('an unusable CA Secret names the CA in memory only while it may sign', () => {
+  const ready: Condition = { type: 'Ready', status: 'True', reason: 'Checked', message: '' };
+  const degraded = { ...ready, type: 'Degraded', reason: 'SecretUnusable' };
+  const whyOf = (a: number, by: Condition = ready): string | undefined => {
+    const signer = state({ served: { a, b: 60 }, conditions: [by, degraded] });
+    const installed = { signers: { value: signersOf(signer) } };
+    return findingsOf('ca-usable', { installed })[0]?.why;
+  };
+  assert.match(whyOf(60) ?? '', /components sign with the CA that they read before/);
+  assert.doesNotMatch(whyOf(4) ?? '', /components sign/);
+  const lost: Condition = { ...ready, status: 'False', reason: 'AuthorityUnavailable' };
+  assert.doesNotMatch(whyOf(60, lost) ?? '', /components sign/);
+});
+
 test('reports a component scaled to 0, with the command that scales it up', () => {
   assert.ok('value' in installed.deployments);
   const deployments = {
