@@ -4,6 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AuthorityPhase, ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { formatTime } from '#api/object/time.ts';
+import { CA_BACKDATE_SECONDS } from '#ca/issuance/ca-certificate.ts';
 import { distrustedCas } from '#ca/rotation/distrusted-cas.ts';
 import { unlistedLongestLeaf } from '#trust/authority/decide/relearned-authorities.ts';
 import { nextTrustMemory } from '#ca/rotation/trust-memory.ts';
@@ -58,6 +59,19 @@ test('a CA in no status or bundle that took over long ago signed leaves until it
   const at = (activatedAt: number | undefined): number | undefined =>
     unlistedLongestLeaf(half, undefined, { activatedAt, now });
   assert.equal(at(BORN), (30 * DAY) / 1000);
-  assert.equal(at(now - HOUR / 2), undefined);
   assert.equal(at(undefined), undefined);
+});
+
+test('a CA in no status or bundle that took over lately is new only if it never waited', () => {
+  const now = BORN + DAY;
+  const activatedAt = now - HOUR / 2;
+  const at = (madeAt: number): number | undefined => {
+    const notBefore = madeAt - CA_BACKDATE_SECONDS * 1000;
+    const half = { fingerprint: A, notBefore, notAfter: notBefore + 30 * DAY };
+    return unlistedLongestLeaf(half, undefined, { activatedAt, now });
+  };
+  assert.equal(at(activatedAt), undefined);
+  assert.equal(at(activatedAt - 1_000), undefined);
+  // The propagation time: a status that lists it as Prepared is lost.
+  assert.equal(at(activatedAt - 600_000), (30 * DAY) / 1000);
 });

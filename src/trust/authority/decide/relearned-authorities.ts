@@ -8,6 +8,7 @@ import { CLUSTER_SIGNER_UID } from '#api/signer/grant.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { fingerprint, type Certificate } from '#pki/x509/certificate.ts';
 import { readAnchors, writeAnchors } from '#pki/x509/trust-bundle.ts';
+import { CA_BACKDATE_SECONDS } from '#ca/issuance/ca-certificate.ts';
 import type { PublicHalf } from '#ca/rotation/authorities.ts';
 import { distrustedCas } from '#ca/rotation/distrusted-cas.ts';
 import { secondsOf } from '#ca/rotation/last-leaf-end.ts';
@@ -66,13 +67,16 @@ function isMemory(
 
 /** Maximum time for authority to list a new CA in the status, unless it is away. */
 const LISTED_WITHIN_MS = 3_600_000;
+/** Maximum time from the creation of a CA that need not be prepared to its activation. */
+const MADE_WITHIN_MS = 60_000;
 
 /**
  * Returns the longest leaf in seconds of a signing CA that the status does not list.
  *
  * If the bundle serves the CA, its entry was lost and the bundle records the length. If the bundle
- * lacks it long after its activation, the attester acted on the lost status first. Then the CA's
- * whole lifetime counts, since no leaf outlives its CA.
+ * lacks it long after its activation, the attester acted on the lost status first. So it did if the
+ * CA was prepared first, since the status lists a prepared CA. Then the CA's whole lifetime counts,
+ * since no leaf outlives its CA.
  *
  * @param activatedAt - milliseconds, or undefined if the Secret does not record it
  * @returns undefined for a new CA
@@ -89,8 +93,14 @@ export function unlistedLongestLeaf(
   if (bundle !== undefined && servedSince(bundle).has(print)) {
     return secondsOf(bundle.metadata.annotations?.[LONGEST_LEAF]);
   }
-  const isNew = activatedAt === undefined || now < activatedAt + LISTED_WITHIN_MS;
+  const isNew =
+    activatedAt === undefined ||
+    (now < activatedAt + LISTED_WITHIN_MS && !wasPrepared(notBefore, activatedAt));
   return isNew ? undefined : Math.ceil((notAfter - notBefore) / 1000);
+}
+
+function wasPrepared(notBefore: number, activatedAt: number): boolean {
+  return activatedAt > notBefore + CA_BACKDATE_SECONDS * 1000 + MADE_WITHIN_MS;
 }
 
 function entryOf(anchor: Certificate, print: string, longestSeconds: number): AuthorityStatus {
