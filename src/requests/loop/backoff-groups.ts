@@ -15,6 +15,8 @@ export interface BackoffGroups {
    * @returns milliseconds until it is retried without being woken
    */
   readonly join: (key: string, cause: string) => number;
+  /** Returns since when requests have waited for `cause`, by the clock. Undefined if none does. */
+  readonly waitedSince: (cause: string) => number | undefined;
   /** Records that the request got past its cause, and retries its group at once. */
   readonly solved: (key: string) => void;
   /** Removes the request from its group without a conclusion about the cause. */
@@ -42,6 +44,8 @@ const MEMBERS = { perSecond: 20, burst: 100 };
 
 interface Group {
   readonly cause: string;
+  /** When its first member joined, in milliseconds. */
+  readonly since: number;
   /** Members in the order of their last retry. */
   readonly members: Set<string>;
   scout: string | undefined;
@@ -74,6 +78,7 @@ export function createBackoffGroups(init: BackoffGroupsInit): BackoffGroups {
   };
   return {
     join: (key, cause) => join(groups, key, cause),
+    waitedSince: (cause) => groups.byCause.get(cause)?.since,
     solved: (key) => {
       solved(groups, key);
     },
@@ -86,7 +91,12 @@ export function createBackoffGroups(init: BackoffGroupsInit): BackoffGroups {
 function join(groups: Groups, key: string, cause: string): number {
   const { byCause, byKey } = groups;
   if (byKey.get(key)?.cause !== cause) solved(groups, key);
-  const group = byCause.get(cause) ?? { cause, members: new Set(), scout: undefined };
+  const group = byCause.get(cause) ?? {
+    cause,
+    since: groups.init.clock(),
+    members: new Set(),
+    scout: undefined,
+  };
   byCause.set(cause, group);
   byKey.set(key, group);
   group.members.delete(key);

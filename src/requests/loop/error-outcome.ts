@@ -4,6 +4,7 @@ import { KubeError } from '#kube/client/kube-error.ts';
 import type { EventObject } from '#kube/events/body.ts';
 import type { Component } from '#component/contract.ts';
 import type { RequestOutcome } from './outcome.ts';
+import { RIGHT_MISSING } from '#component/rbac/rights-faults.ts';
 import { offsetText } from '#component/server-time.ts';
 import * as messages from './messages.ts';
 
@@ -20,9 +21,6 @@ const QUIET: ReadonlySet<string> = new Set([
   'POD_ADDRESS_UNKNOWN',
   'SERVICES_NOT_LISTED',
 ]);
-
-/** Reason of a call that the API server refused for want of a permission. */
-export const PERMISSION_DENIED = 'MissingPermissions';
 
 /**
  * Maps an error to an outcome: the request waits. If a user must act, an Event names the remedy. No
@@ -99,7 +97,7 @@ function sharedByOf(error: SignerError): RequestOutcome['sharedBy'] {
  * permission has its own name.
  */
 export function reasonOf(error: SignerError): string {
-  if (error instanceof KubeError && isForbidden(error)) return PERMISSION_DENIED;
+  if (error instanceof KubeError && isForbidden(error)) return RIGHT_MISSING;
   if (error instanceof KubeError && isClock(error)) return 'ClockSkew';
   return error.code
     .toLowerCase()

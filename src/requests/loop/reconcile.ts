@@ -4,12 +4,13 @@ import type { KubeObject } from '#api/object/object.ts';
 import type { SignerObject } from '#api/signer/cluster-signer.ts';
 import { SignerError } from '#base/errors.ts';
 import type { ReconcileResult } from '#kube/workqueue/run-loop.ts';
+import { RIGHT_MISSING } from '#component/rbac/rights-faults.ts';
 import { ownerOf } from '#component/signers/deadline.ts';
 import { inTurns } from '#component/signers/run-in-slices.ts';
 import { EvaluationDeferred } from '#component/signers/evaluation-errors.ts';
 import { reportHolderRefusal } from './holder-refusal.ts';
 import { tellSlow } from '#component/signers/slow-signer.ts';
-import { PERMISSION_DENIED, toOutcome } from './error-outcome.ts';
+import { toOutcome } from './error-outcome.ts';
 import type { OrphanTakeover } from './orphan-takeover.ts';
 import type { RequestOutcome } from './outcome.ts';
 import type { PendingRequests } from './pending-requests.ts';
@@ -18,10 +19,10 @@ import type { RequestControllerInit } from './request-controller-init.ts';
 import { partsOf, type KeyParts } from './request-key.ts';
 import {
   finish,
-  isRepeated,
   start,
   type Reconciliation,
   type ReconcileState,
+  waitedFor,
 } from './request-state.ts';
 import * as messages from './messages.ts';
 
@@ -107,8 +108,9 @@ async function look<T extends KubeObject, S extends SignerObject>(
   if (init.sources?.listed(signer) === false)
     return { kind: 'unlisted', cause: `${signerName} listing` };
   const outcome = await tracedLook(at, key, request, async () => {
-    const found = await judged(init, request, signer);
-    return shown(init, request, withoutHaste(at.state, key, found));
+    const found = withoutEarlyDenial(at.state, key, await judged(init, request, signer));
+    // The write that shows the outcome can be denied, too.
+    return withoutEarlyDenial(at.state, key, await shown(init, request, found));
   });
   return { kind: 'judged', request, outcome };
 }
@@ -186,11 +188,19 @@ async function judged<T extends KubeObject, S extends SignerObject>(
 }
 
 /**
- * Removes the Event of a denied permission, unless the permission was denied before. An API server
- * that has just started denies each call until it has read the roles.
+ * Time for which permissions must be denied before an Event says so. An API server that has just
+ * started denies each call until it has read the roles, which takes seconds.
  */
-function withoutHaste(state: ReconcileState, key: string, outcome: RequestOutcome): RequestOutcome {
-  if (outcome.reason !== PERMISSION_DENIED || isRepeated(state, key, outcome)) return outcome;
+const DENIED_FOR_MS = 10_000;
+
+/** Removes the Event of a denied permission that may be granted in a moment. */
+function withoutEarlyDenial(
+  state: ReconcileState,
+  key: string,
+  outcome: RequestOutcome,
+): RequestOutcome {
+  if (outcome.reason !== RIGHT_MISSING) return outcome;
+  if (waitedFor(state, key, outcome) >= DENIED_FOR_MS) return outcome;
   const { event: _event, ...rest } = outcome;
   return rest;
 }

@@ -161,13 +161,18 @@ function isNewOutcome(state: ReconcileState, key: string, outcome: RequestOutcom
   return true;
 }
 
-/** Reports whether the outcome is the one that the key had before. */
-export function isRepeated(
-  { logged }: Pick<ReconcileState, 'logged'>,
+/**
+ * Returns for how many milliseconds requests have waited for the cause of this outcome, which they
+ * share. 0 for a new cause.
+ */
+export function waitedFor(
+  { waiting, clock }: Pick<ReconcileState, 'waiting' | 'clock'>,
   key: string,
   outcome: RequestOutcome,
-): boolean {
-  return logged.get(key) === wordOf(outcome);
+): number {
+  const cause = sharedCause(key, outcome);
+  const since = cause === undefined ? undefined : waiting.waitedSince(cause);
+  return since === undefined ? 0 : clock() - since;
 }
 
 function wordOf({ outcome, reason }: RequestOutcome): string {
@@ -190,13 +195,20 @@ function waitFor({ waiting, clock }: ReconcileState, key: string, cause: string)
   return { requeueAt: clock() + waiting.join(key, cause) };
 }
 
+/** Returns the cause that the request shares with others while it waits. Undefined if none does. */
+function sharedCause(
+  key: string,
+  { outcome, reason, sharedBy }: RequestOutcome,
+): string | undefined {
+  if (outcome !== 'waiting' || sharedBy === undefined) return undefined;
+  return sharedBy === 'signer' ? `${partsOf(key).signerName} ${reason}` : reason;
+}
+
 /** Returns when a key is reconciled again after this outcome. */
 function nextLook(state: ReconcileState, key: string, outcome: RequestOutcome): ReconcileResult {
-  const { reason, sharedBy, again } = outcome;
-  if (outcome.outcome === 'waiting' && sharedBy !== undefined) {
-    const { signerName } = partsOf(key);
-    return waitFor(state, key, sharedBy === 'signer' ? `${signerName} ${reason}` : reason);
-  }
+  const { again } = outcome;
+  const cause = sharedCause(key, outcome);
+  if (cause !== undefined) return waitFor(state, key, cause);
   if (again === 'on-change') {
     // It did not get past the cause, so nothing is known about what other keys wait for.
     state.waiting.forget(key);

@@ -18,7 +18,7 @@ import { resource } from '#kube/resource/resource.ts';
 import { createIssuerSigning, issuerSelection } from '#requests/certificate-request/index.ts';
 import { pendingStatus } from '#requests/certificate-request/pending-status.ts';
 import type { IssuingCa } from '#requests/issuing/issuing-ca.ts';
-import { PERMISSION_DENIED } from '#requests/loop/error-outcome.ts';
+import { RIGHT_MISSING } from '#component/rbac/rights-faults.ts';
 import type { RequestOutcome } from '#requests/loop/outcome.ts';
 import { until } from '../../cluster/until.ts';
 import { installCertManager } from '../../library/cert-manager-world.ts';
@@ -216,18 +216,26 @@ test('an error of the API server itself, which ends by itself, is not written', 
 });
 
 /** An API server that has just started denies each call until it has read the roles. */
-test('a permission denied once is not written, and no Event tells of it', async () => {
-  api.refuse(403);
+test('a permission denied for seconds is not written, and no Event tells of it', async () => {
+  const signs = issue;
+  const startedAt = time.clock() + 5_000;
+  let denials = 0;
+  issue = () => {
+    if (time.clock() >= startedAt) return signs();
+    denials += 1;
+    throw new KubeError({ status: 403, what: 'GET secret', body: { reason: 'Forbidden' } });
+  };
   await create();
   await until('it is issued', PATIENCE_MS, async () => {
-    await time.advance(1_000);
+    await time.advance(200);
     return ready()?.reason === 'Issued';
   });
+  assert.ok(denials > 2, `${denials} denials`);
   assert.equal(api.writes.length, 1);
   assert.deepEqual(component.notes, []);
 });
 
-test('a permission denied again is written, and an Event tells of it', async () => {
+test('a permission denied for longer is written, and an Event tells of it', async () => {
   issue = () => {
     throw new KubeError({ status: 403, what: 'GET secret', body: { reason: 'Forbidden' } });
   };
@@ -238,10 +246,7 @@ test('a permission denied again is written, and an Event tells of it', async () 
     return ready()?.reason === 'Pending';
   });
   assert.match(ready()?.message ?? '', /^MissingPermissions: /);
-  assert.deepEqual(
-    new Set(component.notes.map(({ reason }) => reason)),
-    new Set([PERMISSION_DENIED]),
-  );
+  assert.deepEqual(new Set(component.notes.map(({ reason }) => reason)), new Set([RIGHT_MISSING]));
   assert.equal(api.writes.length, 1);
 });
 
@@ -256,6 +261,16 @@ for (const status of [409, 500, 403]) {
     assert.equal(api.writes.length, 1);
   });
 }
+
+test('a write of Pending that is denied once has no Event', async () => {
+  api.refuse(403);
+  await create(NO_RULE);
+  await until('it is written', PATIENCE_MS, async () => {
+    await time.advance(1_000);
+    return ready()?.reason === 'Pending';
+  });
+  assert.ok(component.notes.every(({ reason }) => reason !== RIGHT_MISSING));
+});
 
 const UNTOUCHED: readonly [string, readonly Condition[]][] = [
   ['unapproved', []],
