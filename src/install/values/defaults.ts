@@ -90,10 +90,7 @@ export const DEFAULT_VALUES: InstallationValues = {
  * @param over - the values that win
  */
 export function mergedValues(under: unknown, over: unknown): unknown {
-  if (over === undefined) return under;
-  if (!isRecord(under) || !isRecord(over)) return over;
-  const keys = [...new Set([...Object.keys(under), ...Object.keys(over)])];
-  return Object.fromEntries(keys.map((key) => [key, mergedValues(under[key], over[key])]));
+  return merged(under, over, () => true);
 }
 
 /**
@@ -101,9 +98,21 @@ export function mergedValues(under: unknown, over: unknown): unknown {
  * and the schema judges it.
  */
 export function filledValues(defaults: unknown, given: unknown): unknown {
-  if (given === undefined) return defaults;
-  if (!isRecord(defaults) || !isRecord(given)) return given;
-  const keys = Object.keys({ ...defaults, ...given });
-  const kept = keys.filter((key) => given[key] !== null || !Object.hasOwn(defaults, key));
-  return Object.fromEntries(kept.map((key) => [key, filledValues(defaults[key], given[key])]));
+  return merged(
+    defaults,
+    given,
+    (under, key, value) => value !== null || !Object.hasOwn(under, key),
+  );
+}
+
+/** @param isKept - reports whether a value over a record stays */
+function merged(
+  under: unknown,
+  over: unknown,
+  isKept: (under: object, key: string, value: unknown) => boolean,
+): unknown {
+  if (over === undefined) return under;
+  if (!isRecord(under) || !isRecord(over)) return over;
+  const keys = Object.keys({ ...under, ...over }).filter((key) => isKept(under, key, over[key]));
+  return Object.fromEntries(keys.map((key) => [key, merged(under[key], over[key], isKept)]));
 }
