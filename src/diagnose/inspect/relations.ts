@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { X509Certificate } from 'node:crypto';
+import { parseTime } from '#api/object/time.ts';
 import { revokedSince, type Revocation } from '#api/revocation/revocation.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { canonicalSerial } from '#ca/revocation/serial.ts';
@@ -12,7 +13,10 @@ import type { InspectedItem } from './inspected.ts';
 export interface NamedBundle {
   readonly name: string;
   readonly pem: string;
-  /** Signer name of a ClusterTrustBundle, empty for one without a signer. */
+  /**
+   * Signer name of a ClusterTrustBundle, empty for one without a signer. Absent from anchors that
+   * the user named.
+   */
   readonly signer?: string;
 }
 
@@ -66,7 +70,7 @@ export function relationsOf(
       .map(({ what, der, signer }) => ({
         certificate: what.source,
         ...ofSigner(
-          signer,
+          isValidAt(what, now) ? signer : undefined,
           bundles,
           trustOf(
             der,
@@ -133,14 +137,20 @@ function isSigned(
 
 type Trust = Omit<NonNullable<Relations['trusted']>[number], 'certificate'>;
 
-/** Names the signer instead of a fault if it has no bundle, and no other trusts the leaf. */
+function isValidAt(
+  { notBefore, notAfter }: { readonly notBefore: string; readonly notAfter: string },
+  now: number,
+): boolean {
+  return parseTime(notBefore) <= now && now <= parseTime(notAfter);
+}
+
+/** Names the signer in place of a fault if the signer has no bundle and no bundle covers the leaf. */
 function ofSigner(
   signer: string | undefined,
   bundles: readonly NamedBundle[],
   trust: Trust,
 ): Trust {
   if (signer === undefined || trust.by.length > 0) return trust;
-  // The user named this bundle, which is not of the cluster.
   const isNamed = bundles.some((each) => each.signer === undefined);
   if (isNamed || bundles.some((each) => each.signer === signer)) return trust;
   return { by: [], signerWithoutBundle: signer };

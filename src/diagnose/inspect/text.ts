@@ -53,7 +53,7 @@ export function relationsText(relations: Relations): string {
     ),
     ...trusted.map(({ certificate, by, why, signerWithoutBundle }) => {
       if (signerWithoutBundle !== undefined)
-        return `not compared: ${certificate}: its signer ${signerWithoutBundle} has no ClusterTrustBundle`;
+        return `not verified: ${certificate}: its signer ${signerWithoutBundle} has no ClusterTrustBundle, and no other bundle trusts it`;
       if (by.length === 0)
         return `not trusted: ${certificate} by any bundle${why === undefined ? '' : `: ${why}`}`;
       const bundles = by.join(', ');

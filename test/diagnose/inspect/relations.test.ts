@@ -61,8 +61,8 @@ async function trustBy(...bundles: readonly NamedBundle[]): Promise<string> {
 
 const stranger = { name: 'ctb/b', pem: encodePem('CERTIFICATE', LINKS.b.certificate.raw) };
 
-test('a leaf whose signer has no bundle is compared with none', async () => {
-  const said = `not compared: ${source}: its signer example.com/web has no ClusterTrustBundle\n`;
+test('a leaf whose signer has no bundle is not verified', async () => {
+  const said = `not verified: ${source}: its signer example.com/web has no ClusterTrustBundle, and no other bundle trusts it\n`;
   for (const bundles of [
     [],
     [
@@ -71,6 +71,12 @@ test('a leaf whose signer has no bundle is compared with none', async () => {
     ],
   ])
     assert.equal(await trustBy(...bundles), said);
+});
+
+test('a leaf that has expired is not trusted, whether its signer has a bundle or not', async () => {
+  const found = await readMaterial({ source, bytes: chain, signer: 'example.com/web' }, SECRETS);
+  const expired = leaf.certificate.notAfter + 1_000;
+  assert.match(relationsText(relationsOf(found, [], expired)), /^not trusted: /m);
 });
 
 test('a leaf that its signer’s or the named bundle does not cover is not trusted', async () => {
