@@ -92,9 +92,9 @@ test('the Lease of an operator, which still runs, is none of those that are dele
   ]);
 });
 
-test('a Lease with a name that no component uses is kept, and listed', async () => {
-  const named = (name: string, component: string): object => ({
-    metadata: { name, namespace: 'elsewhere', labels: leaseLabels(component, KEYS) },
+test('a Lease of ours with a name that no component uses is kept, and listed', async () => {
+  const named = (name: string, component: string, namespace = 'elsewhere'): object => ({
+    metadata: { name, namespace, labels: leaseLabels(component, KEYS) },
   });
   const client = recordedClient();
   const leases = [
@@ -105,15 +105,20 @@ test('a Lease with a name that no component uses is kept, and listed', async () 
     named('leader-of-team-a', 'signer'),
     named('countersign-acme-5f7c', 'signer'),
     named('countersign-signer.countersign-keys', 'signer'),
+    named('leader-of-team-b', 'signer', 'team-b'),
     { metadata: { name: 'countersign-signer-1', namespace: 'elsewhere' } },
   ];
-  client.answer(({ path }) => listOf(path.endsWith('/leases') ? leases : []));
+  client.answer(({ path }) => {
+    if (path.endsWith('/namespaces')) return listOf([{ metadata: { name: 'elsewhere' } }]);
+    return listOf(path.endsWith('/leases') ? leases : []);
+  });
   const left = await readLeftBehind(client);
   assert.deepEqual(left.leases.map(kubectlName), [
     'lease/countersign-signer-5f7c -n elsewhere',
     'lease/countersign-acme.countersign-keys -n elsewhere',
   ]);
   assert.deepEqual(objectsLeft(left).map(kubectlName), [
+    'namespace/elsewhere',
     'lease/countersign-corporate-5f7c -n elsewhere',
     'lease/leader-of-team-a -n elsewhere',
     'lease/countersign-acme-5f7c -n elsewhere',
@@ -167,7 +172,7 @@ test('a fault that stopping components report ends with them: Degraded is Unknow
   );
 });
 
-test('a Lease of a component that has ended is deleted, or kept if the user may not', async () => {
+test('a Lease of a component that has ended is deleted, or kept if that is refused', async () => {
   const metadata = { name: 'signer', namespace: 'elsewhere', uid: 'u-1' };
   const lease = { apiVersion: 'coordination.k8s.io/v1', kind: 'Lease', metadata };
   const client = recordedClient();
@@ -178,10 +183,13 @@ test('a Lease of a component that has ended is deleted, or kept if the user may 
   assert.equal(request.path, '/apis/coordination.k8s.io/v1/namespaces/elsewhere/leases/signer');
   const { preconditions, dryRun } = request.body as Record<string, unknown>;
   assert.deepEqual([preconditions, dryRun], [{ uid: 'u-1' }, ['All']]);
-  client.answer(() => {
-    throw new KubeError({ status: 403, what: 'DELETE' });
-  });
-  assert.equal(await removeLease(client, lease, false), 'kept');
+  // 409: a tenant replaced the Lease. 422: an admission policy of a tenant.
+  for (const status of [403, 409, 422]) {
+    client.answer(() => {
+      throw new KubeError({ status, what: 'DELETE' });
+    });
+    assert.equal(await removeLease(client, lease, false), 'kept');
+  }
 });
 
 test('a signer that lacked one component before names it no longer', async () => {

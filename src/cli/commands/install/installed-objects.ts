@@ -168,10 +168,18 @@ async function removeAt(
 }
 
 /**
+ * Statuses of a deletion that changes nothing: no permission, another UID, or an admission policy.
+ * Tenants can cause the last two with Leases of their own.
+ */
+const REFUSED: readonly number[] = [400, 403, 409, 422];
+
+/**
  * Deletes a Lease of a component that has stopped. A component that lost its role first could not
  * release the Lease, and the next installation would read its last report.
  *
- * @returns kept if the user may not delete it: it expires within a minute
+ * @returns kept if the API server refuses to delete it, or somebody has replaced it. A Lease expires
+ * within a minute
+ * @throws KubeError without an answer of the API server
  */
 export async function removeLease(
   client: Client,
@@ -182,7 +190,7 @@ export async function removeLease(
     await removeAt(client, LEASES, { metadata: lease.metadata, dryRun });
     return 'deleted';
   } catch (error) {
-    if (!(error instanceof KubeError) || error.status !== 403) throw error;
+    if (!(error instanceof KubeError) || !REFUSED.includes(error.status)) throw error;
     return 'kept';
   }
 }

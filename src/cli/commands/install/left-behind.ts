@@ -37,7 +37,10 @@ export interface LeftBehind {
   readonly configMaps: readonly ManagedObject[];
   /** Leases of components that have ended. An operator still runs, and holds its own. */
   readonly leases: readonly ManagedObject[];
-  /** Leases with our label and a name that no component uses. Another program holds them. */
+  /**
+   * Leases in our namespaces with our label and a name that no component uses. Another program holds
+   * them.
+   */
   readonly foreignLeases: readonly ManagedObject[];
   /** Signers, Revocations and Orders, which go with their definitions. ClusterSigners are whole. */
   readonly signers: readonly ManagedObject[];
@@ -143,7 +146,7 @@ export async function readLeftBehind(client: Client): Promise<LeftBehind> {
       ...(await list({ kind: 'ConfigMap', of: CONFIG_MAPS, selectors: [MADE] })),
     ],
     leases: leases.filter(isOfComponent),
-    foreignLeases: leases.filter((each) => !isOfComponent(each)),
+    foreignLeases: leases.filter((each) => !isOfComponent(each) && isIn(namespaces, each)),
     signers,
     bundles: await list({
       kind: 'ClusterTrustBundle',
@@ -153,6 +156,10 @@ export async function readLeftBehind(client: Client): Promise<LeftBehind> {
     challenges: challenges.filter(hasFinalizer),
     unseen,
   };
+}
+
+function isIn(namespaces: readonly ManagedObject[], { metadata }: ManagedObject): boolean {
+  return namespaces.some((each) => each.metadata.name === metadata.namespace);
 }
 
 /** Reports whether a replica of a component could have created the Lease. */
