@@ -6,12 +6,12 @@
 import { isRecord } from '#base/record.ts';
 import knownFields from './known-fields.json' with { type: 'json' };
 
-/** Fields of an object by name. An empty one may have any. */
+/** Fields of an object by name. An empty record allows every field. */
 export interface KnownFields {
   readonly [field: string]: KnownFields;
 }
 
-/** Stands for every field, of an object whose writer chooses the names. */
+/** Key for all fields of an object whose writer chooses their names, such as labels. */
 export const ANY_FIELD = '*';
 
 const KINDS: Readonly<Record<string, KnownFields>> = knownFields;
@@ -26,9 +26,15 @@ export function unknownFields(
 }
 
 function unknownUnder(value: unknown, known: KnownFields, path: string): readonly string[] {
-  if (Array.isArray(value))
-    return value.flatMap((each, index) => unknownUnder(each, known, `${path}[${index}]`));
-  if (!isRecord(value) || Object.keys(known).length === 0) return [];
+  if (Object.keys(known).length === 0) return [];
+  if (Array.isArray(value)) {
+    // No field has lists of lists. Aliases of YAML can make a list that contains itself.
+    const items: readonly unknown[] = value;
+    return items.flatMap((each, index) =>
+      isRecord(each) ? unknownUnder(each, known, `${path}[${index}]`) : [],
+    );
+  }
+  if (!isRecord(value)) return [];
   return Object.entries(value).flatMap(([field, each]) => {
     const at = path === '' ? field : `${path}.${field}`;
     const fields = Object.hasOwn(known, field) ? known[field] : known[ANY_FIELD];

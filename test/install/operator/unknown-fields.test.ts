@@ -70,3 +70,10 @@ test('an object of another group or kind is not judged', () => {
   assert.equal(unknownFields({ kind: 'Pod', spec: {} }), undefined);
   assert.equal(unknownFields({ kind: 'toString' }), undefined);
 });
+
+/** Aliases of YAML can make such a list. */
+test('a list that contains itself has no unknown fields', () => {
+  const list: unknown[] = [];
+  list.push(list);
+  assert.deepEqual(unknownFields({ kind: 'Countersign', spec: { signers: list } }), []);
+});
