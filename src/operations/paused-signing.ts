@@ -26,7 +26,9 @@ export interface HeldSigning {
 /**
  * Finds out whether components wait until the anchor of a CA has been published for the
  * propagation time. The CA is the Active one, or the one that replaces a CA whose key is lost.
- * @returns undefined if they do not wait, if there are none, or if it is unknown
+ *
+ * @returns undefined if components need not wait, after an uninstallation, or if the status lacks
+ * the time and the user may not read the bundle
  */
 export function heldSigning(state: SignerState): HeldSigning | undefined {
   const { status } = state.signer;
@@ -64,7 +66,9 @@ interface SigningStart {
  * @returns undefined if the signer has no such CA or no bundle, or the time cannot be known
  */
 function startOf(state: SignerState, phase: AuthorityPhase): SigningStart | undefined {
-  const authority = authoritiesOf(state).find((each) => each.phase === phase);
+  const inPhase = authoritiesOf(state).filter((each) => each.phase === phase);
+  // Of two prepared CAs, only the one in tls.* has the UID of its Secret.
+  const authority = inPhase.find(({ secretUID }) => secretUID !== undefined) ?? inPhase[0];
   if (authority === undefined || state.signer.spec.trustBundle === undefined) return undefined;
   const [first] = fingerprintsOf(authority);
   if (first === undefined) return undefined;

@@ -92,6 +92,21 @@ test('the time in the status counts, also for a user who may not read the bundle
   assert.equal(heldSigning(young(-4, { bundle: 'unread' })), undefined);
 });
 
+test('of two prepared CAs the one of the Secret signs next after a lost key', () => {
+  const ready = { type: 'Ready', status: 'False', reason: 'KeyLost', message: 'lost' } as const;
+  const lost = state({
+    authorities: { c: 'Prepared', b: 'Prepared', a: 'Active' },
+    served: { a: 60, b: 5, c: 1 },
+    conditions: [ready],
+  });
+  const authorities = lost.signer.status?.authorities?.map((each) =>
+    each.fingerprint === print('b') ? { ...each, secretUID: 'uid' } : each,
+  );
+  const signer = { ...lost.signer, status: { ...lost.signer.status, authorities } };
+  const of = (each: SignerState): string | undefined => heldSigning(each)?.until;
+  assert.equal(of({ ...lost, signer: signer as SignerState['signer'] }), at(5 * MINUTE));
+});
+
 test('a bundle that lost the anchor since then counts more than the status', () => {
   assert.equal(heldSigning(young(-5))?.until, at(6 * MINUTE));
   const unpublished = heldSigning(young(-4, { served: { b: 60 } }));
