@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { AuthorityPhase, ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { formatTime } from '#api/object/time.ts';
-import { CA_BACKDATE_SECONDS } from '#ca/issuance/ca-certificate.ts';
 import { distrustedCas } from '#ca/rotation/distrusted-cas.ts';
 import { unlistedLongestLeaf } from '#trust/authority/decide/relearned-authorities.ts';
 import { nextTrustMemory } from '#ca/rotation/trust-memory.ts';
@@ -57,7 +56,7 @@ test('a CA in no status or bundle that took over long ago signed leaves until it
   const half = { fingerprint: A, notBefore: BORN, notAfter: BORN + 30 * DAY };
   const now = BORN + DAY;
   const at = (activatedAt: number | undefined): number | undefined =>
-    unlistedLongestLeaf(half, undefined, { activatedAt, now });
+    unlistedLongestLeaf(half, undefined, { bornAt: BORN, activatedAt, now });
   assert.equal(at(BORN), (30 * DAY) / 1000);
   assert.equal(at(undefined), undefined);
 });
@@ -65,11 +64,11 @@ test('a CA in no status or bundle that took over long ago signed leaves until it
 test('a CA in no status or bundle that took over lately is new only if it never waited', () => {
   const now = BORN + DAY;
   const activatedAt = now - HOUR / 2;
-  const at = (madeAt: number): number | undefined => {
-    const notBefore = madeAt - CA_BACKDATE_SECONDS * 1000;
-    const half = { fingerprint: A, notBefore, notAfter: notBefore + 30 * DAY };
-    return unlistedLongestLeaf(half, undefined, { activatedAt, now });
-  };
+  // An upstream CA may backdate its certificate by days.
+  const notBefore = now - 2 * DAY;
+  const half = { fingerprint: A, notBefore, notAfter: notBefore + 30 * DAY };
+  const at = (bornAt: number): number | undefined =>
+    unlistedLongestLeaf(half, undefined, { bornAt, activatedAt, now });
   assert.equal(at(activatedAt), undefined);
   assert.equal(at(activatedAt - 1_000), undefined);
   // The propagation time: a status that lists it as Prepared is lost.

@@ -136,7 +136,7 @@ function planOf(snapshot: SignerSnapshot): SignerPlan {
   const managed = managedRotation(snapshot, finding);
   const begins =
     finding.active === undefined ? undefined : activationTime(snapshot, finding.active);
-  const authorities = authoritiesOf(snapshot, finding, begins);
+  const authorities = authoritiesOf(snapshot, finding, { begins, bornAt: managed?.active?.bornAt });
   const input = { snapshot, finding, managed, authorities, begins };
   const times = [
     lookAgainAt(snapshot, finding),
@@ -162,10 +162,17 @@ function upstreamTimes(
   return [again, retryAt, answer?.lookAt];
 }
 
+/** Times of the CA in `tls.*`, in milliseconds, or undefined if unknown. */
+interface SigningTimes {
+  readonly begins: number | undefined;
+  /** Undefined if Countersign does not manage the CA. */
+  readonly bornAt: number | undefined;
+}
+
 function authoritiesOf(
   snapshot: SignerSnapshot,
   finding: Observation,
-  begins: number | undefined,
+  { begins, bornAt }: SigningTimes,
 ): readonly AuthorityStatus[] {
   const { signer, secret, bundle, clocksApart, now } = snapshot;
   const { active, next } = finding;
@@ -175,7 +182,7 @@ function authoritiesOf(
     current: active && {
       ...publicHalf(active),
       signs: begins !== undefined && now >= begins,
-      longestLeafSeconds: unlistedLongestLeaf(active, bundle, { activatedAt, now }),
+      longestLeafSeconds: unlistedLongestLeaf(active, bundle, { bornAt, activatedAt, now }),
       crossSignedBy: crossIssuer(signer, active),
     },
     next: next && publicHalf(next),

@@ -8,7 +8,6 @@ import { CLUSTER_SIGNER_UID } from '#api/signer/grant.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { fingerprint, type Certificate } from '#pki/x509/certificate.ts';
 import { readAnchors, writeAnchors } from '#pki/x509/trust-bundle.ts';
-import { CA_BACKDATE_SECONDS } from '#ca/issuance/ca-certificate.ts';
 import type { PublicHalf } from '#ca/rotation/authorities.ts';
 import { distrustedCas } from '#ca/rotation/distrusted-cas.ts';
 import { secondsOf } from '#ca/rotation/last-leaf-end.ts';
@@ -70,14 +69,22 @@ const LISTED_WITHIN_MS = 3_600_000;
 /** Maximum time from the creation of a CA that need not be prepared to its activation. */
 const MADE_WITHIN_MS = 60_000;
 
+interface UnlistedTimes {
+  readonly bornAt: number | undefined;
+  readonly activatedAt: number | undefined;
+  readonly now: number;
+}
+
 /**
  * Returns the longest leaf in seconds of a signing CA that the status does not list.
  *
  * If the bundle serves the CA, its entry was lost and the bundle records the length. If the bundle
- * lacks it long after its activation, the attester acted on the lost status first. So it did if the
- * CA was prepared first, since the status lists a prepared CA. Then the CA's whole lifetime counts,
- * since no leaf outlives its CA.
+ * lacks it long after its activation, attester acted on the lost status first. The same holds for a
+ * CA that was prepared before its activation, since the status listed it then. Then the CA's whole
+ * lifetime counts, since no leaf outlives its CA.
  *
+ * @param bornAt - milliseconds: when the CA, or its chain of an upstream CA, came into the Secret.
+ * Undefined if Countersign does not manage it
  * @param activatedAt - milliseconds, or undefined if the Secret does not record it
  * @returns undefined for a new CA
  */
@@ -88,19 +95,19 @@ export function unlistedLongestLeaf(
     notAfter,
   }: Pick<PublicHalf, 'fingerprint' | 'notBefore' | 'notAfter'>,
   bundle: ClusterTrustBundle | undefined,
-  { activatedAt, now }: { readonly activatedAt: number | undefined; readonly now: number },
+  { bornAt, activatedAt, now }: UnlistedTimes,
 ): number | undefined {
   if (bundle !== undefined && servedSince(bundle).has(print)) {
     return secondsOf(bundle.metadata.annotations?.[LONGEST_LEAF]);
   }
   const isNew =
     activatedAt === undefined ||
-    (now < activatedAt + LISTED_WITHIN_MS && !wasPrepared(notBefore, activatedAt));
+    (now < activatedAt + LISTED_WITHIN_MS && !wasPrepared(bornAt, activatedAt));
   return isNew ? undefined : Math.ceil((notAfter - notBefore) / 1000);
 }
 
-function wasPrepared(notBefore: number, activatedAt: number): boolean {
-  return activatedAt > notBefore + CA_BACKDATE_SECONDS * 1000 + MADE_WITHIN_MS;
+function wasPrepared(bornAt: number | undefined, activatedAt: number): boolean {
+  return bornAt !== undefined && activatedAt > bornAt + MADE_WITHIN_MS;
 }
 
 function entryOf(anchor: Certificate, print: string, longestSeconds: number): AuthorityStatus {
