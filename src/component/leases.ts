@@ -13,8 +13,8 @@ export interface LeasePlace {
 }
 
 /**
- * Returns the beginning of the names of a component's Leases. By the dot of a leader, no Lease of
- * `acme-solver` begins as one of `acme`.
+ * Returns the name prefix of a component's Leases. The prefix of a component with a leader ends in
+ * a dot, so that of `acme` does not match `acme-solver`.
  *
  * @param leads - true if one replica leads
  */

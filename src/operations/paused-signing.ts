@@ -67,7 +67,7 @@ interface SigningStart {
  */
 function startOf(state: SignerState, phase: AuthorityPhase): SigningStart | undefined {
   const inPhase = authoritiesOf(state).filter((each) => each.phase === phase);
-  // Of two prepared CAs, only the one in tls.* has the UID of its Secret.
+  // If two CAs are prepared, only the one in tls.* has the UID of its Secret.
   const authority = inPhase.find(({ secretUID }) => secretUID !== undefined) ?? inPhase[0];
   if (authority === undefined || state.signer.spec.trustBundle === undefined) return undefined;
   const [first] = fingerprintsOf(authority);

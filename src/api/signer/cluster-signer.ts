@@ -284,13 +284,13 @@ export interface AuthorityStatus {
    */
   readonly leavesExpireBy?: string;
   /**
-   * Time from which components may sign with it. Absent while no bundle has its anchor, and while
-   * no component may have its key.
+   * Time from which components may sign with it. Absent while the bundle lacks its anchor, if no
+   * component may hold its key, and without `spec.trustBundle`.
    */
   readonly signsFrom?: string;
   /**
    * UID of the Secret that held the key last. Components drop the key when that Secret is deleted,
-   * even if another one has the same name. Absent if the CA does not sign.
+   * even if another one has the same name. Absent unless the CA is Active or in `tls.*`.
    */
   readonly secretUID?: string;
   /** Fingerprint of its predecessor, which certified its key. */

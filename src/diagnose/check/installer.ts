@@ -102,13 +102,13 @@ export function deployAgain(installer: Installer): string {
 }
 
 /** Returns the advice that installs an optional component. */
-export function switchOn(installer: Installer, component: string): string {
+export function enableComponent(installer: Installer, component: string): string {
   const setting = `components.${component}.enabled`;
   switch (installer.kind) {
     case 'helm':
       return `${upgradeCommand(installer)} --set ${setting}=true`;
     case 'operator':
-      return `set spec.${setting}: true in your Countersign, apply what countersign rbac --operator prints for it, then the Countersign`;
+      return `set spec.${setting}: true in countersign.yaml, apply the output of countersign rbac --operator countersign.yaml, then kubectl apply -f countersign.yaml`;
     case 'install':
     case 'manifests':
       return `set ${setting}: true in your values, then ${installer.kind === 'install' ? INSTALL_AGAIN : APPLY_AGAIN}`;

@@ -28,7 +28,7 @@ import { shellWord } from '#base/quote.ts';
 import { wouldFail } from '#ca/policy/denial-messages.ts';
 import type { InstallationFacts, WaitingRequest } from './facts.ts';
 import { COMPONENTS, isComponentName } from '#install/component-list.ts';
-import { switchOn } from './installer.ts';
+import { enableComponent } from './installer.ts';
 import { unboundCauseOf } from './access/bindings.ts';
 import { keyLostCause, replacedKey } from './lost-key.ts';
 import { unlistedCause, unlistedSigners } from './access/listed-signers.ts';
@@ -141,7 +141,7 @@ function switchedOffRemedy(
   const all = 'value' in deployments ? deployments.value : [];
   const own = all.filter(({ component }) => isComponentName(component));
   const isOff = own.length > 0 && !own.some(({ component }) => component === away);
-  return isOff ? switchOn(installer, away) : undefined;
+  return isOff ? enableComponent(installer, away) : undefined;
 }
 
 /** `ca-lifetime` */
@@ -217,7 +217,7 @@ function unusable(state: SignerState, message: string): Outcome {
   const { signer } = state;
   if (signer.spec.authority.keyHolder !== undefined) return unusableChain(signer, message);
   const { namespace, name } = secretOf(signer.spec);
-  const why = `Secret ${namespace}/${name} is unusable: ${message}${signersMeanwhile(state)}`;
+  const why = `Secret ${namespace}/${name} is unusable: ${message}${stillSigningClause(state)}`;
   const remediation =
     signer.spec.authority.managed === undefined
       ? `write its CA again: kubectl -n ${namespace} create secret tls ${name} --cert=ca.crt --key=ca.key --dry-run=client -o yaml | kubectl apply --server-side --force-conflicts -f -`
@@ -225,8 +225,8 @@ function unusable(state: SignerState, message: string): Outcome {
   return error(why, remediation, `clustersigner/${signer.metadata.name}`);
 }
 
-/** Returns who signs although the Secret is unusable, unless no component does. */
-function signersMeanwhile(state: SignerState): string {
+/** Returns the clause that components sign with the CA read before, or '' if none signs. */
+function stillSigningClause(state: SignerState): string {
   return isCaReady(state.signer.status?.conditions) && heldSigning(state) === undefined
     ? '; components sign with the CA that they read before, until they restart'
     : '';

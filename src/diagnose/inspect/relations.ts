@@ -144,7 +144,7 @@ function isValidAt(
   return parseTime(notBefore) <= now && now <= parseTime(notAfter);
 }
 
-/** Names the signer in place of a fault if the signer has no bundle and no bundle covers the leaf. */
+/** Replaces the fault by the signer's name if it has no bundle and no bundle covers the leaf. */
 function ofSigner(
   signer: string | undefined,
   bundles: readonly NamedBundle[],

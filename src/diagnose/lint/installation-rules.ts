@@ -18,6 +18,6 @@ export function lintInstallation(
     rule: 'known-field',
     source: 'docs/how-to/operator.md',
     where: `${where} ${printable(field)}`,
-    message: 'no such field: the API server drops it, and the operator never sees it',
+    message: 'unknown field: the API server drops it, so it has no effect; correct or remove it',
   }));
 }

@@ -109,7 +109,7 @@ async function look<T extends KubeObject, S extends SignerObject>(
     return { kind: 'unlisted', cause: `${signerName} listing` };
   const outcome = await tracedLook(at, key, request, async () => {
     const found = withoutEarlyDenial(at.state, key, await judged(init, request, signer));
-    // The write that shows the outcome can be denied, too.
+    // The API server can deny the write that shows the outcome, too.
     return withoutEarlyDenial(at.state, key, await shown(init, request, found));
   });
   return { kind: 'judged', request, outcome };
@@ -188,8 +188,8 @@ async function judged<T extends KubeObject, S extends SignerObject>(
 }
 
 /**
- * Time for which permissions must be denied before an Event says so. An API server that has just
- * started denies each call until it has read the roles, which takes seconds.
+ * Time for which an API server must deny permissions before an Event reports it. A server that has
+ * just started denies each call until it has read the roles, which takes seconds.
  */
 const DENIED_FOR_MS = 10_000;
 

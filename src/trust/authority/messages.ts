@@ -28,7 +28,7 @@ export const SIGNED_FROM_MEMORY =
   'Until then, components that hold the previous CA in memory sign with it, and a component that restarts signs nothing';
 
 export function noneSigns(until: string): string {
-  return `No component signs until ${until}; then those sign that hold this CA in memory`;
+  return `No component signs until ${until}. Then components that hold the previous CA in memory sign with it`;
 }
 
 export function previousLoaded(fingerprint: string, at: number): string {
@@ -48,11 +48,11 @@ export function secretDeleted(secret: string): string {
   return `Secret ${secret} was deleted`;
 }
 
-export function otherSecret(secret: string): string {
-  return `Secret ${secret} is not the one that had it`;
+export function secretReplaced(secret: string): string {
+  return `Secret ${secret} replaced the Secret that held it`;
 }
 
-export const IN_KEY_HOLDER_NOW = 'spec.authority.keyHolder took the place of its Secret';
+export const REPLACED_BY_KEY_HOLDER = 'spec.authority.keyHolder replaced the Secret that held it';
 
 export function anchorLoaded(fingerprint: string, at: number): string {
   return `${formatTime(at)}, when every kubelet has loaded the anchor of the new CA ${fingerprint}`;
@@ -234,7 +234,7 @@ export function publishing(fingerprint: string): string {
 // Condition Degraded
 
 export const IMMUTABLE_CA =
-  'the Secret is immutable, so its CA cannot be replaced: stop authority, which makes a new CA in place of a deleted Secret; recreate the Secret without immutable, with the same data and annotations; start authority again';
+  'authority cannot replace the CA, because its Secret is immutable. Scale authority to 0 replicas, or it creates a new CA once you delete the Secret. Recreate the Secret without immutable, with the same data and annotations. Then scale authority up again';
 
 export function foreignSecret(uid: string): string {
   return `the Secret was not created for this ClusterSigner, so its CA is never replaced; to have it replaced, set the Secret's annotation ${CLUSTER_SIGNER_UID}: ${uid}`;
@@ -271,7 +271,7 @@ export function componentDown(component: string): string {
 }
 
 export function optionalDown(component: string): string {
-  return `no replica of ${component} is alive; look at Deployment countersign-${component}, or set components.${component}.enabled if it is switched off`;
+  return `no replica of ${component} is alive; look at Deployment countersign-${component}. If your values disable it, set components.${component}.enabled: true`;
 }
 
 export function namespacedSignersOff(component: string): string {

@@ -234,7 +234,7 @@ test('the advice for an immutable Secret stops authority before the Secret is de
   const degraded = findCondition(sim.world.objects.signer?.status?.conditions, 'Degraded');
   assert.match(
     degraded?.message ?? '',
-    /: stop authority, .* recreate the Secret .* start authority/,
+    /Scale authority to 0 replicas, .* Recreate the Secret .* scale authority up again/,
   );
 });
 

@@ -36,6 +36,6 @@ test('a pod that no controller creates again is named behind the command', () =>
   const pods = [pod('a', 'web', BY_CONTROLLER), pod('a', 'bare'), pod('b', 'tool', owned)];
   assert.equal(
     deleteCommand(pods),
-    'kubectl -n a delete pod bare web && kubectl -n b delete pod tool   # no controller creates 2 pods (a/bare, b/tool) again: whoever created them must',
+    'kubectl -n a delete pod bare web && kubectl -n b delete pod tool   # no controller recreates 2 pods (a/bare, b/tool): recreate each from its manifest',
   );
 });

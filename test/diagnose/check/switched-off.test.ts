@@ -36,7 +36,10 @@ const BY_INSTALLER: readonly (readonly [Installer, RegExp])[] = [
     { kind: 'helm', release: 'pki', namespace: 'pki' },
     /^helm upgrade pki .* --set components\.certificate-request\.enabled=true$/,
   ],
-  [{ kind: 'operator' }, /^set spec\.components\.certificate-request\.enabled: true in your Count/],
+  [
+    { kind: 'operator' },
+    /^set spec\.components\.certificate-request\.enabled: true in countersign\.yaml, /,
+  ],
   [
     { kind: 'install' },
     /^set components\.certificate-request\.enabled: true .*countersign install/,

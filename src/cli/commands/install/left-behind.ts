@@ -38,8 +38,8 @@ export interface LeftBehind {
   /** Leases of components that have ended. An operator still runs, and holds its own. */
   readonly leases: readonly ManagedObject[];
   /**
-   * Leases in our namespaces with our label and a name that no component uses. Another program holds
-   * them.
+   * Leases in our namespaces with our label and a name that no component uses. Another program
+   * holds them.
    */
   readonly foreignLeases: readonly ManagedObject[];
   /** Signers, Revocations and Orders, which go with their definitions. ClusterSigners are whole. */

@@ -110,7 +110,7 @@ function lintManifests(text: string, file: string): LintResult {
   });
   if (judged.length > 0) return { findings: judged.flat(), count: judged.length };
   throw usageError(
-    `${file} has nothing to lint: neither a CertificateSigningRequest, PodCertificateRequest or ClusterTrustBundle, nor a signer or an installation of Countersign`,
+    `${file} has no object that lint checks. It checks CertificateSigningRequests, PodCertificateRequests, ClusterTrustBundles, signers of Countersign, Countersigns and CertManagerDeployments`,
   );
 }
 

@@ -45,7 +45,9 @@ async function installationIn<T extends Countersign | CertManagerDeployment>(
   if (fault !== undefined) throw usageError(`${file} ${fault}`);
   const unknown = unknownFields(object) ?? [];
   if (unknown.length > 0)
-    throw usageError(`${file} has fields that no ${wanted} has: ${quoteList(unknown)}`);
+    throw usageError(
+      `${file} has unknown fields: ${quoteList(unknown)}. The API server drops them: correct or remove them`,
+    );
   // The shape of its spec is checked above.
   return object as unknown as T;
 }

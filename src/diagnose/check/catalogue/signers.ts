@@ -85,7 +85,7 @@ export const SIGNER_CHECKS = {
     remediation: [
       'Replace the pods. For a distrusted CA, this evicts them within their disruption budgets:',
       '$ countersign authority taint NAME FINGERPRINT --restart',
-      'For a revoked leaf, delete the pod; its controller makes another, which gets a new leaf. Create a pod without a controller again yourself:',
+      'For a revoked leaf, delete the pod. Its controller creates another pod, which gets a new leaf. If the pod has no controller, create it again yourself:',
       '$ kubectl -n NAMESPACE delete pod POD',
       'What is known: a PodCertificateRequest shows the leaf of its pod for 15 minutes. After that the start of the pod decides: a pod that ran before the CA stopped signing may hold a leaf of it, until the last of those leaves ends. The leaf of any other pod is unknown, and is never called trusted. A ledger knows it:',
       '$ countersign ledger search --pod NAMESPACE/POD',

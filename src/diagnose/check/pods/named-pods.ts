@@ -29,6 +29,6 @@ export function deleteCommand(pods: readonly Pod[]): string {
     return `kubectl -n ${shellWord(namespace)} delete pod ${names.join(' ')}`;
   });
   const bare = pods.filter((each) => recreatingOwner(each) === undefined);
-  const comment = `   # no controller creates ${podList(bare)} again: whoever created them must`;
+  const comment = `   # no controller recreates ${podList(bare)}: recreate each from its manifest`;
   return commands.join(' && ') + (bare.length === 0 ? '' : comment);
 }

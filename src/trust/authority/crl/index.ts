@@ -178,7 +178,7 @@ function snapshotOf(state: CrlsState, signer: ClusterSigner): CrlSnapshot | unde
   };
 }
 
-/** Reports whether a CA may have signed leaves. Before, no verifier misses a CRL. */
+/** Reports whether a CA may have signed leaves. Without leaves, no verifier needs a CRL. */
 function mayHaveLeaves({ status }: ClusterSigner): boolean {
   const phases = (status?.authorities ?? []).map(({ phase }) => phase);
   return phases.includes('Active') || phases.includes('Retiring');

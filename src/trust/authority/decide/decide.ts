@@ -26,7 +26,7 @@ import {
 import { relearnedAuthorities, unlistedLongestLeaf } from './relearned-authorities.ts';
 import { nextTrustMemory } from '#ca/rotation/trust-memory.ts';
 import { foundCrossCertificates } from './cross-certificates.ts';
-import { withSecrets } from './lost-key.ts';
+import { withSecretUids } from './lost-key.ts';
 import { statusWhileUnread } from './served.ts';
 import { withSigningTimes } from './signing-times.ts';
 import { conditionsChangeAt, statusOf } from './status.ts';
@@ -191,7 +191,7 @@ function authoritiesOf(
     clocksApart,
     now,
   });
-  const held = withSecrets(snapshot, active, authorities);
+  const held = withSecretUids(snapshot, active, authorities);
   const recorded = withSigningTimes(snapshot, finding, begins, held);
   return isNamespaced(signer) ? anchorsWithinRoom(recorded) : recorded;
 }

@@ -15,7 +15,7 @@ import * as messages from '../messages.ts';
  *
  * @returns false if components may still hold the key
  */
-export function isKeyLost(secret: ObservedSecret, { secretUID }: AuthorityStatus): boolean {
+export function isPreviousKeyLost(secret: ObservedSecret, { secretUID }: AuthorityStatus): boolean {
   if (secret.kind === 'found') {
     return secretUID !== undefined && secretUID !== secret.secret.metadata.uid;
   }
@@ -25,21 +25,21 @@ export function isKeyLost(secret: ObservedSecret, { secretUID }: AuthorityStatus
 /** Returns why the key of the CA is lost, for a Secret that has another CA or none. */
 export function lossCause({ spec }: Pick<ClusterSigner, 'spec'>): string {
   const secret = secretOrNone(spec);
-  if (secret === undefined) return messages.IN_KEY_HOLDER_NOW;
+  if (secret === undefined) return messages.REPLACED_BY_KEY_HOLDER;
   const where = `${secret.namespace}/${secret.name}`;
   // Users name other Secrets of their own. A managed CA comes back under the same name.
   return spec.authority.managed === undefined
-    ? messages.otherSecret(where)
+    ? messages.secretReplaced(where)
     : messages.secretDeleted(where);
 }
 
 /**
- * Records beside each CA that signs the Secret that holds its key, or held it last, so that the
- * loss of the key is known from then on.
+ * Writes `secretUID` to the CA in `tls.*`, keeps it on an Active CA, and removes it from others. So
+ * the loss of a key shows in the status.
  *
  * @param active - the CA in `tls.*`, if it is usable
  */
-export function withSecrets(
+export function withSecretUids(
   { secret }: SignerSnapshot,
   active: { readonly fingerprint: string } | undefined,
   authorities: readonly AuthorityStatus[],

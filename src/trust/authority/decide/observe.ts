@@ -13,7 +13,7 @@ import { fingerprint as fingerprintOf } from '#pki/x509/certificate.ts';
 import { hasCa } from '#requests/ca/usable-authority.ts';
 import { checkMaterial, checkCa } from '#requests/ca/namespaced-ca-limits.ts';
 import { hasNext, type Inspect } from './inspect.ts';
-import { isKeyLost, lossCause } from './lost-key.ts';
+import { isPreviousKeyLost, lossCause } from './lost-key.ts';
 import type { SignerSnapshot } from './snapshot.ts';
 import * as messages from '../messages.ts';
 
@@ -182,7 +182,7 @@ function observeUnusable(snapshot: SignerSnapshot, fault: SignerError): Observat
       ? messages.unusableSecret(where(signer), fault.message)
       : messages.unusableChain(fault.message);
   const kept = stillUsable(signer, now);
-  const isLost = kept !== undefined && isKeyLost(secret, kept);
+  const isLost = kept !== undefined && isPreviousKeyLost(secret, kept);
   if (isLost && isMadeByAuthority(signer)) {
     return { ...unready(KEY_LOST, untilReplaced(signer, kept)), inspected: true, fault };
   }

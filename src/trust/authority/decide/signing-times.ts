@@ -4,13 +4,12 @@ import { formatTime, parseTime } from '#api/object/time.ts';
 import { propagatedAt } from '#ca/issuance/propagation-gate.ts';
 import { anchorFingerprints } from '#pki/x509/trust-bundle.ts';
 import { servedBy } from '#requests/ca/anchor-gate.ts';
-import { isKeyLost } from './lost-key.ts';
+import { isPreviousKeyLost } from './lost-key.ts';
 import type { Observation } from './observe.ts';
 import type { SignerSnapshot } from './snapshot.ts';
 
 /**
- * Adds to each CA that components may sign with, from when they may. That is the CA in `tls.*`, and
- * the Active one while they hold its key in memory.
+ * Adds `signsFrom` to the CA in `tls.*`, and to an Active CA whose key components hold in memory.
  *
  * @param begins - when they may sign with the CA in `tls.*`, in milliseconds
  */
@@ -24,12 +23,12 @@ export function withSigningTimes(
   const before = new Map(
     signer.status?.authorities?.map((each) => [each.fingerprint, each.signsFrom] as const),
   );
-  // Nothing new is known of the Secret or of the bundle.
+  // The Secret or the bundle is unread, so the last time stays.
   const isUnknown = !inspected || (bundle === undefined && !isBundleKnown);
   return authorities.map(({ signsFrom: _before, ...entry }) => {
     const known = before.get(entry.fingerprint);
     const isCurrent = entry.fingerprint === active?.fingerprint;
-    const isHeld = entry.phase === 'Active' && !isKeyLost(secret, entry);
+    const isHeld = entry.phase === 'Active' && !isPreviousKeyLost(secret, entry);
     if (!isCurrent && !isHeld) return entry;
     const from = isCurrent ? begins : fromMemory(snapshot, entry);
     const signsFrom = isUnknown ? known : timeText(snapshot, entry, { known, from });

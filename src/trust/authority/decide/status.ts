@@ -22,7 +22,7 @@ import {
   type ConditionInput,
 } from './conditions.ts';
 import { readyIfServed, served, servingNow, unrecorded, withContents } from './served.ts';
-import { isKeyLost, lossCause } from './lost-key.ts';
+import { isPreviousKeyLost, lossCause } from './lost-key.ts';
 import { ownCaReplacementTime } from './own-ca.ts';
 import * as messages from '../messages.ts';
 
@@ -129,7 +129,7 @@ function ready({ snapshot, finding, authorities, begins }: ConditionInput): Cond
   const span = formatDuration(snapshot.propagationSeconds);
   const { fingerprint } = active;
   const previous = authorities.find(({ phase }) => phase === 'Active');
-  if (previous !== undefined && isKeyLost(snapshot.secret, previous)) {
+  if (previous !== undefined && isPreviousKeyLost(snapshot.secret, previous)) {
     const until =
       begins === undefined
         ? messages.anchorPublished(fingerprint, span)

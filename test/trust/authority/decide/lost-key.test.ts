@@ -141,7 +141,10 @@ test('an own CA put into a Secret that was deleted before has lost the key', () 
   const unconsented = own(B, 's-2', {} as typeof OWNER);
   const ready = ownAfter(own(A, 's-1'), undefined, unconsented, own(B, 's-2'));
   assert.equal(wordOf(ready), 'False KeyLost');
-  assert.match(ready.message ?? '', /Secret countersign-keys\/corp-ca is not the one that had it/);
+  assert.match(
+    ready.message ?? '',
+    /Secret countersign-keys\/corp-ca replaced the Secret that held it/,
+  );
 });
 
 test('an own CA put into another Secret while authority is away has lost the key', () => {

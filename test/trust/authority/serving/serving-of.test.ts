@@ -163,7 +163,10 @@ test('where an optional component is away, its setting is named', () => {
   const spec = { ...CLUSTER.spec, certificateRequests: { rules: [] } };
   const said = (component: string): string =>
     find({ [component]: { ...ABSENT, installed: true } }, { ...CLUSTER, spec }).message;
-  assert.match(said('certificate-request'), /, or set components\.certificate-request\.enabled if/);
+  assert.match(
+    said('certificate-request'),
+    /\. If your values disable it, set components\.certificate-request\.enabled: true/,
+  );
   assert.doesNotMatch(said('signer'), /enabled/);
 });
 
