@@ -85,6 +85,10 @@ const PASS: Readonly<Record<string, Wanted>> = {
     extensions: [extension(KEY_USAGE, TLS_RSA, true), purposes(SERVER_AUTH)],
     usages: ['digital signature', 'key encipherment', 'server auth'],
   },
+  // X.520 has at most 64 letters for a common name (ub-common-name), and RFC 1035 253 for a name.
+  'acme.sh: an internationalized name of more than 64 letters, and no common name': {
+    dnsNames: [`xn--${'a'.repeat(59)}.${'b'.repeat(63)}.example.com`],
+  },
   'keyEncipherment for an ECDSA key in PKCS#10 alone': {
     extensions: [extension(KEY_USAGE, TLS_RSA, true)],
   },
