@@ -351,6 +351,7 @@ test('install applies the manifests once, and uninstall keeps keys and definitio
   await narrowsAfterRollouts(values);
   await installsOverRbac(values);
   await switchesOff(values);
+  await namesWhatIsRefused(values);
   const planned = await run('uninstall', '--dry-run');
   assert.match(planned.stdout, /customresourcedefinition\/clustersigners\.countersign\.dev kept/);
   assert.equal(await there(...deployment), true);
@@ -367,6 +368,32 @@ test('install applies the manifests once, and uninstall keeps keys and definitio
   assert.equal(await there('secret', 'workload-ca', '-n', 'countersign-keys'), true);
   await countsWithoutBindings();
 });
+
+/** Values of Kubernetes' own types. The chart's schema does not judge what is in them. */
+const REFUSED_BY_THE_API = {
+  'a number as a label': ['from: [{podSelector: {matchLabels: {app: 7}}}]', /app/],
+  'a text in place of a list': [
+    'from: [{podSelector: {matchExpressions: text}}]',
+    /matchExpressions/,
+  ],
+  'an address that is none': ['from: [{ipBlock: {cidr: 10.0.0.0/64}}]', /cidr/],
+} as const;
+
+/** An object that the API server refuses is named with its field, and the next install goes on. */
+async function namesWhatIsRefused(values: string): Promise<void> {
+  for (const [what, [from, field]] of Object.entries(REFUSED_BY_THE_API)) {
+    const wrong = file('wrong.yaml', `networkPolicy: {enabled: true, ${from}}\n`);
+    for (const dry of [['--dry-run=server'], []]) {
+      const refused = await run('install', '--values', values, '--values', wrong, ...dry);
+      assert.equal(refused.code, 1, `${what}: ${refused.stderr}`);
+      assert.match(refused.stderr, /networkpolicy/i, what);
+      assert.match(refused.stderr, field, what);
+      assert.doesNotMatch(refused.stderr, /next: countersign check/);
+    }
+  }
+  const corrected = await run('install', '--values', values);
+  assert.equal(corrected.code, 0, corrected.stderr);
+}
 
 /** The repetition of an uninstallation finds a component whose bindings are gone. */
 async function countsWithoutBindings(): Promise<void> {
