@@ -47,14 +47,14 @@ export class KubeError extends SignerError {
 
   constructor(init: KubeErrorInit) {
     const reason = init.body?.reason ?? '';
-    const [code, disposition] = kindOf(init.status, reason);
+    const [code, disposition] = kindOf(init, reason);
     super({ code, disposition, message: messageFor(init, reason), cause: init.cause });
     this.name = 'KubeError';
     this.status = init.status;
     this.reason = reason;
     this.causes = init.body?.details?.causes ?? [];
     this.retryAfter = retryAfterOf(init);
-    this.mayHaveLanded = init.status === 0 || init.status >= 500;
+    this.mayHaveLanded = code === 'KUBE_UNAVAILABLE' && init.status !== 408;
   }
 }
 
@@ -69,7 +69,17 @@ const KINDS: Readonly<Record<number, readonly [ErrorCode, Disposition]>> = {
   429: ['KUBE_THROTTLED', 'retry'],
 };
 
-function kindOf(status: number, reason: string): readonly [ErrorCode, Disposition] {
+/**
+ * Message of an apply whose object has a value of another type. The API server answers 500
+ * (apimachinery, managedfields/internal/structuredmerge.go), and would do so again.
+ */
+const MISTYPED = /^failed to create typed patch object \(/;
+
+function kindOf(
+  { status, body }: KubeErrorInit,
+  reason: string,
+): readonly [ErrorCode, Disposition] {
+  if (MISTYPED.test(body?.message ?? '')) return ['KUBE_INVALID', 'wait'];
   if (status === 409 && reason === 'AlreadyExists') return ['KUBE_ALREADY_EXISTS', 'retry'];
   const unknown: readonly [ErrorCode, Disposition] =
     status === 0 || status >= 500 ? ['KUBE_UNAVAILABLE', 'retry'] : ['KUBE_BAD_REQUEST', 'wait'];

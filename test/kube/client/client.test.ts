@@ -101,6 +101,17 @@ for (const [status, reason, code, disposition] of refusals) {
   });
 }
 
+test('a value of another type is invalid, although the API server answers 500', async () => {
+  const message =
+    'failed to create typed patch object (a/b; networking.k8s.io/v1, Kind=NetworkPolicy): .spec.ingress[0].from[0].podSelector.matchLabels.app: expected string, got &value.valueUnstructured{Value:7}';
+  wire.server.always((call) => {
+    call.answer(500, { kind: 'Status', code: 500, message });
+  });
+  const error = await failure(wire.connect().request({ method: 'PATCH', path: STATUS, body: {} }));
+  assert.deepEqual([error.code, error.disposition], ['KUBE_INVALID', 'wait']);
+  assert.equal(error.mayHaveLanded, false);
+});
+
 test('Retry-After is in milliseconds, from header before body, ten minutes at most', async () => {
   const client = wire.connect();
   const ask = async (header: string | undefined, seconds?: number): Promise<unknown> => {
