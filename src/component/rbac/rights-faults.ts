@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { bundleName } from '#api/object/cluster-trust-bundle.ts';
 import { keyOf } from '#api/object/object.ts';
+import { crlConfigMapName } from '#api/revocation/names.ts';
 import type { ServingFault } from '#api/serving/report.ts';
 import { secretOrNone, type ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { EVERY_DERIVED_NAME, isNamespaced } from '#api/signer/signer.ts';
@@ -38,13 +39,13 @@ export function rightsFaults(
   missing: readonly MissingPermission[],
   signers: readonly ClusterSigner[],
 ): readonly ServingFault[] {
-  const byRule = Map.groupBy(missing, ({ verb, resource, namespace, name }) =>
-    JSON.stringify([verb, resource, namespace, concernsOne(resource) && name !== undefined]),
+  const byRule = Map.groupBy(missing, (each) =>
+    JSON.stringify([each.verb, each.resource, each.namespace, concernsSome(each, signers)]),
   );
   return [...byRule.values()].flatMap((group) => {
     const [first] = group;
     if (first === undefined) return [];
-    const one = concernsOne(first.resource) && first.name !== undefined;
+    const one = concernsSome(first, signers);
     const text = permissionText(one ? { ...first, name: undefined } : first);
     const fault = {
       reason: RIGHT_MISSING,
@@ -63,8 +64,16 @@ export function rightsFaults(
 const SIGNERS = 'certificates.k8s.io/signers';
 const BUNDLES = 'certificates.k8s.io/clustertrustbundles';
 
-/** Reports whether each name of a resource belongs to one signer. */
-function concernsOne(resource: string): boolean {
+const CONFIG_MAPS = 'configmaps';
+
+/**
+ * Reports whether the name in a permission belongs to one signer. A ConfigMap that holds no CRLs of
+ * a signer is of the installation.
+ */
+function concernsSome(permission: MissingPermission, signers: readonly ClusterSigner[]): boolean {
+  const { resource, name } = permission;
+  if (name === undefined) return false;
+  if (resource === CONFIG_MAPS) return signers.some((each) => nameIn(permission, each) === name);
   return [SIGNERS, BUNDLES, 'secrets'].includes(resource);
 }
 
@@ -91,5 +100,6 @@ function nameIn(
     return trustBundle === undefined ? undefined : bundleName(signerName, trustBundle.name);
   }
   const secret = secretOrNone(signer.spec);
-  return secret?.namespace === namespace ? secret?.name : undefined;
+  if (secret === undefined || secret.namespace !== namespace) return undefined;
+  return resource === CONFIG_MAPS ? crlConfigMapName(secret.name) : secret.name;
 }

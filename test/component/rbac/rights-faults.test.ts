@@ -54,6 +54,24 @@ for (const [what, permission, concerned] of [
   });
 }
 
+const CRLS = { verb: 'patch', resource: 'configmaps', namespace: 'countersign-keys' } as const;
+
+test('a permission on the ConfigMap of a signer’s CRLs concerns that signer and no other', () => {
+  const both = [missing({ ...CRLS, name: 'other-ca-crl' }), missing({ ...CRLS, name: 'own-tls' })];
+  assert.deepEqual(
+    rightsFaults('authority', both, SIGNERS).map(({ signers, stops, message }) => [
+      signers,
+      stops,
+      /own-tls|other-ca-crl/.exec(message)?.[0],
+    ]),
+    [
+      [['other'], false, undefined],
+      // The name of another ConfigMap shows no signer.
+      [undefined, false, 'own-tls'],
+    ],
+  );
+});
+
 test('a Secret of the same name in another namespace concerns nobody', () => {
   const other = missing({ resource: 'secrets', name: 'other-ca', namespace: 'elsewhere' });
   assert.deepEqual(rightsFaults('signer', [other], SIGNERS), []);
