@@ -231,12 +231,29 @@ export function checkReplicas(facts: InstallationFacts): readonly Outcome[] {
         .map((each) =>
           withCause(
             shortOfReplicas(each, namespace),
-            unboundCause(facts, each.component) ?? heldCause(facts, each),
+            unboundCause(facts, each.component) ??
+              heldCause(facts, each) ??
+              causeOfUnready(facts, each),
           ),
         ),
       `all ${all.length} Deployments have their replicas`,
     );
   });
+}
+
+/**
+ * Returns the one cause of all permissions that a component lacks. Without them, its replicas are
+ * not ready.
+ */
+function causeOfUnready(
+  facts: InstallationFacts,
+  { component, why = '' }: Deployment,
+): string | undefined {
+  if (!('value' in facts.leases) || !why.includes('ContainersNotReady')) return undefined;
+  const causes = reportedFaults(facts.leases.value, facts.now)
+    .filter((each) => each.component === component && each.fault.reason === RIGHT_MISSING)
+    .map((each) => causeOfReport(each, facts));
+  return causes.includes(undefined) ? undefined : causes[0];
 }
 
 /** The name in the message of the API server's admission of ResourceQuotas. */

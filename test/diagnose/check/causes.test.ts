@@ -148,7 +148,13 @@ test('bindings that may not be seen are no fault, and cause nothing', () => {
   assert.equal(printed(found).length, REPORTS.length);
 });
 
-const unlisted = state({ spec: { signerName: 'example.com/new' } });
+const fresh = state({ spec: { signerName: 'example.com/new' } });
+const unlisted = {
+  ...fresh,
+  signer: { ...fresh.signer, metadata: { ...fresh.signer.metadata, name: 'new', uid: 'new' } },
+};
+const READY: Condition = { type: 'Ready', status: 'True', reason: 'Checked', message: '' };
+const UNREADY: Condition = { ...READY, status: 'False', reason: 'SecretNotFound' };
 const both = { value: signersOf(state(), unlisted) };
 
 const ADVICE: readonly (readonly [Installer, string])[] = [
@@ -195,6 +201,50 @@ for (const [installer, command] of ADVICE) {
     assert.equal(found[0]?.severity, 'error');
     assert.match(found[0].why, /signers needs this line: \{"name":"example\.com\/new"/);
     assert.equal(found[0].remediation, command);
+  });
+}
+
+/** Components that lack the names of an unlisted signer, as its pods and Leases show it. */
+function unready(signers: readonly string[] | undefined): Partial<InstallationFacts> {
+  assert.ok('value' in installed.deployments);
+  const why = 'pod x: ContainersNotReady: containers with unready status: [signer]';
+  const value = installed.deployments.value.map((each) =>
+    each.component === 'signer' ? { ...each, available: 0, why } : each,
+  );
+  const leases = { value: [...leasesWithout('signer'), lacking(signers)] };
+  return { signers: both, deployments: { value }, leases };
+}
+
+test('a ClusterSigner in no role is one line, and replicas that lack its names follow', () => {
+  const found = allOf(unready([unlisted.signer.metadata.name]));
+  const lines = printed(found);
+  assert.equal(lines.length, 1, lines.join('\n'));
+  assert.match(
+    lines[0] ?? '',
+    /signers-listed: clustersigner\/\S+: no role names example\.com\/new/,
+  );
+  assert.match(reportText(reportOf(found)), /4 more findings follow from this/);
+});
+
+test('replicas that lack other rights as well do not follow from an unlisted ClusterSigner', () => {
+  const found = allOf(unready(undefined));
+  const replicas = found.filter(
+    ({ id, severity }) => id === 'replicas-available' && severity !== 'ok',
+  );
+  assert.deepEqual(
+    replicas.map(({ causedBy }) => causedBy),
+    [undefined],
+  );
+});
+
+for (const [what, ready, says] of [
+  ['Ready', READY, true],
+  ['not Ready', UNREADY, false],
+] as const) {
+  test(`an unlisted ClusterSigner beside one that is ${what}: the finding says what is served`, () => {
+    const value = signersOf(state({ conditions: [ready] }), unlisted);
+    const [found] = findingsOf('signers-listed', { installed: { signers: { value } } });
+    assert.equal(/the other signers are served/.test(found?.why ?? ''), says, found?.why);
   });
 }
 

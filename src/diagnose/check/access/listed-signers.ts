@@ -9,6 +9,7 @@ import {
   type ClusterSigner,
   type ServedKind,
 } from '#api/signer/cluster-signer.ts';
+import { findCondition } from '#api/request/conditions.ts';
 import { authorizingNames } from '#base/authorizing-names.ts';
 import type { PermissionRule } from '#kube/resource/permissions.ts';
 import { shellWord } from '#base/quote.ts';
@@ -20,6 +21,12 @@ const CHECK = 'signers-listed';
 
 /** Components whose roles name ClusterSigners. Roles of `approver` also name ACME signers. */
 const NAMING: readonly string[] = ['signer', 'pcr-issuer', 'certificate-request', 'attester'];
+
+/** The facts by which signers are listed, and the installer that can list one. */
+export type ListingFacts = Pick<
+  InstallationFacts,
+  'roles' | 'signers' | 'installer' | 'operated' | 'deployments'
+>;
 
 type Roles = ReadonlyMap<string, readonly PermissionRule[]>;
 
@@ -33,15 +40,16 @@ interface SignerLine {
 }
 
 /** `signers-listed` */
-export function checkListed(facts: InstallationFacts): readonly Outcome[] {
+export function checkListed(facts: ListingFacts): readonly Outcome[] {
   return whereSeen(facts.roles, (roles) =>
     whereSeen(facts.signers, () => {
       const unlisted = unlistedSigners(facts);
       const remediation = commandFor(facts, roles, unlisted);
+      const others = servedOthers(facts, unlisted);
       return allWell(
         unlisted.map((signer) =>
           error(
-            `no role names ${signer.spec.signerName}, so that no component may serve it; signers needs this line: ${JSON.stringify(lineOf(signer))}`,
+            `no role names ${signer.spec.signerName}, so that no component may serve it; signers needs this line: ${JSON.stringify(lineOf(signer))}${others}`,
             remediation,
             subjectOf(signer),
           ),
@@ -53,7 +61,10 @@ export function checkListed(facts: InstallationFacts): readonly Outcome[] {
 }
 
 /** Returns the ClusterSigners that no role of a component names. Empty if that is unknown. */
-export function unlistedSigners({ roles, signers }: InstallationFacts): readonly ClusterSigner[] {
+export function unlistedSigners({
+  roles,
+  signers,
+}: Pick<ListingFacts, 'roles' | 'signers'>): readonly ClusterSigner[] {
   if (!('value' in roles) || !('value' in signers) || roles.value.size === 0) return [];
   const { states, installation } = signers.value;
   const listed = listedNames(roles.value);
@@ -63,6 +74,20 @@ export function unlistedSigners({ roles, signers }: InstallationFacts): readonly
   return states
     .map(({ signer }) => signer)
     .filter(({ spec }) => names.has(spec.signerName) && !isListed(spec.signerName, listed));
+}
+
+/**
+ * Returns that the other signers are served, if all of them are. Components are unready while a
+ * permission is missing, and still sign for the others.
+ */
+function servedOthers({ signers }: ListingFacts, unlisted: readonly ClusterSigner[]): string {
+  const states = 'value' in signers ? signers.value.states : [];
+  const others = states.map(({ signer }) => signer).filter((each) => !unlisted.includes(each));
+  const isServed = others.every(
+    ({ status }) => findCondition(status?.conditions, 'Ready')?.status === 'True',
+  );
+  if (others.length === 0 || !isServed) return '';
+  return '; the other signers are served, although pods of the components may not be Ready';
 }
 
 /** Returns the cause of findings about a ClusterSigner that no role names. */
@@ -102,11 +127,7 @@ function lineOf({ spec }: ClusterSigner, kinds = servedKinds(spec)): SignerLine 
   };
 }
 
-function commandFor(
-  facts: InstallationFacts,
-  roles: Roles,
-  unlisted: readonly ClusterSigner[],
-): string {
+function commandFor(facts: ListingFacts, roles: Roles, unlisted: readonly ClusterSigner[]): string {
   const { installer } = facts;
   const needsPods = unlisted.some(({ spec }) => readsPods(spec)) && !readsPodsNow(roles);
   switch (installer.kind) {
@@ -132,7 +153,7 @@ const OPERATOR_FLAGS = /^--(?:image|secret-namespace|allow-image|allow-danger-zo
  * spec: the operator cannot create a role that grants more than its own.
  */
 function operatorPatch(
-  { operated, deployments }: InstallationFacts,
+  { operated, deployments }: ListingFacts,
   unlisted: readonly ClusterSigner[],
   needsPods: boolean,
 ): string {
@@ -158,7 +179,7 @@ function operatorPatch(
 
 /** Returns the whole list with the existing lines, because Helm replaces lists. */
 function wholeList(
-  { signers }: InstallationFacts,
+  { signers }: ListingFacts,
   roles: Roles,
   unlisted: readonly ClusterSigner[],
 ): readonly SignerLine[] {
