@@ -207,7 +207,8 @@ const INSIDE: Readonly<Record<string, readonly string[]>> = {
   'operations/show': [],
   'operations/revoking': [],
   'diagnose/check': [],
-  'diagnose/explain': [],
+  // A finding of check and its fix are the same in explain.
+  'diagnose/explain': ['check'],
   'diagnose/inspect': [],
   'diagnose/lint': [],
   'library/calls': [],

@@ -18,12 +18,21 @@ const MISSING =
 /**
  * Merges several messages of {@link rightsFaults} of one component into one message: a component
  * without its binding lacks about a dozen permissions. Other messages stay.
+ *
+ * @param isOfNames - the component lacks names of single signers only, so that its role is bound
  */
-export function mergeRightsTexts(component: string, texts: readonly string[]): readonly string[] {
+export function mergeRightsTexts(
+  component: string,
+  texts: readonly string[],
+  isOfNames: boolean,
+): readonly string[] {
   const missing = texts.flatMap((each) => MISSING.exec(each)?.[1] ?? []);
   if (missing.length < 2) return texts;
   const name = `countersign-${component}`;
-  const merged = `ServiceAccount ${name} lacks: ${missing.join(', ')}. Check that ClusterRoleBinding or RoleBinding ${name} exists (${HOW})`;
+  const all = missing.join(', ');
+  const merged = isOfNames
+    ? `ClusterRole or Role ${name} lacks for this signer: ${all} (${HOW})`
+    : `ServiceAccount ${name} lacks: ${all}. Check that ClusterRoleBinding or RoleBinding ${name} exists (${HOW})`;
   return [merged, ...texts.filter((each) => !MISSING.test(each))];
 }
 

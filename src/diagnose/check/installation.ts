@@ -12,7 +12,7 @@ import type { Lease } from '#kube/lease/lease.ts';
 import { COMPONENTS, isComponentName } from '#install/component-list.ts';
 import type { Definition, Deployment, InstallationFacts } from './facts.ts';
 import { unboundCause } from './access/bindings.ts';
-import { unlistedCause, unlistedSigners } from './access/listed-signers.ts';
+import { listingRemedy, unlistedCause, unlistedSigners } from './access/listed-signers.ts';
 import {
   deployAgain,
   finishUpgrade,
@@ -296,11 +296,20 @@ export function checkReports(facts: InstallationFacts): readonly Outcome[] {
   return whereSeen(facts.leases, (all) => {
     const outcomes = reportedFaults(all, facts.now)
       .filter(({ fault }) => !HAS_CHECK.includes(fault.reason))
-      .map((each) => withCause(reported(each, facts.installer), causeOfReport(each, facts)));
+      .map((each) => {
+        const cause = causeOfReport(each, facts);
+        return withCause(reported(each, grantRemedy(facts, cause)), cause);
+      });
     // Replicas of one component report the same fault.
     const unique = new Map(outcomes.map((each) => [JSON.stringify(each), each]));
     return allWell([...unique.values()], 'no component reports a fault');
   });
+}
+
+/** Returns how this installation grants a missing permission. */
+function grantRemedy(facts: InstallationFacts, cause: string | undefined): string {
+  const listing = cause?.startsWith('signers-listed ') === true ? listingRemedy(facts) : undefined;
+  return listing ?? putBack(facts.installer);
 }
 
 /** Returns the cause of a missing permission: an unbound role, or a signer that no role names. */
@@ -334,13 +343,13 @@ export function reportedFaults(leases: readonly Lease[], now: number): readonly 
     });
 }
 
-function reported({ component, fault }: ReportedFault, installer: Installer): Outcome {
+function reported({ component, fault }: ReportedFault, grant: string): Outcome {
   const { reason, message, stops, signers } = fault;
   const whose = signers === undefined ? 'all signers' : signers.join(', ');
   const make = stops ? error : warning;
   return make(
     `${component} reports ${reason} for ${whose}: ${message}`,
-    reason === RIGHT_MISSING ? putBack(installer) : 'do what the message says',
+    reason === RIGHT_MISSING ? grant : 'do what the message says',
     `deployment/countersign-${component}`,
   );
 }

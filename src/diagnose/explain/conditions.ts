@@ -13,6 +13,11 @@ export function conditionMoment(condition: Condition, what: string): TimelineEnt
   return at === undefined ? { what } : { at, what };
 }
 
+/** Returns a timeline entry for each condition, as `Type=Status: Reason`. */
+export function conditionReasons(conditions: readonly Condition[] = []): readonly TimelineEntry[] {
+  return conditionMoments(conditions.map((each) => ({ ...each, message: '' })));
+}
+
 /** Returns a timeline entry for each condition, as `Type=Status: Reason: message`. */
 export function conditionMoments(conditions: readonly Condition[] = []): readonly TimelineEntry[] {
   return conditions.map((each) =>

@@ -10,16 +10,18 @@ import {
   type CertificateRequest,
 } from '#api/request/certificate-request.ts';
 import { CSR_RESOURCE, type CertificateSigningRequest } from '#api/request/csr.ts';
+import { findCondition } from '#api/request/conditions.ts';
 import { usageError } from '#base/errors.ts';
 import { EXTERNAL_SIGNERS } from '#component/signers/external-signers.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import { resource } from '#kube/resource/resource.ts';
+import { readUnlisted } from '../check/reading/read-listing.ts';
 import { kindNamed, type KindName } from '../kinds.ts';
 import { readSignerState } from '#operations/read-signer-state.ts';
 import { explainAcmeSigner, explainChallenge, explainOrder, withOrder } from './acme.ts';
 import { explainCertificateRequest } from './certificate-request.ts';
 import { explainSigningRequest } from './certificate-signing-request.ts';
-import type { Explanation, Diagnosis } from './explanation.ts';
+import { inOrder, type Explanation, type Diagnosis } from './explanation.ts';
 import { explainExternalSigner } from './external.ts';
 import { requestNamed } from './lookup/request-by-subject.ts';
 import {
@@ -38,7 +40,7 @@ import { readNamedSigner, readSignerView } from './read-signer-view.ts';
 import { isOfAcme, type SignerView } from './signer-view.ts';
 import { readSecretReferrers } from './read-secret.ts';
 import { explainSecret } from './secret.ts';
-import { explainSigner } from './signer.ts';
+import { explainSigner, withoutRepeats } from './signer.ts';
 import { keptWaiting } from './waiting/read-wait-reason.ts';
 
 const CSRS = resource(CSR_RESOURCE);
@@ -194,7 +196,15 @@ async function explainAcmeSignerOf(
 
 async function explainClusterSigner(init: ExplainContext, { name }: Subject): Promise<Explanation> {
   const state = await readSignerState(init, name);
-  return finish(init, 'clustersigner', state.signer, explainSigner(state));
+  const { metadata, status } = state.signer;
+  const isReady = findCondition(status?.conditions, 'Ready')?.status === 'True';
+  const unlisted = isReady ? undefined : await readUnlisted(init, state.signer);
+  const diagnosis = explainSigner(state, unlisted);
+  if (unlisted === undefined)
+    return withoutRepeats(await finish(init, 'clustersigner', state.signer, diagnosis), state);
+  // Its Events name the missing permissions one by one. They all have this cause.
+  const timeline = inOrder(diagnosis.timeline);
+  return { object: `clustersigner/${metadata.name}`, ...diagnosis, timeline };
 }
 
 async function explainSecretOf(

@@ -1,14 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
-import { findCondition } from '#api/request/conditions.ts';
+import { findCondition, type Condition } from '#api/request/conditions.ts';
 import { summarizeSigner, type AuthoritySummary } from '#operations/show/signer-summary.ts';
 import { remedyCommand } from '#operations/signer-remedy.ts';
 import type { SignerState } from '#operations/signer-state.ts';
-import { conditionMoments, reasonText } from './conditions.ts';
+import { conditionMoments, conditionReasons, reasonText } from './conditions.ts';
 import type { Diagnosis, TimelineEntry } from './explanation.ts';
 import { describeCommand, signerText } from './signer-view.ts';
 
-/** Explains a ClusterSigner or Signer, and the next step of its CAs. Pure. */
-export function explainSigner(state: SignerState): Diagnosis {
+/** Finding of the check `signers-listed` about a signer. */
+export interface ListingFault {
+  readonly why: string;
+  readonly remediation?: string;
+}
+
+/**
+ * Explains a ClusterSigner or Signer, and the next step of its CAs. Pure.
+ *
+ * @param unlisted - present if no role names the signer, which is then the cause of all its faults
+ */
+export function explainSigner(state: SignerState, unlisted?: ListingFault): Diagnosis {
   const { signer } = state;
   const summary = summarizeSigner(state);
   const ready = findCondition(signer.status?.conditions, 'Ready');
@@ -16,7 +26,7 @@ export function explainSigner(state: SignerState): Diagnosis {
     .flatMap(({ next }) => (next === undefined ? [] : [next]))
     .toSorted((a, b) => a.at.localeCompare(b.at));
   const isReady = ready?.status === 'True';
-  const why = ready === undefined ? 'authority has not looked at it yet' : reasonText(ready);
+  const why = unlisted?.why ?? whyNotReady(ready);
   return {
     state: isReady ? 'Ready' : 'NotReady',
     summary: isReady
@@ -24,15 +34,56 @@ export function explainSigner(state: SignerState): Diagnosis {
       : `${signerText(signer)} does not serve ${signer.spec.signerName}${heldText(summary.heldKey)}: ${why}`,
     timeline: [
       { at: signer.metadata.creationTimestamp, what: `${signerText(signer)} is created` },
-      ...conditionMoments(signer.status?.conditions),
+      ...momentsOf(signer, unlisted),
       ...summary.authorities.flatMap(authorityMoments),
     ],
     ...(soonest === undefined ? {} : { next: { what: `a CA ${soonest.what}`, at: soonest.at } }),
     remediation: [
-      ...summary.warnings,
-      ...(isReady ? [] : [remedyCommand(signer) ?? describeCommand(signer), 'countersign check']),
+      ...newWarnings(summary.warnings, ready, unlisted),
+      ...(isReady ? [] : [remedyOf(signer, unlisted), 'countersign check']),
     ],
   };
+}
+
+/** Returns the conditions. Messages that follow from a listing fault are omitted. */
+function momentsOf(
+  { status }: SignerState['signer'],
+  unlisted: ListingFault | undefined,
+): readonly TimelineEntry[] {
+  const read = unlisted === undefined ? conditionMoments : conditionReasons;
+  return read(status?.conditions);
+}
+
+/** Returns the warnings that neither the summary has nor the listing fault causes. */
+function newWarnings(
+  warnings: readonly string[],
+  ready: Condition | undefined,
+  unlisted: ListingFault | undefined,
+): readonly string[] {
+  return unlisted === undefined ? warnings.filter((each) => !repeats(each, ready)) : [];
+}
+
+function whyNotReady(ready: Condition | undefined): string {
+  return ready === undefined ? 'authority has not looked at it yet' : reasonText(ready);
+}
+
+function remedyOf(signer: SignerState['signer'], unlisted: ListingFault | undefined): string {
+  return unlisted?.remediation ?? remedyCommand(signer) ?? describeCommand(signer);
+}
+
+/** Reports whether a text has the message of the condition, which the summary has already. */
+function repeats(text: string, { status, message = '' }: Partial<Condition> = {}): boolean {
+  return status !== 'True' && message !== '' && text.includes(message);
+}
+
+/** Returns the diagnosis without what the summary has already, which may be long. */
+export function withoutRepeats<T extends Diagnosis>(diagnosis: T, { signer }: SignerState): T {
+  const ready = findCondition(signer.status?.conditions, 'Ready');
+  const { message = '' } = ready ?? {};
+  const timeline = diagnosis.timeline.map((each) =>
+    repeats(each.what, ready) ? { ...each, what: each.what.replace(`: ${message}`, '') } : each,
+  );
+  return { ...diagnosis, timeline };
 }
 
 /** Returns where the key of the CA is, if not in a Secret. */

@@ -94,9 +94,8 @@ export function secretUnread(secret: string, cause: string, advice: string): str
   return `Secret ${secret} is not read yet: ${cause}${advice}`;
 }
 
-export function grantAdvice(signerName: string, secret: string): string {
-  return `; a permission is missing in Role countersign-authority: apply what countersign rbac --from-cluster prints, or add --signer ${signerName} --secret ${secret} to all your other names`;
-}
+export const GRANT_ADVICE =
+  '; a permission is missing in Role countersign-authority (countersign check prints how to grant it in this installation)';
 
 export function unusableSecret(secret: string, fault: string): string {
   return `Secret ${secret}: ${fault}`;

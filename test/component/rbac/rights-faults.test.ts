@@ -56,7 +56,7 @@ for (const [what, permission, concerned] of [
 
 const CRLS = { verb: 'patch', resource: 'configmaps', namespace: 'countersign-keys' } as const;
 
-test('a permission on the ConfigMap of a signer’s CRLs concerns that signer and no other', () => {
+test('a permission on the ConfigMap of its CRLs concerns that signer and no other', () => {
   const both = [missing({ ...CRLS, name: 'other-ca-crl' }), missing({ ...CRLS, name: 'own-tls' })];
   assert.deepEqual(
     rightsFaults('authority', both, SIGNERS).map(({ signers, stops, message }) => [

@@ -226,7 +226,7 @@ test('a ClusterSigner in no role is one line, and replicas that lack its names f
   assert.match(reportText(reportOf(found)), /4 more findings follow from this/);
 });
 
-test('replicas that lack other rights as well do not follow from an unlisted ClusterSigner', () => {
+test('replicas that lack other rights do not follow from an unlisted signer', () => {
   const found = allOf(unready(undefined));
   const replicas = found.filter(
     ({ id, severity }) => id === 'replicas-available' && severity !== 'ok',

@@ -95,6 +95,14 @@ export function unlistedCause(signer: ClusterSigner): string {
   return causeOf(CHECK, subjectOf(signer));
 }
 
+/** Returns the command that has the roles name all unlisted signers. Undefined if there is none. */
+export function listingRemedy(facts: ListingFacts): string | undefined {
+  const unlisted = unlistedSigners(facts);
+  return 'value' in facts.roles && unlisted.length > 0
+    ? commandFor(facts, facts.roles.value, unlisted)
+    : undefined;
+}
+
 function subjectOf({ metadata }: ClusterSigner): string {
   return `clustersigner/${metadata.name}`;
 }

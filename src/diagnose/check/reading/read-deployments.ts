@@ -39,15 +39,17 @@ interface RawPod extends LabelledObject {
 /**
  * Reads the Deployments, and their pods if replicas are missing.
  *
+ * @param namespace - the namespace of the components, or undefined for all namespaces
  * @param installed - receives the metadata of each Deployment but an operator's own, which a person
  *   installs
  */
 export async function readDeployments(
   client: Client,
-  namespace: string,
+  namespace: string | undefined,
   installed: (metadata: InstalledMetadata) => void,
 ): Promise<ReadResult<readonly Deployment[]>> {
-  const where = { version: 'v1', namespace, labelSelector: MANAGED };
+  const place = namespace === undefined ? {} : { namespace };
+  const where = { version: 'v1', ...place, labelSelector: MANAGED };
   const found = await listVisible(
     client,
     { ...where, group: 'apps', plural: 'deployments' },

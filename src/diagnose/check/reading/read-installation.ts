@@ -111,7 +111,10 @@ export async function readInstallation(
   return { now, namespace, ...facts, installer: installerOf(installedBy), operated };
 }
 
-async function readOperated(client: Client): Promise<ReadResult<readonly OperatedInstallation[]>> {
+/** Reads the objects of the operators. */
+export async function readOperated(
+  client: Client,
+): Promise<ReadResult<readonly OperatedInstallation[]>> {
   const take =
     (kind: OperatedInstallation['kind']) =>
     (object: InstallationObject): readonly OperatedInstallation[] => {
@@ -133,7 +136,7 @@ async function readOperated(client: Client): Promise<ReadResult<readonly Operate
  * Adds the names of ACME signers, which roles list as well. `acme` reads every account key, because
  * the creator of a key is unknown.
  */
-function withAcmeNames(
+export function withAcmeNames(
   signers: ReadResult<SignerFacts>,
   acme: ReadResult<AcmeFacts>,
   secretNamespace: string,

@@ -61,7 +61,7 @@ export function observe(snapshot: SignerSnapshot): Observation {
     // Before the first list is complete there is no fault, so no warning is due.
     const reason = secret.failure === undefined ? 'Initializing' : 'AuthorityUnavailable';
     const why = secret.failure ?? 'not listed yet';
-    const advice = isNamespaced(signer) || !FORBIDDEN.test(why) ? '' : grantAdvice(signer);
+    const advice = isNamespaced(signer) || !FORBIDDEN.test(why) ? '' : messages.GRANT_ADVICE;
     return unready(reason, messages.secretUnread(where(signer), why, advice));
   }
   return secret.kind === 'missing'
@@ -71,10 +71,6 @@ export function observe(snapshot: SignerSnapshot): Observation {
 
 /** The API server's words for a missing permission, as `KubeError` repeats them. */
 const FORBIDDEN = /\b403 Forbidden\b/;
-
-function grantAdvice(signer: ClusterSigner): string {
-  return messages.grantAdvice(signer.spec.signerName, where(signer));
-}
 
 /** Observes a deleted CA Secret. With it, a managed CA loses its key. */
 function observeDeleted({ signer, now }: SignerSnapshot): Observation {

@@ -198,7 +198,9 @@ function summary(
   if (first === undefined) return undefined;
   const part =
     affected < ofReplicas.length ? messages.affectedReplicas(affected, ofReplicas.length) : '';
-  const faults = mergeRightsTexts(component, [...new Set(matching.flat().map(textOf))]);
+  const isOfNames = matching.flat().every(({ signers }) => signers !== undefined);
+  const texts = [...new Set(matching.flat().map(textOf))];
+  const faults = mergeRightsTexts(component, texts, isOfNames);
   return { reason: first.reason, message: messages.componentFault(component, part, faults) };
 }
 

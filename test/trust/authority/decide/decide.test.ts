@@ -103,7 +103,7 @@ const reasons: [law: string, snapshot: Partial<SignerSnapshot>, reason: string, 
       'the Secret could not be read: that is not missing',
       { secret: { kind: 'unknown', failure: '403 Forbidden' } },
       'AuthorityUnavailable',
-      /is not read yet: 403 Forbidden; .*countersign rbac .*--secret countersign-keys\/workload-ca/,
+      /is not read yet: 403 Forbidden; .*countersign check prints how to grant it/,
     ],
   ];
 

@@ -112,6 +112,21 @@ test('many missing rights of one component are one line: who lacks which', () =>
   assert.equal(find({ signer: state(replica([one])) }).message, `signer: ${one.message}`);
 });
 
+test('missing rights on the names of one signer do not suspect the binding of the role', () => {
+  const lost = ['approve', 'sign'].map((verb) => ({
+    verb,
+    resource: 'certificates.k8s.io/signers',
+    name: CLUSTER.spec.signerName,
+    namespace: undefined,
+  }));
+  const { message } = find({ signer: state(replica(rightsFaults('signer', lost, [CLUSTER]))) });
+  assert.match(
+    message,
+    /^signer: ClusterRole or Role \S+ lacks for this signer: approve .*, sign /,
+  );
+  assert.doesNotMatch(message, /Binding/);
+});
+
 test('a fault that stops nothing needs attention, and the signer is served', () => {
   const found = find({ signer: state(replica([{ ...fault, stops: false }])) });
   assert.equal(found.status, 'True');

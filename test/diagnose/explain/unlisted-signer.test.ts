@@ -1,0 +1,105 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A ClusterSigner that no role names: explain has the finding and the fix of check, once. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import type { Condition } from '#api/request/conditions.ts';
+import { explain } from '#diagnose/explain/explain.ts';
+import { explanationText } from '#diagnose/explain/text.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import { NOW, at, state } from '../../operations/signer-states.ts';
+import { recordedClient } from '../../support/kube/recorded-client.ts';
+
+const STORED = { resourceVersion: '1', uid: 'u', creationTimestamp: at(0) };
+const FAULT = 'Secret countersign-keys/new-ca is not read yet: 403 Forbidden';
+const CONDITIONS: readonly Condition[] = [
+  { type: 'Ready', status: 'False', reason: 'AuthorityUnavailable', message: FAULT },
+  { type: 'Served', status: 'False', reason: 'MissingPermissions', message: `signer: ${FAULT}` },
+  { type: 'Degraded', status: 'True', reason: 'MissingPermissions', message: `it: ${FAULT}` },
+];
+const NEW = state({ spec: { signerName: 'example.com/new' }, conditions: CONDITIONS }).signer;
+
+const labels = { 'app.kubernetes.io/component': 'signer' };
+const role = (name: string): object => ({
+  metadata: { ...STORED, name: 'countersign-signer', labels },
+  rules: [
+    {
+      apiGroups: ['certificates.k8s.io'],
+      resources: ['signers'],
+      verbs: ['sign'],
+      resourceNames: [name],
+    },
+  ],
+});
+
+const HELM = {
+  annotations: {
+    'meta.helm.sh/release-name': 'pki',
+    'meta.helm.sh/release-namespace': 'sys',
+  },
+};
+const INSTALL = { managedFields: [{ manager: 'countersign-install', operation: 'Apply' }] };
+
+/** What explain prints where a role names `listed`, and the Deployments have this metadata. */
+async function explained(listed: string, by: object, mayRead = true): Promise<string> {
+  const client = recordedClient();
+  const deployment = { metadata: { ...STORED, name: 'countersign-signer', labels, ...by } };
+  const event = {
+    metadata: STORED,
+    type: 'Warning',
+    reason: 'MissingPermissions',
+    message: FAULT,
+    reportingComponent: 'countersign.dev/authority',
+  };
+  const lists = new Map<string, readonly object[]>([
+    ['clustersigners', [NEW]],
+    ['clusterroles', [role(listed)]],
+    ['deployments', [deployment]],
+    ['events', [event]],
+  ]);
+  client.answer(({ path }) => {
+    const plural = path.replace(/\?.*/, '').split('/').at(-1) ?? '';
+    if (plural === NEW.metadata.name) return NEW;
+    if (path === '/apis/certificates.k8s.io/v1')
+      return { resources: [{ name: 'clustertrustbundles', verbs: ['list'] }] };
+    if (path.includes('/clustertrustbundles/'))
+      throw new KubeError({ status: 404, what: path, body: {} });
+    if (plural === 'deployments' && !mayRead)
+      throw new KubeError({ status: 403, what: path, body: {} });
+    const kind = plural === 'clustersigners' ? 'ClusterSignerList' : 'List';
+    return { kind, apiVersion: 'v1', metadata: STORED, items: lists.get(plural) ?? [] };
+  });
+  const init = { client, clock: () => NOW, propagationSeconds: 600 };
+  const subject = { kind: 'signer', name: NEW.metadata.name, namespace: 'default' };
+  return explanationText(await explain(init, subject));
+}
+
+const count = (text: string, words: string): number => text.split(words).length - 1;
+
+for (const [installer, by, advice] of [
+  ['Helm', HELM, /helm upgrade pki deploy\/chart --namespace sys .*--set-json 'signers=\[.*new/],
+  ['countersign install', INSTALL, /add the line to signers in values\.yaml.*countersign install/],
+] as const) {
+  test(`explain of a signer that no role names has the fix of ${installer}, and no other`, async () => {
+    const text = await explained('example.com/workload', by);
+    assert.match(text, /no role names example\.com\/new.*signers needs this line: \{/);
+    const [first = '', ...others] = text.split('what you can do:\n')[1]?.trim().split('\n') ?? [];
+    assert.match(first, advice);
+    assert.deepEqual(
+      others.map((each) => each.trim()),
+      ['countersign check'],
+    );
+    assert.equal(count(text, FAULT), 0, text);
+  });
+}
+
+for (const [why, listed, mayRead] of [
+  ['a role names the signer', 'example.com/new', true],
+  ['the user may not read the Deployments', 'example.com/workload', false],
+] as const) {
+  test(`where ${why}, explain has the message of its conditions, and Ready’s once`, async () => {
+    const text = await explained(listed, INSTALL, mayRead);
+    assert.match(text, /does not serve example\.com\/new: AuthorityUnavailable: /);
+    assert.doesNotMatch(text, /no role names/);
+    assert.equal(count(text, FAULT), 1, text);
+  });
+}
