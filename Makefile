@@ -473,7 +473,7 @@ clean: ## Remove what was built here
 # By the lock alone: other changes of package.json install nothing. What is there and right stays there: a
 # cluster that runs on its Node is not ended by a new dependency.
 node_modules: package-lock.json
-	if [ -d node_modules ]; then npm install --no-save --no-audit --no-fund; else npm ci --no-audit --no-fund; fi
+	if [ -d node_modules ]; then npm install --no-save --no-audit --no-fund --loglevel=error; else npm ci --no-audit --no-fund --loglevel=error; fi
 	touch node_modules
 
 dist/library/index.mjs: node_modules build/library.ts tsconfig.library.json $(shell find src -name '*.ts')
