@@ -19,6 +19,7 @@ import { People } from './steps/people.ts';
 import { credentials, mutualTls } from './steps/pods.ts';
 import { publicCertificate } from './steps/public.ts';
 import { NotAgreed, agree } from './agree.ts';
+import { invitation } from './invitation.ts';
 import { Story, type Tell } from './story.ts';
 
 const { values } = parseArgs({
@@ -31,7 +32,12 @@ const { values } = parseArgs({
   },
 });
 const interrupted = new Promise<void>((resolve) => {
-  for (const signal of ['SIGINT', 'SIGTERM'] as const) process.once(signal, resolve);
+  for (const signal of ['SIGINT', 'SIGTERM'] as const)
+    process.once(signal, () => {
+      // The end takes a while, in which the user should know that the signal arrived.
+      process.stderr.write('ending\n');
+      resolve();
+    });
 });
 
 const story = new Story();
@@ -146,25 +152,6 @@ function stranger(directory: string): string {
 
 function invite(kept: Cast): void {
   const { kubeconfig, directory } = kept.cluster;
-  process.stdout.write(`
-The cluster stays up until Ctrl-C. Try:
-
-  export KUBECONFIG=${kubeconfig}
-  alias kubectl=${directory}/kubectl
-  alias countersign='${process.execPath} ${join(import.meta.dirname, '../dist/countersign.mjs')}'
-  kubectl get clustersigners,clustertrustbundles,csr
-  kubectl get podcertificaterequests -A
-  kubectl describe clustersigner workload
-  kubectl get events.events.k8s.io -A
-  countersign authority show
-  countersign authority prepare workload --dry-run
-  countersign console
-
-The components:
-
-${kept
-  .places()
-  .map((line) => `  ${line}`)
-  .join('\n')}
-`);
+  const { values: file } = kept;
+  process.stdout.write(invitation({ kubeconfig, directory, values: file, places: kept.places() }));
 }

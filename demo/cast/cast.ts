@@ -46,6 +46,8 @@ export interface Cast {
   readonly peopleCa: PeopleCa;
   /** The audit log can be read, which needs a cluster of the demo. */
   readonly isAudited: boolean;
+  /** The file of values of `countersign install`. Undefined if it installed nothing. */
+  readonly values: string | undefined;
   /** The components that run; each has a ServiceAccount of its own. */
   readonly components: number;
   /** What is shipped, until its components have started. */

@@ -52,6 +52,7 @@ export class Pods implements Cast {
   readonly nodes: readonly [string, string];
   readonly peopleCa: PeopleCa;
   readonly isAudited: boolean;
+  readonly values: string;
   readonly #image: string;
   #rollout: Promise<unknown> | undefined;
 
@@ -60,6 +61,7 @@ export class Pods implements Cast {
     this.nodes = nodes;
     this.peopleCa = peopleCa;
     this.isAudited = isAudited;
+    this.values = join(cluster.directory, 'values.yaml');
     this.#image = image;
   }
 
@@ -78,9 +80,10 @@ export class Pods implements Cast {
 
   /** Applies the objects of the chart without Helm, whose build takes longer than the story. */
   async install(tell: Tell): Promise<void> {
-    const { directory, kubeconfig } = this.cluster;
-    const values = join(directory, 'values.yaml');
-    writeFileSync(values, JSON.stringify(valuesFor(this.#image)));
+    const { values } = this;
+    const { kubeconfig } = this.cluster;
+    // A person edits the file of a kept cluster.
+    writeFileSync(values, `${JSON.stringify(valuesFor(this.#image), undefined, 2)}\n`);
     const args = ['install', '--values', values, '--kubeconfig', kubeconfig];
     const { code, stderr } = await countersign(args);
     assert.equal(code, 0, stderr);

@@ -34,6 +34,7 @@ export class Processes implements Cast {
   readonly components = COMPONENTS.length;
   readonly nodes = ['node-1', 'node-2'] as const;
   readonly isAudited = true;
+  readonly values = undefined;
   #installation: Installation | undefined;
   #server: PeerServer | undefined;
 

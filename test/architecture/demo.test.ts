@@ -2,11 +2,13 @@
 /** When `make demo` uses a cluster of the user: never by accident. */
 import assert from 'node:assert/strict';
 import { spawnSync } from 'node:child_process';
-import { mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { existsSync, mkdtempSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { test } from 'node:test';
+import { WORKLOADS } from '../../demo/cast/cast.ts';
 import { imageParts } from '../../demo/cast/image.ts';
+import { invitation } from '../../demo/invitation.ts';
 
 const ROOT = join(import.meta.dirname, '../..');
 
@@ -36,6 +38,38 @@ test('KUBECONFIG on make’s command line has the demo use that cluster, and bui
   assert.match(commands, /--kubeconfig '\/home\/a\/.kube\/config' --image 'registry.example\/c:1'/);
   assert.doesNotMatch(commands, /cluster\/build\.ts/);
 });
+
+const KEPT = { kubeconfig: '/tmp/c/kubeconfig', directory: '/tmp/c', places: ['kubectl logs x'] };
+
+test('a kept demo prints commands that exist, of objects that its steps create', () => {
+  const text = invitation({ ...KEPT, values: '/tmp/c/values.yaml' });
+  const verbs = [...text.matchAll(/^ {2}countersign ([a-z-]+)/gm)].map(([, verb = '']) => verb);
+  for (const verb of ['inspect', 'explain', 'check', 'install']) assert.ok(verbs.includes(verb));
+  for (const verb of verbs) assert.ok(existsSync(join(ROOT, 'src/cli/commands', verb)), verb);
+  const created = [
+    ...WORKLOADS.map(({ name }) => `pod/${name}`),
+    ...named('denied.ts', /name: '([a-z-]+)'/g, 'pod'),
+    ...named('people.ts', /#create\('([a-z-]+)'/g, 'csr'),
+  ];
+  const objects = [...text.matchAll(/\b(?:pod|csr)\/[a-z-]+/g)].map(([object]) => object);
+  assert.ok(objects.length >= 3, objects.join());
+  assert.deepEqual(
+    objects.filter((each) => !created.includes(each)),
+    [],
+  );
+  assert.match(text, /countersign install --values \/tmp\/c\/values\.yaml$/m);
+  const [, page = ''] = /^More: (.*)$/m.exec(text) ?? [];
+  assert.ok(page.endsWith('docs/how-to/try-the-demo.md') && existsSync(page), page);
+});
+
+test('a kept demo whose components are processes prints no command of installation', () => {
+  assert.doesNotMatch(invitation({ ...KEPT, values: undefined }), /install/);
+});
+
+function named(step: string, name: RegExp, kind: string): readonly string[] {
+  const text = readFileSync(join(ROOT, 'demo/steps', step), 'utf8');
+  return [...text.matchAll(name)].map(([, found = '']) => `${kind}/${found}`);
+}
 
 test('without an image the demo prints how to get one, and stops', () => {
   const { code, said } = demo('--kubeconfig', '/none', '--image', '', '--yes');
