@@ -25,6 +25,7 @@ import { KubeError } from '#kube/client/kube-error.ts';
 import { CONFIG_MAPS, PODS, SECRETS } from '#kube/resource/core-v1.ts';
 import { resource } from '#kube/resource/resource.ts';
 import { listObjects } from '#kube/watch/list-objects.ts';
+import { unissuedNote } from './unissued.ts';
 
 /** Content of one object, and notes on missing parts. */
 export interface ObjectMaterials {
@@ -63,7 +64,8 @@ async function readCsr(client: Client, { name }: Subject): Promise<ObjectMateria
   const path = CSRS.object({ name });
   const { spec, status } = await client.request<CertificateSigningRequest>({ method: 'GET', path });
   const source = `csr/${name}`;
-  const found = requestAndCertificate(source, spec.request, status?.certificate);
+  const note = unissuedNote(source, status?.conditions, source);
+  const found = requestAndCertificate(source, spec.request, status?.certificate, note);
   return { ...found, materials: found.materials.map(signedBy(spec.signerName)) };
 }
 
@@ -79,7 +81,8 @@ async function readCertificateRequest(
   const path = CERTIFICATE_REQUESTS.object({ name, namespace });
   const { spec, status } = await client.request<CertificateRequest>({ method: 'GET', path });
   const source = `certificaterequest/${name}`;
-  const found = requestAndCertificate(source, spec.request, status?.certificate);
+  const note = unissuedNote(source, status?.conditions, source, namespace);
+  const found = requestAndCertificate(source, spec.request, status?.certificate, note);
   const signer = await signerNameOf(client, spec.issuerRef, namespace);
   return signer === undefined
     ? found
@@ -97,10 +100,15 @@ async function signerNameOf(
   return signer?.spec.signerName;
 }
 
-function requestAndCertificate(source: string, request: string, certificate = ''): ObjectMaterials {
+/** @param missing - note if there is no certificate */
+function requestAndCertificate(
+  source: string,
+  request: string,
+  certificate = '',
+  missing: string,
+): ObjectMaterials {
   const asked = material(`${source} spec.request`, request);
-  if (certificate === '')
-    return { materials: [asked], notes: [`${source} has no certificate yet`] };
+  if (certificate === '') return { materials: [asked], notes: [missing] };
   return { materials: [asked, material(`${source} status.certificate`, certificate)], notes: [] };
 }
 
@@ -118,7 +126,10 @@ function ofPcr({ metadata, spec, status }: PodCertificateRequest): ObjectMateria
     stub === ''
       ? []
       : [{ ...material(`${source} spec.stubPKCS10Request`, stub), isStub: true } as const];
-  if (chain === '') return { materials: asked, notes: [`${source} has no certificate`] };
+  if (chain === '') {
+    const note = unissuedNote(source, status?.conditions, source, metadata.namespace);
+    return { materials: asked, notes: [note] };
+  }
   const issued = { source: `${source} status.certificateChain`, bytes: Buffer.from(chain) };
   return { materials: [...asked, issued].map(signedBy(spec.signerName)), notes: [] };
 }
@@ -229,20 +240,43 @@ async function mountedCertificates(
     namespace,
     keep: ({ spec }) => spec.podUID === metadata.uid,
   });
-  const found = [...signers].map((signer): ObjectMaterials => {
-    const issued = requests.filter(
-      (each) => each.spec.signerName === signer && (each.status?.certificateChain ?? '') !== '',
-    );
-    const newest = issued.sort(byAge).at(-1);
-    if (newest !== undefined) return ofPcr(newest);
-    const gone = `no PodCertificateRequest of ${signer} is left (the API server deletes them after 15 minutes); --port reads it from the pod itself`;
-    return { materials: [], notes: [gone] };
-  });
+  const found = [...signers].map((signer) =>
+    ofNewest(
+      pod,
+      signer,
+      requests.filter(({ spec }) => spec.signerName === signer),
+    ),
+  );
   return {
     materials: found.flatMap(({ materials }) => materials),
     notes: found.flatMap(({ notes }) => notes),
   };
 }
+
+/**
+ * Returns the newest certificate of a pod by one signer. A newer request without a certificate has
+ * a note, because the pod does not get the next certificate.
+ */
+function ofNewest(
+  { metadata: { name, namespace } }: Pod,
+  signer: string,
+  requests: readonly PodCertificateRequest[],
+): ObjectMaterials {
+  const byTime = requests.toSorted(byAge);
+  const newest = byTime.at(-1);
+  if (newest === undefined) {
+    const gone = `no PodCertificateRequest of ${signer} is left (the API server deletes them after 15 minutes); --port reads it from the pod itself`;
+    return { materials: [], notes: [gone] };
+  }
+  const issued = byTime.findLast(({ status }) => (status?.certificateChain ?? '') !== '');
+  const { materials, notes } = issued === undefined ? NOTHING : ofPcr(issued);
+  if (issued === newest) return { materials, notes };
+  const source = `pcr/${newest.metadata.name} of ${signer}`;
+  const note = unissuedNote(source, newest.status?.conditions, `pod/${name}`, namespace);
+  return { materials, notes: [...notes, note] };
+}
+
+const NOTHING: ObjectMaterials = { materials: [], notes: [] };
 
 function mountedSubjects({ spec }: Pod, namespace: string): readonly Subject[] {
   const names = new Map<string, Subject>();
