@@ -12,12 +12,12 @@ import {
   LEDGER_PROXY_NAME,
   LEDGER_SERVICE,
   OWN_TLS_CONFIG_MAP,
+  READER_SIGNER,
 } from '#api/signer/own-tls.ts';
 import { monotonic } from '#app/process.ts';
 import {
   READER_HEADER,
   READER_SECONDS,
-  READER_SIGNER,
   signRequest,
   SIGNATURE_HEADER,
 } from '#ledger/ledger/api/signed-request.ts';
@@ -30,6 +30,7 @@ import { resource } from '#kube/resource/resource.ts';
 import { encodePem } from '#pki/der/pem.ts';
 import { generatePrivateKey } from '#pki/keys/private-key.ts';
 import { encodeRequest } from '#pki/x509/encode-request.ts';
+import { LedgerUnreadError } from './sources/ledger-records.ts';
 
 /** Address of the ledger. */
 export interface LedgerEndpoint {
@@ -38,6 +39,8 @@ export interface LedgerEndpoint {
   /** URL of its port, `https://host:port`. Absent: through the API server. */
   readonly url?: string | undefined;
   readonly userAgent: string;
+  /** Whether the command must write nothing, so that it creates no pass. */
+  readonly isDryRun?: boolean | undefined;
 }
 
 /** Proof of the sender's identity in a request. */
@@ -50,6 +53,8 @@ interface Pass {
 type Send<R> = (client: Client, init: RequestInit) => Promise<R>;
 
 const REQUESTS = resource(CSR_RESOURCE);
+/** Path of the ledger that answers 401 to a request without a signature. */
+const LEDGER_ROOT = `/apis/${LEDGER_API.group}/${LEDGER_API.version}`;
 /** Time after which the client creates a new pass, before the ledger rejects the old one. */
 const RENEWED_AFTER_MS = READER_SECONDS * 800;
 
@@ -63,6 +68,8 @@ export class LedgerClient {
   /** Time of the next pass, by the monotonic clock. */
   #until = 0;
   #direct: Promise<Client> | undefined;
+  /** Paths of the CertificateSigningRequests that this client created. */
+  readonly #created: string[] = [];
 
   /** @param client - to the API server, as the user */
   constructor(client: Client, place: LedgerEndpoint) {
@@ -96,6 +103,10 @@ export class LedgerClient {
   }
 
   async close(): Promise<void> {
+    // Few users may delete them: the API server deletes the others after a day.
+    for (const path of this.#created.splice(0)) {
+      await this.#client.request({ method: 'DELETE', path }).catch(() => undefined);
+    }
     await (await this.#direct)?.close();
   }
 
@@ -104,11 +115,28 @@ export class LedgerClient {
     const url = init.path + queryText(init.query);
     const signature = signRequest({ uid, method: init.method, url, body }, key);
     const headers = { [READER_HEADER]: name, [SIGNATURE_HEADER]: signature };
-    const signed = { ...init, headers, isAggregated: true };
-    if (this.#place.url !== undefined) return send(await this.#opened(), signed);
+    return this.#toLedger({ ...init, headers }, send);
+  }
+
+  async #toLedger<R>(init: RequestInit, send: Send<R>): Promise<R> {
+    const sent = { ...init, isAggregated: true };
+    if (this.#place.url !== undefined) return send(await this.#opened(), sent);
     const service = `/api/v1/namespaces/${encodeURIComponent(this.#place.namespace)}/services`;
     const path = `${service}/${LEDGER_PROXY_NAME}/proxy${init.path}`;
-    return send(this.#client, { ...signed, path }).catch(withRole);
+    return send(this.#client, { ...sent, path }).catch(withRole);
+  }
+
+  /**
+   * Requests something without a pass, which a ledger answers with 401. Without a ledger, or the
+   * right to reach it, the client creates no object in vain.
+   */
+  async #assertReachable(): Promise<void> {
+    try {
+      const init = { method: 'GET', path: LEDGER_ROOT } as const;
+      await this.#toLedger(init, (client, sent) => client.request(sent));
+    } catch (error) {
+      if (!(error instanceof KubeError) || error.status !== 401) throw error;
+    }
   }
 
   /** Returns one pass for concurrent requests. */
@@ -125,6 +153,8 @@ export class LedgerClient {
   }
 
   async #made(): Promise<Pass> {
+    await this.#assertReachable();
+    if (this.#place.isDryRun === true) throw new LedgerUnreadError();
     const { key } = await generatePrivateKey('ECDSAP256');
     const sans = { dnsNames: [], ipAddresses: [], uris: [], emails: [] };
     const der = encodeRequest({
@@ -149,6 +179,7 @@ export class LedgerClient {
     const { metadata } = await this.#client
       .request<CertificateSigningRequest>(init)
       .catch(withRole);
+    this.#created.push(REQUESTS.object({ name: metadata.name }));
     return { name: metadata.name, uid: metadata.uid, key };
   }
 

@@ -12,11 +12,13 @@ import { monotonic } from '#app/process.ts';
  * Connects as the user of the kubeconfig.
  *
  * @param command - the subcommand, for the audit log
+ * @param isDryRun - whether the command must write nothing, also not to read the ledger
  * @throws SignerError KUBE_CONFIG (`wait`) without an API server in the kubeconfig
  */
 export async function connectUser(
   options: UserOptions,
   command: string,
+  isDryRun = false,
 ): Promise<{ readonly connection: Connection; readonly client: Client }> {
   const connection = await loadConnection({
     ...options,
@@ -29,5 +31,5 @@ export async function connectUser(
   const userAgent = `countersign-${command}/${VERSION}`;
   const client = createClient({ connection, clock: Date.now, monotonic, userAgent, impersonate });
   const { ledgerNamespace: namespace = DEFAULT_NAMESPACE, ledgerUrl: url } = options;
-  return { connection, client: withLedger(client, { namespace, url, userAgent }) };
+  return { connection, client: withLedger(client, { namespace, url, userAgent, isDryRun }) };
 }

@@ -7,7 +7,8 @@ import type { Client, RequestInit } from '#kube/client/client.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import { recordedClient } from '../support/kube/recorded-client.ts';
 
-const RECORDS = '/apis/ledger.countersign.dev/v1alpha1/records';
+const ROOT = '/apis/ledger.countersign.dev/v1alpha1';
+const RECORDS = `${ROOT}/records`;
 const PLACE = { namespace: 'countersign-system', userAgent: 'test' };
 
 /** A client whose streams are answered as its requests are. */
@@ -37,7 +38,8 @@ for (const way of ['request', 'stream'] as const) {
     await client[way]({ method: 'GET', path: RECORDS });
     await client[way]({ method: 'GET', path: RECORDS });
     const proxied = `proxy${RECORDS}`;
-    assert.deepEqual(paths(), [RECORDS, 'certificatesigningrequests', proxied, proxied]);
+    const [unsigned, csr] = [`proxy${ROOT}`, 'certificatesigningrequests'];
+    assert.deepEqual(paths(), [RECORDS, unsigned, csr, proxied, proxied]);
   });
 }
 

@@ -28,6 +28,12 @@ export const LEDGER_PROXY_NAME = `https:${LEDGER_SERVICE}:443`;
 /** The API by which users read the ledger. Its `records` and `logs` are not stored in etcd. */
 export const LEDGER_API = { group: 'ledger.countersign.dev', version: 'v1alpha1' } as const;
 
+/**
+ * Signer name of the CertificateSigningRequests by which users authenticate to the ledger. No
+ * signer serves it, so no certificate is issued for them.
+ */
+export const READER_SIGNER = `${LEDGER_API.group}/reader`;
+
 /** The APIService of the aggregated API. `authority` maintains its `caBundle`. */
 export const LEDGER_API_SERVICE = `${LEDGER_API.version}.${LEDGER_API.group}`;
 

@@ -81,6 +81,7 @@ export function recordedIfInstalled(client: Client, query: CertificateQuery): Ce
       const fault = ledgerFault(error);
       if (fault === undefined) throw error;
       if (fault === 'absent') return { found: [], places: [NO_LEDGER] };
+      if (fault === 'unread') return { found: [], places: [CANNOT_ASK.unread] };
       throw new SignerError({
         code: 'LEDGER_UNAVAILABLE',
         disposition: 'retry',
@@ -94,6 +95,8 @@ export function recordedIfInstalled(client: Client, query: CertificateQuery): Ce
 const CANNOT_ASK = {
   forbidden:
     'you may not read the records of the ledger (get and list on records.ledger.countersign.dev; ClusterRole countersign-ledger-reader has both)',
+  unread:
+    'the ledger was not read: a command creates a CertificateSigningRequest to read it, and --dry-run creates nothing. Without --dry-run, there may be more certificates; countersign issued lists them',
   unreachable: 'the ledger is installed and does not answer (countersign check shows the cause)',
 } as const;
 

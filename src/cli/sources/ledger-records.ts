@@ -165,10 +165,20 @@ function withOwnReason(cause: unknown): SignerError {
 }
 
 /**
- * Reason why a ledger cannot be queried: none is installed, none answers, or this user may not read
- * it.
+ * Reason why a ledger cannot be queried: none is installed, none answers, this user may not read
+ * it, or the command must write nothing.
  */
-export type LedgerFault = 'absent' | 'unreachable' | 'forbidden';
+export type LedgerFault = 'absent' | 'unreachable' | 'forbidden' | 'unread';
+
+/** A dry run did not read the ledger, because it creates no CertificateSigningRequest for that. */
+export class LedgerUnreadError extends SignerError {
+  constructor() {
+    const message =
+      'the ledger was not read: a command creates a CertificateSigningRequest to read it, and --dry-run creates nothing';
+    super({ code: 'LEDGER_UNAVAILABLE', disposition: 'wait', message });
+    this.name = 'LedgerUnreadError';
+  }
+}
 
 /**
  * @param error - of {@link pagesOf}
@@ -176,6 +186,7 @@ export type LedgerFault = 'absent' | 'unreachable' | 'forbidden';
  */
 export function ledgerFault(error: unknown): LedgerFault | undefined {
   if (error instanceof KubeError) return faultOf(error);
+  if (error instanceof LedgerUnreadError) return 'unread';
   return error instanceof SignerError ? ledgerFault(error.cause) : undefined;
 }
 

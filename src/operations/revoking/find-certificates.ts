@@ -9,6 +9,7 @@ import {
 import { CSR_RESOURCE, type CertificateSigningRequest } from '#api/request/csr.ts';
 import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
 import { GROUP, type ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { READER_SIGNER } from '#api/signer/own-tls.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import type { Client } from '#kube/client/client.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
@@ -76,7 +77,7 @@ export function liveRequests(client: Client): CertificateSource {
   return async (signers) => {
     const byObject = new Map(signers.map(({ metadata, spec }) => [metadata.name, spec.signerName]));
     const places = [
-      await searched(client, CSRS.collection(), 'CertificateSigningRequests', fromCsr),
+      await searched(client, CSRS.collection(), 'CertificateSigningRequests', fromCsr, isOfSigner),
       await searched(client, POD_REQUESTS.collection(), 'PodCertificateRequests', fromPod),
       await searched<CertificateRequest>(
         client,
@@ -111,11 +112,13 @@ async function searched<T extends StoredObject>(
   path: string,
   kind: string,
   read: CertificateReader<T>,
+  keep: (object: T) => boolean = () => true,
 ): Promise<CertificateSearchResult> {
   const found: FoundCertificate[] = [];
   let count = 0;
   try {
     await listPages<T>({ client, path }, (object) => {
+      if (!keep(object)) return;
       count += 1;
       const one = read(object);
       if (one !== undefined) found.push(one);
@@ -126,6 +129,11 @@ async function searched<T extends StoredObject>(
     return { found, places: [`no ${kind}: they ${why}`] };
   }
   return { found, places: [`${count} ${kind}`] };
+}
+
+/** Reports whether a certificate can be issued for a request. None is for a ledger's reader. */
+function isOfSigner({ spec }: CertificateSigningRequest): boolean {
+  return spec.signerName !== READER_SIGNER;
 }
 
 function fromCsr({

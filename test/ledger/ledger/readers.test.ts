@@ -8,7 +8,8 @@ import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
-import { LedgerClient } from '#cli/ledger-client.ts';
+import { LedgerClient, type LedgerEndpoint } from '#cli/ledger-client.ts';
+import { ledgerFault } from '#cli/sources/ledger-records.ts';
 import { createLedgerApi } from '#ledger/ledger/api/index.ts';
 import { createReaders } from '#ledger/ledger/api/readers.ts';
 import type { ApiRequest } from '#ledger/ledger/api/answer.ts';
@@ -58,6 +59,8 @@ class World {
   readonly component = recordedComponent({ clock: () => this.now });
   /** What reached the ledger. */
   readonly reached: ApiRequest[] = [];
+  /** What the user deleted, by its path. */
+  readonly deleted: string[] = [];
   now = NOW;
   allowed = (_user: string, _namespace: string, _verb: string): boolean => true;
   readonly #api = createLedgerApi({
@@ -99,6 +102,7 @@ class World {
       this.requests.set(name, { metadata, spec: { ...spec, ...JANE } });
       return this.requests.get(name);
     }
+    if (request.method === 'DELETE') return this.deleted.push(request.path);
     assert.match(request.path, PROXY);
     const url = request.path.replace(PROXY, '') + queryText(request.query);
     const headers = Object.fromEntries(
@@ -109,7 +113,8 @@ class World {
   }
 
   async send(request: ApiRequest): Promise<unknown> {
-    this.reached.push(request);
+    // Each pass begins with an unsigned request, which shows that there is a ledger.
+    if (Object.keys(request.headers).length > 0) this.reached.push(request);
     const answer = await this.#api(request);
     const body = JSON.parse(String(answer.body)) as { message?: string };
     if (answer.status >= 300) throw new KubeError({ status: answer.status, what: 'GET', body });
@@ -120,8 +125,9 @@ class World {
     return new Date(this.now).toISOString();
   }
 
-  ledger(): LedgerClient {
-    return new LedgerClient(this.user, { namespace: 'countersign-system', userAgent: 'test' });
+  ledger(more: Partial<LedgerEndpoint> = {}): LedgerClient {
+    const place = { namespace: 'countersign-system', userAgent: 'test', ...more };
+    return new LedgerClient(this.user, place);
   }
 }
 
@@ -242,6 +248,55 @@ test('who may not create the object, or reach the Service, is told the role', as
     throw new KubeError({ status: 403, what: 'POST', body });
   });
   await assert.rejects(world.ledger().request(list()), /ClusterRole countersign-ledger-client/);
+});
+
+test('an unsigned request shows that a ledger is there before an object is created', async () => {
+  const world = new World();
+  await world.ledger().request(list());
+  const [first, second] = world.user.requests;
+  assert.match(first?.path ?? '', PROXY);
+  assert.deepEqual([first?.method, first?.headers], ['GET', undefined]);
+  assert.equal(second?.method, 'POST');
+});
+
+for (const [law, status, message] of [
+  ['without a ledger', 404, 'services "https:countersign-ledger-api:443" not found'],
+  ['for a ledger that does not answer', 503, 'no endpoints available for service'],
+  ['for a user who may not reach the Service', 403, 'services "x" is forbidden'],
+] as const)
+  test(`${law}, no object is created`, async () => {
+    const world = new World();
+    world.user.answer(() => {
+      throw new KubeError({ status, what: 'GET', body: { message } });
+    });
+    await assert.rejects(world.ledger().request(list()), new RegExp(message));
+    assert.deepEqual(
+      world.user.requests.map(({ method }) => method),
+      ['GET'],
+    );
+  });
+
+test('a dry run creates no object, and reports that the ledger was not read', async () => {
+  const world = new World();
+  const ledger = world.ledger({ isDryRun: true });
+  await assert.rejects(ledger.request(list()), (error) => ledgerFault(error) === 'unread');
+  assert.equal(world.requests.size, 0);
+});
+
+test('the objects are deleted at the end, and who may not delete them sees no error', async () => {
+  const world = new World();
+  const ledger = world.ledger();
+  await ledger.request(list());
+  await ledger.close();
+  await ledger.close();
+  assert.deepEqual(world.deleted, [`${REQUESTS}/ledger-reader-0`]);
+  const other = new World();
+  const kept = other.ledger();
+  await kept.request(list());
+  other.user.answer(() => {
+    throw new KubeError({ status: 403, what: 'DELETE' });
+  });
+  await kept.close();
 });
 
 test('a signature is of one object, method, path, query and body, by a key on P-256', async () => {

@@ -16,6 +16,7 @@ import {
   type RevokeCertificatesOptions,
   type RevokeReport,
 } from '#cli/commands/revoke/run.ts';
+import { withLedger } from '#cli/ledger-routes.ts';
 import { objectOf } from '#ledger/ledger/api/object.ts';
 import { parseFieldSelector } from '#ledger/ledger/api/selector.ts';
 import { EMPTY_SUBJECT } from '#ca/issuance/leaf-subject.ts';
@@ -281,3 +282,28 @@ for (const [law, answer, says] of [
     assert.match(report.searched.at(-1) ?? '', /by --source live/);
   });
 }
+
+test('a dry run creates nothing to read a ledger, and reports that it was not read', async () => {
+  const client = cluster();
+  const served = recordedClient();
+  served.answer((request) => {
+    const { path } = request;
+    if (path.includes('/proxy/')) throw new KubeError({ status: 401, what: path });
+    if (!path.endsWith('/records')) return client.request(request);
+    const body = { message: 'the server could not find the requested resource' };
+    throw new KubeError({ status: 404, what: path, body });
+  });
+  const place = { namespace: 'countersign-system', userAgent: 'test', isDryRun: true };
+  const by = { ...served, request: withLedger(served, place).request };
+  const { report } = await revoked({ user: 'alice', dryRun: true }, by);
+  assert.match(report.searched.join('\n'), /the ledger was not read: .*--dry-run creates nothing/);
+  const posts = served.requests.filter(({ method }) => method !== 'GET');
+  assert.deepEqual(
+    posts.map(({ query }) => query?.['dryRun']),
+    posts.map(() => 'All'),
+  );
+  await assert.rejects(
+    revoked({ user: 'alice', dryRun: true, source: 'ledger' }, by),
+    /the ledger was not read/,
+  );
+});

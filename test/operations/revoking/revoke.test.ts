@@ -5,6 +5,7 @@ import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
 import { readRevocation, type Revocation } from '#api/revocation/revocation.ts';
 import type { Authority } from '#ca/custody/contract.ts';
+import { READER_SIGNER } from '#api/signer/own-tls.ts';
 import {
   revokeCertificates,
   sourcesOf,
@@ -68,6 +69,8 @@ const LISTS: Readonly<Record<string, readonly object[]>> = {
       status: { certificate: base64(pods) },
     },
     { spec: { signerName: SIGNER, username: 'alice' }, status: { certificate: 'bm90aGluZw==' } },
+    // The pass of a ledger's reader, which gets no certificate and is not counted.
+    { spec: { signerName: READER_SIGNER, username: 'alice' } },
   ],
   podcertificaterequests: [
     {

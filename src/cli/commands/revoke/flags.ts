@@ -58,7 +58,11 @@ export function addRevokeCommand(root: Command): void {
       'also for signers without spec.profile.crl: it takes effect once they have one',
       false,
     )
-    .option('--dry-run', 'print the plan, and write nothing', false)
+    .option(
+      '--dry-run',
+      'print the plan, and write nothing; a ledger without an aggregated API is not read',
+      false,
+    )
     .addOption(outputOption(['name']))
     .option('-n, --namespace <name>', 'namespace of the Order')
     .option('--force', 'an Order: also where its certificate is in use', false)

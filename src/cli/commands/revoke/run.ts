@@ -83,7 +83,7 @@ export async function runRevokeCommand(
     return runRevoke(order, { ...options, namespace });
   }
   if (!isReason(options.reason)) throw usageError(`--reason ${options.reason} is none of a CRL`);
-  const { client } = await connectUser(options, 'revoke');
+  const { client } = await connectUser(options, 'revoke', options.dryRun);
   try {
     const now = Date.now() - client.clockOffset();
     const report = await revokeCertificates(client, sourcesOf(client, options, now), options, now);

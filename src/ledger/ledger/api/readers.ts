@@ -6,6 +6,7 @@
 import { createPublicKey, type KeyObject } from 'node:crypto';
 import { hasTrueCondition } from '#api/request/conditions.ts';
 import { CSR_RESOURCE, type CertificateSigningRequest } from '#api/request/csr.ts';
+import { READER_SIGNER } from '#api/signer/own-tls.ts';
 import { BoundedMap } from '#base/bounded-map.ts';
 import { attempt, SignerError } from '#base/errors.ts';
 import { resource } from '#kube/resource/resource.ts';
@@ -14,13 +15,7 @@ import { decodeRequest } from '#pki/x509/pkcs10.ts';
 import type { Component } from '#component/contract.ts';
 import type { ApiRequest } from './answer.ts';
 import type { ApiCaller } from './front-proxy.ts';
-import {
-  isSignedBy,
-  READER_HEADER,
-  READER_SECONDS,
-  READER_SIGNER,
-  SIGNATURE_HEADER,
-} from './signed-request.ts';
+import { isSignedBy, READER_HEADER, READER_SECONDS, SIGNATURE_HEADER } from './signed-request.ts';
 
 /**
  * Returns the signer of a request, or undefined without a signature or for an unusable object.

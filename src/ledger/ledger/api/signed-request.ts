@@ -6,12 +6,6 @@
  */
 import { createHash, sign, verify, type KeyObject } from 'node:crypto';
 
-/**
- * Signer name of these CertificateSigningRequests. No signer serves it, so no certificate is issued
- * for them.
- */
-export const READER_SIGNER = 'ledger.countersign.dev/reader';
-
 /** How long after its creation the ledger accepts such an object. */
 export const READER_SECONDS = 600;
 
