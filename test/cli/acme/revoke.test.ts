@@ -9,7 +9,7 @@ import { recordedClient, type RecordedClient } from '../../support/kube/recorded
 import { ca, link } from '../../support/pki/chain.ts';
 
 const PEM = encodePem('CERTIFICATE', link('a.example', { extensions: [ca()] }).certificate.raw);
-const OPTIONS = { namespace: 'team-a', reason: 'superseded', force: false };
+const OPTIONS = { namespace: 'team-a', reason: 'superseded', force: false, dryRun: false };
 
 /** A cluster in which Certificate web asked, Secret web-tls holds `held`, and Pod app mounts it. */
 function cluster(held: string | undefined): RecordedClient {
@@ -86,6 +86,14 @@ test('with --force it is revoked all the same', async () => {
   const client = cluster(PEM);
   const { isWritten } = await revokeOrder(client, 'web-1', { ...OPTIONS, force: true });
   assert.ok(isWritten && patches(client).length === 1);
+});
+
+test('a dry run writes no annotation', async () => {
+  const client = cluster('another certificate');
+  const { text } = await revokeOrder(client, 'order/web-1', { ...OPTIONS, dryRun: true });
+  assert.match(text, /would be requested \(dry run\)/);
+  const queries = client.requests.flatMap(({ method, query }) => (method === 'PATCH' ? query : []));
+  assert.deepEqual(queries, [{ dryRun: 'All' }]);
 });
 
 test('who may not read the Secret must assume that the certificate is in use', async () => {

@@ -25,6 +25,7 @@ export interface RevokeOptions extends UserOptions {
   readonly namespace: string;
   readonly reason: string;
   readonly force: boolean;
+  readonly dryRun: boolean;
 }
 
 const PATHS = resource(ORDERS);
@@ -58,7 +59,7 @@ export async function runRevoke(name: string, options: RevokeOptions): Promise<n
 export async function revokeOrder(
   client: Client,
   name: string,
-  { namespace, reason, force }: Pick<RevokeOptions, 'namespace' | 'reason' | 'force'>,
+  { namespace, reason, force, dryRun }: Omit<RevokeOptions, keyof UserOptions>,
 ): Promise<{ readonly text: string; readonly isWritten: boolean }> {
   const path = PATHS.object({ namespace, name: name.replace(/^orders?\//, '') });
   const order = readOrder(await client.request<KubeObject>({ method: 'GET', path }));
@@ -79,6 +80,7 @@ export async function revokeOrder(
   await client.request({
     method: 'PATCH',
     path,
+    query: dryRun ? { dryRun: 'All' } : {},
     contentType: 'application/merge-patch+json',
     body: {
       metadata: {
@@ -87,6 +89,10 @@ export async function revokeOrder(
       },
     },
   });
+  if (dryRun) {
+    const done = `The revocation of the certificate with serial ${serial} (${reason}) would be requested (dry run).`;
+    return { text: `${used}${done}\n`, isWritten: true };
+  }
   const done = `Requested revocation of the certificate with serial ${serial} (${reason}); status.revocation of the Order and an Event show the result.`;
   return { text: `${used}${done}\n`, isWritten: true };
 }
