@@ -6,9 +6,11 @@ import { test } from 'node:test';
 import { readRevocation, type Revocation } from '#api/revocation/revocation.ts';
 import type { Authority } from '#ca/custody/contract.ts';
 import { READER_SIGNER } from '#api/signer/own-tls.ts';
+import { revocableObject } from '#cli/commands/revoke/named-object.ts';
 import {
   revokeCertificates,
   sourcesOf,
+  withObject,
   type RevokeCertificatesOptions,
 } from '#cli/commands/revoke/run.ts';
 import { accessNote } from '#operations/revoking/api-server.ts';
@@ -303,4 +305,68 @@ test('what the API server takes from no one: no note on access', async () => {
   const server = { ...(await clientOf('alice')), extKeyUsage: ['1.3.6.1.5.5.7.3.1'] };
   assert.equal(accessNote(SIGNER, [server]), undefined, 'for servers only');
   assert.deepEqual((await revoked({ pod: 'team-a/web-0' })).report.notes, []);
+});
+
+/** Returns what `countersign revoke OBJECT` revokes. */
+async function revokedObject(
+  text: string,
+  namespace?: string,
+  more: Partial<RevokeCertificatesOptions> = {},
+): ReturnType<typeof revoked> {
+  const lists = cluster();
+  const client = recordedClient();
+  client.answer((request) => {
+    const [, plural = '', name = ''] = /([a-z]+)\/([^/]+)$/.exec(request.path) ?? [];
+    if (name === 'v1') return { resources: [{ name: 'podcertificaterequests' }] };
+    const number = /-(\d)$/.exec(name)?.[1];
+    if (plural === 'clustersigners') return LISTS['clustersigners']?.[0];
+    if (number === undefined) return lists.request(request);
+    const found = (LISTS[plural] ?? [])[Number(number)] as { readonly spec: object };
+    const metadata = { name, namespace: 'team-a' };
+    return { ...found, metadata, spec: { ...found.spec, request: '' } };
+  });
+  const options = await withObject(client, revocableObject(text, namespace), {
+    ...OPTIONS,
+    ...more,
+  });
+  return revoked(options, client);
+}
+
+for (const [text, namespace, leaf] of [
+  ['csr/certificatesigningrequests-0', undefined, alices],
+  ['certificatesigningrequest.certificates.k8s.io/x-0', undefined, alices],
+  ['pcr/podcertificaterequests-0', 'team-a', pods],
+  ['pod/web-0', 'team-a', pods],
+  ['certificaterequest/certificaterequests-0', 'team-a', managers],
+] as const)
+  test(`revoke ${text} revokes the certificate of this object`, async () => {
+    const { written } = await revokedObject(text, namespace);
+    const serials = written.flatMap(({ spec }) => spec.certificates.map(({ serial }) => serial));
+    assert.deepEqual(serials, [serialText(leaf.serial)]);
+    assert.deepEqual(
+      written.map(({ spec }) => spec.signerName),
+      [SIGNER],
+    );
+  });
+
+test('an object in a namespace needs -n, and another kind has the flags to write', () => {
+  for (const text of ['pod/web', 'pcr/web', 'certificaterequest/web', 'order/web', 'web'])
+    assert.throws(() => revocableObject(text, undefined), /is in a namespace: write -n NAMESPACE/);
+  assert.equal(revocableObject('csr/jane', undefined).name, 'jane');
+  for (const text of ['secret/web', 'deploy/web', 'nothing/web'])
+    assert.throws(() => revocableObject(text, 'a'), /csr\/NAME.*--user, --serial, --pod/);
+  assert.deepEqual(revocableObject('www-1', 'web'), {
+    kind: 'order',
+    name: 'www-1',
+    namespace: 'web',
+  });
+});
+
+test('a request without a certificate, or of another signer, is refused', async () => {
+  await assert.rejects(revokedObject('csr/x-3'), /csr\/x-3 has no certificate yet: it still waits/);
+  const other = { signer: 'example.com/other' };
+  await assert.rejects(revokedObject('csr/x-0', undefined, other), /csr\/x-0 is of example\.com/);
+  // A CertificateSigningRequest of Kubernetes' own signer is on no CRL.
+  const { report } = await revokedObject('csr/x-1');
+  assert.match(report.refusals.join(), /no ClusterSigner has the signer name kubernetes\.io/);
 });

@@ -39,7 +39,7 @@ const KINDS_OF: Readonly<Record<string, readonly KindName[]>> = {
   inspect: ['pod', 'csr', 'pcr', 'certificaterequest', 'ctb', 'secret', 'configmap'],
   lint: ['csr', 'pcr', 'certificaterequest', 'ctb', 'secret', 'configmap'],
   'needs-renewal': ['pod', 'csr', 'pcr', 'ctb', 'secret'],
-  revoke: ['order'],
+  revoke: ['order', 'pod', 'csr', 'pcr', 'certificaterequest'],
 };
 
 /** Commands whose arguments may also be files. */

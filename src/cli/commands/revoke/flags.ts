@@ -13,6 +13,7 @@ Examples:
   countersign revoke --pod team-a/web-0 --reason keyCompromise --dry-run
   countersign revoke --user alice --reason cessationOfOperation
   countersign revoke --serial 5f0c9e3b7a1d4c6e8f2a --signer example.com/workload --reason keyCompromise
+  countersign revoke csr/jane --reason keyCompromise                 # the certificate of a request
   countersign revoke order/www-1-1 -n web --reason keyCompromise     # of an ACME server
 
 It prints the plan and then writes Revocations. It takes the verb revoke on the signer, and create on revocations.
@@ -29,9 +30,9 @@ export function addRevokeCommand(root: Command): void {
     ...new Set([...Object.keys(REVOCATION_REASONS), ...Object.keys(REVOCATION_CODES)]),
   ];
   const revoke = root
-    .command('revoke [order]')
+    .command('revoke [object]')
     .description(
-      'revoke certificates: of your own CA by what you know of them, of an ACME server by order/NAME',
+      'revoke certificates: of your own CA by flags, or by pod/, csr/, pcr/ or certificaterequest/NAME; of an ACME server by order/NAME',
     )
     .option('--serial <digits>', 'by the serial number (repeatable)', gather, [])
     .option('--pod <namespace/name>', 'all that a pod has')
@@ -64,13 +65,13 @@ export function addRevokeCommand(root: Command): void {
       false,
     )
     .addOption(outputOption(['name']))
-    .option('-n, --namespace <name>', 'namespace of the Order')
+    .option('-n, --namespace <name>', 'namespace of the object')
     .option('--force', 'an Order: also where its certificate is in use', false)
     .addHelpText('before', HELP);
   addUserOptions(revoke).action(
-    async (order: string | undefined, options: RevokeCertificatesOptions) => {
+    async (object: string | undefined, options: RevokeCertificatesOptions) => {
       const { runRevokeCommand } = await import('./run.ts');
-      process.exitCode = await runRevokeCommand(order, options);
+      process.exitCode = await runRevokeCommand(object, options);
     },
   );
 }

@@ -31,6 +31,8 @@ import {
 import { printDocument, printText } from '#cli/terminal.ts';
 import { connectUser } from '#cli/user-client.ts';
 import type { UserOptions } from '#cli/user-options.ts';
+import { present } from '#base/object-keys.ts';
+import { revocableObject, selectionOfObject, type RevocableObject } from './named-object.ts';
 
 /** Flags of `countersign revoke`. */
 export interface RevokeCertificatesOptions extends UserOptions {
@@ -66,27 +68,28 @@ const PATHS = resource(REVOCATIONS);
 /**
  * Runs `countersign revoke`.
  *
- * @param order - `order/NAME`, for a certificate of an ACME server
+ * @param object - `kind/name` of an object with a certificate, or the name of an Order
  * @returns the exit code
  * @throws KubeError, or SignerError USAGE
  */
 export async function runRevokeCommand(
-  order: string | undefined,
+  object: string | undefined,
   options: RevokeCertificatesOptions,
 ): Promise<number> {
-  if (order !== undefined) {
-    const { namespace } = options;
-    if (namespace === undefined) throw usageError('an Order has a namespace: write -n NAME');
-    if (selectionOf(options) !== undefined)
-      throw usageError('write an Order, or a flag that selects');
+  const subject = object === undefined ? undefined : revocableObject(object, options.namespace);
+  if (subject !== undefined && selectionOf(options) !== undefined)
+    throw usageError('write an object, or a flag that selects');
+  if (subject?.kind === 'order') {
     const { runRevoke } = await import('../acme/revoke.ts');
-    return runRevoke(order, { ...options, namespace });
+    return runRevoke(subject.name, { ...options, namespace: subject.namespace });
   }
   if (!isReason(options.reason)) throw usageError(`--reason ${options.reason} is none of a CRL`);
   const { client } = await connectUser(options, 'revoke', options.dryRun);
   try {
     const now = Date.now() - client.clockOffset();
-    const report = await revokeCertificates(client, sourcesOf(client, options, now), options, now);
+    const selected = await withObject(client, subject, options);
+    const sources = sourcesOf(client, selected, now);
+    const report = await revokeCertificates(client, sources, selected, now);
     const { output } = options;
     if (output === 'text') printText(textOf(report));
     else if (output === 'name') {
@@ -96,6 +99,25 @@ export async function runRevokeCommand(
   } finally {
     await client.close();
   }
+}
+
+/**
+ * Returns the flags with those that select the certificates of an object.
+ *
+ * @throws KubeError, or SignerError USAGE
+ */
+export async function withObject<T extends Pick<RevokeCertificatesOptions, 'signer'>>(
+  client: Client,
+  subject: RevocableObject | undefined,
+  options: T,
+): Promise<T> {
+  if (subject === undefined) return options;
+  const selection = await selectionOfObject(client, subject);
+  const own = 'signer' in selection ? selection.signer : undefined;
+  const { signer = own } = options;
+  if (own !== undefined && signer !== own)
+    throw usageError(`--signer ${signer}: ${subject.kind}/${subject.name} is of ${own}`);
+  return { ...options, ...selection, ...present('signer', signer) };
 }
 
 /**
