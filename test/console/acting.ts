@@ -10,8 +10,8 @@ import { until } from '../cluster/until.ts';
 import type { Cluster } from '../cluster/cluster.ts';
 import type { Opened, Stand } from './recovery.ts';
 
-/** A signer name of nobody: no rule decides its requests. */
-const UNRULED = 'example.com/nobody';
+/** A signer name of another program: no rule decides its requests. */
+const UNRULED = 'nobody.example/unruled';
 const WITHIN_MS = 30_000;
 /** A successor is created, published and propagated first. */
 const STOPPED_MS = 120_000;

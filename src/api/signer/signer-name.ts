@@ -11,6 +11,13 @@ const MAX_DOMAIN_LABEL = 63;
  */
 const MAX_PATH_LABEL = 253;
 
+const OF_KUBERNETES = /^(?:[^/]+\.)?kubernetes\.io\//;
+
+/** Reports whether a signer name belongs to Kubernetes: no signer of Countersign can have it. */
+export function isKubernetesSignerName(signerName: string): boolean {
+  return OF_KUBERNETES.test(signerName);
+}
+
 const LABEL = /^[a-z0-9](?:[-a-z0-9]*[a-z0-9])?$/;
 
 /**
@@ -69,7 +76,7 @@ function faultOfDomain(domain: string): string | undefined {
   if (domain.length > MAX_DOMAIN || labels.length < 2 || !areLabels(labels, MAX_DOMAIN_LABEL)) {
     return `has the domain "${domain.slice(0, 80)}", which must be a DNS name with a dot`;
   }
-  return domain === 'kubernetes.io' || domain.endsWith('.kubernetes.io')
+  return OF_KUBERNETES.test(`${domain}/`)
     ? 'is in a domain reserved for Kubernetes; use a domain of your own'
     : undefined;
 }

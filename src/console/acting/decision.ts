@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KubeObject } from '#api/object/object.ts';
 import { shellWord } from '#base/quote.ts';
-import { wouldFail } from '#ca/policy/denial-messages.ts';
+import { approvalRefusal } from '#diagnose/explain/approval-refusal.ts';
 import { explain } from '#diagnose/explain/explain.ts';
-import { rulesText } from '#diagnose/explain/text.ts';
+import { noticesText, rulesText } from '#diagnose/explain/text.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import {
   DECIDED_KINDS,
@@ -97,13 +97,18 @@ async function judge(
 ): Promise<DecisionPreview> {
   const path = requestPath(kind, subject);
   const request = await client.request<KubeObject>({ method: 'GET', path });
-  const { rules = [], wouldFail: fault } = await explain(
-    { client, clock, propagationSeconds, known: request },
-    subject,
-  );
-  const refusal = verb === 'approve' && fault !== undefined ? wouldFail(fault) : undefined;
+  const init = { client, clock, propagationSeconds, known: request };
+  const explanation = await explain(init, subject);
+  const { rules = [], notices = [] } = explanation;
+  const isApproval = verb === 'approve';
+  const refusal = isApproval ? approvalRefusal(explanation) : undefined;
   const decision = { ...DECISIONS[verb], message, dryRun: true, client, clock, refusal };
   const report = await decideRequest(decision, subject, kind, request);
-  const lines = [decisionText(report), ...requestFacts(request), ...rulesText(rules)];
+  const lines = [
+    decisionText(report),
+    ...requestFacts(request),
+    ...rulesText(rules),
+    ...(isApproval ? noticesText(notices) : []),
+  ];
   return { request, report, lines: lines.filter((line) => line !== '') };
 }

@@ -152,6 +152,7 @@ function explanationPart(view: View, model: RequestsModel): VNode {
 
 function explanationContent(explanation: Explanation): readonly Content[] {
   const { state, summary, timeline, rules = [], next, remediation, parts = [] } = explanation;
+  const notices = (explanation.notices ?? []).filter((notice) => notice !== summary);
   return [
     el('p', {}, el('strong', {}, state), `: ${summary}`),
     ...listOf('What happened', timeline.map(momentText)),
@@ -162,6 +163,7 @@ function explanationContent(explanation: Explanation): readonly Content[] {
           `${rule} ${MARKS[outcome]}${nearest ? ' (nearest)' : ''}: ${message}`,
       ),
     ),
+    ...listOf('Before you approve it', notices),
     ...listOf('Next', next === undefined ? [] : [momentText(next)]),
     ...listOf('What you can do', remediation),
     ...parts.flatMap((each) => [el('h3', {}, each.object), ...explanationContent(each)]),

@@ -19,7 +19,7 @@ import { compileIssuerPolicy } from '#ca/policy/compile-policy.ts';
 import { wouldFail } from '#ca/policy/denial-messages.ts';
 import { quote } from '#base/quote.ts';
 import { conditionMoments, reasonText } from './conditions.ts';
-import type { Diagnosis, TimelineEntry } from './explanation.ts';
+import type { Diagnosis, TimelineEntry, Unapprovable } from './explanation.ts';
 import { describeLeaf } from './leaf.ts';
 import {
   answeringComponent,
@@ -42,37 +42,59 @@ export function explainCertificateRequest(
     const remediation = ['this is final: cert-manager creates a new request after its back-off'];
     return { timeline, state: 'Denied', summary: 'an approver denied it', remediation };
   }
-  if (!isApproved(request)) {
-    const hopeless = isOfCountersign(request) ? hopelessSigner(view, compileRules) : undefined;
-    if (hopeless !== undefined) return { timeline, ...hopeless };
-    const message = failureOf(request, view);
-    if (message !== undefined) {
-      return {
-        timeline,
-        wouldFail: message,
-        state: 'WaitingForApproval',
-        summary: wouldFail(message),
-        remediation: ['correct the Certificate: cert-manager then creates another request'],
-      };
-    }
+  if (!isApproved(request)) return { timeline, ...unapproved(request, view) };
+  const unserved = unservedReason(view, 'certificate-request') ?? withoutCertificateRequests(view);
+  if (unserved !== undefined) {
+    const { state, summary, remediation } = unserved;
+    return { timeline, state, summary, remediation };
+  }
+  return { timeline, ...byRules(request, view, causeOf(ready)) };
+}
+
+/** Explains a request that is neither approved nor denied. */
+function unapproved(request: CertificateRequest, view: SignerView): Omit<Diagnosis, 'timeline'> {
+  const hopeless = isOfCountersign(request) ? unanswerable(view) : undefined;
+  if (hopeless !== undefined) return hopeless;
+  const state = 'WaitingForApproval';
+  const message = failureOf(request, view);
+  if (message !== undefined) {
     return {
-      timeline,
-      state: 'WaitingForApproval',
-      summary: 'no approver has approved it: cert-manager, approver-policy, or a person does',
-      remediation: [
-        `cmctl approve ${request.metadata.name} -n ${request.metadata.namespace ?? ''}`,
-      ],
+      state,
+      wouldFail: message,
+      summary: wouldFail(message),
+      remediation: ['correct the Certificate: cert-manager then creates another request'],
     };
   }
-  const unserved = unservedReason(view, 'certificate-request');
-  if (unserved !== undefined) return { timeline, ...unserved };
-  return { timeline, ...byRules(request, view, causeOf(ready)) };
+  const { name, namespace = '' } = request.metadata;
+  return {
+    state,
+    summary: 'no approver has approved it: cert-manager, approver-policy, or a person does',
+    remediation: [`cmctl approve ${name} -n ${namespace}`],
+  };
 }
 
 /** Reports whether the request names a signer of Countersign. Others have other approvers. */
 function isOfCountersign({ spec }: CertificateRequest): boolean {
   const { group } = spec.issuerRef;
   return group === GROUP || group === ACME_GROUP;
+}
+
+/** Returns why no component answers a request for a signer of Countersign, approved or not. */
+function unanswerable(view: SignerView): Unapprovable | undefined {
+  return hopelessSigner(view, compileRules) ?? withoutCertificateRequests(view);
+}
+
+/** Returns the diagnosis of a request if its signer answers no CertificateRequest. */
+function withoutCertificateRequests({ signer }: SignerView): Unapprovable | undefined {
+  if (signer === undefined || signer.spec.certificateRequests !== undefined) return undefined;
+  const summary = `${signerText(signer)} has no spec.certificateRequests: it does not serve CertificateRequests, not even approved ones`;
+  const fix = 'add spec.certificateRequests.rules to the signer';
+  return {
+    state: 'WaitingForRule',
+    summary,
+    noApprovalHelps: `${summary}; ${fix}`,
+    remediation: [fix],
+  };
 }
 
 /** @throws SignerError for a rule that does not compile */
@@ -138,13 +160,6 @@ function byRules(
   latestWarning: string | undefined,
 ): Pick<Diagnosis, 'state' | 'summary' | 'remediation'> {
   if (signer === undefined) throw new TypeError('a request that is served has a signer');
-  if (signer.spec.certificateRequests === undefined) {
-    return {
-      state: 'WaitingForRule',
-      summary: `${signerText(signer)} has no spec.certificateRequests: it does not serve CertificateRequests`,
-      remediation: ['add spec.certificateRequests.rules to the signer'],
-    };
-  }
   const plan = attempt(() => planOf(request, signer));
   if (plan instanceof SignerError) {
     return {

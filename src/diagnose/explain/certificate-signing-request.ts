@@ -11,8 +11,9 @@ import { validateIntermediate } from '#ca/policy/validate-intermediate.ts';
 import { validateRequest, type ValidatedRequest } from '#ca/policy/validate.ts';
 import { quote, shellWord } from '#base/quote.ts';
 import { compileFailureJudge } from '../request-refusals.ts';
+import { isApprovedByPerson } from './absent-signer.ts';
 import { conditionMoment, reasonText } from './conditions.ts';
-import type { Diagnosis, TimelineEntry, RuleVerdict } from './explanation.ts';
+import type { Diagnosis, TimelineEntry, RuleVerdict, Unapprovable } from './explanation.ts';
 import { describeLeaf } from './leaf.ts';
 import type { VerdictReason } from '#ca/policy/review.ts';
 import {
@@ -38,12 +39,15 @@ export function explainSigningRequest(csr: CertificateSigningRequest, view: Sign
   const timeline = [made, ...decided];
   if (isFinished(csr)) return finished(csr, timeline);
   const unanswered = isApproved(csr) ? undefined : unanswerable(view);
-  if (unanswered !== undefined) return { timeline, ...unanswered };
+  if (unanswered !== undefined) return { timeline, ...unanswered, ...byPerson(csr, view) };
   const rules = rulesOf(csr, view);
   const base = { timeline, ...(rules.length === 0 ? {} : { rules }) };
   if (!isApproved(csr)) return { ...base, ...unapproved(csr, view, rules) };
-  const unserved = unservedReason(view, 'signer') ?? withoutRequests(view);
-  if (unserved !== undefined) return { ...base, ...unserved };
+  const unserved = withoutRequests(view) ?? unservedReason(view, 'signer');
+  if (unserved !== undefined) {
+    const { state, summary, remediation } = unserved;
+    return { ...base, state, summary, remediation };
+  }
   const component = answeringComponent(view.signer, 'signer');
   const does = component === 'acme' ? 'acme makes an Order for it' : 'signer signs it';
   return {
@@ -55,6 +59,21 @@ export function explainSigningRequest(csr: CertificateSigningRequest, view: Sign
       `kubectl -n countersign-system logs deployment/countersign-${component}`,
     ],
   };
+}
+
+/** Returns the state of a request that Kubernetes signs once a person has approved it. */
+function byPerson(
+  { metadata }: CertificateSigningRequest,
+  { signerName }: SignerView,
+): Partial<Pick<Diagnosis, 'state' | 'remediation'>> {
+  if (!isApprovedByPerson(signerName)) return {};
+  return { state: 'WaitingForApproval', remediation: decisionsOf(metadata.name) };
+}
+
+/** Returns the commands that decide a request. */
+function decisionsOf(name: string): readonly [approve: string, deny: string] {
+  const word = shellWord(name, 'csr/');
+  return [`kubectl certificate approve ${word}`, `kubectl certificate deny ${word}`];
 }
 
 /** Explains a request that is neither approved nor denied, and whose signer has a valid spec. */
@@ -73,14 +92,15 @@ function unapproved(
  * Returns the diagnosis of a request if the signer has no spec.requests: it signs no
  * CertificateSigningRequest, even an approved one.
  */
-function withoutRequests({
-  signer,
-}: SignerView): Pick<Diagnosis, 'state' | 'summary' | 'remediation'> | undefined {
+function withoutRequests({ signer }: SignerView): Unapprovable | undefined {
   if (signer === undefined || isOfAcme(signer) || servesSigningRequests(signer.spec)) return;
+  const summary = `${signerText(signer)} has no spec.requests: it does not serve CertificateSigningRequests, not even approved ones`;
+  const fix = 'add spec.requests to the signer, or request a certificate of another signer';
   return {
     state: 'WaitingForRule',
-    summary: `${signerText(signer)} has no spec.requests: it does not serve CertificateSigningRequests`,
-    remediation: ['add spec.requests to the signer, or request a certificate of another signer'],
+    summary,
+    noApprovalHelps: `${summary}; ${fix}`,
+    remediation: [fix],
   };
 }
 
@@ -109,11 +129,11 @@ function finished(csr: CertificateSigningRequest, timeline: readonly TimelineEnt
 }
 
 /**
- * Returns why no approval helps a CertificateSigningRequest: its signer does not exist, or its spec
- * is invalid.
+ * Returns why no component answers a CertificateSigningRequest, approved or not: its signer does
+ * not exist, has an invalid spec, or serves no such requests.
  */
-export function unanswerable(view: SignerView): ReturnType<typeof hopelessSigner> {
-  return hopelessSigner(view, compileRules);
+export function unanswerable(view: SignerView): Unapprovable | undefined {
+  return hopelessSigner(view, compileRules) ?? withoutRequests(view);
 }
 
 /** @throws SignerError for a rule that does not compile */
@@ -207,9 +227,7 @@ function undecided(
   view: SignerView,
   rules: readonly RuleVerdict[],
 ): Pick<Diagnosis, 'state' | 'summary' | 'remediation'> {
-  const name = shellWord(csr.metadata.name, 'csr/');
-  const approve = `kubectl certificate approve ${name}`;
-  const deny = `kubectl certificate deny ${name}`;
+  const [approve, deny] = decisionsOf(csr.metadata.name);
   if (rules.some(({ outcome }) => outcome === 'approve' || outcome === 'deny')) {
     return {
       state: 'WaitingForComponent',
@@ -218,11 +236,6 @@ function undecided(
     };
   }
   const state = 'WaitingForApproval';
-  const unanswered = withoutRequests(view);
-  if (unanswered !== undefined) {
-    const { summary, remediation } = unanswered;
-    return { state, summary, remediation: [...remediation, deny] };
-  }
   const nearest = rules.find((each) => each.nearest);
   const afterwards = unservedReason(view, 'signer');
   const rest = afterwards === undefined ? '' : `; and ${afterwards.summary}`;

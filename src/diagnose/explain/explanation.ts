@@ -3,7 +3,8 @@
 /**
  * State of an object:
  * - `WaitingForApproval`: waits for a person.
- * - `WaitingForRule`: approved, but no rule of the signer allows it.
+ * - `WaitingForRule`: approved, but no rule of the signer allows it. Or the signer serves no such
+ *   requests, and no approval helps.
  * - `WaitingForSigner`: no component serves its signer.
  * - `WaitingForService`: the evidence for its names does not exist.
  * - `WaitingForComponent`: a component can answer it now.
@@ -29,6 +30,18 @@ export type State =
   | 'NotReady'
   | 'NotUsed';
 
+/** Facts that an approver should know before an approval. */
+export interface ApprovalOutlook {
+  /** Reason that no approval helps the request, and its fix. */
+  readonly noApprovalHelps?: string;
+  /** Facts that do not prevent an approval. */
+  readonly notices?: readonly string[];
+}
+
+/** Diagnosis of a request that no component of Countersign answers, approved or not. */
+export interface Unapprovable
+  extends Pick<Explanation, 'state' | 'summary' | 'remediation'>, ApprovalOutlook {}
+
 /** One event in the history of an object. */
 export interface TimelineEntry {
   /** RFC 3339. Absent if no object records the time. */
@@ -47,7 +60,7 @@ export interface RuleVerdict {
 }
 
 /** The explanation of one object, as `countersign explain` prints it. */
-export interface Explanation {
+export interface Explanation extends ApprovalOutlook {
   /** Name for kubectl: `podcertificaterequest/NAME`. */
   readonly object: string;
   readonly namespace?: string;

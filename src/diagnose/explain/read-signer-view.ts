@@ -6,6 +6,7 @@ import { readClusterSigner, readSigner } from '#api/signer/read-signer.ts';
 import { ACME_CLUSTER_SIGNERS, ACME_DERIVED_PREFIX, ACME_SIGNERS } from '#api/acme/names.ts';
 import { readAcmeSigner } from '#api/acme/read-acme-signer.ts';
 import { readExternalSigner } from '#api/external/external-signer.ts';
+import { isKubernetesSignerName } from '#api/signer/signer-name.ts';
 import { derivedFrom } from '#api/signer/signer.ts';
 import { SignerError, attempt, messageOf } from '#base/errors.ts';
 import type { Client } from '#kube/client/client.ts';
@@ -36,7 +37,11 @@ const OF_CLUSTER = ['ClusterSigner', 'AcmeClusterSigner', 'ExternalClusterSigner
  * read gets `unusable` with the reason.
  */
 export async function readSignerView(client: Client, signerName: string): Promise<SignerView> {
-  return seen(signerName, `the signer of ${signerName}`, async () => {
+  if (isKubernetesSignerName(signerName)) {
+    return { signerName, signer: undefined, unusable: undefined };
+  }
+  const otherNames: string[] = [];
+  const view = await seen(signerName, `the signer of ${signerName}`, async () => {
     const own = derivedFrom(signerName);
     if (own !== undefined) return ['Signer', await objectOf(client, 'Signer', own)];
     if (signerName.startsWith(ACME_DERIVED_PREFIX)) {
@@ -45,11 +50,15 @@ export async function readSignerView(client: Client, signerName: string): Promis
       return ['AcmeSigner', await objectOf(client, 'AcmeSigner', key)];
     }
     for (const kind of OF_CLUSTER) {
-      const found = await clusterSignerOf(client, kind, signerName);
+      const claimants = await claimantsOf(client, kind);
+      const found = resolveNameConflicts(claimants).serving.get(signerName);
       if (found !== undefined) return [kind, found];
+      otherNames.push(...claimants.map(({ spec }) => spec.signerName));
     }
     return ['ClusterSigner', undefined];
   });
+  const isAbsent = view.signer === undefined && view.unusable === undefined;
+  return isAbsent && otherNames.length > 0 ? { ...view, otherNames: otherNames.sort() } : view;
 }
 
 /** Reads a signer by kind and name, as in an issuerRef of cert-manager. */
@@ -95,18 +104,14 @@ function viewOf(signerName: string, [kind, object]: SignerLookup): SignerView {
   return { signerName, signer: undefined, unusable, fix: editCommand(object) };
 }
 
-/** Returns the object that serves the signer name, if several have it. */
-async function clusterSignerOf(
+/** Returns the objects of a kind. They are few, unlike requests. */
+function claimantsOf(
   client: Client,
   kind: (typeof OF_CLUSTER)[number],
-  signerName: string,
-): Promise<KubeObject | undefined> {
+): Promise<readonly NameClaimant[]> {
   // The other kinds are optional, and requesters of ClusterSigners need no permission for them.
   const list = kind === 'ClusterSigner' ? listObjects : listReadable;
-  const found = await list<NameClaimant>(client, KINDS[kind].api, {
-    keep: ({ spec }) => spec.signerName === signerName,
-  });
-  return resolveNameConflicts(found).serving.get(signerName);
+  return list<NameClaimant>(client, KINDS[kind].api);
 }
 
 /**

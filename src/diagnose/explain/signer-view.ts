@@ -9,7 +9,8 @@ import { isNamespaced } from '#api/signer/signer.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { shellWord } from '#base/quote.ts';
 import { reasonText } from './conditions.ts';
-import type { Diagnosis } from './explanation.ts';
+import { explainAbsentSigner, type SignerReference } from './absent-signer.ts';
+import type { Diagnosis, Unapprovable } from './explanation.ts';
 
 /** A ClusterSigner, Signer, AcmeClusterSigner, AcmeSigner, or ExternalClusterSigner. */
 export interface ViewedSigner extends SignerObject {
@@ -32,21 +33,11 @@ export function answeringComponent(signer: ViewedSigner | undefined, own: string
 }
 
 /** The signer of a request, as read from the cluster. */
-export interface SignerView {
-  readonly signerName: string;
+export interface SignerView extends SignerReference {
   /** Undefined if no object has this signer name, or its spec is invalid. */
   readonly signer: ViewedSigner | undefined;
-  /**
-   * Reason why an object with the name has no `signer`: its spec is invalid, or you may not read
-   * it.
-   */
-  readonly unusable: string | undefined;
   /** True if the user may not read the object. */
   readonly isHidden?: true;
-  /** Command that makes the signer usable. */
-  readonly fix?: string;
-  /** True if `signerName` is the kind and name of an issuerRef, not a signer name. */
-  readonly isReference?: true;
 }
 
 /**
@@ -78,7 +69,10 @@ type UnservedDiagnosis = Pick<Diagnosis, 'state' | 'summary' | 'remediation'>;
 /** Returns why no component answers requests of this signer. Undefined if it is served. */
 export function unservedReason(view: SignerView, component: string): UnservedDiagnosis | undefined {
   const { signer } = view;
-  if (signer === undefined) return absent(view);
+  if (signer === undefined) {
+    const { state, summary, remediation } = explainAbsentSigner(view);
+    return { state, summary, remediation };
+  }
   const ready = findCondition(signer.status?.conditions, 'Ready');
   if (ready?.status === 'True') return undefined;
   if (isOfOthers(ready, component)) return undefined;
@@ -111,15 +105,18 @@ function isInvalid(ready: Condition | undefined): boolean {
 export function hopelessSigner(
   view: SignerView,
   compile: (spec: ViewedSigner['spec']) => unknown,
-): UnservedDiagnosis | undefined {
+): Unapprovable | undefined {
   const { signer } = view;
-  if (signer === undefined) return absent(view);
+  if (signer === undefined) return explainAbsentSigner(view);
   const fault = attempt(() => compile(signer.spec));
   const why = fault instanceof SignerError ? `InvalidSpec: ${fault.message}` : invalidityOf(signer);
   if (why === undefined) return undefined;
+  const summary = `${signerText(signer)} is not Ready: ${why}; until its spec is corrected, no component answers the request, even if it is approved`;
   return {
     state: 'WaitingForSigner',
-    summary: `${signerText(signer)} is not Ready: ${why}; until its spec is corrected, no component answers the request, even if it is approved`,
+    summary,
+    // A correction lets the component answer an approved request.
+    notices: [summary],
     remediation: [editCommand(signer), 'countersign check'],
   };
 }
@@ -132,31 +129,6 @@ function invalidityOf({ metadata, status }: ViewedSigner): string | undefined {
   const { observedGeneration = generation } = ready;
   // An older condition is about the spec before the correction.
   return observedGeneration < generation ? undefined : reasonText(ready);
-}
-
-function absent({ signerName, unusable, fix, isReference }: SignerView): UnservedDiagnosis {
-  if (unusable !== undefined) {
-    const remediation = [fix ?? 'countersign check   # which signers are invalid'];
-    return { state: 'WaitingForSigner', summary: unusable, remediation };
-  }
-  if (isReference === true) {
-    return {
-      state: 'WaitingForSigner',
-      summary: `there is no ${signerName}`,
-      remediation: [
-        'kubectl get clustersigners,signers,acmeclustersigners,acmesigners,externalclustersigners -A   # lists the signers',
-        'create this signer, or create a request with another spec.issuerRef',
-      ],
-    };
-  }
-  return {
-    state: 'WaitingForSigner',
-    summary: `no signer in the cluster has the signer name ${signerName}`,
-    remediation: [
-      'kubectl get clustersigners,signers,acmeclustersigners,externalclustersigners -A   # the signer names that there are',
-      'correct signerName, or create a ClusterSigner for it: it is answered then',
-    ],
-  };
 }
 
 /** Reports whether the CA is usable and only other components do not serve it. */

@@ -21,6 +21,7 @@ function linesOf(explanation: Explanation, indent: string): readonly string[] {
     summary,
     timeline,
     rules = [],
+    notices = [],
     next,
     remediation,
   } = explanation;
@@ -34,6 +35,7 @@ function linesOf(explanation: Explanation, indent: string): readonly string[] {
     `  ${printable(summary)}`,
     ...section('what happened', timeline.map(momentText)),
     ...rulesText(rules),
+    ...noticesText(notices.filter((notice) => notice !== summary)),
     ...section('next', next === undefined ? [] : [momentText(next)]),
     ...section('what you can do', own.map(printable)),
     ...parts,
@@ -43,6 +45,11 @@ function linesOf(explanation: Explanation, indent: string): readonly string[] {
 /** Returns the verdicts of the rules below a title, one line each. Empty without rules. */
 export function rulesText(rules: readonly RuleVerdict[]): readonly string[] {
   return section('what the rules say', rules.map(ruleText));
+}
+
+/** Returns what an approver should know below a title, one line each. Empty without notices. */
+export function noticesText(notices: readonly string[]): readonly string[] {
+  return section('before you approve it', notices.map(printable));
 }
 
 function section(title: string, lines: readonly string[]): readonly string[] {

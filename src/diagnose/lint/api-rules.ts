@@ -6,7 +6,7 @@
  */
 import { membersOf } from '#base/record.ts';
 import type { KubeObject } from '#api/object/object.ts';
-import { checkSignerName } from '#api/signer/signer-name.ts';
+import { checkSignerName, isKubernetesSignerName } from '#api/signer/signer-name.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { decodeCertificate, fingerprint } from '#pki/x509/certificate.ts';
 import { decodeRequest, verifyRequest } from '#pki/x509/pkcs10.ts';
@@ -104,7 +104,7 @@ function refusalsOfSigners(
   // usageProblems reports missing and unknown usages.
   const refusals = refusalsOfPem(pem, known.length === 0 ? undefined : known);
   return refusals
-    .filter(({ reason }) => !KUBERNETES_NAME.test(String(signerName)) || UNREADABLE.has(reason))
+    .filter(({ reason }) => !isKubernetesSignerName(String(signerName)) || UNREADABLE.has(reason))
     .map((each) => refusalFinding(each, where));
 }
 
@@ -163,7 +163,7 @@ function lintPodRequest(spec: Readonly<Record<string, unknown>>): readonly Probl
   ];
   const missing = required.filter((each) => typeof spec[each] !== 'string' || spec[each] === '');
   const { least, most, mostOfKubernetes } = POD_SECONDS;
-  const limit = KUBERNETES_NAME.test(signerName) ? mostOfKubernetes : most;
+  const limit = isKubernetesSignerName(signerName) ? mostOfKubernetes : most;
   const { maxExpirationSeconds: seconds = mostOfKubernetes } = spec;
   const inRange = typeof seconds === 'number' && seconds >= least && seconds <= limit;
   return [

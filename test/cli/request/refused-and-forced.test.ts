@@ -31,10 +31,11 @@ async function cluster(
   t: TestContext,
   answer: (written: Written) => readonly [code: number, body: object],
   request?: CertificateSigningRequest,
+  spec = specOf({ copy: ['commonName'] }),
 ): Promise<{ server: SilentServer; written: readonly Written[] }> {
   const written: Written[] = [];
   let stored: object | undefined = request;
-  const signer = { ...state().signer, spec: specOf({ copy: ['commonName'] }) };
+  const signer = { ...state().signer, spec };
   const list = { apiVersion: 'countersign.dev/v1alpha1', kind: 'ClusterSignerList', metadata: {} };
   const reply = async (
     method: string,
@@ -131,4 +132,67 @@ test('a request that its signer would fail is approved by --force alone', async 
     [`PUT ${CSRS}/jane-1/approval`],
   );
   assert.equal(written[0]?.body.status?.conditions?.[0]?.type, 'Approved');
+});
+
+const SOUND = csrOf(encodePem('CERTIFICATE REQUEST', derOf({})), { usages: ['client auth'] });
+const named = (signerName: string): CertificateSigningRequest => ({
+  ...SOUND,
+  spec: { ...SOUND.spec, signerName },
+});
+const echo = ({ body }: Written): readonly [number, object] => [200, { ...SOUND, ...body }];
+
+/** The signer of the cluster is example.com/people. */
+const UNANSWERED: readonly (readonly [signerName: string, says: RegExp])[] = [
+  [
+    'example.com/peple',
+    /did you mean example\.com\/people\?: no component answers .* approved; cr/,
+  ],
+  ['example.com/something-else', /the cluster has "example\.com\/people": no component answers/],
+  ['signers.countersign.dev/team-a.web', /no component answers/],
+];
+
+for (const [signerName, says] of UNANSWERED) {
+  test(`a request for ${signerName}, which no signer has, is approved by --force alone`, async (t) => {
+    const { server, written } = await cluster(t, echo, named(signerName));
+    const approve = ['approve', 'csr/jane-1', '--kubeconfig', server.kubeconfig];
+    const refused = await countersign(approve);
+    assert.equal(refused.code, 3, refused.stdout);
+    assert.match(refused.stdout, says);
+    assert.match(refused.stdout, /--force approves it nevertheless/);
+    assert.equal(written.length, 0);
+    assert.equal((await countersign([...approve, '--force'])).code, 0);
+    assert.equal(written.length, 1);
+  });
+}
+
+/** Other programs serve these, and an administrator approves for them as well. */
+const OF_OTHERS: readonly (readonly [signerName: string, says: RegExp])[] = [
+  ['kubernetes.io/kubelet-serving', /Countersign does not serve .*: kube-controller-manager signs/],
+  ['istio.example/workload', /approve it if another program serves that name/],
+];
+
+for (const [signerName, says] of OF_OTHERS) {
+  test(`a request for ${signerName} is approved with a notice`, async (t) => {
+    const { server, written } = await cluster(t, echo, named(signerName));
+    const approve = ['approve', 'csr/jane-1', '--kubeconfig', server.kubeconfig];
+    const { code, stdout, stderr } = await countersign(approve);
+    assert.equal(code, 0, stdout + stderr);
+    assert.match(stdout, /before you approve it:/);
+    assert.match(stdout, says);
+    assert.equal(written.length, 1);
+  });
+}
+
+test('a request of a signer for pods alone is approved by --force alone', async (t) => {
+  const { requests: _, ...pods } = specOf({ copy: ['commonName'] });
+  const { server, written } = await cluster(t, echo, SOUND, pods);
+  const approve = ['approve', 'csr/jane-1', '--kubeconfig', server.kubeconfig];
+  const refused = await countersign(approve);
+  assert.equal(refused.code, 3, refused.stdout);
+  assert.match(
+    refused.stdout,
+    /has no spec\.requests.*, not even approved ones; add spec\.requests/,
+  );
+  assert.equal(written.length, 0);
+  assert.equal((await countersign([...approve, '--force'])).code, 0);
 });

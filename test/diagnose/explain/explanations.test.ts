@@ -190,8 +190,8 @@ const CASES: readonly Case[] = [
   {
     what: 'a CSR of a signer for pods only says so',
     is: explainSigningRequest(csr, without({ requests: undefined })),
-    state: 'WaitingForApproval',
-    says: /has no spec\.requests/,
+    state: 'WaitingForRule',
+    says: /has no spec\.requests.*not even approved ones/,
   },
   {
     what: 'an approved CSR of a signer for pods only waits for its spec, not for signer',
@@ -225,7 +225,7 @@ const CASES: readonly Case[] = [
   },
   {
     what: 'a CertificateRequest without approval waits for an approver of cert-manager',
-    is: explainCertificateRequest(certificateRequest({ conditions: [] }), served),
+    is: explainCertificateRequest(certificateRequest({ conditions: [] }), allowing),
     state: 'WaitingForApproval',
     says: /no approver has approved it/,
   },

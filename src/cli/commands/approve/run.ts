@@ -1,12 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KubeObject } from '#api/object/object.ts';
 import { usageError } from '#base/errors.ts';
-import { wouldFail } from '#ca/policy/denial-messages.ts';
+import { approvalRefusal } from '#diagnose/explain/approval-refusal.ts';
 import { explain } from '#diagnose/explain/explain.ts';
 import type { Subject } from '#diagnose/explain/lookup/reading.ts';
-import type { RuleVerdict } from '#diagnose/explain/explanation.ts';
+import type { Explanation, RuleVerdict } from '#diagnose/explain/explanation.ts';
 import { kindNamed, type KindName } from '#diagnose/kinds.ts';
-import { rulesText } from '#diagnose/explain/text.ts';
+import { noticesText, rulesText } from '#diagnose/explain/text.ts';
 import type { Client } from '#kube/client/client.ts';
 import {
   DECIDED_KINDS,
@@ -42,6 +42,8 @@ export interface DecideOptions extends UserOptions {
 export interface DecidedRequest extends DecisionReport {
   /** Current verdicts of its signer's rules. */
   readonly rules: readonly RuleVerdict[];
+  /** Facts to know before the approval. Absent for `deny`. */
+  readonly notices?: readonly string[];
 }
 
 const KINDS: Readonly<Partial<Record<KindName, DecidedKind>>> = DECIDED_KINDS;
@@ -71,10 +73,10 @@ export async function decideRequests(
     const { reason, message, dryRun, output } = options;
     const init = { client, clock: Date.now, type: decision, reason, message, dryRun };
     const done: DecidedRequest[] = [];
-    for (const { subject, kind, request, rules, wouldFail: fault } of judged) {
-      const isHopeless = decision === 'Approved' && options.force !== true && fault !== undefined;
-      const refusal = isHopeless ? notApproved(fault) : undefined;
-      done.push({ ...(await decideRequest({ ...init, refusal }, subject, kind, request)), rules });
+    for (const { subject, kind, request, explanation } of judged) {
+      const { refusal, ...shown } = outlookOf(decision, explanation, options);
+      const report = await decideRequest({ ...init, refusal }, subject, kind, request);
+      done.push({ ...report, ...shown });
     }
     if (output === 'text') printText(done.map(textOf).join('\n'));
     else if (output === 'name') printText(done.map(({ object }) => `${object}\n`).join(''));
@@ -94,16 +96,28 @@ function kindOf({ kind, name }: Subject): DecidedKind {
   );
 }
 
-function notApproved(fault: string): string {
-  return `${wouldFail(fault)}; its requester must create a corrected request; --force approves it nevertheless`;
+interface DecisionOutlook extends Pick<DecidedRequest, 'rules' | 'notices'> {
+  readonly refusal?: string;
+}
+
+/** Returns what to know of a decision, and why it is refused. A denial is never refused. */
+function outlookOf(
+  decision: Approval,
+  explanation: Explanation,
+  { force = false }: DecideOptions,
+): DecisionOutlook {
+  const { rules = [], notices = [] } = explanation;
+  if (decision === 'Denied') return { rules };
+  const fault = force ? undefined : approvalRefusal(explanation);
+  if (fault === undefined) return { rules, notices };
+  return { rules, notices, refusal: `${fault}; --force approves it nevertheless` };
 }
 
 interface RequestReview {
   readonly subject: Subject;
   readonly kind: DecidedKind;
   readonly request: KubeObject;
-  readonly rules: readonly RuleVerdict[];
-  readonly wouldFail?: string | undefined;
+  readonly explanation: Explanation;
 }
 
 async function judge(
@@ -119,19 +133,20 @@ async function judge(
     });
     // Pass the request, so that the verdicts are about the version to decide.
     const init = { client, clock: Date.now, propagationSeconds: propagation, known: request };
-    const { rules = [], wouldFail: fault } = await explain(init, subject);
-    return { subject, kind, request, rules, wouldFail: fault };
+    return { subject, kind, request, explanation: await explain(init, subject) };
   } catch (error) {
     throw await withNamespaceHint(error, subject, client);
   }
 }
 
-function textOf({ rules, ...report }: DecidedRequest): string {
+function textOf({ rules, notices = [], ...report }: DecidedRequest): string {
   const { object, namespace, outcome, dryRun } = report;
   const flag = namespace === undefined ? '' : ` -n ${namespace}`;
   const next =
     outcome === 'Approved' && !dryRun
       ? ['', `  next: countersign explain ${shellWord(object)}${flag}`]
       : [];
-  return [decisionText(report), ...rulesText(rules), ...next, ''].join('\n');
+  return [decisionText(report), ...rulesText(rules), ...noticesText(notices), ...next, ''].join(
+    '\n',
+  );
 }

@@ -2,6 +2,7 @@
 /** The CertificateSigningRequest of `countersign request`, judged before it is written. */
 import { randomBytes, type KeyObject } from 'node:crypto';
 import type { ReviewableRequest } from '#api/request/reviewable-request.ts';
+import { isKubernetesSignerName } from '#api/signer/signer-name.ts';
 import { servesSigningRequests } from '#api/signer/cluster-signer.ts';
 import { SignerError, attempt, usageError } from '#base/errors.ts';
 import { compilePolicy } from '#ca/policy/compile-policy.ts';
@@ -79,16 +80,14 @@ function objectName(name: string): string {
   return ['r', stem, randomBytes(4).toString('hex')].filter((part) => part !== '').join('-');
 }
 
-/** Signers of Kubernetes itself, which issue for names of nodes. */
-const KUBERNETES = /^kubernetes\.io\//;
-
 /**
  * Checks a request as every signer of Countersign does.
  *
  * @throws SignerError USAGE with everything that they refuse
  */
 export function requireAcceptable(object: RequestToCreate): void {
-  if (KUBERNETES.test(object.spec.signerName)) return;
+  // Signers of Kubernetes issue for names of nodes.
+  if (isKubernetesSignerName(object.spec.signerName)) return;
   const refusals = refusalsOfEverySigner(object).map(({ message }) => message);
   if (refusals.length > 0) throw notRequested(refusals.join('; '));
 }

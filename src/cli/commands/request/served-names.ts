@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { ACME_CLUSTER_SIGNERS } from '#api/acme/names.ts';
+import { isKubernetesSignerName } from '#api/signer/signer-name.ts';
 import { isDerivedName } from '#api/signer/signer.ts';
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import type { Client } from '#kube/client/client.ts';
@@ -13,9 +14,6 @@ import { EXTERNAL_SIGNERS } from '#component/signers/external-signers.ts';
 
 const ACME_SIGNERS_OF_CLUSTER = resource(ACME_CLUSTER_SIGNERS);
 
-/** Signers of Kubernetes itself, which kube-controller-manager and administrators serve. */
-const KUBERNETES = /^kubernetes\.io\//;
-
 /**
  * Returns a hint for a user whose request has a signer name that no signer of the cluster has, such
  * as a misspelled one.
@@ -26,7 +24,7 @@ export async function unservedMessage(
   client: Client,
   signerName: string,
 ): Promise<string | undefined> {
-  if (KUBERNETES.test(signerName) || isDerivedName(signerName)) return undefined;
+  if (isKubernetesSignerName(signerName) || isDerivedName(signerName)) return undefined;
   const found = await Promise.all([
     namesOf(client, CLUSTER_SIGNERS),
     namesOf(client, ACME_SIGNERS_OF_CLUSTER),
@@ -48,7 +46,7 @@ export async function invalidMessage(
   client: Client,
   signerName: string,
 ): Promise<string | undefined> {
-  if (KUBERNETES.test(signerName)) return undefined;
+  if (isKubernetesSignerName(signerName)) return undefined;
   const view = await readSignerView(client, signerName).catch((error: unknown) => {
     // A hint is not worth a failed request.
     if (error instanceof KubeError) return undefined;

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The check of annotations that no component understands. Pure: facts in, outcomes out. */
+import { closest } from '#base/closest-name.ts';
 import { shellWord } from '#base/quote.ts';
 import { INJECT, INJECTION, profileNamesOf } from '#install/admission/injection/profiles.ts';
 import {
-  closest,
   unreadAnnotations,
   type AnnotatedObject,
   type UnreadAnnotation,

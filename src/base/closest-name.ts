@@ -1,0 +1,24 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Returns the name that differs in the fewest characters, if there are few. */
+export function closest(name: string, known: readonly string[]): string | undefined {
+  const most = Math.max(2, Math.floor(name.length / 3));
+  const [best] = known
+    .map((each) => ({ each, by: distance(name, each) }))
+    .filter(({ by }) => by <= most)
+    .toSorted((a, b) => a.by - b.by);
+  return best?.each;
+}
+
+/** Returns Levenshtein's distance in UTF-16 units, because the names of Kubernetes are ASCII. */
+function distance(a: string, b: string): number {
+  let row = Array.from({ length: b.length + 1 }, (_none, index) => index);
+  for (let i = 0; i < a.length; i += 1) {
+    const next = [i + 1];
+    for (let j = 0; j < b.length; j += 1) {
+      const substitution = (row[j] ?? 0) + (a[i] === b[j] ? 0 : 1);
+      next.push(Math.min((row[j + 1] ?? 0) + 1, (next[j] ?? 0) + 1, substitution));
+    }
+    row = next;
+  }
+  return row[b.length] ?? 0;
+}

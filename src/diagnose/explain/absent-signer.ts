@@ -1,0 +1,134 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Explains requests that name a signer which no object of the cluster describes. */
+import { ACME_DERIVED_PREFIX } from '#api/acme/names.ts';
+import { isDerivedName } from '#api/signer/signer.ts';
+import { isKubernetesSignerName } from '#api/signer/signer-name.ts';
+import { closest } from '#base/closest-name.ts';
+import { quoteList } from '#base/quote.ts';
+import type { Unapprovable } from './explanation.ts';
+
+/** A signer name or reference, and the result of its lookup in the cluster. */
+export interface SignerReference {
+  readonly signerName: string;
+  /**
+   * Reason why an object with the name has no `signer`: its spec is invalid, or you may not read
+   * it.
+   */
+  readonly unusable: string | undefined;
+  /** Command that makes the signer usable. */
+  readonly fix?: string;
+  /** Names of the cluster's signers, if none of them has `signerName`. */
+  readonly otherNames?: readonly string[];
+  /** True if `signerName` is the kind and name of an issuerRef, not a signer name. */
+  readonly isReference?: true;
+}
+
+/** Explains why no signer answers a request, and whether an approval could help it. */
+export function explainAbsentSigner(lookup: SignerReference): Unapprovable {
+  const { signerName, unusable, fix, isReference } = lookup;
+  if (isReference !== true && isKubernetesSignerName(signerName)) return ofKubernetes(signerName);
+  if (unusable !== undefined) {
+    const remediation = [fix ?? 'countersign check   # which signers are invalid'];
+    return { state: 'WaitingForSigner', summary: unusable, remediation, notices: [unusable] };
+  }
+  return isReference === true ? withoutReferent(signerName) : withoutSigner(lookup);
+}
+
+const EVEN_APPROVED = 'no component answers the request, even if it is approved';
+
+function withoutReferent(signer: string): Unapprovable {
+  const summary = `there is no ${signer}`;
+  const fix = 'create this signer, or create a request with another spec.issuerRef';
+  return {
+    state: 'WaitingForSigner',
+    summary,
+    noApprovalHelps: `${summary}: ${EVEN_APPROVED}; ${fix}`,
+    remediation: [
+      'kubectl get clustersigners,signers,acmeclustersigners,acmesigners,externalclustersigners -A   # lists the signers',
+      fix,
+    ],
+  };
+}
+
+function withoutSigner({ signerName, otherNames = [] }: SignerReference): Unapprovable {
+  const near = closest(signerName, otherNames);
+  const meant = near === undefined ? '' : `; did you mean ${near}?`;
+  const summary = `no signer in the cluster has the signer name ${signerName}${meant}`;
+  const fix = 'create a request with the correct signerName, or create a ClusterSigner for it';
+  const known = otherNames.length === 0 ? '' : `; the cluster has ${quoteList(otherNames)}`;
+  return {
+    state: 'WaitingForSigner',
+    summary,
+    ...(isOfCountersign(signerName, otherNames)
+      ? {
+          noApprovalHelps: `${summary}${near === undefined ? known : ''}: ${EVEN_APPROVED}; ${fix}`,
+        }
+      : {
+          notices: [
+            `${summary}: Countersign does not answer the request; approve it if another program serves that name`,
+          ],
+        }),
+    remediation: [
+      ...(near === undefined
+        ? [
+            'kubectl get clustersigners,signers,acmeclustersigners,externalclustersigners -A   # the signer names that there are',
+          ]
+        : []),
+      `${fix}: it is answered then`,
+    ],
+  };
+}
+
+/**
+ * Reports whether only Countersign can serve a signer name. A domain that no signer here uses may
+ * belong to another program, whose requests an administrator approves as well.
+ */
+function isOfCountersign(signerName: string, otherNames: readonly string[]): boolean {
+  if (isDerivedName(signerName) || signerName.startsWith(ACME_DERIVED_PREFIX)) return true;
+  const [domain = ''] = signerName.split('/');
+  return otherNames.some((name) => name.startsWith(`${domain}/`));
+}
+
+/** Reports whether Kubernetes signs for this name only after another party approves. */
+export function isApprovedByPerson(signerName: string): boolean {
+  return SERVED_BY_KUBERNETES[signerName]?.startsWith('signs it after') === true;
+}
+
+const CONTROLLER_MANAGER = 'kube-controller-manager';
+
+/** Work of kube-controller-manager by signer name. */
+const SERVED_BY_KUBERNETES: Readonly<Record<string, string>> = {
+  'kubernetes.io/kube-apiserver-client': 'signs it after an administrator approves it',
+  'kubernetes.io/kube-apiserver-client-kubelet':
+    'approves a request of a bootstrapping kubelet or of its node, and signs it',
+  'kubernetes.io/kubelet-serving':
+    'signs it after an administrator, or an approver of your cluster, approves it',
+};
+
+function ofKubernetes(signerName: string): Unapprovable {
+  const names = Object.keys(SERVED_BY_KUBERNETES);
+  const does = SERVED_BY_KUBERNETES[signerName];
+  const own = `Countersign does not serve ${signerName}, a signer name of Kubernetes`;
+  if (does !== undefined) {
+    const summary = `${own}: ${CONTROLLER_MANAGER} ${does}`;
+    return {
+      state: 'WaitingForComponent',
+      summary,
+      notices: [summary],
+      remediation: [
+        `kubectl -n kube-system get pods -l component=${CONTROLLER_MANAGER}   # is it running? managed clusters hide it`,
+      ],
+    };
+  }
+  const near = closest(signerName, names);
+  const meant = near === undefined ? '' : `; did you mean ${near}?`;
+  const summary = `${own}, and ${CONTROLLER_MANAGER} serves only ${names.join(', ')}${meant}`;
+  return {
+    state: 'WaitingForSigner',
+    summary,
+    notices: [summary],
+    remediation: [
+      'create a request with the correct signerName, or find the program that serves it',
+    ],
+  };
+}

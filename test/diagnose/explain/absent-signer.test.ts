@@ -1,0 +1,95 @@
+// SPDX-License-Identifier: Apache-2.0
+/** A signer name that no object of the cluster has: whose it is, and whether an approval helps. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { explainAbsentSigner } from '#diagnose/explain/absent-signer.ts';
+import { approvalRefusal } from '#diagnose/explain/approval-refusal.ts';
+import { explainCertificateRequest } from '#diagnose/explain/certificate-request.ts';
+import { explainSigningRequest } from '#diagnose/explain/certificate-signing-request.ts';
+import { readSignerView } from '#diagnose/explain/read-signer-view.ts';
+import type { SignerView } from '#diagnose/explain/signer-view.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import { made } from '../../ca/policy/request.ts';
+import { state } from '../../operations/signer-states.ts';
+import { recordedClient } from '../../support/kube/recorded-client.ts';
+import { certificateRequest } from '../../support/requests/certificate-request.ts';
+
+const { csr } = made({ usages: ['client auth'] });
+const APPROVED = { type: 'Approved', status: 'True', reason: 'ByHand' } as const;
+const approved = { ...csr, status: { conditions: [APPROVED] } };
+
+const absent = (signerName: string, ...otherNames: readonly string[]): SignerView => ({
+  signerName,
+  signer: undefined,
+  unusable: undefined,
+  otherNames,
+});
+
+for (const name of ['kube-apiserver-client', 'kubelet-serving', 'kube-apiserver-client-kubelet']) {
+  test(`kubernetes.io/${name} is a name that kube-controller-manager serves`, () => {
+    const view = absent(`kubernetes.io/${name}`, 'example.com/serving');
+    for (const request of [csr, approved]) {
+      const { state: is, summary, remediation } = explainSigningRequest(request, view);
+      const isUndecided = request === csr && name !== 'kube-apiserver-client-kubelet';
+      assert.equal(is, isUndecided ? 'WaitingForApproval' : 'WaitingForComponent');
+      assert.match(summary, /^Countersign does not serve .*: kube-controller-manager /);
+      assert.doesNotMatch(remediation.join('\n'), /ClusterSigner/);
+    }
+    assert.equal(approvalRefusal(explainSigningRequest(csr, view)), undefined);
+  });
+}
+
+test('a misspelled name of Kubernetes is not blamed on a missing ClusterSigner', () => {
+  const { summary, remediation } = explainAbsentSigner(absent('kubernetes.io/kubelet-servng'));
+  assert.match(summary, /did you mean kubernetes\.io\/kubelet-serving\?/);
+  assert.doesNotMatch(remediation.join('\n'), /ClusterSigner/);
+});
+
+test('the nearest name is printed, and otherwise the command that lists them', () => {
+  const names = ['example.com/people', 'example.com/serving'];
+  const near = explainAbsentSigner(absent('example.com/servng', ...names));
+  assert.match(near.summary, /did you mean example\.com\/serving\?/);
+  assert.doesNotMatch(near.remediation.join('\n'), /kubectl get/);
+  const far = explainAbsentSigner(absent('example.com/of-another-kind', ...names));
+  assert.match(far.noApprovalHelps ?? '', /"example\.com\/people", "example\.com\/serving"/);
+  assert.match(far.remediation.join('\n'), /kubectl get/);
+});
+
+test('only a domain that no signer uses may be of another program', () => {
+  const other = explainAbsentSigner(absent('istio.example/x', 'example.com/people'));
+  assert.equal(other.noApprovalHelps, undefined);
+  assert.match(other.notices?.join('\n') ?? '', /if another program serves/);
+  const own = explainAbsentSigner(absent('example.com/x', 'example.com/people'));
+  assert.notEqual(own.noApprovalHelps, undefined);
+});
+
+test('a signer that you may not read, or with an invalid spec, refuses no approval', () => {
+  const hidden = { ...absent('example.com/x'), unusable: 'you may not read it' };
+  const { noApprovalHelps, notices } = explainSigningRequest(csr, hidden);
+  assert.equal(noApprovalHelps, undefined);
+  assert.deepEqual(notices, ['you may not read it']);
+});
+
+test('the names of the cluster are read with the signer', async () => {
+  const client = recordedClient();
+  client.answer(({ path }) => {
+    if (!path.endsWith('/clustersigners')) throw new KubeError({ status: 404, what: path });
+    return { kind: 'ClusterSignerList', metadata: {}, items: [state().signer] };
+  });
+  const view = await readSignerView(client, 'example.com/wrkload');
+  assert.deepEqual(view.otherNames, ['example.com/workload']);
+});
+
+test('no approval helps a request whose signer serves no requests of its kind', () => {
+  const { certificateRequests: _, requests: __, ...spec } = state().signer.spec;
+  const signer = { ...state().signer, spec };
+  const view = { signerName: spec.signerName, signer, unusable: undefined };
+  const pending = certificateRequest({ conditions: [] });
+  for (const is of [explainSigningRequest(csr, view), explainCertificateRequest(pending, view)]) {
+    assert.equal(is.state, 'WaitingForRule');
+    assert.match(approvalRefusal(is) ?? '', /not even approved ones; add spec\./);
+    assert.doesNotMatch(is.remediation.join('\n'), /approve/);
+  }
+  const after = explainSigningRequest(approved, view);
+  assert.equal(after.noApprovalHelps, undefined);
+});
