@@ -10,6 +10,7 @@ import { review } from '#ca/policy/review.ts';
 import { validateIntermediate } from '#ca/policy/validate-intermediate.ts';
 import { validateRequest, type ValidatedRequest } from '#ca/policy/validate.ts';
 import { quote, shellWord } from '#base/quote.ts';
+import { certificateNotices } from '../certificate-outlook.ts';
 import { compileFailureJudge } from '../request-refusals.ts';
 import { isApprovedByPerson } from './absent-signer.ts';
 import { conditionMoment, reasonText } from './conditions.ts';
@@ -83,9 +84,10 @@ function unapproved(
   rules: readonly RuleVerdict[],
 ): Omit<Diagnosis, 'timeline'> {
   const message = failureOf(csr, view);
-  return message === undefined
-    ? undecided(csr, view, rules)
-    : { wouldFail: message, ...hopeless(csr, view, message) };
+  if (message !== undefined) return { wouldFail: message, ...hopeless(csr, view, message) };
+  const notices = view.signer === undefined ? [] : certificateNotices(csr, view.signer.spec);
+  const diagnosis = undecided(csr, view, rules);
+  return notices.length === 0 ? diagnosis : { ...diagnosis, notices };
 }
 
 /**

@@ -14,7 +14,7 @@ import { quote } from '#base/quote.ts';
 import { KEY_USAGES, type KeyUsage } from '#base/vocabulary.ts';
 import { refusalsOfPem } from '../request-refusals.ts';
 import type { LintFinding } from './finding.ts';
-import { refusalFinding } from './lint-request.ts';
+import { refusalFinding, unnamedServer } from './lint-request.ts';
 
 /** A problem of one field. */
 type Problem = readonly [rule: string, field: string, message: string];
@@ -103,9 +103,10 @@ function refusalsOfSigners(
   const known = (Array.isArray(usages) ? usages : []).filter((each) => isUsage(each));
   // usageProblems reports missing and unknown usages.
   const refusals = refusalsOfPem(pem, known.length === 0 ? undefined : known);
-  return refusals
+  const refused = refusals
     .filter(({ reason }) => !isKubernetesSignerName(String(signerName)) || UNREADABLE.has(reason))
     .map((each) => refusalFinding(each, where));
+  return [...refused, ...unnamedServer(block.der, where, known)];
 }
 
 /** Reasons for which no reader accepts a request, with any signer. */

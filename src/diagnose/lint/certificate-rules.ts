@@ -12,6 +12,7 @@ import {
 import { checkKey } from '#pki/keys/weak-keys.ts';
 import { decodeCertificate, type Certificate } from '#pki/x509/certificate.ts';
 import { isSelfSigned } from '#pki/x509/issuers.ts';
+import { SERVER_WITHOUT_NAMES, hasServerNames } from '../certificate-outlook.ts';
 import { unreadable, type LintFinding } from './finding.ts';
 
 interface CertificateRule {
@@ -148,12 +149,10 @@ const WARNINGS: readonly Omit<CertificateRule, 'severity'>[] = [
   {
     rule: 'server-has-names',
     source: 'RFC 9525 §2',
-    check: ({ extKeyUsage = [], sans }) => {
-      const hasNames = sans.dnsNames.length + sans.ipAddresses.length + sans.uris.length > 0;
-      return extKeyUsage.includes(OID_SERVER_AUTH) && !hasNames
-        ? 'it is for servers and has no DNS name, address or URI: clients do not look at the common name'
-        : undefined;
-    },
+    check: ({ extKeyUsage = [], sans }) =>
+      extKeyUsage.includes(OID_SERVER_AUTH) && !hasServerNames(sans)
+        ? SERVER_WITHOUT_NAMES
+        : undefined,
   },
   {
     rule: 'usage-present',

@@ -2,8 +2,10 @@
 import { SignerError, attempt } from '#base/errors.ts';
 import type { Violation } from '#ca/policy/violations/violation.ts';
 import { encodePem } from '#pki/der/pem.ts';
+import { OID_SERVER_AUTH } from '#pki/der/oids.ts';
 import { decodeRequest } from '#pki/x509/pkcs10.ts';
 import { unsupportedParts } from '#pki/x509/requested-names.ts';
+import { SERVER_WITHOUT_NAMES, hasServerNames } from '../certificate-outlook.ts';
 import { refusalsOfPem } from '../request-refusals.ts';
 import type { LintFinding } from './finding.ts';
 
@@ -23,7 +25,30 @@ export function lintRequest(
   { der, pem = encodePem('CERTIFICATE REQUEST', der) }: { der: Uint8Array; pem?: string },
   where: string,
 ): readonly LintFinding[] {
-  return [...refusalsOfPem(pem).map((each) => refusalFinding(each, where)), ...omitted(der, where)];
+  return [
+    ...refusalsOfPem(pem).map((each) => refusalFinding(each, where)),
+    ...omitted(der, where),
+    ...unnamedServer(der, where),
+  ];
+}
+
+/**
+ * Warns of a request for a server without a name that clients look at.
+ *
+ * @param usages - `spec.usages`. A file has the purposes of its extKeyUsage instead.
+ */
+export function unnamedServer(
+  der: Uint8Array,
+  where: string,
+  usages: readonly unknown[] = [],
+): readonly LintFinding[] {
+  const request = attempt(() => decodeRequest(der));
+  if (request instanceof SignerError) return [];
+  const { extKeyUsage = [], sans } = request;
+  const isForServers = usages.includes('server auth') || extKeyUsage.includes(OID_SERVER_AUTH);
+  if (!isForServers || hasServerNames(sans)) return [];
+  const [rule, source, message] = ['server-has-names', 'RFC 9525 §2', SERVER_WITHOUT_NAMES];
+  return [{ severity: 'warning', rule, source, where, message }];
 }
 
 /** Returns the finding for what every signer refuses. Its rule is the reason in kebab-case. */
