@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `countersign request` and `countersign approve` against an API server that holds one request: the
+ * `countersign request`, `approve` and `lint` against an API server that holds one request: the
  * files that remain, and what is written.
  */
 import assert from 'node:assert/strict';
@@ -195,4 +195,38 @@ test('a request of a signer for pods alone is approved by --force alone', async 
   );
   assert.equal(written.length, 0);
   assert.equal((await countersign([...approve, '--force'])).code, 0);
+});
+
+test('lint of a request in the cluster judges by its signer as well', async (t) => {
+  const usages = ['digital signature', 'code signing'];
+  const request = csrOf(encodePem('CERTIFICATE REQUEST', derOf({})), { usages });
+  const { server } = await cluster(t, echo, request);
+  const lint = ['lint', 'csr/jane-1', '--kubeconfig', server.kubeconfig];
+  const { code, stdout } = await countersign(lint);
+  assert.equal(code, 3, stdout);
+  assert.match(
+    stdout,
+    /^error: csr\/jane-1: approved it would fail: .*"code signing".*signer-accepts/m,
+  );
+});
+
+test('lint of a request in the cluster lists what its certificate would lack', async (t) => {
+  const wanted = { usages: ['client auth'], dnsNames: ['a.example.com'] };
+  const request = csrOf(encodePem('CERTIFICATE REQUEST', derOf(wanted)), wanted);
+  const { server } = await cluster(t, echo, request);
+  const lint = ['lint', 'csr/jane-1', '--kubeconfig', server.kubeconfig];
+  const { code, stdout } = await countersign(lint);
+  assert.equal(code, 0, stdout);
+  assert.match(
+    stdout,
+    /^warning: csr\/jane-1: the certificate would have no dnsNames "a\.example/m,
+  );
+});
+
+test('lint does not repeat what every signer refuses', async (t) => {
+  const wanted = { usages: ['client auth'], dnsNames: ['A.example.com'] };
+  const request = csrOf(encodePem('CERTIFICATE REQUEST', derOf(wanted)), wanted);
+  const { server } = await cluster(t, echo, request, specOf({ copy: ['commonName', 'dnsNames'] }));
+  const { stdout } = await countersign(['lint', 'csr/jane-1', '--kubeconfig', server.kubeconfig]);
+  assert.match(stdout, /1 linted: 1 error, 0 warnings/);
 });

@@ -17,9 +17,11 @@ import { EXIT_REFUSED, type Output } from '#operations/report.ts';
 import { structuredText } from '#operations/structured-text.ts';
 import { pkcs12Password } from '#cli/pkcs12-password.ts';
 import { readSource } from '#cli/sources/read-source.ts';
+import { subjectOf } from '#cli/subject.ts';
 import { printDocument, printText } from '#cli/terminal.ts';
 import { connectUser } from '#cli/user-client.ts';
 import type { UserOptions } from '#cli/user-options.ts';
+import { lintBySigner } from './lint-by-signer.ts';
 import { parseSignerFile } from '../policy/signer-file.ts';
 
 /** Flags of `countersign lint`. */
@@ -51,12 +53,9 @@ export async function lint(sources: readonly string[], options: LintOptions): Pr
     const findings: LintFinding[] = [];
     let count = 0;
     for (const text of sources) {
-      const { materials } = await readSource(text, { namespace: options.namespace, connect });
-      for (const each of materials) {
-        const linted = await lintMaterial(each);
-        findings.push(...linted.findings);
-        count += linted.count;
-      }
+      const linted = await lintSource(text, options.namespace, connect);
+      findings.push(...linted.findings);
+      count += linted.count;
     }
     if (options.output === 'text') printText(textOf(findings, count));
     else printDocument(structuredText({ linted: count, findings }, options.output));
@@ -65,6 +64,22 @@ export async function lint(sources: readonly string[], options: LintOptions): Pr
   } finally {
     await client?.close();
   }
+}
+
+async function lintSource(
+  text: string,
+  namespace: string,
+  connect: () => Promise<Client>,
+): Promise<LintResult> {
+  const { materials, isOfCluster } = await readSource(text, { namespace, connect });
+  const linted: LintResult[] = [];
+  for (const each of materials) linted.push(await lintMaterial(each));
+  const findings = linted.flatMap((each) => each.findings);
+  const bySigner = isOfCluster
+    ? await lintBySigner(await connect(), subjectOf(text, namespace), findings)
+    : [];
+  const count = linted.reduce((sum, each) => sum + each.count, 0);
+  return { findings: [...findings, ...bySigner], count };
 }
 
 interface LintResult {
