@@ -109,6 +109,23 @@ test('a refused plan is not ready, and names the refusals of the command', async
   assert.match(plan.lines.join('\n'), /refused: .* is active/);
 });
 
+test('an approval that helps no request is not ready, and says why', async () => {
+  const it = stand();
+  const csr = request('uid-1');
+  it.replace({ ...csr, spec: { ...csr.spec, signerName: 'signers.countersign.dev/team-a.web' } });
+  const { plan } = await planned(it, APPROVE);
+  assert.equal(plan.isReady, false);
+  assert.match(plan.lines.join('\n'), /no component answers the request, even if it is approved/);
+  const { plan: denial } = await planned(it, { ...APPROVE, verb: 'deny' });
+  assert.equal(denial.isReady, true);
+});
+
+test('an approval of a request for another program shows the notice', async () => {
+  const { plan } = await planned(stand(), APPROVE);
+  assert.equal(plan.isReady, true);
+  assert.match(plan.lines.join('\n'), /approve it if another program serves that name/);
+});
+
 test('a CA that still signs: no pod may be evicted', async () => {
   const choice = { verb: 'restart', signer: 'workload', ca: print('a') } as const;
   const it = stand();
