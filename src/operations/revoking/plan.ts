@@ -235,11 +235,14 @@ function plainSigners({ signers }: PlanInput, names: readonly string[]): readonl
   );
 }
 
+/** Merge patch by which a signer has CRLs, as docs/how-to/revoke.md has it. */
+const SET_CRL = '{"spec":{"profile":{"crl":{"validity":"24h"}}}}';
+
 /** Returns a refusal for each signer whose Revocations would have no effect. */
 function crlRefusals(input: PlanInput, names: readonly string[]): readonly string[] {
   return plainSigners(input, names).map(
     ({ metadata, spec }) =>
-      `the ClusterSigner of ${spec.signerName} has no spec.profile.crl: no CRL would list the certificates, and their holders would get new ones. Set it, then repeat this command: kubectl edit clustersigner ${shellWord(metadata.name)}. Or distrust the CA: countersign authority revoke ${shellWord(metadata.name)} FINGERPRINT. Or add --without-crl: the Revocation then takes effect once you set spec.profile.crl`,
+      `the ClusterSigner of ${spec.signerName} has no spec.profile.crl: no CRL would list the certificates, and their holders would get new ones. Set it, then repeat this command: kubectl patch clustersigner ${shellWord(metadata.name)} --type=merge -p '${SET_CRL}'. Or distrust the CA: countersign authority revoke ${shellWord(metadata.name)} FINGERPRINT. Or add --without-crl: the Revocation then takes effect once you set spec.profile.crl`,
   );
 }
 

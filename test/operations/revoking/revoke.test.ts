@@ -24,6 +24,7 @@ import { serialText } from '#ca/revocation/serial.ts';
 import { NOW, leafInput, openAuthority } from '../../support/ca/issuing.ts';
 import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
 import { clusterSigner, changed, workloadSpec } from '../../support/signers/cluster-signer.ts';
+import { workload } from '../../support/signers/workload-profile.ts';
 
 const SIGNER = 'example.com/workload';
 const ca = await openAuthority();
@@ -206,6 +207,10 @@ test('revokes an unknown serial number only for a named signer', async () => {
   assert.match(refused.report.refusals.join(), /name its signer with --signer/);
 });
 
+interface Patch {
+  readonly spec: { readonly profile: { readonly crl: object } };
+}
+
 test('a signer without a CRL is refused: a Revocation would have no effect', async () => {
   const signers = { clustersigners: [clusterSigner(workloadSpec())] };
   const plain = (): RecordedClient => cluster({}, Object.assign({}, LISTS, signers));
@@ -216,8 +221,11 @@ test('a signer without a CRL is refused: a Revocation would have no effect', asy
     // The command stands at its step, and the steps in the order in which they are taken.
     assert.match(
       report.refusals.join(),
-      /no CRL would list .* Set it, then repeat this command: kubectl edit clustersigner workload\. /,
+      /no CRL would list .* Set it, then repeat this command: kubectl patch clustersigner workload /,
     );
+    const [, patch = ''] = /--type=merge -p '([^']*)'\. /.exec(report.refusals.join()) ?? [];
+    const { profile } = (JSON.parse(patch) as Patch).spec;
+    assert.equal(workload({ 'profile.crl': profile.crl }).spec.profile.crl?.validity, '24h');
     const later = await revoked({ ...options, withoutCrl: true }, plain());
     assert.equal(later.written.length, 1);
     assert.match(later.report.notes.join(), /until it has, no CRL lists them and no holder is/);
