@@ -34,6 +34,8 @@ export interface ObjectMaterials {
   readonly notes: readonly string[];
   /** IP address of the pod. */
   readonly podIp?: string | undefined;
+  /** Signer names of the certificates that the pod mounts. */
+  readonly podSigners?: readonly string[];
 }
 
 const CSRS = resource(CSR_RESOURCE);
@@ -195,6 +197,7 @@ async function readPod(client: Client, { name, namespace }: Subject): Promise<Ob
     materials: all.flatMap(({ materials }) => materials),
     notes: all.flatMap(({ notes }) => notes),
     podIp: pod.status?.podIP,
+    podSigners: podSignersOf(pod),
   };
 }
 
@@ -227,20 +230,25 @@ function sourcesOf({ spec }: Pod): NonNullable<NonNullable<PodVolume['projected'
   return (spec.volumes ?? []).flatMap(({ projected }) => projected?.sources ?? []);
 }
 
+function podSignersOf(pod: Pod): readonly string[] {
+  const all = sourcesOf(pod).flatMap(({ podCertificate: of }) => of?.signerName ?? []);
+  return [...new Set(all)];
+}
+
 async function mountedCertificates(
   client: Client,
   pod: Pod,
   namespace: string,
 ): Promise<ObjectMaterials> {
   const { metadata } = pod;
-  const signers = new Set(sourcesOf(pod).flatMap(({ podCertificate: of }) => of?.signerName ?? []));
-  if (signers.size === 0) return { materials: [], notes: [] };
+  const signers = podSignersOf(pod);
+  if (signers.length === 0) return { materials: [], notes: [] };
   const [kind] = await certificatesResources(client, 'podcertificaterequests');
   const requests = await listObjects<PodCertificateRequest>(client, kind, {
     namespace,
     keep: ({ spec }) => spec.podUID === metadata.uid,
   });
-  const found = [...signers].map((signer) =>
+  const found = signers.map((signer) =>
     ofNewest(
       pod,
       signer,

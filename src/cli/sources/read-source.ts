@@ -5,7 +5,9 @@ import { messageOf, usageError } from '#base/errors.ts';
 import type { Material } from '#diagnose/inspect/read-material.ts';
 import type { Client } from '#kube/client/client.ts';
 import { subjectOf, withNamespaceHint } from '../subject.ts';
-import { readerOf, type ObjectMaterials } from './cluster-objects.ts';
+import type { Subject } from '#diagnose/explain/lookup/reading.ts';
+import { listBundles, readerOf, type ObjectMaterials } from './cluster-objects.ts';
+import { forwardingOf, servedNotes, type PodPort } from './pod-server.ts';
 import { servedChain } from './served.ts';
 
 /** Options for reading sources. */
@@ -44,7 +46,7 @@ export async function readSource(text: string, init: SourceInit): Promise<Source
   const client = await init.connect();
   try {
     const found = await reader(client, subject);
-    return await withServed({ ...found, isOfCluster: true }, found, text, init);
+    return { ...(await withServed(found, client, subject, init)), isOfCluster: true };
   } catch (error) {
     throw await withNamespaceHint(error, subject, client);
   }
@@ -75,21 +77,35 @@ async function ofUrl(
 }
 
 async function withServed(
-  found: SourceMaterials,
-  { podIp }: ObjectMaterials,
-  text: string,
+  found: ObjectMaterials,
+  client: Client,
+  { kind, name, namespace }: Subject,
   { port, serverName }: SourceInit,
-): Promise<SourceMaterials> {
+): Promise<ObjectMaterials> {
   if (port === undefined) return found;
-  if (podIp === undefined)
+  const { podIp: host, podSigners = [], materials, notes } = found;
+  const text = `${kind}/${name}`;
+  if (host === undefined)
     throw usageError(`--port needs a running pod, and ${text} has no address`);
+  const target: PodPort = { name, namespace, host, port };
+  const served = await readServed(target, `${text} serves on ${port}`, serverName);
+  const all = (await listBundles(client)) ?? [];
+  const bundles = all.filter(({ signer = '' }) => podSigners.includes(signer));
+  const now = Date.now() - client.clockOffset();
+  const onServer = servedNotes(target, served, { materials, bundles, now });
+  return { ...found, materials: [...materials, served], notes: [...notes, ...onServer] };
+}
+
+async function readServed(
+  target: PodPort,
+  source: string,
+  serverName: string | undefined,
+): Promise<Material> {
   try {
-    const source = `${text} serves on ${port}`;
-    const served = await servedChain({ host: podIp, port, serverName }, source);
-    return { ...found, materials: [...found.materials, served] };
+    return await servedChain({ host: target.host, port: target.port, serverName }, source);
   } catch (error) {
     throw usageError(
-      `${messageOf(error)}; where pods cannot be reached from here, type kubectl port-forward ${text} ${port}, and then countersign inspect https://localhost:${port}`,
+      `${messageOf(error)}; where pods cannot be reached from here, type ${forwardingOf(target)}`,
     );
   }
 }

@@ -1,0 +1,111 @@
+// SPDX-License-Identifier: Apache-2.0
+/** What `countersign inspect pod/NAME --port` notes about the server that answered. */
+import assert from 'node:assert/strict';
+import { createServer, type AddressInfo } from 'node:net';
+import { test } from 'node:test';
+import { createServer as createTlsServer } from 'node:tls';
+import { servedNotes, type PodIdentity } from '#cli/sources/pod-server.ts';
+import { readSource } from '#cli/sources/read-source.ts';
+import type { Material } from '#diagnose/inspect/read-material.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { recordedClient } from '../support/kube/recorded-client.ts';
+import { ca, link, NOW, type Link } from '../support/pki/chain.ts';
+
+const TARGET = { name: 'web', namespace: 'team-a', host: '10.1.2.3', port: 8443 };
+const root = link('root', { extensions: [ca()] });
+const leaf = link('web', { by: root });
+const renewed = link('web-2', { by: root });
+const stranger = link('other');
+
+function material(source: string, ...all: readonly Link[]): Material {
+  const pem = all.map(({ certificate }) => encodePem('CERTIFICATE', certificate.raw)).join('');
+  return { source, bytes: Buffer.from(pem) };
+}
+
+function notesOn(served: Link, more: Partial<PodIdentity> = {}): string {
+  const identity = { materials: [material('pcr', leaf)], bundles: [], now: NOW, ...more };
+  return servedNotes(TARGET, material('served', served), identity).join('\n');
+}
+
+const OTHER = /another server may have answered at 10\.1\.2\.3:8443/;
+
+test('each served chain has a note with the dialled address and the way through the API server', () => {
+  for (const served of [leaf, stranger]) {
+    const notes = notesOn(served);
+    assert.match(notes, /10\.1\.2\.3:8443, dialled from this machine/);
+    assert.match(notes, /kubectl port-forward pod\/web 8443 -n team-a/);
+  }
+  const [note] = servedNotes({ ...TARGET, host: 'fd00::1' }, material('x', leaf), {
+    materials: [],
+    bundles: [],
+    now: NOW,
+  });
+  assert.match(note ?? '', /\[fd00::1\]:8443/);
+});
+
+test('a leaf that the pod does not mount and none of its CAs issued may be of another server', () => {
+  assert.match(notesOn(stranger), OTHER);
+  const bundles = [
+    { name: 'ctb/x', pem: Buffer.from(material('', root).bytes).toString(), signer: 's' },
+  ];
+  assert.match(notesOn(stranger, { materials: [], bundles }), OTHER);
+});
+
+test('a leaf that the pod mounts, or of its CAs, has no such note', () => {
+  const pem = Buffer.from(material('', root).bytes).toString();
+  assert.doesNotMatch(notesOn(leaf), OTHER);
+  assert.doesNotMatch(notesOn(renewed, { materials: [material('secret', leaf, root)] }), OTHER);
+  const bundles = [{ name: 'ctb/x', pem, signer: 's' }];
+  assert.doesNotMatch(notesOn(renewed, { bundles }), OTHER);
+  const late = leaf.certificate.notAfter + 1;
+  assert.doesNotMatch(notesOn(renewed, { bundles, now: late }), OTHER);
+});
+
+test('a pod of which no certificate and no CA is known is not compared', () => {
+  assert.doesNotMatch(notesOn(stranger, { materials: [] }), OTHER);
+});
+
+/** Returns a client of a cluster with pod `web` at this address. */
+function clusterOf(podIP: string): ReturnType<typeof recordedClient> {
+  const client = recordedClient();
+  client.answer(({ path }) => {
+    if (path.endsWith('/pods/web'))
+      return { metadata: { name: 'web', namespace: 'team-a' }, spec: {}, status: { podIP } };
+    throw new KubeError({ status: 404, what: path });
+  });
+  return client;
+}
+
+test('inspect pod/NAME --port names the address that it dialled', async (context) => {
+  const server = createTlsServer({
+    key: root.key.export({ type: 'pkcs8', format: 'pem' }),
+    cert: Buffer.from(material('', root).bytes).toString(),
+  });
+  server.on('tlsClientError', () => undefined);
+  context.after(() => server.close());
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  const connect = (): Promise<ReturnType<typeof recordedClient>> =>
+    Promise.resolve(clusterOf('127.0.0.1'));
+  const { notes, isOfCluster } = await readSource('pod/web', {
+    namespace: 'team-a',
+    connect,
+    port,
+  });
+  assert.ok(isOfCluster);
+  assert.match(notes.join(), new RegExp(`127\\.0\\.0\\.1:${port}, dialled from this machine`));
+});
+
+test('a pod that cannot be reached has the way through the API server, with its namespace', async () => {
+  const server = createServer();
+  await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
+  const { port } = server.address() as AddressInfo;
+  await new Promise((resolve) => server.close(resolve));
+  const connect = (): Promise<ReturnType<typeof recordedClient>> =>
+    Promise.resolve(clusterOf('127.0.0.1'));
+  await assert.rejects(
+    readSource('pod/web', { namespace: 'team-a', connect, port }),
+    new RegExp(`kubectl port-forward pod/web ${port} -n team-a`),
+  );
+});
