@@ -26,7 +26,7 @@ The cluster stays up until Ctrl-C. Try:
   kubectl get clustersigners,clustertrustbundles,csr
   kubectl get podcertificaterequests -A
   kubectl describe clustersigner workload
-  kubectl get events.events.k8s.io -A
+  kubectl get events.events.k8s.io -A --field-selector reportingController=countersign.dev/pcr-issuer
   countersign check
   countersign inspect pod/web -n team-a
   countersign explain pod/legacy -n team-a
