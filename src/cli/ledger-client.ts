@@ -39,7 +39,7 @@ export interface LedgerEndpoint {
   /** URL of its port, `https://host:port`. Absent: through the API server. */
   readonly url?: string | undefined;
   readonly userAgent: string;
-  /** Whether the command must write nothing, so that it creates no pass. */
+  /** True if the command must write nothing. Then it creates no pass. */
   readonly isDryRun?: boolean | undefined;
 }
 

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { createServer, type AddressInfo } from 'node:net';
 import { test } from 'node:test';
 import { createServer as createTlsServer } from 'node:tls';
-import { servedNotes, type PodIdentity } from '#cli/sources/pod-server.ts';
+import { servedNotes, type PodCredentials } from '#cli/sources/pod-server.ts';
 import { readSource } from '#cli/sources/read-source.ts';
 import type { Material } from '#diagnose/inspect/read-material.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
@@ -23,14 +23,14 @@ function material(source: string, ...all: readonly Link[]): Material {
   return { source, bytes: Buffer.from(pem) };
 }
 
-function notesOn(served: Link, more: Partial<PodIdentity> = {}): string {
+function notesOn(served: Link, more: Partial<PodCredentials> = {}): string {
   const identity = { materials: [material('pcr', leaf)], bundles: [], now: NOW, ...more };
   return servedNotes(TARGET, material('served', served), identity).join('\n');
 }
 
 const OTHER = /another server may have answered at 10\.1\.2\.3:8443/;
 
-test('each served chain has a note with the dialled address and the way through the API server', () => {
+test('each served chain has a note with the dialled address', () => {
   for (const served of [leaf, stranger]) {
     const notes = notesOn(served);
     assert.match(notes, /10\.1\.2\.3:8443, dialled from this machine/);
@@ -44,7 +44,7 @@ test('each served chain has a note with the dialled address and the way through 
   assert.match(note ?? '', /\[fd00::1\]:8443/);
 });
 
-test('a leaf that the pod does not mount and none of its CAs issued may be of another server', () => {
+test('a leaf of neither the pod nor its CAs may be of another server', () => {
   assert.match(notesOn(stranger), OTHER);
   const bundles = [
     { name: 'ctb/x', pem: Buffer.from(material('', root).bytes).toString(), signer: 's' },
@@ -97,7 +97,7 @@ test('inspect pod/NAME --port names the address that it dialled', async (context
   assert.match(notes.join(), new RegExp(`127\\.0\\.0\\.1:${port}, dialled from this machine`));
 });
 
-test('a pod that cannot be reached has the way through the API server, with its namespace', async () => {
+test('an unreachable pod has the way through the API server', async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));
   const { port } = server.address() as AddressInfo;

@@ -16,8 +16,8 @@ export interface PodPort {
   readonly port: number;
 }
 
-/** What is known of a pod's certificates. */
-export interface PodIdentity {
+/** Known certificates of a pod. */
+export interface PodCredentials {
   /** Mounted certificates and anchors. */
   readonly materials: readonly Material[];
   /** Bundles of the pod's signers. */
@@ -31,11 +31,11 @@ export function forwardingOf({ name, namespace, port }: PodPort): string {
   return `kubectl port-forward ${shellWord(`pod/${name}`)} ${port} -n ${shellWord(namespace)}, and then countersign inspect https://localhost:${port}`;
 }
 
-/** Returns the notes on a served chain: the dialled address, and whether it looks like the pod's. */
+/** Returns notes on a served chain: the dialled address, and that it may not be the pod's. */
 export function servedNotes(
   target: PodPort,
   served: Material,
-  identity: PodIdentity,
+  identity: PodCredentials,
 ): readonly string[] {
   const { host, port, name } = target;
   const address = `${host.includes(':') ? `[${host}]` : host}:${port}`;
@@ -48,7 +48,7 @@ export function servedNotes(
 }
 
 /** Reports whether a leaf has nothing to do with a pod of which certificates or CAs are known. */
-function isForeign(served: Material, { materials, bundles, now }: PodIdentity): boolean {
+function isForeign(served: Material, { materials, bundles, now }: PodCredentials): boolean {
   const [leaf, ...intermediates] = certificatesIn(served);
   const own = materials.flatMap(certificatesIn);
   const anchors = [

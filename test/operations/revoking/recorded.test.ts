@@ -294,7 +294,8 @@ test('a dry run creates nothing to read a ledger, and reports that it was not re
     throw new KubeError({ status: 404, what: path, body });
   });
   const place = { namespace: 'countersign-system', userAgent: 'test', isDryRun: true };
-  const by = { ...served, request: withLedger(served, place).request };
+  const routed = withLedger(served, place);
+  const by = { ...served, request: <T>(init: RequestInit) => routed.request<T>(init) };
   const { report } = await revoked({ user: 'alice', dryRun: true }, by);
   assert.match(report.searched.join('\n'), /the ledger was not read: .*--dry-run creates nothing/);
   const posts = served.requests.filter(({ method }) => method !== 'GET');
