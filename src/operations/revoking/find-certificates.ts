@@ -77,7 +77,7 @@ export function liveRequests(client: Client): CertificateSource {
   return async (signers) => {
     const byObject = new Map(signers.map(({ metadata, spec }) => [metadata.name, spec.signerName]));
     const places = [
-      await searched(client, CSRS.collection(), 'CertificateSigningRequests', fromCsr, isOfSigner),
+      await searched(client, CSRS.collection(), 'CertificateSigningRequests', fromCsr),
       await searched(client, POD_REQUESTS.collection(), 'PodCertificateRequests', fromPod),
       await searched<CertificateRequest>(
         client,
@@ -104,23 +104,22 @@ export function liveOrders(client: Client): CertificateSource {
   };
 }
 
-/** Reads the certificate of one object, if it has one. */
-type CertificateReader<T> = (object: T) => FoundCertificate | undefined;
+/** Reads the certificate of one object, if it has one. An object may be left out of the count. */
+type CertificateReader<T> = (object: T) => FoundCertificate | 'uncounted' | undefined;
 
 async function searched<T extends StoredObject>(
   client: Client,
   path: string,
   kind: string,
   read: CertificateReader<T>,
-  keep: (object: T) => boolean = () => true,
 ): Promise<CertificateSearchResult> {
   const found: FoundCertificate[] = [];
   let count = 0;
   try {
     await listPages<T>({ client, path }, (object) => {
-      if (!keep(object)) return;
-      count += 1;
       const one = read(object);
+      if (one === 'uncounted') return;
+      count += 1;
       if (one !== undefined) found.push(one);
     });
   } catch (error) {
@@ -131,16 +130,13 @@ async function searched<T extends StoredObject>(
   return { found, places: [`${count} ${kind}`] };
 }
 
-/** Reports whether a certificate can be issued for a request. None is for a ledger's reader. */
-function isOfSigner({ spec }: CertificateSigningRequest): boolean {
-  return spec.signerName !== READER_SIGNER;
-}
-
 function fromCsr({
   spec,
   status,
   metadata,
-}: CertificateSigningRequest): FoundCertificate | undefined {
+}: CertificateSigningRequest): ReturnType<CertificateReader<object>> {
+  // No certificate is issued to a reader of the ledger.
+  if (spec.signerName === READER_SIGNER) return 'uncounted';
   return foundIn(fromBase64(status?.certificate), {
     signerName: spec.signerName,
     source: `csr ${metadata.name}`,
