@@ -175,7 +175,7 @@ export class LedgerUnreadError extends SignerError {
   constructor() {
     const message =
       'the ledger was not read: a command creates a CertificateSigningRequest to read it, and --dry-run creates nothing';
-    super({ code: 'LEDGER_UNAVAILABLE', disposition: 'wait', message });
+    super({ code: 'LEDGER_UNAVAILABLE', disposition: 'retry', message });
     this.name = 'LedgerUnreadError';
   }
 }
