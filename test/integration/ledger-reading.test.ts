@@ -170,7 +170,9 @@ async function heardInPlace(asking: Cluster): Promise<string> {
   let heard = '';
   const server = createServer(await tlsCertificate('ledger'), (request, response) => {
     heard += request.rawHeaders.join('\n');
-    response.writeHead(503).end('{}');
+    // A ledger answers 401 to a request without a signature, and a user then signs one.
+    const isSigned = request.headers['countersign-signature'] !== undefined;
+    response.writeHead(isSigned ? 503 : 401).end('{}');
   });
   await new Promise<void>((resolve) => server.listen(0, '0.0.0.0', resolve));
   const { port } = server.address() as { readonly port: number };
