@@ -10,7 +10,8 @@ import { readInstalled, removeLease, removeObject } from './installed-objects.ts
 import { readLeftBehind, type LeftBehind } from './left-behind.ts';
 import { impactOf } from './impact.ts';
 import { kubectlRemoval, objectsLeft, removalCommands } from './removal.ts';
-import { lineOf, kubectlName, type InstalledObject } from './run.ts';
+import { removalText } from './removal-text.ts';
+import { kubectlName, type InstalledObject } from './run.ts';
 import { markUnserved } from './unserved.ts';
 
 /** Flags of `countersign uninstall`. */
@@ -31,29 +32,44 @@ export async function uninstall(options: UninstallOptions): Promise<number> {
   const { client } = await connectUser(options, 'uninstall');
   try {
     const done = new Report(options);
-    const { objects, namespaces } = await readInstalled(client);
-    for (const object of objects) {
-      const outcome = isLasting(object.kind, object.metadata.name) ? 'kept' : 'deleted';
-      if (outcome === 'deleted') await removeObject(client, object, options.dryRun);
-      done.add(object, outcome);
-    }
-    if (done.isEmpty) printProgress('countersign install has made nothing here');
-    const left = await readLeftBehind(client);
-    const running = left.components.filter(
-      (each) => namespaces.has(each.metadata.namespace ?? '') && !done.has(each),
-    );
-    if (running.length === 0) {
-      for (const each of left.leases)
-        done.add(each, await removeLease(client, each, options.dryRun));
-      for (const each of objectsLeft(left)) done.add(each, 'kept');
-    }
-    done.print();
+    // Deleted objects are printed even if a later deletion fails.
+    const { left, running } = await removeAll(client, done, options).finally(() => {
+      done.print();
+    });
     if (running.length > 0) printProgress(stillInstalled(running.map(kubectlName)));
     else await conclude(client, left, done.deleted, options);
     return 0;
   } finally {
     await client.close();
   }
+}
+
+interface Remainder {
+  readonly left: LeftBehind;
+  /** Deployments of components that another program installed. */
+  readonly running: readonly ManagedObject[];
+}
+
+async function removeAll(
+  client: Client,
+  done: Report,
+  { dryRun }: UninstallOptions,
+): Promise<Remainder> {
+  const { objects, namespaces } = await readInstalled(client);
+  for (const object of objects) {
+    const outcome = isLasting(object.kind, object.metadata.name) ? 'kept' : 'deleted';
+    if (outcome === 'deleted') await removeObject(client, object, dryRun);
+    done.add(object, outcome);
+  }
+  if (done.isEmpty) printProgress('countersign install has made nothing here');
+  const left = await readLeftBehind(client);
+  const running = left.components.filter(
+    (each) => namespaces.has(each.metadata.namespace ?? '') && !done.has(each),
+  );
+  if (running.length > 0) return { left, running };
+  for (const each of left.leases) done.add(each, await removeLease(client, each, dryRun));
+  for (const each of objectsLeft(left)) done.add(each, 'kept');
+  return { left, running };
 }
 
 /** Collects the result of each object once. */
@@ -84,15 +100,15 @@ class Report {
     const result = { object: kubectlName(each), outcome, dryRun };
     this.#done.set(result.object, result);
     if (outcome === 'deleted') this.#deleted.push(each);
-    if (output === 'text') printText(lineOf(result));
     if (output === 'name') printText(`${result.object}\n`);
   }
 
-  /** Prints all at once, for programs. */
+  /** Prints all at once, unless each name was printed. */
   print(): void {
     const { output } = this.#options;
-    if (output !== 'json' && output !== 'yaml') return;
-    printDocument(structuredText([...this.#done.values()], output));
+    const all = [...this.#done.values()];
+    if (output === 'text') printText(removalText(all));
+    if (output === 'json' || output === 'yaml') printDocument(structuredText(all, output));
   }
 }
 
