@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { SignerError, attempt } from '#base/errors.ts';
 import type { KeyAlgorithm } from '#pki/keys/public-key.ts';
-import { UNUSABLE_BITS, isPurpose, usageBits, type KeyUsageBit } from '#pki/extensions/usages.ts';
+import { UNUSABLE_BITS, bitOf, isPurpose, type KeyUsageBit } from '#pki/extensions/usages.ts';
 
 /**
  * Returns the usages that a key of this type can have. No leaf gets the others (leafExtensions), so
@@ -15,9 +14,8 @@ export function usableUsages(
   algorithm: KeyAlgorithm,
 ): readonly string[] {
   return usages.filter((usage) => {
-    const bits = attempt(() => usageBits([usage]));
-    if (bits instanceof SignerError || bits.keyUsage.length === 0) return true;
-    return bits.keyUsage.some((bit) => isUsableBit(bit, algorithm));
+    const bit = bitOf(usage);
+    return bit === undefined || isUsableBit(bit, algorithm);
   });
 }
 

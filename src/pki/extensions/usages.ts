@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { isKeyOf } from '#base/object-keys.ts';
 import { quote } from '#base/quote.ts';
 import { KEY_USAGES, type KeyUsage } from '#base/vocabulary.ts';
 import {
@@ -84,6 +85,11 @@ function pick<T extends string>(
 ): readonly T[] {
   const found = Object.entries(table).filter(([usage]) => wanted.has(usage));
   return [...new Set(found.map(([, value]) => value))];
+}
+
+/** Returns the bit of a usage. Undefined for purposes and unknown names. */
+export function bitOf(usage: string): KeyUsageBit | undefined {
+  return isKeyOf(BITS, usage) ? BITS[usage] : undefined;
 }
 
 /** Reports whether a usage is a purpose, which the extendedKeyUsage extension names. */
