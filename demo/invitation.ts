@@ -46,7 +46,7 @@ More: ${PAGE}
 function ofValues(values: string | undefined): string {
   if (values === undefined) return '';
   return `
-To add a signer, add its name to signers in ${values}, then:
+To add a signer, add {"name": "DOMAIN/NAME"} to signers in ${values}, then:
 
   countersign install --values ${values}
 `;

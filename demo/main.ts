@@ -34,8 +34,8 @@ const { values } = parseArgs({
 const interrupted = new Promise<void>((resolve) => {
   for (const signal of ['SIGINT', 'SIGTERM'] as const)
     process.once(signal, () => {
-      // The end takes a while, in which the user should know that the signal arrived.
-      process.stderr.write('ending\n');
+      // Cleaning up takes a while. The line shows that the signal arrived.
+      process.stderr.write('ending the demo\n');
       resolve();
     });
 });
