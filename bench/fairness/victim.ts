@@ -66,6 +66,7 @@ export async function measureVictim(bench: BenchCluster, load: VictimLoad): Prom
     const complete = until(`${load.turn}: all of ${all.length} are answered`, PATIENCE_MS, () =>
       all.every((name) => answered.has(name)),
     );
+    // The watch has no last line, so it ends first only by an error.
     await Promise.race([complete, done]);
     const written = await until(`${load.turn}: all writes are in the audit log`, PATIENCE_MS, () =>
       writesOf(bench, all),
@@ -88,18 +89,24 @@ function now(): number {
   return performance.timeOrigin + performance.now();
 }
 
-/** When the API server received the first write of each status; undefined while one is missing. */
+/**
+ * Returns when the API server received the first write of each status.
+ *
+ * @throws Error with the requests that have no write yet
+ */
 async function writesOf(
   { cluster }: BenchCluster,
   names: readonly string[],
-): Promise<ReadonlyMap<string, number> | undefined> {
+): Promise<ReadonlyMap<string, number>> {
   const received = new Map<string, number>();
   for (const { objectRef, requestReceivedTimestamp } of await cluster.readAudit()) {
     const { name = '', subresource } = objectRef ?? {};
     if (subresource !== 'status' || received.has(name)) continue;
     received.set(name, microseconds(requestReceivedTimestamp) / 1000);
   }
-  return names.every((name) => received.has(name)) ? received : undefined;
+  const missing = names.filter((name) => !received.has(name));
+  if (missing.length > 0) throw new Error(`no write of the status of ${missing.join(', ')}`);
+  return received;
 }
 
 /** Date reads no more than milliseconds of `2026-01-31T12:00:00.123456Z`. */
