@@ -10,16 +10,15 @@ import {
   type RevokedHolder,
 } from '#api/revocation/revocation.ts';
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
-import { SignerError, attempt } from '#base/errors.ts';
+import { present } from '#base/object-keys.ts';
 import { OID_COMMON_NAME } from '#pki/der/oids.ts';
 import { fingerprint, type Certificate } from '#pki/x509/certificate.ts';
-import { readAnchors } from '#pki/x509/trust-bundle.ts';
-import { sameBytes } from '#base/bytes.ts';
 import { canonicalSerial, serialText } from '#ca/revocation/serial.ts';
 import type { CrlReason } from '#base/vocabulary.ts';
 import { shellWord } from '#base/quote.ts';
 import { accessNote } from './api-server.ts';
 import type { FoundCertificate } from './find-certificates.ts';
+import { issuingCa, sortByIssuer } from './issuing-ca.ts';
 
 /** A selection of certificates by exactly one kind of criterion. */
 export interface Selection {
@@ -91,9 +90,10 @@ export function planRevocation(input: PlanInput): RevocationPlan {
       each.chain[0].notAfter >= now &&
       isSelected(input, each),
   );
-  const selected = chosen.filter((each) => known.has(each.signerName));
+  const ours = chosen.filter((each) => known.has(each.signerName));
+  const { issued: selected, foreign } = sortByIssuer(input.signers, ours);
   const elsewhere = chosen.filter((each) => !known.has(each.signerName));
-  const planned = selected.map((each) => plannedOf(input.signers, each));
+  const planned = selected.map(plannedOf);
   const unseen = unseenSerials(input, planned);
   const certificates = merged([...planned, ...unseen.certificates]);
   const names = [...new Set(certificates.map((each) => each.signerName))];
@@ -109,7 +109,7 @@ export function planRevocation(input: PlanInput): RevocationPlan {
     notes: [
       ...notesOf(input, names, certificates),
       ...accessNotes(selected),
-      ...notesElsewhere(elsewhere),
+      ...limited([...foreignNotes(foreign), ...notesElsewhere(elsewhere)]),
     ],
     refusals,
   };
@@ -123,7 +123,7 @@ function isSelected(
   if (serial !== undefined) return serial.map(canonicalSerial).includes(serialText(leaf.serial));
   if (pod !== undefined) return `${each.pod?.namespace}/${each.pod?.name}` === pod;
   if (user !== undefined) return each.user === user;
-  if (ca !== undefined) return issuerOf(signers, each) === ca;
+  if (ca !== undefined) return issuingCa(signers, each) === ca;
   return san !== undefined && namesIn(leaf).includes(san);
 }
 
@@ -133,37 +133,18 @@ function namesIn({ subject, sans }: Certificate): readonly string[] {
   return [...common.map(({ value }) => value), ...dnsNames, ...emails, ...ipAddresses, ...uris];
 }
 
-/**
- * Returns the CA whose key signed the certificate: from its record, its chain, or the anchors in
- * the signer's status.
- */
-function issuerOf(
-  signers: readonly ClusterSigner[],
-  { signerName, chain: [leaf, ...above], authority }: FoundCertificate,
-): string | undefined {
-  if (authority !== undefined) return authority;
-  const { status } = signers.find(({ spec }) => spec.signerName === signerName) ?? {};
-  const listed = (status?.authorities ?? []).flatMap(({ anchors = '' }) => {
-    const read = attempt(() => readAnchors(anchors));
-    return read instanceof SignerError ? [] : read;
-  });
-  const issuer = [...above, ...listed].find(
-    (ca) =>
-      sameBytes(ca.subject.raw, leaf.issuer.raw) &&
-      sameBytes(ca.subjectKeyIdentifier, leaf.authorityKeyIdentifier),
-  );
-  return issuer && fingerprint(issuer.raw);
-}
-
-function plannedOf(signers: readonly ClusterSigner[], each: FoundCertificate): PlannedCertificate {
-  const [leaf] = each.chain;
-  const authority = issuerOf(signers, each);
+function plannedOf({
+  signerName,
+  chain: [leaf],
+  authority,
+  source,
+}: FoundCertificate): PlannedCertificate {
   return {
-    signerName: each.signerName,
+    signerName,
     serial: serialText(leaf.serial),
-    ...(authority === undefined ? {} : { authority }),
+    ...present('authority', authority),
     notAfter: formatTime(leaf.notAfter),
-    sources: [each.source],
+    sources: [source],
   };
 }
 
@@ -326,12 +307,23 @@ function accessNotes(selected: readonly FoundCertificate[]): readonly string[] {
 /** Returns notes about found certificates that no CRL of this installation can list. */
 function notesElsewhere(elsewhere: readonly FoundCertificate[]): readonly string[] {
   const groups = Map.groupBy(elsewhere, ({ chain: [leaf] }) => fingerprint(leaf.raw));
-  const texts = [...groups.values()].map((each) => {
+  return [...groups.values()].map((each) => {
     const { order } = each.find((one) => one.order !== undefined) ?? {};
     if (order === undefined)
       return `${each[0]?.source} is of ${each[0]?.signerName}, which is not a ClusterSigner: no CRL lists its certificate`;
     return `an ACME server signed the certificate of order ${order.namespace}/${order.name}: countersign revoke order/${order.name} -n ${order.namespace}`;
   });
+}
+
+/** Returns a note for each certificate of a signer that none of its CAs issued. */
+function foreignNotes(foreign: readonly FoundCertificate[]): readonly string[] {
+  return foreign.map(
+    ({ source, signerName }) =>
+      `no CA in the status of the ClusterSigner of ${signerName} issued the certificate of ${source}, so it is not revoked`,
+  );
+}
+
+function limited(texts: readonly string[]): readonly string[] {
   const more = texts.length - MAX_NOTES;
   return more > 0 ? [...texts.slice(0, MAX_NOTES), `and ${more} more such certificates`] : texts;
 }

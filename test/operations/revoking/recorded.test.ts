@@ -30,6 +30,7 @@ import { serialText } from '#ca/revocation/serial.ts';
 import { NOW, leafInput, openAuthority } from '../../support/ca/issuing.ts';
 import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
 import { appending, issuedRecord, naming } from '../../support/ledger/records.ts';
+import { statusOf } from '../../support/signers/authority-status.ts';
 import { changed, clusterSigner, workloadSpec } from '../../support/signers/cluster-signer.ts';
 
 const SIGNER = 'example.com/workload';
@@ -103,7 +104,12 @@ after(async () => {
 await store.append(RECORDS.map(appending), { naming, now: NOW });
 
 const LISTS: Readonly<Record<string, readonly object[]>> = {
-  clustersigners: [clusterSigner(changed(workloadSpec(), 'profile.crl', { validity: '24h' }))],
+  clustersigners: [
+    {
+      ...clusterSigner(changed(workloadSpec(), 'profile.crl', { validity: '24h' })),
+      status: statusOf(ca),
+    },
+  ],
   certificatesigningrequests: [
     {
       metadata: { name: 'alices' },

@@ -19,10 +19,10 @@ import { prepare } from '#ca/issuance/prepare.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import { encodePem } from '#pki/der/pem.ts';
 import { decodeCertificate, fingerprint, type Certificate } from '#pki/x509/certificate.ts';
-import { writeAnchors } from '#pki/x509/trust-bundle.ts';
 import { serialText } from '#ca/revocation/serial.ts';
 import { NOW, leafInput, openAuthority } from '../../support/ca/issuing.ts';
 import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
+import { statusOf } from '../../support/signers/authority-status.ts';
 import { clusterSigner, changed, workloadSpec } from '../../support/signers/cluster-signer.ts';
 import { workload } from '../../support/signers/workload-profile.ts';
 
@@ -54,15 +54,7 @@ const LISTS: Readonly<Record<string, readonly object[]>> = {
   clustersigners: [
     {
       ...clusterSigner(changed(workloadSpec(), 'profile.crl', { validity: '24h' })),
-      status: {
-        authorities: [
-          {
-            fingerprint: ca.facts.fingerprint,
-            phase: 'Active',
-            anchors: writeAnchors(ca.facts.anchors),
-          },
-        ],
-      },
+      status: statusOf(ca),
     },
   ],
   certificatesigningrequests: [
@@ -207,12 +199,34 @@ test('revokes an unknown serial number only for a named signer', async () => {
   assert.match(refused.report.refusals.join(), /name its signer with --signer/);
 });
 
+test('what no CA of the signer issued is not revoked, whoever wrote it into a status', async () => {
+  const other = await openAuthority();
+  const forged = Uint8Array.from(managers.raw);
+  forged.set([(forged.at(-1) ?? 0) ^ 1], forged.length - 1);
+  for (const leaf of [decodeCertificate(forged), await leafOf('cm.example', other)]) {
+    const lists = Object.assign({}, LISTS, {
+      certificaterequests: (LISTS['certificaterequests'] ?? []).map((each) => ({
+        ...each,
+        status: { certificate: base64(leaf) },
+      })),
+    });
+    const { written, report } = await revoked({ san: 'cm.example' }, cluster({}, lists));
+    assert.deepEqual([written, report.outcome], [[], 'refused']);
+    assert.match(
+      report.notes.join(),
+      /no CA .* of example\.com\/workload issued the certificate of certificaterequest team-a\//,
+    );
+  }
+});
+
 interface Patch {
   readonly spec: { readonly profile: { readonly crl: object } };
 }
 
 test('a signer without a CRL is refused: a Revocation would have no effect', async () => {
-  const signers = { clustersigners: [clusterSigner(workloadSpec())] };
+  const signers = {
+    clustersigners: [{ ...clusterSigner(workloadSpec()), status: statusOf(ca) }],
+  };
   const plain = (): RecordedClient => cluster({}, Object.assign({}, LISTS, signers));
   for (const selection of [{ user: 'alice' }, { pod: 'team-a/web-0' }, { serial: ['0A:1b'] }]) {
     const options = { ...selection, signer: SIGNER };
