@@ -75,7 +75,7 @@ const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
  */
 export function liveRequests(client: Client): CertificateSource {
   return async (signers) => {
-    const byObject = new Map(signers.map(({ metadata, spec }) => [metadata.name, spec.signerName]));
+    const byObject = namesByObject(signers);
     const places = [
       await searched(client, CSRS.collection(), 'CertificateSigningRequests', fromCsr),
       await searched(client, POD_REQUESTS.collection(), 'PodCertificateRequests', fromPod),
@@ -91,6 +91,38 @@ export function liveRequests(client: Client): CertificateSource {
       places: places.flatMap(({ places: texts }) => texts),
     };
   };
+}
+
+/** Signer names by the names of their ClusterSigners. */
+function namesByObject(signers: readonly ClusterSigner[]): ReadonlyMap<string, string> {
+  return new Map(signers.map(({ metadata, spec }) => [metadata.name, spec.signerName]));
+}
+
+/** A request by its kind. */
+export type NamedRequest =
+  | { readonly kind: 'csr'; readonly request: CertificateSigningRequest }
+  | { readonly kind: 'pcr'; readonly request: PodCertificateRequest }
+  | { readonly kind: 'certificaterequest'; readonly request: CertificateRequest };
+
+/**
+ * Reads the certificate of one request as {@link liveRequests} does. Undefined without a readable
+ * certificate, or for a CertificateRequest of no ClusterSigner.
+ */
+export function certificateOfRequest(
+  named: NamedRequest,
+  signers: readonly ClusterSigner[],
+): FoundCertificate | undefined {
+  const found = readNamed(named, signers);
+  return found === 'uncounted' ? undefined : found;
+}
+
+function readNamed(
+  { kind, request }: NamedRequest,
+  signers: readonly ClusterSigner[],
+): ReturnType<CertificateReader<object>> {
+  if (kind === 'csr') return fromCsr(request);
+  if (kind === 'pcr') return fromPod(request);
+  return fromCertificateRequest(request, namesByObject(signers));
 }
 
 /**

@@ -10,6 +10,7 @@ import {
   type RevokedHolder,
 } from '#api/revocation/revocation.ts';
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { sameBytes } from '#base/bytes.ts';
 import { present } from '#base/object-keys.ts';
 import { OID_COMMON_NAME } from '#pki/der/oids.ts';
 import { fingerprint, type Certificate } from '#pki/x509/certificate.ts';
@@ -30,6 +31,8 @@ export interface Selection {
   /** `sha256:<hex>` of the CA's certificate. */
   readonly ca?: string | undefined;
   readonly san?: string | undefined;
+  /** Certificate of a request that a person named. */
+  readonly certificate?: FoundCertificate | undefined;
 }
 
 export interface PlanInput {
@@ -116,10 +119,11 @@ export function planRevocation(input: PlanInput): RevocationPlan {
 }
 
 function isSelected(
-  { selection: { serial, pod, user, ca, san }, signers }: PlanInput,
+  { selection: { serial, pod, user, ca, san, certificate }, signers }: PlanInput,
   each: FoundCertificate,
 ): boolean {
   const [leaf] = each.chain;
+  if (certificate !== undefined) return sameBytes(leaf.raw, certificate.chain[0].raw);
   if (serial !== undefined) return serial.map(canonicalSerial).includes(serialText(leaf.serial));
   if (pod !== undefined) return `${each.pod?.namespace}/${each.pod?.name}` === pod;
   if (user !== undefined) return each.user === user;
@@ -186,14 +190,19 @@ export function isSerial(text: string): boolean {
 function merged(all: readonly PlannedCertificate[]): readonly PlannedCertificate[] {
   const groups = Map.groupBy(all, ({ signerName, serial }) => `${signerName} ${serial}`);
   return [...groups.values()].map((each) =>
-    each.reduce((one, next) => ({ ...one, ...next, sources: [...one.sources, ...next.sources] })),
+    each.reduce((one, next) => ({
+      ...one,
+      ...next,
+      sources: [...new Set([...one.sources, ...next.sources])],
+    })),
   );
 }
 
 function refusalsOf(
-  { signerName, signers, selection, allowRenewal }: PlanInput,
+  { signerName, signers, selection, allowRenewal, now }: PlanInput,
   certificates: readonly PlannedCertificate[],
 ): readonly string[] {
+  const { serial, certificate } = selection;
   if (signerName !== undefined && !signers.some(({ spec }) => spec.signerName === signerName)) {
     return [
       `no ClusterSigner has the signer name ${signerName}; the certificates of ACME signers are revoked with countersign revoke order/NAME`,
@@ -204,9 +213,17 @@ function refusalsOf(
       `these are more than ${MAX_REVOCABLE} certificates, and no CRL has room for them: distrust their CA (countersign authority revoke), or choose fewer`,
     ];
   }
-  if (certificates.length > 0 || selection.serial !== undefined) return [];
+  if (certificates.length > 0 || serial !== undefined) return [];
+  if (certificate !== undefined) return [refusalOf(certificate, now)];
   const rest = allowRenewal ? '' : ', and without one it is unknown which holders to refuse';
   return [`no searched place has such an unexpired certificate${rest}`];
+}
+
+/** Returns why the certificate of a named request is not revoked. */
+function refusalOf({ source, chain: [leaf] }: FoundCertificate, now: number): string {
+  return leaf.notAfter < now
+    ? `the certificate of ${source} expired at ${formatTime(leaf.notAfter)}: there is nothing to revoke`
+    : `the certificate of ${source} is of no CA of its signer`;
 }
 
 /** Returns the ClusterSigners that sign no CRL. */
@@ -273,7 +290,7 @@ function nameOf(spec: RevocationSpec): string {
  * so that its successor gets a certificate.
  */
 function holdersOf(
-  { serial, pod, user, san }: Selection,
+  { serial, pod, user, san, certificate }: Selection,
   selected: readonly FoundCertificate[],
 ): readonly RevokedHolder[] {
   if (user !== undefined) return [{ user }];
@@ -282,7 +299,7 @@ function holdersOf(
     const pods = selected.flatMap((each) => each.pod ?? []);
     return [...new Map(pods.map((each) => [each.uid, { pod: each }])).values()];
   }
-  if (serial === undefined) return [];
+  if (serial === undefined && certificate === undefined) return [];
   const keys = selected.map(({ chain: [leaf] }) => {
     const digest = createHash('sha256').update(leaf.publicKey.spki).digest('hex');
     return `sha256:${digest}`;

@@ -1,145 +1,30 @@
 // SPDX-License-Identifier: Apache-2.0
 /** `countersign revoke`: what is found, what is written, and what is said of it. */
 import assert from 'node:assert/strict';
-import { createHash, randomBytes } from 'node:crypto';
 import { test } from 'node:test';
-import { readRevocation, type Revocation } from '#api/revocation/revocation.ts';
-import type { Authority } from '#ca/custody/contract.ts';
-import { READER_SIGNER } from '#api/signer/own-tls.ts';
-import { revocableObject } from '#cli/commands/revoke/named-object.ts';
-import {
-  revokeCertificates,
-  sourcesOf,
-  withObject,
-  type RevokeCertificatesOptions,
-} from '#cli/commands/revoke/run.ts';
+import type { RevokeCertificatesOptions } from '#cli/commands/revoke/run.ts';
 import { accessNote } from '#operations/revoking/api-server.ts';
-import { EMPTY_SUBJECT } from '#ca/issuance/leaf-subject.ts';
-import { prepare } from '#ca/issuance/prepare.ts';
-import { KubeError } from '#kube/client/kube-error.ts';
-import { encodePem } from '#pki/der/pem.ts';
-import { decodeCertificate, fingerprint, type Certificate } from '#pki/x509/certificate.ts';
-import { serialText } from '#ca/revocation/serial.ts';
-import { NOW, leafInput, openAuthority } from '../../support/ca/issuing.ts';
-import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
+import { decodeCertificate, type Certificate } from '#pki/x509/certificate.ts';
+import { openAuthority } from '../../support/ca/issuing.ts';
+import type { RecordedClient } from '../../support/kube/recorded-client.ts';
+import {
+  LISTS,
+  SIGNER,
+  alices,
+  base64,
+  ca,
+  clientOf,
+  cluster,
+  entry,
+  keyOf,
+  leafOf,
+  managers,
+  pods,
+  revoked,
+} from '../../support/requests/revoking.ts';
 import { statusOf } from '../../support/signers/authority-status.ts';
-import { clusterSigner, changed, workloadSpec } from '../../support/signers/cluster-signer.ts';
+import { clusterSigner, workloadSpec } from '../../support/signers/cluster-signer.ts';
 import { workload } from '../../support/signers/workload-profile.ts';
-
-const SIGNER = 'example.com/workload';
-const ca = await openAuthority();
-
-async function leafOf(name: string, by: Authority = ca): Promise<Certificate> {
-  const subject = { ...EMPTY_SUBJECT, dnsNames: [name] };
-  const prepared = prepare(leafInput(by, { subject, random: (size) => randomBytes(size) }));
-  return decodeCertificate(await by.sign(prepared, new AbortController().signal));
-}
-
-const [pods, alices, managers] = [
-  await leafOf('web-0.example'),
-  await leafOf('alice.example'),
-  await leafOf('cm.example'),
-];
-/** A client certificate as the API server reads it: CN is the user, O are the groups. */
-async function clientOf(commonName: string, ...organizations: string[]): Promise<Certificate> {
-  const subject = { ...EMPTY_SUBJECT, commonName, organizations };
-  const prepared = prepare(leafInput(ca, { subject, random: (size) => randomBytes(size) }));
-  return decodeCertificate(await ca.sign(prepared, new AbortController().signal));
-}
-
-const pem = (leaf: Certificate): string => encodePem('CERTIFICATE', leaf.raw);
-const base64 = (leaf: Certificate): string => Buffer.from(pem(leaf)).toString('base64');
-
-const LISTS: Readonly<Record<string, readonly object[]>> = {
-  clustersigners: [
-    {
-      ...clusterSigner(changed(workloadSpec(), 'profile.crl', { validity: '24h' })),
-      status: statusOf(ca),
-    },
-  ],
-  certificatesigningrequests: [
-    { spec: { signerName: SIGNER, username: 'alice' }, status: { certificate: base64(alices) } },
-    {
-      spec: { signerName: 'kubernetes.io/kubelet-serving', username: 'alice' },
-      status: { certificate: base64(pods) },
-    },
-    { spec: { signerName: SIGNER, username: 'alice' }, status: { certificate: 'bm90aGluZw==' } },
-    // The pass of a ledger's reader, which gets no certificate and is not counted.
-    { spec: { signerName: READER_SIGNER, username: 'alice' } },
-  ],
-  podcertificaterequests: [
-    {
-      spec: { signerName: SIGNER, podName: 'web-0', podUID: 'pod-1' },
-      status: { certificateChain: pem(pods) },
-    },
-  ],
-  certificaterequests: [
-    {
-      spec: {
-        issuerRef: { group: 'countersign.dev', kind: 'ClusterSigner', name: 'workload' },
-        username: 'alice',
-      },
-      status: { certificate: base64(managers) },
-    },
-  ],
-};
-
-function cluster(
-  hidden: Readonly<Record<string, number>> = {},
-  lists: typeof LISTS = LISTS,
-): RecordedClient {
-  const client = recordedClient();
-  client.answer(({ method, path, body }) => {
-    if (method === 'POST') return body;
-    const plural = path.split('/').at(-1) ?? '';
-    const status = hidden[plural];
-    if (status !== undefined) throw new KubeError({ status, what: path });
-    const items = (lists[plural] ?? []).map((each, index) => ({
-      metadata: { namespace: 'team-a', name: `${plural}-${index}` },
-      ...each,
-    }));
-    return { apiVersion: 'v1', kind: 'List', metadata: {}, items };
-  });
-  return client;
-}
-
-const OPTIONS: RevokeCertificatesOptions = {
-  asGroup: [],
-  serial: [],
-  reason: 'keyCompromise',
-  allowRenewal: false,
-  withoutCrl: false,
-  dryRun: false,
-  source: 'live',
-  output: 'text',
-  force: false,
-};
-
-async function revoked(
-  options: Partial<RevokeCertificatesOptions>,
-  client = cluster(),
-): Promise<{
-  readonly report: Awaited<ReturnType<typeof revokeCertificates>>;
-  readonly written: readonly Revocation[];
-  readonly dryRuns: readonly unknown[];
-}> {
-  const all = { ...OPTIONS, ...options };
-  const report = await revokeCertificates(client, sourcesOf(client, all, NOW), all, NOW);
-  const posts = client.requests.filter(({ method }) => method === 'POST');
-  return {
-    report,
-    written: posts.map(({ body }) => readRevocation(body as Revocation)),
-    dryRuns: posts.map(({ query }) => query?.['dryRun']),
-  };
-}
-
-const entry = (leaf: Certificate): object => ({
-  serial: serialText(leaf.serial),
-  authority: fingerprint(ca.facts.certificate.raw),
-  notAfter: new Date(leaf.notAfter).toISOString().replace('.000', ''),
-});
-const keyOf = ({ publicKey }: Certificate): string =>
-  `sha256:${createHash('sha256').update(publicKey.spki).digest('hex')}`;
 
 const colons = (leaf: Certificate): string =>
   (Buffer.from(leaf.serial).toString('hex').match(/../g) ?? []).join(':').toUpperCase();
@@ -327,68 +212,4 @@ test('what the API server takes from no one: no note on access', async () => {
   const server = { ...(await clientOf('alice')), extKeyUsage: ['1.3.6.1.5.5.7.3.1'] };
   assert.equal(accessNote(SIGNER, [server]), undefined, 'for servers only');
   assert.deepEqual((await revoked({ pod: 'team-a/web-0' })).report.notes, []);
-});
-
-/** Returns what `countersign revoke OBJECT` revokes. */
-async function revokedObject(
-  text: string,
-  namespace?: string,
-  more: Partial<RevokeCertificatesOptions> = {},
-): ReturnType<typeof revoked> {
-  const lists = cluster();
-  const client = recordedClient();
-  client.answer((request) => {
-    const [, plural = '', name = ''] = /([a-z]+)\/([^/]+)$/.exec(request.path) ?? [];
-    if (name === 'v1') return { resources: [{ name: 'podcertificaterequests' }] };
-    const number = /-(\d)$/.exec(name)?.[1];
-    if (plural === 'clustersigners') return LISTS['clustersigners']?.[0];
-    if (number === undefined) return lists.request(request);
-    const found = (LISTS[plural] ?? [])[Number(number)] as { readonly spec: object };
-    const metadata = { name, namespace: 'team-a' };
-    return { ...found, metadata, spec: { ...found.spec, request: '' } };
-  });
-  const options = await withObject(client, revocableObject(text, namespace), {
-    ...OPTIONS,
-    ...more,
-  });
-  return revoked(options, client);
-}
-
-for (const [text, namespace, leaf] of [
-  ['csr/certificatesigningrequests-0', undefined, alices],
-  ['certificatesigningrequest.certificates.k8s.io/x-0', undefined, alices],
-  ['pcr/podcertificaterequests-0', 'team-a', pods],
-  ['pod/web-0', 'team-a', pods],
-  ['certificaterequest/certificaterequests-0', 'team-a', managers],
-] as const)
-  test(`revoke ${text} revokes the certificate of this object`, async () => {
-    const { written } = await revokedObject(text, namespace);
-    const serials = written.flatMap(({ spec }) => spec.certificates.map(({ serial }) => serial));
-    assert.deepEqual(serials, [serialText(leaf.serial)]);
-    assert.deepEqual(
-      written.map(({ spec }) => spec.signerName),
-      [SIGNER],
-    );
-  });
-
-test('an object in a namespace needs -n, and another kind has the flags to write', () => {
-  for (const text of ['pod/web', 'pcr/web', 'certificaterequest/web', 'order/web', 'web'])
-    assert.throws(() => revocableObject(text, undefined), /is in a namespace: write -n NAMESPACE/);
-  assert.equal(revocableObject('csr/jane', undefined).name, 'jane');
-  for (const text of ['secret/web', 'deploy/web', 'nothing/web'])
-    assert.throws(() => revocableObject(text, 'a'), /csr\/NAME.*--user, --serial, --pod/);
-  assert.deepEqual(revocableObject('www-1', 'web'), {
-    kind: 'order',
-    name: 'www-1',
-    namespace: 'web',
-  });
-});
-
-test('a request without a certificate, or of another signer, is refused', async () => {
-  await assert.rejects(revokedObject('csr/x-3'), /csr\/x-3 has no certificate yet: it still waits/);
-  const other = { signer: 'example.com/other' };
-  await assert.rejects(revokedObject('csr/x-0', undefined, other), /csr\/x-0 is of example\.com/);
-  // A CertificateSigningRequest of Kubernetes' own signer is on no CRL.
-  const { report } = await revokedObject('csr/x-1');
-  assert.match(report.refusals.join(), /no ClusterSigner has the signer name kubernetes\.io/);
 });

@@ -1,12 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Selects the certificate of an object that a user names. */
-import { SignerError, attempt, usageError } from '#base/errors.ts';
-import { serialText } from '#ca/revocation/serial.ts';
+import type { CertificateRequest } from '#api/request/certificate-request.ts';
+import { GROUP, type ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { usageError } from '#base/errors.ts';
 import type { Subject } from '#diagnose/explain/lookup/reading.ts';
 import { kindNamed, NAMED_KINDS, type KindName } from '#diagnose/kinds.ts';
 import type { Client } from '#kube/client/client.ts';
-import { readCertificates } from '#pki/x509/certificate.ts';
-import { readerOf } from '#cli/sources/cluster-objects.ts';
+import {
+  certificateOfRequest,
+  type FoundCertificate,
+  type NamedRequest,
+} from '#operations/revoking/find-certificates.ts';
+import { clusterSignersOf } from '#cli/sources/issued-certificates.ts';
+import { unissuedNote } from '#cli/sources/unissued.ts';
 import { subjectOf, withNamespaceHint } from '#cli/subject.ts';
 
 /** Kinds whose certificates `countersign revoke` finds. */
@@ -17,9 +23,8 @@ export interface RevocableObject extends Subject {
   readonly kind: (typeof REVOCABLE)[number];
 }
 
-/** Flags that select the certificates of an object. */
-export type ObjectSelection =
-  { readonly pod: string } | { readonly serial: readonly string[]; readonly signer?: string };
+/** What selects the certificates of an object: a flag, or the certificate itself. */
+export type ObjectSelection = { readonly pod: string } | { readonly certificate: FoundCertificate };
 
 /**
  * Parses the argument of `countersign revoke`.
@@ -47,27 +52,61 @@ function isRevocable(kind: KindName): kind is RevocableObject['kind'] {
 }
 
 /**
- * Returns the flags that select the certificates of an object: all of a pod, or the one in the
- * status of a request.
+ * Returns what selects the certificates of an object: all of a pod, or the one in the status of a
+ * request. That one is selected by its bytes: who runs the backend of another issuer chooses the
+ * serial numbers there.
  *
- * @throws KubeError, or SignerError USAGE for a request without a certificate
+ * @throws KubeError, or SignerError USAGE for a request without a certificate of a ClusterSigner
  */
 export async function selectionOfObject(
   client: Client,
-  subject: RevocableObject,
+  { kind, name, namespace }: RevocableObject,
 ): Promise<ObjectSelection> {
-  const { kind, name, namespace } = subject;
   if (kind === 'pod') return { pod: `${namespace}/${name}` };
-  const read = readerOf(kind);
-  if (read === undefined) throw usageError(`${kind}/${name} holds no certificate`);
-  const { materials, notes } = await read(client, subject).catch(async (error: unknown) => {
-    throw await withNamespaceHint(error, subject, client);
-  });
-  const issued = materials.find(({ source }) => source.includes(' status.certificate'));
-  if (issued === undefined) throw usageError(notes.join('; '));
-  const chain = attempt(() => readCertificates(Buffer.from(issued.bytes).toString('latin1')));
-  const leaf = chain instanceof SignerError ? undefined : chain[0];
-  if (leaf === undefined) throw usageError(`${issued.source} is not readable: select by --serial`);
-  const { signer } = issued;
-  return { serial: [serialText(leaf.serial)], ...(signer === undefined ? {} : { signer }) };
+  if (kind === 'order') throw usageError(`${kind}/${name} is of an ACME server`);
+  const named = await readRequest(client, { kind, name, namespace });
+  const text = `${kind}/${name}`;
+  const { status, metadata } = named.request;
+  if (pemOf(named) === '')
+    throw usageError(unissuedNote(text, status?.conditions, text, metadata.namespace));
+  const signers = named.kind === 'certificaterequest' ? await clusterSignersOf(client) : [];
+  if (named.kind === 'certificaterequest') requireOurs(named.request, signers);
+  const certificate = certificateOfRequest(named, signers);
+  if (certificate === undefined)
+    throw usageError(`the certificate of ${text} is not readable: select by --serial`);
+  return { certificate };
+}
+
+async function readRequest(
+  client: Client,
+  subject: Subject & { readonly kind: NamedRequest['kind'] },
+): Promise<NamedRequest> {
+  const { kind, name, namespace } = subject;
+  const api = await NAMED_KINDS[kind].resource(client);
+  const path = api.object(NAMED_KINDS[kind].isNamespaced ? { name, namespace } : { name });
+  const request = await client
+    .request<NamedRequest['request']>({ method: 'GET', path })
+    .catch(async (error: unknown) => {
+      throw await withNamespaceHint(error, subject, client);
+    });
+  // The path has the kind.
+  return { kind, request } as NamedRequest;
+}
+
+function pemOf(named: NamedRequest): string {
+  if (named.kind === 'pcr') return named.request.status?.certificateChain ?? '';
+  return named.request.status?.certificate ?? '';
+}
+
+/** @throws SignerError USAGE unless the issuer of the request is one of these ClusterSigners */
+function requireOurs(
+  { metadata, spec: { issuerRef } }: CertificateRequest,
+  signers: readonly ClusterSigner[],
+): void {
+  const { group = 'cert-manager.io', kind = 'Issuer', name } = issuerRef;
+  const isOurs = group === GROUP && kind === 'ClusterSigner';
+  if (isOurs && signers.some((each) => each.metadata.name === name)) return;
+  throw usageError(
+    `the issuer of certificaterequest/${metadata.name} is ${kind}.${group}/${name}, and no ClusterSigner of this cluster: nothing is revoked. Its own CA revokes the certificate`,
+  );
 }

@@ -12,6 +12,7 @@ import {
   liveOrders,
   liveRequests,
   type CertificateSource,
+  type FoundCertificate,
 } from '#operations/revoking/find-certificates.ts';
 import {
   MAX_REVOCABLE,
@@ -21,7 +22,7 @@ import {
   type Selection,
 } from '#operations/revoking/plan.ts';
 import { printable } from '#base/quote.ts';
-import { canonicalSerial } from '#ca/revocation/serial.ts';
+import { canonicalSerial, serialText } from '#ca/revocation/serial.ts';
 import { REVOCATION_REASONS, type CrlReason } from '#base/vocabulary.ts';
 import {
   clusterSignersOf,
@@ -50,6 +51,8 @@ export interface RevokeCertificatesOptions extends UserOptions {
   readonly output: Output | 'name';
   readonly namespace?: string;
   readonly force: boolean;
+  /** The certificate of the named object, in place of a flag that selects. */
+  readonly certificate?: FoundCertificate;
 }
 
 /** The result that `-o json` and `-o yaml` print. */
@@ -113,7 +116,7 @@ export async function withObject<T extends Pick<RevokeCertificatesOptions, 'sign
 ): Promise<T> {
   if (subject === undefined) return options;
   const selection = await selectionOfObject(client, subject);
-  const own = 'signer' in selection ? selection.signer : undefined;
+  const own = 'certificate' in selection ? selection.certificate.signerName : undefined;
   const { signer = own } = options;
   if (own !== undefined && signer !== own)
     throw usageError(`--signer ${signer}: ${subject.kind}/${subject.name} is of ${own}`);
@@ -137,11 +140,13 @@ export async function revokeCertificates(
   if (selection === undefined) {
     throw usageError('name what to revoke by one of --serial, --pod, --user, --ca and --san');
   }
-  const { reason, allowRenewal, withoutCrl, dryRun, signer: signerName } = options;
+  const { reason, allowRenewal, withoutCrl, dryRun, signer: signerName, certificate } = options;
   if (!isReason(reason)) throw usageError(`--reason ${reason} is none of a CRL`);
   const signers = await clusterSignersOf(client);
   const searched = await Promise.all(sources.map((source) => source(signers)));
-  const found = searched.flatMap((each) => each.found);
+  // A user who may get the object, and not list its kind, finds nothing else.
+  const named = certificate === undefined ? [] : [certificate];
+  const found = [...named, ...searched.flatMap((each) => each.found)];
   const plan = planRevocation({
     selection,
     signerName,
@@ -170,11 +175,13 @@ export function sourcesOf(
   client: Client,
   options: Pick<
     RevokeCertificatesOptions,
-    'serial' | 'pod' | 'user' | 'ca' | 'san' | 'signer' | 'source'
+    'serial' | 'pod' | 'user' | 'ca' | 'san' | 'signer' | 'source' | 'certificate'
   >,
   now: number,
 ): readonly CertificateSource[] {
-  const { serial, pod, user, ca, san, signer, source } = options;
+  const { pod, user, ca, san, signer, source, certificate } = options;
+  const serial =
+    certificate === undefined ? options.serial : [serialText(certificate.chain[0].serial)];
   const query = {
     pod,
     user,
@@ -211,9 +218,10 @@ function selectionOf({
   user,
   ca,
   san,
-}: Pick<RevokeCertificatesOptions, 'serial' | 'pod' | 'user' | 'ca' | 'san'>):
+  certificate,
+}: Pick<RevokeCertificatesOptions, 'serial' | 'pod' | 'user' | 'ca' | 'san' | 'certificate'>):
   Selection | undefined {
-  const all = { serial: serial.length === 0 ? undefined : serial, pod, user, ca, san };
+  const all = { serial: serial.length === 0 ? undefined : serial, pod, user, ca, san, certificate };
   const given = Object.entries(all).filter(([, value]) => value !== undefined);
   if (given.length > 1) throw usageError('write one of --serial, --pod, --user, --ca and --san');
   return given.length === 0 ? undefined : all;

@@ -1,0 +1,155 @@
+// SPDX-License-Identifier: Apache-2.0
+/** `countersign revoke KIND/NAME`: the certificate of the object, and no other one. */
+import assert from 'node:assert/strict';
+import { test } from 'node:test';
+import { revocableObject } from '#cli/commands/revoke/named-object.ts';
+import { withObject, type RevokeCertificatesOptions } from '#cli/commands/revoke/run.ts';
+import { decodeCertificate } from '#pki/x509/certificate.ts';
+import { serialText } from '#ca/revocation/serial.ts';
+import { NOW } from '../../support/ca/issuing.ts';
+import { recordedClient } from '../../support/kube/recorded-client.ts';
+import {
+  LISTS,
+  OPTIONS,
+  SIGNER,
+  alices,
+  base64,
+  cluster,
+  entry,
+  keyOf,
+  managers,
+  pods,
+  revoked,
+} from '../../support/requests/revoking.ts';
+
+/** Returns what `countersign revoke OBJECT` revokes. */
+async function revokedObject(
+  text: string,
+  namespace?: string,
+  more: Partial<RevokeCertificatesOptions> = {},
+  {
+    objects = LISTS,
+    hidden = {},
+    now = NOW,
+  }: {
+    readonly objects?: typeof LISTS;
+    readonly hidden?: Readonly<Record<string, number>>;
+    readonly now?: number;
+  } = {},
+): ReturnType<typeof revoked> {
+  const lists = cluster(hidden, objects);
+  const client = recordedClient();
+  client.answer((request) => {
+    const [, plural = '', name = ''] = /([a-z]+)\/([^/]+)$/.exec(request.path) ?? [];
+    if (name === 'v1') return { resources: [{ name: 'podcertificaterequests' }] };
+    const number = /-(\d)$/.exec(name)?.[1];
+    if (number === undefined) return lists.request(request);
+    const found = (objects[plural] ?? [])[Number(number)] as { readonly spec: object };
+    const metadata = { name, namespace: 'team-a' };
+    return { ...found, metadata, spec: { ...found.spec, request: '' } };
+  });
+  const options = await withObject(client, revocableObject(text, namespace), {
+    ...OPTIONS,
+    ...more,
+  });
+  return revoked(options, client, now);
+}
+
+for (const [text, namespace, leaf] of [
+  ['csr/certificatesigningrequests-0', undefined, alices],
+  ['certificatesigningrequest.certificates.k8s.io/x-0', undefined, alices],
+  ['pcr/podcertificaterequests-0', 'team-a', pods],
+  ['pod/web-0', 'team-a', pods],
+  ['certificaterequest/certificaterequests-0', 'team-a', managers],
+] as const)
+  test(`revoke ${text} revokes the certificate of this object`, async () => {
+    const { written } = await revokedObject(text, namespace);
+    const serials = written.flatMap(({ spec }) => spec.certificates.map(({ serial }) => serial));
+    assert.deepEqual(serials, [serialText(leaf.serial)]);
+    assert.deepEqual(
+      written.map(({ spec }) => spec.signerName),
+      [SIGNER],
+    );
+  });
+
+test('an object in a namespace needs -n, and another kind has the flags to write', () => {
+  for (const text of ['pod/web', 'pcr/web', 'certificaterequest/web', 'order/web', 'web'])
+    assert.throws(() => revocableObject(text, undefined), /is in a namespace: write -n NAMESPACE/);
+  assert.equal(revocableObject('csr/jane', undefined).name, 'jane');
+  for (const text of ['secret/web', 'deploy/web', 'nothing/web'])
+    assert.throws(() => revocableObject(text, 'a'), /csr\/NAME.*--user, --serial, --pod/);
+  assert.deepEqual(revocableObject('www-1', 'web'), {
+    kind: 'order',
+    name: 'www-1',
+    namespace: 'web',
+  });
+});
+
+test('a request without a certificate, or of another signer, is refused', async () => {
+  await assert.rejects(revokedObject('csr/x-3'), /csr\/x-3 has no certificate yet: it still waits/);
+  const other = { signer: 'example.com/other' };
+  await assert.rejects(revokedObject('csr/x-0', undefined, other), /csr\/x-0 is of example\.com/);
+  // A CertificateSigningRequest of Kubernetes' own signer is on no CRL.
+  const { report } = await revokedObject('csr/x-1');
+  assert.match(report.refusals.join(), /no ClusterSigner has the signer name kubernetes\.io/);
+});
+
+test('a request of another issuer is refused: its serial number is of another CA', async () => {
+  const issuerRefs = [
+    { name: 'evil' },
+    { group: 'cert-manager.io', kind: 'Issuer', name: 'workload' },
+    { group: 'countersign.dev', kind: 'ClusterSigner', name: 'gone' },
+  ];
+  for (const issuerRef of issuerRefs) {
+    // The tenant gave it the serial number of another certificate, or that certificate itself.
+    const certificaterequests = [{ spec: { issuerRef }, status: { certificate: base64(alices) } }];
+    const objects = Object.assign({}, LISTS, { certificaterequests });
+    const text = 'certificaterequest/certificaterequests-0';
+    for (const more of [{}, { signer: SIGNER }]) {
+      await assert.rejects(
+        revokedObject(text, 'team-a', more, { objects }),
+        /issuer of certificaterequest\/certificaterequests-0 is .* no ClusterSigner of this cluster/,
+      );
+    }
+  }
+});
+
+test('a certificate in a request that no CA signed revokes none with its serial number', async () => {
+  const forged = Uint8Array.from(alices.raw);
+  forged.set([(forged.at(-1) ?? 0) ^ 1], forged.length - 1);
+  const certificatesigningrequests = [
+    {
+      spec: { signerName: SIGNER, username: 'mallory' },
+      status: { certificate: base64(decodeCertificate(forged)) },
+    },
+    ...(LISTS['certificatesigningrequests'] ?? []),
+  ];
+  const objects = Object.assign({}, LISTS, { certificatesigningrequests });
+  const text = 'csr/certificatesigningrequests-0';
+  const { written, report } = await revokedObject(text, undefined, {}, { objects });
+  assert.deepEqual([written, report.outcome], [[], 'refused']);
+  assert.match(report.refusals.join(), /^the certificate of csr .*-0 is of no CA of its signer/);
+});
+
+test('a request that may be read and not listed has its CA, its end and its key', async () => {
+  for (const hidden of [{}, { certificatesigningrequests: 403 }]) {
+    const text = 'csr/certificatesigningrequests-0';
+    const { written, report } = await revokedObject(text, undefined, {}, { hidden });
+    assert.deepEqual(written[0]?.spec.certificates, [entry(alices)]);
+    assert.deepEqual(written[0].spec.holders, [{ key: keyOf(alices) }]);
+    const { sources } = report.certificates[0] ?? {};
+    assert.deepEqual(sources, ['csr certificatesigningrequests-0'], 'named once');
+  }
+});
+
+test('an expired certificate of a request is said to be that, and nothing is written', async () => {
+  const text = 'csr/certificatesigningrequests-0';
+  const { written, report } = await revokedObject(
+    text,
+    undefined,
+    {},
+    { now: alices.notAfter + 1 },
+  );
+  assert.deepEqual([written, report.certificates], [[], []]);
+  assert.match(report.refusals.join(), /^the certificate of csr .*-0 expired at 20/);
+});
