@@ -11,6 +11,7 @@ import type { PodCertificateRequest } from '#api/request/pod-certificate-request
 import { GROUP, type ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { READER_SIGNER } from '#api/signer/own-tls.ts';
 import { SignerError, attempt } from '#base/errors.ts';
+import { certificatesResourceIfServed } from '#component/certificates-resources.ts';
 import type { Client } from '#kube/client/client.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import { resource } from '#kube/resource/resource.ts';
@@ -61,11 +62,6 @@ export type CertificateSource = (
 ) => Promise<CertificateSearchResult>;
 
 const CSRS = resource(CSR_RESOURCE);
-const POD_REQUESTS = resource({
-  group: 'certificates.k8s.io',
-  version: 'v1',
-  plural: 'podcertificaterequests',
-});
 const ORDER_PATHS = resource(ORDERS);
 const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
 
@@ -76,9 +72,10 @@ const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
 export function liveRequests(client: Client): CertificateSource {
   return async (signers) => {
     const byObject = namesByObject(signers);
+    const served = await certificatesResourceIfServed(client, 'podcertificaterequests');
     const places = [
       await searched(client, CSRS.collection(), 'CertificateSigningRequests', fromCsr),
-      await searched(client, POD_REQUESTS.collection(), 'PodCertificateRequests', fromPod),
+      await searched(client, served?.collection(), 'PodCertificateRequests', fromPod),
       await searched<CertificateRequest>(
         client,
         CERTIFICATE_REQUESTS.collection(),
@@ -141,10 +138,11 @@ type CertificateReader<T> = (object: T) => FoundCertificate | 'uncounted' | unde
 
 async function searched<T extends StoredObject>(
   client: Client,
-  path: string,
+  path: string | undefined,
   kind: string,
   read: CertificateReader<T>,
 ): Promise<CertificateSearchResult> {
+  if (path === undefined) return { found: [], places: [`no ${kind}: they are not installed`] };
   const found: FoundCertificate[] = [];
   let count = 0;
   try {

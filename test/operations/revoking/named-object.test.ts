@@ -41,7 +41,6 @@ async function revokedObject(
   const client = recordedClient();
   client.answer((request) => {
     const [, plural = '', name = ''] = /([a-z]+)\/([^/]+)$/.exec(request.path) ?? [];
-    if (name === 'v1') return { resources: [{ name: 'podcertificaterequests' }] };
     const number = /-(\d)$/.exec(name)?.[1];
     if (number === undefined) return lists.request(request);
     const found = (objects[plural] ?? [])[Number(number)] as { readonly spec: object };

@@ -137,6 +137,15 @@ test('a dry run asks the API server and stores nothing; the plan is the same', a
   assert.deepEqual(report.revocations, (await revoked({ user: 'alice' })).report.revocations);
 });
 
+test('the requests of pods are searched in the version that the API server serves', async () => {
+  for (const version of ['v1', 'v1beta1']) {
+    const { written } = await revoked({ pod: 'team-a/web-0' }, cluster({}, LISTS, version));
+    assert.deepEqual(written[0]?.spec.certificates, [entry(pods)], version);
+  }
+  const { report } = await revoked({ user: 'alice' }, cluster({}, LISTS, 'none'));
+  assert.equal(report.searched[1], 'no PodCertificateRequests: they are not installed');
+});
+
 test('it says what was searched, what was not, and that no ledger was', async () => {
   const hidden = cluster({ certificaterequests: 404, podcertificaterequests: 403 });
   const { report } = await revoked({ user: 'alice' }, hidden);

@@ -84,11 +84,16 @@ export const LISTS: Readonly<Record<string, readonly object[]>> = {
 export function cluster(
   hidden: Readonly<Record<string, number>> = {},
   lists: typeof LISTS = LISTS,
+  version = 'v1',
 ): RecordedClient {
   const client = recordedClient();
   client.answer(({ method, path, body }) => {
     if (method === 'POST') return body;
-    const plural = path.split('/').at(-1) ?? '';
+    const [served = '', plural = ''] = path.split('/').slice(-2);
+    if (served === 'certificates.k8s.io')
+      return { resources: plural === version ? [{ name: 'podcertificaterequests' }] : [] };
+    if (plural === 'podcertificaterequests' && served !== version)
+      throw new KubeError({ status: 404, what: path });
     const status = hidden[plural];
     if (status !== undefined) throw new KubeError({ status, what: path });
     const items = (lists[plural] ?? []).map((each, index) => ({
