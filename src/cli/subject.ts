@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { SignerError, usageError } from '#base/errors.ts';
 import type { Subject } from '#diagnose/explain/lookup/reading.ts';
+import { kindNamed, NAMED_KINDS } from '#diagnose/kinds.ts';
 import type { Client } from '#kube/client/client.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import { resource } from '#kube/resource/resource.ts';
@@ -21,23 +22,31 @@ export function subjectOf(text: string, namespace: string): Subject {
   );
 }
 
-/** Returns the error with a hint on the namespace, which users most often forget or misspell. */
+/**
+ * Returns the error with a hint on the namespace, which users most often forget or misspell. An
+ * object of a cluster-scoped kind has none.
+ */
 export async function withNamespaceHint(
   error: unknown,
   { kind, name, namespace }: Subject,
   client: Client,
 ): Promise<unknown> {
   if (!(error instanceof KubeError) || error.status !== 404) return error;
-  const missing = await isMissing(client, namespace);
-  const where = missing
-    ? `the namespace ${namespace} does not exist; kubectl get namespaces lists those that do`
-    : `namespaced objects were looked up in ${namespace}; -n names another`;
+  const known = kindNamed(kind);
+  const isNamespaced = known === undefined || NAMED_KINDS[known].isNamespaced;
+  const where = isNamespaced ? ` (${await namespaceHint(client, namespace)})` : '';
   return new SignerError({
     code: 'KUBE_NOT_FOUND',
     disposition: 'wait',
-    message: `there is no ${kind}/${name} (${where})`,
+    message: `there is no ${kind}/${name}${where}`,
     cause: error,
   });
+}
+
+async function namespaceHint(client: Client, namespace: string): Promise<string> {
+  return (await isMissing(client, namespace))
+    ? `the namespace ${namespace} does not exist; kubectl get namespaces lists those that do`
+    : `it was looked up in ${namespace}; -n names another`;
 }
 
 async function isMissing(client: Client, namespace: string): Promise<boolean> {

@@ -55,7 +55,7 @@ test('what an error says to type next counts, not the help of the command', () =
 
 for (const [there, says] of [
   [false, /namespace shp does not exist; kubectl get namespaces/],
-  [true, /namespaced objects were looked up in shp; -n names another/],
+  [true, /it was looked up in shp; -n names another/],
 ] as const) {
   test(`a pod in a namespace that is ${there ? 'there' : 'missing'}`, async () => {
     const client = recordedClient();
@@ -68,3 +68,17 @@ for (const [there, says] of [
     assert.match((error as Error).message, says);
   });
 }
+
+test('an object of a cluster-scoped kind has no hint, and no namespace is read', async () => {
+  for (const [kind, namespace] of [
+    ['csr', ''],
+    ['ctb', 'shop'],
+    ['certificatesigningrequest.certificates.k8s.io', 'shop'],
+  ] as const) {
+    const client = recordedClient();
+    const subject = { kind, name: 'typo', namespace };
+    const error = await withNamespaceHint(missing('/x'), subject, client);
+    assert.equal((error as Error).message, `there is no ${kind}/typo`);
+    assert.deepEqual(client.requests, []);
+  }
+});
