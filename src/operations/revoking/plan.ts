@@ -10,6 +10,7 @@ import {
   type RevokedHolder,
 } from '#api/revocation/revocation.ts';
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { derivedFrom } from '#api/signer/signer.ts';
 import { sameBytes } from '#base/bytes.ts';
 import { present } from '#base/object-keys.ts';
 import { OID_COMMON_NAME } from '#pki/der/oids.ts';
@@ -204,9 +205,7 @@ function refusalsOf(
 ): readonly string[] {
   const { serial, certificate } = selection;
   if (signerName !== undefined && !signers.some(({ spec }) => spec.signerName === signerName)) {
-    return [
-      `no ClusterSigner has the signer name ${signerName}; the certificates of ACME signers are revoked with countersign revoke order/NAME`,
-    ];
+    return [refusalOfSigner(signerName)];
   }
   if (certificates.length > MAX_REVOCABLE) {
     return [
@@ -217,6 +216,14 @@ function refusalsOf(
   if (certificate !== undefined) return [refusalOf(certificate, now)];
   const rest = allowRenewal ? '' : ', and without one it is unknown which holders to refuse';
   return [`no searched place has such an unexpired certificate${rest}`];
+}
+
+/** Returns why the certificates of a signer that is no ClusterSigner are not revoked. */
+export function refusalOfSigner(signerName: string): string {
+  const signer = derivedFrom(signerName);
+  return signer === undefined
+    ? `no ClusterSigner has the signer name ${signerName}; the certificates of ACME signers are revoked with countersign revoke order/NAME`
+    : `${signerName} is the name of Signer ${signer}, and no CRL is signed for a Signer: its certificates stay valid until they expire. To end that earlier, put another CA into the Secret of the Signer, and take the previous CA from the verifiers (docs/how-to/rotate-a-ca.md#your-own-ca)`;
 }
 
 /** Returns why the certificate of a named request is not revoked. */

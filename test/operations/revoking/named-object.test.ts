@@ -152,3 +152,36 @@ test('an expired certificate of a request is said to be that, and nothing is wri
   assert.deepEqual([written, report.certificates], [[], []]);
   assert.match(report.refusals.join(), /^the certificate of csr .*-0 expired at 20/);
 });
+
+test('a certificate of a Signer is refused as that: nobody signs a CRL for it', async () => {
+  const says =
+    /signers\.countersign\.dev\/team-a\.db is the name of Signer team-a\/db, .*your-own-ca/;
+  const certificatesigningrequests = [
+    {
+      spec: { signerName: 'signers.countersign.dev/team-a.db', username: 'a' },
+      status: { certificate: base64(alices) },
+    },
+  ];
+  const issuerRef = { group: 'countersign.dev', kind: 'Signer', name: 'db' };
+  const certificaterequests = [{ spec: { issuerRef }, status: { certificate: base64(alices) } }];
+  const objects = Object.assign({}, LISTS, { certificatesigningrequests, certificaterequests });
+  const text = 'csr/certificatesigningrequests-0';
+  const { written, report } = await revokedObject(text, undefined, {}, { objects });
+  assert.deepEqual(written, []);
+  assert.match(report.refusals.join(), says);
+  assert.doesNotMatch(report.refusals.join(), /ACME/);
+  await assert.rejects(
+    revokedObject('certificaterequest/certificaterequests-0', 'team-a', {}, { objects }),
+    says,
+  );
+});
+
+test('a CertificateRequest of an ACME signer has the command that revokes its certificate', async () => {
+  const issuerRef = { group: 'acme.countersign.dev', kind: 'AcmeClusterSigner', name: 'public' };
+  const certificaterequests = [{ spec: { issuerRef }, status: { certificate: base64(alices) } }];
+  const objects = Object.assign({}, LISTS, { certificaterequests });
+  await assert.rejects(
+    revokedObject('certificaterequest/certificaterequests-0', 'team-a', {}, { objects }),
+    /countersign revoke order\/NAME -n team-a revokes its certificate/,
+  );
+});

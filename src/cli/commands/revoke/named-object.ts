@@ -1,7 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Selects the certificate of an object that a user names. */
+import { ACME_GROUP } from '#api/acme/names.ts';
 import type { CertificateRequest } from '#api/request/certificate-request.ts';
 import { GROUP, type ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { derivedName } from '#api/signer/signer.ts';
+import { shellWord } from '#base/quote.ts';
 import { usageError } from '#base/errors.ts';
 import type { Subject } from '#diagnose/explain/lookup/reading.ts';
 import { kindNamed, NAMED_KINDS, type KindName } from '#diagnose/kinds.ts';
@@ -11,6 +14,7 @@ import {
   type FoundCertificate,
   type NamedRequest,
 } from '#operations/revoking/find-certificates.ts';
+import { refusalOfSigner } from '#operations/revoking/plan.ts';
 import { clusterSignersOf } from '#cli/sources/issued-certificates.ts';
 import { unissuedNote } from '#cli/sources/unissued.ts';
 import { subjectOf, withNamespaceHint } from '#cli/subject.ts';
@@ -106,7 +110,13 @@ function requireOurs(
   const { group = 'cert-manager.io', kind = 'Issuer', name } = issuerRef;
   const isOurs = group === GROUP && kind === 'ClusterSigner';
   if (isOurs && signers.some((each) => each.metadata.name === name)) return;
+  if (group === GROUP && kind === 'Signer')
+    throw usageError(refusalOfSigner(derivedName({ ...metadata, name })));
+  const instead =
+    group === ACME_GROUP
+      ? `countersign revoke order/NAME -n ${shellWord(metadata.namespace ?? '')} revokes its certificate`
+      : 'only the CA of that issuer revokes its certificate';
   throw usageError(
-    `the issuer of certificaterequest/${metadata.name} is ${kind}.${group}/${name}, and no ClusterSigner of this cluster: nothing is revoked. Its own CA revokes the certificate`,
+    `the issuer of certificaterequest/${metadata.name} is ${kind}.${group}/${name}, and no ClusterSigner of this cluster: nothing is revoked; ${instead}`,
   );
 }
