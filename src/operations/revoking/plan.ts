@@ -245,10 +245,20 @@ const SET_CRL = '{"spec":{"profile":{"crl":{"validity":"24h"}}}}';
 
 /** Returns a refusal for each signer whose Revocations would have no effect. */
 function crlRefusals(input: PlanInput, names: readonly string[]): readonly string[] {
-  return plainSigners(input, names).map(
-    ({ metadata, spec }) =>
-      `the ClusterSigner of ${spec.signerName} has no spec.profile.crl: no CRL would list the certificates, and their holders would get new ones. Set it, then repeat this command: kubectl patch clustersigner ${shellWord(metadata.name)} --type=merge -p '${SET_CRL}'. Or distrust the CA: countersign authority revoke ${shellWord(metadata.name)} FINGERPRINT. Or add --without-crl: the Revocation then takes effect once you set spec.profile.crl`,
-  );
+  return plainSigners(input, names).map(crlRefusal);
+}
+
+function crlRefusal({ metadata, spec }: ClusterSigner): string {
+  const { signerName, authority } = spec;
+  if (authority.keyHolder !== undefined)
+    return `the CA key of the ClusterSigner of ${signerName} is in a key holder, and authority signs no CRL with it: no CRL would list the certificates, and their holders would get new ones. List the serial numbers on a CRL of your own (docs/how-to/key-holder.md). Or replace the CA: change spec.authority.keyHolder and the key`;
+  const name = shellWord(metadata.name);
+  const { namespace, name: secret } = authority.secret ?? {};
+  const distrust =
+    authority.secret === undefined
+      ? `distrust the CA: countersign authority revoke ${name} FINGERPRINT`
+      : `put another CA into Secret ${namespace}/${secret}`;
+  return `the ClusterSigner of ${signerName} has no spec.profile.crl: no CRL would list the certificates, and their holders would get new ones. Set it, then repeat this command: kubectl patch clustersigner ${name} --type=merge -p '${SET_CRL}'. Or ${distrust}. Or add --without-crl: the Revocation then takes effect once you set spec.profile.crl`;
 }
 
 function revocationsOf(
@@ -363,9 +373,10 @@ function notesOf(
   const plain = withoutCrl ? plainSigners(input, names) : [];
   const vague = certificates.filter(({ authority }) => authority === undefined);
   return [
-    ...plain.map(
-      ({ spec }) =>
-        `the ClusterSigner of ${spec.signerName} has no spec.profile.crl: until it has, no CRL lists them and no holder is refused`,
+    ...plain.map(({ spec: { signerName, authority } }) =>
+      authority.keyHolder === undefined
+        ? `the ClusterSigner of ${signerName} has no spec.profile.crl: until it has, no CRL lists them and no holder is refused`
+        : `the CA key of the ClusterSigner of ${signerName} is in a key holder: no CRL lists them and no holder is refused`,
     ),
     ...(vague.length === 0
       ? []

@@ -19,11 +19,12 @@ import {
   keyOf,
   leafOf,
   managers,
+  pem,
   pods,
   revoked,
 } from '../../support/requests/revoking.ts';
 import { statusOf } from '../../support/signers/authority-status.ts';
-import { clusterSigner, workloadSpec } from '../../support/signers/cluster-signer.ts';
+import { changed, clusterSigner, workloadSpec } from '../../support/signers/cluster-signer.ts';
 import { workload } from '../../support/signers/workload-profile.ts';
 
 const colons = (leaf: Certificate): string =>
@@ -128,6 +129,27 @@ test('a signer without a CRL is refused: a Revocation would have no effect', asy
     const later = await revoked({ ...options, withoutCrl: true }, plain());
     assert.equal(later.written.length, 1);
     assert.match(later.report.notes.join(), /until it has, no CRL lists them and no holder is/);
+  }
+});
+
+test('a signer whose CA cannot have the patch, or the verb, gets what helps instead', async () => {
+  const keyHolder = { namespace: 'countersign-keys', key: 'ca', chain: pem(ca.facts.certificate) };
+  const secret = { namespace: 'countersign-keys', name: 'own-ca' };
+  for (const [authority, says, never] of [
+    [{ keyHolder }, /is in a key holder, .*a CRL of your own/, /kubectl patch|--without-crl/],
+    [{ secret }, /kubectl patch .*put another CA into Secret countersign-keys\/own-ca/, /FINGERP/],
+  ] as const) {
+    const signer = clusterSigner(changed(workloadSpec(), 'authority', authority));
+    const clustersigners = [{ ...signer, status: statusOf(ca) }];
+    const client = (): RecordedClient => cluster({}, Object.assign({}, LISTS, { clustersigners }));
+    const { report, written } = await revoked({ user: 'alice' }, client());
+    assert.deepEqual(written, []);
+    assert.match(report.refusals.join(), says);
+    assert.doesNotMatch(report.refusals.join(), never);
+    const later = await revoked({ user: 'alice', withoutCrl: true }, client());
+    assert.match(later.report.notes.join(), /no CRL lists them and no holder is refused/);
+    const isHeld = 'keyHolder' in authority;
+    assert.equal(/until it has/.test(later.report.notes.join()), !isHeld);
   }
 });
 

@@ -44,7 +44,7 @@ export async function clientOf(
   return decodeCertificate(await ca.sign(prepared, new AbortController().signal));
 }
 
-const pem = (leaf: Certificate): string => encodePem('CERTIFICATE', leaf.raw);
+export const pem = (leaf: Certificate): string => encodePem('CERTIFICATE', leaf.raw);
 export const base64 = (leaf: Certificate): string => Buffer.from(pem(leaf)).toString('base64');
 
 export const LISTS: Readonly<Record<string, readonly object[]>> = {
