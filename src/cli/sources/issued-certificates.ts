@@ -81,7 +81,7 @@ export function recordedIfInstalled(client: Client, query: CertificateQuery): Ce
       const fault = ledgerFault(error);
       if (fault === undefined) throw error;
       if (fault === 'absent') return { found: [], places: [NO_LEDGER] };
-      if (fault === 'unread') return { found: [], places: [CANNOT_ASK.unread] };
+      if (fault === 'unread') return { found: [], places: [CANNOT_ASK.unread], isUnread: true };
       throw new SignerError({
         code: 'LEDGER_UNAVAILABLE',
         disposition: 'retry',

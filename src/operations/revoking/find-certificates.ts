@@ -54,6 +54,8 @@ export interface CertificateSearchResult {
   readonly places: readonly string[];
   /** Number of records at which the search stopped although there are more. */
   readonly cutAt?: number | undefined;
+  /** True if an installed ledger was not read. It may have more. */
+  readonly isUnread?: true;
 }
 
 /** A source of certificates: the cluster's objects, or the ledger. */

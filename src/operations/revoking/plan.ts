@@ -47,6 +47,8 @@ export interface PlanInput {
   readonly withoutCrl: boolean;
   readonly signers: readonly ClusterSigner[];
   readonly found: readonly FoundCertificate[];
+  /** Whether an installed ledger was not read. */
+  readonly isUnread: boolean;
   /** Milliseconds. */
   readonly now: number;
 }
@@ -153,12 +155,15 @@ function plannedOf({
   };
 }
 
+const UNREAD =
+  '. The ledger was not read, and may have one: the same command without --dry-run reads it';
+
 /**
  * Returns entries for serial numbers that no source has. They are revoked too if the signer is
  * known.
  */
 function unseenSerials(
-  { selection: { serial = [] }, signerName }: PlanInput,
+  { selection: { serial = [] }, signerName, isUnread }: PlanInput,
   planned: readonly PlannedCertificate[],
 ): Pick<RevocationPlan, 'certificates' | 'refusals'> {
   const seen = new Set(planned.map((each) => each.serial));
@@ -168,7 +173,7 @@ function unseenSerials(
     return { certificates: [], refusals: ['a serial number has 1 to 40 hexadecimal digits'] };
   }
   if (unseen.length > 0 && signerName === undefined) {
-    const text = `no searched place has a certificate with serial number ${unseen.join(', ')}: name its signer with --signer to revoke it anyway`;
+    const text = `no searched place has a certificate with serial number ${unseen.join(', ')}: name its signer with --signer to revoke it anyway${isUnread ? UNREAD : ''}`;
     return { certificates: [], refusals: [text] };
   }
   const certificates = unseen.map((each) => ({
@@ -200,7 +205,7 @@ function merged(all: readonly PlannedCertificate[]): readonly PlannedCertificate
 }
 
 function refusalsOf(
-  { signerName, signers, selection, allowRenewal, now }: PlanInput,
+  { signerName, signers, selection, allowRenewal, isUnread, now }: PlanInput,
   certificates: readonly PlannedCertificate[],
 ): readonly string[] {
   const { serial, certificate } = selection;
@@ -215,7 +220,7 @@ function refusalsOf(
   if (certificates.length > 0 || serial !== undefined) return [];
   if (certificate !== undefined) return [refusalOf(certificate, now)];
   const rest = allowRenewal ? '' : ', and without one it is unknown which holders to refuse';
-  return [`no searched place has such an unexpired certificate${rest}`];
+  return [`no searched place has such an unexpired certificate${rest}${isUnread ? UNREAD : ''}`];
 }
 
 /** Returns why the certificates of a signer that is no ClusterSigner are not revoked. */

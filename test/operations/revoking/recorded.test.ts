@@ -309,6 +309,17 @@ test('a dry run creates nothing to read a ledger, and reports that it was not re
     posts.map(({ query }) => query?.['dryRun']),
     posts.map(() => 'All'),
   );
+  const serial = [serialText(pods.serial)];
+  for (const selection of [{ pod: 'team-1/pod-1' }, { serial }]) {
+    const { report: none } = await revoked({ ...selection, dryRun: true }, by);
+    assert.equal(none.outcome, 'refused');
+    assert.match(
+      none.refusals.join(),
+      /ledger was not read, and may have one: .* without --dry-run/,
+    );
+    const { report: real } = await revoked(selection);
+    assert.doesNotMatch(real.refusals.join(), /not read/);
+  }
   await assert.rejects(
     revoked({ user: 'alice', dryRun: true, source: 'ledger' }, by),
     /the ledger was not read/,

@@ -155,6 +155,7 @@ export async function revokeCertificates(
     withoutCrl,
     signers,
     found,
+    isUnread: searched.some((each) => each.isUnread === true),
     now,
   });
   for (const revocation of plan.revocations) await write(client, revocation, dryRun);
