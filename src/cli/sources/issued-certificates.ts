@@ -96,7 +96,7 @@ const CANNOT_ASK = {
   forbidden:
     'you may not read the records of the ledger (get and list on records.ledger.countersign.dev; ClusterRole countersign-ledger-reader has both)',
   unread:
-    'the ledger was not read: a command creates a CertificateSigningRequest to read it, and --dry-run creates nothing. Without --dry-run, there may be more certificates; countersign issued lists them',
+    'the ledger was not read: that needs a CertificateSigningRequest, and --dry-run creates nothing. The same command without --dry-run may find more certificates; countersign issued lists them',
   unreachable: 'the ledger is installed and does not answer (countersign check shows the cause)',
 } as const;
 

@@ -174,7 +174,7 @@ export type LedgerFault = 'absent' | 'unreachable' | 'forbidden' | 'unread';
 export class LedgerUnreadError extends SignerError {
   constructor() {
     const message =
-      'the ledger was not read: a command creates a CertificateSigningRequest to read it, and --dry-run creates nothing';
+      'the ledger was not read: that needs a CertificateSigningRequest, and --dry-run creates nothing';
     super({ code: 'LEDGER_UNAVAILABLE', disposition: 'retry', message });
     this.name = 'LedgerUnreadError';
   }

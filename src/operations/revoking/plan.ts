@@ -245,7 +245,7 @@ function plainSigners({ signers }: PlanInput, names: readonly string[]): readonl
   );
 }
 
-/** Merge patch by which a signer has CRLs, as docs/how-to/revoke.md has it. */
+/** Merge patch that gives a signer CRLs. docs/how-to/revoke.md prints the same. */
 const SET_CRL = '{"spec":{"profile":{"crl":{"validity":"24h"}}}}';
 
 /** Returns a refusal for each signer whose Revocations would have no effect. */
@@ -263,7 +263,7 @@ function crlRefusal({ metadata, spec }: ClusterSigner): string {
     authority.secret === undefined
       ? `distrust the CA: countersign authority revoke ${name} FINGERPRINT`
       : `put another CA into Secret ${namespace}/${secret}`;
-  return `the ClusterSigner of ${signerName} has no spec.profile.crl: no CRL would list the certificates, and their holders would get new ones. Set it, then repeat this command: kubectl patch clustersigner ${name} --type=merge -p '${SET_CRL}'. Or ${distrust}. Or add --without-crl: the Revocation then takes effect once you set spec.profile.crl`;
+  return `the ClusterSigner of ${signerName} has no spec.profile.crl: no CRL would list the certificates, and their holders would get new ones. Set it with kubectl patch clustersigner ${name} --type=merge -p '${SET_CRL}', and then repeat countersign revoke. Or ${distrust}. Or add --without-crl: the Revocation then takes effect once you set spec.profile.crl`;
 }
 
 function revocationsOf(

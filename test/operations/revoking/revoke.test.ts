@@ -121,9 +121,9 @@ test('a signer without a CRL is refused: a Revocation would have no effect', asy
     // The command stands at its step, and the steps in the order in which they are taken.
     assert.match(
       report.refusals.join(),
-      /no CRL would list .* Set it, then repeat this command: kubectl patch clustersigner workload /,
+      /no CRL would list .* Set it with kubectl patch clustersigner workload .* repeat countersign revoke\. /,
     );
-    const [, patch = ''] = /--type=merge -p '([^']*)'\. /.exec(report.refusals.join()) ?? [];
+    const [, patch = ''] = /--type=merge -p '([^']*)', /.exec(report.refusals.join()) ?? [];
     const { profile } = (JSON.parse(patch) as Patch).spec;
     assert.equal(workload({ 'profile.crl': profile.crl }).spec.profile.crl?.validity, '24h');
     const later = await revoked({ ...options, withoutCrl: true }, plain());

@@ -32,7 +32,7 @@ export function addRevokeCommand(root: Command): void {
   const revoke = root
     .command('revoke [object]')
     .description(
-      'revoke certificates: of your own CA by flags, or by pod/, csr/, pcr/ or certificaterequest/NAME; of an ACME server by order/NAME',
+      'revoke certificates by flags, or by pod/, csr/, pcr/, certificaterequest/ or order/NAME',
     )
     .option('--serial <digits>', 'by the serial number (repeatable)', gather, [])
     .option('--pod <namespace/name>', 'all that a pod has')
@@ -61,7 +61,7 @@ export function addRevokeCommand(root: Command): void {
     )
     .option(
       '--dry-run',
-      'print the plan, and write nothing; a ledger without an aggregated API is not read',
+      'print the plan and write nothing (reads a ledger only by its aggregated API)',
       false,
     )
     .addOption(outputOption(['name']))

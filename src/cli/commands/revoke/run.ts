@@ -81,7 +81,7 @@ export async function runRevokeCommand(
 ): Promise<number> {
   const subject = object === undefined ? undefined : revocableObject(object, options.namespace);
   if (subject !== undefined && selectionOf(options) !== undefined)
-    throw usageError('write an object, or a flag that selects');
+    throw usageError('name either an object or a flag that selects certificates, not both');
   if (subject?.kind === 'order') {
     const { runRevoke } = await import('../acme/revoke.ts');
     return runRevoke(subject.name, { ...options, namespace: subject.namespace });
@@ -119,7 +119,9 @@ export async function withObject<T extends Pick<RevokeCertificatesOptions, 'sign
   const own = 'certificate' in selection ? selection.certificate.signerName : undefined;
   const { signer = own } = options;
   if (own !== undefined && signer !== own)
-    throw usageError(`--signer ${signer}: ${subject.kind}/${subject.name} is of ${own}`);
+    throw usageError(
+      `--signer ${signer} does not match: ${subject.kind}/${subject.name} is of ${own}`,
+    );
   return { ...options, ...selection, ...present('signer', signer) };
 }
 
