@@ -17,7 +17,7 @@ export interface SignerReference {
   readonly unusable: string | undefined;
   /** Command that makes the signer usable. */
   readonly fix?: string;
-  /** Names of the cluster's signers, if none of them has `signerName`. */
+  /** Names of the signers that you may list, if none of them has `signerName`. */
   readonly otherNames?: readonly string[];
   /** True if `signerName` is the kind and name of an issuerRef, not a signer name. */
   readonly isReference?: true;
@@ -29,7 +29,9 @@ export function explainAbsentSigner(lookup: SignerReference): Unapprovable {
   if (isReference !== true && isKubernetesSignerName(signerName)) return ofKubernetes(signerName);
   if (unusable !== undefined) {
     const remediation = [fix ?? 'countersign check   # which signers are invalid'];
-    return { state: 'WaitingForSigner', summary: unusable, remediation, notices: [unusable] };
+    const near = closest(signerName, lookup.otherNames ?? []);
+    const summary = near === undefined ? unusable : `${unusable} (did you mean ${near}?)`;
+    return { state: 'WaitingForSigner', summary, remediation, notices: [summary] };
   }
   return isReference === true ? withoutReferent(signerName) : withoutSigner(lookup);
 }

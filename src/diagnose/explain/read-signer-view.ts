@@ -8,11 +8,11 @@ import { readAcmeSigner } from '#api/acme/read-acme-signer.ts';
 import { readExternalSigner } from '#api/external/external-signer.ts';
 import { isKubernetesSignerName } from '#api/signer/signer-name.ts';
 import { derivedFrom } from '#api/signer/signer.ts';
-import { SignerError, attempt, messageOf } from '#base/errors.ts';
+import { SignerError, attempt } from '#base/errors.ts';
 import type { Client } from '#kube/client/client.ts';
 import { KubeError, ignoreNotFound } from '#kube/client/kube-error.ts';
 import { resource } from '#kube/resource/resource.ts';
-import { listObjects, listReadable } from '#kube/watch/list-objects.ts';
+import { listObjects } from '#kube/watch/list-objects.ts';
 import { CLUSTER_SIGNERS } from '#component/signers/cluster-signers.ts';
 import { EXTERNAL_SIGNERS } from '#component/signers/external-signers.ts';
 import { SIGNERS } from '#component/signers/namespaced-signers.ts';
@@ -40,25 +40,41 @@ export async function readSignerView(client: Client, signerName: string): Promis
   if (isKubernetesSignerName(signerName)) {
     return { signerName, signer: undefined, unusable: undefined };
   }
+  const what = `the signer of ${signerName}`;
+  const own = derivedFrom(signerName);
+  if (own !== undefined) return viewOf(signerName, what, await objectOf(client, 'Signer', own));
+  if (signerName.startsWith(ACME_DERIVED_PREFIX)) {
+    const [namespace = '', ...name] = signerName.slice(ACME_DERIVED_PREFIX.length).split('.');
+    const key = `${namespace}/${name.join('.')}`;
+    return viewOf(signerName, what, await objectOf(client, 'AcmeSigner', key));
+  }
+  const { otherNames, ...lookup } = await claimantOf(client, signerName);
+  const view = viewOf(signerName, what, lookup);
+  const isUnknown = lookup.object === undefined && otherNames.length > 0;
+  return isUnknown ? { ...view, otherNames } : view;
+}
+
+/**
+ * Finds the signer that serves a name. One of a kind that the user may not list is hidden, unless
+ * another kind has it.
+ */
+async function claimantOf(
+  client: Client,
+  signerName: string,
+): Promise<SignerLookup & { readonly otherNames: readonly string[] }> {
   const otherNames: string[] = [];
-  const view = await seen(signerName, `the signer of ${signerName}`, async () => {
-    const own = derivedFrom(signerName);
-    if (own !== undefined) return ['Signer', await objectOf(client, 'Signer', own)];
-    if (signerName.startsWith(ACME_DERIVED_PREFIX)) {
-      const [namespace = '', ...name] = signerName.slice(ACME_DERIVED_PREFIX.length).split('.');
-      const key = `${namespace}/${name.join('.')}`;
-      return ['AcmeSigner', await objectOf(client, 'AcmeSigner', key)];
+  let hidden: SignerLookup | undefined;
+  for (const kind of OF_CLUSTER) {
+    const claimants = await claimantsOf(client, kind).catch(refusalOf);
+    if (claimants instanceof KubeError) {
+      hidden ??= { kind, verb: 'list', refusal: claimants };
+      continue;
     }
-    for (const kind of OF_CLUSTER) {
-      const claimants = await claimantsOf(client, kind);
-      const found = resolveNameConflicts(claimants).serving.get(signerName);
-      if (found !== undefined) return [kind, found];
-      otherNames.push(...claimants.map(({ spec }) => spec.signerName));
-    }
-    return ['ClusterSigner', undefined];
-  });
-  const isAbsent = view.signer === undefined && view.unusable === undefined;
-  return isAbsent && otherNames.length > 0 ? { ...view, otherNames: otherNames.sort() } : view;
+    const object = resolveNameConflicts(claimants).serving.get(signerName);
+    if (object !== undefined) return { kind, object, otherNames: [] };
+    otherNames.push(...claimants.map(({ spec }) => spec.signerName));
+  }
+  return { ...(hidden ?? { kind: 'ClusterSigner' }), otherNames: otherNames.sort() };
 }
 
 /** Reads a signer by kind and name, as in an issuerRef of cert-manager. */
@@ -74,29 +90,28 @@ export async function readNamedSigner(
   const isNamespaced = known === 'Signer' || known === 'AcmeSigner';
   const key = isNamespaced ? `${namespace}/${name}` : name;
   const text = `${kind} ${key}`;
-  const view = await seen(text, text, async () => [known, await objectOf(client, known, key)]);
-  return { ...view, isReference: true };
+  return { ...viewOf(text, text, await objectOf(client, known, key)), isReference: true };
 }
 
-type SignerLookup = readonly [kind: SignerKind, object: KubeObject | undefined];
+/** The answer of the API server: an object, none, or the refusal of a verb. */
+interface SignerLookup {
+  readonly kind: SignerKind;
+  readonly object?: KubeObject | undefined;
+  readonly verb?: string;
+  readonly refusal?: KubeError;
+}
 
-async function seen(
+function viewOf(
   signerName: string,
   what: string,
-  find: () => Promise<SignerLookup>,
-): Promise<SignerView> {
-  try {
-    return viewOf(signerName, await find());
-  } catch (error) {
-    if (!(error instanceof KubeError) || error.status !== 403) throw error;
-    const unusable = `you may not read ${what}: ${messageOf(error)}`;
-    const fix =
-      'kubectl auth can-i list clustersigners   # ask a cluster administrator for this permission';
+  { kind, object, verb = 'get', refusal }: SignerLookup,
+): SignerView {
+  if (refusal !== undefined) {
+    const unusable = `you may not read ${what}: ${refusal.message}`;
+    const { plural, group } = KINDS[kind].api;
+    const fix = `kubectl auth can-i ${verb} ${plural}.${group}   # ask a cluster administrator for this permission`;
     return { signerName, signer: undefined, unusable, fix, isHidden: true };
   }
-}
-
-function viewOf(signerName: string, [kind, object]: SignerLookup): SignerView {
   if (object === undefined) return { signerName, signer: undefined, unusable: undefined };
   const signer = attempt(() => KINDS[kind].read(object));
   if (!(signer instanceof SignerError)) return { signerName, signer, unusable: undefined };
@@ -104,24 +119,34 @@ function viewOf(signerName: string, [kind, object]: SignerLookup): SignerView {
   return { signerName, signer: undefined, unusable, fix: editCommand(object) };
 }
 
+/** Returns a 403, for `.catch`. Throws every other error again. */
+function refusalOf(error: unknown): KubeError {
+  if (error instanceof KubeError && error.status === 403) return error;
+  throw error;
+}
+
 /** Returns the objects of a kind. They are few, unlike requests. */
-function claimantsOf(
+async function claimantsOf(
   client: Client,
   kind: (typeof OF_CLUSTER)[number],
 ): Promise<readonly NameClaimant[]> {
-  // The other kinds are optional, and requesters of ClusterSigners need no permission for them.
-  const list = kind === 'ClusterSigner' ? listObjects : listReadable;
-  return list<NameClaimant>(client, KINDS[kind].api);
+  const found = listObjects<NameClaimant>(client, KINDS[kind].api);
+  // The other kinds are optional.
+  return kind === 'ClusterSigner' ? found : ((await found.catch(ignoreNotFound)) ?? []);
 }
 
 /**
- * Reads an object. Undefined if it does not exist.
+ * Looks up one object.
  *
  * @param key - a name, or `namespace/name`
  */
-function objectOf(client: Client, kind: SignerKind, key: string): Promise<KubeObject | undefined> {
+async function objectOf(client: Client, kind: SignerKind, key: string): Promise<SignerLookup> {
   const [first = '', second] = key.split('/');
   const reference = second === undefined ? { name: first } : { namespace: first, name: second };
   const path = KINDS[kind].api.object(reference);
-  return client.request<KubeObject>({ method: 'GET', path }).catch(ignoreNotFound);
+  const found = await client
+    .request<KubeObject>({ method: 'GET', path })
+    .catch(ignoreNotFound)
+    .catch(refusalOf);
+  return found instanceof KubeError ? { kind, refusal: found } : { kind, object: found };
 }

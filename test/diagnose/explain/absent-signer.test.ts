@@ -80,6 +80,29 @@ test('the names of the cluster are read with the signer', async () => {
   assert.deepEqual(view.otherNames, ['example.com/workload']);
 });
 
+for (const hidden of ['acmeclustersigners', 'externalclustersigners']) {
+  test(`a signer name may be of ${hidden}, which you may not list`, async () => {
+    const client = recordedClient();
+    client.answer(({ path }) => {
+      if (path.endsWith(`/${hidden}`)) throw new KubeError({ status: 403, what: path });
+      if (!path.endsWith('/clustersigners')) throw new KubeError({ status: 404, what: path });
+      return { kind: 'ClusterSignerList', metadata: {}, items: [state().signer] };
+    });
+    const is = explainSigningRequest(csr, await readSignerView(client, 'example.com/public'));
+    assert.equal(approvalRefusal(is), undefined);
+    assert.match(
+      is.notices?.join() ?? '',
+      /^you may not read the signer of example\.com\/public: /,
+    );
+    assert.doesNotMatch(is.summary, /no signer in the cluster/);
+    assert.match(is.remediation[0] ?? '', new RegExp(`^kubectl auth can-i list ${hidden}\\.`));
+    const near = explainSigningRequest(csr, await readSignerView(client, 'example.com/wrkload'));
+    assert.match(near.summary, /\(did you mean example\.com\/workload\?\)$/);
+    const view = await readSignerView(client, 'example.com/workload');
+    assert.equal(view.signer?.metadata.name, 'workload');
+  });
+}
+
 test('no approval helps a request whose signer serves no requests of its kind', () => {
   const { certificateRequests: _, requests: __, ...spec } = state().signer.spec;
   const signer = { ...state().signer, spec };
