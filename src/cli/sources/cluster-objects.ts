@@ -2,17 +2,14 @@
 /** Certificates, requests and anchors in objects of the cluster. */
 import type { ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
 import { byAge, type ConfigMap, type Secret } from '#api/object/object.ts';
-import { ACME_GROUP } from '#api/acme/names.ts';
 import { selects } from '#api/object/label-selector.ts';
 import type { Pod, PodVolume } from '#api/object/pod.ts';
 import {
   CERTIFICATE_REQUEST_RESOURCE,
   type CertificateRequest,
-  type IssuerReference,
 } from '#api/request/certificate-request.ts';
 import { CSR_RESOURCE, type CertificateSigningRequest } from '#api/request/csr.ts';
 import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
-import { GROUP } from '#api/signer/cluster-signer.ts';
 import { certificatesResources } from '#component/certificates-resources.ts';
 import { SignerError, type ErrorCode } from '#base/errors.ts';
 import type { Subject } from '#diagnose/explain/lookup/reading.ts';
@@ -40,9 +37,6 @@ export interface ObjectMaterials {
 
 const CSRS = resource(CSR_RESOURCE);
 const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
-
-/** Groups of the issuers that are signers of Countersign. */
-const OUR_GROUPS: readonly (string | undefined)[] = [GROUP, ACME_GROUP];
 
 type ObjectReader = (client: Client, subject: Subject) => Promise<ObjectMaterials>;
 
@@ -85,21 +79,10 @@ async function readCertificateRequest(
   const source = `certificaterequest/${name}`;
   const note = unissuedNote(source, status?.conditions, source, namespace);
   const found = requestAndCertificate(source, spec.request, status?.certificate, note);
-  const signer = await signerNameOf(client, spec.issuerRef, namespace);
+  const { signer } = await readNamedSigner(client, spec.issuerRef, namespace);
   return signer === undefined
     ? found
-    : { ...found, materials: found.materials.map(signedBy(signer)) };
-}
-
-/** Returns the signer name of an issuer, or undefined if it is none of ours or cannot be read. */
-async function signerNameOf(
-  client: Client,
-  { group, kind, name }: IssuerReference,
-  namespace: string,
-): Promise<string | undefined> {
-  if (kind === undefined || !OUR_GROUPS.includes(group)) return undefined;
-  const { signer } = await readNamedSigner(client, { kind, name, namespace });
-  return signer?.spec.signerName;
+    : { ...found, materials: found.materials.map(signedBy(signer.spec.signerName)) };
 }
 
 /** @param missing - note if there is no certificate */

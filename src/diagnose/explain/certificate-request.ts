@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
+  CERT_MANAGER_GROUP,
   isApproved,
   isDenied,
   isFinished,
@@ -17,7 +18,7 @@ import { SignerError, attempt } from '#base/errors.ts';
 import { compileProfile } from '#ca/issuance/profile.ts';
 import { compileIssuerPolicy } from '#ca/policy/compile-policy.ts';
 import { wouldFail } from '#ca/policy/denial-messages.ts';
-import { quote } from '#base/quote.ts';
+import { quote, shellWord } from '#base/quote.ts';
 import { conditionMoments, reasonText } from './conditions.ts';
 import type { Diagnosis, TimelineEntry, Unapprovable } from './explanation.ts';
 import { describeLeaf } from './leaf.ts';
@@ -43,6 +44,7 @@ export function explainCertificateRequest(
     return { timeline, state: 'Denied', summary: 'an approver denied it', remediation };
   }
   if (!isApproved(request)) return { timeline, ...unapproved(request, view) };
+  if (!isOfCountersign(request)) return { timeline, ...ofAnotherIssuer(request) };
   const unserved = unservedReason(view, 'certificate-request') ?? withoutCertificateRequests(view);
   if (unserved !== undefined) {
     const { state, summary, remediation } = unserved;
@@ -70,6 +72,17 @@ function unapproved(request: CertificateRequest, view: SignerView): Omit<Diagnos
     state,
     summary: 'no approver has approved it: cert-manager, approver-policy, or a person does',
     remediation: [`cmctl approve ${name} -n ${namespace}`],
+  };
+}
+
+/** Explains an approved request that another project answers. */
+function ofAnotherIssuer({ metadata, spec }: CertificateRequest): Omit<Diagnosis, 'timeline'> {
+  const { group = CERT_MANAGER_GROUP, kind = 'Issuer', name } = spec.issuerRef;
+  const object = shellWord(metadata.name);
+  return {
+    state: 'WaitingForComponent',
+    summary: `it is approved, and Countersign does not answer it: its issuer is ${kind} ${name} of ${group}`,
+    remediation: [`kubectl describe certificaterequest ${object} -n ${metadata.namespace ?? ''}`],
   };
 }
 

@@ -123,9 +123,8 @@ async function ofCertificateRequest(
   init: ExplainContext,
   request: CertificateRequest,
 ): Promise<Explanation> {
-  const { kind = 'Issuer', name: issuer } = request.spec.issuerRef;
   const { namespace = '' } = request.metadata;
-  const view = await readNamedSigner(init.client, { kind, name: issuer, namespace });
+  const view = await readNamedSigner(init.client, request.spec.issuerRef, namespace);
   const judged = await byOrder(init, request, view, explainCertificateRequest(request, view));
   const chain = Buffer.from(request.status?.certificate ?? '', 'base64').toString();
   const trusted = await judgedTrust(init, view, judged, chain);

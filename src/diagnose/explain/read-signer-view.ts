@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isKeyOf } from '#base/object-keys.ts';
 import type { KubeObject } from '#api/object/object.ts';
+import type { IssuerReference } from '#api/request/certificate-request.ts';
 import { resolveNameConflicts, type NameClaimant } from '#api/signer/name-conflict.ts';
 import { readClusterSigner, readSigner } from '#api/signer/read-signer.ts';
 import { ACME_CLUSTER_SIGNERS, ACME_DERIVED_PREFIX, ACME_SIGNERS } from '#api/acme/names.ts';
@@ -77,20 +78,20 @@ async function claimantOf(
   return { ...(hidden ?? { kind: 'ClusterSigner' }), otherNames: otherNames.sort() };
 }
 
-/** Reads a signer by kind and name, as in an issuerRef of cert-manager. */
+/** Reads the signer of an issuerRef of cert-manager. An issuer of another project is not read. */
 export async function readNamedSigner(
   client: Client,
-  {
-    kind,
-    name,
-    namespace,
-  }: { readonly kind: string; readonly name: string; readonly namespace: string },
+  { group, kind = 'Issuer', name }: IssuerReference,
+  namespace: string,
 ): Promise<SignerView> {
-  const known = isKeyOf(KINDS, kind) ? kind : 'ClusterSigner';
-  const isNamespaced = known === 'Signer' || known === 'AcmeSigner';
+  const isNamespaced = kind === 'Signer' || kind === 'AcmeSigner';
   const key = isNamespaced ? `${namespace}/${name}` : name;
   const text = `${kind} ${key}`;
-  return { ...viewOf(text, text, await objectOf(client, known, key)), isReference: true };
+  const isOurs = isKeyOf(KINDS, kind) && KINDS[kind].api.group === group;
+  const view = isOurs
+    ? viewOf(text, text, await objectOf(client, kind, key))
+    : { signerName: text, signer: undefined, unusable: undefined };
+  return { ...view, isReference: true };
 }
 
 /** The answer of the API server: an object, none, or the refusal of a verb. */

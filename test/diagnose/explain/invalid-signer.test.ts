@@ -6,8 +6,10 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Condition } from '#api/request/conditions.ts';
+import type { CertificateRequest, IssuerReference } from '#api/request/certificate-request.ts';
 import { hintsOf } from '#cli/commands/request/run.ts';
 import { explainOrder, withOrder } from '#diagnose/explain/acme.ts';
+import { approvalRefusal } from '#diagnose/explain/approval-refusal.ts';
 import { explainCertificateRequest } from '#diagnose/explain/certificate-request.ts';
 import { explainSigningRequest } from '#diagnose/explain/certificate-signing-request.ts';
 import type { Diagnosis } from '#diagnose/explain/explanation.ts';
@@ -117,21 +119,49 @@ function cluster(objects: Readonly<Record<string, object>>): RecordedClient {
   return client;
 }
 
+const GROUP = 'countersign.dev';
+const referring = (
+  request: CertificateRequest,
+  issuerRef: IssuerReference,
+): CertificateRequest => ({
+  ...request,
+  spec: { ...request.spec, issuerRef },
+});
+
 test('a CertificateRequest of a signer that does not exist waits for it, unapproved', async () => {
-  const named = { kind: 'Signer', name: 'web', namespace: 'team-a' };
-  const is = explainCertificateRequest(pending, await readNamedSigner(cluster({}), named));
+  const named = { group: GROUP, kind: 'Signer', name: 'web' };
+  const is = explainCertificateRequest(
+    referring(pending, named),
+    await readNamedSigner(cluster({}), named, 'team-a'),
+  );
   assert.equal(is.state, 'WaitingForSigner');
   assert.equal(is.summary, 'there is no Signer team-a/web');
   assert.doesNotMatch(is.remediation.join('\n'), /signerName/);
 });
 
-test('a CertificateRequest of an issuer of another project still waits for approval', async () => {
-  const issuerRef = { group: 'cert-manager.io', kind: 'Issuer', name: 'ca' };
-  const foreign = { ...pending, spec: { ...pending.spec, issuerRef } };
-  const named = { kind: 'Issuer', name: 'ca', namespace: 'team-a' };
-  const is = explainCertificateRequest(foreign, await readNamedSigner(cluster({}), named));
-  assert.equal(is.state, 'WaitingForApproval');
-});
+for (const issuerRef of [
+  { name: 'workload' },
+  { group: 'cert-manager.io', kind: 'Issuer', name: 'workload' },
+  { group: 'other.example', kind: 'ClusterSigner', name: 'workload' },
+]) {
+  const { group = 'no group', kind = 'no kind' } = issuerRef;
+  test(`${kind} of ${group} is not judged by the ClusterSigner of the same name`, async () => {
+    const certificateRequests = { rules: [{ name: 'all', when: 'true', allow: {} }] };
+    const { signer } = view(undefined, { certificateRequests });
+    const client = cluster({ workload: signer ?? {} });
+    const seenView = await readNamedSigner(client, issuerRef, 'team-a');
+    assert.equal(seenView.signer, undefined);
+    assert.deepEqual(client.requests, []);
+    const ca = { isCA: true };
+    const undecided = certificateRequest({ ...ca, conditions: [] });
+    const is = explainCertificateRequest(referring(undecided, issuerRef), seenView);
+    assert.equal(is.state, 'WaitingForApproval');
+    assert.equal(approvalRefusal(is), undefined);
+    const after = explainCertificateRequest(referring(certificateRequest(ca), issuerRef), seenView);
+    assert.equal(after.state, 'WaitingForComponent');
+    assert.match(after.summary, /Countersign does not answer it: its issuer is \w+ workload of /);
+  });
+}
 
 for (const reason of ['SignerNotFound', 'SignerNotReady']) {
   test(`an Order with ${reason}, and its request, wait for the signer`, () => {

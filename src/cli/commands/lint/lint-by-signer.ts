@@ -68,8 +68,7 @@ async function judgeCertificateRequest(
 ): Promise<RequestOutlook> {
   const path = resource(CERTIFICATE_REQUEST_RESOURCE).object({ name, namespace });
   const request = await client.request<CertificateRequest>({ method: 'GET', path });
-  const { kind = 'Issuer', name: issuer } = request.spec.issuerRef;
-  const view = await readNamedSigner(client, { kind, name: issuer, namespace });
+  const view = await readNamedSigner(client, request.spec.issuerRef, namespace);
   const { notices: _ofSigner, ...outlook } = explainCertificateRequest(request, view);
   return outlook;
 }
