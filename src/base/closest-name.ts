@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Returns the name that differs in the fewest characters, if there are few. */
 export function closest(name: string, known: readonly string[]): string | undefined {
-  const most = Math.max(2, Math.floor(name.length / 3));
+  // Two characters of a name of two or three are most of it.
+  const most = Math.max(Math.min(2, Math.floor(name.length / 2)), Math.floor(name.length / 3));
   const [best] = known
     .map((each) => ({ each, by: distance(name, each) }))
     .filter(({ by }) => by <= most)

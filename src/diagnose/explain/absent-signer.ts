@@ -29,11 +29,24 @@ export function explainAbsentSigner(lookup: SignerReference): Unapprovable {
   if (isReference !== true && isKubernetesSignerName(signerName)) return ofKubernetes(signerName);
   if (unusable !== undefined) {
     const remediation = [fix ?? 'countersign check   # which signers are invalid'];
-    const near = closest(signerName, lookup.otherNames ?? []);
+    const near = closestSigner(signerName, lookup.otherNames ?? []);
     const summary = near === undefined ? unusable : `${unusable} (did you mean ${near}?)`;
     return { state: 'WaitingForSigner', summary, remediation, notices: [summary] };
   }
   return isReference === true ? withoutReferent(signerName) : withoutSigner(lookup);
+}
+
+/** Returns the name with the closest path in the domain, or in the closest domain. */
+function closestSigner(signerName: string, known: readonly string[]): string | undefined {
+  const [domain = '', path = ''] = signerName.split('/');
+  const parts = known.map((each) => each.split('/'));
+  const near = closest(
+    domain,
+    parts.map(([first = '']) => first),
+  );
+  const paths = parts.flatMap(([first, second = '']) => (first === near ? [second] : []));
+  const meant = closest(path, paths);
+  return near === undefined || meant === undefined ? undefined : `${near}/${meant}`;
 }
 
 const EVEN_APPROVED = 'no component answers the request, even if it is approved';
@@ -53,7 +66,7 @@ function withoutReferent(signer: string): Unapprovable {
 }
 
 function withoutSigner({ signerName, otherNames = [] }: SignerReference): Unapprovable {
-  const near = closest(signerName, otherNames);
+  const near = closestSigner(signerName, otherNames);
   const meant = near === undefined ? '' : `; did you mean ${near}?`;
   const summary = `no signer in the cluster has the signer name ${signerName}${meant}`;
   const fix = 'create a request with the correct signerName, or create a ClusterSigner for it';
@@ -122,7 +135,7 @@ function ofKubernetes(signerName: string): Unapprovable {
       ],
     };
   }
-  const near = closest(signerName, names);
+  const near = closestSigner(signerName, names);
   const meant = near === undefined ? '' : `; did you mean ${near}?`;
   const summary = `${own}, and ${CONTROLLER_MANAGER} serves only ${names.join(', ')}${meant}`;
   return {

@@ -55,6 +55,23 @@ test('the nearest name is printed, and otherwise the command that lists them', (
   assert.match(far.remediation.join('\n'), /kubectl get/);
 });
 
+const MEANT: readonly (readonly [name: string, meant: string | undefined])[] = [
+  ['example.com/db', undefined],
+  ['example.com/dev', undefined],
+  ['example.com/web2', 'example.com/web'],
+  ['example.com/peolpe', 'example.com/people'],
+  ['exmaple.com/web', 'example.com/web'],
+  ['other.example/web', undefined],
+];
+
+for (const [name, meant] of MEANT) {
+  test(`${name} is ${meant === undefined ? 'near no name' : `probably ${meant}`}`, () => {
+    const is = explainAbsentSigner(absent(name, 'example.com/people', 'example.com/web'));
+    assert.equal(/did you mean (\S+)\?/.exec(is.summary)?.[1], meant);
+    assert.equal(is.remediation.join('\n').includes('kubectl get'), meant === undefined);
+  });
+}
+
 test('only a domain that no signer uses may be of another program', () => {
   const other = explainAbsentSigner(absent('istio.example/x', 'example.com/people'));
   assert.equal(other.noApprovalHelps, undefined);
