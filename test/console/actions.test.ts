@@ -115,7 +115,7 @@ test('an approval that helps no request is not ready, and says why', async () =>
   it.replace({ ...csr, spec: { ...csr.spec, signerName: 'signers.countersign.dev/team-a.web' } });
   const { plan } = await planned(it, APPROVE);
   assert.equal(plan.isReady, false);
-  assert.match(plan.lines.join('\n'), /no component answers the request, even if it is approved/);
+  assert.match(plan.lines.join('\n'), /no component of Countersign answers the request, even if/);
   const { plan: denial } = await planned(it, { ...APPROVE, verb: 'deny' });
   assert.equal(denial.isReady, true);
 });

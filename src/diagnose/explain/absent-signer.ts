@@ -49,7 +49,7 @@ function closestSigner(signerName: string, known: readonly string[]): string | u
   return near === undefined || meant === undefined ? undefined : `${near}/${meant}`;
 }
 
-const EVEN_APPROVED = 'no component answers the request, even if it is approved';
+const EVEN_APPROVED = 'no component of Countersign answers the request, even if it is approved';
 
 function withoutReferent(signer: string): Unapprovable {
   const summary = `there is no ${signer}`;
@@ -74,13 +74,11 @@ function withoutSigner({ signerName, otherNames = [] }: SignerReference): Unappr
   return {
     state: 'WaitingForSigner',
     summary,
-    ...(isOfCountersign(signerName, otherNames)
-      ? {
-          noApprovalHelps: `${summary}${near === undefined ? known : ''}: ${EVEN_APPROVED}; ${fix}`,
-        }
+    ...(near !== undefined || isOfNamespace(signerName)
+      ? { noApprovalHelps: `${summary}: ${EVEN_APPROVED}; ${fix}` }
       : {
           notices: [
-            `${summary}: Countersign does not answer the request; approve it if another program serves that name`,
+            `${summary}${known}: Countersign does not answer the request; approve it if another program serves that name`,
           ],
         }),
     remediation: [
@@ -94,14 +92,9 @@ function withoutSigner({ signerName, otherNames = [] }: SignerReference): Unappr
   };
 }
 
-/**
- * Reports whether only Countersign can serve a signer name. A domain that no signer here uses may
- * belong to another program, whose requests an administrator approves as well.
- */
-function isOfCountersign(signerName: string, otherNames: readonly string[]): boolean {
-  if (isDerivedName(signerName) || signerName.startsWith(ACME_DERIVED_PREFIX)) return true;
-  const [domain = ''] = signerName.split('/');
-  return otherNames.some((name) => name.startsWith(`${domain}/`));
+/** Reports whether only a Signer or an AcmeSigner can have the name. Others may serve the rest. */
+function isOfNamespace(signerName: string): boolean {
+  return isDerivedName(signerName) || signerName.startsWith(ACME_DERIVED_PREFIX);
 }
 
 /** Reports whether Kubernetes signs for this name only after another party approves. */

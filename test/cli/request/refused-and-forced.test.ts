@@ -145,10 +145,9 @@ const echo = ({ body }: Written): readonly [number, object] => [200, { ...SOUND,
 const UNANSWERED: readonly (readonly [signerName: string, says: RegExp])[] = [
   [
     'example.com/peple',
-    /did you mean example\.com\/people\?: no component answers .* approved; cr/,
+    /did you mean example\.com\/people\?: no component of Countersign answers .* approved; cr/,
   ],
-  ['example.com/something-else', /the cluster has "example\.com\/people": no component answers/],
-  ['signers.countersign.dev/team-a.web', /no component answers/],
+  ['signers.countersign.dev/team-a.web', /no component of Countersign answers/],
 ];
 
 for (const [signerName, says] of UNANSWERED) {
@@ -168,6 +167,7 @@ for (const [signerName, says] of UNANSWERED) {
 /** Other programs serve these, and an administrator approves for them as well. */
 const OF_OTHERS: readonly (readonly [signerName: string, says: RegExp])[] = [
   ['kubernetes.io/kubelet-serving', /Countersign does not serve .*: kube-controller-manager signs/],
+  ['example.com/something-else', /the cluster has "example\.com\/people": Countersign does not an/],
   ['istio.example/workload', /approve it if another program serves that name/],
 ];
 

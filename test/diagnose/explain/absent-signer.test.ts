@@ -51,7 +51,7 @@ test('the nearest name is printed, and otherwise the command that lists them', (
   assert.match(near.summary, /did you mean example\.com\/serving\?/);
   assert.doesNotMatch(near.remediation.join('\n'), /kubectl get/);
   const far = explainAbsentSigner(absent('example.com/of-another-kind', ...names));
-  assert.match(far.noApprovalHelps ?? '', /"example\.com\/people", "example\.com\/serving"/);
+  assert.match(far.notices?.join() ?? '', /"example\.com\/people", "example\.com\/serving"/);
   assert.match(far.remediation.join('\n'), /kubectl get/);
 });
 
@@ -72,12 +72,23 @@ for (const [name, meant] of MEANT) {
   });
 }
 
-test('only a domain that no signer uses may be of another program', () => {
-  const other = explainAbsentSigner(absent('istio.example/x', 'example.com/people'));
-  assert.equal(other.noApprovalHelps, undefined);
-  assert.match(other.notices?.join('\n') ?? '', /if another program serves/);
-  const own = explainAbsentSigner(absent('example.com/x', 'example.com/people'));
-  assert.notEqual(own.noApprovalHelps, undefined);
+test('an approval is refused for a likely typo and for a derived name alone', () => {
+  for (const name of ['istio.example/x', 'example.com/of-another-controller']) {
+    const other = explainAbsentSigner(absent(name, 'example.com/people'));
+    assert.equal(other.noApprovalHelps, undefined);
+    assert.match(other.notices?.join('\n') ?? '', /if another program serves/);
+  }
+  for (const name of [
+    'example.com/peple',
+    'signers.countersign.dev/team-a.web',
+    'acmesigners.acme.countersign.dev/team-a.web',
+  ]) {
+    const own = explainAbsentSigner(absent(name, 'example.com/people'));
+    assert.match(
+      own.noApprovalHelps ?? '',
+      /no component of Countersign answers the request, even/,
+    );
+  }
 });
 
 test('a signer that you may not read, or with an invalid spec, refuses no approval', () => {
