@@ -38,6 +38,16 @@ export function acmeDerivedName({
   return `${ACME_DERIVED_PREFIX}${namespace}.${name}`;
 }
 
+/**
+ * Returns `namespace/name` of the AcmeSigner with this signer name, or undefined if no AcmeSigner
+ * can have it.
+ */
+export function acmeDerivedFrom(signerName: string): string | undefined {
+  if (!signerName.startsWith(ACME_DERIVED_PREFIX)) return undefined;
+  const [namespace = '', ...name] = signerName.slice(ACME_DERIVED_PREFIX.length).split('.');
+  return name.length === 0 ? undefined : `${namespace}/${name.join('.')}`;
+}
+
 /** Finalizer of Challenges for which a solver must clean up. Only `acme` removes it. */
 export const CLEAN_UP_FINALIZER = `${ACME_GROUP}/clean-up`;
 

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Explains requests that name a signer which no object of the cluster describes. */
-import { ACME_DERIVED_PREFIX } from '#api/acme/names.ts';
-import { isDerivedName } from '#api/signer/signer.ts';
+import { ACME_DERIVED_PREFIX, acmeDerivedFrom } from '#api/acme/names.ts';
+import { READER_SIGNER } from '#api/signer/own-tls.ts';
+import { derivedFrom, isDerivedName } from '#api/signer/signer.ts';
 import { isKubernetesSignerName } from '#api/signer/signer-name.ts';
 import { closest } from '#base/closest-name.ts';
 import { quoteList } from '#base/quote.ts';
@@ -27,6 +28,7 @@ export interface SignerReference {
 export function explainAbsentSigner(lookup: SignerReference): Unapprovable {
   const { signerName, unusable, fix, isReference } = lookup;
   if (isReference !== true && isKubernetesSignerName(signerName)) return ofKubernetes(signerName);
+  if (signerName === READER_SIGNER) return LEDGER_PASS;
   if (unusable !== undefined) {
     const remediation = [fix ?? 'countersign check   # which signers are invalid'];
     const near = closestSigner(signerName, lookup.otherNames ?? []);
@@ -49,7 +51,20 @@ function closestSigner(signerName: string, known: readonly string[]): string | u
   return near === undefined || meant === undefined ? undefined : `${near}/${meant}`;
 }
 
+const READS =
+  'its requester reads the ledger with it: it needs no approval and gets no certificate';
+
+const LEDGER_PASS: Unapprovable = {
+  state: 'Ready',
+  summary: READS,
+  notices: [READS],
+  remediation: [],
+};
+
 const EVEN_APPROVED = 'no component of Countersign answers the request, even if it is approved';
+
+const LIST_SIGNERS =
+  'kubectl get clustersigners,signers,acmeclustersigners,acmesigners,externalclustersigners -A';
 
 function withoutReferent(signer: string): Unapprovable {
   const summary = `there is no ${signer}`;
@@ -58,23 +73,20 @@ function withoutReferent(signer: string): Unapprovable {
     state: 'WaitingForSigner',
     summary,
     noApprovalHelps: `${summary}: ${EVEN_APPROVED}; ${fix}`,
-    remediation: [
-      'kubectl get clustersigners,signers,acmeclustersigners,acmesigners,externalclustersigners -A   # lists the signers',
-      fix,
-    ],
+    remediation: [`${LIST_SIGNERS}   # lists the signers`, fix],
   };
 }
 
 function withoutSigner({ signerName, otherNames = [] }: SignerReference): Unapprovable {
   const near = closestSigner(signerName, otherNames);
-  const meant = near === undefined ? '' : `; did you mean ${near}?`;
+  const meant = near === undefined ? '' : ` (did you mean ${near}?)`;
   const summary = `no signer in the cluster has the signer name ${signerName}${meant}`;
-  const fix = 'create a request with the correct signerName, or create a ClusterSigner for it';
+  const fix = `create a request with the correct signerName${orCreate(signerName)}`;
   const known = otherNames.length === 0 ? '' : `; the cluster has ${quoteList(otherNames)}`;
   return {
     state: 'WaitingForSigner',
     summary,
-    ...(near !== undefined || isOfNamespace(signerName)
+    ...(near !== undefined || isOfNamespaces(signerName)
       ? { noApprovalHelps: `${summary}: ${EVEN_APPROVED}; ${fix}` }
       : {
           notices: [
@@ -82,18 +94,25 @@ function withoutSigner({ signerName, otherNames = [] }: SignerReference): Unappr
           ],
         }),
     remediation: [
-      ...(near === undefined
-        ? [
-            'kubectl get clustersigners,signers,acmeclustersigners,externalclustersigners -A   # the signer names that there are',
-          ]
-        : []),
-      `${fix}: it is answered then`,
+      ...(near === undefined ? [`${LIST_SIGNERS}   # lists the signer names`] : []),
+      fix,
     ],
   };
 }
 
-/** Reports whether only a Signer or an AcmeSigner can have the name. Others may serve the rest. */
-function isOfNamespace(signerName: string): boolean {
+/** Returns the object that would have the signer name, as the end of a sentence. */
+function orCreate(signerName: string): string {
+  const own = derivedFrom(signerName);
+  const key = own ?? acmeDerivedFrom(signerName);
+  if (key === undefined) {
+    return isOfNamespaces(signerName) ? '' : ', or a ClusterSigner with this signer name';
+  }
+  const [namespace = '', name = ''] = key.split('/');
+  return `, or ${own === undefined ? 'AcmeSigner' : 'Signer'} ${name} in namespace ${namespace}`;
+}
+
+/** Reports whether only Signers or AcmeSigners have names of this domain. */
+function isOfNamespaces(signerName: string): boolean {
   return isDerivedName(signerName) || signerName.startsWith(ACME_DERIVED_PREFIX);
 }
 
@@ -129,7 +148,7 @@ function ofKubernetes(signerName: string): Unapprovable {
     };
   }
   const near = closestSigner(signerName, names);
-  const meant = near === undefined ? '' : `; did you mean ${near}?`;
+  const meant = near === undefined ? '' : ` (did you mean ${near}?)`;
   const summary = `${own}, and ${CONTROLLER_MANAGER} serves only ${names.join(', ')}${meant}`;
   return {
     state: 'WaitingForSigner',

@@ -4,9 +4,10 @@ import type { KubeObject } from '#api/object/object.ts';
 import type { IssuerReference } from '#api/request/certificate-request.ts';
 import { resolveNameConflicts, type NameClaimant } from '#api/signer/name-conflict.ts';
 import { readClusterSigner, readSigner } from '#api/signer/read-signer.ts';
-import { ACME_CLUSTER_SIGNERS, ACME_DERIVED_PREFIX, ACME_SIGNERS } from '#api/acme/names.ts';
+import { ACME_CLUSTER_SIGNERS, ACME_SIGNERS, acmeDerivedFrom } from '#api/acme/names.ts';
 import { readAcmeSigner } from '#api/acme/read-acme-signer.ts';
 import { readExternalSigner } from '#api/external/external-signer.ts';
+import { READER_SIGNER } from '#api/signer/own-tls.ts';
 import { isKubernetesSignerName } from '#api/signer/signer-name.ts';
 import { derivedFrom } from '#api/signer/signer.ts';
 import { SignerError, attempt } from '#base/errors.ts';
@@ -38,16 +39,15 @@ const OF_CLUSTER = ['ClusterSigner', 'AcmeClusterSigner', 'ExternalClusterSigner
  * read gets `unusable` with the reason.
  */
 export async function readSignerView(client: Client, signerName: string): Promise<SignerView> {
-  if (isKubernetesSignerName(signerName)) {
+  if (isKubernetesSignerName(signerName) || signerName === READER_SIGNER) {
     return { signerName, signer: undefined, unusable: undefined };
   }
   const what = `the signer of ${signerName}`;
   const own = derivedFrom(signerName);
   if (own !== undefined) return viewOf(signerName, what, await objectOf(client, 'Signer', own));
-  if (signerName.startsWith(ACME_DERIVED_PREFIX)) {
-    const [namespace = '', ...name] = signerName.slice(ACME_DERIVED_PREFIX.length).split('.');
-    const key = `${namespace}/${name.join('.')}`;
-    return viewOf(signerName, what, await objectOf(client, 'AcmeSigner', key));
+  const acme = acmeDerivedFrom(signerName);
+  if (acme !== undefined) {
+    return viewOf(signerName, what, await objectOf(client, 'AcmeSigner', acme));
   }
   const { otherNames, ...lookup } = await claimantOf(client, signerName);
   const view = viewOf(signerName, what, lookup);

@@ -145,7 +145,7 @@ const echo = ({ body }: Written): readonly [number, object] => [200, { ...SOUND,
 const UNANSWERED: readonly (readonly [signerName: string, says: RegExp])[] = [
   [
     'example.com/peple',
-    /did you mean example\.com\/people\?: no component of Countersign answers .* approved; cr/,
+    /\(did you mean example\.com\/people\?\): no component of Countersign answers .* approved; cr/,
   ],
   ['signers.countersign.dev/team-a.web', /no component of Countersign answers/],
 ];

@@ -91,6 +91,45 @@ test('an approval is refused for a likely typo and for a derived name alone', ()
   }
 });
 
+for (const [name, object] of [
+  ['signers.countersign.dev/team-a.web.v2', 'Signer web.v2 in namespace team-a'],
+  ['acmesigners.acme.countersign.dev/team-a.web', 'AcmeSigner web in namespace team-a'],
+] as const) {
+  test(`${name} is the name of ${object}, and of no ClusterSigner`, async () => {
+    const client = recordedClient();
+    client.answer(({ path }) => {
+      throw new KubeError({ status: 404, what: path });
+    });
+    const { remediation, noApprovalHelps = '' } = explainAbsentSigner(
+      await readSignerView(client, name),
+    );
+    for (const text of [noApprovalHelps, remediation.join('\n')]) {
+      assert.ok(text.includes(`or ${object}`), text);
+      assert.doesNotMatch(text, /ClusterSigner/);
+    }
+    assert.match(remediation.join('\n'), /kubectl get .*\bacmesigners\b/);
+  });
+}
+
+test('a name of the derived domain that names no namespace is of no signer', async () => {
+  const client = recordedClient();
+  client.answer(() => ({ kind: 'ClusterSignerList', metadata: {}, items: [] }));
+  const view = await readSignerView(client, 'acmesigners.acme.countersign.dev/web');
+  assert.deepEqual([view.signer, view.unusable], [undefined, undefined]);
+  assert.match(explainAbsentSigner(view).noApprovalHelps ?? '', /with the correct signerName$/);
+});
+
+test('the pass of a reader of the ledger needs no approval', async () => {
+  const view = await readSignerView(recordedClient(), 'ledger.countersign.dev/reader');
+  for (const request of [csr, approved]) {
+    const { state: is, summary, remediation } = explainSigningRequest(request, view);
+    assert.equal(is, 'Ready');
+    assert.match(summary, /reads the ledger .* needs no approval/);
+    assert.deepEqual(remediation, []);
+  }
+  assert.equal(approvalRefusal(explainSigningRequest(csr, view)), undefined);
+});
+
 test('a signer that you may not read, or with an invalid spec, refuses no approval', () => {
   const hidden = { ...absent('example.com/x'), unusable: 'you may not read it' };
   const { noApprovalHelps, notices } = explainSigningRequest(csr, hidden);
