@@ -223,6 +223,19 @@ test('lint of a request in the cluster lists what its certificate would lack', a
   );
 });
 
+for (const type of ['Approved', 'Denied', 'Failed'] as const) {
+  test(`lint of a request that is ${type} does not list what its certificate would lack`, async (t) => {
+    const wanted = { usages: ['client auth'], dnsNames: ['a.example.com'] };
+    const request = csrOf(encodePem('CERTIFICATE REQUEST', derOf(wanted)), wanted);
+    const conditions = [{ type, status: 'True', reason: 'No', message: 'not you' } as const];
+    const { server } = await cluster(t, echo, { ...request, status: { conditions } });
+    const lint = ['lint', 'csr/jane-1', '--strict', '--kubeconfig', server.kubeconfig];
+    const { code, stdout } = await countersign(lint);
+    assert.equal(code, 0, stdout);
+    assert.match(stdout, /1 linted: 0 errors, 0 warnings/);
+  });
+}
+
 test('lint does not repeat what every signer refuses', async (t) => {
   const wanted = { usages: ['client auth'], dnsNames: ['A.example.com'] };
   const request = csrOf(encodePem('CERTIFICATE REQUEST', derOf(wanted)), wanted);

@@ -3,7 +3,12 @@ import {
   CERTIFICATE_REQUEST_RESOURCE,
   type CertificateRequest,
 } from '#api/request/certificate-request.ts';
-import { CSR_RESOURCE, type CertificateSigningRequest } from '#api/request/csr.ts';
+import {
+  CSR_RESOURCE,
+  isApproved,
+  isFinished,
+  type CertificateSigningRequest,
+} from '#api/request/csr.ts';
 import { certificateNotices } from '#diagnose/certificate-outlook.ts';
 import { approvalRefusal } from '#diagnose/explain/approval-refusal.ts';
 import { explainCertificateRequest } from '#diagnose/explain/certificate-request.ts';
@@ -58,7 +63,10 @@ async function judgeCsr(client: Client, { name }: Subject): Promise<RequestOutlo
   return {
     ...explainSigningRequest(csr, view),
     // Other notices are about the signer, not about the request.
-    notices: view.signer === undefined ? [] : certificateNotices(csr, view.signer.spec),
+    notices:
+      view.signer === undefined || isApproved(csr) || isFinished(csr)
+        ? []
+        : certificateNotices(csr, view.signer.spec),
   };
 }
 
