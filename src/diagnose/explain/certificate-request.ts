@@ -100,8 +100,12 @@ function unanswerable(view: SignerView): Unapprovable | undefined {
 /** Returns the diagnosis of a request if its signer answers no CertificateRequest. */
 function withoutCertificateRequests({ signer }: SignerView): Unapprovable | undefined {
   if (signer === undefined || signer.spec.certificateRequests !== undefined) return undefined;
-  const summary = `${signerText(signer)} has no spec.certificateRequests: it does not serve CertificateRequests, not even approved ones`;
-  const fix = 'add spec.certificateRequests.rules to the signer';
+  const isExternal = signer.kind === 'ExternalClusterSigner';
+  const lack = isExternal ? '' : ' has no spec.certificateRequests: it';
+  const summary = `${signerText(signer)}${lack} does not serve CertificateRequests, not even approved ones`;
+  const fix = isExternal
+    ? 'create a request with a ClusterSigner, Signer, AcmeClusterSigner or AcmeSigner in spec.issuerRef'
+    : 'add spec.certificateRequests.rules to the signer';
   return {
     state: 'WaitingForRule',
     summary,

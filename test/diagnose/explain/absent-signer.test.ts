@@ -183,3 +183,14 @@ test('no approval helps a request whose signer serves no requests of its kind', 
   const after = explainSigningRequest(approved, view);
   assert.equal(after.noApprovalHelps, undefined);
 });
+
+test('no one is told to add rules that an ExternalClusterSigner cannot have', () => {
+  const { certificateRequests: _, ...spec } = state().signer.spec;
+  const signer = { ...state().signer, kind: 'ExternalClusterSigner', spec };
+  const view = { signerName: spec.signerName, signer, unusable: undefined };
+  const is = explainCertificateRequest(certificateRequest({ conditions: [] }), view);
+  const said = [is.summary, approvalRefusal(is), ...is.remediation].join('\n');
+  assert.match(said, /^ExternalClusterSigner workload does not serve CertificateRequests/);
+  assert.doesNotMatch(said, /spec\.certificateRequests/);
+  assert.match(said, /spec\.issuerRef/);
+});
