@@ -68,6 +68,14 @@ test('names that the signer does not copy are listed as in the Event', () => {
   assert.match(unnamed, /clients would reject/);
 });
 
+test('a validity that is cut short ends the sentence', () => {
+  const notices = outlook({ ...NAMED, expirationSeconds: 99_999_999 }).notices ?? [];
+  assert.match(
+    notices.join(),
+    /^the certificate would have a validity of \w+ and not of 27777h46m39s: /,
+  );
+});
+
 test('a request whose certificate has everything gets no notice, nor an approved one', () => {
   assert.equal(outlook(NAMED).notices, undefined);
   const spec = specOf({ copy: ['commonName'] });

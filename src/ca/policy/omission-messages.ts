@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Texts of Events on parts of a request that its certificate omits. */
+/** Ends of sentences on what a certificate has less than its request: "it would have …". */
 import { quoteList } from '#base/quote.ts';
 import { formatDuration } from '#api/object/duration.ts';
 
@@ -12,5 +12,5 @@ export function omittedParts(parts: readonly string[]): string {
 }
 
 export function shorter(duration: number, requested: number): string {
-  return `valid for ${formatDuration(duration)} and not for ${formatDuration(requested)}: spec.profile.maxDuration`;
+  return `a validity of ${formatDuration(duration)} and not of ${formatDuration(requested)}: spec.profile.maxDuration limits it`;
 }

@@ -4,7 +4,7 @@
 // Events
 
 export function omissions(parts: string): string {
-  return `the certificate omits parts of the request: ${parts}`;
+  return `the certificate has less than its request: it has ${parts}`;
 }
 
 export function olderThanSigner(

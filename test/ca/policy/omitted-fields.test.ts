@@ -45,7 +45,10 @@ test('parts of a name that no leaf gets are named', () => {
 });
 
 test('a validity that is cut short is named, and one that was not requested is not', () => {
-  assert.match(lacks({ expirationSeconds: 7_200 }) ?? '', /valid for 1h and not for 2h/);
+  assert.match(
+    lacks({ expirationSeconds: 7_200 }) ?? '',
+    /^a validity of 1h and not of 2h: spec\.profile\.maxDuration limits it$/,
+  );
   assert.equal(lacks({}), undefined);
 });
 
