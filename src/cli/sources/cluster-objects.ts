@@ -29,6 +29,8 @@ export interface ObjectMaterials {
   readonly materials: readonly Material[];
   /** Sentences about missing parts. */
   readonly notes: readonly string[];
+  /** The request, for a caller that judges the version that was read. */
+  readonly request?: CertificateSigningRequest | CertificateRequest;
   /** IP address of the pod. */
   readonly podIp?: string | undefined;
   /** Signer names of the certificates that the pod mounts. */
@@ -58,11 +60,12 @@ export function readerOf(kind: string): ObjectReader | undefined {
 
 async function readCsr(client: Client, { name }: Subject): Promise<ObjectMaterials> {
   const path = CSRS.object({ name });
-  const { spec, status } = await client.request<CertificateSigningRequest>({ method: 'GET', path });
+  const request = await client.request<CertificateSigningRequest>({ method: 'GET', path });
+  const { spec, status } = request;
   const source = `csr/${name}`;
   const note = unissuedNote(source, status?.conditions, source);
   const found = requestAndCertificate(source, spec.request, status?.certificate, note);
-  return { ...found, materials: found.materials.map(signedBy(spec.signerName)) };
+  return { ...found, materials: found.materials.map(signedBy(spec.signerName)), request };
 }
 
 /** Adds the signer name of their request to materials. */
@@ -75,10 +78,12 @@ async function readCertificateRequest(
   { name, namespace }: Subject,
 ): Promise<ObjectMaterials> {
   const path = CERTIFICATE_REQUESTS.object({ name, namespace });
-  const { spec, status } = await client.request<CertificateRequest>({ method: 'GET', path });
+  const request = await client.request<CertificateRequest>({ method: 'GET', path });
+  const { spec, status } = request;
   const source = `certificaterequest/${name}`;
   const note = unissuedNote(source, status?.conditions, source, namespace);
-  const found = requestAndCertificate(source, spec.request, status?.certificate, note);
+  const parts = requestAndCertificate(source, spec.request, status?.certificate, note);
+  const found = { ...parts, request };
   const { signer } = await readNamedSigner(client, spec.issuerRef, namespace);
   return signer === undefined
     ? found

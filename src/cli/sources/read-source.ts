@@ -26,6 +26,7 @@ export interface SourceMaterials {
   readonly materials: readonly Material[];
   readonly notes: readonly string[];
   readonly isOfCluster: boolean;
+  readonly request?: ObjectMaterials['request'];
 }
 
 const HTTPS_PORT = 443;

@@ -32,8 +32,9 @@ async function cluster(
   answer: (written: Written) => readonly [code: number, body: object],
   request?: CertificateSigningRequest,
   spec = specOf({ copy: ['commonName'] }),
-): Promise<{ server: SilentServer; written: readonly Written[] }> {
+): Promise<{ server: SilentServer; written: readonly Written[]; read: readonly string[] }> {
   const written: Written[] = [];
+  const read: string[] = [];
   let stored: object | undefined = request;
   const signer = { ...state().signer, spec };
   const list = { apiVersion: 'countersign.dev/v1alpha1', kind: 'ClusterSignerList', metadata: {} };
@@ -49,6 +50,7 @@ async function cluster(
       if (code < 300) stored = object;
       return [code, object];
     }
+    read.push(path);
     if (path === SIGNERS) return [200, { ...list, items: [signer] }];
     if (path.startsWith(`${CSRS}/`) && stored !== undefined) return [200, stored];
     return [404, { ...STATUS, code: 404, reason: 'NotFound' }];
@@ -61,7 +63,7 @@ async function cluster(
     });
   });
   t.after(() => server.close());
-  return { server, written };
+  return { server, written, read };
 }
 
 function directory(t: TestContext): string {
@@ -200,10 +202,12 @@ test('a request of a signer for pods alone is approved by --force alone', async 
 test('lint of a request in the cluster judges by its signer as well', async (t) => {
   const usages = ['digital signature', 'code signing'];
   const request = csrOf(encodePem('CERTIFICATE REQUEST', derOf({})), { usages });
-  const { server } = await cluster(t, echo, request);
+  const { server, read } = await cluster(t, echo, request);
   const lint = ['lint', 'csr/jane-1', '--kubeconfig', server.kubeconfig];
   const { code, stdout } = await countersign(lint);
   assert.equal(code, 3, stdout);
+  // A second reading could have another version, or none.
+  assert.equal(read.filter((path) => path.startsWith(CSRS)).length, 1);
   assert.match(
     stdout,
     /^error: csr\/jane-1: approved it would fail: .*"code signing".*signer-accepts/m,

@@ -1,31 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
-import {
-  CERTIFICATE_REQUEST_RESOURCE,
-  type CertificateRequest,
-} from '#api/request/certificate-request.ts';
-import {
-  CSR_RESOURCE,
-  isApproved,
-  isFinished,
-  type CertificateSigningRequest,
-} from '#api/request/csr.ts';
+import type { CertificateRequest } from '#api/request/certificate-request.ts';
+import { isApproved, isFinished, type CertificateSigningRequest } from '#api/request/csr.ts';
 import { certificateNotices } from '#diagnose/certificate-outlook.ts';
 import { approvalRefusal } from '#diagnose/explain/approval-refusal.ts';
 import { explainCertificateRequest } from '#diagnose/explain/certificate-request.ts';
 import { explainSigningRequest } from '#diagnose/explain/certificate-signing-request.ts';
 import type { ApprovalOutlook, Diagnosis } from '#diagnose/explain/explanation.ts';
-import type { Subject } from '#diagnose/explain/lookup/reading.ts';
 import { readNamedSigner, readSignerView } from '#diagnose/explain/read-signer-view.ts';
-import { kindNamed } from '#diagnose/kinds.ts';
 import type { LintFinding } from '#diagnose/lint/finding.ts';
 import type { Client } from '#kube/client/client.ts';
-import { resource } from '#kube/resource/resource.ts';
 
 type RequestOutlook = Pick<Diagnosis, 'wouldFail'> & ApprovalOutlook;
-
-const JUDGES: Readonly<
-  Partial<Record<string, (client: Client, subject: Subject) => Promise<RequestOutlook>>>
-> = { csr: judgeCsr, certificaterequest: judgeCertificateRequest };
 
 /**
  * Judges an undecided request of the cluster as its signer would. A file does not have the rules
@@ -36,15 +21,15 @@ const JUDGES: Readonly<
  */
 export async function lintBySigner(
   client: Client,
-  subject: Subject,
-  found: readonly LintFinding[],
+  request: CertificateSigningRequest | CertificateRequest,
+  { where, found }: { readonly where: string; readonly found: readonly LintFinding[] },
 ): Promise<readonly LintFinding[]> {
-  const judge = JUDGES[kindNamed(subject.kind) ?? ''];
-  if (judge === undefined) return [];
-  const { notices = [], ...outlook } = await judge(client, subject);
+  const { notices = [], ...outlook } = isOfCertManager(request)
+    ? await judgeCertificateRequest(client, request)
+    : await judgeCsr(client, request);
   const refusal = approvalRefusal(outlook);
   const known = found.map(({ message }) => message).join('; ');
-  const rest = { source: 'Countersign', where: `${subject.kind}/${subject.name}` };
+  const rest = { source: 'Countersign', where };
   return [
     ...(refusal === undefined || outlook.wouldFail === known
       ? []
@@ -56,9 +41,13 @@ export async function lintBySigner(
   ];
 }
 
-async function judgeCsr(client: Client, { name }: Subject): Promise<RequestOutlook> {
-  const path = resource(CSR_RESOURCE).object({ name });
-  const csr = await client.request<CertificateSigningRequest>({ method: 'GET', path });
+function isOfCertManager(
+  request: CertificateSigningRequest | CertificateRequest,
+): request is CertificateRequest {
+  return 'issuerRef' in request.spec;
+}
+
+async function judgeCsr(client: Client, csr: CertificateSigningRequest): Promise<RequestOutlook> {
   const view = await readSignerView(client, csr.spec.signerName);
   return {
     ...explainSigningRequest(csr, view),
@@ -72,10 +61,9 @@ async function judgeCsr(client: Client, { name }: Subject): Promise<RequestOutlo
 
 async function judgeCertificateRequest(
   client: Client,
-  { name, namespace }: Subject,
+  request: CertificateRequest,
 ): Promise<RequestOutlook> {
-  const path = resource(CERTIFICATE_REQUEST_RESOURCE).object({ name, namespace });
-  const request = await client.request<CertificateRequest>({ method: 'GET', path });
+  const { namespace = '' } = request.metadata;
   const view = await readNamedSigner(client, request.spec.issuerRef, namespace);
   const { notices: _ofSigner, ...outlook } = explainCertificateRequest(request, view);
   return outlook;

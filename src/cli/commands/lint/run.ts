@@ -17,7 +17,6 @@ import { EXIT_REFUSED, type Output } from '#operations/report.ts';
 import { structuredText } from '#operations/structured-text.ts';
 import { pkcs12Password } from '#cli/pkcs12-password.ts';
 import { readSource } from '#cli/sources/read-source.ts';
-import { subjectOf } from '#cli/subject.ts';
 import { printDocument, printText } from '#cli/terminal.ts';
 import { connectUser } from '#cli/user-client.ts';
 import type { UserOptions } from '#cli/user-options.ts';
@@ -71,13 +70,14 @@ async function lintSource(
   namespace: string,
   connect: () => Promise<Client>,
 ): Promise<LintResult> {
-  const { materials, isOfCluster } = await readSource(text, { namespace, connect });
+  const { materials, request } = await readSource(text, { namespace, connect });
   const linted: LintResult[] = [];
   for (const each of materials) linted.push(await lintMaterial(each));
   const findings = linted.flatMap((each) => each.findings);
-  const bySigner = isOfCluster
-    ? await lintBySigner(await connect(), subjectOf(text, namespace), findings)
-    : [];
+  const bySigner =
+    request === undefined
+      ? []
+      : await lintBySigner(await connect(), request, { where: text, found: findings });
   const count = linted.reduce((sum, each) => sum + each.count, 0);
   return { findings: [...findings, ...bySigner], count };
 }
