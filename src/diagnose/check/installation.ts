@@ -12,7 +12,7 @@ import type { Lease } from '#kube/lease/lease.ts';
 import { COMPONENTS, isComponentName } from '#install/component-list.ts';
 import type { Definition, Deployment, InstallationFacts } from './facts.ts';
 import { unboundCause } from './access/bindings.ts';
-import { listingRemedy, unlistedCause, unlistedSigners } from './access/listed-signers.ts';
+import { listingCause, listingFaults } from './access/listed-signers.ts';
 import {
   deployAgain,
   finishUpgrade,
@@ -252,7 +252,7 @@ function causeOfUnready(
   if (!('value' in facts.leases) || !why.includes('ContainersNotReady')) return undefined;
   const causes = reportedFaults(facts.leases.value, facts.now)
     .filter((each) => each.component === component && each.fault.reason === RIGHT_MISSING)
-    .map((each) => causeOfReport(each, facts));
+    .map((each) => causeOfReport(each, facts).causedBy);
   return causes.includes(undefined) ? undefined : causes[0];
 }
 
@@ -297,8 +297,8 @@ export function checkReports(facts: InstallationFacts): readonly Outcome[] {
     const outcomes = reportedFaults(all, facts.now)
       .filter(({ fault }) => !HAS_CHECK.includes(fault.reason))
       .map((each) => {
-        const cause = causeOfReport(each, facts);
-        return withCause(reported(each, grantRemedy(facts, cause)), cause);
+        const { causedBy, remediation = putBack(facts.installer) } = causeOfReport(each, facts);
+        return withCause(reported(each, remediation), causedBy);
       });
     // Replicas of one component report the same fault.
     const unique = new Map(outcomes.map((each) => [JSON.stringify(each), each]));
@@ -306,24 +306,24 @@ export function checkReports(facts: InstallationFacts): readonly Outcome[] {
   });
 }
 
-/** Returns how this installation grants a missing permission. */
-function grantRemedy(facts: InstallationFacts, cause: string | undefined): string {
-  const listing = cause?.startsWith('signers-listed ') === true ? listingRemedy(facts) : undefined;
-  return listing ?? putBack(facts.installer);
-}
+/** The finding that causes another one, and what to do about it. */
+type Cause = Pick<Outcome, 'causedBy' | 'remediation'>;
 
-/** Returns the cause of a missing permission: an unbound role, or a signer that no role names. */
+/**
+ * Returns the cause of a missing permission: an unbound role, or a signer that no component may
+ * serve. Empty if it is unknown.
+ */
 function causeOfReport(
-  { component, fault: { reason, signers } }: ReportedFault,
+  { component, fault: { reason, signers = [] } }: ReportedFault,
   facts: InstallationFacts,
-): string | undefined {
-  if (reason !== RIGHT_MISSING) return undefined;
-  const unbound = unboundCause(facts, component);
-  if (unbound !== undefined || signers === undefined) return unbound;
-  const unlisted = unlistedSigners(facts);
-  const causes = signers.map((name) => unlisted.find(({ metadata }) => metadata.name === name));
-  const [first] = causes;
-  return first === undefined || causes.includes(undefined) ? undefined : unlistedCause(first);
+): Cause {
+  if (reason !== RIGHT_MISSING) return {};
+  const causedBy = unboundCause(facts, component);
+  if (causedBy !== undefined) return { causedBy };
+  const listing = listingFaults(facts);
+  const [first] = signers;
+  if (first === undefined || !signers.every((each) => listing.has(each))) return {};
+  return { ...listing.get(first), causedBy: listingCause(first) };
 }
 
 /** A fault and the component whose Lease reports it. */

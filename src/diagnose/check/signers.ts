@@ -31,7 +31,7 @@ import { COMPONENTS, isComponentName } from '#install/component-list.ts';
 import { enableComponent } from './installer.ts';
 import { unboundCauseOf } from './access/bindings.ts';
 import { keyLostCause, replacedKey } from './lost-key.ts';
-import { unlistedCause, unlistedSigners } from './access/listed-signers.ts';
+import { listingCause, listingFaults } from './access/listed-signers.ts';
 import { allWell, error, warning, whereSeen, withCause, type Outcome } from './finding.ts';
 
 /** Reason of the condition Degraded if components cannot read the current CA Secret. */
@@ -72,16 +72,16 @@ export function checkSpecs({ signers }: InstallationFacts): readonly Outcome[] {
 
 /** `signers-ready` */
 export function checkReady(facts: InstallationFacts): readonly Outcome[] {
-  const unlisted = new Set(unlistedSigners(facts));
+  const listing = listingFaults(facts);
   return whereSeen(facts.signers, ({ states }) =>
     allWell(
       states.flatMap((state) =>
         notReady(facts, state).map((each) => {
           if (isKeyLost(state.signer)) return withCause(each, keyLostCause(state.signer));
-          const isUnlisted = unlisted.has(state.signer);
+          const { name } = state.signer.metadata;
           return withCause(
             each,
-            isUnlisted ? unlistedCause(state.signer) : unboundCauseOfReady(facts, state),
+            listing.has(name) ? listingCause(name) : unboundCauseOfReady(facts, state),
           );
         }),
       ),

@@ -15,7 +15,7 @@ import { usageError } from '#base/errors.ts';
 import { EXTERNAL_SIGNERS } from '#component/signers/external-signers.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import { resource } from '#kube/resource/resource.ts';
-import { readUnlisted } from '../check/reading/read-listing.ts';
+import { readListingFault } from '../check/reading/read-listing.ts';
 import { kindNamed, type KindName } from '../kinds.ts';
 import { readSignerState } from '#operations/read-signer-state.ts';
 import { explainAcmeSigner, explainChallenge, explainOrder, withOrder } from './acme.ts';
@@ -197,7 +197,7 @@ async function explainClusterSigner(init: ExplainContext, { name }: Subject): Pr
   const state = await readSignerState(init, name);
   const { metadata, status } = state.signer;
   const isReady = findCondition(status?.conditions, 'Ready')?.status === 'True';
-  const unlisted = isReady ? undefined : await readUnlisted(init, state.signer);
+  const unlisted = isReady ? undefined : await readListingFault(init, state.signer);
   const diagnosis = explainSigner(state, unlisted);
   if (unlisted === undefined)
     return withoutRepeats(await finish(init, 'clustersigner', state.signer, diagnosis), state);

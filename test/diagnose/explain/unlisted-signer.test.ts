@@ -8,6 +8,7 @@ import { explanationText } from '#diagnose/explain/text.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import { NOW, at, state } from '../../operations/signer-states.ts';
 import { recordedClient } from '../../support/kube/recorded-client.ts';
+import { findingsOf, signersOf } from '../check/well.ts';
 
 const STORED = { resourceVersion: '1', uid: 'u', creationTimestamp: at(0) };
 const FAULT = 'Secret countersign-keys/new-ca is not read yet: 403 Forbidden';
@@ -18,7 +19,19 @@ const CONDITIONS: readonly Condition[] = [
 ];
 const NEW = state({ spec: { signerName: 'example.com/new' }, conditions: CONDITIONS }).signer;
 
-const labels = { 'app.kubernetes.io/component': 'signer' };
+const labelsOf = (component: string): object => ({ 'app.kubernetes.io/component': component });
+const labels = labelsOf('signer');
+const authority = {
+  metadata: { ...STORED, name: 'countersign-authority', labels: labelsOf('authority') },
+};
+/** Roles that let `authority` create Secrets of CAs, and its Leases. */
+const AUTHORITY_ROLES = [
+  ['countersign-keys', '', 'secrets'],
+  ['pki-system', 'coordination.k8s.io', 'leases'],
+].map(([namespace, group, resource]) => ({
+  metadata: { ...authority.metadata, namespace },
+  rules: [{ apiGroups: [group], resources: [resource], verbs: ['create'] }],
+}));
 const role = (name: string): object => ({
   metadata: { ...STORED, name: 'countersign-signer', labels },
   rules: [
@@ -40,8 +53,11 @@ const HELM = {
 const INSTALL = { managedFields: [{ manager: 'countersign-install', operation: 'Apply' }] };
 
 /** What explain prints where a role names `listed`, and the Deployments have this metadata. */
-async function explained(listed: string, by: object, mayRead = true): Promise<string> {
-  const client = recordedClient();
+async function explained(
+  listed: string,
+  by: object,
+  { mayRead = true, signer = NEW, client = recordedClient() } = {},
+): Promise<string> {
   const deployment = { metadata: { ...STORED, name: 'countersign-signer', labels, ...by } };
   const event = {
     metadata: STORED,
@@ -51,14 +67,15 @@ async function explained(listed: string, by: object, mayRead = true): Promise<st
     reportingComponent: 'countersign.dev/authority',
   };
   const lists = new Map<string, readonly object[]>([
-    ['clustersigners', [NEW]],
-    ['clusterroles', [role(listed)]],
+    ['clustersigners', [signer]],
+    ['clusterroles', [role(listed), authority]],
+    ['roles', AUTHORITY_ROLES],
     ['deployments', [deployment]],
     ['events', [event]],
   ]);
   client.answer(({ path }) => {
     const plural = path.replace(/\?.*/, '').split('/').at(-1) ?? '';
-    if (plural === NEW.metadata.name) return NEW;
+    if (plural === signer.metadata.name) return signer;
     if (path === '/apis/certificates.k8s.io/v1')
       return { resources: [{ name: 'clustertrustbundles', verbs: ['list'] }] };
     if (path.includes('/clustertrustbundles/'))
@@ -69,7 +86,7 @@ async function explained(listed: string, by: object, mayRead = true): Promise<st
     return { kind, apiVersion: 'v1', metadata: STORED, items: lists.get(plural) ?? [] };
   });
   const init = { client, clock: () => NOW, propagationSeconds: 600 };
-  const subject = { kind: 'signer', name: NEW.metadata.name, namespace: 'default' };
+  const subject = { kind: 'signer', name: signer.metadata.name, namespace: 'default' };
   return explanationText(await explain(init, subject));
 }
 
@@ -97,9 +114,39 @@ for (const [why, listed, mayRead] of [
   ['the user may not read the Deployments', 'example.com/workload', false],
 ] as const) {
   test(`where ${why}, explain has the message of its conditions, and Ready’s once`, async () => {
-    const text = await explained(listed, INSTALL, mayRead);
+    const text = await explained(listed, INSTALL, { mayRead });
     assert.match(text, /does not serve example\.com\/new: AuthorityUnavailable: /);
     assert.doesNotMatch(text, /no role names/);
     assert.equal(count(text, FAULT), 1, text);
   });
 }
+
+test('where the Secret of a signer is in a foreign namespace, explain and check say so', async () => {
+  const secret = { namespace: 'elsewhere', name: 'new-ca' };
+  const moved = state({
+    spec: { signerName: 'example.com/new' },
+    managed: { secret },
+    conditions: CONDITIONS,
+  });
+  const why =
+    'its CA is in namespace elsewhere, so that no component may serve it: this installation keeps its CAs in namespace countersign-keys';
+  const text = await explained('example.com/workload', HELM, { signer: moved.signer });
+  assert.ok(text.includes(why), text);
+  assert.doesNotMatch(text, /needs this line|helm/);
+  assert.match(text, /what you can do:\n\s+move its CA to namespace countersign-keys, and /);
+  const signers = { value: signersOf(moved) };
+  const [found] = findingsOf('signers-listed', { installed: { signers } });
+  assert.equal(found?.why, why);
+  const [ready] = findingsOf('signers-ready', { installed: { signers } });
+  assert.equal(ready?.causedBy, `signers-listed clustersigner/${moved.signer.metadata.name}`);
+});
+
+test('explain reads the Deployments of the namespace that the roles name', async () => {
+  const client = recordedClient();
+  await explained('example.com/workload', HELM, { client });
+  const paths = client.requests.map(({ path }) => path.replace(/\?.*/, ''));
+  assert.deepEqual(
+    paths.filter((path) => path.endsWith('/deployments')),
+    ['/apis/apps/v1/namespaces/pki-system/deployments'],
+  );
+});

@@ -3,6 +3,7 @@
 import { bundleName } from '#api/object/cluster-trust-bundle.ts';
 import {
   SERVED_KINDS,
+  keysNamespaceOf,
   readsPods,
   secretOrNone,
   servedKinds,
@@ -41,23 +42,37 @@ interface SignerLine {
 
 /** `signers-listed` */
 export function checkListed(facts: ListingFacts): readonly Outcome[] {
-  return whereSeen(facts.roles, (roles) =>
-    whereSeen(facts.signers, () => {
-      const unlisted = unlistedSigners(facts);
-      const remediation = commandFor(facts, roles, unlisted);
-      const others = servedOthers(facts, unlisted);
-      return allWell(
-        unlisted.map((signer) =>
-          error(
-            `no role names ${signer.spec.signerName}, so that no component may serve it; signers needs this line: ${JSON.stringify(lineOf(signer))}${others}`,
-            remediation,
-            subjectOf(signer),
-          ),
-        ),
-        'the roles name every ClusterSigner',
-      );
-    }),
+  return whereSeen(facts.roles, () =>
+    whereSeen(facts.signers, () =>
+      allWell([...listingFaults(facts).values()], 'the roles name every ClusterSigner'),
+    ),
   );
+}
+
+/**
+ * Returns the finding about each ClusterSigner that no component may serve, by its name. Empty if
+ * the roles or the signers are unknown.
+ */
+export function listingFaults(facts: ListingFacts): ReadonlyMap<string, Outcome> {
+  const { roles } = facts;
+  if (!('value' in roles)) return new Map();
+  const unlisted = unlistedSigners(facts);
+  const remediation = commandFor(facts, roles.value, unlisted);
+  const others = servedOthers(facts, unlisted);
+  return new Map([
+    ...unlisted.map((signer) => {
+      const why = `no role names ${signer.spec.signerName}, so that no component may serve it; signers needs this line: ${JSON.stringify(lineOf(signer))}${others}`;
+      return [signer.metadata.name, error(why, remediation, subjectOf(signer))] as const;
+    }),
+    ...misplacedSigners(facts, roles.value).map(
+      (signer) => [signer.metadata.name, misplaced(signer, roles.value)] as const,
+    ),
+  ]);
+}
+
+/** Returns the cause of other findings about a ClusterSigner of {@link listingFaults}. */
+export function listingCause(name: string): string {
+  return causeOf(CHECK, `clustersigner/${name}`);
 }
 
 /** Returns the ClusterSigners that no role of a component names. Empty if that is unknown. */
@@ -77,8 +92,8 @@ export function unlistedSigners({
 }
 
 /**
- * Returns that the other signers are served, if all of them are. Components are unready while a
- * permission is missing, and still sign for the others.
+ * Returns a clause for the finding: the other signers are served. Empty if one is not Ready.
+ * Components are unready while a permission is missing, and still sign for the others.
  */
 function servedOthers({ signers }: ListingFacts, unlisted: readonly ClusterSigner[]): string {
   const states = 'value' in signers ? signers.value.states : [];
@@ -90,17 +105,56 @@ function servedOthers({ signers }: ListingFacts, unlisted: readonly ClusterSigne
   return '; the other signers are served, although pods of the components may not be Ready';
 }
 
-/** Returns the cause of findings about a ClusterSigner that no role names. */
-export function unlistedCause(signer: ClusterSigner): string {
-  return causeOf(CHECK, subjectOf(signer));
+/**
+ * Returns the ClusterSigners that are not Ready because of the namespace of their CA: no line of
+ * the values can name another one than that of the installation.
+ */
+function misplacedSigners(
+  { signers }: Pick<ListingFacts, 'signers'>,
+  roles: Roles,
+): readonly ClusterSigner[] {
+  const homes = keysNamespacesIn(roles);
+  if (!('value' in signers) || homes.length === 0) return [];
+  const { states, installation } = signers.value;
+  return states
+    .map(({ signer }) => signer)
+    .filter(({ spec, status }) => {
+      const isServed =
+        findCondition(status?.conditions, 'Ready')?.status === 'True' ||
+        installation.signers.includes(spec.signerName);
+      const namespace = keysNamespaceOf(spec);
+      return !isServed && namespace !== undefined && !homes.includes(namespace);
+    });
 }
 
-/** Returns the command that has the roles name all unlisted signers. Undefined if there is none. */
-export function listingRemedy(facts: ListingFacts): string | undefined {
-  const unlisted = unlistedSigners(facts);
-  return 'value' in facts.roles && unlisted.length > 0
-    ? commandFor(facts, facts.roles.value, unlisted)
-    : undefined;
+function misplaced(signer: ClusterSigner, roles: Roles): Outcome {
+  const [home = ''] = keysNamespacesIn(roles);
+  return error(
+    `its CA is in namespace ${keysNamespaceOf(signer.spec) ?? ''}, so that no component may serve it: this installation keeps its CAs in namespace ${home}`,
+    `move its CA to namespace ${home}, and write this namespace in spec.authority: kubectl edit clustersigner ${shellWord(signer.metadata.name)}`,
+    subjectOf(signer),
+  );
+}
+
+/** Returns the namespaces in which `authority` may create the Secrets of CAs. */
+export function keysNamespacesIn(roles: Roles): readonly string[] {
+  return namespacesOf(roles, 'authority', { resource: 'secrets', verb: 'create' });
+}
+
+/** Returns the namespaces of the components, in which they hold their Leases. */
+export function componentNamespacesIn(roles: Roles): readonly string[] {
+  return namespacesOf(roles, 'authority', { resource: 'leases', verb: 'create' });
+}
+
+function namespacesOf(
+  roles: Roles,
+  component: string,
+  { resource, verb }: { readonly resource: string; readonly verb: string },
+): readonly string[] {
+  const rules = (roles.get(component) ?? []).filter(
+    ({ resources, verbs }) => resources.includes(resource) && verbs.includes(verb),
+  );
+  return [...new Set(rules.flatMap(({ namespace }) => namespace ?? []))];
 }
 
 function subjectOf({ metadata }: ClusterSigner): string {

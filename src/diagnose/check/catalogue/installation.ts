@@ -121,6 +121,8 @@ export const INSTALLATION_CHECKS = {
       '$ countersign install --values values.yaml --force-conflicts',
       'With none of these, print the objects for the ClusterSigners of the cluster and apply them. Add the line to your values as well, so that the next run of countersign manifests prints it:',
       '$ countersign rbac --from-cluster | kubectl apply --server-side --force-conflicts -f -',
+      'If the CA of the ClusterSigner is in another namespace than those of the installation, no line can list it. Move the CA, and write its namespace in spec.authority:',
+      '$ kubectl edit clustersigner NAME',
     ],
   },
   'policies-equal': {

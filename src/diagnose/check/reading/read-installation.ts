@@ -1,34 +1,20 @@
 // SPDX-License-Identifier: Apache-2.0
-import { membersOf } from '#base/record.ts';
 import type { Client } from '#kube/client/client.ts';
 import type { Lease } from '#kube/lease/lease.ts';
 import type { StoredObject } from '#kube/resource/object.ts';
 import type { LiveAdmission } from '#install/admission/compare.ts';
 import { serverTime } from '#component/server-time.ts';
-import { COUNTERSIGNS } from '#api/operator/countersign.ts';
-import { CERT_MANAGER_DEPLOYMENTS } from '#api/operator/cert-manager-deployment.ts';
-import type { InstallationObject } from '#api/operator/installation.ts';
-import type {
-  AcmeFacts,
-  Definition,
-  InstallationFacts,
-  OperatedInstallation,
-  ReadInit,
-  SignerFacts,
-} from '../facts.ts';
+import type { Definition, InstallationFacts, ReadInit, SignerFacts } from '../facts.ts';
 import type { ReadResult } from '../finding.ts';
-import { installerOf, type InstalledMetadata } from '../installer.ts';
-import { readAcme } from './read-acme.ts';
-import { readExternal, withExternalNames } from './read-external.ts';
 import { definitionDifferences } from '#install/definition-differences.ts';
 import { readAnnotated } from './read-annotated.ts';
 import { readFlowControl } from './read-flow-control.ts';
-import { readAccounts, readApiServices, readBindings, readRoles } from './read-access.ts';
-import { readDeployments } from './read-deployments.ts';
+import { readListing } from './read-listing.ts';
+import { readAccounts, readApiServices, readBindings } from './read-access.ts';
 import { readPods } from './read-pods.ts';
 import { readRequests } from './read-requests.ts';
 import { readSigners } from './read-signers.ts';
-import { MANAGED, mapSeen, listVisible } from './list-visible.ts';
+import { MANAGED, listVisible } from './list-visible.ts';
 
 const ADMISSION = { group: 'admissionregistration.k8s.io', version: 'v1' };
 
@@ -43,118 +29,49 @@ export async function readInstallation(
   signersRead: Promise<ReadResult<SignerFacts>> = readSigners(init),
 ): Promise<InstallationFacts> {
   const { client, namespace } = init;
-  const installedBy: InstalledMetadata[] = [];
-  const [
-    definitions,
-    deployments,
-    leases,
-    roles,
-    policies,
-    signers,
-    acme,
-    external,
-    operated,
-    bindings,
-    accounts,
-    apiServices,
-    flowControl,
-  ] = await Promise.all([
-    listVisible(client, DEFINITIONS, definitionOf),
-    readDeployments(client, namespace, (metadata) => installedBy.push(metadata)),
-    listVisible<Lease, Lease>(
-      client,
-      {
-        group: 'coordination.k8s.io',
-        version: 'v1',
-        plural: 'leases',
-        namespace,
-        labelSelector: MANAGED,
-      },
-      (lease) => [lease],
-    ),
-    readRoles(client),
-    readPolicies(client),
-    signersRead,
-    readAcme(client),
-    readExternal(client),
-    readOperated(client),
-    readBindings(client),
-    readAccounts(client, namespace),
-    readApiServices(client),
-    readFlowControl(client),
-  ]);
+  const [listing, definitions, leases, policies, bindings, accounts, apiServices, flowControl] =
+    await Promise.all([
+      readListing(init, { signers: signersRead }),
+      listVisible(client, DEFINITIONS, definitionOf),
+      listVisible<Lease, Lease>(
+        client,
+        {
+          group: 'coordination.k8s.io',
+          version: 'v1',
+          plural: 'leases',
+          namespace,
+          labelSelector: MANAGED,
+        },
+        (lease) => [lease],
+      ),
+      readPolicies(client),
+      readBindings(client),
+      readAccounts(client, namespace),
+      readApiServices(client),
+      readFlowControl(client),
+    ]);
   const [requests, pods, annotated] = await Promise.all([
-    readRequests(client, signers, acme),
-    readPods(client, signers),
+    readRequests(client, listing.signers, listing.acme),
+    readPods(client, listing.signers),
     readAnnotated(client),
   ]);
   // The responses set the clock offset, so this comes after them.
   const now = serverTime(init);
-  const named = withExternalNames(withAcmeNames(signers, acme, init.secretNamespace), external);
-  const facts = {
+  return {
+    now,
+    namespace,
+    ...listing,
     definitions,
-    deployments,
     leases,
-    roles,
     bindings,
     accounts,
     apiServices,
     policies,
     flowControl,
-    signers: named,
     requests,
     pods,
     annotated,
-    acme,
-    external,
   };
-  return { now, namespace, ...facts, installer: installerOf(installedBy), operated };
-}
-
-/** Reads the objects of the operators. */
-export async function readOperated(
-  client: Client,
-): Promise<ReadResult<readonly OperatedInstallation[]>> {
-  const take =
-    (kind: OperatedInstallation['kind']) =>
-    (object: InstallationObject): readonly OperatedInstallation[] => {
-      const { metadata, status, spec } = object;
-      const { signers } = membersOf(spec);
-      const generation = metadata.generation ?? 0;
-      const of = { kind, name: metadata.name, generation, status };
-      return [Array.isArray(signers) ? { ...of, signers } : of];
-    };
-  const [ours, certManagers] = await Promise.all([
-    listVisible(client, COUNTERSIGNS, take('Countersign')),
-    listVisible(client, CERT_MANAGER_DEPLOYMENTS, take('CertManagerDeployment')),
-  ]);
-  if (!('value' in ours)) return ours;
-  return mapSeen(certManagers, (found) => [...ours.value, ...found]);
-}
-
-/**
- * Adds the names of ACME signers, which roles list as well. `acme` reads every account key, because
- * the creator of a key is unknown.
- */
-export function withAcmeNames(
-  signers: ReadResult<SignerFacts>,
-  acme: ReadResult<AcmeFacts>,
-  secretNamespace: string,
-): ReadResult<SignerFacts> {
-  if (!('value' in acme)) return signers;
-  const ofCluster = acme.value.signers.filter(({ kind }) => kind === 'AcmeClusterSigner');
-  if (ofCluster.length === 0) return signers;
-  const names = {
-    signers: ofCluster.map(({ spec }) => spec.signerName),
-    secrets: ofCluster.map(({ spec }) => ({
-      namespace: secretNamespace,
-      name: spec.acme.accountKey.secret.name,
-    })),
-  };
-  return mapSeen(signers, (facts) => ({
-    ...facts,
-    installation: { ...facts.installation, acme: names },
-  }));
 }
 
 const DEFINITION_VERSION = 'apiextensions.k8s.io/v1';
