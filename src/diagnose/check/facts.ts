@@ -196,6 +196,8 @@ export interface Deployment {
   readonly available: number;
   /** Cause of missing replicas, from the status of the Deployment or of one of its pods. */
   readonly why?: string;
+  /** True if all containers of its unready pods run, so that these lack only their readiness. */
+  readonly lacksOnlyReadiness?: true;
 }
 
 /** A Countersign or a CertManagerDeployment, which an operator installs. */

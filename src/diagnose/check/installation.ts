@@ -242,14 +242,14 @@ export function checkReplicas(facts: InstallationFacts): readonly Outcome[] {
 }
 
 /**
- * Returns the one cause of all permissions that a component lacks. Without them, its replicas are
- * not ready.
+ * Returns the cause of the permissions that an unready component lacks: the first, if each has one.
+ * Without these permissions, its replicas are not ready.
  */
 function causeOfUnready(
   facts: InstallationFacts,
-  { component, why = '' }: Deployment,
+  { component, lacksOnlyReadiness }: Deployment,
 ): string | undefined {
-  if (!('value' in facts.leases) || !why.includes('ContainersNotReady')) return undefined;
+  if (!('value' in facts.leases) || lacksOnlyReadiness !== true) return undefined;
   const causes = reportedFaults(facts.leases.value, facts.now)
     .filter((each) => each.component === component && each.fault.reason === RIGHT_MISSING)
     .map((each) => causeOfReport(each, facts).causedBy);

@@ -40,14 +40,14 @@ const SERVED_BY: ReadonlyMap<string, (spec: ClusterSigner['spec']) => boolean> =
 /** Returns why replicas are not ready, if no ClusterSigner of their component signs. */
 export function heldCause(
   { signers }: InstallationFacts,
-  { component, why = '' }: Deployment,
+  { component, lacksOnlyReadiness }: Deployment,
 ): string | undefined {
   const serves = SERVED_BY.get(component);
   if (!('value' in signers) || serves === undefined) return undefined;
   const served = signers.value.states.filter(({ signer }) => serves(signer.spec));
   const [first] = served;
   const isHeld = served.every((each) => heldSigning(each) !== undefined);
-  if (first === undefined || !isHeld || !why.includes('ContainersNotReady')) return undefined;
+  if (first === undefined || !isHeld || lacksOnlyReadiness !== true) return undefined;
   return isKeyLost(first.signer)
     ? keyLostCause(first.signer)
     : causeOf('signers-ready', subjectOf(first.signer));

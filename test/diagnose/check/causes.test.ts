@@ -205,11 +205,14 @@ for (const [installer, command] of ADVICE) {
 }
 
 /** Components that lack the names of an unlisted signer, as its pods and Leases show it. */
-function unready(signers: readonly string[] | undefined): Partial<InstallationFacts> {
+function unready(
+  signers: readonly string[] | undefined,
+  pods: Partial<Deployment> = { lacksOnlyReadiness: true },
+): Partial<InstallationFacts> {
   assert.ok('value' in installed.deployments);
   const why = 'pod x: ContainersNotReady: containers with unready status: [signer]';
   const value = installed.deployments.value.map((each) =>
-    each.component === 'signer' ? { ...each, available: 0, why } : each,
+    each.component === 'signer' ? { ...each, available: 0, why, ...pods } : each,
   );
   const leases = { value: [...leasesWithout('signer'), lacking(signers)] };
   return { signers: both, deployments: { value }, leases };
@@ -226,16 +229,19 @@ test('a ClusterSigner in no role is one line, and replicas that lack its names f
   assert.match(reportText(reportOf(found)), /4 more findings follow from this/);
 });
 
-test('replicas that lack other rights do not follow from an unlisted signer', () => {
-  const found = allOf(unready(undefined));
-  const replicas = found.filter(
-    ({ id, severity }) => id === 'replicas-available' && severity !== 'ok',
-  );
-  assert.deepEqual(
-    replicas.map(({ causedBy }) => causedBy),
-    [undefined],
-  );
-});
+for (const [what, facts] of [
+  ['lack other rights', unready(undefined)],
+  ['end again and again', unready([unlisted.signer.metadata.name], {})],
+] as const)
+  test(`replicas that ${what} do not follow from an unlisted signer`, () => {
+    const replicas = allOf(facts).filter(
+      ({ id, severity }) => id === 'replicas-available' && severity !== 'ok',
+    );
+    assert.deepEqual(
+      replicas.map(({ causedBy }) => causedBy),
+      [undefined],
+    );
+  });
 
 for (const [what, ready, says] of [
   ['Ready', READY, true],

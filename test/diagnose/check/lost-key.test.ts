@@ -37,7 +37,7 @@ test('signers, requests and replicas that wait for a lost key have it as their c
   assert.ok('value' in installed.deployments);
   const deployments = installed.deployments.value.map((each) =>
     each.component === 'pcr-issuer'
-      ? { ...each, available: 0, why: 'pod x: ContainersNotReady: containers: [pcr-issuer]' }
+      ? { ...each, available: 0, why: 'pod x', lacksOnlyReadiness: true as const }
       : each,
   );
   const found = runChecks({
@@ -63,9 +63,9 @@ test('signers, requests and replicas that wait for a lost key have it as their c
 test('a CA whose anchor is too young signs nothing, which is an error and a cause', () => {
   assert.ok('value' in installed.deployments);
   const young = state({ served: { a: 4, b: 60 } });
-  const why = 'pod x: ContainersNotReady: containers with unready status: [pcr-issuer]';
+  const lacksOnlyReadiness = true as const;
   const deployments = installed.deployments.value.map((each) =>
-    each.component === 'pcr-issuer' ? { ...each, available: 0, why } : each,
+    each.component === 'pcr-issuer' ? { ...each, available: 0, lacksOnlyReadiness } : each,
   );
   const changes = { signers: { value: signersOf(young) }, deployments: { value: deployments } };
   const [found] = findingsOf('signers-ready', { installed: changes });
@@ -77,8 +77,12 @@ test('a CA whose anchor is too young signs nothing, which is an error and a caus
 
 test('replicas are short for another reason while one signer has its key', () => {
   assert.ok('value' in installed.deployments);
-  const why = 'pod x: ContainersNotReady: containers with unready status: [signer]';
-  const deployments = installed.deployments.value.map((each) => ({ ...each, available: 0, why }));
+  const lacksOnlyReadiness = true as const;
+  const deployments = installed.deployments.value.map((each) => ({
+    ...each,
+    available: 0,
+    lacksOnlyReadiness,
+  }));
   const signers = { value: signersOf(LOST, state()) };
   const changes = { signers, deployments: { value: deployments } };
   const found = findingsOf('replicas-available', { installed: changes });

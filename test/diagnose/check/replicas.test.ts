@@ -145,6 +145,28 @@ for (const [law, of, pods, why] of CASES)
     assert.equal((await read(of, pods)).deployment.why, why);
   });
 
+const runs = { state: { running: {} } };
+const ended = { ...runs, lastState: { terminated: { reason: 'Error', exitCode: 1 } } };
+const runningPod = (container: object): object =>
+  pod({ phase: 'Running', conditions: [UNREADY], containerStatuses: [container] });
+
+for (const [law, pods, only] of [
+  ['run without a restart', [runningPod(runs), runningPod(runs)], true],
+  ['have ended before', [runningPod(ended)], undefined],
+  ['run beside one that waits', [runningPod(runs), waits('CrashLoopBackOff', '')], undefined],
+  ['are unknown', [unready], undefined],
+] as const)
+  test(`unready pods whose containers ${law} ${only ? '' : 'do not '}lack only readiness`, async () => {
+    const { deployment: found } = await read(deployment(0), pods);
+    assert.equal(found.lacksOnlyReadiness, only);
+  });
+
+test('the fault of a container stands before a pod that lacks only readiness', async () => {
+  const pods = [runningPod(runs), waits('CrashLoopBackOff', 'back-off')];
+  const { deployment: found } = await read(deployment(0), pods);
+  assert.match(found.why ?? '', /CrashLoopBackOff: back-off/);
+});
+
 test('the cause stands behind the number of replicas', async () => {
   const { deployment: found } = await read(deployment(0, [REFUSED]), []);
   const [finding] = findingsOf('replicas-available', {

@@ -10,7 +10,10 @@ export interface PodStatus {
 }
 
 interface ContainerStatus {
-  readonly state?: { readonly waiting?: { readonly reason?: string; readonly message?: string } };
+  readonly state?: {
+    readonly waiting?: { readonly reason?: string; readonly message?: string };
+    readonly running?: object;
+  };
   readonly lastState?: { readonly terminated?: End };
 }
 
@@ -32,6 +35,24 @@ export function unreadyReason(status: PodStatus = {}): string | undefined {
   const [fault] = containers.flatMap((each) => (each === undefined ? [] : faultOf(each)));
   const scheduled = findCondition(status.conditions, 'PodScheduled');
   return fault ?? textOf(scheduled?.status === 'False' ? scheduled : ready);
+}
+
+/**
+ * Reports whether all containers of a pod run and none has ended before, so that the pod lacks only
+ * its readiness. A container that ends again and again also runs between two ends.
+ */
+export function lacksOnlyReadiness({
+  initContainerStatuses = [],
+  containerStatuses = [],
+}: PodStatus = {}): boolean {
+  const isSteady = ({ state, lastState }: ContainerStatus): boolean =>
+    state?.waiting === undefined && lastState?.terminated === undefined;
+  const doRun = containerStatuses.every(({ state }) => state?.running !== undefined);
+  return (
+    containerStatuses.length > 0 &&
+    doRun &&
+    [...initContainerStatuses, ...containerStatuses].every(isSteady)
+  );
 }
 
 function faultOf({ state, lastState }: ContainerStatus): readonly string[] {

@@ -6,7 +6,7 @@ import { refusalOfPods, stuckReason } from '#kube/apply/objects/rollout.ts';
 import type { Deployment } from '../facts.ts';
 import type { ReadResult } from '../finding.ts';
 import type { InstalledMetadata } from '../installer.ts';
-import { unreadyReason, type PodStatus } from './pod-status.ts';
+import { lacksOnlyReadiness, unreadyReason, type PodStatus } from './pod-status.ts';
 import { MANAGED, mapSeen, listVisible } from './list-visible.ts';
 
 interface LabelledObject extends StoredObject {
@@ -78,18 +78,26 @@ function withCause(raw: RawDeployment, pods: readonly RawPod[]): Deployment {
   const { status = {} } = raw;
   // If the API server rejects pods, the existing pods run. An exceeded deadline explains less than
   // a pod.
-  const why = refusalOfPods(status) ?? faultOfPod(raw, pods) ?? stuckReason(status);
-  return why === undefined ? deployment : { ...deployment, why };
+  const refusal = refusalOfPods(status);
+  const found = refusal === undefined ? faultOfPods(raw, pods) : undefined;
+  const why = refusal ?? found?.why ?? stuckReason(status);
+  return { ...deployment, ...(why === undefined ? {} : { why }), ...found };
 }
 
-function faultOfPod(deployment: RawDeployment, pods: readonly RawPod[]): string | undefined {
+/** Returns the fault of one pod, which only lacks readiness if that is true of all unready pods. */
+function faultOfPods(
+  deployment: RawDeployment,
+  pods: readonly RawPod[],
+): Pick<Deployment, 'why' | 'lacksOnlyReadiness'> | undefined {
   const faults = pods.flatMap((pod) => {
     const { name, deletionTimestamp } = pod.metadata;
     const isOfIt = componentOf(pod) === componentOf(deployment) && deletionTimestamp === undefined;
     const fault = isOfIt ? unreadyReason(pod.status) : undefined;
-    return fault === undefined ? [] : [`pod ${name}: ${fault}`];
+    if (fault === undefined) return [];
+    const why = `pod ${name}: ${fault}`;
+    return [lacksOnlyReadiness(pod.status) ? { why, lacksOnlyReadiness: true as const } : { why }];
   });
-  return faults[0];
+  return faults.find((each) => !('lacksOnlyReadiness' in each)) ?? faults[0];
 }
 
 function deploymentOf(deployment: RawDeployment): Deployment {
