@@ -9,6 +9,7 @@ import type { KubeObject } from './object.ts';
 export interface PodVolume {
   readonly name?: string;
   readonly secret?: { readonly secretName?: string };
+  readonly configMap?: { readonly name?: string };
   readonly projected?: {
     readonly sources?: readonly {
       readonly podCertificate?: {
@@ -17,6 +18,7 @@ export interface PodVolume {
         readonly userAnnotations?: Readonly<Record<string, string>>;
       };
       readonly secret?: { readonly name?: string };
+      readonly configMap?: { readonly name?: string };
       readonly clusterTrustBundle?: {
         readonly name?: string;
         readonly signerName?: string;

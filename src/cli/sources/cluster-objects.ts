@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Certificates, requests and anchors in objects of the cluster. */
+import { isUtf8 } from 'node:buffer';
 import type { ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
 import { byAge, type ConfigMap, type Secret } from '#api/object/object.ts';
 import { selects } from '#api/object/label-selector.ts';
@@ -35,6 +36,10 @@ export interface ObjectMaterials {
   readonly podIp?: string | undefined;
   /** Signer names of the certificates that the pod mounts. */
   readonly podSigners?: readonly string[];
+  /** ConfigMaps that the pod mounts. {@link readConfigMaps} reads them. */
+  readonly podConfigMaps?: readonly Subject[];
+  /** True if more may hold certificates: an object that was not read, or a keystore. */
+  readonly isPartial?: boolean;
 }
 
 const CSRS = resource(CSR_RESOURCE);
@@ -158,14 +163,19 @@ async function readConfigMap(
 
 /** Returns the entries to inspect: PEM, or DER in a file with a known extension. */
 function entriesOf(source: string, data: Readonly<Record<string, string>>): ObjectMaterials {
-  const materials = Object.entries(data)
-    .map(([key, base64]) => material(`${source} ${key}`, base64))
-    .filter(({ bytes, source: key }) => {
-      const isPem = Buffer.from(bytes).includes('-----BEGIN ');
-      return isPem || (bytes[0] === 0x30 && /\.(?:p12|pfx|der|crt|cer|crl|p7b)$/.test(key));
-    });
+  const all = Object.entries(data).map(([key, base64]) => material(`${source} ${key}`, base64));
+  const materials = all.filter(({ bytes, source: key }) => {
+    const isPem = Buffer.from(bytes).includes('-----BEGIN ');
+    return isPem || (bytes[0] === 0x30 && /\.(?:p12|pfx|der|crt|cer|crl|p7b)$/.test(key));
+  });
   const notes = materials.length === 0 ? [`${source} has no certificate, request, CRL or key`] : [];
-  return { materials, notes };
+  const isPartial = all.some((each) => !materials.includes(each) && isBinary(each));
+  return { materials, notes, isPartial };
+}
+
+/** Reports whether bytes are no text, so that they may be DER or a keystore. */
+function isBinary({ bytes }: Material): boolean {
+  return !isUtf8(bytes);
 }
 
 /**
@@ -174,18 +184,32 @@ function entriesOf(source: string, data: Readonly<Record<string, string>>): Obje
  */
 async function readPod(client: Client, { name, namespace }: Subject): Promise<ObjectMaterials> {
   const pod = await client.request<Pod>({ method: 'GET', path: PODS.object({ name, namespace }) });
-  const all = [
+  const mounted = mountedSubjects(pod, namespace);
+  const isConfigMap = ({ kind }: Subject): boolean => kind === 'configmap';
+  const found = together([
     await mountedCertificates(client, pod, namespace),
     await mountedBundles(client, pod),
     ...(await Promise.all(
-      mountedSubjects(pod, namespace).map((subject) => readMounted(client, subject)),
+      mounted.filter((each) => !isConfigMap(each)).map((each) => readMounted(client, each)),
     )),
-  ];
+  ]);
+  const podConfigMaps = mounted.filter(isConfigMap);
+  return { ...found, podIp: pod.status?.podIP, podSigners: podSignersOf(pod), podConfigMaps };
+}
+
+/** Reads the ConfigMaps of a pod, which rarely hold certificates. */
+export async function readConfigMaps(
+  client: Client,
+  { podConfigMaps = [] }: ObjectMaterials,
+): Promise<ObjectMaterials> {
+  return together(await Promise.all(podConfigMaps.map((each) => readMounted(client, each))));
+}
+
+function together(all: readonly ObjectMaterials[]): ObjectMaterials {
   return {
     materials: all.flatMap(({ materials }) => materials),
     notes: all.flatMap(({ notes }) => notes),
-    podIp: pod.status?.podIP,
-    podSigners: podSignersOf(pod),
+    isPartial: all.some(({ isPartial }) => isPartial),
   };
 }
 
@@ -210,7 +234,7 @@ async function mountedBundles(client: Client, pod: Pod): Promise<ObjectMaterials
   } catch (error) {
     if (!(error instanceof KubeError) || error.status !== 403) throw error;
     const note = 'ClusterTrustBundles are mounted, but you may not list them';
-    return { materials: [], notes: [note] };
+    return { materials: [], notes: [note], isPartial: true };
   }
 }
 
@@ -275,28 +299,37 @@ function ofNewest(
 const NOTHING: ObjectMaterials = { materials: [], notes: [] };
 
 function mountedSubjects({ spec }: Pod, namespace: string): readonly Subject[] {
+  const volumes = spec.volumes ?? [];
+  const sources = volumes.flatMap(({ projected }) => projected?.sources ?? []);
+  const found = [
+    ...volumes.map(({ secret }) => ['secret', secret?.secretName] as const),
+    ...sources.map(({ secret }) => ['secret', secret?.name] as const),
+    ...sources.map(({ clusterTrustBundle }) => ['ctb', clusterTrustBundle?.name] as const),
+    ...[...volumes, ...sources].map(({ configMap }) => ['configmap', configMap?.name] as const),
+  ];
   const names = new Map<string, Subject>();
-  const add = (kind: string, name: string | undefined): void => {
+  for (const [kind, name] of found)
     if (name !== undefined) names.set(`${kind}/${name}`, { kind, name, namespace });
-  };
-  for (const { secret, projected } of spec.volumes ?? []) {
-    add('secret', secret?.secretName);
-    for (const source of projected?.sources ?? []) {
-      add('secret', source.secret?.name);
-      add('ctb', source.clusterTrustBundle?.name);
-    }
-  }
+  // The CA of the API server, which each pod mounts with its token, signs no certificate of a pod.
+  names.delete('configmap/kube-root-ca.crt');
   return [...names.values()];
 }
 
+const MOUNTED_READERS: Readonly<Record<string, ObjectReader>> = {
+  secret: readSecret,
+  configmap: readConfigMap,
+  ctb: readBundle,
+};
+
 async function readMounted(client: Client, subject: Subject): Promise<ObjectMaterials> {
-  const read = subject.kind === 'ctb' ? readBundle : readSecret;
+  const read = MOUNTED_READERS[subject.kind] ?? readSecret;
   try {
     return { ...(await read(client, subject)), notes: [] };
   } catch (error) {
     if (!(error instanceof KubeError) || ![403, 404].includes(error.status)) throw error;
     const why = error.status === 403 ? 'you may not read it' : 'it does not exist';
-    return { materials: [], notes: [`${subject.kind}/${subject.name} is mounted, but ${why}`] };
+    const note = `${subject.kind}/${subject.name} is mounted, but ${why}`;
+    return { materials: [], notes: [note], isPartial: true };
   }
 }
 

@@ -22,6 +22,8 @@ export interface PodCredentials {
   readonly materials: readonly Material[];
   /** Bundles of the pod's signers. */
   readonly bundles: readonly NamedBundle[];
+  /** True if the pod may mount more certificates, or trust more CAs, than these. */
+  readonly isPartial: boolean;
   /** Milliseconds. */
   readonly now: number;
 }
@@ -47,14 +49,22 @@ export function servedNotes(
   ];
 }
 
-/** Reports whether a leaf has nothing to do with a pod of which certificates or CAs are known. */
-function isForeign(served: Material, { materials, bundles, now }: PodCredentials): boolean {
-  const [leaf, ...intermediates] = certificatesIn(served);
-  const own = materials.flatMap(certificatesIn);
+/**
+ * Reports whether a pod neither mounts the served leaf nor knows its CA. False if no certificate or
+ * CA of the pod is known, or if not all of them are.
+ */
+function isForeign(
+  served: Material,
+  { materials, bundles, isPartial, now }: PodCredentials,
+): boolean {
+  const [leaf, ...intermediates] = certificatesIn(served) ?? [];
+  const read = materials.map(certificatesIn);
+  const own = read.flatMap((each) => each ?? []);
   const anchors = [
     ...own.filter(({ isCa }) => isCa),
     ...bundles.flatMap(({ pem }) => [...publishedAnchors(pem).values()].flatMap((it) => it ?? [])),
   ];
+  if (isPartial || read.includes(undefined)) return false;
   if (leaf === undefined || own.length + anchors.length === 0) return false;
   const prints = new Set(own.map(({ raw }) => fingerprint(raw)));
   if (prints.has(fingerprint(leaf.raw))) return false;
@@ -64,10 +74,21 @@ function isForeign(served: Material, { materials, bundles, now }: PodCredentials
   return path instanceof SignerError;
 }
 
-/** Returns the certificates of a PEM text with any other blocks. */
-function certificatesIn({ bytes }: Material): readonly Certificate[] {
-  return certificateBlocks(Buffer.from(bytes).toString('latin1')).flatMap((der) => {
-    const read = attempt(() => decodeCertificate(der));
-    return read instanceof SignerError ? [] : [read];
+/** Matches PEM blocks that hold certificates in another form. */
+const OTHER_BLOCK = /-----BEGIN (?:X509 CERTIFICATE|TRUSTED CERTIFICATE|PKCS7|CMS)-----/;
+
+/**
+ * Returns the certificates of a PEM text with any other blocks, or the one of a DER file. Undefined
+ * if it may have others: a file of PKCS#7 or PKCS#12 has.
+ */
+function certificatesIn({ bytes }: Material): readonly Certificate[] | undefined {
+  const text = Buffer.from(bytes).toString('latin1');
+  if (OTHER_BLOCK.test(text)) return undefined;
+  const isPem = text.includes('-----BEGIN ');
+  const all = isPem ? certificateBlocks(text) : [bytes];
+  const read = all.flatMap((der) => {
+    const certificate = attempt(() => decodeCertificate(der));
+    return certificate instanceof SignerError ? [] : [certificate];
   });
+  return read.length === all.length ? read : undefined;
 }

@@ -6,7 +6,7 @@ import type { Material } from '#diagnose/inspect/read-material.ts';
 import type { Client } from '#kube/client/client.ts';
 import { subjectOf, withNamespaceHint } from '../subject.ts';
 import type { Subject } from '#diagnose/explain/lookup/reading.ts';
-import { listBundles, readerOf, type ObjectMaterials } from './cluster-objects.ts';
+import { listBundles, readConfigMaps, readerOf, type ObjectMaterials } from './cluster-objects.ts';
 import { forwardingOf, servedNotes, type PodPort } from './pod-server.ts';
 import { servedChain } from './served.ts';
 
@@ -90,10 +90,20 @@ async function withServed(
     throw usageError(`--port needs a running pod, and ${text} has no address`);
   const target: PodPort = { name, namespace, host, port };
   const served = await readServed(target, `${text} serves on ${port}`, serverName);
-  const all = (await listBundles(client)) ?? [];
+  const [all = [], configMaps] = await Promise.all([
+    listBundles(client),
+    readConfigMaps(client, found),
+  ]);
   const bundles = all.filter(({ signer = '' }) => podSigners.includes(signer));
-  const now = Date.now() - client.clockOffset();
-  const onServer = servedNotes(target, served, { materials, bundles, now });
+  const onServer = servedNotes(target, served, {
+    materials: [...materials, ...configMaps.materials],
+    bundles,
+    isPartial:
+      found.isPartial === true ||
+      configMaps.isPartial === true ||
+      !podSigners.every((each) => bundles.some(({ signer }) => signer === each)),
+    now: Date.now() - client.clockOffset(),
+  });
   return { ...found, materials: [...materials, served], notes: [...notes, ...onServer] };
 }
 
