@@ -159,6 +159,19 @@ for (const [law, volumes, isOther] of [
     assert.equal(/another server may have answered/.test(notes.join()), isOther, notes.join());
   });
 
+test('the bundles that the caller lists are not listed again', async (context) => {
+  const port = await strangerPort(context);
+  const client = clusterOf('127.0.0.1', [{ configMap: { name: 'other-ca' } }], OBJECTS);
+  const connect = (): Promise<typeof client> => Promise.resolve(client);
+  const listed = (): Promise<[]> => Promise.resolve([]);
+  await readSource('pod/web', { namespace: 'team-a', connect, port, listed });
+  const paths = client.requests.map(({ path }) => path);
+  assert.deepEqual(
+    paths.filter((path) => path.includes('/certificates.k8s.io/')),
+    [],
+  );
+});
+
 test('an unreachable pod has the way through the API server', async () => {
   const server = createServer();
   await new Promise<void>((resolve) => server.listen(0, '127.0.0.1', resolve));

@@ -19,6 +19,8 @@ export interface SourceInit {
   readonly serverName?: string | undefined;
   /** Port of a pod whose server certificate is read. */
   readonly port?: number | undefined;
+  /** Lists the ClusterTrustBundles, for a caller that needs them as well. */
+  readonly listed?: () => ReturnType<typeof listBundles>;
 }
 
 /** Content of a source, and whether it came from the cluster. */
@@ -81,7 +83,7 @@ async function withServed(
   found: ObjectMaterials,
   client: Client,
   { kind, name, namespace }: Subject,
-  { port, serverName }: SourceInit,
+  { port, serverName, listed = () => listBundles(client) }: SourceInit,
 ): Promise<ObjectMaterials> {
   if (port === undefined) return found;
   const { podIp: host, podSigners = [], materials, notes } = found;
@@ -90,10 +92,7 @@ async function withServed(
     throw usageError(`--port needs a running pod, and ${text} has no address`);
   const target: PodPort = { name, namespace, host, port };
   const served = await readServed(target, `${text} serves on ${port}`, serverName);
-  const [all = [], configMaps] = await Promise.all([
-    listBundles(client),
-    readConfigMaps(client, found),
-  ]);
+  const [all = [], configMaps] = await Promise.all([listed(), readConfigMaps(client, found)]);
   const bundles = all.filter(({ signer = '' }) => podSigners.includes(signer));
   const onServer = servedNotes(target, served, {
     materials: [...materials, ...configMaps.materials],

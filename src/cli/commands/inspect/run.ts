@@ -59,10 +59,14 @@ export async function inspect(
   const connect = async (): Promise<Client> =>
     (client ??= (await connectUser(options, 'inspect')).client);
   try {
-    const read = await readAll(sources, options, { ...options, connect });
+    let bundlesRead: ReturnType<typeof listBundles> | undefined;
+    const listed = async (): ReturnType<typeof listBundles> =>
+      (bundlesRead ??= listBundles(await connect()));
+    const init = { ...options, connect, listed };
+    const read = await readAll(sources, options, init);
     if (options.diff) return printDifference(read.bySource, options);
     const found = read.bySource.flat();
-    const bundles = await bundlesOf(options, read.isOfCluster, connect);
+    const bundles = await bundlesOf(options, read.isOfCluster, init);
     const now = Date.now() - (client?.clockOffset() ?? 0);
     const revocations = client === undefined ? [] : await readRevocations(client);
     const relations = relationsOf(found, bundles, now, revocations);
@@ -108,7 +112,7 @@ async function readAll(
 async function bundlesOf(
   { bundle, clusterBundles, namespace }: InspectOptions,
   isOfCluster: boolean,
-  connect: () => Promise<Client>,
+  { connect, listed: list }: Required<Pick<SourceInit, 'connect' | 'listed'>>,
 ): Promise<readonly NamedBundle[] | undefined> {
   const named: NamedBundle[] = [];
   for (const text of bundle) {
@@ -123,7 +127,7 @@ async function bundlesOf(
   if (!clusterBundles && (!isOfCluster || bundle.length > 0)) {
     return bundle.length > 0 ? named : undefined;
   }
-  const listed = await listBundles(await connect());
+  const listed = await list();
   if (listed === undefined && clusterBundles) {
     throw usageError('--cluster-bundles: this API server lists no ClusterTrustBundles to you');
   }
