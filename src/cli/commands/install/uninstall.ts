@@ -9,6 +9,7 @@ import type { UserOptions } from '#cli/user-options.ts';
 import { readInstalled, removeLease, removeObject } from './installed-objects.ts';
 import { readLeftBehind, type LeftBehind } from './left-behind.ts';
 import { impactOf } from './impact.ts';
+import { printAtEnd } from './print-at-end.ts';
 import { kubectlRemoval, objectsLeft, removalCommands } from './removal.ts';
 import { removalText } from './removal-text.ts';
 import { kubectlName, type InstalledObject } from './run.ts';
@@ -32,10 +33,12 @@ export async function uninstall(options: UninstallOptions): Promise<number> {
   const { client } = await connectUser(options, 'uninstall');
   try {
     const done = new Report(options);
-    // Deleted objects are printed even if a later deletion fails.
-    const { left, running } = await removeAll(client, done, options).finally(() => {
-      done.print();
-    });
+    const { left, running } = await printAtEnd(
+      () => {
+        done.print();
+      },
+      () => removeAll(client, done, options),
+    );
     if (running.length > 0) printProgress(stillInstalled(running.map(kubectlName)));
     else await conclude(client, left, done.deleted, options);
     return 0;
