@@ -24,7 +24,7 @@ test('deleted objects of a kind with many are counted, and the kept ones come la
     removalText(done),
     [
       'deployment/countersign-signer -n a deleted',
-      '84 objects of kind validatingadmissionpolicy deleted; -o name lists them',
+      '84 objects of kind validatingadmissionpolicy deleted; uninstall -o name prints every name instead',
       'lease/x -n a deleted',
       'namespace/a kept',
       '',
@@ -39,5 +39,5 @@ test('each kept object is named, however many there are', () => {
 
 test('a dry run is named in a count', () => {
   const done = policies.map((each) => ({ ...each, dryRun: true }));
-  assert.match(removalText(done), /^84 objects .* deleted \(server dry run\); -o name/);
+  assert.match(removalText(done), /^84 objects .* deleted \(server dry run\); uninstall -o name/);
 });

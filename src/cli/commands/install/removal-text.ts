@@ -20,5 +20,5 @@ export function removalText(done: readonly InstalledObject[]): string {
 
 function countLine(kind: string, all: readonly InstalledObject[]): string {
   const dryRun = all.some((each) => each.dryRun) ? ' (server dry run)' : '';
-  return `${all.length} objects of kind ${kind} deleted${dryRun}; -o name lists them\n`;
+  return `${all.length} objects of kind ${kind} deleted${dryRun}; uninstall -o name prints every name instead\n`;
 }
