@@ -15,7 +15,13 @@ import type {
   CertificateSearchResult,
 } from '#operations/revoking/find-certificates.ts';
 import { CLUSTER_SIGNERS } from '#component/signers/cluster-signers.ts';
-import { certificateOf, ledgerFault, pagesOf, type Choice } from './ledger-records.ts';
+import {
+  LEDGER_UNREAD,
+  certificateOf,
+  ledgerFault,
+  pagesOf,
+  type Choice,
+} from './ledger-records.ts';
 import { present } from '#base/object-keys.ts';
 
 /** Query of certificates in the ledger. Callers may filter further. */
@@ -95,8 +101,7 @@ export function recordedIfInstalled(client: Client, query: CertificateQuery): Ce
 const CANNOT_ASK = {
   forbidden:
     'you may not read the records of the ledger (get and list on records.ledger.countersign.dev; ClusterRole countersign-ledger-reader has both)',
-  unread:
-    'the ledger was not read: that needs a CertificateSigningRequest, and --dry-run creates nothing. The same command without --dry-run may find more certificates; countersign issued lists them',
+  unread: `${LEDGER_UNREAD}. The same command without --dry-run may find more certificates; countersign issued lists them`,
   unreachable: 'the ledger is installed and does not answer (countersign check shows the cause)',
 } as const;
 

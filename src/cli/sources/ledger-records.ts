@@ -170,12 +170,14 @@ function withOwnReason(cause: unknown): SignerError {
  */
 export type LedgerFault = 'absent' | 'unreachable' | 'forbidden' | 'unread';
 
-/** A dry run did not read the ledger, because it creates no CertificateSigningRequest for that. */
+/** Why a dry run did not read the ledger. */
+export const LEDGER_UNREAD =
+  'the ledger was not read: that needs a CertificateSigningRequest, and --dry-run creates nothing';
+
+/** A dry run did not read the ledger: {@link LEDGER_UNREAD}. */
 export class LedgerUnreadError extends SignerError {
   constructor() {
-    const message =
-      'the ledger was not read: that needs a CertificateSigningRequest, and --dry-run creates nothing';
-    super({ code: 'LEDGER_UNAVAILABLE', disposition: 'retry', message });
+    super({ code: 'LEDGER_UNAVAILABLE', disposition: 'retry', message: LEDGER_UNREAD });
     this.name = 'LedgerUnreadError';
   }
 }
