@@ -103,7 +103,7 @@ export class LedgerClient {
   }
 
   async close(): Promise<void> {
-    // Few users may delete them: the API server deletes the others after a day.
+    // Few users may delete them. kube-controller-manager deletes the rest after a day.
     for (const path of this.#created.splice(0)) {
       await this.#client.request({ method: 'DELETE', path }).catch(() => undefined);
     }
@@ -127,8 +127,8 @@ export class LedgerClient {
   }
 
   /**
-   * Requests something without a pass, which a ledger answers with 401. Without a ledger, or the
-   * right to reach it, the client creates no object in vain.
+   * Sends a request without a pass, which a ledger answers with 401. Any other error is thrown
+   * before the client creates an object that nothing would read.
    */
   async #assertReachable(): Promise<void> {
     try {

@@ -19,7 +19,8 @@ const MISSING =
  * Merges several messages of {@link rightsFaults} of one component into one message: a component
  * without its binding lacks about a dozen permissions. Other messages stay.
  *
- * @param isOfNames - the component lacks names of single signers only, so that its role is bound
+ * @param isOfNames - true if each missing permission concerns a single signer: the role is then
+ *   bound, and lacks only names
  */
 export function mergeRightsTexts(
   component: string,
@@ -76,8 +77,8 @@ const BUNDLES = 'certificates.k8s.io/clustertrustbundles';
 const CONFIG_MAPS = 'configmaps';
 
 /**
- * Reports whether the name in a permission belongs to one signer. A ConfigMap that holds no CRLs of
- * a signer is of the installation.
+ * Reports whether the name in a permission belongs to one signer. Other ConfigMaps than those with
+ * a signer's CRLs belong to the installation.
  */
 function concernsSome(permission: MissingPermission, signers: readonly ClusterSigner[]): boolean {
   const { resource, name } = permission;

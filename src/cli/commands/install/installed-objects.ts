@@ -177,8 +177,8 @@ const REFUSED: readonly number[] = [400, 403, 409, 422];
  * Deletes a Lease of a component that has stopped. A component that lost its role first could not
  * release the Lease, and the next installation would read its last report.
  *
- * @returns kept if the API server refuses to delete it, or another one replaced it. It expires
- * within a minute
+ * @returns kept if the API server refuses to delete it, or if another client has created it anew. It
+ *   expires within a minute
  * @throws KubeError without an answer of the API server
  */
 export async function removeLease(
