@@ -1,10 +1,13 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The commands that remove what an uninstallation leaves. This module has no side effects. */
 import { CERT_MANAGER_DEPLOYMENTS } from '#api/operator/cert-manager-deployment.ts';
+import { SINGLETON } from '#api/operator/installation.ts';
+import { installerOf, type Installer } from '#diagnose/check/installer.ts';
 import { LABEL_COMPONENT, LABEL_NAME } from '#kube/resource/labels.ts';
 import { shellWord } from '#base/quote.ts';
 import { kindRules } from '#kube/apply/objects/kinds.ts';
 import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
+import { kubectlName } from './run.ts';
 import { OPERATORS, type LeftBehind } from './left-behind.ts';
 
 /**
@@ -54,6 +57,26 @@ export function kubectlRemoval(): string {
     .map(({ resource: { plural, group } }) => (group === '' ? plural : `${plural}.${group}`));
   const selector = `${LABEL_NAME}=countersign,${LABEL_COMPONENT} notin (${OPERATORS.join()})`;
   return `kubectl delete ${names.join(',')} -A -l '${selector}'`;
+}
+
+/** Returns the hint for Deployments of other programs: how each of these programs removes its own. */
+export function stillInstalled(running: readonly ManagedObject[]): string {
+  const ways = new Set(running.map(({ metadata }) => removalBy(installerOf([metadata]))));
+  return `installed by another program: ${running.map(kubectlName).join(', ')}; ${[...ways].join(', and ')}`;
+}
+
+function removalBy(installer: Installer): string {
+  switch (installer.kind) {
+    case 'helm': {
+      const release = `${shellWord(installer.release)} -n ${shellWord(installer.namespace)}`;
+      return `Helm removes its release by: helm uninstall ${release}`;
+    }
+    case 'operator':
+      return `the operator removes what it made by: kubectl delete countersigns/${SINGLETON}`;
+    case 'install':
+    case 'manifests':
+      return `what kubectl applied goes by: ${kubectlRemoval()}`;
+  }
 }
 
 /**

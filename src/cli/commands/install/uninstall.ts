@@ -10,7 +10,7 @@ import { readInstalled, removeLease, removeObject } from './installed-objects.ts
 import { readLeftBehind, type LeftBehind } from './left-behind.ts';
 import { impactOf } from './impact.ts';
 import { printAtEnd } from './print-at-end.ts';
-import { kubectlRemoval, objectsLeft, removalCommands } from './removal.ts';
+import { objectsLeft, removalCommands, stillInstalled } from './removal.ts';
 import { removalText } from './removal-text.ts';
 import { kubectlName, type InstalledObject } from './run.ts';
 import { markUnserved } from './unserved.ts';
@@ -39,7 +39,7 @@ export async function uninstall(options: UninstallOptions): Promise<number> {
       },
       () => removeAll(client, done, options),
     );
-    if (running.length > 0) printProgress(stillInstalled(running.map(kubectlName)));
+    if (running.length > 0) printProgress(stillInstalled(running));
     else await conclude(client, left, done.deleted, options);
     return 0;
   } finally {
@@ -113,11 +113,6 @@ class Report {
     if (output === 'text') printText(removalText(all));
     if (output === 'json' || output === 'yaml') printDocument(structuredText(all, output));
   }
-}
-
-/** Returns the hint for an installation by another program. */
-function stillInstalled(running: readonly string[]): string {
-  return `installed by another program: ${running.join(', ')}; helm list -A finds a release for helm uninstall, kubectl delete countersigns/cluster removes what the operator made, and what kubectl applied goes by: ${kubectlRemoval()}`;
 }
 
 /**
