@@ -9,7 +9,7 @@ import type { FoundCertificate } from './find-certificates.ts';
 /**
  * Returns the fingerprint of the CA that issued a certificate: from its record, or the CA in the
  * status of the signer whose key verifies the signature. Undefined if the signer has no such CA:
- * whoever may write the status of a request can write any certificate there.
+ * a user who may write the status of a request can write any certificate there.
  */
 export function issuingCa(
   signers: readonly ClusterSigner[],
@@ -22,7 +22,7 @@ export function issuingCa(
     const read = attempt(() => readAnchors(anchors));
     return read instanceof SignerError ? [] : read;
   });
-  // A cross-certificate has the name and the key of a CA as well, and is no CA of the status.
+  // A cross-certificate has the name and the key of a CA as well, but the status omits it.
   const own = new Set(authorities.map((each) => each.fingerprint));
   const issuer = issuersOf(leaf, [...listed, ...above]).find(
     (ca) => own.has(fingerprint(ca.raw)) && isSignedBy(leaf, ca),

@@ -47,7 +47,7 @@ export interface PlanInput {
   readonly withoutCrl: boolean;
   readonly signers: readonly ClusterSigner[];
   readonly found: readonly FoundCertificate[];
-  /** Whether an installed ledger was not read. */
+  /** True if an installed ledger was not read. */
   readonly isUnread: boolean;
   /** Milliseconds. */
   readonly now: number;
@@ -223,7 +223,7 @@ function refusalsOf(
   return [`no searched place has such an unexpired certificate${rest}${isUnread ? UNREAD : ''}`];
 }
 
-/** Returns why the certificates of a signer that is no ClusterSigner are not revoked. */
+/** Returns the refusal for a signer name that no ClusterSigner has. */
 export function refusalOfSigner(signerName: string): string {
   const signer = derivedFrom(signerName);
   return signer === undefined

@@ -176,7 +176,7 @@ test('a certificate of a Signer is refused as that: nobody signs a CRL for it', 
   );
 });
 
-test('a CertificateRequest of an ACME signer has the command that revokes its certificate', async () => {
+test('a request of an ACME signer has the command that revokes its certificate', async () => {
   const issuerRef = { group: 'acme.countersign.dev', kind: 'AcmeClusterSigner', name: 'public' };
   const certificaterequests = [{ spec: { issuerRef }, status: { certificate: base64(alices) } }];
   const objects = Object.assign({}, LISTS, { certificaterequests });

@@ -27,7 +27,7 @@ export interface RevocableObject extends Subject {
   readonly kind: (typeof REVOCABLE)[number];
 }
 
-/** What selects the certificates of an object: a flag, or the certificate itself. */
+/** Selection of the certificates of an object: a flag, or the certificate itself. */
 export type ObjectSelection = { readonly pod: string } | { readonly certificate: FoundCertificate };
 
 /**
@@ -56,9 +56,9 @@ function isRevocable(kind: KindName): kind is RevocableObject['kind'] {
 }
 
 /**
- * Returns what selects the certificates of an object: all of a pod, or the one in the status of a
- * request. That one is selected by its bytes: who runs the backend of another issuer chooses the
- * serial numbers there.
+ * Returns the selection of an object's certificates: all of a pod, or the one in the status of a
+ * request. The plan compares that one by its bytes, because the backend of another issuer chooses
+ * the serial numbers there.
  *
  * @throws KubeError, or SignerError USAGE for a request without a certificate of a ClusterSigner
  */
@@ -88,13 +88,13 @@ async function readRequest(
   const { kind, name, namespace } = subject;
   const api = await NAMED_KINDS[kind].resource(client);
   const path = api.object(NAMED_KINDS[kind].isNamespaced ? { name, namespace } : { name });
-  const request = await client
-    .request<NamedRequest['request']>({ method: 'GET', path })
-    .catch(async (error: unknown) => {
-      throw await withNamespaceHint(error, subject, client);
-    });
-  // The path has the kind.
-  return { kind, request } as NamedRequest;
+  try {
+    if (kind === 'csr') return { kind, request: await client.request({ method: 'GET', path }) };
+    if (kind === 'pcr') return { kind, request: await client.request({ method: 'GET', path }) };
+    return { kind, request: await client.request({ method: 'GET', path }) };
+  } catch (error) {
+    throw await withNamespaceHint(error, subject, client);
+  }
 }
 
 function pemOf(named: NamedRequest): string {
@@ -108,8 +108,8 @@ function requireOurs(
   signers: readonly ClusterSigner[],
 ): void {
   const { group = 'cert-manager.io', kind = 'Issuer', name } = issuerRef;
-  const isOurs = group === GROUP && kind === 'ClusterSigner';
-  if (isOurs && signers.some((each) => each.metadata.name === name)) return;
+  const isClusterSigner = group === GROUP && kind === 'ClusterSigner';
+  if (isClusterSigner && signers.some((each) => each.metadata.name === name)) return;
   if (group === GROUP && kind === 'Signer')
     throw usageError(refusalOfSigner(derivedName({ ...metadata, name })));
   const instead =
