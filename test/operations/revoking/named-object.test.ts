@@ -4,9 +4,12 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { revocableObject } from '#cli/commands/revoke/named-object.ts';
 import { withObject, type RevokeCertificatesOptions } from '#cli/commands/revoke/run.ts';
+import { encodePem } from '#pki/der/pem.ts';
+import { encodeRequest } from '#pki/x509/encode-request.ts';
 import { decodeCertificate } from '#pki/x509/certificate.ts';
 import { serialText } from '#ca/revocation/serial.ts';
 import { NOW } from '../../support/ca/issuing.ts';
+import { privateKey } from '../../support/pki/keys.ts';
 import { recordedClient } from '../../support/kube/recorded-client.ts';
 import {
   LISTS,
@@ -21,6 +24,16 @@ import {
   pods,
   revoked,
 } from '../../support/requests/revoking.ts';
+
+/** Returns the base64 of a request with one of the keys of tests. */
+function requestOf(seed: string): string {
+  const der = encodeRequest({
+    subject: { commonName: 'cm', organizations: [], organizationalUnits: [] },
+    sans: { dnsNames: [], uris: [], emails: [], ipAddresses: [] },
+    key: privateKey('P-256', seed),
+  });
+  return Buffer.from(encodePem('CERTIFICATE REQUEST', der)).toString('base64');
+}
 
 /** Returns what `countersign revoke OBJECT` revokes. */
 async function revokedObject(
@@ -45,7 +58,7 @@ async function revokedObject(
     if (number === undefined) return lists.request(request);
     const found = (objects[plural] ?? [])[Number(number)] as { readonly spec: object };
     const metadata = { name, namespace: 'team-a' };
-    return { ...found, metadata, spec: { ...found.spec, request: '' } };
+    return { ...found, metadata, spec: { request: requestOf('leaf'), ...found.spec } };
   });
   const options = await withObject(client, revocableObject(text, namespace), {
     ...OPTIONS,
@@ -128,6 +141,20 @@ test('a certificate in a request that no CA signed revokes none with its serial 
   const { written, report } = await revokedObject(text, undefined, {}, { objects });
   assert.deepEqual([written, report.outcome], [[], 'refused']);
   assert.match(report.refusals.join(), /^the certificate of csr .*-0 is of no CA of its signer/);
+});
+
+test('a CertificateRequest with the certificate of another key is refused', async () => {
+  const [own] = LISTS['certificaterequests'] ?? [];
+  for (const request of [requestOf('other'), 'bm90aGluZw==']) {
+    const { spec } = own as { readonly spec: object };
+    const objects = Object.assign({}, LISTS, {
+      certificaterequests: [{ ...own, spec: { ...spec, request } }],
+    });
+    await assert.rejects(
+      revokedObject('certificaterequest/certificaterequests-0', 'team-a', {}, { objects }),
+      /does not have the key of the request, .*: nothing is revoked/,
+    );
+  }
 });
 
 test('a request that may be read and not listed has its CA, its end and its key', async () => {

@@ -5,7 +5,10 @@ import type { CertificateRequest } from '#api/request/certificate-request.ts';
 import { GROUP, type ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { derivedName } from '#api/signer/signer.ts';
 import { shellWord } from '#base/quote.ts';
-import { usageError } from '#base/errors.ts';
+import { SignerError, attempt, usageError } from '#base/errors.ts';
+import { sameBytes } from '#base/bytes.ts';
+import { decodePem } from '#pki/der/pem.ts';
+import { decodeRequest } from '#pki/x509/pkcs10.ts';
 import type { Subject } from '#diagnose/explain/lookup/reading.ts';
 import { kindNamed, NAMED_KINDS, type KindName } from '#diagnose/kinds.ts';
 import type { Client } from '#kube/client/client.ts';
@@ -78,7 +81,29 @@ export async function selectionOfObject(
   const certificate = certificateOfRequest(named, signers);
   if (certificate === undefined)
     throw usageError(`the certificate of ${text} is not readable: select by --serial`);
+  if (named.kind === 'certificaterequest') requireOwnKey(named.request, certificate);
   return { certificate };
+}
+
+/**
+ * Compares the keys of a CertificateRequest and its certificate. Kubernetes lets only signers write
+ * the status of its own requests. This status has no such guard, so a tenant can copy the
+ * certificate of another tenant into it.
+ *
+ * @throws SignerError USAGE unless the certificate has the key of the request
+ */
+function requireOwnKey(
+  { metadata, spec }: CertificateRequest,
+  { chain: [leaf] }: FoundCertificate,
+): void {
+  const pem = Buffer.from(spec.request, 'base64').toString('latin1');
+  const request = attempt(() => decodeRequest(decodePem(pem, 'CERTIFICATE REQUEST')));
+  const isOwn =
+    !(request instanceof SignerError) && sameBytes(request.publicKey.spki, leaf.publicKey.spki);
+  if (isOwn) return;
+  throw usageError(
+    `the certificate of certificaterequest/${metadata.name} does not have the key of the request, so it may be of another requester: nothing is revoked. To revoke it nevertheless, select it by --serial`,
+  );
 }
 
 async function readRequest(
