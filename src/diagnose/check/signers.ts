@@ -27,7 +27,7 @@ import { heldSigning } from '#operations/paused-signing.ts';
 import { shellWord } from '#base/quote.ts';
 import { wouldFail } from '#ca/policy/denial-messages.ts';
 import type { InstallationFacts, WaitingRequest } from './facts.ts';
-import { COMPONENTS, isComponentName } from '#install/component-list.ts';
+import { isComponentName } from '#install/component-list.ts';
 import { enableComponent } from './installer.ts';
 import { unboundCauseOf } from './access/bindings.ts';
 import { keyLostCause, replacedKey } from './lost-key.ts';
@@ -120,7 +120,7 @@ function unready(facts: InstallationFacts, state: SignerState, ready: Condition)
   const { reason = 'Unknown', message = '' } = ready;
   const remediation =
     remedyCommand(signer) ??
-    switchedOffRemedy(facts, ready) ??
+    switchedOffRemedy(facts, signer, ready) ??
     `countersign explain signer/${signer.metadata.name}`;
   // The CA is usable, and at least one component still signs.
   const partly = reason === NOT_SERVED || reason === AWAITING_COMPONENTS;
@@ -128,20 +128,23 @@ function unready(facts: InstallationFacts, state: SignerState, ready: Condition)
   return make(`${reason}: ${message}`, remediation, subjectOf(state));
 }
 
+/** The only optional component that a ClusterSigner can need. */
+const OPTIONAL = 'certificate-request';
+
 /**
- * Returns the advice for a signer that needs an optional component without a Deployment, or
+ * Returns the advice for a signer that needs the optional component without a Deployment, or
  * undefined. If no component has a Deployment, the components run elsewhere.
  */
 function switchedOffRemedy(
   { deployments, installer }: InstallationFacts,
-  { message = '' }: Condition,
+  { spec }: ClusterSigner,
+  { reason }: Condition,
 ): string | undefined {
-  const [, away = ''] = /no replica of ([a-z-]+) is alive/.exec(message) ?? [];
-  if (!isComponentName(away) || COMPONENTS.get(away)?.optional === undefined) return undefined;
+  if (reason !== NOT_SERVED || spec.certificateRequests === undefined) return undefined;
   const all = 'value' in deployments ? deployments.value : [];
   const own = all.filter(({ component }) => isComponentName(component));
-  const isOff = own.length > 0 && !own.some(({ component }) => component === away);
-  return isOff ? enableComponent(installer, away) : undefined;
+  const isOff = own.length > 0 && !own.some(({ component }) => component === OPTIONAL);
+  return isOff ? enableComponent(installer, OPTIONAL) : undefined;
 }
 
 /** `ca-lifetime` */

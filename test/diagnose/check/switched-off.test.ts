@@ -5,21 +5,28 @@ import { test } from 'node:test';
 import type { Condition } from '#api/request/conditions.ts';
 import type { InstallationFacts } from '#diagnose/check/facts.ts';
 import type { Installer } from '#diagnose/check/installer.ts';
-import * as messages from '#trust/authority/messages.ts';
 import { state } from '../../operations/signer-states.ts';
 import { findingsOf, installed, signersOf } from './well.ts';
 
 const OPTIONAL = 'certificate-request';
 
+const RULES = { rules: [{ name: 'all', when: 'true', allow: {} }] };
+
 /** The advice for a signer without this component, which has a Deployment or not. */
 function adviceFor(
   component: string,
-  { installer = installed.installer, hasDeployment = false } = {},
+  { installer = installed.installer, hasDeployment = false, isNeeded = true } = {},
 ): string {
-  const message = messages.optionalDown(component);
+  // The message is for people: no advice follows from its words.
+  const message = 'x';
   const conditions = [{ type: 'Ready', status: 'False', reason: 'NotServed', message }];
   const signers = {
-    value: signersOf(state({ conditions: conditions as readonly Condition[] })),
+    value: signersOf(
+      state({
+        spec: isNeeded ? { certificateRequests: RULES } : {},
+        conditions: conditions as readonly Condition[],
+      }),
+    ),
   };
   assert.ok('value' in installed.deployments);
   const deployments: InstallationFacts['deployments'] = {
@@ -55,8 +62,9 @@ for (const [installer, advice] of BY_INSTALLER)
     assert.match(adviceFor(OPTIONAL, { installer }), advice);
   });
 
-test('a component with a Deployment, or that is never off, needs no setting', () => {
+test('a component that is there, is never off, or is not needed needs no setting', () => {
   const explain = /^countersign explain signer\//;
   assert.match(adviceFor(OPTIONAL, { hasDeployment: true }), explain);
   assert.match(adviceFor('signer'), explain);
+  assert.match(adviceFor(OPTIONAL, { isNeeded: false }), explain);
 });
