@@ -19,6 +19,12 @@ const CONDITIONS: readonly Condition[] = [
 ];
 const NEW = state({ spec: { signerName: 'example.com/new' }, conditions: CONDITIONS }).signer;
 
+/** An approved request to the signer. */
+const CSR = {
+  metadata: { ...STORED, name: NEW.metadata.name },
+  spec: { signerName: 'example.com/new', username: 'jane', usages: [], request: '' },
+  status: { conditions: [{ type: 'Approved', status: 'True', reason: 'x', message: '' }] },
+};
 const labelsOf = (component: string): object => ({ 'app.kubernetes.io/component': component });
 const labels = labelsOf('signer');
 const authority = {
@@ -56,7 +62,7 @@ const INSTALL = { managedFields: [{ manager: 'countersign-install', operation: '
 async function explained(
   listed: string,
   by: object,
-  { mayRead = true, signer = NEW, client = recordedClient() } = {},
+  { mayRead = true, signer = NEW, kind = 'signer', client = recordedClient() } = {},
 ): Promise<string> {
   const deployment = { metadata: { ...STORED, name: 'countersign-signer', labels, ...by } };
   const event = {
@@ -75,6 +81,7 @@ async function explained(
   ]);
   client.answer(({ path }) => {
     const plural = path.replace(/\?.*/, '').split('/').at(-1) ?? '';
+    if (path.endsWith(`/certificatesigningrequests/${signer.metadata.name}`)) return CSR;
     if (plural === signer.metadata.name) return signer;
     if (path === '/apis/certificates.k8s.io/v1')
       return { resources: [{ name: 'clustertrustbundles', verbs: ['list'] }] };
@@ -86,7 +93,7 @@ async function explained(
     return { kind, apiVersion: 'v1', metadata: STORED, items: lists.get(plural) ?? [] };
   });
   const init = { client, clock: () => NOW, propagationSeconds: 600 };
-  const subject = { kind: 'signer', name: signer.metadata.name, namespace: 'default' };
+  const subject = { kind, name: signer.metadata.name, namespace: 'default' };
   return explanationText(await explain(init, subject));
 }
 
@@ -149,4 +156,12 @@ test('explain reads the Deployments of the namespace that the roles name', async
     paths.filter((path) => path.endsWith('/deployments')),
     ['/apis/apps/v1/namespaces/pki-system/deployments'],
   );
+});
+
+test('explain of a request to a signer that no role names has the fix of check', async () => {
+  const text = await explained('example.com/workload', HELM, { kind: 'csr' });
+  assert.match(text, /no role names example\.com\/new.*signers needs this line: \{/);
+  assert.match(text, /what you can do:\n\s+helm upgrade pki .*\n\s+countersign check\n/);
+  const unread = await explained('example.com/workload', HELM, { kind: 'csr', mayRead: false });
+  assert.match(unread, /is not Ready: AuthorityUnavailable: /);
 });
