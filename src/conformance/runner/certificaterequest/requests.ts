@@ -2,10 +2,10 @@
 import {
   CERTIFICATE_REQUEST_RESOURCE,
   CERT_MANAGER_GROUP,
+  withApproval,
   type CertificateRequest,
 } from '#api/request/certificate-request.ts';
 import { findCondition } from '#api/request/conditions.ts';
-import { formatTime } from '#api/object/time.ts';
 import { crVersion } from '#conformance/certificaterequest/version.ts';
 import type { PermissionRule } from '#kube/resource/permissions.ts';
 import { resource } from '#kube/resource/resource.ts';
@@ -22,9 +22,9 @@ export const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
 export function certManagerRule(
   run: Run,
   verbs: readonly string[],
-  what = 'certificaterequests',
+  plural = 'certificaterequests',
 ): PermissionRule {
-  return { apiGroups: [CERT_MANAGER_GROUP], resources: [what], verbs, namespace: run.namespace };
+  return { apiGroups: [CERT_MANAGER_GROUP], resources: [plural], verbs, namespace: run.namespace };
 }
 
 /** The user who creates requests, and the recorder of their versions. */
@@ -33,6 +33,8 @@ export interface CrRequester {
   readonly recorder: Recorder<CertificateRequest>;
   readonly user: UserInfo;
 }
+
+const ENDED: ReadonlySet<string> = new Set(['issued', 'failed']);
 
 /**
  * Creates the request, treats it as planned, and waits for its answer. @throws KubeError when a
@@ -74,8 +76,6 @@ export async function makeRequest(
   });
 }
 
-const ENDED: ReadonlySet<string> = new Set(['issued', 'failed']);
-
 function isOwn(run: Run, { kind, group, name }: CrPlan['issuerRef']): boolean {
   return `${kind}.${group}/${name}` === run.signerName;
 }
@@ -106,17 +106,12 @@ function writeDecision(
   request: CertificateRequest,
   type: 'Approved' | 'Denied',
 ): Promise<CertificateRequest> {
-  const condition = {
-    type,
-    status: 'True' as const,
-    reason: 'Conformance',
-    message: 'by countersign conformance',
-    lastTransitionTime: formatTime(run.clock()),
-  };
-  const conditions = [...(request.status?.conditions ?? []), condition];
-  const body = { ...request, status: { ...request.status, conditions } };
-  const path = CERTIFICATE_REQUESTS.object(request.metadata, 'status');
-  return run.client.request<CertificateRequest>({ method: 'PUT', path, body });
+  const decision = { type, reason: 'Conformance', message: 'by countersign conformance' };
+  return run.client.request<CertificateRequest>({
+    method: 'PUT',
+    path: CERTIFICATE_REQUESTS.object(request.metadata, 'status'),
+    body: withApproval(request, decision, run.clock()),
+  });
 }
 
 function isDecided({ status }: CertificateRequest): boolean {
