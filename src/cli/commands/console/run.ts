@@ -42,11 +42,7 @@ export async function runConsole(options: ConsoleOptions): Promise<void> {
     });
   }
   try {
-    const init = {
-      ...initOf(client, options),
-      assets: ASSETS,
-      isOfOtherUser,
-    };
+    const init = { ...initOf(client, options), assets: ASSETS, isOfOtherUser };
     const { address, ended } = await startConsole(init, options.port ?? 0, stop.signal);
     printText(`${address}\n`);
     printProgress('The address works once. Ctrl-C ends the console.');
@@ -73,11 +69,11 @@ function initOf(client: Client, options: ConsoleOptions): ConsoleInit {
     release: VERSION,
     propagationSeconds: propagation,
     canAct: allowChanges,
-    // A slash: no namespace of the cluster has this name, so no Signer shares its budget.
     planRestarts: async () => {
       const { planRestarts } = await import('../refresh/run.ts');
       return planRestarts(client, DEFAULT_REFRESH_FLAGS);
     },
+    // A slash: no namespace of the cluster has this name, so no Signer shares its budget.
     rules: createRulesEngine({ client, delay, budget: 'console/session' }),
     searchIssued: ({ serial, ...query }, signers) => {
       const serials = serial === undefined ? undefined : [serial];
