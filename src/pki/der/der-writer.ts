@@ -25,18 +25,25 @@ import { FIRST_GENERALIZED_YEAR } from './der-time.ts';
 export function element(tag: number, ...contents: readonly Uint8Array[]): Uint8Array {
   let length = 0;
   for (const part of contents) length += part.length;
-  const lengthOctets = length < 0x80 ? 0 : length < 0x100 ? 1 : length < 0x10000 ? 2 : 4;
-  const minimal = lengthOctets === 4 && length < 0x1000000 ? 3 : lengthOctets;
-  const bytes = new Uint8Array(2 + minimal + length);
+  const octets = lengthOctets(length);
+  const bytes = new Uint8Array(2 + octets + length);
   bytes[0] = tag;
-  bytes[1] = minimal === 0 ? length : 0x80 | minimal;
-  for (let i = 0; i < minimal; i++) bytes[2 + i] = (length >>> (8 * (minimal - 1 - i))) & 0xff;
-  let at = 2 + minimal;
+  bytes[1] = octets === 0 ? length : 0x80 | octets;
+  for (let i = 0; i < octets; i++) bytes[2 + i] = (length >>> (8 * (octets - 1 - i))) & 0xff;
+  let at = 2 + octets;
   for (const part of contents) {
     bytes.set(part, at);
     at += part.length;
   }
   return bytes;
+}
+
+/** Returns the number of octets that follow the first one of a length: 0 for the short form. */
+function lengthOctets(length: number): number {
+  if (length < 0x80) return 0;
+  if (length < 0x100) return 1;
+  if (length < 0x10000) return 2;
+  return length < 0x1000000 ? 3 : 4;
 }
 
 /** Encodes a SEQUENCE or SEQUENCE OF, with the elements in the given order (X.690 §8.9, §8.10). */
@@ -54,6 +61,9 @@ export function boolean(value: boolean): Uint8Array {
   return element(TAG_BOOLEAN, Uint8Array.of(value ? 0xff : 0x00));
 }
 
+const EMPTY = new Uint8Array(0);
+const ZERO = Uint8Array.of(0);
+
 /**
  * Encodes a non-negative INTEGER, as short as possible (X.690 §8.3).
  *
@@ -66,9 +76,6 @@ export function integer(bytes: Uint8Array): Uint8Array {
   const padding = ((digits[0] ?? 0) & 0x80) === 0 ? EMPTY : ZERO;
   return element(TAG_INTEGER, padding, digits);
 }
-
-const EMPTY = new Uint8Array(0);
-const ZERO = Uint8Array.of(0);
 
 /** Encodes a NULL (X.690 §8.8). */
 export function nullValue(): Uint8Array {
