@@ -12,8 +12,8 @@ import { monotonic } from '#app/process.ts';
  * Connects as the user of the kubeconfig.
  *
  * @param command - the subcommand, for the audit log
- * @param isDryRun - true if the command must write nothing, not even the CertificateSigningRequest by
- *   which it reads the ledger
+ * @param isDryRun - true if the command must write nothing, not even the CertificateSigningRequest
+ *   by which it reads the ledger
  * @throws SignerError KUBE_CONFIG (`wait`) without an API server in the kubeconfig
  */
 export async function connectUser(

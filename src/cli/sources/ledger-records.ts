@@ -170,7 +170,7 @@ function withOwnReason(cause: unknown): SignerError {
  */
 export type LedgerFault = 'absent' | 'unreachable' | 'forbidden' | 'unread';
 
-/** Why a dry run did not read the ledger. */
+/** Reason of a dry run that did not read the ledger. */
 export const LEDGER_UNREAD =
   'the ledger was not read: that needs a CertificateSigningRequest, and --dry-run creates nothing';
 

@@ -87,8 +87,8 @@ export async function readNamedSigner(
   const isNamespaced = kind === 'Signer' || kind === 'AcmeSigner';
   const key = isNamespaced ? `${namespace}/${name}` : name;
   const text = `${kind} ${key}`;
-  const isOurs = isKeyOf(KINDS, kind) && KINDS[kind].api.group === group;
-  const view = isOurs
+  const isOfCountersign = isKeyOf(KINDS, kind) && KINDS[kind].api.group === group;
+  const view = isOfCountersign
     ? viewOf(text, text, await objectOf(client, kind, key))
     : { signerName: text, signer: undefined, unusable: undefined };
   return { ...view, isReference: true };

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import { removeLease } from '#cli/commands/install/installed-objects.ts';
 import { impactOf } from '#cli/commands/install/impact.ts';
 import { readLeftBehind } from '#cli/commands/install/left-behind.ts';
-import { kubectlRemoval, objectsLeft, removalCommands } from '#cli/commands/install/removal.ts';
+import { objectsLeft, removalCommands } from '#cli/commands/install/removal.ts';
 import { kubectlName } from '#cli/commands/install/run.ts';
 import { markUnserved } from '#cli/commands/install/unserved.ts';
 import { leaseLabels } from '#component/leases.ts';
@@ -125,10 +125,6 @@ test('a Lease of ours with a name that no component uses is kept, and listed', a
     'lease/countersign-signer.countersign-keys -n elsewhere',
     'lease/countersign-signer-1 -n elsewhere',
   ]);
-});
-
-test('kubectl deletes Deployments before the bindings that name their namespaces', () => {
-  assert.match(kubectlRemoval(), /[ ,]deployments\.apps,.*,clusterrolebindings\./);
 });
 
 test('says what ends for verifiers: issuance, and the CRLs at each URL', () => {

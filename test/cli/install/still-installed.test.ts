@@ -33,3 +33,7 @@ test('Deployments of two programs have the ways of both', () => {
   const text = stillInstalled([deployment(HELM), deployment({})]);
   assert.match(text, /helm uninstall pki -n releases, and what kubectl applied goes by: kubectl/);
 });
+
+test('kubectl deletes Deployments before the bindings that name their namespaces', () => {
+  assert.match(stillInstalled([deployment({})]), /[ ,]deployments\.apps,.*,clusterrolebindings\./);
+});

@@ -177,7 +177,7 @@ const REFUSED: readonly number[] = [400, 403, 409, 422];
  * Deletes a Lease of a component that has stopped. A component that lost its role first could not
  * release the Lease, and the next installation would read its last report.
  *
- * @returns kept if the API server refuses to delete it, or if another client has created it anew. It
+ * @returns kept if the API server refuses to delete it, or if another client has replaced it. It
  *   expires within a minute
  * @throws KubeError without an answer of the API server
  */

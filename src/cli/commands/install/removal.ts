@@ -48,7 +48,7 @@ export function objectsLeft(left: LeftBehind): readonly ManagedObject[] {
  * hold keys, records or trust. Deployments go before the bindings, which name the namespaces to a
  * repeated uninstallation.
  */
-export function kubectlRemoval(): string {
+function kubectlRemoval(): string {
   const kinds = kindRules().filter(
     ({ apiVersion, owned }) => owned && !apiVersion.startsWith('monitoring.coreos.com/'),
   );
@@ -59,7 +59,7 @@ export function kubectlRemoval(): string {
   return `kubectl delete ${names.join(',')} -A -l '${selector}'`;
 }
 
-/** Returns the hint for Deployments of other programs: how each of these programs removes its own. */
+/** Returns how each program that installed one of these Deployments removes it. */
 export function stillInstalled(running: readonly ManagedObject[]): string {
   const ways = new Set(running.map(({ metadata }) => removalBy(installerOf([metadata]))));
   return `installed by another program: ${running.map(kubectlName).join(', ')}; ${[...ways].join(', and ')}`;
