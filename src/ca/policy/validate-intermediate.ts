@@ -19,7 +19,13 @@ import { decodeSpecRequest } from './decode.ts';
 import { criticalExtensions } from './violations/extensions.ts';
 import { keyType, weakKey } from './violations/keys.ts';
 import { malformedName, nameKinds, reservedSubject, userIdAttribute } from './violations/names.ts';
-import type { Violation, ViolationInput, ViolationRule } from './violations/violation.ts';
+import {
+  refusalOf,
+  type Refusal,
+  type Violation,
+  type ViolationInput,
+  type ViolationRule,
+} from './violations/violation.ts';
 import * as messages from './intermediate-messages.ts';
 
 export interface IntermediateInput {
@@ -39,9 +45,7 @@ export interface IntermediateRequest {
 }
 
 export type ValidatedIntermediate =
-  | { readonly kind: 'valid'; readonly asked: IntermediateRequest }
-  /** `reason` of the most severe violation, and `message` of all of them. */
-  | { readonly kind: 'fail'; readonly reason: string; readonly message: string };
+  { readonly kind: 'valid'; readonly asked: IntermediateRequest } | Refusal;
 
 const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 
@@ -126,21 +130,16 @@ const RULES: readonly ViolationRule[] = [
  */
 export function validateIntermediate(input: IntermediateInput): ValidatedIntermediate {
   const decoded = decodeSpecRequest(input.csr);
-  if (decoded.kind === 'invalid') return { kind: 'fail', ...decoded.violation };
+  if (decoded.kind === 'invalid') return refusalOf([decoded.violation]);
   const { request } = decoded;
-  const found = violationsOf({
+  const [first, ...others] = violationsOf({
     csr: input.csr,
     request,
     profile: { keyTypes: input.keyTypes, usages: [], copy: [] },
     reservedPrefixes: input.reservedPrefixes,
   });
-  const [first] = found;
   if (first === undefined) return { kind: 'valid', asked: partsOf(input.csr, request) };
-  return {
-    kind: 'fail',
-    reason: first.reason,
-    message: found.map(({ message }) => message).join('; '),
-  };
+  return refusalOf([first, ...others]);
 }
 
 function violationsOf(input: ViolationInput): readonly Violation[] {

@@ -12,13 +12,17 @@ import { decodeSpecRequest } from './decode.ts';
 import * as messages from './denial-messages.ts';
 import { staticMismatches } from './mismatches.ts';
 import { findViolations } from './violations/index.ts';
-import type { RequestProfile, Violation, ViolationInput } from './violations/violation.ts';
+import {
+  refusalOf,
+  type Refusal,
+  type RequestProfile,
+  type Violation,
+  type ViolationInput,
+} from './violations/violation.ts';
 
 /** A decoded request without violations, or the content of a condition about its violations. */
 export type ValidatedRequest =
-  | { readonly kind: 'valid'; readonly request: CertificationRequest }
-  /** `reason` of the most severe violation, and `message` of all of them. */
-  | { readonly kind: 'fail'; readonly reason: string; readonly message: string };
+  { readonly kind: 'valid'; readonly request: CertificationRequest } | Refusal;
 
 export interface ValidationInput extends Omit<ViolationInput, 'request'> {
   /**
@@ -36,13 +40,11 @@ export interface ValidationInput extends Omit<ViolationInput, 'request'> {
  */
 export function validateRequest(input: ValidationInput): ValidatedRequest {
   const decoded = decodeSpecRequest(input.csr);
-  if (decoded.kind === 'invalid') return { kind: 'fail', ...decoded.violation };
+  if (decoded.kind === 'invalid') return refusalOf([decoded.violation]);
   const { request } = decoded;
-  const found = findViolations({ ...input, request });
-  const [first] = found;
+  const [first, ...others] = findViolations({ ...input, request });
   if (first === undefined) return { kind: 'valid', request };
-  const message = [...found.map((each) => each.message), ...besides(input, request)].join('; ');
-  return { kind: 'fail', reason: first.reason, message };
+  return refusalOf([first, ...others], besides(input, request));
 }
 
 /** The widest profile that a signer can have. */

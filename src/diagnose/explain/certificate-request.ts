@@ -18,6 +18,7 @@ import { SignerError, attempt } from '#base/errors.ts';
 import { compileProfile } from '#ca/issuance/profile.ts';
 import { compileIssuerPolicy } from '#ca/policy/compile-policy.ts';
 import { wouldFail } from '#ca/policy/denial-messages.ts';
+import type { Refusal } from '#ca/policy/violations/violation.ts';
 import { quote, shellWord } from '#base/quote.ts';
 import { conditionMoments, reasonText } from './conditions.ts';
 import type { Diagnosis, TimelineEntry, Unapprovable } from './explanation.ts';
@@ -58,11 +59,13 @@ function unapproved(request: CertificateRequest, view: SignerView): Omit<Diagnos
   const hopeless = isOfCountersign(request) ? unanswerable(view) : undefined;
   if (hopeless !== undefined) return hopeless;
   const state = 'WaitingForApproval';
-  const message = failureOf(request, view);
-  if (message !== undefined) {
+  const refusal = failureOf(request, view);
+  if (refusal !== undefined) {
+    const { message, faults } = refusal;
     return {
       state,
       wouldFail: message,
+      faults,
       summary: wouldFail(message),
       remediation: ['correct the Certificate: cert-manager then creates another request'],
     };
@@ -152,12 +155,12 @@ function finished(request: CertificateRequest, timeline: readonly TimelineEntry[
 }
 
 /** Returns why the request would fail for good, even if an approver approved it. */
-function failureOf(request: CertificateRequest, { signer }: SignerView): string | undefined {
+function failureOf(request: CertificateRequest, { signer }: SignerView): Refusal | undefined {
   if (signer?.spec.certificateRequests === undefined) return undefined;
   const conditions = [{ type: 'Approved', status: 'True' } as const];
   const approved = { ...request, status: { ...request.status, conditions } };
   const plan = attempt(() => planOf(approved, signer));
-  return plan instanceof SignerError || plan.kind !== 'fail' ? undefined : plan.message;
+  return plan instanceof SignerError || plan.kind !== 'fail' ? undefined : plan;
 }
 
 function planOf(request: CertificateRequest, { spec }: ViewedSigner): CertificateRequestPlan {

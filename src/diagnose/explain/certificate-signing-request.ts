@@ -9,6 +9,7 @@ import { compileIntermediates, judgeIntermediate } from '#ca/policy/intermediate
 import { review } from '#ca/policy/review.ts';
 import { validateIntermediate } from '#ca/policy/validate-intermediate.ts';
 import { validateRequest, type ValidatedRequest } from '#ca/policy/validate.ts';
+import type { Refusal } from '#ca/policy/violations/violation.ts';
 import { quote, shellWord } from '#base/quote.ts';
 import { certificateNotices } from '../certificate-outlook.ts';
 import { compileFailureJudge } from '../request-refusals.ts';
@@ -83,8 +84,11 @@ function unapproved(
   view: SignerView,
   rules: readonly RuleVerdict[],
 ): Omit<Diagnosis, 'timeline'> {
-  const message = failureOf(csr, view);
-  if (message !== undefined) return { wouldFail: message, ...hopeless(csr, view, message) };
+  const refusal = failureOf(csr, view);
+  if (refusal !== undefined) {
+    const { message, faults } = refusal;
+    return { wouldFail: message, faults, ...hopeless(csr, view, message) };
+  }
   const notices = view.signer === undefined ? [] : certificateNotices(csr, view.signer.spec);
   const diagnosis = undecided(csr, view, rules);
   return notices.length === 0 ? diagnosis : { ...diagnosis, notices };
@@ -167,7 +171,7 @@ function validated(csr: CertificateSigningRequest, policy: RequestPolicy): Valid
 }
 
 /** Returns why the signer would fail the request for good, even if a person approved it. */
-function failureOf(csr: CertificateSigningRequest, { signer }: SignerView): string | undefined {
+function failureOf(csr: CertificateSigningRequest, { signer }: SignerView): Refusal | undefined {
   // Another project may serve the signer name.
   return signer === undefined ? undefined : compileFailureJudge(signer.spec)(csr);
 }

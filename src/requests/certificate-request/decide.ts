@@ -12,6 +12,7 @@ import type { CertificationRequest } from '#pki/x509/pkcs10.ts';
 import { validateRequest } from '#ca/policy/validate.ts';
 import type { RequestPolicy } from '#ca/policy/compile-policy.ts';
 import { reasonsText, review, ruleOf } from '#ca/policy/review.ts';
+import { refusalOf, type Refusal } from '#ca/policy/violations/violation.ts';
 import { leafTemplate, type PlannedLeaf } from '../issuing/leaf-template.ts';
 import { specViolation, toReviewableRequest } from './reviewable.ts';
 import type { ReviewableRequest } from '#api/request/reviewable-request.ts';
@@ -34,7 +35,7 @@ export type CertificateRequestPlan =
   | { readonly kind: 'ignore' }
   /** An approver denied the request, which Ready must show. */
   | { readonly kind: 'deny' }
-  | { readonly kind: 'fail'; readonly reason: string; readonly message: string }
+  | Refusal
   /** No rule allows it. */
   | { readonly kind: 'undecided'; readonly message: string; readonly evaluationError: boolean }
   | (PlannedLeaf & { readonly rule?: string | undefined });
@@ -61,7 +62,7 @@ export function decide(snapshot: IssuerDecisionInput): CertificateRequestPlan {
   if (isDenied(request)) return { kind: 'deny' };
   if (!isApproved(request)) return { kind: 'ignore' };
   const violation = specViolation(request);
-  if (violation !== undefined) return { kind: 'fail', ...violation };
+  if (violation !== undefined) return refusalOf([violation]);
   const csr = toReviewableRequest(request);
   const { profile, rules } = policy;
   const admitted = validateRequest({ csr, profile, reservedPrefixes, rules });
@@ -76,7 +77,7 @@ function byRules(
   const { profile, policy, authority, now } = snapshot;
   const { outcome, reasons, evaluationError } = review(policy, csr, request);
   const message = reasonsText(reasons);
-  if (outcome === 'deny') return { kind: 'fail', reason: 'DeniedByRule', message };
+  if (outcome === 'deny') return refusalOf([{ reason: 'DeniedByRule', message }]);
   if (outcome === 'noOpinion') return { kind: 'undecided', message, evaluationError };
   if (authority instanceof SignerError) return { kind: 'wait', error: authority };
   const { copy } = policy.profile;

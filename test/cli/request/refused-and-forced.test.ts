@@ -136,6 +136,9 @@ test('a request that its signer would fail is approved by --force alone', async 
   assert.equal(written[0]?.body.status?.conditions?.[0]?.type, 'Approved');
 });
 
+/** localityName (RFC 5280 appendix A.1), which no leaf gets. */
+const L = '2.5.4.7';
+
 const SOUND = csrOf(encodePem('CERTIFICATE REQUEST', derOf({})), { usages: ['client auth'] });
 const named = (signerName: string): CertificateSigningRequest => ({
   ...SOUND,
@@ -240,10 +243,22 @@ for (const type of ['Approved', 'Denied', 'Failed'] as const) {
   });
 }
 
-test('lint does not repeat what every signer refuses', async (t) => {
-  const wanted = { usages: ['client auth'], dnsNames: ['A.example.com'] };
-  const request = csrOf(encodePem('CERTIFICATE REQUEST', derOf(wanted)), wanted);
-  const { server } = await cluster(t, echo, request, specOf({ copy: ['commonName', 'dnsNames'] }));
-  const { stdout } = await countersign(['lint', 'csr/jane-1', '--kubeconfig', server.kubeconfig]);
-  assert.match(stdout, /1 linted: 1 error, 0 warnings/);
-});
+for (const [what, wanted, says] of [
+  ['alone', {}, /1 linted: 1 error, 0 warnings/],
+  ['beside a warning', { subject: [[L, 'x']] }, /1 linted: 1 error, 1 warning$/m],
+  [
+    'beside a refusal of this signer',
+    { usages: ['client auth', 'code signing'] },
+    /1 linted: 2 errors, 0 warnings/,
+  ],
+] as const) {
+  test(`lint does not repeat what every signer refuses, ${what}`, async (t) => {
+    const all = { usages: ['client auth'], dnsNames: ['A.example.com'], ...wanted };
+    const request = csrOf(encodePem('CERTIFICATE REQUEST', derOf(all)), all);
+    const spec = specOf({ copy: ['commonName', 'dnsNames'] });
+    const { server } = await cluster(t, echo, request, spec);
+    const { stdout } = await countersign(['lint', 'csr/jane-1', '--kubeconfig', server.kubeconfig]);
+    assert.match(stdout, says);
+    assert.equal(stdout.split('"A.example.com"').length, 2, stdout);
+  });
+}

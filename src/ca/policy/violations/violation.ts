@@ -14,6 +14,27 @@ export interface Violation {
   readonly message: string;
 }
 
+/** The result for a request with violations: the content of a condition. */
+export interface Refusal extends Violation {
+  readonly kind: 'fail';
+  /** The texts that `message` joins, one for each violation and for what else to correct. */
+  readonly faults: readonly string[];
+}
+
+/**
+ * Returns the refusal for violations, the most severe first.
+ *
+ * @param more - texts for the same correction
+ */
+export function refusalOf(
+  found: readonly [Violation, ...(readonly Violation[])],
+  more: readonly string[] = [],
+): Refusal {
+  const [{ reason }] = found;
+  const faults = [...found.map(({ message }) => message), ...more];
+  return { kind: 'fail', reason, message: faults.join('; '), faults };
+}
+
 /**
  * The parts of a signer's `spec.profile` and `spec.requests` that the rules compare a request with.
  */

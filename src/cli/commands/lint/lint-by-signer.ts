@@ -10,7 +10,7 @@ import { readNamedSigner, readSignerView } from '#diagnose/explain/read-signer-v
 import type { LintFinding } from '#diagnose/lint/finding.ts';
 import type { Client } from '#kube/client/client.ts';
 
-type RequestOutlook = Pick<Diagnosis, 'wouldFail'> & ApprovalOutlook;
+type RequestOutlook = Pick<Diagnosis, 'wouldFail' | 'faults'> & ApprovalOutlook;
 
 /**
  * Judges an undecided request of the cluster as its signer would. A file does not have the rules
@@ -24,14 +24,20 @@ export async function lintBySigner(
   request: CertificateSigningRequest | CertificateRequest,
   { where, found }: { readonly where: string; readonly found: readonly LintFinding[] },
 ): Promise<readonly LintFinding[]> {
-  const { notices = [], ...outlook } = isOfCertManager(request)
+  const {
+    notices = [],
+    faults = [],
+    wouldFail: _all,
+    ...outlook
+  } = isOfCertManager(request)
     ? await judgeCertificateRequest(client, request)
     : await judgeCsr(client, request);
-  const refusal = approvalRefusal(outlook);
-  const known = found.map(({ message }) => message).join('; ');
+  const fresh = faults.filter((fault) => found.every(({ message }) => message !== fault));
+  const wouldFail = fresh.length === 0 ? {} : { wouldFail: fresh.join('; ') };
+  const refusal = approvalRefusal({ ...outlook, ...wouldFail });
   const rest = { source: 'Countersign', where };
   return [
-    ...(refusal === undefined || outlook.wouldFail === known
+    ...(refusal === undefined
       ? []
       : [{ severity: 'error', rule: 'signer-accepts', message: refusal, ...rest } as const]),
     ...notices.map(

@@ -79,7 +79,7 @@ function judged(
     if (state === undefined) return undefined;
     const judge = judges.get(signerName) ?? compileFailureJudge(state.signer.spec);
     judges.set(signerName, judge);
-    return judge(csr);
+    return judge(csr)?.message;
   };
   return all
     .toSorted((a, b) => createdAt(b) - createdAt(a))
