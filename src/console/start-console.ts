@@ -46,7 +46,7 @@ export async function startConsole(
     stop.signal,
   );
   const { live, readings } = pages;
-  const { client, clock, delay, propagationSeconds } = init;
+  const { client, clock, monotonic, delay, propagationSeconds } = init;
   const actions: ConsoleActions | undefined = init.canAct
     ? {
         plan: (choice) => planAction({ client, clock, delay, propagationSeconds }, choice),
@@ -63,7 +63,6 @@ export async function startConsole(
     isOfOtherUser: init.isOfOtherUser,
     authority: () => authority,
     stream: async (query, write, until) => {
-      const { delay, monotonic } = init;
       if (query.get('page') === 'overview') {
         const show = query.get('show') ?? undefined;
         await streamOverview({ readings, hasEnded, delay }, show, write, until);
@@ -78,14 +77,26 @@ export async function startConsole(
   const place = { listen: `${HOST}:${port}`, flag: '--port', requestTimeoutMs: CONNECTION_MS };
   const open = await listening(server, place);
   authority = `${HOST}:${open.port}`;
-  async function untilEnd(): Promise<void> {
-    while (!signal.aborted && !session.hasEnded) {
-      await init.delay(END_CHECK_MS, signal).catch(() => undefined);
-    }
-    // Streams send that the session has ended before their connections close.
-    if (session.hasEnded) await init.delay(END_CHECK_MS, signal).catch(() => undefined);
+  const ended = untilEnd({ session, signal, delay }).then(() => {
     stop.abort();
-    await open.close();
+    return open.close();
+  });
+  return { address: `http://${authority}/open/${session.secret}`, ended };
+}
+
+/** Resolves once the session has ended and its streams have said so, or `signal` was aborted. */
+async function untilEnd({
+  session,
+  signal,
+  delay,
+}: {
+  readonly session: ConsoleSession;
+  readonly signal: AbortSignal;
+  readonly delay: ConsoleInit['delay'];
+}): Promise<void> {
+  while (!signal.aborted && !session.hasEnded) {
+    await delay(END_CHECK_MS, signal).catch(() => undefined);
   }
-  return { address: `http://${authority}/open/${session.secret}`, ended: untilEnd() };
+  // Streams send that the session has ended before their connections close.
+  if (session.hasEnded) await delay(END_CHECK_MS, signal).catch(() => undefined);
 }
