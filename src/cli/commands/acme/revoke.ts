@@ -28,7 +28,22 @@ export interface RevokeOptions extends UserOptions {
   readonly dryRun: boolean;
 }
 
-const PATHS = resource(ORDERS);
+interface CertManagerCertificate extends KubeObject {
+  readonly spec: { readonly secretName?: string };
+}
+
+interface Volume {
+  readonly secret?: { readonly secretName?: string };
+  readonly projected?: {
+    readonly sources?: readonly { readonly secret?: { readonly name?: string } }[];
+  };
+}
+
+type PodWithVolumes = Pick<Pod, 'metadata'> & {
+  readonly spec: { readonly volumes?: readonly Volume[] };
+};
+
+const ORDER_RESOURCE = resource(ORDERS);
 const REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
 const CERTIFICATES = resource({
   group: CERT_MANAGER_GROUP,
@@ -47,21 +62,21 @@ const EXIT_REFUSED = 3;
 export async function runRevoke(name: string, options: RevokeOptions): Promise<number> {
   const { client } = await connectUser(options, 'revoke');
   try {
-    const { text, isWritten } = await revokeOrder(client, name, options);
+    const { text, isRefused } = await revokeOrder(client, name, options);
     printText(text);
-    return isWritten ? 0 : EXIT_REFUSED;
+    return isRefused ? EXIT_REFUSED : 0;
   } finally {
     await client.close();
   }
 }
 
-/** Does the same with any client. */
+/** Returns the text to print. Asks nothing of the terminal. */
 export async function revokeOrder(
   client: Client,
   name: string,
   { namespace, reason, force, dryRun }: Omit<RevokeOptions, keyof UserOptions>,
-): Promise<{ readonly text: string; readonly isWritten: boolean }> {
-  const path = PATHS.object({ namespace, name: name.replace(/^orders?\//, '') });
+): Promise<{ readonly text: string; readonly isRefused: boolean }> {
+  const path = ORDER_RESOURCE.object({ namespace, name: name.replace(/^orders?\//, '') });
   const order = readOrder(await client.request<KubeObject>({ method: 'GET', path }));
   const { certificate } = order.status;
   if (certificate === undefined) throw usageError(`Order ${namespace}/${name} has no certificate`);
@@ -74,7 +89,7 @@ export async function revokeOrder(
       'Renew it first (cmctl renew), or revoke it all the same with --force. Nothing was written.';
     return {
       text: `The certificate with serial ${serial} is in use:\n${used}${advice}\n`,
-      isWritten: false,
+      isRefused: true,
     };
   }
   await client.request({
@@ -89,12 +104,10 @@ export async function revokeOrder(
       },
     },
   });
-  if (dryRun) {
-    const done = `The revocation of the certificate with serial ${serial} (${reason}) would be requested (dry run).`;
-    return { text: `${used}${done}\n`, isWritten: true };
-  }
-  const done = `Requested revocation of the certificate with serial ${serial} (${reason}); status.revocation of the Order and an Event show the result.`;
-  return { text: `${used}${done}\n`, isWritten: true };
+  const done = dryRun
+    ? `The revocation of the certificate with serial ${serial} (${reason}) would be requested (dry run).`
+    : `Requested revocation of the certificate with serial ${serial} (${reason}); status.revocation of the Order and an Event show the result.`;
+  return { text: `${used}${done}\n`, isRefused: false };
 }
 
 /** Returns the objects with the certificate, as far as the user may read them. */
@@ -103,7 +116,10 @@ async function usesOf(client: Client, order: Order): Promise<readonly string[]> 
   const owner = await certificateOf(client, order);
   const secretName = owner?.spec.secretName;
   if (owner === undefined || secretName === undefined) return [];
-  const secret = await known<Secret>(client, SECRETS.object({ namespace, name: secretName }));
+  const secret = await readIfAllowed<Secret>(
+    client,
+    SECRETS.object({ namespace, name: secretName }),
+  );
   // Without permission to read the Secret, assume that it has this certificate.
   if (secret !== undefined && certificateIn(secret) !== order.status.certificate?.trim()) return [];
   const pods = await podsWith(client, namespace, secretName);
@@ -120,20 +136,19 @@ async function certificateOf(
 ): Promise<CertManagerCertificate | undefined> {
   const { kind, name } = spec.requestRef;
   if (kind !== 'CertificateRequest') return undefined;
-  const request = await known<KubeObject>(client, REQUESTS.object({ namespace, name }));
+  const request = await readIfAllowed<KubeObject>(client, REQUESTS.object({ namespace, name }));
   const owner = request?.metadata.annotations?.['cert-manager.io/certificate-name'];
   if (owner === undefined) return undefined;
-  return known<CertManagerCertificate>(client, CERTIFICATES.object({ namespace, name: owner }));
+  return readIfAllowed<CertManagerCertificate>(
+    client,
+    CERTIFICATES.object({ namespace, name: owner }),
+  );
 }
 
 function certificateIn({ data }: Secret): string {
   return Buffer.from(data?.['tls.crt'] ?? '', 'base64')
     .toString('latin1')
     .trim();
-}
-
-interface CertManagerCertificate extends KubeObject {
-  readonly spec: { readonly secretName?: string };
 }
 
 async function podsWith(
@@ -148,22 +163,11 @@ async function podsWith(
   return pods.map(({ metadata }) => metadata.name);
 }
 
-interface Volume {
-  readonly secret?: { readonly secretName?: string };
-  readonly projected?: {
-    readonly sources?: readonly { readonly secret?: { readonly name?: string } }[];
-  };
-}
-
-type PodWithVolumes = Pick<Pod, 'metadata'> & {
-  readonly spec: { readonly volumes?: readonly Volume[] };
-};
-
 function secretNames({ secret, projected }: Volume): readonly (string | undefined)[] {
   return [secret?.secretName, ...(projected?.sources ?? []).map((each) => each.secret?.name)];
 }
 
 /** Reads an object. Returns undefined if it does not exist, or the user may not read it. */
-function known<T>(client: Client, path: string): Promise<T | undefined> {
+function readIfAllowed<T>(client: Client, path: string): Promise<T | undefined> {
   return client.request<T>({ method: 'GET', path }).catch(ignoreNotReadable);
 }
