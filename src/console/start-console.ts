@@ -84,7 +84,7 @@ export async function startConsole(
   return { address: `http://${authority}/open/${session.secret}`, ended };
 }
 
-/** Resolves once the session has ended and its streams have said so, or `signal` was aborted. */
+/** Resolves once the session has ended and its streams are closed, or `signal` was aborted. */
 async function untilEnd({
   session,
   signal,

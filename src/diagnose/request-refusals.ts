@@ -10,7 +10,7 @@ import {
   validateRequest,
   type ValidatedRequest,
 } from '#ca/policy/validate.ts';
-import type { Refusal, Violation } from '#ca/policy/violations/violation.ts';
+import type { RequestRefusal, Violation } from '#ca/policy/violations/violation.ts';
 
 /** A usage that every request may have. PKCS#10 alone has no `spec.usages`. */
 const NO_MATTER = ['digital signature'];
@@ -30,7 +30,7 @@ export function refusalsOfPem(
 }
 
 /** Returns why a signer would fail a request for good, even if a person approved it. */
-export type FailureJudge = (csr: CertificateSigningRequest) => Refusal | undefined;
+export type FailureJudge = (csr: CertificateSigningRequest) => RequestRefusal | undefined;
 
 /**
  * Compiles the judge of a signer's requests. It finds nothing where a spec does not compile: the

@@ -21,7 +21,7 @@ import { keyType, weakKey } from './violations/keys.ts';
 import { malformedName, nameKinds, reservedSubject, userIdAttribute } from './violations/names.ts';
 import {
   refusalOf,
-  type Refusal,
+  type RequestRefusal,
   type Violation,
   type ViolationInput,
   type ViolationRule,
@@ -45,7 +45,7 @@ export interface IntermediateRequest {
 }
 
 export type ValidatedIntermediate =
-  { readonly kind: 'valid'; readonly asked: IntermediateRequest } | Refusal;
+  { readonly kind: 'valid'; readonly asked: IntermediateRequest } | RequestRefusal;
 
 const CLUSTER_NAME = /^[a-z0-9]([-a-z0-9]{0,61}[a-z0-9])?$/;
 

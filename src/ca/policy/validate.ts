@@ -14,7 +14,7 @@ import { staticMismatches } from './mismatches.ts';
 import { findViolations } from './violations/index.ts';
 import {
   refusalOf,
-  type Refusal,
+  type RequestRefusal,
   type RequestProfile,
   type Violation,
   type ViolationInput,
@@ -22,7 +22,7 @@ import {
 
 /** A decoded request without violations, or the content of a condition about its violations. */
 export type ValidatedRequest =
-  { readonly kind: 'valid'; readonly request: CertificationRequest } | Refusal;
+  { readonly kind: 'valid'; readonly request: CertificationRequest } | RequestRefusal;
 
 export interface ValidationInput extends Omit<ViolationInput, 'request'> {
   /**

@@ -18,7 +18,7 @@ import { SignerError, attempt } from '#base/errors.ts';
 import { compileProfile } from '#ca/issuance/profile.ts';
 import { compileIssuerPolicy } from '#ca/policy/compile-policy.ts';
 import { wouldFail } from '#ca/policy/denial-messages.ts';
-import type { Refusal } from '#ca/policy/violations/violation.ts';
+import type { RequestRefusal } from '#ca/policy/violations/violation.ts';
 import { quote, shellWord } from '#base/quote.ts';
 import { conditionMoments, reasonText } from './conditions.ts';
 import type { Diagnosis, TimelineEntry, Unapprovable } from './explanation.ts';
@@ -155,7 +155,10 @@ function finished(request: CertificateRequest, timeline: readonly TimelineEntry[
 }
 
 /** Returns why the request would fail for good, even if an approver approved it. */
-function failureOf(request: CertificateRequest, { signer }: SignerView): Refusal | undefined {
+function failureOf(
+  request: CertificateRequest,
+  { signer }: SignerView,
+): RequestRefusal | undefined {
   if (signer?.spec.certificateRequests === undefined) return undefined;
   const conditions = [{ type: 'Approved', status: 'True' } as const];
   const approved = { ...request, status: { ...request.status, conditions } };

@@ -9,7 +9,7 @@ import { compileIntermediates, judgeIntermediate } from '#ca/policy/intermediate
 import { review } from '#ca/policy/review.ts';
 import { validateIntermediate } from '#ca/policy/validate-intermediate.ts';
 import { validateRequest, type ValidatedRequest } from '#ca/policy/validate.ts';
-import type { Refusal } from '#ca/policy/violations/violation.ts';
+import type { RequestRefusal } from '#ca/policy/violations/violation.ts';
 import { quote, shellWord } from '#base/quote.ts';
 import { certificateNotices } from '../certificate-outlook.ts';
 import { compileFailureJudge } from '../request-refusals.ts';
@@ -171,7 +171,10 @@ function validated(csr: CertificateSigningRequest, policy: RequestPolicy): Valid
 }
 
 /** Returns why the signer would fail the request for good, even if a person approved it. */
-function failureOf(csr: CertificateSigningRequest, { signer }: SignerView): Refusal | undefined {
+function failureOf(
+  csr: CertificateSigningRequest,
+  { signer }: SignerView,
+): RequestRefusal | undefined {
   // Another project may serve the signer name.
   return signer === undefined ? undefined : compileFailureJudge(signer.spec)(csr);
 }

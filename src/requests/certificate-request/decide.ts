@@ -12,7 +12,7 @@ import type { CertificationRequest } from '#pki/x509/pkcs10.ts';
 import { validateRequest } from '#ca/policy/validate.ts';
 import type { RequestPolicy } from '#ca/policy/compile-policy.ts';
 import { reasonsText, review, ruleOf } from '#ca/policy/review.ts';
-import { refusalOf, type Refusal } from '#ca/policy/violations/violation.ts';
+import { refusalOf, type RequestRefusal } from '#ca/policy/violations/violation.ts';
 import { leafTemplate, type PlannedLeaf } from '../issuing/leaf-template.ts';
 import { specViolation, toReviewableRequest } from './reviewable.ts';
 import type { ReviewableRequest } from '#api/request/reviewable-request.ts';
@@ -35,7 +35,7 @@ export type CertificateRequestPlan =
   | { readonly kind: 'ignore' }
   /** An approver denied the request, which Ready must show. */
   | { readonly kind: 'deny' }
-  | Refusal
+  | RequestRefusal
   /** No rule allows it. */
   | { readonly kind: 'undecided'; readonly message: string; readonly evaluationError: boolean }
   | (PlannedLeaf & { readonly rule?: string | undefined });

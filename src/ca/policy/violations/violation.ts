@@ -15,7 +15,7 @@ export interface Violation {
 }
 
 /** The result for a request with violations: the content of a condition. */
-export interface Refusal extends Violation {
+export interface RequestRefusal extends Violation {
   readonly kind: 'fail';
   /** The texts that `message` joins, one for each violation and for what else to correct. */
   readonly faults: readonly string[];
@@ -29,7 +29,7 @@ export interface Refusal extends Violation {
 export function refusalOf(
   found: readonly [Violation, ...(readonly Violation[])],
   more: readonly string[] = [],
-): Refusal {
+): RequestRefusal {
   const [{ reason }] = found;
   const faults = [...found.map(({ message }) => message), ...more];
   return { kind: 'fail', reason, message: faults.join('; '), faults };

@@ -84,7 +84,7 @@ function withCause(raw: RawDeployment, pods: readonly RawPod[]): Deployment {
   return { ...deployment, ...(why === undefined ? {} : { why }), ...found };
 }
 
-/** Returns the fault of one pod, which only lacks readiness if that is true of all unready pods. */
+/** Returns the fault of one pod. It only lacks readiness if that is true of all unready pods. */
 function faultOfPods(
   deployment: RawDeployment,
   pods: readonly RawPod[],
