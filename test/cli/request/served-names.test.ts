@@ -1,12 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { unservedMessage } from '#cli/commands/request/served-names.ts';
+import { unansweredHint } from '#cli/commands/request/served-names.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
+import { state } from '../../operations/signer-states.ts';
 import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
 
 const list = (...names: readonly string[]): object => ({
-  items: names.map((signerName) => ({ spec: { signerName } })),
+  apiVersion: 'countersign.dev/v1alpha1',
+  kind: 'List',
+  metadata: {},
+  items: names.map((signerName) => {
+    const { signer } = state({ spec: { signerName } });
+    return { ...signer, metadata: { ...signer.metadata, name: signerName.replace('/', '.') } };
+  }),
 });
 
 /**
@@ -27,21 +34,20 @@ function cluster(names: readonly string[], ofAcme?: readonly string[]): Recorded
 const refused = (status: number, reason: string): KubeError =>
   new KubeError({ status, what: 'GET', body: { reason } });
 
-test('a signer name that no ClusterSigner has is named with those that there are', async () => {
-  const line = await unservedMessage(cluster(['example.com/people']), 'example.com/pepole');
-  assert.match(
-    line ?? '',
-    /^no ClusterSigner, AcmeClusterSigner or ExternalClusterSigner serves "example\.com\/pepole" .*"example\.com\/people"/,
-  );
+test('a misspelled signer name is no reason to approve, and the nearest is named', async () => {
+  const hint = await unansweredHint(cluster(['example.com/people']), 'example.com/pepole');
+  assert.match(hint?.text ?? '', /"?example\.com\/pepole \(did you mean example\.com\/people\?\)/);
+  assert.equal(hint?.isApprovable, false);
 });
 
-test('a signer of an ACME server serves its name, and is named where another is wanted', async () => {
+test('a signer name near no other is named with those of each kind, and may be of others', async () => {
   const both = cluster(['example.com/people'], ['example.com/public']);
-  assert.equal(await unservedMessage(both, 'example.com/public'), undefined);
+  const hint = await unansweredHint(both, 'example.com/of-another-program');
   assert.match(
-    (await unservedMessage(both, 'example.com/pubilc')) ?? '',
-    /\(there are "example\.com\/corporate", "example\.com\/people", "example\.com\/public"\)/,
+    hint?.text ?? '',
+    /the cluster has "example\.com\/corporate", "example\.com\/people", "example\.com\/public"/,
   );
+  assert.equal(hint?.isApprovable, true);
 });
 
 for (const name of [
@@ -50,7 +56,8 @@ for (const name of [
   'kubernetes.io/kubelet-serving',
 ]) {
   test(`nothing is said about ${name}, which is served`, async () => {
-    assert.equal(await unservedMessage(cluster(['example.com/people']), name), undefined);
+    const hint = await unansweredHint(cluster(['example.com/people']), name);
+    assert.doesNotMatch(hint?.text ?? '', /no signer in the cluster/);
   });
 }
 
@@ -61,6 +68,6 @@ for (const kind of ['clustersigners', 'acmeclustersigners', 'externalclustersign
       if (path.endsWith(`/${kind}`)) throw refused(403, 'Forbidden');
       return list();
     });
-    assert.equal(await unservedMessage(client, 'example.com/pepole'), undefined);
+    assert.equal(await unansweredHint(client, 'example.com/pepole'), undefined);
   });
 }

@@ -26,7 +26,7 @@ import {
   type RequestedParts,
 } from './request-object.ts';
 import { isDue } from './renewal.ts';
-import { invalidMessage, unservedMessage } from './served-names.ts';
+import { unansweredHint } from './served-names.ts';
 import { renderKubeconfig } from './kubeconfig-file.ts';
 import { preparePkcs12, type Pkcs12Options } from './pkcs12-file.ts';
 import type { Output } from '#operations/report.ts';
@@ -184,11 +184,11 @@ export async function hintsOf(
   csr: CertificateSigningRequest,
 ): Promise<readonly string[]> {
   const { spec, metadata } = csr;
-  const invalid = await invalidMessage(client, spec.signerName);
+  const hint = await unansweredHint(client, spec.signerName);
+  if (hint === undefined) return [waiting(csr)];
+  if (hint.isApprovable) return [hint.text, waiting(csr)];
   const command = `countersign explain ${shellWord(`csr/${metadata.name}`)}`;
-  if (invalid !== undefined) return [`${invalid}; ${command} prints the next step`];
-  const unserved = await unservedMessage(client, spec.signerName);
-  return [...(unserved === undefined ? [] : [unserved]), waiting(csr)];
+  return [`${hint.text}; ${command} prints the next step`];
 }
 
 function waiting(csr: CertificateSigningRequest): string {
