@@ -11,7 +11,7 @@ import { validateRequest } from '#ca/policy/validate.ts';
 
 /** Problem of a server's certificate whose clients find no name in it (RFC 9525 section 2). */
 export const SERVER_WITHOUT_NAMES =
-  'it is for servers and has no DNS name, address or URI: clients do not look at the common name';
+  'it is for servers and has no DNS name, IP address or URI, and clients ignore the common name';
 
 /** Reports whether clients find a name in the certificate of a server. */
 export function hasServerNames({

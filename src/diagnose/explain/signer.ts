@@ -54,7 +54,7 @@ function momentsOf(
   return read(status?.conditions);
 }
 
-/** Returns the warnings that neither the summary has nor the listing fault causes. */
+/** Returns the warnings that the summary does not repeat. None if a listing fault causes them. */
 function newWarnings(
   warnings: readonly string[],
   ready: Condition | undefined,

@@ -47,7 +47,7 @@ export function rulesText(rules: readonly RuleVerdict[]): readonly string[] {
   return section('what the rules say', rules.map(ruleText));
 }
 
-/** Returns what an approver should know below a title, one line each. Empty without notices. */
+/** Returns a title and the notices for an approver, one line each. Empty without notices. */
 export function noticesText(notices: readonly string[]): readonly string[] {
   return section('before you approve it', notices.map(printable));
 }

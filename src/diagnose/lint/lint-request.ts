@@ -33,7 +33,7 @@ export function lintRequest(
 }
 
 /**
- * Warns of a request for a server without a name that clients look at.
+ * Returns a warning for a server's request without a name that clients check.
  *
  * @param usages - `spec.usages`. A file has the purposes of its extKeyUsage instead.
  */
