@@ -118,26 +118,39 @@ function isOfNamespaces(signerName: string): boolean {
 
 /** Reports whether Kubernetes signs for this name only after another party approves. */
 export function isApprovedByPerson(signerName: string): boolean {
-  return SERVED_BY_KUBERNETES[signerName]?.startsWith('signs it after') === true;
+  return SERVED_BY_KUBERNETES[signerName]?.isApprovedByPerson === true;
 }
 
 const CONTROLLER_MANAGER = 'kube-controller-manager';
 
-/** Work of kube-controller-manager by signer name. */
-const SERVED_BY_KUBERNETES: Readonly<Record<string, string>> = {
-  'kubernetes.io/kube-apiserver-client': 'signs it after an administrator approves it',
-  'kubernetes.io/kube-apiserver-client-kubelet':
-    'approves a request of a bootstrapping kubelet or of its node, and signs it',
-  'kubernetes.io/kubelet-serving':
-    'signs it after an administrator, or an approver of your cluster, approves it',
+/** Work of kube-controller-manager. */
+interface ServedName {
+  /** The end of a sentence. */
+  readonly does: string;
+  readonly isApprovedByPerson: boolean;
+}
+
+const SERVED_BY_KUBERNETES: Readonly<Record<string, ServedName>> = {
+  'kubernetes.io/kube-apiserver-client': {
+    does: 'signs it after an administrator approves it',
+    isApprovedByPerson: true,
+  },
+  'kubernetes.io/kube-apiserver-client-kubelet': {
+    does: 'approves a request of a bootstrapping kubelet or of its node, and signs it',
+    isApprovedByPerson: false,
+  },
+  'kubernetes.io/kubelet-serving': {
+    does: 'signs it after an administrator, or an approver of your cluster, approves it',
+    isApprovedByPerson: true,
+  },
 };
 
 function ofKubernetes(signerName: string): Unapprovable {
   const names = Object.keys(SERVED_BY_KUBERNETES);
-  const does = SERVED_BY_KUBERNETES[signerName];
+  const served = SERVED_BY_KUBERNETES[signerName];
   const own = `Countersign does not serve ${signerName}, a signer name of Kubernetes`;
-  if (does !== undefined) {
-    const summary = `${own}: ${CONTROLLER_MANAGER} ${does}`;
+  if (served !== undefined) {
+    const summary = `${own}: ${CONTROLLER_MANAGER} ${served.does}`;
     return {
       state: 'WaitingForComponent',
       summary,
