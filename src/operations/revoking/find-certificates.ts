@@ -36,6 +36,11 @@ export interface FoundCertificate {
   readonly authority?: string | undefined;
   /** The Order that obtained it from an ACME server. */
   readonly order?: { readonly namespace: string; readonly name: string } | undefined;
+  /**
+   * True for the status of a CertificateRequest, which tenants may write. The API server lets only
+   * the signer write those of its own requests.
+   */
+  readonly isUnguarded?: true;
 }
 
 /** Formats the holder of a certificate: `pod team-a/web-0`, `user alice`. */
@@ -195,7 +200,7 @@ function fromCertificateRequest(
   if (signerName === undefined) return undefined;
   const source = `certificaterequest ${metadata.namespace ?? ''}/${metadata.name}`;
   // Its requester is always cert-manager, not the holder.
-  return foundIn(fromBase64(status?.certificate), { signerName, source });
+  return foundIn(fromBase64(status?.certificate), { signerName, source, isUnguarded: true });
 }
 
 /** Reads an Order, whose fields no reader has checked. */

@@ -1,21 +1,31 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { SignerError, attempt } from '#base/errors.ts';
-import { fingerprint } from '#pki/x509/certificate.ts';
+import { present } from '#base/object-keys.ts';
+import { fingerprint, type Certificate } from '#pki/x509/certificate.ts';
 import { isSignedBy, issuersOf } from '#pki/x509/issuers.ts';
 import { readAnchors } from '#pki/x509/trust-bundle.ts';
 import type { FoundCertificate } from './find-certificates.ts';
 
 /**
  * Returns the fingerprint of the CA that issued a certificate: from its record, or the CA in the
- * status of the signer whose key verifies the signature. Undefined if the signer has no such CA:
- * a user who may write the status of a request can write any certificate there.
+ * status of the signer whose key verifies the signature. Undefined if the status has no such CA.
  */
 export function issuingCa(
   signers: readonly ClusterSigner[],
-  { signerName, chain: [leaf, ...above], authority }: FoundCertificate,
+  found: FoundCertificate,
 ): string | undefined {
-  if (authority !== undefined) return authority;
+  if (found.authority !== undefined) return found.authority;
+  const [leaf] = found.chain;
+  const issuer = namedCas(signers, found).find((ca) => isSignedBy(leaf, ca));
+  return issuer && fingerprint(issuer.raw);
+}
+
+/** Returns the CAs in the status of the signer that have the name of the certificate's issuer. */
+function namedCas(
+  signers: readonly ClusterSigner[],
+  { signerName, chain: [leaf, ...above] }: FoundCertificate,
+): readonly Certificate[] {
   const { status } = signers.find(({ spec }) => spec.signerName === signerName) ?? {};
   const authorities = status?.authorities ?? [];
   const listed = authorities.flatMap(({ anchors = '' }) => {
@@ -24,16 +34,17 @@ export function issuingCa(
   });
   // A cross-certificate has the name and the key of a CA as well, but the status omits it.
   const own = new Set(authorities.map((each) => each.fingerprint));
-  const issuer = issuersOf(leaf, [...listed, ...above]).find(
-    (ca) => own.has(fingerprint(ca.raw)) && isSignedBy(leaf, ca),
-  );
-  return issuer && fingerprint(issuer.raw);
+  return issuersOf(leaf, [...listed, ...above]).filter((ca) => own.has(fingerprint(ca.raw)));
 }
 
 /** Certificates of signers by whether a CA of their signer issued them. */
 export interface SortedCertificates {
-  /** Each with its CA, or with the same bytes as one that has it. */
+  /**
+   * Each with its CA, or with that of the same bytes elsewhere. Without one if the status lacks its
+   * CA, and only the signer could write the certificate: a status may be lost.
+   */
   readonly issued: readonly FoundCertificate[];
+  /** Those that a tenant wrote, or that have the name of a CA and not its signature. */
   readonly foreign: readonly FoundCertificate[];
 }
 
@@ -48,11 +59,13 @@ export function sortByIssuer(
       return authority === undefined ? [] : [[identityOf(each), authority] as const];
     }),
   );
-  const issued = found.flatMap((each) => {
-    const authority = known.get(identityOf(each));
-    return authority === undefined ? [] : [{ ...each, authority }];
-  });
-  return { issued, foreign: found.filter((each) => !known.has(identityOf(each))) };
+  const isForeign = (each: FoundCertificate): boolean =>
+    !known.has(identityOf(each)) &&
+    (each.isUnguarded === true || namedCas(signers, each).length > 0);
+  const issued = found
+    .filter((each) => !isForeign(each))
+    .map((each) => ({ ...each, ...present('authority', known.get(identityOf(each))) }));
+  return { issued, foreign: found.filter(isForeign) };
 }
 
 function identityOf({ signerName, chain: [leaf] }: FoundCertificate): string {

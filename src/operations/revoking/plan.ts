@@ -15,6 +15,7 @@ import { sameBytes } from '#base/bytes.ts';
 import { present } from '#base/object-keys.ts';
 import { OID_COMMON_NAME } from '#pki/der/oids.ts';
 import { fingerprint, type Certificate } from '#pki/x509/certificate.ts';
+import { isSignedBy } from '#pki/x509/issuers.ts';
 import { canonicalSerial, serialText } from '#ca/revocation/serial.ts';
 import type { CrlReason } from '#base/vocabulary.ts';
 import { shellWord } from '#base/quote.ts';
@@ -100,12 +101,12 @@ export function planRevocation(input: PlanInput): RevocationPlan {
   const { issued: selected, foreign } = sortByIssuer(input.signers, ours);
   const elsewhere = chosen.filter((each) => !known.has(each.signerName));
   const planned = selected.map(plannedOf);
-  const unseen = unseenSerials(input, planned);
+  const unseen = unseenSerials(input, planned, foreign);
   const certificates = merged([...planned, ...unseen.certificates]);
   const names = [...new Set(certificates.map((each) => each.signerName))];
   const refusals = [
     ...unseen.refusals,
-    ...refusalsOf(input, certificates),
+    ...refusalsOf(input, certificates, foreign),
     ...(input.withoutCrl ? [] : crlRefusals(input, names)),
   ];
   const revocations = names.flatMap((each) => revocationsOf(input, each, certificates, selected));
@@ -115,7 +116,7 @@ export function planRevocation(input: PlanInput): RevocationPlan {
     notes: [
       ...notesOf(input, names, certificates),
       ...accessNotes(selected),
-      ...limited([...foreignNotes(foreign), ...notesElsewhere(elsewhere)]),
+      ...limited([...foreignNotes(foreign, certificates), ...notesElsewhere(elsewhere)]),
     ],
     refusals,
   };
@@ -130,8 +131,13 @@ function isSelected(
   if (serial !== undefined) return serial.map(canonicalSerial).includes(serialText(leaf.serial));
   if (pod !== undefined) return `${each.pod?.namespace}/${each.pod?.name}` === pod;
   if (user !== undefined) return each.user === user;
-  if (ca !== undefined) return issuingCa(signers, each) === ca;
+  if (ca !== undefined) return issuingCa(signers, each) === ca || hasAbove(each, ca);
   return san !== undefined && namesIn(leaf).includes(san);
+}
+
+/** Reports whether a CA in the chain issued the certificate. The status may lack this CA. */
+function hasAbove({ chain: [leaf, ...above] }: FoundCertificate, ca: string): boolean {
+  return above.some((each) => fingerprint(each.raw) === ca && isSignedBy(leaf, each));
 }
 
 function namesIn({ subject, sans }: Certificate): readonly string[] {
@@ -159,12 +165,13 @@ const UNREAD =
   '. The ledger was not read, and may have one: the same command without --dry-run reads it';
 
 /**
- * Returns entries for serial numbers that no source has. They are revoked too if the signer is
- * known.
+ * Returns entries for serial numbers that no source has, or only a certificate that no CA of the
+ * signer issued. They are revoked too if the signer is known.
  */
 function unseenSerials(
   { selection: { serial = [] }, signerName, isUnread }: PlanInput,
   planned: readonly PlannedCertificate[],
+  foreign: readonly FoundCertificate[],
 ): Pick<RevocationPlan, 'certificates' | 'refusals'> {
   const seen = new Set(planned.map((each) => each.serial));
   const unseen = serial.map(canonicalSerial).filter((each) => !seen.has(each));
@@ -173,7 +180,12 @@ function unseenSerials(
     return { certificates: [], refusals: ['a serial number has 1 to 40 hexadecimal digits'] };
   }
   if (unseen.length > 0 && signerName === undefined) {
-    const text = `no searched place has a certificate with serial number ${unseen.join(', ')}: name its signer with --signer to revoke it anyway${isUnread ? UNREAD : ''}`;
+    const where = foreign.map(({ source }) => source).join(', ');
+    const found =
+      foreign.length === 0
+        ? 'no searched place has a certificate'
+        : `no CA of its signer issued the certificate of ${where}, and no other one is found`;
+    const text = `${found} with serial number ${unseen.join(', ')}: name its signer with --signer to revoke it anyway${isUnread ? UNREAD : ''}`;
     return { certificates: [], refusals: [text] };
   }
   const certificates = unseen.map((each) => ({
@@ -207,6 +219,7 @@ function merged(all: readonly PlannedCertificate[]): readonly PlannedCertificate
 function refusalsOf(
   { signerName, signers, selection, allowRenewal, isUnread, now }: PlanInput,
   certificates: readonly PlannedCertificate[],
+  foreign: readonly FoundCertificate[],
 ): readonly string[] {
   const { serial, certificate } = selection;
   if (signerName !== undefined && !signers.some(({ spec }) => spec.signerName === signerName)) {
@@ -220,7 +233,10 @@ function refusalsOf(
   if (certificates.length > 0 || serial !== undefined) return [];
   if (certificate !== undefined) return [refusalOf(certificate, now)];
   const rest = allowRenewal ? '' : ', and without one it is unknown which holders to refuse';
-  return [`no searched place has such an unexpired certificate${rest}${isUnread ? UNREAD : ''}`];
+  const of = foreign.length === 0 ? '' : ' that a CA of its signer issued';
+  return [
+    `no searched place has such an unexpired certificate${of}${rest}${isUnread ? UNREAD : ''}`,
+  ];
 }
 
 /** Returns the refusal for a signer name that no ClusterSigner has. */
@@ -232,10 +248,10 @@ export function refusalOfSigner(signerName: string): string {
 }
 
 /** Returns why the certificate of a named request is not revoked. */
-function refusalOf({ source, chain: [leaf] }: FoundCertificate, now: number): string {
+function refusalOf({ source, signerName, chain: [leaf] }: FoundCertificate, now: number): string {
   return leaf.notAfter < now
     ? `the certificate of ${source} expired at ${formatTime(leaf.notAfter)}: there is nothing to revoke`
-    : `the certificate of ${source} is of no CA of its signer`;
+    : `no CA in the status of the ClusterSigner of ${signerName} issued the certificate of ${source}. To revoke its serial number nevertheless, select it: --serial ${serialText(leaf.serial)} --signer ${signerName}`;
 }
 
 /** Returns the ClusterSigners that sign no CRL. */
@@ -354,12 +370,20 @@ function notesElsewhere(elsewhere: readonly FoundCertificate[]): readonly string
   });
 }
 
-/** Returns a note for each certificate of a signer that none of its CAs issued. */
-function foreignNotes(foreign: readonly FoundCertificate[]): readonly string[] {
-  return foreign.map(
+/** Returns a note for each certificate of a signer that is not revoked: none of its CAs issued it. */
+function foreignNotes(
+  foreign: readonly FoundCertificate[],
+  certificates: readonly PlannedCertificate[],
+): readonly string[] {
+  const revoked = new Set(certificates.map(({ signerName, serial }) => `${signerName} ${serial}`));
+  const left = foreign.filter(
+    ({ signerName, chain: [leaf] }) => !revoked.has(`${signerName} ${serialText(leaf.serial)}`),
+  );
+  const notes = left.map(
     ({ source, signerName }) =>
       `no CA in the status of the ClusterSigner of ${signerName} issued the certificate of ${source}, so it is not revoked`,
   );
+  return [...new Set(notes)];
 }
 
 function limited(texts: readonly string[]): readonly string[] {

@@ -4,7 +4,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { revocableObject } from '#cli/commands/revoke/named-object.ts';
 import { withObject, type RevokeCertificatesOptions } from '#cli/commands/revoke/run.ts';
-import { encodePem } from '#pki/der/pem.ts';
+import { decodePem, encodePem } from '#pki/der/pem.ts';
 import { encodeRequest } from '#pki/x509/encode-request.ts';
 import { decodeCertificate } from '#pki/x509/certificate.ts';
 import { serialText } from '#ca/revocation/serial.ts';
@@ -140,12 +140,24 @@ test('a certificate in a request that no CA signed revokes none with its serial 
   const text = 'csr/certificatesigningrequests-0';
   const { written, report } = await revokedObject(text, undefined, {}, { objects });
   assert.deepEqual([written, report.outcome], [[], 'refused']);
-  assert.match(report.refusals.join(), /^the certificate of csr .*-0 is of no CA of its signer/);
+  assert.match(
+    report.refusals.join(),
+    /^no CA in the status .* issued the certificate of csr .*-0\. .*--serial [0-9a-f]+ --signer example/,
+  );
+  assert.deepEqual(report.notes.filter((note) => note.includes('not revoked')).length, 1);
 });
+
+/** Returns a request with the key of the certificate and a signature that this key did not make. */
+function forgedRequest(): string {
+  const pem = Buffer.from(requestOf('leaf'), 'base64').toString();
+  const der = Buffer.from(decodePem(pem, 'CERTIFICATE REQUEST'));
+  der.writeUInt8(der.readUInt8(der.length - 1) ^ 1, der.length - 1);
+  return Buffer.from(encodePem('CERTIFICATE REQUEST', der)).toString('base64');
+}
 
 test('a CertificateRequest with the certificate of another key is refused', async () => {
   const [own] = LISTS['certificaterequests'] ?? [];
-  for (const request of [requestOf('other'), 'bm90aGluZw==']) {
+  for (const request of [requestOf('other'), forgedRequest(), 'bm90aGluZw==']) {
     const { spec } = own as { readonly spec: object };
     const objects = Object.assign({}, LISTS, {
       certificaterequests: [{ ...own, spec: { ...spec, request } }],
@@ -211,4 +223,41 @@ test('a request of an ACME signer has the command that revokes its certificate',
     revokedObject('certificaterequest/certificaterequests-0', 'team-a', {}, { objects }),
     /countersign revoke order\/NAME -n team-a revokes its certificate/,
   );
+});
+
+/** The objects of a ClusterSigner whose status was lost. */
+function withoutStatus(): typeof LISTS {
+  const [signer] = LISTS['clustersigners'] ?? [];
+  return Object.assign({}, LISTS, { clustersigners: [{ ...signer, status: {} }] });
+}
+
+for (const [what, text, leaf] of [
+  ['CertificateSigningRequest', 'csr/certificatesigningrequests-0', alices],
+  ['PodCertificateRequest', 'pcr/podcertificaterequests-0', pods],
+] as const)
+  test(`a lost status of the signer hides no certificate of a ${what}`, async () => {
+    const objects = withoutStatus();
+    const namespace = text.startsWith('csr') ? undefined : 'team-a';
+    const { written } = await revokedObject(text, namespace, {}, { objects });
+    const { authority: _unknown, ...vague } = entry(leaf) as { readonly authority: string };
+    assert.deepEqual(written[0]?.spec.certificates, [vague]);
+    assert.deepEqual(written[0].spec.holders, [{ key: keyOf(leaf) }]);
+    for (const by of [{ user: 'alice' }, { pod: 'team-a/web-0' }])
+      assert.equal((await revoked(by, cluster({}, objects))).written.length, 1);
+  });
+
+test('without the CA in the status, a CertificateRequest is refused with a way out', async () => {
+  const objects = withoutStatus();
+  const text = 'certificaterequest/certificaterequests-0';
+  const { written, report } = await revokedObject(text, 'team-a', {}, { objects });
+  assert.deepEqual(written, []);
+  const [, serial = '', signer] =
+    /--serial (\S+) --signer (\S+)$/.exec(report.refusals.join()) ?? [];
+  assert.equal(signer, SIGNER);
+  const bySerial = { serial: [serial] };
+  const found = await revoked(bySerial, cluster({}, objects));
+  assert.match(found.report.refusals.join(), /no CA of its signer issued .* name its signer/);
+  const done = await revoked({ ...bySerial, signer }, cluster({}, objects));
+  assert.equal(done.written.length, 1);
+  assert.doesNotMatch(done.report.notes.join(), /not revoked/);
 });

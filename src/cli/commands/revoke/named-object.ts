@@ -8,7 +8,7 @@ import { shellWord } from '#base/quote.ts';
 import { SignerError, attempt, usageError } from '#base/errors.ts';
 import { sameBytes } from '#base/bytes.ts';
 import { decodePem } from '#pki/der/pem.ts';
-import { decodeRequest } from '#pki/x509/pkcs10.ts';
+import { decodeRequest, verifyRequest } from '#pki/x509/pkcs10.ts';
 import type { Subject } from '#diagnose/explain/lookup/reading.ts';
 import { kindNamed, NAMED_KINDS, type KindName } from '#diagnose/kinds.ts';
 import type { Client } from '#kube/client/client.ts';
@@ -88,7 +88,8 @@ export async function selectionOfObject(
 /**
  * Compares the keys of a CertificateRequest and its certificate. Kubernetes lets only signers write
  * the status of its own requests. This status has no such guard, so a tenant can copy the
- * certificate of another tenant into it.
+ * certificate of another tenant into it. The signature of the request proves that its creator has
+ * the key.
  *
  * @throws SignerError USAGE unless the certificate has the key of the request
  */
@@ -97,10 +98,12 @@ function requireOwnKey(
   { chain: [leaf] }: FoundCertificate,
 ): void {
   const pem = Buffer.from(spec.request, 'base64').toString('latin1');
-  const request = attempt(() => decodeRequest(decodePem(pem, 'CERTIFICATE REQUEST')));
-  const isOwn =
-    !(request instanceof SignerError) && sameBytes(request.publicKey.spki, leaf.publicKey.spki);
-  if (isOwn) return;
+  const key = attempt(() => {
+    const request = decodeRequest(decodePem(pem, 'CERTIFICATE REQUEST'));
+    verifyRequest(request);
+    return request.publicKey.spki;
+  });
+  if (!(key instanceof SignerError) && sameBytes(key, leaf.publicKey.spki)) return;
   throw usageError(
     `the certificate of certificaterequest/${metadata.name} does not have the key of the request, so it may be of another requester: nothing is revoked. To revoke it nevertheless, select it by --serial`,
   );
