@@ -77,23 +77,19 @@ export async function startConsole(
   const place = { listen: `${HOST}:${port}`, flag: '--port', requestTimeoutMs: CONNECTION_MS };
   const open = await listening(server, place);
   authority = `${HOST}:${open.port}`;
-  const ended = untilEnd({ session, signal, delay }).then(() => {
+  const ended = untilEnd(session, signal, delay).then(() => {
     stop.abort();
     return open.close();
   });
   return { address: `http://${authority}/open/${session.secret}`, ended };
 }
 
-/** Resolves once the session has ended and its streams are closed, or `signal` was aborted. */
-async function untilEnd({
-  session,
-  signal,
-  delay,
-}: {
-  readonly session: ConsoleSession;
-  readonly signal: AbortSignal;
-  readonly delay: ConsoleInit['delay'];
-}): Promise<void> {
+/** Resolves once the session has ended and its streams have sent that, or `signal` was aborted. */
+async function untilEnd(
+  session: ConsoleSession,
+  signal: AbortSignal,
+  delay: ConsoleInit['delay'],
+): Promise<void> {
   while (!signal.aborted && !session.hasEnded) {
     await delay(END_CHECK_MS, signal).catch(() => undefined);
   }
