@@ -9,6 +9,7 @@ import { podStatusBody } from '#api/request/pod-certificate-request-message.ts';
 import type { Profile } from '#ca/issuance/profile.ts';
 import { refreshTime } from '#ca/issuance/validity.ts';
 import type { Resource } from '#kube/resource/resource.ts';
+import type { SignerError } from '#base/errors.ts';
 import type { Random } from '#base/ports.ts';
 import { PROTOBUF } from '#kube/protobuf/envelope.ts';
 import { charged, namespaceFlow } from '#component/cpu-accounting.ts';
@@ -76,45 +77,48 @@ export function createActor<S extends SignerObject>(
   init: PodActorInit<S>,
 ): RequestActor<PodCertificateRequest, S> {
   const deliveries = new Deliveries<PodCertificateRequest, IssuedToPod>(init.component);
-  const at: PodActor<S> = { ...init, deliveries };
+  const actor: PodActor<S> = { ...init, deliveries };
   return {
-    handle: (request, signer) => answer(at, request, signer),
+    handle: (request, signer) => answer(actor, request, signer),
     forget: deliveries.forget,
   };
 }
 
 /** Handles a PodCertificateRequest from the cached object to its outcome. */
 async function answer<S extends SignerObject>(
-  at: PodActor<S>,
+  actor: PodActor<S>,
   seen: PodCertificateRequest,
   signer: S,
 ): Promise<RequestOutcome> {
-  const { component, cas, deliveries, reader } = at;
+  const { component, cas, deliveries, reader } = actor;
 
-  const read = await deliveries.read(seen, at.resource, isTerminal);
+  const read = await deliveries.read(seen, actor.resource, isTerminal);
   if ('outcome' in read) return read.outcome;
-  const earlier = reusableLeaf(at, read, signer, askedOfPod);
-  if (earlier !== undefined) return deliver(at, { ...read, via: at.resource }, earlier);
-  const whole = await readWhole(at, read.request);
+  const earlier = reusableLeaf(actor, read, signer, askedOfPod);
+  if (earlier !== undefined) return deliver(actor, { ...read, via: actor.resource }, earlier);
+  const whole = await readWhole(actor, read.request);
   if (whole === undefined) return GONE;
   const { request, via } = whole;
   const evidence = await traced(component, 'gather evidence', () => reader.gather(request, signer));
 
   const { ca, authority } = caOf(cas, signer);
-  const { plan, profile } = planOf(at, signer, { request, evidence, authority });
-  if (plan.kind === 'wait') throw plan.error;
-  if (plan.kind !== 'issue') return refuse(at, whole, signer, plan);
+  const { plan, profile } = planOf(actor, signer, { request, evidence, authority });
+  if (plan.kind === 'wait') {
+    noteWait(actor, request, profile, plan.error);
+    throw plan.error;
+  }
+  if (plan.kind !== 'issue') return refuse(actor, whole, signer, plan);
   if (ca === undefined) throw authority;
 
   const asked = askedOfPod(request, signer);
   const refusal = cas.refusalOf?.(signer, { requester: asked.requester, leaf: plan });
-  if (refusal !== undefined) return refuse(at, whole, signer, { kind: 'deny', ...refusal });
+  if (refusal !== undefined) return refuse(actor, whole, signer, { kind: 'deny', ...refusal });
   const chain = await issueLeaf(component, ca, plan, request);
   // The API allows no condition before the final one. A request never fails by age, since the
   // kubelet creates a new one.
   if (chain.kind === 'notIssued') return outcomeOf(chain, component.clock());
   const toPod = issuedToPod(plan, chain, profile, component.random);
-  const proven = provenBy(at, plan.proof);
+  const proven = provenBy(actor, plan.proof);
   const leaf = deliveries.keep(request, via, {
     template: plan,
     issued: toPod,
@@ -122,34 +126,40 @@ async function answer<S extends SignerObject>(
     signingContext: signingContextOf(signer, ca),
     record: recordOf(component, asked, { ca, rule: RULE, proven }, chain),
   });
-  return deliver(at, whole, leaf);
+  return deliver(actor, whole, leaf);
+}
+
+/** Reports a waiting request to the reader, if its profile reads pods. */
+function noteWait<S>(
+  { reader }: PodActor<S>,
+  request: PodCertificateRequest,
+  { pods }: Profile,
+  reason: SignerError,
+): void {
+  if (pods?.readsPod === true) reader.waits(request, reason);
 }
 
 /** Decides the request, and charges its namespace for the time. */
 function planOf<S>(
-  { component, profileOf, reader }: PodActor<S>,
+  { component, profileOf }: PodActor<S>,
   signer: S,
   known: Pick<PodDecisionInput, 'request' | 'evidence' | 'authority'>,
 ): { readonly plan: PodPlan; readonly profile: Profile } {
   const { reservedPrefixes, random } = component;
   const now = serverTime(component);
-  const decided = charged(component, namespaceFlow(known.request), () => {
+  return charged(component, namespaceFlow(known.request), () => {
     const profile = profileOf(signer);
     return { profile, plan: decide({ ...known, profile, reservedPrefixes, now, random }) };
   });
-  const { plan, profile } = decided;
-  if (plan.kind === 'wait' && profile.pods?.readsPod === true)
-    reader.waits(known.request, plan.error);
-  return decided;
 }
 
 /** Completes a request with a leaf: records it, confirms its proof, delivers and reports it. */
 async function deliver<S>(
-  at: PodActor<S>,
+  actor: PodActor<S>,
   { request, via }: VersionedRequest,
   leaf: KeptLeaf<IssuedToPod>,
 ): Promise<RequestOutcome> {
-  const { component, deliveries, reader } = at;
+  const { component, deliveries, reader } = actor;
   const { chain, validity, beginRefreshAt, proof } = leaf.issued;
   await appendRecord(component, leaf.record);
   const changed = proof && (await reader.confirm(proof));
