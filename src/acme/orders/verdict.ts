@@ -47,7 +47,7 @@ export interface Circumstances {
   readonly failures: number;
   /** Consecutive limits including this one. */
   readonly limits: number;
-  /** Number of these that reported a missing resource. */
+  /** Consecutive answers, including this one, that a resource is missing. */
   readonly notFound: number;
   /** Spreads the waits of objects. */
   readonly uid: string;
@@ -103,7 +103,7 @@ export function judge(error: Problem | NoAnswer, circumstances: Circumstances): 
   }
   return isLimit(error)
     ? limited(error, circumstances)
-    : (ofRequest(error, circumstances) ?? ofOrder(error, circumstances));
+    : (ofType(error, circumstances) ?? ofStatus(error, circumstances));
 }
 
 /**
@@ -147,19 +147,15 @@ export function waitOf(problem: Problem): number | undefined {
   return isRateLimit(problem) ? retryAfterMs : requestedWait(retryAfterMs);
 }
 
-/** Judges what does not depend on the kind of call. */
-function ofRequest(problem: Problem, circumstances: Circumstances): ErrorVerdict | undefined {
+/** Judges by the type of the problem, as far as it decides. */
+function ofType(problem: Problem, circumstances: Circumstances): ErrorVerdict | undefined {
   const { type } = problem;
   if (HOPELESS.has(type) || (type === 'compound' && hasHopelessPart(problem)))
     return { verdict: 'fail', reason: reasonOf(type), message: refused(problem) };
   if (OF_THE_SIGNER.has(type)) {
     const wait = limitOf(problem, circumstances);
-    const { afterMs } = wait;
-    return {
-      ...waits('signer', reasonOf(type), refused(problem), afterMs),
-      ...wait,
-      wholeAccount: true,
-    };
+    const message = refused(problem);
+    return { verdict: 'signer', reason: reasonOf(type), message, ...wait, wholeAccount: true };
   }
   if (isPerhapsOfReplaces(problem, circumstances)) return { verdict: 'withoutReplaces' };
   return type === 'unauthorized' ? ofUnauthorized(problem, circumstances) : undefined;
@@ -185,7 +181,8 @@ function ofUnauthorized(problem: Problem, circumstances: Circumstances): ErrorVe
     : undefined;
 }
 
-function ofOrder(problem: Problem, circumstances: Circumstances): ErrorVerdict {
+/** Judges by the status what the type left open. */
+function ofStatus(problem: Problem, circumstances: Circumstances): ErrorVerdict {
   const { attempted, failures, notFound, uid } = circumstances;
   const { status, type } = problem;
   // Unlike that of a limit, this Retry-After may lengthen the back-off and not shorten it.
@@ -257,7 +254,7 @@ function again(reason: string, message: string, afterMs: number): ErrorVerdict {
 }
 
 function waits(
-  verdict: 'again' | 'signer' | 'account',
+  verdict: 'again' | 'account',
   reason: string,
   message: string,
   afterMs: number,
