@@ -46,7 +46,7 @@ const SILENT_SOLVER_MS = 30_000;
 const CLEAN_UP_LOOK_MS = 60_000;
 const MAX_CHALLENGE_STEPS = 32;
 /** Steps that need the presented value to be correct. */
-const PROVING: readonly string[] = ['present', 'selfCheck', 'accept'];
+const PROVING: ReadonlySet<ChallengeStep['step']> = new Set(['present', 'selfCheck', 'accept']);
 
 /** One Challenge while its steps are taken. */
 interface ChallengeTurn {
@@ -56,7 +56,7 @@ interface ChallengeTurn {
   readonly held: HeldChallenge;
   readonly solver: AcmeSolver | undefined;
   /** Whether `acme-solver` presents it and cleans up. */
-  readonly isSolved: boolean;
+  readonly usesSolver: boolean;
   challenge: Challenge;
 }
 
@@ -73,8 +73,9 @@ export async function driveChallenge(
   const held = heldChallenge(term, challenge);
   const signer = context.signers.get(keyOfRef(spec.signerRef, metadata.namespace ?? ''));
   const solver = signer?.spec.acme.solvers.find(({ name }) => name === spec.solver);
-  const isSolved = solver === undefined ? finalizersOf(challenge).length > 0 : needsSolver(solver);
-  const turn = { context, term, slots, challenge, held, solver, isSolved };
+  const usesSolver =
+    solver === undefined ? finalizersOf(challenge).length > 0 : needsSolver(solver);
+  const turn = { context, term, slots, challenge, held, solver, usesSolver };
   await save(turn);
   if (metadata.deletionTimestamp !== undefined) slots.free(metadata.uid);
   return untilExpiry(context, held, await takeSteps(turn));
@@ -98,7 +99,7 @@ async function takeStep(turn: ChallengeTurn): Promise<Next> {
   yieldTurn(turn);
   const deletedAt = timeOf(challenge.metadata.deletionTimestamp);
   const step = nextChallengeStep(statusOf(turn), held.memory, deletedAt, nowOf(turn));
-  if (PROVING.includes(step.step) && isOfOldKey(challenge, rightOf(turn))) {
+  if (PROVING.has(step.step) && isOfOldKey(challenge, rightOf(turn))) {
     await startOver(context, challenge);
     return undefined;
   }
@@ -127,15 +128,15 @@ async function carryOut(
   }
 }
 
-/** Ends the turn, the authorization, or the Challenge. */
+/** Ends the turn, the authorization or the Challenge, or gives the slot back. */
 async function conclude(turn: ChallengeTurn, step: ConcludingStep): Promise<Next> {
-  if (step.step === 'expire') return take(turn, afterExpiry(beforeOf(turn)));
+  if (step.step === 'expire') return adopt(turn, afterExpiry(beforeOf(turn)));
   const { context, slots, held, challenge } = turn;
   const isLeft = step.step === 'giveUpCleanUp' || (step.step === 'release' && step.isLeft);
   if (isLeft) reportLeft(context, challenge, held);
   if (step.step === 'release') {
     // Others get the slot. The Challenge then waits again.
-    take(turn, afterRelease(beforeOf(turn)));
+    adopt(turn, afterRelease(beforeOf(turn)));
     await save(turn);
     slots.free(challenge.metadata.uid);
     return 'go on';
@@ -151,7 +152,7 @@ function yieldTurn(turn: ChallengeTurn): void {
   const isOver = slots.mustYield(challenge.metadata.uid);
   if (!isOver || held.memory.yieldedAt !== undefined || isFinalChallenge(held.status.state)) return;
   held.solverAskedAt = undefined;
-  take(turn, afterYielding(beforeOf(turn)));
+  adopt(turn, afterYielding(beforeOf(turn)));
 }
 
 /** Takes a slot. The next step reads the server's state before anything is presented. */
@@ -194,7 +195,7 @@ async function callServer(
   }
   const call = step === 'accept' ? acceptTheChallenge : readChallenge;
   const after = await call(right.session, { type, url, authorizationUrl }, beforeOf(turn));
-  take(turn, after);
+  adopt(turn, after);
   settleValidation(term, held, { account, dnsName }, nowOf(turn));
   noteAfter(context, term, right, after);
   return 'go on';
@@ -206,7 +207,7 @@ async function present(turn: ChallengeTurn): Promise<Next> {
     const message = messages.solverGone(challenge.spec.solver);
     return park(turn, { reason: 'SolverNotFound', message });
   }
-  if (!turn.isSolved) return take(turn, afterPresenting(beforeOf(turn)));
+  if (!turn.usesSolver) return adopt(turn, afterPresenting(beforeOf(turn)));
   // The next step is acme-solver's.
   const { reason, message } = challenge.status.solver ?? {};
   if (reason !== undefined) return park(turn, { reason, message: message ?? reason });
@@ -214,8 +215,7 @@ async function present(turn: ChallengeTurn): Promise<Next> {
   const since = (held.solverAskedAt ??= nowOf(turn));
   const silentAt = since + SILENT_SOLVER_MS;
   if (nowOf(turn) < silentAt) return requeueAt(context.component, silentAt);
-  const silence = messages.SOLVER_SILENT;
-  return park(turn, { reason: 'SolverTimeout', message: silence });
+  return park(turn, { reason: 'SolverTimeout', message: messages.SOLVER_SILENT });
 }
 
 async function selfCheck(turn: ChallengeTurn): Promise<Next> {
@@ -228,7 +228,7 @@ async function selfCheck(turn: ChallengeTurn): Promise<Next> {
   const presentedAt = timeOf(statusOf(turn).presentedAt) ?? nowOf(turn);
   const how = { presentedAt, persist: right?.persist, settings: solver?.selfCheck };
   const problem = await checkChallenge(context, turn.challenge, how);
-  take(turn, afterSelfCheck(beforeOf(turn), problem && withCause(problem, turn.challenge)));
+  adopt(turn, afterSelfCheck(beforeOf(turn), problem && withCause(problem, turn.challenge)));
   if (problem === undefined) slots.gotOn(metadata.uid);
   return 'go on';
 }
@@ -239,15 +239,15 @@ function withCause(problem: string, { status: { solver } }: Challenge): string {
 }
 
 async function cleanUp(turn: ChallengeTurn): Promise<Next> {
-  if (!turn.isSolved) return take(turn, afterCleanUp(beforeOf(turn)));
+  if (!turn.usesSolver) return adopt(turn, afterCleanUp(beforeOf(turn)));
   await save(turn);
   return requeueAt(turn.context.component, nowOf(turn) + CLEAN_UP_LOOK_MS);
 }
 
 /** Returns the status. For a solver's Challenge, the solver decides what is presented. */
 function statusOf(turn: ChallengeTurn): ChallengeObjectStatus {
-  const { held, isSolved, challenge } = turn;
-  if (!isSolved) return held.status;
+  const { held, usesSolver, challenge } = turn;
+  if (!usesSolver) return held.status;
   const { presented = false, changedAt } = challenge.status.solver ?? {};
   if (!presented) return { ...held.status, presented };
   return { ...held.status, presented, presentedAt: changedAt ?? timeText(nowOf(turn)) };
@@ -265,12 +265,13 @@ function beforeOf(turn: ChallengeTurn): ChallengeBefore {
   };
 }
 
-function take(
-  { held, isSolved, slots, challenge }: ChallengeTurn,
+/** Keeps the outcome of an event. A final Challenge gives its slot back. */
+function adopt(
+  { held, usesSolver, slots, challenge }: ChallengeTurn,
   { status, memory }: ChallengeAfter,
 ): 'go on' {
   const { presented, presentedAt } = held.status;
-  held.status = isSolved ? changed(status, { presented, presentedAt }) : status;
+  held.status = usesSolver ? changed(status, { presented, presentedAt }) : status;
   held.memory = memory;
   if (isFinalChallenge(status.state)) slots.free(challenge.metadata.uid);
   return 'go on';
