@@ -53,10 +53,11 @@ export function openRecorder(
   const { send, close } = createHttpsSender(addressOf(url, options, monotonic));
   const component = { name, version: VERSION, replica: hostname() };
   const incarnation = randomBytes(8).toString('hex');
+  // A required ledger has each record before the answer. The spool then sends only results.
   const isRequired = waitsForLedger(name, options);
-  const { now, along, onAnswer } = sendTogether(send, delay);
+  const { sendNow, sendAlong, onAnswer } = sendTogether(send, delay);
   const spool = new BestEffortSender({
-    send: isRequired ? along : send,
+    send: isRequired ? sendAlong : send,
     delay,
     clock,
     component,
@@ -67,7 +68,7 @@ export function openRecorder(
   onAnswer(() => {
     spool.retryNow();
   });
-  const before = isRequired ? new RequiredSender(now, delay) : spool;
+  const before = isRequired ? new RequiredSender(sendNow, delay) : spool;
   const recorder = new LedgerRecorder({ before, after: spool, clock, component });
   measure(metrics, recorder);
   log.info({ mode: recorder.state.mode, ledger: url.origin }, 'records in the ledger');

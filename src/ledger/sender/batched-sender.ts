@@ -7,9 +7,9 @@ import type { SendBatch } from './contract.ts';
 /** Two senders to the same ledger. */
 export interface Together {
   /** Sends at once, together with all deferred records. */
-  readonly now: SendBatch;
+  readonly sendNow: SendBatch;
   /** Sends with the next immediate batch, or alone after {@link ALONE_AFTER_MILLISECONDS}. */
-  readonly along: SendBatch;
+  readonly sendAlong: SendBatch;
   /** Registers a listener that is called after each immediate batch that the ledger answered. */
   readonly onAnswer: (listener: () => void) => void;
 }
@@ -55,7 +55,7 @@ export function sendTogether(send: SendBatch, delay: Delay): Together {
   }
 
   return {
-    now: async (records) => {
+    sendNow: async (records) => {
       const results = await sent(records);
       answered();
       return results;
@@ -63,7 +63,7 @@ export function sendTogether(send: SendBatch, delay: Delay): Together {
     onAnswer: (listener) => {
       answered = listener;
     },
-    along: (records) => {
+    sendAlong: (records) => {
       const parcel = { records, done: Promise.withResolvers<Results>() };
       waiting.add(parcel);
       // The caller gets the error from the parcel's own promise.

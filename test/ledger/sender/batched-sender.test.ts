@@ -23,10 +23,10 @@ test('together: results go with the next answered record after a ledger restart'
         reject(new Error('aborted'));
       });
     });
-  const { now, along, onAnswer } = sendTogether(send, () => Promise.resolve());
+  const { sendNow, sendAlong, onAnswer } = sendTogether(send, () => Promise.resolve());
   const { component } = issuedRecord(0);
   const spool = new BestEffortSender({
-    send: along,
+    send: sendAlong,
     delay,
     clock: () => NOW,
     component,
@@ -41,7 +41,7 @@ test('together: results go with the next answered record after a ledger restart'
   await setImmediate();
   assert.equal(spool.state.failing, true);
   away = false;
-  await now([issuedRecord(2)]);
+  await sendNow([issuedRecord(2)]);
   await setImmediate();
   assert.deepEqual(kept, [issuedRecord(2).key, resultRecord(1).key]);
   assert.deepEqual([spool.state.waiting, spool.state.lost], [0, 0]);

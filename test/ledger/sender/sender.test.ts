@@ -139,11 +139,11 @@ test('together: unawaited results go with the next batch, or alone without one',
   const ledger = new Ledger();
   const pause = new Pause();
   ledger.refuses = resultRecord(1).key;
-  const { now, along } = sendTogether(ledger.send, pause.delay);
-  const results = along([resultRecord(0), resultRecord(1)]);
+  const { sendNow, sendAlong } = sendTogether(ledger.send, pause.delay);
+  const results = sendAlong([resultRecord(0), resultRecord(1)]);
   await turns();
   assert.deepEqual(ledger.batches, []);
-  assert.deepEqual(await now([issuedRecord(0)]), [undefined]);
+  assert.deepEqual(await sendNow([issuedRecord(0)]), [undefined]);
   assert.deepEqual(
     (await results).map((each) => each?.code),
     [undefined, 'LEDGER_CONFLICT'],
@@ -151,7 +151,7 @@ test('together: unawaited results go with the next batch, or alone without one',
   assert.deepEqual(ledger.batches, [3]);
   await pause.end();
   assert.deepEqual(ledger.batches, [3], 'what went is not sent again');
-  const alone = along([resultRecord(2)]);
+  const alone = sendAlong([resultRecord(2)]);
   await pause.end();
   assert.deepEqual(await alone, [undefined]);
   assert.deepEqual(ledger.batches, [3, 1]);
@@ -161,13 +161,13 @@ test('together: each hears of a ledger that is away', async () => {
   const ledger = new Ledger();
   const pause = new Pause();
   ledger.away = true;
-  const { now, along } = sendTogether(ledger.send, pause.delay);
-  const both = await Promise.allSettled([along([resultRecord(0)]), now([issuedRecord(0)])]);
+  const { sendNow, sendAlong } = sendTogether(ledger.send, pause.delay);
+  const both = await Promise.allSettled([sendAlong([resultRecord(0)]), sendNow([issuedRecord(0)])]);
   assert.deepEqual(
     both.map(({ status }) => status),
     ['rejected', 'rejected'],
   );
-  const alone = assert.rejects(along([resultRecord(0)]));
+  const alone = assert.rejects(sendAlong([resultRecord(0)]));
   await pause.end();
   await alone;
   assert.deepEqual(ledger.batches, [2, 1]);
