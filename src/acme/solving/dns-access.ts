@@ -6,6 +6,7 @@ import { connectGuard, type ConnectGuard } from '#base/egress/connect-guard.ts';
 import type { DnsFlags, NamespacedFlags } from '../flags.ts';
 import { createDnsClient } from './dns/client.ts';
 import { CHECK_LIMITS } from './self-check.ts';
+import * as messages from './messages.ts';
 
 /**
  * Clients for calls on behalf of AcmeSigners, which check each address. The caller closes `http`.
@@ -32,7 +33,7 @@ export function createDnsAccess(
 } {
   const http = createExchange({ userAgent, limits: CHECK_LIMITS, proxy });
   const resolvers = resolver.length > 0 ? resolver : getServers();
-  const guard = connectGuard(namespacedNetwork);
+  const guard = connectGuard(namespacedNetwork, messages.OF_ACME_SIGNERS);
   const guarded = createExchange({ userAgent, limits: CHECK_LIMITS, guard, proxy });
   const namespaced = { guard, http: guarded, askNamed: createDnsClient(guarded, guard) };
   return { ask: createDnsClient(http), resolvers, http, namespaced };

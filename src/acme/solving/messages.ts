@@ -2,7 +2,24 @@
 /** Texts about solvers and their checks, by where users read them. */
 import { quantity } from '#base/quantity.ts';
 import { quote } from '#base/quote.ts';
-import { ALLOW_A_NETWORK } from '#base/egress/connect-guard.ts';
+import type { GuardWords } from '#base/egress/connect-guard.ts';
+
+// Refusals of an address
+
+/** Callees of a Challenge's self-check: servers that requesters name, by DNS or by a redirect. */
+export const OF_THE_SELF_CHECK: GuardWords = {
+  called: 'what the self-check calls',
+  flag: '--self-check-network',
+};
+
+export const OF_ACME_SIGNERS: GuardWords = {
+  called: 'servers of AcmeSigners',
+  flag: 'acme.networks, --namespaced-network',
+};
+
+/** Fix for a host without an address that the self-check may call. */
+export const ALLOW_A_NETWORK =
+  'an administrator can allow networks outside the Internet (--self-check-network of acme)';
 
 // Flags
 

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { CallLimits, Exchange } from '#base/egress/exchange.ts';
 import { parseDuration } from '#api/object/duration.ts';
-import { connectGuard, OF_THE_SELF_CHECK } from '#base/egress/connect-guard.ts';
+import { connectGuard } from '#base/egress/connect-guard.ts';
 import type { Network } from '#base/egress/networks.ts';
 import { attempt, SignerError } from '#base/errors.ts';
 import type { Clock } from '#base/ports.ts';
@@ -82,7 +82,7 @@ export const CHECK_LIMITS: CallLimits = {
 export function createSelfCheck(init: SelfCheckInit): SelfCheck {
   const { http, resolvers, now, allowed, http01Ports, authoritativePort = DNS_PORT } = init;
   const { ask = createDnsClient(http) } = init;
-  const askServer = createDnsClient(http, connectGuard(allowed, OF_THE_SELF_CHECK));
+  const askServer = createDnsClient(http, connectGuard(allowed, messages.OF_THE_SELF_CHECK));
   const ports = http01Ports === undefined ? {} : { ports: http01Ports };
   const unreachable = createUnreachableAddresses(now);
   return async (challenge, signal) => {

@@ -10,33 +10,26 @@ export interface GuardWords {
   readonly flag: string;
 }
 
-/** Callees of a Challenge's self-check: servers that requesters name, by DNS or by a redirect. */
-export const OF_THE_SELF_CHECK: GuardWords = {
-  called: 'what the self-check calls',
-  flag: '--self-check-network',
-};
-
-/** Fix for a host without an address that the self-check may call. */
-export const ALLOW_A_NETWORK =
-  'an administrator can allow networks outside the Internet (--self-check-network of acme)';
-
-const OF_ACME_SIGNERS: GuardWords = {
-  called: 'servers of AcmeSigners',
-  flag: 'acme.networks, --namespaced-network',
-};
+/** Checks the addresses that connections may reach. */
+export interface ConnectGuard {
+  /** Finds the addresses of a name, without refused ones. */
+  readonly lookup: LookupFunction;
+  /**
+   * Returns the reason against calls to an address. Returns undefined for an allowed address, and
+   * for a name.
+   */
+  readonly refusalOf: (host: string) => string | undefined;
+}
 
 /**
  * Limits connections to the Internet and these networks. It checks each address when the connection
  * is made, so no second lookup can change it.
- *
- * @param words - words of a refusal
  */
 export function connectGuard(
   allowed: readonly Network[],
-  words: GuardWords = OF_ACME_SIGNERS,
+  { called, flag }: GuardWords,
 ): ConnectGuard {
-  const { called, flag } = words;
-  const refusal = (address: string): string | undefined => {
+  const refuse = (address: string): string | undefined => {
     const plain = address.replace(/^\[|\]$/g, '');
     const octets = parseIp(plain);
     // Node.js connects without a lookup to some texts that parseIp rejects, such as fe80::1%eth0.
@@ -47,16 +40,16 @@ export function connectGuard(
     return `${address} is ${what}, which ${called} may be in only where an administrator allows the network (${flag})`;
   };
   return {
-    refusalOf: refusal,
+    refusalOf: refuse,
     lookup: (hostname, options, callback) => {
       lookup(hostname, { ...options, all: true }, (error, found) => {
         if (error !== null) {
           callback(error, '');
           return;
         }
-        const fine = found.filter(({ address }) => refusal(address) === undefined);
+        const fine = found.filter(({ address }) => refuse(address) === undefined);
         const [first] = fine;
-        if (first === undefined) callback(refused(hostname, found, refusal), '');
+        if (first === undefined) callback(refused(hostname, found, refuse), '');
         else if (options.all === true) callback(null, fine);
         else callback(null, first.address, first.family);
       });
@@ -67,19 +60,8 @@ export function connectGuard(
 function refused(
   hostname: string,
   [first]: readonly LookupAddress[],
-  refusal: (address: string) => string | undefined,
+  refuse: (address: string) => string | undefined,
 ): NodeJS.ErrnoException {
-  const why = first === undefined ? 'it has no address' : (refusal(first.address) ?? '');
+  const why = first === undefined ? 'it has no address' : (refuse(first.address) ?? '');
   return Object.assign(new Error(`${hostname}: ${why}`), { code: 'ADDRESS_REFUSED' });
-}
-
-/** Checks the addresses that connections may reach. */
-export interface ConnectGuard {
-  /** Finds the addresses of a name, without refused ones. */
-  readonly lookup: LookupFunction;
-  /**
-   * Returns the reason against calls to an address. Returns undefined for an allowed address, and
-   * for a name.
-   */
-  readonly refusalOf: (host: string) => string | undefined;
 }

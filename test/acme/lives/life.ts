@@ -2,6 +2,7 @@
 /**
  * The component acme in this process, which can be killed between any two of its calls and writes.
  */
+import { OF_ACME_SIGNERS } from '#acme/solving/messages.ts';
 import { connectGuard } from '#base/egress/connect-guard.ts';
 import { createAcme } from '#acme/acme/index.ts';
 import { clock, delay, monotonic, random, startTimer } from '#app/process.ts';
@@ -98,7 +99,7 @@ export function startLife(
     renewsCertificates: false,
     maxChallenges: 60,
     http01Grants: [],
-    namespaced: { servers: [], solvers: [], guard: connectGuard([]) },
+    namespaced: { servers: [], solvers: [], guard: connectGuard([], OF_ACME_SIGNERS) },
     userAgent,
   });
   const ended = controller.run(stop.signal).catch(() => undefined);

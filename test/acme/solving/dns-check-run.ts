@@ -11,7 +11,7 @@ import { after, before, test } from 'node:test';
 import type { Exchange } from '#base/egress/exchange.ts';
 import { createRfc2136Solver } from '#acme/solving/dns01/rfc2136.ts';
 import { createSelfCheck, type ToCheck } from '#acme/solving/index.ts';
-import { ALLOW_A_NETWORK } from '#base/egress/connect-guard.ts';
+import { ALLOW_A_NETWORK } from '#acme/solving/messages.ts';
 import { parseNetwork } from '#base/egress/networks.ts';
 import { makeDirectory, removeDirectory } from '../../cluster/directory.ts';
 import { freePort } from '../../cluster/ports.ts';

@@ -12,6 +12,7 @@ import { after, before, test } from 'node:test';
 import { CALL_LIMITS, createExchange } from '#base/egress/exchange.ts';
 import { createDnsClient } from '#acme/solving/dns/client.ts';
 import { sendByTcp, sendByUdp } from '#acme/solving/dns/transport.ts';
+import { OF_ACME_SIGNERS } from '#acme/solving/messages.ts';
 import { connectGuard } from '#base/egress/connect-guard.ts';
 import { parseNetwork } from '#base/egress/networks.ts';
 import { parseSolverGrant } from '#acme/solving/http/grants.ts';
@@ -102,7 +103,7 @@ after(() => web.close());
 for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433']) {
   test(`no connection leads to ${host}, but where its network is allowed`, async () => {
     const send = async (networks: readonly string[]): Promise<string> => {
-      const guard = connectGuard(networks.map(parseNetwork));
+      const guard = connectGuard(networks.map(parseNetwork), OF_ACME_SIGNERS);
       const exchange = createExchange({
         userAgent: 'test',
         limits: CALL_LIMITS,
@@ -121,7 +122,7 @@ for (const host of ['127.0.0.1', 'localhost', '[::ffff:127.0.0.1]', '2130706433'
 }
 
 test('the same holds for DNS, by UDP and TCP', async () => {
-  const guard = connectGuard([]);
+  const guard = connectGuard([], OF_ACME_SIGNERS);
   const signal = AbortSignal.timeout(60_000);
   for (const host of ['127.0.0.1', 'localhost']) {
     const answer = await sendByTcp({ host, port }, Buffer.alloc(12), signal, guard);
@@ -148,7 +149,7 @@ test('a guarded socket of UDP reaches what is allowed, and not its own side', as
   });
   server.bind(0, '127.0.0.1');
   await once(server, 'listening');
-  const guard = connectGuard([parseNetwork('127.0.0.0/8')]);
+  const guard = connectGuard([parseNetwork('127.0.0.0/8')], OF_ACME_SIGNERS);
   const query = Buffer.alloc(12);
   const send = (host: string): Promise<unknown> =>
     sendByUdp({ host, port: server.address().port }, query, AbortSignal.timeout(60_000), guard);

@@ -6,7 +6,8 @@ import { test } from 'node:test';
 import { connectGuard } from '#base/egress/connect-guard.ts';
 import { parseNetwork } from '#base/egress/networks.ts';
 
-const guard = connectGuard([parseNetwork('127.0.0.0/8'), parseNetwork('fe80::/10')]);
+const WORDS = { called: 'servers', flag: '--network' };
+const guard = connectGuard([parseNetwork('127.0.0.0/8'), parseNetwork('fe80::/10')], WORDS);
 
 // Node.js connects to these without a look-up, so nothing else would judge them.
 for (const host of ['::1%lo', 'fe80::1%eth0', '::ffff:169.254.169.254%1', 'fd00::1%2'])
@@ -26,7 +27,7 @@ for (const host of ['127.1', '0x7f000001', '2130706433', 'localhost'])
     assert.equal(isIP(host), 0);
     assert.equal(guard.refusalOf(host), undefined);
     return new Promise((resolve, reject) => {
-      connectGuard([]).lookup(host, {}, (error) => {
+      connectGuard([], WORDS).lookup(host, {}, (error) => {
         if (error === null) reject(new Error(`${host} has an address that is called`));
         else resolve();
       });

@@ -72,9 +72,11 @@ async function failure(...args: Parameters<typeof call>): Promise<NoAnswer> {
 
 const targets = (): readonly (string | undefined)[] => proxy.requests.map(({ url }) => url);
 
+const WORDS = { called: 'servers', flag: '--network' };
+
 /** A guard whose lookup finds these addresses. */
 function resolving(...addresses: readonly string[]): ConnectGuard {
-  const guard = connectGuard([]);
+  const guard = connectGuard([], WORDS);
   return {
     refusalOf: guard.refusalOf,
     lookup: (hostname, options, callback) => {
@@ -100,16 +102,16 @@ test('with a guard the proxy gets an address that passed, and never the name', a
 
 test('an IPv6 address is in brackets in CONNECT', async () => {
   assert.equal(
-    await call('https://[2606:4700::1111]/', { guard: connectGuard([]) }),
+    await call('https://[2606:4700::1111]/', { guard: connectGuard([], WORDS) }),
     'of the server',
   );
   assert.deepEqual(targets(), ['[2606:4700::1111]:443']);
 });
 
 for (const [what, url, guard] of [
-  ['an address', 'https://10.0.0.7/', connectGuard([])],
-  ['another spelling of it', 'https://0x0a.7/', connectGuard([])],
-  ['an address of IPv6', 'https://[fd00::1]/', connectGuard([])],
+  ['an address', 'https://10.0.0.7/', connectGuard([], WORDS)],
+  ['another spelling of it', 'https://0x0a.7/', connectGuard([], WORDS)],
+  ['an address of IPv6', 'https://[fd00::1]/', connectGuard([], WORDS)],
   ['a name', `https://${NAME}/`, resolving('10.0.0.7')],
 ] as const)
   test(`a guarded call reaches no address inside by the proxy: ${what}`, async () => {
@@ -120,7 +122,7 @@ for (const [what, url, guard] of [
   });
 
 test('a guarded call reaches a network that an administrator allows by the proxy', async () => {
-  const guard = connectGuard([parseNetwork('10.0.0.0/8')]);
+  const guard = connectGuard([parseNetwork('10.0.0.0/8')], WORDS);
   assert.equal(await call('https://10.0.0.7/', { guard }), 'of the server');
 });
 
@@ -136,7 +138,7 @@ test('what NO_PROXY names is called directly', async () => {
   assert.deepEqual(targets(), []);
   const direct = await failure('https://10.0.0.7/', {
     environment: { NO_PROXY: '10.0.0.0/8' },
-    guard: connectGuard([]),
+    guard: connectGuard([], WORDS),
   });
   assert.match(direct.detail, /a private network/);
 });
