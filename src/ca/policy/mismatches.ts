@@ -5,7 +5,7 @@ import { unsupportedParts } from '#pki/x509/requested-names.ts';
 import type { CertificationRequest } from '#pki/x509/pkcs10.ts';
 import { REQUEST_FIELDS, type LeafSubject, type RequestField } from '#base/vocabulary.ts';
 import type { CompiledRule } from './compile-policy.ts';
-import { describeOid, unnamedAttributes, unnamedExtensions } from './unlisted-extensions.ts';
+import { describeOid, unlistedAttributes, unlistedExtensions } from './unlisted-extensions.ts';
 import { missingPurposes, usableUsages } from './usable-usages.ts';
 import type { RequestVariables } from './variables.ts';
 import * as messages from './denial-messages.ts';
@@ -56,8 +56,8 @@ export function staticMismatches(
     ...(asked.usages.length > 0 && usages.length === 0
       ? []
       : [usageMismatch(rule, { ...asked, usages })]),
-    oidMismatch('extensions', unnamedExtensions(asked), rule.extensions, asked),
-    oidMismatch('attributes', unnamedAttributes(asked), rule.attributes, asked),
+    oidMismatch('extensions', unlistedExtensions(asked), rule.extensions, asked),
+    oidMismatch('attributes', unlistedAttributes(asked.request), rule.attributes, asked),
   ].filter((each) => each !== undefined);
 }
 
