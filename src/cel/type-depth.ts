@@ -17,14 +17,17 @@ const RESULT = 1;
 /** Depths of the loop variables in scope. */
 type Scope = ReadonlyMap<string, number>;
 
+/** Returns the depth of the type of a node. */
+type DepthOf = (node: Node, scope: Scope) => number;
+
 /**
  * Returns an upper bound of the depth of all types in an expression, before the library creates
  * them.
  */
 export function typeDepth(root: Node): number {
   let deepest = 0;
-  const depthOf = (node: Node, scope: Scope): number => {
-    const depth = ownDepth(node, scope, depthOf);
+  const depthOf: DepthOf = (node, scope) => {
+    const depth = nodeDepth(node, scope, depthOf);
     deepest = Math.max(deepest, depth);
     return depth;
   };
@@ -32,7 +35,7 @@ export function typeDepth(root: Node): number {
   return deepest;
 }
 
-function ownDepth(node: Node, scope: Scope, depthOf: (node: Node, scope: Scope) => number): number {
+function nodeDepth(node: Node, scope: Scope, depthOf: DepthOf): number {
   if (node.op === 'value') return 0;
   if (node.op === 'id') return scope.get(node.args) ?? VARIABLE;
   const call = callOf(node);
@@ -41,11 +44,7 @@ function ownDepth(node: Node, scope: Scope, depthOf: (node: Node, scope: Scope) 
   return node.op === 'list' || node.op === 'map' ? inner + 1 : inner;
 }
 
-function callDepth(
-  call: Call,
-  scope: Scope,
-  depthOf: (node: Node, scope: Scope) => number,
-): number {
+function callDepth(call: Call, scope: Scope, depthOf: DepthOf): number {
   const loop = comprehensionOf(call);
   if (loop === undefined) {
     const operands = call.receiver === undefined ? call.args : [call.receiver, ...call.args];
@@ -57,5 +56,6 @@ function callDepth(
   const name = variable.op === 'id' ? variable.args : '';
   const within = new Map(scope).set(name, Math.max(0, range - 1));
   const body = Math.max(0, ...loop.body.map((each) => depthOf(each, within)));
+  // `filter` returns its range.
   return Math.max(range, call.name === 'map' ? body + 1 : 0);
 }
