@@ -49,6 +49,12 @@ const PER_FOLDING = 3;
 const PER_BORDER = 5;
 /** The part of {@link PER_INSTRUCTION} that grows with the logarithm of the size. */
 const PER_COMPARISON = 0.1;
+/** The part of {@link PER_INSTRUCTION} to visit an instruction that another one has reached. */
+const PER_REVISIT = 0.2;
+/** Sets of flags of EMPTY_WIDTH, which has six conditions. */
+const FLAG_SETS = 64;
+/** States of one closure: a set of flags, whether after a word character, and whether a match. */
+const STATES_OF_CLOSURE = 4 * FLAG_SETS;
 
 /**
  * Enumerates the states of a pattern's DFA.
@@ -182,12 +188,13 @@ class Automaton {
     const { id, pcs, needs } = this.#closure(from, known);
     const facts = needs === 0 ? { known: 0, afterWord: false } : { known, afterWord };
     const bits = (facts.known * 2 + Number(facts.afterWord)) * 2 + Number(isMatch);
-    return { key: id * 256 + bits, pcs, needs, ...facts, isMatch };
+    return { key: id * STATES_OF_CLOSURE + bits, pcs, needs, ...facts, isMatch };
   }
 
   /** Returns all instructions reachable without reading, if exactly these flags hold. */
   #closure(from: readonly number[], flags: number): Closure {
-    if (from.length === 1) return this.#closureOf(from[0] ?? 0, flags);
+    if (from.length === 1) return this.#closureOfOne(from[0] ?? 0, flags);
+    // MAX_PROGRAM (regex.ts) keeps each instruction below 65,536, so it is one character.
     const key = String.fromCharCode(flags, ...from);
     const before = this.#reached.get(key);
     if (before !== undefined) {
@@ -199,11 +206,11 @@ class Automaton {
     let work = 0;
     for (const pc of new Set(from)) {
       if (this.#work + work > MAX_WORK) break;
-      const each = this.#closureOf(pc, flags);
+      const each = this.#closureOfOne(pc, flags);
       needs |= each.needs;
       for (const reached of each.pcs) found.add(reached);
       // RE2 stops at instructions that it has reached before. This visits them again.
-      work += PER_INSTRUCTION * 0.2 * each.pcs.length;
+      work += PER_INSTRUCTION * PER_REVISIT * each.pcs.length;
     }
     work += sorting(found.size);
     this.#work += work;
@@ -214,6 +221,7 @@ class Automaton {
 
   #intern(found: ReadonlySet<number>, needs: number): Closure {
     const pcs = [...found].sort((a, b) => a - b);
+    // Each instruction is one character here, too.
     const key = String.fromCharCode(needs, ...pcs);
     const known = this.#interned.get(key);
     if (known !== undefined) return known;
@@ -222,8 +230,8 @@ class Automaton {
     return made;
   }
 
-  #closureOf(from: number, flags: number): Closure {
-    const key = from * 64 + flags;
+  #closureOfOne(from: number, flags: number): Closure {
+    const key = from * FLAG_SETS + flags;
     const known = this.#closures.get(key);
     if (known !== undefined) return known;
     const found = new Set<number>();
