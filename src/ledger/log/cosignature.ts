@@ -84,7 +84,7 @@ export function openCosignature(lines: string, text: string, witness: WitnessKey
       Buffer.compare(bytes.subarray(0, KEY_ID_BYTES), keyId(witness)) !== 0
     )
       continue;
-    const time = timeOf(bytes, text, witness);
+    const time = verifiedTime(bytes, text, witness);
     if (time === undefined) break;
     return { line: `${line}\n`, time };
   }
@@ -95,7 +95,7 @@ export function openCosignature(lines: string, text: string, witness: WitnessKey
  * Counts the lines of a note that have the length of a cosignature. It verifies none and skips
  * unreadable lines.
  */
-export function cosignaturesOf(note: string): number {
+export function countCosignatures(note: string): number {
   const lines = note.slice(note.lastIndexOf('\n\n') + 2).split('\n');
   return lines.filter((line) => {
     const [, encoded = ''] = /^— \S+ (\S+)$/u.exec(line) ?? [];
@@ -103,7 +103,7 @@ export function cosignaturesOf(note: string): number {
   }).length;
 }
 
-function timeOf(bytes: Buffer, text: string, { publicKey }: WitnessKey): number | undefined {
+function verifiedTime(bytes: Buffer, text: string, { publicKey }: WitnessKey): number | undefined {
   if (bytes.length !== COSIGNATURE_BYTES) return undefined;
   const time = Number(bytes.readBigUInt64BE(KEY_ID_BYTES));
   const signed = Buffer.from(`cosignature/v1\ntime ${time}\n${text}`);

@@ -3,7 +3,7 @@
 import { sameBytes } from '#base/bytes.ts';
 import { numberOf, textOf, type Sql, type SqlRow } from '../database/database.ts';
 import { openCheckpoint, type Checkpoint } from '../log/checkpoint.ts';
-import { cosignaturesOf } from '../log/cosignature.ts';
+import { countCosignatures } from '../log/cosignature.ts';
 import { inconsistent, rangeHash } from '../log/tiles.ts';
 import { logsOf, tilesOf, type StoredLog } from './logs.ts';
 
@@ -187,7 +187,7 @@ function bySpan(rows: readonly SqlRow[], span: number): ReadonlyMap<number, read
 function bestOf(rows: readonly SqlRow[]): number {
   let [best, most] = [0, -1];
   for (const row of rows) {
-    const signed = cosignaturesOf(textOf(row, 'note'));
+    const signed = countCosignatures(textOf(row, 'note'));
     if (signed >= most) [best, most] = [numberOf(row, 'size'), signed];
   }
   return best;
