@@ -209,6 +209,11 @@ export function afterNoSolver(before: OrderBefore, message: string): OrderAfter 
   return waiting(before, 'NoSolver', message, NO_SOLVER_MS);
 }
 
+/** Ends the request of an Order that no retry can answer. */
+export function afterBadRequest(before: OrderBefore, message: string): OrderAfter {
+  return ended(before, 'BadRequest', message, 'failed');
+}
+
 function ended(
   { status, memory, now }: OrderBefore,
   reason: string,
@@ -217,11 +222,6 @@ function ended(
 ): OrderAfter {
   const end = { state, reason, message, finalAt: timeText(now) };
   return { status: changed(status, { ...NOT_WAITING, ...end }), memory };
-}
-
-/** Ends the request of an Order that no retry can answer. */
-export function afterBadRequest(before: OrderBefore, message: string): OrderAfter {
-  return ended(before, 'BadRequest', message, 'failed');
 }
 
 /** Kinds of the calls. */
@@ -293,7 +293,11 @@ function waiting(
   return { status: changed(status, { reason, message, nextAttemptAt }), memory };
 }
 
-const NO_REASON = { reason: undefined, message: undefined, nextAttemptAt: undefined } as const;
+const NO_CHALLENGE_WAIT = {
+  reason: undefined,
+  message: undefined,
+  nextAttemptAt: undefined,
+} as const;
 
 /**
  * Returns the status with the wait of the Challenge that the Order waits for. Without one, removes
@@ -304,7 +308,7 @@ export function showWaitFor(
   challenge: ChildChallenge | undefined,
 ): OrderObjectStatus {
   if (challenge === undefined)
-    return status.reason === WAITING_FOR_CHALLENGE ? changed(status, NO_REASON) : status;
+    return status.reason === WAITING_FOR_CHALLENGE ? changed(status, NO_CHALLENGE_WAIT) : status;
   const { metadata, spec, status: of } = challenge;
   const why = `${of.reason ?? ''}: ${of.message ?? ''}`;
   return changed(status, {
