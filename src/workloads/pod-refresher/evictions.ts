@@ -41,7 +41,7 @@ export class Evictions {
     for (const pod of endangered) {
       const due = await this.#dueTime(pod);
       if (due === 'never') continue;
-      const at = Math.max(due, this.#retryAt.get(placeOf(pod)) ?? 0);
+      const at = Math.max(due, this.#retryAt.get(podUidKey(pod)) ?? 0);
       if (at > now) next = Math.min(next, at);
       else next = Math.min(next, await this.#evict(pod, now));
     }
@@ -69,7 +69,7 @@ export class Evictions {
     if (outcome.kind === 'evicted') this.#tell(pod);
     const isGone = outcome.kind === 'evicted' || outcome.kind === 'gone';
     const at = isGone ? Infinity : now + RETRY_MS;
-    this.#retryAt.set(placeOf(pod), at);
+    this.#retryAt.set(podUidKey(pod), at);
     return at;
   }
 
@@ -84,14 +84,14 @@ export class Evictions {
   }
 
   #forget(endangered: readonly EndangeredPod[]): void {
-    const there = new Set(endangered.flatMap((pod) => [podKey(pod), placeOf(pod)]));
+    const there = new Set(endangered.flatMap((pod) => [podKey(pod), podUidKey(pod)]));
     for (const memory of [this.#due, this.#retryAt]) {
       for (const key of memory.keys()) if (!there.has(key)) memory.delete(key);
     }
   }
 }
 
-function placeOf({ namespace, uid }: EndangeredPod): string {
+function podUidKey({ namespace, uid }: EndangeredPod): string {
   return `${namespace} ${uid}`;
 }
 
