@@ -61,8 +61,11 @@ export const hasCriticalConstraints: AnchorAssertion = ({ extensions }) => {
   return found?.critical === true ? undefined : 'has basicConstraints that are not critical';
 };
 
-/** Requires a critical keyUsage (RFC 5280 §4.2.1.3: MUST be present, and SHOULD be critical). */
-export const hasKeyCertSign: AnchorAssertion = ({ keyUsage, extensions }) => {
+/**
+ * Requires keyCertSign in a critical keyUsage (RFC 5280 §4.2.1.3: MUST be present, and SHOULD be
+ * critical).
+ */
+export const hasCriticalKeyCertSign: AnchorAssertion = ({ keyUsage, extensions }) => {
   if (keyUsage?.has('keyCertSign') !== true) return 'has no keyUsage with keyCertSign';
   const found = extensions.find(({ oid }) => oid === OID_KEY_USAGE);
   return found?.critical === true ? undefined : 'has a keyUsage that is not critical';
@@ -97,7 +100,7 @@ export const hasValidSelfSignature: AnchorAssertion = (anchor) =>
 const MIN_RSA_BITS = 2048;
 
 /** Requires 2048 bits or more of an RSA key (CA/Browser Forum BR §6.1.5). */
-export const hasStrongKey: AnchorAssertion = ({ publicKey }) =>
+export const hasLongRsaKey: AnchorAssertion = ({ publicKey }) =>
   publicKey.algorithm === 'RSA' && publicKey.bits < MIN_RSA_BITS
     ? `has an RSA key with ${publicKey.bits} bits`
     : undefined;
