@@ -2,6 +2,9 @@
 /** Texts of the operator, by where users read them. */
 import { quote, printable, quoteList } from '#base/quote.ts';
 
+/** Fix for a setting that the operator refuses as dangerous. */
+const ALLOW_DANGER_ZONE = 'an administrator adds --allow-danger-zone to the operator’s flags';
+
 // Condition of the object: why its spec is refused
 
 export function unsupportedVersion(patches: string, version: string): string {
@@ -12,9 +15,9 @@ export function imageNotAllowed(reference: string): string {
   return `spec.image.reference: the repository of ${quote(reference, 256)} is not allowed, because the image can read CA keys; an administrator adds it to the operator's flags as --allow-image`;
 }
 
-export const DANGER_ZONE_NOT_ALLOWED =
-  'spec.dangerZone: it is not allowed; an administrator adds --allow-danger-zone to the operator’s flags';
-export const DEFAULT_ARGUMENTS =
+export const DANGER_ZONE_NOT_ALLOWED = `spec.dangerZone: it is not allowed; ${ALLOW_DANGER_ZONE}`;
+
+export const DEFAULT_ARGUMENTS_NOT_ALLOWED =
   'spec.defaults.extraArgs: the components have different flags; write them under spec.components';
 
 export function unknownFlags(version: string, flags: string, component: string): string {
@@ -50,30 +53,31 @@ export function solverUnnamed(index: number, text: string, group: string): strin
 }
 
 export function dangerousAcme(member: string): string {
-  return `spec.acme.${member}: it decides whom components call, which names are proved, or what Ingress controllers do, for the writers of ACME signers; an administrator adds --allow-danger-zone to the operator’s flags`;
+  return `spec.acme.${member}: it decides whom components call, which names are proved, or what Ingress controllers do, for the writers of ACME signers; ${ALLOW_DANGER_ZONE}`;
 }
 
 export function dangerousKeyHolder(component: string): string {
-  return `spec.components.${quote(component, 64)}.keyHolder: it decides what the keys of CAs may sign, and which Secrets have them; an administrator adds --allow-danger-zone to the operator’s flags`;
+  return `spec.components.${quote(component, 64)}.keyHolder: it decides what the keys of CAs may sign, and which Secrets have them; ${ALLOW_DANGER_ZONE}`;
 }
 
-export const SVID_SIGNER =
-  'spec.bundleEndpoint.svidSigner: it decides the identity of the bundle endpoint for other trust domains; an administrator adds --allow-danger-zone to the operator’s flags';
+export const SVID_SIGNER_NOT_ALLOWED = `spec.bundleEndpoint.svidSigner: it decides the identity of the bundle endpoint for other trust domains; ${ALLOW_DANGER_ZONE}`;
+
 export const VALUE_ONLY = 'may have a value only, and no source';
 
 export function unknownVariable(allowed: string): string {
   return `is not allowed: another variable could load code into a component, or change whom it calls or trusts; these are allowed: ${allowed}`;
 }
 
-export const DANGEROUS_VARIABLE =
-  'chooses whom a component calls or trusts; an administrator adds --allow-danger-zone to the operator’s flags';
+export const DANGEROUS_VARIABLE = `chooses whom a component calls or trusts; ${ALLOW_DANGER_ZONE}`;
 
 export function dangerousLedger(member: string, cause: string): string {
-  return `spec.ledger.${member}: ${cause}; an administrator adds --allow-danger-zone to the operator’s flags`;
+  return `spec.ledger.${member}: ${cause}; ${ALLOW_DANGER_ZONE}`;
 }
 
-export const AGGREGATED_API = 'while the ledger is away, no namespace of the cluster is deleted';
-export const RECORDING =
+export const AGGREGATED_API_DANGER =
+  'while the ledger is away, no namespace of the cluster is deleted';
+
+export const RECORDING_DANGER =
   'it decides whether, where and for how long it is recorded who has a certificate';
 
 export function reservedKey(domain: string): string {
@@ -81,11 +85,11 @@ export function reservedKey(domain: string): string {
 }
 
 export function injectorKey(domain: string): string {
-  return `is of ${domain}, by which a webhook puts containers or code into pods that hold keys; an administrator adds --allow-danger-zone to the operator’s flags, or leave it out (to keep the webhook away, the key of that name may be "false" or "disabled")`;
+  return `is of ${domain}, by which a webhook puts containers or code into pods that hold keys; ${ALLOW_DANGER_ZONE}, or leave it out (to keep the webhook away, the key of that name may be "false" or "disabled")`;
 }
 
 export function reservedPriority(at: string, name: string): string {
-  return `${at}.priorityClassName: ${quote(name, 128)} is of Kubernetes’ own, and evicts other workloads; name a PriorityClass of yours, or an administrator adds --allow-danger-zone to the operator’s flags`;
+  return `${at}.priorityClassName: ${quote(name, 128)} is of Kubernetes’ own, and evicts other workloads; name a PriorityClass of yours, or ${ALLOW_DANGER_ZONE}`;
 }
 
 // Condition of the object: what the operator lacks

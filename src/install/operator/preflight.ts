@@ -96,7 +96,7 @@ function refuseDangerZone(
 function refuseArguments(spec: CountersignSpec, settings: OperatorSettings): Refusal | undefined {
   const flagSchema = flagSchemaOf(spec, settings);
   if (spec.defaults?.extraArgs !== undefined) {
-    const message = messages.DEFAULT_ARGUMENTS;
+    const message = messages.DEFAULT_ARGUMENTS_NOT_ALLOWED;
     return { reason: 'InvalidArgument', message };
   }
   for (const [component, { extraArgs = [] }] of Object.entries(spec.components ?? {})) {

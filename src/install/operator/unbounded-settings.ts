@@ -46,7 +46,7 @@ function dangerousSetting(spec: CountersignSpec): string | undefined {
   const ofLedger = dangerousLedger(spec);
   if (ofLedger !== undefined) return ofLedger;
   // The kubelet requests a pod's certificate from any signer.
-  if ((bundleEndpoint.svidSigner ?? '') !== '') return messages.SVID_SIGNER;
+  if ((bundleEndpoint.svidSigner ?? '') !== '') return messages.SVID_SIGNER_NOT_ALLOWED;
   // They name Secrets to mount, consent for the owners of keys, and are the limits of the keys.
   const holder = Object.entries(components).find(([, each]) => each['keyHolder'] !== undefined);
   return holder === undefined ? undefined : messages.dangerousKeyHolder(holder[0]);
@@ -55,6 +55,7 @@ function dangerousSetting(spec: CountersignSpec): string | undefined {
 function dangerousLedger({ ledger = {} }: CountersignSpec): string | undefined {
   const found = LEDGER.find((each) => ledger[each] !== undefined);
   if (found === undefined) return undefined;
-  const what = found === 'aggregatedApi' ? messages.AGGREGATED_API : messages.RECORDING;
+  const what =
+    found === 'aggregatedApi' ? messages.AGGREGATED_API_DANGER : messages.RECORDING_DANGER;
   return messages.dangerousLedger(found, what);
 }
