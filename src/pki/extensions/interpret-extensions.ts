@@ -14,7 +14,11 @@ import {
   type DecodedSubjectAltNames,
 } from '../names/general-names.ts';
 import { decodeNameConstraints, type NameConstraints } from './name-constraints.ts';
-import { IGNORABLE_WHEN_CRITICAL, checkSyntax, requiresExplicitPolicy } from './known-critical.ts';
+import {
+  IGNORABLE_WHEN_CRITICAL,
+  checkUnused,
+  requiresExplicitPolicy,
+} from './unused-extensions.ts';
 import {
   OID_AUTHORITY_KEY_IDENTIFIER,
   OID_BASIC_CONSTRAINTS,
@@ -61,7 +65,7 @@ const PROCESSED: ReadonlySet<string> = new Set([
 ]);
 
 /**
- * Decodes the extensions of a certificate or a request, and checks the syntax of unused ones.
+ * Decodes the extensions of a certificate or a request, and checks unused ones.
  *
  * @throws SignerError DER_MALFORMED, DER_LIMIT or NAME_INVALID
  */
@@ -73,7 +77,7 @@ export function interpretExtensions(extensions: readonly Extension[]): Interpret
   };
   const constraints = read(OID_BASIC_CONSTRAINTS, decodeBasicConstraints);
   const sans = read(OID_SUBJECT_ALT_NAME, decodeSubjectAltNames) ?? NO_SUBJECT_ALT_NAMES;
-  for (const extension of extensions) checkSyntax(extension);
+  for (const extension of extensions) checkUnused(extension);
   const unknownCritical = extensions
     .filter(({ oid, critical }) => critical && !isHandled(oid, sans))
     .map(({ oid }) => oid);

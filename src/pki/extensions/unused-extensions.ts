@@ -72,7 +72,7 @@ const SYNTAX_CHECKS: ReadonlyMap<string, (value: Uint8Array) => void> = new Map(
  *
  * @throws SignerError DER_MALFORMED or DER_LIMIT
  */
-export function checkSyntax({ oid, critical, value }: Extension): void {
+export function checkUnused({ oid, critical, value }: Extension): void {
   if (critical && NEVER_CRITICAL.has(oid)) {
     throw malformed(`extension ${oid} is critical, which RFC 5280 §4.2 forbids`);
   }
@@ -113,14 +113,6 @@ function checkInhibitAnyPolicy(value: Uint8Array): void {
   outer.finish();
 }
 
-/**
- * Reports whether policyConstraints have requireExplicitPolicy. A path below then needs a policy in
- * each certificate (RFC 5280 §6.1), and Go looks for one even if the extension is not critical.
- */
-export function requiresExplicitPolicy(value: Uint8Array): boolean {
-  return readWhole(value, 'policyConstraints', MAX_UNUSED_EXTENSION_BYTES).at(contextPrimitive(0));
-}
-
 function checkPolicyConstraints(value: Uint8Array): void {
   const fields = readWhole(value, 'policyConstraints', MAX_UNUSED_EXTENSION_BYTES);
   for (const tag of [contextPrimitive(0), contextPrimitive(1)]) {
@@ -149,4 +141,12 @@ function checkInformationAccess(value: Uint8Array): void {
     oidOf(fields.read(TAG_OID, 'an access method'), 'an access method');
     fields.raw('an access location');
   });
+}
+
+/**
+ * Reports whether policyConstraints have requireExplicitPolicy. A path below then needs a policy in
+ * each certificate (RFC 5280 §6.1), and Go looks for one even if the extension is not critical.
+ */
+export function requiresExplicitPolicy(value: Uint8Array): boolean {
+  return readWhole(value, 'policyConstraints', MAX_UNUSED_EXTENSION_BYTES).at(contextPrimitive(0));
 }
