@@ -109,6 +109,8 @@ test('a field selector is read as kubectl writes it', () => {
   });
   for (const [text, fault] of [
     ['name=x', /no field "name"; use serial/],
+    // A name that every JavaScript object has.
+    ['constructor=x', /no field "constructor"; use serial/],
     ['user!=x', /not <field>=<value>/],
     ['pod=web', /write <namespace>\/<name>/],
     ['serial=xyz', /not in hexadecimal/],

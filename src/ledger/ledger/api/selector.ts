@@ -22,8 +22,17 @@ export interface SelectorFault {
 type Kind = LedgerRecord['kind'] | 'erased';
 
 const KINDS: readonly Kind[] = [
-  ...(['issued', 'approved', 'denied', 'failed', 'result', 'authority', 'gap', 'erased'] as const),
+  'issued',
+  'approved',
+  'denied',
+  'failed',
+  'result',
+  'authority',
+  'gap',
+  'erased',
 ];
+
+const SHOWN = KINDS.filter((kind) => kind !== 'result');
 
 /** Fields whose values are compared verbatim. */
 const PLAIN: Readonly<Record<string, TermKind>> = {
@@ -76,7 +85,7 @@ interface Where {
  * @returns the query, or the fault
  */
 export function parseFieldSelector(selector: string, where: Where): RecordFilter | SelectorFault {
-  const namespace = where.namespace;
+  const { namespace } = where;
   let asked: RecordFilter = {
     terms: namespace === undefined ? [] : [{ kind: 'namespace', value: namespace }],
   };
@@ -89,8 +98,6 @@ export function parseFieldSelector(selector: string, where: Where): RecordFilter
   // Results appear with their certificate. In a namespace a result alone could not be attributed.
   return asked.kinds === undefined ? { ...asked, kinds: SHOWN } : asked;
 }
-
-const SHOWN = KINDS.filter((kind) => kind !== 'result');
 
 type Part = Partial<RecordFilter> | SelectorFault;
 
@@ -126,24 +133,21 @@ function timeOf(field: (typeof TIMES)[number], text: string, now: number): Part 
   }
   const time = /^\d{4}-\d\d-\d\dT/.test(text) ? parseTime(text) : NaN;
   if (!Number.isNaN(time)) return { [field]: time };
-  return {
-    fault: messages.invalidTime(field, text),
-  };
+  return { fault: messages.invalidTime(field, text) };
 }
 
 function termOf(field: string, value: string, { namespace }: Where): SearchTerm | SelectorFault {
+  if (!FIELDS.includes(field)) return { fault: messages.unknownField(field, FIELDS) };
   const plain = PLAIN[field];
   if (plain !== undefined) return { kind: plain, value };
   const named = NAMED[field];
-  if (named === undefined) return digestOf(field, value);
+  if (named === undefined) return digestTerm(field, value);
   if (value.includes('/')) return { kind: named, value };
   if (namespace !== undefined) return { kind: named, value: `${namespace}/${value}` };
-  return {
-    fault: messages.invalidName(field, value),
-  };
+  return { fault: messages.invalidName(field, value) };
 }
 
-function digestOf(field: string, value: string): SearchTerm | SelectorFault {
+function digestTerm(field: string, value: string): SearchTerm | SelectorFault {
   const hex = serialDigits(value);
   if (field === 'serial' && /^[0-9a-f]{1,64}$/.test(hex)) {
     return { kind: 'serial', value: serialOf(hex) };
@@ -152,11 +156,7 @@ function digestOf(field: string, value: string): SearchTerm | SelectorFault {
   if ((field === 'fingerprint' || field === 'ca') && print !== undefined) {
     return { kind: field, value: print };
   }
-  return {
-    fault: FIELDS.includes(field)
-      ? messages.notHexadecimal(field, value)
-      : messages.unknownField(field, FIELDS),
-  };
+  return { fault: messages.notHexadecimal(field, value) };
 }
 
 /**
@@ -172,7 +172,7 @@ type Requirement = readonly [field: string, value: string | undefined];
 
 /**
  * Splits requirements like apimachinery's fields.ParseSelector: `=` or `==`, with a backslash
- * before `\`, `,` and `=`.
+ * before `\`, `,` and `=`. It refuses `!=`.
  */
 function requirementsOf(selector: string): readonly Requirement[] {
   const parts = selector.match(/(?:\\.|[^,\\])+/gs) ?? [];
