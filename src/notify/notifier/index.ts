@@ -237,7 +237,7 @@ class Notifier {
       // The next pass examines the rest.
       if (found === undefined) return;
       if (found && this.#telling === telling) telling.expiring(each, now);
-      this.#certificates.told(each);
+      this.#certificates.markTold(each);
     }
     telling.looked(now);
   }

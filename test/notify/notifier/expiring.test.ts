@@ -28,7 +28,7 @@ test('a certificate without a successor is due once; with one it never is', () =
   assert.deepEqual(watched.due(AT + 17), []);
   const [due] = watched.due(AT + 18);
   assert.equal(due?.request.metadata.uid, 'a');
-  watched.told(due);
+  watched.markTold(due);
   watched.observe(issued('a', '2026-11-21T06:00:00Z', 12, 24));
   assert.deepEqual(watched.due(AT + 19), []);
   watched.observe(issued('b', '2026-11-21T07:00:00Z', 30, 60));

@@ -25,7 +25,7 @@ const SHARE_OF_LIFE = 1 / 3;
  * planned renewal and the expiry. Otherwise it is the threshold before the expiry, but at most a
  * third of the lifetime.
  */
-function dueAt(certificate: SeenCertificate, expiringMs: number): number {
+function eventTime(certificate: SeenCertificate, expiringMs: number): number {
   const { notBefore, notAfter, beginRefreshAt } = certificate;
   if (beginRefreshAt !== undefined) return notAfter - (notAfter - beginRefreshAt) / 2;
   return notAfter - Math.min(expiringMs, (notAfter - notBefore) * SHARE_OF_LIFE);
@@ -45,14 +45,22 @@ export class WatchedCertificates {
   readonly #expiringMs: number;
   readonly #most: number;
   readonly #flows = new Map<string, Flow>();
-  /** Number of watched certificates. */
-  size = 0;
-  /** Number of certificates that were dropped before their expiry. */
-  forgotten = 0;
+  #size = 0;
+  #forgotten = 0;
 
   constructor(expiringMs: number, most = MAX_WATCHED) {
     this.#expiringMs = expiringMs;
     this.#most = most;
+  }
+
+  /** Number of watched certificates. */
+  get size(): number {
+    return this.#size;
+  }
+
+  /** Number of certificates that were dropped before their expiry. */
+  get forgotten(): number {
+    return this.#forgotten;
   }
 
   observe(request: SeenRequest): void {
@@ -70,9 +78,9 @@ export class WatchedCertificates {
       askedAt,
       notAfter,
       isTold: false,
-      dueAt: dueAt(certificate, this.#expiringMs),
+      dueAt: eventTime(certificate, this.#expiringMs),
     });
-    if (this.size > this.#most) this.#forgetOldest(flow);
+    if (this.#size > this.#most) this.#forgetOldest(flow);
   }
 
   /**
@@ -80,15 +88,17 @@ export class WatchedCertificates {
    */
   due(now: number): readonly WatchedCertificate[] {
     const found: TrackedCertificate[] = [];
-    for (const [name, flow] of this.#flows)
-      for (const [key, kept] of flow)
+    for (const [name, flow] of this.#flows) {
+      for (const [key, kept] of flow) {
         if (kept.notAfter <= now) this.#delete(name, key);
         else if (!kept.isTold && kept.dueAt <= now) found.push(kept);
+      }
+    }
     return found.sort((a, b) => a.notAfter - b.notAfter);
   }
 
   /** Marks a certificate as done, until a newer one replaces it. */
-  told({ request }: WatchedCertificate): void {
+  markTold({ request }: WatchedCertificate): void {
     const kept = this.#flows.get(request.flow)?.get(request.renews);
     if (kept?.request.metadata.uid === request.metadata.uid) kept.isTold = true;
   }
@@ -97,13 +107,13 @@ export class WatchedCertificates {
     const flow = this.#flows.get(name) ?? new Map<string, TrackedCertificate>();
     flow.set(key, kept);
     this.#flows.set(name, flow);
-    this.size += 1;
+    this.#size += 1;
   }
 
   #delete(name: string, key: string): void {
     const flow = this.#flows.get(name);
     if (flow?.delete(key) !== true) return;
-    this.size -= 1;
+    this.#size -= 1;
     if (flow.size === 0) this.#flows.delete(name);
   }
 
@@ -115,10 +125,9 @@ export class WatchedCertificates {
     let [name, longest] = [newest, this.#flows.get(newest) ?? NO_FLOW];
     for (const [each, flow] of this.#flows)
       if (flow.size > longest.size) [name, longest] = [each, flow];
-    for (const oldest of longest.keys()) {
-      this.#delete(name, oldest);
-      this.forgotten += 1;
-      return;
-    }
+    const [oldest] = longest.keys();
+    if (oldest === undefined) return;
+    this.#delete(name, oldest);
+    this.#forgotten += 1;
   }
 }
