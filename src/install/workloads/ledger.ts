@@ -27,6 +27,10 @@ const DIRECTORY = '/run/countersign/ledger';
 /** Lifetime of a token. The kubelet renews it after four fifths. */
 const TOKEN_SECONDS = 3600;
 const DEFAULT_SIZE = '10Gi';
+const DATA_VOLUME = 'data';
+const CHECKPOINTS_VOLUME = 'checkpoints';
+/** The volume of a token for the ledger, and of its CA. */
+const TOKEN_VOLUME = 'ledger';
 
 /**
  * Returns the volume of the data, and objects that start empty: the Secret of the log's key, and
@@ -50,7 +54,7 @@ export function ledgerObjects(plan: InstallationPlan): readonly Manifest[] {
       metadata: metadata(name),
     })),
     ...(plan.parts.ledgerPostgres === undefined ? [claim(metadata(storage.claim), plan)] : []),
-    ...readerRoles(),
+    ...ledgerRoles(),
   ];
 }
 
@@ -98,7 +102,7 @@ export const CLIENT_RULES: readonly PermissionRule[] = [
   },
 ];
 
-function readerRoles(): readonly Manifest[] {
+function ledgerRoles(): readonly Manifest[] {
   return [roleOf(READER_ROLE, READER_RULES), roleOf(CLIENT_ROLE, CLIENT_RULES)];
 }
 
@@ -147,13 +151,13 @@ export function ledgerArguments(
   component: ComponentName,
   plan: InstallationPlan,
 ): readonly string[] {
-  if (component === LEDGER) return [...servedArguments(plan), ...grantsOf(plan)];
-  const served = component === AUTHORITY ? servedArguments(plan) : [];
-  if (!callsLedger(component, plan)) return served;
+  if (component === LEDGER) return [...aggregatedApiArguments(plan), ...appenderArguments(plan)];
+  const aggregated = component === AUTHORITY ? aggregatedApiArguments(plan) : [];
+  if (!callsLedger(component, plan)) return aggregated;
   const { ledgerMode } = plan.parts;
   const host = `${LEDGER_SERVICE}.${plan.installation.namespace}.svc`;
   return [
-    ...served,
+    ...aggregated,
     ...(records(component, plan) ? [`--ledger-mode=${ledgerMode}`] : []),
     `--ledger=https://${host}`,
     ...(readsRecords(component, plan) ? ['--ledger-facts'] : []),
@@ -161,8 +165,12 @@ export function ledgerArguments(
 }
 
 /** Returns the arguments for the aggregated API. */
-function servedArguments({ installation }: InstallationPlan): readonly string[] {
+function aggregatedApiArguments({ installation }: InstallationPlan): readonly string[] {
   return installation.aggregatedApi === true ? ['--aggregated-api'] : [];
+}
+
+function records(component: ComponentName, { parts }: InstallationPlan): boolean {
+  return parts.ledgerMode !== undefined && COMPONENTS.get(component)?.records === true;
 }
 
 /** Reports whether a component reads records. Without recording there are none. */
@@ -172,7 +180,8 @@ function readsRecords(component: ComponentName, plan: InstallationPlan): boolean
   return COMPONENTS.get(component)?.readsRecords === true;
 }
 
-function grantsOf(plan: InstallationPlan): readonly string[] {
+/** Returns the arguments for the log's origin, and for appenders and their signers. */
+function appenderArguments(plan: InstallationPlan): readonly string[] {
   const { components, installation, parts } = plan;
   return [
     `--origin=countersign.${installation.namespace}/ledger`,
@@ -180,13 +189,13 @@ function grantsOf(plan: InstallationPlan): readonly string[] {
     ...[...components.keys()]
       .filter((each) => COMPONENTS.get(each)?.records === true)
       .flatMap((each) =>
-        namesOf(each, installation).map((signer) => `--appender=${each}=${signer}`),
+        signersOf(each, installation).map((signer) => `--appender=${each}=${signer}`),
       ),
   ];
 }
 
 /** Returns the signer names that a component records about. */
-function namesOf(
+function signersOf(
   component: ComponentName,
   { signers, servingSigner, acme, external }: InstallationPlan['installation'],
 ): readonly string[] {
@@ -214,10 +223,10 @@ export function ledgerVolumes(
     const { ledgerPostgres: secretName } = plan.parts;
     return [
       secretName === undefined
-        ? { name: 'data', persistentVolumeClaim: { claimName: storage.claim } }
+        ? { name: DATA_VOLUME, persistentVolumeClaim: { claimName: storage.claim } }
         : { name: DATABASE_VOLUME, secret: { secretName } },
       // Optional Secret of the user, with credentials of the places outside the cluster.
-      { name: 'checkpoints', secret: { secretName: CHECKPOINT_SECRET, optional: true } },
+      { name: CHECKPOINTS_VOLUME, secret: { secretName: CHECKPOINT_SECRET, optional: true } },
     ];
   }
   if (!callsLedger(component, plan)) return [];
@@ -225,7 +234,7 @@ export function ledgerVolumes(
   const ca = { key: 'ca.crt', path: 'ca.crt' };
   return [
     {
-      name: 'ledger',
+      name: TOKEN_VOLUME,
       projected: {
         sources: [
           { serviceAccountToken: token },
@@ -246,17 +255,13 @@ export function ledgerMounts(
   if (storage !== undefined) {
     return [
       plan.parts.ledgerPostgres === undefined
-        ? { name: 'data', mountPath: storage.mountPath }
+        ? { name: DATA_VOLUME, mountPath: storage.mountPath }
         : { name: DATABASE_VOLUME, mountPath: DATABASE_DIRECTORY, readOnly: true },
-      { name: 'checkpoints', mountPath: CHECKPOINT_DIRECTORY, readOnly: true },
+      { name: CHECKPOINTS_VOLUME, mountPath: CHECKPOINT_DIRECTORY, readOnly: true },
     ];
   }
   if (!callsLedger(component, plan)) return [];
-  return [{ name: 'ledger', mountPath: DIRECTORY, readOnly: true }];
-}
-
-function records(component: ComponentName, { parts }: InstallationPlan): boolean {
-  return parts.ledgerMode !== undefined && COMPONENTS.get(component)?.records === true;
+  return [{ name: TOKEN_VOLUME, mountPath: DIRECTORY, readOnly: true }];
 }
 
 /**
