@@ -4,8 +4,6 @@ import { printable } from '#base/quote.ts';
 import { columns } from './columns.ts';
 import type { AuthoritySummary, SignerSummary } from './signer-summary.ts';
 
-const TITLES = ['CLUSTERSIGNER', 'READY', 'CA', 'PHASE', 'ENDS', 'NEXT'];
-const WIDE_TITLES = ['SIGNER', 'NOT BEFORE', 'NOT AFTER', 'LEAVES EXPIRE BY', 'SERVED SINCE'];
 /**
  * Length of a shortened fingerprint: enough to distinguish a signer's CAs, and to pass to the other
  * verbs.
@@ -21,6 +19,34 @@ export interface ShowForm {
   readonly width?: number | undefined;
 }
 
+/** A CA of a signer, or a signer that has none. */
+interface Row {
+  readonly signer: SignerSummary;
+  readonly authority: AuthoritySummary | undefined;
+  readonly now: number;
+}
+
+/** A column: its title, and its text in a row, or undefined for `-`. */
+type Column = readonly [title: string, textIn: (row: Row) => string | undefined];
+
+const COLUMNS: readonly Column[] = [
+  ['CLUSTERSIGNER', ({ signer }) => signer.name],
+  ['READY', ({ signer }) => readyText(signer)],
+  ['CA', ({ authority }) => authority?.fingerprint.slice(0, SHORT) ?? 'none'],
+  ['PHASE', ({ authority }) => authority?.phase],
+  ['ENDS', ({ authority, now }) => authority && distanceText(authority.notAfter, now)],
+  ['NEXT', ({ authority, now }) => authority?.next && nextText(authority.next, now)],
+];
+
+const WIDE_COLUMNS: readonly Column[] = [
+  ...COLUMNS,
+  ['SIGNER', ({ signer }) => signer.signerName],
+  ['NOT BEFORE', ({ authority }) => authority?.notBefore],
+  ['NOT AFTER', ({ authority }) => authority?.notAfter],
+  ['LEAVES EXPIRE BY', ({ authority }) => authority?.leavesExpireBy],
+  ['SERVED SINCE', ({ authority }) => authority?.servedSince],
+];
+
 /**
  * Formats `show` as a table: one row for each CA, the first to expire on top, then the warnings.
  */
@@ -30,25 +56,14 @@ export function renderTable(
 ): string {
   const ends = ({ notAfter }: AuthoritySummary): number => parseTime(notAfter);
   const empty = signers.filter(({ authorities }) => authorities.length === 0);
+  const none = empty.map((signer): Row => ({ signer, authority: undefined, now }));
   const rows = signers
-    .flatMap((signer) => signer.authorities.map((authority) => ({ signer, authority })))
-    .toSorted((a, b) => ends(a.authority) - ends(b.authority))
-    .map(({ signer, authority }) => rowOf(signer, authority, now));
-  const none = empty.map((signer) => [
-    signer.name,
-    readyText(signer),
-    'none',
-    '-',
-    '-',
-    '-',
-    signer.signerName,
-    '-',
-    '-',
-    '-',
-    '-',
-  ]);
-  const table = [[...TITLES, ...WIDE_TITLES], ...none, ...rows];
-  const lines = columns(isWide ? table : table.map((row) => row.slice(0, TITLES.length)), width);
+    .flatMap((signer) => signer.authorities.map((authority) => ({ signer, authority, now })))
+    .toSorted((a, b) => ends(a.authority) - ends(b.authority));
+  const shown = isWide ? WIDE_COLUMNS : COLUMNS;
+  const titles = shown.map(([title]) => title);
+  const texts = [...none, ...rows].map((row) => shown.map(([, textIn]) => textIn(row) ?? '-'));
+  const lines = columns([titles, ...texts], width);
   const warnings = signers.flatMap(({ name, warnings }) =>
     warnings.map((warning) => printable(`warning: ${name}: ${warning}`)),
   );
@@ -88,21 +103,4 @@ function readyText({ ready }: SignerSummary): string {
   return ready.status === 'True' || ready.reason === undefined
     ? ready.status
     : `${ready.status} (${ready.reason})`;
-}
-
-function rowOf(signer: SignerSummary, authority: AuthoritySummary, now: number): readonly string[] {
-  const { next, notBefore, notAfter } = authority;
-  return [
-    signer.name,
-    readyText(signer),
-    authority.fingerprint.slice(0, SHORT),
-    authority.phase,
-    distanceText(notAfter, now),
-    next === undefined ? '-' : nextText(next, now),
-    signer.signerName,
-    notBefore,
-    notAfter,
-    authority.leavesExpireBy ?? '-',
-    authority.servedSince ?? '-',
-  ];
 }
