@@ -40,7 +40,7 @@ export interface ComponentLeases {
 /** Typical duration of the rollout of a single replica. */
 const REPLACEMENT_MS = 10_000;
 /** Maximum interval between checks for expired Leases. */
-const LOOK_MS = 1_000;
+const LEASE_CHECK_MS = 1_000;
 /** Maximum time to trust the last state while the watch is broken. */
 const BLIND_MS = 30_000;
 
@@ -100,20 +100,20 @@ class WatchedLeases implements ComponentLeases {
       labelSelector: Object.entries(installationLabels(component.secretNamespace))
         .map(([key, value]) => `${key}=${value}`)
         .join(),
-      onEvent: (_key, now, before) => {
-        this.#observe(now, before);
+      onEvent: (_key, lease, before) => {
+        this.#observe(lease, before);
       },
     });
   }
 
   readonly of = (name: string): ComponentState | undefined => {
-    const now = this.#blindSince ?? this.#now();
-    if (this.#listedAt === undefined || this.#now() - now > BLIND_MS) return undefined;
-    const replicas = this.#replicas(name, now);
+    const asOf = this.#blindSince ?? this.#now();
+    if (this.#listedAt === undefined || this.#now() - asOf > BLIND_MS) return undefined;
+    const replicas = this.#replicas(name, asOf);
     const last = this.#lastAlive.get(name) ?? this.#listedAt;
     return {
       installed: this.#lastAlive.has(name) || this.#leasesOf(name).length > 0,
-      alive: replicas.length > 0 || now - last < REPLACEMENT_MS,
+      alive: replicas.length > 0 || asOf - last < REPLACEMENT_MS,
       replicas,
     };
   };
@@ -127,8 +127,8 @@ class WatchedLeases implements ComponentLeases {
   readonly run = async (signal: AbortSignal): Promise<void> => {
     const watching = this.#watch.run(signal);
     while (!signal.aborted) {
-      await this.#wakeup.wait(LOOK_MS, signal);
-      this.#look();
+      await this.#wakeup.wait(LEASE_CHECK_MS, signal);
+      this.#reportChange();
     }
     await watching;
   };
@@ -137,18 +137,19 @@ class WatchedLeases implements ComponentLeases {
     return this.#init.component.monotonic();
   }
 
-  #observe(now: Lease | undefined, before: Lease | undefined): void {
-    const name = (now ?? before)?.metadata.name ?? '';
-    this.#peers.observe(name, now, this.#now());
-    if (now === undefined) this.#leases.delete(name);
-    else this.#leases.set(name, now);
+  #observe(lease: Lease | undefined, before: Lease | undefined): void {
+    const name = (lease ?? before)?.metadata.name ?? '';
+    this.#peers.observe(name, lease, this.#now());
+    if (lease === undefined) this.#leases.delete(name);
+    else this.#leases.set(name, lease);
     this.#wakeup.wake();
   }
 
-  #look(): void {
+  /** Calls `onChange` if a state differs from the reported one. */
+  #reportChange(): void {
     const now = this.#now();
     if (this.#watch.failure !== undefined) this.#blindSince ??= now;
-    else if (this.#watch.synced) this.#see(now);
+    else if (this.#watch.synced) this.#recordAlive(now);
     const states = this.#init.names.map(this.of);
     const shown = JSON.stringify([this.#init.subject(), states]);
     if (shown === this.#shown) return;
@@ -156,7 +157,7 @@ class WatchedLeases implements ComponentLeases {
     this.#init.onChange();
   }
 
-  #see(now: number): void {
+  #recordAlive(now: number): void {
     // A Lease may have been renewed while the watch was broken, so it counts for one more duration.
     if (this.#blindSince !== undefined) this.#peers.extend(this.#blindSince, now);
     this.#blindSince = undefined;
