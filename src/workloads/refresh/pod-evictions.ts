@@ -27,10 +27,10 @@ export class PodEvictions {
   readonly #evicted = new Map<string, WorkloadEvictions>();
 
   /**
-   * Returns the next pod to evict. `wait`: a pod of the workload is not ready. `done`: no pod is
-   * left that may be evicted for these certificates.
+   * Returns the next pod to evict, and remembers the pods of its workload. `wait`: a pod of the
+   * workload is not ready. `done`: no pod is left that may be evicted for these certificates.
    */
-  next(
+  beginNext(
     standing: RestartState,
     { pods, older }: { readonly pods: readonly Pod[]; readonly older: readonly Pod[] },
   ): Pod | 'wait' | 'done' {
@@ -39,11 +39,11 @@ export class PodEvictions {
       ({ metadata: { uid } }) =>
         known === undefined || (known.pods.has(uid) && !known.gone.has(uid)),
     );
-    // A pod that is not ready serves no one, so its eviction takes nothing away.
-    const idle = left.find((pod) => !isReady(pod));
     const [first] = left;
     if (first === undefined) return 'done';
     this.#begin(standing, pods);
+    // A pod that is not ready serves no one, so its eviction takes nothing away.
+    const idle = left.find((pod) => !isReady(pod));
     if (idle !== undefined) return idle;
     const ready = pods.filter((pod) => isAlive(pod) && isReady(pod)).length;
     return ready < (desiredPods(standing.workload) ?? 1) ? 'wait' : first;
@@ -56,8 +56,8 @@ export class PodEvictions {
     if (known !== undefined) known.at = now;
   }
 
-  /** Has the limits count the evictions of the last minute. */
-  count(standings: readonly RestartState[], slots: RestartSlots, now: number): void {
+  /** Takes the slots of the evictions of the last minute. */
+  takeSlots(standings: readonly RestartState[], slots: RestartSlots, now: number): void {
     for (const standing of standings) {
       const known = this.#evicted.get(standing.workload.metadata.uid);
       if (known !== undefined && now - known.at < SETTLING_MS) slots.take(standing, now, known.at);

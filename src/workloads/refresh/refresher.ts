@@ -71,7 +71,7 @@ export class Refresher {
     deps: RefresherDeps,
   ): Promise<ReadonlyMap<string, RestartVerdict>> {
     const slots = new RestartSlots(this.#limits, standings, deps.now());
-    this.#evictions.count(standings, slots, deps.now());
+    this.#evictions.takeSlots(standings, slots, deps.now());
     const verdicts = new Map<string, RestartVerdict>();
     const urgent = [...standings].sort((a, b) => a.deadline - b.deadline || compare(a.key, b.key));
     for (const standing of urgent) {
@@ -208,7 +208,7 @@ export class Refresher {
   ): Promise<RestartVerdict> {
     const { uid } = standing.workload.metadata;
     const older = pods.filter((pod) => isOutdated([pod], standing));
-    const next = this.#evictions.next(standing, { pods, older });
+    const next = this.#evictions.beginNext(standing, { pods, older });
     if (next === 'wait') return { kind: 'waiting', reason: 'RolloutInProgress' };
     if (next === 'done') return { kind: 'current', until: deps.now() + MIN_INTERVAL_MS };
     const outcome = await deps.evict(standing, next);
