@@ -3,6 +3,7 @@
  * Reduces objects for the cache: all workloads of a cluster are watched, and only few fields
  * matter.
  */
+import { present } from '#base/object-keys.ts';
 import type { KubeObject } from '#api/object/object.ts';
 import type { CertificateRequest } from '#api/request/certificate-request.ts';
 import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
@@ -19,19 +20,17 @@ export function reducedNamespace({ apiVersion, kind, metadata }: KubeObject): Ku
 export function reducedWorkload(workload: Workload): Workload {
   const { spec } = workload;
   const { volumes, containers, initContainers } = spec.template.spec ?? {};
-  const pods = {
-    ...(volumes === undefined ? {} : { volumes }),
-    ...(containers === undefined ? {} : { containers: containers.map(reducedContainer) }),
-    ...(initContainers === undefined
-      ? {}
-      : { initContainers: initContainers.map(reducedContainer) }),
+  const podSpec = {
+    ...present('volumes', volumes),
+    ...present('containers', containers?.map(reducedContainer)),
+    ...present('initContainers', initContainers?.map(reducedContainer)),
   };
   // A cached object is already reduced.
   const templateWriter = workload.templateWriter ?? templateWriterOf(workload);
   return withoutManagedFields({
     ...workload,
-    ...(templateWriter === undefined ? {} : { templateWriter }),
-    spec: { ...spec, template: { ...spec.template, spec: pods } },
+    ...present('templateWriter', templateWriter),
+    spec: { ...spec, template: { ...spec.template, spec: podSpec } },
   });
 }
 
