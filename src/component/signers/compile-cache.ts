@@ -30,7 +30,7 @@ interface Entry<T> {
 /**
  * Compiles part of a signer's spec once for each generation. A failed compilation stays failed
  * until the generation changes: the same error is thrown again without the work. Only one that took
- * too long is tried again, after five minutes.
+ * too long is tried again, after {@link REFUSED_MS}.
  *
  * @param compile - receives the deadline of the work. The returned function throws SliceEnded or
  *   EvaluationDeferred if the deadline passes, see inTurns().
@@ -46,8 +46,11 @@ export function compileOncePerGeneration<S extends KubeObject, T>(
     const before = known.get(name);
     const entry = before?.key === key ? before : createEntry<T>(key, signer);
     if (entry !== before) known.set(name, entry);
-    if (performance.now() >= entry.until)
-      Object.assign(entry, { made: undefined, until: Infinity });
+    if (performance.now() >= entry.until) {
+      entry.made = undefined;
+      entry.until = Infinity;
+    }
+    // SliceEnded passes through here. run-in-slices.ts then settles the entry by its deadline.
     const made = entry.made ?? attempt(() => compile(signer, entry.deadline));
     entry.made = made;
     if (made instanceof SignerError) throw made;
