@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Keeps the rows of the page Requests up to date, by one stream of deltas, and fills the parts of
- * the page Overview as they are read.
+ * Keeps the rows of the page Requests up to date, by one stream of deltas. Fills the parts of the
+ * page Overview as they are read, and shows the verdicts of the page Rules while a person types.
  */
 import { render } from 'preact';
 import { printable } from '#base/quote.ts';
@@ -9,6 +9,7 @@ import { isRecord } from '#base/record.ts';
 import { withDelta, type RequestDelta, type RequestPage } from '../pages/requests.ts';
 import type { OverviewModel } from '../pages/overview-model.ts';
 import type { RulesResults } from '../pages/rules.ts';
+import type { Content } from '../views/element.ts';
 import { overviewParts } from '../views/overview.ts';
 import { countText, rowsOf } from '../views/requests.ts';
 import { resultParts } from '../views/rules.ts';
@@ -41,14 +42,12 @@ if (rules instanceof HTMLFormElement && verdicts !== null) judge(rules, verdicts
 function fill(root: HTMLElement): void {
   const { stream = '', prefix = '' } = root.dataset;
   const source = new EventSource(stream);
-  let isRendered = false;
+  const show = createRender(root);
   source.addEventListener('message', ({ data }: MessageEvent<string>) => {
     const message: unknown = JSON.parse(data);
     if (!isOverview(message)) return;
     const { now, model } = message;
-    if (!isRendered) root.replaceChildren();
-    isRendered = true;
-    render([...overviewParts({ prefix, now }, model)], root);
+    show(overviewParts({ prefix, now }, model));
   });
   for (const end of ['whole', 'ended']) {
     source.addEventListener(end, () => {
@@ -57,14 +56,19 @@ function fill(root: HTMLElement): void {
   }
 }
 
+/** Returns a function that renders into an element. Its first call drops the server's parts. */
+function createRender(root: HTMLElement): (parts: readonly Content[]) => void {
+  let isRendered = false;
+  return (parts) => {
+    if (!isRendered) root.replaceChildren();
+    isRendered = true;
+    render([...parts], root);
+  };
+}
+
 /** Judges the text of the page Rules while a person types: one text at a time, then the newest. */
 function judge(form: HTMLFormElement, verdicts: HTMLElement): void {
-  let isRendered = false;
-  const show = (results: RulesResults): void => {
-    if (!isRendered) verdicts.replaceChildren();
-    isRendered = true;
-    render([...resultParts(results)], verdicts);
-  };
+  const show = createRender(verdicts);
   let [typed, sent] = [0, 0];
   let isBusy = false;
   const judgeNewest = async (): Promise<void> => {
@@ -72,7 +76,7 @@ function judge(form: HTMLFormElement, verdicts: HTMLElement): void {
     while (sent < typed) {
       sent = typed;
       const results = await resultsOf(form).catch(() => NO_ANSWER);
-      if (sent === typed) show(results);
+      if (sent === typed) show(resultParts(results));
     }
     isBusy = false;
   };
@@ -104,6 +108,8 @@ function isResults(value: unknown): value is RulesResults {
   return isRecord(value) && 'samples' in value && 'notes' in value;
 }
 
+const EMPTY_PAGE: RequestPage = { rows: [], total: 0, from: 0 };
+
 function follow(rows: HTMLElement, live: HTMLElement): void {
   const { stream = '', prefix = '' } = rows.dataset;
   const query = Object.fromEntries(new URLSearchParams(location.search));
@@ -115,11 +121,11 @@ function follow(rows: HTMLElement, live: HTMLElement): void {
     const { now, delta, failures } = message;
     if (delta !== undefined) {
       if (page === undefined) rows.replaceChildren();
-      page = withDelta(page ?? { rows: [], total: 0, from: 0 }, delta);
+      page = withDelta(page ?? EMPTY_PAGE, delta);
       render([...rowsOf({ prefix, now }, page.rows, query)], rows);
     }
     const state = failures.length === 0 ? 'live' : `not up to date: ${failures.join('; ')}`;
-    live.textContent = printable(`${countText(page ?? { rows: [], total: 0, from: 0 })}, ${state}`);
+    live.textContent = printable(`${countText(page ?? EMPTY_PAGE)}, ${state}`);
   });
   source.addEventListener('ended', () => {
     source.close();
@@ -130,12 +136,12 @@ function follow(rows: HTMLElement, live: HTMLElement): void {
   });
 }
 
-/** Recognizes a message. The server of this page sends it, so its parts need no check. */
+/** Recognizes a message of the page Overview. Its parts need no check, as those of verdicts. */
 function isOverview(value: unknown): value is OverviewMessage {
   return isRecord(value) && 'now' in value && 'model' in value;
 }
 
-/** Recognizes a message. The server of this page sends it, so its parts need no check. */
+/** Recognizes a message of the page Requests. Its parts need no check, as those of verdicts. */
 function isMessage(value: unknown): value is StreamMessage {
   return isRecord(value) && 'now' in value && 'failures' in value;
 }
