@@ -17,9 +17,9 @@ const PATIENCE_MS = 10_000;
 
 /** Returns a certificate of the signer, for a pod, or for a request if it issues none for pods. */
 export async function leafOf(run: Run): Promise<ScenarioResult> {
-  const hasty = { ...run, timeoutMs: Math.min(run.timeoutMs, PATIENCE_MS) };
-  const pods = await podLeaf(hasty);
-  return isIssued(pods) ? pods : requestLeaf(hasty, pods);
+  const shortRun = { ...run, timeoutMs: Math.min(run.timeoutMs, PATIENCE_MS) };
+  const podResult = await podLeaf(shortRun);
+  return isIssued(podResult) ? podResult : requestLeaf(shortRun, podResult);
 }
 
 function isIssued(scenario: ScenarioResult): boolean {
@@ -38,19 +38,19 @@ async function podLeaf(run: Run): Promise<ScenarioResult> {
     mayWatch: true,
   });
   try {
-    const { observed: scenario } = await mountVolume({ run, requests, recorder }, { name: 'leaf' });
-    return scenario();
+    const { observed } = await mountVolume({ run, requests, recorder }, { name: 'leaf' });
+    return observed();
   } finally {
     await recorder.stop();
   }
 }
 
-async function requestLeaf(run: Run, pods: ScenarioResult): Promise<ScenarioResult> {
+async function requestLeaf(run: Run, podResult: ScenarioResult): Promise<ScenarioResult> {
   const missing = await run.permissions.missing(
     certificatesRule(['create', 'get'], REQUESTS.plural),
   );
   if (missing !== undefined)
-    return isSkipped(pods) ? { skipped: `${pods.skipped}; ${missing}` } : pods;
+    return isSkipped(podResult) ? { skipped: `${podResult.skipped}; ${missing}` } : podResult;
   const mayWatch =
     (await run.permissions.missing(certificatesRule(['list', 'watch'], REQUESTS.plural))) ===
     undefined;
@@ -62,7 +62,7 @@ async function requestLeaf(run: Run, pods: ScenarioResult): Promise<ScenarioResu
   });
   try {
     const [plan] = await csrBurst(run, (await whoami(run.client)).username);
-    if (plan === undefined) return pods;
+    if (plan === undefined) return podResult;
     const { observed } = await makeRequest(run, recorder, plan);
     return observed();
   } finally {
