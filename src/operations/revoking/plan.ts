@@ -370,7 +370,7 @@ function notesElsewhere(elsewhere: readonly FoundCertificate[]): readonly string
   });
 }
 
-/** Returns a note for each certificate of a signer that is not revoked: none of its CAs issued it. */
+/** Returns a note for each certificate that is not revoked: no CA of its signer issued it. */
 function foreignNotes(
   foreign: readonly FoundCertificate[],
   certificates: readonly PlannedCertificate[],
