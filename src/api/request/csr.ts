@@ -89,13 +89,21 @@ export function csrWriteBody({
 
 function withCondition(
   csr: CertificateSigningRequest,
-  condition: Condition & { readonly message: string },
+  {
+    type,
+    status,
+    reason,
+    message,
+  }: Required<Pick<Condition, 'type' | 'status' | 'reason' | 'message'>>,
   now: number,
 ): CertificateSigningRequest {
   const time = formatTime(now);
+  // Callers pass plans and decisions, which have more members than a condition.
   const full = {
-    ...condition,
-    message: conditionMessage(condition.message),
+    type,
+    status,
+    reason,
+    message: conditionMessage(message),
     lastUpdateTime: time,
     lastTransitionTime: time,
   };

@@ -43,6 +43,17 @@ test('a denied, failed or issued request is finished; an approved one is not', (
   assert.equal(isFinished({ ...approved, status: { certificate: '' } }), false);
 });
 
+test('a condition has the reason and the message of a plan, and no other member of it', () => {
+  const words = { reason: 'WeakKey', message: 'too short' };
+  const plan = { ...words, kind: 'fail', faults: [words] };
+  const time = '2026-11-21T06:00:00Z';
+  const written = { ...words, status: 'True', lastUpdateTime: time, lastTransitionTime: time };
+  const failed = withFailed(fresh, plan, now);
+  assert.deepEqual(failed.status?.conditions, [{ ...written, type: 'Failed' }]);
+  const denied = withApproval(fresh, { ...plan, type: 'Denied' }, now);
+  assert.deepEqual(denied.status?.conditions, [{ ...written, type: 'Denied' }]);
+});
+
 test('a certificate is written as base64, and the conditions stay', () => {
   const approved = withApproval(fresh, approve, now);
   const issued = withCertificate(approved, '-----BEGIN');
