@@ -20,7 +20,7 @@ const CONDITIONS: readonly Condition[] = [
 const NEW = state({ spec: { signerName: 'example.com/new' }, conditions: CONDITIONS }).signer;
 
 /** An approved request to the signer. */
-const CSR = {
+const CSR: object = {
   metadata: { ...STORED, name: NEW.metadata.name },
   spec: { signerName: 'example.com/new', username: 'jane', usages: [], request: '' },
   status: { conditions: [{ type: 'Approved', status: 'True', reason: 'x', message: '' }] },
@@ -62,7 +62,14 @@ const INSTALL = { managedFields: [{ manager: 'countersign-install', operation: '
 async function explained(
   listed: string,
   by: object,
-  { mayRead = true, signer = NEW, kind = 'signer', client = recordedClient() } = {},
+  {
+    mayRead = true,
+    mayGet = true,
+    asked = CSR,
+    signer = NEW,
+    kind = 'signer',
+    client = recordedClient(),
+  } = {},
 ): Promise<string> {
   const deployment = { metadata: { ...STORED, name: 'countersign-signer', labels, ...by } };
   const event = {
@@ -81,7 +88,9 @@ async function explained(
   ]);
   client.answer(({ path }) => {
     const plural = path.replace(/\?.*/, '').split('/').at(-1) ?? '';
-    if (path.endsWith(`/certificatesigningrequests/${signer.metadata.name}`)) return CSR;
+    if (path.endsWith(`/certificatesigningrequests/${signer.metadata.name}`)) return asked;
+    if (path.endsWith(`/clustersigners/${signer.metadata.name}`) && !mayGet)
+      throw new KubeError({ status: 403, what: path, body: {} });
     if (plural === signer.metadata.name) return signer;
     if (path === '/apis/certificates.k8s.io/v1')
       return { resources: [{ name: 'clustertrustbundles', verbs: ['list'] }] };
@@ -165,3 +174,17 @@ test('explain of a request to a signer that no role names has the fix of check',
   const unread = await explained('example.com/workload', HELM, { kind: 'csr', mayRead: false });
   assert.match(unread, /is not Ready: AuthorityUnavailable: /);
 });
+
+for (const [found, conditions, asked] of [
+  ['WaitingForSigner', CONDITIONS, CSR],
+  ['WaitingForComponent', undefined, CSR],
+  ['Issued', undefined, { ...CSR, status: { certificate: 'eA==' } }],
+] as const) {
+  test(`explain of a request has ${found} for who may list ClusterSigners, not get one`, async () => {
+    const spec = { signerName: 'example.com/new' };
+    const { signer } = state(conditions === undefined ? { spec } : { spec, conditions });
+    const of = { signer, kind: 'csr', mayGet: false, asked };
+    const text = await explained('example.com/workload', HELM, of);
+    assert.match(text, new RegExp(`^certificatesigningrequest/workload: ${found}\n`));
+  });
+}

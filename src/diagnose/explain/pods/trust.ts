@@ -6,6 +6,7 @@ import { REVOCATIONS } from '#api/revocation/names.ts';
 import { readRevocation, type Revocation } from '#api/revocation/revocation.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import type { Client } from '#kube/client/client.ts';
+import { ignoreNotReadable } from '#kube/client/kube-error.ts';
 import { resource } from '#kube/resource/resource.ts';
 import { listReadable } from '#kube/watch/list-objects.ts';
 import {
@@ -25,7 +26,8 @@ import type { SignerView } from '../signer-view.ts';
 /**
  * Reads the bundle and the Revocations of a ClusterSigner with the user's permissions.
  *
- * @returns undefined for signers of other kinds, whose bundles others publish
+ * @returns undefined for signers of other kinds, whose bundles others publish, and for a user who
+ *   may list ClusterSigners, as a lookup by signer name does, but may not get one
  * @throws KubeError other than 403 and 404
  */
 export async function readTrust(
@@ -34,9 +36,10 @@ export async function readTrust(
 ): Promise<TrustEvidence | undefined> {
   if (signer?.kind !== 'ClusterSigner') return undefined;
   const [state, revocations] = await Promise.all([
-    readSignerState(init, signer.metadata.name),
+    readSignerState(init, signer.metadata.name).catch(ignoreNotReadable),
     readRevocations(init.client),
   ]);
+  if (state === undefined) return undefined;
   return { state, revocations: revocationsInForce(revocations, state) };
 }
 

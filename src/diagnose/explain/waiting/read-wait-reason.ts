@@ -1,6 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import { heldSigning } from '#operations/paused-signing.ts';
 import { readSignerState, type ReadSignerStateInit } from '#operations/read-signer-state.ts';
+import type { SignerState } from '#operations/signer-state.ts';
+import { ignoreNotReadable } from '#kube/client/kube-error.ts';
 import { readListingFault } from '../../check/reading/read-listing.ts';
 import type { Diagnosis } from '../explanation.ts';
 import type { EventReader, EventSubject } from '../read-events.ts';
@@ -21,10 +23,9 @@ export async function keptWaiting(
 ): Promise<Diagnosis> {
   if (diagnosis.state === 'WaitingForSigner') return withListing(init, signer, diagnosis);
   if (diagnosis.state !== 'WaitingForComponent') return diagnosis;
-  if (signer?.kind === 'ClusterSigner') {
-    const held = heldSigning(await readSignerState(init, signer.metadata.name));
-    if (held !== undefined) return withHeld(diagnosis, held);
-  }
+  const state = await readVisibleState(init, signer);
+  const held = state === undefined ? undefined : heldSigning(state);
+  if (held !== undefined) return withHeld(diagnosis, held);
   const { latestWarning } = await init.events(regarded);
   // Earlier warnings are about a previous request of the same pod.
   return latestWarning === undefined || latestWarning.at < regarded.creationTimestamp
@@ -38,10 +39,22 @@ async function withListing(
   signer: SignerView['signer'],
   diagnosis: Diagnosis,
 ): Promise<Diagnosis> {
-  if (signer?.kind !== 'ClusterSigner') return diagnosis;
-  const { signer: whole } = await readSignerState(init, signer.metadata.name);
-  const fault = await readListingFault(init, whole);
+  const state = await readVisibleState(init, signer);
+  if (signer === undefined || state === undefined) return diagnosis;
+  const fault = await readListingFault(init, state.signer);
   if (fault?.remediation === undefined) return diagnosis;
   const summary = `${signerText(signer)} is not Ready: ${fault.why}`;
   return { ...diagnosis, summary, remediation: [fault.remediation, 'countersign check'] };
+}
+
+/**
+ * Reads a ClusterSigner. Returns undefined for other kinds, and for a user who may list
+ * ClusterSigners, as a lookup by signer name does, but may not get one.
+ */
+async function readVisibleState(
+  init: ReadSignerStateInit,
+  signer: SignerView['signer'],
+): Promise<SignerState | undefined> {
+  if (signer?.kind !== 'ClusterSigner') return undefined;
+  return readSignerState(init, signer.metadata.name).catch(ignoreNotReadable);
 }
