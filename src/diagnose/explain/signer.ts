@@ -16,7 +16,8 @@ export interface ListingFault {
 /**
  * Explains a ClusterSigner or Signer, and the next step of its CAs. Pure.
  *
- * @param unlisted - present if no role names the signer, which is then the cause of all its faults
+ * @param unlisted - present if no role names the signer, which is then the cause of every fault
+ *   without a remedy of its own
  */
 export function explainSigner(state: SignerState, unlisted?: ListingFault): Diagnosis {
   const { signer } = state;
@@ -26,7 +27,9 @@ export function explainSigner(state: SignerState, unlisted?: ListingFault): Diag
     .flatMap(({ next }) => (next === undefined ? [] : [next]))
     .toSorted((a, b) => a.at.localeCompare(b.at));
   const isReady = ready?.status === 'True';
-  const why = unlisted?.why ?? whyNotReady(ready);
+  const own = remedyCommand(signer);
+  const whys = unlisted !== undefined && own === undefined ? [] : [whyNotReady(ready)];
+  const why = [...whys, ...(unlisted === undefined ? [] : [unlisted.why])].join('; also, ');
   return {
     state: isReady ? 'Ready' : 'NotReady',
     summary: isReady
@@ -40,7 +43,7 @@ export function explainSigner(state: SignerState, unlisted?: ListingFault): Diag
     ...(soonest === undefined ? {} : { next: { what: `a CA ${soonest.what}`, at: soonest.at } }),
     remediation: [
       ...newWarnings(summary.warnings, ready, unlisted),
-      ...(isReady ? [] : [remedyOf(signer, unlisted), 'countersign check']),
+      ...(isReady ? [] : [...remediesOf(signer, unlisted), 'countersign check']),
     ],
   };
 }
@@ -67,8 +70,13 @@ function whyNotReady(ready: Condition | undefined): string {
   return ready === undefined ? 'authority has not looked at it yet' : reasonText(ready);
 }
 
-function remedyOf(signer: SignerState['signer'], unlisted: ListingFault | undefined): string {
-  return unlisted?.remediation ?? remedyCommand(signer) ?? describeCommand(signer);
+function remediesOf(
+  signer: SignerState['signer'],
+  unlisted: ListingFault | undefined,
+): readonly string[] {
+  const known = [remedyCommand(signer), unlisted?.remediation];
+  const remedies = known.filter((each) => each !== undefined);
+  return remedies.length === 0 ? [describeCommand(signer)] : remedies;
 }
 
 /** Reports whether a text has the message of the condition, which the summary has already. */

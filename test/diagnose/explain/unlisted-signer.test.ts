@@ -188,3 +188,22 @@ for (const [found, conditions, asked] of [
     assert.match(text, new RegExp(`^certificatesigningrequest/workload: ${found}\n`));
   });
 }
+
+for (const [reason, advice] of [
+  ['InvalidSpec', /^kubectl edit clustersigner workload /],
+  ['KeyLost', /^countersign check --explain ca-usable /],
+] as const) {
+  test(`explain advises first on ${reason} of a signer that no role names, then on roles`, async () => {
+    const ready = { type: 'Ready', status: 'False', reason, message: 'own fault' } as const;
+    const { signer } = state({ spec: { signerName: 'example.com/new' }, conditions: [ready] });
+    for (const kind of ['csr', 'signer']) {
+      const text = await explained('example.com/workload', HELM, { kind, signer });
+      const [head = '', can = ''] = text.split('what you can do:\n');
+      assert.match(head, new RegExp(`${reason}: own fault.*; also, no role names example.com/new`));
+      const lines = can.split('\n').map((each) => each.trim());
+      assert.match(lines[0] ?? '', advice, text);
+      assert.match(lines[1] ?? '', /^helm upgrade pki /, text);
+      assert.deepEqual(lines.slice(2), ['countersign check', '']);
+    }
+  });
+}

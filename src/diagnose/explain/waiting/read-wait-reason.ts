@@ -6,7 +6,7 @@ import { ignoreNotReadable } from '#kube/client/kube-error.ts';
 import { readListingFault } from '../../check/reading/read-listing.ts';
 import type { Diagnosis } from '../explanation.ts';
 import type { EventReader, EventSubject } from '../read-events.ts';
-import { signerText, type SignerView } from '../signer-view.ts';
+import { describeCommand, signerText, type SignerView } from '../signer-view.ts';
 import { withHeld, withLatestWarning } from './wait-reason.ts';
 
 /**
@@ -43,9 +43,17 @@ async function withListing(
   if (signer === undefined || state === undefined) return diagnosis;
   const fault = await readListingFault(init, state.signer);
   if (fault?.remediation === undefined) return diagnosis;
-  const summary = `${signerText(signer)} is not Ready: ${fault.why}`;
-  return { ...diagnosis, summary, remediation: [fault.remediation, 'countersign check'] };
+  const general = [describeCommand(signer), CHECK];
+  // A lost key and an invalid spec have causes, and advice, of their own.
+  const own = diagnosis.remediation.filter((each) => !general.includes(each));
+  const summary =
+    own.length === 0
+      ? `${signerText(signer)} is not Ready: ${fault.why}`
+      : `${diagnosis.summary}; also, ${fault.why}`;
+  return { ...diagnosis, summary, remediation: [...own, fault.remediation, CHECK] };
 }
+
+const CHECK = 'countersign check';
 
 /**
  * Reads a ClusterSigner. Returns undefined for other kinds, and for a user who may list
