@@ -79,10 +79,9 @@ const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
 export function liveRequests(client: Client): CertificateSource {
   return async (signers) => {
     const byObject = namesByObject(signers);
-    const served = await certificatesResourceIfServed(client, 'podcertificaterequests');
     const places = [
       await searched(client, CSRS.collection(), 'CertificateSigningRequests', fromCsr),
-      await searched(client, served?.collection(), 'PodCertificateRequests', fromPod),
+      await searched(client, podRequestsPath(client), 'PodCertificateRequests', fromPod),
       await searched<CertificateRequest>(
         client,
         CERTIFICATE_REQUESTS.collection(),
@@ -95,6 +94,12 @@ export function liveRequests(client: Client): CertificateSource {
       places: places.flatMap(({ places: texts }) => texts),
     };
   };
+}
+
+/** Returns undefined if the API server serves no PodCertificateRequests. */
+async function podRequestsPath(client: Client): Promise<string | undefined> {
+  const served = await certificatesResourceIfServed(client, 'podcertificaterequests');
+  return served?.collection();
 }
 
 /** Signer names by the names of their ClusterSigners. */
@@ -145,14 +150,15 @@ type CertificateReader<T> = (object: T) => FoundCertificate | 'uncounted' | unde
 
 async function searched<T extends StoredObject>(
   client: Client,
-  path: string | undefined,
+  collection: string | Promise<string | undefined>,
   kind: string,
   read: CertificateReader<T>,
 ): Promise<CertificateSearchResult> {
-  if (path === undefined) return { found: [], places: [`no ${kind}: they are not installed`] };
   const found: FoundCertificate[] = [];
   let count = 0;
   try {
+    const path = await collection;
+    if (path === undefined) return { found, places: [`no ${kind}: they are not installed`] };
     await listPages<T>({ client, path }, (object) => {
       const one = read(object);
       if (one === 'uncounted') return;

@@ -179,6 +179,15 @@ test('it says what was searched, what was not, and that no ledger was', async ()
   assert.match(report.searched[3] ?? '', /^no ledger, by --source live/);
 });
 
+test('revoke searches the other objects for who may not read the versions of the API', async () => {
+  // A path of discovery ends in the version.
+  const { report } = await revoked({ user: 'alice' }, cluster({ v1: 403, v1beta1: 403 }));
+  assert.deepEqual(report.searched.slice(0, 2), [
+    '3 CertificateSigningRequests',
+    'no PodCertificateRequests: they may not be listed by you',
+  ]);
+});
+
 test('nothing is written where nothing is found, or the signer is no ClusterSigner', async () => {
   const nobody = await revoked({ user: 'bob' });
   assert.deepEqual(nobody.written, []);

@@ -90,12 +90,12 @@ export function cluster(
   client.answer(({ method, path, body }) => {
     if (method === 'POST') return body;
     const [served = '', plural = ''] = path.split('/').slice(-2);
+    const status = hidden[plural];
+    if (status !== undefined) throw new KubeError({ status, what: path });
     if (served === 'certificates.k8s.io')
       return { resources: plural === version ? [{ name: 'podcertificaterequests' }] : [] };
     if (plural === 'podcertificaterequests' && served !== version)
       throw new KubeError({ status: 404, what: path });
-    const status = hidden[plural];
-    if (status !== undefined) throw new KubeError({ status, what: path });
     const items = (lists[plural] ?? []).map((each, index) => ({
       metadata: { namespace: 'team-a', name: `${plural}-${index}` },
       ...each,
