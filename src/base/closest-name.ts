@@ -1,13 +1,18 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Returns the name that differs in the fewest characters, if there are few. */
 export function closest(name: string, known: readonly string[]): string | undefined {
+  return closestFirst(name, known)[0];
+}
+
+/** Returns the names that differ in few characters, the closest first. */
+export function closestFirst(name: string, known: readonly string[]): readonly string[] {
   // Two characters of a name of two or three are most of it.
   const most = Math.max(Math.min(2, Math.floor(name.length / 2)), Math.floor(name.length / 3));
-  const [best] = known
+  return known
     .map((each) => ({ each, by: distance(name, each) }))
     .filter(({ by }) => by <= most)
-    .toSorted((a, b) => a.by - b.by);
-  return best?.each;
+    .toSorted((a, b) => a.by - b.by)
+    .map(({ each }) => each);
 }
 
 /** Returns Levenshtein's distance in UTF-16 units, because the names of Kubernetes are ASCII. */

@@ -4,7 +4,7 @@ import { ACME_DERIVED_PREFIX, acmeDerivedFrom } from '#api/acme/names.ts';
 import { READER_SIGNER } from '#api/signer/own-tls.ts';
 import { derivedFrom, isDerivedName } from '#api/signer/signer.ts';
 import { isKubernetesSignerName } from '#api/signer/signer-name.ts';
-import { closest } from '#base/closest-name.ts';
+import { closest, closestFirst } from '#base/closest-name.ts';
 import { quoteList } from '#base/quote.ts';
 import type { Unapprovable } from './explanation.ts';
 
@@ -38,17 +38,22 @@ export function explainAbsentSigner(lookup: SignerReference): Unapprovable {
   return isReference === true ? withoutReferent(signerName) : withoutSigner(lookup);
 }
 
-/** Returns the name with the closest path in the domain, or in the closest domain. */
+/** Returns the name with the closest path in the closest domain that has a close path. */
 function closestSigner(signerName: string, known: readonly string[]): string | undefined {
   const [domain = '', path = ''] = signerName.split('/');
   const parts = known.map((each) => each.split('/'));
-  const near = closest(
-    domain,
-    parts.map(([first = '']) => first),
-  );
-  const paths = parts.flatMap(([first, second = '']) => (first === near ? [second] : []));
-  const meant = closest(path, paths);
-  return near === undefined || meant === undefined ? undefined : `${near}/${meant}`;
+  const domains = new Set(parts.map(([first = '']) => first));
+  for (const near of closestFirst(domain, [...domains])) {
+    const paths = parts.flatMap(([first, second = '']) => (first === near ? [second] : []));
+    const meant = closest(path, paths);
+    if (meant !== undefined) return `${near}/${meant}`;
+  }
+  return undefined;
+}
+
+/** Reports whether two signer names have the same domain. */
+function sharesDomain(one: string, other: string): boolean {
+  return one.split('/')[0] === other.split('/')[0];
 }
 
 const READS =
@@ -83,10 +88,12 @@ function withoutSigner({ signerName, otherNames = [] }: SignerReference): Unappr
   const summary = `no signer in the cluster has the signer name ${signerName}${meant}`;
   const fix = `create a request with the correct signerName${orCreate(signerName)}`;
   const known = otherNames.length === 0 ? '' : `; the cluster has ${quoteList(otherNames)}`;
+  // A similar domain may be of another team, whose program answers an approved request.
+  const isTypo = near !== undefined && sharesDomain(near, signerName);
   return {
     state: 'WaitingForSigner',
     summary,
-    ...(near !== undefined || isOfNamespaces(signerName)
+    ...(isTypo || isOfNamespaces(signerName)
       ? { noApprovalHelps: `${summary}: ${EVEN_APPROVED}; ${fix}` }
       : {
           notices: [

@@ -72,6 +72,28 @@ for (const [name, meant] of MEANT) {
   });
 }
 
+for (const [name, other] of [
+  ['istio.corp.example.com/workload', 'mesh.corp.example.com/workload'],
+  ['prod.example.com/serving', 'dev.example.com/serving'],
+  ['team-b.corp/tls', 'team-a.corp/tls'],
+  ['exampel.com/workload', 'example.com/workload'],
+] as const) {
+  test(`${name} may be of another program: ${other} is a hint, and no refusal`, () => {
+    const is = explainAbsentSigner(absent(name, other));
+    assert.equal(is.noApprovalHelps, undefined);
+    const [notice = ''] = is.notices ?? [];
+    assert.ok(notice.includes(`(did you mean ${other}?)`), notice);
+    assert.match(notice, /; approve it if another program serves that name$/);
+  });
+}
+
+test('a domain without a close path hides no close path of a close domain', () => {
+  const is = explainAbsentSigner(
+    absent('example.com/workload', 'example.com/db', 'examplf.com/workload'),
+  );
+  assert.match(is.summary, /did you mean examplf\.com\/workload\?/);
+});
+
 test('an approval is refused for a likely typo and for a derived name alone', () => {
   for (const name of ['istio.example/x', 'example.com/of-another-controller']) {
     const other = explainAbsentSigner(absent(name, 'example.com/people'));
