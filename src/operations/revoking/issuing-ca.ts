@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { SignerError, attempt } from '#base/errors.ts';
+import { sameBytes } from '#base/bytes.ts';
 import { present } from '#base/object-keys.ts';
 import { fingerprint, type Certificate } from '#pki/x509/certificate.ts';
 import { isSignedBy, issuersOf } from '#pki/x509/issuers.ts';
@@ -44,7 +45,7 @@ export interface SortedCertificates {
    * CA, and only the signer could write the certificate: a status may be lost.
    */
   readonly issued: readonly FoundCertificate[];
-  /** Those that a tenant wrote, or that have the name of a CA and not its signature. */
+  /** Those that a tenant wrote, or that name the key of a CA and do not have its signature. */
   readonly foreign: readonly FoundCertificate[];
 }
 
@@ -60,12 +61,24 @@ export function sortByIssuer(
     }),
   );
   const isForeign = (each: FoundCertificate): boolean =>
-    !known.has(identityOf(each)) &&
-    (each.isUnguarded === true || namedCas(signers, each).length > 0);
+    !known.has(identityOf(each)) && (each.isUnguarded === true || isForged(signers, each));
   const issued = found
     .filter((each) => !isForeign(each))
     .map((each) => ({ ...each, ...present('authority', known.get(identityOf(each))) }));
   return { issued, foreign: found.filter(isForeign) };
+}
+
+/**
+ * Reports whether a certificate without the signature of a CA names the key of one. A previous CA
+ * can have the name of the present one, and is missing after the loss of a status.
+ */
+function isForged(signers: readonly ClusterSigner[], found: FoundCertificate): boolean {
+  const { authorityKeyIdentifier } = found.chain[0];
+  return namedCas(signers, found).some(
+    ({ subjectKeyIdentifier }) =>
+      authorityKeyIdentifier === undefined ||
+      sameBytes(subjectKeyIdentifier, authorityKeyIdentifier),
+  );
 }
 
 function identityOf({ signerName, chain: [leaf] }: FoundCertificate): string {

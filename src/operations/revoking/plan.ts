@@ -180,12 +180,11 @@ function unseenSerials(
     return { certificates: [], refusals: ['a serial number has 1 to 40 hexadecimal digits'] };
   }
   if (unseen.length > 0 && signerName === undefined) {
-    const where = foreign.map(({ source }) => source).join(', ');
-    const found =
-      foreign.length === 0
-        ? 'no searched place has a certificate'
-        : `no CA of its signer issued the certificate of ${where}, and no other one is found`;
-    const text = `${found} with serial number ${unseen.join(', ')}: name its signer with --signer to revoke it anyway${isUnread ? UNREAD : ''}`;
+    const sameSerial = foreign.filter(({ chain: [leaf] }) =>
+      unseen.includes(serialText(leaf.serial)),
+    );
+    const only = sameSerial.length === 0 ? '' : ' that a CA of its signer issued';
+    const text = `no searched place has a certificate${only} with serial number ${unseen.join(', ')}: name its signer with --signer to revoke it anyway${isUnread ? UNREAD : ''}`;
     return { certificates: [], refusals: [text] };
   }
   const certificates = unseen.map((each) => ({
@@ -251,7 +250,7 @@ export function refusalOfSigner(signerName: string): string {
 function refusalOf({ source, signerName, chain: [leaf] }: FoundCertificate, now: number): string {
   return leaf.notAfter < now
     ? `the certificate of ${source} expired at ${formatTime(leaf.notAfter)}: there is nothing to revoke`
-    : `no CA in the status of the ClusterSigner of ${signerName} issued the certificate of ${source}. To revoke its serial number nevertheless, select it: --serial ${serialText(leaf.serial)} --signer ${signerName}`;
+    : `no CA in the status of the ClusterSigner of ${signerName} issued the certificate of ${source}, so the author of that status chose its serial number ${serialText(leaf.serial)}, which another certificate may have. Select it by --serial and --signer only if you know that the CA issued it`;
 }
 
 /** Returns the ClusterSigners that sign no CRL. */

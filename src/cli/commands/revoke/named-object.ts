@@ -88,8 +88,8 @@ export async function selectionOfObject(
 /**
  * Compares the keys of a CertificateRequest and its certificate. Kubernetes lets only signers write
  * the status of its own requests. This status has no such guard, so a tenant can copy the
- * certificate of another tenant into it. The signature of the request proves that its creator has
- * the key.
+ * certificate of another tenant into it. The signature of the request is of that key, so its author
+ * has the key, or has read a request of the other tenant.
  *
  * @throws SignerError USAGE unless the certificate has the key of the request
  */
