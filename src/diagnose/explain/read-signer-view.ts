@@ -12,11 +12,13 @@ import { isKubernetesSignerName } from '#api/signer/signer-name.ts';
 import { derivedFrom } from '#api/signer/signer.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import type { Client } from '#kube/client/client.ts';
-import { KubeError, ignoreNotFound } from '#kube/client/kube-error.ts';
+import { KubeError, ignoreNotFound, ignoreNotReadable } from '#kube/client/kube-error.ts';
 import { resource } from '#kube/resource/resource.ts';
 import { listObjects } from '#kube/watch/list-objects.ts';
 import { CLUSTER_SIGNERS } from '#component/signers/cluster-signers.ts';
 import { EXTERNAL_SIGNERS } from '#component/signers/external-signers.ts';
+import { readSignerState, type ReadSignerStateInit } from '#operations/read-signer-state.ts';
+import type { SignerState } from '#operations/signer-state.ts';
 import { SIGNERS } from '#component/signers/namespaced-signers.ts';
 import { editCommand, type SignerView } from './signer-view.ts';
 
@@ -92,6 +94,21 @@ export async function readNamedSigner(
     ? viewOf(text, text, await objectOf(client, kind, key))
     : { signerName: text, signer: undefined, unusable: undefined };
   return { ...view, isReference: true };
+}
+
+/**
+ * Reads the ClusterSigner of a view. Users who may only list, or only get, find it as well.
+ *
+ * @returns undefined for other kinds
+ * @throws KubeError, or SignerError KUBE_NOT_FOUND if it was deleted since
+ */
+export async function readVisibleState(
+  init: ReadSignerStateInit,
+  signer: SignerView['signer'],
+): Promise<SignerState | undefined> {
+  if (signer?.kind !== 'ClusterSigner') return undefined;
+  const state = await readSignerState(init, signer.metadata.name).catch(ignoreNotReadable);
+  return state ?? readSignerState(init, signer.spec.signerName);
 }
 
 /** The answer of the API server: an object, none, or the refusal of a verb. */

@@ -177,21 +177,23 @@ test('explain of a request to a signer that no role names has the fix of check',
 
 for (const [found, conditions, asked] of [
   ['WaitingForSigner', CONDITIONS, CSR],
-  ['WaitingForComponent', undefined, CSR],
+  ['WaitingForTrust', undefined, CSR],
   ['Issued', undefined, { ...CSR, status: { certificate: 'eA==' } }],
 ] as const) {
-  test(`explain of a request has ${found} for who may list ClusterSigners, not get one`, async () => {
+  test(`explain of a request: ${found}, also for users who may only list signers`, async () => {
     const spec = { signerName: 'example.com/new' };
     const { signer } = state(conditions === undefined ? { spec } : { spec, conditions });
-    const of = { signer, kind: 'csr', mayGet: false, asked };
-    const text = await explained('example.com/workload', HELM, of);
+    const of = { signer, kind: 'csr', asked };
+    const text = await explained('example.com/workload', HELM, { ...of, mayGet: false });
     assert.match(text, new RegExp(`^certificatesigningrequest/workload: ${found}\n`));
+    assert.equal(text, await explained('example.com/workload', HELM, of));
   });
 }
 
 for (const [reason, advice] of [
   ['InvalidSpec', /^kubectl edit clustersigner workload /],
   ['KeyLost', /^countersign check --explain ca-usable /],
+  ['SecretNotGranted', /^kubectl /],
 ] as const) {
   test(`explain advises first on ${reason} of a signer that no role names, then on roles`, async () => {
     const ready = { type: 'Ready', status: 'False', reason, message: 'own fault' } as const;

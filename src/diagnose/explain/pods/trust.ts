@@ -6,7 +6,6 @@ import { REVOCATIONS } from '#api/revocation/names.ts';
 import { readRevocation, type Revocation } from '#api/revocation/revocation.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import type { Client } from '#kube/client/client.ts';
-import { ignoreNotReadable } from '#kube/client/kube-error.ts';
 import { resource } from '#kube/resource/resource.ts';
 import { listReadable } from '#kube/watch/list-objects.ts';
 import {
@@ -16,27 +15,26 @@ import {
   type LeafTrust,
 } from '#operations/pods/leaf-trust.ts';
 import { revocationEffect } from '#operations/pods/revocation-effect.ts';
-import { readSignerState, type ReadSignerStateInit } from '#operations/read-signer-state.ts';
+import type { ReadSignerStateInit } from '#operations/read-signer-state.ts';
 import type { SignerState } from '#operations/signer-state.ts';
 import { shellWord } from '#base/quote.ts';
 import type { Diagnosis } from '../explanation.ts';
 import { revokedText, type TrustEvidence } from '../revoked.ts';
+import { readVisibleState } from '../read-signer-view.ts';
 import type { SignerView } from '../signer-view.ts';
 
 /**
  * Reads the bundle and the Revocations of a ClusterSigner with the user's permissions.
  *
- * @returns undefined for signers of other kinds, whose bundles others publish, and for a user who
- *   may list ClusterSigners, as a lookup by signer name does, but may not get one
+ * @returns undefined for signers of other kinds, whose bundles others publish
  * @throws KubeError other than 403 and 404
  */
 export async function readTrust(
   init: ReadSignerStateInit,
   { signer }: SignerView,
 ): Promise<TrustEvidence | undefined> {
-  if (signer?.kind !== 'ClusterSigner') return undefined;
   const [state, revocations] = await Promise.all([
-    readSignerState(init, signer.metadata.name).catch(ignoreNotReadable),
+    readVisibleState(init, signer),
     readRevocations(init.client),
   ]);
   if (state === undefined) return undefined;

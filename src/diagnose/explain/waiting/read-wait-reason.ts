@@ -1,11 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import { heldSigning } from '#operations/paused-signing.ts';
-import { readSignerState, type ReadSignerStateInit } from '#operations/read-signer-state.ts';
-import type { SignerState } from '#operations/signer-state.ts';
-import { ignoreNotReadable } from '#kube/client/kube-error.ts';
+import type { ReadSignerStateInit } from '#operations/read-signer-state.ts';
+import { remedyCommand } from '#operations/signer-remedy.ts';
 import { readListingFault } from '../../check/reading/read-listing.ts';
 import type { Diagnosis } from '../explanation.ts';
 import type { EventReader, EventSubject } from '../read-events.ts';
+import { readVisibleState } from '../read-signer-view.ts';
 import { describeCommand, signerText, type SignerView } from '../signer-view.ts';
 import { withHeld, withLatestWarning } from './wait-reason.ts';
 
@@ -44,8 +44,9 @@ async function withListing(
   const fault = await readListingFault(init, state.signer);
   if (fault?.remediation === undefined) return diagnosis;
   const general = [describeCommand(signer), CHECK];
-  // A lost key and an invalid spec have causes, and advice, of their own.
-  const own = diagnosis.remediation.filter((each) => !general.includes(each));
+  // Faults with advice of their own have another cause than the roles.
+  const known = [remedyCommand(state.signer) ?? CHECK, ...diagnosis.remediation];
+  const own = [...new Set(known)].filter((each) => !general.includes(each));
   const summary =
     own.length === 0
       ? `${signerText(signer)} is not Ready: ${fault.why}`
@@ -54,15 +55,3 @@ async function withListing(
 }
 
 const CHECK = 'countersign check';
-
-/**
- * Reads a ClusterSigner. Returns undefined for other kinds, and for a user who may list
- * ClusterSigners, as a lookup by signer name does, but may not get one.
- */
-async function readVisibleState(
-  init: ReadSignerStateInit,
-  signer: SignerView['signer'],
-): Promise<SignerState | undefined> {
-  if (signer?.kind !== 'ClusterSigner') return undefined;
-  return readSignerState(init, signer.metadata.name).catch(ignoreNotReadable);
-}
