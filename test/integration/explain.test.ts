@@ -103,7 +103,7 @@ test('a decision is final: repeating is a no-op, reversing and typos are rejecte
   await createCsr('stranger', '/CN=stranger');
   const typo = await decide('deny', 'csr/stranger', 'csr/strange');
   assert.equal(typo.code, 1);
-  assert.match(typo.stderr, /there is no csr\/strange /);
+  assert.match(typo.stderr, /there is no csr\/strange$/m);
   assert.equal((await decide('deny', 'csr/stranger', 'pod/x')).code, 2);
   await explained('WaitingForApproval', 'csr/stranger');
   const denied = await decide('deny', 'csr/stranger', '--message', 'not ours', '-o', 'json');
