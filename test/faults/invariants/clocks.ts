@@ -41,32 +41,31 @@ test('with a clock 20 min off nothing is signed or refused; corrected, all is an
     bench
       .component(client)
       .process.log.some(({ reason, msg }) => reason === 'ClocksApart' && msg === 'request waiting');
-  set(20, 1);
+  await setClocks(20, 1);
   try {
     const wanted = await bench.requests(5);
     await until('both say why they wait', PATIENCE_MS, () =>
       ['signer', 'pcr-issuer'].every(waiting),
     );
     assert.equal((await unended(bench.admin, wanted)).length, wanted.length);
-    set(0, 1);
+    await setClocks(0, 1);
     await bench.allDelivered(wanted);
   } finally {
-    set(0, 1);
+    await setClocks(0, 1);
   }
 });
 
-function set(minutes: number, rate: number): void {
-  for (const client of CLIENTS) {
-    bench.component(client).tell('clock', `${minutes * MINUTE_MS} ${rate}`);
-  }
+async function setClocks(minutes: number, rate: number): Promise<void> {
+  const text = `${minutes * MINUTE_MS} ${rate}`;
+  await Promise.all(CLIENTS.map((client) => bench.component(client).setClock(text)));
 }
 
 async function under(minutes: number, rate: number, work: () => Promise<void>): Promise<void> {
-  set(minutes, rate);
+  await setClocks(minutes, rate);
   try {
     await work();
   } finally {
-    set(0, 1);
+    await setClocks(0, 1);
   }
 }
 

@@ -58,7 +58,7 @@ for (const { client, kind } of WRITERS.filter(({ subresource }) => subresource =
     const law = `kill −9 of ${client} ${step}: its successor decides again, each is delivered once`;
     test(law, optionsOf(client), async () => {
       const { starts } = bench.component(client);
-      bench.component(client).tell('die', `${moment} 3`);
+      bench.component(client).tellWhenToDie(`${moment} 3`);
       await bench.allDelivered(await bench.requests(REQUESTS, [kind]), { wasted: REQUESTS });
       await bench.component(client).restarted(starts);
       assert.equal(bench.component(client).starts, starts + 1);

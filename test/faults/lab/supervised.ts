@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { writeFileSync } from 'node:fs';
+import { readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { until } from '../../cluster/until.ts';
 import {
@@ -23,8 +23,13 @@ export interface Supervised {
   logOfRunning(): readonly LogLine[];
   /** SIGKILL; resolves when it is gone. The next one starts by itself. */
   kill(): Promise<void>;
-  /** Writes a file that a module of test/faults/preload reads. */
-  tell(file: 'die' | 'clock', text: string): void;
+  /** Writes the file that test/faults/preload/die.ts reads. */
+  tellWhenToDie(text: string): void;
+  /**
+   * Sets the clock as test/faults/preload/clock.ts has it. Resolves once the process has read it: a
+   * busy machine delivers a signal late.
+   */
+  setClock(text: string): Promise<void>;
   /** Resolves when its process is another one than number `before`, and ready. */
   restarted(before: number): Promise<void>;
   /** Resolves when the process of now is ready. */
@@ -34,7 +39,7 @@ export interface Supervised {
 
 const RESTART_MS = 60_000;
 
-/** @param directory - what `tell` writes into; FAULT_DIRECTORY of its processes */
+/** @param directory - FAULT_DIRECTORY of its processes */
 export async function supervise(
   client: string,
   directory: string,
@@ -78,9 +83,16 @@ export async function supervise(
     log: () => processes.flatMap(({ log }) => log),
     logOfRunning: () => processes.filter((each) => !ended.has(each)).flatMap(({ log }) => log),
     kill: () => current().kill(),
-    tell: (file, text) => {
-      writeFileSync(join(directory, file), text);
-      if (file === 'clock') current().signal('SIGUSR2');
+    tellWhenToDie: (text) => {
+      writeFileSync(join(directory, 'die'), text);
+    },
+    setClock: async (text) => {
+      writeFileSync(join(directory, 'clock'), text);
+      current().signal('SIGUSR2');
+      const read = join(directory, 'clock-read');
+      await until(`${client} has read its clock`, RESTART_MS, () => {
+        return readFileSync(read, 'utf8') === text;
+      });
     },
     restarted: async (before) => {
       await until(`${client} is started again`, RESTART_MS, () => {

@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * `--import`ed before a component: its clock is what the file `clock` in FAULT_DIRECTORY says, an
- * offset in milliseconds and how fast it runs (`360000 1`). It is read at the start and at SIGUSR2.
+ * offset in milliseconds and how fast it runs (`360000 1`). It is read at the start and at SIGUSR2,
+ * and then written into the file `clock-read`.
  * Timers keep the true time, as they do when a clock is set.
  */
-import { existsSync, readFileSync } from 'node:fs';
+import { existsSync, readFileSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 
 const file = join(process.env['FAULT_DIRECTORY'] ?? '', 'clock');
@@ -14,12 +15,12 @@ let offset = 0;
 let rate = 1;
 
 function read(): void {
-  const [milliseconds = 0, speed = 1] = existsSync(file)
-    ? readFileSync(file, 'utf8').split(' ').map(Number)
-    : [];
+  const text = existsSync(file) ? readFileSync(file, 'utf8') : undefined;
+  const [milliseconds = 0, speed = 1] = text?.split(' ').map(Number) ?? [];
   since = trueNow();
   offset = milliseconds;
   rate = speed;
+  if (text !== undefined) writeFileSync(`${file}-read`, text);
 }
 
 const TrueDate = Date;
