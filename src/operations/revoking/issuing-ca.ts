@@ -9,33 +9,63 @@ import { readAnchors } from '#pki/x509/trust-bundle.ts';
 import type { FoundCertificate } from './find-certificates.ts';
 
 /**
- * Returns the fingerprint of the CA that issued a certificate: from its record, or the CA in the
- * status of the signer whose key verifies the signature. Undefined if the status has no such CA.
+ * The judgement about the CA that issued a certificate:
+ * - `issued`: this CA did, by the record of the certificate or by its signature.
+ * - `forged`: the certificate names the key of a CA and does not have its signature. A previous CA
+ *   can have the name of the present one, and is missing after the loss of a status.
+ * - `unknown`: the status of the signer has no such CA.
  */
-export function issuingCa(
-  signers: readonly ClusterSigner[],
-  found: FoundCertificate,
-): string | undefined {
-  if (found.authority !== undefined) return found.authority;
-  const [leaf] = found.chain;
-  const issuer = namedCas(signers, found).find((ca) => isSignedBy(leaf, ca));
-  return issuer && fingerprint(issuer.raw);
+export type IssuerVerdict =
+  /** `sha256:<hex>` of the CA. */
+  { readonly kind: 'issued'; readonly authority: string } | { readonly kind: 'forged' | 'unknown' };
+
+/** Judges the issuer of a certificate. */
+export type IssuerOf = (found: FoundCertificate) => IssuerVerdict;
+
+/**
+ * Returns a function that judges issuers by the statuses of these signers. It reads the CAs of each
+ * signer once, and verifies each certificate once.
+ */
+export function issuerReader(signers: readonly ClusterSigner[]): IssuerOf {
+  const casOf = remembered((signerName: string) => readCas(signers, signerName));
+  return remembered((found: FoundCertificate) => judgeIssuer(found, casOf));
 }
 
-/** Returns the CAs in the status of the signer that have the name of the certificate's issuer. */
-function namedCas(
-  signers: readonly ClusterSigner[],
-  { signerName, chain: [leaf, ...above] }: FoundCertificate,
-): readonly Certificate[] {
+/** The CAs in the status of a signer. */
+interface SignerCas {
+  /** Their trust anchors, which may lack an intermediate CA. */
+  readonly anchors: readonly Certificate[];
+  readonly fingerprints: ReadonlySet<string>;
+}
+
+function readCas(signers: readonly ClusterSigner[], signerName: string): SignerCas {
   const { status } = signers.find(({ spec }) => spec.signerName === signerName) ?? {};
   const authorities = status?.authorities ?? [];
-  const listed = authorities.flatMap(({ anchors = '' }) => {
-    const read = attempt(() => readAnchors(anchors));
+  const anchors = authorities.flatMap(({ anchors: text = '' }) => {
+    const read = attempt(() => readAnchors(text));
     return read instanceof SignerError ? [] : read;
   });
+  return { anchors, fingerprints: new Set(authorities.map((each) => each.fingerprint)) };
+}
+
+function judgeIssuer(
+  { authority, signerName, chain: [leaf, ...above] }: FoundCertificate,
+  casOf: (signerName: string) => SignerCas,
+): IssuerVerdict {
+  if (authority !== undefined) return { kind: 'issued', authority };
+  const { anchors, fingerprints } = casOf(signerName);
   // A cross-certificate has the name and the key of a CA as well, but the status omits it.
-  const own = new Set(authorities.map((each) => each.fingerprint));
-  return issuersOf(leaf, [...listed, ...above]).filter((ca) => own.has(fingerprint(ca.raw)));
+  const named = issuersOf(leaf, [...anchors, ...above]).filter((ca) =>
+    fingerprints.has(fingerprint(ca.raw)),
+  );
+  const issuer = named.find((ca) => isSignedBy(leaf, ca));
+  if (issuer !== undefined) return { kind: 'issued', authority: fingerprint(issuer.raw) };
+  return { kind: named.some((ca) => namesKeyOf(leaf, ca)) ? 'forged' : 'unknown' };
+}
+
+/** Reports whether a certificate names the key of this CA. Without an identifier, the name does. */
+function namesKeyOf({ authorityKeyIdentifier: wanted }: Certificate, ca: Certificate): boolean {
+  return wanted === undefined || sameBytes(ca.subjectKeyIdentifier, wanted);
 }
 
 /** Certificates of signers by whether a CA of their signer issued them. */
@@ -49,38 +79,35 @@ export interface SortedCertificates {
   readonly foreign: readonly FoundCertificate[];
 }
 
-/** Sorts certificates by {@link issuingCa}. */
+/** Sorts certificates by their {@link IssuerVerdict}. */
 export function sortByIssuer(
-  signers: readonly ClusterSigner[],
+  issuerOf: IssuerOf,
   found: readonly FoundCertificate[],
 ): SortedCertificates {
   const known = new Map(
     found.flatMap((each) => {
-      const authority = issuingCa(signers, each);
-      return authority === undefined ? [] : [[identityOf(each), authority] as const];
+      const issuer = issuerOf(each);
+      return issuer.kind === 'issued' ? [[identityOf(each), issuer.authority] as const] : [];
     }),
   );
   const isForeign = (each: FoundCertificate): boolean =>
-    !known.has(identityOf(each)) && (each.isUnguarded === true || isForged(signers, each));
+    !known.has(identityOf(each)) && (each.isUnguarded === true || issuerOf(each).kind === 'forged');
   const issued = found
     .filter((each) => !isForeign(each))
     .map((each) => ({ ...each, ...present('authority', known.get(identityOf(each))) }));
   return { issued, foreign: found.filter(isForeign) };
 }
 
-/**
- * Reports whether a certificate without the signature of a CA names the key of one. A previous CA
- * can have the name of the present one, and is missing after the loss of a status.
- */
-function isForged(signers: readonly ClusterSigner[], found: FoundCertificate): boolean {
-  const { authorityKeyIdentifier } = found.chain[0];
-  return namedCas(signers, found).some(
-    ({ subjectKeyIdentifier }) =>
-      authorityKeyIdentifier === undefined ||
-      sameBytes(subjectKeyIdentifier, authorityKeyIdentifier),
-  );
-}
-
 function identityOf({ signerName, chain: [leaf] }: FoundCertificate): string {
   return `${signerName} ${fingerprint(leaf.raw)}`;
+}
+
+/** Computes once for each key. */
+function remembered<K, T extends object>(compute: (key: K) => T): (key: K) => T {
+  const known = new Map<K, T>();
+  return (key) => {
+    const result = known.get(key) ?? compute(key);
+    known.set(key, result);
+    return result;
+  };
 }

@@ -21,7 +21,7 @@ import type { CrlReason } from '#base/vocabulary.ts';
 import { shellWord } from '#base/quote.ts';
 import { accessNote } from './api-server.ts';
 import type { FoundCertificate } from './find-certificates.ts';
-import { issuingCa, sortByIssuer } from './issuing-ca.ts';
+import { issuerReader, sortByIssuer, type IssuerOf } from './issuing-ca.ts';
 
 /** A selection of certificates by exactly one kind of criterion. */
 export interface Selection {
@@ -91,14 +91,15 @@ export const MAX_REVOCABLE = 8000;
 export function planRevocation(input: PlanInput): RevocationPlan {
   const { found, signerName, now } = input;
   const known = new Set(input.signers.map(({ spec }) => spec.signerName));
+  const issuerOf = issuerReader(input.signers);
   const chosen = found.filter(
     (each) =>
       (signerName === undefined || signerName === each.signerName) &&
       each.chain[0].notAfter >= now &&
-      isSelected(input, each),
+      isSelected(input.selection, each, issuerOf),
   );
   const ours = chosen.filter((each) => known.has(each.signerName));
-  const { issued: selected, foreign } = sortByIssuer(input.signers, ours);
+  const { issued: selected, foreign } = sortByIssuer(issuerOf, ours);
   const elsewhere = chosen.filter((each) => !known.has(each.signerName));
   const planned = selected.map(plannedOf);
   const unseen = unseenSerials(input, planned, foreign);
@@ -123,16 +124,22 @@ export function planRevocation(input: PlanInput): RevocationPlan {
 }
 
 function isSelected(
-  { selection: { serial, pod, user, ca, san, certificate }, signers }: PlanInput,
+  { serial, pod, user, ca, san, certificate }: Selection,
   each: FoundCertificate,
+  issuerOf: IssuerOf,
 ): boolean {
   const [leaf] = each.chain;
   if (certificate !== undefined) return sameBytes(leaf.raw, certificate.chain[0].raw);
   if (serial !== undefined) return serial.map(canonicalSerial).includes(serialText(leaf.serial));
   if (pod !== undefined) return `${each.pod?.namespace}/${each.pod?.name}` === pod;
   if (user !== undefined) return each.user === user;
-  if (ca !== undefined) return issuingCa(signers, each) === ca || hasAbove(each, ca);
+  if (ca !== undefined) return isIssuedBy(each, ca, issuerOf) || hasAbove(each, ca);
   return san !== undefined && namesIn(leaf).includes(san);
+}
+
+function isIssuedBy(each: FoundCertificate, ca: string, issuerOf: IssuerOf): boolean {
+  const issuer = issuerOf(each);
+  return issuer.kind === 'issued' && issuer.authority === ca;
 }
 
 /** Reports whether a CA in the chain issued the certificate. The status may lack this CA. */
