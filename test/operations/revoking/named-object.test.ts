@@ -36,7 +36,7 @@ function requestOf(seed: string): string {
   return Buffer.from(encodePem('CERTIFICATE REQUEST', der)).toString('base64');
 }
 
-/** Returns what `countersign revoke OBJECT` revokes. */
+/** Returns what `countersign revoke OBJECT` revokes, and the paths that it requested. */
 async function revokedObject(
   text: string,
   namespace?: string,
@@ -50,7 +50,7 @@ async function revokedObject(
     readonly hidden?: Readonly<Record<string, number>>;
     readonly now?: number;
   } = {},
-): ReturnType<typeof revoked> {
+): Promise<Awaited<ReturnType<typeof revoked>> & { readonly paths: readonly string[] }> {
   const lists = cluster(hidden, objects);
   const client = recordedClient();
   client.answer((request) => {
@@ -65,7 +65,8 @@ async function revokedObject(
     ...OPTIONS,
     ...more,
   });
-  return revoked(options, client, now);
+  const found = await revoked(options, client, now);
+  return { ...found, paths: client.requests.map(({ path }) => path) };
 }
 
 for (const [text, namespace, leaf] of [
@@ -84,6 +85,13 @@ for (const [text, namespace, leaf] of [
       [SIGNER],
     );
   });
+
+test('revoke lists the ClusterSigners once for every kind of object', async () => {
+  for (const text of ['csr/x-0', 'pcr/x-0', 'certificaterequest/x-0']) {
+    const { paths } = await revokedObject(text, 'team-a');
+    assert.equal(paths.filter((path) => path.endsWith('/clustersigners')).length, 1, text);
+  }
+});
 
 test('an object in a namespace needs -n, and another kind has the flags to write', () => {
   for (const text of ['pod/web', 'pcr/web', 'certificaterequest/web', 'order/web', 'web'])

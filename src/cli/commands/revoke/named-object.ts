@@ -30,8 +30,13 @@ export interface RevocableObject extends Subject {
   readonly kind: (typeof REVOCABLE)[number];
 }
 
-/** Selection of the certificates of an object: a flag, or the certificate itself. */
-export type ObjectSelection = { readonly pod: string } | { readonly certificate: FoundCertificate };
+/**
+ * Selection of the certificates of an object: a flag, or the certificate itself. It has the
+ * ClusterSigners if they were read to find the certificate.
+ */
+export type ObjectSelection =
+  | { readonly pod: string }
+  | { readonly certificate: FoundCertificate; readonly signers?: readonly ClusterSigner[] };
 
 /**
  * Parses the argument of `countersign revoke`.
@@ -76,13 +81,20 @@ export async function selectionOfObject(
   const { status, metadata } = named.request;
   if (pemOf(named) === '')
     throw usageError(unissuedNote(text, status?.conditions, text, metadata.namespace));
-  const signers = named.kind === 'certificaterequest' ? await clusterSignersOf(client) : [];
-  if (named.kind === 'certificaterequest') requireOurs(named.request, signers);
+  if (named.kind !== 'certificaterequest') return { certificate: readCertificate(named, []) };
+  const signers = await clusterSignersOf(client);
+  requireOurs(named.request, signers);
+  const certificate = readCertificate(named, signers);
+  requireOwnKey(named.request, certificate);
+  return { certificate, signers };
+}
+
+/** @throws SignerError USAGE for a certificate that cannot be decoded */
+function readCertificate(named: NamedRequest, signers: readonly ClusterSigner[]): FoundCertificate {
   const certificate = certificateOfRequest(named, signers);
-  if (certificate === undefined)
-    throw usageError(`the certificate of ${text} is not readable: select by --serial`);
-  if (named.kind === 'certificaterequest') requireOwnKey(named.request, certificate);
-  return { certificate };
+  if (certificate !== undefined) return certificate;
+  const text = `${named.kind}/${named.request.metadata.name}`;
+  throw usageError(`the certificate of ${text} is not readable: select by --serial`);
 }
 
 /**

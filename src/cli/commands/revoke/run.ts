@@ -2,6 +2,7 @@
 import { quantity } from '#base/quantity.ts';
 import { REVOCATIONS } from '#api/revocation/names.ts';
 import type { Revocation } from '#api/revocation/revocation.ts';
+import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { usageError } from '#base/errors.ts';
 import type { Client } from '#kube/client/client.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
@@ -53,6 +54,8 @@ export interface RevokeCertificatesOptions extends UserOptions {
   readonly force: boolean;
   /** The certificate of the named object, in place of a flag that selects. */
   readonly certificate?: FoundCertificate;
+  /** The ClusterSigners, if they were read to find the certificate. */
+  readonly signers?: readonly ClusterSigner[];
 }
 
 /** The result that `-o json` and `-o yaml` print. */
@@ -144,7 +147,7 @@ export async function revokeCertificates(
   }
   const { reason, allowRenewal, withoutCrl, dryRun, signer: signerName, certificate } = options;
   if (!isReason(reason)) throw usageError(`--reason ${reason} is none of a CRL`);
-  const signers = await clusterSignersOf(client);
+  const signers = options.signers ?? (await clusterSignersOf(client));
   const searched = await Promise.all(sources.map((source) => source(signers)));
   // A user who may get the object, and not list its kind, finds nothing else.
   const named = certificate === undefined ? [] : [certificate];
