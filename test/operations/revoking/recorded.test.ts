@@ -30,10 +30,10 @@ import { serialText } from '#ca/revocation/serial.ts';
 import { NOW, leafInput, openAuthority } from '../../support/ca/issuing.ts';
 import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
 import { appending, issuedRecord, naming } from '../../support/ledger/records.ts';
+import { OPTIONS, SIGNER } from '../../support/requests/revoking.ts';
 import { statusOf } from '../../support/signers/authority-status.ts';
 import { changed, clusterSigner, workloadSpec } from '../../support/signers/cluster-signer.ts';
 
-const SIGNER = 'example.com/workload';
 const GONE_CA = `sha256:${'9e'.repeat(32)}`;
 const HOUR = 3_600_000;
 /** When it is revoked. */
@@ -167,18 +167,7 @@ async function revoked(
   options: Partial<RevokeCertificatesOptions>,
   client = cluster(),
 ): Promise<Revoked> {
-  const all: RevokeCertificatesOptions = {
-    asGroup: [],
-    serial: [],
-    reason: 'keyCompromise',
-    allowRenewal: false,
-    withoutCrl: false,
-    dryRun: false,
-    source: 'auto',
-    output: 'text',
-    force: false,
-    ...options,
-  };
+  const all: RevokeCertificatesOptions = { ...OPTIONS, source: 'auto', ...options };
   const report = await revokeCertificates(client, sourcesOf(client, all, LATER), all, LATER);
   const posts = client.requests.filter(({ method }) => method === 'POST');
   return {
