@@ -1,13 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
-  CERT_MANAGER_GROUP,
   isApproved,
   isDenied,
   isFinished,
   type CertificateRequest,
 } from '#api/request/certificate-request.ts';
-import { ACME_GROUP } from '#api/acme/names.ts';
-import { GROUP } from '#api/signer/cluster-signer.ts';
+import { namedIssuer } from '#api/acme/named-issuer.ts';
 import { findCondition, type Condition } from '#api/request/conditions.ts';
 import {
   RULES_ONLY,
@@ -80,7 +78,7 @@ function unapproved(request: CertificateRequest, view: SignerView): Omit<Diagnos
 
 /** Explains an approved request that another project answers. */
 function ofAnotherIssuer({ metadata, spec }: CertificateRequest): Omit<Diagnosis, 'timeline'> {
-  const { group = CERT_MANAGER_GROUP, kind = 'Issuer', name } = spec.issuerRef;
+  const { group, kind, name } = namedIssuer(spec.issuerRef);
   const object = shellWord(metadata.name);
   return {
     state: 'WaitingForComponent',
@@ -91,8 +89,7 @@ function ofAnotherIssuer({ metadata, spec }: CertificateRequest): Omit<Diagnosis
 
 /** Reports whether the request names a signer of Countersign. Others have other approvers. */
 function isOfCountersign({ spec }: CertificateRequest): boolean {
-  const { group } = spec.issuerRef;
-  return group === GROUP || group === ACME_GROUP;
+  return namedIssuer(spec.issuerRef).isOfCountersign;
 }
 
 /** Returns why no component answers a request for a signer of Countersign, approved or not. */
@@ -129,10 +126,11 @@ function causeOf(ready: Condition | undefined): string | undefined {
 }
 
 function timelineOf({ metadata, spec, status }: CertificateRequest): readonly TimelineEntry[] {
-  const { issuerRef, username = '' } = spec;
+  const { username = '' } = spec;
+  const { kind, name } = namedIssuer(spec.issuerRef);
   const made: TimelineEntry = {
     at: metadata.creationTimestamp,
-    what: `${quote(username)} requests a certificate from ${issuerRef.kind ?? 'Issuer'} ${issuerRef.name}`,
+    what: `${quote(username)} requests a certificate from ${kind} ${name}`,
   };
   return [made, ...conditionMoments(status?.conditions)];
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { isKeyOf } from '#base/object-keys.ts';
 import type { KubeObject } from '#api/object/object.ts';
 import type { IssuerReference } from '#api/request/certificate-request.ts';
 import { resolveNameConflicts, type NameClaimant } from '#api/signer/name-conflict.ts';
 import { readClusterSigner, readSigner } from '#api/signer/read-signer.ts';
+import { namedIssuer, type SignerKind } from '#api/acme/named-issuer.ts';
 import { ACME_CLUSTER_SIGNERS, ACME_SIGNERS, acmeDerivedFrom } from '#api/acme/names.ts';
 import { readAcmeSigner } from '#api/acme/read-acme-signer.ts';
 import { readExternalSigner } from '#api/external/external-signer.ts';
@@ -29,9 +29,7 @@ const KINDS = {
   AcmeClusterSigner: { api: resource(ACME_CLUSTER_SIGNERS), read: readAcmeSigner },
   AcmeSigner: { api: resource(ACME_SIGNERS), read: readAcmeSigner },
   ExternalClusterSigner: { api: EXTERNAL_SIGNERS, read: readExternalSigner },
-} as const;
-
-type SignerKind = keyof typeof KINDS;
+} as const satisfies Record<SignerKind, object>;
 
 /** Kinds outside of namespaces, in the order of precedence. */
 const OF_CLUSTER = ['ClusterSigner', 'AcmeClusterSigner', 'ExternalClusterSigner'] as const;
@@ -83,16 +81,17 @@ async function claimantOf(
 /** Reads the signer of an issuerRef of cert-manager. An issuer of another project is not read. */
 export async function readNamedSigner(
   client: Client,
-  { group, kind = 'Issuer', name }: IssuerReference,
+  issuerRef: IssuerReference,
   namespace: string,
 ): Promise<SignerView> {
+  const { kind, name, signerKind } = namedIssuer(issuerRef);
   const isNamespaced = kind === 'Signer' || kind === 'AcmeSigner';
   const key = isNamespaced ? `${namespace}/${name}` : name;
   const text = `${kind} ${key}`;
-  const isOfCountersign = isKeyOf(KINDS, kind) && KINDS[kind].api.group === group;
-  const view = isOfCountersign
-    ? viewOf(text, text, await objectOf(client, kind, key))
-    : { signerName: text, signer: undefined, unusable: undefined };
+  const view =
+    signerKind === undefined
+      ? { signerName: text, signer: undefined, unusable: undefined }
+      : viewOf(text, text, await objectOf(client, signerKind, key));
   return { ...view, isReference: true };
 }
 

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Finds certificates of managed CAs in the cluster's objects. */
+import { namedIssuer } from '#api/acme/named-issuer.ts';
 import { ORDERS } from '#api/acme/names.ts';
 import type { Order } from '#api/acme/order.ts';
 import {
@@ -8,7 +9,7 @@ import {
 } from '#api/request/certificate-request.ts';
 import { CSR_RESOURCE, type CertificateSigningRequest } from '#api/request/csr.ts';
 import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
-import { GROUP, type ClusterSigner } from '#api/signer/cluster-signer.ts';
+import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { READER_SIGNER } from '#api/signer/own-tls.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { certificatesResourceIfServed } from '#component/certificates-resources.ts';
@@ -201,8 +202,8 @@ function fromCertificateRequest(
   { spec, status, metadata }: CertificateRequest,
   byObject: ReadonlyMap<string, string>,
 ): FoundCertificate | undefined {
-  const { group, kind, name } = spec.issuerRef;
-  const signerName = group === GROUP && kind === 'ClusterSigner' ? byObject.get(name) : undefined;
+  const { signerKind, name } = namedIssuer(spec.issuerRef);
+  const signerName = signerKind === 'ClusterSigner' ? byObject.get(name) : undefined;
   if (signerName === undefined) return undefined;
   const source = `certificaterequest ${metadata.namespace ?? ''}/${metadata.name}`;
   // Its requester is always cert-manager, not the holder.

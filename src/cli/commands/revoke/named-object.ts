@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Selects the certificate of an object that a user names. */
+import { namedIssuer } from '#api/acme/named-issuer.ts';
 import { ACME_GROUP } from '#api/acme/names.ts';
 import type { CertificateRequest } from '#api/request/certificate-request.ts';
-import { GROUP, type ClusterSigner } from '#api/signer/cluster-signer.ts';
+import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { derivedName } from '#api/signer/signer.ts';
 import { shellWord } from '#base/quote.ts';
 import { SignerError, attempt, usageError } from '#base/errors.ts';
@@ -147,10 +148,10 @@ function requireOurs(
   { metadata, spec: { issuerRef } }: CertificateRequest,
   signers: readonly ClusterSigner[],
 ): void {
-  const { group = 'cert-manager.io', kind = 'Issuer', name } = issuerRef;
-  const isClusterSigner = group === GROUP && kind === 'ClusterSigner';
+  const { group, kind, name, signerKind } = namedIssuer(issuerRef);
+  const isClusterSigner = signerKind === 'ClusterSigner';
   if (isClusterSigner && signers.some((each) => each.metadata.name === name)) return;
-  if (group === GROUP && kind === 'Signer')
+  if (signerKind === 'Signer')
     throw usageError(refusalOfSigner(derivedName({ ...metadata, name })));
   const instead =
     group === ACME_GROUP

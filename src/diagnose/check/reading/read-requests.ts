@@ -13,6 +13,7 @@ import {
   isFinished as isIssuerFinished,
   type CertificateRequest,
 } from '#api/request/certificate-request.ts';
+import { namedIssuer } from '#api/acme/named-issuer.ts';
 import type { KubeObject } from '#api/object/object.ts';
 import { GROUP } from '#api/signer/cluster-signer.ts';
 import { isDerivedName } from '#api/signer/signer.ts';
@@ -141,7 +142,7 @@ function waitingIssuerRequest(request: CertificateRequest, signers: SignerFacts)
 
 /** Returns the signer name of the request's issuer, or the issuer itself if it is not known. */
 function issuerOf({ metadata, spec }: CertificateRequest, { states }: SignerFacts): string {
-  const { name, kind = 'Issuer' } = spec.issuerRef;
+  const { name, kind } = namedIssuer(spec.issuerRef);
   const namespace = kind === 'Signer' ? metadata.namespace : undefined;
   const state = states.find(
     ({ signer }) => signer.metadata.name === name && signer.metadata.namespace === namespace,
