@@ -108,11 +108,24 @@ function namesByObject(signers: readonly ClusterSigner[]): ReadonlyMap<string, s
   return new Map(signers.map(({ metadata, spec }) => [metadata.name, spec.signerName]));
 }
 
+/** The type of each kind of request. */
+export interface RequestOfKind {
+  readonly csr: CertificateSigningRequest;
+  readonly pcr: PodCertificateRequest;
+  readonly certificaterequest: CertificateRequest;
+}
+
 /** A request by its kind. */
-export type NamedRequest =
-  | { readonly kind: 'csr'; readonly request: CertificateSigningRequest }
-  | { readonly kind: 'pcr'; readonly request: PodCertificateRequest }
-  | { readonly kind: 'certificaterequest'; readonly request: CertificateRequest };
+export type NamedRequest<K extends keyof RequestOfKind = keyof RequestOfKind> = {
+  readonly [kind in K]: { readonly kind: kind; readonly request: RequestOfKind[kind] };
+}[K];
+
+/** Returns the certificate in the status of a request, as PEM. Undefined if it has none. */
+export function issuedPem({ kind, request }: NamedRequest): string | undefined {
+  if (kind === 'pcr') return request.status?.certificateChain;
+  const text = request.status?.certificate;
+  return text === undefined ? undefined : Buffer.from(text, 'base64').toString('latin1');
+}
 
 /**
  * Reads the certificate of one request as {@link liveRequests} does. Undefined without a readable
@@ -174,23 +187,21 @@ async function searched<T extends StoredObject>(
   return { found, places: [`${count} ${kind}`] };
 }
 
-function fromCsr({
-  spec,
-  status,
-  metadata,
-}: CertificateSigningRequest): ReturnType<CertificateReader<object>> {
+function fromCsr(request: CertificateSigningRequest): ReturnType<CertificateReader<object>> {
+  const { spec, metadata } = request;
   // No certificate is issued to a reader of the ledger.
   if (spec.signerName === READER_SIGNER) return 'uncounted';
-  return foundIn(fromBase64(status?.certificate), {
+  return foundIn(issuedPem({ kind: 'csr', request }), {
     signerName: spec.signerName,
     source: `csr ${metadata.name}`,
     user: spec.username,
   });
 }
 
-function fromPod({ spec, status, metadata }: PodCertificateRequest): FoundCertificate | undefined {
+function fromPod(request: PodCertificateRequest): FoundCertificate | undefined {
+  const { spec, metadata } = request;
   const { namespace = '', name } = metadata;
-  return foundIn(status?.certificateChain, {
+  return foundIn(issuedPem({ kind: 'pcr', request }), {
     signerName: spec.signerName,
     source: `podcertificaterequest ${namespace}/${name}`,
     namespace,
@@ -199,15 +210,17 @@ function fromPod({ spec, status, metadata }: PodCertificateRequest): FoundCertif
 }
 
 function fromCertificateRequest(
-  { spec, status, metadata }: CertificateRequest,
+  request: CertificateRequest,
   byObject: ReadonlyMap<string, string>,
 ): FoundCertificate | undefined {
+  const { spec, metadata } = request;
   const { signerKind, name } = namedIssuer(spec.issuerRef);
   const signerName = signerKind === 'ClusterSigner' ? byObject.get(name) : undefined;
   if (signerName === undefined) return undefined;
   const source = `certificaterequest ${metadata.namespace ?? ''}/${metadata.name}`;
+  const pem = issuedPem({ kind: 'certificaterequest', request });
   // Its requester is always cert-manager, not the holder.
-  return foundIn(fromBase64(status?.certificate), { signerName, source, isUnguarded: true });
+  return foundIn(pem, { signerName, source, isUnguarded: true });
 }
 
 /** Reads an Order, whose fields no reader has checked. */
@@ -231,8 +244,4 @@ function foundIn(
   if (chain instanceof SignerError) return undefined;
   const [leaf, ...above] = chain;
   return leaf === undefined ? undefined : { ...of, chain: [leaf, ...above] };
-}
-
-function fromBase64(text: string | undefined): string | undefined {
-  return text === undefined ? undefined : Buffer.from(text, 'base64').toString('latin1');
 }

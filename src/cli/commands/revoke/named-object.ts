@@ -15,8 +15,10 @@ import { kindNamed, NAMED_KINDS, type KindName } from '#diagnose/kinds.ts';
 import type { Client } from '#kube/client/client.ts';
 import {
   certificateOfRequest,
+  issuedPem,
   type FoundCertificate,
   type NamedRequest,
+  type RequestOfKind,
 } from '#operations/revoking/find-certificates.ts';
 import { refusalOfSigner } from '#operations/revoking/plan.ts';
 import { clusterSignersOf } from '#cli/sources/issued-certificates.ts';
@@ -80,7 +82,7 @@ export async function selectionOfObject(
   const named = await readRequest(client, { kind, name, namespace });
   const text = `${kind}/${name}`;
   const { status, metadata } = named.request;
-  if (pemOf(named) === '')
+  if ((issuedPem(named) ?? '') === '')
     throw usageError(unissuedNote(text, status?.conditions, text, metadata.namespace));
   if (named.kind !== 'certificaterequest') return { certificate: readCertificate(named, []) };
   const signers = await clusterSignersOf(client);
@@ -122,25 +124,18 @@ function requireOwnKey(
   );
 }
 
-async function readRequest(
+async function readRequest<K extends keyof RequestOfKind>(
   client: Client,
-  subject: Subject & { readonly kind: NamedRequest['kind'] },
-): Promise<NamedRequest> {
+  subject: Subject & { readonly kind: K },
+): Promise<NamedRequest<K>> {
   const { kind, name, namespace } = subject;
   const api = await NAMED_KINDS[kind].resource(client);
   const path = api.object(NAMED_KINDS[kind].isNamespaced ? { name, namespace } : { name });
   try {
-    if (kind === 'csr') return { kind, request: await client.request({ method: 'GET', path }) };
-    if (kind === 'pcr') return { kind, request: await client.request({ method: 'GET', path }) };
-    return { kind, request: await client.request({ method: 'GET', path }) };
+    return { kind, request: await client.request<RequestOfKind[K]>({ method: 'GET', path }) };
   } catch (error) {
     throw await withNamespaceHint(error, subject, client);
   }
-}
-
-function pemOf(named: NamedRequest): string {
-  if (named.kind === 'pcr') return named.request.status?.certificateChain ?? '';
-  return named.request.status?.certificate ?? '';
 }
 
 /** @throws SignerError USAGE unless the issuer of the request is one of these ClusterSigners */
