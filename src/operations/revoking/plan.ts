@@ -253,11 +253,15 @@ export function refusalOfSigner(signerName: string): string {
     : `${signerName} is the name of Signer ${signer}, and no CRL is signed for a Signer: its certificates stay valid until they expire. To end that earlier, put another CA into the Secret of the Signer, and take the previous CA from the verifiers (docs/how-to/rotate-a-ca.md#your-own-ca)`;
 }
 
+/** Advice about a certificate in a status that a tenant may write: its serial number is theirs. */
+export const SELECT_BY_SERIAL =
+  'Select it by --serial and --signer only if you know that the CA issued it';
+
 /** Returns why the certificate of a named request is not revoked. */
 function refusalOf({ source, signerName, chain: [leaf] }: FoundCertificate, now: number): string {
   return leaf.notAfter < now
     ? `the certificate of ${source} expired at ${formatTime(leaf.notAfter)}: there is nothing to revoke`
-    : `no CA in the status of the ClusterSigner of ${signerName} issued the certificate of ${source}, so the author of that status chose its serial number ${serialText(leaf.serial)}, which another certificate may have. Select it by --serial and --signer only if you know that the CA issued it`;
+    : `no CA in the status of the ClusterSigner of ${signerName} issued the certificate of ${source}, so the author of that status chose its serial number ${serialText(leaf.serial)}, which another certificate may have. ${SELECT_BY_SERIAL}`;
 }
 
 /** Returns the ClusterSigners that sign no CRL. */

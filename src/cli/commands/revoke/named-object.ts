@@ -20,7 +20,7 @@ import {
   type NamedRequest,
   type RequestOfKind,
 } from '#operations/revoking/find-certificates.ts';
-import { refusalOfSigner } from '#operations/revoking/plan.ts';
+import { SELECT_BY_SERIAL, refusalOfSigner } from '#operations/revoking/plan.ts';
 import { clusterSignersOf } from '#cli/sources/issued-certificates.ts';
 import { unissuedNote } from '#cli/sources/unissued.ts';
 import { subjectOf, withNamespaceHint } from '#cli/subject.ts';
@@ -120,7 +120,7 @@ function requireOwnKey(
   });
   if (!(key instanceof SignerError) && sameBytes(key, leaf.publicKey.spki)) return;
   throw usageError(
-    `the certificate of certificaterequest/${metadata.name} does not have the key of the request, so it may be of another requester: nothing is revoked. To revoke it nevertheless, select it by --serial`,
+    `the certificate of certificaterequest/${metadata.name} does not have the key of the request, so it may be of another requester: nothing is revoked. ${SELECT_BY_SERIAL}`,
   );
 }
 
