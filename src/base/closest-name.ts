@@ -6,7 +6,7 @@ export function closest(name: string, known: readonly string[]): string | undefi
 
 /** Returns the names that differ in few characters, the closest first. */
 export function closestFirst(name: string, known: readonly string[]): readonly string[] {
-  // Two characters of a name of two or three are most of it.
+  // Two or three characters allow one difference, four to eight allow two, more allow a third.
   const most = Math.max(Math.min(2, Math.floor(name.length / 2)), Math.floor(name.length / 3));
   return known
     .map((each) => ({ each, by: distance(name, each) }))

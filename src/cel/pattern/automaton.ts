@@ -221,7 +221,7 @@ class Automaton {
 
   #intern(found: ReadonlySet<number>, needs: number): Closure {
     const pcs = [...found].sort((a, b) => a - b);
-    // Each instruction is one character here, too.
+    // The key has one character for the conditions, and one for the number of each instruction.
     const key = String.fromCharCode(needs, ...pcs);
     const known = this.#interned.get(key);
     if (known !== undefined) return known;

@@ -5,7 +5,7 @@ import { readSignerView } from '#diagnose/explain/read-signer-view.ts';
 import type { Client } from '#kube/client/client.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 
-/** A hint for a requester whose signer name no component of Countersign answers. */
+/** Advice for a user whose request names a signer for which Countersign issues no certificate. */
 export interface UnansweredHint {
   readonly text: string;
   /** True if another program may answer the request once it is approved. */
