@@ -176,7 +176,8 @@ function bySigner(csr: CertificateSigningRequest, spec = SPEC): string | undefin
 function byExplain(csr: CertificateSigningRequest, spec = SPEC): string | undefined {
   const signer = { ...state().signer, spec };
   const seen = { signerName: spec.signerName, signer, unusable: undefined };
-  const { wouldFail, summary, remediation } = explainSigningRequest(csr, seen);
+  const { wouldFail: faults, summary, remediation } = explainSigningRequest(csr, seen);
+  const wouldFail = faults?.join('; ');
   if (wouldFail !== undefined) {
     assert.equal(summary, `approved it would fail: ${wouldFail}`);
     assert.doesNotMatch(remediation.join('\n'), /certificate approve/);

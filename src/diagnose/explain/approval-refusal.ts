@@ -7,9 +7,9 @@ import type { Explanation } from './explanation.ts';
  * fail it for good, or no component would answer it. Undefined if an approval can help.
  */
 export function approvalRefusal({
-  wouldFail: fault,
+  wouldFail: faults = [],
   noApprovalHelps,
 }: Pick<Explanation, 'wouldFail' | 'noApprovalHelps'>): string | undefined {
-  if (fault === undefined) return noApprovalHelps;
-  return `${wouldFail(fault)}; its requester must create a corrected request`;
+  if (faults.length === 0) return noApprovalHelps;
+  return `${wouldFail(faults.join('; '))}; its requester must create a corrected request`;
 }

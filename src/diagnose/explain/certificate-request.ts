@@ -62,8 +62,7 @@ function unapproved(request: CertificateRequest, view: SignerView): Omit<Diagnos
     const { message, faults } = refusal;
     return {
       state,
-      wouldFail: message,
-      faults,
+      wouldFail: faults,
       summary: wouldFail(message),
       remediation: ['correct the Certificate: cert-manager then creates another request'],
     };

@@ -87,7 +87,7 @@ function unapproved(
   const refusal = failureOf(csr, view);
   if (refusal !== undefined) {
     const { message, faults } = refusal;
-    return { wouldFail: message, faults, ...hopeless(csr, view, message) };
+    return { wouldFail: faults, ...hopeless(csr, view, message) };
   }
   const notices = view.signer === undefined ? [] : certificateNotices(csr, view.signer.spec);
   const diagnosis = undecided(csr, view, rules);

@@ -74,10 +74,8 @@ export interface Explanation extends ApprovalOutlook {
   readonly next?: { readonly what: string; readonly at?: string };
   /** Fixes: commands and sentences. */
   readonly remediation: readonly string[];
-  /** The reason for which its signer would fail it for good. It is not approved yet. */
-  readonly wouldFail?: string;
-  /** The texts that `wouldFail` joins. */
-  readonly faults?: readonly string[];
+  /** The reasons for which its signer would fail it for good. It is not approved yet. */
+  readonly wouldFail?: readonly string[];
   /** Explanations of its parts: the requests of a pod, the Challenges of an Order. */
   readonly parts?: readonly Explanation[];
 }

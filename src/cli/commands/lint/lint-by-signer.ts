@@ -10,7 +10,7 @@ import { readNamedSigner, readSignerView } from '#diagnose/explain/read-signer-v
 import type { LintFinding } from '#diagnose/lint/finding.ts';
 import type { Client } from '#kube/client/client.ts';
 
-type RequestOutlook = Pick<Diagnosis, 'wouldFail' | 'faults'> & ApprovalOutlook;
+type RequestOutlook = Pick<Diagnosis, 'wouldFail'> & ApprovalOutlook;
 
 /**
  * Judges an undecided request of the cluster as its signer would. A file does not have the rules
@@ -26,15 +26,13 @@ export async function lintBySigner(
 ): Promise<readonly LintFinding[]> {
   const {
     notices = [],
-    faults = [],
-    wouldFail: _all,
+    wouldFail: faults = [],
     ...outlook
   } = isOfCertManager(request)
     ? await judgeCertificateRequest(client, request)
     : await judgeCsr(client, request);
-  const fresh = faults.filter((fault) => found.every(({ message }) => message !== fault));
-  const wouldFail = fresh.length === 0 ? {} : { wouldFail: fresh.join('; ') };
-  const refusal = approvalRefusal({ ...outlook, ...wouldFail });
+  const wouldFail = faults.filter((fault) => found.every(({ message }) => message !== fault));
+  const refusal = approvalRefusal({ ...outlook, wouldFail });
   const rest = { source: 'Countersign', where };
   return [
     ...(refusal === undefined
