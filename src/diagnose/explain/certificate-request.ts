@@ -19,7 +19,12 @@ import { wouldFail } from '#ca/policy/denial-messages.ts';
 import type { RequestRefusal } from '#ca/policy/violations/violation.ts';
 import { quote, shellWord } from '#base/quote.ts';
 import { conditionMoments, reasonText } from './conditions.ts';
-import type { Diagnosis, TimelineEntry, Unapprovable } from './explanation.ts';
+import {
+  withoutOutlook,
+  type Diagnosis,
+  type TimelineEntry,
+  type Unapprovable,
+} from './explanation.ts';
 import { describeLeaf } from './leaf.ts';
 import {
   answeringComponent,
@@ -45,10 +50,7 @@ export function explainCertificateRequest(
   if (!isApproved(request)) return { timeline, ...unapproved(request, view) };
   if (!isOfCountersign(request)) return { timeline, ...ofAnotherIssuer(request) };
   const unserved = unservedReason(view, 'certificate-request') ?? withoutCertificateRequests(view);
-  if (unserved !== undefined) {
-    const { state, summary, remediation } = unserved;
-    return { timeline, state, summary, remediation };
-  }
+  if (unserved !== undefined) return { timeline, ...withoutOutlook(unserved) };
   return { timeline, ...byRules(request, view, causeOf(ready)) };
 }
 

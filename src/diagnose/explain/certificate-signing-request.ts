@@ -15,7 +15,13 @@ import { certificateNotices } from '../certificate-outlook.ts';
 import { compileFailureJudge } from '../request-refusals.ts';
 import { isApprovedByPerson } from './absent-signer.ts';
 import { conditionMoment, reasonText } from './conditions.ts';
-import type { Diagnosis, TimelineEntry, RuleVerdict, Unapprovable } from './explanation.ts';
+import {
+  withoutOutlook,
+  type Diagnosis,
+  type RuleVerdict,
+  type TimelineEntry,
+  type Unapprovable,
+} from './explanation.ts';
 import { describeLeaf } from './leaf.ts';
 import type { VerdictReason } from '#ca/policy/review.ts';
 import {
@@ -46,10 +52,7 @@ export function explainSigningRequest(csr: CertificateSigningRequest, view: Sign
   const base = { timeline, ...(rules.length === 0 ? {} : { rules }) };
   if (!isApproved(csr)) return { ...base, ...unapproved(csr, view, rules) };
   const unserved = withoutRequests(view) ?? unservedReason(view, 'signer');
-  if (unserved !== undefined) {
-    const { state, summary, remediation } = unserved;
-    return { ...base, state, summary, remediation };
-  }
+  if (unserved !== undefined) return { ...base, ...withoutOutlook(unserved) };
   const component = answeringComponent(view.signer, 'signer');
   const does = component === 'acme' ? 'acme makes an Order for it' : 'signer signs it';
   return {

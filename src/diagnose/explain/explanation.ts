@@ -42,6 +42,15 @@ export interface ApprovalOutlook {
 export interface Unapprovable
   extends Pick<Explanation, 'state' | 'summary' | 'remediation'>, ApprovalOutlook {}
 
+/** Returns the diagnosis of an approved request, without the facts for an approver. */
+export function withoutOutlook({
+  state,
+  summary,
+  remediation,
+}: Unapprovable): Pick<Explanation, 'state' | 'summary' | 'remediation'> {
+  return { state, summary, remediation };
+}
+
 /** One event in the history of an object. */
 export interface TimelineEntry {
   /** RFC 3339. Absent if no object records the time. */

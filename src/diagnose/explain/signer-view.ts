@@ -10,7 +10,7 @@ import { SignerError, attempt } from '#base/errors.ts';
 import { shellWord } from '#base/quote.ts';
 import { reasonText } from './conditions.ts';
 import { explainAbsentSigner, type SignerReference } from './absent-signer.ts';
-import type { Diagnosis, Unapprovable } from './explanation.ts';
+import { withoutOutlook, type Diagnosis, type Unapprovable } from './explanation.ts';
 
 /** A ClusterSigner, Signer, AcmeClusterSigner, AcmeSigner, or ExternalClusterSigner. */
 export interface ViewedSigner extends SignerObject {
@@ -69,10 +69,7 @@ type UnservedDiagnosis = Pick<Diagnosis, 'state' | 'summary' | 'remediation'>;
 /** Returns why no component answers requests of this signer. Undefined if it is served. */
 export function unservedReason(view: SignerView, component: string): UnservedDiagnosis | undefined {
   const { signer } = view;
-  if (signer === undefined) {
-    const { state, summary, remediation } = explainAbsentSigner(view);
-    return { state, summary, remediation };
-  }
+  if (signer === undefined) return withoutOutlook(explainAbsentSigner(view));
   const ready = findCondition(signer.status?.conditions, 'Ready');
   if (ready?.status === 'True') return undefined;
   if (isOfOthers(ready, component)) return undefined;
