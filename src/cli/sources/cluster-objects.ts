@@ -37,13 +37,18 @@ export interface ObjectMaterials {
   /** Signer names of the certificates that the pod mounts. */
   readonly podSigners?: readonly string[];
   /** ConfigMaps that the pod mounts. {@link readConfigMaps} reads them. */
-  readonly podConfigMaps?: readonly Subject[];
+  readonly podConfigMaps?: readonly MountedSubject[];
   /** True if more may hold certificates: an object that was not read, or a keystore. */
   readonly isPartial?: boolean;
 }
 
 const CSRS = resource(CSR_RESOURCE);
 const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
+
+/** An object that a pod mounts. */
+interface MountedSubject extends Subject {
+  readonly kind: 'secret' | 'configmap' | 'ctb';
+}
 
 type ObjectReader = (client: Client, subject: Subject) => Promise<ObjectMaterials>;
 
@@ -298,7 +303,7 @@ function ofNewest(
 
 const NOTHING: ObjectMaterials = { materials: [], notes: [] };
 
-function mountedSubjects({ spec }: Pod, namespace: string): readonly Subject[] {
+function mountedSubjects({ spec }: Pod, namespace: string): readonly MountedSubject[] {
   const volumes = spec.volumes ?? [];
   const sources = volumes.flatMap(({ projected }) => projected?.sources ?? []);
   const found = [
@@ -307,7 +312,7 @@ function mountedSubjects({ spec }: Pod, namespace: string): readonly Subject[] {
     ...sources.map(({ clusterTrustBundle }) => ['ctb', clusterTrustBundle?.name] as const),
     ...[...volumes, ...sources].map(({ configMap }) => ['configmap', configMap?.name] as const),
   ];
-  const names = new Map<string, Subject>();
+  const names = new Map<string, MountedSubject>();
   for (const [kind, name] of found)
     if (name !== undefined) names.set(`${kind}/${name}`, { kind, name, namespace });
   // The CA of the API server, which each pod mounts with its token, signs no certificate of a pod.
@@ -315,16 +320,15 @@ function mountedSubjects({ spec }: Pod, namespace: string): readonly Subject[] {
   return [...names.values()];
 }
 
-const MOUNTED_READERS: Readonly<Record<string, ObjectReader>> = {
+const MOUNTED_READERS: Readonly<Record<MountedSubject['kind'], ObjectReader>> = {
   secret: readSecret,
   configmap: readConfigMap,
   ctb: readBundle,
 };
 
-async function readMounted(client: Client, subject: Subject): Promise<ObjectMaterials> {
-  const read = MOUNTED_READERS[subject.kind] ?? readSecret;
+async function readMounted(client: Client, subject: MountedSubject): Promise<ObjectMaterials> {
   try {
-    return { ...(await read(client, subject)), notes: [] };
+    return { ...(await MOUNTED_READERS[subject.kind](client, subject)), notes: [] };
   } catch (error) {
     if (!(error instanceof KubeError) || ![403, 404].includes(error.status)) throw error;
     const why = error.status === 403 ? 'you may not read it' : 'it does not exist';
