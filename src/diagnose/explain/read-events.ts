@@ -17,6 +17,8 @@ interface Event extends StoredObject {
   readonly lastTimestamp?: string | null;
   readonly eventTime?: string | null;
   readonly series?: { readonly lastObservedTime?: string; readonly count?: number };
+  /** Count of an old client. Events of events.k8s.io have it in `series`. */
+  readonly count?: number;
   readonly reportingComponent?: string;
   readonly source?: { readonly component?: string };
 }
@@ -73,11 +75,9 @@ async function readEvents(
   const fieldSelector = `involvedObject.uid=${uid}`;
   const found = await listReadable<Event>(client, EVENTS, { namespace, fieldSelector });
   const [latestWarning] = found.flatMap(warningsIn).toSorted((a, b) => b.at.localeCompare(a.at));
-  const warnings = found.filter(({ type }) => type === 'Warning');
-  const newest = warnings
-    .toSorted((a, b) => (timeOf(a) ?? '').localeCompare(timeOf(b) ?? ''))
-    .at(-1);
-  return { moments: found.map(momentOf), latestWarning, warning: newest?.message };
+  const byTime = found.toSorted((a, b) => (timeOf(a) ?? '').localeCompare(timeOf(b) ?? ''));
+  const newest = byTime.findLast(({ type }) => type === 'Warning');
+  return { moments: momentsOf(byTime), latestWarning, warning: newest?.message };
 }
 
 const REPORTERS = 'countersign.dev/';
@@ -90,9 +90,32 @@ function warningsIn(event: Event): readonly LatestWarning[] {
   return [{ at, component: reporter.slice(REPORTERS.length), reason, message }];
 }
 
-function momentOf(event: Event): TimelineEntry {
-  const { reason = '', message = '', type = 'Normal', series } = event;
-  const times = series?.count === undefined ? '' : ` (${series.count} times)`;
+/**
+ * Returns an entry for each Event that differs from the others. Each replica of a component reports
+ * an Event of its own, and so does each process after a rollout: equal ones are one entry, at the
+ * latest time.
+ *
+ * @param events - oldest first
+ */
+function momentsOf(events: readonly Event[]): readonly TimelineEntry[] {
+  const merged = new Map<string, { readonly latest: Event; readonly count: number }>();
+  for (const latest of events) {
+    const { type, reason, message } = latest;
+    const key = JSON.stringify([type, reason, message, reporterOf(latest)]);
+    const before = merged.get(key)?.count ?? 0;
+    merged.set(key, { latest, count: before + countOf(latest) });
+  }
+  return [...merged.values()].map(({ latest, count }) => momentOf(latest, count));
+}
+
+/** Returns how often an Event occurred. The API server omits a count of 0. */
+function countOf({ series, count = 1 }: Event): number {
+  return series?.count ?? count;
+}
+
+function momentOf(event: Event, count: number): TimelineEntry {
+  const { reason = '', message = '', type = 'Normal' } = event;
+  const times = count === 1 ? '' : ` (${count} times)`;
   const what = `Event ${type} ${reason}${times} by ${reporterOf(event)}: ${message}`;
   const at = timeOf(event);
   return at === undefined ? { what } : { at, what };

@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * How often `countersign explain` asks for Events: a list of a busy namespace is not a cheap call.
+ * And what it shows of equal ones.
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { KubeObject } from '#api/object/object.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import { explain } from '#diagnose/explain/explain.ts';
+import { eventReader } from '#diagnose/explain/read-events.ts';
 import type { Subject } from '#diagnose/explain/lookup/reading.ts';
 import type { Explanation } from '#diagnose/explain/explanation.ts';
 import { recordedClient } from '../../support/kube/recorded-client.ts';
@@ -109,6 +111,46 @@ async function asked(
     .map(({ query }) => query?.['fieldSelector']);
   return { explanation, events };
 }
+
+const event = (at: string, more: object = {}): object => ({
+  ...latestWarning,
+  eventTime: at,
+  reportingInstance: `signer-${at}`,
+  ...more,
+});
+
+test('equal Events of several replicas are one line, with the latest time and a sum', async () => {
+  const client = recordedClient();
+  const items = [
+    event('2026-11-21T06:03:00.000000Z'),
+    event('2026-11-21T06:01:00.000000Z', {
+      series: { count: 3, lastObservedTime: '2026-11-21T06:04:00.000000Z' },
+    }),
+    event('2026-11-21T06:02:00.000000Z', { count: 2 }),
+    event('2026-11-21T06:00:00.000000Z', { message: 'the clock is behind' }),
+    event('2026-11-21T06:00:30.000000Z', { reportingComponent: 'countersign.dev/approver' }),
+  ];
+  client.answer(() => ({ kind: 'List', metadata: { resourceVersion: '1' }, items }));
+  const { moments } = await eventReader(client)({ uid: 'csr' });
+  const text = 'Event Warning ClocksApart';
+  assert.deepEqual(
+    moments.toSorted((a, b) => (a.at ?? '').localeCompare(b.at ?? '')),
+    [
+      {
+        at: '2026-11-21T06:00:00Z',
+        what: `${text} by countersign.dev/signer: the clock is behind`,
+      },
+      {
+        at: '2026-11-21T06:00:30Z',
+        what: `${text} by countersign.dev/approver: the clock is ahead`,
+      },
+      {
+        at: '2026-11-21T06:04:00Z',
+        what: `${text} (6 times) by countersign.dev/signer: the clock is ahead`,
+      },
+    ],
+  );
+});
 
 test('reads the Events of a waiting request once, for its reason and its timeline', async () => {
   const { explanation, events } = await asked({ kind: 'csr', name: 'jane', namespace: '' });
