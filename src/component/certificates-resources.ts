@@ -11,7 +11,8 @@ const GROUP = 'certificates.k8s.io';
  */
 const VERSIONS = ['v1', 'v1beta1'] as const;
 
-type Plural = 'clustertrustbundles' | 'podcertificaterequests';
+/** A kind of the API group that not every API server serves. */
+export type CertificatesPlural = 'clustertrustbundles' | 'podcertificaterequests';
 
 /**
  * Returns one kind of the API group in each version that this API server serves, newest first.
@@ -19,7 +20,7 @@ type Plural = 'clustertrustbundles' | 'podcertificaterequests';
  */
 export async function certificatesResources(
   client: Client,
-  plural: Plural,
+  plural: CertificatesPlural,
 ): Promise<readonly [Resource, ...Resource[]]> {
   const [first, ...rest] = await served(client, plural);
   if (first !== undefined) return [first, ...rest];
@@ -35,13 +36,13 @@ export async function certificatesResources(
  */
 export async function certificatesResourceIfServed(
   client: Client,
-  plural: Plural,
+  plural: CertificatesPlural,
 ): Promise<Resource | undefined> {
   const [newest] = await served(client, plural);
   return newest;
 }
 
-async function served(client: Client, plural: Plural): Promise<readonly Resource[]> {
+async function served(client: Client, plural: CertificatesPlural): Promise<readonly Resource[]> {
   const versions = await servedVersions(client, { group: GROUP, plural }, VERSIONS);
   return versions.map((version) => resource({ group: GROUP, version, plural }));
 }

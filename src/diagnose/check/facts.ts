@@ -8,6 +8,7 @@ import type { Pod } from '#api/object/pod.ts';
 import type { Service } from '#api/object/service.ts';
 import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
 import type { Revocation } from '#api/revocation/revocation.ts';
+import type { CertificatesPlural } from '#component/certificates-resources.ts';
 import type { FullQuota } from '#operations/pods/quota.ts';
 import type { AnnotatedObject } from '#operations/pods/unread-annotations.ts';
 import type { Client } from '#kube/client/client.ts';
@@ -26,11 +27,9 @@ export interface KubernetesFacts {
   /** Local minus server time in milliseconds. */
   readonly clockOffset: number;
   /** `gitVersion`, such as `v1.37.1`. */
-  readonly version: string;
+  readonly version: ReadResult<string>;
   /** Versions in which the API server serves the two kinds, newest first. */
-  readonly served: Readonly<
-    Record<'podcertificaterequests' | 'clustertrustbundles', readonly string[]>
-  >;
+  readonly served: ReadResult<Readonly<Record<CertificatesPlural, readonly string[]>>>;
   readonly kubelets: ReadResult<readonly Kubelet[]>;
   readonly webhooks: ReadResult<readonly Webhook[]>;
 }

@@ -17,34 +17,32 @@ const MIN_SERVER = 36;
 export const NOTICED_OFFSET_MS = 30_000;
 
 /** `api-server-version` */
-export function checkServerVersion({ version }: KubernetesFacts): readonly Outcome[] {
-  const minor = minorOf(version);
-  if (minor === undefined || minor < MIN_SERVER) {
-    return [
-      error(
-        `the API server is ${version}; Countersign runs on 1.${MIN_SERVER} and later`,
-        'upgrade the cluster',
-      ),
-    ];
-  }
-  return [ok(`the API server is ${version}`)];
+export function checkServerVersion({ version: seen }: KubernetesFacts): readonly Outcome[] {
+  return whereSeen(seen, (version) => {
+    const minor = minorOf(version);
+    if (minor !== undefined && minor >= MIN_SERVER) return [ok(`the API server is ${version}`)];
+    const why = `the API server is ${version}; Countersign runs on 1.${MIN_SERVER} and later`;
+    return [error(why, 'upgrade the cluster')];
+  });
 }
 
 /** `pod-certificates-served` */
-export function checkPodCertificates({ served }: KubernetesFacts): readonly Outcome[] {
-  const missing = Object.entries(served).flatMap(([plural, versions]) =>
-    versions.length === 0 ? [plural] : [],
-  );
-  if (missing.length > 0) {
-    return [
-      error(
-        `the API server serves no ${missing.join(' and no ')}, so pods get no certificates`,
-        'use Kubernetes 1.37, or switch the beta on in 1.36: countersign check --explain pod-certificates-served',
-      ),
-    ];
-  }
-  const [version = ''] = served.podcertificaterequests;
-  return [ok(`PodCertificateRequests and ClusterTrustBundles are served (${version})`)];
+export function checkPodCertificates({ served: seen }: KubernetesFacts): readonly Outcome[] {
+  return whereSeen(seen, (served) => {
+    const missing = Object.entries(served).flatMap(([plural, versions]) =>
+      versions.length === 0 ? [plural] : [],
+    );
+    if (missing.length > 0) {
+      return [
+        error(
+          `the API server serves no ${missing.join(' and no ')}, so pods get no certificates`,
+          'use Kubernetes 1.37, or switch the beta on in 1.36: countersign check --explain pod-certificates-served',
+        ),
+      ];
+    }
+    const [version = ''] = served.podcertificaterequests;
+    return [ok(`PodCertificateRequests and ClusterTrustBundles are served (${version})`)];
+  });
 }
 
 /** `clock-offset` */

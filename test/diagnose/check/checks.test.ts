@@ -75,14 +75,14 @@ const CASES: readonly Case[] = [
     id: 'api-server-version',
     when: 'the API server is too old',
     severity: 'error',
-    kubernetes: { version: 'v1.35.9' },
+    kubernetes: { version: { value: 'v1.35.9' } },
     says: /v1\.35\.9/,
   },
   {
     id: 'pod-certificates-served',
     when: 'one kind is not served',
     severity: 'error',
-    kubernetes: { served: { podcertificaterequests: ['v1'], clustertrustbundles: [] } },
+    kubernetes: { served: { value: { podcertificaterequests: ['v1'], clustertrustbundles: [] } } },
     says: /no clustertrustbundles/,
   },
   {

@@ -25,8 +25,8 @@ export const RELEASE = '1.2.3';
 
 export const kubernetes: KubernetesFacts = {
   clockOffset: 200,
-  version: 'v1.37.1',
-  served: { podcertificaterequests: ['v1'], clustertrustbundles: ['v1'] },
+  version: { value: 'v1.37.1' },
+  served: { value: { podcertificaterequests: ['v1'], clustertrustbundles: ['v1'] } },
   kubelets: { value: [{ node: 'a', version: 'v1.37.1' }] },
   webhooks: { value: [] },
 };

@@ -135,6 +135,17 @@ test('failed discovery does not mean that no version is served', async () => {
   await assert.rejects(servedVersions(wire.connect(), wanted, ['v1']), { status: 503 });
 });
 
+test('forbidden discovery has the kinds that it affects, and the role that grants it', async () => {
+  wire.server.always((call) => {
+    call.answer(403, { reason: 'Forbidden', message: 'User "x" cannot get path' });
+  });
+  const wanted = { group: 'certificates.k8s.io', plural: 'podcertificaterequests' };
+  await assert.rejects(servedVersions(wire.connect(), wanted, ['v1']), {
+    status: 403,
+    message: /may not read the API discovery .* podcertificaterequests .* system:discovery grants/,
+  });
+});
+
 test('discovery takes only a 404 for an absent API group', async () => {
   const ask = (status: number): Promise<unknown> =>
     Promise.reject(new KubeError({ status, what: 'GET /x' })).catch(ignoreNotFound);

@@ -1,5 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
+import {
+  certificatesResourceIfServed,
+  type CertificatesPlural,
+} from '#component/certificates-resources.ts';
 import type { Client } from '#kube/client/client.ts';
+import { DISCOVERY_ROLE } from '#kube/client/discovery.ts';
 import { ignoreNotFound, KubeError } from '#kube/client/kube-error.ts';
 import type { StoredObject } from '#kube/resource/object.ts';
 import { resource, type ResourceInit } from '#kube/resource/resource.ts';
@@ -23,13 +28,18 @@ export interface Listing extends ResourceInit {
  * @param permission - the permission, such as `list nodes`
  * @throws KubeError for every error but 403
  */
-async function see<T>(permission: string, read: () => Promise<T>): Promise<ReadResult<T>> {
+export async function see<T>(permission: string, read: () => Promise<T>): Promise<ReadResult<T>> {
   try {
     return { value: await read() };
   } catch (error) {
     if (error instanceof KubeError && error.status === 403) return { lacks: permission };
     throw error;
   }
+}
+
+/** Returns the permission for the discovery of an API group. */
+export function discoveryPermission(group: string): string {
+  return `get /apis/${group}/* (ClusterRole ${DISCOVERY_ROLE})`;
 }
 
 /** `list leases.coordination.k8s.io in namespace x` */
@@ -60,6 +70,23 @@ export function listVisible<T extends StoredObject, R>(
     }).catch(ignoreNotFound);
     return taken;
   });
+}
+
+/**
+ * Lists a kind of certificates.k8s.io in its newest version, as {@link listVisible} does.
+ *
+ * @returns an empty list if the API server does not serve the kind
+ */
+export async function listVisibleVersion<T extends StoredObject, R>(
+  client: Client,
+  plural: CertificatesPlural,
+  take: Take<T, R>,
+): Promise<ReadResult<readonly R[]>> {
+  const kind = await see(discoveryPermission('certificates.k8s.io'), () =>
+    certificatesResourceIfServed(client, plural),
+  );
+  if (!('value' in kind)) return kind;
+  return kind.value === undefined ? { value: [] } : listVisible(client, kind.value, take);
 }
 
 /** Maps the value of a successful read. */

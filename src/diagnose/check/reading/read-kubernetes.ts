@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { recordOf } from '#base/object-keys.ts';
 import type { ClusterNode } from '#api/object/node.ts';
 import type { Client } from '#kube/client/client.ts';
 import { missingPermissions, type MissingPermission } from '#kube/client/access-review.ts';
@@ -8,7 +9,7 @@ import type { StoredObject } from '#kube/resource/object.ts';
 import type { KubernetesFacts, Kubelet, LedgerFacts, StorageClass, Webhook } from '../facts.ts';
 import type { ReadResult } from '../finding.ts';
 import { mayBlock } from '../kubernetes.ts';
-import { listVisible } from './list-visible.ts';
+import { discoveryPermission, listVisible, see } from './list-visible.ts';
 
 const CERTIFICATES = 'certificates.k8s.io';
 const VERSIONS = ['v1', 'v1beta1'];
@@ -21,22 +22,26 @@ const VERSIONS = ['v1', 'v1beta1'];
 export async function readKubernetes(client: Client): Promise<KubernetesFacts> {
   const served = async (plural: string): Promise<readonly string[]> =>
     servedVersions(client, { group: CERTIFICATES, plural }, VERSIONS);
-  const { gitVersion = 'of an unknown version' } = await client.request<{ gitVersion?: string }>({
-    method: 'GET',
-    path: '/version',
+  // It is the first request: without an answer, nothing else is read.
+  const version = await see('get /version (ClusterRole system:public-info-viewer)', async () => {
+    const init = { method: 'GET', path: '/version' } as const;
+    const { gitVersion } = await client.request<{ readonly gitVersion?: string }>(init);
+    return gitVersion ?? 'of an unknown version';
   });
-  const [podcertificaterequests, clustertrustbundles, kubelets, validating, mutating] =
-    await Promise.all([
-      served('podcertificaterequests'),
-      served('clustertrustbundles'),
-      listVisible(client, { group: '', version: 'v1', plural: 'nodes' }, kubeletOf),
-      seeWebhooks(client, 'validating'),
-      seeWebhooks(client, 'mutating'),
-    ]);
+  const [kinds, kubelets, validating, mutating] = await Promise.all([
+    see(discoveryPermission(CERTIFICATES), async () => {
+      const plurals = ['podcertificaterequests', 'clustertrustbundles'] as const;
+      const found = plurals.map(async (plural) => [plural, await served(plural)] as const);
+      return recordOf(await Promise.all(found));
+    }),
+    listVisible(client, { group: '', version: 'v1', plural: 'nodes' }, kubeletOf),
+    seeWebhooks(client, 'validating'),
+    seeWebhooks(client, 'mutating'),
+  ]);
   return {
     clockOffset: client.clockOffset(),
-    version: gitVersion,
-    served: { podcertificaterequests, clustertrustbundles },
+    version,
+    served: kinds,
     kubelets,
     webhooks:
       'value' in validating && 'value' in mutating

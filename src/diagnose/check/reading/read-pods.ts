@@ -13,14 +13,13 @@ import type { Service } from '#api/object/service.ts';
 import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
 import { REVOCATIONS } from '#api/revocation/names.ts';
 import { readRevocation, type Revocation } from '#api/revocation/revocation.ts';
-import { certificatesResourceIfServed } from '#component/certificates-resources.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import type { Client } from '#kube/client/client.ts';
 import { fullQuotaIn, type ResourceQuota } from '#operations/pods/quota.ts';
 import type { SignerState } from '#operations/signer-state.ts';
 import type { PodFacts, SignerFacts } from '../facts.ts';
 import type { ReadResult } from '../finding.ts';
-import { listVisible } from './list-visible.ts';
+import { listVisible, listVisibleVersion } from './list-visible.ts';
 
 const CORE = { group: '', version: 'v1' };
 
@@ -159,13 +158,11 @@ function reduced({ apiVersion, kind, metadata, spec, status = {} }: Pod, shared:
   };
 }
 
-async function readPodRequests(
+function readPodRequests(
   client: Client,
   names: ReadonlySet<string>,
 ): Promise<ReadResult<readonly PodCertificateRequest[]>> {
-  const kind = await certificatesResourceIfServed(client, 'podcertificaterequests');
-  if (kind === undefined) return { value: [] };
-  return listVisible(client, kind, (request: PodCertificateRequest) =>
+  return listVisibleVersion(client, 'podcertificaterequests', (request: PodCertificateRequest) =>
     names.has(request.spec.signerName) ? [request] : [],
   );
 }

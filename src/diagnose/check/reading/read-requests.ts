@@ -17,13 +17,18 @@ import { namedIssuer } from '#api/acme/named-issuer.ts';
 import type { KubeObject } from '#api/object/object.ts';
 import { GROUP } from '#api/signer/cluster-signer.ts';
 import { isDerivedName } from '#api/signer/signer.ts';
-import { certificatesResourceIfServed } from '#component/certificates-resources.ts';
 import type { Client } from '#kube/client/client.ts';
 import { isCertManagerServed } from '#operations/cert-manager-served.ts';
 import { compileFailureJudge, type FailureJudge } from '../../request-refusals.ts';
 import type { AcmeFacts, SignerFacts, WaitingRequest } from '../facts.ts';
 import type { ReadResult } from '../finding.ts';
-import { mapSeen, listVisible } from './list-visible.ts';
+import {
+  discoveryPermission,
+  listVisible,
+  listVisibleVersion,
+  mapSeen,
+  see,
+} from './list-visible.ts';
 
 /** The fields that are read of a PodCertificateRequest. */
 interface PodRequest extends KubeObject {
@@ -91,14 +96,15 @@ function createdAt({ metadata }: CertificateSigningRequest): number {
   return Date.parse(metadata.creationTimestamp);
 }
 
-async function readPodRequests(
+function readPodRequests(
   client: Client,
   isManaged: (signerName: string) => boolean,
 ): Promise<ReadResult<readonly WaitingRequest[]>> {
-  const kind = await certificatesResourceIfServed(client, 'podcertificaterequests');
-  if (kind === undefined) return { value: [] };
-  return listVisible<PodRequest, WaitingRequest>(client, kind, (request) =>
-    isManaged(request.spec.signerName) && !isAnswered(request) ? [waitingPod(request)] : [],
+  return listVisibleVersion<PodRequest, WaitingRequest>(
+    client,
+    'podcertificaterequests',
+    (request) =>
+      isManaged(request.spec.signerName) && !isAnswered(request) ? [waitingPod(request)] : [],
   );
 }
 
@@ -111,7 +117,11 @@ async function readIssuerRequests(
   signers: SignerFacts,
 ): Promise<ReadResult<readonly WaitingRequest[]>> {
   // Without cert-manager the API server answers 403 to a user who may not list its objects.
-  if (!(await isCertManagerServed(client))) return { value: [] };
+  const served = await see(discoveryPermission(CERTIFICATE_REQUEST_RESOURCE.group), () =>
+    isCertManagerServed(client),
+  );
+  if (!('value' in served)) return served;
+  if (!served.value) return { value: [] };
   return listVisible<CertificateRequest & KubeObject, WaitingRequest>(
     client,
     CERTIFICATE_REQUEST_RESOURCE,

@@ -8,12 +8,11 @@ import { readClusterSigner } from '#api/signer/read-signer.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { installationNames } from '#install/installation-names.ts';
 import type { ReadBundle, SignerState } from '#operations/signer-state.ts';
-import { certificatesResourceIfServed } from '#component/certificates-resources.ts';
 import { serverTime } from '#component/server-time.ts';
 import { CLUSTER_SIGNERS } from '#component/signers/cluster-signers.ts';
 import type { ReadInit, SignerFacts } from '../facts.ts';
 import type { ReadResult } from '../finding.ts';
-import { mapSeen, listVisible } from './list-visible.ts';
+import { listVisible, listVisibleVersion, mapSeen } from './list-visible.ts';
 
 /**
  * Lists all ClusterSigners and all bundles in one list request each, because there may be a
@@ -74,11 +73,9 @@ function isFederated({ metadata, spec }: ClusterTrustBundle): boolean {
 async function readBundles({
   client,
 }: ReadInit): Promise<ReadResult<ReadonlyMap<string, ClusterTrustBundle>>> {
-  const kind = await certificatesResourceIfServed(client, 'clustertrustbundles');
-  if (kind === undefined) return { value: new Map() };
-  const found = await listVisible<ClusterTrustBundle, readonly [string, ClusterTrustBundle]>(
+  const found = await listVisibleVersion<ClusterTrustBundle, readonly [string, ClusterTrustBundle]>(
     client,
-    kind,
+    'clustertrustbundles',
     (bundle) =>
       bundle.spec.signerName === undefined && !isFederated(bundle)
         ? []
