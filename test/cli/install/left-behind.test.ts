@@ -42,6 +42,20 @@ test('lists a user’s CA in the key namespace, which goes with the namespace', 
   assert.deepEqual(left.map(({ metadata }) => metadata.name).sort(), ['people-ca', 'workload-ca']);
 });
 
+test('uninstall goes on for a user who may not read API discovery', async () => {
+  const client = recordedClient();
+  client.answer(({ path }) => {
+    if (path.startsWith('/apis/certificates.k8s.io/'))
+      throw new KubeError({ status: 403, what: `GET ${path}` });
+    return listOf(path.endsWith('/namespaces') ? [{ metadata: { name: KEYS } }] : []);
+  });
+  const { namespaces, bundles, unseen } = await readLeftBehind(client);
+  assert.deepEqual([namespaces.length, bundles], [1, []]);
+  assert.deepEqual(unseen, [
+    'clustertrustbundles.certificates.k8s.io without API discovery (ClusterRole system:discovery)',
+  ]);
+});
+
 test('names each signer, Revocation, Order and CRL that stays', async () => {
   const client = recordedClient();
   const made = 'app.kubernetes.io/managed-by=countersign';

@@ -12,6 +12,7 @@ import { CLUSTER_SIGNERS } from '#component/signers/cluster-signers.ts';
 import { EXTERNAL_SIGNERS } from '#component/signers/external-signers.ts';
 import { SIGNERS } from '#component/signers/namespaced-signers.ts';
 import type { Client } from '#kube/client/client.ts';
+import { DISCOVERY_ROLE } from '#kube/client/discovery.ts';
 import { ignoreNotFound, KubeError } from '#kube/client/kube-error.ts';
 import { LEASES } from '#kube/lease/lease.ts';
 import { CONFIG_MAPS, NAMESPACES, SECRETS } from '#kube/resource/core-v1.ts';
@@ -47,7 +48,7 @@ export interface LeftBehind {
   readonly bundles: readonly ManagedObject[];
   /** Challenges with a finalizer, which only `acme` removes. */
   readonly challenges: readonly ManagedObject[];
-  /** Kinds that the user may not list. */
+  /** Kinds that the user may not list, or not without another permission. */
   readonly unseen: readonly string[];
 }
 
@@ -79,9 +80,11 @@ const DEFINED: Readonly<Record<string, Resource>> = {
   Revocation: resource(REVOCATIONS),
 };
 
+const UNDISCOVERED_BUNDLES = `clustertrustbundles.certificates.k8s.io without API discovery (ClusterRole ${DISCOVERY_ROLE})`;
+
 interface Listing {
   readonly kind: string;
-  readonly of: Resource | undefined;
+  readonly of: Resource;
   readonly selectors: readonly string[];
   /** Limits the list to a namespace. */
   readonly within?: string;
@@ -96,16 +99,19 @@ interface Listing {
  */
 export async function readLeftBehind(client: Client): Promise<LeftBehind> {
   const unseen: string[] = [];
-  const list = async ({ of, ...listing }: Listing): Promise<readonly ManagedObject[]> => {
-    if (of === undefined) return [];
+  const visible = async <T>(name: string, read: () => Promise<T>): Promise<T | undefined> => {
     try {
-      return await listMetadata(client, { ...listing, of });
+      return await read();
     } catch (error) {
       if (!(error instanceof KubeError) || error.status !== 403) throw error;
-      const name = of.group === '' ? of.plural : `${of.plural}.${of.group}`;
       if (!unseen.includes(name)) unseen.push(name);
-      return [];
+      return undefined;
     }
+  };
+  const list = async (listing: Listing): Promise<readonly ManagedObject[]> => {
+    const { group, plural } = listing.of;
+    const name = group === '' ? plural : `${plural}.${group}`;
+    return (await visible(name, () => listMetadata(client, listing))) ?? [];
   };
   const labelled = (kind: string, of: Resource): Promise<readonly ManagedObject[]> =>
     list({ kind, of, selectors: [INSTALLED] });
@@ -134,6 +140,9 @@ export async function readLeftBehind(client: Client): Promise<LeftBehind> {
     });
     given.push(...found.filter((each) => isGiven(each) && !includes(secrets, each)));
   }
+  const bundles = await visible(UNDISCOVERED_BUNDLES, () =>
+    certificatesResourceIfServed(client, 'clustertrustbundles'),
+  );
   return {
     components: deployments.filter((each) => !isOperator(each)),
     operators: deployments.filter(isOperator),
@@ -148,11 +157,10 @@ export async function readLeftBehind(client: Client): Promise<LeftBehind> {
     leases: leases.filter(isOfComponent),
     foreignLeases: leases.filter((each) => !isOfComponent(each) && isIn(namespaces, each)),
     signers,
-    bundles: await list({
-      kind: 'ClusterTrustBundle',
-      of: await certificatesResourceIfServed(client, 'clustertrustbundles'),
-      selectors: [MADE],
-    }),
+    bundles:
+      bundles === undefined
+        ? []
+        : await list({ kind: 'ClusterTrustBundle', of: bundles, selectors: [MADE] }),
     challenges: challenges.filter(hasFinalizer),
     unseen,
   };
@@ -171,7 +179,7 @@ function isOfComponent({ metadata: { name, labels } }: ManagedObject): boolean {
 /** Returns each object once, even with several of the labels. */
 async function listMetadata(
   client: Client,
-  { kind, of, selectors, within, whole = false }: Listing & { readonly of: Resource },
+  { kind, of, selectors, within, whole = false }: Listing,
 ): Promise<readonly ManagedObject[]> {
   const found = new Map<string, ManagedObject>();
   for (const labelSelector of selectors) {
