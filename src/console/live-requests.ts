@@ -3,9 +3,11 @@ import { CERTIFICATE_REQUEST_RESOURCE } from '#api/request/certificate-request.t
 import { CSR_RESOURCE } from '#api/request/csr.ts';
 import type { Log } from '#base/ports.ts';
 import { certificatesResourceIfServed } from '#component/certificates-resources.ts';
-import { servedVersions } from '#kube/client/discovery.ts';
+import type { Client } from '#kube/client/client.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 import { resource, type Resource } from '#kube/resource/resource.ts';
 import { createReflector, type Reflector, type WatchMetrics } from '#kube/watch/reflector.ts';
+import { isCertManagerServed } from '#operations/cert-manager-served.ts';
 import {
   keptRequest,
   requestRow,
@@ -31,6 +33,26 @@ export interface LiveRequests {
   readonly failures: () => readonly string[];
   /** Calls `onChange` for each change until `signal` is aborted. */
   readonly subscribe: (onChange: (change: RequestChange) => void, signal: AbortSignal) => void;
+}
+
+/** A kind in the served version, if it is served. Or why the person may not find that out. */
+type DiscoveredKind =
+  { readonly kind: RowKind; readonly of: Resource | undefined } | { readonly refusal: string };
+
+async function discovered(
+  kind: RowKind,
+  search: Promise<Resource | undefined>,
+): Promise<DiscoveredKind> {
+  try {
+    return { kind, of: await search };
+  } catch (error) {
+    if (error instanceof KubeError && error.status === 403) return { refusal: error.message };
+    throw error;
+  }
+}
+
+async function certificateRequestsIfServed(client: Client): Promise<Resource | undefined> {
+  return (await isCertManagerServed(client)) ? CERTIFICATE_REQUESTS : undefined;
 }
 
 const READY_WITHIN_MS = 5_000;
@@ -62,9 +84,13 @@ interface RequestWatch {
  *
  * @param signal - ends them
  */
-export function createLiveRequests(init: ConsoleInit, signal: AbortSignal): LiveRequests {
+export function createLiveRequests(
+  init: Pick<ConsoleInit, 'client' | 'clock' | 'monotonic' | 'delay' | 'random'>,
+  signal: AbortSignal,
+): LiveRequests {
   const listeners = new Set<(change: RequestChange) => void>();
   let watched: readonly RequestWatch[] = [];
+  let undiscovered: readonly string[] = [];
   let started: Promise<void> | undefined;
 
   function watch(kind: RowKind, of: Resource): RequestWatch {
@@ -87,14 +113,16 @@ export function createLiveRequests(init: ConsoleInit, signal: AbortSignal): Live
   }
 
   async function start(): Promise<void> {
-    const [pods, certManager] = await Promise.all([
-      certificatesResourceIfServed(init.client, 'podcertificaterequests'),
-      servedVersions(init.client, CERTIFICATE_REQUEST_RESOURCE, ['v1']),
+    const found = await Promise.all([
+      discovered('pcr', certificatesResourceIfServed(init.client, 'podcertificaterequests')),
+      discovered('certificaterequest', certificateRequestsIfServed(init.client)),
     ]);
+    undiscovered = found.flatMap((each) => ('refusal' in each ? [each.refusal] : []));
     watched = [
       watch('csr', resource(CSR_RESOURCE)),
-      ...(pods === undefined ? [] : [watch('pcr', pods)]),
-      ...(certManager.length === 0 ? [] : [watch('certificaterequest', CERTIFICATE_REQUESTS)]),
+      ...found.flatMap((each) =>
+        'refusal' in each || each.of === undefined ? [] : [watch(each.kind, each.of)],
+      ),
     ];
     for (const { reflector } of watched) void reflector.run(signal);
   }
@@ -118,11 +146,13 @@ export function createLiveRequests(init: ConsoleInit, signal: AbortSignal): Live
       watched.flatMap(({ kind, reflector }) =>
         reflector.list().map((request) => requestRow(kind, request)),
       ),
-    failures: () =>
-      watched.flatMap(({ plural, reflector }) => {
+    failures: () => [
+      ...undiscovered,
+      ...watched.flatMap(({ plural, reflector }) => {
         if (reflector.failure !== undefined) return [`${plural}: ${reflector.failure}`];
         return reflector.synced ? [] : [`${plural}: the first list is not complete yet`];
       }),
+    ],
     subscribe: (onChange, until) => {
       listeners.add(onChange);
       until.addEventListener('abort', () => listeners.delete(onChange), { once: true });

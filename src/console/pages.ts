@@ -3,6 +3,7 @@ import type { VNode } from 'preact';
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { messageOf } from '#base/errors.ts';
 import { isCertManagerServed } from '#operations/cert-manager-served.ts';
+import { unlessForbidden } from '#operations/holder-reads.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import { explain } from '#diagnose/explain/explain.ts';
 import type { Explanation } from '#diagnose/explain/explanation.ts';
@@ -143,7 +144,7 @@ async function showTrust(
   if (state === undefined) return notFound(`No ClusterSigner has the name ${choice.signer}.`);
   const [{ targets, lacks }, hasCertManager] = await Promise.all([
     readTargets(init.client, state),
-    isCertManagerServed(init.client),
+    unlessForbidden(isCertManagerServed(init.client)),
   ]);
   const facts = { state, states, pods, targets, lacksTargets: lacks, hasCertManager };
   const model = await trustOfSigner(facts, choice);

@@ -129,13 +129,17 @@ function describe({
 async function readSamples(client: Client, signer: ClusterSigner): Promise<Samples> {
   const { metadata, spec } = signer;
   const fieldSelector = `spec.signerName=${spec.signerName}`;
-  const pods = await certificatesResourceIfServed(client, 'podcertificaterequests');
   const [csrs, pcrs, requests] = await Promise.all([
-    newest<CertificateSigningRequest>(client, CSRS, fieldSelector),
-    pods === undefined ? NONE : newest<PodCertificateRequest>(client, pods, fieldSelector),
-    spec.certificateRequests === undefined
-      ? NONE
-      : newest<CertificateRequest>(client, CERTIFICATE_REQUESTS, undefined),
+    visible(CSRS.plural, () => newest<CertificateSigningRequest>(client, CSRS, fieldSelector)),
+    visible('podcertificaterequests', async () => {
+      const pods = await certificatesResourceIfServed(client, 'podcertificaterequests');
+      return pods === undefined ? [] : newest<PodCertificateRequest>(client, pods, fieldSelector);
+    }),
+    visible(CERTIFICATE_REQUESTS.plural, () =>
+      spec.certificateRequests === undefined
+        ? Promise.resolve([])
+        : newest<CertificateRequest>(client, CERTIFICATE_REQUESTS, undefined),
+    ),
   ]);
   const own = requests.found.filter(
     ({ spec: { issuerRef } }) =>
@@ -161,30 +165,33 @@ async function readSamples(client: Client, signer: ClusterSigner): Promise<Sampl
   };
 }
 
-/** Objects of a kind, the newest first, or why they cannot be read. They have no `kind`. */
-interface Newest<T> {
+/** Objects of a kind, or why they cannot be read. */
+interface Visible<T> {
   readonly found: readonly T[];
   readonly note?: string;
 }
 
-const NONE: Newest<never> = { found: [] };
+async function visible<T>(plural: string, read: () => Promise<readonly T[]>): Promise<Visible<T>> {
+  try {
+    return { found: await read() };
+  } catch (error) {
+    if (!(error instanceof KubeError) || ![403, 404].includes(error.status)) throw error;
+    return { found: [], note: `${plural}: ${error.message}` };
+  }
+}
 
+/** Returns objects of a kind, the newest first. They have no `kind`. */
 async function newest<T extends KubeObject>(
   client: Client,
   of: Resource,
   fieldSelector: string | undefined,
-): Promise<Newest<T>> {
-  try {
-    const list = await client.request<{ readonly items: readonly T[] }>({
-      method: 'GET',
-      path: of.collection(),
-      query: { limit: LISTED, fieldSelector },
-    });
-    return { found: list.items.toSorted(newestFirst) };
-  } catch (error) {
-    if (!(error instanceof KubeError) || ![403, 404].includes(error.status)) throw error;
-    return { found: [], note: `${of.plural}: ${error.message}` };
-  }
+): Promise<readonly T[]> {
+  const list = await client.request<{ readonly items: readonly T[] }>({
+    method: 'GET',
+    path: of.collection(),
+    query: { limit: LISTED, fieldSelector },
+  });
+  return list.items.toSorted(newestFirst);
 }
 
 function newestFirst({ metadata: a }: KubeObject, { metadata: b }: KubeObject): number {

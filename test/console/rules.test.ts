@@ -53,6 +53,22 @@ async function stand(budget: string) {
   return { client, delay, rules };
 }
 
+test('the samples of other kinds are judged without API discovery, and a note has why', async () => {
+  const { client, ...rest } = await stand('rules/undiscovered');
+  const undiscovered = recordedClient();
+  undiscovered.answer((request) => {
+    const { path } = request;
+    if (path.startsWith('/apis/certificates.k8s.io/') && !path.endsWith('requests'))
+      throw new KubeError({ status: 403, what: `GET ${path}` });
+    return client.request(request);
+  });
+  const yaml = rest.rules.yamlOf(SIGNER);
+  const init = { ...rest, client: undiscovered };
+  const { samples, notes } = await judgeRules(init, SIGNER, { yaml, replays: false });
+  assert.equal(samples.length, 2);
+  assert.match(notes.join(), /^podcertificaterequests: .* may not read the API discovery/);
+});
+
 test('the text of the cluster decides as the cluster, and an edited rule otherwise', async () => {
   const init = await stand('rules/a');
   const yaml = init.rules.yamlOf(SIGNER);
