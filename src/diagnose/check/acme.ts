@@ -5,7 +5,7 @@ import { keyOf } from '#api/object/object.ts';
 import { findCondition } from '#api/request/conditions.ts';
 import { shellWord } from '#base/quote.ts';
 import type { AcmeFacts, InstallationFacts, NewestOrder } from './facts.ts';
-import { allWell, error, ok, warning, whereSeen, type Outcome } from './finding.ts';
+import { allWell, error, finalError, ok, warning, whereSeen, type Outcome } from './finding.ts';
 
 /** Age from which a pending Order gets a warning. Checks of a name and most CAs take less time. */
 const SLOW_MS = 10 * 60_000;
@@ -94,16 +94,20 @@ export function checkAcmeOrders(facts: InstallationFacts): readonly Outcome[] {
   return judged(facts, ({ orders }) =>
     whereSeen(orders, (all) => {
       const bad = all.filter(({ isIssued }) => !isIssued).flatMap((each) => stuck(each, facts.now));
-      const named = bad.slice(0, SHOWN_ORDERS);
-      const [first] = named;
-      const rest = bad.length - named.length;
-      const more =
-        first === undefined || rest <= 0
-          ? []
-          : [{ ...first, subject: `${rest} more`, why: 'they wait or ended as well' }];
-      return allWell([...named, ...more], 'the latest Order of every request is progressing');
+      return allWell(withCounted(bad), 'the latest Order of every request is progressing');
     }),
   );
+}
+
+/** Returns the first outcomes, and one that counts the others. It is final if all of them are. */
+function withCounted(bad: readonly Outcome[]): readonly Outcome[] {
+  const [named, others] = [bad.slice(0, SHOWN_ORDERS), bad.slice(SHOWN_ORDERS)];
+  const [first] = named;
+  if (first === undefined || others.length === 0) return named;
+  const { isFinal: _ofFirst, ...like } = first;
+  const counted = { ...like, subject: `${others.length} more`, why: 'they wait or ended as well' };
+  const isFinal = others.every((each) => each.isFinal === true);
+  return [...named, isFinal ? { ...counted, isFinal } : counted];
 }
 
 function stuck(order: NewestOrder, now: number): readonly Outcome[] {
@@ -111,7 +115,7 @@ function stuck(order: NewestOrder, now: number): readonly Outcome[] {
   const subject = `order/${name}`;
   const remediation = `countersign explain ${shellWord(subject)} -n ${namespace}`;
   if (state === 'failed')
-    return [error(`it failed, and no other is made: ${why}`, remediation, subject)];
+    return [finalError(`it failed, and no other is made: ${why}`, remediation, subject)];
   if (state === 'invalid')
     return [
       warning(`it ended without a certificate: ${why}; another follows`, remediation, subject),

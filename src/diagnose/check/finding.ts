@@ -25,6 +25,8 @@ export interface Outcome {
   readonly remediation?: string;
   /** `ID SUBJECT` of the finding that causes this one. Its fix resolves this finding as well. */
   readonly causedBy?: string;
+  /** True for an answer that no component repeats: only a person changes it. */
+  readonly isFinal?: true;
 }
 
 /** An {@link Outcome} with the stable id of its check. */
@@ -48,6 +50,11 @@ export function warning(why: string, remediation: string, subject?: string): Out
 /** Returns an error: certificates are not issued, or not correctly. */
 export function error(why: string, remediation: string, subject?: string): Outcome {
   return { severity: 'error', why, remediation, ...(subject === undefined ? {} : { subject }) };
+}
+
+/** Returns the error as final. */
+export function finalError(...[why, remediation, subject]: Parameters<typeof error>): Outcome {
+  return { ...error(why, remediation, subject), isFinal: true };
 }
 
 /** Returns the outcome with its cause, if known. */

@@ -106,6 +106,19 @@ function summaryOf(checks: CheckReport['checks'], result: CheckReport['result'])
   return result === 'error' ? `Not well: ${counts}.` : `Well: ${counts}.`;
 }
 
+/**
+ * Returns the failed findings that a component may still change. The others need a person.
+ *
+ * @param severity - the least severity that fails
+ */
+export function openFindings(
+  { checks }: CheckReport,
+  severity: 'warning' | 'error',
+): readonly Finding[] {
+  const failing: readonly Severity[] = severity === 'error' ? ['error'] : ['warning', 'error'];
+  return checks.filter((each) => failing.includes(each.severity) && each.isFinal !== true);
+}
+
 /** Reports whether the findings fail a script: errors always do, warnings only on request. */
 export function failsFrom(
   { result }: Pick<CheckReport, 'result'>,

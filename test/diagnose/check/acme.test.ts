@@ -126,3 +126,27 @@ test('acme-responder has no Lease, and is not missed for it', () => {
   const [found] = findingsOf('components-running', { installed: { leases } });
   assert.equal(found?.severity, 'ok');
 });
+
+test('only a failed Order is final: no other is made for its request', () => {
+  for (const [state, isFinal] of [
+    ['failed', true],
+    ['invalid', undefined],
+  ] as const) {
+    const acme = { value: withOrder({ state, why: 'BadCsr: no' }) };
+    const [found] = findingsOf('acme-orders-progress', { installed: { acme } });
+    assert.equal(found?.isFinal, isFinal, state);
+  }
+});
+
+test('the Orders that are only counted are final if all of them are', () => {
+  const failed = Array.from({ length: 6 }, () => order({ state: 'failed', why: 'BadCsr: no' }));
+  const late = order({ nextAttemptAt: NOW - 3 * MINUTE });
+  for (const [value, isFinal] of [
+    [failed, true],
+    [[...failed, late], undefined],
+  ] as const) {
+    const acme = { value: { ...WELL, orders: { value } } };
+    const last = findingsOf('acme-orders-progress', { installed: { acme } }).at(-1);
+    assert.deepEqual([last?.why, last?.isFinal], ['they wait or ended as well', isFinal]);
+  }
+});

@@ -71,9 +71,9 @@ for (const type of ['Denied', 'Failed']) {
       requests: [request('web', type, 3 * MINUTE), request('api', type, 2 * MINUTE)],
     });
     assert.deepEqual(more, []);
-    assert.equal(is?.severity, 'error');
-    assert.match(is.why, /^2 pods \(team-a\/api, team-a\/web\): .* and they do not start/);
-    assert.ok(is.why.includes(type) && is.why.endsWith('NotAllowed: allow is false'));
+    assert.deepEqual([is?.severity, is?.isFinal], ['error', true]);
+    assert.match(is?.why ?? '', /^2 pods \(team-a\/api, team-a\/web\): .* and they do not start/);
+    assert.ok(is?.why.includes(type) === true && is.why.endsWith('NotAllowed: allow is false'));
     assert.equal(is.remediation, 'countersign explain pod/web -n team-a');
   });
 }

@@ -14,6 +14,8 @@ Examples:
   countersign check -o json           for programs; the ids of checks are stable
   countersign check --explain signers-ready
 
+--wait ends at once if all that fails is final: a denied or failed request of a pod, or a failed Order.
+
 Exit codes:
   0  well, perhaps with warnings    3  a check failed, or warns with --fail-on warning
   1  the API server did not answer  2  the command line is wrong`;
@@ -26,7 +28,7 @@ export function addCheckCommand(root: Command): void {
     .option('--pre', 'check the cluster before Countersign is installed', false)
     .option(
       '--wait <duration>',
-      'check again until nothing fails, for at most this long',
+      'check again while a failure may still pass, for at most this long',
       durationFlag,
     )
     .option('--explain <id>', 'print the page of a check instead: its impact and its remedy')

@@ -8,7 +8,13 @@ import {
   readKubernetes,
   readLedgerNeeds,
 } from '#diagnose/check/reading/read-kubernetes.ts';
-import { failsFrom, reportOf, reportText, type CheckReport } from '#diagnose/check/report.ts';
+import {
+  failsFrom,
+  openFindings,
+  reportOf,
+  reportText,
+  type CheckReport,
+} from '#diagnose/check/report.ts';
 import { runChecks, type Facts } from '#diagnose/check/run-checks.ts';
 import { monotonic } from '#app/process.ts';
 import { VERSION } from '#app/version.ts';
@@ -79,10 +85,10 @@ async function untilWell(
   for (;;) {
     const facts = await readFacts(client, options);
     const report = reportOf(runChecks(facts));
+    const open = openFindings(report, options.failOn);
     const left = until - monotonic();
-    if (!failsFrom(report, options.failOn) || left <= 0) return { facts, report };
-    const failing = report.checks.filter(({ severity }) => severity === report.result);
-    const text = `waiting: ${[...new Set(failing.map(({ id }) => id))].join(', ')}`;
+    if (open.length === 0 || left <= 0) return { facts, report };
+    const text = `waiting: ${[...new Set(open.map(({ id }) => id))].join(', ')}`;
     if (text !== said) printProgress(text);
     said = text;
     await delay(Math.min(AGAIN_MS, left));

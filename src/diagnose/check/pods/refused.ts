@@ -5,7 +5,7 @@ import { findCondition } from '#api/request/conditions.ts';
 import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
 import { shellWord } from '#base/quote.ts';
 import type { InstallationFacts } from '../facts.ts';
-import { allWell, error, whereSeen, type Outcome } from '../finding.ts';
+import { allWell, finalError, whereSeen, type Outcome } from '../finding.ts';
 import { podList } from './named-pods.ts';
 
 /** A pod and the answer that refuses it a certificate. */
@@ -68,5 +68,5 @@ function outcomesOf(all: readonly RefusedPodRequest[]): readonly Outcome[] {
       : 'they do not start';
   const why = `${podList(all.map((each) => each.pod))}: their requests are ${type}, and ${effect}: ${reason}: ${message}`;
   const remediation = `countersign explain ${shellWord(`pod/${name}`)} -n ${shellWord(namespace)}`;
-  return [error(why, remediation, `pod/${name} in namespace ${namespace}`)];
+  return [finalError(why, remediation, `pod/${name} in namespace ${namespace}`)];
 }
