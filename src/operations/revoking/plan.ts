@@ -131,7 +131,8 @@ function isSelected(
   const [leaf] = each.chain;
   if (certificate !== undefined) return sameBytes(leaf.raw, certificate.chain[0].raw);
   if (serial !== undefined) return serial.map(canonicalSerial).includes(serialText(leaf.serial));
-  if (pod !== undefined) return `${each.pod?.namespace}/${each.pod?.name}` === pod;
+  if (pod !== undefined)
+    return each.pod !== undefined && `${each.pod.namespace}/${each.pod.name}` === pod;
   if (user !== undefined) return each.user === user;
   if (ca !== undefined) return isIssuedBy(each, ca, issuerOf) || hasAbove(each, ca);
   return san !== undefined && namesIn(leaf).includes(san);

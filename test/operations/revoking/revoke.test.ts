@@ -76,6 +76,11 @@ for (const [law, options, certificates, holders] of rows) {
   });
 }
 
+test('a pod whose names are "undefined" selects no certificate without a pod', async () => {
+  const { written } = await revoked({ pod: 'undefined/undefined' });
+  assert.deepEqual(written, []);
+});
+
 test('revokes an unknown serial number only for a named signer', async () => {
   const { written } = await revoked({ serial: ['0A:1b'], signer: SIGNER });
   assert.deepEqual(written[0]?.spec.certificates, [{ serial: 'a1b' }]);
