@@ -220,7 +220,10 @@ function fromCertificateRequest(
   const source = `certificaterequest ${metadata.namespace ?? ''}/${metadata.name}`;
   const pem = issuedPem({ kind: 'certificaterequest', request });
   // Its requester is always cert-manager, not the holder.
-  return foundIn(pem, { signerName, source, isUnguarded: true });
+  const found = foundIn(pem, { signerName, source, isUnguarded: true });
+  // No CertificateRequest gets a CA certificate. A tenant can write the signer's own one there, and
+  // OpenSSL's -crl_check_all refuses all leaves of a root that is on its own CRL.
+  return found?.chain[0].isCa === true ? undefined : found;
 }
 
 /** Reads an Order, whose fields no reader has checked. */

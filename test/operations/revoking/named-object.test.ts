@@ -17,6 +17,7 @@ import {
   SIGNER,
   alices,
   base64,
+  ca,
   cluster,
   entry,
   keyOf,
@@ -154,6 +155,22 @@ test('a certificate in a request that no CA signed revokes none with its serial 
     /^no CA in the status .* issued the certificate of csr .*-0, .* only if you know/,
   );
   assert.deepEqual(report.notes.filter((note) => note.includes('not revoked')).length, 1);
+});
+
+test('a CertificateRequest with the certificate of a CA, or an unreadable one, is refused', async () => {
+  const [own] = LISTS['certificaterequests'] ?? [];
+  for (const certificate of [base64(ca.facts.certificate), 'bm90aGluZw==']) {
+    const certificaterequests = [{ ...own, status: { certificate } }];
+    await assert.rejects(
+      revokedObject(
+        'certificaterequest/certificaterequests-0',
+        'team-a',
+        {},
+        { objects: Object.assign({}, LISTS, { certificaterequests }) },
+      ),
+      /is not readable, or is that of a CA: nothing is revoked\. Select .* only if you know that/,
+    );
+  }
 });
 
 /** Returns a request with the key of the certificate and a signature that this key did not make. */

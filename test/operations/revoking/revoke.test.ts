@@ -110,6 +110,17 @@ test('what no CA of the signer issued is not revoked, whoever wrote it into a st
   }
 });
 
+test('the CA certificate that a tenant wrote into a status is not revoked', async () => {
+  const [own] = LISTS['certificaterequests'] ?? [];
+  const status = { certificate: base64(ca.facts.certificate) };
+  const lists = Object.assign({}, LISTS, { certificaterequests: [{ ...own, status }] });
+  const { written } = await revoked({ ca: ca.facts.fingerprint }, cluster({}, lists));
+  assert.deepEqual(written[0]?.spec.certificates, [alices, pods].map(entry));
+  const { attributes } = ca.facts.certificate.subject;
+  const byName = await revoked({ san: attributes[0]?.value ?? '' }, cluster({}, lists));
+  assert.deepEqual(byName.written, []);
+});
+
 interface Patch {
   readonly spec: { readonly profile: { readonly crl: object } };
 }
