@@ -9,15 +9,17 @@ import { readAnchors } from '#pki/x509/trust-bundle.ts';
 import type { FoundCertificate } from './find-certificates.ts';
 
 /**
- * The judgement about the CA that issued a certificate:
- * - `issued`: this CA did, by the record of the certificate or by its signature.
+ * What is known about the CA that issued a certificate:
+ * - `issued`: one of these CAs did, by the record of the certificate or by its signature. A CA that
+ *   was renewed with the same key and name has its predecessor beside it.
  * - `forged`: the certificate names the key of a CA and does not have its signature. A previous CA
  *   can have the name of the present one, and is missing after the loss of a status.
  * - `unknown`: the status of the signer has no such CA.
  */
 export type IssuerVerdict =
-  /** `sha256:<hex>` of the CA. */
-  { readonly kind: 'issued'; readonly authority: string } | { readonly kind: 'forged' | 'unknown' };
+  /** `sha256:<hex>` of each CA, at least one. */
+  | { readonly kind: 'issued'; readonly authorities: readonly string[] }
+  | { readonly kind: 'forged' | 'unknown' };
 
 /** Judges the issuer of a certificate. */
 export type IssuerOf = (found: FoundCertificate) => IssuerVerdict;
@@ -25,41 +27,47 @@ export type IssuerOf = (found: FoundCertificate) => IssuerVerdict;
 /**
  * Returns a function that judges issuers by the statuses of these signers. It reads the CAs of each
  * signer once, and verifies each certificate once.
+ *
+ * @param found - all certificates. A chain can have an intermediate CA that the status names by its
+ *   fingerprint alone, also for certificates without a chain.
  */
-export function issuerReader(signers: readonly ClusterSigner[]): IssuerOf {
-  const casOf = remembered((signerName: string) => readCas(signers, signerName));
-  return remembered((found: FoundCertificate) => judgeIssuer(found, casOf));
+export function issuerReader(
+  signers: readonly ClusterSigner[],
+  found: readonly FoundCertificate[],
+): IssuerOf {
+  const chained = new Map(
+    found.flatMap(({ chain: [, ...above] }) => above.map((ca) => [fingerprint(ca.raw), ca])),
+  );
+  const casOf = remembered((signerName: string) => readCas(signers, signerName, chained));
+  return remembered((each: FoundCertificate) => judgeIssuer(each, casOf));
 }
 
-/** The CAs in the status of a signer. */
-interface SignerCas {
-  /** Their trust anchors, which may lack an intermediate CA. */
-  readonly anchors: readonly Certificate[];
-  readonly fingerprints: ReadonlySet<string>;
-}
-
-function readCas(signers: readonly ClusterSigner[], signerName: string): SignerCas {
+/** Returns the CAs in the status of a signer whose certificates are known. */
+function readCas(
+  signers: readonly ClusterSigner[],
+  signerName: string,
+  chained: ReadonlyMap<string, Certificate>,
+): readonly Certificate[] {
   const { status } = signers.find(({ spec }) => spec.signerName === signerName) ?? {};
   const authorities = status?.authorities ?? [];
   const anchors = authorities.flatMap(({ anchors: text = '' }) => {
     const read = attempt(() => readAnchors(text));
     return read instanceof SignerError ? [] : read;
   });
-  return { anchors, fingerprints: new Set(authorities.map((each) => each.fingerprint)) };
+  const known = new Map([...chained, ...anchors.map((ca) => [fingerprint(ca.raw), ca] as const)]);
+  // A cross-certificate has the name and the key of a CA as well, but the status omits it.
+  return authorities.flatMap((each) => known.get(each.fingerprint) ?? []);
 }
 
 function judgeIssuer(
-  { authority, signerName, chain: [leaf, ...above] }: FoundCertificate,
-  casOf: (signerName: string) => SignerCas,
+  { authority, signerName, chain: [leaf] }: FoundCertificate,
+  casOf: (signerName: string) => readonly Certificate[],
 ): IssuerVerdict {
-  if (authority !== undefined) return { kind: 'issued', authority };
-  const { anchors, fingerprints } = casOf(signerName);
-  // A cross-certificate has the name and the key of a CA as well, but the status omits it.
-  const named = issuersOf(leaf, [...anchors, ...above]).filter((ca) =>
-    fingerprints.has(fingerprint(ca.raw)),
-  );
-  const issuer = named.find((ca) => isSignedBy(leaf, ca));
-  if (issuer !== undefined) return { kind: 'issued', authority: fingerprint(issuer.raw) };
+  if (authority !== undefined) return { kind: 'issued', authorities: [authority] };
+  const named = issuersOf(leaf, casOf(signerName));
+  const issuers = named.filter((ca) => isSignedBy(leaf, ca));
+  if (issuers.length > 0)
+    return { kind: 'issued', authorities: issuers.map(({ raw }) => fingerprint(raw)) };
   return { kind: named.some((ca) => namesKeyOf(leaf, ca)) ? 'forged' : 'unknown' };
 }
 
@@ -71,8 +79,9 @@ function namesKeyOf({ authorityKeyIdentifier: wanted }: Certificate, ca: Certifi
 /** Certificates of signers by whether a CA of their signer issued them. */
 export interface SortedCertificates {
   /**
-   * Each with its CA, or with that of the same bytes elsewhere. Without one if the status lacks its
-   * CA, and only the signer could write the certificate: a status may be lost.
+   * Each with its CA, or with that of the same bytes elsewhere. Without one if several CAs of the
+   * status have its key and name, or if the status lacks its CA, and only the signer could write
+   * the certificate: a status may be lost.
    */
   readonly issued: readonly FoundCertificate[];
   /** Those that a tenant wrote, or that name the key of a CA and do not have its signature. */
@@ -84,17 +93,22 @@ export function sortByIssuer(
   issuerOf: IssuerOf,
   found: readonly FoundCertificate[],
 ): SortedCertificates {
-  const known = new Map(
-    found.flatMap((each) => {
-      const issuer = issuerOf(each);
-      return issuer.kind === 'issued' ? [[identityOf(each), issuer.authority] as const] : [];
-    }),
-  );
+  const known = new Map<string, readonly string[]>();
+  for (const each of found) {
+    const issuer = issuerOf(each);
+    // A record names the one CA where the signature fits several.
+    if (issuer.kind === 'issued' && known.get(identityOf(each))?.length !== 1)
+      known.set(identityOf(each), issuer.authorities);
+  }
+  const onlyCaOf = (each: FoundCertificate): string | undefined => {
+    const [one, ...more] = known.get(identityOf(each)) ?? [];
+    return more.length === 0 ? one : undefined;
+  };
   const isForeign = (each: FoundCertificate): boolean =>
     !known.has(identityOf(each)) && (each.isUnguarded === true || issuerOf(each).kind === 'forged');
   const issued = found
     .filter((each) => !isForeign(each))
-    .map((each) => ({ ...each, ...present('authority', known.get(identityOf(each))) }));
+    .map((each) => ({ ...each, ...present('authority', onlyCaOf(each)) }));
   return { issued, foreign: found.filter(isForeign) };
 }
 

@@ -91,7 +91,7 @@ export const MAX_REVOCABLE = 8000;
 export function planRevocation(input: PlanInput): RevocationPlan {
   const { found, signerName, now } = input;
   const known = new Set(input.signers.map(({ spec }) => spec.signerName));
-  const issuerOf = issuerReader(input.signers);
+  const issuerOf = issuerReader(input.signers, found);
   const chosen = found.filter(
     (each) =>
       (signerName === undefined || signerName === each.signerName) &&
@@ -134,13 +134,11 @@ function isSelected(
   if (pod !== undefined)
     return each.pod !== undefined && `${each.pod.namespace}/${each.pod.name}` === pod;
   if (user !== undefined) return each.user === user;
-  if (ca !== undefined) return isIssuedBy(each, ca, issuerOf) || hasAbove(each, ca);
+  if (ca !== undefined) {
+    const issuer = issuerOf(each);
+    return (issuer.kind === 'issued' && issuer.authorities.includes(ca)) || hasAbove(each, ca);
+  }
   return san !== undefined && namesIn(leaf).includes(san);
-}
-
-function isIssuedBy(each: FoundCertificate, ca: string, issuerOf: IssuerOf): boolean {
-  const issuer = issuerOf(each);
-  return issuer.kind === 'issued' && issuer.authority === ca;
 }
 
 /** Reports whether a CA in the chain issued the certificate. The status may lack this CA. */

@@ -6,9 +6,18 @@ import { createCrossSign } from '#ca/custody/cross-sign.ts';
 import { openLocalAuthority } from '#ca/custody/local.ts';
 import { createManagedAuthorities } from '#ca/custody/managed.ts';
 import { prepare } from '#ca/issuance/prepare.ts';
-import { issuerReader } from '#operations/revoking/issuing-ca.ts';
-import { decodeCertificate, readCertificates } from '#pki/x509/certificate.ts';
+import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { issuerReader, sortByIssuer } from '#operations/revoking/issuing-ca.ts';
+import {
+  decodeCertificate,
+  fingerprint,
+  readCertificates,
+  type Certificate,
+} from '#pki/x509/certificate.ts';
+import { writeAnchors } from '#pki/x509/trust-bundle.ts';
 import { NOW, leafInput, random } from '../../support/ca/issuing.ts';
+import { ca as caExtension, keyIds, link, usage } from '../../support/pki/chain.ts';
+import { int } from '../../support/pki/der.ts';
 import { statusOf } from '../../support/signers/authority-status.ts';
 import { workload } from '../../support/signers/workload-profile.ts';
 
@@ -32,8 +41,61 @@ test('a cross-certificate in the chain is not the CA: a CRL is of the CA in the 
   assert.equal(above.length, 2);
   const signers = [{ ...workload(), status: statusOf(ca) }];
   const found = { signerName: SIGNER, chain: [leaf, ...above], source: 'csr a' } as const;
-  assert.deepEqual(issuerReader(signers)(found), {
+  assert.deepEqual(issuerReader(signers, [found])(found), {
     kind: 'issued',
-    authority: ca.facts.fingerprint,
+    authorities: [ca.facts.fingerprint],
   });
+});
+
+/** A signer whose status has these CAs, each with its trust anchor. */
+function signerWith(
+  ...cas: readonly (readonly [ca: Certificate, anchor: Certificate])[]
+): ClusterSigner {
+  const status = {
+    authorities: cas.map(([ca, anchor]) => ({
+      fingerprint: fingerprint(ca.raw),
+      phase: 'Active' as const,
+      notBefore: '2026-01-01T00:00:00Z',
+      notAfter: '2027-01-01T00:00:00Z',
+      longestLeaf: '24h',
+      anchors: writeAnchors([anchor]),
+    })),
+  };
+  return { ...workload(), status };
+}
+
+test('a certificate of a CA that was renewed with its key is of each, unless a record says', () => {
+  const extensions = [caExtension(), usage(), ...keyIds('root')];
+  const first = link('root', { extensions });
+  const { certificate: second } = link('root', { extensions, serial: int(2) });
+  const leaf = link('leaf', { by: first, extensions: keyIds('leaf', 'root') }).certificate;
+  const signers = [signerWith([second, second], [first.certificate, first.certificate])];
+  const live = { signerName: SIGNER, chain: [leaf], source: 'csr a' } as const;
+  const issuerOf = issuerReader(signers, [live]);
+  const authorities = [second, first.certificate].map(({ raw }) => fingerprint(raw));
+  assert.deepEqual(issuerOf(live), { kind: 'issued', authorities });
+  assert.deepEqual(sortByIssuer(issuerOf, [live]).issued, [live], 'without a CA: each lists it');
+  const authority = fingerprint(first.certificate.raw);
+  const recorded = { ...live, authority, source: 'record 1-1' };
+  for (const found of [
+    [live, recorded],
+    [recorded, live],
+  ])
+    for (const each of sortByIssuer(issuerOf, found).issued)
+      assert.equal(each.authority, authority);
+});
+
+test('a chain shows the intermediate CA of a certificate whose chain was taken away', () => {
+  const root = link('root', { extensions: [caExtension(), usage(), ...keyIds('root')] });
+  const below = [caExtension(0), usage(), ...keyIds('issuing', 'root')];
+  const issuing = link('issuing', { by: root, extensions: below });
+  const [one, other] = ['one', 'other'].map(
+    (name) => link(name, { by: issuing, extensions: keyIds(name, 'issuing') }).certificate,
+  ) as [Certificate, Certificate];
+  const bare = { signerName: SIGNER, chain: [one], source: 'a', isUnguarded: true } as const;
+  const whole = { ...bare, chain: [other, issuing.certificate], source: 'b' } as const;
+  const signers = [signerWith([issuing.certificate, root.certificate])];
+  const authorities = [fingerprint(issuing.certificate.raw)];
+  assert.deepEqual(issuerReader(signers, [bare, whole])(bare), { kind: 'issued', authorities });
+  assert.deepEqual(issuerReader(signers, [bare])(bare), { kind: 'unknown' });
 });

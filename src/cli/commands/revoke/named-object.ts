@@ -8,7 +8,6 @@ import { derivedName } from '#api/signer/signer.ts';
 import { shellWord } from '#base/quote.ts';
 import { SignerError, attempt, usageError } from '#base/errors.ts';
 import { sameBytes } from '#base/bytes.ts';
-import { present } from '#base/object-keys.ts';
 import { decodePem } from '#pki/der/pem.ts';
 import { decodeRequest, verifyRequest } from '#pki/x509/pkcs10.ts';
 import type { Subject } from '#diagnose/explain/lookup/reading.ts';
@@ -85,15 +84,25 @@ export async function selectionOfObject(
   const { status, metadata } = named.request;
   if ((issuedPem(named) ?? '') === '')
     throw usageError(unissuedNote(text, status?.conditions, text, metadata.namespace));
-  const signers = named.kind === 'certificaterequest' ? await clusterSignersOf(client) : undefined;
-  if (named.kind === 'certificaterequest') requireOurs(named.request, signers ?? []);
-  const certificate = certificateOfRequest(named, signers ?? []);
-  if (certificate === undefined)
-    throw usageError(
-      `the certificate of ${text} is not readable, or is that of a CA: nothing is revoked. ${SELECT_BY_SERIAL}`,
-    );
-  if (named.kind === 'certificaterequest') requireOwnKey(named.request, certificate);
-  return { certificate, ...present('signers', signers) };
+  if (named.kind !== 'certificaterequest') return { certificate: readLeaf(named, [], text) };
+  const signers = await clusterSignersOf(client);
+  requireOurs(named.request, signers);
+  const certificate = readLeaf(named, signers, text);
+  requireOwnKey(named.request, certificate);
+  return { certificate, signers };
+}
+
+/** @throws SignerError USAGE for a certificate that is not readable, or that no leaf has */
+function readLeaf(
+  named: NamedRequest,
+  signers: readonly ClusterSigner[],
+  text: string,
+): FoundCertificate {
+  const certificate = certificateOfRequest(named, signers);
+  if (certificate !== undefined) return certificate;
+  throw usageError(
+    `the certificate of ${text} is not readable, or is that of a CA: nothing is revoked. ${SELECT_BY_SERIAL}`,
+  );
 }
 
 /**
