@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RevokeCertificatesOptions } from '#cli/commands/revoke/run.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 import { accessNote } from '#operations/revoking/api-server.ts';
 import { decodeCertificate, type Certificate } from '#pki/x509/certificate.ts';
 import { openAuthority } from '../../support/ca/issuing.ts';
-import type { RecordedClient } from '../../support/kube/recorded-client.ts';
+import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
 import {
   LISTS,
   SIGNER,
@@ -173,6 +174,32 @@ test('a dry run asks the API server and stores nothing; the plan is the same', a
   const { dryRuns, report } = await revoked({ user: 'alice', dryRun: true });
   assert.deepEqual(dryRuns, ['All']);
   assert.deepEqual(report.revocations, (await revoked({ user: 'alice' })).report.revocations);
+});
+
+test('a Revocation of that name counts only if it revokes the same', async () => {
+  const [wanted] = (await revoked({ user: 'alice' })).written;
+  const other = { ...wanted?.spec, holders: [{ user: 'bob' }] };
+  const deletionTimestamp = '2026-11-29T00:00:00Z';
+  for (const [existing, says] of [
+    [{ metadata: {}, spec: wanted?.spec }, undefined],
+    [
+      { metadata: {}, spec: other },
+      /revocation\/revoked-[0-9a-f]+ exists and revokes something else/,
+    ],
+    [{ metadata: { deletionTimestamp }, spec: wanted?.spec }, /is being deleted: .* Repeat/],
+  ] as const) {
+    const lists = cluster();
+    const client = recordedClient();
+    client.answer((request) => {
+      const { method, path } = request;
+      if (method === 'POST')
+        throw new KubeError({ status: 409, what: path, body: { reason: 'AlreadyExists' } });
+      return path.includes('/revocations/') ? existing : lists.request(request);
+    });
+    if (says === undefined)
+      assert.equal((await revoked({ user: 'alice' }, client)).report.outcome, 'written');
+    else await assert.rejects(revoked({ user: 'alice' }, client), says);
+  }
 });
 
 test('the requests of pods are searched in the version that the API server serves', async () => {

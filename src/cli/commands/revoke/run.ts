@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { isDeepStrictEqual } from 'node:util';
 import { quantity } from '#base/quantity.ts';
 import { REVOCATIONS } from '#api/revocation/names.ts';
 import type { Revocation } from '#api/revocation/revocation.ts';
@@ -234,8 +235,11 @@ function selectionOf({
 }
 
 /**
- * Writes a Revocation. It succeeds if the Revocation already exists, because a repeated revocation
- * changes nothing.
+ * Writes a Revocation. It succeeds if the same Revocation already exists, because a repeated
+ * revocation changes nothing. Its name follows from its contents, so another user can take the name
+ * first.
+ *
+ * @throws KubeError, or SignerError USAGE if the existing one has other contents or is deleted
  */
 async function write(
   client: Client,
@@ -247,6 +251,16 @@ async function write(
     await client.request<Revocation>({ method: 'POST', path: PATHS.collection(), query, body });
   } catch (error) {
     if (!(error instanceof KubeError) || error.code !== 'KUBE_ALREADY_EXISTS') throw error;
+    const { name } = body.metadata;
+    const path = PATHS.object({ name });
+    const { spec, metadata } = await client.request<Revocation>({ method: 'GET', path });
+    const isSame = isDeepStrictEqual(spec, JSON.parse(JSON.stringify(body.spec)));
+    if (isSame && metadata.deletionTimestamp === undefined) return;
+    throw usageError(
+      isSame
+        ? `revocation/${name} is being deleted: nothing is revoked by it. Repeat the command once it is gone`
+        : `revocation/${name} exists and revokes something else: these certificates are not revoked. Read it with kubectl get revocation ${name} -o yaml, delete it if it is not needed, and repeat the command`,
+    );
   }
 }
 
