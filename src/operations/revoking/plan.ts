@@ -50,6 +50,8 @@ export interface PlanInput {
   readonly found: readonly FoundCertificate[];
   /** True if an installed ledger was not read. */
   readonly isUnread: boolean;
+  /** Number of records at which the search stopped although there are more. */
+  readonly cutAt?: number | undefined;
   /** Milliseconds. */
   readonly now: number;
 }
@@ -117,7 +119,9 @@ export function planRevocation(input: PlanInput): RevocationPlan {
     notes: [
       ...notesOf(input, names, certificates),
       ...accessNotes(selected),
-      ...limited([...foreignNotes(foreign, certificates), ...notesElsewhere(elsewhere)]),
+      // Each has a limit of its own: a tenant can write as many foreign ones as they like.
+      ...limited(notesElsewhere(elsewhere)),
+      ...limited(foreignNotes(foreign, selected, certificates)),
     ],
     refusals,
   };
@@ -222,7 +226,7 @@ function merged(all: readonly PlannedCertificate[]): readonly PlannedCertificate
 }
 
 function refusalsOf(
-  { signerName, signers, selection, allowRenewal, isUnread, now }: PlanInput,
+  { signerName, signers, selection, allowRenewal, isUnread, cutAt, now }: PlanInput,
   certificates: readonly PlannedCertificate[],
   foreign: readonly FoundCertificate[],
 ): readonly string[] {
@@ -230,11 +234,8 @@ function refusalsOf(
   if (signerName !== undefined && !signers.some(({ spec }) => spec.signerName === signerName)) {
     return [refusalOfSigner(signerName)];
   }
-  if (certificates.length > MAX_REVOCABLE) {
-    return [
-      `these are more than ${MAX_REVOCABLE} certificates, and no CRL has room for them: distrust their CA (countersign authority revoke), or choose fewer`,
-    ];
-  }
+  const tooMany = countRefusal(certificates.length, cutAt);
+  if (tooMany !== undefined) return [tooMany];
   if (certificates.length > 0 || serial !== undefined) return [];
   if (certificate !== undefined) return [refusalOf(certificate, now)];
   const rest = allowRenewal ? '' : ', and without one it is unknown which holders to refuse';
@@ -242,6 +243,15 @@ function refusalsOf(
   return [
     `no searched place has such an unexpired certificate${of}${rest}${isUnread ? UNREAD : ''}`,
   ];
+}
+
+/** Returns the refusal if no CRL has room for the certificates, or not all records were read. */
+function countRefusal(count: number, cutAt: number | undefined): string | undefined {
+  if (count > MAX_REVOCABLE)
+    return `these are more than ${MAX_REVOCABLE} certificates, and no CRL has room for them: distrust their CA (countersign authority revoke), or choose fewer`;
+  return cutAt === undefined
+    ? undefined
+    : `the ledger has more than ${cutAt} records of such certificates, and the others were not read: choose fewer, for example with --signer`;
 }
 
 /** Returns the refusal for a signer name that no ClusterSigner has. */
@@ -257,10 +267,20 @@ export const SELECT_BY_SERIAL =
   'Select it by --serial and --signer only if you know that the CA issued it';
 
 /** Returns why the certificate of a named request is not revoked. */
-function refusalOf({ source, signerName, chain: [leaf] }: FoundCertificate, now: number): string {
-  return leaf.notAfter < now
-    ? `the certificate of ${source} expired at ${formatTime(leaf.notAfter)}: there is nothing to revoke`
-    : `no CA in the status of the ClusterSigner of ${signerName} issued the certificate of ${source}, so the author of that status chose its serial number ${serialText(leaf.serial)}, which another certificate may have. ${SELECT_BY_SERIAL}`;
+function refusalOf(certificate: FoundCertificate, now: number): string {
+  const {
+    source,
+    signerName,
+    isUnguarded,
+    chain: [leaf],
+  } = certificate;
+  if (leaf.notAfter >= now)
+    return `no CA in the status of the ClusterSigner of ${signerName} issued the certificate of ${source}, so whoever wrote it there may have chosen its serial number ${serialText(leaf.serial)}, which another certificate may have. ${SELECT_BY_SERIAL}`;
+  const rest =
+    isUnguarded === true
+      ? '. Whoever may write this status can put an older certificate there: --san NAME finds the others'
+      : '';
+  return `the certificate of ${source} expired at ${formatTime(leaf.notAfter)}: there is nothing to revoke${rest}`;
 }
 
 /** Returns the ClusterSigners that sign no CRL. */
@@ -379,19 +399,28 @@ function notesElsewhere(elsewhere: readonly FoundCertificate[]): readonly string
   });
 }
 
-/** Returns a note for each certificate that is not revoked: no CA of its signer issued it. */
+/**
+ * Returns a note for each certificate that is not revoked because no CA of its signer issued it,
+ * and for each whose serial number is revoked although only this certificate has it.
+ */
 function foreignNotes(
   foreign: readonly FoundCertificate[],
+  selected: readonly FoundCertificate[],
   certificates: readonly PlannedCertificate[],
 ): readonly string[] {
+  const keyOf = ({ signerName, chain: [leaf] }: FoundCertificate): string =>
+    `${signerName} ${serialText(leaf.serial)}`;
+  const issued = new Set(selected.map(keyOf));
   const revoked = new Set(certificates.map(({ signerName, serial }) => `${signerName} ${serial}`));
-  const left = foreign.filter(
-    ({ signerName, chain: [leaf] }) => !revoked.has(`${signerName} ${serialText(leaf.serial)}`),
-  );
-  const notes = left.map(
-    ({ source, signerName }) =>
-      `no CA in the status of the ClusterSigner of ${signerName} issued the certificate of ${source}, so it is not revoked`,
-  );
+  const notes = foreign
+    .filter((each) => !issued.has(keyOf(each)))
+    .map((each) => {
+      const { source, signerName, chain } = each;
+      const what = `no CA in the status of the ClusterSigner of ${signerName} issued the certificate of ${source}`;
+      return revoked.has(keyOf(each))
+        ? `${what}, and no other one was found with the serial number ${serialText(chain[0].serial)}: the CRL lists this number, which the CA may never have given`
+        : `${what}, so it is not revoked`;
+    });
   return [...new Set(notes)];
 }
 
@@ -418,7 +447,9 @@ function notesOf(
     ),
     ...(vague.length === 0
       ? []
-      : [`${vague.length} of them: the CA is not known, so each CA of the signer lists it`]),
+      : [
+          `${vague.length} of them: it is not known which CA issued them, so each CA of the signer lists them. If the signer has lost the key of that CA, no CRL lists them, and verifiers accept them until they no longer trust it`,
+        ]),
     ...(selection.ca === undefined
       ? []
       : [

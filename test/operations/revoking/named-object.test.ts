@@ -215,7 +215,16 @@ test('an expired certificate of a request is said to be that, and nothing is wri
     { now: alices.notAfter + 1 },
   );
   assert.deepEqual([written, report.certificates], [[], []]);
-  assert.match(report.refusals.join(), /^the certificate of csr .*-0 expired at 20/);
+  assert.match(report.refusals.join(), /^the certificate of csr .*-0 expired at 20.* to revoke$/);
+  // The author of this status chooses which certificate is in it.
+  const unguarded = 'certificaterequest/certificaterequests-0';
+  const { report: other } = await revokedObject(
+    unguarded,
+    'team-a',
+    {},
+    { now: managers.notAfter + 1 },
+  );
+  assert.match(other.refusals.join(), /expired at 20.*: --san NAME finds the others$/);
 });
 
 test('a certificate of a Signer is refused as that: nobody signs a CRL for it', async () => {
@@ -264,10 +273,11 @@ for (const [what, text, leaf] of [
   test(`a lost status of the signer hides no certificate of a ${what}`, async () => {
     const objects = withoutStatus();
     const namespace = text.startsWith('csr') ? undefined : 'team-a';
-    const { written } = await revokedObject(text, namespace, {}, { objects });
+    const { written, report } = await revokedObject(text, namespace, {}, { objects });
     const { authority: _unknown, ...vague } = entry(leaf) as { readonly authority: string };
     assert.deepEqual(written[0]?.spec.certificates, [vague]);
     assert.deepEqual(written[0].spec.holders, [{ key: keyOf(leaf) }]);
+    assert.match(report.notes.join(), /1 of them: it is not known which CA .* has lost the key/);
     for (const by of [{ user: 'alice' }, { pod: 'team-a/web-0' }])
       assert.equal((await revoked(by, cluster({}, objects))).written.length, 1);
   });

@@ -2,14 +2,20 @@
 /** `countersign revoke`: what is found, what is written, and what is said of it. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import type { RevokeCertificatesOptions } from '#cli/commands/revoke/run.ts';
+import {
+  revokeCertificates,
+  sourcesOf,
+  type RevokeCertificatesOptions,
+} from '#cli/commands/revoke/run.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import { accessNote } from '#operations/revoking/api-server.ts';
+import type { CertificateSource } from '#operations/revoking/find-certificates.ts';
 import { decodeCertificate, type Certificate } from '#pki/x509/certificate.ts';
-import { openAuthority } from '../../support/ca/issuing.ts';
+import { NOW, openAuthority } from '../../support/ca/issuing.ts';
 import { recordedClient, type RecordedClient } from '../../support/kube/recorded-client.ts';
 import {
   LISTS,
+  OPTIONS,
   SIGNER,
   alices,
   base64,
@@ -120,6 +126,49 @@ test('the CA certificate that a tenant wrote into a status is not revoked', asyn
   const { attributes } = ca.facts.certificate.subject;
   const byName = await revoked({ san: attributes[0]?.value ?? '' }, cluster({}, lists));
   assert.deepEqual(byName.written, []);
+});
+
+test('forged certificates in statuses hide no command that revokes at an ACME server', async () => {
+  const other = await openAuthority();
+  const [own] = LISTS['certificaterequests'] ?? [];
+  const forged = await Promise.all(
+    Array.from({ length: 25 }, async () => ({
+      ...own,
+      status: { certificate: base64(await leafOf('web.example', other)) },
+    })),
+  );
+  const orders = [{ status: { certificate: pem(await leafOf('web.example', other)) } }];
+  const lists = Object.assign({}, LISTS, { certificaterequests: forged, orders });
+  const { report } = await revoked({ san: 'web.example' }, cluster({}, lists));
+  assert.match(report.notes.join('\n'), /countersign revoke order\/orders-0 -n team-a/);
+  assert.match(report.notes.join('\n'), /and 5 more such certificates/);
+});
+
+test('a serial number that only a forged certificate has is revoked with a note', async () => {
+  const other = await openAuthority();
+  const leaf = await leafOf('cm.example', other);
+  const [own] = LISTS['certificaterequests'] ?? [];
+  const certificaterequests = [{ ...own, status: { certificate: base64(leaf) } }];
+  const lists = Object.assign({}, LISTS, { certificaterequests });
+  const serial = [colons(leaf)];
+  const { written, report } = await revoked({ serial, signer: SIGNER }, cluster({}, lists));
+  assert.equal(written.length, 1);
+  assert.match(
+    report.notes.join(),
+    /no CA .* issued the certificate of certificaterequest .*-0, and no other one .* may never have/,
+  );
+});
+
+test('a search of the ledger that was cut revokes nothing, and says what to choose', async () => {
+  const client = cluster();
+  const all = { ...OPTIONS, user: 'alice' };
+  const cut: CertificateSource = async (signers) => {
+    const results = await Promise.all(sourcesOf(client, all, NOW).map((each) => each(signers)));
+    return { found: results.flatMap(({ found }) => found), places: [], cutAt: 8001 };
+  };
+  const report = await revokeCertificates(client, [cut], all, NOW);
+  assert.deepEqual([report.outcome, report.revocations], ['refused', []]);
+  assert.match(report.refusals.join(), /more than 8001 records .* for example with --signer/);
 });
 
 interface Patch {

@@ -162,6 +162,7 @@ export async function revokeCertificates(
     signers,
     found,
     isUnread: searched.some((each) => each.isUnread === true),
+    cutAt: searched.find((each) => each.cutAt !== undefined)?.cutAt,
     now,
   });
   for (const revocation of plan.revocations) await write(client, revocation, dryRun);
