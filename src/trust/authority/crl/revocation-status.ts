@@ -34,7 +34,7 @@ export function revocationStatus(
     lastTransitionTime: formatTime(now),
     ...(metadata.generation === undefined ? {} : { observedGeneration: metadata.generation }),
     ...(missing === 0
-      ? { status: 'True', reason: 'Listed', message: messages.ALL_LISTED }
+      ? { status: 'True', reason: 'Listed', message: listedMessage(revocation) }
       : {
           status: 'False',
           reason: 'AuthorityUnknown',
@@ -42,6 +42,11 @@ export function revocationStatus(
         }),
   });
   return { ...status, conditions, ...(missing === 0 ? { crlNumber: number } : {}) };
+}
+
+function listedMessage({ spec: { certificates } }: Revocation): string {
+  const isEachNamed = certificates.every(({ authority }) => authority !== undefined);
+  return isEachNamed ? messages.ALL_LISTED : messages.LISTED_BY_EACH;
 }
 
 /** Counts the unexpired certificates that no CRL lists. */
