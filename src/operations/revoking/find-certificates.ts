@@ -87,7 +87,10 @@ export function liveRequests(client: Client): CertificateSource {
         client,
         CERTIFICATE_REQUESTS.collection(),
         'CertificateRequests',
-        (each) => fromCertificateRequest(each, byObject),
+        (each) => {
+          const found = fromCertificateRequest(each, byObject);
+          return found !== undefined && isForeignCa(found) ? undefined : found;
+        },
       ),
     ];
     return {
@@ -95,6 +98,15 @@ export function liveRequests(client: Client): CertificateSource {
       places: places.flatMap(({ places: texts }) => texts),
     };
   };
+}
+
+/**
+ * Reports whether a tenant wrote a CA certificate into a status: no CertificateRequest gets one. It
+ * may be that of the signer, and OpenSSL's -crl_check_all refuses all leaves of a root that is on
+ * its own CRL.
+ */
+export function isForeignCa({ isUnguarded, chain: [leaf] }: FoundCertificate): boolean {
+  return isUnguarded === true && leaf.isCa;
 }
 
 /** Returns undefined if the API server serves no PodCertificateRequests. */
@@ -220,10 +232,7 @@ function fromCertificateRequest(
   const source = `certificaterequest ${metadata.namespace ?? ''}/${metadata.name}`;
   const pem = issuedPem({ kind: 'certificaterequest', request });
   // Its requester is always cert-manager, not the holder.
-  const found = foundIn(pem, { signerName, source, isUnguarded: true });
-  // No CertificateRequest gets a CA certificate. A tenant can write the signer's own one there, and
-  // OpenSSL's -crl_check_all refuses all leaves of a root that is on its own CRL.
-  return found?.chain[0].isCa === true ? undefined : found;
+  return foundIn(pem, { signerName, source, isUnguarded: true });
 }
 
 /** Reads an Order, whose fields no reader has checked. */

@@ -21,28 +21,31 @@ export type IssuerVerdict =
   | { readonly kind: 'issued'; readonly authorities: readonly string[] }
   | { readonly kind: 'forged' | 'unknown' };
 
-/** Judges the issuer of a certificate. */
-export type IssuerOf = (found: FoundCertificate) => IssuerVerdict;
+/** The CAs of signers, and the certificates that they issued. */
+export interface Issuers {
+  /** Returns the CAs in the status of a signer whose certificates are known. */
+  readonly casOf: (signerName: string) => readonly Certificate[];
+  /** Verifies each certificate once. */
+  readonly verdictOn: (found: FoundCertificate) => IssuerVerdict;
+}
 
 /**
- * Returns a function that judges issuers by the statuses of these signers. It reads the CAs of each
- * signer once, and verifies each certificate once.
+ * Reads the CAs in the statuses of signers, those of each signer once.
  *
  * @param found - all certificates. A chain can have an intermediate CA that the status names by its
  *   fingerprint alone, also for certificates without a chain.
  */
-export function issuerReader(
+export function readIssuers(
   signers: readonly ClusterSigner[],
   found: readonly FoundCertificate[],
-): IssuerOf {
+): Issuers {
   const chained = new Map(
     found.flatMap(({ chain: [, ...above] }) => above.map((ca) => [fingerprint(ca.raw), ca])),
   );
   const casOf = remembered((signerName: string) => readCas(signers, signerName, chained));
-  return remembered((each: FoundCertificate) => judgeIssuer(each, casOf));
+  return { casOf, verdictOn: remembered((each) => judgeIssuer(each, casOf(each.signerName))) };
 }
 
-/** Returns the CAs in the status of a signer whose certificates are known. */
 function readCas(
   signers: readonly ClusterSigner[],
   signerName: string,
@@ -54,20 +57,25 @@ function readCas(
     const read = attempt(() => readAnchors(text));
     return read instanceof SignerError ? [] : read;
   });
-  const known = new Map([...chained, ...anchors.map((ca) => [fingerprint(ca.raw), ca] as const)]);
+  const known = new Map(anchors.map((ca) => [fingerprint(ca.raw), ca]));
   // A cross-certificate has the name and the key of a CA as well, but the status omits it.
-  return authorities.flatMap((each) => known.get(each.fingerprint) ?? []);
+  return authorities.flatMap((each) => {
+    const ca = known.get(each.fingerprint) ?? chained.get(each.fingerprint);
+    return ca === undefined ? [] : [ca];
+  });
 }
 
 function judgeIssuer(
-  { authority, signerName, chain: [leaf] }: FoundCertificate,
-  casOf: (signerName: string) => readonly Certificate[],
+  { authority, chain: [leaf] }: FoundCertificate,
+  cas: readonly Certificate[],
 ): IssuerVerdict {
-  if (authority !== undefined) return { kind: 'issued', authorities: [authority] };
-  const named = issuersOf(leaf, casOf(signerName));
-  const issuers = named.filter((ca) => isSignedBy(leaf, ca));
-  if (issuers.length > 0)
-    return { kind: 'issued', authorities: issuers.map(({ raw }) => fingerprint(raw)) };
+  const named = issuersOf(leaf, cas);
+  if (authority !== undefined && named.length <= 1)
+    return { kind: 'issued', authorities: [authority] };
+  const issuers = named.filter((ca) => isSignedBy(leaf, ca)).map(({ raw }) => fingerprint(raw));
+  // A verifier takes the CRL of any CA with the key and the name, so a record is not enough.
+  const authorities = authority === undefined || issuers.length > 1 ? issuers : [authority];
+  if (authorities.length > 0) return { kind: 'issued', authorities };
   return { kind: named.some((ca) => namesKeyOf(leaf, ca)) ? 'forged' : 'unknown' };
 }
 
@@ -79,8 +87,8 @@ function namesKeyOf({ authorityKeyIdentifier: wanted }: Certificate, ca: Certifi
 /** Certificates of signers by whether a CA of their signer issued them. */
 export interface SortedCertificates {
   /**
-   * Each with its CA, or with that of the same bytes elsewhere. Without one if several CAs of the
-   * status have its key and name, or if the status lacks its CA, and only the signer could write
+   * Each with its CA, or with that of the same bytes elsewhere. Without one if several CAs may have
+   * issued it, or if the status lacks its CA, and only the signer could write
    * the certificate: a status may be lost.
    */
   readonly issued: readonly FoundCertificate[];
@@ -90,25 +98,26 @@ export interface SortedCertificates {
 
 /** Sorts certificates by their {@link IssuerVerdict}. */
 export function sortByIssuer(
-  issuerOf: IssuerOf,
+  { verdictOn }: Issuers,
   found: readonly FoundCertificate[],
 ): SortedCertificates {
-  const known = new Map<string, readonly string[]>();
+  const known = new Map<string, ReadonlySet<string>>();
   for (const each of found) {
-    const issuer = issuerOf(each);
-    // A record names the one CA where the signature fits several.
-    if (issuer.kind === 'issued' && known.get(identityOf(each))?.length !== 1)
-      known.set(identityOf(each), issuer.authorities);
+    const issuer = verdictOn(each);
+    const id = identityOf(each);
+    if (issuer.kind === 'issued')
+      known.set(id, new Set([...(known.get(id) ?? []), ...issuer.authorities]));
   }
   const onlyCaOf = (each: FoundCertificate): string | undefined => {
     const [one, ...more] = known.get(identityOf(each)) ?? [];
     return more.length === 0 ? one : undefined;
   };
   const isForeign = (each: FoundCertificate): boolean =>
-    !known.has(identityOf(each)) && (each.isUnguarded === true || issuerOf(each).kind === 'forged');
+    !known.has(identityOf(each)) &&
+    (each.isUnguarded === true || verdictOn(each).kind === 'forged');
   const issued = found
     .filter((each) => !isForeign(each))
-    .map((each) => ({ ...each, ...present('authority', onlyCaOf(each)) }));
+    .map(({ authority: _, ...each }) => ({ ...each, ...present('authority', onlyCaOf(each)) }));
   return { issued, foreign: found.filter(isForeign) };
 }
 

@@ -21,7 +21,7 @@ import type { CrlReason } from '#base/vocabulary.ts';
 import { shellWord } from '#base/quote.ts';
 import { accessNote } from './api-server.ts';
 import type { FoundCertificate } from './find-certificates.ts';
-import { issuerReader, sortByIssuer, type IssuerOf } from './issuing-ca.ts';
+import { readIssuers, sortByIssuer, type Issuers } from './issuing-ca.ts';
 
 /** A selection of certificates by exactly one kind of criterion. */
 export interface Selection {
@@ -93,18 +93,18 @@ export const MAX_REVOCABLE = 8000;
 export function planRevocation(input: PlanInput): RevocationPlan {
   const { found, signerName, now } = input;
   const known = new Set(input.signers.map(({ spec }) => spec.signerName));
-  const issuerOf = issuerReader(input.signers, found);
+  const issuers = readIssuers(input.signers, found);
   const chosen = found.filter(
     (each) =>
       (signerName === undefined || signerName === each.signerName) &&
       each.chain[0].notAfter >= now &&
-      isSelected(input.selection, each, issuerOf),
+      isSelected(input.selection, each, issuers),
   );
   const ours = chosen.filter((each) => known.has(each.signerName));
-  const { issued: selected, foreign } = sortByIssuer(issuerOf, ours);
+  const { issued: selected, foreign } = sortByIssuer(issuers, ours);
   const elsewhere = chosen.filter((each) => !known.has(each.signerName));
   const planned = selected.map(plannedOf);
-  const unseen = unseenSerials(input, planned, foreign);
+  const unseen = unseenSerials(input, planned, foreign, issuers);
   const certificates = merged([...planned, ...unseen.certificates]);
   const names = [...new Set(certificates.map((each) => each.signerName))];
   const refusals = [
@@ -119,7 +119,8 @@ export function planRevocation(input: PlanInput): RevocationPlan {
     notes: [
       ...notesOf(input, names, certificates),
       ...accessNotes(selected),
-      // Each has a limit of its own: a tenant can write as many foreign ones as they like.
+      // Each has a limit of its own: tenants write as many of the others as they like.
+      ...limited(orderNotes(elsewhere)),
       ...limited(notesElsewhere(elsewhere)),
       ...limited(foreignNotes(foreign, selected, certificates)),
     ],
@@ -130,7 +131,7 @@ export function planRevocation(input: PlanInput): RevocationPlan {
 function isSelected(
   { serial, pod, user, ca, san, certificate }: Selection,
   each: FoundCertificate,
-  issuerOf: IssuerOf,
+  { verdictOn }: Issuers,
 ): boolean {
   const [leaf] = each.chain;
   if (certificate !== undefined) return sameBytes(leaf.raw, certificate.chain[0].raw);
@@ -139,7 +140,7 @@ function isSelected(
     return each.pod !== undefined && `${each.pod.namespace}/${each.pod.name}` === pod;
   if (user !== undefined) return each.user === user;
   if (ca !== undefined) {
-    const issuer = issuerOf(each);
+    const issuer = verdictOn(each);
     return (issuer.kind === 'issued' && issuer.authorities.includes(ca)) || hasAbove(each, ca);
   }
   return san !== undefined && namesIn(leaf).includes(san);
@@ -182,6 +183,7 @@ function unseenSerials(
   { selection: { serial = [] }, signerName, isUnread }: PlanInput,
   planned: readonly PlannedCertificate[],
   foreign: readonly FoundCertificate[],
+  { casOf }: Issuers,
 ): Pick<RevocationPlan, 'certificates' | 'refusals'> {
   const seen = new Set(planned.map((each) => each.serial));
   const unseen = serial.map(canonicalSerial).filter((each) => !seen.has(each));
@@ -195,6 +197,11 @@ function unseenSerials(
     );
     const only = sameSerial.length === 0 ? '' : ' that a CA of its signer issued';
     const text = `no searched place has a certificate${only} with serial number ${unseen.join(', ')}: name its signer with --signer to revoke it anyway${isUnread ? UNREAD : ''}`;
+    return { certificates: [], refusals: [text] };
+  }
+  const own = casOf(signerName ?? '').find((ca) => unseen.includes(serialText(ca.serial)));
+  if (own !== undefined) {
+    const text = `${serialText(own.serial)} is the serial number of CA ${fingerprint(own.raw)} itself, and on its CRL it makes verifiers refuse every certificate below: distrust the CA instead (countersign authority revoke)`;
     return { certificates: [], refusals: [text] };
   }
   const certificates = unseen.map((each) => ({
@@ -388,15 +395,28 @@ function accessNotes(selected: readonly FoundCertificate[]): readonly string[] {
   );
 }
 
+/** Returns the command for each certificate that only an ACME server can revoke. */
+function orderNotes(elsewhere: readonly FoundCertificate[]): readonly string[] {
+  const notes = elsewhere.flatMap(({ order }) =>
+    order === undefined
+      ? []
+      : [
+          `an ACME server signed the certificate of order ${order.namespace}/${order.name}: countersign revoke order/${order.name} -n ${order.namespace}`,
+        ],
+  );
+  return [...new Set(notes)];
+}
+
 /** Returns notes about found certificates that no CRL of this installation can list. */
 function notesElsewhere(elsewhere: readonly FoundCertificate[]): readonly string[] {
   const groups = Map.groupBy(elsewhere, ({ chain: [leaf] }) => fingerprint(leaf.raw));
-  return [...groups.values()].map((each) => {
-    const { order } = each.find((one) => one.order !== undefined) ?? {};
-    if (order === undefined)
-      return `${each[0]?.source} is of ${each[0]?.signerName}, which is not a ClusterSigner: no CRL lists its certificate`;
-    return `an ACME server signed the certificate of order ${order.namespace}/${order.name}: countersign revoke order/${order.name} -n ${order.namespace}`;
-  });
+  return [...groups.values()].flatMap((each) =>
+    each.some(({ order }) => order !== undefined)
+      ? []
+      : [
+          `${each[0]?.source} is of ${each[0]?.signerName}, which is not a ClusterSigner: no CRL lists its certificate`,
+        ],
+  );
 }
 
 /**
@@ -418,7 +438,7 @@ function foreignNotes(
       const { source, signerName, chain } = each;
       const what = `no CA in the status of the ClusterSigner of ${signerName} issued the certificate of ${source}`;
       return revoked.has(keyOf(each))
-        ? `${what}, and no other one was found with the serial number ${serialText(chain[0].serial)}: the CRL lists this number, which the CA may never have given`
+        ? `${what}, and no other one was found with the serial number ${serialText(chain[0].serial)}: the CA may never have issued a certificate with it`
         : `${what}, so it is not revoked`;
     });
   return [...new Set(notes)];

@@ -297,7 +297,7 @@ export const ALL_LISTED = 'every certificate is on the CRL of its CA';
 
 /** Message about a Revocation with a certificate whose CA it does not name. */
 export const LISTED_BY_EACH =
-  'every certificate is on a CRL. Those without spec.certificates[].authority are on the CRL of each CA whose key this ClusterSigner has; if another CA issued them, verifiers still accept them';
+  'every certificate is on a CRL. Those without spec.certificates[].authority are on that of at least one CA of this ClusterSigner: if another CA issued them, verifiers may still accept them';
 
 export function unlistedCertificates(count: number): string {
   return `${count} of the certificates are of a CA whose key this ClusterSigner does not have: no CRL lists them`;

@@ -7,7 +7,7 @@ import { openLocalAuthority } from '#ca/custody/local.ts';
 import { createManagedAuthorities } from '#ca/custody/managed.ts';
 import { prepare } from '#ca/issuance/prepare.ts';
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
-import { issuerReader, sortByIssuer } from '#operations/revoking/issuing-ca.ts';
+import { readIssuers, sortByIssuer } from '#operations/revoking/issuing-ca.ts';
 import {
   decodeCertificate,
   fingerprint,
@@ -41,7 +41,7 @@ test('a cross-certificate in the chain is not the CA: a CRL is of the CA in the 
   assert.equal(above.length, 2);
   const signers = [{ ...workload(), status: statusOf(ca) }];
   const found = { signerName: SIGNER, chain: [leaf, ...above], source: 'csr a' } as const;
-  assert.deepEqual(issuerReader(signers, [found])(found), {
+  assert.deepEqual(readIssuers(signers, [found]).verdictOn(found), {
     kind: 'issued',
     authorities: [ca.facts.fingerprint],
   });
@@ -64,25 +64,39 @@ function signerWith(
   return { ...workload(), status };
 }
 
-test('a certificate of a CA that was renewed with its key is of each, unless a record says', () => {
+test('a certificate of a CA with the key of another may be of each, recorded or not', () => {
   const extensions = [caExtension(), usage(), ...keyIds('root')];
   const first = link('root', { extensions });
   const { certificate: second } = link('root', { extensions, serial: int(2) });
   const leaf = link('leaf', { by: first, extensions: keyIds('leaf', 'root') }).certificate;
   const signers = [signerWith([second, second], [first.certificate, first.certificate])];
   const live = { signerName: SIGNER, chain: [leaf], source: 'csr a' } as const;
-  const issuerOf = issuerReader(signers, [live]);
+  const recorded = { ...live, authority: fingerprint(first.certificate.raw), source: 'record 1-1' };
+  const issuers = readIssuers(signers, [live, recorded]);
   const authorities = [second, first.certificate].map(({ raw }) => fingerprint(raw));
-  assert.deepEqual(issuerOf(live), { kind: 'issued', authorities });
-  assert.deepEqual(sortByIssuer(issuerOf, [live]).issued, [live], 'without a CA: each lists it');
-  const authority = fingerprint(first.certificate.raw);
-  const recorded = { ...live, authority, source: 'record 1-1' };
+  for (const each of [live, recorded])
+    assert.deepEqual(issuers.verdictOn(each), { kind: 'issued', authorities });
+  for (const { authority } of sortByIssuer(issuers, [live, recorded]).issued)
+    assert.equal(authority, undefined, 'each CRL lists it');
+});
+
+test('a record of another CA than the signature leaves the CA open, in any order', () => {
+  const extensions = [caExtension(), usage(), ...keyIds('root')];
+  const root = link('root', { extensions });
+  const leaf = link('leaf', { by: root, extensions: keyIds('leaf', 'root') }).certificate;
+  const signers = [signerWith([root.certificate, root.certificate])];
+  const live = { signerName: SIGNER, chain: [leaf], source: 'csr a' } as const;
+  const recorded = { ...live, authority: `sha256:${'9e'.repeat(32)}`, source: 'record 1-1' };
   for (const found of [
     [live, recorded],
     [recorded, live],
-  ])
-    for (const each of sortByIssuer(issuerOf, found).issued)
-      assert.equal(each.authority, authority);
+  ]) {
+    const issuers = readIssuers(signers, found);
+    for (const { authority } of sortByIssuer(issuers, found).issued)
+      assert.equal(authority, undefined);
+  }
+  const only = sortByIssuer(readIssuers(signers, [recorded]), [recorded]).issued;
+  assert.deepEqual(only, [recorded], 'a record alone names the CA');
 });
 
 test('a chain shows the intermediate CA of a certificate whose chain was taken away', () => {
@@ -96,6 +110,9 @@ test('a chain shows the intermediate CA of a certificate whose chain was taken a
   const whole = { ...bare, chain: [other, issuing.certificate], source: 'b' } as const;
   const signers = [signerWith([issuing.certificate, root.certificate])];
   const authorities = [fingerprint(issuing.certificate.raw)];
-  assert.deepEqual(issuerReader(signers, [bare, whole])(bare), { kind: 'issued', authorities });
-  assert.deepEqual(issuerReader(signers, [bare])(bare), { kind: 'unknown' });
+  assert.deepEqual(readIssuers(signers, [bare, whole]).verdictOn(bare), {
+    kind: 'issued',
+    authorities,
+  });
+  assert.deepEqual(readIssuers(signers, [bare]).verdictOn(bare), { kind: 'unknown' });
 });

@@ -6,7 +6,7 @@ import { revocableObject } from '#cli/commands/revoke/named-object.ts';
 import { withObject, type RevokeCertificatesOptions } from '#cli/commands/revoke/run.ts';
 import { decodePem, encodePem } from '#pki/der/pem.ts';
 import { encodeRequest } from '#pki/x509/encode-request.ts';
-import { decodeCertificate } from '#pki/x509/certificate.ts';
+import { decodeCertificate, type Certificate } from '#pki/x509/certificate.ts';
 import { serialText } from '#ca/revocation/serial.ts';
 import { NOW, openAuthority } from '../../support/ca/issuing.ts';
 import { privateKey } from '../../support/pki/keys.ts';
@@ -23,6 +23,7 @@ import {
   keyOf,
   leafOf,
   managers,
+  pem,
   pods,
   revoked,
 } from '../../support/requests/revoking.ts';
@@ -157,18 +158,17 @@ test('a certificate in a request that no CA signed revokes none with its serial 
   assert.deepEqual(report.notes.filter((note) => note.includes('not revoked')).length, 1);
 });
 
-test('a CertificateRequest with the certificate of a CA, or an unreadable one, is refused', async () => {
+test('a CertificateRequest with the certificate of a CA, or an unreadable one, fails', async () => {
   const [own] = LISTS['certificaterequests'] ?? [];
-  for (const certificate of [base64(ca.facts.certificate), 'bm90aGluZw==']) {
+  for (const [certificate, says] of [
+    [base64(ca.facts.certificate), /is that of a CA, which no CertificateRequest gets: nothing is/],
+    ['bm90aGluZw==', /is not readable: nothing is revoked\. Select .* only if you know that/],
+  ] as const) {
     const certificaterequests = [{ ...own, status: { certificate } }];
+    const objects = Object.assign({}, LISTS, { certificaterequests });
     await assert.rejects(
-      revokedObject(
-        'certificaterequest/certificaterequests-0',
-        'team-a',
-        {},
-        { objects: Object.assign({}, LISTS, { certificaterequests }) },
-      ),
-      /is not readable, or is that of a CA: nothing is revoked\. Select .* only if you know that/,
+      revokedObject('certificaterequest/certificaterequests-0', 'team-a', {}, { objects }),
+      says,
     );
   }
 });
@@ -307,6 +307,23 @@ test('a previous CA with the name of the present one hides no certificate', asyn
   const certificatesigningrequests = [{ spec, status: { certificate: base64(old) } }];
   const objects = Object.assign({}, LISTS, { certificatesigningrequests });
   const { written } = await revoked({ user: 'bob' }, cluster({}, objects));
+  assert.deepEqual(
+    written.flatMap(({ spec: { certificates } }) => certificates.map(({ serial }) => serial)),
+    [serialText(old.serial)],
+  );
+});
+
+test('a CA that only the chain of a certificate shows selects what it signed, by --ca', async () => {
+  const previous = await openAuthority();
+  const old = await leafOf('old.example', previous);
+  const chain = (leaf: Certificate): string =>
+    Buffer.from(pem(leaf) + pem(previous.facts.certificate)).toString('base64');
+  const certificatesigningrequests = [old, alices].map((leaf) => ({
+    spec: { signerName: SIGNER, username: 'bob' },
+    status: { certificate: chain(leaf) },
+  }));
+  const objects = Object.assign({}, LISTS, { certificatesigningrequests });
+  const { written } = await revoked({ ca: previous.facts.fingerprint }, cluster({}, objects));
   assert.deepEqual(
     written.flatMap(({ spec: { certificates } }) => certificates.map(({ serial }) => serial)),
     [serialText(old.serial)],

@@ -8,6 +8,7 @@ import {
   type RevokeCertificatesOptions,
 } from '#cli/commands/revoke/run.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
+import type { Revocation } from '#api/revocation/revocation.ts';
 import { accessNote } from '#operations/revoking/api-server.ts';
 import type { CertificateSource } from '#operations/revoking/find-certificates.ts';
 import { decodeCertificate, type Certificate } from '#pki/x509/certificate.ts';
@@ -128,7 +129,7 @@ test('the CA certificate that a tenant wrote into a status is not revoked', asyn
   assert.deepEqual(byName.written, []);
 });
 
-test('forged certificates in statuses hide no command that revokes at an ACME server', async () => {
+test('certificates that tenants wrote hide no command that revokes at an ACME server', async () => {
   const other = await openAuthority();
   const [own] = LISTS['certificaterequests'] ?? [];
   const forged = await Promise.all(
@@ -138,10 +139,17 @@ test('forged certificates in statuses hide no command that revokes at an ACME se
     })),
   );
   const orders = [{ status: { certificate: pem(await leafOf('web.example', other)) } }];
-  const lists = Object.assign({}, LISTS, { certificaterequests: forged, orders });
+  const certificatesigningrequests = await Promise.all(
+    Array.from({ length: 25 }, async () => ({
+      spec: { signerName: 'signers.countersign.dev/team-b.db', username: 'mallory' },
+      status: { certificate: base64(await leafOf('web.example', other)) },
+    })),
+  );
+  const written = { certificaterequests: forged, certificatesigningrequests, orders };
+  const lists = Object.assign({}, LISTS, written);
   const { report } = await revoked({ san: 'web.example' }, cluster({}, lists));
   assert.match(report.notes.join('\n'), /countersign revoke order\/orders-0 -n team-a/);
-  assert.match(report.notes.join('\n'), /and 5 more such certificates/);
+  assert.equal(report.notes.filter((note) => note === 'and 5 more such certificates').length, 2);
 });
 
 test('a serial number that only a forged certificate has is revoked with a note', async () => {
@@ -157,6 +165,13 @@ test('a serial number that only a forged certificate has is revoked with a note'
     report.notes.join(),
     /no CA .* issued the certificate of certificaterequest .*-0, and no other one .* may never have/,
   );
+});
+
+test('the serial number of the CA itself is refused, whoever names it', async () => {
+  const serial = [colons(ca.facts.certificate)];
+  const { written, report } = await revoked({ serial, signer: SIGNER });
+  assert.deepEqual(written, []);
+  assert.match(report.refusals.join(), /is the serial number of CA sha256:.* distrust the CA/);
 });
 
 test('a search of the ledger that was cut revokes nothing, and says what to choose', async () => {
@@ -225,29 +240,44 @@ test('a dry run asks the API server and stores nothing; the plan is the same', a
   assert.deepEqual(report.revocations, (await revoked({ user: 'alice' })).report.revocations);
 });
 
+/** Returns what is created after the first name was taken by this object, or is not readable. */
+async function createdBeside(existing: object | 403 | 404): Promise<readonly string[]> {
+  const lists = cluster();
+  const client = recordedClient();
+  const names: string[] = [];
+  client.answer((request) => {
+    const { method, path, body } = request;
+    if (path.includes('/revocations/') && typeof existing !== 'number') return existing;
+    if (path.includes('/revocations/'))
+      throw new KubeError({ status: Number(existing), what: path });
+    if (method !== 'POST') return lists.request(request);
+    names.push((body as Revocation).metadata.name);
+    if (names.length > 1) return body;
+    throw new KubeError({ status: 409, what: path, body: { reason: 'AlreadyExists' } });
+  });
+  const { report } = await revoked({ user: 'alice' }, client);
+  assert.equal(report.outcome, 'written');
+  assert.deepEqual(
+    report.revocations.map(({ metadata }) => metadata.name),
+    names.slice(-1),
+    'the report names what exists',
+  );
+  return names;
+}
+
 test('a Revocation of that name counts only if it revokes the same', async () => {
   const [wanted] = (await revoked({ user: 'alice' })).written;
+  assert.equal((await createdBeside({ metadata: {}, spec: wanted?.spec })).length, 1);
   const other = { ...wanted?.spec, holders: [{ user: 'bob' }] };
   const deletionTimestamp = '2026-11-29T00:00:00Z';
-  for (const [existing, says] of [
-    [{ metadata: {}, spec: wanted?.spec }, undefined],
-    [
-      { metadata: {}, spec: other },
-      /revocation\/revoked-[0-9a-f]+ exists and revokes something else/,
-    ],
-    [{ metadata: { deletionTimestamp }, spec: wanted?.spec }, /is being deleted: .* Repeat/],
+  for (const existing of [
+    { metadata: {}, spec: other },
+    { metadata: { deletionTimestamp }, spec: wanted?.spec },
+    403,
+    404,
   ] as const) {
-    const lists = cluster();
-    const client = recordedClient();
-    client.answer((request) => {
-      const { method, path } = request;
-      if (method === 'POST')
-        throw new KubeError({ status: 409, what: path, body: { reason: 'AlreadyExists' } });
-      return path.includes('/revocations/') ? existing : lists.request(request);
-    });
-    if (says === undefined)
-      assert.equal((await revoked({ user: 'alice' }, client)).report.outcome, 'written');
-    else await assert.rejects(revoked({ user: 'alice' }, client), says);
+    const [first = '', second = ''] = await createdBeside(existing);
+    assert.match(second, new RegExp(`^${first}-[0-9a-f]{8}$`));
   }
 });
 

@@ -15,6 +15,7 @@ import { kindNamed, NAMED_KINDS, type KindName } from '#diagnose/kinds.ts';
 import type { Client } from '#kube/client/client.ts';
 import {
   certificateOfRequest,
+  isForeignCa,
   issuedPem,
   type FoundCertificate,
   type NamedRequest,
@@ -92,17 +93,22 @@ export async function selectionOfObject(
   return { certificate, signers };
 }
 
-/** @throws SignerError USAGE for a certificate that is not readable, or that no leaf has */
+/** @throws SignerError USAGE for a certificate that is not readable, or that a tenant invented */
 function readLeaf(
   named: NamedRequest,
   signers: readonly ClusterSigner[],
   text: string,
 ): FoundCertificate {
   const certificate = certificateOfRequest(named, signers);
-  if (certificate !== undefined) return certificate;
-  throw usageError(
-    `the certificate of ${text} is not readable, or is that of a CA: nothing is revoked. ${SELECT_BY_SERIAL}`,
-  );
+  if (certificate === undefined)
+    throw usageError(
+      `the certificate of ${text} is not readable: nothing is revoked. ${SELECT_BY_SERIAL}`,
+    );
+  if (isForeignCa(certificate))
+    throw usageError(
+      `the certificate of ${text} is that of a CA, which no CertificateRequest gets: nothing is revoked`,
+    );
+  return certificate;
 }
 
 /**

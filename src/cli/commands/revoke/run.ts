@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { randomBytes } from 'node:crypto';
 import { isDeepStrictEqual } from 'node:util';
 import { quantity } from '#base/quantity.ts';
 import { REVOCATIONS } from '#api/revocation/names.ts';
@@ -165,12 +166,14 @@ export async function revokeCertificates(
     cutAt: searched.find((each) => each.cutAt !== undefined)?.cutAt,
     now,
   });
-  for (const revocation of plan.revocations) await write(client, revocation, dryRun);
+  const revocations: RevocationBody[] = [];
+  for (const each of plan.revocations) revocations.push(await write(client, each, dryRun));
   return {
     outcome: plan.refusals.length > 0 ? 'refused' : 'written',
     dryRun,
     searched: searched.flatMap(({ places }) => places),
     ...plan,
+    revocations,
   };
 }
 
@@ -236,32 +239,52 @@ function selectionOf({
 }
 
 /**
- * Writes a Revocation. It succeeds if the same Revocation already exists, because a repeated
- * revocation changes nothing. Its name follows from its contents, so another user can take the name
- * first.
+ * Writes a Revocation, unless the same one exists: a repeated revocation changes nothing. The name
+ * follows from the contents, so a user who may revoke for another signer can take it first. Then
+ * the Revocation gets a random name.
  *
- * @throws KubeError, or SignerError USAGE if the existing one has other contents or is deleted
+ * @returns the Revocation with its name
+ * @throws KubeError
  */
 async function write(
   client: Client,
-  body: RevocationPlan['revocations'][number],
+  body: RevocationBody,
   dryRun: boolean,
-): Promise<void> {
-  const query = dryRun ? { dryRun: 'All' } : {};
+): Promise<RevocationBody> {
   try {
-    await client.request<Revocation>({ method: 'POST', path: PATHS.collection(), query, body });
+    await create(client, body, dryRun);
+    return body;
   } catch (error) {
     if (!(error instanceof KubeError) || error.code !== 'KUBE_ALREADY_EXISTS') throw error;
-    const { name } = body.metadata;
+    if (await exists(client, body)) return body;
+    const name = `${body.metadata.name}-${randomBytes(4).toString('hex')}`;
+    const other = { ...body, metadata: { ...body.metadata, name } };
+    await create(client, other, dryRun);
+    return other;
+  }
+}
+
+type RevocationBody = RevocationPlan['revocations'][number];
+
+async function create(client: Client, body: RevocationBody, dryRun: boolean): Promise<void> {
+  const query = dryRun ? { dryRun: 'All' } : {};
+  await client.request<Revocation>({ method: 'POST', path: PATHS.collection(), query, body });
+}
+
+/** Reports whether the Revocation of this name revokes the same, and stays. */
+async function exists(
+  client: Client,
+  { metadata: { name }, spec }: RevocationBody,
+): Promise<boolean> {
+  try {
     const path = PATHS.object({ name });
-    const { spec, metadata } = await client.request<Revocation>({ method: 'GET', path });
-    const isSame = isDeepStrictEqual(spec, JSON.parse(JSON.stringify(body.spec)));
-    if (isSame && metadata.deletionTimestamp === undefined) return;
-    throw usageError(
-      isSame
-        ? `revocation/${name} is being deleted: nothing is revoked by it. Repeat the command once it is gone`
-        : `revocation/${name} exists and revokes something else: these certificates are not revoked. Read it with kubectl get revocation ${name} -o yaml, delete it if it is not needed, and repeat the command`,
-    );
+    const found = await client.request<Revocation>({ method: 'GET', path });
+    const isSame = isDeepStrictEqual(found.spec, JSON.parse(JSON.stringify(spec)));
+    return isSame && found.metadata.deletionTimestamp === undefined;
+  } catch (error) {
+    // It is gone, or this user may only create Revocations.
+    if (error instanceof KubeError && [403, 404].includes(error.status)) return false;
+    throw error;
   }
 }
 

@@ -7,6 +7,7 @@ import type { CertificateList } from '#pki/x509/certificate-list.ts';
 import { revocationStatus } from '#trust/authority/crl/revocation-status.ts';
 
 const CA = `sha256:${'1a'.repeat(32)}`;
+const OTHER = `sha256:${'2b'.repeat(32)}`;
 const NOW = Date.UTC(2026, 10, 29);
 const list = {
   number: 7n,
@@ -24,7 +25,14 @@ function statusOf(
   } as const;
   const metadata = { name: 'revoked', uid: '1' } as Revocation['metadata'];
   const revocation = { apiVersion: 'countersign.dev/v1alpha1', kind: 'Revocation', metadata, spec };
-  return revocationStatus(revocation, [{ fingerprint: CA, list }], NOW);
+  return revocationStatus(
+    revocation,
+    [
+      { fingerprint: OTHER, list: { ...list, revoked: [] } },
+      { fingerprint: CA, list },
+    ],
+    NOW,
+  );
 }
 
 test('Listed tells which certificates are on the CRL of a CA that may not be theirs', () => {
@@ -33,13 +41,15 @@ test('Listed tells which certificates are on the CRL of a CA that may not be the
     [named?.status, named?.message],
     ['True', 'every certificate is on the CRL of its CA'],
   );
-  const [vague] = statusOf([{ serial: 'a1' }])?.conditions ?? [];
-  assert.equal(vague?.status, 'True');
-  assert.match(
-    vague.message ?? '',
-    /without spec\.certificates\[\]\.authority .* still accept them$/,
-  );
-  const [lost] =
-    statusOf([{ serial: 'a1', authority: `sha256:${'2b'.repeat(32)}` }])?.conditions ?? [];
+  const mixed = [{ serial: 'a1', authority: CA }, { serial: 'a1' }];
+  for (const certificates of [[{ serial: 'a1' }], mixed]) {
+    const [vague] = statusOf(certificates)?.conditions ?? [];
+    assert.equal(vague?.status, 'True');
+    assert.match(
+      vague.message ?? '',
+      /without spec\.certificates.* at least one CA .* may still accept/,
+    );
+  }
+  const [lost] = statusOf([{ serial: 'a1', authority: OTHER }])?.conditions ?? [];
   assert.deepEqual([lost?.status, lost?.reason], ['False', 'AuthorityUnknown']);
 });
