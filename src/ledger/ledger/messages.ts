@@ -119,7 +119,7 @@ export function removalRecord(name: string): string {
 }
 
 export function stillValid(names: string, more: string): string {
-  return `the certificates of ${names}${more} are still valid: without their records you cannot find their holders. Revoke them first, wait until they expire, or remove the records with spec.living (countersign ledger erase --include-valid)`;
+  return `the certificates of ${names}${more} are still valid, and without their records you cannot find their holders. Revoke them first, or wait until they expire. To remove the records nevertheless, use countersign ledger erase --include-valid (spec.living: true)`;
 }
 
 export function moreRecords(count: number): string {

@@ -23,7 +23,7 @@ import {
 
 /** Flags of `countersign ledger erase`. */
 export interface EraseOptions extends UserOptions, Choice {
-  readonly living?: boolean;
+  readonly includeValid?: boolean;
   readonly yes?: boolean;
   readonly output?: Output | 'name';
 }
@@ -105,11 +105,11 @@ async function recordsOf(
 async function erase(
   client: Client,
   records: readonly RecordObject[],
-  { namespace, living }: EraseOptions,
+  { namespace, includeValid }: EraseOptions,
 ): Promise<ErasureObject> {
   const spec: ErasureObject['spec'] = {
     records: records.map(({ metadata }) => metadata.name),
-    ...(living === undefined ? {} : { living }),
+    ...(includeValid === true ? { living: true } : {}),
   };
   const body: ErasureObject = { apiVersion: API_VERSION, kind: 'Erasure', metadata: {}, spec };
   const path = ERASURES.collection(namespace);
