@@ -1,17 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Client } from '#kube/client/client.ts';
+import { quantityValue } from '#kube/apply/objects/quantity.ts';
 import type { StoredObject } from '#kube/resource/object.ts';
 import { resource } from '#kube/resource/resource.ts';
 import { listReadable } from '#kube/watch/list-objects.ts';
 import { shellWord } from '#base/quote.ts';
 
 const RESOURCE_QUOTAS = resource({ group: '', version: 'v1', plural: 'resourcequotas' });
-/**
- * Key under which a ResourceQuota counts PodCertificateRequests. Its numbers are quantities, and
- * quantities of counts are integers.
- */
+/** Key under which a ResourceQuota counts PodCertificateRequests. */
 const COUNTED = 'count/podcertificaterequests.certificates.k8s.io';
 
+/** Quantities. The API server writes 1000 as `1k`. */
 type Numbers = Readonly<Record<string, string>>;
 
 /** core/v1 ResourceQuota, reduced to the fields that are read. */
@@ -32,17 +31,24 @@ export interface FullQuota {
  */
 export function fullQuotaIn({ metadata, status }: ResourceQuota): FullQuota | undefined {
   const hard = status?.hard?.[COUNTED];
-  if (hard === undefined || Number(status?.used?.[COUNTED] ?? 0) < Number(hard)) return undefined;
-  return { name: metadata.name, hard };
+  if (hard === undefined) return undefined;
+  const isFull = countOf(status?.used?.[COUNTED] ?? '0') >= countOf(hard);
+  return isFull ? { name: metadata.name, hard } : undefined;
+}
+
+/** Returns the number that a quantity stands for. A comparison with NaN is false. */
+function countOf(quantity: string): number {
+  return quantityValue(quantity) ?? NaN;
 }
 
 /** Allows as many as most teams start pods in 15 minutes: a request is counted for so long. */
-const ENOUGH = '100';
+const ENOUGH = 100;
 
-/** The command by which a full ResourceQuota allows more. */
-export function raiseCommand(namespace: string, quota: string): string {
-  const raise = JSON.stringify({ spec: { hard: { [COUNTED]: ENOUGH } } });
-  return `kubectl -n ${shellWord(namespace)} patch resourcequota ${shellWord(quota)} --type=merge -p ${shellWord(raise)}`;
+/** Returns the command by which a full ResourceQuota allows twice as many. It never lowers one. */
+export function raiseCommand(namespace: string, { name, hard }: FullQuota): string {
+  const enough = String(Math.max(ENOUGH, 2 * countOf(hard)));
+  const raise = JSON.stringify({ spec: { hard: { [COUNTED]: enough } } });
+  return `kubectl -n ${shellWord(namespace)} patch resourcequota ${shellWord(name)} --type=merge -p ${shellWord(raise)}`;
 }
 
 /**

@@ -12,6 +12,7 @@ import type { Finding } from '#diagnose/check/finding.ts';
 import { INJECTION, profileOf } from '#install/admission/injection/profiles.ts';
 import { refusals } from '#install/admission/injection/refusals.ts';
 import type { Manifest } from '#install/roles.ts';
+import { fullQuotaIn, type ResourceQuota } from '#operations/pods/quota.ts';
 import { unreadAnnotations, type AnnotatedObject } from '#operations/pods/unread-annotations.ts';
 import { HOUR, MINUTE, at, print, state } from '../../operations/signer-states.ts';
 import { findingsOf, installed, signersOf } from './well.ts';
@@ -99,16 +100,40 @@ test('pods of unknown leaf status are neither reported as revoked nor as well', 
 });
 
 test('a quota that refuses the kubelet is an error, with the command that raises it', () => {
-  const quotas = [{ namespace: 'team-a', name: 'none', hard: '0' }];
-  const facts = { ...NONE, mounting: [pod('web', 'Pending', 3 * MINUTE)], quotas };
-  const found = findingsOf('pods-requested', { installed: { pods: { value: facts } } });
-  assert.equal(found[0]?.severity, 'error');
-  assert.match(found[0].why, /ResourceQuota none allows no more PodCertificateRequests/);
-  assert.equal(
-    found[0].remediation,
-    `kubectl -n team-a patch resourcequota none --type=merge -p '{"spec":{"hard":{"count/podcertificaterequests.certificates.k8s.io":"100"}}}'`,
-  );
+  for (const [hard, raised] of [
+    ['0', '100'],
+    ['100', '200'],
+    ['1k', '2000'],
+  ] as const) {
+    const quotas = [{ namespace: 'team-a', name: 'none', hard }];
+    const facts = { ...NONE, mounting: [pod('web', 'Pending', 3 * MINUTE)], quotas };
+    const found = findingsOf('pods-requested', { installed: { pods: { value: facts } } });
+    assert.equal(found[0]?.severity, 'error');
+    assert.match(found[0].why, /ResourceQuota none allows no more PodCertificateRequests/);
+    assert.equal(
+      found[0].remediation,
+      `kubectl -n team-a patch resourcequota none --type=merge -p '{"spec":{"hard":{"${COUNTED}":"${raised}"}}}'`,
+    );
+  }
 });
+
+const COUNTED = 'count/podcertificaterequests.certificates.k8s.io';
+
+for (const [used, hard, isFull] of [
+  ['0', '0', true],
+  ['99', '100', false],
+  ['100', '100', true],
+  // The API server writes 1000 as 1k.
+  ['5', '1k', false],
+  ['1k', '1k', true],
+  ['1100', '1k', true],
+] as const) {
+  test(`a quota of ${hard} with ${used} requests is ${isFull ? '' : 'not '}full`, () => {
+    const status = { hard: { [COUNTED]: hard }, used: { [COUNTED]: used } };
+    const quota = { metadata: { name: 'q' }, status } as unknown as ResourceQuota;
+    assert.deepEqual(fullQuotaIn(quota), isFull ? { name: 'q', hard } : undefined);
+  });
+}
 
 test('pods that wait for one cause are one line, with what their kubelet said', () => {
   const mounting = ['a', 'b', 'c'].map((name) => pod(name, 'Pending', 3 * MINUTE));

@@ -4,7 +4,7 @@
  */
 import { countPodCertificates, type Pod } from '#api/object/pod.ts';
 import { parseTime } from '#api/object/time.ts';
-import { raiseCommand } from '#operations/pods/quota.ts';
+import { raiseCommand, type FullQuota } from '#operations/pods/quota.ts';
 import { shellWord } from '#base/quote.ts';
 import type { InstallationFacts, PodFacts } from '../facts.ts';
 import { allWell, error, whereSeen, type Outcome } from '../finding.ts';
@@ -48,14 +48,14 @@ function lacksRequest(pod: Pod, signerName: string, { requests }: PodFacts): boo
 
 interface Cause {
   readonly namespace: string;
-  readonly quota?: string;
+  readonly quota?: FullQuota;
   readonly message?: string;
 }
 
 function causeOf({ metadata }: Pod, { quotas, warnings }: PodFacts): Cause {
   const { namespace = '', uid } = metadata;
   const full = quotas.find((each) => each.namespace === namespace);
-  if (full !== undefined) return { namespace, quota: full.name };
+  if (full !== undefined) return { namespace, quota: full };
   // The path of the volume contains the pod's UID, so texts of different pods would differ.
   const message = warnings.get(uid)?.replaceAll(uid, 'UID');
   return message === undefined ? { namespace } : { namespace, message };
@@ -80,7 +80,7 @@ function waiting(pods: readonly Pod[], facts: PodFacts, now: number): readonly O
   if (quota !== undefined) {
     return [
       error(
-        `${wait}: ResourceQuota ${quota} allows no more PodCertificateRequests in the namespace`,
+        `${wait}: ResourceQuota ${quota.name} allows no more PodCertificateRequests in the namespace`,
         raiseCommand(namespace, quota),
         subject,
       ),

@@ -128,6 +128,6 @@ function notAsked(
     return { state, summary: `${absent}: ${why}`, remediation: [describe] };
   }
   const why = `ResourceQuota ${quota.name} of the namespace allows ${quota.hard} at a time, so that the API server refuses the kubelet's`;
-  const remediation = [raiseCommand(namespace, quota.name)];
+  const remediation = [raiseCommand(namespace, quota)];
   return { state, summary: `${absent}: ${why}`, remediation };
 }
