@@ -155,7 +155,7 @@ test('an AcmeSigner with an unlisted server is not ready, and nothing is called'
 test('an AcmeSigner whose Secret the installation does not name says how it is named', async () => {
   await create('ungranted', { accountKey: { secret: { name: 'another' } } });
   const { message = '' } = await ready('ungranted', 'False');
-  assert.match(message, /countersign rbac --acme-secret team-a\/another/);
+  assert.match(message, /acme\.secrets in the values .*--acme-secret team-a\/another/);
 });
 
 /** A command of the owner. */

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Texts of the acme-solver, by where users read them. */
+import { listInInstallation } from '#api/operator/installation-value.ts';
 import { quote } from '#base/quote.ts';
 
 // Conditions and Events of a Challenge
@@ -24,7 +25,12 @@ export function unreadableSecret(
   namespace: string,
   name: string,
 ): string {
-  return `${secret} cannot be read: ${fault}; name it in the installation (countersign rbac --solver-secret ${namespace}/${name})`;
+  const advice = listInInstallation({
+    what: 'it',
+    value: 'acme.solverSecrets',
+    flag: `--solver-secret ${namespace}/${name}`,
+  });
+  return `${secret} cannot be read: ${fault}; ${advice}`;
 }
 
 export function secretText(namespace: string, name: string): string {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Texts of the component acme, by where users read them. */
+import { listInInstallation } from '#api/operator/installation-value.ts';
 import { quoteList, quote } from '#base/quote.ts';
 import { SIGNER_NAME } from '#api/signer/grant.ts';
 import { NEXT_KEY } from '#api/signer/rotation-annotations.ts';
@@ -198,8 +199,15 @@ export function secretLacks(key: string): string {
   return `it has no ${key}`;
 }
 
-export function nameSecret(secret: string): string {
-  return `name the Secret in the installation (countersign rbac --acme-secret ${secret})`;
+/** @param isInTeam - whether the Secret is of an AcmeSigner, in the namespace of a team */
+export function listSecret(secret: string, isInTeam: boolean): string {
+  return listInInstallation({
+    what: 'the Secret',
+    value: isInTeam
+      ? 'acme.secrets'
+      : 'acme.signers (accountSecret, or externalAccountSecret for an external account)',
+    flag: `--acme-secret ${secret}`,
+  });
 }
 
 export function accountStatus(account: string, status: string): string {

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Texts about solvers and their checks, by where users read them. */
+import { listInInstallation } from '#api/operator/installation-value.ts';
 import { quantity } from '#base/quantity.ts';
 import { quote } from '#base/quote.ts';
 import type { GuardWords } from '#base/egress/connect-guard.ts';
@@ -314,7 +315,12 @@ export function providerNotCalled(provider: string, fault: string, advice: strin
 }
 
 export function grantProvider(group: string): string {
-  return `; apply what "countersign rbac --dns-webhook ${group}" prints`;
+  const advice = listInInstallation({
+    what: group,
+    value: 'acme.dnsWebhooks',
+    flag: `--dns-webhook ${group}`,
+  });
+  return `; ${advice}`;
 }
 
 export const INSTALL_PROVIDER =

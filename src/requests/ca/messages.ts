@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Texts about the CAs that requests need, by where users read them. */
+import { listInInstallation } from '#api/operator/installation-value.ts';
 import { SIGNER_NAME } from '#api/signer/grant.ts';
 
 // Events of requests that wait for the CA
@@ -41,7 +42,12 @@ export function namespacedPermissionMissing(
   permission: string,
   secret: string,
 ): string {
-  return `${component} was not granted ${permission}; an administrator grants it with: countersign rbac --namespaced-signers --signer-secret ${secret}`;
+  const advice = listInInstallation({
+    what: `Secret ${secret}`,
+    value: 'namespacedSigners.secrets',
+    flag: `--signer-secret ${secret}`,
+  });
+  return `${component} was not granted ${permission}; ${advice}`;
 }
 
 // Logs

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Texts of the authority, by where users read them. */
+import { listInInstallation } from '#api/operator/installation-value.ts';
 import { SIGNER_NAME, CLUSTER_SIGNER_UID } from '#api/signer/grant.ts';
 import { quote } from '#base/quote.ts';
 import { MAX_AUTHORITIES } from '#api/signer/cluster-signer-limits.ts';
@@ -197,7 +198,12 @@ export function requestNotIssued(request: string, issuer: string, problem: strin
 }
 
 export function requestNotCreated(request: string, problem: string): string {
-  return `cannot read or create CertificateRequest ${request}: ${problem}; install cert-manager, and list the issuer in the installation (countersign rbac --upstream-issuer)`;
+  const advice = listInInstallation({
+    what: 'the issuer',
+    value: 'upstreamIssuers',
+    flag: '--upstream-issuer <issuer>',
+  });
+  return `cannot read or create CertificateRequest ${request}: ${problem}; install cert-manager, and ${advice}`;
 }
 
 // Condition AwaitingCertificate, and log, for upstream.vault
@@ -495,5 +501,10 @@ export function leasesUnknown(namespace: string, failure: string): string {
 }
 
 export function howToGrantAccountKey(secret: string): string {
-  return `name it in the installation (countersign rbac --acme-account-key ${secret}), or make the key yourself (countersign account-key)`;
+  const advice = listInInstallation({
+    what: 'it',
+    value: 'acme.signers[].accountSecret',
+    flag: `--acme-account-key ${secret}`,
+  });
+  return `${advice}. Or make the key yourself (countersign account-key)`;
 }

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Texts of the trust-distributor, by where users read them. */
+import { listInInstallation } from '#api/operator/installation-value.ts';
 import { quote } from '#base/quote.ts';
 import { SIGNER_NAME } from '#api/signer/grant.ts';
 import { SIGNER_TRUST } from '#api/signer/signer.ts';
@@ -59,5 +60,10 @@ export function permissionMissing(
   permission: string,
   namespace: string,
 ): string {
-  return `${component} was not granted ${permission}; an administrator grants it with the Secret of a Signer there: countersign rbac --namespaced-signers --signer-secret ${namespace}/<name>`;
+  const advice = listInInstallation({
+    what: 'the Secret of a Signer there',
+    value: 'namespacedSigners.secrets',
+    flag: `--signer-secret ${namespace}/<name>`,
+  });
+  return `${component} was not granted ${permission}; ${advice}`;
 }

@@ -245,7 +245,7 @@ test('a cert-manager provider is called only with a grant and reads its own Secr
   const { message = '' } = await refused(name, 'ProviderForbidden');
   assert.match(
     message,
-    /apply what "countersign rbac --dns-webhook acme\.provider\.example" prints/,
+    /adds acme\.provider\.example to acme\.dnsWebhooks in the values .*--dns-webhook acme\.provider\.example/,
   );
   assert.deepEqual(await bind.txt(record), []);
   await cluster.kubectl(['apply', '-f', '-'], {

@@ -97,7 +97,7 @@ test('what goes wrong is said with what to do', async () => {
     [() => ({}), `ProviderUnusable: ${provider} answers no ChallengePayload with a response`],
     [
       failing(403),
-      `ProviderForbidden: ${provider} was not called: POST /apis: 403: no\\u{202e}; apply what "countersign rbac --dns-webhook acme.provider.example" prints`,
+      `ProviderForbidden: ${provider} was not called: POST /apis: 403: no\\u{202e}; an administrator adds acme.provider.example to acme.dnsWebhooks in the values of the installation (without values: --dns-webhook acme.provider.example, beside all flags that countersign rbac got before, because its output replaces the roles)`,
     ],
     [
       failing(404),

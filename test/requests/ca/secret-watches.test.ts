@@ -55,7 +55,7 @@ test('a Signer’s Secret is read once permission is granted, and not before', a
   await until('it says so', PATIENCE_MS, () => failureOf(signer) !== undefined);
   assert.match(
     failureOf(signer) ?? '',
-    /was not granted watch secrets "team-ca" in namespace team-a; .*--signer-secret team-a\/team-ca/,
+    /was not granted watch secrets "team-ca" in namespace team-a; .* adds Secret team-a\/team-ca to namespacedSigners\.secrets in the values .*--signer-secret team-a\/team-ca/,
   );
   assert.deepEqual(asked, [
     {

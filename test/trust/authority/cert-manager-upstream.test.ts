@@ -329,7 +329,7 @@ test('a missing permission names the flag of the installation', async () => {
   const stage = new Stage();
   stage.failsWith = 403;
   await stage.settle();
-  assert.match(stage.awaiting()[1], /countersign rbac --upstream-issuer/);
+  assert.match(stage.awaiting()[1], /upstreamIssuers in the values .*--upstream-issuer/);
 });
 
 test('another issuer gets a request of its own for the same key', async () => {

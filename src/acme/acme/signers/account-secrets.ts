@@ -41,7 +41,8 @@ export function createAccountSecrets(
   const secrets = createNamedSecrets({
     component,
     onEvent,
-    howToGrant: (reference) => messages.nameSecret(keyOf(reference)),
+    howToGrant: (reference) =>
+      messages.listSecret(keyOf(reference), reference.namespace !== component.secretNamespace),
   });
   const { get, stop } = secrets;
   return {
