@@ -148,13 +148,16 @@ test('an edited policy is named with what it guards; the printed command restore
     cluster,
     /^error policies-equal validatingadmissionpolicy\/countersign-cluster-signers .*spec\.validations\[0\]\.expression differs: .*ClusterSigners/,
   );
-  assert.match(remediation, /^countersign rbac --from-cluster \| kubectl apply --server-side /);
+  assert.match(
+    remediation,
+    /^countersign manifests .* \| kubectl apply --server-side .*# without values: countersign rbac --from-cluster /,
+  );
   const { stdout } = await countersign(
     ['rbac', '--from-cluster', '--kubeconfig', cluster.kubeconfig],
     undefined,
     BUNDLE,
   );
-  const [, apply = ''] = remediation.split(' | kubectl ');
+  const [, apply = ''] = / \| kubectl (.*?) +#/.exec(remediation) ?? [];
   await cluster.kubectl(apply.split(' '), { input: stdout });
   await showsNothing(cluster);
 });

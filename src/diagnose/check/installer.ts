@@ -3,6 +3,7 @@
  * The installer of Countersign, which decides the advice: only the manager of an object should
  * write it.
  */
+import { OPERATOR_RBAC_FLAGS } from '#install/operator/flags.ts';
 import { COUNTERSIGNS } from '#api/operator/countersign.ts';
 import type { ManagedFieldsEntry } from '#kube/protobuf/object-meta.ts';
 import type { ObjectOwner } from '#kube/apply/objects/managed-object.ts';
@@ -58,17 +59,22 @@ function isCountersign({ apiVersion, kind }: Pick<ObjectOwner, 'apiVersion' | 'k
   return kind === 'Countersign' && apiVersion.startsWith(`${COUNTERSIGNS.group}/`);
 }
 
-/** Returns the advice that restores the desired objects of the installation. */
-export function putBack(installer: Installer): string {
+/**
+ * Returns the advice that restores the desired objects of the installation.
+ *
+ * @param next - a command for a person to run after it, which the operator does not need
+ */
+export function putBack(installer: Installer, next?: string): string {
+  const then = next === undefined ? '' : ` && ${next}`;
   switch (installer.kind) {
     case 'helm':
-      return `${upgradeCommand(installer)} --force-conflicts`;
+      return `${upgradeCommand(installer)} --force-conflicts${then}`;
     case 'operator':
       return 'the operator puts it back by itself, for the signers in spec.signers of countersigns/cluster; kubectl describe countersigns cluster says what is in its way';
     case 'install':
-      return INSTALL_AGAIN;
+      return `${INSTALL_AGAIN}${then}`;
     case 'manifests':
-      return 'countersign rbac --from-cluster | kubectl apply --server-side --force-conflicts -f -';
+      return `${REPLACE_AGAIN}${then}   # ${WITHOUT_VALUES}`;
   }
 }
 
@@ -77,6 +83,14 @@ export function putBack(installer: Installer): string {
  * field by now.
  */
 const INSTALL_AGAIN = 'countersign install --values values.yaml --force-conflicts';
+
+/** Applies the values of the installation again, also to fields of another client. */
+const REPLACE_AGAIN =
+  'countersign manifests --values values.yaml | kubectl apply --server-side --force-conflicts -f -';
+
+/** `--from-cluster` alone would take the permissions of all but the ClusterSigners. */
+const WITHOUT_VALUES =
+  'without values: countersign rbac --from-cluster with all other flags of the installation, because its output replaces the roles';
 
 /** Applies manifests of one version with the values of the installation. */
 const APPLY_AGAIN =
@@ -108,7 +122,7 @@ export function enableComponent(installer: Installer, component: string): string
     case 'helm':
       return `${upgradeCommand(installer)} --set ${setting}=true`;
     case 'operator':
-      return `set spec.${setting}: true in countersign.yaml, apply the output of countersign rbac --operator countersign.yaml, then kubectl apply -f countersign.yaml`;
+      return `set spec.${setting}: true in countersign.yaml, apply the output of countersign rbac --operator countersign.yaml with the flags of the operator (${OPERATOR_RBAC_FLAGS}), then kubectl apply -f countersign.yaml`;
     case 'install':
     case 'manifests':
       return `set ${setting}: true in your values, then ${installer.kind === 'install' ? INSTALL_AGAIN : APPLY_AGAIN}`;

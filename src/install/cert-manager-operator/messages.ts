@@ -49,7 +49,7 @@ export function createRelease(namespace: string): string {
 }
 
 export function releaseNotReadable(namespace: string, name: string, fault: string): string {
-  return `ConfigMap ${namespace}/${name}: ${fault}; apply what countersign rbac --cert-manager-operator prints`;
+  return `ConfigMap ${namespace}/${name}: ${fault}; ${REMEDY}`;
 }
 
 export function releaseRejected(fault: string): string {
@@ -114,7 +114,8 @@ export function differing(how: string, names: readonly string[], more: number): 
 
 // Condition of the object: what the operator lacks
 
-export const REMEDY = 'apply what countersign rbac --cert-manager-operator prints';
+export const REMEDY =
+  'apply what countersign rbac --cert-manager-operator prints with the flags of the operator (--image, --allow-release, --allow-danger-zone): the output also has the Deployment of the operator';
 
 // Manifests
 

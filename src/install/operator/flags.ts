@@ -9,6 +9,13 @@ export interface OperatorFlags {
   readonly allowDangerZone: boolean;
 }
 
+/**
+ * Flags of the operator that `countersign rbac --operator` accepts. Its output has the operator's
+ * Deployment with these flags, so a call without them takes them from the operator.
+ */
+export const OPERATOR_RBAC_FLAGS =
+  '--image, --allow-image, --allow-danger-zone, --secret-namespace';
+
 /** Flag of both operators. */
 export const DANGER_ZONE_FLAG: Flag = {
   flag: '--allow-danger-zone',

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Texts of the operator, by where users read them. */
 import { quote, printable, quoteList } from '#base/quote.ts';
+import { OPERATOR_RBAC_FLAGS } from './flags.ts';
 
 /** Fix for a setting that the operator refuses as dangerous. */
 const ALLOW_DANGER_ZONE = 'an administrator adds --allow-danger-zone to the operator’s flags';
@@ -94,7 +95,7 @@ export function reservedPriority(at: string, name: string): string {
 
 // Condition of the object: what the operator lacks
 
-export const REMEDY = 'apply what countersign rbac --operator prints for this Countersign';
+export const REMEDY = `apply what countersign rbac --operator prints for this Countersign with the flags of the operator (${OPERATOR_RBAC_FLAGS}): the output also has the Deployment of the operator`;
 
 // Manifests
 

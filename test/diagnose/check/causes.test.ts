@@ -172,7 +172,7 @@ const ADVICE: readonly (readonly [Installer, string])[] = [
   ],
   [
     { kind: 'manifests' },
-    'countersign rbac --from-cluster | kubectl apply --server-side --force-conflicts -f -',
+    'add the line to signers in values.yaml, then: countersign manifests --values values.yaml | kubectl apply --server-side --force-conflicts -f -   # without values: countersign rbac --from-cluster with all other flags of the installation, because its output replaces the roles',
   ],
 ];
 

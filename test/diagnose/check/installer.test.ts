@@ -68,7 +68,7 @@ const ALLOWED: readonly (readonly [Installer, RegExp])[] = [
   ],
   [{ kind: 'operator' }, /kubectl describe countersigns cluster/],
   [{ kind: 'install' }, /countersign install --values values\.yaml --force-conflicts$/],
-  [{ kind: 'manifests' }, /countersign rbac --from-cluster|deploy\/crds|apply the manifests/],
+  [{ kind: 'manifests' }, /^countersign manifests --values values\.yaml|deploy\/crds/],
 ];
 
 for (const [installer, pattern] of ALLOWED) {

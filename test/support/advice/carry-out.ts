@@ -19,6 +19,7 @@ export async function carryOut(stand: AdviceStand, way: Way, all: readonly Fault
   const byCommand = Map.groupBy(waiting, (fault) => commandOf(fault, printed));
   for (const [command, each] of byCommand) {
     const edited = each.find(({ edited: by }) => by !== undefined)?.edited;
+    if (command.includes('values.yaml')) await editValues(stand, each);
     await type(stand, command, edited);
     await noneNamed(stand, each);
   }
@@ -35,6 +36,13 @@ function commandOf({ name }: Fault, printed: ReadonlyMap<string, Printed>): stri
   const command = commandIn(advice);
   assert.ok(command !== undefined, `${name}: no command ends ${JSON.stringify(advice)}`);
   return command;
+}
+
+async function editValues(stand: AdviceStand, faults: readonly Fault[]): Promise<void> {
+  for (const { values } of faults) {
+    if (values === undefined) continue;
+    await stand.type(`set -e\njq '${values}' values.yaml >values.new\nmv values.new values.yaml`);
+  }
 }
 
 async function type(stand: AdviceStand, command: string, edited?: string): Promise<void> {

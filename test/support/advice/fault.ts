@@ -21,6 +21,8 @@ export interface Fault {
   readonly healsBy?: readonly Way[];
   /** How a person corrects what the printed `kubectl edit` opens: a script of sed. */
   readonly edited?: string;
+  /** What a person adds to `values.yaml` before a printed command that reads it: a filter of jq. */
+  readonly values?: string;
   /** What succeeds once it is healed, besides that `check` prints no line. */
   readonly right?: string;
   /** The commands that leave the cluster as it was. */

@@ -34,6 +34,7 @@ export const SIGNER_FAULTS: readonly Fault[] = [
     name: 'the values do not name a ClusterSigner',
     broken: applied(otherSigner('unlisted')),
     named: /^signers-listed: clustersigner\/unlisted: no role names example\.com\/unlisted/,
+    values: '.signers += [{"name":"example.com/unlisted"}]',
     cleared: 'kubectl delete clustersigner unlisted',
   },
 ];

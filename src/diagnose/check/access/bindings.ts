@@ -47,10 +47,8 @@ function missingAccounts({ accounts, deployments }: InstallationFacts): readonly
 
 function withoutAccount(component: string, { installer, namespace }: InstallationFacts): Outcome {
   const why = `it does not exist: no pod of ${component} can be made, and the API server rejects the tokens of those that run`;
-  const back = putBack(installer);
-  const command = restartCommand(`countersign-${component}`, namespace);
-  const remediation = installer.kind === 'operator' ? back : `${back} && ${command}`;
-  return error(why, remediation, accountOf(component));
+  const restart = restartCommand(`countersign-${component}`, namespace);
+  return error(why, putBack(installer, restart), accountOf(component));
 }
 
 function accountOf(component: string): string {

@@ -203,7 +203,7 @@ function commandFor(facts: ListingFacts, roles: Roles, unlisted: readonly Cluste
     case 'install':
       return `add the line to signers in values.yaml${needsPods ? ', set podServices: true' : ''}, and run ${putBack(installer)}`;
     case 'manifests':
-      return putBack(installer);
+      return `add the line to signers in values.yaml${needsPods ? ', set podServices: true' : ''}, then: ${putBack(installer)}`;
   }
 }
 

@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { CheckDescription } from './description.ts';
 
+const WITHOUT_VALUES =
+  'Without values, print the roles by countersign rbac --from-cluster with all other flags that it got before. It finds the ClusterSigners alone, and its output replaces the roles.';
+
 /** The fix for each manager of the objects. The finding itself names the actual manager. */
 const PUT_BACK = [
   'With Helm, list every signer in the value signers, and repeat the upgrade in the namespace of the release, which helm list -A names:',
@@ -9,8 +12,9 @@ const PUT_BACK = [
   '$ kubectl describe countersigns cluster',
   'With countersign install, list every signer in the value signers, and install again:',
   '$ countersign install --values values.yaml --force-conflicts',
-  'With none of these, print the objects for the ClusterSigners of the cluster and apply them:',
-  '$ countersign rbac --from-cluster | kubectl apply --server-side --force-conflicts -f -',
+  'With none of these, print the manifests for your values and apply them:',
+  '$ countersign manifests --values values.yaml | kubectl apply --server-side --force-conflicts -f -',
+  WITHOUT_VALUES,
 ] as const;
 
 /** Checks of the installation: definitions, components, roles, policies. */
@@ -119,8 +123,9 @@ export const INSTALLATION_CHECKS = {
       '$ kubectl patch countersigns cluster --type=json -p \'[{"op":"add","path":"/spec/signers/-","value":{"name":"example.com/workload"}}]\'',
       'With countersign install, add the line to the value signers, and install again:',
       '$ countersign install --values values.yaml --force-conflicts',
-      'With none of these, print the objects for the ClusterSigners of the cluster and apply them. Add the line to your values as well, so that the next run of countersign manifests prints it:',
-      '$ countersign rbac --from-cluster | kubectl apply --server-side --force-conflicts -f -',
+      'With none of these, add the line to your values, print the manifests and apply them:',
+      '$ countersign manifests --values values.yaml | kubectl apply --server-side --force-conflicts -f -',
+      WITHOUT_VALUES,
       'If the CA of the ClusterSigner is in another namespace than those of the installation, no line can list it. Move the CA, and write its namespace in spec.authority:',
       '$ kubectl edit clustersigner NAME',
     ],
