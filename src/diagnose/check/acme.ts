@@ -6,6 +6,7 @@ import { findCondition } from '#api/request/conditions.ts';
 import { shellWord } from '#base/quote.ts';
 import type { AcmeFacts, InstallationFacts, NewestOrder } from './facts.ts';
 import { allWell, error, finalError, ok, warning, whereSeen, type Outcome } from './finding.ts';
+import { enableComponent } from './installer.ts';
 
 /** Age from which a pending Order gets a warning. Checks of a name and most CAs take less time. */
 const SLOW_MS = 10 * 60_000;
@@ -53,7 +54,7 @@ export function checkAcmeComponents(facts: InstallationFacts): readonly Outcome[
           .map(([name, why]) =>
             error(
               `there is none, and ${why}`,
-              `helm upgrade … --set components.${name}.enabled=true, or countersign manifests with this value`,
+              enableComponent(facts.installer, name),
               `deployment/countersign-${name}`,
             ),
           ),

@@ -105,6 +105,25 @@ for (const [id, when, acme, severity, says, deployments = installed.deployments]
   });
 }
 
+test('a missing component is enabled by the manager of the installation', () => {
+  for (const [installer, command] of [
+    [
+      { kind: 'helm', release: 'pki', namespace: 'sys' },
+      /^helm upgrade pki .* --reset-then-reuse-values --set components\.acme\.enabled=true$/,
+    ],
+    [
+      { kind: 'install' },
+      /components\.acme\.enabled: true in your values, then countersign install /,
+    ],
+    [{ kind: 'operator' }, /^set spec\.components\.acme\.enabled: true .*--allow-image/],
+  ] as const) {
+    const [found] = findingsOf('acme-components-there', {
+      installed: { acme: { value: WELL }, deployments: without('acme'), installer },
+    });
+    assert.match(found?.remediation ?? '', command);
+  }
+});
+
 test('of many Orders the first are named, and the others counted', () => {
   const all = Array.from({ length: 9 }, (_none, index) =>
     order({ name: `web-${index}`, state: 'invalid' }),

@@ -10,7 +10,7 @@ export const ACME_CHECKS = {
       'Without acme no Order is made. Without acme-solver or acme-responder names cannot be proved, and Orders wait.',
     remediation: [
       'Enable the component that is named, in the values of the chart:',
-      '$ helm upgrade countersign deploy/chart --reset-then-reuse-values --set components.acme.enabled=true',
+      '$ helm upgrade countersign deploy/chart --namespace NAMESPACE --reset-then-reuse-values --set components.acme.enabled=true',
       'Without Helm, print the same for a file of values:',
       '$ countersign manifests --values values.yaml | kubectl apply -f -',
     ],
