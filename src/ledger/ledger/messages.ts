@@ -18,8 +18,24 @@ export function cannotAnswer(cause: string): string {
 
 export const NO_ANSWER = 'the API server did not answer';
 
-export function forbidden(name: string, username: string, verb: string, place: string): string {
-  return `records.${LEDGER_API.group}${name} is forbidden: User ${quote(username)} cannot ${verb} resource "records" in API group "${LEDGER_API.group}" ${place}; a RoleBinding to ClusterRole countersign-ledger-reader lets them`;
+/** @param namespace - undefined for a read of all namespaces, which a RoleBinding does not grant */
+export function forbidden(
+  name: string,
+  username: string,
+  verb: string,
+  namespace: string | undefined,
+): string {
+  const [place, advice] =
+    namespace === undefined
+      ? [
+          AT_CLUSTER_SCOPE,
+          'a ClusterRoleBinding to ClusterRole countersign-ledger-reader grants it, or name a namespace with -n',
+        ]
+      : [
+          inNamespace(namespace),
+          'a RoleBinding in it to ClusterRole countersign-ledger-reader grants it',
+        ];
+  return `records.${LEDGER_API.group}${name} is forbidden: User ${quote(username)} cannot ${verb} resource "records" in API group "${LEDGER_API.group}" ${place}; ${advice}`;
 }
 
 export const AT_CLUSTER_SCOPE = 'at the cluster scope';
@@ -28,7 +44,7 @@ export function inQuotedNamespace(namespace: string): string {
   return `in the namespace ${quote(namespace)}`;
 }
 
-export function inNamespace(namespace: string): string {
+function inNamespace(namespace: string): string {
   return `in the namespace "${namespace}"`;
 }
 
@@ -161,7 +177,7 @@ export function notTaken(cause: string): string {
 // Events and conditions of signers
 
 export function unrecordedCertificate(seenIn: string, serial: string, ca: string): string {
-  return `${seenIn} has a certificate with the serial ${serial} of CA ${ca}, and the ledger has no record of it: the CA's key was stolen, or a record was withheld. Distrust the CA; see ConfigMap countersign-ledger-findings`;
+  return `${seenIn} has a certificate with serial ${serial} of CA ${ca}, and the ledger has no record of it. Either the key of the CA was stolen, or the record was lost or withheld: with --ledger-mode=best-effort, a component that ends while the ledger is away loses its records. See ConfigMap countersign-ledger-findings. If you cannot explain the certificate, distrust the CA`;
 }
 
 export function openFindings(serial: string, seenIn: string, more: string): string {

@@ -192,6 +192,19 @@ test('a record is shown with its result, in its namespace alone', async () => {
   assert.equal((await ask('/namespaces/team-3/records?watch=true')).status, 405);
 });
 
+test('a refused reader learns of the binding that grants the read at its scope', async () => {
+  const ask = asking([]);
+  for (const [path, advice] of [
+    ['/records', /at the cluster scope; a ClusterRoleBinding to ClusterRole countersign-ledger-/],
+    [
+      '/namespaces/team-4/records',
+      /in the namespace "team-4"; a RoleBinding in it to ClusterRole /,
+    ],
+  ] as const) {
+    assert.match((await ask(path)).body.message ?? '', advice);
+  }
+});
+
 /** What a token is worth, where the API server says that it is of this ServiceAccount. */
 async function byToken(username: string, request: Partial<ApiRequest> = {}): Promise<number> {
   const component = recordedComponent({ clock: () => Date.now() });

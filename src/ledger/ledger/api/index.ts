@@ -146,10 +146,8 @@ function forbidden(
   { namespace, name }: RecordsPath,
   verb: 'get' | 'list' = 'get',
 ): ApiAnswer {
-  const where =
-    namespace === undefined ? messages.AT_CLUSTER_SCOPE : messages.inNamespace(namespace);
   const which = name === undefined ? '' : ` "${name}"`;
-  return failure(403, messages.forbidden(which, username, verb, where));
+  return failure(403, messages.forbidden(which, username, verb, namespace));
 }
 
 async function one(
