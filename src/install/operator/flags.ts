@@ -19,7 +19,7 @@ export const OPERATOR_RBAC_FLAGS =
 /** Flag of both operators. */
 export const DANGER_ZONE_FLAG: Flag = {
   flag: '--allow-danger-zone',
-  help: 'allow spec.dangerZone: flags that a version does not know',
+  help: 'let writers of the object use spec.dangerZone, and choose whom components call and trust, what keys sign, and what is recorded',
   default: false,
 };
 
