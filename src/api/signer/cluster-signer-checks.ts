@@ -181,7 +181,7 @@ function faultsOfManaged(managed: ManagedAuthority, profile: ProfileSpec): reado
   if (managed.renewBefore !== undefined && parseDuration(managed.renewBefore) >= lifetime) {
     faults.push({
       path: 'spec.authority.managed.renewBefore',
-      message: `${managed.renewBefore} is not less than spec.authority.managed.duration (${managed.duration}); set a shorter duration, or omit the field for a fifth of the CA's duration`,
+      message: `${managed.renewBefore} is not less than spec.authority.managed.duration (${managed.duration}); set a smaller renewBefore, or omit it for a fifth of the duration`,
     });
   }
   return faults;
