@@ -38,7 +38,7 @@ export function severalCertificates(secret: string): string {
 }
 
 export function unknownLeaf(certificate: string, revision: number, secret: string): string {
-  return `Certificate ${certificate} controls no issued CertificateRequest of revision ${revision}, so the certificate in Secret ${secret} is not known; let pod-refresher read the Secret by --secret ${secret}`;
+  return `Certificate ${certificate} controls no issued CertificateRequest of revision ${revision}, so the certificate in Secret ${secret} is not known; let pod-refresher read the Secret: its argument --secret=${secret}, and a role that names it (countersign rbac --refresh-secret, docs/how-to/restart-on-renewal.md)`;
 }
 
 export function unknownRenewal(signerName: string, pods: string): string {

@@ -167,7 +167,7 @@ test('without its request, a readable Secret of cert-manager counts itself', () 
   const index = leaves(1, request(1, one));
   index.onRequest(undefined, request(1, one));
   const unknown = index.of('team-a', 'web-tls');
-  assert.ok(unknown.kind === 'unknown' && unknown.message.includes('--secret team-a/web-tls'));
+  assert.ok(unknown.kind === 'unknown' && unknown.message.includes('--secret=team-a/web-tls'));
   const secret = (annotations: Record<string, string>): Secret => ({
     apiVersion: 'v1',
     kind: 'Secret',
