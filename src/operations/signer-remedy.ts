@@ -23,7 +23,8 @@ const REMEDIES: ReadonlyMap<string, (signer: ClusterSigner) => string> = new Map
   ],
   [
     'SignerNameTaken',
-    (signer) => `kubectl delete ${wordsOf(signer)}   # or edit it: another spec.signerName`,
+    (signer) =>
+      `kubectl delete ${wordsOf(signer)}   # the newer one; create it again with another spec.signerName`,
   ],
   ['AwaitingCertificate', certificateCommand],
   [KEY_LOST, () => LOST_KEY_REMEDY],
@@ -87,11 +88,14 @@ export function holderRemedy(
   return `kubectl edit ${wordsOf(signer)}   # allow no more than the limits of the key holder, or widen its limits`;
 }
 
-/** By this command the owner of its CA Secret consents. */
+/**
+ * Returns the command by which the owner of the CA Secret consents. It fails if the Secret is
+ * granted to another signer, which would lose its CA.
+ */
 function consentCommand(signer: ClusterSigner): string {
   const { namespace, name } = secretOf(signer.spec);
   const grant = shellWord(`${SIGNER_NAME}=${signer.spec.signerName}`);
-  return `kubectl annotate --overwrite secret ${name} -n ${namespace} ${grant}   # the consent of its owner`;
+  return `kubectl annotate secret ${name} -n ${namespace} ${grant}   # the consent of its owner; if it names another signer, use a Secret of its own: this one serves one signer`;
 }
 
 /** Creates the CA Secret from files, and consents: its author is its owner. */

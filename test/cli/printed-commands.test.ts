@@ -59,6 +59,7 @@ const SERVED = [
   'ctb',
   'statefulset',
   'validatingadmissionpolicy',
+  'validatingwebhookconfiguration',
   'clusterrole',
   'clusterrolebinding',
   'quota',

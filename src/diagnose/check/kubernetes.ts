@@ -90,17 +90,18 @@ export function checkWebhooks({ webhooks }: KubernetesFacts): readonly Outcome[]
 
 function closedWebhook({ configuration, name, service, served }: Webhook): Outcome {
   const [kind = '', object = ''] = configuration.split('/');
-  const remediation = 'exclude certificates.k8s.io and coordination.k8s.io from its rules';
-  const command = (verb: string): string => `kubectl ${verb} ${kind} ${shellWord(object)}`;
+  const remediation =
+    'exclude certificates.k8s.io, coordination.k8s.io and countersign.dev from its rules';
+  const edit = `kubectl edit ${kind} ${shellWord(object)}`;
   const sees = `webhook ${name} fails closed and sees requests for certificates or Leases`;
   if (served === false) {
     const why = `${sees}, and its Service ${service ?? ''} has no ready endpoint: nothing is issued`;
-    const fix = `bring its server back, or ${remediation}; where neither can be done now: ${command('delete')}`;
+    const fix = `bring its server back, or ${remediation}; where neither can be done now, set failurePolicy: Ignore of this webhook until its server is back: ${edit}`;
     return error(why, fix, configuration);
   }
   return warning(
     `${sees}: while its server is away, nothing is issued`,
-    `${remediation}: ${command('edit')}`,
+    `${remediation}: ${edit}`,
     configuration,
   );
 }

@@ -221,11 +221,21 @@ function unusable(state: SignerState, message: string): Outcome {
   if (signer.spec.authority.keyHolder !== undefined) return unusableChain(signer, message);
   const { namespace, name } = secretOf(signer.spec);
   const why = `Secret ${namespace}/${name} is unusable: ${message}${stillSigningClause(state)}`;
-  const remediation =
-    signer.spec.authority.managed === undefined
-      ? `write its CA again: kubectl -n ${namespace} create secret tls ${name} --cert=ca.crt --key=ca.key --dry-run=client -o yaml | kubectl apply --server-side --force-conflicts -f -`
-      : `restore it from a backup. Without one, delete it: authority creates a new CA, and no component signs for the propagation time: kubectl -n ${namespace} delete secret ${name}`;
-  return error(why, remediation, `clustersigner/${signer.metadata.name}`);
+  return error(why, usableAgain(signer), `clustersigner/${signer.metadata.name}`);
+}
+
+/** Returns the advice that makes the Secret of a CA usable. */
+function usableAgain({ metadata, spec }: ClusterSigner): string {
+  const { namespace, name } = secretOf(spec);
+  const { managed } = spec.authority;
+  if (managed === undefined) {
+    return `write its CA again: kubectl -n ${namespace} create secret tls ${name} --cert=ca.crt --key=ca.key --dry-run=client -o yaml | kubectl apply --server-side --force-conflicts -f -`;
+  }
+  // Only the upstream CA can certify a new key, and until then nothing would sign.
+  if (managed.upstream !== undefined) {
+    return `do not delete it, or components drop the CA that still signs. Restore it from a backup, or have the upstream CA sign a new certificate: countersign authority show ${shellWord(metadata.name)}`;
+  }
+  return `restore it from a backup. Without one, delete it: authority creates a new CA, and no component signs for the propagation time: kubectl -n ${namespace} delete secret ${name}`;
 }
 
 /** Returns the clause that components sign with the CA read before, or '' if none signs. */

@@ -18,7 +18,7 @@ export function anchorRejected(found: string): string {
 export const NOT_CHECKED = 'external-signer has not checked the CA yet';
 
 export function signerNameTaken(rival: string, signerName: string): string {
-  return `${rival} already serves ${signerName}; delete it, or choose another signer name`;
+  return `${rival} already serves ${signerName}; delete this one, and create another with a signer name of its own`;
 }
 
 export function serverNotListed(server: string): string {

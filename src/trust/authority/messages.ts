@@ -67,7 +67,7 @@ export const CA_REPLACED =
   'authority has created a new CA, and its anchor has been published for the propagation time';
 
 export function signerNameTaken(elder: string, signerName: string): string {
-  return `ClusterSigner "${elder}" is older and serves ${signerName}; choose another signer name or delete one of the two`;
+  return `ClusterSigner "${elder}" is older and serves ${signerName}; delete this one, and create another with a signer name of its own`;
 }
 
 export function creatingCa(secret: string): string {

@@ -21,12 +21,15 @@ test('a cordoned node is no finding: no new pod is scheduled to its older kubele
 
 for (const [reason, command] of [
   ['InvalidSpec', /^kubectl edit clustersigner workload /],
-  ['SignerNameTaken', /^kubectl delete clustersigner workload /],
+  [
+    'SignerNameTaken',
+    /^kubectl delete clustersigner workload .*create it again with another spec\.signerName$/,
+  ],
   [
     'SecretNotFound',
     /^kubectl create secret tls workload-ca -n countersign-keys .* && kubectl ann/,
   ],
-  ['SecretNotGranted', /^kubectl annotate --overwrite secret workload-ca /],
+  ['SecretNotGranted', /^kubectl annotate secret workload-ca /],
   ['Initializing', /^countersign explain signer\/workload$/],
 ] as const)
   test(`a signer that is not Ready for ${reason} comes with ${String(command)}`, () => {

@@ -293,6 +293,17 @@ test('a webhook that fails closed is an error once no server stands behind it', 
   assert.deepEqual(severities, ['warning', 'warning', 'error']);
 });
 
+test('the advice about a webhook is to change it, and leaves the others of its owner', () => {
+  for (const served of [true, false]) {
+    const webhooks = { value: [{ ...webhook, served }] };
+    const [{ remediation = '' } = {}] = findingsOf('foreign-webhooks', {
+      kubernetes: { webhooks },
+    });
+    assert.match(remediation, /certificates\.k8s\.io, coordination\.k8s\.io and countersign\.dev/);
+    assert.match(remediation, /: kubectl edit validatingwebhookconfiguration x$/);
+  }
+});
+
 test('an APIService that is not Available stops the deletion of namespaces: an error', () => {
   const name = 'v1alpha1.ledger.countersign.dev';
   const apiServices = { value: [{ name, available: false, why: 'MissingEndpoints: none' }] };
@@ -314,6 +325,18 @@ test('a CA Secret that is unusable is an error: the next restart stops issuance'
   assert.equal(found?.severity, 'error');
   assert.match(found.remediation ?? '', /kubectl -n countersign-keys delete secret workload-ca$/);
   assert.equal(findingsOf('rotation-on-time', { installed: { signers } })[0]?.severity, 'ok');
+});
+
+test('an unusable Secret of a CA below an upstream CA is not to be deleted', () => {
+  const conditions = [
+    { type: 'Degraded', status: 'True', reason: 'SecretUnusable', message: 'bad' } as const,
+  ];
+  const manual = { anchor: 'Issuer', trustEverythingBelow: false } as const;
+  const managed = { upstream: { manual } };
+  const signers = { value: signersOf(state({ conditions, managed })) };
+  const [{ remediation = '' } = {}] = findingsOf('ca-usable', { installed: { signers } });
+  assert.match(remediation, /^do not delete it, .*: countersign authority show workload$/);
+  assert.doesNotMatch(remediation, /kubectl/);
 });
 
 test('an unusable CA Secret names the CA in memory only while it may sign', () => {

@@ -125,6 +125,6 @@ test('a Secret without consent comes with the command by which its owner gives i
   const [found] = findingsOf('signers-ready', { installed: { signers: { value } } });
   assert.match(
     found?.remediation ?? '',
-    /^kubectl annotate --overwrite secret workload-ca -n countersign-keys countersign\.dev\/signer-name=example\.com\/workload /,
+    /^kubectl annotate secret workload-ca -n countersign-keys countersign\.dev\/signer-name=example\.com\/workload /,
   );
 });

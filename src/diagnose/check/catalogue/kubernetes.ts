@@ -44,7 +44,9 @@ export const KUBERNETES_CHECKS = {
     impact:
       'A webhook that fails closed blocks every request for a certificate while its server is away, its own certificate among them.',
     remediation: [
-      'Exclude certificates.k8s.io and coordination.k8s.io from its rules, or the namespace of the components from its namespaceSelector.',
+      'Exclude certificates.k8s.io, coordination.k8s.io and countersign.dev from its rules. A namespaceSelector does not help: requests are in the namespaces of pods, or in none.',
+      'Until then, while its server is away, set failurePolicy: Ignore of the webhook that is named:',
+      '$ kubectl edit validatingwebhookconfiguration NAME',
     ],
   },
   'ledger-possible': {

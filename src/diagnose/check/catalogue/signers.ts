@@ -30,7 +30,7 @@ export const SIGNER_CHECKS = {
     remediation: [
       'Do not delete the Secret of a CA that signs. For a CA of your own, write the Secret again from your backup:',
       '$ kubectl -n countersign-keys create secret tls SECRET --cert=ca.crt --key=ca.key --dry-run=client -o yaml | kubectl apply --server-side --force-conflicts -f -',
-      'For a managed CA, no action is needed: authority creates a new CA, in the same Secret or in a new one. The new CA signs at the time that the finding names.',
+      'For a managed CA without upstream, no action is needed: authority creates a new CA, in the same Secret or in a new one. The new CA signs at the time that the finding names. With upstream, authority requests a certificate, and the CA signs once the upstream CA has issued it.',
       'To sign sooner, write certificate and key of the lost CA back from a backup. It signs at once if its anchor has been published for the propagation time:',
       '$ kubectl -n countersign-keys create secret generic SECRET --type=kubernetes.io/tls --from-file=tls.crt=ca.crt --from-file=tls.key=ca.key --from-file=ca.crt --dry-run=client -o yaml | kubectl apply --server-side --force-conflicts -f -',
       'Without a backup, you can let the new CA sign before every verifier has its anchor. Until the time that the finding names, a verifier that has not loaded the anchor rejects the new leaves. FINGERPRINT is that of the new CA, with the prefix sha256:',
