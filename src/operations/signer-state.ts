@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { AuthorityStatus, ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { UNKNOWN_ANCHOR_ADVICE } from '#api/signer/unknown-anchor.ts';
+import type { AuthorityPhase, AuthorityStatus, ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { servedSince, type ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { fingerprint } from '#pki/x509/certificate.ts';
@@ -77,12 +78,17 @@ export function unknownAnchors(state: SignerState): readonly UnknownAnchor[] {
 export function unknownAnchorText({ fingerprint, retainedUntil }: UnknownAnchor): string {
   return retainedUntil === undefined
     ? `the bundle holds ${fingerprint}, which is not a CA of this ClusterSigner: it is of an earlier one, or another client added it`
-    : `the bundle keeps ${fingerprint} until ${retainedUntil}: it was published for an earlier ClusterSigner; if you do not know it, name it in spec.authority.managed.distrusted`;
+    : `the bundle keeps ${fingerprint} until ${retainedUntil}: it was published for an earlier ClusterSigner. ${UNKNOWN_ANCHOR_ADVICE}`;
 }
 
 /** Returns the CAs in the status. Empty before the first reconcile. */
 export function authoritiesOf({ signer }: SignerState): readonly AuthorityStatus[] {
   return signer.status?.authorities ?? [];
+}
+
+/** Returns the phase of the CA with a fingerprint. Undefined for a CA that is not in the status. */
+export function phaseOf(state: SignerState, fingerprint: string): AuthorityPhase | undefined {
+  return authoritiesOf(state).find((each) => each.fingerprint === fingerprint)?.phase;
 }
 
 /** Returns the fingerprints of the anchors of a CA. Empty if the status has no readable ones. */

@@ -209,6 +209,15 @@ const FAULTS: readonly (World & {
     explain: /the bundle of ClusterSigner workload does not cover it/,
   },
   {
+    what: 'a leaf of the CA that signs, whose anchor the bundle lacks',
+    signer: state({ authorities: { a: 'Active' }, served: { b: 60 } }),
+    requests: [requested(MINUTE, ours)],
+    check:
+      /^error leaves-trusted .*team-a\/web.*CA sha256:\w+, which signs, .*bundle lacks its anchor/,
+    state: 'NotTrusted',
+    explain: /the bundle of ClusterSigner workload lacks the anchor of the CA that signs/,
+  },
+  {
     what: 'a leaf that the bundle does not cover, while the kubelet waits for the next one',
     signer: AFTER_DISTRUST,
     requests: [requested(10 * MINUTE, ours), requested(MINUTE)],

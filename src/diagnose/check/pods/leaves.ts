@@ -5,14 +5,14 @@ import type { PodCertificateRequest } from '#api/request/pod-certificate-request
 import type { Revocation } from '#api/revocation/revocation.ts';
 import { leafTrust, revocationsInForce, type LeafTrust } from '#operations/pods/leaf-trust.ts';
 import { revocationEffect } from '#operations/pods/revocation-effect.ts';
-import type { SignerState } from '#operations/signer-state.ts';
+import { phaseOf, type SignerState } from '#operations/signer-state.ts';
 import { shellWord } from '#base/quote.ts';
 import type { InstallationFacts, PodFacts } from '../facts.ts';
 import { allWell, error, whereSeen, type Outcome } from '../finding.ts';
 import { podList, deleteCommand } from './named-pods.ts';
 
 /** `leaves-trusted` */
-export function checkLeaves({ pods, signers }: InstallationFacts): readonly Outcome[] {
+export function checkLeaves({ pods, signers, namespace }: InstallationFacts): readonly Outcome[] {
   return whereSeen(pods, (facts) =>
     whereSeen(signers, ({ states }) => {
       const { revocations } = facts;
@@ -20,7 +20,7 @@ export function checkLeaves({ pods, signers }: InstallationFacts): readonly Outc
       const mounting = podsBySigner(facts.mounting);
       const requests = Map.groupBy(facts.requests, ({ spec }) => spec.podUID);
       return allWell(
-        states.flatMap((state) => ofSigner(state, { mounting, requests, revocations })),
+        states.flatMap((state) => ofSigner(state, { mounting, requests, revocations, namespace })),
         'no pod is known to hold a leaf that verifiers reject',
       );
     }),
@@ -32,7 +32,7 @@ interface PodTrust {
   readonly trust: LeafTrust;
 }
 
-interface Evidence extends Pick<PodFacts, 'revocations'> {
+interface Evidence extends Pick<PodFacts, 'revocations'>, Pick<InstallationFacts, 'namespace'> {
   /** Pods by signer name. */
   readonly mounting: ReadonlyMap<string, readonly Pod[]>;
   /** PodCertificateRequests by the UID of their pod. */
@@ -51,7 +51,7 @@ function ofSigner(state: SignerState, evidence: Evidence): readonly Outcome[] {
     ({ trust }) => JSON.stringify([trust.kind, causeIn(trust)]),
   );
   return [
-    ...[...bad.values()].map((each) => rejected(state, each)),
+    ...[...bad.values()].map((each) => rejected(state, each, evidence)),
     ...unseenRevoked(state, judged, revocations),
   ];
 }
@@ -67,7 +67,11 @@ function causeIn(trust: LeafTrust): string {
   return 'authority' in trust ? (trust.authority ?? '') : '';
 }
 
-function rejected(state: SignerState, all: readonly PodTrust[]): Outcome {
+function rejected(
+  state: SignerState,
+  all: readonly PodTrust[],
+  { namespace }: Pick<Evidence, 'namespace'>,
+): Outcome {
   const { name } = state.signer.metadata;
   const subject = `clustersigner/${name}`;
   const pods = all.map(({ pod }) => pod);
@@ -85,6 +89,11 @@ function rejected(state: SignerState, all: readonly PodTrust[]): Outcome {
   if (kind === 'doubtful') {
     const why = `they started before CA ${cause} was distrusted, and may hold a leaf of it, which verifiers reject; Kubernetes deletes requests after 15 minutes, so check cannot tell`;
     return error(`${podList(pods)}: ${why}`, restart, subject);
+  }
+  if (phaseOf(state, cause) === 'Active') {
+    const why = `they hold a leaf of CA ${cause}, which signs, and the published bundle lacks its anchor; verifiers reject it`;
+    const log = `kubectl -n ${shellWord(namespace)} logs deployment/countersign-attester`;
+    return error(`${podList(pods)}: ${why}`, log, subject);
   }
   const of = cause === '' ? '' : `, of CA ${cause}`;
   const why = `they hold a leaf that the published bundle does not cover${of}; verifiers reject it`;

@@ -16,7 +16,7 @@ import {
 } from '#operations/pods/leaf-trust.ts';
 import { revocationEffect } from '#operations/pods/revocation-effect.ts';
 import type { ReadSignerStateInit } from '#operations/read-signer-state.ts';
-import type { SignerState } from '#operations/signer-state.ts';
+import { phaseOf, type SignerState } from '#operations/signer-state.ts';
 import { shellWord } from '#base/quote.ts';
 import type { Diagnosis } from '../explanation.ts';
 import { revokedText, type TrustEvidence } from '../revoked.ts';
@@ -153,11 +153,12 @@ function alsoRefused({ metadata, spec }: Revocation): readonly string[] {
 /** Returns why verifiers reject a leaf, or may. Undefined without evidence. */
 function rejection(
   trust: LeafTrust,
-  { signer }: SignerState,
+  signerState: SignerState,
   { namespace, name }: { readonly namespace: string; readonly name: string },
 ): TrustVerdict | undefined {
   const restart = `kubectl -n ${shellWord(namespace)} delete pod ${shellWord(name)}   # its controller makes another pod, which requests a new certificate; create a pod without one again`;
   const state = 'NotTrusted';
+  const { name: signer } = signerState.signer.metadata;
   switch (trust.kind) {
     case 'revoked':
       return {
@@ -166,9 +167,17 @@ function rejection(
         remediation: [restart, ...alsoRefused(trust.by)],
       };
     case 'untrusted':
+      // The next leaf of the pod is of the same CA.
+      if (phaseOf(signerState, trust.authority ?? '') === 'Active') {
+        return {
+          state,
+          summary: `the bundle of ClusterSigner ${signer} lacks the anchor of the CA that signs: verifiers reject it`,
+          remediation: ['countersign check   # why does attester not publish the anchor?'],
+        };
+      }
       return {
         state,
-        summary: `the bundle of ClusterSigner ${signer.metadata.name} does not cover it: verifiers reject it`,
+        summary: `the bundle of ClusterSigner ${signer} does not cover it: verifiers reject it`,
         remediation: [restart],
       };
     case 'doubtful':
