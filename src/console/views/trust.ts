@@ -165,7 +165,7 @@ function strangePart(view: View, strange: readonly StrangeAnchor[]): Content {
     el(
       'p',
       {},
-      'Who trusts the bundle accepts every certificate below these anchors. If you do not know one, name it in spec.authority.managed.distrusted.',
+      'Who trusts the bundle accepts every certificate below these anchors. If you do not know one, and the CA is managed, name it in spec.authority.managed.distrusted. If the CA is your own, no field removes an anchor earlier.',
     ),
     tableOf('Anchors of no CA', ['Anchor', 'Subject', 'In', 'Expires', 'Origin'], rows),
   );

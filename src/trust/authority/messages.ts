@@ -6,6 +6,7 @@ import { quote } from '#base/quote.ts';
 import { MAX_AUTHORITIES } from '#api/signer/cluster-signer-limits.ts';
 import { formatTime } from '#api/object/time.ts';
 import type { AuthorityPhase } from '#api/signer/cluster-signer.ts';
+import { UNKNOWN_ANCHOR_ADVICE } from '#api/signer/unknown-anchor.ts';
 import { FILLED_BY } from '#api/signer/own-tls.ts';
 
 // Condition Ready
@@ -337,27 +338,37 @@ export const NOT_CROSS_SIGNED =
   'verifiers that have only the old root reject the leaves of the active CA: the previous CA was created without crossSigned, can no longer be used, or status.crossCertificates is full';
 
 export function retainedAnchor(fingerprint: string, until: string): string {
-  return `the bundle keeps ${fingerprint} until ${until}: it was published for an earlier ClusterSigner. If you do not know it, name it in spec.authority.managed.distrusted`;
+  return `the bundle keeps ${fingerprint} until ${until}: it was published for an earlier ClusterSigner. ${UNKNOWN_ANCHOR_ADVICE}`;
 }
 
 export function relearnedAnchor(fingerprint: string, until: string): string {
-  return `the bundle keeps ${fingerprint} until ${until}: the status of this ClusterSigner was lost, and the bundle still had it. If you do not know it, name it in spec.authority.managed.distrusted`;
+  return `the bundle keeps ${fingerprint} until ${until}: the status of this ClusterSigner was lost, and the bundle still had it. ${UNKNOWN_ANCHOR_ADVICE}`;
 }
 
 const PHASES: Readonly<Record<AuthorityPhase, string>> = {
-  Prepared: 'is published and signs once its anchor has been published for the propagation time',
+  Prepared:
+    'is prepared: attester publishes its anchor. It signs once the anchor has been published for the propagation time. If it was prepared ahead of a rotation, it signs when the rotation is due or requested',
   Active: 'is active and signs from now on',
   Retiring: 'no longer signs; it is trusted until its last leaf has expired',
   Distrusted:
-    'is distrusted: it no longer signs, and its anchor is removed from the bundle permanently',
+    'is distrusted: it no longer signs, and attester removes its anchor from the bundle now',
 };
 
-export function phaseEntered(fingerprint: string, phase: AuthorityPhase, end: string): string {
+/** @param leavesExpireBy - the end of the last leaf, at which a Retiring CA leaves the bundle */
+export function phaseEntered(
+  fingerprint: string,
+  phase: AuthorityPhase,
+  leavesExpireBy: string | undefined,
+): string {
+  const end =
+    phase === 'Retiring' && leavesExpireBy !== undefined
+      ? `, at ${leavesExpireBy} at the latest`
+      : '';
   return `${fingerprint} ${PHASES[phase]}${end}`;
 }
 
-export function atTheLatest(time: string): string {
-  return `, at ${time} at the latest`;
+export function preparedGone(fingerprint: string): string {
+  return `${fingerprint} was prepared in the Secret of a distrusted CA, and is removed: it never signed`;
 }
 
 export function caGone(fingerprint: string, phase: string): string {

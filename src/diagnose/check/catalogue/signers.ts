@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { UNKNOWN_ANCHOR_ADVICE } from '#api/signer/unknown-anchor.ts';
 import type { CheckDescription } from './description.ts';
 
 /** The signers, their CAs and bundles, and the requests that wait for them. */
@@ -73,7 +74,7 @@ export const SIGNER_CHECKS = {
     remediation: [
       'attester puts it right within seconds; if it does not, look at its log.',
       '$ kubectl -n countersign-system logs deployment/countersign-attester',
-      'An anchor of an earlier ClusterSigner of the same name stays until the leaves that it issued have expired. If you do not know it, name it in spec.authority.managed.distrusted:',
+      `An anchor of an earlier ClusterSigner of the same name stays until the leaves that it issued have expired. ${UNKNOWN_ANCHOR_ADVICE}.`,
       '$ kubectl edit clustersigner NAME',
     ],
   },

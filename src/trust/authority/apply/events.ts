@@ -210,18 +210,18 @@ function phasesOf(
 ): readonly { readonly reason: string; readonly note: string }[] {
   const entered = after
     .filter((is) => before.find(isSameCa(is))?.phase !== is.phase)
-    .map(({ fingerprint, phase, leavesExpireBy }) => {
-      const until = leavesExpireBy === undefined ? '' : messages.atTheLatest(leavesExpireBy);
-      return {
-        reason: `Authority${phase}`,
-        note: messages.phaseEntered(fingerprint, phase, until),
-      };
-    });
+    .map(({ fingerprint, phase, leavesExpireBy }) => ({
+      reason: `Authority${phase}`,
+      note: messages.phaseEntered(fingerprint, phase, leavesExpireBy),
+    }));
   const gone = before
     .filter((was) => !after.some(isSameCa(was)))
     .map(({ fingerprint, phase }) => ({
       reason: 'AuthorityGone',
-      note: messages.caGone(fingerprint, phase),
+      note:
+        phase === 'Prepared'
+          ? messages.preparedGone(fingerprint)
+          : messages.caGone(fingerprint, phase),
     }));
   return [...entered, ...gone];
 }

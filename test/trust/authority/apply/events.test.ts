@@ -88,3 +88,25 @@ test('each phase change and each removed CA gives an Event', () => {
   assert.deepEqual(reasons(as('Active', 'Retiring'), as('Active')), ['AuthorityGone']);
   assert.deepEqual(reasons(as('Active', 'Retiring'), as('Active', 'Retiring')), []);
 });
+
+function noteOf(before: AuthorityPhase | undefined, now: AuthorityPhase | undefined): string {
+  const [active] = planOf().status.authorities ?? [];
+  assert.ok(active !== undefined);
+  const as = (phase: AuthorityPhase | undefined): ClusterSignerStatus => ({
+    authorities: phase === undefined ? [] : [{ ...active, phase, leavesExpireBy: END }],
+  });
+  const [first] = eventsOf({ ...workload(), status: as(before) }, as(now));
+  return first?.note ?? '';
+}
+
+const END = '2026-01-02T00:00:00Z';
+
+test('the last leaf ends the trust in a Retiring CA, not in a distrusted one', () => {
+  assert.match(noteOf('Active', 'Retiring'), new RegExp(`, at ${END} at the latest$`));
+  assert.match(noteOf('Active', 'Distrusted'), /removes its anchor from the bundle now$/);
+});
+
+test('a prepared CA that is removed never signed, so no leaf of it ends', () => {
+  assert.match(noteOf('Prepared', undefined), /in the Secret of a distrusted CA.*never signed$/);
+  assert.match(noteOf('Retiring', undefined), /its last leaf has expired$/);
+});
