@@ -165,6 +165,7 @@ type Status = CertificateSigningRequest['status'];
 function run(
   status: Status | (() => Status),
   refusal?: { readonly status: number; readonly reason: string },
+  flags: readonly string[] = [],
 ): Promise<CommandResult> {
   server.always((call) => {
     if (refusal !== undefined) {
@@ -190,7 +191,17 @@ function run(
   writeFileSync(kubeconfig, stringify({ ...config, 'current-context': 'x' }));
   const asked = ['--signer', 'example.com/people', '--name', 'jane/../x', '--group', 'dev'];
   const out = join(directory, 'out');
-  return countersign(['request', ...asked, '--kubeconfig', kubeconfig, '--out', out]);
+  return countersign(['request', ...asked, '--kubeconfig', kubeconfig, '--out', out, ...flags]);
+}
+
+for (const [flags, kept] of [
+  [[], /Its key is in \S+\.key\. Once/],
+  [['--renew'], /Its key is in \S+\.next\.key, until the next --renew replaces it\. Once/],
+] as const) {
+  test(`a request that times out names the file of its key: ${flags.join()}`, async () => {
+    const { code, stderr } = await run({}, undefined, ['--timeout', '1s', ...flags]);
+    assert.deepEqual([code, kept.test(stderr)], [2, true], stderr);
+  });
 }
 
 test('key, certificate and kubeconfig have mode 0600 and lie in --out', async () => {

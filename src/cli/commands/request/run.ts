@@ -101,10 +101,7 @@ export async function request(options: RequestOptions): Promise<void> {
       throw error;
     });
     progress(options, `${objectOf(made)} created`);
-    const answer = await issued(client, made, options, async () => {
-      // A denied or failed request needs no key.
-      await rm(keyFile, { force: true });
-    });
+    const answer = await issued(client, made, options, keyFile);
     const certificate = issuedChain(answer, publicKeyOf(key));
     // A renewal replaces nothing before this.
     if (options.renew) await rename(keyFile, `${base}.key`);
@@ -153,7 +150,7 @@ async function issued(
   client: Client,
   { metadata: { name } }: CertificateSigningRequest,
   options: RequestOptions,
-  onRefused: () => Promise<void>,
+  keyFile: string,
 ): Promise<string> {
   const started = Date.now();
   let hinted = false;
@@ -165,11 +162,12 @@ async function issued(
     const certificate = csr.status?.certificate ?? '';
     if (certificate !== '') return Buffer.from(certificate, 'base64').toString();
     if (isFinished(csr)) {
-      await onRefused();
+      // A denied or failed request needs no key.
+      await rm(keyFile, { force: true });
       throw refused(csr);
     }
     const waited = Date.now() - started;
-    if (waited > options.timeout * 1000) throw late(name);
+    if (waited > options.timeout * 1000) throw late(name, keyFile, options);
     if (!hinted && waited > HINT_MS) {
       hinted = true;
       for (const line of await hintsOf(client, csr)) progress(options, line);
@@ -228,11 +226,12 @@ function refused(csr: CertificateSigningRequest): SignerError {
   });
 }
 
-function late(name: string): SignerError {
+function late(name: string, keyFile: string, { renew }: RequestOptions): SignerError {
+  const kept = `Its key is in ${keyFile}${renew ? ', until the next --renew replaces it' : ''}`;
   return new SignerError({
     code: 'USAGE',
     disposition: 'wait',
-    message: `timed out: ${name} has no certificate yet; the request and its key are kept; once it is signed, kubectl get csr ${shellWord(name)} -o jsonpath='{.status.certificate}' | base64 -d prints the certificate`,
+    message: `timed out: ${name} has no certificate yet. ${kept}. Once it is signed, kubectl get csr ${shellWord(name)} -o jsonpath='{.status.certificate}' | base64 -d prints the certificate`,
     next: `countersign explain ${shellWord(`csr/${name}`)}`,
   });
 }
