@@ -31,13 +31,17 @@ export function checkCrls({ leases, now }: InstallationFacts): readonly Outcome[
 }
 
 /** `revocations-listed` */
-export function checkRevocations({ pods, signers, now }: InstallationFacts): readonly Outcome[] {
+export function checkRevocations({
+  pods,
+  signers,
+  ...facts
+}: InstallationFacts): readonly Outcome[] {
   return whereSeen(pods, ({ revocations }) =>
     whereSeen(signers, ({ states }) => {
       const listed = states.filter(({ signer }) => signer.spec.profile.crl !== undefined);
       return allWell(
         listed.flatMap((state) =>
-          revocationsInForce(revocations, state).flatMap((each) => unlisted(each, now)),
+          revocationsInForce(revocations, state).flatMap((each) => unlisted(each, facts)),
         ),
         'every Revocation of a signer with profile.crl is on a CRL',
       );
@@ -45,7 +49,10 @@ export function checkRevocations({ pods, signers, now }: InstallationFacts): rea
   );
 }
 
-function unlisted({ metadata, status }: Revocation, now: number): readonly Outcome[] {
+function unlisted(
+  { metadata, status }: Revocation,
+  { now, namespace }: Pick<InstallationFacts, 'now' | 'namespace'>,
+): readonly Outcome[] {
   const found = findCondition(status?.conditions, LISTED);
   const age = now - parseTime(metadata.creationTimestamp);
   if (found?.status === 'True' || (found === undefined && age <= OVERDUE_MS)) return [];
@@ -53,7 +60,7 @@ function unlisted({ metadata, status }: Revocation, now: number): readonly Outco
   const subject = `revocation/${metadata.name}`;
   const remediation =
     found === undefined
-      ? 'kubectl -n countersign-system logs deployment/countersign-authority'
+      ? `kubectl -n ${shellWord(namespace)} logs deployment/countersign-authority`
       : 'countersign check --explain revocations-listed';
   const why = `CRLs do not list all of its certificates, and verifiers accept the missing ones: ${cause}`;
   return [error(why, remediation, subject)];

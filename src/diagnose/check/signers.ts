@@ -286,16 +286,19 @@ function isCalled({ signer }: SignerState): boolean {
 }
 
 /** `bundles-equal` */
-export function checkBundles({ signers }: InstallationFacts): readonly Outcome[] {
+export function checkBundles({ signers, namespace }: InstallationFacts): readonly Outcome[] {
   return whereSeen(signers, ({ states }) =>
-    allWell(states.flatMap(ofBundle), 'every bundle has the anchors of its CAs, and no other'),
+    allWell(
+      states.flatMap((state) => ofBundle(state, namespace)),
+      'every bundle has the anchors of its CAs, and no other',
+    ),
   );
 }
 
-function ofBundle(state: SignerState): readonly Outcome[] {
+function ofBundle(state: SignerState, namespace: string): readonly Outcome[] {
   const { signer, bundle } = state;
   const subject = subjectOf(state);
-  const remediation = 'kubectl -n countersign-system logs deployment/countersign-attester';
+  const remediation = `kubectl -n ${shellWord(namespace)} logs deployment/countersign-attester`;
   if (signer.spec.trustBundle === undefined || authoritiesOf(state).length === 0) return [];
   if (bundle === 'unread') {
     const why = 'you may not get clustertrustbundles.certificates.k8s.io';

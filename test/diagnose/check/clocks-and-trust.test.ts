@@ -128,3 +128,9 @@ test('a Secret without consent comes with the command by which its owner gives i
     /^kubectl annotate secret workload-ca -n countersign-keys countersign\.dev\/signer-name=example\.com\/workload /,
   );
 });
+
+test('a finding names the log of a component in the namespace of the installation', () => {
+  const signers = { value: signersOf(state({ served: {} })) };
+  const [found] = findingsOf('bundles-equal', { installed: { signers, namespace: 'pki' } });
+  assert.equal(found?.remediation, 'kubectl -n pki logs deployment/countersign-attester');
+});
