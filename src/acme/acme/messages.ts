@@ -211,7 +211,7 @@ export function listSecret(secret: string, isInTeam: boolean): string {
 }
 
 export function accountStatus(account: string, status: string): string {
-  return `the ACME account ${account} is ${status}; make a new account key`;
+  return `the ACME account ${account} is ${status} and cannot be used again; name another Secret in spec.acme.accountKey.secret, and make its key with countersign account-key`;
 }
 
 export const CORRECT_SERVER = '; correct spec.acme.server';

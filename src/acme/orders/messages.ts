@@ -42,7 +42,7 @@ export function authorizationNotPending(name: string, state: string): string {
 }
 
 export function accountNotValid(status: string): string {
-  return `the ACME account is ${status}; make a new account key`;
+  return `the ACME account is ${status} and cannot be used again; name another Secret in spec.acme.accountKey.secret, and make its key with countersign account-key`;
 }
 
 export const CHALLENGE_FAILED = 'a challenge was not proved';
