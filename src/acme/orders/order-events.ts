@@ -2,13 +2,12 @@
 import type { Answer, Problem } from '../protocol/answer.ts';
 import type { AcmeOrder } from '../protocol/orders.ts';
 import type { NoAnswer } from '#base/egress/no-answer.ts';
-import type { OrderObjectStatus } from '#api/acme/order.ts';
+import { CA_UNUSABLE, WRONG_CERTIFICATE, type OrderObjectStatus } from '#api/acme/order.ts';
 import { callAfterReading, type ChildChallenge } from './order-step.ts';
 import { isGone, judge, waitAfter, type AccountNews, type AcmeCallKind } from './verdict.ts';
 import { UNREAD, type OrderCallName, type OrderMemory, type ServerOrder } from './memory.ts';
 import { ACCOUNT_MS, pollBackOff, requestedWait } from './poll-intervals.ts';
 import {
-  CA_UNUSABLE,
   changed,
   isFinalChallenge,
   NOT_WAITING,
@@ -193,7 +192,7 @@ export function afterWrongCertificate(
   message: string,
   isOfCa = false,
 ): OrderAfter {
-  return ended(before, isOfCa ? CA_UNUSABLE : 'WrongCertificate', message);
+  return ended(before, isOfCa ? CA_UNUSABLE : WRONG_CERTIFICATE, message);
 }
 
 /** Ends an Order one of whose Challenges failed: the server's order can only become invalid. */

@@ -27,12 +27,6 @@ export const WAITING_FOR_TURN = 'WaitingForTurn';
  */
 export const UNAUTHORIZED = 'Unauthorized';
 
-/**
- * Reason of an Order that ended because the CA returns no request of this signer a certificate that
- * the signer allows.
- */
-export const CA_UNUSABLE = 'CaUnusable';
-
 /** Changes of a status that end its wait. */
 export const NOT_WAITING = {
   failures: undefined,

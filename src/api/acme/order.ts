@@ -7,6 +7,18 @@ import { REVOCATION_CODES } from './names.ts';
 import { instant, objectName, serverUrl, signerRef, text, token, waiting } from './fields.ts';
 import { keysOf } from '#base/object-keys.ts';
 
+/**
+ * Reason of an Order that ended because the CA issued a certificate that the signer does not allow.
+ * No other Order follows until the signer changes.
+ */
+export const WRONG_CERTIFICATE = 'WrongCertificate';
+
+/**
+ * Reason of an Order that ended because the CA returns no request of this signer a certificate that
+ * the signer allows.
+ */
+export const CA_UNUSABLE = 'CaUnusable';
+
 export const ORDER_SPEC = z.object({
   signerRef,
   /** A CertificateRequest is in the same namespace. */

@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Checks of ACME signers and their Orders. Pure: facts in, outcomes out. */
 import { needsSolver, type AcmeSigner } from '#api/acme/acme-signer.ts';
+import { CA_UNUSABLE, WRONG_CERTIFICATE } from '#api/acme/order.ts';
 import { keyOf } from '#api/object/object.ts';
 import { findCondition } from '#api/request/conditions.ts';
 import { shellWord } from '#base/quote.ts';
@@ -111,15 +112,24 @@ function withCounted(bad: readonly Outcome[]): readonly Outcome[] {
   return [...named, isFinal ? { ...counted, isFinal } : counted];
 }
 
+/** Returns when another Order follows one that is invalid. */
+function nextOrder(reason: string | undefined): string {
+  if (reason === WRONG_CERTIFICATE) return 'no other follows until its signer changes';
+  return reason === CA_UNUSABLE
+    ? 'the signer tries the CA again after 1 to 24 hours, or when it changes'
+    : 'another follows';
+}
+
 function stuck(order: NewestOrder, now: number): readonly Outcome[] {
-  const { name, namespace, state, since, nextAttemptAt, why = 'no reason is given' } = order;
+  const { name, namespace, state, since, nextAttemptAt, reason } = order;
+  const { why = 'no reason is given' } = order;
   const subject = `order/${name}`;
   const remediation = `countersign explain ${shellWord(subject)} -n ${namespace}`;
   if (state === 'failed')
     return [finalError(`it failed, and no other is made: ${why}`, remediation, subject)];
   if (state === 'invalid')
     return [
-      warning(`it ended without a certificate: ${why}; another follows`, remediation, subject),
+      warning(`it ended without a certificate: ${why}; ${nextOrder(reason)}`, remediation, subject),
     ];
   if (nextAttemptAt !== undefined && now - nextAttemptAt > OVERDUE_MS) {
     const seconds = Math.round((now - nextAttemptAt) / 1000);

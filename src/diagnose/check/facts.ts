@@ -146,6 +146,7 @@ export interface NewestOrder {
   readonly isIssued: boolean;
   /** Creation time in milliseconds since the epoch. */
   readonly since: number;
+  readonly reason?: string;
   /** `Reason: message`. */
   readonly why?: string;
   /** Milliseconds since the epoch. */

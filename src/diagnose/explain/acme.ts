@@ -3,7 +3,7 @@
 import { quantity } from '#base/quantity.ts';
 import type { AcmeSigner } from '#api/acme/acme-signer.ts';
 import type { Challenge } from '#api/acme/challenge.ts';
-import type { Order } from '#api/acme/order.ts';
+import { CA_UNUSABLE, WRONG_CERTIFICATE, type Order } from '#api/acme/order.ts';
 import { findCondition } from '#api/request/conditions.ts';
 import { quote, shellWord } from '#base/quote.ts';
 import { conditionMoments, reasonText } from './conditions.ts';
@@ -54,7 +54,7 @@ function endOf({
     state === 'failed'
       ? ['correct what is named, and make a new request: no other attempt is made']
       : [
-          'another Order follows by itself, after a minute at first and up to six hours later; to have it at once:',
+          nextOrderText(status.reason),
           `kubectl delete order.acme.countersign.dev ${shellWord(metadata.name)} -n ${metadata.namespace ?? ''}`,
         ];
   return {
@@ -62,6 +62,15 @@ function endOf({
     summary: `it ended as ${state}: ${whyOf(status)}`,
     remediation: [...remediation, REASONS],
   };
+}
+
+/** Returns when another Order follows one that is invalid, and what to do before deleting it. */
+function nextOrderText(reason: string | undefined): string {
+  if (reason === WRONG_CERTIFICATE)
+    return 'no other Order follows until its signer changes, because it would end alike; once the CA is corrected, delete the Order:';
+  if (reason === CA_UNUSABLE)
+    return 'the signer tries the CA again after 1 to 24 hours, or when it changes; once the CA is corrected, delete the Order:';
+  return 'another Order follows by itself, after a minute at first and up to six hours later; to have it at once:';
 }
 
 /** Explains a Challenge: the proof of one name. */

@@ -86,6 +86,18 @@ const CASES: readonly (readonly [
     /ended without a certificate: ChallengeFailed: no; another follows/,
   ],
   [
+    ...(['acme-orders-progress', 'one ended that no other follows by itself'] as const),
+    withOrder({ state: 'invalid', reason: 'WrongCertificate', why: 'WrongCertificate: no' }),
+    'warning',
+    /ended without a certificate: WrongCertificate: no; no other follows until its signer changes$/,
+  ],
+  [
+    ...(['acme-orders-progress', 'one ended as all of its signer would'] as const),
+    withOrder({ state: 'invalid', reason: 'CaUnusable', why: 'CaUnusable: no' }),
+    'warning',
+    /CaUnusable: no; the signer tries the CA again after 1 to 24 hours, or when it changes$/,
+  ],
+  [
     ...(['acme-orders-progress', 'one failed'] as const),
     withOrder({ state: 'failed', why: 'BadCsr: no' }),
     'error',

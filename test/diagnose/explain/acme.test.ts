@@ -145,6 +145,19 @@ for (const [what, is, state, says] of CASES) {
   });
 }
 
+const ENDS: readonly (readonly [reason: string, says: RegExp])[] = [
+  ['ChallengeFailed', /^another Order follows by itself, after a minute at first/],
+  ['WrongCertificate', /^no other Order follows until its signer changes.*delete the Order:$/],
+  ['CaUnusable', /^the signer tries the CA again after 1 to 24 hours.*delete the Order:$/],
+];
+for (const [reason, says] of ENDS) {
+  test(`an Order that ended as ${reason} says when another follows`, () => {
+    const { remediation } = explainOrder(order(1, { state: 'invalid', reason }), []);
+    assert.match(remediation[0] ?? '', says);
+    assert.match(remediation[1] ?? '', /^kubectl delete order\.acme\.countersign\.dev web-1 -n /);
+  });
+}
+
 test('when an Order is tried again is next', () => {
   const { next } = explainOrder(order(1, { state: 'pending', ...waits }), []);
   assert.deepEqual(next, { what: 'it is tried again', at: waits.nextAttemptAt });

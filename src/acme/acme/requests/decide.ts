@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { nextOrderAt } from '#acme/orders/index.ts';
 import { SIGNER_VERSION_ANNOTATION } from '#api/acme/names.ts';
-import type { Order, OrderSpec } from '#api/acme/order.ts';
+import { WRONG_CERTIFICATE, type Order, type OrderSpec } from '#api/acme/order.ts';
 import { namesOf } from '../store/requester.ts';
 import type { SignerHold } from './signer-holds.ts';
 import * as messages from '../messages.ts';
@@ -65,7 +65,7 @@ export function decide(view: OrdersOfRequest): OrderPlan {
 function wouldRepeat({ signerVersion, retriedNow }: OrdersOfRequest, order: Order): boolean {
   const { metadata, status } = order;
   const isSame = metadata.annotations?.[SIGNER_VERSION_ANNOTATION] === signerVersion;
-  return status.reason === 'WrongCertificate' && isSame && !retriedNow;
+  return status.reason === WRONG_CERTIFICATE && isSame && !retriedNow;
 }
 
 function byNewest(view: OrdersOfRequest, newest: Order): OrderPlan {

@@ -1,8 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-import { CA_UNUSABLE } from '#acme/orders/status.ts';
 import { refOfAcmeSigner, type AcmeSigner } from '#api/acme/acme-signer.ts';
 import { SIGNER_VERSION_ANNOTATION } from '#api/acme/names.ts';
-import type { Order } from '#api/acme/order.ts';
+import { CA_UNUSABLE, type Order } from '#api/acme/order.ts';
 import { BoundedMap } from '#base/bounded-map.ts';
 import { keyOfRef } from '#component/signers/acme-signers.ts';
 import { signerVersionOf } from './signer-version.ts';

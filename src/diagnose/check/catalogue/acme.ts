@@ -32,8 +32,9 @@ export const ACME_CHECKS = {
     remediation: [
       'See what it waits for: the ACME server, or a name that is not proved. A wait ends by itself.',
       '$ countersign explain order/NAME -n NAMESPACE',
-      'Once what is named is fixed, delete the Order, and another one is made at once:',
+      'Once what is named is fixed, delete an Order that is invalid, and another one is made at once:',
       '$ kubectl delete order.acme.countersign.dev NAME -n NAMESPACE',
+      'A request whose Order failed gets no other one: make a new request.',
     ],
   },
 } as const satisfies Readonly<Record<string, CheckDescription>>;

@@ -53,7 +53,9 @@ async function readNewestOrders(client: Client): Promise<ReadResult<readonly New
       state: status.state,
       isIssued: status.state === 'valid' && status.certificate !== undefined,
       since: Date.parse(metadata.creationTimestamp),
-      ...(status.reason === undefined ? {} : { why: `${status.reason}: ${status.message ?? ''}` }),
+      ...(status.reason === undefined
+        ? {}
+        : { reason: status.reason, why: `${status.reason}: ${status.message ?? ''}` }),
       ...(status.nextAttemptAt === undefined
         ? {}
         : { nextAttemptAt: Date.parse(status.nextAttemptAt) }),
