@@ -2,6 +2,7 @@
 import type { VNode } from 'preact';
 import { formatTime } from '#api/object/time.ts';
 import type { Finding } from '#diagnose/check/finding.ts';
+import { verdictOf } from '#diagnose/check/report.ts';
 import {
   SEVERITIES,
   type OverviewModel,
@@ -83,11 +84,9 @@ function findingsPart(view: View, { findings }: OverviewModel): VNode {
       linkTo(view, ['overview', { show: each }], `${counts[each]} ${NAMES[each]}`),
     ),
   );
-  const verdict =
-    counts.error > 0 ? 'Not well.' : counts.warning > 0 ? 'Well, with warnings.' : 'Well.';
   return part(
     'Findings',
-    el('p', { class: 'verdict' }, verdict),
+    el('p', { class: 'verdict' }, `${verdictOf(counts)}.`),
     el('ul', { class: 'counts' }, ...links),
     el('ul', { class: 'findings' }, ...shown.rows.map(findingItem)),
     restOf(shown, 'countersign check -o json lists all.'),

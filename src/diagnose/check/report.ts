@@ -31,7 +31,7 @@ export function reportOf(findings: readonly Finding[]): CheckReport {
  * next step below each finding that failed. A finding's line begins with two spaces and its mark:
  * √, ‼, ×, or ? for `unseen`.
  */
-export function reportText({ checks, result }: CheckReport): string {
+export function reportText({ checks }: CheckReport): string {
   const roots = rootsOf(checks);
   const groups = CHECK_GROUPS.flatMap((group) => {
     const members = roots.filter(({ finding }) => finding.group === group);
@@ -40,10 +40,7 @@ export function reportText({ checks, result }: CheckReport): string {
   });
   return [
     ...groups,
-    summaryOf(
-      roots.map(({ finding }) => finding),
-      result,
-    ),
+    `${verdictOf(countsOf(checks))}: ${countsText(countsOf(roots.map(({ finding }) => finding)))}.`,
     '',
   ].join('\n');
 }
@@ -99,11 +96,28 @@ function linesOf(shown: Root | string): readonly string[] {
   ];
 }
 
-function summaryOf(checks: CheckReport['checks'], result: CheckReport['result']): string {
-  const count = (severity: Severity): number =>
-    checks.filter((each) => each.severity === severity).length;
-  const counts = `${count('ok')} ok, ${quantity(count('warning'), 'warning')}, ${quantity(count('error'), 'error')}, ${count('unseen')} not seen`;
-  return result === 'error' ? `Not well: ${counts}.` : `Well: ${counts}.`;
+type Counts = Readonly<Record<Severity, number>>;
+
+function countsOf(findings: readonly Finding[]): Counts {
+  const count = (wanted: Severity): number =>
+    findings.filter(({ severity }) => severity === wanted).length;
+  return {
+    ok: count('ok'),
+    warning: count('warning'),
+    error: count('error'),
+    unseen: count('unseen'),
+  };
+}
+
+function countsText({ ok, warning, error, unseen }: Counts): string {
+  return `${ok} ok, ${quantity(warning, 'warning')}, ${quantity(error, 'error')}, ${unseen} not seen`;
+}
+
+/** Returns the result in words, from the number of findings of each severity. */
+export function verdictOf({ error, warning, unseen }: Counts): string {
+  if (error > 0) return 'Failed';
+  if (unseen > 0) return 'No errors found, but you may not read everything';
+  return warning > 0 ? 'No errors' : 'All checks passed';
 }
 
 /**

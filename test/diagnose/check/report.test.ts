@@ -47,6 +47,23 @@ test('the worst finding is the result; what could not be seen is no fault', () =
   assert.equal(reportOf([finding('warning'), finding('error')]).result, 'error');
 });
 
+const SUMMARIES: readonly (readonly [Finding['severity'][], RegExp])[] = [
+  [['ok'], /\nAll checks passed: 1 ok, 0 warnings, 0 errors, 0 not seen\.\n$/],
+  [['ok', 'warning'], /\nNo errors: 1 ok, 1 warning, 0 errors, 0 not seen\.\n$/],
+  [
+    ['ok', 'unseen'],
+    /\nNo errors found, but you may not read everything: 1 ok, .* 1 not seen\.\n$/,
+  ],
+  [['warning', 'unseen'], /\nNo errors found, but you may not read everything: 0 ok, 1 warning,/],
+  [['error', 'unseen'], /\nFailed: 0 ok, 0 warnings, 1 error, 1 not seen\.\n$/],
+];
+for (const [severities, says] of SUMMARIES) {
+  test(`the summary of ${severities.join(' and ')} promises no more than was read`, () => {
+    const findings = severities.map((each) => finding(each));
+    assert.match(reportText(reportOf(findings)), says);
+  });
+}
+
 test('a bad line is followed by what to do and where its page is', () => {
   const text = reportText(reportOf([finding('error')]));
   assert.match(
