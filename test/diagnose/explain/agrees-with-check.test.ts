@@ -36,6 +36,8 @@ interface World {
   readonly deployments?: readonly object[];
   readonly csrs?: readonly object[];
   readonly certificateRequests?: readonly object[];
+  /** Version of the kubelet of node-1. */
+  readonly kubelet?: string;
 }
 
 function podThat({
@@ -120,6 +122,16 @@ const BY_SERVICES = state({
   },
 });
 
+const nodesOf = ({ kubelet }: World): readonly object[] =>
+  kubelet === undefined
+    ? []
+    : [
+        {
+          metadata: { ...STORED, name: 'node-1', uid: 'node-1' },
+          status: { nodeInfo: { kubeletVersion: kubelet } },
+        },
+      ];
+
 /** The collections of an API server. */
 function clientOf(world: World): Client {
   const { signer: of = state(), pod = podThat() } = world;
@@ -139,6 +151,7 @@ function clientOf(world: World): Client {
     ['/apis/cert-manager.io/v1/certificaterequests', world.certificateRequests ?? []],
     ['/api/v1/services', world.services ?? []],
     ['/api/v1/events', []],
+    ['/api/v1/nodes', nodesOf(world)],
     ['/api/v1/resourcequotas', []],
     ['/api/v1/namespaces', [{ metadata: { ...STORED, name: 'team-a', uid: 'n' } }]],
     ['/apis/apps/v1/deployments', world.deployments ?? []],
@@ -297,6 +310,14 @@ for (const { what, check, state: wanted, explain: says, ...world } of FAULTS) {
     assert.ok(remediation.length > 0, 'it says what to do');
   });
 }
+
+test('a pod that runs on a kubelet without podCertificate volumes has no certificates', async () => {
+  const { state: is, summary } = await explained({ kubelet: 'v1.34.6' });
+  assert.equal(is, 'WaitingForNode', summary);
+  assert.match(summary, /kubelet of node node-1 is v1\.34\.6.*: it runs without its certificates$/);
+  const newer = await explained({ kubelet: 'v1.37.0' });
+  assert.match(newer.summary, /its containers run, so it has its certificates/);
+});
 
 const WELL: readonly (World & { readonly what: string })[] = [
   { what: 'a leaf of a CA of the bundle', requests: [requested(MINUTE, ours)] },

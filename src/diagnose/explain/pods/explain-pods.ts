@@ -18,7 +18,7 @@ import { keptWaiting } from '../waiting/read-wait-reason.ts';
 import { explainPodRequest } from './pod-certificate-request.ts';
 import { explainPod, mountedSigners, type PodNote, type RequestBlockers } from './pod.ts';
 import { readEvidence } from './read-evidence.ts';
-import { readKubelet } from './read-kubelet.ts';
+import { isTooOld, readKubelet } from './read-kubelet.ts';
 import { unselectedNote } from './services-note.ts';
 import { podRejection, readTrust, runningTrust, withRequestTrust } from './trust.ts';
 import type { TrustEvidence } from '../revoked.ts';
@@ -134,12 +134,14 @@ async function whyOf(
   const evidence = signers.flatMap(({ trust }) => trust ?? []);
   const rejected = podRejection(pod, evidence, requests);
   if (isAsked || signers.length === 0) return { notes, rejected };
+  const kubelet = await readKubelet(client, pod.spec.nodeName);
+  if (isTooOld(kubelet)) return { notes, kubelet };
   if (pod.status?.phase === 'Running')
     return { notes, running: runningTrust(pod, evidence, rejected) };
   return {
     notes,
     quota: await readFullQuota(client, namespace),
-    kubelet: await readKubelet(client, pod.spec.nodeName),
+    kubelet,
     warning: (await init.events(pod.metadata)).warning,
   };
 }

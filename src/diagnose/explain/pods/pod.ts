@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
-import { MIN_KUBELET, knowsPodCertificates } from '#api/object/node.ts';
+import { MIN_KUBELET } from '#api/object/node.ts';
 import type { Pod } from '#api/object/pod.ts';
 import { worstOf, type Explanation, type Diagnosis } from '../explanation.ts';
 import { raiseCommand, type FullQuota } from '#operations/pods/quota.ts';
-import type { AskingKubelet } from './read-kubelet.ts';
+import { isTooOld, type AskingKubelet } from './read-kubelet.ts';
 import type { TrustVerdict } from './trust.ts';
 
 /** Returns the signer names of a pod's `podCertificate` projections, without duplicates. */
@@ -102,7 +102,7 @@ function withRejection(worst: Explanation, rejected: TrustVerdict | undefined): 
 
 /** Returns why the pod has no request. */
 function notAsked(
-  { metadata: { name, namespace = '' }, spec }: Pod,
+  { metadata: { name, namespace = '' }, spec, status }: Pod,
   { quota, kubelet, warning }: RequestBlockers,
 ): TrustVerdict {
   const state = 'WaitingForComponent';
@@ -114,8 +114,8 @@ function notAsked(
       remediation: [describe],
     };
   const absent = 'there is no PodCertificateRequest of it';
-  if (kubelet !== undefined && !knowsPodCertificates(kubelet.version)) {
-    const why = `the kubelet of node ${kubelet.node} is ${kubelet.version}, and does not know podCertificate volumes (1.${MIN_KUBELET} does)`;
+  if (isTooOld(kubelet)) {
+    const why = `the kubelet of node ${kubelet.node} is ${kubelet.version}, and does not know podCertificate volumes (1.${MIN_KUBELET} does)${status?.phase === 'Running' ? ': it runs without its certificates' : ''}`;
     const remediation = [
       `kubectl cordon ${kubelet.node}   # keeps new pods away from it, or upgrade it`,
       `kubectl delete pod ${name} -n ${namespace}   # its controller creates another, which runs elsewhere`,

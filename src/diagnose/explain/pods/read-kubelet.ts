@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import type { ClusterNode } from '#api/object/node.ts';
+import { knowsPodCertificates, type ClusterNode } from '#api/object/node.ts';
 import type { Client } from '#kube/client/client.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import { resource } from '#kube/resource/resource.ts';
@@ -11,6 +11,11 @@ export interface AskingKubelet {
   readonly node: string;
   /** Such as `v1.37.1`. */
   readonly version: string;
+}
+
+/** Reports whether the kubelet ignores `podCertificate` volumes. */
+export function isTooOld(kubelet: AskingKubelet | undefined): kubelet is AskingKubelet {
+  return kubelet !== undefined && !knowsPodCertificates(kubelet.version);
 }
 
 /**
