@@ -51,10 +51,10 @@ export function explainSigningRequest(csr: CertificateSigningRequest, view: Sign
   const rules = rulesOf(csr, view);
   const base = { timeline, ...(rules.length === 0 ? {} : { rules }) };
   if (!isApproved(csr)) return { ...base, ...unapproved(csr, view, rules) };
-  const unserved = withoutRequests(view) ?? unservedReason(view, 'signer');
-  if (unserved !== undefined) return { ...base, ...withoutOutlook(unserved) };
   const component = answeringComponent(view.signer, 'signer');
-  const does = component === 'acme' ? 'acme makes an Order for it' : 'signer signs it';
+  const unserved = withoutRequests(view) ?? unservedReason(view, component);
+  if (unserved !== undefined) return { ...base, ...withoutOutlook(unserved) };
+  const does = component === 'acme' ? 'acme makes an Order for it' : `${component} answers it`;
   return {
     ...base,
     state: 'WaitingForComponent',
@@ -249,7 +249,7 @@ function undecided(
   }
   const state = 'WaitingForApproval';
   const nearest = rules.find((each) => each.nearest);
-  const afterwards = unservedReason(view, 'signer');
+  const afterwards = unservedReason(view, answeringComponent(view.signer, 'signer'));
   const rest = afterwards === undefined ? '' : `; and ${afterwards.summary}`;
   const mend = afterwards?.remediation ?? [];
   if (nearest === undefined) {

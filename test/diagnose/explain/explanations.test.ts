@@ -93,7 +93,25 @@ function waitsWith(message: string): ReturnType<typeof certificateRequest> {
   return certificateRequest({ conditions: [APPROVED, ready] });
 }
 
+/** Another component answers requests of an ExternalClusterSigner. */
+const external: SignerView = {
+  ...served,
+  signer: { ...state().signer, kind: 'ExternalClusterSigner' },
+};
+
 const CASES: readonly Case[] = [
+  {
+    what: 'an approved CSR of an ExternalClusterSigner waits for external-signer',
+    is: explainSigningRequest(withConditions(condition('Approved', 'own')), external),
+    state: 'WaitingForComponent',
+    says: /^it is approved, and external-signer answers it within seconds$/,
+  },
+  {
+    what: 'a pod request of an ExternalClusterSigner waits for external-signer',
+    is: explainPodRequest(podRequest(), external),
+    state: 'WaitingForComponent',
+    says: /^external-signer answers it within seconds$/,
+  },
   {
     what: 'a CSR that its signer would fail is not offered for approval',
     is: explainSigningRequest(node, unruled),
@@ -140,7 +158,7 @@ const CASES: readonly Case[] = [
     what: 'an approved CSR waits for signer',
     is: explainSigningRequest(withConditions(condition('Approved', 'ByHand')), served),
     state: 'WaitingForComponent',
-    says: /signer signs it/,
+    says: /, and signer answers it/,
   },
   {
     what: 'an approved CSR of a signer that is not Ready says why that is not',
@@ -158,7 +176,7 @@ const CASES: readonly Case[] = [
       notReady('NotServed', 'attester: lacks: update clustertrustbundles'),
     ),
     state: 'WaitingForComponent',
-    says: /signer signs it/,
+    says: /, and signer answers it/,
   },
   {
     what: 'its own component that does not serve the signer is',

@@ -12,7 +12,7 @@ import { conditionMoment, reasonText } from '../conditions.ts';
 import type { Diagnosis, TimelineEntry } from '../explanation.ts';
 import { describeLeaf } from '../leaf.ts';
 import { afterRefusal } from './refused-pod.ts';
-import { signerText, unservedReason, type SignerView } from '../signer-view.ts';
+import { answeringComponent, signerText, unservedReason, type SignerView } from '../signer-view.ts';
 
 /**
  * Explains a PodCertificateRequest. Pure.
@@ -30,8 +30,12 @@ export function explainPodRequest(
     at: metadata.creationTimestamp,
     what: `the kubelet of node ${quote(spec.nodeName)} requests a certificate of ${spec.signerName} for pod ${quote(spec.podName)}, ServiceAccount ${quote(spec.serviceAccountName)}`,
   };
-  if (isTerminal(request)) return ended(request, made, () => afterRefusal(request, view, evidence));
-  const unserved = unservedReason(view, 'pcr-issuer');
+  const component = answeringComponent(view.signer, 'pcr-issuer');
+  if (isTerminal(request)) {
+    const refusal = (): Refusal => afterRefusal(request, view, evidence);
+    return ended(request, { made, component }, refusal);
+  }
+  const unserved = unservedReason(view, component);
   if (unserved !== undefined) return { timeline: [made], ...unserved };
   const { signer } = view;
   if (signer !== undefined && signer.spec.pods === undefined) {
@@ -47,21 +51,22 @@ export function explainPodRequest(
   return {
     timeline: [made],
     state: 'WaitingForComponent',
-    summary: answeredSoon(request, evidence),
+    summary: answeredSoon(request, component, evidence),
     remediation: [
-      'countersign check   # is pcr-issuer running, may it sign?',
-      'kubectl -n countersign-system logs deployment/countersign-pcr-issuer',
+      `countersign check   # is ${component} running, may it sign?`,
+      `kubectl -n countersign-system logs deployment/countersign-${component}`,
     ],
   };
 }
 
 function answeredSoon(
   { status }: PodCertificateRequest,
+  component: string,
   evidence: PodEvidence | string | undefined,
 ): string {
   const [first] = status?.conditions ?? [];
   if (first !== undefined) return `it has the condition ${first.type}, which is not its end`;
-  const soon = 'pcr-issuer answers it within seconds';
+  const soon = `${component} answers it within seconds`;
   return typeof evidence === 'string'
     ? `${soon}, unless its names cannot be proven, which could not be looked at: ${evidence}`
     : soon;
@@ -108,11 +113,20 @@ function ofServices({ code }: SignerError): boolean {
   return code.startsWith('SERVICE') || code.startsWith('POD_');
 }
 
+type Refusal = Pick<Diagnosis, 'rules' | 'remediation'>;
+
+/** The creation of a request, and the component that answers it. */
+interface AnsweredRequest {
+  readonly made: TimelineEntry;
+  readonly component: string;
+}
+
 function ended(
   { status = {} }: PodCertificateRequest,
-  made: TimelineEntry,
-  refusal: () => Pick<Diagnosis, 'rules' | 'remediation'>,
+  answered: AnsweredRequest,
+  refusal: () => Refusal,
 ): Diagnosis {
+  const { made } = answered;
   const { conditions } = status;
   for (const state of ['Denied', 'Failed'] as const) {
     const found = findCondition(conditions, state);
@@ -121,12 +135,12 @@ function ended(
     const timeline = [made, conditionMoment(found, `${state}: ${summary}`)];
     return { timeline, state, summary, ...refusal() };
   }
-  return issued(status, made);
+  return issued(status, answered);
 }
 
 function issued(
   status: NonNullable<PodCertificateRequest['status']>,
-  made: TimelineEntry,
+  { made, component }: AnsweredRequest,
 ): Diagnosis {
   const { certificateChain = '', beginRefreshAt: at } = status;
   const { what, moments } = describeLeaf(certificateChain);
@@ -134,7 +148,9 @@ function issued(
   return {
     timeline: [
       made,
-      ...(found === undefined ? [] : [conditionMoment(found, 'pcr-issuer issues the certificate')]),
+      ...(found === undefined
+        ? []
+        : [conditionMoment(found, `${component} issues the certificate`)]),
       ...(at === undefined ? [] : [{ at, what: 'the kubelet begins to renew it' }]),
       ...moments,
     ],
