@@ -101,14 +101,14 @@ export interface InstallationFacts {
   readonly external: ReadResult<ExternalSignerFacts>;
 }
 
-/** Pods that mount a certificate of a ClusterSigner, and the evidence of which leaves they hold. */
+/** Pods that mount a certificate of a managed signer, and the evidence of their leaves. */
 export interface PodFacts {
   /** Pods that run or can still start. */
   readonly mounting: readonly Pod[];
   /** Pods that mount a bundle of a ClusterSigner, among them such of `mounting`. */
   readonly trusting: readonly Pod[];
   /**
-   * PodCertificateRequests of the ClusterSigners, in any state. The API server deletes one 15
+   * PodCertificateRequests of the managed signers, in any state. The API server deletes one 15
    * minutes after its end.
    */
   readonly requests: readonly PodCertificateRequest[];

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The check of pods whose requests were denied or failed. Pure: facts in, outcomes out. */
-import { countPodCertificates, type Pod } from '#api/object/pod.ts';
+import { countPodCertificates, podCertificateSigners, type Pod } from '#api/object/pod.ts';
 import { findCondition } from '#api/request/conditions.ts';
 import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
 import { shellWord } from '#base/quote.ts';
 import type { InstallationFacts } from '../facts.ts';
 import { allWell, finalError, whereSeen, type Outcome } from '../finding.ts';
+import { managedNames } from '../managed-names.ts';
 import { podList } from './named-pods.ts';
 
 /** A pod and the answer that refuses it a certificate. */
@@ -19,11 +20,12 @@ interface RefusedPodRequest {
 /** `requests-granted` */
 export function checkGranted({ pods, signers }: InstallationFacts): readonly Outcome[] {
   return whereSeen(pods, ({ mounting, requests }) =>
-    whereSeen(signers, ({ states }) => {
-      const names = states.map(({ signer }) => signer.spec.signerName);
+    whereSeen(signers, (known) => {
+      const isManaged = managedNames(known);
       const byPod = Map.groupBy(requests, ({ spec }) => spec.podUID);
       const refused = mounting.flatMap((pod) => {
         const own = byPod.get(pod.metadata.uid) ?? [];
+        const names = [...podCertificateSigners(pod)].filter(isManaged);
         return names.flatMap((name) => refusalOf(pod, name, own) ?? []);
       });
       const byCause = Map.groupBy(refused, ({ pod, type, reason, message }) =>

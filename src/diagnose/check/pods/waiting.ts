@@ -2,12 +2,13 @@
 /**
  * The check of pods whose kubelets have not requested a certificate. Pure: facts in, outcomes out.
  */
-import { countPodCertificates, type Pod } from '#api/object/pod.ts';
+import { podCertificateSigners, type Pod } from '#api/object/pod.ts';
 import { parseTime } from '#api/object/time.ts';
 import { raiseCommand, type FullQuota } from '#operations/pods/quota.ts';
 import { shellWord } from '#base/quote.ts';
 import type { InstallationFacts, PodFacts } from '../facts.ts';
 import { allWell, error, whereSeen, type Outcome } from '../finding.ts';
+import { managedNames } from '../managed-names.ts';
 import { podList } from './named-pods.ts';
 
 /** Age from which the missing request of a pod is overdue. */
@@ -16,10 +17,14 @@ const OVERDUE_MS = 120_000;
 /** `pods-requested` */
 export function checkRequested({ pods, signers, now }: InstallationFacts): readonly Outcome[] {
   return whereSeen(pods, (facts) =>
-    whereSeen(signers, ({ states }) => {
-      const names = states.map(({ signer }) => signer.spec.signerName);
+    whereSeen(signers, (known) => {
+      const isManaged = managedNames(known);
       const late = facts.mounting.filter(
-        (pod) => isLate(pod, now) && names.some((name) => lacksRequest(pod, name, facts)),
+        (pod) =>
+          isLate(pod, now) &&
+          [...podCertificateSigners(pod)].some(
+            (name) => isManaged(name) && lacksRequest(pod, name, facts),
+          ),
       );
       const byCause = Map.groupBy(late, (pod) => JSON.stringify(causeOf(pod, facts)));
       return allWell(
@@ -40,9 +45,8 @@ function startOf({ metadata, status }: Pod): number {
 }
 
 function lacksRequest(pod: Pod, signerName: string, { requests }: PodFacts): boolean {
-  return (
-    countPodCertificates(pod, signerName) > 0 &&
-    !requests.some(({ spec }) => spec.podUID === pod.metadata.uid && spec.signerName === signerName)
+  return !requests.some(
+    ({ spec }) => spec.podUID === pod.metadata.uid && spec.signerName === signerName,
   );
 }
 

@@ -19,6 +19,7 @@ import { fullQuotaIn, type ResourceQuota } from '#operations/pods/quota.ts';
 import type { SignerState } from '#operations/signer-state.ts';
 import type { PodFacts, SignerFacts } from '../facts.ts';
 import type { ReadResult } from '../finding.ts';
+import { managedNames } from '../managed-names.ts';
 import { listVisible, listVisibleVersion } from './list-visible.ts';
 
 const CORE = { group: '', version: 'v1' };
@@ -38,8 +39,8 @@ export async function readPods(
 ): Promise<ReadResult<PodFacts>> {
   if (!('value' in signers)) return signers;
   const { states } = signers.value;
-  const names = new Set(states.map(({ signer }) => signer.spec.signerName));
-  const uses = usesOf(states);
+  const isManaged = managedNames(signers.value);
+  const uses = usesOf(states, isManaged);
   const shared: SharedParts = {
     texts: new SharedCopies(),
     labels: new SharedCopies(),
@@ -63,7 +64,7 @@ export async function readPods(
   const needsServices = states.some(({ signer }) => signer.spec.pods?.services !== undefined);
   const none = { value: [] };
   const [requests, revocations, services] = await Promise.all([
-    mounting.length === 0 ? none : readPodRequests(client, names),
+    mounting.length === 0 ? none : readPodRequests(client, isManaged),
     readRevocations(client),
     needsServices && mounting.length > 0 ? readServices(client) : none,
   ]);
@@ -90,13 +91,13 @@ export async function readPods(
 /** Returns a function that finds the signers' certificates and bundles among a pod's volumes. */
 function usesOf(
   states: readonly SignerState[],
+  isManaged: (signerName: string) => boolean,
 ): (pod: Pod) => { readonly mounts: boolean; readonly trusts: boolean } {
-  const names = new Set(states.map(({ signer }) => signer.spec.signerName));
   const bundles = states.flatMap(({ bundle }) => (typeof bundle === 'object' ? [bundle] : []));
   const named = new Map(bundles.map((bundle) => [bundle.metadata.name, bundle]));
   const bySigner = Map.groupBy(bundles, ({ spec }) => spec.signerName ?? '');
   return (pod) => ({
-    mounts: [...podCertificateSigners(pod)].some((name) => names.has(name)),
+    mounts: [...podCertificateSigners(pod)].some(isManaged),
     trusts: trustBundleSources(pod).some((source) => {
       const { name, signerName = '' } = source;
       if (name !== undefined) return named.has(name);
@@ -160,10 +161,10 @@ function reduced({ apiVersion, kind, metadata, spec, status = {} }: Pod, shared:
 
 function readPodRequests(
   client: Client,
-  names: ReadonlySet<string>,
+  isManaged: (signerName: string) => boolean,
 ): Promise<ReadResult<readonly PodCertificateRequest[]>> {
   return listVisibleVersion(client, 'podcertificaterequests', (request: PodCertificateRequest) =>
-    names.has(request.spec.signerName) ? [request] : [],
+    isManaged(request.spec.signerName) ? [request] : [],
   );
 }
 

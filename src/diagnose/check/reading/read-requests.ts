@@ -16,12 +16,12 @@ import {
 import { namedIssuer } from '#api/acme/named-issuer.ts';
 import type { KubeObject } from '#api/object/object.ts';
 import { GROUP } from '#api/signer/cluster-signer.ts';
-import { isDerivedName } from '#api/signer/signer.ts';
 import type { Client } from '#kube/client/client.ts';
 import { isCertManagerServed } from '#operations/cert-manager-served.ts';
 import { compileFailureJudge, type FailureJudge } from '../../request-refusals.ts';
 import type { AcmeFacts, SignerFacts, WaitingRequest } from '../facts.ts';
 import type { ReadResult } from '../finding.ts';
+import { managedNames } from '../managed-names.ts';
 import {
   discoveryPermission,
   listVisible,
@@ -43,8 +43,7 @@ export async function readRequests(
   acme: ReadResult<AcmeFacts>,
 ): Promise<ReadResult<readonly WaitingRequest[]>> {
   if (!('value' in signers)) return signers;
-  const names = new Set(signers.value.states.map(({ signer }) => signer.spec.signerName));
-  const isManaged = (name: string): boolean => names.has(name) || isDerivedName(name);
+  const isManaged = managedNames(signers.value);
   const ofAcme = 'value' in acme ? acme.value.signers : [];
   const acmeNames = new Set(ofAcme.map(({ spec }) => spec.signerName));
   const [signing, pods, issuing] = await Promise.all([
