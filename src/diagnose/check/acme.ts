@@ -2,6 +2,7 @@
 /** Checks of ACME signers and their Orders. Pure: facts in, outcomes out. */
 import { needsSolver, type AcmeSigner } from '#api/acme/acme-signer.ts';
 import { CA_UNUSABLE, WRONG_CERTIFICATE } from '#api/acme/order.ts';
+import { formatDuration } from '#api/object/duration.ts';
 import { keyOf } from '#api/object/object.ts';
 import { findCondition } from '#api/request/conditions.ts';
 import { shellWord } from '#base/quote.ts';
@@ -138,6 +139,6 @@ function stuck(order: NewestOrder, now: number): readonly Outcome[] {
     ];
   }
   if (now - since <= SLOW_MS) return [];
-  const minutes = Math.round((now - since) / 60_000);
-  return [warning(`it waits for ${minutes} minutes: ${why}`, remediation, subject)];
+  const waited = formatDuration(Math.round((now - since) / 60_000) * 60);
+  return [warning(`it has waited for ${waited}: ${why}`, remediation, subject)];
 }

@@ -2,7 +2,7 @@
 /**
  * Checks of signers, their CAs, and the requests that wait for them. Pure: facts in, outcomes out.
  */
-import { parseDuration } from '#api/object/duration.ts';
+import { formatDuration, parseDuration } from '#api/object/duration.ts';
 import { parseTime } from '#api/object/time.ts';
 import { findCondition, type Condition } from '#api/request/conditions.ts';
 import { crlConfigMapName } from '#api/revocation/names.ts';
@@ -356,7 +356,7 @@ export function checkAnswered({ requests, signers, now }: InstallationFacts): re
   return whereSeen(requests, (all) =>
     allWell(
       oldestOf(all, { now, waitsForApproval: false }, (each, seconds) => {
-        const why = `it waits for a certificate of ${each.signerName} for ${seconds} s`;
+        const why = `it has waited for a certificate of ${each.signerName} for ${formatDuration(seconds)}`;
         const state = states.find(({ signer }) => signer.spec.signerName === each.signerName);
         const held = state === undefined ? undefined : heldSigning(state);
         const cause = each.cause ?? held?.message;
@@ -402,7 +402,7 @@ export function checkApproved({ requests, now }: InstallationFacts): readonly Ou
         { now, waitsForApproval: true },
         (each, seconds) =>
           warning(
-            `no rule of ${each.signerName} approves it, and it waits for a person for ${seconds} s`,
+            `no rule of ${each.signerName} decides it: it has waited for a person for ${formatDuration(seconds)}`,
             explainCommand(each),
             each.object,
           ),

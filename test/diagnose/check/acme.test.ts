@@ -71,7 +71,7 @@ const CASES: readonly (readonly [
     ...(['acme-orders-progress', 'one waits for long'] as const),
     withOrder({ since: NOW - 11 * MINUTE, why: 'RateLimited: wait' }),
     'warning',
-    /waits for 11 minutes: RateLimited: wait/,
+    /^it has waited for 11m: RateLimited: wait$/,
   ],
   [
     ...(['acme-orders-progress', 'an attempt is overdue'] as const),

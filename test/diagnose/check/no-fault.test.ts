@@ -20,7 +20,7 @@ test('a hundred overdue requests are five lines and a number, the oldest first',
   const requests = Array.from({ length: 100 }, (_none, index) => waiting(200 + index));
   const found = findingsOf('requests-answered', { installed: { requests: { value: requests } } });
   assert.equal(found.length, 6);
-  assert.match(found[0]?.why ?? '', /for 299 s/);
+  assert.match(found[0]?.why ?? '', /for 4m59s$/);
   assert.equal(found[5]?.subject, '95 more');
 });
 
