@@ -345,10 +345,10 @@ export function reportedFaults(leases: readonly Lease[], now: number): readonly 
 
 function reported({ component, fault }: ReportedFault, grant: string): Outcome {
   const { reason, message, stops, signers } = fault;
-  const whose = signers === undefined ? 'all signers' : signers.join(', ');
+  const whose = signers?.join(', ') ?? (stops ? 'all signers' : undefined);
   const make = stops ? error : warning;
   return make(
-    `${component} reports ${reason} for ${whose}: ${message}`,
+    `${component} reports ${reason}${whose === undefined ? '' : ` for ${whose}`}: ${message}`,
     reason === RIGHT_MISSING ? grant : 'do what the message says',
     `deployment/countersign-${component}`,
   );

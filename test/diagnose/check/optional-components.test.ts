@@ -243,3 +243,11 @@ test('healthy targets, or no notifier, pass; a missing right is another check', 
   assert.deepEqual(says(id, lacks), ['ok  notifier delivers to every target']);
   assert.match(says('components-report-no-faults', lacks)[0] ?? '', /^error .*MissingPermissions/);
 });
+
+test('a fault that stops no request concerns no signer', () => {
+  const fault = { reason: 'RefreshBlocked', message: 'Deployment a/web', stops: false };
+  assert.match(
+    says('components-report-no-faults', toldBy([fault]))[0] ?? '',
+    /^warning .*notifier reports RefreshBlocked: Deployment a\/web$/,
+  );
+});

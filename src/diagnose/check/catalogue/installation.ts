@@ -90,7 +90,8 @@ export const INSTALLATION_CHECKS = {
   'components-report-no-faults': {
     group: 'installation',
     title: 'no component reports something that it cannot do',
-    impact: 'Requests of the signers that are named wait until it is fixed.',
+    impact:
+      'An error: requests of the signers that are named wait until it is fixed. A warning: requests are answered, and something else is late or lost.',
     remediation: ['Do what the report says. Each component looks again within seconds.'],
   },
   'roles-complete': {
