@@ -88,19 +88,19 @@ export function checkWebhooks({ webhooks }: KubernetesFacts): readonly Outcome[]
   );
 }
 
-function closedWebhook({ configuration, name, service, served }: Webhook): Outcome {
+function closedWebhook({ configuration, name, service, served, rules }: Webhook): Outcome {
   const [kind = '', object = ''] = configuration.split('/');
   const remediation =
     'exclude certificates.k8s.io, coordination.k8s.io and countersign.dev from its rules';
   const edit = `kubectl edit ${kind} ${shellWord(object)}`;
-  const sees = `webhook ${name} fails closed and sees requests for certificates or Leases`;
+  const rejects = `the API server rejects writes of ${neededResources(rules).join(', ')}`;
   if (served === false) {
-    const why = `${sees}, and its Service ${service ?? ''} has no ready endpoint: nothing is issued`;
+    const why = `webhook ${name} fails closed, and its Service ${service ?? ''} has no ready endpoint: ${rejects}`;
     const fix = `bring its server back, or ${remediation}; where neither can be done now, set failurePolicy: Ignore of this webhook until its server is back: ${edit}`;
     return error(why, fix, configuration);
   }
   return warning(
-    `${sees}: while its server is away, nothing is issued`,
+    `webhook ${name} fails closed: while its server is away, ${rejects}`,
     `${remediation}: ${edit}`,
     configuration,
   );
@@ -122,14 +122,17 @@ const NEEDED_RESOURCES = [
  * subresource, such as `pods/*`, and a star may stand for both.
  */
 export function mayBlock({ failurePolicy = 'Fail', rules = [] }: Webhook): boolean {
-  return (
-    failurePolicy === 'Fail' &&
-    rules.some(
-      ({ apiGroups = [], resources = [] }) =>
-        apiGroups.some((group) => NEEDED_GROUPS.includes(group)) &&
-        resources.some((each) => NEEDED_RESOURCES.includes(each.split('/')[0] ?? '')),
-    )
+  return failurePolicy === 'Fail' && neededResources(rules).length > 0;
+}
+
+/** Returns the resources of the rules that Countersign needs, each once. */
+function neededResources(rules: Webhook['rules'] = []): readonly string[] {
+  const needed = rules.flatMap(({ apiGroups = [], resources = [] }) =>
+    apiGroups.some((group) => NEEDED_GROUPS.includes(group))
+      ? resources.filter((each) => NEEDED_RESOURCES.includes(each.split('/')[0] ?? ''))
+      : [],
   );
+  return [...new Set(needed)];
 }
 
 /** `ledger-possible` */
