@@ -7,7 +7,7 @@ import { SignerError } from '#base/errors.ts';
 const GROUP = 'certificates.k8s.io';
 
 /**
- * Versions, newest first. 1.37 serves v1, and 1.35 and 1.36 serve v1beta1 behind a feature gate.
+ * Versions, newest first. 1.37 serves v1, and 1.36 serves v1beta1 behind a feature gate.
  */
 const VERSIONS = ['v1', 'v1beta1'] as const;
 
@@ -27,7 +27,7 @@ export async function certificatesResources(
   throw new SignerError({
     code: 'KUBE_NOT_FOUND',
     disposition: 'wait',
-    message: `this API server serves no ${plural}.${GROUP}; Kubernetes 1.37 does, 1.35 and 1.36 with --runtime-config=${GROUP}/v1beta1=true and the feature gates PodCertificateRequest, ClusterTrustBundle and ClusterTrustBundleProjection`,
+    message: `this API server serves no ${plural}.${GROUP}; Kubernetes 1.37 does by default, 1.36 with --runtime-config=${GROUP}/v1beta1=true and the feature gates PodCertificateRequest, ClusterTrustBundle and ClusterTrustBundleProjection`,
   });
 }
 

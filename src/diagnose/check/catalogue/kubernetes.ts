@@ -15,8 +15,10 @@ export const KUBERNETES_CHECKS = {
     impact:
       'Without them pods get no certificates through podCertificate volumes, and no trust bundle is published. People and cert-manager still get certificates.',
     remediation: [
-      'Kubernetes 1.37 serves both by default. On 1.36 start the API server and the kubelets with the beta:',
+      'Kubernetes 1.37 serves both by default. On 1.36 start the API server with the beta:',
       '$ kube-apiserver --runtime-config=certificates.k8s.io/v1beta1=true --feature-gates=PodCertificateRequest=true,ClusterTrustBundle=true,ClusterTrustBundleProjection=true',
+      'Start the kubelet of each node with its part:',
+      '$ kubelet --feature-gates=PodCertificateRequest=true,ClusterTrustBundleProjection=true',
     ],
   },
   'clock-offset': {
