@@ -11,7 +11,8 @@ export function secretNotGranted(signerName: string): string {
   return `its CA Secret lacks the annotation ${SIGNER_NAME}: ${signerName}`;
 }
 
-export const CA_DISTRUSTED = 'its CA is listed in spec.authority.managed.distrusted';
+export const CA_DISTRUSTED =
+  'its CA is distrusted (spec.authority.managed.distrusted or status.distrusted of the signer)';
 export const CA_EXPIRED = 'its CA certificate has expired';
 
 export function signerNotChecked(kind: string, signer: string): string {
