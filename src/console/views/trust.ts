@@ -288,7 +288,7 @@ function caActions(signer: string, { fingerprint, phase }: GenerationRow): reado
 }
 
 function verdictOf({ outcome }: OperationReport): string {
-  if (outcome === 'refused') return 'Something breaks if this CA is revoked now.';
+  if (outcome === 'refused') return 'countersign authority revoke would refuse this now:';
   if (outcome === 'unchanged') return 'This CA is revoked already.';
   return 'Nothing is known to break if this CA is revoked now.';
 }
