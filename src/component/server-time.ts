@@ -49,14 +49,19 @@ export async function areClocksStillApart(
 /**
  * Prevents all signing while the clocks are apart, also after one more request.
  *
+ * @param component - names the node whose clock the message is about
  * @throws SignerError CLOCKS_APART (`wait`)
  */
-export async function requireClocks(clocks: Clocks, ask: () => Promise<unknown>): Promise<void> {
-  if (!(await areClocksStillApart(clocks, ask))) return;
+export async function requireClocks(
+  component: Clocks & { readonly name: string },
+  ask: () => Promise<unknown>,
+): Promise<void> {
+  if (!(await areClocksStillApart(component, ask))) return;
+  const whose = `the clock of the node on which ${component.name} runs`;
   throw new SignerError({
     code: 'CLOCKS_APART',
     disposition: 'wait',
-    message: `signing is paused: ${offsetText(clocks.client.clockOffset())} (limit ${MAX_CLOCK_OFFSET_MS / 1000} s); correct the wrong clock`,
+    message: `signing is paused: ${offsetText(component.client.clockOffset(), whose)} (limit ${MAX_CLOCK_OFFSET_MS / 1000} s); correct the wrong clock: countersign check --explain component-clocks`,
   });
 }
 
@@ -97,9 +102,10 @@ export function requeueAt(
  * Returns `the local clock is 75 s ahead of the API server's`.
  *
  * @param clockOffset - milliseconds, positive if the local clock is ahead
+ * @param whose - names the clock for readers of another machine
  */
-export function offsetText(clockOffset: number): string {
+export function offsetText(clockOffset: number, whose = 'the local clock'): string {
   const seconds = Math.round(Math.abs(clockOffset) / 1000);
   const way = clockOffset < 0 ? 'behind' : 'ahead of';
-  return `the local clock is ${seconds} s ${way} the API server's`;
+  return `${whose} is ${seconds} s ${way} the API server's`;
 }

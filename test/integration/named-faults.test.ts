@@ -70,7 +70,8 @@ test('check and explain name a component whose clock is twelve minutes ahead', a
     cluster,
     /^error component-clocks lease\/countersign-pcr-issuer\S* .* 7[12]\d s ahead of the API server's, so that it signs nothing/,
   );
-  const summary = /^ClocksApart: signing is paused: the local clock is 7[12]\d s ahead/;
+  const summary =
+    /^ClocksApart: signing is paused: the clock of the node on which pcr-issuer runs is 7[12]\d s ahead/;
   await explained(cluster, { state: 'WaitingForComponent', summary }, 'pod/clock', '-n', TEAM);
   await stop('pcr-issuer');
   await start('pcr-issuer');

@@ -27,7 +27,11 @@ for (const minutes of [-11, 11, 365 * 24 * 60]) {
     async (kind) => {
       const stage = kind.start();
       stage.ahead(minutes * MINUTE);
-      await assert.rejects(stage.handle(), { code: 'CLOCKS_APART', disposition: 'wait' });
+      await assert.rejects(stage.handle(), {
+        code: 'CLOCKS_APART',
+        disposition: 'wait',
+        message: /^signing is paused: the clock of the node on which [a-z-]+ runs is \d+ s /,
+      });
       assert.deepEqual(stage.methods(), ['GET']);
       assert.equal(stage.signed().length, 0);
     },
