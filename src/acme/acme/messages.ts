@@ -52,7 +52,7 @@ export const SOLVER_SILENT = 'the component acme-solver has not answered; check 
 export const SOLVER_SILENT_SO_FAR = 'the component acme-solver has not answered';
 
 export function notRemoved(dnsName: string, solver: string, cause: string): string {
-  return `what proved ${dnsName} by solver ${solver} was not removed within ten minutes, remove it yourself: ${cause}`;
+  return `acme-solver could not remove the TXT record or the route for ${dnsName} (solver ${solver}) within ten minutes: ${cause}. Remove it yourself`;
 }
 
 export function validationBudget(dnsName: string): string {
@@ -70,7 +70,7 @@ export function notRepeated(order: string, cause: string): string {
 }
 
 export function signerHeld(cause: string, time: string): string {
-  return `${cause} to a request of this signer; no Order follows before ${time}, when one tries the CA again, or until the signer changes`;
+  return `for a request of this signer, ${cause}: no request of the signer gets an Order before ${time}, unless the signer changes. One Order then tries the CA again`;
 }
 
 export function orderState(order: string, cause: string): string {

@@ -52,7 +52,7 @@ export function waitsForChallenge(challenge: string, dnsName: string, cause: str
 }
 
 export function noAnswer(detail: string): string {
-  return `the ACME server gave no answer: ${detail}`;
+  return `the ACME server did not answer: ${detail}`;
 }
 
 export function rateLimited(problem: string): string {

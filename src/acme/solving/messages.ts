@@ -90,14 +90,14 @@ export function zoneQueryAnswer(rcode: string): string {
 }
 
 export const NO_ZONE = 'has no zone for it';
-export const NO_NS_RECORDS = 'its NS records are not to be had';
+export const NO_NS_RECORDS = 'the resolver returned no NS records of it';
 
 export function zoneNotFound(name: string, fault: string): string {
-  return `the zone of ${name} is not found: ${fault}`;
+  return `cannot find the zone of ${name}: ${fault}`;
 }
 
 export function serversNotFound(zone: string, fault: string): string {
-  return `the servers ${zone} are not found: ${fault}`;
+  return `cannot find the servers ${zone}: ${fault}`;
 }
 
 export const OF_ITS_ZONE = 'of its zone';

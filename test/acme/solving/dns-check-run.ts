@@ -164,7 +164,7 @@ test('a server that has not the zone is as one that is silent', async () => {
 test('a name whose zone nobody has', async () => {
   assert.equal(
     await check('www.nowhere.test'),
-    `the zone of _acme-challenge.www.nowhere.test is not found: the resolver ${bind.at} answers REFUSED`,
+    `cannot find the zone of _acme-challenge.www.nowhere.test: the resolver ${bind.at} answers REFUSED`,
   );
 });
 

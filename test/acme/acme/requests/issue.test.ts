@@ -261,7 +261,10 @@ test('of the requests of a held signer, one tries the CA again', async () => {
   const third = stage({ holds, metadata: { uid: 'r3', name: 'third' } });
   const held = await second.issue();
   assert.ok(held.kind === 'notIssued' && held.how === 'pending' && held.afterMs === HOUR);
-  assert.match(held.message, /the CA returned x to a request of this signer; no Order follows/);
+  assert.match(
+    held.message,
+    /^for a request of this signer, the CA returned x: no request of the signer gets an Order /,
+  );
   second.later(HOUR);
   third.later(HOUR);
   await Promise.all([second.issue(), third.issue()]);
