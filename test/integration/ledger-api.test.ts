@@ -205,7 +205,7 @@ test('ledger show, prove and verify', async () => {
   assert.equal(verified.code, 0, verified.stdout + verified.stderr);
   assert.match(
     verified.stdout,
-    /^1 logs, 8 entries, 8 records, \d+ checkpoints; removed in good order: 0 by retention, 0 by erasure\nthe ledger is verified\n/,
+    /^1 logs, 8 entries, 8 records, \d+ checkpoints; removed with a record of it: 0 by retention, 0 by erasure\nthe ledger is verified\n/,
   );
   const other = join(directory, 'other.note');
   writeFileSync(

@@ -217,7 +217,7 @@ export function checkpointNotInCluster(fault: string): string {
 }
 
 export function aheadUntil(time: string): string {
-  return `records get the time ${time} until then: one was appended by a clock that was so far ahead, and the time of the ledger never falls`;
+  return `until ${time}, all records get this time: the clock of an earlier leader was ahead, and times of the ledger never decrease. Correct the clocks of the nodes`;
 }
 
 export const INVALID_LOG_KEY = `Secret ${LOG_KEY_SECRET} holds no Ed25519 key in PKCS#8; restore it from a backup: another key begins another log`;

@@ -131,7 +131,7 @@ test('reports a record from a fast clock once in the log, until its time has com
   await stand.store.append(issuedBatch(1, 2), { naming, now: NOW + 60_001 });
   await writing.pass();
   await writing.pass();
-  const words = `records get the time ${new Date(NOW + 60_001).toISOString()} until then`;
+  const words = `until ${new Date(NOW + 60_001).toISOString()}, all records get this time`;
   const [warning = '', ...others] = writing.warnings();
   assert.ok(warning.startsWith(words) && others.length === 0, warning);
   const said = component.log.lines.filter((line) => JSON.stringify(line).includes(words));

@@ -60,7 +60,7 @@ async function reportOf(options: VerifyOptions, outside: readonly string[]): Pro
 function textOf({ findings, found, ...counts }: VerifyReport): string {
   const { logs, entries, records, erased, checkpoints } = counts;
   const lines = [
-    `${logs} logs, ${entries} entries, ${records} records, ${checkpoints} checkpoints; removed in good order: ${erased.retention} by retention, ${erased.person} by erasure`,
+    `${logs} logs, ${entries} entries, ${records} records, ${checkpoints} checkpoints; removed with a record of it: ${erased.retention} by retention, ${erased.person} by erasure`,
     ...findings.map(({ what, log, message }) => printable(`${what} ${log}: ${message}`)),
     ...(found > findings.length ? [`and ${found - findings.length} more`] : []),
     found === 0 ? 'the ledger is verified' : `${found} findings`,
