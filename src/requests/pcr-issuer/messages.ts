@@ -24,7 +24,7 @@ export function podNotAllowed(
 }
 
 export const KEYLESS_REQUEST =
-  'the request has an empty stub PKCS#10 request; it was written through v1beta1, which this API server does not serve';
+  'the request has no key that this API server shows: an older kubelet wrote it through certificates.k8s.io/v1beta1. Upgrade the kubelet of the node, and delete the pod';
 
 export function stubTooLong(bytes: number, max: number): string {
   return `the stub PKCS#10 request has ${bytes} bytes, more than ${max}`;
@@ -101,7 +101,7 @@ export const CREATE_OR_CORRECT =
   'create it, or correct the annotation of the volume and delete the pod';
 
 export function tooManyServices(count: number, pod: string): string {
-  return `${count} Services select pod ${pod}, more than the ${MAX_POD_SERVICES} that a leaf may name; use spec.pods.services.select FromAnnotation`;
+  return `${count} Services select pod ${pod}, more than the ${MAX_POD_SERVICES} that a leaf may name; let fewer Services select the pod, or have the owner of the signer set spec.pods.services.select: FromAnnotation, and name the Services in the annotation of the volume`;
 }
 
 export function notSelected(namespace: string | undefined, pod: string): string {
