@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Texts of federation, by where users read them. */
+import { formatDuration } from '#api/object/duration.ts';
 import { quote } from '#base/quote.ts';
 
 // Log
@@ -27,7 +28,7 @@ export const NO_USABLE_KEY =
   'the trust domain has no usable key any more: all its SVIDs are invalid';
 
 export function staleBundle(seconds: number): string {
-  return `no good answer for ${seconds} s: its SVIDs are no longer trusted`;
+  return `the endpoint has returned no valid bundle for ${formatDuration(seconds)} (--keep): this cluster no longer trusts its SVIDs`;
 }
 
 export const NO_ACCEPTABLE_CA = 'all its CAs belong to this installation or are distrusted';
