@@ -31,18 +31,26 @@ const waits: Diagnosis = {
   remediation: ['countersign check'],
 };
 
+/** Explains a request whose signer is in this state. */
+function heldBy(of: SignerState): Diagnosis {
+  const held = heldSigning(of);
+  assert.ok(held !== undefined);
+  return withHeld(waits, held, of.signer.metadata.name);
+}
+
 test('a request without a published anchor waits for attester, and names the anchor', () => {
-  const is = withHeld(waits, heldSigning(state({ served: { b: 60 } })));
+  const is = heldBy(state({ served: { b: 60 } }));
   assert.equal(is.state, 'WaitingForTrust');
   assert.match(is.summary, new RegExp(`${print('a')} is not in the published bundle yet`));
   assert.match(is.remediation.join('\n'), /is attester running/);
-  assert.equal(withHeld(waits, heldSigning(state({ bundle: undefined }))).state, 'WaitingForTrust');
+  assert.equal(heldBy(state({ bundle: undefined })).state, 'WaitingForTrust');
 });
 
 test('a request whose CA has a new anchor beside an old one says when it is answered', () => {
-  const is = withHeld(waits, heldSigning(state({ served: { a: 4, b: 60 } })));
+  const is = heldBy(state({ served: { a: 4, b: 60 } }));
   assert.equal(is.state, 'WaitingForTrust');
   assert.match(is.summary, /was published recently/);
+  assert.match(is.remediation.join('\n'), /^no action is needed.*authority show workload prints/);
   assert.equal(is.next?.at, at(6 * MINUTE));
 });
 

@@ -25,7 +25,8 @@ export async function keptWaiting(
   if (diagnosis.state !== 'WaitingForComponent') return diagnosis;
   const state = await readVisibleState(init, signer);
   const held = state === undefined ? undefined : heldSigning(state);
-  if (held !== undefined) return withHeld(diagnosis, held);
+  if (state !== undefined && held !== undefined)
+    return withHeld(diagnosis, held, state.signer.metadata.name);
   const { latestWarning } = await init.events(regarded);
   // Earlier warnings are about a previous request of the same pod.
   return latestWarning === undefined || latestWarning.at < regarded.creationTimestamp

@@ -1,19 +1,24 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Reasons why a request waits although its spec allows an answer. Pure. */
+import { shellWord } from '#base/quote.ts';
 import type { HeldSigning } from '#operations/paused-signing.ts';
 import type { Diagnosis } from '../explanation.ts';
 import type { LatestWarning } from '../read-events.ts';
 
-/** Adds that signing is paused: verifiers or kubelets do not have the anchor of the CA yet. */
-export function withHeld(diagnosis: Diagnosis, held: HeldSigning | undefined): Diagnosis {
-  if (held === undefined || diagnosis.state !== 'WaitingForComponent') return diagnosis;
+/**
+ * Adds that signing is paused: verifiers or kubelets do not have the anchor of the CA yet.
+ *
+ * @param signer - name of the ClusterSigner
+ */
+export function withHeld(diagnosis: Diagnosis, held: HeldSigning, signer: string): Diagnosis {
+  if (diagnosis.state !== 'WaitingForComponent') return diagnosis;
   const { message, until } = held;
   if (until === undefined) {
     const remediation = ['countersign check   # is attester running, may it publish the bundle?'];
     return { ...diagnosis, state: 'WaitingForTrust', summary: message, remediation };
   }
   const remediation = [
-    'nothing: it is answered then. countersign authority show says since when it is published',
+    `no action is needed: the request is answered at that time. countersign authority show ${shellWord(signer)} prints since when the anchor is published`,
   ];
   const next = { what: 'the CA signs', at: until };
   return { ...diagnosis, state: 'WaitingForTrust', summary: message, next, remediation };
