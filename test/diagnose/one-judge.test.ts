@@ -179,7 +179,7 @@ function byExplain(csr: CertificateSigningRequest, spec = SPEC): string | undefi
   const { wouldFail: faults, summary, remediation } = explainSigningRequest(csr, seen);
   const wouldFail = faults?.join('; ');
   if (wouldFail !== undefined) {
-    assert.equal(summary, `approved it would fail: ${wouldFail}`);
+    assert.equal(summary, `if approved, it fails: ${wouldFail}`);
     assert.doesNotMatch(remediation.join('\n'), /certificate approve/);
   }
   return wouldFail;

@@ -158,12 +158,12 @@ END`,
     const { stdout } = await type(
       "kubectl get events.events.k8s.io -n default -o jsonpath='{.items[*].note}'",
     );
-    return stdout.includes('approved it would fail: the DNS name "WEB.example.com"')
+    return stdout.includes('if approved, it fails: the DNS name "WEB.example.com"')
       ? stdout
       : undefined;
   });
   const explained = await type('countersign explain csr/upper');
-  assert.match(explained.stdout, /approved it would fail: .*write "web\.example\.com"/);
+  assert.match(explained.stdout, /if approved, it fails: .*write "web\.example\.com"/);
   const approved = await type('countersign approve csr/upper');
   assert.equal(approved.code, 3, approved.stdout);
   const { stdout } = await type("kubectl get csr upper -o jsonpath='{.status.conditions}'");

@@ -23,9 +23,9 @@ function decide(refusal: string | undefined) {
 }
 
 test('a request that would fail is not approved, and nothing is written', async () => {
-  const { client, report } = decide('approved it would fail: x');
+  const { client, report } = decide('if approved, it fails: x');
   assert.equal((await report).outcome, 'refused');
-  assert.equal((await report).message, 'approved it would fail: x');
+  assert.equal((await report).message, 'if approved, it fails: x');
   assert.deepEqual(client.requests, []);
 });
 

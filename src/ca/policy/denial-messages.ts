@@ -182,7 +182,7 @@ const MAX_SHOWN_ATTRIBUTES = 10;
 // Approved by a person, although the signer fails it
 
 export function wouldFail(message: string): string {
-  return `approved it would fail: ${message}`;
+  return `if approved, it fails: ${message}`;
 }
 
 export function unreadableRequest(fault: string): string {

@@ -6,7 +6,7 @@ import { wouldFail } from '#ca/policy/denial-messages.ts';
 // Events
 
 export function undecided(name: string, omissions: string, cause: string): string {
-  return `an administrator may decide with kubectl certificate approve ${shellWord(name, 'csr/')}${omissions}; ${cause}`;
+  return `an administrator may decide: kubectl certificate approve ${shellWord(name, 'csr/')}${omissions}; ${cause}`;
 }
 
 export function hopeless(cause: string): string {
@@ -14,7 +14,7 @@ export function hopeless(cause: string): string {
 }
 
 export function omissions(parts: string): string {
-  return `, whose certificate would have ${parts}`;
+  return `; its certificate would have ${parts}`;
 }
 
 // Conditions

@@ -125,7 +125,7 @@ test('a request that its signer would fail is approved by --force alone', async 
   const approve = ['approve', 'csr/jane-1', '--kubeconfig', server.kubeconfig];
   const refused = await countersign(approve);
   assert.notEqual(refused.code, 0, refused.stdout);
-  assert.match(refused.stdout, /approved it would fail: .*--force approves it nevertheless/s);
+  assert.match(refused.stdout, /if approved, it fails: .*--force approves it nevertheless/s);
   assert.equal(written.length, 0);
   const forced = await countersign([...approve, '--force']);
   assert.equal(forced.code, 0, forced.stderr);
@@ -213,7 +213,7 @@ test('lint of a request in the cluster judges by its signer as well', async (t) 
   assert.equal(read.filter((path) => path.startsWith(CSRS)).length, 1);
   assert.match(
     stdout,
-    /^error: csr\/jane-1: approved it would fail: .*"code signing".*signer-accepts/m,
+    /^error: csr\/jane-1: if approved, it fails: .*"code signing".*signer-accepts/m,
   );
 });
 

@@ -377,7 +377,7 @@ const CASES: readonly Case[] = [
     installed: {
       requests: { value: [waiting(1, { waitsForApproval: true, wouldFail: 'no purpose' })] },
     },
-    says: /^approved it would fail: no purpose$/,
+    says: /^if approved, it fails: no purpose$/,
   },
   {
     id: 'requests-approved',

@@ -116,13 +116,13 @@ const CASES: readonly Case[] = [
     what: 'a CSR that its signer would fail is not offered for approval',
     is: explainSigningRequest(node, unruled),
     state: 'WaitingForApproval',
-    says: /^approved it would fail: the subject contains "system:nodes", "system:node:a"/,
+    says: /^if approved, it fails: the subject contains "system:nodes", "system:node:a"/,
   },
   {
     what: 'a CSR that its signer would fail is denied by approver, if it has rules',
     is: explainSigningRequest(node, served),
     state: 'WaitingForComponent',
-    says: /^approved it would fail: .*; approver denies it within seconds$/,
+    says: /^if approved, it fails: .*; approver denies it within seconds$/,
   },
   {
     what: 'a CSR of a signer of another project is not judged',
@@ -140,7 +140,7 @@ const CASES: readonly Case[] = [
       }),
     ),
     state: 'WaitingForApproval',
-    says: /^approved it would fail: the DNS name "WEB\.team-a\.svc" .*; write "web\.team-a\.svc"/,
+    says: /^if approved, it fails: the DNS name "WEB\.team-a\.svc" .*; write "web\.team-a\.svc"/,
   },
   {
     what: 'a CSR that a rule allows waits for approver',

@@ -92,7 +92,10 @@ test('a request that matches no rule gets an Event with how a person decides, no
   assert.deepEqual([outcome, reason, none], ['undecided', 'NoRuleMatched', undefined]);
   assert.deepEqual(component.client.requests, []);
   assert.equal(event?.type, 'Normal');
-  assert.match(event.note, /kubectl certificate approve jane-1\b/);
+  assert.match(
+    event.note,
+    /^an administrator may decide: kubectl certificate approve jane-1; own-name: /,
+  );
   assert.match(event.note, /own-name: does not apply/);
 });
 
@@ -180,6 +183,6 @@ test('a request that would fail gets a Warning before an approval, and no write'
   const { outcome, reason, event } = await handle();
   assert.deepEqual([outcome, reason], ['undecided', 'ReservedSubject']);
   assert.deepEqual([event?.type, event?.action], ['Warning', 'Approve']);
-  assert.match(event?.note ?? '', /^approved it would fail: .*"system:admin".*do not approve it/);
+  assert.match(event?.note ?? '', /^if approved, it fails: .*"system:admin".*do not approve it/);
   assert.deepEqual(component.client.requests, []);
 });
