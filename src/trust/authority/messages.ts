@@ -441,8 +441,12 @@ export const OWN_CA_PUBLISHED = 'published the CA of our own ports';
 export const LEDGER_CA_PUBLISHED = 'published the CA of the ledger';
 export const SERVING_CERTIFICATE_ISSUED = 'issued a serving certificate';
 
+/** A single file of the manifests would create the objects of components that are not installed. */
+const INSTALL_AGAIN =
+  'repeat helm upgrade, countersign install or kubectl apply -k ., which creates it empty; the operator does so by itself';
+
 export function configMapMissing(name: string): string {
-  return `ConfigMap ${name} does not exist; apply deploy/own-tls.yaml, which creates it empty`;
+  return `ConfigMap ${name} does not exist; ${INSTALL_AGAIN}`;
 }
 
 export function configMapNotGranted(name: string, signerName: string): string {
@@ -454,7 +458,7 @@ export function configMapImmutable(name: string): string {
 }
 
 export function servingSecretMissing(name: string): string {
-  return `Secret ${name} does not exist; apply deploy/own-tls.yaml, which creates it empty`;
+  return `Secret ${name} does not exist; ${INSTALL_AGAIN}`;
 }
 
 export function servingSecretNotGranted(name: string, signerName: string): string {

@@ -99,7 +99,7 @@ test('a component that does not run misses no Secret: nothing is reported', () =
 });
 
 const neverWritten: readonly [law: string, secret: Secret | undefined, why: RegExp][] = [
-  ['one that is not there', undefined, /does not exist; apply deploy\/own-tls.yaml/],
+  ['one that is not there', undefined, /does not exist; repeat helm upgrade, countersign install/],
   [
     'one whose owner did not consent',
     secretWith(good, { annotations: { 'countersign.dev/filled-by': '' } }),
