@@ -51,9 +51,10 @@ deploy/own-tls.yaml. Nobody else can ask for one: there are neither pods nor req
   ],
   'network-policy.yaml': [
     'deploy/examples/network-policy.yaml',
-    `Who may reach the components: Prometheus in the namespace monitoring, at the port with TLS
-(--listen-https=:8443). Nobody else has anything to ask. Kubelets probe from the node, which
-most network plugins always let in; where yours does not, allow port 8080 from your nodes' addresses.`,
+    `Only Prometheus in the namespace monitoring reaches the components, at the port with TLS
+(--listen-https=:8443). It closes the other ports: do not apply it beside acme-responder, ledger or
+bundle-endpoint, whose clients need them. Most network plugins always let the probes of kubelets
+in. If yours does not, allow port 8080 from the addresses of your nodes.`,
   ],
   'service-monitors.yaml': [
     'deploy/monitoring/service-monitors.yaml',
