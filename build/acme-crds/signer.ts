@@ -102,13 +102,29 @@ const LONGEST: readonly Rule[] = [
  */
 const MAX_DURATION = '4800h';
 
+const ISSUER = 'this ClusterSigner';
+/** A sentence of `usages` about pods, which no ACME signer serves. */
+const OF_PODS =
+  ' The leaf of a pod gets all of them, the leaf of a CertificateSigningRequest those that it requests. ';
+
+/** Returns a schema whose description has another text in place of one that it must have. */
+function replaced(schema: Schema, text: string, other: string): Schema {
+  const { description = '' } = schema;
+  if (!description.includes(text)) throw new Error(`no "${text}" in: ${description}`);
+  return { ...schema, description: description.replace(text, other) };
+}
+
 function profileOf({ properties = {}, ...rest }: Schema): Schema {
-  const { backdate: _, crl: __, maxDuration, ...kept } = properties;
+  const { backdate: _, crl: __, maxDuration, usages = {}, ...kept } = properties;
   const description =
     'Maximum lifetime of a leaf. The CA decides on it; acme does not deliver a longer one.';
   return {
     ...rest,
-    properties: { ...kept, maxDuration: { ...maxDuration, description, default: MAX_DURATION } },
+    properties: {
+      ...kept,
+      usages: replaced(usages, OF_PODS, ' '),
+      maxDuration: { ...maxDuration, description, default: MAX_DURATION },
+    },
   };
 }
 
@@ -148,19 +164,30 @@ const STATUS: Readonly<Record<string, Schema>> = {
 
 /** @param shared - the schemas of a ClusterSigner */
 export function signerKinds(shared: Shared): readonly Kind[] {
-  const { requests, certificateRequests } = shared;
+  const { requests } = shared;
   const signerName = signerNameOf(shared.signerName);
   const profile = profileOf(shared.profile);
   const cluster = object(
     ['signerName', 'acme'],
     'The desired behavior of the signer.',
-    { signerName, acme: acmeOf('Cluster'), profile, requests, certificateRequests },
+    {
+      signerName,
+      acme: acmeOf('Cluster'),
+      profile,
+      requests,
+      certificateRequests: replaced(shared.certificateRequests, ISSUER, 'this AcmeClusterSigner'),
+    },
     LONGEST,
   );
   const namespaced = object(
     ['acme'],
     'The desired behavior of the signer.',
-    { acme: acmeOf('Namespaced'), profile, requests, certificateRequests },
+    {
+      acme: acmeOf('Namespaced'),
+      profile,
+      requests,
+      certificateRequests: replaced(shared.certificateRequests, ISSUER, 'this AcmeSigner'),
+    },
     LONGEST,
   );
   return [
