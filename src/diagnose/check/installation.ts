@@ -16,11 +16,11 @@ import { listingCause, listingFaults } from './access/listed-signers.ts';
 import {
   deployAgain,
   finishUpgrade,
-  installDefinitions,
+  installDefinition,
   putBack,
   restartCommand,
   scaleCommand,
-  upgradeDefinitions,
+  upgradeDefinition,
   type Installer,
 } from './installer.ts';
 import { MAX_CLOCK_OFFSET_MS, offsetText } from '#component/server-time.ts';
@@ -75,7 +75,7 @@ function checkDefinition(
   found: Definition | undefined,
   { release, installer }: { readonly release: string; readonly installer: Installer },
 ): readonly Outcome[] {
-  const remediation = installDefinitions(installer);
+  const remediation = installDefinition(installer, wanted);
   const subject = `customresourcedefinition/${wanted}`;
   if (found === undefined) return [error('it is not installed', remediation, subject)];
   if (!found.established) {
@@ -92,7 +92,11 @@ function checkDefinition(
   const isOlder = found.release.localeCompare(release, 'en', { numeric: true }) < 0;
   const run = `run countersign of version ${found.release}`;
   return [
-    warning(why, isOlder ? `${run}, or upgrade: ${upgradeDefinitions(installer)}` : run, subject),
+    warning(
+      why,
+      isOlder ? `${run}, or upgrade: ${upgradeDefinition(installer, wanted)}` : run,
+      subject,
+    ),
   ];
 }
 
@@ -106,7 +110,7 @@ function differentSchema(
   const isOther = installer.kind !== 'operator' && !['', release].includes(installed);
   if (fields === undefined || isOther) return [];
   const why = `${fields} differs from that of ${release}: the API server may accept what no component reads, or drop fields`;
-  return [warning(why, installDefinitions(installer), `customresourcedefinition/${name}`)];
+  return [warning(why, installDefinition(installer, name), `customresourcedefinition/${name}`)];
 }
 
 /**

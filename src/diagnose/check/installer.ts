@@ -142,19 +142,25 @@ export function restartCommand(deployment: string, namespace: string): string {
   return `kubectl -n ${shellWord(namespace)} rollout restart deployment ${shellWord(deployment)}`;
 }
 
-/** Returns the advice that installs the definitions of this version. */
-export function installDefinitions(installer: Installer): string {
+/** Returns the advice that installs a definition of this version. */
+export function installDefinition(installer: Installer, name: string): string {
   return installer.kind === 'operator' || installer.kind === 'install'
     ? putBack(installer)
-    : 'kubectl apply --server-side --force-conflicts -f deploy/crds';
+    : `kubectl apply --server-side --force-conflicts -f deploy/crds${folderOf(name)}`;
+}
+
+/** Returns the folder below `deploy/crds` of a definition. kubectl reads no folder within another. */
+function folderOf(name: string): string {
+  const [, group = ''] = /\.(acme|operator)\.countersign\.dev$/.exec(name) ?? [];
+  return group === '' ? '' : `/${group}`;
 }
 
 /**
- * Returns the advice that upgrades older definitions to this version. Helm's definitions are
+ * Returns the advice that upgrades an older definition to this version. Helm's definitions are
  * templates of the chart, and helm upgrade fails if there are none.
  */
-export function upgradeDefinitions(installer: Installer): string {
-  return installer.kind === 'helm' ? putBack(installer) : installDefinitions(installer);
+export function upgradeDefinition(installer: Installer, name: string): string {
+  return installer.kind === 'helm' ? putBack(installer) : installDefinition(installer, name);
 }
 
 /** Returns the `helm upgrade` of the release, which keeps its values. */

@@ -4,7 +4,11 @@
  * test/support/advice carries each out on a cluster.
  */
 import assert from 'node:assert/strict';
+import { globSync, readFileSync } from 'node:fs';
+import { dirname, join } from 'node:path';
 import { test } from 'node:test';
+import { parse } from 'yaml';
+import type { ManagedObject } from '#kube/apply/objects/managed-object.ts';
 import type { Deployment } from '#diagnose/check/facts.ts';
 import { remedyCommand } from '#operations/signer-remedy.ts';
 import { state } from '../../operations/signer-states.ts';
@@ -96,6 +100,29 @@ test('definitions of an older version come with the upgrade, newer ones do not',
   });
   assert.match(advice[0] ?? '', /of version 1\.2\.2, or upgrade: helm upgrade pki deploy\/chart /);
   assert.equal(advice[1], 'run countersign of version 1.10.0');
+});
+
+test('the advice for each definition applies the folder that has its file', () => {
+  const root = join(import.meta.dirname, '../../..');
+  const files = globSync('deploy/crds/**/*.yaml', { cwd: root });
+  assert.ok(files.length > 8, String(files.length));
+  for (const file of files) {
+    const { metadata } = parse(readFileSync(join(root, file), 'utf8')) as ManagedObject;
+    const differences = ['/spec/versions/0/schema'];
+    const edited = {
+      ...metadata,
+      established: true,
+      served: ['v1alpha1'],
+      release: undefined,
+      differences,
+    };
+    const found = findingsOf('definitions-installed', {
+      installed: { definitions: { value: [edited] }, installer: { kind: 'manifests' } },
+    });
+    const own = found.find(({ subject }) => subject?.endsWith(`/${metadata.name}`) === true);
+    const command = `kubectl apply --server-side --force-conflicts -f ${dirname(file)}`;
+    assert.equal(own?.remediation, command);
+  }
 });
 
 test('Helm’s version on definitions that the operator adopted is no finding', () => {

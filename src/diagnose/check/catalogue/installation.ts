@@ -27,6 +27,9 @@ export const INSTALLATION_CHECKS = {
     remediation: [
       'Install them again from this version:',
       '$ kubectl apply --server-side --force-conflicts -f deploy/crds',
+      'Those of acme.countersign.dev and operator.countersign.dev are in folders of their own:',
+      '$ kubectl apply --server-side --force-conflicts -f deploy/crds/acme',
+      '$ kubectl apply --server-side --force-conflicts -f deploy/crds/operator',
     ],
   },
   'components-running': {
@@ -196,7 +199,7 @@ export const INSTALLATION_CHECKS = {
     group: 'installation',
     title: 'notifier delivers to every target',
     impact:
-      'The target misses events. Up to 10,000 events wait for it, each for a day; notifier drops the oldest first. Issuance continues.',
+      'The target misses events. Up to 10,000 events or 16 MiB wait for it, each for a day. When that is full, notifier drops the oldest event of the namespace or user that has the most. Issuance continues.',
     remediation: [
       'The line says what the target answers, or why it cannot be reached. The log has it, too:',
       '$ kubectl -n countersign-system logs deployment/countersign-notifier',

@@ -29,7 +29,7 @@ export const SIGNER_CHECKS = {
     impact:
       'While the Secret exists, components sign with the CA that they read before. A component that restarts has no CA, and its requests wait. After the deletion of the Secret, every component drops the key. Then no component signs until authority has created a new CA, and its anchor has been published for the propagation time of ten minutes. Issued certificates stay valid. authority cannot sign the CRL of the lost CA again: that CRL expires at its nextUpdate.',
     remediation: [
-      'Do not delete the Secret of a CA that signs. For a CA of your own, write the Secret again from your backup:',
+      'Do not delete the Secret of a CA that signs. For a CA of your own, write the Secret again from your backup. If tls.crt has no root, use the command below that also writes ca.crt. If the Secret was deleted, its owner must also consent again: signers-ready has the command.',
       '$ kubectl -n countersign-keys create secret tls SECRET --cert=ca.crt --key=ca.key --dry-run=client -o yaml | kubectl apply --server-side --force-conflicts -f -',
       'For a managed CA without upstream, no action is needed: authority creates a new CA, in the same Secret or in a new one. The new CA signs at the time that the finding names. With upstream, authority requests a certificate, and the CA signs once the upstream CA has issued it.',
       'To sign sooner, write certificate and key of the lost CA back from a backup. It signs at once if its anchor has been published for the propagation time:',
