@@ -15,7 +15,7 @@ export const REFRESH_SERIES = {
   ),
   evictions: counter(
     'countersign_refresh_evictions_total',
-    'Evictions of pods whose last credential expires, by outcome.',
+    'Evictions of pods, for an expiring credential or in place of a rollout, by outcome.',
     ['outcome'],
   ),
 };
