@@ -26,8 +26,11 @@ import {
 import { operatorRules } from './rules.ts';
 import { refuseUnbounded } from './unbounded-settings.ts';
 
-/** The first minor version of Kubernetes 1 with a supported version of PodCertificateRequest. */
-const MIN_KUBERNETES_MINOR = 35;
+/**
+ * The oldest supported minor version of Kubernetes 1, as in the chart and `countersign check`.
+ * 1.35 also serves PodCertificateRequests, but its kubelets send no PKCS#10 request in them.
+ */
+const MIN_KUBERNETES_MINOR = 36;
 
 const DEFINITIONS: readonly ManagedObject[] = definitions.map(toManagedObject);
 

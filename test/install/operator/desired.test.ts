@@ -1,6 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
+import { readFileSync } from 'node:fs';
+import { join } from 'node:path';
 import { test } from 'node:test';
+import { findingsOf } from '../../diagnose/check/well.ts';
 import { operatorManifests } from '#install/operator/installed.ts';
 import { FLAG_SCHEMAS } from '#install/operator/check-flags.ts';
 import { planOf } from '#install/values/plan.ts';
@@ -27,6 +30,17 @@ test('installs every patch of a minor version with a flag schema, and no other',
   assert.equal(made({ ...SPEC, version: '0.1.5' }, two).oldest, true);
   assert.equal(made({ ...SPEC, version: '0.2.0' }, two).oldest, false);
   assert.equal(made(SPEC).oldest, false);
+});
+
+test('the operator, the chart and check require the same Kubernetes', () => {
+  const { minKubernetesMinor: minor } = made(SPEC);
+  const chart = readFileSync(join(import.meta.dirname, '../../../deploy/chart/Chart.yaml'), 'utf8');
+  assert.match(chart, new RegExp(`^kubeVersion: '>=1\\.${minor}\\.0-0'$`, 'm'));
+  const severities = [minor - 1, minor].map((each) => {
+    const version = { value: `v1.${each}.9` };
+    return findingsOf('api-server-version', { kubernetes: { version } })[0]?.severity;
+  });
+  assert.deepEqual(severities, ['error', 'ok']);
 });
 
 test('the objects are the chart’s for the same values, with the operator’s image', () => {
