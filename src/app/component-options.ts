@@ -101,7 +101,7 @@ export function addComponentOptions(
     );
 }
 
-/** Adds `--namespaced-signers`, for every component but the attester. */
+/** Adds `--namespaced-signers`, for components with `servesNamespacedSigners`. */
 export function addNamespacedOption(command: Command): Command {
   return command.option(
     '--namespaced-signers',

@@ -93,7 +93,9 @@ export interface SignerErrorInit {
 }
 
 /**
- * The only error class: a code for programs, a disposition for controllers, a message for people.
+ * The class of every error that a controller or a person acts on: a code for programs, a
+ * disposition for controllers, a message for people. Errors of one room that its own code catches
+ * have classes of their own.
  */
 export class SignerError extends Error {
   readonly code: ErrorCode;

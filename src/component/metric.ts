@@ -4,7 +4,11 @@
  * `component/web/metric-registry.ts` exposes it.
  */
 
-/** One series. Values of its labels are fixed, small sets, never a name from a request. */
+/**
+ * One series. The values of each label are bounded: a fixed set, names of signers and of objects
+ * that an administrator lists, or names that clients choose, up to a limit ({@link Series.limited},
+ * `requests/issuing/expiries.ts`).
+ */
 export interface Series<
   Type extends 'counter' | 'gauge' | 'histogram' = 'counter' | 'gauge' | 'histogram',
   Label extends string = string,

@@ -103,8 +103,8 @@ const KIND = /^[A-Z][A-Za-z0-9]{0,62}$/;
 /** Kubernetes reserves its own domains (api-approved.kubernetes.io). countersign.dev is ours. */
 const RESERVED_GROUPS = /(^|\.)(kubernetes\.io|k8s\.io|countersign\.dev)$/;
 /**
- * Names of our own components, present and planned. Two processes of one name would share roles and
- * Leases.
+ * Names of our own processes, and of the command `console`. Two processes of one name would share
+ * roles and Leases.
  */
 const RESERVED_NAMES: ReadonlySet<string> = new Set([
   ...PROCESSES.map(({ name }) => name),

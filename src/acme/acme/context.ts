@@ -50,8 +50,9 @@ export type CallRight =
   | { readonly deferral: CallDeferral };
 
 /**
- * Decides whether an Order or Challenge may call its server. The signer must be ready, and its
- * account under no limit. Every call to an ACME server checks this first.
+ * Decides whether a call for an Order, a Challenge, a renewal or a revocation may be made now. The
+ * signer must be ready, and its account under no limit. Only the calls in `signers/`, which open
+ * the account, are made without this check.
  */
 export function callRight(
   { signers, sessions }: Pick<AcmeContext, 'signers' | 'sessions'>,

@@ -19,7 +19,7 @@ export type AcmeSettings = z.output<typeof ACME_SETTINGS>;
  */
 export type AcmeSolver = z.output<typeof ACME_SOLVER>;
 
-/** `acme` is the only writer. */
+/** `acme` writes it. `countersign uninstall` writes its conditions. */
 export interface AcmeSignerStatus {
   readonly observedGeneration?: number;
   /** Derived signer name of an AcmeSigner. AcmeClusterSigners do not have it. */

@@ -51,8 +51,8 @@ const BATCH_TIMEOUT_MS = 30_000;
 /** The limit of an object: 500 names of records have 10 KiB. */
 const MAX_OBJECT_BYTES = 64 * 1024;
 /**
- * The number of batches of the greatest size in memory. A batch has 1 MiB, and each component sends
- * them one by one.
+ * Limit on the batches in memory, as if each had the greatest size, 16 MiB. A usual batch is
+ * smaller (1 MiB), and each component sends its batches one by one.
  */
 const MAX_BATCHES = 4;
 /** The limit of connections, for replicas of components and readers of tiles. */

@@ -48,7 +48,7 @@ export interface EventRecorderInit {
  */
 const EVENT_BURST = 100;
 const EVENTS_PER_SECOND = 10;
-/** The longest delay of a phase of a CA for its Event. Events themselves may be broken. */
+/** Limit on the wait of `recordOnce`. Its caller writes next, even if no Event can be written. */
 const RECORD_ONCE_MS = 2_000;
 
 /** @returns a recorder that begins to write at once */

@@ -19,7 +19,10 @@ const POOLED = 4;
  * Parameters of one statement. The protocol's Bind message counts them in 16 bits: 65,535 at most.
  */
 const PARAMETERS = 60_000;
-/** Key of the advisory lock that lets one transaction write at a time: the bytes of "ledger". */
+/**
+ * Key of the advisory lock that lets one transaction write at a time. The number is arbitrary. It
+ * must never change: replicas of two versions would write at the same time.
+ */
 const LOCK = 119_187_403_466_098;
 /** Connection timeout. The caller then retries the batch. */
 const CONNECT_MILLISECONDS = 10_000;

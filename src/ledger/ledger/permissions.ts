@@ -14,8 +14,9 @@ import { crlConfigMapName } from '#api/revocation/names.ts';
 import { CHECKPOINTS, FINDINGS, FRONT_PROXY, LOG_KEY_SECRET, UPLOADS } from './objects.ts';
 
 /**
- * Returns the permissions of the ledger. It reads no CA Secret, signs nothing and approves nothing.
- * Its own key and its checkpoints are in two objects that it neither creates nor deletes.
+ * Returns the permissions of the ledger. It reads no CA Secret, signs no certificate and approves
+ * nothing. Its key, its checkpoints, its findings and the uploads are in four objects that it
+ * neither creates nor deletes.
  */
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
   const { leases } = names;

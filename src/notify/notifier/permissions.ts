@@ -19,8 +19,8 @@ const SEE = ['list', 'watch'] as const;
 
 /**
  * Returns the permissions of the notifier. It reads requests and signers, and writes its cursors.
- * It reads no Secret and decides nothing. If permitted, it reads pods one at a time, to find out
- * whether they still exist.
+ * It reads no Secret by the API, because the kubelet mounts those of the targets, and it decides
+ * nothing. If permitted, it reads pods one at a time, to find out whether they still exist.
  */
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
   const { leases, notifiedPods = false } = names;

@@ -40,8 +40,9 @@ export interface CallGateInit {
 
 /** Concurrent calls. With these, a Vault on two cores signs hundreds of certificates a second. */
 const MAX_ORDERS_AT_ONCE = 8;
-/** Pause after a call that the CA did not serve, doubled for each further one, and its maximum. */
+/** Pause after a call that the CA did not serve, doubled for each further one. */
 const FIRST_PAUSE_MS = 1_000;
+/** Limit on that pause. */
 const MAX_PAUSE_MS = 120_000;
 /** Longest pause that a server may request. */
 const MAX_REQUESTED_PAUSE_MS = 3_600_000;

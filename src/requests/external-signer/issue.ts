@@ -39,15 +39,21 @@ export interface ExternalCasInit {
   readonly chains: KeptChains;
 }
 
-/** Delays after a refusal of one request. A person must correct the CA or the rules. */
+/**
+ * Delay after a refusal of one request, doubled for each. A person must correct the CA or the
+ * rules.
+ */
 const FIRST_REFUSAL_MS = 5_000;
+/** Limit on that delay. */
 const MAX_REFUSAL_MS = 300_000;
 /** Requests whose refusals are counted. A forgotten one is ordered again after the first delay. */
 const MAX_REFUSED = 20_000;
 
-/** Delay after a leaf that is a second short, and the number of such retries of a request. */
+/** Delay after a leaf that is a second short. */
 const SHORT_MS = 300;
+/** Number of such retries of a request. */
 const MAX_SHORT = 3;
+/** Shortest delay of a pending request. */
 const MIN_MS = 100;
 /** Delay of a request whose chain could not be kept. */
 const FULL_MS = 5_000;

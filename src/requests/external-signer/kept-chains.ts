@@ -70,7 +70,7 @@ interface Entry extends DatedResult {
 }
 
 /**
- * Reads the chains of earlier processes.
+ * Opens the results of orders, with those of earlier processes.
  *
  * @param directory - undefined: chains are in memory only, and a restart loses them
  */

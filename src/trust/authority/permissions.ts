@@ -20,9 +20,10 @@ import {
 } from '#component/rbac/rules.ts';
 
 /**
- * Returns the permissions of the authority, which reads no request and changes no bundle. It
- * patches Secrets and never replaces them, so contents of other writers stay. RBAC cannot restrict
- * `create secrets` by name, so keys are in a namespace without our ServiceAccounts and workloads.
+ * Returns the permissions of the authority. It reads no request but its own for a CA, and changes
+ * no bundle. It patches Secrets and never replaces them, so contents of other writers stay. RBAC
+ * cannot restrict `create secrets` by name, so keys are in a namespace without our ServiceAccounts
+ * and workloads.
  */
 export function permissions(names: PermissionNames): readonly PermissionRule[] {
   const { accountKeys = [] } = names;

@@ -8,8 +8,9 @@ export interface Pace {
   readonly keepSeconds: number;
 }
 
-/** The default of SPIFFE Federation §4.1, and the maximum whatever the hint is. */
+/** The default of SPIFFE Federation §4.1. */
 const DEFAULT_REFRESH_SECONDS = 300;
+/** Limit on the interval, whatever the hint is. */
 const MAX_REFRESH_SECONDS = 3600;
 /** Number of fetches that may fail before a bundle is dropped. */
 const LOOKS_A_KEEP = 4;

@@ -16,10 +16,7 @@ import { createOrphanedOrders } from './orphaned-orders.ts';
 import { createSignerHolds } from './signer-holds.ts';
 import { createOrdersOfRequests, requestKeyOf, type OrderedKind } from './orders-of-requests.ts';
 
-/**
- * Parts of a loop over one kind of requests, for `createCsrSigning` and
- * `createCertificateRequestSigning`.
- */
+/** Parts of a loop over one kind of requests, for `createCsrSigning` and `createIssuerSigning`. */
 export interface RequestLoopInit {
   readonly component: Component;
   readonly signers: SignerSet<AcmeSigner>;

@@ -83,7 +83,7 @@ export class ChallengeScheduler {
     if (free <= 0) return [];
     const joined = [...this.#joining].find((each) => !each.isYielding && roomOf(each) > 0);
     const first = this.#lineUp.peek();
-    const group = joined ?? (first && this.#fairest(first));
+    const group = joined ?? (first && this.#nextAtName(first));
     if (group === undefined) return [];
     const started = [...group.waiting.values()].slice(0, Math.min(free, roomOf(group)));
     if (joined === undefined) this.#occupy(group, now);
@@ -214,10 +214,10 @@ export class ChallengeScheduler {
   }
 
   /**
-   * Returns the group that is next at the name of a given group: the namespace with the fewest
-   * turns there.
+   * Returns the first group of the line that is next at the name of `group`. The candidates are the
+   * lines whose signer has room, and the line of `group`. The one in the earliest round is next.
    */
-  #fairest(group: Group): Group | undefined {
+  #nextAtName(group: Group): Group | undefined {
     const { lines, turns } = this.#lock(group.key);
     const roundOf = (line: Line): number => turns.roundOf(line.flow.namespace.name);
     let [best] = [lines.get(idOf(group))];
@@ -239,8 +239,8 @@ export class ChallengeScheduler {
    * Reports whether another group waits for its name, or has a claim to a slot that no other group
    * is about to give. Three rules keep a tenant from using this to make others yield forever:
    *
-   * - Only Challenges that may be proved wait here. `ChallengeWork` checks the grant and the signer
-   *   first, and removes a Challenge whose signer stops being ready.
+   * - Only Challenges that may be proved wait here. `challenge-work.ts` checks the grant and the
+   *   signer first, and removes a Challenge whose signer stops being ready.
    * - A namespace claims slots only from namespaces that have more. The claims of a flood reach its
    *   own slots alone.
    * - `NameTurns` gives a name in rounds, regardless of the number of requests.

@@ -38,7 +38,10 @@ const MAX_CONCURRENT_CALLS = 4;
 /** Longest sleep, in case a wakeup is lost. */
 const IDLE_MS = 60_000;
 
-/** Delivers pushed events, and retries until the target takes them. */
+/**
+ * Delivers pushed events. Retries until the target accepts or rejects an event, or its timeout
+ * expires.
+ */
 export class NotifiedTarget {
   readonly name: string;
   readonly events: ReadonlySet<EventName>;

@@ -26,7 +26,10 @@ import { isPreviousKeyLost, lossCause } from './lost-key.ts';
 import { ownCaReplacementTime } from './own-ca.ts';
 import * as messages from '../messages.ts';
 
-/** Returns the whole status. The authority component is its only writer. */
+/**
+ * Returns the whole status. The authority component writes it. After an uninstallation,
+ * `cli/commands/install/unserved.ts` writes its conditions.
+ */
 export function statusOf(input: ConditionInput): ClusterSignerStatus {
   const { snapshot, finding, managed, authorities } = input;
   const { signer } = snapshot;

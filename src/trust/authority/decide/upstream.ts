@@ -114,8 +114,9 @@ export function returnedChain(answer: UpstreamAnswer | undefined): string | unde
   return answer?.kind === 'chain' ? answer.chain : undefined;
 }
 
-/** Delay of a new request after a refused one, doubled for each, and its limit. */
+/** Delay of a new request after a refused one, doubled for each. */
 const FIRST_NEW_KEY_MS = 600_000;
+/** Limit on that delay. */
 const MAX_NEW_KEY_MS = 8 * 3_600_000;
 
 /** Refusals that another certificate would get as well. */

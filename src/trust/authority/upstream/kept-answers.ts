@@ -43,10 +43,11 @@ interface KeptAnswer {
 
 /** Signers whose answers are kept. An evicted one is read again. */
 const MAX_ANSWERS = 1_000;
-/** Delay until the next read of a waiting request, doubled for each read, and its limit. */
+/** Delay until the next read of a waiting request, doubled for each read. */
 const FIRST_LOOK_MS = 5_000;
+/** Limit on that delay. */
 const MAX_LOOK_MS = 60_000;
-/** The limit for an upstream CA that cannot be reached. */
+/** Limit on that delay for an upstream CA that cannot be reached. */
 const MAX_UNAVAILABLE_MS = 600_000;
 
 export function createKeptAnswers(init: KeptAnswersInit): KeptAnswers {

@@ -36,8 +36,9 @@ const MEMBERS = resource(FLEET_MEMBERS);
 /** Interval of the comparisons with the last report. They call no hub. */
 const CHANGES_MS = 15_000;
 
-/** Delay after a failed report, doubled for each, and its limit. */
+/** Delay after a failed report, doubled for each. */
 const FIRST_RETRY_MS = 60_000;
+/** Limit on that delay. */
 const MAX_RETRY_MS = 1_800_000;
 
 /** Time limit of a call, so that a slow hub delays reports to other hubs by no more. */
