@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Connections of the core to the outside world, as function types (L0).
+ * Connections of the core to the outside world, as function types.
  *
  * They are always required arguments: with a default clock, a test could use the real one by
  * mistake.

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * Untrusted text in messages (L0). Requesters, approvers, and external CAs write names and messages
+ * Untrusted text in messages. Requesters, approvers, and external CAs write names and messages
  * that people read in terminals. Pass such text through one of these functions before you put it
  * into a message.
  */

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Names that the API and the certificates share (L0): key types and key usages. */
+/** Names that the API and the certificates share: key types and key usages. */
 
 /**
  * Key types in the spelling of the kubelet's `podCertificate.keyType`, plus RSA2048.

@@ -10,7 +10,7 @@ import { KubeError } from '#kube/client/kube-error.ts';
 import { ruleOf } from '#kube/apply/objects/kinds.ts';
 import { isRecord } from '#base/record.ts';
 import { titleOf, type ManagedObject } from '#kube/apply/objects/managed-object.ts';
-import { isKnown, type Owner } from '#kube/apply/objects/mark.ts';
+import { isAdopted, type Owner } from '#kube/apply/objects/mark.ts';
 import { isOthers } from '#kube/apply/objects/others.ts';
 import { runPass, type PassReport } from '#kube/apply/reconcile-all.ts';
 import { createWriter, type ObjectWriter } from '#kube/apply/writer.ts';
@@ -214,7 +214,7 @@ for (const object of [...SAMPLES, ...HELD]) {
     const problems = await heal(object);
     const live = await read(object);
     assert.deepEqual(problems, []);
-    assert.ok(isKnown(live, owner));
+    assert.ok(isAdopted(live, owner));
     for (const [label, value] of Object.entries(object.metadata.labels ?? {}))
       assert.equal(live.metadata.labels?.[label], value);
     const isOwned = live.metadata.ownerReferences?.some(({ uid }) => uid === owner.uid) === true;

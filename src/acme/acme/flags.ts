@@ -24,7 +24,7 @@ export interface AcmeFlags extends SelfCheckFlags, Http01Flags {
   readonly maxChallenges: number;
 }
 
-/** Default from the source document on Orders and Challenges. */
+/** The default of cert-manager's `--max-concurrent-challenges`. */
 const DEFAULT_CHALLENGES = 60;
 /** Upper limit: each Challenge needs memory, and a check every ten seconds. */
 const MAX_CHALLENGE_LIMIT = 10_000;

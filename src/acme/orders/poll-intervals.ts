@@ -26,15 +26,15 @@ export function pollBackOff(polls: number): number {
  */
 const MAX_REQUESTED_WAIT = HOUR;
 
-/** Returns the wait that a server requests, for a poll or after an error but a rate limit. */
+/**
+ * Returns the Retry-After of a poll, or of an error other than a rate limit, in milliseconds. It is
+ * at most an hour. Undefined without one.
+ */
 export function requestedWait(retryAfterMs: number | undefined): number | undefined {
   return retryAfterMs === undefined ? undefined : Math.min(retryAfterMs, MAX_REQUESTED_WAIT);
 }
 
-/**
- * Interval between self-checks, from the source document. It is fixed, without back-off and without
- * end.
- */
+/** Interval between self-checks, as in cert-manager. It does not grow. The checks do not end. */
 export const SELF_CHECK_MS = 10_000;
 
 /** Interval between readings of an account that is not valid. */

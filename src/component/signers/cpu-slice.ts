@@ -6,8 +6,8 @@
 import { createFifo } from '#kube/workqueue/fifo.ts';
 
 /**
- * Milliseconds in one turn of the event loop, for all Signers together. The documented limit is 20,
- * and termination takes some of them. The thread's own CPU time counts.
+ * Milliseconds in one turn of the event loop, for all Signers together. ADR 0029 promises at most
+ * 20, and termination takes some of them. The thread's own CPU time counts.
  */
 export const SLICE_MS = 13;
 

@@ -21,7 +21,7 @@ const MIN_MS = { compile: SLICE_MS / 2, evaluate: 1 };
 /**
  * The worst-case cost (20 ns) of an unwatched evaluation for a ClusterSigner: 6 ms. If the price is
  * three times too low, which the search of `make test-cel-cost` lets pass, that is still less than
- * the documented 20 ms. A watch costs a thread, some 50 µs.
+ * the 20 ms of ADR 0029. A watch costs a thread, some 50 µs.
  */
 const MAX_UNWATCHED = 300_000;
 

@@ -5,7 +5,7 @@ import { correction, planObject, type ObjectPlan } from './objects/plan-object.t
 import { isGrant, withKeptRules } from './objects/kept-rules.ts';
 import { STEPS, ruleOf, stepIndexOf } from './objects/kinds.ts';
 import { titleOf, type ManagedObject } from './objects/managed-object.ts';
-import { formerOwnerOf, isKnown, marked, superfluous, type Owner } from './objects/mark.ts';
+import { formerOwnerOf, isAdopted, marked, superfluous, type Owner } from './objects/mark.ts';
 import { rolloutOf, type Rollout } from './objects/rollout.ts';
 import type { ManagedWatches } from './watches.ts';
 import type { ObjectWriter } from './writer.ts';
@@ -268,7 +268,7 @@ class Pass implements PassReport {
   #changeOf({ desired, paths }: ObjectPlan, live: ManagedObject | undefined): ObjectChange {
     const object = titleOf(desired);
     if (live === undefined) return { kind: 'made', object, paths: [] };
-    if (isKnown(live, this.#init.owner)) return { kind: 'restored', object, paths };
+    if (isAdopted(live, this.#init.owner)) return { kind: 'restored', object, paths };
     return { kind: 'adopted', object, paths, from: formerOwnerOf(live) };
   }
 

@@ -44,10 +44,7 @@ export interface PcrIssuerInit {
   readonly ledger?: LedgerReader | undefined;
 }
 
-/**
- * Enough writes in flight to keep one core of signing busy (design §6: 16 reach the server's
- * limit).
- */
+/** Enough writes in flight to keep one core of signing busy. 16 reach the API server's limit. */
 const POD_WORKERS = 24;
 
 /** Dependencies of issuing PodCertificateRequests with any CA. */

@@ -59,8 +59,8 @@ test('stays within bounds except for events in flight; each is held, sent or dro
         } else {
           const found = sending.shift();
           if (found === undefined) continue;
-          if (step.kind === 'back') box.back(found);
-          else if (step.kind === 'rest') box.rest(found, now, () => 2);
+          if (step.kind === 'back') box.putBack(found);
+          else if (step.kind === 'rest') box.putBackAndPause(found, now, () => 2);
           else box.done(found);
           if (step.kind === 'done') gone.add(found.id);
         }
@@ -107,7 +107,7 @@ test('a refused flow backs off, and sends one event at a time until one is taken
   const rests = [0, 1, 2].map((failures) => {
     const found = box.next(100 * failures);
     assert.ok(found);
-    box.rest(found, 100 * failures, (before) => 10 * 2 ** before);
+    box.putBackAndPause(found, 100 * failures, (before) => 10 * 2 ** before);
     assert.equal(box.next(100 * failures + 9), undefined);
     return box.restsUntil() - 100 * failures;
   });
@@ -128,8 +128,8 @@ test('what was cleared while it was sent does not come back', () => {
   const [first, second, third] = [box.next(0), box.next(0), box.next(0)];
   assert.ok(first && second && third);
   box.clear();
-  box.back(first);
-  box.rest(second, 0, () => 1);
+  box.putBack(first);
+  box.putBackAndPause(second, 0, () => 1);
   box.done(third);
   assert.deepEqual([...box.pending()], []);
   assert.equal(box.length, 0);

@@ -148,7 +148,7 @@ export class OrderBudgets {
     }
   }
 
-  /** Returns the share of a call that created nothing at the CA. */
+  /** Gives back the share of a call that created nothing at the CA. */
   giveBack(want: WantedShare, now: number): void {
     for (const each of this.#counted(want)) this.#change(each, 1, now);
   }
@@ -166,8 +166,8 @@ export class OrderBudgets {
   }
 
   /**
-   * Returns the share of a validation that did not fail (1), or takes one for a failure without a
-   * share (-1).
+   * Corrects the count of failed validations. 1 gives back the share of a validation that did not
+   * fail. -1 takes a share for a failure that took none.
    */
   countValidation(account: string, name: string, by: 1 | -1, now: number): void {
     this.#change(this.#failures(account, name), by, now);

@@ -7,7 +7,7 @@ import { printable } from '#base/quote.ts';
 import type { ObjectPlan } from '#kube/apply/objects/plan-object.ts';
 import { ruleOf } from '#kube/apply/objects/kinds.ts';
 import { titleOf, type ManagedObject } from '#kube/apply/objects/managed-object.ts';
-import { formerOwnerOf, isKnown, type Owner } from '#kube/apply/objects/mark.ts';
+import { formerOwnerOf, isAdopted, type Owner } from '#kube/apply/objects/mark.ts';
 
 /** The result that `-o json` and `-o yaml` print. */
 export interface PlanReport {
@@ -74,7 +74,7 @@ export function plannedChange(
   // An object that the operator does not change has a problem, and no changes.
   if (problem !== undefined) return { action: 'report', object, problem };
   if (action === 'none') return undefined;
-  if (live !== undefined && !isKnown(live, owner)) {
+  if (live !== undefined && !isAdopted(live, owner)) {
     const { owned } = ruleOf(desired);
     return { action: 'adopt', object, from: formerOwnerOf(live), owned };
   }

@@ -61,8 +61,8 @@ const DIRECTORY = '/var/run/secrets/countersign.dev';
 const DAY_SECONDS = 86_400;
 
 /**
- * Returns the profile with its defaults. It always has `COUNTERSIGN_WORKLOAD_CREDENTIALS` and the
- * like.
+ * Returns the profile with its defaults. It adds the variable `COUNTERSIGN_<NAME>_CREDENTIALS` and,
+ * with a bundle, `COUNTERSIGN_<NAME>_TRUST_BUNDLE`.
  */
 export function profileOf(given: GivenProfile): InjectionProfile {
   const { name, signerName, keyType = 'ECDSAP256', trustBundle = true, env = [] } = given;

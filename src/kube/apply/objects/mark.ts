@@ -49,19 +49,19 @@ export function appliedDigestOf({ metadata }: Pick<ManagedObject, 'metadata'>): 
   return metadata.annotations?.[APPLIED];
 }
 
-/** Reports whether an operator has created or adopted the object. */
-function isMarked({ metadata }: Pick<ManagedObject, 'metadata'>, label: string): boolean {
+/** Reports whether the object has the operator's label. */
+function hasLabel({ metadata }: Pick<ManagedObject, 'metadata'>, label: string): boolean {
   return metadata.labels?.[MANAGED_BY] === label;
 }
 
 /**
- * Reports whether an operator has created or adopted the object. Its label shows that. If another
- * writer changed the label, the owner or the digest does.
+ * Reports whether an operator has created or adopted the object. Its label, its digest or its owner
+ * shows that: one of them stays if another writer changes the others.
  */
-export function isKnown(object: Pick<ManagedObject, 'metadata'>, owner: Owner): boolean {
+export function isAdopted(object: Pick<ManagedObject, 'metadata'>, owner: Owner): boolean {
   const { ownerReferences = [] } = object.metadata;
   return (
-    isMarked(object, owner.label) ||
+    hasLabel(object, owner.label) ||
     appliedDigestOf(object) !== undefined ||
     ownerReferences.some(({ uid }) => uid === owner.uid)
   );

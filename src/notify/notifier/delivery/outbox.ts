@@ -101,16 +101,16 @@ export class Outbox {
     this.#forgetEmpty(event.flow, flow);
   }
 
-  /** Returns an event to the end of its flow for a retry. */
-  back(event: OutgoingEvent): void {
+  /** Puts an event back at the end of its flow, for a retry. */
+  putBack(event: OutgoingEvent): void {
     if (this.#returned(event) !== undefined) this.#append(event);
   }
 
   /**
-   * Returns an event for a retry, and pauses its flow.
+   * Puts an event back at the end of its flow, for a retry, and pauses the flow.
    * @param restMs - duration of the pause, by the earlier failures of the flow
    */
-  rest(event: OutgoingEvent, now: number, restMs: (failures: number) => number): void {
+  putBackAndPause(event: OutgoingEvent, now: number, restMs: (failures: number) => number): void {
     const flow = this.#returned(event);
     if (flow === undefined) return;
     this.#append(event);

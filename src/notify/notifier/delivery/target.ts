@@ -154,7 +154,7 @@ export class NotifiedTarget {
       return;
     }
     if (verdict.kind === 'gone') {
-      this.#outbox.back(event);
+      this.#outbox.putBack(event);
       this.#gone();
       return;
     }
@@ -185,7 +185,7 @@ export class NotifiedTarget {
   #failed(event: OutgoingEvent, afterMs = 0): void {
     const { clock, random } = this.#component;
     const now = clock();
-    this.#outbox.back(event);
+    this.#outbox.putBack(event);
     // Failures of concurrent calls count once.
     if (this.#failures === 0 || this.#pausedUntil <= now) this.#failures += 1;
     const pause = Math.max(afterMs, backoffDelay(this.#failures - 1, { ...RETRY, random }));
@@ -196,7 +196,9 @@ export class NotifiedTarget {
   #flowFailed(event: OutgoingEvent): void {
     const { clock, random } = this.#component;
     this.#failures = 0;
-    this.#outbox.rest(event, clock(), (failures) => backoffDelay(failures, { ...RETRY, random }));
+    this.#outbox.putBackAndPause(event, clock(), (failures) =>
+      backoffDelay(failures, { ...RETRY, random }),
+    );
   }
 
   #recovered(): void {

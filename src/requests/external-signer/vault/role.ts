@@ -134,7 +134,8 @@ const ISSUER = /^[A-Za-z0-9_-][A-Za-z0-9_.-]{0,255}$/;
 
 /**
  * Returns the seconds after the call for a leaf of this life, so that the whole life with the
- * backdate of the role is not longer (T15: at one hour, only exactly one hour is legal).
+ * backdate of the role is not longer. A PodCertificateRequest that allows one hour, the least of
+ * the API, accepts no other life.
  */
 export function ttlOf(lifeSeconds: number, { backdateSeconds, maxSeconds }: RoleLimits): number {
   return Math.min(lifeSeconds - backdateSeconds, maxSeconds ?? Infinity);
