@@ -140,7 +140,7 @@ function measureLoop({ name, metrics, client }: ComponentParts, loop: LoopParts)
     const { total, longest } = loop.queue.unfinished();
     queueUnfinished.set({ name }, total);
     queueLongest.set({ name }, longest);
-    inFlightLimit.set({}, loop.concurrency.limit);
+    inFlightLimit.set({}, loop.concurrency.currentLimit());
     clockOffset.set({}, client.clockOffset() / 1000);
   });
 }

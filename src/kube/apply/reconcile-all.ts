@@ -122,7 +122,7 @@ class Pass implements PassReport {
     try {
       const live = watches.get(desired) ?? (await writer.read(desired));
       if (late && this.#waits(desired, live)) this.waiting.push(titleOf(desired));
-      else if (this.#isHeld(desired)) this.#observe(live);
+      else if (this.#skipIfHeld(desired)) this.#observe(live);
       else if (await this.#grow(object, live)) this.#wide.push(object);
       else this.#observe(await this.#settle(desired, live));
     } catch (error) {
@@ -319,7 +319,8 @@ class Pass implements PassReport {
     return this.#init.installing && this.rollouts.some(({ done }) => !done);
   }
 
-  #isHeld(object: ManagedObject): boolean {
+  /** Reports whether the pass skips the object for now, and notes when the first wait ends. */
+  #skipIfHeld(object: ManagedObject): boolean {
     const until = this.#init.heldUntil(titleOf(object));
     if (until === undefined) return false;
     this.heldUntil = Math.min(this.heldUntil ?? Infinity, until);

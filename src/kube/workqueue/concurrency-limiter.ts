@@ -29,8 +29,11 @@ export interface ConcurrencyLimiter {
   readonly available: number;
   /** True if nothing may start now, however little is in progress. */
   readonly isPaused: boolean;
-  /** The present limit, not rounded. A pause does not change it. */
-  readonly limit: number;
+  /**
+   * Returns the present limit, not rounded. It first resets one that is low and unused. A pause
+   * does not change it.
+   */
+  readonly currentLimit: () => number;
   /** Counts one object more in progress. Does not check `available`. */
   readonly acquire: () => void;
   /** Counts one object less in progress. */
@@ -108,13 +111,13 @@ class AimdLimiter implements ConcurrencyLimiter {
     this.#lowest = new LowestLatency(init.clock);
   }
 
-  get limit(): number {
+  readonly currentLimit = (): number => {
     const tested = Math.max(this.#reachedAt, this.#cutAt, this.#pausedUntil);
     // A clock that was set back must not prolong this.
     const isUntested = Math.abs(this.#init.clock() - tested) >= UNTESTED_MS;
     if (isUntested) this.#limit = Math.max(this.#limit, INITIAL_IN_FLIGHT);
     return this.#limit;
-  }
+  };
 
   get isPaused(): boolean {
     return this.#endPause !== undefined;
@@ -122,12 +125,14 @@ class AimdLimiter implements ConcurrencyLimiter {
 
   get available(): number {
     if (this.isPaused) return 0;
-    return Math.max(0, Math.floor(this.limit) - this.#inProgress);
+    return Math.max(0, Math.floor(this.currentLimit()) - this.#inProgress);
   }
 
   readonly acquire = (): void => {
     this.#inProgress += 1;
-    if (this.#inProgress >= Math.floor(this.limit)) this.#reachedAt = this.#init.clock();
+    if (this.#inProgress >= Math.floor(this.currentLimit())) {
+      this.#reachedAt = this.#init.clock();
+    }
   };
 
   readonly release = (): void => {

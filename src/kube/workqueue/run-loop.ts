@@ -122,7 +122,7 @@ class Loop {
   /** Returns how many keys to start at once: at most half of those that may be in progress. */
   #batchSize(): number {
     const { queue, concurrency, workers } = this.#init;
-    const half = Math.floor(Math.min(concurrency.limit, workers) / 2);
+    const half = Math.floor(Math.min(concurrency.currentLimit(), workers) / 2);
     return Math.max(1, Math.min(BATCH_SIZE, queue.depth, half));
   }
 
@@ -156,7 +156,7 @@ class Loop {
   #startReserved(): void {
     const { queue, concurrency, workers } = this.#init;
     if (concurrency.isPaused) return;
-    const seats = Math.floor(Math.min(concurrency.limit, workers) / SEATS_TO_ONE_RESERVED);
+    const seats = Math.floor(Math.min(concurrency.currentLimit(), workers) / SEATS_TO_ONE_RESERVED);
     while (this.#reserved < Math.max(1, seats)) {
       const key = queue.takeOfIdleFlow();
       if (key === undefined) return;

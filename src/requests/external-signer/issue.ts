@@ -241,7 +241,7 @@ async function place(
     await chains.keep(order.id, { chain: result.chain });
     return chain;
   }
-  if (!isShortBySecond(at, request, result.chain)) return refuse(at, order, turn, chain.message);
+  if (!takeShortLeafRetry(at, request, result.chain)) return refuse(at, order, turn, chain.message);
   turn.end('answer-refused');
   return pending(chain.message, SHORT_MS);
 }
@@ -264,11 +264,11 @@ async function refuse(
 }
 
 /**
- * Reports whether a leaf is one second short of the least life, so that the same order has another
- * end soon. Vault reads the clock twice, and a new second may begin in between. True only a few
- * times for a request.
+ * Counts a retry of the request. Returns true if its leaf is one second short of the least life and
+ * a retry was left. The same order then soon gives a longer leaf: Vault reads the clock twice, and
+ * a new second may begin in between.
  */
-function isShortBySecond(
+function takeShortLeafRetry(
   { refusals }: IssuanceState,
   { metadata: { uid }, spec }: ExternalRequest,
   chain: string,

@@ -136,11 +136,11 @@ function restOf(state: ReconcileState, key: string, result: Reconciliation): Omi
     case 'unlisted':
       return { next: waitFor(state, key, result.cause), isNew: false };
     case 'unread': {
-      const isNew = outcomeChanged(state, key, `unread ${result.outcome.reason}`);
+      const isNew = noteWord(state, key, `unread ${result.outcome.reason}`);
       return { next: nextLook(state, key, result.outcome), isNew };
     }
     case 'judged': {
-      const isNew = isNewOutcome(state, key, result.outcome);
+      const isNew = noteOutcome(state, key, result.outcome);
       return { next: nextLook(state, key, result.outcome), isNew };
     }
     case 'failed':
@@ -154,9 +154,12 @@ function forget({ logged, waiting }: ReconcileState, key: string): void {
   waiting.forget(key);
 }
 
-/** Reports whether the outcome is new. An answer always is, and ends the request's log. */
-function isNewOutcome(state: ReconcileState, key: string, outcome: RequestOutcome): boolean {
-  if (outcome.written === undefined) return outcomeChanged(state, key, wordOf(outcome));
+/**
+ * Records the outcome. Returns true if it differs from the last logged one. An answer always does,
+ * and the key is then no longer recorded.
+ */
+function noteOutcome(state: ReconcileState, key: string, outcome: RequestOutcome): boolean {
+  if (outcome.written === undefined) return noteWord(state, key, wordOf(outcome));
   state.logged.delete(key);
   return true;
 }
@@ -179,8 +182,8 @@ function wordOf({ outcome, reason }: RequestOutcome): string {
   return `${outcome} ${reason}`;
 }
 
-/** Records the outcome. Returns false if it equals the last logged one. */
-function outcomeChanged({ logged, intern }: ReconcileState, key: string, word: string): boolean {
+/** Records the word of an outcome. Returns false if it equals the last logged one. */
+function noteWord({ logged, intern }: ReconcileState, key: string, word: string): boolean {
   if (logged.get(key) === word) return false;
   logged.set(key, intern(word));
   return true;

@@ -37,9 +37,11 @@ async function rounds(count: number, took: number, status = 200): Promise<void> 
 
 test('a round of quick responses at the limit raises it by one, up to the maximum', async () => {
   await rounds(1, 5);
-  assert.ok(limiter.limit > INITIAL_IN_FLIGHT && limiter.limit <= INITIAL_IN_FLIGHT + 1);
+  assert.ok(
+    limiter.currentLimit() > INITIAL_IN_FLIGHT && limiter.currentLimit() <= INITIAL_IN_FLIGHT + 1,
+  );
   await rounds(200, 5);
-  assert.equal(limiter.limit, MAX_IN_FLIGHT);
+  assert.equal(limiter.currentLimit(), MAX_IN_FLIGHT);
 });
 
 test('a limit that is not reached does not grow', async () => {
@@ -50,7 +52,7 @@ test('a limit that is not reached does not grow', async () => {
     limiter.observe({ begun, status: 200 });
     limiter.release();
   }
-  assert.equal(limiter.limit, INITIAL_IN_FLIGHT);
+  assert.equal(limiter.currentLimit(), INITIAL_IN_FLIGHT);
 });
 
 test('a 429 halves the limit once for all writes in flight and pauses for Retry-After', async () => {
@@ -61,7 +63,7 @@ test('a 429 halves the limit once for all writes in flight and pauses for Retry-
     limiter.observe({ begun, status: 429, retryAfter: 7_000 });
     limiter.release();
   }
-  assert.equal(limiter.limit, INITIAL_IN_FLIGHT / 2);
+  assert.equal(limiter.currentLimit(), INITIAL_IN_FLIGHT / 2);
   let freed = 0;
   limiter.onAvailable(() => (freed += 1));
   await time.advance(6_999);
@@ -83,24 +85,24 @@ test('however many writes get a 429, two stay allowed', async () => {
     limiter.observe({ begun: time.clock(), status: 429 });
     await time.advance(1_000);
   }
-  assert.equal(limiter.limit, MIN_IN_FLIGHT);
+  assert.equal(limiter.currentLimit(), MIN_IN_FLIGHT);
   assert.equal(limiter.available > 0, true);
 });
 
 test('slow responses reduce the limit, and quick ones raise it again', async () => {
   await rounds(200, 5);
-  assert.equal(limiter.limit, MAX_IN_FLIGHT);
+  assert.equal(limiter.currentLimit(), MAX_IN_FLIGHT);
   await rounds(100, 1_000);
-  assert.equal(limiter.limit, INITIAL_IN_FLIGHT);
+  assert.equal(limiter.currentLimit(), INITIAL_IN_FLIGHT);
   await rounds(500, 5);
-  assert.equal(limiter.limit, MAX_IN_FLIGHT);
+  assert.equal(limiter.currentLimit(), MAX_IN_FLIGHT);
 });
 
 test('a server slowed by other clients does not reduce the limit below its start', async () => {
   await rounds(20, 5);
   for (let round = 0; round < 2_000; round += 1) {
     await rounds(1, 150);
-    assert.ok(limiter.limit >= INITIAL_IN_FLIGHT);
+    assert.ok(limiter.currentLimit() >= INITIAL_IN_FLIGHT);
   }
 });
 
@@ -111,12 +113,12 @@ test('a 429 reduces the limit below its start, and slow responses do not raise i
     await time.advance(1_000);
   }
   await rounds(10, 1_000);
-  assert.equal(limiter.limit, MIN_IN_FLIGHT);
+  assert.equal(limiter.currentLimit(), MIN_IN_FLIGHT);
 });
 
 test('a server with a constant high latency gets the highest limit', async () => {
   await rounds(200, 400);
-  assert.equal(limiter.limit, MAX_IN_FLIGHT);
+  assert.equal(limiter.currentLimit(), MAX_IN_FLIGHT);
 });
 
 test('a lowest latency older than two windows is forgotten', async () => {
@@ -125,7 +127,7 @@ test('a lowest latency older than two windows is forgotten', async () => {
   await rounds(1, 300);
   await time.advance(WINDOW_MS);
   await rounds(300, 300);
-  assert.equal(limiter.limit, MAX_IN_FLIGHT);
+  assert.equal(limiter.currentLimit(), MAX_IN_FLIGHT);
 });
 
 test('an unavailable server is retried after 0.1 s, doubling to 2 s, until it responds', async () => {
@@ -145,7 +147,7 @@ test('an unavailable server is retried after 0.1 s, doubling to 2 s, until it re
 
 test('a 500 for one object does not reduce the limit', () => {
   for (let turn = 0; turn < 100; turn += 1) limiter.observe({ begun: time.clock(), status: 500 });
-  assert.deepEqual([limiter.limit, limiter.available > 0], [INITIAL_IN_FLIGHT, true]);
+  assert.deepEqual([limiter.currentLimit(), limiter.available > 0], [INITIAL_IN_FLIGHT, true]);
 });
 
 // A server with this many seats and no queue, whose responses take 10 ms.
@@ -178,7 +180,7 @@ async function storm(): Promise<void> {
     limiter.observe({ begun: time.clock(), status: 429 });
     await time.advance(1_000);
   }
-  assert.equal(limiter.limit, MIN_IN_FLIGHT);
+  assert.equal(limiter.currentLimit(), MIN_IN_FLIGHT);
 }
 
 test('a loop with little to do has its initial limit ten seconds after many 429s', async () => {
@@ -190,23 +192,27 @@ test('a loop with little to do has its initial limit ten seconds after many 429s
     limiter.observe({ begun, status: 200 });
     limiter.release();
   }
-  assert.equal(limiter.limit, INITIAL_IN_FLIGHT);
+  assert.equal(limiter.currentLimit(), INITIAL_IN_FLIGHT);
   assert.equal(limiter.available, INITIAL_IN_FLIGHT);
 });
 
 test('so has one with nothing to do, but not while 429s go on', async () => {
   await storm();
   await time.advance(9_000);
-  assert.equal(limiter.limit, MIN_IN_FLIGHT);
+  assert.equal(limiter.currentLimit(), MIN_IN_FLIGHT);
   limiter.observe({ begun: time.clock(), status: 429, retryAfter: 60_000 });
   await time.advance(69_999);
-  assert.equal(limiter.limit, MIN_IN_FLIGHT, 'ten seconds count from the end of the pause');
+  assert.equal(
+    limiter.currentLimit(),
+    MIN_IN_FLIGHT,
+    'ten seconds count from the end of the pause',
+  );
   await time.advance(1);
-  assert.equal(limiter.limit, INITIAL_IN_FLIGHT);
+  assert.equal(limiter.currentLimit(), INITIAL_IN_FLIGHT);
 });
 
 test('a limit that is high stays so, however little there is to do', async () => {
   await rounds(200, 5);
   await time.advance(600_000);
-  assert.equal(limiter.limit, MAX_IN_FLIGHT);
+  assert.equal(limiter.currentLimit(), MAX_IN_FLIGHT);
 });

@@ -173,11 +173,11 @@ test('the concurrency limit bounds the keys in progress; more start when it rise
   const { length } = Array.from({ length: 50 }, (_each, index) => loop.queue.add(`key-${index}`));
   assert.equal(length, 50);
   await loop.time.advance(0);
-  assert.equal(open.length, Math.floor(loop.concurrency.limit));
+  assert.equal(open.length, Math.floor(loop.concurrency.currentLimit()));
   loop.concurrency.observe({ begun: loop.time.clock(), status: 429, retryAfter: 0 });
   for (const finish of open.splice(0)) finish();
   await loop.time.advance(0);
-  assert.equal(open.length, Math.floor(loop.concurrency.limit));
+  assert.equal(open.length, Math.floor(loop.concurrency.currentLimit()));
   loop.stop();
   for (const finish of open) finish();
   await loop.ended;

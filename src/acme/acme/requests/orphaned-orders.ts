@@ -49,14 +49,14 @@ export function createOrphanedOrders(init: OrphanedOrdersInit): OrphanedOrders {
   return {
     onGone: (kind, key) => {
       const live = orders.ofRequest(kind, key).filter((each) => !isEnded(each));
-      if (live.length > 0) void removeUnasked(init, live);
+      if (live.length > 0) void removeOrphans(init, live);
     },
     run: async (signal) => {
       while (!signal.aborted) {
         const shown = orders
           .ofCsrs()
           .filter(({ spec }) => component.shard.owns(spec.requestRef.uid));
-        await removeUnasked(init, shown);
+        await removeOrphans(init, shown);
         await component.delay(INTERVAL_MS, signal).catch(() => undefined);
       }
     },
@@ -64,10 +64,10 @@ export function createOrphanedOrders(init: OrphanedOrdersInit): OrphanedOrders {
 }
 
 /** Logs errors: the next check comes within the hour. */
-async function removeUnasked(init: OrphanedOrdersInit, orders: readonly Order[]): Promise<void> {
+async function removeOrphans(init: OrphanedOrdersInit, orders: readonly Order[]): Promise<void> {
   for (const order of orders) {
     try {
-      if (await isAskedFor(init, order)) continue;
+      if (await readIsNeeded(init, order)) continue;
       await removeOrder(init, order);
       const { namespace = '', name } = order.metadata;
       init.component.log.info({ order: `${namespace}/${name}` }, messages.ORPHAN_REMOVED);
@@ -78,10 +78,10 @@ async function removeUnasked(init: OrphanedOrdersInit, orders: readonly Order[])
 }
 
 /**
- * Reports whether an Order is needed. An issued certificate keeps its Order until it expires, for
+ * Reads whether an Order is needed. An issued certificate keeps its Order until it expires, for
  * renewal and revocation.
  */
-async function isAskedFor({ component }: OrphanedOrdersInit, order: Order): Promise<boolean> {
+async function readIsNeeded({ component }: OrphanedOrdersInit, order: Order): Promise<boolean> {
   const leaf = leafOf(order);
   if (leaf !== undefined) return leaf.notAfter > serverTime(component);
   const { kind, name, uid } = order.spec.requestRef;

@@ -159,7 +159,7 @@ class Look {
       const recorded = new Set(await this.#init.store.recorded(some.map(([print]) => print)));
       for (const [print, waiting] of some) {
         if (recorded.has(print)) this.#settled.set(print, true);
-        else if (!(await this.#isSettled(print, waiting))) continue;
+        else if (!(await this.#settle(print, waiting))) continue;
         this.#waiting.delete(print);
       }
     }
@@ -167,10 +167,10 @@ class Look {
   }
 
   /**
-   * Reports whether a certificate without a record needs no further comparison. A certificate of
-   * another CA is seen again when there is a new CA.
+   * Settles a certificate without a record: reports it once its grace period is over. Returns false
+   * while that lasts. A certificate of another CA is seen again when there is a new CA.
    */
-  async #isSettled(print: string, waiting: UnconfirmedCertificate): Promise<boolean> {
+  async #settle(print: string, waiting: UnconfirmedCertificate): Promise<boolean> {
     const { component, unrecordedGraceSeconds } = this.#init;
     const candidate = candidateOf(waiting.der, this.#cas.all());
     if (candidate === undefined) return true;
