@@ -51,10 +51,10 @@ export async function podsOf(
  */
 async function restart(
   component: Component,
-  standing: RestartState,
+  state: RestartState,
   written: (workload: Workload) => void,
 ): Promise<RestartOutcome> {
-  const { workload, record } = standing;
+  const { workload, record } = state;
   const { apiVersion, kind, metadata } = workload;
   const { name, namespace, uid, resourceVersion } = metadata;
   const at = formatRestartedAt(serverTime(component));
@@ -75,7 +75,7 @@ async function restart(
       },
     });
     written(reducedWorkload(answer));
-    tell(component, standing);
+    tell(component, state);
     return 'begun';
   } catch (error) {
     if (isOutdated(error)) return 'conflict';
@@ -131,16 +131,16 @@ async function evictOlder(
 }
 
 /** Returns the calls of a pass to this cluster. */
-export function refreshWorld(
+export function refresherDeps(
   component: Component,
   budgetsOf: RefresherDeps['budgetsOf'],
   written: (workload: Workload) => void,
 ): RefresherDeps {
   return {
-    podsOf: (standing) => podsOf(component, standing),
+    podsOf: (state) => podsOf(component, state),
     budgetsOf,
-    restart: (standing) => restart(component, standing, written),
-    evict: (standing, pod) => evictOlder(component, standing, pod),
+    restart: (state) => restart(component, state, written),
+    evict: (state, pod) => evictOlder(component, state, pod),
     now: () => serverTime(component),
   };
 }

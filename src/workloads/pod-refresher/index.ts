@@ -12,7 +12,7 @@ import type { RestartVerdict } from '../refresh/verdict.ts';
 import type { Component, Controller } from '#component/contract.ts';
 import { requeueAt, serverTime } from '#component/server-time.ts';
 import { namesOf } from '#component/rbac/permission-names.ts';
-import { refreshWorld } from './act.ts';
+import { refresherDeps } from './act.ts';
 import { Evictions } from './evictions.ts';
 import { permissions } from './permissions.ts';
 import { createRecordedDenials } from './recorded.ts';
@@ -137,13 +137,13 @@ class Passes {
   async handle(): Promise<ReconcileResult> {
     const earliest = this.#last + MIN_BETWEEN_MS;
     if (serverTime(this.#component) < earliest) return requeueAt(this.#component, earliest);
-    const found = this.#view.standings(this.#settings);
-    const deps = refreshWorld(
+    const found = this.#view.states(this.#settings);
+    const deps = refresherDeps(
       this.#component,
       (namespace) => this.#view.budgetsOf(namespace),
       (workload) => this.#workloads.get(workload.kind)?.applyWrite(workload),
     );
-    const verdicts = await this.#refresher.pass(found.standings, deps);
+    const verdicts = await this.#refresher.pass(found.states, deps);
     this.#report.passed(found, verdicts);
     const evictAt = await this.#evictions.pass(this.#view.endangered(), deps.now());
     this.#last = deps.now();

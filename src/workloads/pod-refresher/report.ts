@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { ServingFault } from '#api/serving/report.ts';
 import { workloadText, type Workload } from '#api/workload/workload.ts';
-import type { ClusterStandings } from '../refresh/cluster-view.ts';
+import type { RestartStates } from '../refresh/cluster-view.ts';
 import { workloadKey } from '../refresh/restart-state.ts';
 import type { RestartVerdict } from '../refresh/verdict.ts';
 import type { Component } from '#component/contract.ts';
@@ -26,22 +26,19 @@ export class RefreshReport {
   }
 
   /** Updates the gauges after a pass, and reports new obstacles. */
-  passed(
-    { standings, invalid }: ClusterStandings,
-    verdicts: ReadonlyMap<string, RestartVerdict>,
-  ): void {
+  passed({ states, invalid }: RestartStates, verdicts: ReadonlyMap<string, RestartVerdict>): void {
     const { metrics } = this.#component;
     const told = new Map<string, string>();
     const faults: ServingFault[] = [];
-    const states = new Map<string, number>();
+    const counts = new Map<string, number>();
     const count = (state: string): void => {
-      states.set(state, (states.get(state) ?? 0) + 1);
+      counts.set(state, (counts.get(state) ?? 0) + 1);
     };
     for (const { workload, message } of invalid) {
       count('invalid');
       this.#tell(told, workload, { reason: 'RefreshInvalid', note: message });
     }
-    for (const { key, workload, unknown } of standings) {
+    for (const { key, workload, unknown } of states) {
       const verdict = verdicts.get(key) ?? { kind: 'current' };
       count(stateOf(verdict));
       const hindrance = hindranceOf(verdict) ?? unknownOf(unknown);
@@ -50,7 +47,7 @@ export class RefreshReport {
     }
     const { workloads } = metrics.of(REFRESH_SERIES);
     workloads.reset();
-    for (const [state, number] of states) workloads.set({ state }, number);
+    for (const [state, number] of counts) workloads.set({ state }, number);
     this.#told = told;
     this.#faults = faults.slice(0, MAX_NAMED_WORKLOADS);
   }

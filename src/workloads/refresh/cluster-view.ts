@@ -14,7 +14,7 @@ import {
 } from './credentials/pod-certificates.ts';
 import { SecretLeaves } from './credentials/secret-leaves.ts';
 import type { CredentialSource } from './credential-source.ts';
-import { standingOf, workloadKey, type DueTimes, type RestartState } from './restart-state.ts';
+import { restartStateOf, workloadKey, type DueTimes, type RestartState } from './restart-state.ts';
 import { SignerTrusts, type TrustedSigner } from './credentials/signer-trust.ts';
 import { TrustBundles } from './credentials/trust-bundles.ts';
 
@@ -39,8 +39,8 @@ export interface InvalidOptIn {
 }
 
 /** Restart states of all workloads that opted in, in namespaces that opted in. */
-export interface ClusterStandings {
-  readonly standings: readonly RestartState[];
+export interface RestartStates {
+  readonly states: readonly RestartState[];
   readonly invalid: readonly InvalidOptIn[];
   /** Workloads that opted in although their namespace did not. They are never restarted. */
   readonly unlabelled: readonly Workload[];
@@ -138,10 +138,10 @@ export class ClusterView {
     };
   }
 
-  standings(times: DueTimes): ClusterStandings {
+  states(times: DueTimes): RestartStates {
     const now = this.#now();
     const source = this.#source(now);
-    const standings: RestartState[] = [];
+    const states: RestartState[] = [];
     const invalid: InvalidOptIn[] = [];
     const unlabelled: Workload[] = [];
     for (const workload of this.#workloads.values()) {
@@ -152,9 +152,9 @@ export class ClusterView {
       }
       if (optIn.kind === 'invalid') invalid.push({ workload, message: optIn.message });
       if (optIn.kind === 'in') {
-        standings.push(standingOf(workload, optIn, source, { ...times, now }));
+        states.push(restartStateOf(workload, optIn, source, { ...times, now }));
       }
     }
-    return { standings, invalid, unlabelled };
+    return { states, invalid, unlabelled };
   }
 }

@@ -7,7 +7,7 @@ import type { RestartVerdict } from './verdict.ts';
 
 /** Predicted verdict of a workload, and its restart state after its pods were read. */
 export interface Forecast {
-  readonly standing: RestartState;
+  readonly state: RestartState;
   readonly verdict: RestartVerdict;
   /** Unknown facts about its pods. */
   readonly unseen: readonly string[];
@@ -21,17 +21,17 @@ export interface Forecast {
  * only then.
  */
 export async function forecast(
-  standings: readonly RestartState[],
+  states: readonly RestartState[],
   limits: RestartLimits,
   deps: Omit<RefresherDeps, 'restart' | 'evict'>,
 ): Promise<readonly Forecast[]> {
   const listed = new Map<string, Promise<readonly Pod[]>>();
-  const podsOf = (standing: RestartState): Promise<readonly Pod[]> => {
-    const pods = listed.get(standing.key) ?? deps.podsOf(standing);
-    listed.set(standing.key, pods);
+  const podsOf = (state: RestartState): Promise<readonly Pod[]> => {
+    const pods = listed.get(state.key) ?? deps.podsOf(state);
+    listed.set(state.key, pods);
     return pods;
   };
-  const verdicts = await new Refresher(limits).pass(standings, {
+  const verdicts = await new Refresher(limits).pass(states, {
     ...deps,
     podsOf,
     // Writes nothing, but takes a slot, so that the next workload waits for it.
@@ -39,23 +39,23 @@ export async function forecast(
     evict: () => Promise.resolve('begun'),
   });
   return Promise.all(
-    standings.map(async (standing) => {
-      const verdict = verdicts.get(standing.key) ?? { kind: 'current' };
+    states.map(async (state) => {
+      const verdict = verdicts.get(state.key) ?? { kind: 'current' };
       // Its pods could not be listed.
-      if (verdict.kind === 'refused') return { standing, unseen: [], verdict };
-      const { seen, unseen } = await lookedAt(standing, podsOf);
+      if (verdict.kind === 'refused') return { state, unseen: [], verdict };
+      const { seen, unseen } = await lookedAt(state, podsOf);
       const mayWait = verdict.kind === 'waiting' || verdict.kind === 'held';
-      const isFresh = mayWait && !isOutdated(await podsOf(standing), seen);
-      return { standing: seen, unseen, verdict: isFresh ? { kind: 'current' } : verdict };
+      const isFresh = mayWait && !isOutdated(await podsOf(state), seen);
+      return { state: seen, unseen, verdict: isFresh ? { kind: 'current' } : verdict };
     }),
   );
 }
 
 async function lookedAt(
-  standing: RestartState,
-  podsOf: (standing: RestartState) => Promise<readonly Pod[]>,
+  state: RestartState,
+  podsOf: (state: RestartState) => Promise<readonly Pod[]>,
 ): Promise<{ readonly seen: RestartState; readonly unseen: readonly string[] }> {
-  if (standing.own === undefined) return { seen: standing, unseen: [] };
-  const seen = standing.own.with(standing.own.find(await podsOf(standing)));
+  if (state.own === undefined) return { seen: state, unseen: [] };
+  const seen = state.own.with(state.own.find(await podsOf(state)));
   return { seen, unseen: seen.unseen };
 }

@@ -31,36 +31,36 @@ export class PodEvictions {
    * workload is not ready. `done`: no pod is left that may be evicted for these certificates.
    */
   beginNext(
-    standing: RestartState,
+    state: RestartState,
     { pods, older }: { readonly pods: readonly Pod[]; readonly older: readonly Pod[] },
   ): Pod | 'wait' | 'done' {
-    const known = this.#of(standing);
+    const known = this.#of(state);
     const left = older.filter(
       ({ metadata: { uid } }) =>
         known === undefined || (known.pods.has(uid) && !known.gone.has(uid)),
     );
     const [first] = left;
     if (first === undefined) return 'done';
-    this.#begin(standing, pods);
+    this.#begin(state, pods);
     // A pod that is not ready serves no one, so its eviction takes nothing away.
     const idle = left.find((pod) => !isReady(pod));
     if (idle !== undefined) return idle;
     const ready = pods.filter((pod) => isAlive(pod) && isReady(pod)).length;
-    return ready < (desiredPods(standing.workload) ?? 1) ? 'wait' : first;
+    return ready < (desiredPods(state.workload) ?? 1) ? 'wait' : first;
   }
 
   /** Records an eviction. */
-  evicted(standing: RestartState, { metadata }: Pod, now: number): void {
-    const known = this.#of(standing);
+  evicted(state: RestartState, { metadata }: Pod, now: number): void {
+    const known = this.#of(state);
     known?.gone.add(metadata.uid);
     if (known !== undefined) known.at = now;
   }
 
   /** Takes the slots of the evictions of the last minute. */
-  takeSlots(standings: readonly RestartState[], slots: RestartSlots, now: number): void {
-    for (const standing of standings) {
-      const known = this.#evicted.get(standing.workload.metadata.uid);
-      if (known !== undefined && now - known.at < SETTLING_MS) slots.take(standing, now, known.at);
+  takeSlots(states: readonly RestartState[], slots: RestartSlots, now: number): void {
+    for (const state of states) {
+      const known = this.#evicted.get(state.workload.metadata.uid);
+      if (known !== undefined && now - known.at < SETTLING_MS) slots.take(state, now, known.at);
     }
   }
 
@@ -74,10 +74,10 @@ export class PodEvictions {
     return known?.record === formatRecord(record) ? known : undefined;
   }
 
-  #begin(standing: RestartState, pods: readonly Pod[]): void {
-    if (this.#of(standing) !== undefined) return;
-    this.#evicted.set(standing.workload.metadata.uid, {
-      record: formatRecord(standing.record),
+  #begin(state: RestartState, pods: readonly Pod[]): void {
+    if (this.#of(state) !== undefined) return;
+    this.#evicted.set(state.workload.metadata.uid, {
+      record: formatRecord(state.record),
       pods: new Set(pods.map(({ metadata }) => metadata.uid)),
       gone: new Set(),
       at: -Infinity,

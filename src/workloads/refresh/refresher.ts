@@ -13,12 +13,12 @@ import type { RestartVerdict } from './verdict.ts';
 
 /** Calls of a pass to the cluster. */
 export interface RefresherDeps {
-  readonly podsOf: (standing: RestartState) => Promise<readonly Pod[]>;
+  readonly podsOf: (state: RestartState) => Promise<readonly Pod[]>;
   readonly budgetsOf: (namespace: string) => readonly DisruptionBudget[];
   /** Starts the rollout. */
-  readonly restart: (standing: RestartState) => Promise<RestartOutcome>;
+  readonly restart: (state: RestartState) => Promise<RestartOutcome>;
   /** Evicts one pod of the workload, within its budgets. */
-  readonly evict: (standing: RestartState, pod: Pod) => Promise<RestartOutcome>;
+  readonly evict: (state: RestartState, pod: Pod) => Promise<RestartOutcome>;
   /** Milliseconds since the epoch, by the API server's clock. */
   readonly now: () => number;
 }
@@ -67,33 +67,33 @@ export class Refresher {
    * @returns the verdict of each, by key
    */
   async pass(
-    standings: readonly RestartState[],
+    states: readonly RestartState[],
     deps: RefresherDeps,
   ): Promise<ReadonlyMap<string, RestartVerdict>> {
-    const slots = new RestartSlots(this.#limits, standings, deps.now());
-    this.#evictions.takeSlots(standings, slots, deps.now());
+    const slots = new RestartSlots(this.#limits, states, deps.now());
+    this.#evictions.takeSlots(states, slots, deps.now());
     const verdicts = new Map<string, RestartVerdict>();
-    const urgent = [...standings].sort((a, b) => a.deadline - b.deadline || compare(a.key, b.key));
-    for (const standing of urgent) {
-      verdicts.set(standing.key, await this.#judge(standing, slots, deps));
+    const urgent = [...states].sort((a, b) => a.deadline - b.deadline || compare(a.key, b.key));
+    for (const state of urgent) {
+      verdicts.set(state.key, await this.#judge(state, slots, deps));
     }
-    this.#forget(standings);
+    this.#forget(states);
     return verdicts;
   }
 
   async #judge(
-    standing: RestartState,
+    state: RestartState,
     slots: RestartSlots,
     deps: RefresherDeps,
   ): Promise<RestartVerdict> {
-    const { metadata } = standing.workload;
-    if (standing.changes.length === 0 && standing.own === undefined) return CURRENT;
+    const { metadata } = state.workload;
+    if (state.changes.length === 0 && state.own === undefined) return CURRENT;
     const now = deps.now();
-    const known = this.#known(standing, now);
+    const known = this.#known(state, now);
     if (known !== undefined) return known;
-    if (desiredPods(standing.workload) === 0) return CURRENT;
+    if (desiredPods(state.workload) === 0) return CURRENT;
     try {
-      return await this.#inTurn(standing, slots, deps);
+      return await this.#inTurn(state, slots, deps);
     } catch (error) {
       return this.#remember(metadata.uid, error instanceof Error ? error.message : 'failed', now);
     }
@@ -103,10 +103,10 @@ export class Refresher {
    * Returns a verdict that needs no new check: nothing has changed since, or the API server
    * rejected a recent restart.
    */
-  #known(standing: RestartState, now: number): RestartVerdict | undefined {
-    const { uid } = standing.workload.metadata;
+  #known(state: RestartState, now: number): RestartVerdict | undefined {
+    const { uid } = state.workload.metadata;
     const fresh = this.#fresh.get(uid);
-    if (fresh?.of === matterOf(standing) && !isOver(fresh.verdict, now)) return fresh.verdict;
+    if (fresh?.of === matterOf(state) && !isOver(fresh.verdict, now)) return fresh.verdict;
     const refusal = this.#refused.get(uid);
     if (refusal === undefined || refusal.until <= now) return undefined;
     return { kind: 'refused', message: refusal.message, until: refusal.until };
@@ -114,40 +114,40 @@ export class Refresher {
 
   /** Judges a workload after reading its pods if the decision depends on them. */
   async #inTurn(
-    standing: RestartState,
+    state: RestartState,
     slots: RestartSlots,
     deps: RefresherDeps,
   ): Promise<RestartVerdict> {
-    const older = this.#older.get(standing.workload.metadata.uid);
-    const isOlder = older?.of === matterOf(standing);
+    const older = this.#older.get(state.workload.metadata.uid);
+    const isOlder = older?.of === matterOf(state);
     let pods: readonly Pod[] | undefined;
-    let asked = isOlder ? withFindings(standing, older.findings) : standing;
-    if (standing.own !== undefined && !isOlder) {
-      pods = await deps.podsOf(standing);
-      const seen = this.#see(standing, pods);
+    let asked = isOlder ? withFindings(state, older.findings) : state;
+    if (state.own !== undefined && !isOlder) {
+      pods = await deps.podsOf(state);
+      const seen = this.#see(state, pods);
       if (seen.kind === 'fresh') return seen.verdict;
-      asked = seen.standing;
+      asked = seen.state;
     }
     const now = deps.now();
     // A workload that needs no restart must not be reported as waiting, so its pods are read once.
     const early = whyNotYet(asked, now) ?? (isOlder ? slots.full(asked, now) : undefined);
-    return early ?? this.#look(standing, slots, deps, pods);
+    return early ?? this.#look(state, slots, deps, pods);
   }
 
   /** Stores the findings until the inputs change. */
   #see(
-    standing: RestartState,
+    state: RestartState,
     pods: readonly Pod[],
   ):
-    | { readonly kind: 'older'; readonly standing: RestartState }
+    | { readonly kind: 'older'; readonly state: RestartState }
     | { readonly kind: 'fresh'; readonly verdict: RestartVerdict } {
-    const { uid } = standing.workload.metadata;
-    const findings = standing.own?.find(pods);
-    const seen = withFindings(standing, findings);
-    const of = matterOf(standing);
+    const { uid } = state.workload.metadata;
+    const findings = state.own?.find(pods);
+    const seen = withFindings(state, findings);
+    const of = matterOf(state);
     if (isOutdated(pods, seen)) {
       this.#older.set(uid, { of, ...(findings === undefined ? {} : { findings }) });
-      return { kind: 'older', standing: seen };
+      return { kind: 'older', state: seen };
     }
     const verdict = freshVerdict(seen);
     this.#fresh.set(uid, { of, verdict });
@@ -155,69 +155,69 @@ export class Refresher {
   }
 
   async #look(
-    standing: RestartState,
+    state: RestartState,
     slots: RestartSlots,
     deps: RefresherDeps,
     listed?: readonly Pod[],
   ): Promise<RestartVerdict> {
-    const { workload } = standing;
+    const { workload } = state;
     const { namespace = '' } = workload.metadata;
-    const pods = listed ?? (await deps.podsOf(standing));
-    const found = this.#see(standing, pods);
+    const pods = listed ?? (await deps.podsOf(state));
+    const found = this.#see(state, pods);
     if (found.kind === 'fresh') return found.verdict;
-    const full = slots.full(found.standing, deps.now());
+    const full = slots.full(found.state, deps.now());
     if (full !== undefined) return full;
-    const isEviction = standing.way === 'eviction';
+    const isEviction = state.way === 'eviction';
     const budget =
       isEviction || takesPodsAway(workload)
         ? blockingBudget(pods, deps.budgetsOf(namespace))
         : undefined;
     if (budget !== undefined) {
-      const isOverdue = deps.now() >= found.standing.deadline;
+      const isOverdue = deps.now() >= found.state.deadline;
       return { kind: 'blocked', budget: budget.metadata.name, isOverdue };
     }
     return isEviction
-      ? this.#evict(found.standing, pods, slots, deps)
-      : this.#restart(found.standing, slots, deps);
+      ? this.#evict(found.state, pods, slots, deps)
+      : this.#restart(found.state, slots, deps);
   }
 
   async #restart(
-    standing: RestartState,
+    state: RestartState,
     slots: RestartSlots,
     deps: RefresherDeps,
   ): Promise<RestartVerdict> {
-    const { uid } = standing.workload.metadata;
-    const reverted = this.#reverted.verdictOn(standing);
+    const { uid } = state.workload.metadata;
+    const reverted = this.#reverted.verdictOn(state);
     if (reverted !== undefined) return reverted;
-    const outcome = await deps.restart(standing);
+    const outcome = await deps.restart(state);
     const now = deps.now();
     if (outcome === 'conflict') return { kind: 'waiting', reason: 'Conflict', until: now };
     if (outcome !== 'begun') return this.#remember(uid, outcome.refused, now);
     this.#refused.delete(uid);
-    slots.take(standing, now);
-    this.#reverted.begun(standing);
+    slots.take(state, now);
+    this.#reverted.begun(state);
     return { kind: 'restarted' };
   }
 
   /** Evicts the next pod that is older, if the others are ready. */
   async #evict(
-    standing: RestartState,
+    state: RestartState,
     pods: readonly Pod[],
     slots: RestartSlots,
     deps: RefresherDeps,
   ): Promise<RestartVerdict> {
-    const { uid } = standing.workload.metadata;
-    const older = pods.filter((pod) => isOutdated([pod], standing));
-    const next = this.#evictions.beginNext(standing, { pods, older });
+    const { uid } = state.workload.metadata;
+    const older = pods.filter((pod) => isOutdated([pod], state));
+    const next = this.#evictions.beginNext(state, { pods, older });
     if (next === 'wait') return { kind: 'waiting', reason: 'RolloutInProgress' };
     if (next === 'done') return { kind: 'current', until: deps.now() + MIN_INTERVAL_MS };
-    const outcome = await deps.evict(standing, next);
+    const outcome = await deps.evict(state, next);
     const now = deps.now();
     if (outcome === 'conflict') return { kind: 'waiting', reason: 'Conflict', until: now };
     if (outcome !== 'begun') return this.#remember(uid, outcome.refused, now);
     this.#refused.delete(uid);
-    this.#evictions.evicted(standing, next, now);
-    slots.take(standing, now);
+    this.#evictions.evicted(state, next, now);
+    slots.take(state, now);
     return { kind: 'restarted' };
   }
 
@@ -229,8 +229,8 @@ export class Refresher {
   }
 
   /** Forgets the state of deleted workloads. */
-  #forget(standings: readonly RestartState[]): void {
-    const there = new Set(standings.map(({ workload }) => workload.metadata.uid));
+  #forget(states: readonly RestartState[]): void {
+    const there = new Set(states.map(({ workload }) => workload.metadata.uid));
     this.#reverted.forget(there);
     this.#evictions.forget(there);
     for (const memory of [this.#fresh, this.#older, this.#refused]) {
@@ -249,8 +249,8 @@ export function isOutdated(
 
 const CURRENT: RestartVerdict = { kind: 'current' };
 
-function withFindings(standing: RestartState, findings: OwnFindings | undefined): RestartState {
-  return findings === undefined ? standing : (standing.own?.with(findings) ?? standing);
+function withFindings(state: RestartState, findings: OwnFindings | undefined): RestartState {
+  return findings === undefined ? state : (state.own?.with(findings) ?? state);
 }
 
 /** Returns the inputs of a workload's verdict, except its pods. */
@@ -272,10 +272,10 @@ function isOver(verdict: RestartVerdict, now: number): boolean {
 }
 
 function whyNotYet(
-  standing: RestartState & Partial<SeenRestartState>,
+  state: RestartState & Partial<SeenRestartState>,
   now: number,
 ): RestartVerdict | undefined {
-  const { workload, dueAt, deadline, withoutCa = [] } = standing;
+  const { workload, dueAt, deadline, withoutCa = [] } = state;
   if (withoutCa.length > 0) return { kind: 'waiting', reason: 'NoAuthority' };
   if (dueAt > now) return { kind: 'waiting', reason: 'NotDue', until: dueAt };
   const rollout = rolloutOf(workload);

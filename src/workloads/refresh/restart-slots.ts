@@ -35,9 +35,9 @@ export class RestartSlots {
   readonly #all: Usage = { running: 0, begun: [] };
   readonly #namespaces = new Map<string, Usage>();
 
-  constructor(limits: RestartLimits, standings: readonly RestartState[], now: number) {
+  constructor(limits: RestartLimits, states: readonly RestartState[], now: number) {
     this.#limits = limits;
-    for (const { workload } of standings) {
+    for (const { workload } of states) {
       const at = restartedAtOf(workload);
       // We never write a future time, which would hold its slot for as long as its writer chooses.
       // Clocks may differ by a minute.

@@ -63,7 +63,7 @@ export function workloadKey({ kind, metadata }: Workload): string {
 }
 
 /** Compares a workload's template record with its current credentials. */
-export function standingOf(
+export function restartStateOf(
   workload: Workload,
   { mode, way, window }: Extract<OptIn, { kind: 'in' }>,
   source: CredentialSource,
@@ -75,8 +75,8 @@ export function standingOf(
   const kept = new Map([...recorded].filter(([credential]) => isStillUsed(credential, used)));
   const base = { key: workloadKey(workload), workload, way, unknown };
   const timed = { ...times, window: window ?? times.window, now };
-  const standing = { ...base, ...timedChanges(known, recorded, kept, timed) };
-  if (mode !== 'restart' && !source.isAnyDistrusted) return standing;
+  const state = { ...base, ...timedChanges(known, recorded, kept, timed) };
+  if (mode !== 'restart' && !source.isAnyDistrusted) return state;
   const { namespace = '' } = workload.metadata;
   const asked = { namespace, recorded, used, source, now, readsOnce: mode === 'restart' };
   const withFindings = ({ changes, ...findings }: OwnFindings): SeenRestartState => {
@@ -87,7 +87,7 @@ export function standingOf(
     return { ...base, ...all, ...findings, lookAgainAt };
   };
   const find = (pods: readonly Pod[]): OwnFindings => ownFindings(pods, asked);
-  return { ...standing, own: { version: source.version(namespace), find, with: withFindings } };
+  return { ...state, own: { version: source.version(namespace), find, with: withFindings } };
 }
 
 function timedChanges(

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { RequestInit } from '#kube/client/client.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
-import { refreshWorld } from '#workloads/pod-refresher/act.ts';
+import { refresherDeps } from '#workloads/pod-refresher/act.ts';
 import type { RestartOutcome } from '#workloads/refresh/refresher.ts';
 import type { RestartState } from '#workloads/refresh/restart-state.ts';
 import {
@@ -12,7 +12,7 @@ import {
 } from '../../support/component/recorded-component.ts';
 import { leafAt, podOf, START, workloadOf } from '../refresh/world.ts';
 
-const standing: RestartState = {
+const state: RestartState = {
   key: 'Deployment/team-a/web',
   workload: workloadOf({ namespace: 'team-a', name: 'web', secrets: ['tls'] }),
   way: 'eviction',
@@ -29,8 +29,8 @@ async function evicted(
   const component = recordedComponent();
   component.client.answer(answer);
   const fail = (): never => assert.fail('no workload is written');
-  const world = refreshWorld(component, () => [], fail);
-  return [await world.evict(standing, podOf('web-1', START)), component];
+  const world = refresherDeps(component, () => [], fail);
+  return [await world.evict(state, podOf('web-1', START)), component];
 }
 
 test('an older pod is evicted by its UID alone, and its Event names the certificate', async () => {

@@ -5,7 +5,7 @@ import type { Component } from '#component/contract.ts';
 import { RefreshReport } from '#workloads/pod-refresher/report.ts';
 import { reducedWorkload } from '#workloads/pod-refresher/reduced.ts';
 import type { RestartVerdict } from '#workloads/refresh/verdict.ts';
-import { standingOf } from '#workloads/refresh/restart-state.ts';
+import { restartStateOf } from '#workloads/refresh/restart-state.ts';
 import { sourceOf, START, workloadOf } from '../refresh/world.ts';
 
 const web = workloadOf({ namespace: 'team-a', name: 'web', secrets: [], mode: 'secrets' });
@@ -32,17 +32,14 @@ function reported(...verdicts: readonly RestartVerdict[]): {
   } as unknown as Component;
   const report = new RefreshReport(component);
   const times = { debounceMs: 0, window: undefined, now: START };
-  const standing = standingOf(
+  const state = restartStateOf(
     web,
     { kind: 'in', mode: 'secrets', way: 'rollout', window: undefined },
     sourceOf(new Map()),
     times,
   );
   for (const verdict of verdicts) {
-    report.passed(
-      { standings: [standing], invalid: [], unlabelled: [] },
-      new Map([[KEY, verdict]]),
-    );
+    report.passed({ states: [state], invalid: [], unlabelled: [] }, new Map([[KEY, verdict]]));
   }
   return { events, faults: report.faults().map(({ message }) => message), states };
 }

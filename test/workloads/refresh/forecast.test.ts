@@ -26,16 +26,16 @@ test('lists outdated workloads in order of restart, with no restart and one pod 
   world.advance(3 * HOUR);
   const lists = new Map<string, number>();
   const { now, budgetsOf } = world;
-  const forecasts = await forecast(world.standings(TIMES), LIMITS, {
+  const forecasts = await forecast(world.states(TIMES), LIMITS, {
     now,
     budgetsOf,
-    podsOf: (standing) => {
-      lists.set(standing.key, (lists.get(standing.key) ?? 0) + 1);
-      return world.podsOf(standing);
+    podsOf: (state) => {
+      lists.set(state.key, (lists.get(state.key) ?? 0) + 1);
+      return world.podsOf(state);
     },
   });
   assert.deepEqual(
-    forecasts.map(({ standing, verdict }) => `${standing.key} ${verdict.kind}`),
+    forecasts.map(({ state, verdict }) => `${state.key} ${verdict.kind}`),
     [
       'Deployment/team-a/a restarted',
       'Deployment/team-a/b waiting',
@@ -55,7 +55,7 @@ test('a workload that waits for its time, and needs no restart then, is current'
   world.leaves.set('n/tls', leafAt('two', START + HOUR));
   world.advance(3 * HOUR);
   const later = { debounceMs: 24 * HOUR, window: undefined };
-  const forecasts = await forecast(world.standings(later), LIMITS, world);
+  const forecasts = await forecast(world.states(later), LIMITS, world);
   assert.deepEqual(
     forecasts.map(({ verdict }) => verdict),
     [{ kind: 'current' }],

@@ -89,12 +89,12 @@ function bundle(pem: string): ClusterTrustBundle {
   };
 }
 
-const standing = (view: ClusterView): RestartState =>
-  view.standings(TIMES).standings[0] ?? assert.fail('it did not opt in');
+const state = (view: ClusterView): RestartState =>
+  view.states(TIMES).states[0] ?? assert.fail('it did not opt in');
 
 /** With what its pods have; without pods by its template alone. */
 function changesOf(view: ClusterView, pods: readonly Pod[] = []): RestartState['changes'] {
-  const found = standing(view);
+  const found = state(view);
   return (found.own?.with(found.own.find(pods)) ?? found).changes;
 }
 

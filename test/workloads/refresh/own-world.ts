@@ -74,7 +74,7 @@ export class OwnWorld {
   #signer: ClusterSigner | undefined;
   /** The CA that signs. */
   signing: Link | undefined;
-  times: Parameters<ClusterView['standings']>[0] = { debounceMs: 0, window: undefined };
+  times: Parameters<ClusterView['states']>[0] = { debounceMs: 0, window: undefined };
   /** Of the namespace. */
   budgets: readonly DisruptionBudget[] = [];
 
@@ -174,7 +174,7 @@ export class OwnWorld {
 
   /** One pass; what it restarts has other pods at once. */
   async pass(): Promise<Readonly<Record<string, RestartVerdict['kind']>>> {
-    const verdicts = await this.#refresher.pass(this.#view.standings(this.times).standings, {
+    const verdicts = await this.#refresher.pass(this.#view.states(this.times).states, {
       now: () => this.now,
       budgetsOf: () => this.budgets,
       podsOf: ({ workload }) => Promise.resolve(this.#podsOf(workload.metadata.name)),

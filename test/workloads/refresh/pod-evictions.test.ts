@@ -55,7 +55,7 @@ function stage(skew = 0): {
   const pass = async (): Promise<RestartVerdict | undefined> => {
     const deps = world.with({ restart, evict, podsOf });
     const times = { debounceMs: 30_000, window: undefined };
-    const verdicts = await refresher.pass(world.standings(times), deps);
+    const verdicts = await refresher.pass(world.states(times), deps);
     for (const [name, pod] of pods) {
       if (world.time - Date.parse(pod.metadata.creationTimestamp) - skew >= MINUTE)
         pods.set(name, ready(pod, true));

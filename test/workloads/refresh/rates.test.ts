@@ -19,7 +19,7 @@ const TIMES = { debounceMs: 30_000, window: undefined };
 
 /** By a process that was started just now. */
 function pass(world: World): Promise<ReadonlyMap<string, RestartVerdict>> {
-  return new Refresher(LIMITS).pass(world.standings(TIMES), world);
+  return new Refresher(LIMITS).pass(world.states(TIMES), world);
 }
 
 test('the rates hold for what the process before began, by the labels on the workloads', async () => {

@@ -38,7 +38,7 @@ async function pass(
   refresher = new Refresher(LIMITS),
   times = TIMES,
 ): Promise<ReadonlyMap<string, RestartVerdict>> {
-  return refresher.pass(world.standings(times), world);
+  return refresher.pass(world.states(times), world);
 }
 
 function change(world: World, to: (workload: Workload) => Workload, key = WEB): void {
@@ -160,7 +160,7 @@ test('does not restart or reread a pod that started after the certificate’s wr
     podsOf: (each: Parameters<World['podsOf']>[0]) => ((looks += 1), world.podsOf(each)),
   });
   for (let round = 0; round < 3; round += 1) {
-    assert.deepEqual((await refresher.pass(world.standings(TIMES), counted)).get(WEB), {
+    assert.deepEqual((await refresher.pass(world.states(TIMES), counted)).get(WEB), {
       kind: 'current',
     });
   }
@@ -214,23 +214,23 @@ test('what the API server refuses is retried ever more slowly, and stops no othe
   const refresher = new Refresher(LIMITS);
   const tries: number[] = [];
   const refusing = world.with({
-    restart: (standing: Parameters<World['restart']>[0]) => {
-      if (standing.key !== WEB) return world.restart(standing);
+    restart: (state: Parameters<World['restart']>[0]) => {
+      if (state.key !== WEB) return world.restart(state);
       tries.push(world.time);
       return Promise.resolve({ refused: 'admission webhook "no" denied the request' });
     },
   });
   for (let second = 0; second < 2 * 3600; second += 5) {
-    const verdicts = await refresher.pass(world.standings(TIMES), refusing);
+    const verdicts = await refresher.pass(world.states(TIMES), refusing);
     assert.equal(verdicts.get(WEB)?.kind, 'refused');
     world.advance(5_000);
   }
   const gaps = tries.slice(1).map((time, index) => (time - (tries[index] ?? 0)) / 60_000);
   assert.deepEqual(gaps, [1, 2, 4, 8, 16, 30, 30]);
   assert.equal(world.restarts.get('Deployment/team-a/next'), 1);
-  await refresher.pass(world.standings(TIMES), world);
+  await refresher.pass(world.states(TIMES), world);
   world.advance(30 * 60_000);
-  assert.equal((await refresher.pass(world.standings(TIMES), world)).get(WEB)?.kind, 'restarted');
+  assert.equal((await refresher.pass(world.states(TIMES), world)).get(WEB)?.kind, 'restarted');
 });
 
 test('pods that cannot be listed hold up one workload, not the pass', async () => {
@@ -238,10 +238,10 @@ test('pods that cannot be listed hold up one workload, not the pass', async () =
   world.add(workloadOf({ namespace: 'team-a', name: 'next', secrets: ['tls'], mode: 'secrets' }));
   world.advance(60_000);
   const failing = world.with({
-    podsOf: (standing: Parameters<World['podsOf']>[0]) =>
-      standing.key === WEB ? Promise.reject(new Error('forbidden')) : world.podsOf(standing),
+    podsOf: (state: Parameters<World['podsOf']>[0]) =>
+      state.key === WEB ? Promise.reject(new Error('forbidden')) : world.podsOf(state),
   });
-  const verdicts = await new Refresher(LIMITS).pass(world.standings(TIMES), failing);
+  const verdicts = await new Refresher(LIMITS).pass(world.states(TIMES), failing);
   assert.equal(verdicts.get(WEB)?.kind, 'refused');
   assert.equal(verdicts.get('Deployment/team-a/next')?.kind, 'restarted');
 });
@@ -278,7 +278,7 @@ test('a restart that another writer takes back three times is not repeated', asy
     for (let minute = 0; minute < 60; minute += 1) {
       world.advance(60_000);
       const deps = world.with({ podsOf: () => Promise.resolve([oldPod]) });
-      last = (await refresher.pass(world.standings(TIMES), deps)).get(WEB);
+      last = (await refresher.pass(world.states(TIMES), deps)).get(WEB);
       change(world, ({ spec, ...rest }) => ({
         ...rest,
         templateWriter: 'argocd-controller',

@@ -83,7 +83,7 @@ async function run(world: World, kills: ReadonlySet<number>): Promise<number> {
   let refresher = new Refresher(LIMITS);
   for (let step = 0; step < MAX_STEPS; step += 1) {
     if (kills.has(step)) refresher = new Refresher(LIMITS);
-    const verdicts = await refresher.pass(world.standings(TIMES), world);
+    const verdicts = await refresher.pass(world.states(TIMES), world);
     requireWithinLimits(world);
     const isDone = [...verdicts.values()].every(({ kind }) => kind === 'current');
     if (isDone && world.running().size === 0) return step;

@@ -19,7 +19,7 @@ import {
 import type { RefresherDeps, RestartOutcome } from '#workloads/refresh/refresher.ts';
 import { rolloutOf } from '#workloads/refresh/rollout.ts';
 import {
-  standingOf,
+  restartStateOf,
   workloadKey,
   type DueTimes,
   type RestartState,
@@ -174,12 +174,12 @@ export class World implements RefresherDeps {
     }
   }
 
-  standings(times: DueTimes): readonly RestartState[] {
+  states(times: DueTimes): readonly RestartState[] {
     const source = sourceOf(this.leaves);
     return [...this.workloads.values()].flatMap((workload) => {
       const optIn = optInOf(workload);
       if (optIn.kind !== 'in') return [];
-      return [standingOf(workload, optIn, source, { ...times, now: this.time })];
+      return [restartStateOf(workload, optIn, source, { ...times, now: this.time })];
     });
   }
 
@@ -189,9 +189,9 @@ export class World implements RefresherDeps {
   readonly budgetsOf = (namespace: string): readonly DisruptionBudget[] =>
     this.budgets.get(namespace) ?? [];
 
-  readonly restart = (standing: RestartState): Promise<RestartOutcome> => {
-    const { key, record } = standing;
-    const workload = this.workloads.get(key) ?? standing.workload;
+  readonly restart = (state: RestartState): Promise<RestartOutcome> => {
+    const { key, record } = state;
+    const workload = this.workloads.get(key) ?? state.workload;
     const { metadata, spec } = workload;
     this.workloads.set(key, {
       ...workload,

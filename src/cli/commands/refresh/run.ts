@@ -4,7 +4,7 @@ import { workloadText, type Workload } from '#api/workload/workload.ts';
 import type { Client } from '#kube/client/client.ts';
 import { structuredText } from '#operations/structured-text.ts';
 import { columns } from '#operations/show/columns.ts';
-import { ClusterView, type ClusterStandings } from '#workloads/refresh/cluster-view.ts';
+import { ClusterView, type RestartStates } from '#workloads/refresh/cluster-view.ts';
 import { DISTRUSTED } from '#workloads/refresh/credentials/own-leaves.ts';
 import type { ChangedCredential } from '#workloads/refresh/credential-source.ts';
 import { forecast, type Forecast } from '#workloads/refresh/forecast.ts';
@@ -73,10 +73,10 @@ export async function planRestarts(
   await readCluster(client, view);
   const settings = refreshSettings(options);
   // Workloads of other namespaces take slots, too.
-  const found = view.standings(settings);
-  const forecasts = await forecast(found.standings, settings.limits, {
+  const found = view.states(settings);
+  const forecasts = await forecast(found.states, settings.limits, {
     now,
-    podsOf: (standing) => podsOf({ client }, standing),
+    podsOf: (state) => podsOf({ client }, state),
     budgetsOf: (namespace) => view.budgetsOf(namespace),
   });
   const { namespace, selector } = options;
@@ -85,29 +85,29 @@ export async function planRestarts(
   const isShown = ({ metadata }: Workload): boolean =>
     (namespace === undefined || metadata.namespace === namespace) &&
     (selected === undefined || selected.has(metadata.uid));
-  const shown = forecasts.filter(({ standing }) => isShown(standing.workload));
+  const shown = forecasts.filter(({ state }) => isShown(state.workload));
   const planned = plannedRestarts(shown, {
     invalid: found.invalid.filter(({ workload }) => isShown(workload)),
     unlabelled: found.unlabelled.filter(isShown),
   });
   const named = new Set(planned.map(({ workload }) => workload));
-  const current = shown.filter(({ standing }) => !named.has(workloadText(standing.workload)));
+  const current = shown.filter(({ state }) => !named.has(workloadText(state.workload)));
   return { planned, current: current.length };
 }
 
 function plannedRestarts(
   forecasts: readonly Forecast[],
-  { invalid, unlabelled }: Pick<ClusterStandings, 'invalid' | 'unlabelled'>,
+  { invalid, unlabelled }: Pick<RestartStates, 'invalid' | 'unlabelled'>,
 ): readonly PlannedRestart[] {
-  const ofStandings = forecasts.flatMap(({ standing, verdict, unseen }) => {
-    const workload = workloadText(standing.workload);
-    const unknown = [...standing.unknown, ...unseen].map((each) => ({
+  const ofStates = forecasts.flatMap(({ state, verdict, unseen }) => {
+    const workload = workloadText(state.workload);
+    const unknown = [...state.unknown, ...unseen].map((each) => ({
       workload,
       when: 'unknown',
       why: each,
     }));
     if (verdict.kind === 'current' || verdict.kind === 'unknown') return unknown;
-    return [...unknown, { workload, when: when(verdict), why: why(standing) }];
+    return [...unknown, { workload, when: when(verdict), why: why(state) }];
   });
   const ofInvalid = invalid.map(({ workload, message }) => ({
     workload: workloadText(workload),
@@ -119,7 +119,7 @@ function plannedRestarts(
     when: 'never',
     why: `its namespace did not opt in: ${labelCommand(workload.metadata.namespace ?? '')}`,
   }));
-  return [...ofStandings, ...ofInvalid, ...ofUnlabelled];
+  return [...ofStates, ...ofInvalid, ...ofUnlabelled];
 }
 
 function labelCommand(namespace: string): string {
