@@ -3,7 +3,7 @@
 import { join } from 'node:path';
 import { Command, type Option } from 'commander';
 import { addLedgerVerbs } from '#cli/commands/ledger/flags.ts';
-import { applyManners } from '#cli/conventions/conventions.ts';
+import { applyConventions } from '#cli/conventions/conventions.ts';
 
 /** Path of the page. */
 export const LEDGER_COMMANDS_PAGE = join(
@@ -28,7 +28,7 @@ export function renderLedgerCommands(): string {
   const root = new Command('countersign');
   const ledger = root.command('ledger');
   addLedgerVerbs(ledger);
-  applyManners(root);
+  applyConventions(root);
   const common = ledger.commands[0]?.options.filter(({ long }) => COMMON.has(long ?? '')) ?? [];
   const sections = ledger.commands.map(sectionOf);
   return [HEAD, '## Flags of all of them\n', tableOf(common), ...sections].join('\n');

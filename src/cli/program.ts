@@ -36,7 +36,7 @@ import { addRequestCommand } from './commands/request/flags.ts';
 import { addRevokeCommand } from './commands/revoke/flags.ts';
 import { VERSION } from '#app/version.ts';
 import { applyGroups } from './conventions/groups.ts';
-import { HELP_STYLE, applyManners } from './conventions/conventions.ts';
+import { HELP_STYLE, applyConventions } from './conventions/conventions.ts';
 import { applyUsageErrors, EXIT_USAGE } from './conventions/usage-errors.ts';
 
 type ProcessName = (typeof PROCESSES)[number]['name'];
@@ -122,7 +122,7 @@ export function program(script: string, exit: (code: number) => never, word?: st
   // It reads all other commands.
   if (named.length === 0) addCompletionCommands(root);
   applyGroups(root);
-  applyManners(root);
+  applyConventions(root);
   applyUsageErrors(root);
   return root;
 }

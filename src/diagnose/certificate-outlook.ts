@@ -6,7 +6,7 @@ import { SignerError, attempt } from '#base/errors.ts';
 import type { LeafSubject } from '#base/vocabulary.ts';
 import { copyRequestedNames } from '#ca/issuance/leaf-subject.ts';
 import { compilePolicy } from '#ca/policy/compile-policy.ts';
-import { withheld } from '#ca/policy/omitted-fields.ts';
+import { omittedFields } from '#ca/policy/omitted-fields.ts';
 import { validateRequest } from '#ca/policy/validate.ts';
 
 /** Problem of a server's certificate whose clients find no name in it (RFC 9525 section 2). */
@@ -39,7 +39,7 @@ export function certificateNotices(
     const judged = validateRequest({ csr, profile, rules, reservedPrefixes: [] });
     if (judged.kind === 'fail') return [];
     const { request } = judged;
-    const lacks = withheld(csr.spec, request, { copy: profile.copy, maxDurationSeconds });
+    const lacks = omittedFields(csr.spec, request, { copy: profile.copy, maxDurationSeconds });
     const names = copyRequestedNames(request, profile.copy);
     return [
       ...(lacks === undefined ? [] : [`the certificate would have ${lacks}`]),

@@ -14,7 +14,7 @@ import {
 } from './signer-state.ts';
 
 /** The reason why signing with the Active CA is paused. */
-export interface HeldSigning {
+export interface PausedSigning {
   /** Message, as the components report it. */
   readonly message: string;
   /**
@@ -30,7 +30,7 @@ export interface HeldSigning {
  * @returns undefined if components need not wait, after an uninstallation, or if the status lacks
  * the time and the user may not read the bundle
  */
-export function heldSigning(state: SignerState): HeldSigning | undefined {
+export function pausedSigning(state: SignerState): PausedSigning | undefined {
   const { status } = state.signer;
   const { message = '' } = findCondition(status?.conditions, 'Ready') ?? {};
   if (message === UNINSTALLED) return undefined;
@@ -46,7 +46,7 @@ function heldUntil(
   { now }: SignerState,
   at: number | undefined,
   messageOf: () => string,
-): HeldSigning | undefined {
+): PausedSigning | undefined {
   if (at === undefined) return { message: messageOf() };
   return at <= now ? undefined : { message: messageOf(), until: formatTime(at) };
 }

@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import { withApproval } from '#api/request/csr.ts';
 import { REQUEST_FIELDS } from '#base/vocabulary.ts';
 import { compilePolicy } from '#ca/policy/compile-policy.ts';
-import { withheld } from '#ca/policy/omitted-fields.ts';
+import { omittedFields } from '#ca/policy/omitted-fields.ts';
 import { explainSigningRequest } from '#diagnose/explain/certificate-signing-request.ts';
 import type { Explanation } from '#diagnose/explain/explanation.ts';
 import { explanationText } from '#diagnose/explain/text.ts';
@@ -60,7 +60,7 @@ test('names that the signer does not copy are listed as in the Event', () => {
   const spec = specOf({ copy: ['commonName'] });
   const { csr, request } = made(NAMED);
   const { profile, maxDurationSeconds } = compilePolicy(spec);
-  const event = withheld(csr.spec, request, { copy: profile.copy, maxDurationSeconds }) ?? '';
+  const event = omittedFields(csr.spec, request, { copy: profile.copy, maxDurationSeconds }) ?? '';
   assert.match(event, /no dnsNames "a\.example\.com"/);
   const [lacks = '', unnamed = '', ...more] = outlook(NAMED, spec).notices ?? [];
   assert.deepEqual(more, []);

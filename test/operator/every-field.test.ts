@@ -12,7 +12,7 @@ import { isRecord } from '#base/record.ts';
 import { titleOf, type ManagedObject } from '#kube/apply/objects/managed-object.ts';
 import { isAdopted, type Owner } from '#kube/apply/objects/mark.ts';
 import { isOthers } from '#kube/apply/objects/others.ts';
-import { runPass, type PassReport } from '#kube/apply/reconcile-all.ts';
+import { reconcileAll, type PassReport } from '#kube/apply/reconcile-all.ts';
 import { createWriter, type ObjectWriter } from '#kube/apply/writer.ts';
 import { until } from '../cluster/until.ts';
 import { makePodsReady } from '../support/cluster/ready-pods.ts';
@@ -87,7 +87,7 @@ function sizeOf(object: ManagedObject): number {
 
 /** One pass of the operator, which remembers nothing of the one before. */
 function pass(objects: readonly ManagedObject[]): Promise<PassReport> {
-  return runPass({
+  return reconcileAll({
     objects,
     removable: new Set(),
     owner,

@@ -8,7 +8,7 @@ import { createHttpsSender } from '#ledger/sender/https.ts';
 import { addressOf } from '#ledger/sender/ledger-address.ts';
 import { RequiredSender } from '#ledger/sender/required.ts';
 import { SENDER_SERIES } from '#ledger/sender/metrics.ts';
-import { sendTogether } from '#ledger/sender/batched-sender.ts';
+import { batchSends } from '#ledger/sender/batched-sender.ts';
 import type { ServingFault } from '#api/serving/report.ts';
 import type { Log } from '#base/ports.ts';
 import { LedgerRecorder } from '#requests/recording/recorder.ts';
@@ -55,7 +55,7 @@ export function openRecorder(
   const incarnation = randomBytes(8).toString('hex');
   // A required ledger has each record before the answer. The spool then sends only results.
   const isRequired = waitsForLedger(name, options);
-  const { sendNow, sendAlong, onAnswer } = sendTogether(send, delay);
+  const { sendNow, sendAlong, onAnswer } = batchSends(send, delay);
   const spool = new BestEffortSender({
     send: isRequired ? sendAlong : send,
     delay,

@@ -20,7 +20,7 @@ export interface GrantedFields {
  * @returns undefined if the leaf has all of it
  * @throws SignerError NAME_INVALID if a name of the request is not canonical
  */
-export function withheld(
+export function omittedFields(
   spec: Pick<ReviewableRequest['spec'], 'expirationSeconds'>,
   request: CertificationRequest,
   { copy, maxDurationSeconds }: GrantedFields,

@@ -91,7 +91,7 @@ export const HELP_STYLE: Partial<Help> = {
 };
 
 /** Adds the examples to each command, and a progress message on a terminal to slow ones. */
-export function applyManners(root: Command): void {
+export function applyConventions(root: Command): void {
   for (const [path, examples] of Object.entries(EXAMPLES)) {
     const lines = examples.map((each) => `  ${each}`);
     commandAt(root, path)?.addHelpText('before', ['', 'Examples:', ...lines].join('\n'));

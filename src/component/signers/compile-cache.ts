@@ -33,7 +33,7 @@ interface Entry<T> {
  * too long is tried again, after {@link REFUSED_MS}.
  *
  * @param compile - receives the deadline of the work. The returned function throws SliceEnded or
- *   EvaluationDeferred if the deadline passes, see inTurns().
+ *   EvaluationDeferred if the deadline passes, see runInSlices().
  */
 export function compileOncePerGeneration<S extends KubeObject, T>(
   compile: (signer: S, deadline: Deadline) => T,

@@ -26,7 +26,7 @@ const MAX_BEGUN = 10;
  * @throws EvaluationDeferred if its namespace has spent its budget, or the machine is too busy,
  *   although the spec is correct
  */
-export async function inTurns<T>(work: () => Promise<T>, owner?: SpecOwner): Promise<T> {
+export async function runInSlices<T>(work: () => Promise<T>, owner?: SpecOwner): Promise<T> {
   const tries: Tries = { usedMs: 0, begun: 0, turns: 0, progress: 0 };
   let where = 'spec';
   for (let isFirst = true; ; isFirst = false) {

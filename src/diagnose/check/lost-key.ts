@@ -4,7 +4,7 @@ import { findCondition } from '#api/request/conditions.ts';
 import { KEY_LOST } from '#api/serving/report.ts';
 import { servesSigningRequests, type ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { LOST_KEY_REMEDY, isKeyLost } from '#operations/lost-key.ts';
-import { heldSigning } from '#operations/paused-signing.ts';
+import { pausedSigning } from '#operations/paused-signing.ts';
 import type { SignerState } from '#operations/signer-state.ts';
 import type { Deployment, InstallationFacts } from './facts.ts';
 import { causeOf, error, warning, type Outcome } from './finding.ts';
@@ -46,7 +46,7 @@ export function heldCause(
   if (!('value' in signers) || serves === undefined) return undefined;
   const served = signers.value.states.filter(({ signer }) => serves(signer.spec));
   const [first] = served;
-  const isHeld = served.every((each) => heldSigning(each) !== undefined);
+  const isHeld = served.every((each) => pausedSigning(each) !== undefined);
   if (first === undefined || !isHeld || lacksOnlyReadiness !== true) return undefined;
   return isKeyLost(first.signer)
     ? keyLostCause(first.signer)

@@ -23,7 +23,7 @@ import {
 } from '#operations/signer-state.ts';
 import { isKeyLost } from '#operations/lost-key.ts';
 import { holderRemedy, remedyCommand } from '#operations/signer-remedy.ts';
-import { heldSigning } from '#operations/paused-signing.ts';
+import { pausedSigning } from '#operations/paused-signing.ts';
 import { shellWord } from '#base/quote.ts';
 import { wouldFail } from '#ca/policy/denial-messages.ts';
 import type { InstallationFacts, WaitingRequest } from './facts.ts';
@@ -108,7 +108,7 @@ function notReady(facts: InstallationFacts, state: SignerState): readonly Outcom
     ];
   }
   if (ready.status !== 'True') return [unready(facts, state, ready)];
-  const held = heldSigning(state);
+  const held = pausedSigning(state);
   // bundles-equal reports an anchor that is not published, which has no time.
   if (held?.until === undefined) return [];
   const remediation = `no action is needed: the CA signs at that time. countersign authority show ${metadata.name} shows it`;
@@ -240,7 +240,7 @@ function usableAgain({ metadata, spec }: ClusterSigner): string {
 
 /** Returns the clause that components sign with the CA read before, or '' if none signs. */
 function stillSigningClause(state: SignerState): string {
-  return isCaReady(state.signer.status?.conditions) && heldSigning(state) === undefined
+  return isCaReady(state.signer.status?.conditions) && pausedSigning(state) === undefined
     ? '; components sign with the CA that they read before, until they restart'
     : '';
 }
@@ -358,7 +358,7 @@ export function checkAnswered({ requests, signers, now }: InstallationFacts): re
       oldestOf(all, { now, waitsForApproval: false }, (each, seconds) => {
         const why = `it has waited for a certificate of ${each.signerName} for ${formatDuration(seconds)}`;
         const state = states.find(({ signer }) => signer.spec.signerName === each.signerName);
-        const held = state === undefined ? undefined : heldSigning(state);
+        const held = state === undefined ? undefined : pausedSigning(state);
         const cause = each.cause ?? held?.message;
         const because = cause === undefined ? '' : `: ${cause}`;
         const outcome = error(`${why}${because}`, explainCommand(each), each.object);

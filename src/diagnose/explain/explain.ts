@@ -41,7 +41,7 @@ import { isOfAcme, type SignerView } from './signer-view.ts';
 import { readSecretReferrers } from './read-secret.ts';
 import { explainSecret } from './secret.ts';
 import { explainSigner, withoutRepeats } from './signer.ts';
-import { keptWaiting } from './waiting/read-wait-reason.ts';
+import { withWaitReason } from './waiting/read-wait-reason.ts';
 
 const CSRS = resource(CSR_RESOURCE);
 const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
@@ -99,7 +99,7 @@ async function explainCsr(init: ExplainContext, { name }: Subject): Promise<Expl
   const judged = await byOrder(init, csr, view, explainSigningRequest(csr, view));
   const chain = Buffer.from(csr.status?.certificate ?? '', 'base64').toString();
   const trusted = await judgedTrust(init, view, judged, chain);
-  const judgement = await keptWaiting(init, view, trusted, csr.metadata);
+  const judgement = await withWaitReason(init, view, trusted, csr.metadata);
   return finish(init, 'certificatesigningrequest', csr, judgement);
 }
 
@@ -128,7 +128,7 @@ async function ofCertificateRequest(
   const judged = await byOrder(init, request, view, explainCertificateRequest(request, view));
   const chain = Buffer.from(request.status?.certificate ?? '', 'base64').toString();
   const trusted = await judgedTrust(init, view, judged, chain);
-  const judgement = await keptWaiting(init, view, trusted, request.metadata);
+  const judgement = await withWaitReason(init, view, trusted, request.metadata);
   return finish(init, 'certificaterequest', request, judgement);
 }
 

@@ -7,7 +7,7 @@ import {
 import type { ComponentOverrides } from '#api/operator/countersign.ts';
 import type { Refusal } from '../reconcile/desired.ts';
 import { refuseEnvironment, type AllowedEnvironment } from '../operator/environment.ts';
-import { refuseMarks } from '../operator/metadata-rules.ts';
+import { refuseMetadata } from '../operator/metadata-rules.ts';
 import {
   checkArguments,
   refuseChecked,
@@ -120,7 +120,7 @@ export function refuseSpec(
     refuseVersion(spec, settings) ??
     refuseDangerZone(spec, settings) ??
     refuseEnvironment(overridesOf(spec), ENVIRONMENT, settings.dangerZone) ??
-    refuseMarks(overridesOf(spec), settings.dangerZone) ??
+    refuseMetadata(overridesOf(spec), settings.dangerZone) ??
     refuseArguments(spec) ??
     refuseResources(spec) ??
     refuseNoWebhook(spec)

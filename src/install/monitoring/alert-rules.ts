@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Manifest } from '../roles.ts';
-import { grown } from './counter-increase.ts';
+import { counterIncrease } from './counter-increase.ts';
 
 /** An alert: its summary, its expression, and how long that must hold. */
 interface Alert {
@@ -58,7 +58,7 @@ const ALERTS: readonly Alert[] = [
   },
   {
     name: 'CountersignKeyHolderRefuses',
-    expr: `sum by (namespace, component, reason) (${grown('countersign_key_holder_refusals_total', '1h')}) > 0`,
+    expr: `sum by (namespace, component, reason) (${counterIncrease('countersign_key_holder_refusals_total', '1h')}) > 0`,
     for: '0m',
     severity: 'critical',
     summary:
@@ -100,7 +100,7 @@ const ALERTS: readonly Alert[] = [
   },
   {
     name: 'CountersignExternalAnswersRefused',
-    expr: `sum by (namespace, signer) (${grown('countersign_external_refused_answers_total', '1h')}) > 3`,
+    expr: `sum by (namespace, signer) (${counterIncrease('countersign_external_refused_answers_total', '1h')}) > 3`,
     for: '0m',
     severity: 'warning',
     summary:
@@ -109,8 +109,8 @@ const ALERTS: readonly Alert[] = [
   {
     name: 'CountersignExternalOrdersBesideCertificates',
     expr: [
-      `sum by (namespace, signer) (${grown('countersign_external_orders_total{outcome=~"issued|unusable|lost"}', '1h')})`,
-      `- sum by (namespace, signer) (${grown('countersign_requests_total{component="external-signer",outcome="issued"}', '1h')})`,
+      `sum by (namespace, signer) (${counterIncrease('countersign_external_orders_total{outcome=~"issued|unusable|lost"}', '1h')})`,
+      `- sum by (namespace, signer) (${counterIncrease('countersign_requests_total{component="external-signer",outcome="issued"}', '1h')})`,
       '> 20',
     ].join('\n'),
     for: '10m',
@@ -159,7 +159,7 @@ const ALERTS: readonly Alert[] = [
   },
   {
     name: 'CountersignUnexpectedAnchor',
-    expr: `${grown('countersign_trust_bundle_unexpected_anchors_total', '1h')} > 0`,
+    expr: `${counterIncrease('countersign_trust_bundle_unexpected_anchors_total', '1h')} > 0`,
     for: '0m',
     severity: 'critical',
     summary:
@@ -267,7 +267,7 @@ const ALERTS: readonly Alert[] = [
   },
   {
     name: 'CountersignNotificationsDropped',
-    expr: `sum by (namespace, target, reason) (${grown('countersign_notifications_dropped_total', '1h')}) > 0`,
+    expr: `sum by (namespace, target, reason) (${counterIncrease('countersign_notifications_dropped_total', '1h')}) > 0`,
     for: '0m',
     severity: 'warning',
     summary:
@@ -283,7 +283,7 @@ const ALERTS: readonly Alert[] = [
   },
   {
     name: 'CountersignPodRequestsRefused',
-    expr: `sum by (signer, reason) (${grown('countersign_requests_total{kind="PodCertificateRequest", outcome=~"denied|failed"}', '1h')}) > 0`,
+    expr: `sum by (signer, reason) (${counterIncrease('countersign_requests_total{kind="PodCertificateRequest", outcome=~"denied|failed"}', '1h')}) > 0`,
     for: '0m',
     severity: 'warning',
     summary:

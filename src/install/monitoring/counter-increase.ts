@@ -7,6 +7,6 @@
  * @param counter - a selector
  * @param range - Prometheus duration, such as `1h`
  */
-export function grown(counter: string, range: string): string {
+export function counterIncrease(counter: string, range: string): string {
   return `((${counter} unless ${counter} offset ${range}) or increase(${counter}[${range}]))`;
 }

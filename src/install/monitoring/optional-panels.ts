@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Dashboards of the components that are off by default. They are empty while these do not run. */
-import { grown } from './counter-increase.ts';
+import { counterIncrease } from './counter-increase.ts';
 import type { Dashboard, Panel } from './panels.ts';
 
 const ACME: readonly Panel[] = [
@@ -112,8 +112,8 @@ const RESTARTS: readonly Panel[] = [
     title: 'Restarts and evictions, an hour',
     description: 'The API server rejected refused ones: its message is in the log.',
     queries: {
-      'restart {{outcome}}': `sum by (outcome) (${grown('countersign_refresh_restarts_total', '1h')})`,
-      'eviction {{outcome}}': `sum by (outcome) (${grown('countersign_refresh_evictions_total', '1h')})`,
+      'restart {{outcome}}': `sum by (outcome) (${counterIncrease('countersign_refresh_restarts_total', '1h')})`,
+      'eviction {{outcome}}': `sum by (outcome) (${counterIncrease('countersign_refresh_evictions_total', '1h')})`,
     },
   },
 ];
@@ -137,7 +137,7 @@ const FEDERATION: readonly Panel[] = [
     title: 'Fetches of foreign bundles, an hour',
     description: 'By outcome, each of which the how-to explains.',
     queries: {
-      '{{trust_domain}} {{outcome}}': `sum by (trust_domain, outcome) (${grown('countersign_federation_fetches_total', '1h')})`,
+      '{{trust_domain}} {{outcome}}': `sum by (trust_domain, outcome) (${counterIncrease('countersign_federation_fetches_total', '1h')})`,
     },
   },
 ];
@@ -150,7 +150,7 @@ const NOTIFICATIONS: readonly Panel[] = [
       '{{target}}': 'sum by (target) (countersign_notifications_pending)',
       '{{target}}: seconds without an answer':
         'time() - (max by (target) (countersign_notifications_failing_since_timestamp_seconds) > 0)',
-      '{{target}}: dropped': `sum by (target) (${grown('countersign_notifications_dropped_total', '1h')})`,
+      '{{target}}: dropped': `sum by (target) (${counterIncrease('countersign_notifications_dropped_total', '1h')})`,
     },
   },
 ];
@@ -161,8 +161,8 @@ const EXTERNAL: readonly Panel[] = [
     description:
       'By outcome. Each issued one is a certificate of the CA, and each lost one may be.',
     queries: {
-      '{{signer}} {{outcome}}': `sum by (signer, outcome) (${grown('countersign_external_orders_total', '1h')})`,
-      '{{signer}}: refused answers': `sum by (signer) (${grown('countersign_external_refused_answers_total', '1h')})`,
+      '{{signer}} {{outcome}}': `sum by (signer, outcome) (${counterIncrease('countersign_external_orders_total', '1h')})`,
+      '{{signer}}: refused answers': `sum by (signer) (${counterIncrease('countersign_external_refused_answers_total', '1h')})`,
     },
   },
   {

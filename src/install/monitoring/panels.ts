@@ -4,7 +4,7 @@
  * `test/install/dashboards.test.ts` reads the queries.
  */
 
-import { grown } from './counter-increase.ts';
+import { counterIncrease } from './counter-increase.ts';
 
 export interface Panel {
   readonly title: string;
@@ -74,7 +74,7 @@ const IS_IT_WELL: readonly Panel[] = [
     kind: 'stat',
     red: 1,
     queries: {
-      anchors: `sum(${grown('countersign_trust_bundle_unexpected_anchors_total', '24h')}) or vector(0)`,
+      anchors: `sum(${counterIncrease('countersign_trust_bundle_unexpected_anchors_total', '24h')}) or vector(0)`,
     },
   },
   {

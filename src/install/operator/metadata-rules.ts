@@ -54,7 +54,7 @@ type PlacedOverrides = readonly [at: string, given: ComponentOverrides];
  *
  * @param dangerZone - the administrator allows injection of containers, and those priorities
  */
-export function refuseMarks(
+export function refuseMetadata(
   overrides: readonly PlacedOverrides[],
   dangerZone: boolean,
 ): Refusal | undefined {

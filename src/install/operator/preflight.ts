@@ -4,7 +4,7 @@ import type { CountersignSpec } from '#api/operator/countersign.ts';
 import type { Refusal } from '../reconcile/desired.ts';
 import { quote, quoteList } from '#base/quote.ts';
 import { COUNTERSIGN_ENVIRONMENT, refuseEnvironment } from './environment.ts';
-import { refuseMarks } from './metadata-rules.ts';
+import { refuseMetadata } from './metadata-rules.ts';
 import { FLAG_SCHEMAS, checkArguments, refuseChecked, type FlagSchema } from './check-flags.ts';
 import * as messages from './messages.ts';
 
@@ -52,7 +52,7 @@ export function refusalOf(spec: CountersignSpec, settings: OperatorSettings): Re
     refuseImage(spec, settings) ??
     refuseDangerZone(spec, settings) ??
     refuseEnvironment(overridesOf(spec), COUNTERSIGN_ENVIRONMENT, settings.dangerZone) ??
-    refuseMarks(overridesOf(spec), settings.dangerZone) ??
+    refuseMetadata(overridesOf(spec), settings.dangerZone) ??
     refuseArguments(spec, settings)
   );
 }

@@ -5,7 +5,7 @@ import type { PermissionRule } from '#kube/resource/permissions.ts';
 import type { StoredObject } from '#kube/resource/object.ts';
 import { createReflector, type Reflector } from '#kube/watch/reflector.ts';
 import { runLoop, type ReconcileResult } from '#kube/workqueue/run-loop.ts';
-import { runPass, type PassReport } from '#kube/apply/reconcile-all.ts';
+import { reconcileAll, type PassReport } from '#kube/apply/reconcile-all.ts';
 import { createManagedWatches, type ManagedWatches } from '#kube/apply/watches.ts';
 import { createWriter } from '#kube/apply/writer.ts';
 import { requeueAt, serverTime } from '#component/server-time.ts';
@@ -18,7 +18,7 @@ import {
   type InstalledKind,
   type Refusal,
 } from './desired.ts';
-import { createRestraint, type Restraint } from './restore-backoff.ts';
+import { createRestoreBackoff, type RestoreBackoff } from './restore-backoff.ts';
 import { ASK_AGAIN_MS, createRightsGate, type RightsGate } from './rights.ts';
 import { refuseServer } from './server-version.ts';
 
@@ -77,8 +77,8 @@ class Installer<T extends InstallationObject> {
   readonly watches: ManagedWatches;
   readonly #init: InstallerInit<T>;
   readonly #rights: RightsGate;
-  readonly #restraint: Restraint;
-  /** State of {@link runPass} between passes. */
+  readonly #restoreBackoff: RestoreBackoff;
+  /** State of {@link reconcileAll} between passes. */
   readonly #accepted = new Set<string>();
   /** UIDs of unmanaged objects that already have an Event. */
   #unexpected: ReadonlySet<string | undefined> = new Set();
@@ -87,7 +87,7 @@ class Installer<T extends InstallationObject> {
     const { component, installs } = init;
     this.#init = init;
     this.#rights = createRightsGate(component, installs);
-    this.#restraint = createRestraint(component.clock);
+    this.#restoreBackoff = createRestoreBackoff(component.clock);
     const { label } = installs;
     this.watches = createManagedWatches({ ...component, label, onChange: wake });
     this.objects = createReflector<T & StoredObject>({
@@ -147,7 +147,7 @@ class Installer<T extends InstallationObject> {
     };
     const writer = createWriter(component.client, installs.fieldManager);
     const { watches } = this;
-    const report = await runPass({
+    const report = await reconcileAll({
       objects,
       removable,
       owner,
@@ -155,7 +155,7 @@ class Installer<T extends InstallationObject> {
       watches,
       signal,
       accepted: this.#accepted,
-      heldUntil: this.#restraint.until,
+      heldUntil: this.#restoreBackoff.until,
       installing: object.status?.version !== object.spec.version,
     });
     recordChanges(component, object, report.changes);
@@ -172,7 +172,7 @@ class Installer<T extends InstallationObject> {
       ({ kind: change }) => change === 'restored' || change === 'corrected',
     );
     for (const title of new Set(restored.map((each) => each.object)))
-      this.#restraint.restored(title);
+      this.#restoreBackoff.restored(title);
     return report;
   }
 

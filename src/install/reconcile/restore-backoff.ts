@@ -10,7 +10,7 @@ const FORGIVEN_MS = 60_000;
  * Backs off restoring an object that another writer keeps changing. The first restore is immediate,
  * and each further wait doubles. Other objects do not wait.
  */
-export interface Restraint {
+export interface RestoreBackoff {
   /**
    * Returns the end of the object's wait, in milliseconds of the local clock, or undefined without
    * a wait.
@@ -21,7 +21,7 @@ export interface Restraint {
 }
 
 /** Returns a backoff without waits. */
-export function createRestraint(clock: Clock): Restraint {
+export function createRestoreBackoff(clock: Clock): RestoreBackoff {
   const known = new Map<string, { readonly at: number; readonly wait: number }>();
   return {
     until: (object) => {

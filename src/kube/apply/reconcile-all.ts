@@ -86,7 +86,7 @@ const MAX_WRITES = 3;
  * out. Roles grow before the Deployments change. They shrink when no old pod is left that may use
  * the removed permissions.
  */
-export async function runPass(init: PassInit): Promise<PassReport> {
+export async function reconcileAll(init: PassInit): Promise<PassReport> {
   const pass = new Pass(init);
   for (const object of init.objects.toSorted((a, b) => stepIndexOf(a) - stepIndexOf(b))) {
     if (init.signal.aborted) break;

@@ -5,7 +5,7 @@ import type { LedgerRecord } from '../records/record.ts';
 import type { SendBatch } from './contract.ts';
 
 /** Two senders to the same ledger. */
-export interface Together {
+export interface BatchedSender {
   /** Sends at once, together with all deferred records. */
   readonly sendNow: SendBatch;
   /** Sends with the next immediate batch, or alone after {@link ALONE_AFTER_MILLISECONDS}. */
@@ -27,7 +27,7 @@ interface Parcel {
 /**
  * Batches the records of both senders into calls of `send`. If a batch fails, all its records fail.
  */
-export function sendTogether(send: SendBatch, delay: Delay): Together {
+export function batchSends(send: SendBatch, delay: Delay): BatchedSender {
   const waiting = new Set<Parcel>();
   let answered: () => void = () => undefined;
 

@@ -12,7 +12,7 @@ const READ_AGAIN_MILLISECONDS = 5_000;
  * Returns a function that reads a file which another process replaces. It reads again after five
  * seconds, and after a failure.
  */
-export function readAgain(file: string, monotonic: Monotonic): () => Promise<string> {
+export function cachedFileReader(file: string, monotonic: Monotonic): () => Promise<string> {
   let known: { readonly text: Promise<string>; readonly until: number } | undefined;
   return async () => {
     if (known === undefined || known.until <= monotonic()) {

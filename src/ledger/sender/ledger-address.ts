@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Monotonic } from '#base/ports.ts';
-import { readAgain } from './cached-file.ts';
+import { cachedFileReader } from './cached-file.ts';
 import type { LedgerAddress } from './connection.ts';
 
 /** Flags with the ledger's address and the component's credentials. */
@@ -19,8 +19,8 @@ export function addressOf(
 ): LedgerAddress {
   return {
     url,
-    readToken: readAgain(ledgerToken, monotonic),
-    readCa: readAgain(ledgerCa, monotonic),
+    readToken: cachedFileReader(ledgerToken, monotonic),
+    readCa: cachedFileReader(ledgerCa, monotonic),
     serverName: ledgerName,
   };
 }

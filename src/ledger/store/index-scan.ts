@@ -34,7 +34,7 @@ export interface RecordCursor {
 export type SqlCondition = readonly [text: string, values: readonly SqlValue[]];
 
 /** A scan of an index: its range, and the conditions on the records that it yields. */
-export interface Walk {
+export interface IndexScan {
   /** Table with the alias `w`. The records have the alias `r`. */
   readonly from: string;
   readonly within: readonly SqlCondition[];
@@ -48,7 +48,7 @@ export interface Walk {
  * terms, it chooses the index of the expiry. Without terms it chooses the index of one kind, else
  * the order of appending. The other terms are looked up for each record of the scan.
  */
-export function walkOf(query: RecordQuery): Walk {
+export function indexScanOf(query: RecordQuery): IndexScan {
   const [first, ...rest] = query.terms.toSorted((a, b) => TERM_KINDS[a.kind] - TERM_KINDS[b.kind]);
   const isOfExpiry = query.expiresAfter !== undefined || query.expiresBefore !== undefined;
   const isCommon = first === undefined || TERM_KINDS[first.kind] >= TERM_KINDS.user;
@@ -63,7 +63,7 @@ export function walkOf(query: RecordQuery): Walk {
 }
 
 /** Scans all records, or all of one kind. */
-function byAppending(query: RecordQuery): Walk {
+function byAppending(query: RecordQuery): IndexScan {
   const [kind, ...others] = query.kinds ?? [];
   const isOne = kind !== undefined && others.length === 0;
   const ofKind: readonly SqlCondition[] = isOne ? [['w.kind = ?', [kind]]] : [];
@@ -75,16 +75,16 @@ function byAppending(query: RecordQuery): Walk {
   };
 }
 
-function inOrder(oldestFirst: boolean): Pick<Walk, 'order' | 'next'> {
+function inOrder(oldestFirst: boolean): Pick<IndexScan, 'order' | 'next'> {
   const [direction, beyond] = oldestFirst ? ['ASC', '>'] : ['DESC', '<'];
   return {
     // A term whose record was removed has no r.id.
-    order: (alias) => (alias === 'w' ? `w.id ${direction}` : `walked.id ${direction}`),
+    order: (alias) => (alias === 'w' ? `w.id ${direction}` : `scanned.id ${direction}`),
     next: ({ id }) => [`w.id ${beyond} ?`, [id]],
   };
 }
 
-function byExpiry(query: RecordQuery): Walk {
+function byExpiry(query: RecordQuery): IndexScan {
   return {
     from: 'records',
     within: [['w.not_after IS NOT NULL', []], ...expiryOf('w', query)],

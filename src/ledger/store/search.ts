@@ -10,11 +10,11 @@ import { findable, TERM_KINDS } from '../records/terms.ts';
 import { placeOf, type LedgerPlace } from '../records/ids.ts';
 import { entriesOf } from './logs.ts';
 import {
-  walkOf,
+  indexScanOf,
   type SqlCondition,
   type RecordCursor,
   type RecordQuery,
-  type Walk,
+  type IndexScan,
 } from './index-scan.ts';
 
 /** A record as it is stored. */
@@ -39,9 +39,9 @@ export interface RecordPage {
  * Index rows that one call scans: some 30 ms. If few of them match, the query continues with the
  * next page.
  */
-const MAX_WALKED = 10_000;
+const MAX_SCANNED = 10_000;
 /** First step of a scan with conditions. If most rows match, a page needs no more. */
-const FIRST_WALKED = 250;
+const FIRST_SCANNED = 250;
 /** Bytes of the bodies of a page. A record may have megabytes. */
 const PAGE_BYTES = 8 * 1024 * 1024;
 
@@ -50,17 +50,17 @@ const PAGE_BYTES = 8 * 1024 * 1024;
  * selective term returns the first to expire first.
  */
 export async function findRecords(sql: Sql, query: RecordQuery): Promise<RecordPage> {
-  const walk = walkOf(query);
+  const scan = indexScanOf(query);
   const page = new Page(query);
-  let walked = 0;
-  let together = walk.conditions.length === 0 ? query.limit + 1 : FIRST_WALKED;
+  let scanned = 0;
+  let together = scan.conditions.length === 0 ? query.limit + 1 : FIRST_SCANNED;
   for (;;) {
-    const rows = await walkOn(sql, walk, page.after, together);
+    const rows = await scanOn(sql, scan, page.after, together);
     if (!rows.every((row) => page.take(row))) return pageOf(sql, page.matches, page.after);
-    walked += rows.length;
+    scanned += rows.length;
     if (rows.length < together) return pageOf(sql, page.matches, undefined);
-    if (walked >= MAX_WALKED) return pageOf(sql, page.matches, page.after);
-    together = Math.min(together * 4, MAX_WALKED - walked);
+    if (scanned >= MAX_SCANNED) return pageOf(sql, page.matches, page.after);
+    together = Math.min(together * 4, MAX_SCANNED - scanned);
   }
 }
 
@@ -95,18 +95,18 @@ interface Match extends RecordCursor {
   readonly size: number | undefined;
 }
 
-async function walkOn(
+async function scanOn(
   sql: Sql,
-  { from, within, order, conditions, next }: Walk,
+  { from, within, order, conditions, next }: IndexScan,
   after: RecordCursor | undefined,
   limit: number,
 ): Promise<readonly Match[]> {
   const bounds = [...within, ...(after === undefined ? [] : [next(after)])];
   const text = `
-    WITH walked AS (SELECT w.id AS id FROM ${from} w ${clauseOf('WHERE', bounds)} ORDER BY ${order('w')} LIMIT ?)
-    SELECT walked.id AS id, r.not_after AS not_after,
+    WITH scanned AS (SELECT w.id AS id FROM ${from} w ${clauseOf('WHERE', bounds)} ORDER BY ${order('w')} LIMIT ?)
+    SELECT scanned.id AS id, r.not_after AS not_after,
       CASE WHEN r.id IS NOT NULL ${clauseOf('AND', conditions)} THEN length(r.body) END AS size
-    FROM walked LEFT JOIN records r ON r.id = walked.id ORDER BY ${order('r')}`;
+    FROM scanned LEFT JOIN records r ON r.id = scanned.id ORDER BY ${order('r')}`;
   const values = [...bounds.flatMap(valuesOf), limit, ...conditions.flatMap(valuesOf)];
   return (await sql.all(text, values)).map(matchOf);
 }

@@ -4,7 +4,7 @@ import { findCondition } from '#api/request/conditions.ts';
 import { formatTime, parseTime } from '#api/object/time.ts';
 import { requestedRotationOf, successorAwaitedSince } from '#ca/rotation/requested-rotation.ts';
 import { isKeyLost } from '../lost-key.ts';
-import { heldSigning } from '../paused-signing.ts';
+import { pausedSigning } from '../paused-signing.ts';
 import { notObserved } from '../preflight.ts';
 import {
   authoritiesOf,
@@ -88,7 +88,7 @@ function ofBundle(state: SignerState): readonly string[] {
     ];
   if (bundle === undefined)
     return ['its bundle is not published; check that the attester is running'];
-  const held = isKeyLost(signer) ? undefined : heldSigning(state);
+  const held = isKeyLost(signer) ? undefined : pausedSigning(state);
   return [
     // If it is not published, the CA's own warning below covers it. Ready has a lost key.
     ...(held?.until === undefined ? [] : [held.message]),

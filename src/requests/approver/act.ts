@@ -55,7 +55,7 @@ export function createActor<S extends SignerObject>(
     const answer = { reason: plan.reason, message: plan.message, written };
     if (plan.kind === 'approve') {
       const less =
-        plan.withheld === undefined ? {} : { event: lessThanRequested('Approve', plan.withheld) };
+        plan.omitted === undefined ? {} : { event: lessThanRequested('Approve', plan.omitted) };
       return { outcome: 'approved', ...answer, ...less };
     }
     const event = {
@@ -75,8 +75,8 @@ export function createActor<S extends SignerObject>(
     if (plan.kind === 'error') throw plan.error;
     if (plan.kind === 'hopeless') return hopeless(plan);
     if (plan.kind !== 'wait') return write(csr, signer, plan);
-    const { withheld } = plan;
-    const less = withheld === undefined ? '' : messages.omissions(withheld);
+    const { omitted } = plan;
+    const less = omitted === undefined ? '' : messages.omissions(omitted);
     const reason = plan.evaluationError ? 'EvaluationError' : 'NoRuleMatched';
     return {
       outcome: 'undecided',

@@ -2,7 +2,7 @@
 import { isApproved, isFinished, type CertificateSigningRequest } from '#api/request/csr.ts';
 import { validateRequest } from '#ca/policy/validate.ts';
 import type { RequestPolicy } from '#ca/policy/compile-policy.ts';
-import { withheld } from '#ca/policy/omitted-fields.ts';
+import { omittedFields } from '#ca/policy/omitted-fields.ts';
 import { reasonsText, review, ruleOf, type Verdict } from '#ca/policy/review.ts';
 
 export interface ApprovalInput {
@@ -33,7 +33,7 @@ interface ByRule {
 
 /** Text on what the certificate would omit of the request. Absent if it omits nothing. */
 interface Less {
-  readonly withheld?: string;
+  readonly omitted?: string;
 }
 
 /**
@@ -49,9 +49,9 @@ export function decide(snapshot: ApprovalInput): ApprovalPlan {
     return admitted.kind === 'fail' ? { ...admitted, kind: 'hopeless' } : { kind: 'ignore' };
   }
   if (admitted.kind === 'fail') return { ...admitted, kind: 'deny' };
-  const lacks = withheld(csr.spec, admitted.request, { ...profile, maxDurationSeconds });
+  const lacks = omittedFields(csr.spec, admitted.request, { ...profile, maxDurationSeconds });
   const plan = planOf(review(policy, csr, admitted.request));
-  return lacks === undefined || plan.kind === 'deny' ? plan : { ...plan, withheld: lacks };
+  return lacks === undefined || plan.kind === 'deny' ? plan : { ...plan, omitted: lacks };
 }
 
 function planOf(verdict: Verdict): Exclude<ApprovalPlan, { kind: 'ignore' | 'hopeless' }> {

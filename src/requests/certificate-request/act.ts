@@ -150,7 +150,7 @@ async function answer<S extends SignerObject>(
     issued: chain,
     since: serverTime(component),
     signingContext: signingContextOf(signer, ca),
-    withheld: plan.withheld,
+    omitted: plan.omitted,
     record: recordOf(component, asked, { ca, rule: plan.rule }, chain),
   });
   return deliver(at, request, leaf);
@@ -166,7 +166,7 @@ async function deliver<S>(
   await appendRecord(component, leaf.record);
   const answered = withIssued(request, leaf.issued, serverTime(component));
   const written = await deliveries.write(leaf, answered, statusWrite(at, answered));
-  return issued(written, leaf.withheld);
+  return issued(written, leaf.omitted);
 }
 
 /** Completes a request without a leaf: records a final outcome, writes at most once, reports it. */

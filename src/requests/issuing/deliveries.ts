@@ -28,7 +28,7 @@ export interface KeptLeaf<I extends IssuedChain> {
   /** Signer and CA of the leaf, from {@link signingContextOf}. */
   readonly signingContext: string;
   /** Text on what the leaf omits of the request, for an Event. */
-  readonly withheld?: string | undefined;
+  readonly omitted?: string | undefined;
   /** Undefined if the component has no ledger. */
   readonly record: LeafRecord | undefined;
 }

@@ -3,7 +3,7 @@ import { SignerError } from '#base/errors.ts';
 import type { Profile } from '#ca/issuance/profile.ts';
 import { leafValidity, type Validity } from '#ca/issuance/validity.ts';
 import type { CertificationRequest } from '#pki/x509/pkcs10.ts';
-import { withheld } from '#ca/policy/omitted-fields.ts';
+import { omittedFields } from '#ca/policy/omitted-fields.ts';
 import type { KeyUsage } from '#base/vocabulary.ts';
 import type { CertificateTemplate } from './issuing-ca.ts';
 import { copyRequestedNames } from '#ca/issuance/leaf-subject.ts';
@@ -29,7 +29,7 @@ export type PlannedLeaf =
   | ({
       readonly kind: 'issue';
       /** Text on what the leaf omits of the request, or undefined if it omits nothing. */
-      readonly withheld: string | undefined;
+      readonly omitted: string | undefined;
     } & CertificateTemplate)
   | { readonly kind: 'wait'; readonly error: SignerError };
 
@@ -55,7 +55,7 @@ export function leafTemplate(input: LeafTemplateInput): PlannedLeaf {
       // Encoding refuses usages that Kubernetes does not know.
       usages: (spec.usages ?? []) as readonly KeyUsage[],
       validity,
-      withheld: withheld(spec, request, { copy, maxDurationSeconds: longest }),
+      omitted: omittedFields(spec, request, { copy, maxDurationSeconds: longest }),
     };
   } catch (error) {
     if (error instanceof SignerError) return { kind: 'wait', error };

@@ -39,10 +39,10 @@ export const IGNORED: RequestOutcome = { outcome: 'ignored', reason: '' };
 /**
  * Returns the outcome of a delivery.
  *
- * @param withheld - text on what the leaf omits of the request
+ * @param omitted - text on what the leaf omits of the request
  */
-export function issued(written: KubeObject, withheld?: string): RequestOutcome {
-  const less = withheld === undefined ? {} : { event: lessThanRequested('Sign', withheld) };
+export function issued(written: KubeObject, omitted?: string): RequestOutcome {
+  const less = omitted === undefined ? {} : { event: lessThanRequested('Sign', omitted) };
   return { outcome: 'issued', reason: 'Issued', written, ...less };
 }
 
@@ -50,12 +50,12 @@ export function issued(written: KubeObject, withheld?: string): RequestOutcome {
  * Returns the Event on what a leaf omits of its request. A name that vanished silently would be
  * noticed only where the certificate is used.
  *
- * @param withheld - text on the omitted parts
+ * @param omitted - text on the omitted parts
  */
 export function lessThanRequested(
   action: 'Approve' | 'Sign',
-  withheld: string,
+  omitted: string,
 ): NonNullable<RequestOutcome['event']> {
-  const note = messages.omissions(withheld);
+  const note = messages.omissions(omitted);
   return { type: 'Warning', reason: 'LessThanRequested', action, note };
 }

@@ -6,7 +6,7 @@ import { SignerError } from '#base/errors.ts';
 import type { ReconcileResult } from '#kube/workqueue/run-loop.ts';
 import { RIGHT_MISSING } from '#component/rbac/rights-faults.ts';
 import { ownerOf } from '#component/signers/deadline.ts';
-import { inTurns } from '#component/signers/run-in-slices.ts';
+import { runInSlices } from '#component/signers/run-in-slices.ts';
 import { EvaluationDeferred } from '#component/signers/evaluation-errors.ts';
 import { reportHolderRefusal } from './holder-refusal.ts';
 import { tellSlow } from '#component/signers/slow-signer.ts';
@@ -234,7 +234,7 @@ function handled<T extends KubeObject, S extends SignerObject>(
 ): Promise<RequestOutcome> {
   return attempted(init, async () => {
     try {
-      return await inTurns(() => init.handle(request, signer), ownerOf(signer));
+      return await runInSlices(() => init.handle(request, signer), ownerOf(signer));
     } catch (error) {
       const scope = init.kind === 'CertificateSigningRequest' ? 'cluster' : 'everywhere';
       tellSlow(init.component, scope, signer, error);

@@ -106,7 +106,7 @@ async function answer<S extends SignerObject>(
     issued: chain,
     since: serverTime(component),
     signingContext: signingContextOf(signer, ca),
-    withheld: plan.withheld,
+    omitted: plan.omitted,
     record: recordOf(component, asked, { ca }, chain),
   });
   return deliver(at, csr, leaf);
@@ -141,7 +141,7 @@ async function deliver<S>(
   // The newest certificate of a user replaced the previous ones, so it alone counts.
   const of = { signer, namespace: '', owner };
   at.expiries.issued(`${signer} ${owner}`, of, { askedAt, notAfter: validity.notAfter });
-  return issued(written, leaf.withheld);
+  return issued(written, leaf.omitted);
 }
 
 /** Completes a request without a leaf: records a final outcome, writes at most once, reports it. */

@@ -59,7 +59,7 @@ export function decideIntermediate(snapshot: IntermediateSigningInput): SigningP
     usages,
     validity,
     intermediate: { ...names, cluster, commonName },
-    withheld: shortened(longest, requestedSeconds),
+    omitted: shortened(longest, requestedSeconds),
   };
 }
 

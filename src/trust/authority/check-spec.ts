@@ -3,7 +3,7 @@ import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { isCaReady } from '#api/serving/report.ts';
 import { SignerError } from '#base/errors.ts';
 import { REFUSED_MS } from '#component/signers/compile-cache.ts';
-import { inTurns } from '#component/signers/run-in-slices.ts';
+import { runInSlices } from '#component/signers/run-in-slices.ts';
 import { EvaluationTimeout, EvaluationDeferred } from '#component/signers/evaluation-errors.ts';
 import type { SignerSnapshot } from './decide/snapshot.ts';
 
@@ -27,7 +27,7 @@ export async function checkSpec(
   signer: ClusterSigner,
 ): Promise<SpecCheck> {
   try {
-    await inTurns(async () => {
+    await runInSlices(async () => {
       await Promise.resolve();
       compile(signer);
     });

@@ -21,7 +21,7 @@ import type { FetchResult } from './fetch.ts';
 import type { Federation } from './federation.ts';
 import { ownCas } from './own-cas.ts';
 import { nextLook } from './schedule.ts';
-import { NEVER_FETCHED, tell, type FetchState } from './report-change.ts';
+import { NEVER_FETCHED, reportChange, type FetchState } from './report-change.ts';
 import * as messages from './messages.ts';
 import { FEDERATION_SERIES } from './metrics.ts';
 
@@ -63,7 +63,7 @@ async function ended(federation: Federation, state: FederatedState): Promise<und
   if (!isEnded || !isOurOwn(federation, state)) return;
   const change = decideEnded(state);
   await write(federation, state, change);
-  tell(federation.component, state, { change, before: undefined });
+  reportChange(federation.component, state, { change, before: undefined });
 }
 
 function managedElsewhere(
@@ -74,7 +74,7 @@ function managedElsewhere(
   const { trustDomain: key } = state;
   const message = messages.managedElsewhere(federatedBundleName(key), key);
   const change = { kind: 'keep', reason: 'ManagedElsewhere', message } as const;
-  const problem = tell(component, state, { change, before: before.problem });
+  const problem = reportChange(component, state, { change, before: before.problem });
   const nextFetch = component.clock() + init.shortestSeconds * 1000;
   return { ...before, nextFetch, problem, text: undefined };
 }
@@ -89,7 +89,7 @@ async function hold(
   const change = decideHeld(state, isManaged);
   if (change.kind === 'keep') return before;
   await write(federation, state, change);
-  const problem = tell(federation.component, state, { change, before: before.problem });
+  const problem = reportChange(federation.component, state, { change, before: before.problem });
   const text = change.kind === 'write' ? change.text : undefined;
   return { ...before, problem, text, dropped: droppedBy(change, state) ?? before.dropped };
 }
@@ -117,7 +117,7 @@ async function answered(
   const judging = { trustDomain: key, sequence, ownDomains, isManaged, sharedWith };
   const look = await carriedOut(federation, state, decideFetched(state, fetched, judging));
   const { change } = look;
-  const problem = tell(component, state, { ...look, before: before.problem });
+  const problem = reportChange(component, state, { ...look, before: before.problem });
   const isGood = look.taken === true;
   const failures = isGood ? 0 : before.failures + 1;
   const hint = isGood ? look.refreshSeconds : before.hint;

@@ -41,7 +41,7 @@ interface Report {
  *
  * @returns the current problem
  */
-export function tell(
+export function reportChange(
   component: Component,
   state: FederatedState,
   { change, before, warning }: Report,

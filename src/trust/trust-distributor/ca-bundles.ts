@@ -13,7 +13,7 @@ import { reportRetry } from '#requests/loop/error-outcome.ts';
 import { caBundleObject, resourceOf, type CaBundleObject } from '#api/object/ca-bundle-object.ts';
 import { FIELD_MANAGER } from './act.ts';
 import { contentsOf } from './contested-targets.ts';
-import type { Laggards } from './lagging-targets.ts';
+import type { LaggingTargets } from './lagging-targets.ts';
 import { decideCaBundle, namedSigner, type CaBundleChange } from './decide-ca-bundle.ts';
 import { RestrainedWrites } from './restrained-writes.ts';
 import * as messages from './messages.ts';
@@ -44,7 +44,7 @@ interface State {
   /** Targets by their text. */
   readonly targets: ReadonlyMap<string, CaBundleTarget>;
   readonly reflectors: ReadonlyMap<string, Reflector<CaBundleObject>>;
-  readonly laggards: Laggards;
+  readonly laggards: LaggingTargets;
   readonly writes: RestrainedWrites;
 }
 
@@ -56,7 +56,7 @@ export function createCaBundleTargets(
   own: Component,
   publications: Publications,
   named: readonly CaBundleTarget[],
-  laggards: Laggards,
+  laggards: LaggingTargets,
 ): CaBundleTargets {
   const component = { ...own, ...own.anotherLoop('ca-bundles') };
   const targets = new Map(named.map((each) => [caBundleTargetText(each), each]));

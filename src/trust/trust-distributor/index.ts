@@ -24,7 +24,7 @@ import { act } from './act.ts';
 import { createCaBundleTargets, type CaBundleTargets, type Publications } from './ca-bundles.ts';
 import { decide, wantedText, type TargetChange } from './decide.ts';
 import type { PublishedBundle } from '#ca/rotation/retained-anchors.ts';
-import { createLaggards, type Laggards } from './lagging-targets.ts';
+import { createLaggingTargets, type LaggingTargets } from './lagging-targets.ts';
 import { RestrainedWrites } from './restrained-writes.ts';
 import { createTrustStores, type TrustStores } from './trust-stores.ts';
 import { permissions } from './permissions.ts';
@@ -47,7 +47,7 @@ interface State {
   readonly publishers: Map<string, ClusterSigner>;
   readonly caBundles: CaBundleTargets;
   readonly stores: TrustStores;
-  readonly laggards: Laggards;
+  readonly laggards: LaggingTargets;
   readonly writes: RestrainedWrites;
 }
 
@@ -144,7 +144,7 @@ function createState(
     configMaps.reconcile(publishers.keys());
     enqueueAll(state);
   });
-  const laggards = createLaggards(component);
+  const laggards = createLaggingTargets(component);
   const caBundles = createCaBundleTargets(
     component,
     publications(() => state),

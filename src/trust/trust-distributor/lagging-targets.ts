@@ -10,7 +10,7 @@ import { TARGET_SERIES } from './metrics.ts';
 const NAMED = 5;
 
 /** Targets whose last write failed, by signer. */
-export interface Laggards {
+export interface LaggingTargets {
   /**
    * Records that the target lacks what its signer publishes.
    *
@@ -31,10 +31,10 @@ interface SignerLag {
  * Creates a tracker that reports each change as a metric and in the component's Lease, which
  * `authority` reads.
  */
-export function createLaggards({
+export function createLaggingTargets({
   serving,
   metrics,
-}: Pick<Component, 'serving' | 'metrics'>): Laggards {
+}: Pick<Component, 'serving' | 'metrics'>): LaggingTargets {
   const lagging = new Map<string, SignerLag>();
   const series = metrics.of(TARGET_SERIES);
   return {

@@ -6,7 +6,7 @@ import type { Component } from '#component/contract.ts';
 import { requeueAt, serverTime } from '#component/server-time.ts';
 import { FIELD_MANAGER } from './act.ts';
 import { ContestedTargets, lastWriter } from './contested-targets.ts';
-import type { Laggards } from './lagging-targets.ts';
+import type { LaggingTargets } from './lagging-targets.ts';
 import * as messages from './messages.ts';
 
 /** Interval at which a report is repeated, because a Lease drops a report after ten minutes. */
@@ -32,13 +32,13 @@ export interface AnchorWrite {
 /** Writes anchors, ever more rarely where another writer replaces them, and names that writer. */
 export class RestrainedWrites {
   readonly #component: Pick<Component, 'clock' | 'client' | 'log'>;
-  readonly #laggards: Laggards | undefined;
+  readonly #laggards: LaggingTargets | undefined;
   readonly #contested = new ContestedTargets();
   /** Contested targets by label. */
   readonly #reports = new Map<string, { readonly signer: ClusterSigner; readonly note: string }>();
 
   /** @param laggards - absent for targets that no ClusterSigner reports */
-  constructor(component: Pick<Component, 'clock' | 'client' | 'log'>, laggards?: Laggards) {
+  constructor(component: Pick<Component, 'clock' | 'client' | 'log'>, laggards?: LaggingTargets) {
     this.#component = component;
     this.#laggards = laggards;
   }

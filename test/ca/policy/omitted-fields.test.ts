@@ -2,18 +2,21 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { REQUEST_FIELDS } from '#base/vocabulary.ts';
-import { withheld } from '#ca/policy/omitted-fields.ts';
+import { omittedFields } from '#ca/policy/omitted-fields.ts';
 import { CN, OU, made, type Wanted } from './request.ts';
 
 const ALL = { copy: REQUEST_FIELDS, maxDurationSeconds: 3_600 };
 const LOCALITY = '2.5.4.7';
 
-function lacks(wanted: Wanted, granted: Parameters<typeof withheld>[2] = ALL): string | undefined {
+function lacks(
+  wanted: Wanted,
+  granted: Parameters<typeof omittedFields>[2] = ALL,
+): string | undefined {
   const { csr, request } = made(wanted);
-  return withheld(csr.spec, request, granted);
+  return omittedFields(csr.spec, request, granted);
 }
 
-test('a leaf that has all that was requested has nothing withheld', () => {
+test('a leaf that has all that was requested has no omitted field', () => {
   assert.equal(lacks({ dnsNames: ['a.example.com'], expirationSeconds: 3_600 }), undefined);
 });
 

@@ -8,7 +8,7 @@ import { SignerError, attempt } from '#base/errors.ts';
 import { compileProfile } from '#ca/issuance/profile.ts';
 import { compileIssuerPolicy } from '#ca/policy/compile-policy.ts';
 import { compileOncePerGeneration } from '#component/signers/compile-cache.ts';
-import { inTurns } from '#component/signers/run-in-slices.ts';
+import { runInSlices } from '#component/signers/run-in-slices.ts';
 import { EvaluationDeferred } from '#component/signers/evaluation-errors.ts';
 import { namespacedSigner, teamSpec } from '../../support/signers/namespaced-signer.ts';
 import { WORDS, expression, largestOf } from './expressions.ts';
@@ -117,7 +117,7 @@ async function measure(subject: Subject): Promise<readonly Finding[]> {
 async function settled(work: () => unknown): Promise<void> {
   for (let trial = 0; trial < 30; trial += 1) {
     try {
-      await inTurns(async () => {
+      await runInSlices(async () => {
         await Promise.resolve();
         work();
       });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import { setImmediate as nextTurn } from 'node:timers/promises';
 import { test } from 'node:test';
 import { ownerOf, createSignerDeadline } from '#component/signers/deadline.ts';
-import { inTurns } from '#component/signers/run-in-slices.ts';
+import { runInSlices } from '#component/signers/run-in-slices.ts';
 import { remainingMs, chargeSlice } from '#component/signers/cpu-slice.ts';
 import { putOffOf } from '../../support/requests/asking-signers.ts';
 import { startFakeThread, type FakeThread } from '../../support/requests/fake-thread.ts';
@@ -42,7 +42,7 @@ function workOf(
   const owner = ownerOf(teamSigner({ namespace }));
   const deadline = createSignerDeadline(owner, () => undefined);
   return () =>
-    inTurns(() => {
+    runInSlices(() => {
       onBegin();
       return Promise.resolve().then(() => {
         deadline.evaluate('spec.pods.allow', () => {

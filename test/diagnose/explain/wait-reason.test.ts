@@ -10,8 +10,8 @@ import type { Diagnosis } from '#diagnose/explain/explanation.ts';
 import { explainPod } from '#diagnose/explain/pods/pod.ts';
 import { unservedReason } from '#diagnose/explain/signer-view.ts';
 import { explainSigner } from '#diagnose/explain/signer.ts';
-import { withHeld, withLatestWarning } from '#diagnose/explain/waiting/wait-reason.ts';
-import { heldSigning } from '#operations/paused-signing.ts';
+import { withPausedSigning, withLatestWarning } from '#diagnose/explain/waiting/wait-reason.ts';
+import { pausedSigning } from '#operations/paused-signing.ts';
 import type { SignerState } from '#operations/signer-state.ts';
 import {
   HOUR,
@@ -31,11 +31,11 @@ const waits: Diagnosis = {
   remediation: ['countersign check'],
 };
 
-/** Explains a request whose signer is in this state. */
+/** What explain says of a request whose signer is in this state. */
 function heldBy(of: SignerState): Diagnosis {
-  const held = heldSigning(of);
+  const held = pausedSigning(of);
   assert.ok(held !== undefined);
-  return withHeld(waits, held, of.signer.metadata.name);
+  return withPausedSigning(waits, held, of.signer.metadata.name);
 }
 
 test('a request without a published anchor waits for attester, and names the anchor', () => {
@@ -56,7 +56,7 @@ test('a request whose CA has a new anchor beside an old one says when it is answ
 
 test('delays nothing once the anchor is old enough, or when it is the only one', () => {
   for (const served of [{ a: 10, b: 60 }, { a: 0 }]) {
-    assert.equal(heldSigning(state({ served })), undefined);
+    assert.equal(pausedSigning(state({ served })), undefined);
   }
 });
 
@@ -65,7 +65,7 @@ test('a missing or unreadable bundle delays nothing', () => {
     state({ spec: { ...OWN, trustBundle: undefined }, bundle: undefined }),
     state({ bundle: 'unread' }),
   ]) {
-    assert.equal(heldSigning(each), undefined);
+    assert.equal(pausedSigning(each), undefined);
   }
 });
 
@@ -78,26 +78,26 @@ const young = (signsFrom: number, more: Wanted = {}): SignerState =>
   });
 
 test('a CA that signs by its status is not held while its anchor is young', () => {
-  assert.equal(heldSigning(young(-4)), undefined);
+  assert.equal(pausedSigning(young(-4)), undefined);
   const ended = { signsFrom: at(-4 * MINUTE), leavesExpireBy: at(HOUR), notAfter: at(HOUR) };
   const afterShortOne = young(-4, {
     authorities: { a: 'Active', b: 'Retiring' },
     authorityFields: ended,
   });
-  assert.equal(heldSigning(afterShortOne), undefined);
+  assert.equal(pausedSigning(afterShortOne), undefined);
 });
 
 test('a distrust alone does not make a CA sign', () => {
   const distrusted = state({ served: { a: 4, b: 60 }, managed: { distrusted: [print('c')] } });
-  assert.equal(heldSigning(distrusted)?.until, at(6 * MINUTE));
+  assert.equal(pausedSigning(distrusted)?.until, at(6 * MINUTE));
 });
 
 test('the time in the status counts, also for a user who may not read the bundle', () => {
-  assert.equal(heldSigning(young(3))?.until, at(3 * MINUTE));
-  const unread = heldSigning(young(3, { bundle: 'unread' }));
+  assert.equal(pausedSigning(young(3))?.until, at(3 * MINUTE));
+  const unread = pausedSigning(young(3, { bundle: 'unread' }));
   assert.equal(unread?.until, at(3 * MINUTE));
   assert.ok(unread.message.includes(print('a')));
-  assert.equal(heldSigning(young(-4, { bundle: 'unread' })), undefined);
+  assert.equal(pausedSigning(young(-4, { bundle: 'unread' })), undefined);
 });
 
 test('of two prepared CAs the one of the Secret signs next after a lost key', () => {
@@ -111,13 +111,13 @@ test('of two prepared CAs the one of the Secret signs next after a lost key', ()
     each.fingerprint === print('b') ? { ...each, secretUID: 'uid' } : each,
   );
   const signer = { ...lost.signer, status: { ...lost.signer.status, authorities } };
-  const of = (each: SignerState): string | undefined => heldSigning(each)?.until;
+  const of = (each: SignerState): string | undefined => pausedSigning(each)?.until;
   assert.equal(of({ ...lost, signer: signer as SignerState['signer'] }), at(5 * MINUTE));
 });
 
 test('a bundle that lost the anchor since then counts more than the status', () => {
-  assert.equal(heldSigning(young(-5))?.until, at(6 * MINUTE));
-  const unpublished = heldSigning(young(-4, { served: { b: 60 } }));
+  assert.equal(pausedSigning(young(-5))?.until, at(6 * MINUTE));
+  const unpublished = pausedSigning(young(-4, { served: { b: 60 } }));
   assert.match(unpublished?.message ?? '', /is not in the published bundle yet/);
 });
 
@@ -125,7 +125,7 @@ test('after an uninstallation no CA is said to sign at a time', () => {
   const message = UNINSTALLED;
   const ready = { type: 'Ready', status: 'False', reason: 'NotServed', message } as const;
   const uninstalled = state({ served: { a: 4, b: 60 }, conditions: [ready] });
-  assert.equal(heldSigning(uninstalled), undefined);
+  assert.equal(pausedSigning(uninstalled), undefined);
   assert.doesNotMatch(explainSigner(uninstalled).remediation.join('\n'), /signing .* starts at/);
   const { signer } = uninstalled;
   const view = { signerName: signer.spec.signerName, signer, unusable: undefined };

@@ -9,7 +9,7 @@ import { KubeError } from '#kube/client/kube-error.ts';
 import { withKeptRules } from '#kube/apply/objects/kept-rules.ts';
 import { titleOf, type ManagedObject } from '#kube/apply/objects/managed-object.ts';
 import { marked } from '#kube/apply/objects/mark.ts';
-import { runPass, type PassReport } from '#kube/apply/reconcile-all.ts';
+import { reconcileAll, type PassReport } from '#kube/apply/reconcile-all.ts';
 
 const OWNER = { apiVersion: 'v1', kind: 'K', name: 'o', uid: 'ours', label: 'l' };
 const RBAC = 'rbac.authorization.k8s.io/v1';
@@ -73,7 +73,7 @@ class Cluster {
       this.written.push(stored);
       return Promise.resolve(stored);
     };
-    return runPass({
+    return reconcileAll({
       objects,
       removable: new Set(this.objects.keys()),
       owner: OWNER,

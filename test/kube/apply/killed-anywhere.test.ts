@@ -8,7 +8,7 @@ import { test } from 'node:test';
 import type { CountersignSpec } from '#api/operator/countersign.ts';
 import type { DesiredInstallation } from '#install/reconcile/desired.ts';
 import { titleOf, type ManagedObject } from '#kube/apply/objects/managed-object.ts';
-import { runPass, type PassReport } from '#kube/apply/reconcile-all.ts';
+import { reconcileAll, type PassReport } from '#kube/apply/reconcile-all.ts';
 import { SPEC, made } from '../../install/operator/specs.ts';
 
 const OWNER = { apiVersion: 'v1', kind: 'K', name: 'cluster', uid: 'ours', label: 'countersign' };
@@ -31,7 +31,7 @@ class Cluster {
     const accepted = new Set<string>();
     let report: PassReport;
     do {
-      report = await runPass({
+      report = await reconcileAll({
         objects: desired.objects,
         removable: desired.removable,
         owner: OWNER,

@@ -8,7 +8,7 @@ import { decideStatus } from '#install/reconcile/decide.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import { titleOf, type ManagedObject } from '#kube/apply/objects/managed-object.ts';
 import { marked, type Owner } from '#kube/apply/objects/mark.ts';
-import { runPass, type PassReport } from '#kube/apply/reconcile-all.ts';
+import { reconcileAll, type PassReport } from '#kube/apply/reconcile-all.ts';
 
 const OWNER: Owner = { apiVersion: 'v1', kind: 'K', name: 'cluster', uid: 'ours', label: 'l' };
 const object = (kind: string, name: string): ManagedObject =>
@@ -28,7 +28,7 @@ async function passed({ there = [], removable = [], refusal }: Cluster): Promise
   readonly removed: readonly string[];
 }> {
   const removed: string[] = [];
-  const report = await runPass({
+  const report = await reconcileAll({
     objects: [{ apiVersion: 'v1', kind: 'Service', metadata: { name: 'own', namespace: 'n' } }],
     removable: new Set(removable.map(titleOf)),
     owner: OWNER,

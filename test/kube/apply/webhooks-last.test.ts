@@ -2,7 +2,7 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { titleOf, type ManagedObject } from '#kube/apply/objects/managed-object.ts';
-import { runPass, type PassReport } from '#kube/apply/reconcile-all.ts';
+import { reconcileAll, type PassReport } from '#kube/apply/reconcile-all.ts';
 import type { ObjectWriter } from '#kube/apply/writer.ts';
 
 const object = (apiVersion: string, kind: string, more: object = {}): ManagedObject => ({
@@ -50,7 +50,7 @@ async function passed({
     patch: () => Promise.reject(new Error('nothing is foreign')),
     remove: () => Promise.reject(new Error('nothing is superfluous')),
   };
-  const report = await runPass({
+  const report = await reconcileAll({
     objects: [WEBHOOK, SERVICE, DEPLOYMENT],
     removable: new Set(),
     owner: { apiVersion: 'v1', kind: 'K', name: 'o', uid: 'u', label: 'l' },

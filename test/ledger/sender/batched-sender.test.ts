@@ -5,7 +5,7 @@ import { test } from 'node:test';
 import type { Delay } from '#base/ports.ts';
 import { BestEffortSender } from '#ledger/sender/best-effort.ts';
 import type { SendBatch } from '#ledger/sender/contract.ts';
-import { sendTogether } from '#ledger/sender/batched-sender.ts';
+import { batchSends } from '#ledger/sender/batched-sender.ts';
 import { issuedRecord, NOW, resultRecord } from '../../support/ledger/records.ts';
 
 test('together: results go with the next answered record after a ledger restart', async () => {
@@ -23,7 +23,7 @@ test('together: results go with the next answered record after a ledger restart'
         reject(new Error('aborted'));
       });
     });
-  const { sendNow, sendAlong, onAnswer } = sendTogether(send, () => Promise.resolve());
+  const { sendNow, sendAlong, onAnswer } = batchSends(send, () => Promise.resolve());
   const { component } = issuedRecord(0);
   const spool = new BestEffortSender({
     send: sendAlong,

@@ -4,7 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, test } from 'node:test';
-import { readAgain } from '#ledger/sender/cached-file.ts';
+import { cachedFileReader } from '#ledger/sender/cached-file.ts';
 
 const directory = mkdtempSync(join(tmpdir(), 'read-again-'));
 after(() => rmSync(directory, { recursive: true }));
@@ -12,7 +12,7 @@ after(() => rmSync(directory, { recursive: true }));
 test('a file that is replaced is read again after five seconds, and not before', async () => {
   const file = join(directory, 'token');
   let now = 1_000;
-  const read = readAgain(file, () => now);
+  const read = cachedFileReader(file, () => now);
   writeFileSync(file, 'first');
   assert.equal(await read(), 'first');
   writeFileSync(file, 'second');
@@ -24,7 +24,7 @@ test('a file that is replaced is read again after five seconds, and not before',
 
 test('a file that cannot be read is tried again each time', async () => {
   const file = join(directory, 'later');
-  const read = readAgain(file, () => 0);
+  const read = cachedFileReader(file, () => 0);
   await assert.rejects(read(), { code: 'ENOENT' });
   writeFileSync(file, 'there');
   assert.equal(await read(), 'there');

@@ -7,7 +7,7 @@ import type { LedgerRecord } from '#ledger/records/record.ts';
 import { BestEffortSender } from '#ledger/sender/best-effort.ts';
 import type { SendBatch } from '#ledger/sender/contract.ts';
 import { RequiredSender } from '#ledger/sender/required.ts';
-import { sendTogether } from '#ledger/sender/batched-sender.ts';
+import { batchSends } from '#ledger/sender/batched-sender.ts';
 import { issuedRecord, NOW, resultRecord } from '../../support/ledger/records.ts';
 
 const UNAVAILABLE = { code: 'LEDGER_UNAVAILABLE' };
@@ -139,7 +139,7 @@ test('together: unawaited results go with the next batch, or alone without one',
   const ledger = new Ledger();
   const pause = new Pause();
   ledger.refuses = resultRecord(1).key;
-  const { sendNow, sendAlong } = sendTogether(ledger.send, pause.delay);
+  const { sendNow, sendAlong } = batchSends(ledger.send, pause.delay);
   const results = sendAlong([resultRecord(0), resultRecord(1)]);
   await turns();
   assert.deepEqual(ledger.batches, []);
@@ -161,7 +161,7 @@ test('together: each hears of a ledger that is away', async () => {
   const ledger = new Ledger();
   const pause = new Pause();
   ledger.away = true;
-  const { sendNow, sendAlong } = sendTogether(ledger.send, pause.delay);
+  const { sendNow, sendAlong } = batchSends(ledger.send, pause.delay);
   const both = await Promise.allSettled([sendAlong([resultRecord(0)]), sendNow([issuedRecord(0)])]);
   assert.deepEqual(
     both.map(({ status }) => status),

@@ -43,7 +43,7 @@ test('an approved request gets the names of the rule', () => {
     dnsConstraints: [],
   });
   assert.deepEqual(plan.usages, ['cert sign', 'crl sign']);
-  assert.equal(plan.withheld, undefined);
+  assert.equal(plan.omitted, undefined);
 });
 
 test('a request that nothing approved is ignored', () => {
@@ -81,5 +81,5 @@ test('a longer life than allowed is shortened, and the plan says so', () => {
   const plan = planOf({ expirationSeconds: 365 * 86_400 });
   assert.ok(plan.kind === 'issue');
   assert.equal((plan.validity.notAfter - plan.validity.notBefore) / 1000, 30 * 86_400);
-  assert.match(plan.withheld ?? '', /2592000|720h/);
+  assert.match(plan.omitted ?? '', /2592000|720h/);
 });

@@ -3,7 +3,7 @@ import assert from 'node:assert/strict';
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import type { Deadline } from '#base/ports.ts';
 import { compileOncePerGeneration } from '#component/signers/compile-cache.ts';
-import { inTurns } from '#component/signers/run-in-slices.ts';
+import { runInSlices } from '#component/signers/run-in-slices.ts';
 import { EvaluationDeferred } from '#component/signers/evaluation-errors.ts';
 import { teamSigner } from '../signers/namespaced-signer.ts';
 
@@ -21,7 +21,7 @@ export function asking<T>(
   signer: ClusterSigner,
 ): (of?: ClusterSigner) => Promise<T> {
   const get = compileOncePerGeneration((_signer: ClusterSigner, deadline) => compile(deadline));
-  return (of = signer) => inTurns(() => Promise.resolve().then(() => get(of)()));
+  return (of = signer) => runInSlices(() => Promise.resolve().then(() => get(of)()));
 }
 
 /** One request: `run` is what its decision evaluates. */

@@ -2,18 +2,24 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { readReport } from '#api/serving/report.ts';
-import { createLaggards, type Laggards } from '#trust/trust-distributor/lagging-targets.ts';
+import {
+  createLaggingTargets,
+  type LaggingTargets,
+} from '#trust/trust-distributor/lagging-targets.ts';
 import { createServingState } from '#component/serving-state.ts';
 import { signerWith, anchor } from '../../support/trust/bundles.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
 
 const signer = signerWith([anchor('A').pem]);
 
-/** Laggards as authority reads them in the Lease. */
-function watched(): { readonly laggards: Laggards; readonly messages: () => readonly string[] } {
+/** Targets whose last write failed, as authority reads them in the Lease. */
+function watched(): {
+  readonly laggards: LaggingTargets;
+  readonly messages: () => readonly string[];
+} {
   const state = createServingState({ clock: () => 0, namespaced: false });
   state.checked([signer], []);
-  const laggards = createLaggards(recordedComponent({ serving: state }));
+  const laggards = createLaggingTargets(recordedComponent({ serving: state }));
   const messages = (): readonly string[] => {
     const [text = ''] = Object.values(state.annotations());
     return (readReport(text)?.faults ?? []).map(({ reason, message, stops }) => {

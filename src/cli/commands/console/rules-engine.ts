@@ -4,7 +4,7 @@ import type { ClusterSigner, SignerObject } from '#api/signer/cluster-signer.ts'
 import type { Delay } from '#base/ports.ts';
 import { createSignerDeadline } from '#component/signers/deadline.ts';
 import { EvaluationDeferred } from '#component/signers/evaluation-errors.ts';
-import { inTurns } from '#component/signers/run-in-slices.ts';
+import { runInSlices } from '#component/signers/run-in-slices.ts';
 import type {
   ReadRules,
   ReplayedSample,
@@ -58,13 +58,13 @@ async function read(init: RulesEngineInit, yaml: string): Promise<ReadRules> {
   const signer = parseSignerFile(yaml, 'the text');
   const owner = { namespace: init.budget, name: signer.metadata.name };
   const deadline = createSignerDeadline(owner, () => undefined);
-  const judge = await inTurns(() => {
+  const judge = await runInSlices(() => {
     return Promise.resolve(replayJudge(signer, [], deadline));
   }, owner);
   return {
     signerName: signer.spec.signerName,
     judge: (sample) =>
-      inTurns(async () => Promise.resolve(verdictOf(judge, signer, sample)), owner),
+      runInSlices(async () => Promise.resolve(verdictOf(judge, signer, sample)), owner),
     replay: () => replayWeek(init, signer, judge, owner),
   };
 }
@@ -128,7 +128,7 @@ interface Patience {
 async function workPatiently(work: () => void, owner: Owner, patience: Patience): Promise<boolean> {
   for (;;) {
     try {
-      await inTurns(async () => {
+      await runInSlices(async () => {
         work();
         await Promise.resolve();
       }, owner);

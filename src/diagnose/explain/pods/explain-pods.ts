@@ -14,7 +14,7 @@ import { controllerOf, explainWorkload, podsOf, type PodController } from '../lo
 import { kindNamed, NAMED_KINDS } from '../../kinds.ts';
 import { readSignerView } from '../read-signer-view.ts';
 import type { SignerView } from '../signer-view.ts';
-import { keptWaiting } from '../waiting/read-wait-reason.ts';
+import { withWaitReason } from '../waiting/read-wait-reason.ts';
 import { explainPodRequest } from './pod-certificate-request.ts';
 import { explainPod, mountedSigners, type PodNote, type RequestBlockers } from './pod.ts';
 import { readEvidence } from './read-evidence.ts';
@@ -45,7 +45,7 @@ async function ofPodRequest(
   // pcr-issuer's Events regard the pod, because its owner looks there.
   const pod = { uid: request.spec.podUID, namespace, creationTimestamp };
   const judged = withRequestTrust(explainPodRequest(request, view, evidence), request, trust);
-  const diagnosis = await keptWaiting(init, view, judged, pod);
+  const diagnosis = await withWaitReason(init, view, judged, pod);
   return finish(init, 'podcertificaterequest', request, diagnosis);
 }
 

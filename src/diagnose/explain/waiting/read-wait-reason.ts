@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { heldSigning } from '#operations/paused-signing.ts';
+import { pausedSigning } from '#operations/paused-signing.ts';
 import type { ReadSignerStateInit } from '#operations/read-signer-state.ts';
 import { remedyCommand } from '#operations/signer-remedy.ts';
 import { readListingFault } from '../../check/reading/read-listing.ts';
@@ -7,7 +7,7 @@ import type { Diagnosis } from '../explanation.ts';
 import type { EventReader, EventSubject } from '../read-events.ts';
 import { readVisibleState } from '../read-signer-view.ts';
 import { describeCommand, signerText, type SignerView } from '../signer-view.ts';
-import { withHeld, withLatestWarning } from './wait-reason.ts';
+import { withPausedSigning, withLatestWarning } from './wait-reason.ts';
 
 /**
  * Adds why a request waits although it could be answered: signing by its CA is paused, or a
@@ -15,7 +15,7 @@ import { withHeld, withLatestWarning } from './wait-reason.ts';
  *
  * @param regarded - the object that Events about the request regard
  */
-export async function keptWaiting(
+export async function withWaitReason(
   init: ReadSignerStateInit & { readonly events: EventReader },
   { signer }: SignerView,
   diagnosis: Diagnosis,
@@ -24,9 +24,9 @@ export async function keptWaiting(
   if (diagnosis.state === 'WaitingForSigner') return withListing(init, signer, diagnosis);
   if (diagnosis.state !== 'WaitingForComponent') return diagnosis;
   const state = await readVisibleState(init, signer);
-  const held = state === undefined ? undefined : heldSigning(state);
+  const held = state === undefined ? undefined : pausedSigning(state);
   if (state !== undefined && held !== undefined)
-    return withHeld(diagnosis, held, state.signer.metadata.name);
+    return withPausedSigning(diagnosis, held, state.signer.metadata.name);
   const { latestWarning } = await init.events(regarded);
   // Earlier warnings are about a previous request of the same pod.
   return latestWarning === undefined || latestWarning.at < regarded.creationTimestamp

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Reasons why a request waits although its spec allows an answer. Pure. */
 import { shellWord } from '#base/quote.ts';
-import type { HeldSigning } from '#operations/paused-signing.ts';
+import type { PausedSigning } from '#operations/paused-signing.ts';
 import type { Diagnosis } from '../explanation.ts';
 import type { LatestWarning } from '../read-events.ts';
 
@@ -10,7 +10,11 @@ import type { LatestWarning } from '../read-events.ts';
  *
  * @param signer - name of the ClusterSigner
  */
-export function withHeld(diagnosis: Diagnosis, held: HeldSigning, signer: string): Diagnosis {
+export function withPausedSigning(
+  diagnosis: Diagnosis,
+  held: PausedSigning,
+  signer: string,
+): Diagnosis {
   if (diagnosis.state !== 'WaitingForComponent') return diagnosis;
   const { message, until } = held;
   if (until === undefined) {
