@@ -16,7 +16,7 @@ const USER = 'authorizer';
  * @param name - CEL of the signer name
  * @param authorizer - CEL of the user's authorizer
  */
-export function mayOnSigner(verb: string, name: string, authorizer = USER): string {
+export function authorizedOnSignerCel(verb: string, name: string, authorizer = USER): string {
   const check = (signer: string): string =>
     `${authorizer}.group('certificates.k8s.io').resource('signers')\n.name(${signer}).check('${verb}').allowed()`;
   const every = check(`${name}.split('/')[0] + '/*'`);

@@ -2,7 +2,7 @@
 /** The policies for writers of AcmeClusterSigners. */
 import { ACME_GROUP, ACME_VERSION, CREDENTIAL_NAMESPACE } from '#api/acme/names.ts';
 import type { Manifest } from '../roles.ts';
-import { mayOnSigner } from '../signer-access.ts';
+import { authorizedOnSignerCel } from '../signer-access.ts';
 import { policy } from './policies.ts';
 
 /** Group and versions of a rule for the ACME kinds. */
@@ -23,7 +23,7 @@ export function acmeClusterSignersPolicy(namespace: string): readonly Manifest[]
     },
     validations: [
       ...(['sign', 'attest'] as const).map((verb) => ({
-        expression: mayOnSigner(verb, name),
+        expression: authorizedOnSignerCel(verb, name),
         messageExpression: [
           `request.userInfo.username + ' may not ${verb} for ' + ${name}`,
           "+ ', so it may not write or delete its AcmeClusterSigner; ask an administrator to grant it the verbs'",

@@ -42,7 +42,7 @@ function acmeSignerStatusPolicy(namespace: string): readonly Manifest[] {
     },
     validations: [
       {
-        expression: isUser(namespace, 'acme'),
+        expression: userCel(namespace, 'acme'),
         messageExpression:
           "request.userInfo.username + ' may not write the status of ' + object.kind + ' ' + object.metadata.name + '; only the acme component does'",
       },
@@ -65,7 +65,7 @@ function acmeOrdersPolicy(namespace: string): readonly Manifest[] {
       operations: ['CREATE', 'UPDATE'],
       resources: ['orders', 'orders/status', 'challenges'],
     },
-    conditions: [{ name: 'anybody-but-acme', expression: `!(${isUser(namespace, 'acme')})` }],
+    conditions: [{ name: 'anybody-but-acme', expression: `!(${userCel(namespace, 'acme')})` }],
     validations: [
       {
         expression: [
@@ -91,11 +91,11 @@ function acmeChallengeStatusPolicy(namespace: string): readonly Manifest[] {
   return policy({
     name: 'countersign-acme-challenge-status',
     rule: { ...ACME_KINDS, operations: ['UPDATE'], resources: ['challenges/status'] },
-    conditions: [{ name: 'anybody-but-acme', expression: `!(${isUser(namespace, 'acme')})` }],
+    conditions: [{ name: 'anybody-but-acme', expression: `!(${userCel(namespace, 'acme')})` }],
     validations: [
       {
         expression: [
-          isUser(namespace, 'acme-solver'),
+          userCel(namespace, 'acme-solver'),
           `&& ${now}.all(field, field == 'solver' || ${before}[?field] == optional.of(${now}[field]))`,
           `&& ${before}.all(field, field == 'solver' || field in ${now})`,
         ].join('\n'),
@@ -161,7 +161,7 @@ function acmeRenewalsPolicy(namespace: string): readonly Manifest[] {
       operations: ['UPDATE'],
       resources: ['certificates', 'certificates/status'],
     },
-    conditions: [{ name: 'only-acme', expression: isUser(namespace, 'acme') }],
+    conditions: [{ name: 'only-acme', expression: userCel(namespace, 'acme') }],
     validations: [
       {
         expression: [
@@ -192,6 +192,7 @@ function acmeRenewalsPolicy(namespace: string): readonly Manifest[] {
   });
 }
 
-function isUser(namespace: string, component: string): string {
+/** Returns CEL that is true for requests of this component. */
+function userCel(namespace: string, component: string): string {
   return `request.userInfo.username == 'system:serviceaccount:${namespace}:countersign-${component}'`;
 }

@@ -86,12 +86,12 @@ function approverMayApprove(): readonly Manifest[] {
         // cert-manager's webhook accepts this name too. It is a match condition, because an
         // expression has one check().
         name: 'not-for-all',
-        expression: `!${mayApprove(`${PLURAL} + '.' + ${GROUP} + '/*'`)}`,
+        expression: `!${mayApproveCel(`${PLURAL} + '.' + ${GROUP} + '/*'`)}`,
       },
     ],
     validations: [
       {
-        expression: mayApprove(NAME),
+        expression: mayApproveCel(NAME),
         messageExpression: [
           `request.userInfo.username + ' may not approve or deny CertificateRequests of ' + ${KIND}`,
           "+ ' ' + object.spec.issuerRef.name + '; ask an administrator to grant it the verb approve'",
@@ -120,6 +120,6 @@ function approvals(object: 'object' | 'oldObject'): string {
  *
  * @param name - CEL expression of its name
  */
-function mayApprove(name: string): string {
+function mayApproveCel(name: string): string {
   return `authorizer.group('cert-manager.io').resource('signers').name(${name}).check('approve').allowed()`;
 }

@@ -3,7 +3,7 @@
 import { EXTERNAL_CLUSTER_SIGNERS } from '#api/external/names.ts';
 import { VAULT_ENGINES } from '#api/signer/upstream-vault.ts';
 import type { Manifest } from '../roles.ts';
-import { mayOnSigner } from '../signer-access.ts';
+import { authorizedOnSignerCel } from '../signer-access.ts';
 import { userOf } from './held/only.ts';
 import { policy } from './policies.ts';
 
@@ -29,7 +29,7 @@ function writersPolicy(): readonly Manifest[] {
     name: 'countersign-external-cluster-signers',
     rule: { ...KIND, operations: ['CREATE', 'UPDATE', 'DELETE'], resources: [plural] },
     validations: (['sign', 'attest'] as const).map((verb) => ({
-      expression: mayOnSigner(verb, name),
+      expression: authorizedOnSignerCel(verb, name),
       messageExpression: [
         `request.userInfo.username + ' may not ${verb} for ' + ${name}`,
         "+ ', so it may not write or delete its ExternalClusterSigner; ask an administrator to grant it the verbs'",

@@ -20,7 +20,7 @@ const LEADING = PROCESSES.filter(
 const LEASES = { apiGroups: ['coordination.k8s.io'], apiVersions: ['v1'], resources: ['leases'] };
 
 /** Returns CEL that requires a Lease to have a name of this component. */
-function isNamedFor(name: string, component: string): string {
+function leaseNameCel(name: string, component: string): string {
   return [
     `${name}.startsWith('countersign-' + ${component}`,
     `+ (${component} in [${LEADING.map((each) => `'${each}'`).join(', ')}] ? '.' : '-'))`,
@@ -60,7 +60,7 @@ export function leasesPolicies(namespace: string): readonly Manifest[] {
         {
           expression: [
             `request.userInfo.username == '${account}' + ${component}`,
-            `&& ${isNamedFor('object.metadata.name', component)}`,
+            `&& ${leaseNameCel('object.metadata.name', component)}`,
             `&& (oldObject == null || ${label('oldObject', 'component')} in ['', ${component}])`,
           ].join('\n'),
           messageExpression: [
@@ -99,7 +99,7 @@ function deletedLeasesPolicy(namespace: string): readonly Manifest[] {
     ],
     validations: [
       {
-        expression: isNamedFor(
+        expression: leaseNameCel(
           'oldObject.metadata.name',
           `request.userInfo.username.replace('${account}', '')`,
         ),

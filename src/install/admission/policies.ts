@@ -6,7 +6,7 @@
 import { LABELS } from '../names.ts';
 import { DERIVED_PREFIX } from '#api/signer/signer.ts';
 import type { Manifest } from '../roles.ts';
-import { mayOnSigner } from '../signer-access.ts';
+import { authorizedOnSignerCel } from '../signer-access.ts';
 
 const GROUP = 'admissionregistration.k8s.io/v1';
 
@@ -63,7 +63,7 @@ export function podRequestsPolicy(
         expression: [
           "(request.userInfo.username == 'system:node:' + object.spec.nodeName",
           "&& 'system:nodes' in request.userInfo.groups)",
-          `|| ${mayOnSigner('request-on-behalf', SIGNER)}`,
+          `|| ${authorizedOnSignerCel('request-on-behalf', SIGNER)}`,
         ].join('\n'),
         messageExpression: [
           "'only the kubelet of node ' + object.spec.nodeName + ' may create this PodCertificateRequest;'",
@@ -90,7 +90,7 @@ export function requestersPolicies(signers: GuardedSigners): readonly Manifest[]
       signers,
       validations: [
         {
-          expression: mayOnSigner(
+          expression: authorizedOnSignerCel(
             'request',
             SIGNER,
             'authorizer.serviceAccount(request.namespace, object.spec.serviceAccountName)',
@@ -110,7 +110,7 @@ export function requestersPolicies(signers: GuardedSigners): readonly Manifest[]
       signers,
       validations: [
         {
-          expression: mayOnSigner('request', SIGNER),
+          expression: authorizedOnSignerCel('request', SIGNER),
           messageExpression: `request.userInfo.username\n+ ${grant}`,
         },
       ],
@@ -135,7 +135,7 @@ export function clusterSignersPolicy(): readonly Manifest[] {
       name: 'countersign-cluster-signers',
       rule: { ...rule, operations: ['CREATE', 'UPDATE', 'DELETE'] },
       validations: (['sign', 'attest'] as const).map((verb) => ({
-        expression: mayOnSigner(verb, name),
+        expression: authorizedOnSignerCel(verb, name),
         messageExpression: [
           `request.userInfo.username + ' may not ${verb} for ' + ${name}`,
           "+ ', so it may not write or delete its ClusterSigner; ask an administrator to grant it the verbs'",
@@ -202,7 +202,7 @@ export function clusterSignerStatusPolicy(namespace: string): readonly Manifest[
       {
         expression: [
           `request.userInfo.username == 'system:serviceaccount:${namespace}:countersign-authority'`,
-          `|| ${mayOnSigner('attest', SIGNER)}`,
+          `|| ${authorizedOnSignerCel('attest', SIGNER)}`,
         ].join('\n'),
         messageExpression: [
           "request.userInfo.username + ' may not attest for ' + object.spec.signerName",
@@ -234,7 +234,7 @@ export function signerStatusPolicy(namespace: string): readonly Manifest[] {
       {
         expression: [
           `request.userInfo.username == 'system:serviceaccount:${namespace}:countersign-authority'`,
-          `|| ${mayOnSigner('attest', `(${name})`)}`,
+          `|| ${authorizedOnSignerCel('attest', `(${name})`)}`,
         ].join('\n'),
         messageExpression: [
           "request.userInfo.username + ' may not attest for '",

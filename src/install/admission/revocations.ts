@@ -2,7 +2,7 @@
 import { REVOCATIONS } from '#api/revocation/names.ts';
 import { crlConfigMapName } from '#api/revocation/names.ts';
 import type { Manifest } from '../roles.ts';
-import { mayOnSigner } from '../signer-access.ts';
+import { authorizedOnSignerCel } from '../signer-access.ts';
 import { keysAlone, type ComponentNames } from './components.ts';
 import { only } from './held/only.ts';
 import { policy } from './policies.ts';
@@ -26,7 +26,7 @@ export function revocationsPolicy(): readonly Manifest[] {
     },
     validations: [
       {
-        expression: mayOnSigner('revoke', name),
+        expression: authorizedOnSignerCel('revoke', name),
         messageExpression: [
           `request.userInfo.username + ' may not revoke certificates of ' + ${name}`,
           "+ ', so it may not write or delete its Revocations; ask an administrator to grant it the verb'",
