@@ -26,7 +26,7 @@ export interface ServedBundle {
 }
 
 /** Result for one trust domain. */
-export interface BundleLook {
+export interface BundleDecision {
   /** The bundle to serve from now on, or undefined if none can be served. */
   readonly served: ServedBundle | undefined;
   /** Reason why the served bundle differs from the published one. */
@@ -35,8 +35,8 @@ export interface BundleLook {
   readonly leftOut?: string;
 }
 
-/** Inputs of {@link look}. */
-export interface LookInit {
+/** Inputs of {@link decideServedBundle}. */
+export interface ServedBundleInputs {
   readonly publications: readonly Publication[];
   /** The bundle that was served before. */
   readonly before: ServedBundle | undefined;
@@ -54,12 +54,12 @@ export interface LookInit {
  * A bundle with certificates that its ClusterSigner does not name is not served. The previous one
  * stays, unless it has an anchor that is distrusted or no longer published.
  */
-export function look({
+export function decideServedBundle({
   publications,
   before,
   secretNamespace,
   refreshSeconds,
-}: LookInit): BundleLook {
+}: ServedBundleInputs): BundleDecision {
   const problem = publications.map((each) => problemOf(each, secretNamespace)).find(isText);
   if (problem !== undefined) return { ...kept(before, publications), problem };
   const anchors = new Map(publications.flatMap(({ bundle }) => anchorsOf(bundle)));
@@ -103,7 +103,10 @@ function problemOf(
 }
 
 /** Keeps the previous bundle, unless it has an anchor whose trust was withdrawn. */
-function kept(before: ServedBundle | undefined, publications: readonly Publication[]): BundleLook {
+function kept(
+  before: ServedBundle | undefined,
+  publications: readonly Publication[],
+): BundleDecision {
   const published = new Set(
     publications.flatMap(({ bundle }) => anchorsOf(bundle).map(([print]) => print)),
   );

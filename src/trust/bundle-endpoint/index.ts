@@ -7,7 +7,7 @@ import { createReflector, type Reflector } from '#kube/watch/reflector.ts';
 import type { Component, Controller } from '#component/contract.ts';
 import { createClusterSigners } from '#component/signers/cluster-signers.ts';
 import type { Signers } from '#component/signers/signer-set.ts';
-import { look, type BundleLook, type Publication } from './decide.ts';
+import { decideServedBundle, type BundleDecision, type Publication } from './decide.ts';
 import { permissions } from './permissions.ts';
 import * as messages from './messages.ts';
 
@@ -26,7 +26,7 @@ interface State {
   readonly bundles: Reflector<ClusterTrustBundle>;
   readonly refreshSeconds: number;
   /** Results by trust domain. */
-  readonly looks: Map<string, BundleLook>;
+  readonly decisions: Map<string, BundleDecision>;
 }
 
 /**
@@ -49,12 +49,12 @@ export function createBundleEndpoint(
     path: bundle.collection(),
     onEvent: update,
   });
-  const state: State = { component, signers, bundles, refreshSeconds, looks: new Map() };
+  const state: State = { component, signers, bundles, refreshSeconds, decisions: new Map() };
   signers.onChange(update);
   return {
     permissions,
     signers: signers.all,
-    documentOf: (domain) => state.looks.get(domain)?.served?.text,
+    documentOf: (domain) => state.decisions.get(domain)?.served?.text,
     notReady: () => [
       ...(signers.settled ? [] : [messages.unlistedSigners(signers.failure)]),
       ...(bundles.synced ? [] : [messages.unlistedBundles(bundles.failure)]),
@@ -68,18 +68,23 @@ export function createBundleEndpoint(
 }
 
 function lookAt(
-  { component, signers, bundles, refreshSeconds, looks }: State,
+  { component, signers, bundles, refreshSeconds, decisions }: State,
   domain: string,
   names: readonly string[],
 ): void {
-  const before = looks.get(domain);
+  const before = decisions.get(domain);
   const publications = names.map((signerName): Publication => {
     const signer = signers.serving(signerName);
     return { signerName, signer, bundle: bundleOf(bundles, component, signerName, signer) };
   });
   const { secretNamespace } = component;
-  const now = look({ publications, before: before?.served, secretNamespace, refreshSeconds });
-  looks.set(domain, now);
+  const now = decideServedBundle({
+    publications,
+    before: before?.served,
+    secretNamespace,
+    refreshSeconds,
+  });
+  decisions.set(domain, now);
   tell(component, domain, before, now);
 }
 
@@ -87,8 +92,8 @@ function lookAt(
 function tell(
   { log }: Component,
   trustDomain: string,
-  before: BundleLook | undefined,
-  { problem, served }: BundleLook,
+  before: BundleDecision | undefined,
+  { problem, served }: BundleDecision,
 ): void {
   if (problem !== undefined) {
     if (problem !== before?.problem)
@@ -115,7 +120,7 @@ function bundleOf(
 
 /** Reports broken watches. The previous bundles are still served meanwhile. */
 function warningsOf(
-  { signers, bundles, looks }: State,
+  { signers, bundles, decisions }: State,
   domains: ServedTrustDomains,
 ): readonly string[] {
   const broken = [
@@ -127,7 +132,7 @@ function warningsOf(
     ...broken.flatMap(([what, failure]) =>
       failure === undefined ? [] : [messages.brokenWatch(what, failure)],
     ),
-    ...[...looks].flatMap(([domain, { problem = '', leftOut = '' }]) =>
+    ...[...decisions].flatMap(([domain, { problem = '', leftOut = '' }]) =>
       [problem, leftOut]
         .filter((each) => each !== '')
         .map((each) => messages.ofTrustDomain(domain, each)),

@@ -11,7 +11,7 @@ import { ENDPOINT_SERIES } from './metrics.ts';
  * Fetches of a consumer before an anchor is used to sign (SPIFFE Federation §4.1: three to five
  * times).
  */
-const LOOKS_BEFORE_USE = 5;
+const FETCHES_BEFORE_USE = 5;
 
 /**
  * Runs the component that serves the SPIFFE bundles of this cluster's trust domains, until it is
@@ -21,7 +21,7 @@ export async function run({ flags, ...host }: Host<EndpointFlags>): Promise<void
   await host.run(async (component, log) => {
     const [bundles] = await certificatesResources(component.client, 'clustertrustbundles');
     const { propagationSeconds } = component;
-    const hint = flags.refreshHint ?? Math.ceil(propagationSeconds / LOOKS_BEFORE_USE);
+    const hint = flags.refreshHint ?? Math.ceil(propagationSeconds / FETCHES_BEFORE_USE);
     const endpoint = createBundleEndpoint(component, bundles, flags.trustDomain, Math.max(1, hint));
     const { responses, notAfter } = component.metrics.of(ENDPOINT_SERIES);
     const ports = await openEndpointPorts(flags, {

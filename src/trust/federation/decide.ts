@@ -39,7 +39,7 @@ export type FederatedChange =
 /**
  * Result of a fetch: the change, and the refresh interval in seconds that the endpoint suggests.
  */
-export interface FederatedLook {
+export interface FetchDecision {
   readonly change: FederatedChange;
   readonly refreshSeconds?: number | undefined;
   /** True if the bundle was accepted. */
@@ -114,7 +114,7 @@ export function decideFetched(
   state: FederatedState,
   fetched: FetchResult,
   judging: FetchedBundleCriteria,
-): FederatedLook {
+): FetchDecision {
   if ('problem' in fetched)
     return { change: { ...KEEP, reason: 'FetchFailed', message: fetched.problem } };
   const bundle = readBundle(fetched.text);

@@ -14,13 +14,13 @@ import {
   sequenceOf,
   sharedAmong,
   type FederatedChange,
-  type FederatedLook,
+  type FetchDecision,
   type FederatedState,
 } from './decide.ts';
 import type { FetchResult } from './fetch.ts';
 import type { Federation } from './federation.ts';
 import { ownCas } from './own-cas.ts';
-import { nextLook } from './schedule.ts';
+import { secondsToNextFetch } from './schedule.ts';
 import { NEVER_FETCHED, reportChange, type FetchState } from './report-change.ts';
 import * as messages from './messages.ts';
 import { FEDERATION_SERIES } from './metrics.ts';
@@ -115,21 +115,21 @@ async function answered(
   const { ownDomains } = init;
   const sharedWith = sharedAmong(others(federation, key));
   const judging = { trustDomain: key, sequence, ownDomains, isManaged, sharedWith };
-  const look = await carriedOut(federation, state, decideFetched(state, fetched, judging));
-  const { change } = look;
-  const problem = reportChange(component, state, { ...look, before: before.problem });
-  const isGood = look.taken === true;
+  const decision = await carriedOut(federation, state, decideFetched(state, fetched, judging));
+  const { change } = decision;
+  const problem = reportChange(component, state, { ...decision, before: before.problem });
+  const isGood = decision.taken === true;
   const failures = isGood ? 0 : before.failures + 1;
-  const hint = isGood ? look.refreshSeconds : before.hint;
+  const hint = isGood ? decision.refreshSeconds : before.hint;
   const now = component.clock();
   return {
-    nextFetch: now + nextLook(hint, failures, init) * 1000,
+    nextFetch: now + secondsToNextFetch(hint, failures, init) * 1000,
     lastFetch: now,
     failures,
     hint,
     problem,
     dropped: droppedBy(change, state) ?? before.dropped,
-    sequence: highest(sequence, look.sequence),
+    sequence: highest(sequence, decision.sequence),
     text: textAfter(change, isGood ? state.existing?.spec.trustBundle : before.text),
     confirmedAt: isGood ? now : (before.confirmedAt ?? knownSince(state)),
   };
@@ -139,11 +139,11 @@ async function answered(
 async function carriedOut(
   federation: Federation,
   state: FederatedState,
-  look: FederatedLook,
-): Promise<FederatedLook> {
+  decision: FetchDecision,
+): Promise<FetchDecision> {
   try {
-    await write(federation, state, look.change);
-    return look;
+    await write(federation, state, decision.change);
+    return decision;
   } catch (error) {
     if (!(error instanceof KubeError) || error.status !== 422) throw error;
     return { change: { kind: 'keep', reason: 'Malformed', message: error.message } };

@@ -13,7 +13,7 @@ const DEFAULT_REFRESH_SECONDS = 300;
 /** Limit on the interval, whatever the hint is. */
 const MAX_REFRESH_SECONDS = 3600;
 /** Number of fetches that may fail before a bundle is dropped. */
-const LOOKS_A_KEEP = 4;
+const FETCHES_BEFORE_DROP = 4;
 
 /**
  * Returns the seconds until the next fetch: the endpoint's hint, within the bounds. A failed fetch
@@ -22,12 +22,12 @@ const LOOKS_A_KEEP = 4;
  * @param hint - `spiffe_refresh_hint` of the latest accepted bundle
  * @param failures - consecutive failed fetches
  */
-export function nextLook(
+export function secondsToNextFetch(
   hint: number | undefined,
   failures: number,
   { shortestSeconds, keepSeconds }: Pace,
 ): number {
-  const most = Math.min(MAX_REFRESH_SECONDS, keepSeconds / LOOKS_A_KEEP);
+  const most = Math.min(MAX_REFRESH_SECONDS, keepSeconds / FETCHES_BEFORE_DROP);
   const regular = Math.max(shortestSeconds, Math.min(hint ?? DEFAULT_REFRESH_SECONDS, most));
   if (failures === 0) return regular;
   return Math.min(regular, shortestSeconds * 2 ** (failures - 1));

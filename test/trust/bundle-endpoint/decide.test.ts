@@ -4,8 +4,8 @@ import { test } from 'node:test';
 import type { ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import {
-  look,
-  type BundleLook,
+  decideServedBundle,
+  type BundleDecision,
   type Publication,
   type ServedBundle,
 } from '#trust/bundle-endpoint/decide.ts';
@@ -32,13 +32,13 @@ function distrusting(anchors: readonly string[], fingerprint: string): ClusterSi
   } as ClusterSigner;
 }
 
-function looked(publications: readonly Publication[], before?: ServedBundle): BundleLook {
+function looked(publications: readonly Publication[], before?: ServedBundle): BundleDecision {
   const secretNamespace = 'countersign-keys';
-  return look({ publications, before, secretNamespace, refreshSeconds: 120 });
+  return decideServedBundle({ publications, before, secretNamespace, refreshSeconds: 120 });
 }
 
 /** The sequence and the number of keys that are served. */
-function answer({ served: found }: BundleLook): readonly [number, number] | undefined {
+function answer({ served: found }: BundleDecision): readonly [number, number] | undefined {
   if (found === undefined) return undefined;
   const { spiffe_sequence: sequence, keys } = JSON.parse(found.text) as {
     readonly spiffe_sequence: number;

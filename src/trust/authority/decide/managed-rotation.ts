@@ -72,7 +72,7 @@ export function managedRotation(
   const timely = snapshot.clocksApart ? withoutClockSteps(rotation) : rotation;
   return secret.kind === 'missing'
     ? { ...timely, isManaged: true, isImmutable: false }
-    : mayWrite(timely, secret.secret, signer);
+    : withoutForbiddenStep(timely, secret.secret, signer);
 }
 
 function foundSecret({ secret }: SignerSnapshot): Secret | undefined {
@@ -141,8 +141,8 @@ function isByDistrust(step: RotationStep): boolean {
   return step.kind === 'make' && step.slot === 'tls' && step.atOnce;
 }
 
-/** Removes the step if the Secret must not or cannot be written. */
-function mayWrite(
+/** Returns the rotation without its step if the Secret must not or cannot be written. */
+function withoutForbiddenStep(
   rotation: Omit<ManagedRotation, 'isManaged' | 'isImmutable'>,
   secret: Secret,
   { metadata }: ClusterSigner,

@@ -61,14 +61,14 @@ function heldIn(
   if (!(facts instanceof SignerError)) {
     return caCertificateOf(facts.certificate, { ...origin, anchors: facts.anchors });
   }
-  return facts.code === 'AUTHORITY_EXPIRED' ? (ofTomorrow(secret, slot, now) ?? facts) : facts;
+  return facts.code === 'AUTHORITY_EXPIRED' ? (notYetValidCa(secret, slot, now) ?? facts) : facts;
 }
 
 /**
  * Returns a CA whose notBefore is in the future because of a fast clock. It becomes valid without
  * replacement.
  */
-function ofTomorrow(secret: Secret, slot: Slot, now: number): CaCertificate | undefined {
+function notYetValidCa(secret: Secret, slot: Slot, now: number): CaCertificate | undefined {
   const read = attempt(() => readCertificates(slotMaterial(secret, slot).certificate));
   const [first] = read instanceof SignerError ? [] : read;
   return first !== undefined && now < first.notBefore

@@ -38,15 +38,15 @@ interface KeptAnswer {
   readonly id: string;
   readonly answer: UpstreamAnswer;
   /** Number of reads since the kind of the answer changed. */
-  readonly looks: number;
+  readonly reads: number;
 }
 
 /** Signers whose answers are kept. An evicted one is read again. */
 const MAX_ANSWERS = 1_000;
 /** Delay until the next read of a waiting request, doubled for each read. */
-const FIRST_LOOK_MS = 5_000;
+const FIRST_READ_MS = 5_000;
 /** Limit on that delay. */
-const MAX_LOOK_MS = 60_000;
+const MAX_READ_MS = 60_000;
 /** Limit on that delay for an upstream CA that cannot be reached. */
 const MAX_UNAVAILABLE_MS = 600_000;
 
@@ -63,22 +63,22 @@ export function createKeptAnswers(init: KeptAnswersInit): KeptAnswers {
       const before = last?.id === id ? last : undefined;
       if (before !== undefined && serverTime(init) < before.answer.lookAt) return before.answer;
       const verdict = await ask();
-      const looks = before?.answer.kind === verdict.kind ? before.looks + 1 : 0;
-      const lookAt = nextLook(init, verdict, looks);
+      const reads = before?.answer.kind === verdict.kind ? before.reads + 1 : 0;
+      const lookAt = nextReadTime(init, verdict, reads);
       const answer =
         certificateRequest === undefined
           ? { ...verdict, lookAt }
           : { ...verdict, certificateRequest, lookAt };
-      known.set(key, { id, answer, looks });
+      known.set(key, { id, answer, reads });
       return answer;
     },
   };
 }
 
-function nextLook(init: KeptAnswersInit, { kind }: UpstreamVerdict, looks: number): number {
-  const maxMs = kind === 'unavailable' ? MAX_UNAVAILABLE_MS : MAX_LOOK_MS;
+function nextReadTime(init: KeptAnswersInit, { kind }: UpstreamVerdict, reads: number): number {
+  const maxMs = kind === 'unavailable' ? MAX_UNAVAILABLE_MS : MAX_READ_MS;
   // A final request is read again, too: a user who deletes it wants it created again.
-  const firstMs = kind === 'chain' || kind === 'refused' ? maxMs : FIRST_LOOK_MS;
+  const firstMs = kind === 'chain' || kind === 'refused' ? maxMs : FIRST_READ_MS;
   const { random } = init;
-  return Math.floor(serverTime(init) + backoffDelay(looks, { firstMs, maxMs, random }));
+  return Math.floor(serverTime(init) + backoffDelay(reads, { firstMs, maxMs, random }));
 }
