@@ -14,7 +14,7 @@ import { unexpectedExtension } from '#pki/x509/unexpected-extension.ts';
 import * as messages from './messages.ts';
 
 /** Requested contents of a certificate. */
-export interface AskedFor {
+export interface RequestedCertificate {
   /** DER SubjectPublicKeyInfo of the request. */
   readonly spki: Uint8Array;
   readonly identifiers: readonly Identifier[];
@@ -67,7 +67,7 @@ const PURPOSES: readonly string[] = [OID_SERVER_AUTH, OID_CLIENT_AUTH];
  */
 export function acceptChain(
   { certificates }: Pick<DownloadedChain, 'certificates'>,
-  asked: AskedFor,
+  asked: RequestedCertificate,
   now: number,
 ): { readonly pem: string } | ChainFault {
   const [leaf, ...above] = certificates;
@@ -78,7 +78,7 @@ export function acceptChain(
   return { pem: certificates.map(({ raw }) => encodePem('CERTIFICATE', raw)).join('') };
 }
 
-function wrongLeaf(leaf: Certificate, asked: AskedFor): string | undefined {
+function wrongLeaf(leaf: Certificate, asked: RequestedCertificate): string | undefined {
   if (leaf.isCa) return messages.CA_CERTIFICATE;
   if (leaf.extensions.some(({ oid }) => oid === OID_CT_POISON)) return messages.PRECERTIFICATE;
   const names = namesOf(leaf);
@@ -88,7 +88,10 @@ function wrongLeaf(leaf: Certificate, asked: AskedFor): string | undefined {
   return wrongSubject(leaf) ?? wrongUse(leaf, asked);
 }
 
-function wrongOfCa({ publicKey, ...leaf }: Certificate, asked: AskedFor): ChainFault | undefined {
+function wrongOfCa(
+  { publicKey, ...leaf }: Certificate,
+  asked: RequestedCertificate,
+): ChainFault | undefined {
   if (!sameBytes(publicKey.spki, asked.spki)) return { wrong: messages.OTHER_KEY, isOfCa: true };
   const seconds = (leaf.notAfter - leaf.notBefore) / 1000;
   if (seconds <= asked.maxSeconds) return undefined;
@@ -122,7 +125,10 @@ function wrongSubject({ sans, subject: { attributes } }: Certificate): string | 
  * Rejects purposes and extensions beyond names of servers and clients. A CA may copy them from a
  * request or add them.
  */
-function wrongUse(leaf: Certificate, { allowedExtensions = [] }: AskedFor): string | undefined {
+function wrongUse(
+  leaf: Certificate,
+  { allowedExtensions = [] }: RequestedCertificate,
+): string | undefined {
   const { extKeyUsage } = leaf;
   if (extKeyUsage === undefined) return messages.EVERY_PURPOSE;
   const purpose = extKeyUsage.find((oid) => !PURPOSES.includes(oid));
@@ -138,7 +144,7 @@ function wrongUse(leaf: Certificate, { allowedExtensions = [] }: AskedFor): stri
 function wrongPath(
   leaf: Certificate,
   above: readonly Certificate[],
-  { omittedIssuers = '' }: AskedFor,
+  { omittedIssuers = '' }: RequestedCertificate,
   now: number,
 ): ChainFault | undefined {
   const omitted = attempt(() => readCertificates(above.length > 0 ? '' : omittedIssuers));

@@ -25,7 +25,7 @@ import type { OrderStep } from '../orders/order-step.ts';
 import type { ChallengeType } from '../orders/status.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { canonicalIp } from '#pki/names/canonical.ts';
-import { acceptChain, type AskedFor } from './accepted-chain.ts';
+import { acceptChain, type RequestedCertificate } from './accepted-chain.ts';
 import type { AcmeSession } from './session.ts';
 import * as messages from './messages.ts';
 
@@ -33,7 +33,7 @@ import * as messages from './messages.ts';
 const SOLVED: readonly ChallengeType[] = ['http-01', 'dns-01', 'dns-persist-01'];
 
 /** Contents of an Order's request for a certificate. */
-export interface OrderRequest extends AskedFor {
+export interface OrderRequest extends RequestedCertificate {
   /** DER of the PKCS#10 request. */
   readonly csr: Uint8Array;
   readonly profile?: string | undefined;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Limit on stored nonces. Servers drop old nonces, so keep few. */
-const MOST = 32;
+const MAX_NONCES_KEPT = 32;
 /** Base64url (RFC 8555 §6.5.1). The server chooses the length, up to this limit. */
 const NONCE = /^[A-Za-z0-9_-]{1,512}$/;
 
@@ -21,7 +21,7 @@ export function createNonces(): Nonces {
       const nonce = nonceIn(header);
       if (nonce === undefined) return;
       kept.push(nonce);
-      if (kept.length > MOST) kept.shift();
+      if (kept.length > MAX_NONCES_KEPT) kept.shift();
     },
     take: () => kept.pop(),
     clear: () => void kept.splice(0),

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { acceptChain, type AskedFor } from '#acme/issuing/accepted-chain.ts';
+import { acceptChain, type RequestedCertificate } from '#acme/issuing/accepted-chain.ts';
 import type { Certificate } from '#pki/x509/certificate.ts';
 import { encodePem } from '#pki/der/pem.ts';
 import { named } from '../../support/pki/certificate-der.ts';
@@ -31,7 +31,7 @@ const NAMES = [
   [DNS, '*.a.example'],
 ] as const;
 
-const ASKED: AskedFor = {
+const ASKED: RequestedCertificate = {
   spki: spkiOf(key),
   identifiers: [
     { type: 'dns', value: '*.a.example' },
@@ -52,7 +52,11 @@ function leafOf(
 type Certificates = readonly [Certificate, ...Certificate[]];
 const chainOf = (leaf: Certificate): Certificates => [leaf, issuing.certificate];
 
-function wrongOf(certificates: Certificates, asked: Partial<AskedFor> = {}, now = NOW): string {
+function wrongOf(
+  certificates: Certificates,
+  asked: Partial<RequestedCertificate> = {},
+  now = NOW,
+): string {
   const found = acceptChain({ certificates }, { ...ASKED, ...asked }, now);
   return 'wrong' in found ? found.wrong : 'nothing';
 }
@@ -77,7 +81,7 @@ const OTHER = [8, Uint8Array.of(0x2a, 0x03)] as const;
 const WRONG: readonly [
   what: string,
   certificates: Certificates,
-  asked: Partial<AskedFor>,
+  asked: Partial<RequestedCertificate>,
   says: RegExp,
 ][] = [
   ['another key', chainOf(leafOf([...NAMES])), { spki: spkiOf(otherKey) }, /another public key/],
@@ -139,7 +143,10 @@ for (const [what, certificates, asked, says] of WRONG) {
 }
 
 test('a fault is the CA’s only if no request could lead to it', () => {
-  const isOfCa = (certificates: Certificates, asked: Partial<AskedFor> = {}): boolean => {
+  const isOfCa = (
+    certificates: Certificates,
+    asked: Partial<RequestedCertificate> = {},
+  ): boolean => {
     const found = acceptChain({ certificates }, { ...ASKED, ...asked }, NOW);
     assert.ok('wrong' in found);
     return found.isOfCa === true;

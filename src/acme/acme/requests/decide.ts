@@ -7,13 +7,13 @@ import type { SignerHold } from './signer-holds.ts';
 import * as messages from '../messages.ts';
 
 /** Contents of an Order's request to the server. */
-export type AskedNames = Pick<OrderSpec, 'request' | 'identifiers' | 'profile'>;
+export type OrderContents = Pick<OrderSpec, 'request' | 'identifiers' | 'profile'>;
 
 /** Input of a decision about a request's Orders. */
 export interface OrdersOfRequest {
   /** metadata.uid of the request, which spreads the waits of many. */
   readonly uid: string;
-  readonly asked: AskedNames;
+  readonly asked: OrderContents;
   /** Orders of the request, in any order. */
   readonly orders: readonly Order[];
   /** Whether a user deleted its newest Order to get the next one at once. */
@@ -115,7 +115,7 @@ export function isEnded({ status: { state, certificate } }: Order): boolean {
  * Reports whether the Order differs from the request. A server's order keeps its profile. An Order
  * without one would request the wrong profile.
  */
-function isStale(order: Order, asked: AskedNames): boolean {
+function isStale(order: Order, asked: OrderContents): boolean {
   const { spec, status } = order;
   if (spec.request !== asked.request || namesOf(spec) !== namesOf(asked)) return true;
   return status.url === undefined && !isEnded(order) && spec.profile !== asked.profile;

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { acceptChain } from '#acme/issuing/index.ts';
-import type { AskedFor } from '#acme/issuing/accepted-chain.ts';
+import type { RequestedCertificate } from '#acme/issuing/accepted-chain.ts';
 import { refOfAcmeSigner, type AcmeSigner } from '#api/acme/acme-signer.ts';
 import { objectName } from '#api/acme/fields.ts';
 import { ORDERS } from '#api/acme/names.ts';
@@ -22,7 +22,7 @@ import type {
 } from '#requests/issuing/issuing-ca.ts';
 import { certificateNameOf } from '../store/requester.ts';
 import { orderIdentifiers, type UnorderableRequest } from './order-identifiers.ts';
-import { decide, type AskedNames } from './decide.ts';
+import { decide, type OrderContents } from './decide.ts';
 import { newOrder, type OrderParts } from './new-order.ts';
 import type { OrdersOfRequests, OrderedKind } from './orders-of-requests.ts';
 import type { SignerHolds } from './signer-holds.ts';
@@ -70,7 +70,7 @@ async function issue(
   wanted: CertificateTemplate,
   request: OrderedRequest,
 ): Promise<IssuedChain | NotIssued> {
-  const asked = asksOf(request, wanted, signer);
+  const asked = orderContentsOf(request, wanted, signer);
   if ('fault' in asked) {
     const { fault, message } = asked;
     return { kind: 'notIssued', how: fault === 'signer' ? 'issuer' : 'permanent', message };
@@ -107,11 +107,11 @@ async function issue(
 }
 
 /** Returns the contents of an Order for a request, or why none can be created. */
-function asksOf(
+function orderContentsOf(
   { metadata, spec }: OrderedRequest,
   { subject }: CertificateTemplate,
   signer: AcmeSigner,
-): AskedNames | UnorderableRequest {
+): OrderContents | UnorderableRequest {
   // The API server takes any name of a CertificateSigningRequest. An Order refers to it by name.
   if (!objectName.safeParse(metadata.name).success)
     return { fault: 'request', message: messages.unorderableName(metadata.name) };
@@ -122,7 +122,7 @@ function asksOf(
  * Returns the fault of a chain. It matched the request at its download, but the signer and the time
  * may have changed.
  */
-function wrongChain(pem: string, asked: AskedFor, now: number): string | undefined {
+function wrongChain(pem: string, asked: RequestedCertificate, now: number): string | undefined {
   const read = attempt(() => readCertificates(pem));
   if (read instanceof SignerError) return messages.unreadableChain(read.message);
   const [leaf, ...above] = read;

@@ -8,7 +8,7 @@ import { renewalId } from '#acme/protocol/index.ts';
 import { CERTIFICATE_NAME } from '#api/workload/certificate.ts';
 import { leafOf } from '../store/leaf.ts';
 import { certificateNameOf, namesOf } from '../store/requester.ts';
-import type { AskedNames } from './decide.ts';
+import type { OrderContents } from './decide.ts';
 import type { OrderedKind } from './orders-of-requests.ts';
 import { signerVersionOf } from './signer-version.ts';
 
@@ -17,7 +17,7 @@ export interface OrderParts {
   readonly kind: OrderedKind;
   readonly namespace: string;
   readonly signer: AcmeSigner;
-  readonly asked: AskedNames;
+  readonly asked: OrderContents;
   /** Number of the attempt, from 1. */
   readonly attempt: number;
   /** Orders of the same requester. */
@@ -89,7 +89,7 @@ function orderName(request: string, attempted: number): string {
  */
 function certificateBefore(
   ofRequester: readonly Order[],
-  asked: AskedNames,
+  asked: OrderContents,
   now: number,
 ): { readonly replaces: string | undefined } | undefined {
   const orders = ofRequester.filter(({ spec }) => namesOf(spec) === namesOf(asked));

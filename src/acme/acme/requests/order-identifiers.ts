@@ -6,7 +6,7 @@ import { canonicalDnsName, canonicalIp } from '#pki/names/canonical.ts';
 import { decodeRequest } from '#pki/x509/pkcs10.ts';
 import { requestedNames } from '#pki/x509/requested-names.ts';
 import type { LeafSubject, RequestField } from '#base/vocabulary.ts';
-import type { AskedNames } from './decide.ts';
+import type { OrderContents } from './decide.ts';
 import * as messages from '../messages.ts';
 
 /**
@@ -37,7 +37,7 @@ export function orderIdentifiers(
   pem: string,
   granted: LeafSubject,
   { spec: { acme } }: AcmeSigner,
-): AskedNames | UnorderableRequest {
+): OrderContents | UnorderableRequest {
   const der = decodePem(Buffer.from(pem, 'base64').toString('latin1'), 'CERTIFICATE REQUEST');
   const names = requestedNames(decodeRequest(der));
   const others = Object.entries(names).flatMap(
@@ -57,7 +57,7 @@ export function orderIdentifiers(
   return { request, identifiers, ...(profile === undefined ? {} : { profile }) };
 }
 
-type Identifiers = AskedNames['identifiers'];
+type Identifiers = OrderContents['identifiers'];
 
 /**
  * Returns every name once. A common name counts, whether it is among the others or not (CA/Browser

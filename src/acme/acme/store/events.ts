@@ -75,14 +75,14 @@ export function eventsOfRenewal(
     const note = messages.renewalMoved(planned, renewAt);
     events.push({ ...about, type: 'Normal', reason: 'RenewalMoved', note });
   }
-  const type = TOLD.get(reason);
+  const type = REPORTED_REASONS.get(reason);
   if (reason !== undefined && type !== undefined && reason !== before.reason)
     events.push({ ...about, type, reason, note: message });
   return events;
 }
 
-/** Reasons of a renewal that people and programs wait for. */
-const TOLD: ReadonlyMap<string | undefined, EventDetails['type']> = new Map([
+/** Reasons of a renewal that get an Event, with its type. People and programs wait for them. */
+const REPORTED_REASONS: ReadonlyMap<string | undefined, EventDetails['type']> = new Map([
   [RENEWAL_DUE, 'Normal'],
   [CERTIFICATE_MARKED, 'Normal'],
   [MARK_REFUSED, 'Warning'],

@@ -4,18 +4,18 @@ import type { Order } from '#api/acme/order.ts';
 import { CERTIFICATE_NAME } from '#api/workload/certificate.ts';
 
 /** Names of a certificate. */
-export interface AskedIdentifiers {
+export interface CertificateNames {
   readonly identifiers: readonly { readonly type: string; readonly value: string }[];
 }
 
 /** Returns one text for each set of names. */
-export function namesOf({ identifiers }: AskedIdentifiers): string {
+export function namesOf({ identifiers }: CertificateNames): string {
   const each = identifiers.map(({ type, value }) => `${type} ${value}`);
   return each.sort().join(',');
 }
 
 /** Requester of successive certificates: each new one renews the previous one. */
-export interface RenewalRequester extends AskedIdentifiers {
+export interface RenewalRequester extends CertificateNames {
   readonly namespace: string;
   readonly signerRef: AcmeSignerRef;
   /**

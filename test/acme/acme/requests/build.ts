@@ -3,14 +3,14 @@ import type { AcmeSigner } from '#api/acme/acme-signer.ts';
 import { readOrder, type Order } from '#api/acme/order.ts';
 import { readAcmeSigner } from '#api/acme/read-acme-signer.ts';
 import type { KubeObject } from '#api/object/object.ts';
-import type { AskedNames } from '#acme/acme/requests/decide.ts';
+import type { OrderContents } from '#acme/acme/requests/decide.ts';
 import { acmeObject } from '../../../api/acme/build.ts';
 
 export const NOW = Date.parse('2026-11-22T12:00:00Z');
 export const MINUTE = 60_000;
 export const HOUR = 60 * MINUTE;
 
-export const ASKED: AskedNames = {
+export const ASKED: OrderContents = {
   request: 'AAAA',
   identifiers: [{ type: 'dns', value: 'a.example' }],
 };

@@ -6,7 +6,7 @@ import {
   orderIdentifiers,
   type UnorderableRequest,
 } from '#acme/acme/requests/order-identifiers.ts';
-import type { AskedNames } from '#acme/acme/requests/decide.ts';
+import type { OrderContents } from '#acme/acme/requests/decide.ts';
 import { copyRequestedNames } from '#ca/issuance/leaf-subject.ts';
 import { REQUEST_FIELDS, type RequestField } from '#base/vocabulary.ts';
 import { acmeObject } from '../../../api/acme/build.ts';
@@ -17,17 +17,17 @@ function asked(
   wanted: Wanted,
   copy: readonly RequestField[] = REQUEST_FIELDS,
   signer = SIGNER,
-): AskedNames | UnorderableRequest {
+): OrderContents | UnorderableRequest {
   const { csr, request } = made(wanted);
   return orderIdentifiers(csr.spec.request, copyRequestedNames(request, copy), signer);
 }
 
-function namesIn(found: AskedNames | UnorderableRequest): readonly string[] {
+function namesIn(found: OrderContents | UnorderableRequest): readonly string[] {
   assert.ok('identifiers' in found, JSON.stringify(found));
   return found.identifiers.map(({ type, value }) => `${type} ${value}`);
 }
 
-function faultOf(found: AskedNames | UnorderableRequest): string {
+function faultOf(found: OrderContents | UnorderableRequest): string {
   return 'fault' in found ? `${found.fault}: ${found.message}` : 'nothing';
 }
 
