@@ -147,12 +147,12 @@ class Passes {
     this.#report.passed(found, verdicts);
     const evictAt = await this.#evictions.pass(this.#view.endangered(), deps.now());
     this.#last = deps.now();
-    const next = Math.min(evictAt, nextLook(verdicts, this.#last));
+    const next = Math.min(evictAt, nextPassTime(verdicts, this.#last));
     return next === Infinity ? undefined : requeueAt(this.#component, next);
   }
 }
 
-function nextLook(verdicts: ReadonlyMap<string, RestartVerdict>, now: number): number {
+function nextPassTime(verdicts: ReadonlyMap<string, RestartVerdict>, now: number): number {
   const times = [...verdicts.values()].map((verdict) => {
     const until = 'until' in verdict ? verdict.until : undefined;
     if (['current', 'unknown', 'held', 'reverted'].includes(verdict.kind)) return until ?? Infinity;

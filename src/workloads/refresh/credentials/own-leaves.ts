@@ -80,7 +80,7 @@ export function judgeOwn(pod: Pod, used: UsedCredentials, source: OwnSource): Ow
     return { ...renewed, changes: [...renewed.changes, ...distrustedLeaf(holder, source)] };
   });
   const anchors = source.anchorsOf.flatMap((signerName) =>
-    mayHold(signerName, source.trust(signerName).distrusted, accepted, source.now),
+    possibleChanges(signerName, source.trust(signerName).distrusted, accepted, source.now),
   );
   return {
     changes: [...found.flatMap(({ changes }) => changes), ...anchors],
@@ -147,12 +147,12 @@ function distrustedLeaf(
   const own = leaf(signerName);
   // With several projections, a request does not show which of them has the other credential.
   if (own?.issuer === undefined || use.projections > 1) {
-    return mayHold(signerName, distrusted, accepted, now);
+    return possibleChanges(signerName, distrusted, accepted, now);
   }
   const ca = distrusted.find(({ keyId }) => keyId === own.issuer);
   if (ca === undefined) {
     const unnamed = distrusted.filter(({ keyId }) => keyId === undefined);
-    return mayHold(signerName, unnamed, own.requestedAt, now);
+    return possibleChanges(signerName, unnamed, own.requestedAt, now);
   }
   const issuedAt = Math.min(now, ca.stoppedBy ?? now);
   return [
@@ -167,10 +167,10 @@ function distrustedLeaf(
 }
 
 /**
- * Returns the change for a credential of an unknown CA. All CAs that may have signed it by then
- * count, the last of them by name.
+ * Returns the change for a credential of an unknown CA, or none. All distrusted CAs that may have
+ * signed it by then count, the last of them by name.
  */
-function mayHold(
+function possibleChanges(
   signerName: string,
   distrusted: readonly DistrustedCa[],
   since: number,
