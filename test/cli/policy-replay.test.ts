@@ -15,10 +15,10 @@ import { Replay, type ReplayReport } from '#cli/commands/policy/replay-report.ts
 import { parseSignerFile } from '#cli/commands/policy/signer-file.ts';
 import type { RecordObject } from '#ledger/ledger/api/object.ts';
 import {
-  askedOfCertificateRequest,
-  askedOfCsr,
-  askedOfPod,
-  type AskedFacts,
+  factsOfCertificateRequest,
+  factsOfCsr,
+  factsOfPodRequest,
+  type RequestFacts,
 } from '#requests/recording/request-record.ts';
 import { CN, made } from '../ca/policy/request.ts';
 import { countersign } from '../support/cluster/countersign.ts';
@@ -37,7 +37,7 @@ const OLD = signerOf(workloadSpec());
 
 let count = 0;
 /** A record of the ledger, as its API shows it. */
-function kept(asked: AskedFacts, outcome: Partial<AskedRecord> & { kind: string }): RecordObject {
+function kept(asked: RequestFacts, outcome: Partial<AskedRecord> & { kind: string }): RecordObject {
   count += 1;
   const at = '2026-11-22T13:30:00.000Z';
   const component = { name: 'approver', version: '0.1.0', replica: 'a' };
@@ -51,14 +51,14 @@ function kept(asked: AskedFacts, outcome: Partial<AskedRecord> & { kind: string 
   };
 }
 
-const csrOf = (uid: string, username: string): AskedFacts => {
+const csrOf = (uid: string, username: string): RequestFacts => {
   const { csr } = made({ subject: [[CN, 'jane']], usages: ['client auth'] });
   const asked = { ...csr, metadata: { ...csr.metadata, name: uid, uid } };
-  return askedOfCsr({ ...asked, spec: { ...asked.spec, username } }, OLD);
+  return factsOfCsr({ ...asked, spec: { ...asked.spec, username } }, OLD);
 };
-const podOf = (uid: string): AskedFacts => {
+const podOf = (uid: string): RequestFacts => {
   const request = podRequest();
-  return askedOfPod({ ...request, metadata: { ...request.metadata, uid } }, OLD);
+  return factsOfPodRequest({ ...request, metadata: { ...request.metadata, uid } }, OLD);
 };
 
 function replayed(spec: Spec, ...records: readonly RecordObject[]): ReplayReport {
@@ -137,7 +137,7 @@ test('a pod that may no more, and one whose leaf would name others, are found', 
 });
 
 test('a CertificateRequest is judged by the rules for cert-manager', () => {
-  const asked = askedOfCertificateRequest(certificateRequest(), OLD);
+  const asked = factsOfCertificateRequest(certificateRequest(), OLD);
   const record = kept(asked, { kind: 'issued' });
   const rule = {
     name: 'services',

@@ -12,7 +12,7 @@ import { encodePem } from '#pki/der/pem.ts';
 import { generatePrivateKey } from '#pki/keys/private-key.ts';
 import { encodeRequest } from '#pki/x509/encode-request.ts';
 import type { CertificateSigningRequest } from '#api/request/csr.ts';
-import { askedOfCsr } from '#requests/recording/request-record.ts';
+import { factsOfCsr } from '#requests/recording/request-record.ts';
 import { recordedClient } from '../support/kube/recorded-client.ts';
 import { example } from '../support/cluster/fixture.ts';
 import { readClusterSigner } from '#api/signer/read-signer.ts';
@@ -134,7 +134,7 @@ test('without the ledger, the replay says what is missing', async () => {
 test('the replay names the recorded requests that the text decides otherwise', async () => {
   const init = await stand('rules/i');
   // The API server sends objects of this shape.
-  const facts = askedOfCsr(
+  const facts = factsOfCsr(
     {
       ...(await csr('own', 'alice')),
       kind: 'CertificateSigningRequest',

@@ -153,7 +153,7 @@ const secrets = { pkcs12Password: () => Promise.reject(new Error('no password'))
 /** What the components do: undefined where the request can get a certificate. */
 function byApprover(csr: CertificateSigningRequest, spec = SPEC): string | undefined {
   const plan = decideApproval({ csr, policy: compilePolicy(spec), reservedPrefixes: [] });
-  return plan.kind === 'hopeless' || plan.kind === 'deny' ? plan.message : undefined;
+  return plan.kind === 'unissuable' || plan.kind === 'deny' ? plan.message : undefined;
 }
 
 function bySigner(csr: CertificateSigningRequest, spec = SPEC): string | undefined {

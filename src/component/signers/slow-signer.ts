@@ -10,7 +10,7 @@ import { EvaluationTimeout, EvaluationDeferred } from './evaluation-errors.ts';
 export type EventScope = 'cluster' | 'everywhere';
 
 /** The CamelCase reason of the Event about a signer with an expression that takes too long. */
-const OVERRUN = 'CelTimeout';
+const CEL_TIMEOUT = 'CelTimeout';
 
 /**
  * Reports that a signer's own expressions or patterns keep requests waiting: in its condition
@@ -20,7 +20,7 @@ const OVERRUN = 'CelTimeout';
  * @param error - why a request of the signer waits. Ignored unless it is an
  *   {@link EvaluationTimeout} or a spent budget.
  */
-export function tellSlow(
+export function reportSlowSigner(
   { events, serving }: Pick<Component, 'events' | 'serving'>,
   scope: EventScope,
   signer: SignerObject,
@@ -45,7 +45,7 @@ function faultOf(error: unknown, { metadata }: SignerObject): FoundFault | undef
     const { message, where, code } = error;
     // The requester chooses what is evaluated. So one request that takes too long does not show
     // that all do.
-    return { reason: OVERRUN, message, stops: code === 'CEL_COST', expression: where };
+    return { reason: CEL_TIMEOUT, message, stops: code === 'CEL_COST', expression: where };
   }
   if (!(error instanceof EvaluationDeferred) || error.reason !== 'CelBudgetSpent') return undefined;
   const { reason, message, topSpender } = error;

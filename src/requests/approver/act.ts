@@ -6,7 +6,7 @@ import type { RequestPolicy } from '#ca/policy/compile-policy.ts';
 import type { IntermediatePolicy } from '#ca/policy/intermediates.ts';
 import { charged } from '#component/cpu-accounting.ts';
 import type { RecordingComponent } from '../recording/recorder.ts';
-import { askedOfCsr } from '../recording/request-record.ts';
+import { factsOfCsr } from '../recording/request-record.ts';
 import { csrFlow } from '../loop/csr-fairness.ts';
 import { olderThanSigner } from '../loop/older-than-signer.ts';
 import { IGNORED, lessThanRequested, type RequestOutcome } from '../loop/outcome.ts';
@@ -73,7 +73,7 @@ export function createActor<S extends SignerObject>(
     const plan = charged(component, csrFlow(csr), () => planFor(csr, signer));
     if (plan.kind === 'ignore') return IGNORED;
     if (plan.kind === 'error') throw plan.error;
-    if (plan.kind === 'hopeless') return hopeless(plan);
+    if (plan.kind === 'unissuable') return reportUnissuable(plan);
     if (plan.kind !== 'wait') return write(csr, signer, plan);
     const { omitted } = plan;
     const less = omitted === undefined ? '' : messages.omissions(omitted);
@@ -95,10 +95,10 @@ export function createActor<S extends SignerObject>(
 }
 
 /** Warns before a person approves a request that its signer would fail for good. */
-function hopeless({
+function reportUnissuable({
   reason,
   message,
-}: Extract<ApprovalPlan, { kind: 'hopeless' }>): RequestOutcome {
+}: Extract<ApprovalPlan, { kind: 'unissuable' }>): RequestOutcome {
   const note = messages.hopeless(message);
   const event = { type: 'Warning', reason, action: 'Approve', note } as const;
   return { outcome: 'undecided', reason, message: note, event };
@@ -120,7 +120,7 @@ async function record(
   if (recorder === undefined) return;
   const { rule } = plan;
   const asked = {
-    ...askedOfCsr(csr, signer),
+    ...factsOfCsr(csr, signer),
     ...(rule === undefined ? {} : { decision: { rule } }),
   };
   await recorder.ended(plan.kind === 'approve' ? 'approved' : 'denied', asked, plan);

@@ -19,12 +19,16 @@ export type ApprovalPlan =
       readonly kind: 'approve';
       readonly reason: 'ApprovedByRule';
       readonly message: string;
-    } & Less &
+    } & OmissionText &
       ByRule)
   | ({ readonly kind: 'deny'; readonly reason: string; readonly message: string } & ByRule)
   /** A person decides, and the signer would fail the request after an approval. */
-  | { readonly kind: 'hopeless'; readonly reason: string; readonly message: string }
-  | ({ readonly kind: 'wait'; readonly message: string; readonly evaluationError: boolean } & Less);
+  | { readonly kind: 'unissuable'; readonly reason: string; readonly message: string }
+  | ({
+      readonly kind: 'wait';
+      readonly message: string;
+      readonly evaluationError: boolean;
+    } & OmissionText);
 
 /** The rule that decided, if it has a name. */
 interface ByRule {
@@ -32,7 +36,7 @@ interface ByRule {
 }
 
 /** Text on what the certificate would omit of the request. Absent if it omits nothing. */
-interface Less {
+interface OmissionText {
   readonly omitted?: string;
 }
 
@@ -46,7 +50,7 @@ export function decide(snapshot: ApprovalInput): ApprovalPlan {
   const { profile, rules, deny, maxDurationSeconds } = policy;
   const admitted = validateRequest({ csr, profile, reservedPrefixes, rules });
   if (rules.length === 0 && deny.length === 0) {
-    return admitted.kind === 'fail' ? { ...admitted, kind: 'hopeless' } : { kind: 'ignore' };
+    return admitted.kind === 'fail' ? { ...admitted, kind: 'unissuable' } : { kind: 'ignore' };
   }
   if (admitted.kind === 'fail') return { ...admitted, kind: 'deny' };
   const lacks = omittedFields(csr.spec, admitted.request, { ...profile, maxDurationSeconds });
@@ -54,7 +58,7 @@ export function decide(snapshot: ApprovalInput): ApprovalPlan {
   return lacks === undefined || plan.kind === 'deny' ? plan : { ...plan, omitted: lacks };
 }
 
-function planOf(verdict: Verdict): Exclude<ApprovalPlan, { kind: 'ignore' | 'hopeless' }> {
+function planOf(verdict: Verdict): Exclude<ApprovalPlan, { kind: 'ignore' | 'unissuable' }> {
   const { reasons } = verdict;
   const message = reasonsText(reasons);
   switch (verdict.outcome) {

@@ -17,7 +17,7 @@ import { withoutManagedFields } from '#kube/resource/object.ts';
 import type { RequestPolicy } from '#ca/policy/compile-policy.ts';
 import { charged, namespaceFlow } from '#component/cpu-accounting.ts';
 import { serverTime } from '#component/server-time.ts';
-import { askedOfCertificateRequest } from '../recording/request-record.ts';
+import { factsOfCertificateRequest } from '../recording/request-record.ts';
 import type { RequestActorInit, RequestActor } from '../issuing/actor.ts';
 import { Deliveries, type KeptLeaf } from '../issuing/deliveries.ts';
 import { caOf, issueLeaf } from '../issuing/issue.ts';
@@ -120,7 +120,7 @@ async function answer<S extends SignerObject>(
   const read = await deliveries.read(seen, resource, isFinished);
   if ('outcome' in read) return read.outcome;
   const { request } = read;
-  const earlier = reusableLeaf(at, read, signer, askedOfCertificateRequest);
+  const earlier = reusableLeaf(at, read, signer, factsOfCertificateRequest);
   if (earlier !== undefined) return deliver(at, request, earlier);
 
   const { ca, authority } = caOf(cas, signer);
@@ -134,7 +134,7 @@ async function answer<S extends SignerObject>(
   if (plan.kind !== 'issue') return settle(at, request, signer, withoutLeaf(request, plan, now));
   if (ca === undefined) throw authority;
 
-  const asked = askedOfCertificateRequest(request, signer);
+  const asked = factsOfCertificateRequest(request, signer);
   const refusal = cas.refusalOf?.(signer, { requester: asked.requester, leaf: plan });
   if (refusal !== undefined) {
     const end = failed(withFailed(request, refusal, serverTime(component)), refusal);
@@ -177,7 +177,7 @@ async function settle<S extends SignerObject>(
   { write, ends, outcome }: Settlement<CertificateRequest>,
 ): Promise<RequestOutcome> {
   if (write === undefined) return outcome;
-  if (ends) await recordEnd(at.component, askedOfCertificateRequest, { request, signer }, outcome);
+  if (ends) await recordEnd(at.component, factsOfCertificateRequest, { request, signer }, outcome);
   const written = await put(at, write);
   return ends ? { ...outcome, written } : { ...outcome, changed: written };
 }

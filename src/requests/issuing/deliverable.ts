@@ -2,7 +2,7 @@
 /** Rules for delivering the leaf of an earlier attempt. */
 import type { KubeObject } from '#api/object/object.ts';
 import { serverTime } from '#component/server-time.ts';
-import type { AskedFacts } from '../recording/request-record.ts';
+import type { RequestFacts } from '../recording/request-record.ts';
 import type { RequestActorInit } from './actor.ts';
 import type { Deliveries, KeptLeaf } from './deliveries.ts';
 import { caOf } from './issue.ts';
@@ -29,7 +29,7 @@ interface DeliveryParts<T extends DeliverableRequest, S, I extends IssuedChain> 
  * refuses its holder since. Drops it otherwise. An earlier write that is still in flight cannot
  * succeed beside a new one, since both have the same precondition.
  *
- * @param askedOf - returns the facts of the request, as the ledger records them
+ * @param factsOf - returns the facts of the request, as the ledger records them
  * @throws SignerError REVOCATIONS_UNKNOWN while the leaf stays for a later delivery
  */
 export function reusableLeaf<
@@ -40,11 +40,11 @@ export function reusableLeaf<
   at: DeliveryParts<T, S, I>,
   { request, leaf }: { readonly request: T; readonly leaf: KeptLeaf<I> | undefined },
   signer: S,
-  askedOf: (request: T, signer: S) => AskedFacts,
+  factsOf: (request: T, signer: S) => RequestFacts,
 ): KeptLeaf<I> | undefined {
   if (leaf === undefined) return undefined;
   if (isCurrent(at, leaf, signer)) {
-    const { requester } = askedOf(request, signer);
+    const { requester } = factsOf(request, signer);
     const refusal = at.cas.refusalOf?.(signer, { requester, leaf: leaf.template });
     if (refusal === undefined) return leaf;
   }

@@ -4,7 +4,7 @@ import type { KubeObject } from '#api/object/object.ts';
 import { decodePemAll } from '#pki/der/pem.ts';
 import { fingerprint } from '#pki/x509/certificate.ts';
 import { traced } from '#component/tracing.ts';
-import type { AskedFacts, ProvenBy } from '../recording/request-record.ts';
+import type { RequestFacts, ProvenBy } from '../recording/request-record.ts';
 import type { LeafRecord } from '../recording/leaf-record.ts';
 import type { EndKind, RecordingComponent } from '../recording/recorder.ts';
 import type { RequestOutcome } from '../loop/outcome.ts';
@@ -24,7 +24,7 @@ interface SignedBy {
  */
 export function recordOf(
   { recorder }: RecordingComponent,
-  asked: AskedFacts,
+  asked: RequestFacts,
   { ca: { identity }, rule, proven }: SignedBy,
   { chain }: IssuedChain,
 ): LeafRecord | undefined {
@@ -61,16 +61,16 @@ export async function appendRecord(
 /**
  * Records an end without a certificate, before it is written.
  *
- * @param askedOf - returns the facts of the request
+ * @param factsOf - returns the facts of the request
  * @throws SignerError LEDGER_UNAVAILABLE in the mode `required` while the ledger is unavailable
  */
 export async function recordEnd<T extends KubeObject, S>(
   { recorder }: RecordingComponent,
-  askedOf: (request: T, signer: S) => AskedFacts,
+  factsOf: (request: T, signer: S) => RequestFacts,
   { request, signer }: { readonly request: T; readonly signer: S },
   { outcome, reason, message }: RequestOutcome,
 ): Promise<void> {
   if (recorder === undefined) return;
   const kind: EndKind = outcome === 'denied' ? 'denied' : 'failed';
-  await recorder.ended(kind, askedOf(request, signer), { reason, message });
+  await recorder.ended(kind, factsOf(request, signer), { reason, message });
 }

@@ -9,7 +9,7 @@ import { ownerOf } from '#component/signers/deadline.ts';
 import { runInSlices } from '#component/signers/run-in-slices.ts';
 import { EvaluationDeferred } from '#component/signers/evaluation-errors.ts';
 import { reportHolderRefusal } from './holder-refusal.ts';
-import { tellSlow } from '#component/signers/slow-signer.ts';
+import { reportSlowSigner } from '#component/signers/slow-signer.ts';
 import { toOutcome } from './error-outcome.ts';
 import type { OrphanTakeover } from './orphan-takeover.ts';
 import type { RequestOutcome } from './outcome.ts';
@@ -107,7 +107,7 @@ async function look<T extends KubeObject, S extends SignerObject>(
   // At start all lists run at once. An Event about an object that is not listed yet might be wrong.
   if (init.sources?.listed(signer) === false)
     return { kind: 'unlisted', cause: `${signerName} listing` };
-  const outcome = await tracedLook(at, key, request, async () => {
+  const outcome = await tracedReconciliation(at, key, request, async () => {
     const found = withoutEarlyDenial(at.state, key, await judged(init, request, signer));
     // The API server can deny the write that shows the outcome, too.
     return withoutEarlyDenial(at.state, key, await shown(init, request, found));
@@ -138,7 +138,7 @@ function reportUnread(
 }
 
 /** Runs one reconciliation in a span, if requests are traced. */
-function tracedLook<T extends KubeObject, S>(
+function tracedReconciliation<T extends KubeObject, S>(
   { init: { component, kind } }: Reconciler<T, S>,
   key: string,
   { metadata: { namespace, name, uid } }: T,
@@ -237,7 +237,7 @@ function handled<T extends KubeObject, S extends SignerObject>(
       return await runInSlices(() => init.handle(request, signer), ownerOf(signer));
     } catch (error) {
       const scope = init.kind === 'CertificateSigningRequest' ? 'cluster' : 'everywhere';
-      tellSlow(init.component, scope, signer, error);
+      reportSlowSigner(init.component, scope, signer, error);
       reportHolderRefusal(init.component, signer, error);
       throw error;
     }

@@ -19,7 +19,7 @@ export interface RequestReportInit<T> {
 }
 
 /** The result of one reconciliation of a request. */
-export interface Look<T> {
+export interface ReconciliationReport<T> {
   readonly request: T;
   readonly signerName: string;
   readonly outcome: RequestOutcome;
@@ -28,8 +28,11 @@ export interface Look<T> {
 }
 
 /** Counts a reconciliation, logs its outcome, and records an Event if the outcome has one. */
-export function report<T extends KubeObject>(init: RequestReportInit<T>, look: Look<T>): void {
-  const { request, signerName, outcome, news } = look;
+export function report<T extends KubeObject>(
+  init: RequestReportInit<T>,
+  reconciliation: ReconciliationReport<T>,
+): void {
+  const { request, signerName, outcome, news } = reconciliation;
   if (outcome.outcome === 'ignored') return;
   const { component, kind } = init;
   const { requests, requestDuration } = component.metrics.of(REQUEST_SERIES);

@@ -137,11 +137,11 @@ function restOf(state: ReconcileState, key: string, result: Reconciliation): Omi
       return { next: waitFor(state, key, result.cause), isNew: false };
     case 'unread': {
       const isNew = noteWord(state, key, `unread ${result.outcome.reason}`);
-      return { next: nextLook(state, key, result.outcome), isNew };
+      return { next: nextReconciliation(state, key, result.outcome), isNew };
     }
     case 'judged': {
       const isNew = noteOutcome(state, key, result.outcome);
-      return { next: nextLook(state, key, result.outcome), isNew };
+      return { next: nextReconciliation(state, key, result.outcome), isNew };
     }
     case 'failed':
       return { next: undefined, isNew: false };
@@ -208,7 +208,11 @@ function sharedCause(
 }
 
 /** Returns when a key is reconciled again after this outcome. */
-function nextLook(state: ReconcileState, key: string, outcome: RequestOutcome): ReconcileResult {
+function nextReconciliation(
+  state: ReconcileState,
+  key: string,
+  outcome: RequestOutcome,
+): ReconcileResult {
   const { again } = outcome;
   const cause = sharedCause(key, outcome);
   if (cause !== undefined) return waitFor(state, key, cause);

@@ -15,7 +15,7 @@ import { PROTOBUF } from '#kube/protobuf/envelope.ts';
 import { charged, namespaceFlow } from '#component/cpu-accounting.ts';
 import { serverTime } from '#component/server-time.ts';
 import { traced } from '#component/tracing.ts';
-import { askedOfPod, type ProvenBy } from '../recording/request-record.ts';
+import { factsOfPodRequest, type ProvenBy } from '../recording/request-record.ts';
 import type { RequestActorInit, RequestActor } from '../issuing/actor.ts';
 import { Deliveries, GONE, type KeptLeaf } from '../issuing/deliveries.ts';
 import { caOf, issueLeaf } from '../issuing/issue.ts';
@@ -94,7 +94,7 @@ async function answer<S extends SignerObject>(
 
   const read = await deliveries.read(seen, actor.resource, isTerminal);
   if ('outcome' in read) return read.outcome;
-  const earlier = reusableLeaf(actor, read, signer, askedOfPod);
+  const earlier = reusableLeaf(actor, read, signer, factsOfPodRequest);
   if (earlier !== undefined) return deliver(actor, { ...read, via: actor.resource }, earlier);
   const whole = await readWhole(actor, read.request);
   if (whole === undefined) return GONE;
@@ -110,7 +110,7 @@ async function answer<S extends SignerObject>(
   if (plan.kind !== 'issue') return refuse(actor, whole, signer, plan);
   if (ca === undefined) throw authority;
 
-  const asked = askedOfPod(request, signer);
+  const asked = factsOfPodRequest(request, signer);
   const refusal = cas.refusalOf?.(signer, { requester: asked.requester, leaf: plan });
   if (refusal !== undefined) return refuse(actor, whole, signer, { kind: 'deny', ...refusal });
   const chain = await issueLeaf(component, ca, plan, request);
@@ -184,7 +184,7 @@ async function refuse<S extends SignerObject>(
   if (plan.kind === 'ignore') return IGNORED;
   const now = serverTime(component);
   const { answered, outcome } = refused(request, plan, now, renewals.replaces(request, now));
-  await recordEnd(component, askedOfPod, { request, signer }, outcome);
+  await recordEnd(component, factsOfPodRequest, { request, signer }, outcome);
   const write = statusWrite(answered, via);
   return { ...outcome, written: await writeSubresource(component.client, answered, write) };
 }

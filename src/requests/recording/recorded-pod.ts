@@ -1,10 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
-/** Reads a pod's request back from a ledger record, the inverse of `askedOfPod`. */
+/** Reads a pod's request back from a ledger record, the inverse of `factsOfPodRequest`. */
 import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
-import type { AskedFacts } from './request-record.ts';
+import type { RequestFacts } from './request-record.ts';
 
 /** The record of a request, and its time (RFC 3339). */
-export type RecordedRequest = Pick<AskedFacts, 'signer' | 'request' | 'requester'> & {
+export type RecordedRequest = Pick<RequestFacts, 'signer' | 'request' | 'requester'> & {
   readonly at: string;
 };
 

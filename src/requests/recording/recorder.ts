@@ -8,7 +8,7 @@ import type { LedgerRecord } from '#ledger/records/record.ts';
 import type { LedgerSender, SenderState } from '#ledger/sender/contract.ts';
 import type { Clock } from '#base/ports.ts';
 import type { Component } from '#component/contract.ts';
-import type { AskedFacts } from './request-record.ts';
+import type { RequestFacts } from './request-record.ts';
 import { LeafRecord } from './leaf-record.ts';
 
 /** Dependencies of a {@link LedgerRecorder}. */
@@ -51,7 +51,7 @@ export class LedgerRecorder {
    * @param leaf - DER
    * @param ca - fingerprint of the CA, if it is known
    */
-  leaf(asked: AskedFacts, leaf: Uint8Array, ca: string | undefined): LeafRecord {
+  leaf(asked: RequestFacts, leaf: Uint8Array, ca: string | undefined): LeafRecord {
     const { before, after, component } = this.#init;
     const digest = createHash('sha256').update(leaf).digest('hex').slice(0, 32);
     return new LeafRecord({
@@ -77,7 +77,7 @@ export class LedgerRecorder {
    */
   async ended(
     kind: EndKind,
-    asked: AskedFacts,
+    asked: RequestFacts,
     why: { readonly reason: string; readonly message?: string | undefined },
   ): Promise<void> {
     const { before, component } = this.#init;

@@ -13,19 +13,19 @@ import { decodePem } from '#pki/der/pem.ts';
 import { present } from '#base/object-keys.ts';
 
 /** Facts of a request: signer, contents, requester and approval. */
-export type AskedFacts = Pick<
+export type RequestFacts = Pick<
   Extract<LedgerRecord, { readonly kind: 'issued' }>,
   'signer' | 'request' | 'requester' | 'decision'
 >;
 
 /** Services, and the labels of the pod that they selected. */
-export type ProvenBy = Pick<NonNullable<AskedFacts['decision']>, 'services' | 'labels'>;
+export type ProvenBy = Pick<NonNullable<RequestFacts['decision']>, 'services' | 'labels'>;
 
-type AskedRequest = AskedFacts['request'];
-type AskedRequester = AskedFacts['requester'];
+type AskedRequest = RequestFacts['request'];
+type AskedRequester = RequestFacts['requester'];
 
 /** Returns the facts of a CertificateSigningRequest. */
-export function askedOfCsr(csr: CertificateSigningRequest, signer: SignerObject): AskedFacts {
+export function factsOfCsr(csr: CertificateSigningRequest, signer: SignerObject): RequestFacts {
   const { spec, status } = csr;
   return {
     signer: signerOf(signer),
@@ -44,10 +44,10 @@ export function askedOfCsr(csr: CertificateSigningRequest, signer: SignerObject)
  * Returns the facts of cert-manager's CertificateRequest. Its requester is its creator, usually
  * cert-manager.
  */
-export function askedOfCertificateRequest(
+export function factsOfCertificateRequest(
   request: CertificateRequest,
   signer: SignerObject,
-): AskedFacts {
+): RequestFacts {
   const { spec, status } = request;
   return {
     signer: signerOf(signer),
@@ -58,7 +58,10 @@ export function askedOfCertificateRequest(
 }
 
 /** Returns the facts of a kubelet's request for a pod. */
-export function askedOfPod(request: PodCertificateRequest, signer: SignerObject): AskedFacts {
+export function factsOfPodRequest(
+  request: PodCertificateRequest,
+  signer: SignerObject,
+): RequestFacts {
   const { spec } = request;
   const { namespace = '' } = request.metadata;
   const { stubPKCS10Request, pkixPublicKey } = spec;
@@ -81,7 +84,7 @@ export function askedOfPod(request: PodCertificateRequest, signer: SignerObject)
 }
 
 /** Returns the signer of a record: its object and generation. */
-export function signerOf({ kind, metadata, spec }: SignerObject): AskedFacts['signer'] {
+export function signerOf({ kind, metadata, spec }: SignerObject): RequestFacts['signer'] {
   const { namespace, name, uid, generation } = metadata;
   return {
     name: spec.signerName,
@@ -145,7 +148,7 @@ function ofServiceAccount(
 /** Maximum bytes of a stated message in a record. */
 const STATED_BYTES = 1024;
 
-function statedIn(conditions: readonly Condition[] | undefined): Pick<AskedFacts, 'decision'> {
+function statedIn(conditions: readonly Condition[] | undefined): Pick<RequestFacts, 'decision'> {
   const { reason, message } = findCondition(conditions, 'Approved') ?? {};
   if (reason === undefined && message === undefined) return {};
   const stated = {

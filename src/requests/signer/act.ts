@@ -11,7 +11,7 @@ import type { Profile } from '#ca/issuance/profile.ts';
 import type { IntermediatePolicy } from '#ca/policy/intermediates.ts';
 import { charged } from '#component/cpu-accounting.ts';
 import { serverTime } from '#component/server-time.ts';
-import { askedOfCsr } from '../recording/request-record.ts';
+import { factsOfCsr } from '../recording/request-record.ts';
 import type { RequestActorInit, RequestActor } from '../issuing/actor.ts';
 import { Deliveries, type KeptLeaf } from '../issuing/deliveries.ts';
 import type { Expiries } from '../issuing/expiries.ts';
@@ -74,7 +74,7 @@ async function answer<S extends SignerObject>(
   const read = await deliveries.read(seen, resource, isFinished);
   if ('outcome' in read) return read.outcome;
   const csr = read.request;
-  const earlier = reusableLeaf(at, read, signer, askedOfCsr);
+  const earlier = reusableLeaf(at, read, signer, factsOfCsr);
   if (earlier !== undefined) return deliver(at, csr, earlier);
 
   const { ca, authority } = caOf(cas, signer);
@@ -84,7 +84,7 @@ async function answer<S extends SignerObject>(
   if (plan.kind !== 'issue') return settle(at, csr, signer, withoutLeaf(csr, plan, now));
   if (ca === undefined) throw authority;
 
-  const asked = askedOfCsr(csr, signer);
+  const asked = factsOfCsr(csr, signer);
   const refusal = cas.refusalOf?.(signer, { requester: asked.requester, leaf: plan });
   if (refusal !== undefined)
     return settle(
@@ -152,7 +152,7 @@ async function settle<S extends SignerObject>(
   { write, ends, outcome }: Settlement<CertificateSigningRequest>,
 ): Promise<RequestOutcome> {
   if (write === undefined) return outcome;
-  if (ends) await recordEnd(at.component, askedOfCsr, { request: csr, signer }, outcome);
+  if (ends) await recordEnd(at.component, factsOfCsr, { request: csr, signer }, outcome);
   const written = await writeSubresource(at.component.client, write, statusWrite(at, write));
   return ends ? { ...outcome, written } : { ...outcome, changed: written };
 }

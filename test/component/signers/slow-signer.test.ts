@@ -6,7 +6,7 @@ import type { SignerObject } from '#api/signer/cluster-signer.ts';
 import type { FoundFault } from '#component/serving-state.ts';
 import { SignerError } from '#base/errors.ts';
 import { EvaluationTimeout, budgetSpent, throttled } from '#component/signers/evaluation-errors.ts';
-import { tellSlow, type EventScope } from '#component/signers/slow-signer.ts';
+import { reportSlowSigner, type EventScope } from '#component/signers/slow-signer.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
 import { teamSigner } from '../../support/signers/namespaced-signer.ts';
 import { workload } from '../../support/signers/workload-profile.ts';
@@ -26,7 +26,7 @@ function told(
   const component = recordedComponent({
     serving: { report: (_signer, fault) => void faults.push(fault), retract: () => undefined },
   });
-  tellSlow(component, scope, signer, error);
+  reportSlowSigner(component, scope, signer, error);
   const events = component.notes.map(({ reason, regarding: { name, namespace } }) => {
     return [reason, name, namespace] as const;
   });

@@ -5,7 +5,11 @@ import { test } from 'node:test';
 import type { CertificateSigningRequest } from '#api/request/csr.ts';
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { readRecord } from '#ledger/records/record.ts';
-import { askedOfCsr, askedOfPod, type AskedFacts } from '#requests/recording/request-record.ts';
+import {
+  factsOfCsr,
+  factsOfPodRequest,
+  type RequestFacts,
+} from '#requests/recording/request-record.ts';
 import { podRequestOf } from '#requests/recording/recorded-pod.ts';
 import { issuedRecord } from '../../support/ledger/records.ts';
 import { podRequest } from '../../support/requests/pod-certificate-request.ts';
@@ -22,7 +26,7 @@ const NODE = 'authentication.kubernetes.io/node-name';
 function asked(
   spec: Partial<CertificateSigningRequest['spec']>,
   approved: { readonly reason?: string; readonly message?: string } = {},
-): AskedFacts {
+): RequestFacts {
   const csr = {
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',
@@ -30,11 +34,11 @@ function asked(
     spec: { request: '', signerName: 'example.com/people', username: 'jane', ...spec },
     status: { conditions: [{ type: 'Approved', status: 'True', ...approved }] },
   } as unknown as CertificateSigningRequest;
-  return askedOfCsr(csr, signer);
+  return factsOfCsr(csr, signer);
 }
 
 /** As the ledger reads it. */
-function recorded(facts: AskedFacts): ReturnType<typeof issuedRecord> {
+function recorded(facts: RequestFacts): ReturnType<typeof issuedRecord> {
   const { key, at, component, certificate, kind } = issuedRecord(0);
   return readRecord({ kind, key, at, component, certificate, ...facts }) as ReturnType<
     typeof issuedRecord
@@ -69,7 +73,7 @@ test('text that can be no object’s name names none', () => {
 
 test('a record gives a pod’s request as its kubelet wrote it, without its key', () => {
   const wanted = podRequest({ podName: 'web-1', unverifiedUserAnnotations: { 'a.b/c': 'd' } });
-  const facts = askedOfPod(wanted, signer);
+  const facts = factsOfPodRequest(wanted, signer);
   const { stubPKCS10Request: _key, ...spec } = wanted.spec;
   const { name, namespace, uid } = wanted.metadata;
   const read = podRequestOf(recorded(facts));

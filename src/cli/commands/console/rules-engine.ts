@@ -15,10 +15,10 @@ import type {
 } from '#console/rules-engine.ts';
 import type { Client } from '#kube/client/client.ts';
 import {
-  askedOfCertificateRequest,
-  askedOfCsr,
-  askedOfPod,
-  type AskedFacts,
+  factsOfCertificateRequest,
+  factsOfCsr,
+  factsOfPodRequest,
+  type RequestFacts,
 } from '#requests/recording/request-record.ts';
 import { pagesOf } from '#cli/sources/ledger-records.ts';
 import { replayJudge, type ReplayJudge } from '../policy/replay-judge.ts';
@@ -69,14 +69,14 @@ async function read(init: RulesEngineInit, yaml: string): Promise<ReadRules> {
   };
 }
 
-function factsOf(sample: SampleRequest, signer: SignerObject): AskedFacts {
+function factsOf(sample: SampleRequest, signer: SignerObject): RequestFacts {
   switch (sample.kind) {
     case 'csr':
-      return askedOfCsr(sample.object, signer);
+      return factsOfCsr(sample.object, signer);
     case 'pcr':
-      return askedOfPod(sample.object, signer);
+      return factsOfPodRequest(sample.object, signer);
     case 'certificaterequest':
-      return askedOfCertificateRequest(sample.object, signer);
+      return factsOfCertificateRequest(sample.object, signer);
   }
 }
 

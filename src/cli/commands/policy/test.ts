@@ -20,7 +20,7 @@ export const WORDS: Readonly<Record<ApprovalPlan['kind'], PolicyTestVerdict['wor
   approve: 'APPROVE',
   deny: 'DENY',
   // A person may approve it, and the signer fails it.
-  hopeless: 'DENY',
+  unissuable: 'DENY',
   wait: 'NO OPINION',
   ignore: 'NO OPINION',
 };
@@ -55,7 +55,7 @@ function judge(signer: SignerObject, text: string, options: PolicyTestOptions): 
   const message =
     plan.kind === 'ignore'
       ? whyIgnored(signer)
-      : plan.kind === 'hopeless'
+      : plan.kind === 'unissuable'
         ? wouldFail(plan.message)
         : plan.message;
   return { word: WORDS[plan.kind], message };
