@@ -81,6 +81,8 @@ function inTurn(found: FoundFaults): readonly ServingFault[] {
 }
 
 /**
+ * Creates the report of this process in its Lease, without faults.
+ *
  * @param init - `namespaced` is true if the process serves Signers, too. `faults` returns what else
  *   it reports about all signers.
  */

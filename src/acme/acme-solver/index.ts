@@ -8,9 +8,9 @@ import { runLoop } from '#kube/workqueue/run-loop.ts';
 import type { Component, Controller } from '#component/contract.ts';
 import { namesOf } from '#component/rbac/permission-names.ts';
 import { reportRetry } from '#requests/loop/error-outcome.ts';
-import { createLookup, type SolverSurroundings } from './lookup.ts';
+import { createSolverLookup, type SolverSurroundings } from './lookup.ts';
 import { permissions } from './permissions.ts';
-import { watchAll, type SolverWatches } from './watched.ts';
+import { watchSolverObjects, type SolverWatches } from './watched.ts';
 import { SolverWork } from './work.ts';
 import * as messages from './messages.ts';
 
@@ -36,7 +36,7 @@ const UNSETTLED_MS = 5_000;
 /** Presents Challenges, and removes what it presented. */
 export function createAcmeSolver(init: AcmeSolverInit): Controller {
   const { component, ownNamespace } = init;
-  const watched = watchAll(
+  const watched = watchSolverObjects(
     component,
     (key) => {
       component.queue.add(key);
@@ -46,7 +46,7 @@ export function createAcmeSolver(init: AcmeSolverInit): Controller {
       component.queue.add(key);
     },
   );
-  const work = new SolverWork(component, watched, createLookup({ ...init, watched }));
+  const work = new SolverWork(component, watched, createSolverLookup({ ...init, watched }));
   component.shard.onChange(() => {
     for (const { metadata } of watched.challenges.list()) {
       component.queue.add(keyOf(metadata));

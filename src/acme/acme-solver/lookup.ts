@@ -23,8 +23,8 @@ export type SolverSurroundings = Omit<
 };
 
 /**
- * Returns the solver of a Challenge, or the reason for none. Returns undefined if there is nothing
- * to present.
+ * Returns the solver of a Challenge, or the problem, whose CamelCase reason is for the Challenge's
+ * status. Returns undefined if there is nothing to present.
  */
 export type SolverLookup = (
   challenge: Challenge,
@@ -34,10 +34,12 @@ export type SolverLookup = (
   | undefined;
 
 /**
+ * Creates the lookup of a Challenge's solver.
+ *
  * @param clusterCredentials - namespace of the credentials of AcmeClusterSigners
  * @param ownNamespace - namespace of the components, for routes
  */
-export function createLookup(init: {
+export function createSolverLookup(init: {
   readonly component: Component;
   readonly watched: SolverWatches;
   readonly surroundings: SolverSurroundings;

@@ -30,10 +30,12 @@ export interface SolverWatches {
 }
 
 /**
+ * Watches Challenges, and the signers that they name.
+ *
  * @param onChallenge - called with the key of a changed Challenge
  * @param onSigner - called with the key of each Challenge whose signer changed
  */
-export function watchAll(
+export function watchSolverObjects(
   component: Component,
   onChallenge: (key: string) => void,
   onSigner: (key: string) => void,

@@ -22,7 +22,7 @@ export interface ChallengeTarget {
 
 /**
  * Returns the value to present: the content of the file (http-01), or the value of the record
- * (dns-01).
+ * (dns-01). Undefined without a token, as for dns-persist-01.
  */
 export function presentedValue(
   { account }: AcmeSession,

@@ -45,14 +45,14 @@ export function changed<T extends object>(
   return Object.fromEntries(members.filter(([, value]) => value !== undefined)) as T;
 }
 
-/** Returns a time of a status in milliseconds since 1970. */
+/** Returns a time of a status in milliseconds since 1970. Undefined for an absent one. */
 export function timeOf(text: string): number;
 export function timeOf(text: string | undefined): number | undefined;
 export function timeOf(text: string | undefined): number | undefined {
   return text === undefined ? undefined : parseTime(text);
 }
 
-/** Returns a time for a status, to the millisecond. */
+/** Returns a time for a status, to the millisecond. Undefined for an absent one. */
 export function timeText(milliseconds: number): string;
 export function timeText(milliseconds: number | undefined): string | undefined;
 export function timeText(milliseconds: number | undefined): string | undefined {

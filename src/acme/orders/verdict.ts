@@ -141,7 +141,10 @@ function limitOf(
   return { afterMs, counts: retryAfterMs === undefined ? 'limit' : 'requestedLimit' };
 }
 
-/** Returns the wait that the server requests: as long as a rate limit takes, or an hour at most. */
+/**
+ * Returns the wait that the server requests, in milliseconds: as long as a rate limit takes, or an
+ * hour at most. Undefined without one.
+ */
 export function waitOf(problem: Problem): number | undefined {
   const { retryAfterMs } = problem;
   return isRateLimit(problem) ? retryAfterMs : requestedWait(retryAfterMs);

@@ -134,6 +134,8 @@ export interface RenewalWindow {
 export const FOREIGN = 'foreign-url';
 
 /**
+ * Returns the schemas of a server's resources (RFC 8555 §7.1). They reject URLs of other origins.
+ *
  * @param origins - origin of the directory, such as `https://acme.example:14000`, then those at
  * which the server may have other URLs
  */

@@ -79,6 +79,7 @@ export const CHECK_LIMITS: CallLimits = {
   maxBytes: 65_536,
 };
 
+/** Creates the check. It reads DNS and HTTP as an ACME server does, and writes nothing. */
 export function createSelfCheck(init: SelfCheckInit): SelfCheck {
   const { http, resolvers, now, allowed, http01Ports, authoritativePort = DNS_PORT } = init;
   const { ask = createDnsClient(http) } = init;

@@ -83,7 +83,7 @@ export interface UpstreamSpec {
   readonly vault?: VaultUpstream;
 }
 
-/** Returns the trust in the chain of an upstream. */
+/** Returns the trust in the chain of an upstream. Undefined for one without any member. */
 export function upstreamTrust(spec: UpstreamSpec): UpstreamTrust | undefined {
   return spec.manual ?? spec.certManager ?? spec.csr ?? spec.vault;
 }
@@ -457,7 +457,10 @@ export function secretOf(spec: ClusterSignerSpec): SecretReference {
   return found;
 }
 
-/** Returns the namespace of the CA keys of the installation that serves a signer. */
+/**
+ * Returns the namespace of the CA keys of the installation that serves a signer. Undefined if the
+ * spec names neither a Secret nor a key holder.
+ */
 export function keysNamespaceOf(spec: ClusterSignerSpec): string | undefined {
   return secretOrNone(spec)?.namespace ?? spec.authority.keyHolder?.namespace;
 }

@@ -39,6 +39,8 @@ const OFF: OpenRecorder = {
 };
 
 /**
+ * Opens the recorder of a component, which records nothing without a ledger in the options.
+ *
  * @param name - the subcommand
  * @throws SignerError USAGE for flags that contradict each other
  */

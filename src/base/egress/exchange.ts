@@ -75,6 +75,10 @@ export interface ExchangeInit {
   readonly proxy: EgressProxy | undefined;
 }
 
+/**
+ * Returns the calls to one server. The first call opens a connection, and `close` ends all. It
+ * follows no redirect and retries nothing.
+ */
 export function createExchange(init: ExchangeInit): Exchange {
   const { totalMs } = init.limits;
   const { guard, proxy } = init;

@@ -194,8 +194,8 @@ function inOrder(a: AuthorityStatus, b: AuthorityStatus): number {
 }
 
 /**
- * Returns when the next of them changes by time alone, in milliseconds: it is removed or it
- * expires.
+ * Returns when the next entry of `status.authorities` changes by time alone, because it is removed
+ * or its CA expires: milliseconds, later than `now`. Undefined if none will.
  */
 export function nextRemovalOrExpiry(
   authorities: readonly AuthorityStatus[],

@@ -12,6 +12,7 @@ export interface RequestedRotation {
   readonly unread: readonly string[];
 }
 
+/** Reads the rotations that the annotations of a ClusterSigner request. */
 export function requestedRotationOf({ metadata }: ClusterSigner): RequestedRotation {
   const { annotations = {} } = metadata;
   const read = (name: string): number | undefined => {

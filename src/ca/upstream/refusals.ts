@@ -56,6 +56,9 @@ export function shown({ subject }: Certificate): string {
   return quote(nameText(subject), MAX_SHOWN_SUBJECT);
 }
 
+// Each function below returns the refusal with the reason of its name, and a message with the fix.
+// The reasons are those of the condition AwaitingCertificate.
+
 export function malformedChain(problem: string): ChainRefusal {
   return refusal(
     'ChainMalformed',

@@ -183,6 +183,8 @@ export class LedgerUnreadError extends SignerError {
 }
 
 /**
+ * Returns the fault of the ledger that an error shows.
+ *
  * @param error - of {@link pagesOf}
  * @returns undefined for another fault
  */

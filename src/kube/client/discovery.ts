@@ -7,6 +7,8 @@ import { KubeError } from './kube-error.ts';
 export const DISCOVERY_ROLE = 'system:discovery';
 
 /**
+ * Reads which versions of a kind the API server serves.
+ *
  * @returns those of `versions` in which the API server serves `plural`, in the same order
  * @throws KubeError when the API server does not answer, or forbids API discovery
  */

@@ -11,6 +11,7 @@ import type { Members } from './kubeconfig-files.ts';
 const EXEC_VERSIONS = ['client.authentication.k8s.io/v1', 'client.authentication.k8s.io/v1beta1'];
 const INTERACTIVE_MODES = ['Never', 'IfAvailable', 'Always'];
 
+/** Returns what kubectl would reject in a cluster, as the end of a sentence, or undefined. */
 export function clusterFault(cluster: Members): string | undefined {
   if (has(cluster, 'proxy-url')) return 'sets proxy-url, which is not supported: remove it';
   const pair = pairFault(cluster, ['certificate-authority', 'certificate-authority-data']);
@@ -30,6 +31,10 @@ const USER_PAIRS = [
   ['exec', 'auth-provider'],
 ] as const;
 
+/**
+ * Returns what kubectl or this client would reject in a user, as the end of a sentence, or
+ * undefined.
+ */
 export function userFault(user: Members): string | undefined {
   const impersonation = ['as', 'as-uid', 'as-groups', 'as-user-extra'];
   const found = impersonation.find((member) => has(user, member));

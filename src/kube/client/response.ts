@@ -38,8 +38,8 @@ function parseStatus({ headers, body }: ApiResponse): Status {
 }
 
 /**
- * Returns Retry-After in milliseconds. The API server sends whole seconds, never a date (RFC 9110
- * §10.2.3).
+ * Returns Retry-After in milliseconds. Undefined without one. The API server sends whole seconds,
+ * never a date (RFC 9110 §10.2.3).
  */
 export function retryAfterOf(headers: ApiResponse['headers']): number | undefined {
   const text = headers['retry-after'];

@@ -20,6 +20,8 @@ export interface Store<T> {
 }
 
 /**
+ * Creates an empty store of one collection.
+ *
  * @param keep - selects the objects to keep
  * @param transform - reduces an object before it is kept. Name, namespace, uid and resourceVersion
  *   must stay.

@@ -43,6 +43,8 @@ export interface ObjectCache<T> {
 }
 
 /**
+ * Creates an empty cache of one collection.
+ *
  * @param keep - selects the objects to cache
  * @param transform - reduces an object before it is cached
  */

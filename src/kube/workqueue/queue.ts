@@ -64,6 +64,8 @@ export interface QueueMetrics {
 const NO_FLOWS: FlowAssignment = { distinguishers: [] };
 
 /**
+ * Creates an empty queue.
+ *
  * @param clock - the local clock in milliseconds, used for metrics only
  * @param random - read once, to seed the hash of flows
  */

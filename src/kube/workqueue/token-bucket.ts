@@ -9,6 +9,8 @@ export interface TokenBucketInit {
 }
 
 /**
+ * Creates a full token bucket.
+ *
  * @returns a function that reserves a token, and returns the milliseconds until that token exists,
  *   as `Reserve` of golang.org/x/time/rate does
  */

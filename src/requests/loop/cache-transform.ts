@@ -32,6 +32,8 @@ export interface CacheTransform<T> {
 }
 
 /**
+ * Creates the transform that reduces large requests, and all further ones beyond a total size.
+ *
  * @param stays - returns what else to keep of every request. It must be small, and values that many
  * requests share must be one string.
  */

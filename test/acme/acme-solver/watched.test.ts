@@ -2,7 +2,7 @@
 /** What one namespace's AcmeSigners cost acme-solver, which all namespaces share. */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { watchAll } from '#acme/acme-solver/watched.ts';
+import { watchSolverObjects } from '#acme/acme-solver/watched.ts';
 import type { Challenge } from '#api/acme/challenge.ts';
 import { acmeObject } from '../../api/acme/build.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
@@ -38,7 +38,7 @@ test('each namespace has a maximum of AcmeSigners, which are kept without annota
     namespacedSigners: true,
   });
   const nothing = (): void => undefined;
-  const watched = watchAll(component, nothing, nothing);
+  const watched = watchSolverObjects(component, nothing, nothing);
   const stop = new AbortController();
   const running = watched.run(stop.signal);
   for (let turns = 0; turns < 8; turns += 1) await time.advance(0);

@@ -32,6 +32,8 @@ const UDP_MS = 2_500;
 const TCP_MS = 5_000;
 
 /**
+ * Creates a function that sends one DNS query, by UDP and TCP or over HTTPS.
+ *
  * @param http - client for resolvers over HTTPS
  * @param guard - check of the addresses that connections may reach, as for `http`. Default: all are
  *   allowed

@@ -2,7 +2,7 @@
 import { isRecord } from '#base/record.ts';
 import type { ManagedFieldsEntry } from '../../protobuf/object-meta.ts';
 
-/** `metav1.ObjectOwner`, reduced to the fields that are read. */
+/** `metav1.OwnerReference`, reduced to the fields that are read. */
 export interface ObjectOwner {
   readonly apiVersion: string;
   readonly kind: string;

@@ -72,6 +72,8 @@ const OF_SERVICES: readonly string[] = [
 const SWEEP_EVERY_MS = 60_000;
 
 /**
+ * Creates the reader of pods and Services that prove the names of a pod.
+ *
  * @param regarding - returns the objects of an Event about a request
  * @param ledger - shows events before the start. If absent, only those that this process saw count.
  */

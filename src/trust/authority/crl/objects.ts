@@ -35,6 +35,8 @@ export interface CrlObjects {
 const ALL = 'revocations';
 
 /**
+ * Creates the watches of Revocations and of the ConfigMaps with CRLs.
+ *
  * @param onChange - called with the signer name of a Revocation, or undefined if anything may have
  * changed
  */

@@ -50,6 +50,7 @@ export interface Observation {
   readonly fault?: SignerError;
 }
 
+/** Returns the first fault of a signer and its CA, or that the CA can sign. */
 export function observe(snapshot: SignerSnapshot): Observation {
   const { signer, elder, specError, deferred, secret } = snapshot;
   if (elder !== undefined) {
