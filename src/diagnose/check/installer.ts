@@ -149,7 +149,7 @@ export function installDefinition(installer: Installer, name: string): string {
     : `kubectl apply --server-side --force-conflicts -f deploy/crds${folderOf(name)}`;
 }
 
-/** Returns the folder below `deploy/crds` of a definition. kubectl reads no folder within another. */
+/** Returns the folder of a definition below `deploy/crds`. kubectl reads no folders in folders. */
 function folderOf(name: string): string {
   const [, group = ''] = /\.(acme|operator)\.countersign\.dev$/.exec(name) ?? [];
   return group === '' ? '' : `/${group}`;

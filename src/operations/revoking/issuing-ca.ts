@@ -9,7 +9,7 @@ import { readAnchors } from '#pki/x509/trust-bundle.ts';
 import type { FoundCertificate } from './find-certificates.ts';
 
 /**
- * What is known about the CA that issued a certificate:
+ * Verdict on the CA that issued a certificate:
  * - `issued`: one of these CAs did, by the record of the certificate or by its signature. A CA that
  *   was renewed with the same key and name has its predecessor beside it.
  * - `forged`: the certificate names the key of a CA and does not have its signature. A previous CA
