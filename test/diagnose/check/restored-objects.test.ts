@@ -60,7 +60,10 @@ test('an edited schema is named by its field, whichever definition has it', () =
       const [found, ...more] = of(release);
       assert.deepEqual([found?.severity, more], ['warning', []]);
       assert.ok(found?.why.startsWith(`its ${field} differs from that of ${RELEASE}`), found?.why);
-      assert.match(found?.remediation ?? '', /^kubectl apply --server-side .* deploy\/crds(?:\/acme)?$/);
+      assert.match(
+        found?.remediation ?? '',
+        /^kubectl apply --server-side .* deploy\/crds(?:\/acme)?$/,
+      );
     }
     // Another version is named as such.
     assert.ok(of('0.0.1').every(({ why }) => !why.startsWith('its /spec')));
