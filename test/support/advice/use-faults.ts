@@ -204,6 +204,8 @@ export const CLUSTER_FAULTS: readonly Fault[] = [
     broken: applied(WEBHOOK),
     named:
       /^foreign-webhooks: \S+\/broken: .*its Service team-advice\/nothing has no ready endpoint/,
+    edited: 's/failurePolicy: Fail/failurePolicy: Ignore/',
+    cleared: 'kubectl delete validatingwebhookconfiguration broken',
   },
   {
     name: 'an APIService is left over from a ledger',
