@@ -5,7 +5,7 @@ import { quantity } from '#base/quantity.ts';
 import { REVOCATIONS } from '#api/revocation/names.ts';
 import type { Revocation } from '#api/revocation/revocation.ts';
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
-import { usageError } from '#base/errors.ts';
+import { usageError, type SignerError } from '#base/errors.ts';
 import type { Client } from '#kube/client/client.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import { resource } from '#kube/resource/resource.ts';
@@ -91,7 +91,7 @@ export async function runRevokeCommand(
     const { runRevoke } = await import('../acme/revoke.ts');
     return runRevoke(subject.name, { ...options, namespace: subject.namespace });
   }
-  if (!isReason(options.reason)) throw usageError(`--reason ${options.reason} is none of a CRL`);
+  if (!isReason(options.reason)) throw unknownReason(options.reason);
   const { client } = await connectUser(options, 'revoke', options.dryRun);
   try {
     const now = Date.now() - client.clockOffset();
@@ -148,7 +148,7 @@ export async function revokeCertificates(
     throw usageError('name what to revoke by one of --serial, --pod, --user, --ca and --san');
   }
   const { reason, allowRenewal, withoutCrl, dryRun, signer: signerName, certificate } = options;
-  if (!isReason(reason)) throw usageError(`--reason ${reason} is none of a CRL`);
+  if (!isReason(reason)) throw unknownReason(reason);
   const signers = options.signers ?? (await clusterSignersOf(client));
   const searched = await Promise.all(sources.map((source) => source(signers)));
   // A user who may get the object, and not list its kind, finds nothing else.
@@ -217,6 +217,13 @@ const NOT_ASKED = {
     'no ledger, by --source live: certificates whose requests are gone are not among these; name them by --serial and --signer',
   ],
 };
+
+function unknownReason(text: string): SignerError {
+  const reasons = Object.keys(REVOCATION_REASONS).join(', ');
+  return usageError(
+    `--reason ${printable(text)} is not a reason of a CRL; write one of ${reasons}`,
+  );
+}
 
 function isReason(text: string): text is CrlReason {
   return Object.hasOwn(REVOCATION_REASONS, text);
