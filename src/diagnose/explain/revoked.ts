@@ -85,7 +85,7 @@ function accessLeft(
     text: `kube-apiserver reads no CRL: if its --client-ca-file has the CA, it accepts the certificate until ${formatTime(leaf.notAfter)}`,
     remediation: [
       `kubectl auth can-i --list --as ${shellWord(identity.user)}${groups}   # what the user may still do`,
-      'remove the user and its groups from all RoleBindings and ClusterRoleBindings, or replace the CA in --client-ca-file (docs/how-to/revoke.md#end-the-access-to-the-api-server)',
+      'remove the user and its groups from all RoleBindings and ClusterRoleBindings (bind the other members of a group by name first), or replace the CA in --client-ca-file, which ends the access of all its certificates (docs/how-to/revoke.md#end-the-access-to-the-api-server)',
     ],
   };
 }

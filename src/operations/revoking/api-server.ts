@@ -62,5 +62,9 @@ export function accessNote(signerName: string, leaves: readonly Certificate[]): 
   const masters = groups.includes(SUPERUSERS)
     ? `. Only a new CA ends the rights of ${SUPERUSERS}: no binding grants the rights of this group`
     : '';
-  return `kube-apiserver reads no CRL: if its --client-ca-file has the CA of ${signerName}, it accepts these certificates until ${until}. To end the access now, remove ${whose} from all RoleBindings and ClusterRoleBindings, or replace the CA in --client-ca-file${masters}. See ${PAGE}`;
+  const others =
+    groups.length === 0
+      ? ''
+      : '. That takes the rights of every member of the group: bind the other members by name first';
+  return `kube-apiserver reads no CRL: if its --client-ca-file has the CA of ${signerName}, it accepts these certificates until ${until}. To end the access now, remove ${whose} from all RoleBindings and ClusterRoleBindings${others}. Or replace the CA in --client-ca-file, which ends the access of all its certificates${masters}. See ${PAGE}`;
 }

@@ -313,8 +313,8 @@ function crlRefusal({ metadata, spec }: ClusterSigner): string {
   const { namespace, name: secret } = authority.secret ?? {};
   const distrust =
     authority.secret === undefined
-      ? `distrust the CA: countersign authority revoke ${name} FINGERPRINT`
-      : `put another CA into Secret ${namespace}/${secret}`;
+      ? `if its key was stolen, distrust the CA, and verifiers reject all its certificates: countersign authority revoke ${name} FINGERPRINT`
+      : `if its key was stolen, put another CA into Secret ${namespace}/${secret}, and take this one from the verifiers`;
   return `the ClusterSigner of ${signerName} has no spec.profile.crl: no CRL would list the certificates, and their holders would get new ones. Set it with kubectl patch clustersigner ${name} --type=merge -p '${SET_CRL}', and then repeat countersign revoke. Or ${distrust}. Or add --without-crl: the Revocation then takes effect once you set spec.profile.crl`;
 }
 

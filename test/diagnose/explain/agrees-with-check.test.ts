@@ -237,7 +237,10 @@ for (const kind of ['csr', 'certificaterequest']) {
     assert.match(is.summary, /kube-apiserver reads no CRL: if its --client-ca-file has the CA/);
     const todo = is.remediation.join('\n');
     assert.match(todo, /^kubectl auth can-i --list --as 'leaf of a' {3}# /);
-    assert.match(todo, /RoleBindings and ClusterRoleBindings, or replace the CA/);
+    assert.match(
+      todo,
+      /RoleBindings and ClusterRoleBindings \(bind .* by name first\), or replace the CA/,
+    );
     assert.match(todo, /holders in spec\.holders get no new certificate/);
     assert.ok(is.timeline.some((each) => each.at === since && each.what.includes('stolen')));
   });

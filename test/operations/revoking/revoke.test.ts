@@ -218,7 +218,11 @@ test('a signer whose CA cannot have the patch, or the verb, gets what helps inst
   const secret = { namespace: 'countersign-keys', name: 'own-ca' };
   for (const [authority, says, never] of [
     [{ keyHolder }, /is in a key holder, .*a CRL of your own/, /kubectl patch|--without-crl/],
-    [{ secret }, /kubectl patch .*put another CA into Secret countersign-keys\/own-ca/, /FINGERP/],
+    [
+      { secret },
+      /kubectl patch .* if its key was stolen, put another CA into Secret countersign-keys\/own-ca/,
+      /FINGERP/,
+    ],
   ] as const) {
     const signer = clusterSigner(changed(workloadSpec(), 'authority', authority));
     const clustersigners = [{ ...signer, status: statusOf(ca) }];
@@ -351,7 +355,10 @@ test('a client certificate: it says that the API server reads no CRL, and what h
     note,
     /remove user "alice" and group "dev", "ops" from all RoleBindings and Cluster/,
   );
-  assert.match(note, /replace the CA in --client-ca-file/);
+  assert.match(
+    note,
+    /bind the other members by name first\. Or replace the CA in --client-ca-file/,
+  );
   assert.doesNotMatch(note, /system:masters/);
 });
 
