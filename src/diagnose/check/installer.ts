@@ -122,7 +122,7 @@ export function enableComponent(installer: Installer, component: string): string
     case 'helm':
       return `${upgradeCommand(installer)} --set ${setting}=true`;
     case 'operator':
-      return `set spec.${setting}: true in countersign.yaml, apply the output of countersign rbac --operator countersign.yaml with the flags of the operator (${OPERATOR_RBAC_FLAGS}), then kubectl apply -f countersign.yaml`;
+      return `set spec.${setting}: true in countersign.yaml, apply the output of countersign rbac --operator countersign.yaml with the flags of the first time (${OPERATOR_RBAC_FLAGS}), then kubectl apply -f countersign.yaml`;
     case 'install':
     case 'manifests':
       return `set ${setting}: true in your values, then ${installer.kind === 'install' ? INSTALL_AGAIN : APPLY_AGAIN}`;

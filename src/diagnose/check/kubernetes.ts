@@ -129,10 +129,18 @@ export function mayBlock({ failurePolicy = 'Fail', rules = [] }: Webhook): boole
 function neededResources(rules: Webhook['rules'] = []): readonly string[] {
   const needed = rules.flatMap(({ apiGroups = [], resources = [] }) =>
     apiGroups.some((group) => NEEDED_GROUPS.includes(group))
-      ? resources.filter((each) => NEEDED_RESOURCES.includes(each.split('/')[0] ?? ''))
+      ? resources
+          .filter((each) => NEEDED_RESOURCES.includes(each.split('/')[0] ?? ''))
+          .map((each) =>
+            each.startsWith('*') ? `all resources of ${groupsText(apiGroups)}` : each,
+          )
       : [],
   );
   return [...new Set(needed)];
+}
+
+function groupsText(groups: readonly string[]): string {
+  return groups.includes('*') ? 'all groups' : groups.map((each) => each || 'core').join(', ');
 }
 
 /** `ledger-possible` */

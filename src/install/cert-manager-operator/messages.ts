@@ -115,7 +115,7 @@ export function differing(how: string, names: readonly string[], more: number): 
 // Condition of the object: what the operator lacks
 
 export const REMEDY =
-  'apply what countersign rbac --cert-manager-operator prints with the flags of the operator (--image, --allow-release, --allow-danger-zone): the output also has the Deployment of the operator';
+  'apply what countersign rbac --cert-manager-operator prints with the flags of the first time (--cert-manager-operator-namespace, --image, --allow-release, --allow-danger-zone): the output also has the Deployment of the operator';
 
 // Manifests
 

@@ -10,11 +10,11 @@ export interface OperatorFlags {
 }
 
 /**
- * Flags of the operator that `countersign rbac --operator` accepts. Its output has the operator's
- * Deployment with these flags, so a call without them takes them from the operator.
+ * Flags of `countersign rbac --operator` that every call repeats. Its output has the operator's
+ * Deployment: without a flag the operator loses it, and without the namespace it is another one.
  */
 export const OPERATOR_RBAC_FLAGS =
-  '--image, --allow-image, --allow-danger-zone, --secret-namespace';
+  '--namespace, --image, --allow-image, --allow-danger-zone, --secret-namespace';
 
 /** Flag of both operators. */
 export const DANGER_ZONE_FLAG: Flag = {

@@ -95,7 +95,7 @@ export function reservedPriority(at: string, name: string): string {
 
 // Condition of the object: what the operator lacks
 
-export const REMEDY = `apply what countersign rbac --operator prints for this Countersign with the flags of the operator (${OPERATOR_RBAC_FLAGS}): the output also has the Deployment of the operator`;
+export const REMEDY = `apply what countersign rbac --operator prints for this Countersign with the flags of the first time (${OPERATOR_RBAC_FLAGS}): the output also has the Deployment of the operator`;
 
 // Manifests
 

@@ -368,7 +368,7 @@ export function phaseEntered(
 }
 
 export function preparedGone(fingerprint: string): string {
-  return `${fingerprint} was prepared in the Secret of a distrusted CA, and is removed: it never signed`;
+  return `${fingerprint} was prepared and is removed: it never signed`;
 }
 
 export function caGone(fingerprint: string, phase: string): string {

@@ -164,7 +164,7 @@ const ADVICE: readonly (readonly [Installer, string])[] = [
   ],
   [
     { kind: 'operator' },
-    `kubectl patch countersigns cluster --type=json -p '[{"op":"add","path":"/spec/signers/-","value":{"name":"example.com/new","secret":"workload-ca","serves":["pods","requests"]}}]' -o yaml | countersign rbac --operator /dev/stdin '--image=registry.example/countersign' '--allow-danger-zone' | kubectl apply --server-side --force-conflicts -f -`,
+    `kubectl patch countersigns cluster --type=json -p '[{"op":"add","path":"/spec/signers/-","value":{"name":"example.com/new","secret":"workload-ca","serves":["pods","requests"]}}]' -o yaml | countersign rbac --operator /dev/stdin --namespace=countersign-system '--image=registry.example/countersign' '--allow-danger-zone' | kubectl apply --server-side --force-conflicts -f -`,
   ],
   [
     { kind: 'install' },
@@ -302,6 +302,12 @@ test('the advice about a webhook is to change it, and leaves the others of its o
     assert.match(remediation, /certificates\.k8s\.io, coordination\.k8s\.io and countersign\.dev/);
     assert.match(remediation, /: kubectl edit validatingwebhookconfiguration x$/);
   }
+});
+
+test('a webhook for all resources of a group is not said to block those of others', () => {
+  const webhooks = { value: [webhook] };
+  const [{ why = '' } = {}] = findingsOf('foreign-webhooks', { kubernetes: { webhooks } });
+  assert.match(why, /rejects writes of all resources of certificates\.k8s\.io$/);
 });
 
 test('an APIService that is not Available stops the deletion of namespaces: an error', () => {

@@ -64,6 +64,21 @@ const WITH_CRL = {
   crl: { urls: ['http://crl.example.com/{authority}.crl'], validity: '24h' },
 };
 
+test('the refusal of a pod is final, unless its controller may be replacing it', () => {
+  const bare = pod('web', 'Pending', HOUR);
+  const owner = { apiVersion: 'apps/v1', kind: 'ReplicaSet', name: 'web', uid: 'r' };
+  const ownerReferences = [{ ...owner, controller: true }];
+  const owned = { ...bare, metadata: { ...bare.metadata, ownerReferences } };
+  for (const [mounting, isFinal] of [
+    [bare, true],
+    [owned, undefined],
+  ] as const) {
+    const requests = [request('web', 'Denied', MINUTE)];
+    const [is] = found('requests-granted', { mounting: [mounting], requests });
+    assert.deepEqual([is?.severity, is?.isFinal], ['error', isFinal]);
+  }
+});
+
 for (const type of ['Denied', 'Failed']) {
   test(`a pod whose request is ${type} is an error with the cause`, () => {
     const [is, ...more] = found('requests-granted', {

@@ -14,7 +14,8 @@ Examples:
   countersign check -o json           for programs; the ids of checks are stable
   countersign check --explain signers-ready
 
---wait ends at once if all that fails is final: a denied or failed request of a pod, or a failed Order.
+--wait ends at once if all that fails is final: a denied or failed request of a pod without a
+controller, or a failed Order.
 
 Exit codes:
   0  well, perhaps with warnings    3  a check failed, or warns with --fail-on warning

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The check of signers that the values do not list, the most common mistake. Pure. */
+import { OPERATOR_RBAC_FLAGS } from '#install/operator/flags.ts';
 import { bundleName } from '#api/object/cluster-trust-bundle.ts';
 import {
   SERVED_KINDS,
@@ -26,7 +27,7 @@ const NAMING: readonly string[] = ['signer', 'pcr-issuer', 'certificate-request'
 /** The facts by which signers are listed, and the installer that can list one. */
 export type ListingFacts = Pick<
   InstallationFacts,
-  'roles' | 'signers' | 'installer' | 'operated' | 'deployments'
+  'roles' | 'signers' | 'installer' | 'operated' | 'deployments' | 'namespace'
 >;
 
 type Roles = ReadonlyMap<string, readonly PermissionRule[]>;
@@ -215,7 +216,7 @@ const OPERATOR_FLAGS = /^--(?:image|secret-namespace|allow-image|allow-danger-zo
  * spec: the operator cannot create a role that grants more than its own.
  */
 function operatorPatch(
-  { operated, deployments }: ListingFacts,
+  { operated, deployments, namespace }: ListingFacts,
   unlisted: readonly ClusterSigner[],
   needsPods: boolean,
 ): string {
@@ -231,11 +232,12 @@ function operatorPatch(
   const all = 'value' in deployments ? deployments.value : [];
   const operator = all.find(({ component }) => component === 'operator');
   if (operator === undefined)
-    return `${patch}; then apply what countersign rbac --operator prints of it, with the flags of the operator`;
+    return `${patch}; then apply what countersign rbac --operator prints of it, with the flags of the first time (${OPERATOR_RBAC_FLAGS})`;
   const flags = operator.args
     .filter((each) => OPERATOR_FLAGS.test(each))
     .map((each) => shellWord(each));
-  const rbac = ['countersign rbac --operator /dev/stdin', ...flags].join(' ');
+  const place = `--namespace=${shellWord(namespace)}`;
+  const rbac = ['countersign rbac --operator /dev/stdin', place, ...flags].join(' ');
   return `${patch} -o yaml | ${rbac} | kubectl apply --server-side --force-conflicts -f -`;
 }
 

@@ -1,11 +1,16 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The check of pods whose requests were denied or failed. Pure: facts in, outcomes out. */
-import { countPodCertificates, podCertificateSigners, type Pod } from '#api/object/pod.ts';
+import {
+  countPodCertificates,
+  podCertificateSigners,
+  recreatingOwner,
+  type Pod,
+} from '#api/object/pod.ts';
 import { findCondition } from '#api/request/conditions.ts';
 import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
 import { shellWord } from '#base/quote.ts';
 import type { InstallationFacts } from '../facts.ts';
-import { allWell, finalError, whereSeen, type Outcome } from '../finding.ts';
+import { allWell, error, finalError, whereSeen, type Outcome } from '../finding.ts';
 import { managedNames } from '../managed-names.ts';
 import { podList } from './named-pods.ts';
 
@@ -70,5 +75,8 @@ function outcomesOf(all: readonly RefusedPodRequest[]): readonly Outcome[] {
       : 'they do not start';
   const why = `${podList(all.map((each) => each.pod))}: their requests are ${type}, and ${effect}: ${reason}: ${message}`;
   const remediation = `countersign explain ${shellWord(`pod/${name}`)} -n ${shellWord(namespace)}`;
-  return [finalError(why, remediation, `pod/${name} in namespace ${namespace}`)];
+  const subject = `pod/${name} in namespace ${namespace}`;
+  // A controller may be replacing the pod, after its user has corrected the cause.
+  const mayPass = all.some((each) => recreatingOwner(each.pod) !== undefined);
+  return [(mayPass ? error : finalError)(why, remediation, subject)];
 }

@@ -107,6 +107,6 @@ test('the last leaf ends the trust in a Retiring CA, not in a distrusted one', (
 });
 
 test('a prepared CA that is removed never signed, so no leaf of it ends', () => {
-  assert.match(noteOf('Prepared', undefined), /in the Secret of a distrusted CA.*never signed$/);
+  assert.match(noteOf('Prepared', undefined), /was prepared and is removed: it never signed$/);
   assert.match(noteOf('Retiring', undefined), /its last leaf has expired$/);
 });
