@@ -35,6 +35,16 @@ export interface CertificateRequest extends KubeObject {
   };
 }
 
+/**
+ * Returns the spec of a stored CertificateRequest. The definition allows one without a spec: only
+ * the webhook of cert-manager refuses it.
+ */
+export function storedSpec(
+  request: Partial<Pick<CertificateRequest, 'spec'>>,
+): CertificateRequest['spec'] | undefined {
+  return request.spec;
+}
+
 export interface IssuerReference {
   readonly name: string;
   readonly kind?: string;

@@ -5,6 +5,7 @@ import { ORDERS } from '#api/acme/names.ts';
 import type { Order } from '#api/acme/order.ts';
 import {
   CERTIFICATE_REQUEST_RESOURCE,
+  storedSpec,
   type CertificateRequest,
 } from '#api/request/certificate-request.ts';
 import { CSR_RESOURCE, type CertificateSigningRequest } from '#api/request/csr.ts';
@@ -225,8 +226,10 @@ function fromCertificateRequest(
   request: CertificateRequest,
   byObject: ReadonlyMap<string, string>,
 ): FoundCertificate | undefined {
-  const { spec, metadata } = request;
-  const { signerKind, name } = namedIssuer(spec.issuerRef);
+  const { metadata } = request;
+  const issuerRef = storedSpec(request)?.issuerRef;
+  if (issuerRef === undefined) return undefined;
+  const { signerKind, name } = namedIssuer(issuerRef);
   const signerName = signerKind === 'ClusterSigner' ? byObject.get(name) : undefined;
   if (signerName === undefined) return undefined;
   const source = `certificaterequest ${metadata.namespace ?? ''}/${metadata.name}`;

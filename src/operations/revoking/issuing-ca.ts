@@ -70,11 +70,9 @@ function judgeIssuer(
   cas: readonly Certificate[],
 ): IssuerVerdict {
   const named = issuersOf(leaf, cas);
-  if (authority !== undefined && named.length <= 1)
-    return { kind: 'issued', authorities: [authority] };
   const issuers = named.filter((ca) => isSignedBy(leaf, ca)).map(({ raw }) => fingerprint(raw));
   // A verifier takes the CRL of any CA with the key and the name, so a record is not enough.
-  const authorities = authority === undefined || issuers.length > 1 ? issuers : [authority];
+  const authorities = [...new Set([...(authority === undefined ? [] : [authority]), ...issuers])];
   if (authorities.length > 0) return { kind: 'issued', authorities };
   return { kind: named.some((ca) => namesKeyOf(leaf, ca)) ? 'forged' : 'unknown' };
 }

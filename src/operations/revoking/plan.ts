@@ -14,7 +14,7 @@ import { derivedFrom } from '#api/signer/signer.ts';
 import { sameBytes } from '#base/bytes.ts';
 import { present } from '#base/object-keys.ts';
 import { OID_COMMON_NAME } from '#pki/der/oids.ts';
-import { fingerprint, type Certificate } from '#pki/x509/certificate.ts';
+import { fingerprint, isSelfIssued, type Certificate } from '#pki/x509/certificate.ts';
 import { isSignedBy } from '#pki/x509/issuers.ts';
 import { canonicalSerial, serialText } from '#ca/revocation/serial.ts';
 import type { CrlReason } from '#base/vocabulary.ts';
@@ -199,9 +199,11 @@ function unseenSerials(
     const text = `no searched place has a certificate${only} with serial number ${unseen.join(', ')}: name its signer with --signer to revoke it anyway${isUnread ? UNREAD : ''}`;
     return { certificates: [], refusals: [text] };
   }
-  const own = casOf(signerName ?? '').find((ca) => unseen.includes(serialText(ca.serial)));
+  const own = casOf(signerName ?? '').find(
+    (ca) => isSelfIssued(ca) && unseen.includes(serialText(ca.serial)),
+  );
   if (own !== undefined) {
-    const text = `${serialText(own.serial)} is the serial number of CA ${fingerprint(own.raw)} itself, and on its CRL it makes verifiers refuse every certificate below: distrust the CA instead (countersign authority revoke)`;
+    const text = `${serialText(own.serial)} is the serial number of CA ${fingerprint(own.raw)} itself, and on its CRL it makes verifiers refuse every certificate below: distrust the CA instead (countersign authority revoke, or for a CA of your own, another CA in its Secret)`;
     return { certificates: [], refusals: [text] };
   }
   const certificates = unseen.map((each) => ({

@@ -34,22 +34,28 @@ import { OPTIONS, SIGNER } from '../../support/requests/revoking.ts';
 import { statusOf } from '../../support/signers/authority-status.ts';
 import { changed, clusterSigner, workloadSpec } from '../../support/signers/cluster-signer.ts';
 
-const GONE_CA = `sha256:${'9e'.repeat(32)}`;
 const HOUR = 3_600_000;
 /** When it is revoked. */
 const LATER = NOW + 60_000;
 const ca = await openAuthority();
+const gone = await openAuthority();
+const GONE_CA = gone.facts.fingerprint;
 
-async function leafOf(name: string, commonName = '', ends = NOW + HOUR): Promise<Certificate> {
+async function leafOf(
+  name: string,
+  commonName = '',
+  ends = NOW + HOUR,
+  by = ca,
+): Promise<Certificate> {
   const subject = { ...EMPTY_SUBJECT, commonName, dnsNames: [name] };
   const validity = { notBefore: NOW - 60_000, notAfter: ends };
   const prepared = prepare(
-    leafInput(ca, { subject, validity, random: (size) => randomBytes(size) }),
+    leafInput(by, { subject, validity, random: (size) => randomBytes(size) }),
   );
-  return decodeCertificate(await ca.sign(prepared, new AbortController().signal));
+  return decodeCertificate(await by.sign(prepared, new AbortController().signal));
 }
 
-const pods = await leafOf('web-0.example');
+const pods = await leafOf('web-0.example', '', NOW + HOUR, gone);
 const former = await leafOf('web-0.example', '', NOW + 30_000);
 const alices = await leafOf('alice.example', 'alice');
 const managers = await leafOf('cm.example');

@@ -118,6 +118,13 @@ test('what no CA of the signer issued is not revoked, whoever wrote it into a st
   }
 });
 
+test('a CertificateRequest without a spec ends no search', async () => {
+  const certificaterequests = [{ status: {} }, ...(LISTS['certificaterequests'] ?? [])];
+  const lists = Object.assign({}, LISTS, { certificaterequests });
+  const { written } = await revoked({ san: 'cm.example' }, cluster({}, lists));
+  assert.deepEqual(written[0]?.spec.certificates, [entry(managers)]);
+});
+
 test('the CA certificate that a tenant wrote into a status is not revoked', async () => {
   const [own] = LISTS['certificaterequests'] ?? [];
   const status = { certificate: base64(ca.facts.certificate) };

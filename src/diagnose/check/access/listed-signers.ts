@@ -236,8 +236,8 @@ function operatorPatch(
   const flags = operator.args
     .filter((each) => OPERATOR_FLAGS.test(each))
     .map((each) => shellWord(each));
-  const place = `--namespace=${shellWord(namespace)}`;
-  const rbac = ['countersign rbac --operator /dev/stdin', place, ...flags].join(' ');
+  const place = namespace === '' ? [] : [`--namespace=${shellWord(namespace)}`];
+  const rbac = ['countersign rbac --operator /dev/stdin', ...place, ...flags].join(' ');
   return `${patch} -o yaml | ${rbac} | kubectl apply --server-side --force-conflicts -f -`;
 }
 

@@ -59,7 +59,6 @@ export async function readInstallation(
   const now = serverTime(init);
   return {
     now,
-    namespace,
     ...listing,
     definitions,
     leases,

@@ -88,7 +88,7 @@ export async function readListing(
   ]);
   const named = withExternalNames(withAcmeNames(signers, acme, init.secretNamespace), external);
   const installer = installerOf(installedBy);
-  return { signers: named, roles, deployments, operated, installer, acme, external };
+  return { namespace, signers: named, roles, deployments, operated, installer, acme, external };
 }
 
 /** Reads the objects of the operators. */

@@ -11,6 +11,7 @@ import {
   isApproved as isIssuerApproved,
   isDenied as isIssuerDenied,
   isFinished as isIssuerFinished,
+  storedSpec,
   type CertificateRequest,
 } from '#api/request/certificate-request.ts';
 import { namedIssuer } from '#api/acme/named-issuer.ts';
@@ -127,7 +128,7 @@ async function readIssuerRequests(
     (request) => {
       const waits =
         isIssuerApproved(request) && !isIssuerDenied(request) && !isIssuerFinished(request);
-      return waits && request.spec.issuerRef.group === GROUP
+      return waits && storedSpec(request)?.issuerRef.group === GROUP
         ? [waitingIssuerRequest(request, signers)]
         : [];
     },

@@ -3,7 +3,7 @@
 import { X509Certificate } from 'node:crypto';
 import { ACME_GROUP } from '#api/acme/names.ts';
 import type { KubeObject } from '#api/object/object.ts';
-import type { CertificateRequest } from '#api/request/certificate-request.ts';
+import { storedSpec, type CertificateRequest } from '#api/request/certificate-request.ts';
 import { findCondition, hasTrueCondition, type Condition } from '#api/request/conditions.ts';
 import type { CertificateSigningRequest } from '#api/request/csr.ts';
 import type { Requester } from '#api/request/reviewable-request.ts';
@@ -162,13 +162,13 @@ function ofPcr({ metadata, spec, status = {} }: PodCertificateRequest): Parts {
 const CERTIFICATE_NAME = 'cert-manager.io/certificate-name';
 
 function ofCertificateRequest(request: CertificateRequest): Parts {
-  const { metadata, spec, status = {} } = request;
+  const { metadata, status = {} } = request;
   const { namespace = '', annotations = {} } = metadata;
   const certificateName = annotations[CERTIFICATE_NAME];
   return {
     signer: issuerKey(request),
     flow: `namespace ${namespace}`,
-    about: { username: userOf(spec), certificateName },
+    about: { username: userOf(storedSpec(request) ?? {}), certificateName },
     renews: `certificate ${namespace} ${certificateName ?? metadata.name}`,
     end: endOfCertificateRequest(request),
     pem: Buffer.from(status.certificate ?? '', 'base64').toString('latin1'),
@@ -180,8 +180,9 @@ const NOT_OURS = 'other:';
 /** Prefix for keys of ACME signers. A ClusterSigner may have the name of an AcmeClusterSigner. */
 export const ACME_KEY = 'acme:';
 
-function issuerKey({ metadata, spec }: CertificateRequest): string {
-  const { group, kind = '', name } = spec.issuerRef;
+function issuerKey(request: CertificateRequest): string {
+  const { metadata } = request;
+  const { group, kind = '', name = '' } = storedSpec(request)?.issuerRef ?? {};
   const prefix = ISSUERS.get(group ?? '');
   if (prefix === undefined) return NOT_OURS;
   return prefix + (NAMESPACED.includes(kind) ? `${metadata.namespace ?? ''}/${name}` : name);
