@@ -125,7 +125,7 @@ const CASES: readonly Case[] = [
         ],
       },
     },
-    says: /x\.example\.com fails closed: .*, the API server rejects writes of \S+$/,
+    says: /x\.example\.com fails closed: .*, the API server rejects writes of (?:\S+|all resources of .+)$/,
   })),
   {
     id: 'definitions-installed',
