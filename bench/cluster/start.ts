@@ -2,7 +2,12 @@
 import { existsSync } from 'node:fs';
 import { join } from 'node:path';
 import type { Client } from '#kube/client/client.ts';
-import { openCluster, type Cluster, type ClusterOptions } from '../../test/cluster/cluster.ts';
+import {
+  openCluster,
+  startCluster,
+  type Cluster,
+  type ClusterOptions,
+} from '../../test/cluster/cluster.ts';
 import { exactRelease } from '../../test/cluster/releases.ts';
 import { applySigner, example, waitForUsableCa } from '../../test/support/cluster/fixture.ts';
 import {
@@ -62,7 +67,8 @@ export interface BenchCluster {
  * one of its own. The CAs and the bundle are made by our own authority and attester, which are
  * ended before anything is measured.
  *
- * @param auditPolicy - a file with the policy of an audit log; undefined: there is none
+ * @param auditPolicy - a file with the policy of an audit log. The bench then gets a cluster of its
+ *   own, since the shared one keeps no audit log.
  */
 export async function startBenchCluster(
   log: (line: string) => void,
@@ -70,7 +76,10 @@ export async function startBenchCluster(
   auditPolicy?: string,
 ): Promise<BenchCluster> {
   if (!existsSync(BUNDLE)) throw new Error('dist/countersign.mjs is missing: run `make bench`');
-  const cluster = await openCluster({ ...clusterOptions(auditPolicy), log });
+  const cluster =
+    auditPolicy === undefined
+      ? await openCluster({ ...CLUSTER, log })
+      : await startCluster({ ...audited(auditPolicy), log });
   try {
     await applyManifests(cluster);
     await createTeam(cluster, NAMESPACE, ['web']);
@@ -92,11 +101,9 @@ export async function startBenchCluster(
   }
 }
 
-function clusterOptions(auditPolicy: string | undefined): ClusterOptions {
-  if (auditPolicy === undefined) return CLUSTER;
-  const flags = CLUSTER.flags?.['kube-apiserver'] ?? [];
-  const audited = [...flags, `--audit-policy-file=${auditPolicy}`];
-  return { ...CLUSTER, audit: true, flags: { ...CLUSTER.flags, 'kube-apiserver': audited } };
+function audited(policy: string): ClusterOptions {
+  const flags = [...(CLUSTER.flags?.['kube-apiserver'] ?? []), `--audit-policy-file=${policy}`];
+  return { ...CLUSTER, audit: true, flags: { ...CLUSTER.flags, 'kube-apiserver': flags } };
 }
 
 async function makeAuthorities(
