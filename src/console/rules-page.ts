@@ -1,8 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 import {
   CERTIFICATE_REQUEST_RESOURCE,
+  withSpec,
   type CertificateRequest,
 } from '#api/request/certificate-request.ts';
+import { namedIssuer } from '#api/acme/named-issuer.ts';
 import { CSR_RESOURCE, type CertificateSigningRequest } from '#api/request/csr.ts';
 import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
 import type { KubeObject } from '#api/object/object.ts';
@@ -141,10 +143,10 @@ async function readSamples(client: Client, signer: ClusterSigner): Promise<Sampl
         : newest<CertificateRequest>(client, CERTIFICATE_REQUESTS, undefined),
     ),
   ]);
-  const own = requests.found.filter(
-    ({ spec: { issuerRef } }) =>
-      issuerRef.name === metadata.name && issuerRef.kind === 'ClusterSigner',
-  );
+  const own = requests.found.map(withSpec).filter(({ spec: { issuerRef } }) => {
+    const { signerKind, name } = namedIssuer(issuerRef);
+    return signerKind === 'ClusterSigner' && name === metadata.name;
+  });
   const samples: readonly (readonly SampleRequest[])[] = [
     csrs.found.map((each) => ({
       kind: 'csr',

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { existsSync, mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
+import { mkdtempSync, readdirSync, readFileSync, renameSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { isRunning } from './pids.ts';
@@ -21,12 +21,41 @@ export function removeDirectory(directory: string): void {
   rmSync(directory, removal);
 }
 
-/** A launcher that was killed removed nothing; its processes end by themselves. */
+/**
+ * A launcher that was killed removed nothing; its processes end by themselves. A directory is
+ * renamed first, which succeeds once: of two launchers, the second would come upon half of it.
+ */
 function removeAbandoned(): void {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
     const directory = join(tmpdir(), name);
-    const owner = join(directory, ownerFile);
-    if (existsSync(owner) && !isRunning(Number(readFileSync(owner, 'utf8'))))
-      removeDirectory(directory);
+    const owner = ownerOf(directory);
+    if (owner === undefined || isRunning(owner)) continue;
+    const claimed = join(tmpdir(), `removed-${name}`);
+    if (isRenamed(directory, claimed)) removeDirectory(claimed);
   }
+}
+
+function ownerOf(directory: string): number | undefined {
+  try {
+    return Number(readFileSync(join(directory, ownerFile), 'utf8'));
+  } catch (error) {
+    requireMissing(error);
+    return undefined;
+  }
+}
+
+/** Reports whether this process has renamed it: false if another one was first. */
+function isRenamed(from: string, to: string): boolean {
+  try {
+    renameSync(from, to);
+    return true;
+  } catch (error) {
+    requireMissing(error);
+    return false;
+  }
+}
+
+/** @throws the error unless there is no such file or directory */
+function requireMissing(error: unknown): void {
+  if ((error as NodeJS.ErrnoException).code !== 'ENOENT') throw error;
 }

@@ -53,6 +53,13 @@ for (const [kind, status, state] of STATES)
     assert.equal(judged(kind, status).state, state);
   });
 
+test('a CertificateRequest without a spec, which its definition allows, has a row', () => {
+  const metadata = { name: 'x', uid: 'u', resourceVersion: '1', creationTimestamp: AT };
+  const kept = keptRequest({ apiVersion: 'v1', kind: 'CertificateRequest', metadata });
+  const { state, requester } = requestRow('certificaterequest', kept);
+  assert.deepEqual([state, requester], ['approval', 'user ']);
+});
+
 test('keeps no PEM in memory, and the reason of a denial', () => {
   const metadata = { name: 'x', uid: 'u', resourceVersion: '1', creationTimestamp: AT };
   const spec = { signerName: 'a/b', request: 'PEM', extra: { token: ['x'] } };

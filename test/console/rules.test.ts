@@ -69,6 +69,34 @@ test('the samples of other kinds are judged without API discovery, and a note ha
   assert.match(notes.join(), /^podcertificaterequests: .* may not read the API discovery/);
 });
 
+test('a CertificateRequest without a spec is no sample, and hides none', async () => {
+  const { client, ...rest } = await stand('rules/spec-less');
+  const certificateRequests = { rules: [{ name: 'any', when: 'true', allow: {} }] };
+  const serving = { ...SIGNER.spec, certificateRequests };
+  const signer = { ...SIGNER, spec: serving } as typeof SIGNER;
+  const own = { group: 'countersign.dev', kind: 'ClusterSigner', name: SIGNER.metadata.name };
+  const spec = { request: '', issuerRef: own };
+  const items = [
+    { metadata: { ...UNSET, name: 'empty' } },
+    { metadata: { ...UNSET, name: 'own' }, spec },
+    { metadata: { ...UNSET, name: 'other' }, spec: { ...spec, issuerRef: { ...own, group: 'x' } } },
+  ];
+  const listing = recordedClient();
+  listing.answer((request) =>
+    request.path.endsWith('/certificaterequests') ? { items } : client.request(request),
+  );
+  const yaml = rest.rules.yamlOf(SIGNER);
+  const { samples } = await judgeRules({ ...rest, client: listing }, signer, {
+    yaml,
+    replays: false,
+  });
+  const subjects = samples.map(({ subject }) => subject);
+  assert.deepEqual(
+    subjects.filter((each) => each.startsWith('certificaterequest')),
+    ['certificaterequest/own'],
+  );
+});
+
 test('the text of the cluster decides as the cluster, and an edited rule otherwise', async () => {
   const init = await stand('rules/a');
   const yaml = init.rules.yamlOf(SIGNER);

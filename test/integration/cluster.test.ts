@@ -2,7 +2,16 @@
 import assert from 'node:assert/strict';
 import { execFile, spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
-import { existsSync, globSync, readFileSync } from 'node:fs';
+import {
+  existsSync,
+  globSync,
+  mkdirSync,
+  mkdtempSync,
+  readFileSync,
+  rmSync,
+  writeFileSync,
+} from 'node:fs';
+import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { after, before, test, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
@@ -190,6 +199,34 @@ test('the processes of a killed launcher end, and the next launcher removes its 
   const next = await startCluster({ kubeconfig: cluster.kubeconfig });
   await next.stop();
   assert.equal(existsSync(launched.directory), false);
+});
+
+test('of launchers that start at once, none finds half of what a killed one left', async (t) => {
+  const room = mkdtempSync(join(tmpdir(), 'launchers-'));
+  t.after(() => rmSync(room, { recursive: true, force: true }));
+  const left = join(room, 'countersign-cluster-killed');
+  mkdirSync(left);
+  for (let file = 0; file < 5_000; file += 1) writeFileSync(join(left, String(file)), '');
+  const ended = spawn('true');
+  await once(ended, 'exit');
+  writeFileSync(join(left, 'owner.pid'), String(ended.pid));
+  const module = new URL('../cluster/directory.ts', import.meta.url).href;
+  const code = `import { existsSync } from 'node:fs';
+    import { makeDirectory } from ${JSON.stringify(module)};
+    process.stdout.write('ready');
+    process.stdin.resume().once('end', () => {
+      makeDirectory();
+      process.exit(existsSync(${JSON.stringify(left)}) ? 3 : 0);
+    });`;
+  const launchers = Array.from({ length: 3 }, () =>
+    spawn(process.execPath, ['--input-type=module', '-e', code], {
+      env: { ...process.env, TMPDIR: room },
+    }),
+  );
+  const codes = launchers.map(async (each) => ((await once(each, 'exit')) as [number])[0]);
+  await Promise.all(launchers.map(({ stdout }) => once(stdout, 'data')));
+  for (const { stdin } of launchers) stdin.end();
+  assert.deepEqual(await Promise.all(codes), [0, 0, 0]);
 });
 
 function pidsOf({ etcd, apiServer, controllerManager, scheduler, nodes }: Cluster): number[] {

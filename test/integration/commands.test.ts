@@ -305,7 +305,7 @@ async function switchesOff(values: string): Promise<void> {
     said.stdout,
     /^(?:namespace|customresourcedefinition|clustersigner).*deleted/m,
   );
-  assert.doesNotMatch((await run(...all)).stdout, / deleted$/m);
+  assert.doesNotMatch((await run(...all)).stdout, / deleted(?:;|$)/m);
 }
 
 /** Objects that need no change are one line for people, and all are listed for programs. */

@@ -36,13 +36,13 @@ export interface CertificateRequest extends KubeObject {
 }
 
 /**
- * Returns the spec of a stored CertificateRequest. The definition allows one without a spec: only
- * the webhook of cert-manager refuses it.
+ * Returns a stored CertificateRequest whose spec can be read. The definition allows one without a
+ * spec, which only the webhook of cert-manager refuses: it then requests nothing, of no issuer.
  */
-export function storedSpec(
-  request: Partial<Pick<CertificateRequest, 'spec'>>,
-): CertificateRequest['spec'] | undefined {
-  return request.spec;
+export function withSpec<R extends Partial<Pick<CertificateRequest, 'spec'>>>(
+  stored: R,
+): R & Pick<CertificateRequest, 'spec'> {
+  return { ...stored, spec: stored.spec ?? { request: '', issuerRef: { name: '' } } };
 }
 
 export interface IssuerReference {

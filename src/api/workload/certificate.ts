@@ -19,7 +19,8 @@ export const CERTIFICATE_RESOURCE = {
 } as const;
 
 export interface CertManagerCertificate extends KubeObject {
-  readonly spec: { readonly secretName?: string; readonly issuerRef?: IssuerReference };
+  /** The definition allows none. Only the webhook of cert-manager refuses that. */
+  readonly spec?: { readonly secretName?: string; readonly issuerRef?: IssuerReference };
   readonly status?: {
     /**
      * The revision of the CertificateRequest whose certificate the Secret has. cert-manager sets it

@@ -7,6 +7,7 @@ import { selects } from '#api/object/label-selector.ts';
 import type { Pod, PodVolume } from '#api/object/pod.ts';
 import {
   CERTIFICATE_REQUEST_RESOURCE,
+  withSpec,
   type CertificateRequest,
 } from '#api/request/certificate-request.ts';
 import { CSR_RESOURCE, type CertificateSigningRequest } from '#api/request/csr.ts';
@@ -88,7 +89,7 @@ async function readCertificateRequest(
   { name, namespace }: Subject,
 ): Promise<ObjectMaterials> {
   const path = CERTIFICATE_REQUESTS.object({ name, namespace });
-  const request = await client.request<CertificateRequest>({ method: 'GET', path });
+  const request = withSpec(await client.request<CertificateRequest>({ method: 'GET', path }));
   const { spec, status } = request;
   const source = `certificaterequest/${name}`;
   const note = unissuedNote(source, status?.conditions, source, namespace);

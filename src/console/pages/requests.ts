@@ -41,7 +41,8 @@ export interface KeptRequest extends KubeObject {
 
 /** A request with any fields, as the API server sends it. */
 interface WholeRequest extends KubeObject {
-  readonly spec: KeptRequest['spec'];
+  /** The definition of a CertificateRequest allows none. */
+  readonly spec?: KeptRequest['spec'];
   readonly status?: {
     readonly conditions?: readonly Condition[];
     readonly certificate?: string;
@@ -54,7 +55,7 @@ export function keptRequest({
   apiVersion,
   kind,
   metadata,
-  spec,
+  spec = {},
   status,
 }: WholeRequest): KeptRequest {
   const { name, namespace, uid, resourceVersion, creationTimestamp } = metadata;

@@ -7,6 +7,7 @@ import { readExternalSigner } from '#api/external/external-signer.ts';
 import type { KubeObject } from '#api/object/object.ts';
 import {
   CERTIFICATE_REQUEST_RESOURCE,
+  withSpec,
   type CertificateRequest,
 } from '#api/request/certificate-request.ts';
 import { CSR_RESOURCE, type CertificateSigningRequest } from '#api/request/csr.ts';
@@ -121,8 +122,9 @@ async function explainCr(init: ExplainContext, { name, namespace }: Subject): Pr
 
 async function ofCertificateRequest(
   init: ExplainContext,
-  request: CertificateRequest,
+  stored: CertificateRequest,
 ): Promise<Explanation> {
+  const request = withSpec(stored);
   const { namespace = '' } = request.metadata;
   const view = await readNamedSigner(init.client, request.spec.issuerRef, namespace);
   const judged = await byOrder(init, request, view, explainCertificateRequest(request, view));

@@ -56,7 +56,7 @@ export async function readSecretReferrers(
   const signers = await listReadable<KubeObject>(client, CLUSTER_SIGNERS);
   const [certificate] = await listReadable<CertManagerCertificate>(client, CERTIFICATES, {
     namespace,
-    keep: ({ spec }) => spec.secretName === name,
+    keep: ({ spec }) => spec?.secretName === name,
   });
   const requests =
     certificate === undefined

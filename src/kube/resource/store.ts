@@ -22,14 +22,12 @@ export interface Store<T> {
 /**
  * Creates an empty store of one collection.
  *
- * @param keep - selects the objects to keep
- * @param transform - reduces an object before it is kept. Name, namespace, uid and resourceVersion
- *   must stay.
+ * @param reduce - returns the object to keep, or undefined to keep none. Name, namespace, uid and
+ *   resourceVersion must stay.
  */
 export function createStore<T extends StoredObject>(
-  keep: (object: T) => boolean,
+  reduce: (object: T) => T | undefined,
   onChange: OnChange<T>,
-  transform: (object: T) => T = (object) => object,
 ): Store<T> {
   const objects = new Map<string, T>();
 
@@ -48,11 +46,11 @@ export function createStore<T extends StoredObject>(
       before = undefined;
     }
     if (before?.metadata.resourceVersion === object.metadata.resourceVersion) return;
-    if (!keep(object)) {
+    const kept = reduce(object);
+    if (kept === undefined) {
       remove(key);
       return;
     }
-    const kept = transform(object);
     objects.set(key, kept);
     onChange(key, kept, before);
   }

@@ -45,15 +45,13 @@ export interface ObjectCache<T> {
 /**
  * Creates an empty cache of one collection.
  *
- * @param keep - selects the objects to cache
- * @param transform - reduces an object before it is cached
+ * @param reduce - returns the object to cache, or undefined to cache none
  */
 export function createObjectCache<T extends StoredObject>(
-  keep: (object: T) => boolean,
+  reduce: (object: T) => T | undefined,
   onChange: OnChange<T>,
-  transform?: (object: T) => T,
 ): ObjectCache<T> {
-  return new CollectionCache(keep, onChange, transform);
+  return new CollectionCache(reduce, onChange);
 }
 
 class CollectionCache<T extends StoredObject> implements ObjectCache<T> {
@@ -65,8 +63,8 @@ class CollectionCache<T extends StoredObject> implements ObjectCache<T> {
   /** Key → resourceVersion of an own write, until the watch has passed it. */
   readonly #ahead = new Map<string, string>();
 
-  constructor(keep: (object: T) => boolean, onChange: OnChange<T>, transform?: (object: T) => T) {
-    this.#store = createStore(keep, onChange, transform);
+  constructor(reduce: (object: T) => T | undefined, onChange: OnChange<T>) {
+    this.#store = createStore(reduce, onChange);
   }
 
   get(key: string): T | undefined {

@@ -2,7 +2,7 @@
 import { messageOf } from '#base/errors.ts';
 import type { Clock, Delay, Log, Random } from '#base/ports.ts';
 import type { Client } from '../client/client.ts';
-import { isNewer, type StoredObject } from '../resource/object.ts';
+import { isNewer, objectKey, type StoredObject } from '../resource/object.ts';
 import type { OnChange } from '../resource/store.ts';
 import { createIdleTimeout, type IdleTimeout } from './idle-timeout.ts';
 import { listPages, readVersion } from './list-pages.ts';
@@ -139,7 +139,7 @@ class ListWatcher<T extends StoredObject> implements Reflector<T> {
     this.#init = init;
     this.#target = { resource: init.path, selector: init.fieldSelector ?? '' };
     this.#health = new WatchHealth(init.random);
-    this.#cache = createObjectCache<T>(init.keep ?? (() => true), guarded(init), init.transform);
+    this.#cache = createObjectCache<T>(reducer(init), guarded(init));
   }
 
   get failure(): string | undefined {
@@ -306,6 +306,27 @@ class ListWatcher<T extends StoredObject> implements Reflector<T> {
     );
     await delay(wait, signal).catch(() => undefined);
   }
+}
+
+/**
+ * Returns the function that reduces an object to its cached fields. It leaves out an object that
+ * `keep` or `transform` cannot read: it must not cost the others of its collection.
+ */
+function reducer<T extends StoredObject>({
+  keep = () => true,
+  transform = (object) => object,
+  path,
+  log,
+}: ReflectorInit<T>): (object: T) => T | undefined {
+  return (object) => {
+    try {
+      return keep(object) ? transform(object) : undefined;
+    } catch (error) {
+      const key = objectKey(object);
+      log.error({ path, key, error: messageOf(error) }, 'cannot read a watched object');
+      return undefined;
+    }
+  };
 }
 
 /** Catches errors of the listener, which must not cost the events that follow. */

@@ -5,7 +5,7 @@ import { ORDERS } from '#api/acme/names.ts';
 import type { Order } from '#api/acme/order.ts';
 import {
   CERTIFICATE_REQUEST_RESOURCE,
-  storedSpec,
+  withSpec,
   type CertificateRequest,
 } from '#api/request/certificate-request.ts';
 import { CSR_RESOURCE, type CertificateSigningRequest } from '#api/request/csr.ts';
@@ -226,10 +226,8 @@ function fromCertificateRequest(
   request: CertificateRequest,
   byObject: ReadonlyMap<string, string>,
 ): FoundCertificate | undefined {
-  const { metadata } = request;
-  const issuerRef = storedSpec(request)?.issuerRef;
-  if (issuerRef === undefined) return undefined;
-  const { signerKind, name } = namedIssuer(issuerRef);
+  const { metadata, spec } = withSpec(request);
+  const { signerKind, name } = namedIssuer(spec.issuerRef);
   const signerName = signerKind === 'ClusterSigner' ? byObject.get(name) : undefined;
   if (signerName === undefined) return undefined;
   const source = `certificaterequest ${metadata.namespace ?? ''}/${metadata.name}`;

@@ -14,6 +14,7 @@ import {
 import type { ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
 import type { KubeObject, Secret } from '#api/object/object.ts';
 import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
+import { present } from '#base/object-keys.ts';
 import { NAMESPACES, SECRETS } from '#kube/resource/core-v1.ts';
 import { resource, type Resource } from '#kube/resource/resource.ts';
 import type { StoredObject } from '#kube/resource/object.ts';
@@ -197,7 +198,7 @@ function certManager(init: RefreshWatchesInit, plural: string): Reflector<Stored
             apiVersion,
             kind,
             metadata,
-            spec: spec.secretName === undefined ? {} : { secretName: spec.secretName },
+            spec: present('secretName', spec?.secretName),
             ...(status === undefined ? {} : { status }),
           }),
         })

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Pod } from '#api/object/pod.ts';
+import { present } from '#base/object-keys.ts';
 import type { DisruptionBudget } from '#api/workload/disruption-budget.ts';
 import { blockingBudget, holdsOlder } from './older-pods.ts';
 import { formatRecord, restartedAtOf } from './record.ts';
@@ -112,73 +113,70 @@ export class Refresher {
     return { kind: 'refused', message: refusal.message, until: refusal.until };
   }
 
-  /** Judges a workload after reading its pods if the decision depends on them. */
+  /** Judges a workload, and reads its pods once, if the verdict depends on them. */
   async #inTurn(
     state: RestartState,
     slots: RestartSlots,
     deps: RefresherDeps,
   ): Promise<RestartVerdict> {
-    const older = this.#older.get(state.workload.metadata.uid);
-    const isOlder = older?.of === matterOf(state);
-    let pods: readonly Pod[] | undefined;
-    let asked = isOlder ? withFindings(state, older.findings) : state;
-    if (state.own !== undefined && !isOlder) {
-      pods = await deps.podsOf(state);
-      const seen = this.#see(state, pods);
-      if (seen.kind === 'fresh') return seen.verdict;
-      asked = seen.state;
-    }
-    const now = deps.now();
-    // A workload that needs no restart must not be reported as waiting, so its pods are read once.
-    const early = whyNotYet(asked, now) ?? (isOlder ? slots.full(asked, now) : undefined);
-    return early ?? this.#look(state, slots, deps, pods);
+    let listed: Promise<readonly Pod[]> | undefined;
+    const podsOf = (): Promise<readonly Pod[]> => (listed ??= deps.podsOf(state));
+
+    const known = this.#knownOlder(state);
+    // A workload that needs no restart must not be reported as waiting, so its pods are read first.
+    const first = known ?? (state.own === undefined ? state : this.#see(state, await podsOf()));
+    if ('kind' in first) return first;
+    const early = whyNotYet(first, deps.now()) ?? (known && slots.full(known, deps.now()));
+    if (early !== undefined) return early;
+
+    const pods = await podsOf();
+    const seen = this.#see(state, pods);
+    if ('kind' in seen) return seen;
+    return slots.full(seen, deps.now()) ?? this.#begin(seen, pods, slots, deps);
   }
 
-  /** Stores the findings until the inputs change. */
-  #see(
-    state: RestartState,
-    pods: readonly Pod[],
-  ):
-    | { readonly kind: 'older'; readonly state: RestartState }
-    | { readonly kind: 'fresh'; readonly verdict: RestartVerdict } {
+  /** Returns the state with an older pod that an earlier pass found, unless the inputs changed. */
+  #knownOlder(state: RestartState): RestartState | undefined {
+    const older = this.#older.get(state.workload.metadata.uid);
+    return older?.of === matterOf(state) ? withFindings(state, older.findings) : undefined;
+  }
+
+  /**
+   * Judges the pods, and remembers the result until the inputs change.
+   *
+   * @returns the state with what was found on the pods if one of them is older, or else the verdict
+   */
+  #see(state: RestartState, pods: readonly Pod[]): RestartState | RestartVerdict {
     const { uid } = state.workload.metadata;
     const findings = state.own?.find(pods);
     const seen = withFindings(state, findings);
     const of = matterOf(state);
     if (isOutdated(pods, seen)) {
-      this.#older.set(uid, { of, ...(findings === undefined ? {} : { findings }) });
-      return { kind: 'older', state: seen };
+      this.#older.set(uid, { of, ...present('findings', findings) });
+      return seen;
     }
     const verdict = freshVerdict(seen);
     this.#fresh.set(uid, { of, verdict });
-    return { kind: 'fresh', verdict };
+    return verdict;
   }
 
-  async #look(
+  /** Begins the restart, if the budgets of the pods allow it. */
+  async #begin(
     state: RestartState,
+    pods: readonly Pod[],
     slots: RestartSlots,
     deps: RefresherDeps,
-    listed?: readonly Pod[],
   ): Promise<RestartVerdict> {
-    const { workload } = state;
+    const { workload, way, deadline } = state;
     const { namespace = '' } = workload.metadata;
-    const pods = listed ?? (await deps.podsOf(state));
-    const found = this.#see(state, pods);
-    if (found.kind === 'fresh') return found.verdict;
-    const full = slots.full(found.state, deps.now());
-    if (full !== undefined) return full;
-    const isEviction = state.way === 'eviction';
+    const isEviction = way === 'eviction';
     const budget =
       isEviction || takesPodsAway(workload)
         ? blockingBudget(pods, deps.budgetsOf(namespace))
         : undefined;
-    if (budget !== undefined) {
-      const isOverdue = deps.now() >= found.state.deadline;
-      return { kind: 'blocked', budget: budget.metadata.name, isOverdue };
-    }
-    return isEviction
-      ? this.#evict(found.state, pods, slots, deps)
-      : this.#restart(found.state, slots, deps);
+    if (budget !== undefined)
+      return { kind: 'blocked', budget: budget.metadata.name, isOverdue: deps.now() >= deadline };
+    return isEviction ? this.#evict(state, pods, slots, deps) : this.#restart(state, slots, deps);
   }
 
   async #restart(

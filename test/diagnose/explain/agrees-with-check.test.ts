@@ -257,6 +257,13 @@ for (const kind of ['csr', 'certificaterequest']) {
   });
 }
 
+test('certificaterequest: one without a spec is of no issuer of ours', async () => {
+  const { spec: _none, ...request } = certificateRequest();
+  const stored = { ...request, metadata: { ...request.metadata, name: 'web' } };
+  const is = await explained({ certificateRequests: [stored] }, 'certificaterequest');
+  assert.match(is.summary, /Countersign does not answer it: its issuer is Issuer/);
+});
+
 // KEP-4317: the kubelet requests again at beginRefreshAt, and for another pod.
 test('a pod with a revoked leaf is not promised a new one before its kubelet asks', async () => {
   const refreshed = requested(MINUTE, ours) as { readonly status: object };

@@ -63,7 +63,7 @@ function run(steps: readonly (typeof step extends fc.Arbitrary<infer S> ? S : ne
   const server = new Collection();
   const last = new Map<string, Thing>();
   const mirror = createObjectCache<Thing>(
-    ({ done }) => !done,
+    (object) => (object.done ? undefined : object),
     (_key, now) => {
       if (now === undefined) return;
       const before = last.get(now.metadata.uid);

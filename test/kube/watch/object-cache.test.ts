@@ -20,7 +20,7 @@ function thing(name: string, version: number, more: { uid?: string; done?: boole
 function mirrorWith(...objects: Thing[]): { mirror: ObjectCache<Thing>; told: Change[] } {
   const told: Change[] = [];
   const mirror = createObjectCache<Thing>(
-    (object) => object.done !== true,
+    (object) => (object.done === true ? undefined : object),
     (key, now, before) =>
       told.push([key, now?.metadata.resourceVersion, before?.metadata.resourceVersion]),
   );
@@ -135,7 +135,7 @@ test('an object deleted while the list is streamed is removed, although it was l
 
 test('the cache is synced from its first complete list on, relists included', () => {
   const mirror = createObjectCache<Thing>(
-    () => true,
+    (object) => object,
     () => undefined,
   );
   mirror.beginList();

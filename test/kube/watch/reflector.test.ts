@@ -141,6 +141,25 @@ test('a handler that throws is logged, and no event is lost', async () => {
   assert.deepEqual(run.restarts, []);
 });
 
+for (const reader of ['keep', 'transform'] as const) {
+  test(`an object on which ${reader} throws is logged and left out, and no other is lost`, async () => {
+    const unreadable = (object: Thing): never => {
+      throw new TypeError(`${object.metadata.name} has no spec`);
+    };
+    const read = (object: Thing): Thing =>
+      object.metadata.name === 'b' ? unreadable(object) : object;
+    const { run, call } = await stage.established([thing('a', 1), thing('b', 2), thing('c', 3)], {
+      [reader]: read,
+    });
+    call.lines(added(thing('b', 11)), added(thing('d', 12)));
+    await until('d is told', PATIENCE_MS, () => run.told.includes('+d'));
+    assert.deepEqual(run.told, ['+a', '+c', '+d']);
+    const errors = run.log.lines.map(({ fields }) => String(fields['error']));
+    assert.deepEqual(errors, ['b has no spec', 'b has no spec']);
+    assert.deepEqual(run.restarts, []);
+  });
+}
+
 test('a stopped reflector ends at once in a watch, a backoff, or before its first list', async () => {
   const { run, call } = await stage.established([]);
   run.stop();

@@ -75,7 +75,7 @@ function retryAt({ status }: CertManagerCertificate): number {
 }
 
 function isOfSigner({ spec }: CertManagerCertificate, { spec: { signerRef } }: Order): boolean {
-  const { group, kind, name } = spec.issuerRef ?? {};
+  const { group, kind, name } = spec?.issuerRef ?? {};
   return group === ACME_GROUP && kind === signerRef.kind && name === signerRef.name;
 }
 

@@ -104,27 +104,39 @@ export class OrderBudgets {
    */
   next(now: number): WantedShare | undefined {
     if (this.#buckets.size >= this.#sweepAbove) this.#sweep(now);
-    // Two shares that each precede the other, in two buckets, would wait for each other.
-    let strict = 2 * this.#waitingAt.size;
-    for (;;) {
-      const first = this.#due.peek();
-      const want = first?.waiting.peek();
-      if (first === undefined || want === undefined || readyAt(first) > now) return undefined;
-      this.remove(want.id);
-      const all = this.#bucketsOf(want);
-      const counted = this.#counted(want);
-      strict -= 1;
-      const blocking = all.find(
-        (each) =>
-          readyAt(each) > now ||
-          (strict > 0 && counted.includes(each) && each.waiting.hasBefore(want)),
-      );
+    // Two shares that each precede the other, in two buckets, would wait for each other: after two
+    // rounds the turns of others do not count any more.
+    let turnsLeft = 2 * this.#waitingAt.size;
+    for (let want = this.#takeDue(now); want !== undefined; want = this.#takeDue(now)) {
+      turnsLeft -= 1;
+      const blocking = this.#blocking(want, now, turnsLeft > 0);
       if (blocking === undefined) {
         this.count(want, now);
         return want;
       }
       this.#park(want, blocking);
     }
+    return undefined;
+  }
+
+  /** Takes the first share out of the queue of a bucket that has a token for it. */
+  #takeDue(now: number): WantedShare | undefined {
+    const bucket = this.#due.peek();
+    const want = bucket?.waiting.peek();
+    if (bucket === undefined || want === undefined || readyAt(bucket) > now) return undefined;
+    this.remove(want.id);
+    return want;
+  }
+
+  /**
+   * Returns a bucket that has no token for the share, or, while turns count, one in which another share
+   * comes first.
+   */
+  #blocking(want: WantedShare, now: number, turnsCount: boolean): Share | undefined {
+    const contested = turnsCount ? this.#counted(want) : [];
+    return this.#bucketsOf(want).find(
+      (each) => readyAt(each) > now || (contested.includes(each) && each.waiting.hasBefore(want)),
+    );
   }
 
   /** Returns the time for the next call of `next`, or undefined if nothing waits. */

@@ -29,7 +29,7 @@ export interface RevokeOptions extends UserOptions {
 }
 
 interface CertManagerCertificate extends KubeObject {
-  readonly spec: { readonly secretName?: string };
+  readonly spec?: { readonly secretName?: string };
 }
 
 interface Volume {
@@ -114,7 +114,7 @@ export async function revokeOrder(
 async function usesOf(client: Client, order: Order): Promise<readonly string[]> {
   const { namespace = '' } = order.metadata;
   const owner = await certificateOf(client, order);
-  const secretName = owner?.spec.secretName;
+  const secretName = owner?.spec?.secretName;
   if (owner === undefined || secretName === undefined) return [];
   const secret = await readIfAllowed<Secret>(
     client,

@@ -2,7 +2,7 @@
 /** Selects the certificate of an object that a user names. */
 import { namedIssuer } from '#api/acme/named-issuer.ts';
 import { ACME_GROUP } from '#api/acme/names.ts';
-import type { CertificateRequest } from '#api/request/certificate-request.ts';
+import { withSpec, type CertificateRequest } from '#api/request/certificate-request.ts';
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { derivedName } from '#api/signer/signer.ts';
 import { shellWord } from '#base/quote.ts';
@@ -150,11 +150,9 @@ async function readRequest<K extends keyof RequestOfKind>(
 }
 
 /** @throws SignerError USAGE unless the issuer of the request is one of these ClusterSigners */
-function requireOurs(
-  { metadata, spec: { issuerRef } }: CertificateRequest,
-  signers: readonly ClusterSigner[],
-): void {
-  const { group, kind, name, signerKind } = namedIssuer(issuerRef);
+function requireOurs(request: CertificateRequest, signers: readonly ClusterSigner[]): void {
+  const { metadata, spec } = withSpec(request);
+  const { group, kind, name, signerKind } = namedIssuer(spec.issuerRef);
   const isClusterSigner = signerKind === 'ClusterSigner';
   if (isClusterSigner && signers.some((each) => each.metadata.name === name)) return;
   if (signerKind === 'Signer')

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { AcmeSigner } from '#api/acme/acme-signer.ts';
 import { ACME_CLUSTER_SIGNERS, ACME_SIGNERS, ORDERS } from '#api/acme/names.ts';
-import { readOrder } from '#api/acme/order.ts';
+import { readOrder, type Order } from '#api/acme/order.ts';
 import { readAcmeSigner } from '#api/acme/read-acme-signer.ts';
 import { keyOf, type KubeObject } from '#api/object/object.ts';
 import { SignerError, attempt } from '#base/errors.ts';
@@ -15,52 +15,65 @@ import { mapSeen, listVisible } from './list-visible.ts';
  * installed.
  */
 export async function readAcme(client: Client): Promise<ReadResult<AcmeFacts>> {
-  const keep = (object: KubeObject): readonly KubeObject[] => [object];
   const [cluster, namespaced, orders] = await Promise.all([
-    listVisible<KubeObject, KubeObject>(client, ACME_CLUSTER_SIGNERS, keep),
-    listVisible<KubeObject, KubeObject>(client, ACME_SIGNERS, keep),
+    listVisible(client, ACME_CLUSTER_SIGNERS, readSigner),
+    listVisible(client, ACME_SIGNERS, readSigner),
     readNewestOrders(client),
   ]);
   if (!('value' in cluster)) return cluster;
   if (!('value' in namespaced)) return namespaced;
-  const signers: AcmeSigner[] = [];
-  const invalid: { name: string; why: string }[] = [];
-  for (const object of [...cluster.value, ...namespaced.value]) {
-    const signer = attempt(() => readAcmeSigner(object));
-    if (!(signer instanceof SignerError)) signers.push(signer);
-    else
-      invalid.push({
-        name: `${object.kind.toLowerCase()}/${keyOf(object.metadata)}`,
-        why: signer.message,
-      });
-  }
+  const read = [...cluster.value, ...namespaced.value];
+  const signers = read.flatMap(({ signer }) => signer ?? []);
+  const invalid = read.flatMap((each) => each.invalid ?? []);
   return { value: { signers, invalid, orders } };
 }
 
-/** Keeps only the latest Order of each request. */
+/** A signer, or why its spec is invalid. */
+interface ReadSigner {
+  readonly signer?: AcmeSigner;
+  readonly invalid?: AcmeFacts['invalid'][number];
+}
+
+function readSigner(object: KubeObject): readonly [ReadSigner] {
+  const signer = attempt(() => readAcmeSigner(object));
+  if (!(signer instanceof SignerError)) return [{ signer }];
+  const name = `${object.kind.toLowerCase()}/${keyOf(object.metadata)}`;
+  return [{ invalid: { name, why: signer.message } }];
+}
+
 async function readNewestOrders(client: Client): Promise<ReadResult<readonly NewestOrder[]>> {
-  const newest = new Map<string, NewestOrder>();
-  const seen = await listVisible<KubeObject, never>(client, ORDERS, (object) => {
+  const orders = await listVisible(client, ORDERS, (object: KubeObject) => {
     const order = attempt(() => readOrder(object));
-    if (order instanceof SignerError) return [];
-    const { metadata, spec, status } = order;
-    const before = newest.get(spec.requestRef.uid);
-    if (before !== undefined && before.attempt > spec.attempt) return [];
-    newest.set(spec.requestRef.uid, {
-      name: metadata.name,
-      namespace: metadata.namespace ?? '',
-      attempt: spec.attempt,
-      state: status.state,
-      isIssued: status.state === 'valid' && status.certificate !== undefined,
-      since: Date.parse(metadata.creationTimestamp),
-      ...(status.reason === undefined
-        ? {}
-        : { reason: status.reason, why: `${status.reason}: ${status.message ?? ''}` }),
-      ...(status.nextAttemptAt === undefined
-        ? {}
-        : { nextAttemptAt: Date.parse(status.nextAttemptAt) }),
-    });
-    return [];
+    return order instanceof SignerError ? [] : [factsOf(order)];
   });
-  return mapSeen(seen, () => [...newest.values()]);
+  return mapSeen(orders, newestOfEachRequest);
+}
+
+interface OrderFacts extends NewestOrder {
+  /** UID of the request. */
+  readonly request: string;
+}
+
+function factsOf({ metadata, spec, status }: Order): OrderFacts {
+  const { state, certificate, reason, message = '', nextAttemptAt } = status;
+  return {
+    request: spec.requestRef.uid,
+    name: metadata.name,
+    namespace: metadata.namespace ?? '',
+    attempt: spec.attempt,
+    state,
+    isIssued: state === 'valid' && certificate !== undefined,
+    since: Date.parse(metadata.creationTimestamp),
+    ...(reason === undefined ? {} : { reason, why: `${reason}: ${message}` }),
+    ...(nextAttemptAt === undefined ? {} : { nextAttemptAt: Date.parse(nextAttemptAt) }),
+  };
+}
+
+function newestOfEachRequest(orders: readonly OrderFacts[]): readonly NewestOrder[] {
+  const newest = new Map<string, OrderFacts>();
+  for (const order of orders) {
+    const before = newest.get(order.request);
+    if (before === undefined || before.attempt <= order.attempt) newest.set(order.request, order);
+  }
+  return [...newest.values()];
 }

@@ -11,7 +11,7 @@ import {
   isApproved as isIssuerApproved,
   isDenied as isIssuerDenied,
   isFinished as isIssuerFinished,
-  storedSpec,
+  withSpec,
   type CertificateRequest,
 } from '#api/request/certificate-request.ts';
 import { namedIssuer } from '#api/acme/named-issuer.ts';
@@ -125,10 +125,11 @@ async function readIssuerRequests(
   return listVisible<CertificateRequest & KubeObject, WaitingRequest>(
     client,
     CERTIFICATE_REQUEST_RESOURCE,
-    (request) => {
+    (stored) => {
+      const request = withSpec(stored);
       const waits =
         isIssuerApproved(request) && !isIssuerDenied(request) && !isIssuerFinished(request);
-      return waits && storedSpec(request)?.issuerRef.group === GROUP
+      return waits && request.spec.issuerRef.group === GROUP
         ? [waitingIssuerRequest(request, signers)]
         : [];
     },

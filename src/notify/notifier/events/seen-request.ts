@@ -3,7 +3,7 @@
 import { X509Certificate } from 'node:crypto';
 import { ACME_GROUP } from '#api/acme/names.ts';
 import type { KubeObject } from '#api/object/object.ts';
-import { storedSpec, type CertificateRequest } from '#api/request/certificate-request.ts';
+import { withSpec, type CertificateRequest } from '#api/request/certificate-request.ts';
 import { findCondition, hasTrueCondition, type Condition } from '#api/request/conditions.ts';
 import type { CertificateSigningRequest } from '#api/request/csr.ts';
 import type { Requester } from '#api/request/reviewable-request.ts';
@@ -161,14 +161,15 @@ function ofPcr({ metadata, spec, status = {} }: PodCertificateRequest): Parts {
 /** cert-manager's annotation with the Certificate that a request belongs to. */
 const CERTIFICATE_NAME = 'cert-manager.io/certificate-name';
 
-function ofCertificateRequest(request: CertificateRequest): Parts {
-  const { metadata, status = {} } = request;
+function ofCertificateRequest(stored: CertificateRequest): Parts {
+  const request = withSpec(stored);
+  const { metadata, spec, status = {} } = request;
   const { namespace = '', annotations = {} } = metadata;
   const certificateName = annotations[CERTIFICATE_NAME];
   return {
     signer: issuerKey(request),
     flow: `namespace ${namespace}`,
-    about: { username: userOf(storedSpec(request) ?? {}), certificateName },
+    about: { username: userOf(spec), certificateName },
     renews: `certificate ${namespace} ${certificateName ?? metadata.name}`,
     end: endOfCertificateRequest(request),
     pem: Buffer.from(status.certificate ?? '', 'base64').toString('latin1'),
@@ -180,9 +181,8 @@ const NOT_OURS = 'other:';
 /** Prefix for keys of ACME signers. A ClusterSigner may have the name of an AcmeClusterSigner. */
 export const ACME_KEY = 'acme:';
 
-function issuerKey(request: CertificateRequest): string {
-  const { metadata } = request;
-  const { group, kind = '', name = '' } = storedSpec(request)?.issuerRef ?? {};
+function issuerKey({ metadata, spec }: CertificateRequest): string {
+  const { group, kind = '', name } = spec.issuerRef;
   const prefix = ISSUERS.get(group ?? '');
   if (prefix === undefined) return NOT_OURS;
   return prefix + (NAMESPACED.includes(kind) ? `${metadata.namespace ?? ''}/${name}` : name);
