@@ -35,25 +35,26 @@ export interface LiveRequests {
   readonly subscribe: (onChange: (change: RequestChange) => void, signal: AbortSignal) => void;
 }
 
-/** A kind in the served version, if it is served. Or why the person may not find that out. */
-type DiscoveredKind =
-  { readonly kind: RowKind; readonly of: Resource | undefined } | { readonly refusal: string };
-
-async function discovered(
-  kind: RowKind,
-  search: Promise<Resource | undefined>,
-): Promise<DiscoveredKind> {
-  try {
-    return { kind, of: await search };
-  } catch (error) {
-    if (error instanceof KubeError && error.status === 403) return { refusal: error.message };
-    throw error;
-  }
-}
-
-async function certificateRequestsIfServed(client: Client): Promise<Resource | undefined> {
-  return (await isCertManagerServed(client)) ? CERTIFICATE_REQUESTS : undefined;
-}
+/**
+ * Kinds of requests, each with the search for the version that the API server serves.
+ *
+ * The search returns undefined if the API server does not serve the kind.
+ */
+const KINDS: readonly {
+  readonly kind: RowKind;
+  readonly search: (client: Client) => Promise<Resource | undefined>;
+}[] = [
+  { kind: 'csr', search: () => Promise.resolve(resource(CSR_RESOURCE)) },
+  {
+    kind: 'pcr',
+    search: (client) => certificatesResourceIfServed(client, 'podcertificaterequests'),
+  },
+  {
+    kind: 'certificaterequest',
+    search: async (client) =>
+      (await isCertManagerServed(client)) ? CERTIFICATE_REQUESTS : undefined,
+  },
+];
 
 const READY_WITHIN_MS = 5_000;
 const READY_EVERY_MS = 25;
@@ -91,7 +92,7 @@ export function createLiveRequests(
   const listeners = new Set<(change: RequestChange) => void>();
   let watched: readonly RequestWatch[] = [];
   let undiscovered: readonly string[] = [];
-  let started: Promise<void> | undefined;
+  let discovery: Promise<void> | undefined;
 
   function watch(kind: RowKind, of: Resource): RequestWatch {
     const rowOf = (request: KeptRequest | undefined): RequestRow | undefined =>
@@ -112,19 +113,23 @@ export function createLiveRequests(
     return { kind, plural: of.plural, reflector };
   }
 
-  async function start(): Promise<void> {
-    const found = await Promise.all([
-      discovered('pcr', certificatesResourceIfServed(init.client, 'podcertificaterequests')),
-      discovered('certificaterequest', certificateRequestsIfServed(init.client)),
-    ]);
-    undiscovered = found.flatMap((each) => ('refusal' in each ? [each.refusal] : []));
-    watched = [
-      watch('csr', resource(CSR_RESOURCE)),
-      ...found.flatMap((each) =>
-        'refusal' in each || each.of === undefined ? [] : [watch(each.kind, each.of)],
-      ),
-    ];
-    for (const { reflector } of watched) void reflector.run(signal);
+  /** Starts the watches of the kinds that have none. */
+  async function discover(): Promise<void> {
+    const refusals: string[] = [];
+    const unwatched = KINDS.filter(({ kind }) => watched.every((each) => each.kind !== kind));
+    const found = await Promise.all(
+      unwatched.map(async ({ kind, search }) => {
+        const of = await search(init.client).catch((error: unknown) => {
+          if (!(error instanceof KubeError) || error.status !== 403) throw error;
+          refusals.push(error.message);
+        });
+        return of === undefined ? [] : [watch(kind, of)];
+      }),
+    );
+    const started = found.flat();
+    for (const { reflector } of started) void reflector.run(signal);
+    watched = [...watched, ...started];
+    undiscovered = refusals;
   }
 
   const isSettled = ({ reflector }: RequestWatch): boolean =>
@@ -133,11 +138,11 @@ export function createLiveRequests(
   return {
     ready: async () => {
       const until = init.monotonic() + READY_WITHIN_MS;
-      started ??= start();
-      await started.catch((error: unknown) => {
-        started = undefined;
-        throw error;
+      // Again with each page: an administrator may grant the permission or install cert-manager.
+      discovery ??= discover().finally(() => {
+        discovery = undefined;
       });
+      await discovery;
       while (!watched.every(isSettled) && init.monotonic() < until) {
         await init.delay(READY_EVERY_MS, signal);
       }
