@@ -7,6 +7,8 @@ import {
   sourcesOf,
   type RevokeCertificatesOptions,
 } from '#cli/commands/revoke/run.ts';
+import { MAX_REVOKED } from '#api/revocation/revocation.ts';
+import type { SignerError } from '#base/errors.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import type { Revocation } from '#api/revocation/revocation.ts';
 import { accessNote } from '#operations/revoking/api-server.ts';
@@ -290,6 +292,26 @@ test('a Revocation of that name counts only if it revokes the same', async () =>
     const [first = '', second = ''] = await createdBeside(existing);
     assert.match(second, new RegExp(`^${first}-[0-9a-f]{8}$`));
   }
+});
+
+test('a write that fails names the Revocations that were written before it', async () => {
+  const client = cluster();
+  const unfailing = cluster();
+  let posts = 0;
+  const serial = Array.from({ length: MAX_REVOKED + 1 }, (_, index) => (index + 1).toString(16));
+  client.answer((request) => {
+    if (request.method !== 'POST') return unfailing.request(request);
+    posts += 1;
+    if (posts === 2) throw new KubeError({ status: 403, what: 'POST revocations' });
+    return request.body;
+  });
+  await assert.rejects(revoked({ serial, signer: SIGNER }, client), (error: SignerError) => {
+    assert.equal(error.code, 'KUBE_FORBIDDEN');
+    const message =
+      /^1 of 2 Revocations are written: revoked-[0-9a-f]{16}; the next one is not: POST revocations: 403/;
+    assert.match(error.message, message);
+    return true;
+  });
 });
 
 test('the requests of pods are searched in the version that the API server serves', async () => {

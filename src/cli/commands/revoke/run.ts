@@ -5,7 +5,7 @@ import { quantity } from '#base/quantity.ts';
 import { REVOCATIONS } from '#api/revocation/names.ts';
 import type { Revocation } from '#api/revocation/revocation.ts';
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
-import { usageError, type SignerError } from '#base/errors.ts';
+import { SignerError, usageError } from '#base/errors.ts';
 import type { Client } from '#kube/client/client.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import { resource } from '#kube/resource/resource.ts';
@@ -166,8 +166,7 @@ export async function revokeCertificates(
     cutAt: searched.find((each) => each.cutAt !== undefined)?.cutAt,
     now,
   });
-  const revocations: RevocationBody[] = [];
-  for (const each of plan.revocations) revocations.push(await write(client, each, dryRun));
+  const revocations = await writeAll(client, plan.revocations, dryRun);
   return {
     outcome: plan.refusals.length > 0 ? 'refused' : 'written',
     dryRun,
@@ -243,6 +242,34 @@ function selectionOf({
   const given = Object.entries(all).filter(([, value]) => value !== undefined);
   if (given.length > 1) throw usageError('write one of --serial, --pod, --user, --ca and --san');
   return given.length === 0 ? undefined : all;
+}
+
+/**
+ * Writes the Revocations, one after another.
+ *
+ * @returns the Revocations with their names
+ * @throws KubeError, or SignerError that names the Revocations written before
+ */
+async function writeAll(
+  client: Client,
+  bodies: readonly RevocationBody[],
+  dryRun: boolean,
+): Promise<readonly RevocationBody[]> {
+  const written: RevocationBody[] = [];
+  for (const body of bodies) {
+    try {
+      written.push(await write(client, body, dryRun));
+    } catch (error) {
+      if (dryRun || written.length === 0 || !(error instanceof SignerError)) throw error;
+      throw new SignerError({
+        code: error.code,
+        disposition: error.disposition,
+        message: `${written.length} of ${bodies.length} Revocations are written: ${written.map(({ metadata }) => metadata.name).join(', ')}; the next one is not: ${error.message}; run the command again, and it writes those that are missing`,
+        cause: error,
+      });
+    }
+  }
+  return written;
 }
 
 /**
