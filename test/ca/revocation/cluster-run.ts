@@ -141,6 +141,9 @@ test('what no object has any more is found by its record, and OpenSSL and Go ref
   await cluster.kubectl(['delete', 'certificaterequests', '--all', '-n', 'team-a']);
   const live = await revoke('--pod', 'team-a/web-0', '--source', 'live');
   assert.equal(live.code, 3, live.stdout);
+  const named = await revoke('--pod', 'team-a/web-0', '--source', 'live', '-o', 'name');
+  assert.deepEqual([named.code, named.stdout], [3, '']);
+  assert.match(named.stderr, /^refused: /m);
   const plan = await answered('--pod', 'team-a/web-0', '--dry-run');
   assert.match(
     plan.stdout,

@@ -32,7 +32,7 @@ import {
   recordedCertificates,
   recordedIfInstalled,
 } from '#cli/sources/issued-certificates.ts';
-import { printDocument, printText } from '#cli/terminal.ts';
+import { printDocument, printProgress, printText } from '#cli/terminal.ts';
 import { connectUser } from '#cli/user-client.ts';
 import type { UserOptions } from '#cli/user-options.ts';
 import { present } from '#base/object-keys.ts';
@@ -98,15 +98,19 @@ export async function runRevokeCommand(
     const selected = await withObject(client, subject, options);
     const sources = sourcesOf(client, selected, now);
     const report = await revokeCertificates(client, sources, selected, now);
-    const { output } = options;
-    if (output === 'text') printText(textOf(report));
-    else if (output === 'name') {
-      printText(report.revocations.map(nameLine).join(''));
-    } else printDocument(structuredText(report, output));
+    print(report, options.output);
     return report.outcome === 'refused' ? EXIT_REFUSED : 0;
   } finally {
     await client.close();
   }
+}
+
+function print(report: RevokeReport, output: RevokeCertificatesOptions['output']): void {
+  if (output === 'text') printText(textOf(report));
+  else if (output === 'name') {
+    printText(report.revocations.map(nameLine).join(''));
+    for (const each of report.refusals) printProgress(`refused: ${each}`);
+  } else printDocument(structuredText(report, output));
 }
 
 /**
