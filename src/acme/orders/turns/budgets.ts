@@ -129,8 +129,8 @@ export class OrderBudgets {
   }
 
   /**
-   * Returns a bucket that has no token for the share, or, while turns count, one in which another share
-   * comes first.
+   * Returns a bucket that has no token for the share, or, while turns count, one in which another
+   * share comes first.
    */
   #blocking(want: WantedShare, now: number, turnsCount: boolean): Share | undefined {
     const contested = turnsCount ? this.#counted(want) : [];
