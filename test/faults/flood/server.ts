@@ -35,6 +35,11 @@ export interface FloodServerInit {
 
 const FIRST_VERSION = 10;
 const BATCH = 500;
+/**
+ * The API server sends each watch a bookmark within a minute. A watch that is silent for longer is
+ * taken for a dead connection.
+ */
+const BOOKMARK_MS = 30_000;
 
 export async function startFloodServer(init: FloodServerInit): Promise<FloodServer> {
   const { flood } = init;
@@ -42,6 +47,8 @@ export async function startFloodServer(init: FloodServerInit): Promise<FloodServ
   const issued = new Uint8Array(flood.size);
   const requestWatches = new Set<ServerResponse>();
   const secretWatches = new Set<ServerResponse>();
+  /** Those whose first list is complete. */
+  const listed = new Set<ServerResponse>();
   let version = FIRST_VERSION + flood.size;
   let told = 0;
   let count = 0;
@@ -82,7 +89,9 @@ export async function startFloodServer(init: FloodServerInit): Promise<FloodServ
       requestWatches.add(response);
     }
     response.write(bookmark(version, listing));
+    listed.add(response);
     response.once('close', () => {
+      listed.delete(response);
       requestWatches.delete(response);
       secretWatches.delete(response);
     });
@@ -126,6 +135,9 @@ export async function startFloodServer(init: FloodServerInit): Promise<FloodServ
   });
   server.listen(0, '127.0.0.1');
   await once(server, 'listening');
+  const bookmarks = setInterval(() => {
+    for (const each of listed) each.write(bookmark(version, false));
+  }, BOOKMARK_MS);
   return {
     url: `http://127.0.0.1:${(server.address() as AddressInfo).port}`,
     get mood() {
@@ -154,6 +166,7 @@ export async function startFloodServer(init: FloodServerInit): Promise<FloodServ
       return writes;
     },
     stop: async () => {
+      clearInterval(bookmarks);
       const closed = once(server, 'close');
       server.close();
       server.closeAllConnections();
