@@ -105,6 +105,7 @@ export async function runRevokeCommand(
   }
 }
 
+/** Prints the report. With `-o name`, refusals go to stderr: stdout has names alone. */
 function print(report: RevokeReport, output: RevokeCertificatesOptions['output']): void {
   if (output === 'text') printText(textOf(report));
   else if (output === 'name') {
@@ -268,7 +269,7 @@ async function writeAll(
       throw new SignerError({
         code: error.code,
         disposition: error.disposition,
-        message: `${written.length} of ${bodies.length} Revocations are written: ${written.map(({ metadata }) => metadata.name).join(', ')}; the next one is not: ${error.message}; run the command again, and it writes those that are missing`,
+        message: `${written.length} of ${bodies.length} Revocations are written: ${written.map(({ metadata }) => metadata.name).join(', ')}; the next one failed: ${error.message}; run the command again for those that are missing`,
         cause: error,
       });
     }
