@@ -42,15 +42,22 @@ export interface LiveRequests {
  */
 const KINDS: readonly {
   readonly kind: RowKind;
+  readonly plural: string;
   readonly search: (client: Client) => Promise<Resource | undefined>;
 }[] = [
-  { kind: 'csr', search: () => Promise.resolve(resource(CSR_RESOURCE)) },
+  {
+    kind: 'csr',
+    plural: CSR_RESOURCE.plural,
+    search: () => Promise.resolve(resource(CSR_RESOURCE)),
+  },
   {
     kind: 'pcr',
+    plural: 'podcertificaterequests',
     search: (client) => certificatesResourceIfServed(client, 'podcertificaterequests'),
   },
   {
     kind: 'certificaterequest',
+    plural: CERTIFICATE_REQUEST_RESOURCE.plural,
     search: async (client) =>
       (await isCertManagerServed(client)) ? CERTIFICATE_REQUESTS : undefined,
   },
@@ -58,6 +65,8 @@ const KINDS: readonly {
 
 const READY_WITHIN_MS = 5_000;
 const READY_EVERY_MS = 25;
+/** The interval between searches for a kind whose search failed. */
+const SEARCH_AGAIN_MS = 10_000;
 
 const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
 
@@ -80,6 +89,71 @@ interface RequestWatch {
   readonly reflector: Reflector<KeptRequest>;
 }
 
+/** The search for the kinds of requests that the API server serves. */
+interface KindSearch {
+  /** Searches for the kinds that were not found yet. */
+  readonly search: () => Promise<void>;
+  /** Returns why it is not known whether a kind is served. */
+  readonly failures: () => readonly string[];
+}
+
+/**
+ * Creates the search. Before the first answer an error other than 403 ends the page. Later errors
+ * are `failures`, and the search is repeated, since an open page does not load again by itself.
+ *
+ * @param onFound - called once for each kind
+ * @param signal - ends the repetition
+ */
+function createKindSearch(
+  { client, delay }: Pick<ConsoleInit, 'client' | 'delay'>,
+  onFound: (kind: RowKind, of: Resource) => void,
+  signal: AbortSignal,
+): KindSearch {
+  const found = new Set<RowKind>();
+  let failed: readonly string[] = [];
+  let running: Promise<void> | undefined;
+  let [wasAnswered, isRepeating] = [false, false];
+
+  async function searchMissing(): Promise<void> {
+    const failures: string[] = [];
+    const missing = KINDS.filter(({ kind }) => !found.has(kind));
+    await Promise.all(
+      missing.map(async ({ kind, plural, search }) => {
+        const of = await search(client).catch((error: unknown) => {
+          if (!(error instanceof KubeError)) throw error;
+          if (!wasAnswered && error.status !== 403) throw error;
+          failures.push(`${plural}: ${error.message}`);
+        });
+        if (of === undefined) return;
+        found.add(kind);
+        onFound(kind, of);
+      }),
+    );
+    [failed, wasAnswered] = [failures, true];
+    if (failed.length > 0 && !isRepeating) void repeat();
+  }
+
+  function search(): Promise<void> {
+    running ??= searchMissing().finally(() => {
+      running = undefined;
+    });
+    return running;
+  }
+
+  async function repeat(): Promise<void> {
+    isRepeating = true;
+    while (failed.length > 0) {
+      await delay(SEARCH_AGAIN_MS, signal).catch(() => undefined);
+      if (signal.aborted) return;
+      // The next page shows an error that is not the API server's.
+      await search().catch(() => undefined);
+    }
+    isRepeating = false;
+  }
+
+  return { search, failures: () => failed };
+}
+
 /**
  * Creates the watches of requests. They begin with the first page that needs them.
  *
@@ -90,11 +164,11 @@ export function createLiveRequests(
   signal: AbortSignal,
 ): LiveRequests {
   const listeners = new Set<(change: RequestChange) => void>();
-  let watched: readonly RequestWatch[] = [];
-  let undiscovered: readonly string[] = [];
-  let discovery: Promise<void> | undefined;
+  const watched: RequestWatch[] = [];
 
-  function watch(kind: RowKind, of: Resource): RequestWatch {
+  const kinds = createKindSearch(init, watch, signal);
+
+  function watch(kind: RowKind, of: Resource): void {
     const rowOf = (request: KeptRequest | undefined): RequestRow | undefined =>
       request && requestRow(kind, request);
     const reflector = createReflector<KeptRequest>({
@@ -110,26 +184,8 @@ export function createLiveRequests(
       log: NO_LOG,
       metrics: NO_METRICS,
     });
-    return { kind, plural: of.plural, reflector };
-  }
-
-  /** Starts the watches of the kinds that have none. */
-  async function discover(): Promise<void> {
-    const refusals: string[] = [];
-    const unwatched = KINDS.filter(({ kind }) => watched.every((each) => each.kind !== kind));
-    const found = await Promise.all(
-      unwatched.map(async ({ kind, search }) => {
-        const of = await search(init.client).catch((error: unknown) => {
-          if (!(error instanceof KubeError) || error.status !== 403) throw error;
-          refusals.push(error.message);
-        });
-        return of === undefined ? [] : [watch(kind, of)];
-      }),
-    );
-    const started = found.flat();
-    for (const { reflector } of started) void reflector.run(signal);
-    watched = [...watched, ...started];
-    undiscovered = refusals;
+    void reflector.run(signal);
+    watched.push({ kind, plural: of.plural, reflector });
   }
 
   const isSettled = ({ reflector }: RequestWatch): boolean =>
@@ -138,11 +194,8 @@ export function createLiveRequests(
   return {
     ready: async () => {
       const until = init.monotonic() + READY_WITHIN_MS;
-      // Again with each page: an administrator may grant the permission or install cert-manager.
-      discovery ??= discover().finally(() => {
-        discovery = undefined;
-      });
-      await discovery;
+      // Search again with each page: an administrator may have installed cert-manager.
+      await kinds.search();
       while (!watched.every(isSettled) && init.monotonic() < until) {
         await init.delay(READY_EVERY_MS, signal);
       }
@@ -152,7 +205,7 @@ export function createLiveRequests(
         reflector.list().map((request) => requestRow(kind, request)),
       ),
     failures: () => [
-      ...undiscovered,
+      ...kinds.failures(),
       ...watched.flatMap(({ plural, reflector }) => {
         if (reflector.failure !== undefined) return [`${plural}: ${reflector.failure}`];
         return reflector.synced ? [] : [`${plural}: the first list is not complete yet`];

@@ -1,11 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The requests of the console for a person who may not read everything. */
 import assert from 'node:assert/strict';
-import { test } from 'node:test';
+import { test, type TestContext } from 'node:test';
 import { setImmediate as turn } from 'node:timers/promises';
-import { createLiveRequests } from '#console/live-requests.ts';
-import type { Client } from '#kube/client/client.ts';
+import { createLiveRequests, type LiveRequests } from '#console/live-requests.ts';
+import type { Client, RequestInit } from '#kube/client/client.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
+import { until } from '../cluster/until.ts';
 import { recordedClient } from '../support/kube/recorded-client.ts';
 
 function initOf(client: Client): Parameters<typeof createLiveRequests>[0] {
@@ -20,15 +21,17 @@ function initOf(client: Client): Parameters<typeof createLiveRequests>[0] {
   };
 }
 
-test('the console watches the other requests for who may not read API discovery', async (t) => {
+/** Creates the watches for a client that answers so, until the end of the test. */
+function liveRequests(
+  t: TestContext,
+  answer: (request: RequestInit) => unknown,
+): { readonly live: LiveRequests; readonly watched: readonly string[] } {
   const stop = new AbortController();
   t.after(() => {
     stop.abort();
   });
   const recorded = recordedClient();
-  recorded.answer(({ path }) => {
-    throw new KubeError({ status: 403, what: `GET ${path}` });
-  });
+  recorded.answer(answer);
   const watched: string[] = [];
   const client: Client = {
     ...recorded,
@@ -37,35 +40,70 @@ test('the console watches the other requests for who may not read API discovery'
       return Promise.reject(new Error('the watch of this law has no events'));
     },
   };
-  const live = createLiveRequests(initOf(client), stop.signal);
+  return { live: createLiveRequests(initOf(client), stop.signal), watched };
+}
+
+const CSRS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
+
+test('the console watches the other requests for who may not read API discovery', async (t) => {
+  const { live, watched } = liveRequests(t, ({ path }) => {
+    throw new KubeError({ status: 403, what: `GET ${path}` });
+  });
   await live.ready();
-  assert.ok(watched.includes('/apis/certificates.k8s.io/v1/certificatesigningrequests'));
+  assert.ok(watched.includes(CSRS));
   const failures = live.failures().join('\n');
   for (const plural of ['podcertificaterequests', 'certificaterequests'])
     assert.match(failures, new RegExp(`not known whether ${plural} are served; ClusterRole`));
 });
 
+test('a page says which API discovery failed, and shows the other requests', async (t) => {
+  let isDown = false;
+  const { live, watched } = liveRequests(t, ({ path }) => {
+    if (isDown) throw new KubeError({ status: 0, what: `GET ${path}`, cause: new Error('closed') });
+    throw new KubeError({ status: 404, what: `GET ${path}` });
+  });
+  await live.ready();
+  assert.ok(watched.includes(CSRS));
+  isDown = true;
+  await live.ready();
+  const failures = live.failures().join('\n');
+  const words =
+    /certificaterequests: GET \/apis\/cert-manager\.io\/v1: no response from the API server/;
+  assert.match(failures, words);
+});
+
+test('the first page ends with an error of API discovery, such as an expired token', async (t) => {
+  let status = 401;
+  const { live } = liveRequests(t, ({ path }) => {
+    throw new KubeError({ status, what: `GET ${path}` });
+  });
+  await assert.rejects(live.ready(), /401/);
+  status = 404;
+  await live.ready();
+  assert.doesNotMatch(live.failures().join(), /401/);
+});
+
+test('an open page discovers again by itself what failed, and shows those requests', async (t) => {
+  let status = 404;
+  const { live, watched } = liveRequests(t, ({ path }) => {
+    if (status !== 200) throw new KubeError({ status, what: `GET ${path}` });
+    return { resources: [{ name: 'podcertificaterequests' }, { name: 'certificaterequests' }] };
+  });
+  await live.ready();
+  status = 503;
+  await live.ready();
+  status = 200;
+  for (const plural of ['podcertificaterequests', 'certificaterequests'])
+    await until(plural, 10_000, () => watched.some((path) => path.endsWith(`/${plural}`)));
+  assert.doesNotMatch(live.failures().join(), /503/);
+});
+
 test('a page discovers again the kinds of requests that an earlier page could not', async (t) => {
-  const stop = new AbortController();
-  t.after(() => {
-    stop.abort();
-  });
-  const recorded = recordedClient();
   let isAllowed = false;
-  recorded.answer(({ path }) => {
+  const { live, watched } = liveRequests(t, ({ path }) => {
     if (!isAllowed) throw new KubeError({ status: 403, what: `GET ${path}` });
-    const resources = [{ name: 'podcertificaterequests' }, { name: 'certificaterequests' }];
-    return { resources };
+    return { resources: [{ name: 'podcertificaterequests' }, { name: 'certificaterequests' }] };
   });
-  const watched: string[] = [];
-  const client: Client = {
-    ...recorded,
-    stream: ({ path }) => {
-      watched.push(path);
-      return Promise.reject(new Error('the watch of this law has no events'));
-    },
-  };
-  const live = createLiveRequests(initOf(client), stop.signal);
   await live.ready();
   isAllowed = true;
   await live.ready();

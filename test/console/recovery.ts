@@ -121,11 +121,15 @@ export function testRecovery(stand: () => Stand): void {
     const other = await page.context().newPage();
     await other.goto(`${base}/issued?serial=01`);
     assert.match((await other.textContent('main')) ?? '', /API server does not answer.*reload/s);
+    await other.goto(`${base}/requests`);
+    assert.match((await other.textContent('main')) ?? '', /no response from the API server/);
     await createRequest('made-while-away');
     await proxy.listen();
     await page.locator('#live', { hasText: ', live' }).waitFor();
+    await other.locator('#live', { hasText: ', live' }).waitFor();
+    assert.doesNotMatch((await other.textContent('main')) ?? '', /no response/);
     await page.locator('#rows', { hasText: 'made-while-away' }).waitFor();
-    await other.reload();
+    await other.goto(`${base}/issued?serial=01`);
     assert.equal(await other.textContent('h1'), 'Issued');
     await page.context().close();
   });

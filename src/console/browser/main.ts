@@ -124,6 +124,8 @@ function follow(rows: HTMLElement, live: HTMLElement): void {
       page = withDelta(page ?? EMPTY_PAGE, delta);
       render([...rowsOf({ prefix, now }, page.rows, query)], rows);
     }
+    // The status line names the present failures.
+    document.getElementById('failures')?.remove();
     const state = failures.length === 0 ? 'live' : `not up to date: ${failures.join('; ')}`;
     live.textContent = printable(`${countText(page ?? EMPTY_PAGE)}, ${state}`);
   });

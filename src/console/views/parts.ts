@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Parts of pages. */
 import type { VNode } from 'preact';
+import { present } from '#base/object-keys.ts';
 import { spanText } from '#operations/show/table.ts';
 import { el, type Content } from './element.ts';
 import {
@@ -71,9 +72,9 @@ export function lacksOf(permission: string): VNode {
 }
 
 /** Returns notes below a heading, or nothing. */
-export function notesOf(title: string, notes: readonly string[]): Content {
+export function notesOf(title: string, notes: readonly string[], id?: string): Content {
   if (notes.length === 0) return undefined;
-  return el('p', { class: 'notes' }, `${title}: `, notes.join('; '));
+  return el('p', { class: 'notes', ...present('id', id) }, `${title}: `, notes.join('; '));
 }
 
 /** Returns the warning about a search that stopped before the end of the ledger, or nothing. */

@@ -52,7 +52,7 @@ export function requestsView(view: View, model: RequestsModel): VNode {
     'div',
     {},
     filterForm(view, filter),
-    notesOf('Not shown, or not up to date', failures),
+    notesOf('Not shown, or not up to date', failures, 'failures'),
     el('p', { id: 'live', role: 'status' }, countText(page)),
     beside,
     el(
