@@ -52,7 +52,7 @@ export const PLANS: readonly Plan[] = [
   plan('idle', {
     full: '',
     short: '--settle 20 --rounds 1',
-    smoke: '--components approver --settle 1 --rounds 1',
+    smoke: '--components approver --peers cert-manager --settle 1 --rounds 1',
   }),
   plan('memory', {
     full: '',

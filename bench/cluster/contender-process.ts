@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { spawn } from 'node:child_process';
+import { spawn, type ChildProcess } from 'node:child_process';
 import { once } from 'node:events';
 import { closeSync, openSync, readFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -18,6 +18,12 @@ export interface ContenderProcess {
 const GRACE_MS = 10_000;
 const TAIL_CHARACTERS = 2_000;
 
+/** Those that run end with this process, whatever ends it. */
+const running = new Set<ChildProcess>();
+process.once('exit', () => {
+  for (const child of running) child.kill('SIGKILL');
+});
+
 /** Its log goes to a file: nobody else spends time on it while the clock runs. */
 export async function startContender(
   { name, command }: Program,
@@ -32,9 +38,8 @@ export async function startContender(
     env: { ...process.env, CONTROLPLANE_OWNER_PID: String(process.pid) },
   });
   closeSync(log);
-  const kill = (): boolean => child.kill('SIGKILL');
-  process.once('exit', kill);
-  const exited = once(child, 'exit').finally(() => process.off('exit', kill));
+  running.add(child);
+  const exited = once(child, 'exit').finally(() => running.delete(child));
   await once(child, 'spawn');
   let stopping = false;
   const failed = new Promise<never>((_, reject) => {
@@ -51,7 +56,7 @@ export async function startContender(
     ended: exited.then(() => child.exitCode),
     stop: async () => {
       stopping = true;
-      const insist = setTimeout(kill, GRACE_MS);
+      const insist = setTimeout(() => child.kill('SIGKILL'), GRACE_MS);
       child.kill('SIGTERM');
       await exited;
       clearTimeout(insist);

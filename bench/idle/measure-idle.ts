@@ -7,29 +7,54 @@ import type { Cluster } from '../../test/cluster/cluster.ts';
 import { until } from '../../test/cluster/until.ts';
 import type { ComponentName } from '../../test/support/cluster/component-process.ts';
 import { podFlags } from '../../test/support/cluster/entrypoint-flags.ts';
+import { SYSTEM_NAMESPACE } from '../../test/support/cluster/installation.ts';
 import { startContender, type ContenderProcess } from '../cluster/contender-process.ts';
+import type { Program } from '../cluster/contender.ts';
 import { countersign } from '../cluster/ours.ts';
+import type { BenchCluster } from '../cluster/start.ts';
+import { readApiCalls, type ApiCalls } from '../measure/api-calls.ts';
 import { cpuTimeOf } from '../measure/cpu-time.ts';
 import { memoryOf, ownMemoryOf } from '../measure/process-memory.ts';
 
-/** Memory and CPU time of one idle component. */
-export interface Idle {
+/** Memory of one idle process. */
+export interface IdleMemory {
   /** Memory that it shares with no other process. */
   readonly ownMiB: number;
   readonly residentMiB: number;
+}
+
+/** Memory and CPU time of one idle component. */
+export interface Idle extends IdleMemory {
   /** CPU time from the start to the first 200 of `/readyz`. */
   readonly readyCpuMs: number;
 }
 
-interface IdleInit {
+/** What idle processes take together. */
+export interface Installation {
+  readonly processes: number;
+  readonly ownMiB: number;
+  /** Calls of the API server; a watch counts when it ends. */
+  readonly callsPerMinute: number;
+  /** Those of them that change what etcd stores. */
+  readonly writesPerMinute: number;
+}
+
+/** Every process by its name, and all of them together. */
+export interface Measured<T extends IdleMemory> {
+  readonly processes: ReadonlyMap<string, T>;
+  readonly installation: Installation;
+}
+
+interface ComponentsInit {
   readonly bundle: string;
   readonly names: readonly ComponentName[];
-  /** Seconds without work before the reading. */
+  /** Of each component. The memory of the first one is its figure. */
+  readonly replicas: number;
+  /** Seconds of rest before calls are counted, and again until memory is read. */
   readonly settle: number;
 }
 
-interface Started {
-  readonly process: ContenderProcess;
+interface Started extends ContenderProcess {
   readonly readyCpuMs: number;
 }
 
@@ -37,28 +62,96 @@ const MAKE_CACHE = join(import.meta.dirname, '../../build/compile-cache.ts');
 const MIB = 2 ** 20;
 const READY_MS = 120_000;
 
-/** Starts components as the image does, and reads their memory after `settle` seconds. */
-export async function measureIdle(
-  cluster: Cluster,
-  { bundle, names, settle }: IdleInit,
-): Promise<ReadonlyMap<ComponentName, Idle>> {
-  const started = new Map<ComponentName, Started>();
+/** Starts components as the image does in pods, and reads what they take while they are idle. */
+export async function measureComponents(
+  bench: BenchCluster,
+  { bundle, names, replicas, settle }: ComponentsInit,
+): Promise<Measured<Idle>> {
+  const { cluster } = bench;
   const cache = makeCompileCache(bundle, cluster.directory);
+  const started = new Map<string, Started>();
   try {
-    for (const name of names) started.set(name, await startReady(cluster, name, { bundle, cache }));
-    await delay(settle * 1000);
-    return new Map([...started].map(([name, each]) => [name, idleOf(each)]));
+    for (let replica = 1; replica <= replicas; replica += 1) {
+      for (const name of names) {
+        const program = await inPod(cluster, name, { bundle, cache });
+        const key = replica === 1 ? name : `${name}-${replica}`;
+        started.set(key, await startReady(cluster, { ...program, name: key }));
+      }
+    }
+    const { processes, installation } = await readIdle(bench, started, settle);
+    const idle = names.flatMap((name) => {
+      const memory = processes.get(name);
+      const { readyCpuMs = NaN } = started.get(name) ?? {};
+      return memory === undefined ? [] : [[name, { ...memory, readyCpuMs }] as const];
+    });
+    return { processes: new Map(idle), installation };
   } finally {
-    await Promise.all([...started.values()].map(({ process }) => process.stop()));
+    await stopAll(started);
   }
 }
 
-function idleOf({ process: { pid }, readyCpuMs }: Started): Idle {
+/** Starts programs of others, and reads what they take while they are idle. */
+export async function measurePrograms(
+  bench: BenchCluster,
+  programs: readonly Program[],
+  settle: number,
+): Promise<Measured<IdleMemory>> {
+  const started = new Map<string, ContenderProcess>();
+  try {
+    for (const program of programs)
+      started.set(program.name, await startContender(program, bench.cluster.directory));
+    return await readIdle(bench, started, settle);
+  } finally {
+    await stopAll(started);
+  }
+}
+
+/**
+ * Waits for `settle` seconds, so that no call of a start counts; then reads the calls of the API
+ * server during `settle` seconds, and the memory of each process. The other clients of the API
+ * server are halted meanwhile. What the API server asks itself (its own Lease, every 10 s) is in
+ * the calls.
+ */
+async function readIdle(
+  { cluster, client }: BenchCluster,
+  started: ReadonlyMap<string, ContenderProcess>,
+  settle: number,
+): Promise<Measured<IdleMemory>> {
+  const others = [cluster.controllerManager, cluster.scheduler];
+  const failed = [...started.values()].map((each) => each.failed);
+  try {
+    await Promise.race([delay(settle * 1000), ...failed]);
+    for (const other of others) other.signal('SIGSTOP');
+    const before = await readApiCalls(client);
+    await Promise.race([delay(settle * 1000), ...failed]);
+    const after = await readApiCalls(client);
+    const processes = new Map([...started].map(([name, { pid }]) => [name, memoryNow(pid)]));
+    const perMinute = (of: (calls: ApiCalls) => number, own: number): number =>
+      ((of(after) - of(before) - own) * 60) / settle;
+    return {
+      processes,
+      installation: {
+        processes: started.size,
+        ownMiB: [...processes.values()].reduce((sum, { ownMiB }) => sum + ownMiB, 0),
+        // The first reading is in the second one.
+        callsPerMinute: perMinute(({ all }) => all, 1),
+        writesPerMinute: perMinute(({ mutating }) => mutating, 0),
+      },
+    };
+  } finally {
+    for (const other of others) other.signal('SIGCONT');
+  }
+}
+
+function memoryNow(pid: number): IdleMemory {
   return {
     ownMiB: ownMemoryOf(pid) / MIB,
     residentMiB: (memoryOf(pid)?.resident ?? NaN) / MIB,
-    readyCpuMs,
   };
+}
+
+async function stopAll(started: ReadonlyMap<string, ContenderProcess>): Promise<void> {
+  await Promise.all([...started.values()].map((each) => each.stop()));
 }
 
 /**
@@ -82,18 +175,21 @@ interface Files {
   readonly cache: string;
 }
 
-async function startReady(
+/** A component with its compile cache and its Leases: in a pod it finds both by itself. */
+async function inPod(
   cluster: Cluster,
   name: ComponentName,
   { bundle, cache }: Files,
-): Promise<Started> {
-  const program = await countersign(cluster, name, [], bundle);
-  const component = await startContender(
-    { ...program, command: ['env', `NODE_COMPILE_CACHE=${cache}`, ...program.command] },
-    cluster.directory,
-  );
-  await Promise.race([component.failed, untilReady(cluster.directory, name)]);
-  return { process: component, readyCpuMs: (cpuTimeOf(component.pid) ?? NaN) / 1000 };
+): Promise<Program> {
+  const leases = ['--lease-namespace', SYSTEM_NAMESPACE];
+  const { command } = await countersign(cluster, name, leases, bundle);
+  return { name, command: ['env', `NODE_COMPILE_CACHE=${cache}`, ...command] };
+}
+
+async function startReady(cluster: Cluster, program: Program): Promise<Started> {
+  const component = await startContender(program, cluster.directory);
+  await Promise.race([component.failed, untilReady(cluster.directory, program.name)]);
+  return { ...component, readyCpuMs: (cpuTimeOf(component.pid) ?? NaN) / 1000 };
 }
 
 async function untilReady(directory: string, name: string): Promise<void> {

@@ -75,6 +75,11 @@ export const MARKS: readonly Mark[] = [
   mark('idle.resident_mib', ['at most', 120], 'the same with what it shares'),
   mark('idle.ready_cpu_ms', ['at most', 500], 'CPU time of a component until it is ready, in ms'),
   mark(
+    'idle.installation_mib',
+    ['at most', 1024],
+    'MiB of a default installation, {replicas} replicas of six components',
+  ),
+  mark(
     'start.first_signature_vs_list',
     ['at most', 1.2],
     'start to first certificate, {objects} finished',

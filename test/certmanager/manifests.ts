@@ -57,7 +57,8 @@ export async function applyIdentities(cluster: Cluster): Promise<void> {
   await apply(cluster, ...items);
 }
 
-function identity(name: string, rules: readonly object[]): readonly object[] {
+/** Returns a ServiceAccount of cert-manager's namespace, with its ClusterRole and binding. */
+export function identity(name: string, rules: readonly object[]): readonly object[] {
   return [
     { apiVersion: 'v1', kind: 'ServiceAccount', metadata: { name, namespace: NAMESPACE, labels } },
     ...bound(name, rules, name),
