@@ -45,7 +45,9 @@ export interface PermissionCheck {
 /**
  * The interval between comparisons of the rules: one small request for each namespace of the roles.
  */
-const COMPARE_MS = 3_000;
+const COMPARE_GRANTED_MS = 5_000;
+/** The interval while a permission is missing, and after a change, which a second look confirms. */
+const COMPARE_MISSING_MS = 3_000;
 /** The interval while a permission is missing, for an authorizer whose rules are not listed. */
 const RECHECK_MISSING_MS = 10_000;
 /**
@@ -113,7 +115,7 @@ class RunningCheck {
       this.#report(this.#init.signers());
     }
     this.#confirm = changed;
-    return COMPARE_MS;
+    return changed || this.reasons.length > 0 ? COMPARE_MISSING_MS : COMPARE_GRANTED_MS;
   }
 
   #isDue(rules: string): boolean {
@@ -132,8 +134,12 @@ class RunningCheck {
    */
   async #rules(): Promise<string> {
     const namespaces = new Set(
-      this.#init.permissions().map(({ namespace = 'default' }) => namespace),
+      this.#init
+        .permissions()
+        .flatMap(({ namespace }) => (namespace === undefined ? [] : namespace)),
     );
+    // The rules of ClusterRoleBindings are in the review of every namespace.
+    if (namespaces.size === 0) namespaces.add('default');
     try {
       return await ownRules(this.#init.client, [...namespaces].sort());
     } catch {

@@ -17,11 +17,20 @@ const SIGN: PermissionRule = {
   verbs: ['sign'],
 };
 
+/** In a Role of the components' namespace. */
+const RENEW: PermissionRule = {
+  apiGroups: ['coordination.k8s.io'],
+  resources: ['leases'],
+  verbs: ['update'],
+  namespace: 'countersign-system',
+};
+
 let time: FakeTime;
 let client: RecordedClient;
 let check: PermissionCheck;
 let faults: readonly ServingFault[];
 let counted: number[];
+let permissions: readonly PermissionRule[];
 /** What the API server grants, and what the rules review shows. */
 let [granted, shown] = [true, 'before'];
 let stop: AbortController;
@@ -36,6 +45,7 @@ beforeEach(async () => {
     new AbortController(),
   ];
   [granted, shown] = [true, 'before'];
+  permissions = [SIGN];
   client.answer(({ path }: RequestInit) =>
     path.endsWith('rulesreviews')
       ? { status: { resourceRules: [{ shown }] } }
@@ -47,7 +57,7 @@ beforeEach(async () => {
     clock: time.clock,
     delay: time.delay,
     log: recordedLog(),
-    permissions: () => [SIGN],
+    permissions: () => permissions,
     signers: () => [workload()],
     missing: (count) => counted.push(count),
     checked: (_signers, found) => {
@@ -63,13 +73,15 @@ afterEach(async () => {
   await running;
 });
 
-const reviews = (): number =>
-  client.requests.filter(({ path }) => path.endsWith('accessreviews')).length;
+const requestsTo = (ending: string): number =>
+  client.requests.filter(({ path }) => path.endsWith(ending)).length;
+const reviews = (): number => requestsTo('accessreviews');
+const comparisons = (): number => requestsTo('rulesreviews');
 
-test('notices a changed role within four seconds, and its restoration', async () => {
+test('notices a changed role within six seconds, and its restoration in four', async () => {
   assert.deepEqual(check.notReady(), []);
   [granted, shown] = [false, 'after'];
-  await time.advance(4_000);
+  await time.advance(6_000);
   assert.match(
     check.notReady()[0] ?? '',
     /countersign-signer lacks: sign .*example\.com\/workload/,
@@ -79,6 +91,24 @@ test('notices a changed role within four seconds, and its restoration', async ()
   [granted, shown] = [true, 'before'];
   await time.advance(4_000);
   assert.deepEqual([check.notReady(), faults, counted.at(-1)], [[], [], 0]);
+});
+
+test('while all is granted, the rules are compared twelve times a minute', async () => {
+  await time.advance(60_000);
+  const before = comparisons();
+  await time.advance(60_000);
+  assert.equal(comparisons() - before, 12);
+});
+
+test('one review has the rules of ClusterRoles and of the only Role', async () => {
+  permissions = [SIGN, RENEW];
+  await time.advance(1_000);
+  const before = comparisons();
+  await time.advance(60_000);
+  assert.equal(comparisons() - before, 12);
+  const last = client.requests.findLast(({ path }) => path.endsWith('rulesreviews'));
+  const { spec } = last?.body as { readonly spec: object };
+  assert.deepEqual(spec, { namespace: 'countersign-system' });
 });
 
 test('while no role changes, no permission is reviewed for five minutes', async () => {
@@ -92,7 +122,7 @@ test('while no role changes, no permission is reviewed for five minutes', async 
 
 test('repeats a review, since another API server may learn of a change later', async () => {
   shown = 'after';
-  await time.advance(4_000);
+  await time.advance(5_000);
   granted = false;
   await time.advance(4_000);
   assert.equal(faults.length, 1);
