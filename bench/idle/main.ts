@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * `make bench-idle` measures the memory of each component on an idle installation, its CPU time
- * until it is ready, and the calls of the installation; then the same of cert-manager and
- * trust-manager. It measures several builds in turns on one cluster. ARGS:
+ * `make bench-idle` measures the memory and the CPU time of each component on an idle installation,
+ * its CPU time until it is ready, and the calls of the installation; then the same of cert-manager
+ * and trust-manager. It measures several builds in turns on one cluster. ARGS:
  * `--bundles old.mjs,dist/countersign.mjs --components approver,signer --replicas 2`,
  * `--peers cert-manager,trust-manager --settle 60 --rounds 3`.
  */
@@ -21,8 +21,8 @@ import { inTurns } from '../measure/turns.ts';
 import {
   measureComponents,
   measurePrograms,
-  type Idle,
-  type IdleMemory,
+  type IdleComponent,
+  type IdleProcess,
   type Installation,
 } from './measure-idle.ts';
 import { installPeers, PEERS } from './peers.ts';
@@ -50,8 +50,8 @@ const bench = await startBenchCluster(console.log);
 try {
   const wanted = PEERS.filter((peer) => values.peers.split(',').includes(peer));
   const programs = await installPeers(bench.cluster, wanted);
-  const components = new Map<string, Idle[]>();
-  const peers = new Map<string, IdleMemory[]>();
+  const components = new Map<string, IdleComponent[]>();
+  const peers = new Map<string, IdleProcess[]>();
   const installations = new Map<string, Installation[]>();
   const measureBuild = async (round: number, bundle: string): Promise<void> => {
     const build = basename(bundle, '.mjs');
@@ -71,7 +71,8 @@ try {
   }
   const typical = [...components].map(([key, all]) => [key, medians(all)] as const);
   const shipped = typical.filter(([key]) => key.startsWith(`${SHIPPED} `));
-  const most = (field: keyof Idle): number => Math.max(...shipped.map(([, idle]) => idle[field]));
+  const most = (field: keyof IdleComponent): number =>
+    Math.max(...shipped.map(([, idle]) => idle[field]));
   const ratios = {
     own_mib: most('ownMiB'),
     resident_mib: most('residentMiB'),

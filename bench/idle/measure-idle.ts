@@ -12,19 +12,20 @@ import { startContender, type ContenderProcess } from '../cluster/contender-proc
 import type { Program } from '../cluster/contender.ts';
 import { countersign } from '../cluster/ours.ts';
 import type { BenchCluster } from '../cluster/start.ts';
-import { readApiCalls, type ApiCalls } from '../measure/api-calls.ts';
+import { readApiCalls } from '../measure/api-calls.ts';
 import { cpuTimeOf } from '../measure/cpu-time.ts';
 import { memoryOf, ownMemoryOf } from '../measure/process-memory.ts';
 
-/** Memory of one idle process. */
-export interface IdleMemory {
+/** What one idle process takes. */
+export interface IdleProcess {
   /** Memory that it shares with no other process. */
   readonly ownMiB: number;
   readonly residentMiB: number;
+  readonly cpuMsPerMinute: number;
 }
 
-/** Memory and CPU time of one idle component. */
-export interface Idle extends IdleMemory {
+/** What one idle component takes, and took at its start. */
+export interface IdleComponent extends IdleProcess {
   /** CPU time from the start to the first 200 of `/readyz`. */
   readonly readyCpuMs: number;
 }
@@ -33,6 +34,7 @@ export interface Idle extends IdleMemory {
 export interface Installation {
   readonly processes: number;
   readonly ownMiB: number;
+  readonly cpuMsPerMinute: number;
   /** Calls of the API server; a watch counts when it ends. */
   readonly callsPerMinute: number;
   /** Those of them that change what etcd stores. */
@@ -40,7 +42,7 @@ export interface Installation {
 }
 
 /** Every process by its name, and all of them together. */
-export interface Measured<T extends IdleMemory> {
+export interface Measured<T extends IdleProcess> {
   readonly processes: ReadonlyMap<string, T>;
   readonly installation: Installation;
 }
@@ -66,7 +68,7 @@ const READY_MS = 120_000;
 export async function measureComponents(
   bench: BenchCluster,
   { bundle, names, replicas, settle }: ComponentsInit,
-): Promise<Measured<Idle>> {
+): Promise<Measured<IdleComponent>> {
   const { cluster } = bench;
   const cache = makeCompileCache(bundle, cluster.directory);
   const started = new Map<string, Started>();
@@ -95,7 +97,7 @@ export async function measurePrograms(
   bench: BenchCluster,
   programs: readonly Program[],
   settle: number,
-): Promise<Measured<IdleMemory>> {
+): Promise<Measured<IdleProcess>> {
   const started = new Map<string, ContenderProcess>();
   try {
     for (const program of programs)
@@ -116,26 +118,36 @@ async function readIdle(
   { cluster, client }: BenchCluster,
   started: ReadonlyMap<string, ContenderProcess>,
   settle: number,
-): Promise<Measured<IdleMemory>> {
+): Promise<Measured<IdleProcess>> {
   const others = [cluster.controllerManager, cluster.scheduler];
   const failed = [...started.values()].map((each) => each.failed);
   try {
     await Promise.race([delay(settle * 1000), ...failed]);
     for (const other of others) other.signal('SIGSTOP');
+    const cpuBefore = new Map([...started].map(([name, { pid }]) => [name, cpuTimeOf(pid) ?? NaN]));
     const before = await readApiCalls(client);
     await Promise.race([delay(settle * 1000), ...failed]);
     const after = await readApiCalls(client);
-    const processes = new Map([...started].map(([name, { pid }]) => [name, memoryNow(pid)]));
-    const perMinute = (of: (calls: ApiCalls) => number, own: number): number =>
-      ((of(after) - of(before) - own) * 60) / settle;
+    const perMinute = (count: number): number => (count * 60) / settle;
+    const cpuOf = (name: string, pid: number): number =>
+      perMinute((cpuTimeOf(pid) ?? NaN) - (cpuBefore.get(name) ?? NaN)) / 1000;
+    const processes = new Map(
+      [...started].map(([name, { pid }]) => [
+        name,
+        { ...memoryNow(pid), cpuMsPerMinute: cpuOf(name, pid) },
+      ]),
+    );
+    const sum = (of: (each: IdleProcess) => number): number =>
+      [...processes.values()].reduce((all, each) => all + of(each), 0);
     return {
       processes,
       installation: {
         processes: started.size,
-        ownMiB: [...processes.values()].reduce((sum, { ownMiB }) => sum + ownMiB, 0),
+        ownMiB: sum(({ ownMiB }) => ownMiB),
+        cpuMsPerMinute: sum(({ cpuMsPerMinute }) => cpuMsPerMinute),
         // The first reading is in the second one.
-        callsPerMinute: perMinute(({ all }) => all, 1),
-        writesPerMinute: perMinute(({ mutating }) => mutating, 0),
+        callsPerMinute: perMinute(after.all - before.all - 1),
+        writesPerMinute: perMinute(after.mutating - before.mutating),
       },
     };
   } finally {
@@ -143,7 +155,7 @@ async function readIdle(
   }
 }
 
-function memoryNow(pid: number): IdleMemory {
+function memoryNow(pid: number): Pick<IdleProcess, 'ownMiB' | 'residentMiB'> {
   return {
     ownMiB: ownMemoryOf(pid) / MIB,
     residentMiB: (memoryOf(pid)?.resident ?? NaN) / MIB,
