@@ -124,11 +124,12 @@ async function readIdle(
   try {
     await Promise.race([delay(settle * 1000), ...failed]);
     for (const other of others) other.signal('SIGSTOP');
-    const cpuBefore = new Map([...started].map(([name, { pid }]) => [name, cpuTimeOf(pid) ?? NaN]));
     const before = await readApiCalls(client);
+    const begun = performance.now();
+    const cpuBefore = new Map([...started].map(([name, { pid }]) => [name, cpuTimeOf(pid) ?? NaN]));
     await Promise.race([delay(settle * 1000), ...failed]);
-    const after = await readApiCalls(client);
-    const perMinute = (count: number): number => (count * 60) / settle;
+    const minutes = (performance.now() - begun) / 60_000;
+    const perMinute = (count: number): number => count / minutes;
     const cpuOf = (name: string, pid: number): number =>
       perMinute((cpuTimeOf(pid) ?? NaN) - (cpuBefore.get(name) ?? NaN)) / 1000;
     const processes = new Map(
@@ -137,6 +138,7 @@ async function readIdle(
         { ...memoryNow(pid), cpuMsPerMinute: cpuOf(name, pid) },
       ]),
     );
+    const after = await readApiCalls(client);
     const sum = (of: (each: IdleProcess) => number): number =>
       [...processes.values()].reduce((all, each) => all + of(each), 0);
     return {
