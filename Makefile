@@ -339,6 +339,10 @@ bench-short: node_modules controlplane dist/countersign.mjs dist/library/index.m
 bench-smoke: node_modules controlplane dist/countersign.mjs dist/library/index.mjs ## Whether every bench works, with the least sizes; keeps no figures
 	$(RUN) node bench/all/main.ts --smoke $(ARGS)
 
+.PHONY: bench-counters
+bench-counters: node_modules controlplane dist/countersign.mjs ## What a certificate takes of processor, threads and kernel, in a drain and warm; and a flame graph
+	$(RUN) node bench/counters/main.ts $(ARGS)
+
 .PHONY: bench-csr
 bench-csr: node_modules controlplane dist/countersign.mjs ## Create, approve, sign CSRs: ours and kube-controller-manager's
 	$(RUN) node bench/csr/main.ts $(ARGS)

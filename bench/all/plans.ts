@@ -34,6 +34,11 @@ export const PLANS: readonly Plan[] = [
     short: '--requests 10000 --rounds 3',
     smoke: '--requests 40 --default-requests 12 --rounds 1',
   }),
+  plan('counters', {
+    full: '',
+    short: '--requests 3000 --rounds 2',
+    smoke: '--requests 40 --rounds 1',
+  }),
   plan('csr', {
     full: '',
     short: '--requests 1500 --default-requests 100 --rounds 2',

@@ -25,6 +25,12 @@ export interface Drain {
   readonly otherCores: number;
 }
 
+/** Called with the process of a contender. */
+interface DrainMoments {
+  readonly first?: (pid: number) => void;
+  readonly last?: (pid: number) => void;
+}
+
 /** As slow as this nobody is who is measured here. */
 const MIN_PER_SECOND = 25;
 const START_MS = 60_000;
@@ -34,13 +40,13 @@ const METER_MS = 20;
 /**
  * Starts the contender on its backlog, measures until all are Issued, verifies, and ends it.
  *
- * @param atEnd - is told its process before it is ended
+ * @param at - told its process at its first and at its last certificate
  */
 export async function measureDrain(
   { cluster, client }: BenchCluster,
   contender: Contender,
   backlog: Backlog,
-  atEnd: (pid: number) => void = () => undefined,
+  at: DrainMoments = {},
 ): Promise<Drain> {
   const { size, signerName } = backlog;
   const { resourceVersion } = await backlog.list();
@@ -65,11 +71,14 @@ export async function measureDrain(
     const late = delay(patience, undefined, { signal, ref: false }).then(() => {
       throw new Error(`${contender.name}: ${issued.seen()} of ${size} after ${patience / 1000} s`);
     });
-    const first = issued.first.then(meter);
+    const first = issued.first.then(() => {
+      at.first?.(running.pid);
+      return meter();
+    });
     await Promise.race([issued.all, running.failed, late]);
     const last = meter();
     clearInterval(metering);
-    atEnd(running.pid);
+    at.last?.(running.pid);
     await verifyIssued(client, contender, backlog);
     return drainOf(size, { began, first: await first, last });
   } finally {

@@ -4,13 +4,23 @@ import { readFileSync } from 'node:fs';
 /** USER_HZ, which is 100 on every Linux that Node runs on: the grain is 10 ms. */
 const MICROSECONDS_A_TICK = 10_000;
 
+/**
+ * Reads fields of proc_pid_stat(5), by the numbers that it gives them.
+ *
+ * @throws Error if the process is gone
+ */
+export function readStat(pid: number, ...fields: readonly number[]): readonly number[] {
+  const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
+  // The name in field 2 may hold spaces.
+  const fromThird = text.slice(text.lastIndexOf(')') + 2).split(' ');
+  return fields.map((field) => Number(fromThird[field - 3]));
+}
+
 /** User and system time of a process so far, in microseconds; undefined when it is gone. */
 export function cpuTimeOf(pid: number): number | undefined {
   try {
-    // proc_pid_stat(5): utime and stime are fields 14 and 15; the name in field 2 may hold spaces.
-    const text = readFileSync(`/proc/${pid}/stat`, 'utf8');
-    const fields = text.slice(text.lastIndexOf(')') + 2).split(' ');
-    return (Number(fields[11]) + Number(fields[12])) * MICROSECONDS_A_TICK;
+    const [utime = 0, stime = 0] = readStat(pid, 14, 15);
+    return (utime + stime) * MICROSECONDS_A_TICK;
   } catch {
     return undefined;
   }

@@ -1,22 +1,19 @@
 // SPDX-License-Identifier: Apache-2.0
-import { readFileSync, readdirSync } from 'node:fs';
+import { readdirSync } from 'node:fs';
+
+import { readThreadTimes } from './thread-counters.ts';
 
 /**
  * How long the threads of a process have been ready to run and waited for a core so far, in
- * milliseconds (`sched_info.run_delay`, Documentation/scheduler/sched-stats.rst); 0: there is no
- * such process.
+ * milliseconds; 0: there is no such process.
  *
  * @param threads - `first`: that of Node's event loop; `all`: of a program whose work may be on any
  *   of them, as in Go
  */
 function runDelayOf({ pid, threads }: WaitingProcess): number {
-  const tasks = `/proc/${pid}/task`;
   try {
-    const ids = threads === 'first' ? [String(pid)] : readdirSync(tasks);
-    return ids.reduce((sum, id) => {
-      const [, nanoseconds] = readFileSync(`${tasks}/${id}/schedstat`, 'utf8').split(' ');
-      return sum + Number(nanoseconds) / 1e6;
-    }, 0);
+    const ids = threads === 'first' ? [String(pid)] : readdirSync(`/proc/${pid}/task`);
+    return ids.reduce((sum, id) => sum + readThreadTimes(pid, id).waits, 0) / 1_000;
   } catch {
     return 0;
   }

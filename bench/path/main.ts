@@ -5,10 +5,7 @@
  * machine slow them down, and count for none of them. ARGS:
  * `--bundles old.mjs,dist/countersign.mjs --requests 6000 --rounds 3 --node=--cpu-prof`.
  */
-import { spawn } from 'node:child_process';
-import { once } from 'node:events';
-import { createWriteStream, mkdtempSync, rmSync } from 'node:fs';
-import { createInterface } from 'node:readline';
+import { mkdtempSync, rmSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { basename, join, resolve } from 'node:path';
 import { parseArgs } from 'node:util';
@@ -17,9 +14,7 @@ import { count } from '../measure/count.ts';
 import { cpuTimeOf } from '../measure/cpu-time.ts';
 import { median } from '../measure/median.ts';
 import { inTurns } from '../measure/turns.ts';
-
-/** Compilers are at work in the first ones. */
-const COLD = 1_000;
+import { COLD, measurePath } from './measure-path.ts';
 
 const { values } = parseArgs({
   options: {
@@ -65,57 +60,13 @@ try {
 }
 
 async function measure(bundle: string): Promise<Spent> {
-  const kubeconfig = join(directory, 'kubeconfig');
-  const server = spawn(
-    process.execPath,
-    [join(import.meta.dirname, 'server.ts'), String(requests), kubeconfig],
-    { stdio: ['ignore', 'pipe', 'inherit'] },
-  );
-  const lines = createInterface({ input: server.stdout })[Symbol.asyncIterator]();
-  const until = async (wanted: string): Promise<void> => {
-    for (;;) {
-      const line = await lines.next();
-      if (line.done === true) throw new Error(`the server ended before "${wanted}"`);
-      if (line.value === wanted) return;
-    }
+  const init = { bundle, requests, flags, directory };
+  const { first, cold, last } = await measurePath(init, (pid) => cpuTimeOf(pid) ?? NaN);
+  return {
+    cold: (cold - first) / (COLD - 1),
+    warm: (last - cold) / (requests - COLD),
+    all: (last - first) / (requests - 1),
   };
-  await until('listening');
-  const log = createWriteStream(join(directory, 'log'));
-  await once(log, 'open');
-  const issuer = spawn(
-    process.execPath,
-    [
-      ...flags,
-      bundle,
-      'pcr-issuer',
-      '--kubeconfig',
-      kubeconfig,
-      '--listen',
-      '127.0.0.1:0',
-      '--no-leases',
-    ],
-    { stdio: ['ignore', 'ignore', log] },
-  );
-  const now = (): number => cpuTimeOf(issuer.pid ?? 0) ?? NaN;
-  try {
-    await until('issued 1');
-    const first = now();
-    await until(`issued ${COLD}`);
-    const cold = now();
-    await until(`issued ${requests}`);
-    const last = now();
-    return {
-      cold: (cold - first) / (COLD - 1),
-      warm: (last - cold) / (requests - COLD),
-      all: (last - first) / (requests - 1),
-    };
-  } finally {
-    const exited = once(issuer, 'exit');
-    issuer.kill('SIGTERM');
-    await exited;
-    server.kill('SIGKILL');
-    log.close();
-  }
 }
 
 function print(name: string, { cold, warm, all }: Spent): void {

@@ -30,6 +30,18 @@ const HEADINGS: Readonly<Record<string, string>> = {
   p50Ms: 'p50, ms',
   p95Ms: 'p95, ms',
   p99Ms: 'p99, ms',
+  cpu: 'CPU, µs',
+  loop: 'event loop, µs',
+  v8: 'V8’s threads, µs',
+  pool: 'libuv’s threads, µs',
+  waits: 'waits for a core, µs',
+  readsAndWrites: 'reads and writes',
+  ownMiB: 'own, MiB',
+  residentMiB: 'resident, MiB',
+  cpuMsPerMinute: 'CPU a minute, ms',
+  readyCpuMs: 'CPU until ready, ms',
+  callsPerMinute: 'API calls a minute',
+  writesPerMinute: 'of them writes',
   perSecondAndCore: 'leaves/s/core',
 };
 

@@ -20,6 +20,7 @@ export interface Mark {
 /** In the order of the page. */
 export const BENCHES = [
   'drain',
+  'counters',
   'csr',
   'latency',
   'memory',
@@ -58,6 +59,11 @@ export const MARKS: readonly Mark[] = [
     tolerance: 0.002,
   }),
   mark('drain.calls_per_certificate', ['at most', 1.02], 'calls of any kind a certificate'),
+  mark(
+    'counters.drain_vs_warm',
+    ['at most', 1.4],
+    'own CPU a certificate, of the same warm and alone',
+  ),
   mark('csr.csr_vs_kcm_unlimited', ['at least', 1], 'kube-controller-manager, limits raised'),
   mark('csr.csr_vs_kcm_default', ['at least', 10], 'kube-controller-manager as shipped'),
   mark(

@@ -10,6 +10,7 @@ export const PLOT = 'performance.svg';
 
 const TITLES: Readonly<Record<Bench, string>> = {
   drain: 'drain: a backlog of PodCertificateRequests',
+  counters: 'counters: what a certificate takes in a drain, and warm',
   csr: 'csr: create, approve and sign CertificateSigningRequests',
   latency: 'latency: from creation to certificate',
   memory: 'memory: of what is finished, and beside others’ requests',

@@ -87,14 +87,11 @@ try {
     const backlog = await createBacklog(bench, WORKLOAD.signerName, of, uids);
     let peak = NaN;
     try {
-      const drain = await measureDrain(
-        bench,
-        { ...issuer, name: 'countersign' },
-        backlog,
-        (pid) => {
-          peak = memoryOf(pid)?.peak ?? NaN;
-        },
-      );
+      const contender = { ...issuer, name: 'countersign' };
+      const last = (pid: number): void => {
+        peak = memoryOf(pid)?.peak ?? NaN;
+      };
+      const drain = await measureDrain(bench, contender, backlog, { last });
       return { ...drain, peakMiB: peak / MIB };
     } finally {
       await backlog.remove();
