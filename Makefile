@@ -329,11 +329,11 @@ bench: node_modules controlplane dist/countersign.mjs ## Figures as ratios in on
 
 .PHONY: bench-all
 bench-all: node_modules controlplane dist/countersign.mjs dist/library/index.mjs ## Every bench on one cluster, an hour or two; then make performance
-	failed=0; $(RUN) node bench/all/main.ts $(ARGS) || failed=$$?; $(RUN) node bench/report/main.ts; exit $$failed
+	failed=0; $(RUN) node bench/all/main.ts $(ARGS) || failed=$$?; $(RUN) node bench/report/main.ts || failed=$$?; $(RUN) node bench/scaling/main.ts || failed=$$?; exit $$failed
 
 .PHONY: bench-short
 bench-short: node_modules controlplane dist/countersign.mjs dist/library/index.mjs ## Every bench on one cluster, small, in twenty minutes; then make performance
-	failed=0; $(RUN) node bench/all/main.ts --short $(ARGS) || failed=$$?; $(RUN) node bench/report/main.ts; exit $$failed
+	failed=0; $(RUN) node bench/all/main.ts --short $(ARGS) || failed=$$?; $(RUN) node bench/report/main.ts || failed=$$?; $(RUN) node bench/scaling/main.ts || failed=$$?; exit $$failed
 
 .PHONY: bench-smoke
 bench-smoke: node_modules controlplane dist/countersign.mjs dist/library/index.mjs ## Whether every bench works, with the least sizes; keeps no figures
@@ -415,7 +415,7 @@ bench-key-holder: node_modules dist/countersign.mjs ## What a signature costs by
 	COUNTERSIGN_PROGRAM=$(CURDIR)/dist/countersign.mjs $(RUN) node bench/key-holder/main.ts $(ARGS)
 
 .PHONY: performance
-performance: node_modules ## docs/reference/performance.md from bench/results and bench/notes
+performance: node_modules scaling ## docs/reference/performance.md from bench/results and bench/notes, and what scaling writes
 	$(RUN) node bench/report/main.ts
 
 .PHONY: timeline

@@ -5,7 +5,10 @@ import { EVENTS_PER_REQUEST, IN_FLIGHT, type Costs } from './costs.ts';
 
 export interface Plan {
   readonly costs: Costs;
-  /** Cores of the API server; etcd stores on one of its own, and each replica has one. */
+  /**
+   * Cores of the API server. etcd stores on one of its own, each replica has one, and a ledger two
+   * with its database.
+   */
   readonly apiCores: number;
   /** Groups of replicas, each with signer names of its own. */
   readonly shards: number;
@@ -17,11 +20,17 @@ export interface Plan {
   readonly kill?: { readonly at: number; readonly lease: number };
 }
 
+/** Who has cores in the model. */
+export type Part = 'replicas' | 'ledger' | 'API server' | 'etcd';
+
+/** A ledger has a thread for its database beside its own, and PostgreSQL a process. */
+const LEDGER_CORES = 2;
+
 export interface Result {
   /** When each request had its certificate, microseconds, as `arrivals`. */
   readonly done: readonly number[];
   /** Of the cores that did most, the part of the time that they were busy. */
-  readonly busiest: { readonly name: 'replicas' | 'API server' | 'etcd'; readonly part: number };
+  readonly busiest: { readonly name: Part; readonly part: number };
 }
 
 interface Replica {
@@ -40,6 +49,7 @@ export function simulate(plan: Plan): Result {
   const agenda = createAgenda();
   const api = createCores(plan.apiCores);
   const etcd = createCores(1);
+  const ledger = createCores(LEDGER_CORES);
   const done = arrivals.map(() => NaN);
   const shards = Array.from({ length: plan.shards }, (_value, shard) =>
     Array.from({ length: plan.replicas }, (_none, index) => replica(`shard-${shard}-${index}`)),
@@ -66,8 +76,13 @@ export function simulate(plan: Plan): Result {
     const request = one.queue.shift();
     if (request === undefined) return;
     one.inFlight += 1;
-    agenda.at(one.cores.take(agenda.now(), costs.issue), () => write(one, request));
+    agenda.at(one.cores.take(agenda.now(), costs.issue), () => record(one, request));
     work(one);
+  }
+
+  function record(one: Replica, request: number): void {
+    if (costs.record === 0) write(one, request);
+    else agenda.at(ledger.take(agenda.now(), costs.record), () => write(one, request));
   }
 
   function write(one: Replica, request: number): void {
@@ -109,6 +124,7 @@ export function simulate(plan: Plan): Result {
   const mostOf = Math.max(...shards.flat().map((each) => part(each.cores, 1)));
   const all = [
     { name: 'replicas', part: mostOf },
+    { name: 'ledger', part: part(ledger, LEDGER_CORES) },
     { name: 'API server', part: part(api, plan.apiCores) },
     { name: 'etcd', part: part(etcd, 1) },
   ] as const;
