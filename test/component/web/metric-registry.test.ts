@@ -1,10 +1,12 @@
 // SPDX-License-Identifier: Apache-2.0
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
+import { setTimeout as delay } from 'node:timers/promises';
 import { SERIES } from '#app/all-metrics.ts';
 import { limitedCounter } from '#component/metric.ts';
 import { createMetrics } from '#component/web/metric-registry.ts';
 import { PROCESS_SERIES } from '#component/web/process-metrics.ts';
+import { until } from '../../cluster/until.ts';
 
 /** Of the series of our own, and of client-go's workqueue, which existing dashboards know. */
 const NAMES = [
@@ -44,6 +46,19 @@ test('metric names are those that dashboards and alerts use', async () => {
     .map(({ name }) => name)
     .filter((name) => /^(countersign|workqueue|rest_client)_/.test(name));
   for (const name of NAMES) assert.ok(names.includes(name), `${name} is missing`);
+});
+
+test('the lag of the event loop is sampled ten times a second, not a hundred times', async () => {
+  const { registry } = createMetrics('signer', '1');
+  // Each reading begins again.
+  const least = await until('a sample', 60_000, async () => {
+    await delay(250);
+    await registry.metrics();
+    const text = await registry.getSingleMetricAsString('nodejs_eventloop_lag_min_seconds');
+    const value = Number(/} (\S+)/.exec(text)?.[1]);
+    return value < 60 && value;
+  });
+  assert.ok(least > 0.09, `${least} s`);
 });
 
 // The rules of `promtool check metrics`, which is not on every machine.
