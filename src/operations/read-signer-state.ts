@@ -4,6 +4,7 @@ import { bundleName, type ClusterTrustBundle } from '#api/object/cluster-trust-b
 import type { KubeObject } from '#api/object/object.ts';
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { SignerError, attempt } from '#base/errors.ts';
+import { inParallel } from '#base/in-parallel.ts';
 import type { Client } from '#kube/client/client.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import { listObjects } from '#kube/watch/list-objects.ts';
@@ -13,9 +14,6 @@ import { CLUSTER_SIGNERS } from '#component/signers/cluster-signers.ts';
 import { certificatesResources } from '#component/certificates-resources.ts';
 import type { ReadBundle, SignerState } from './signer-state.ts';
 import { readClusterSigner } from '#api/signer/read-signer.ts';
-
-/** Bundles to read concurrently. */
-const AT_ONCE = 16;
 
 /** Client, clock and propagation time for reading. */
 export interface ReadSignerStateInit {
@@ -75,12 +73,7 @@ export async function readAllSignerStates(
     unread(object.metadata.name, signer);
     return [];
   });
-  const found: SignerState[] = [];
-  for (let from = 0; from < signers.length; from += AT_ONCE) {
-    const some = signers.slice(from, from + AT_ONCE);
-    found.push(...(await Promise.all(some.map((each) => signerStateOf(init, each)))));
-  }
-  return found;
+  return inParallel(signers, (each) => signerStateOf(init, each));
 }
 
 async function signerStateOf(

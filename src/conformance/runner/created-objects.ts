@@ -4,7 +4,7 @@ import { messageOf } from '#base/errors.ts';
 import type { Client } from '#kube/client/client.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import type { Resource } from '#kube/resource/resource.ts';
-import { inParallel } from './in-parallel.ts';
+import { inParallel } from '#base/in-parallel.ts';
 
 /** The label of every object that the runner creates. Its value is the id of the run. */
 export const RUN_LABEL = 'conformance.countersign.dev/run';

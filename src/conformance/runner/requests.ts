@@ -17,7 +17,7 @@ import { messageOf } from '#base/errors.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import type { PermissionRule } from '#kube/resource/permissions.ts';
 import type { Resource } from '#kube/resource/resource.ts';
-import { inParallel } from './in-parallel.ts';
+import { inParallel } from '#base/in-parallel.ts';
 import type { RequestPlan } from './plans.ts';
 import type { Recorder } from './recorder.ts';
 import type { Run } from './run.ts';

@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { authorizingNames } from '#base/authorizing-names.ts';
+import { inParallel } from '#base/in-parallel.ts';
 import type { Client } from './client.ts';
 import type { PermissionRule } from '../resource/permissions.ts';
 
@@ -21,6 +22,12 @@ interface ResourceAttributes {
   readonly namespace: string;
 }
 
+/**
+ * Reviews that a check sends at a time. Each one in flight has a connection of its own, and a TLS
+ * handshake takes more of both processes than a review.
+ */
+const REVIEWS_AT_ONCE = 8;
+
 const REVIEWS = '/apis/authorization.k8s.io/v1/selfsubjectaccessreviews';
 
 /**
@@ -35,7 +42,11 @@ export async function missingPermissions(
   rules: readonly PermissionRule[],
 ): Promise<readonly MissingPermission[]> {
   const reviews = rules.flatMap(attributesOf);
-  const allowed = await Promise.all(reviews.map((attributes) => isAllowed(client, attributes)));
+  const allowed = await inParallel(
+    reviews,
+    (attributes) => isAllowed(client, attributes),
+    REVIEWS_AT_ONCE,
+  );
   return reviews.filter((_attributes, index) => allowed[index] !== true).map(missing);
 }
 

@@ -7,7 +7,7 @@ import { recordOf } from '#base/object-keys.ts';
 import { bundleName } from '#api/object/cluster-trust-bundle.ts';
 import { MOUNTS, type Mount } from '#conformance/ctb/snapshot.ts';
 import type { Operation } from '#conformance/snapshot.ts';
-import { inParallel } from '../in-parallel.ts';
+import { inParallel } from '#base/in-parallel.ts';
 import { podOf, readPod, runs, unschedulableText } from '../pods.ts';
 import { certificatesRule, coreRule, signerRule } from '../permissions.ts';
 import { StepSkipped, check, skipSteps, runStep } from '../steps.ts';

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 
-/** The number of requests in flight: enough to be quick, too few to be a load. */
+/** Enough to be quick, too few to be a load on an API server. */
 const AT_ONCE = 16;
 
 /** Processes all items, a few at once, and keeps their order. Rejects with the first rejection. */
