@@ -12,8 +12,8 @@ const OIDC_STAND_IN = join(import.meta.dirname, 'oidc-auth.ts');
 
 /**
  * undici without fetch, WebSocket, caches, mocks and interceptors. Countersign sends requests
- * through a pool, an agent and a client. client-node imports the proxy for `proxy-url`, which
- * kube/client/kubeconfig.ts refuses.
+ * through a pool, an agent and a client, and builds the connector of its pools. client-node imports
+ * the proxy for `proxy-url`, which kube/client/kubeconfig.ts refuses.
  */
 const UNDICI = `
 const Dispatcher = require('undici/lib/dispatcher/dispatcher.js');
@@ -21,6 +21,7 @@ Dispatcher.prototype.request = require('undici/lib/api/api-request.js');
 exports.Agent = require('undici/lib/dispatcher/agent.js');
 exports.Client = require('undici/lib/dispatcher/client.js');
 exports.Pool = require('undici/lib/dispatcher/pool.js');
+exports.buildConnector = require('undici/lib/core/connect.js');
 exports.ProxyAgent = undefined;
 `;
 

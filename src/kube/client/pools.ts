@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Pool } from 'undici';
+import { createSecureContext } from 'node:tls';
+import { Pool, buildConnector } from 'undici';
 import type { Connection, Credentials, TlsMaterial } from './connection.ts';
 
 /** The connections to one API server, and the credentials that requests carry. */
@@ -22,6 +23,11 @@ export interface Pools {
   readonly close: () => Promise<void>;
 }
 
+/**
+ * HTTP/2 would put every watch and every write on one connection, and one half-open socket would
+ * stop them all. HTTP/1.1 also costs less CPU here.
+ */
+const ALLOW_H2 = false;
 /** More requests in flight would queue at the API server: one flow has only so many seats (APF). */
 const CONNECTIONS = 64;
 /** A half-open connection must not hold a request indefinitely. */
@@ -45,8 +51,9 @@ export function createPools(
   let open: OpenPools | undefined;
 
   function openPools(credentials: Credentials): OpenPools {
-    const calls = createPool(origin, credentials.tls, CONNECTIONS);
-    const streams = createPool(origin, credentials.tls, null);
+    const connect = createConnector(credentials.tls);
+    const calls = createPool(origin, connect, CONNECTIONS);
+    const streams = createPool(origin, connect, null);
     opened.add(calls).add(streams);
     return { calls, streams, credentials };
   }
@@ -84,16 +91,44 @@ function isSame(a: TlsMaterial, b: TlsMaterial): boolean {
   return JSON.stringify(a) === JSON.stringify(b);
 }
 
-function createPool(origin: string, tls: TlsMaterial, connections: number | null): Pool {
+/**
+ * Creates the function that opens connections. They share one TLS context: with one for each, every
+ * connection would parse the CAs and the key, and keep them in memory.
+ */
+function createConnector({ ca, cert, key, ...rest }: TlsMaterial): buildConnector.connector {
+  const pem = Object.fromEntries(
+    Object.entries({ ca, cert, key }).filter(([, value]) => value !== undefined),
+  );
+  let connector: buildConnector.connector | undefined;
+  return (options, callback) => {
+    try {
+      connector ??= buildConnector({
+        ...rest,
+        secureContext: createSecureContext(pem),
+        allowH2: ALLOW_H2,
+        keepAlive: true,
+        keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
+      });
+    } catch (error) {
+      callback(error instanceof Error ? error : new Error(String(error)), null);
+      return;
+    }
+    connector(options, callback);
+  };
+}
+
+function createPool(
+  origin: string,
+  connect: buildConnector.connector,
+  connections: number | null,
+): Pool {
   return new Pool(origin, {
     connections,
     pipelining: 1,
-    // HTTP/2 would put every watch and every write on one connection, and one half-open socket
-    // would stop them all. HTTP/1.1 also costs less CPU here.
-    allowH2: false,
+    allowH2: ALLOW_H2,
     headersTimeout: HEADERS_TIMEOUT_MS,
     bodyTimeout: BODY_TIMEOUT_MS,
     keepAliveTimeout: KEEP_ALIVE_MS,
-    connect: { ...tls, keepAlive: true, keepAliveInitialDelay: TCP_KEEP_ALIVE_MS },
+    connect,
   });
 }

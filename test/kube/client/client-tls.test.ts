@@ -3,8 +3,9 @@ import assert from 'node:assert/strict';
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import type { AddressInfo } from 'node:net';
-import { afterEach, test } from 'node:test';
-import { TLSSocket } from 'node:tls';
+import { afterEach, mock, test } from 'node:test';
+import { syncBuiltinESMExports } from 'node:module';
+import tls, { TLSSocket } from 'node:tls';
 import { createClient, type Client } from '#kube/client/client.ts';
 import type { Credentials, TlsMaterial } from '#kube/client/connection.ts';
 import {
@@ -65,6 +66,36 @@ test('a request to a server of an unknown CA fails, and the error gives the reas
   assert.equal(error.status, 0);
   assert.match(error.message, /self-signed certificate/);
   assert.deepEqual(calls, []);
+});
+
+test('connections of a client share one TLS context', async () => {
+  const identity = await tlsCertificate('server');
+  const { url } = await start(identity);
+  const { client } = connect(url, { ca: identity.cert });
+  const created = mock.method(tls, 'createSecureContext');
+  syncBuiltinESMExports();
+  ending.push(() => {
+    created.mock.restore();
+    syncBuiltinESMExports();
+    return Promise.resolve();
+  });
+  const answers = await Promise.all(
+    Array.from({ length: 4 }, () =>
+      client.request<{ connection: number }>({ method: 'GET', path: '/' }),
+    ),
+  );
+  assert.equal(new Set(answers.map(({ connection }) => connection)).size, 4);
+  await client.stream({ method: 'GET', path: '/' });
+  assert.equal(created.mock.callCount(), 1);
+});
+
+test('TLS material that OpenSSL cannot read fails the request, with the reason', async () => {
+  const identity = await tlsCertificate('server');
+  const { url } = await start(identity);
+  const { client } = connect(url, { ca: identity.cert, cert: 'no PEM', key: 'no PEM' });
+  const error = await failure(client.request({ method: 'GET', path: '/' }));
+  assert.equal(error.status, 0);
+  assert.match(error.message, /no start line/);
 });
 
 test('a replaced CA file applies to new connections; a watch on an old one continues', async () => {
