@@ -124,7 +124,8 @@ function createKindSearch(
           if (!wasAnswered && error.status !== 403) throw error;
           failures.push(`${plural}: ${error.message}`);
         });
-        if (of === undefined) return;
+        // The search before this one may have failed while this kind was on its way.
+        if (of === undefined || found.has(kind)) return;
         found.add(kind);
         onFound(kind, of);
       }),

@@ -83,6 +83,29 @@ test('the first page ends with an error of API discovery, such as an expired tok
   assert.doesNotMatch(live.failures().join(), /401/);
 });
 
+test('a kind is watched once, also if a page ended while it was discovered', async (t) => {
+  let answerLate = (): void => undefined;
+  const late = new Promise<void>((resolve) => {
+    answerLate = resolve;
+  });
+  let isDown = true;
+  const { live, watched } = liveRequests(t, async ({ path }) => {
+    if (path.startsWith('/apis/cert-manager.io')) {
+      await late;
+      return { resources: [{ name: 'certificaterequests' }] };
+    }
+    throw new KubeError({ status: isDown ? 503 : 404, what: `GET ${path}` });
+  });
+  await assert.rejects(live.ready(), /503/);
+  isDown = false;
+  const second = live.ready();
+  answerLate();
+  await second;
+  const paths = watched.filter((path) => path.startsWith('/apis/cert-manager.io'));
+  assert.equal(new Set(paths).size, 1);
+  assert.equal(live.failures().filter((each) => each.startsWith('certificaterequests')).length, 1);
+});
+
 test('an open page discovers again by itself what failed, and shows those requests', async (t) => {
   let status = 404;
   const { live, watched } = liveRequests(t, ({ path }) => {
