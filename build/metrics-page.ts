@@ -15,8 +15,9 @@ Made by \`make metrics-docs\` from the \`metrics.ts\` of each component's folder
 shows how to read them, and what to alert on.
 
 Each series has the label \`component\` as well. A process exposes the series of all components. Those of the others have no value,
-or 0. The \`process_*\` and \`nodejs_*\` series are those of prom-client. Of \`nodejs_eventloop_lag_*\` it takes a sample each 100 ms,
-so these series are about 0.1 at rest.
+or 0. The \`process_*\` and \`nodejs_*\` series are those of prom-client. It samples the lag of
+the event loop each 100 ms, and a sample includes this time: \`nodejs_eventloop_lag_min_seconds\`, the mean, the maximum and
+the percentiles are about 0.1 at rest.
 `;
 
 const BUILD_INFO: Series = {

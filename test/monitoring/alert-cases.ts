@@ -380,7 +380,7 @@ const PROCESSES: Readonly<Record<string, AlertCase>> = {
   },
   CountersignEventLoopBlocked: {
     series: {
-      [`nodejs_eventloop_lag_p99_seconds{${of('signer')}}`]: '0.01x9 0.9x29 0.01x30',
+      [`nodejs_eventloop_lag_p99_seconds{${of('signer')}}`]: '0.1x9 0.9x29 0.59x30',
       [`countersign_build_info{${of('signer')},version="0.0.0"}`]: '1x70',
       // Somebody else's Node program.
       ['nodejs_eventloop_lag_p99_seconds{component="shop",namespace="shop",instance="10.0.0.9:80"}']:

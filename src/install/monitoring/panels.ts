@@ -235,11 +235,13 @@ const WHAT_EXPIRES: readonly Panel[] = [
 const PROCESSES: readonly Panel[] = [
   {
     title: 'Event loop, 99th percentile',
-    description: 'How long the process could not poll its sockets.',
+    description: 'How late the process polled its sockets. Two samples are 0.1 s apart.',
     unit: 's',
     red: 0.1,
     queries: {
-      '{{component}}': 'max by (component) (nodejs_eventloop_lag_p99_seconds{component!=""})',
+      // A sample includes the time since the last one.
+      '{{component}}':
+        'max by (component) (clamp_min(nodejs_eventloop_lag_p99_seconds{component!=""} - 0.1, 0))',
     },
   },
   {
