@@ -1,9 +1,10 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * `make bench-latency`: from creation to certificate under an open loop, at a share of the rate of
- * a bare status writer, of our pcr-issuer and of a bare echo; the same at a smaller share, which
- * two cores bear; then the first request after a pause. ARGS:
- * `--writes 3000 --seconds 30 --warm-up 5 --share 50 --calm 20 --rounds 3 --idle 300 --pauses 3`.
+ * a bare status writer, of our pcr-issuer and of a bare echo; the same at two smaller shares, which
+ * two cores bear, and of processes that have just started; then the first request after a pause.
+ * ARGS: `--writes 3000 --seconds 30 --warm-up 5 --share 50 --calm 20 --light 5 --rounds 3`,
+ * `--idle 300 --pauses 3`.
  */
 import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
@@ -36,8 +37,9 @@ const sizes = readArguments({
   'warm-up': { default: 5, least: 1 },
   /** Of that rate, percent. */
   share: { default: 50, least: 1 },
-  /** The same of the smaller load. */
+  /** The same of smaller loads. */
   calm: { default: 20, least: 1 },
+  light: { default: 5, least: 1 },
   rounds: { default: 3, least: 1 },
   /** Seconds of each pause. */
   idle: { default: 300, least: 1 },
@@ -52,6 +54,11 @@ const STUBS = 256;
  */
 const WITH_LEASES = ['--lease-namespace', SYSTEM_NAMESPACE];
 const ECHO = 'bench.example.com/echo';
+/** Each contender and its signer name. */
+const CONTENDERS = [
+  ['countersign', WORKLOAD.signerName],
+  ['echo', ECHO],
+] as const;
 
 endOnSignals();
 const bench = await startBenchCluster(console.log);
@@ -61,27 +68,38 @@ try {
   const stubs = newStubs(STUBS);
   const limit = await writerRate();
   console.log(`a bare writer: ${limit.toFixed(0)}/s`);
-  const ours = await start('countersign', WORKLOAD.signerName);
-  const echo = await start('echo', ECHO);
-  const underLoad = async (share: number): Promise<Latencies> => {
-    const perSecond = (limit * share) / 100;
-    const warmUp = sizes['warm-up'];
-    console.log(`asked for: ${perSecond.toFixed(0)}/s`);
-    const turn = (name: string, process: ContenderProcess, signerName: string) => ({
-      name,
-      measure: (): Promise<Latency> =>
-        openLoop(bench, process, {
-          signerName,
-          stubs,
-          warmUpMs: warmUp * 1000,
-          arrivals: arrivals({ perSecond, seconds: warmUp + sizes.seconds }, Math.random),
-        }),
+  const load = (process: ContenderProcess, signerName: string, share: number, warmUp: number) =>
+    openLoop(bench, process, {
+      signerName,
+      stubs,
+      warmUpMs: warmUp * 1000,
+      arrivals: arrivals(
+        { perSecond: (limit * share) / 100, seconds: warmUp + sizes.seconds },
+        Math.random,
+      ),
     });
-    const turns = [turn('countersign', ours, WORKLOAD.signerName), turn('echo', echo, ECHO)];
-    return runRounds(turns, sizes.rounds);
+  console.log('processes that have just started');
+  const cold = await inTurn(async (name, signerName) => {
+    const process = await start(name, signerName);
+    try {
+      return await load(process, signerName, sizes.calm, 0);
+    } finally {
+      await process.stop();
+    }
+  });
+  const started = new Map<string, ContenderProcess>();
+  for (const [name, signerName] of CONTENDERS) started.set(name, await start(name, signerName));
+  const underLoad = (share: number): Promise<Latencies> => {
+    console.log(`asked for: ${((limit * share) / 100).toFixed(0)}/s`);
+    return inTurn((name, signerName) => {
+      const process = started.get(name);
+      if (process === undefined) throw new Error(`${name} was not started`);
+      return load(process, signerName, share, sizes['warm-up']);
+    });
   };
   const latencies = await underLoad(sizes.share);
   const calm = await underLoad(sizes.calm);
+  const light = await underLoad(sizes.light);
   console.log(`${sizes.pauses} pauses of ${sizes.idle} s`);
   const signerNames = [WORKLOAD.signerName, ECHO];
   const quiet = { signerNames, stub: stubs[0] ?? '', idleSeconds: sizes.idle };
@@ -95,6 +113,8 @@ try {
     p99_ms: rounded(median(p99(latencies, 'countersign'))),
     p99_vs_echo_when_calm: medianRatio(p99(calm, 'countersign'), p99(calm, 'echo')),
     p99_ms_when_calm: rounded(median(p99(calm, 'countersign'))),
+    p99_vs_echo_when_light: medianRatio(p99(light, 'countersign'), p99(light, 'echo')),
+    p99_vs_echo_when_cold: medianRatio(p99(cold, 'countersign'), p99(cold, 'echo')),
     quiet_vs_busy: rounded(pause(WORKLOAD.signerName).quiet / pause(WORKLOAD.signerName).busy),
     quiet_vs_busy_of_echo: rounded(pause(ECHO).quiet / pause(ECHO).busy),
   };
@@ -105,26 +125,42 @@ try {
     afterPause: rounded(pause(signerName).quiet),
   });
   const { writes, seconds, share, rounds, idle, pauses } = sizes;
-  const calmly = (name: string): object => medians(calm.get(name) ?? []);
+  const both = (of: Latencies): object =>
+    Object.fromEntries(CONTENDERS.map(([name]) => [name, medians(of.get(name) ?? [])]));
   writeResults(sizes.results, 'latency', {
     ratios,
     figures: {
       writes,
       seconds,
       share,
+      calm: sizes.calm,
+      light: sizes.light,
       rounds,
       idle,
       pauses,
       writerPerSecond: rounded(limit),
       askedPerSecond: rounded((limit * share) / 100),
       calmPerSecond: rounded((limit * sizes.calm) / 100),
+      lightPerSecond: rounded((limit * sizes.light) / 100),
       disturbed: [...latencies.values()].flat().filter(isDisturbed).length,
       countersign: row('countersign', WORKLOAD.signerName),
       echo: row('echo', ECHO),
-      calm: { countersign: calmly('countersign'), echo: calmly('echo') },
+      [`at ${sizes.calm} %`]: both(calm),
+      [`at ${sizes.light} %`]: both(light),
+      [`at ${sizes.calm} %, just started`]: both(cold),
     },
     machine: readMachine(bench.kubernetes),
   });
+
+  function inTurn(
+    measure: (name: string, signerName: string) => Promise<Latency>,
+  ): Promise<Latencies> {
+    const turns = CONTENDERS.map(([name, signerName]) => ({
+      name,
+      measure: () => measure(name, signerName),
+    }));
+    return runRounds(turns, sizes.rounds);
+  }
 
   async function start(name: string, signerName: string): Promise<ContenderProcess> {
     const stubsFile = join(cluster.directory, 'stubs.json');
