@@ -16,13 +16,14 @@ const OIDC_STAND_IN = join(import.meta.dirname, 'oidc-auth.ts');
  * the proxy for `proxy-url`, which kube/client/kubeconfig.ts refuses.
  */
 const UNDICI = `
-const Dispatcher = require('undici/lib/dispatcher/dispatcher.js');
-Dispatcher.prototype.request = require('undici/lib/api/api-request.js');
-exports.Agent = require('undici/lib/dispatcher/agent.js');
-exports.Client = require('undici/lib/dispatcher/client.js');
-exports.Pool = require('undici/lib/dispatcher/pool.js');
-exports.buildConnector = require('undici/lib/core/connect.js');
-exports.ProxyAgent = undefined;
+import Dispatcher from 'undici/lib/dispatcher/dispatcher.js';
+import request from 'undici/lib/api/api-request.js';
+Dispatcher.prototype.request = request;
+export { default as Agent } from 'undici/lib/dispatcher/agent.js';
+export { default as Client } from 'undici/lib/dispatcher/client.js';
+export { default as Pool } from 'undici/lib/dispatcher/pool.js';
+export { default as buildConnector } from 'undici/lib/core/connect.js';
+export const ProxyAgent = undefined;
 `;
 
 /** Modules that become empty for every package. Comments name their callers. */

@@ -3,10 +3,11 @@
 import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { before, test } from 'node:test';
-import type { Metafile } from 'esbuild';
+import { build, type Metafile } from 'esbuild';
 import packageJson from '../../package.json' with { type: 'json' };
 import { bundleProgram, ENTRY } from '../../build/bundle-program.ts';
 import { filesOf } from '../../build/layers.ts';
+import { narrowPackages } from '../../build/narrow/plugin.ts';
 import { PROCESSES } from '#install/component-list.ts';
 
 /** Bytes of code in a component, without Node. */
@@ -152,6 +153,21 @@ test('the bundle has no models of client-node and no second HTTP parser', () => 
     sources.filter((path) => unwanted.test(path)),
     [],
   );
+});
+
+test('an import of undici that the bundle omits fails the build', async () => {
+  const building = build({
+    stdin: {
+      contents: "import { fetch } from 'undici'; fetch();",
+      resolveDir: import.meta.dirname,
+    },
+    bundle: true,
+    write: false,
+    platform: 'node',
+    logLevel: 'silent',
+    plugins: [narrowPackages],
+  });
+  await assert.rejects(building, /No matching export in "undici:undici" for import "fetch"/);
 });
 
 test('no path of the machine is in the bundle, which is the same wherever it is built', () => {

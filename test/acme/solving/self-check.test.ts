@@ -4,16 +4,19 @@
  * and nothing else.
  */
 import assert from 'node:assert/strict';
+import { spawn } from 'node:child_process';
 import { once } from 'node:events';
+import { readFileSync } from 'node:fs';
 import { createServer, type RequestListener, type Server } from 'node:http';
 import { createServer as createTlsServer } from 'node:https';
-import type { AddressInfo } from 'node:net';
+import { connect, type AddressInfo } from 'node:net';
 import { afterEach, test } from 'node:test';
 import type { AskDns } from '#acme/solving/dns/client.ts';
 import { createSelfCheck } from '#acme/solving/index.ts';
 import { checkHttp01 } from '#acme/solving/http/self-check.ts';
 import { parseNetwork } from '#base/egress/networks.ts';
 import { openHttp } from './solver-context.ts';
+import { until } from '../../cluster/until.ts';
 import { tlsCertificate } from '../../support/pki/tls-certificate.ts';
 
 const FILE = { dnsName: 'a.example.com', token: 'tok-1', key: 'tok-1.thumb' };
@@ -374,6 +377,32 @@ async function checkByDns(
     await http.close();
   }
 }
+
+/** Returns the letter of /proc/PID/stat: `T` is stopped. */
+const stateOf = (pid = 0): string | undefined =>
+  readFileSync(`/proc/${pid}/stat`, 'utf8').split(') ')[1]?.[0];
+
+test('an address that accepts no connection in five seconds cannot be reached', async (t) => {
+  // Linux drops a SYN once the backlog of a listener is full, and a stopped process accepts none.
+  const listener = spawn(process.execPath, [
+    '-e',
+    `const server = require('node:net').createServer();
+     server.listen({ host: '127.0.0.1', port: 0, backlog: 1 }, () => console.log(server.address().port));`,
+  ]);
+  t.after(() => listener.kill('SIGKILL'));
+  const [line] = (await once(listener.stdout, 'data')) as [Buffer];
+  const port = Number(line.toString());
+  listener.kill('SIGSTOP');
+  await until('it is stopped', 10_000, () => stateOf(listener.pid) === 'T');
+  const filling = Array.from({ length: 8 }, () => connect(port, '127.0.0.1'));
+  for (const socket of filling) socket.on('error', () => undefined);
+  t.after(() => filling.forEach((socket) => socket.destroy()));
+  await Promise.race(filling.map((socket) => once(socket, 'connect')));
+  const problem = await check({ 'a.example.com': ['127.0.0.1'] }, port);
+  const words =
+    '127.0.0.1 of "a.example.com" cannot be reached: "UND_ERR_CONNECT_TIMEOUT" (A record)';
+  assert.equal(problem, `the file is not there: ${words}${WAIT_INSTEAD}`);
+});
 
 test('a silent address ends with the signal', async () => {
   const { port } = await serve({ '127.0.0.1': () => undefined });

@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { Client, errors, type Dispatcher } from 'undici';
+import { Client, type Dispatcher } from 'undici';
 import { messageOf } from '#base/errors.ts';
 import { urlHost } from '#base/egress/networks.ts';
 import * as messages from '../messages.ts';
@@ -101,8 +101,10 @@ function problem(text: string): AddressAnswer {
 }
 
 function isConnectFault(error: unknown): boolean {
-  if (error instanceof errors.ConnectTimeoutError) return true;
-  return error instanceof Error && 'syscall' in error && error.syscall === 'connect';
+  if (!(error instanceof Error)) return false;
+  // The code of undici's ConnectTimeoutError, which has no system call.
+  if ('code' in error && error.code === 'UND_ERR_CONNECT_TIMEOUT') return true;
+  return 'syscall' in error && error.syscall === 'connect';
 }
 
 /**
