@@ -42,9 +42,10 @@ export async function missingPermissions(
   rules: readonly PermissionRule[],
 ): Promise<readonly MissingPermission[]> {
   const reviews = rules.flatMap(attributesOf);
+  const review = rememberReviews(client);
   const allowed = await inParallel(
     reviews,
-    (attributes) => isAllowed(client, attributes),
+    (attributes) => isAllowed(review, attributes),
     REVIEWS_AT_ONCE,
   );
   return reviews.filter((_attributes, index) => allowed[index] !== true).map(missing);
@@ -101,10 +102,23 @@ function attributesOf(rule: PermissionRule): readonly ResourceAttributes[] {
   );
 }
 
-/** Creates the second review only if the first one denies: most roles list each name. */
-async function isAllowed(client: Client, attributes: ResourceAttributes): Promise<boolean> {
+type Review = (attributes: ResourceAttributes) => Promise<boolean>;
+
+/** Returns a function that sends equal reviews once: the signers of a domain share its review. */
+function rememberReviews(client: Client): Review {
+  const sent = new Map<string, Promise<boolean>>();
+  return (attributes) => {
+    const key = JSON.stringify(attributes);
+    const known = sent.get(key) ?? sendReview(client, attributes);
+    sent.set(key, known);
+    return known;
+  };
+}
+
+/** Sends the second review only if the first one denies: most roles list each name. */
+async function isAllowed(review: Review, attributes: ResourceAttributes): Promise<boolean> {
   for (const name of namesToReview(attributes)) {
-    if (await review(client, { ...attributes, name })) return true;
+    if (await review({ ...attributes, name })) return true;
   }
   return false;
 }
@@ -114,7 +128,7 @@ function namesToReview({ group, resource, verb, name }: ResourceAttributes): rea
   return isSigner ? authorizingNames(verb, name) : [name];
 }
 
-async function review(client: Client, attributes: ResourceAttributes): Promise<boolean> {
+async function sendReview(client: Client, attributes: ResourceAttributes): Promise<boolean> {
   const answer = await client.request<{ status?: { allowed?: boolean } }>({
     method: 'POST',
     path: REVIEWS,

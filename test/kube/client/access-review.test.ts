@@ -97,6 +97,18 @@ test('a verb on a signer name is granted by its exact name or its domain', async
   }
 });
 
+test('the signers of a domain share one review of its wildcard', async () => {
+  const asked: string[] = [];
+  wire.server.always((call) => {
+    const { name = '' } = (JSON.parse(call.body) as Review).spec.resourceAttributes;
+    asked.push(name);
+    call.answer(201, { status: { allowed: name === 'example.com/*' } });
+  });
+  const names = ['example.com/a', 'example.com/b', 'example.com/c'];
+  assert.deepEqual(await missingOnSigners('sign', ...names), []);
+  assert.deepEqual(asked.sort(), ['example.com/*', ...names]);
+});
+
 test('no other pattern grants a verb on a signer name', async () => {
   const patterns = ['*/*', '*.com/*', 'example.com/work*', 'example.com/', '*', 'a.example.com/*'];
   grant(...patterns);
