@@ -95,16 +95,13 @@ function isSame(a: TlsMaterial, b: TlsMaterial): boolean {
  * Creates the function that opens connections. They share one TLS context: with one for each, every
  * connection would parse the CAs and the key, and keep them in memory.
  */
-function createConnector({ ca, cert, key, ...rest }: TlsMaterial): buildConnector.connector {
-  const pem = Object.fromEntries(
-    Object.entries({ ca, cert, key }).filter(([, value]) => value !== undefined),
-  );
+function createConnector(tls: TlsMaterial): buildConnector.connector {
   let connector: buildConnector.connector | undefined;
   return (options, callback) => {
     try {
       connector ??= buildConnector({
-        ...rest,
-        secureContext: createSecureContext(pem),
+        ...tls,
+        secureContext: createSecureContext(tls),
         allowH2: ALLOW_H2,
         keepAlive: true,
         keepAliveInitialDelay: TCP_KEEP_ALIVE_MS,
