@@ -1,5 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 /** What large installations take on a quiet day. */
+import { MAX_LEAVES } from '#requests/pcr-issuer/evidence/outdated-names.ts';
 import { EVENTS_PER_REQUEST, figure, MEASURED, type Costs } from './costs.ts';
 import { renewals, type Fleet } from './scenarios.ts';
 
@@ -13,8 +14,6 @@ const WRITES_OF_OTHERS = 2;
 /** Of each of the six components, as the chart has it. */
 const REPLICAS = 2;
 const COMPONENTS = 6;
-/** The limit of certificates whose renewal pcr-issuer remembers (src/requests/pcr-issuer). */
-const REMEMBERED = 50_000;
 
 /**
  * A million pods on 10,000 nodes. Kubernetes' own limits are 150,000 pods and 5,000 nodes a
@@ -73,7 +72,7 @@ function idle(field: string): number {
  * remember.
  */
 export function memory(fleet: Fleet): { readonly atRest: number; readonly remembered: number } {
-  const count = Math.min(fleet.podsEach, REMEMBERED) * REPLICAS;
+  const count = Math.min(fleet.podsEach, MAX_LEAVES) * REPLICAS;
   return {
     atRest: idle('ownMiB'),
     remembered: (count * figure('memory', 'finished', 'countersign', 'bytesAnObject')) / 2 ** 20,

@@ -56,7 +56,7 @@ export interface RecordedLeaf {
  * Maximum number of leaves. Beyond it the oldest is dropped, so it is not counted, and its renewal
  * reports no lost names.
  */
-const MAX_LEAVES = 50_000;
+export const MAX_LEAVES = 50_000;
 /** Maximum bytes of all leaves, of which each takes some 1,000. The same eviction applies. */
 const MAX_LEAVES_BYTES = 64 * 1024 * 1024;
 /**
