@@ -142,7 +142,9 @@ try {
       askedPerSecond: rounded((limit * share) / 100),
       calmPerSecond: rounded((limit * sizes.calm) / 100),
       lightPerSecond: rounded((limit * sizes.light) / 100),
-      disturbed: [...latencies.values()].flat().filter(isDisturbed).length,
+      disturbed: [cold, latencies, calm, light]
+        .flatMap((each) => [...each.values()].flat())
+        .filter(isDisturbed).length,
       countersign: row('countersign', WORKLOAD.signerName),
       echo: row('echo', ECHO),
       [`at ${sizes.calm} %`]: both(calm),
