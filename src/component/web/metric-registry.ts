@@ -20,7 +20,7 @@ export interface Metrics extends SeriesRecorder {
 
 /**
  * The interval of the samples behind `nodejs_eventloop_lag_*`. At prom-client's own, 10 ms, the
- * samples are half of what an idle component takes of a core.
+ * samples are a third to a half of the CPU time that an idle component takes.
  */
 const LAG_SAMPLE_MS = 100;
 
