@@ -22,14 +22,15 @@ export function removeDirectory(directory: string): void {
 }
 
 /**
- * A launcher that was killed removed nothing; its processes end by themselves. A directory is
- * renamed first, which succeeds once: of two launchers, the second would come upon half of it.
+ * A launcher that was killed removed nothing; its processes end by themselves. Until they have, the
+ * directory stays: a kubelet makes its folders again. It is renamed first, which succeeds once: of
+ * two launchers, the second would come upon half of it.
  */
 function removeAbandoned(): void {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
     const directory = join(tmpdir(), name);
     const owner = ownerOf(directory);
-    if (owner === undefined || isRunning(owner)) continue;
+    if (owner === undefined || isRunning(owner) || isUsed(directory)) continue;
     const claimed = join(tmpdir(), `removed-${name}`);
     if (isRenamed(directory, claimed)) removeDirectory(claimed);
   }
@@ -41,6 +42,21 @@ function ownerOf(directory: string): number | undefined {
   } catch (error) {
     requireMissing(error);
     return undefined;
+  }
+}
+
+/** Reports whether an argument of a process names the directory. */
+function isUsed(directory: string): boolean {
+  const pids = readdirSync('/proc').filter((name) => /^\d+$/.test(name));
+  return pids.some((pid) => commandOf(pid).includes(directory));
+}
+
+/** Returns the arguments of a process; empty if it has ended. */
+function commandOf(pid: string): string {
+  try {
+    return readFileSync(`/proc/${pid}/cmdline`, 'utf8');
+  } catch {
+    return '';
   }
 }
 

@@ -17,6 +17,7 @@ import { after, before, test, type TestContext } from 'node:test';
 import { pathToFileURL } from 'node:url';
 import { promisify } from 'node:util';
 import { attachCluster, startCluster, type Cluster } from '../cluster/cluster.ts';
+import { makeDirectory } from '../cluster/directory.ts';
 import { isRunning, signal } from '../cluster/pids.ts';
 import { exactRelease } from '../cluster/releases.ts';
 import { stateFileOf } from '../cluster/state.ts';
@@ -201,26 +202,39 @@ test('the processes of a killed launcher end, and the next launcher removes its 
   assert.equal(existsSync(launched.directory), false);
 });
 
+test('what a killed launcher left stays until its processes have ended', async (t) => {
+  const { room, left } = await killedLauncher(t);
+  const user = spawn('sh', ['-c', 'read line', 'kubelet', `--root-dir=${left}/node-1`]);
+  t.after(() => user.kill());
+  await once(user, 'spawn');
+  const { TMPDIR } = process.env;
+  process.env['TMPDIR'] = room;
+  t.after(() => {
+    if (TMPDIR === undefined) delete process.env['TMPDIR'];
+    else process.env['TMPDIR'] = TMPDIR;
+  });
+  makeDirectory();
+  assert.equal(existsSync(left), true);
+  user.kill();
+  await once(user, 'exit');
+  makeDirectory();
+  assert.equal(existsSync(left), false);
+});
+
 test('of launchers that start at once, none finds half of what a killed one left', async (t) => {
-  const room = mkdtempSync(join(tmpdir(), 'launchers-'));
-  t.after(() => rmSync(room, { recursive: true, force: true }));
-  const left = join(room, 'countersign-cluster-killed');
-  mkdirSync(left);
+  const { room, left } = await killedLauncher(t);
   for (let file = 0; file < 5_000; file += 1) writeFileSync(join(left, String(file)), '');
-  const ended = spawn('true');
-  await once(ended, 'exit');
-  writeFileSync(join(left, 'owner.pid'), String(ended.pid));
   const module = new URL('../cluster/directory.ts', import.meta.url).href;
   const code = `import { existsSync } from 'node:fs';
     import { makeDirectory } from ${JSON.stringify(module)};
     process.stdout.write('ready');
     process.stdin.resume().once('end', () => {
       makeDirectory();
-      process.exit(existsSync(${JSON.stringify(left)}) ? 3 : 0);
+      process.exit(existsSync(process.env.LEFT) ? 3 : 0);
     });`;
   const launchers = Array.from({ length: 3 }, () =>
     spawn(process.execPath, ['--input-type=module', '-e', code], {
-      env: { ...process.env, TMPDIR: room },
+      env: { ...process.env, TMPDIR: room, LEFT: left },
     }),
   );
   const codes = launchers.map(async (each) => ((await once(each, 'exit')) as [number])[0]);
@@ -228,6 +242,18 @@ test('of launchers that start at once, none finds half of what a killed one left
   for (const { stdin } of launchers) stdin.end();
   assert.deepEqual(await Promise.all(codes), [0, 0, 0]);
 });
+
+/** A directory of a launcher that has ended, in a directory for temporary files of its own. */
+async function killedLauncher(t: TestContext): Promise<{ room: string; left: string }> {
+  const room = mkdtempSync(join(tmpdir(), 'launchers-'));
+  t.after(() => rmSync(room, { recursive: true, force: true }));
+  const left = join(room, 'countersign-cluster-killed');
+  mkdirSync(left);
+  const ended = spawn('true');
+  await once(ended, 'exit');
+  writeFileSync(join(left, 'owner.pid'), String(ended.pid));
+  return { room, left };
+}
 
 function pidsOf({ etcd, apiServer, controllerManager, scheduler, nodes }: Cluster): number[] {
   const processes = [etcd, apiServer, controllerManager, scheduler, ...nodes];
