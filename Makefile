@@ -347,6 +347,10 @@ bench-counters: node_modules controlplane dist/countersign.mjs ## What a certifi
 bench-csr: node_modules controlplane dist/countersign.mjs ## Create, approve, sign CSRs: ours and kube-controller-manager's
 	$(RUN) node bench/csr/main.ts $(ARGS)
 
+.PHONY: bench-pinned
+bench-pinned: node_modules controlplane dist/countersign.mjs ## Drains, a ledger and CSRs with the contender on one core, the API server and etcd on another
+	$(RUN) node bench/pinned/main.ts $(ARGS)
+
 .PHONY: bench-latency
 bench-latency: node_modules controlplane dist/countersign.mjs ## From creation to certificate under an open loop, and after a pause
 	$(RUN) node bench/latency/main.ts $(ARGS)

@@ -44,6 +44,11 @@ export const PLANS: readonly Plan[] = [
     short: '--requests 1500 --default-requests 100 --rounds 2',
     smoke: '--requests 40 --default-requests 12 --rounds 1',
   }),
+  plan('pinned', {
+    full: '',
+    short: '--requests 2000 --csrs 1000 --rounds 2',
+    smoke: '--requests 40 --csrs 40 --rounds 1',
+  }),
   plan('latency', {
     full: '',
     short: '--writes 2000 --seconds 10 --rounds 2 --idle 75 --pauses 1',

@@ -5,7 +5,6 @@
  * ARGS: `--seconds 60 --warm-up 5 --rounds 3 --own-core 1`: with the last, `pcr-issuer` and the
  * echo have a core that nothing else takes, as a Pod with a CPU request has.
  */
-import { spawnSync } from 'node:child_process';
 import { mkdtempSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
@@ -28,6 +27,7 @@ import { endOnSignals } from '../measure/end-on-signals.ts';
 import { readMachine } from '../measure/machine.ts';
 import { median } from '../measure/median.ts';
 import { percentile } from '../measure/percentile.ts';
+import { pin } from '../measure/pin.ts';
 import { measureRunDelays } from '../measure/run-delay.ts';
 import { medianRatio, rounded } from '../measure/ratios.ts';
 import { writeResults } from '../measure/results.ts';
@@ -49,8 +49,8 @@ const FLAGS = ['--lease-namespace', SYSTEM_NAMESPACE, '--namespaced-signers'];
 const ECHO = 'bench.example.com/echo';
 const MEASURED = ['ours', 'echo', 'echoAnswer'] as const;
 type Measured = (typeof MEASURED)[number];
-const OTHERS_CORE = 0;
-const MEASURED_CORE = 1;
+const OTHERS_CORE = '0';
+const MEASURED_CORE = '1';
 const CSRS = '/apis/certificates.k8s.io/v1/certificatesigningrequests';
 
 endOnSignals();
@@ -139,14 +139,6 @@ try {
 } finally {
   await Promise.all(running.map((each) => each.stop()));
   await bench.stop();
-}
-
-/** All threads of a process, those to come too. */
-function pin(pid: number, core: number): void {
-  const { status, stderr } = spawnSync('taskset', ['-a', '-p', '-c', String(core), String(pid)], {
-    encoding: 'utf8',
-  });
-  if (status !== 0) throw new Error(`taskset: process ${pid} stays on its cores: ${stderr}`);
 }
 
 /** Milliseconds of a second for which threads wait for a core: medians of the rounds. */

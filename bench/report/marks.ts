@@ -22,6 +22,7 @@ export const BENCHES = [
   'drain',
   'counters',
   'csr',
+  'pinned',
   'latency',
   'memory',
   'idle',
@@ -66,6 +67,18 @@ export const MARKS: readonly Mark[] = [
   ),
   mark('csr.csr_vs_kcm_unlimited', ['at least', 1], 'kube-controller-manager, limits raised'),
   mark('csr.csr_vs_kcm_default', ['at least', 10], 'kube-controller-manager as shipped'),
+  mark(
+    'pinned.core_at_limit',
+    ['at most', 0.5],
+    'own core at the writer’s rate, API server and etcd on another',
+  ),
+  mark('pinned.core_at_limit_with_ledger', ['at most', 0.5], 'the same, each recorded'),
+  mark('pinned.core_at_limit_with_postgres', ['at most', 0.5], 'the same over PostgreSQL'),
+  mark(
+    'pinned.core_at_kcm',
+    ['at most', 0.5],
+    'own core at kube-controller-manager’s rate of CertificateSigningRequests',
+  ),
   mark(
     'latency.p99_vs_echo',
     ['at most', 2],

@@ -12,6 +12,7 @@ const TITLES: Readonly<Record<Bench, string>> = {
   drain: 'drain: a backlog of PodCertificateRequests',
   counters: 'counters: what a certificate takes in a drain, and warm',
   csr: 'csr: create, approve and sign CertificateSigningRequests',
+  pinned: 'pinned: as with an API server on a machine of its own',
   latency: 'latency: from creation to certificate',
   memory: 'memory: of what is finished, and beside others’ requests',
   idle: 'idle: components with nothing to do',
