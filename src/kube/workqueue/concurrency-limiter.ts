@@ -2,6 +2,7 @@
 import type { Clock, Random } from '#base/ports.ts';
 import { backoffDelay } from '../wait/backoff.ts';
 import type { StartTimer } from './delaying-queue.ts';
+import { createFifo } from './fifo.ts';
 
 /** The result of one write to the API server. */
 export interface Sample {
@@ -38,6 +39,12 @@ export interface ConcurrencyLimiter {
   readonly acquire: () => void;
   /** Counts one object less in progress. */
   readonly release: () => void;
+  /**
+   * Gives the seat of an object in progress to others while `work` runs, which must not call the
+   * API server. Resolves or rejects as `work` does, once the object has a seat again. It gets the
+   * next free seat, before any object that has not started.
+   */
+  readonly lend: <T>(work: () => Promise<T>) => Promise<T>;
   readonly observe: (sample: Sample) => void;
   /** Sets the one listener, which is called whenever `available` may have grown. */
   readonly onAvailable: (listener: () => void) => void;
@@ -105,6 +112,8 @@ class AimdLimiter implements ConcurrencyLimiter {
   #reachedAt = -Infinity;
   #endPause: (() => void) | undefined;
   #pausedUntil = 0;
+  /** Objects that lent their seats and wait for one, the first one first. */
+  readonly #returning = createFifo<() => void>();
 
   constructor(init: ConcurrencyLimiterInit) {
     this.#init = init;
@@ -124,8 +133,11 @@ class AimdLimiter implements ConcurrencyLimiter {
   }
 
   get available(): number {
-    if (this.isPaused) return 0;
-    return Math.max(0, Math.floor(this.currentLimit()) - this.#inProgress);
+    return Math.max(0, this.#freeSeats() - this.#returning.length);
+  }
+
+  #freeSeats(): number {
+    return this.isPaused ? 0 : Math.floor(this.currentLimit()) - this.#inProgress;
   }
 
   readonly acquire = (): void => {
@@ -137,7 +149,16 @@ class AimdLimiter implements ConcurrencyLimiter {
 
   readonly release = (): void => {
     this.#inProgress -= 1;
-    this.#listener();
+    this.#offerSeats();
+  };
+
+  readonly lend = async <T>(work: () => Promise<T>): Promise<T> => {
+    this.release();
+    try {
+      return await work();
+    } finally {
+      await this.#takeSeat();
+    }
   };
 
   readonly observe = ({ begun, status, retryAfter }: Sample): void => {
@@ -156,6 +177,27 @@ class AimdLimiter implements ConcurrencyLimiter {
     this.#listener = listener;
   };
 
+  /** Offers free seats to objects that lent theirs, and then to new ones. */
+  #offerSeats(): void {
+    this.#returnSeats();
+    this.#listener();
+  }
+
+  #returnSeats(): void {
+    while (this.#returning.length > 0 && this.#freeSeats() > 0) {
+      this.acquire();
+      this.#returning.shift()?.();
+    }
+  }
+
+  /** Resolves when an object that lent its seat has one again. */
+  #takeSeat(): Promise<void> {
+    return new Promise((resolve) => {
+      this.#returning.push(resolve);
+      this.#returnSeats();
+    });
+  }
+
   #cut(begun: number, factor: number, floor = MIN_IN_FLIGHT): boolean {
     if (begun <= this.#cutAt) return false;
     this.#cutAt = this.#init.clock();
@@ -171,7 +213,7 @@ class AimdLimiter implements ConcurrencyLimiter {
     this.#pausedUntil = until;
     this.#endPause = this.#init.startTimer(milliseconds, () => {
       this.#endPause = undefined;
-      this.#listener();
+      this.#offerSeats();
     });
   }
 

@@ -47,15 +47,18 @@ function fingerprintOf(identity: string, issuer: Uint8Array | undefined): string
 }
 
 /**
- * Records a leaf before it is delivered.
+ * Records a leaf before it is delivered. A request that waits for the ledger has no seat at the API
+ * server, so more requests share a batch of records.
  *
  * @throws SignerError LEDGER_UNAVAILABLE in the mode `required` while the ledger is unavailable
  */
 export async function appendRecord(
-  component: Pick<RecordingComponent, 'tracing'>,
+  component: Pick<RecordingComponent, 'tracing' | 'concurrency'>,
   record: LeafRecord | undefined,
 ): Promise<void> {
-  if (record !== undefined) await traced(component, 'record', () => record.append());
+  if (record === undefined) return;
+  const append = (): Promise<void> => traced(component, 'record', () => record.append());
+  await (record.waits ? component.concurrency.lend(append) : append());
 }
 
 /**
@@ -65,12 +68,14 @@ export async function appendRecord(
  * @throws SignerError LEDGER_UNAVAILABLE in the mode `required` while the ledger is unavailable
  */
 export async function recordEnd<T extends KubeObject, S>(
-  { recorder }: RecordingComponent,
+  { recorder, concurrency }: RecordingComponent,
   factsOf: (request: T, signer: S) => RequestFacts,
   { request, signer }: { readonly request: T; readonly signer: S },
   { outcome, reason, message }: RequestOutcome,
 ): Promise<void> {
   if (recorder === undefined) return;
   const kind: EndKind = outcome === 'denied' ? 'denied' : 'failed';
-  await recorder.ended(kind, factsOf(request, signer), { reason, message });
+  const append = (): Promise<void> =>
+    recorder.ended(kind, factsOf(request, signer), { reason, message });
+  await (recorder.state.mode === 'required' ? concurrency.lend(append) : append());
 }

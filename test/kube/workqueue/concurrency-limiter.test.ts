@@ -216,3 +216,57 @@ test('a limit that is high stays so, however little there is to do', async () =>
   await time.advance(600_000);
   assert.equal(limiter.currentLimit(), MAX_IN_FLIGHT);
 });
+
+/** Takes all seats, and lends that of one object until `end` is called. */
+function fullWithOneLent(): { readonly lent: Promise<string>; readonly end: () => void } {
+  while (limiter.available > 0) limiter.acquire();
+  const { promise, resolve } = Promise.withResolvers<string>();
+  return { lent: limiter.lend(() => promise), end: () => resolve('result') };
+}
+
+test('an object that lends its seat lets another one start', async () => {
+  let offered = 0;
+  limiter.onAvailable(() => (offered += 1));
+  const { lent, end } = fullWithOneLent();
+  assert.deepEqual([limiter.available, offered], [1, 1]);
+  end();
+  assert.equal(await lent, 'result');
+  assert.equal(limiter.available, 0);
+});
+
+test('an object that lent its seat gets the next one, before a new object', async () => {
+  const offers: number[] = [];
+  const { lent, end } = fullWithOneLent();
+  limiter.acquire();
+  limiter.onAvailable(() => offers.push(limiter.available));
+  let isBack = false;
+  void lent.then(() => (isBack = true));
+  end();
+  await time.advance(0);
+  assert.deepEqual([isBack, limiter.available], [false, 0]);
+  limiter.release();
+  await time.advance(0);
+  assert.deepEqual([isBack, limiter.available, offers], [true, 0, [0]]);
+});
+
+test('an object that lent its seat stays away during a pause', async () => {
+  const { lent, end } = fullWithOneLent();
+  let isBack = false;
+  void lent.then(() => (isBack = true));
+  limiter.observe({ begun: time.clock() + 1, status: 429, retryAfter: 5_000 });
+  end();
+  for (let seat = 1; seat < INITIAL_IN_FLIGHT; seat += 1) limiter.release();
+  await time.advance(4_999);
+  assert.equal(isBack, false);
+  await time.advance(1);
+  assert.equal(isBack, true);
+});
+
+test('work that fails while its seat is lent rejects once there is a seat', async () => {
+  while (limiter.available > 0) limiter.acquire();
+  await assert.rejects(
+    limiter.lend(() => Promise.reject(new Error('away'))),
+    /away/,
+  );
+  assert.equal(limiter.available, 0);
+});

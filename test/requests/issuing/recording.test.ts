@@ -5,8 +5,11 @@ import { X509Certificate } from 'node:crypto';
 import { test } from 'node:test';
 import type { KubeObject } from '#api/object/object.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
+import { createConcurrencyLimiter } from '#kube/workqueue/concurrency-limiter.ts';
 import { fingerprint } from '#pki/x509/certificate.ts';
+import { random } from '../../support/ca/issuing.ts';
 import { openIntermediate } from '../../support/ca/intermediate.ts';
+import { fakeTime } from '../../support/kube/fake-time.ts';
 import { KeptRecords, nextTurn } from '../../support/ledger/kept-records.ts';
 import {
   certificateRequestStage,
@@ -75,6 +78,24 @@ forEachKind(
     assert.equal(stage.signed().length, 1);
   },
 );
+
+for (const [mode, seats, what] of [
+  ['required', 1, 'lends its seat at the API server'],
+  ['best-effort', 0, 'keeps its seat'],
+] as const) {
+  forEachKind(`${mode}: a request whose leaf is recorded ${what}`, async (kind) => {
+    const limiter = createConcurrencyLimiter({ ...fakeTime(), random });
+    while (limiter.available > 0) limiter.acquire();
+    const ledger = new KeptRecords();
+    const free: number[] = [];
+    ledger.onBatch = () => free.push(limiter.available);
+    const recorder = ledger.recorder(mode, 'signer');
+    const stage = kind.start({ recorder, concurrency: limiter });
+    assert.equal((await stage.handle()).outcome, 'issued');
+    await nextTurn();
+    assert.deepEqual([free[0], limiter.available], [seats, 0]);
+  });
+}
 
 forEachKind('a leaf that is sent again has one record', async (kind) => {
   const { ledger, stage } = recorded(kind);

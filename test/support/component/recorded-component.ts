@@ -63,6 +63,7 @@ export function recordedComponent(more: Partial<RecordingComponent> = {}): Recor
       of: (table: SeriesTable) => recordedSeries(table, count),
     },
     queue: { charge: () => undefined },
+    concurrency: { lend: (work: () => Promise<unknown>) => work() },
     shard: SINGLE_REPLICA,
     leases: undefined,
     secretNamespace: 'countersign-keys',

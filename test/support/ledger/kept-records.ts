@@ -10,10 +10,13 @@ import { NOW } from '../pki/chain.ts';
 export class KeptRecords {
   readonly kept = new Map<string, LedgerRecord>();
   away = false;
+  /** Called when a batch is sent. */
+  onBatch: () => void = () => undefined;
 
   readonly send = (
     records: readonly LedgerRecord[],
   ): Promise<readonly (SignerError | undefined)[]> => {
+    this.onBatch();
     if (this.away) return Promise.reject(new Error('connection refused'));
     return Promise.resolve(
       records.map((sent) => {

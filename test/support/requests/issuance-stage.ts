@@ -71,6 +71,8 @@ export interface By<T> {
   readonly issuing?: (() => IssuingCa<T>) | undefined;
   /** Where the component has a ledger. */
   readonly recorder?: LedgerRecorder | undefined;
+  /** Where it counts who lends a seat. */
+  readonly concurrency?: Component['concurrency'] | undefined;
   /** Why the holder gets none, asked for each leaf. */
   readonly refusalOf?: (() => HolderRefusal | undefined) | undefined;
   /** Milliseconds; where the kind gives a request up at all. */
@@ -193,7 +195,12 @@ function stage<T extends KubeObject>(init: StageInit<T>): Stage<T> {
   const server = oneObject(request, readBody);
   let now = NOW + 700;
   let offset = 0;
-  const component = recordedComponent({ name, clock: () => now, recorder: by.recorder });
+  const component = recordedComponent({
+    name,
+    clock: () => now,
+    recorder: by.recorder,
+    ...(by.concurrency === undefined ? {} : { concurrency: by.concurrency }),
+  });
   const client = Object.assign(component.client, { clockOffset: () => offset });
   client.answer(server.answer);
   const actor = init.actor(component, by.issuing ?? (() => localCaOf(component, authority())));
