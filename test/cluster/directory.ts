@@ -22,9 +22,9 @@ export function removeDirectory(directory: string): void {
 }
 
 /**
- * A launcher that was killed removed nothing; its processes end by themselves. Until they have, the
- * directory stays: a kubelet makes its folders again. It is renamed first, which succeeds once: of
- * two launchers, the second would come upon half of it.
+ * Removes the directories of launchers that were killed, once their processes have ended: a kubelet
+ * makes its folders again. A launcher renames a directory before it removes it. Only one rename
+ * succeeds, so no launcher finds a half-removed directory.
  */
 function removeAbandoned(): void {
   for (const name of readdirSync(tmpdir()).filter((entry) => entry.startsWith(prefix))) {
