@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { availableParallelism, cpus, totalmem } from 'node:os';
+import { cpus, totalmem } from 'node:os';
 
 /** What the figures depend on; nothing that tells whose machine it is. */
 export interface Machine {
@@ -13,7 +13,8 @@ export interface Machine {
 
 export function readMachine(kubernetes?: string): Machine {
   return {
-    cores: availableParallelism(),
+    // All cores of the machine, although a bench may have pinned itself to one.
+    cores: cpus().length,
     cpu: cpus()[0]?.model.trim() ?? 'unknown',
     memoryGiB: Math.round(totalmem() / 2 ** 30),
     node: process.version,

@@ -74,8 +74,11 @@ try {
     machine: readMachine(bench.kubernetes),
   });
 } finally {
-  together();
-  await bench.stop();
+  try {
+    together();
+  } finally {
+    await bench.stop();
+  }
 }
 
 async function measureDrains(server: Postgres): Promise<ReadonlyMap<string, readonly Drain[]>> {
