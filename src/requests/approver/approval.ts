@@ -22,7 +22,8 @@ import { compileOncePerGeneration } from '#component/signers/compile-cache.ts';
 import type { SignerSet } from '#component/signers/signer-set.ts';
 import { createActor } from './act.ts';
 
-const WORKERS = 8;
+/** The highest limit of the concurrency limiter. etcd commits writes that come together at once. */
+const WORKERS = 32;
 
 const REQUESTS = resource(CSR_RESOURCE);
 

@@ -73,7 +73,8 @@ export interface CertificateRequestSigningInit<S> {
   readonly showsWaiting?: boolean;
 }
 
-const WORKERS = 8;
+/** The highest limit of the concurrency limiter. etcd commits writes that come together at once. */
+const WORKERS = 32;
 
 const REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
 

@@ -60,7 +60,8 @@ export interface CsrSigningInit<S> {
   readonly onGone?: ((key: string) => void) | undefined;
 }
 
-const WORKERS = 8;
+/** The highest limit of the concurrency limiter. etcd commits writes that come together at once. */
+const WORKERS = 32;
 
 const REQUESTS = resource(CSR_RESOURCE);
 
