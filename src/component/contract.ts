@@ -36,7 +36,7 @@ export interface Component {
   readonly metrics: WatchMetrics & LoopMetrics & SeriesRecorder;
   readonly queue: DelayingQueue;
   readonly limiter: RateLimiter;
-  /** Limits how many keys the loop of `queue` reconciles at once. */
+  /** Limits how many keys of `queue` may call the API server at once. */
   readonly concurrency: ConcurrencyLimiter;
   /**
    * Returns the queue of one more loop in the same process, with its own rate limiter and

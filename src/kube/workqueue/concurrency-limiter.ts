@@ -2,7 +2,6 @@
 import type { Clock, Random } from '#base/ports.ts';
 import { backoffDelay } from '../wait/backoff.ts';
 import type { StartTimer } from './delaying-queue.ts';
-import { createFifo } from './fifo.ts';
 
 /** The result of one write to the API server. */
 export interface Sample {
@@ -15,9 +14,9 @@ export interface Sample {
 }
 
 /**
- * Adapts how many objects a loop processes at once, so that the API server is busy and never
- * flooded. It uses AIMD (additive increase, multiplicative decrease), as TCP congestion control
- * does:
+ * Adapts how many objects a loop processes at once, apart from those that lend their seats, so that
+ * the API server is busy and never flooded. It uses AIMD (additive increase, multiplicative
+ * decrease), as TCP congestion control does:
  *
  * - one more for each round of quick responses, while the limit is reached,
  * - a tenth fewer when responses are slow, but not below the initial limit,
@@ -40,11 +39,13 @@ export interface ConcurrencyLimiter {
   /** Counts one object less in progress. */
   readonly release: () => void;
   /**
-   * Gives the seat of an object in progress to others while `work` runs, which must not call the
-   * API server. Resolves or rejects as `work` does, once the object has a seat again. It gets the
-   * next free seat, before any object that has not started.
+   * Lets another object start in place of one in progress while `work` runs, which must not call
+   * the API server. As many objects as the limit allows can lend their seats. They take them back
+   * without a wait, so at most twice the limit calls the API server after that.
    */
   readonly lend: <T>(work: () => Promise<T>) => Promise<T>;
+  /** The number of objects in progress that lend their seats. */
+  readonly lent: number;
   readonly observe: (sample: Sample) => void;
   /** Sets the one listener, which is called whenever `available` may have grown. */
   readonly onAvailable: (listener: () => void) => void;
@@ -112,8 +113,7 @@ class AimdLimiter implements ConcurrencyLimiter {
   #reachedAt = -Infinity;
   #endPause: (() => void) | undefined;
   #pausedUntil = 0;
-  /** Objects that lent their seats and wait for one, the first one first. */
-  readonly #returning = createFifo<() => void>();
+  #lent = 0;
 
   constructor(init: ConcurrencyLimiterInit) {
     this.#init = init;
@@ -133,11 +133,12 @@ class AimdLimiter implements ConcurrencyLimiter {
   }
 
   get available(): number {
-    return Math.max(0, this.#freeSeats() - this.#returning.length);
+    if (this.isPaused) return 0;
+    return Math.max(0, Math.floor(this.currentLimit()) - this.#inProgress);
   }
 
-  #freeSeats(): number {
-    return this.isPaused ? 0 : Math.floor(this.currentLimit()) - this.#inProgress;
+  get lent(): number {
+    return this.#lent;
   }
 
   readonly acquire = (): void => {
@@ -149,15 +150,18 @@ class AimdLimiter implements ConcurrencyLimiter {
 
   readonly release = (): void => {
     this.#inProgress -= 1;
-    this.#offerSeats();
+    this.#listener();
   };
 
   readonly lend = async <T>(work: () => Promise<T>): Promise<T> => {
+    if (this.#lent >= Math.floor(this.currentLimit())) return work();
+    this.#lent += 1;
     this.release();
     try {
       return await work();
     } finally {
-      await this.#takeSeat();
+      this.#lent -= 1;
+      this.acquire();
     }
   };
 
@@ -177,27 +181,6 @@ class AimdLimiter implements ConcurrencyLimiter {
     this.#listener = listener;
   };
 
-  /** Offers free seats to objects that lent theirs, and then to new ones. */
-  #offerSeats(): void {
-    this.#returnSeats();
-    this.#listener();
-  }
-
-  #returnSeats(): void {
-    while (this.#returning.length > 0 && this.#freeSeats() > 0) {
-      this.acquire();
-      this.#returning.shift()?.();
-    }
-  }
-
-  /** Resolves when an object that lent its seat has one again. */
-  #takeSeat(): Promise<void> {
-    return new Promise((resolve) => {
-      this.#returning.push(resolve);
-      this.#returnSeats();
-    });
-  }
-
   #cut(begun: number, factor: number, floor = MIN_IN_FLIGHT): boolean {
     if (begun <= this.#cutAt) return false;
     this.#cutAt = this.#init.clock();
@@ -213,7 +196,7 @@ class AimdLimiter implements ConcurrencyLimiter {
     this.#pausedUntil = until;
     this.#endPause = this.#init.startTimer(milliseconds, () => {
       this.#endPause = undefined;
-      this.#offerSeats();
+      this.#listener();
     });
   }
 

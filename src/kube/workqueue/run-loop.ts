@@ -20,7 +20,10 @@ export type ReconcileResult =
 export interface RunLoopInit {
   readonly queue: DelayingQueue;
   readonly limiter: RateLimiter;
-  /** The limit of keys in progress, whatever the concurrency limiter allows. */
+  /**
+   * The limit of keys in progress that do not lend their seats, whatever the concurrency limiter
+   * allows.
+   */
   readonly workers: number;
   /** Must not be shared with another loop. */
   readonly concurrency: ConcurrencyLimiter;
@@ -116,7 +119,8 @@ class Loop {
   /** Returns how many more keys may start now. */
   #available(): number {
     const { concurrency, workers } = this.#init;
-    return Math.min(concurrency.available, workers - this.#inProgress.size);
+    const seated = this.#inProgress.size - concurrency.lent;
+    return Math.min(concurrency.available, workers - seated);
   }
 
   /** Returns how many keys to start at once: at most half of those that may be in progress. */

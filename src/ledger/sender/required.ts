@@ -17,9 +17,11 @@ interface PendingRecord {
  */
 const A_BURST = 4;
 /**
- * Longest wait for more records: a quarter of the time that a certificate takes under such a load.
+ * Longest wait for more records: longer after a larger batch, in which a record takes less time. A
+ * certificate takes ten times as long under such a load.
  */
-const GATHER_MILLISECONDS = 25;
+const GATHER_MS_A_RECORD = 1.25;
+const MAX_GATHER_MS = 25;
 /** Abort reason, made once. Node would otherwise make one with a stack trace each time. */
 const GATHERED = new Error('the batch is complete');
 
@@ -87,7 +89,8 @@ export class RequiredSender implements LedgerSender {
   async #gathered(): Promise<void> {
     const patience = new AbortController();
     this.#onGathered = () => patience.abort(GATHERED);
-    await this.#delay(GATHER_MILLISECONDS, patience.signal).catch(() => undefined);
+    const wait = Math.min(MAX_GATHER_MS, GATHER_MS_A_RECORD * this.#last);
+    await this.#delay(wait, patience.signal).catch(() => undefined);
     this.#onGathered = () => undefined;
   }
 

@@ -5,7 +5,7 @@ import type { Resource } from '#kube/resource/resource.ts';
 import type { RequestPolicy } from '#ca/policy/compile-policy.ts';
 import type { IntermediatePolicy } from '#ca/policy/intermediates.ts';
 import { charged } from '#component/cpu-accounting.ts';
-import type { RecordingComponent } from '../recording/recorder.ts';
+import { appendBefore, type RecordingComponent } from '../recording/recorder.ts';
 import { factsOfCsr } from '../recording/request-record.ts';
 import { csrFlow } from '../loop/csr-fairness.ts';
 import { olderThanSigner } from '../loop/older-than-signer.ts';
@@ -106,7 +106,7 @@ function reportUnissuable({
 
 /** Records the decision before it is written, if there is a ledger. */
 async function record(
-  { recorder }: RecordingComponent,
+  component: RecordingComponent,
   {
     csr,
     signer,
@@ -117,11 +117,13 @@ async function record(
     readonly plan: Extract<ApprovalPlan, { kind: 'approve' | 'deny' }>;
   },
 ): Promise<void> {
+  const { recorder } = component;
   if (recorder === undefined) return;
   const { rule } = plan;
   const asked = {
     ...factsOfCsr(csr, signer),
     ...(rule === undefined ? {} : { decision: { rule } }),
   };
-  await recorder.ended(plan.kind === 'approve' ? 'approved' : 'denied', asked, plan);
+  const kind = plan.kind === 'approve' ? 'approved' : 'denied';
+  await appendBefore(component, () => recorder.ended(kind, asked, plan));
 }

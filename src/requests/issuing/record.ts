@@ -6,7 +6,7 @@ import { fingerprint } from '#pki/x509/certificate.ts';
 import { traced } from '#component/tracing.ts';
 import type { RequestFacts, ProvenBy } from '../recording/request-record.ts';
 import type { LeafRecord } from '../recording/leaf-record.ts';
-import type { EndKind, RecordingComponent } from '../recording/recorder.ts';
+import { appendBefore, type EndKind, type RecordingComponent } from '../recording/recorder.ts';
 import type { RequestOutcome } from '../loop/outcome.ts';
 import type { IssuedChain, IssuingCa } from './issuing-ca.ts';
 
@@ -47,18 +47,16 @@ function fingerprintOf(identity: string, issuer: Uint8Array | undefined): string
 }
 
 /**
- * Records a leaf before it is delivered. A request that waits for the ledger has no seat at the API
- * server, so more requests share a batch of records.
+ * Records a leaf before it is delivered.
  *
  * @throws SignerError LEDGER_UNAVAILABLE in the mode `required` while the ledger is unavailable
  */
 export async function appendRecord(
-  component: Pick<RecordingComponent, 'tracing' | 'concurrency'>,
+  component: Pick<RecordingComponent, 'tracing' | 'recorder' | 'concurrency'>,
   record: LeafRecord | undefined,
 ): Promise<void> {
   if (record === undefined) return;
-  const append = (): Promise<void> => traced(component, 'record', () => record.append());
-  await (record.waits ? component.concurrency.lend(append) : append());
+  await appendBefore(component, () => traced(component, 'record', () => record.append()));
 }
 
 /**
@@ -68,14 +66,14 @@ export async function appendRecord(
  * @throws SignerError LEDGER_UNAVAILABLE in the mode `required` while the ledger is unavailable
  */
 export async function recordEnd<T extends KubeObject, S>(
-  { recorder, concurrency }: RecordingComponent,
+  component: RecordingComponent,
   factsOf: (request: T, signer: S) => RequestFacts,
   { request, signer }: { readonly request: T; readonly signer: S },
   { outcome, reason, message }: RequestOutcome,
 ): Promise<void> {
+  const { recorder } = component;
   if (recorder === undefined) return;
   const kind: EndKind = outcome === 'denied' ? 'denied' : 'failed';
-  const append = (): Promise<void> =>
-    recorder.ended(kind, factsOf(request, signer), { reason, message });
-  await (recorder.state.mode === 'required' ? concurrency.lend(append) : append());
+  const asked = factsOf(request, signer);
+  await appendBefore(component, () => recorder.ended(kind, asked, { reason, message }));
 }

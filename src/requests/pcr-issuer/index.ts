@@ -44,11 +44,8 @@ export interface PcrIssuerInit {
   readonly ledger?: LedgerReader | undefined;
 }
 
-/**
- * Twice as many as may write to the API server at once (the concurrency limiter). The others wait
- * for the ledger, whose batches take less time a record the more records they have.
- */
-const POD_WORKERS = 64;
+/** Enough writes in flight to keep one core of signing busy. 16 reach the API server's limit. */
+const POD_WORKERS = 24;
 
 /** Dependencies of issuing PodCertificateRequests with any CA. */
 export interface PodIssuingInit<S> extends Pick<

@@ -42,11 +42,6 @@ export class LeafRecord {
     this.#isKept = true;
   }
 
-  /** Reports whether {@link append} waits for the ledger. */
-  get waits(): boolean {
-    return !this.#isKept && this.#init.before.state.mode === 'required';
-  }
-
   /** Reports whether the ledger may have the leaf without its result. */
   get isOpen(): boolean {
     return this.#isSent && !this.#isEnded;

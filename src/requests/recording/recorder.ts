@@ -34,6 +34,17 @@ export interface RecordingComponent extends Component {
   readonly recorder?: LedgerRecorder | undefined;
 }
 
+/**
+ * Appends before an answer. In the mode `required`, the request lends its seat at the API server
+ * meanwhile, so that more requests share a batch of records.
+ */
+export function appendBefore(
+  { recorder, concurrency }: Pick<RecordingComponent, 'recorder' | 'concurrency'>,
+  append: () => Promise<void>,
+): Promise<void> {
+  return recorder?.state.mode === 'required' ? concurrency.lend(append) : append();
+}
+
 /** Maximum bytes of a message in a record. */
 const MESSAGE_BYTES = 4000;
 

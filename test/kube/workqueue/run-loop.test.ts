@@ -292,3 +292,17 @@ test('a backoff with a limit ends at that time at the latest', async () => {
   loop.stop();
   await loop.ended;
 });
+
+test('a key that lends its seat takes no worker, and the loop ends with it in a pause', async () => {
+  const recorded = Promise.withResolvers<undefined>();
+  const loop: Loop = startLoop(() => loop.concurrency.lend(() => recorded.promise), 4);
+  for (let index = 0; index < 50; index += 1) loop.queue.add(`key-${index}`);
+  for (let round = 0; round < 20; round += 1) await loop.time.advance(BATCH_WAIT_MS);
+  assert.equal(loop.concurrency.lent, INITIAL_IN_FLIGHT);
+  assert.equal(loop.handled.length, INITIAL_IN_FLIGHT + 4);
+  loop.concurrency.observe({ begun: loop.time.clock() + 1, status: 429, retryAfter: 60_000 });
+  loop.stop();
+  recorded.resolve(undefined);
+  await loop.ended;
+  assert.deepEqual([loop.errors, loop.concurrency.lent], [[], 0]);
+});

@@ -71,7 +71,7 @@ export interface By<T> {
   readonly issuing?: (() => IssuingCa<T>) | undefined;
   /** Where the component has a ledger. */
   readonly recorder?: LedgerRecorder | undefined;
-  /** Where it counts who lends a seat. */
+  /** The limiter of the component, where a test counts lent seats. */
   readonly concurrency?: Component['concurrency'] | undefined;
   /** Why the holder gets none, asked for each leaf. */
   readonly refusalOf?: (() => HolderRefusal | undefined) | undefined;
