@@ -379,6 +379,10 @@ bench-replicas: node_modules controlplane dist/countersign.mjs ## Two replicas a
 bench-fairness: node_modules controlplane dist/countersign.mjs ## A quiet tenant beside one that writes as fast as it can; ARGS='--seconds 60 --rounds 3'
 	$(RUN) node bench/fairness/main.ts $(ARGS)
 
+.PHONY: bench-flow-control
+bench-flow-control: node_modules controlplane dist/countersign.mjs ## Our answers beside a controller that takes the API server's seats, with and without deploy/flow-control
+	$(RUN) node bench/flow-control/main.ts $(ARGS)
+
 .PHONY: bench-library
 bench-library: node_modules controlplane dist/countersign.mjs dist/library/index.mjs ## A program on the library beside our own pcr-issuer, with one CA
 	$(RUN) node bench/library/main.ts $(ARGS)

@@ -79,6 +79,11 @@ export const PLANS: readonly Plan[] = [
     short: '--seconds 20 --rounds 2',
     smoke: '--seconds 2 --warm-up 1 --rounds 1',
   }),
+  plan('flow-control', {
+    full: '',
+    short: '--rounds 2',
+    smoke: '--requests 2 --rounds 1',
+  }),
   plan('library', {
     full: '--requests 10000 --rounds 5',
     short: '--requests 3000 --rounds 3',

@@ -67,19 +67,18 @@ export interface BenchCluster {
  * one of its own. The CAs and the bundle are made by our own authority and attester, which are
  * ended before anything is measured.
  *
- * @param auditPolicy - a file with the policy of an audit log. The bench then gets a cluster of its
- *   own, since the shared one keeps no audit log.
+ * @param own - options of a cluster that the bench does not share with others
  */
 export async function startBenchCluster(
   log: (line: string) => void,
   signers: readonly object[] = [example('workload')],
-  auditPolicy?: string,
+  own?: ClusterOptions,
 ): Promise<BenchCluster> {
   if (!existsSync(BUNDLE)) throw new Error('dist/countersign.mjs is missing: run `make bench`');
   const cluster =
-    auditPolicy === undefined
+    own === undefined
       ? await openCluster({ ...CLUSTER, log })
-      : await startCluster({ ...audited(auditPolicy), log });
+      : await startCluster({ ...own, log });
   try {
     await applyManifests(cluster);
     await createTeam(cluster, NAMESPACE, ['web']);
@@ -101,9 +100,10 @@ export async function startBenchCluster(
   }
 }
 
-function audited(policy: string): ClusterOptions {
-  const flags = [...(CLUSTER.flags?.['kube-apiserver'] ?? []), `--audit-policy-file=${policy}`];
-  return { ...CLUSTER, audit: true, flags: { ...CLUSTER.flags, 'kube-apiserver': flags } };
+/** Returns the options of a bench's cluster with more flags of the API server. */
+export function withApiServerFlags(...added: readonly string[]): ClusterOptions {
+  const flags = [...(CLUSTER.flags?.['kube-apiserver'] ?? []), ...added];
+  return { ...CLUSTER, flags: { ...CLUSTER.flags, 'kube-apiserver': flags } };
 }
 
 async function makeAuthorities(

@@ -21,7 +21,7 @@ import { SYSTEM_NAMESPACE } from '../../test/support/cluster/installation.ts';
 import { startContender, type ContenderProcess } from '../cluster/contender-process.ts';
 import { WORKLOAD, countersign } from '../cluster/ours.ts';
 import { createPeer } from '../cluster/peer.ts';
-import { startBenchCluster } from '../cluster/start.ts';
+import { startBenchCluster, withApiServerFlags } from '../cluster/start.ts';
 import { readArguments } from '../measure/arguments.ts';
 import { endOnSignals } from '../measure/end-on-signals.ts';
 import { readMachine } from '../measure/machine.ts';
@@ -59,7 +59,10 @@ if (sizes['own-core'] > 0) pin(process.pid, OTHERS_CORE);
 const auditPolicy = join(mkdtempSync(join(tmpdir(), 'countersign-fairness-')), 'audit.json');
 writeFileSync(auditPolicy, JSON.stringify(AUDIT_POLICY));
 const signers = [example('workload'), example('people')];
-const bench = await startBenchCluster(console.log, signers, auditPolicy);
+const bench = await startBenchCluster(console.log, signers, {
+  ...withApiServerFlags(`--audit-policy-file=${auditPolicy}`),
+  audit: true,
+});
 const { cluster, client } = bench;
 const running: ContenderProcess[] = [];
 try {

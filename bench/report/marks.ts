@@ -29,6 +29,7 @@ export const BENCHES = [
   'start',
   'replicas',
   'fairness',
+  'flow-control',
   'library',
   'acme',
   'ledger',
@@ -65,7 +66,7 @@ export const MARKS: readonly Mark[] = [
     ['at most', 1.4],
     'own CPU a certificate, of the same warm and alone',
   ),
-  mark('csr.csr_vs_kcm_unlimited', ['at least', 1], 'kube-controller-manager, limits raised'),
+  mark('csr.csr_vs_kcm_unlimited', ['at least', 1.1], 'kube-controller-manager, limits raised'),
   mark('csr.csr_vs_kcm_default', ['at least', 10], 'kube-controller-manager as shipped'),
   mark(
     'pinned.core_at_limit',
@@ -123,6 +124,11 @@ export const MARKS: readonly Mark[] = [
     ['at least', 1],
     'its Events that are written, of all that are due',
   ),
+  mark(
+    'flow-control.p90_beside_wild',
+    ['at most', 2],
+    '90th percentile beside a controller that takes all its seats, of its own alone',
+  ),
   mark('library.library_vs_builtin', ['at least', 0.95], 'certificates/s by the library'),
   mark('acme.acme_orders_vs_cert_manager', ['at least', 1.5], 'ACME orders/s, of cert-manager’s'),
   mark('acme.acme_calls_per_order_vs_cert_manager', ['at most', 1], 'calls of the ACME server'),
@@ -155,4 +161,6 @@ export const MARKS: readonly Mark[] = [
   mark('console.console_tab_mib', ['at most', 100], 'MiB of heap in its tab'),
   mark('issue.issue_vs_pkijs', ['at least', 3], 'leaves/s/core, pkijs straight'),
   mark('issue.issue_linted_vs_pkijs', ['at least', 2], 'the same, linted'),
+  mark('issue.issue_vs_go', ['at least', 1.5], 'of Go’s crypto/x509'),
+  mark('issue.issue_whole_vs_go_whole', ['at least', 0.8], 'the same, request and leaf verified'),
 ];

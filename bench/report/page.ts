@@ -19,6 +19,7 @@ const TITLES: Readonly<Record<Bench, string>> = {
   start: 'start: a full cluster and a new process',
   replicas: 'replicas: two beside each other, and one that dies',
   fairness: 'fairness: a quiet tenant beside a hostile one',
+  'flow-control': 'flow-control: a controller that takes the API server’s seats',
   library: 'library: a program on the library beside our own',
   acme: 'acme: CertificateRequests answered by an ACME server',
   ledger: 'ledger: what recording costs, and a ledger of a million',
