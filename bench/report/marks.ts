@@ -92,6 +92,12 @@ export const MARKS: readonly Mark[] = [
     '99th percentile, of a bare echo’s, at {calm} % of the writer’s rate',
   ),
   mark('latency.p99_ms_when_calm', ['at most', 100], 'the same in milliseconds'),
+  mark('latency.p99_vs_echo_when_light', ['at most', 2], 'of the echo’s, at {light} %'),
+  mark(
+    'latency.p99_vs_echo_when_cold',
+    ['at most', 2],
+    'of the echo’s, at {calm} %, of processes that have just started',
+  ),
   mark('latency.quiet_vs_busy', ['at most', 1.5], 'first request after {idle} idle seconds'),
   mark('memory.rss_per_finished_vs_informer', ['at most', 0.125], 'memory a finished request'),
   mark('memory.rss_drift', ['at most', 0.02], 'growth over {issuances} certificates'),
