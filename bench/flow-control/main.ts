@@ -23,7 +23,7 @@ import { writeResults } from '../measure/results.ts';
 import { printRatios, printRound } from '../measure/table.ts';
 import { inTurns } from '../measure/turns.ts';
 import { newStubs } from '../requests/backlog.ts';
-import { createWildController } from './wild.ts';
+import { createWildController, type WildController } from './wild.ts';
 
 const { requests, rounds, results } = readArguments({
   /** Requests of each turn that count, one after the other. */
@@ -49,9 +49,11 @@ const bench = await startBenchCluster(console.log, [example('workload')], ownClu
 const { cluster } = bench;
 const [stub = ''] = newStubs(1);
 const running: ContenderProcess[] = [];
-const wild = await createWildController(cluster);
+let wild: WildController | undefined;
 try {
-  running.push(await startOurs(), await startEcho());
+  wild = await createWildController(cluster);
+  running.push(await startOurs());
+  running.push(await startEcho());
   const measured = new Map<Arm, Times[]>(ARMS.map((arm) => [arm, []]));
   for (const [round, turn] of inTurns(ARMS, rounds).entries()) {
     for (const arm of turn) {
@@ -90,28 +92,32 @@ try {
   });
 } finally {
   await Promise.all(running.map((each) => each.stop()));
-  await wild.close();
+  await wild?.close();
   await bench.stop();
 }
 
 async function measureArm(arm: Arm): Promise<Times> {
   const verb = arm === 'beside without flow control' ? 'delete' : 'apply';
   await cluster.kubectl([verb, '-f', FLOW_CONTROL]);
-  if (arm !== 'alone') await wild.begin();
+  if (arm !== 'alone') await wild?.begin();
   try {
     return { ours: await timesOf('ours'), echo: await timesOf('echo') };
   } finally {
-    if (arm !== 'alone') await wild.pause();
+    if (arm !== 'alone') await wild?.pause();
   }
 }
 
 async function timesOf(who: Who): Promise<readonly number[]> {
   const asker = await openAsker(bench, WHO[who]);
   const times: number[] = [];
-  for (let index = 0; index < WARM_UP_REQUESTS + requests; index += 1) {
-    times.push(await asker.ask(stub));
+  try {
+    for (let index = 0; index < WARM_UP_REQUESTS + requests; index += 1) {
+      const ended = running.map(({ failed }) => failed);
+      times.push(await Promise.race([asker.ask(stub), ...ended]));
+    }
+  } finally {
+    asker.close();
   }
-  asker.close();
   return times.slice(WARM_UP_REQUESTS);
 }
 

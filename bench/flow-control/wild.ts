@@ -1,5 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
-/** A controller gone wild: it takes all seats of its priority level, and hardly any CPU time. */
+/**
+ * A controller that keeps all seats of its priority level taken, and takes hardly any CPU time.
+ */
 import { once } from 'node:events';
 import { createServer } from 'node:https';
 import { setTimeout as delay } from 'node:timers/promises';
@@ -7,6 +9,7 @@ import { createClient, type Client } from '#kube/client/client.ts';
 import { loadConnection } from '#kube/client/kubeconfig.ts';
 import type { Cluster } from '../../test/cluster/cluster.ts';
 import { freePort } from '../../test/cluster/ports.ts';
+import { until } from '../../test/cluster/until.ts';
 import { apply } from '../../test/support/cluster/apply.ts';
 import { tlsCertificate } from '../../test/support/pki/tls-certificate.ts';
 import { TOKEN_DURATION } from '../cluster/ours.ts';
@@ -17,11 +20,22 @@ const RBAC = { apiGroup: 'rbac.authorization.k8s.io', version: 'rbac.authorizati
 const HELD_SECONDS = 2;
 /** Twice as many as the API server has seats. */
 const REQUESTS_AT_ONCE = 120;
+/** The API server looks every ten seconds what a level may borrow (KEP-1040). */
+const LENT_AFTER_MS = 12_000;
+const WAIT_MS = 20_000;
+/** Requests of the level of ServiceAccounts that wait for a seat. */
+const WAITING =
+  /^apiserver_flowcontrol_current_inqueue_requests\{[^}]*priority_level="workload-low"[^}]*\} (\S+)$/m;
 /** A client has 64 connections. */
 const CLIENTS = 2;
 
 export interface WildController {
-  /** Begins its requests, and resolves once each seat that it can get is taken. */
+  /**
+   * Begins its requests. Resolves once they hold each seat that the level can borrow, and others
+   * wait for one.
+   *
+   * @throws Error if none waits after a while
+   */
   readonly begin: () => Promise<void>;
   /** Resolves when its last request has ended. */
   readonly pause: () => Promise<void>;
@@ -50,8 +64,11 @@ export async function createWildController(cluster: Cluster): Promise<WildContro
       running = Array.from({ length: REQUESTS_AT_ONCE }, (_, index) =>
         createForever(clients[index % CLIENTS] as Client, signal),
       );
-      // Seats that other levels lend come within ten seconds (KEP-1040).
-      await delay(12_000);
+      await delay(LENT_AFTER_MS);
+      await until('requests of workload-low wait for a seat', WAIT_MS, async () => {
+        const { stdout } = await cluster.kubectl(['get', '--raw', '/metrics']);
+        return Number(WAITING.exec(stdout)?.[1] ?? 0) > 0;
+      });
     },
     pause: async () => {
       end.abort();

@@ -32,7 +32,7 @@ export function pin(pid: number, cores: string): void {
 export function separate({ apiServer, etcd, controllerManager, scheduler }: Cluster): () => void {
   const servers = [apiServer, etcd, controllerManager, scheduler];
   const pinAll = (cores: string): void => {
-    // One that has ended has no pid.
+    // A process that has ended has no pid.
     for (const { pid } of servers) if (pid !== undefined) pin(pid, cores);
   };
   pin(process.pid, OWN_CORE);

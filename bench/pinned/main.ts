@@ -41,8 +41,9 @@ type Measured = Pick<Drain, 'certificatesPerSecond' | 'contenderCpu' | 'otherCor
 
 endOnSignals();
 const bench = await startBenchCluster(console.log, [example('workload'), peopleSigner()]);
-const together = separate(bench.cluster);
+let together = (): void => undefined;
 try {
+  together = separate(bench.cluster);
   await using server = await startPostgres();
   const drains = await measureDrains(server);
   const flows = await measureFlows();
