@@ -133,7 +133,7 @@ export const MARKS: readonly Mark[] = [
   mark(
     'flow-control.p90_beside_wild',
     ['at most', 2],
-    '90th percentile beside a controller that takes all its seats, of its own alone',
+    '90th percentile beside a controller that takes the API server’s seats, of alone',
   ),
   mark('library.library_vs_builtin', ['at least', 0.95], 'certificates/s by the library'),
   mark('acme.acme_orders_vs_cert_manager', ['at least', 1.5], 'ACME orders/s, of cert-manager’s'),
