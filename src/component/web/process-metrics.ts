@@ -27,7 +27,7 @@ export const PROCESS_SERIES = {
   ),
   inFlightLimit: gauge(
     'countersign_in_flight_limit',
-    'Current concurrency limit: objects at once that may call the API server. Status 429 and slow responses lower it.',
+    'Current concurrency limit: objects at once that may call the API server, apart from those that come back from a ledger. Status 429 and slow responses lower it.',
   ),
   missingPermissions: gauge(
     'countersign_missing_permissions',

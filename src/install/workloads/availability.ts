@@ -46,9 +46,9 @@ function priorityLevel(): Manifest {
     spec: {
       type: 'Limited',
       limited: {
-        // 30 of 275 shares with those of Kubernetes: 65 of the default 600 seats. A component
-        // processes at most 32 objects at a time, and the server counts more than one seat for a
-        // list.
+        // 30 of 275 shares with those of Kubernetes: 66 of the default 600 seats. A loop of a
+        // component writes at most 32 objects at a time, or 64 beside a ledger, and the server
+        // counts more than one seat for a list. More waits in the queues.
         nominalConcurrencyShares: 30,
         // Lend unused seats: most of the time nearly all.
         lendablePercent: 80,

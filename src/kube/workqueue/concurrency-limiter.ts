@@ -40,8 +40,9 @@ export interface ConcurrencyLimiter {
   readonly release: () => void;
   /**
    * Lets another object start in place of one in progress while `work` runs, which must not call
-   * the API server. As many objects as the limit allows can lend their seats. They take them back
-   * without a wait, so at most twice the limit calls the API server after that.
+   * the API server. As many objects as the limit allows can lend their seats, and none while 429s
+   * keep the limit low. They take their seats back without a wait, so at most twice the limit calls
+   * the API server after that.
    */
   readonly lend: <T>(work: () => Promise<T>) => Promise<T>;
   /** The number of objects in progress that lend their seats. */
@@ -62,7 +63,8 @@ export interface ConcurrencyLimiterInit {
 const MIN_IN_FLIGHT = 2;
 /**
  * Half of the seats of this project's priority level (deploy/flow-control), or an eighth of those
- * of `workload-low`. More would queue in the API server and delay other clients there.
+ * of `workload-low`. Two loops at this limit fill the level, and one does beside a ledger. More
+ * waits in the queues of the level.
  */
 const MAX_IN_FLIGHT = 32;
 /** Enough to reach what an API server on two cores can store. */
@@ -154,7 +156,8 @@ class AimdLimiter implements ConcurrencyLimiter {
   };
 
   readonly lend = async <T>(work: () => Promise<T>): Promise<T> => {
-    if (this.#lent >= Math.floor(this.currentLimit())) return work();
+    const limit = this.currentLimit();
+    if (limit < INITIAL_IN_FLIGHT || this.#lent >= Math.floor(limit)) return work();
     this.#lent += 1;
     this.release();
     try {

@@ -18,7 +18,7 @@ interface PendingRecord {
 const A_BURST = 4;
 /**
  * Longest wait for more records: longer after a larger batch, in which a record takes less time. A
- * certificate takes ten times as long under such a load.
+ * certificate takes at least five times as long under such a load.
  */
 const GATHER_MS_A_RECORD = 1.25;
 const MAX_GATHER_MS = 25;

@@ -22,7 +22,7 @@ import { compileOncePerGeneration } from '#component/signers/compile-cache.ts';
 import type { SignerSet } from '#component/signers/signer-set.ts';
 import { createActor } from './act.ts';
 
-/** The highest limit of the concurrency limiter. etcd commits writes that come together at once. */
+/** The highest limit of the concurrency limiter. etcd commits concurrent writes together. */
 const WORKERS = 32;
 
 const REQUESTS = resource(CSR_RESOURCE);

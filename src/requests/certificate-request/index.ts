@@ -73,7 +73,7 @@ export interface CertificateRequestSigningInit<S> {
   readonly showsWaiting?: boolean;
 }
 
-/** The highest limit of the concurrency limiter. etcd commits writes that come together at once. */
+/** The highest limit of the concurrency limiter. etcd commits concurrent writes together. */
 const WORKERS = 32;
 
 const REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);

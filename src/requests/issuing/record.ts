@@ -55,7 +55,7 @@ export async function appendRecord(
   component: Pick<RecordingComponent, 'tracing' | 'recorder' | 'concurrency'>,
   record: LeafRecord | undefined,
 ): Promise<void> {
-  if (record === undefined) return;
+  if (record === undefined || record.isKept) return;
   await appendBefore(component, () => traced(component, 'record', () => record.append()));
 }
 

@@ -42,6 +42,11 @@ export class LeafRecord {
     this.#isKept = true;
   }
 
+  /** Reports whether the ledger has the record. */
+  get isKept(): boolean {
+    return this.#isKept;
+  }
+
   /** Reports whether the ledger may have the leaf without its result. */
   get isOpen(): boolean {
     return this.#isSent && !this.#isEnded;

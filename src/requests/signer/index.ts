@@ -60,7 +60,7 @@ export interface CsrSigningInit<S> {
   readonly onGone?: ((key: string) => void) | undefined;
 }
 
-/** The highest limit of the concurrency limiter. etcd commits writes that come together at once. */
+/** The highest limit of the concurrency limiter. etcd commits concurrent writes together. */
 const WORKERS = 32;
 
 const REQUESTS = resource(CSR_RESOURCE);

@@ -96,7 +96,10 @@ test('required: a record that is refused refuses no other of its batch', async (
 /** A delay that ends when the test says so, or when it is aborted. */
 class Pause {
   #end = Promise.withResolvers<undefined>();
-  readonly delay: Delay = async (_milliseconds, signal) => {
+  /** Milliseconds of each wait. */
+  readonly waits: number[] = [];
+  readonly delay: Delay = async (milliseconds, signal) => {
+    this.waits.push(milliseconds);
     const aborted = new Promise<never>((_, reject) => {
       signal?.addEventListener('abort', () => reject(new Error('aborted')));
     });
@@ -133,6 +136,25 @@ test('required: a batch waits, within a bound, for as many records as the last b
   await turns();
   await Promise.all([sender.close(), last]);
   assert.deepEqual(ledger.batches, [4, 4, 3, 1, 4, 1], 'at the end nobody waits');
+});
+
+test('required: a batch waits longer after a larger one, and 25 ms at most', async () => {
+  for (const [count, wait] of [
+    [4, 5],
+    [8, 10],
+    [20, 25],
+    [100, 25],
+  ] as const) {
+    const ledger = new Ledger();
+    const pause = new Pause();
+    const sender = new RequiredSender(ledger.send, pause.delay);
+    for (let n = 0; n < count; n += 1) void sender.append(resultRecord(n));
+    await turns();
+    void sender.append(resultRecord(count));
+    await turns();
+    assert.deepEqual([ledger.batches, pause.waits], [[count], [wait]]);
+    await sender.close();
+  }
 });
 
 test('together: unawaited results go with the next batch, or alone without one', async () => {

@@ -14,7 +14,7 @@ import {
 } from '#ca/key-holder/protocol.ts';
 import type { SocketSigner } from './signer.ts';
 
-/** Requests that one socket answers at once. pcr-issuer has 24 workers. */
+/** Requests that one socket answers at once. A loop of a component signs at most 36. */
 const MAX_SIGNING_AT_ONCE = 64;
 /** Connections of one socket. A component has one. */
 const MAX_HOLDER_CONNECTIONS = 8;
