@@ -28,6 +28,13 @@ export interface Sql {
   remove(columns: SqlColumns, rows: readonly (readonly SqlValue[])[]): Promise<void>;
   /** Runs statements without parameters. */
   script(text: string): Promise<void>;
+  /**
+   * Runs two steps that do not need each other's results. PostgreSQL gets their statements in one
+   * round trip.
+   *
+   * @throws the first error, when neither step runs any more
+   */
+  both<A, B>(first: () => Promise<A>, second: () => Promise<B>): Promise<readonly [A, B]>;
 }
 
 /** Options of a transaction. */

@@ -54,6 +54,8 @@ export function openPostgres(url: string, security?: PostgresSecurity): Database
     connectionTimeoutMillis: CONNECT_MILLISECONDS,
     statement_timeout: STATEMENT_MILLISECONDS,
     idle_in_transaction_session_timeout: IDLE_TRANSACTION_MS,
+    // Sends statements that do not need each other's results in one round trip.
+    pipeline: true,
     // Detects, during long statements, a server that vanished without closing its connections.
     keepAlive: true,
     // Lets the process end although a server does not answer the closing message.
@@ -116,11 +118,11 @@ async function transaction<T>(
     broken = error;
   };
   connection.on('error', onError);
-  const sql = new PostgresSql(connection);
+  const sql = new PostgresSql(connection, long ? undefined : HUNG_MILLISECONDS);
   try {
-    await sql.script(begin);
-    if (long) await sql.waitForLong();
-    if (locks) await sql.all('SELECT pg_advisory_xact_lock(?)', [LOCK]);
+    const unlimited = long ? ['SET LOCAL statement_timeout = 0'] : [];
+    const lock = locks ? [`SELECT pg_advisory_xact_lock(${LOCK})`] : [];
+    await sql.script([begin, ...unlimited, ...lock].join('; '));
     const result = await work(sql);
     await sql.script('COMMIT');
     return result;
@@ -141,19 +143,14 @@ async function transaction<T>(
 class PostgresSql implements Sql {
   readonly dialect = 'postgres';
   readonly #connection: pg.PoolClient;
-  /** Timeout of a statement; undefined for none. */
-  #milliseconds: number | undefined = HUNG_MILLISECONDS;
+  readonly #milliseconds: number | undefined;
   /** The error that broke this connection: one that the server did not return as its answer. */
   broken: Error | undefined;
 
-  constructor(connection: pg.PoolClient) {
+  /** @param milliseconds - timeout of a statement; undefined for none */
+  constructor(connection: pg.PoolClient, milliseconds: number | undefined) {
     this.#connection = connection;
-  }
-
-  /** Lifts the time limit of statements until the end of the transaction. */
-  async waitForLong(): Promise<void> {
-    await this.script('SET LOCAL statement_timeout = 0');
-    this.#milliseconds = undefined;
+    this.#milliseconds = milliseconds;
   }
 
   async all(text: string, parameters: readonly SqlValue[] = []): Promise<readonly SqlRow[]> {
@@ -190,6 +187,14 @@ class PostgresSql implements Sql {
 
   async script(text: string): Promise<void> {
     await this.#query(text);
+  }
+
+  async both<A, B>(first: () => Promise<A>, second: () => Promise<B>): Promise<readonly [A, B]> {
+    const steps = [first(), second()] as const;
+    const results = Promise.all(steps);
+    // A step that runs on after the rollback would write outside the transaction.
+    await results.catch(() => Promise.allSettled(steps));
+    return results;
   }
 
   async #query(text: string, values?: ReturnType<typeof sent>[]): Promise<pg.QueryResult<SqlRow>> {

@@ -140,6 +140,11 @@ class SqliteSql implements Sql {
     return settled(() => this.#connection.exec(text));
   }
 
+  /** Runs one step after the other, because SQLite may end the transaction with an error. */
+  async both<A, B>(first: () => Promise<A>, second: () => Promise<B>): Promise<readonly [A, B]> {
+    return [await first(), await second()];
+  }
+
   /** Returns a prepared statement. It caches all of them, since the program has few. */
   #prepared(text: string): StatementSync {
     const known = this.#statements.get(text) ?? this.#connection.prepare(text);

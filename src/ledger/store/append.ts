@@ -42,8 +42,10 @@ export async function appendBatch(
   batch: readonly AppendRequest[],
   { naming, now }: AppendContext,
 ): Promise<readonly AppendResult[]> {
-  const known = await knownRecords(sql, batch);
-  const log = await openLog(sql, naming, now);
+  const [known, log] = await sql.both(
+    () => knownRecords(sql, batch),
+    () => openLog(sql, naming, now),
+  );
   const fresh = new Map<string, PreparedRecord>();
   const results = batch.map((each): AppendResult => {
     const { key } = each.record;
@@ -136,15 +138,12 @@ async function keep(sql: Sql, log: StoredLog, records: readonly PreparedRecord[]
     salt,
     body,
   ]);
-  await sql.insert(RECORDS, rows);
-  await sql.insert(
-    TERMS,
-    records.flatMap(({ place, findable }) => termRows(idOf(place), findable.terms)),
-  );
-  await appendEntries(
-    sql,
-    log,
-    records.map(({ salt, body }) => entryOf(salt, body)),
+  const terms = records.flatMap(({ place, findable }) => termRows(idOf(place), findable.terms));
+  const entries = records.map(({ salt, body }) => entryOf(salt, body));
+  const index = (): Promise<void> => sql.insert(TERMS, terms);
+  await sql.both(
+    () => sql.insert(RECORDS, rows),
+    () => sql.both(index, () => appendEntries(sql, log, entries)),
   );
 }
 

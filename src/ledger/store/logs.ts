@@ -153,11 +153,11 @@ export async function appendEntries(
   entries: readonly Uint8Array[],
 ): Promise<void> {
   const tiles = await grownTiles(await edgeOf(sql, log), log.size, entries);
-  await sql.insert(
-    TILES,
-    tiles.map(({ level, index, hashes }) => [log.number, level, index, hashes]),
-  );
   const size = log.size + entries.length;
   const update = 'UPDATE logs SET size = ?, latest = ? WHERE number = ?';
-  await sql.all(update, [size, log.latest, log.number]);
+  const rows = tiles.map(({ level, index, hashes }) => [log.number, level, index, hashes]);
+  await sql.both(
+    () => sql.insert(TILES, rows),
+    () => sql.all(update, [size, log.latest, log.number]),
+  );
 }

@@ -20,6 +20,7 @@ import { checkpointLaws } from './checkpoint-laws.ts';
 import { columnLaws } from './column-laws.ts';
 import { removalLaws } from './removal-laws.ts';
 import { textLaws } from './text-laws.ts';
+import { transactionLaws } from './transaction-laws.ts';
 import {
   appending,
   CA,
@@ -227,6 +228,7 @@ export function storeLaws(open: (name: string) => Promise<Database>): void {
   removalLaws(opened);
   checkpointLaws(open);
   textLaws(opened);
+  transactionLaws(open);
 
   test('the schema goes down and up again, and everything is found as before', async () => {
     const database = await open('migrations');
