@@ -11,7 +11,7 @@ import { podFlags } from '../../test/support/cluster/entrypoint-flags.ts';
 import type { Contender } from '../cluster/contender.ts';
 import { countersign, WORKLOAD } from '../cluster/ours.ts';
 import { BUNDLE, startBenchCluster } from '../cluster/start.ts';
-import { measureDrain } from '../drain/measure-drain.ts';
+import { drainBacklog } from '../drain/measure-drain.ts';
 import { readArguments } from '../measure/arguments.ts';
 import { endOnSignals } from '../measure/end-on-signals.ts';
 import { readMachine } from '../measure/machine.ts';
@@ -22,7 +22,7 @@ import { printRatios, printRound } from '../measure/table.ts';
 import { countersEach, readCounters, type Counters } from '../measure/thread-counters.ts';
 import { inTurns } from '../measure/turns.ts';
 import { COLD, measurePath } from '../path/measure-path.ts';
-import { createBacklog, newStubs } from '../requests/backlog.ts';
+import { newStubs } from '../requests/backlog.ts';
 import { foldStacks, STACKS, type CpuProfile } from './fold-stacks.ts';
 
 const { requests, rounds, results } = readArguments({
@@ -40,16 +40,11 @@ try {
   const program = await countersign(bench.cluster, 'pcr-issuer');
   const ours: Contender = { ...program, ...WORKLOAD, name: 'countersign' };
   const drain = async (contender: Contender, size: number): Promise<Counters> => {
-    const backlog = await createBacklog(bench, WORKLOAD.signerName, stubs.slice(0, size));
     const readings: Counters[] = [];
     const read = (pid: number): void => {
       readings.push(readCounters(pid));
     };
-    try {
-      await measureDrain(bench, contender, backlog, { first: read, last: read });
-    } finally {
-      await backlog.remove();
-    }
+    await drainBacklog(bench, contender, stubs.slice(0, size), { first: read, last: read });
     const [first, last] = readings;
     if (first === undefined || last === undefined) throw new Error('the drain was not read');
     return countersEach(first, last, size - 1);

@@ -4,12 +4,12 @@
  * signer with its limiter off and as shipped, and with a bare status writer, in turns on one
  * cluster. ARGS: `--requests 3000 --default-requests 100 --rounds 3`.
  */
-import { createBacklog, newStubs, type Backlog } from '../requests/backlog.ts';
-import { startBenchCluster, type BenchCluster } from '../cluster/start.ts';
+import { createBacklog, newStubs } from '../requests/backlog.ts';
+import { startBenchCluster } from '../cluster/start.ts';
 import type { Contender } from '../cluster/contender.ts';
 import { contenders } from './baselines.ts';
 import { countCalls } from './count-calls.ts';
-import { measureDrain, type Drain } from './measure-drain.ts';
+import { drainBacklog, type Drain } from './measure-drain.ts';
 import { readArguments } from '../measure/arguments.ts';
 import { endOnSignals } from '../measure/end-on-signals.ts';
 import { readMachine } from '../measure/machine.ts';
@@ -37,27 +37,15 @@ endOnSignals();
 try {
   const all = await contenders(cluster.cluster);
   const stubs = newStubs(requests);
-  const onBacklog = async <T>(
-    contender: Contender,
-    size: number,
-    measure: (bench: BenchCluster, of: Contender, backlog: Backlog) => Promise<T>,
-  ): Promise<T> => {
-    const backlog = await createBacklog(cluster, contender.signerName, stubs.slice(0, size));
-    try {
-      return await measure(cluster, contender, backlog);
-    } finally {
-      await backlog.remove();
-    }
-  };
+  const drain = (contender: Contender, size: number): Promise<Drain> =>
+    drainBacklog(cluster, contender, stubs.slice(0, size));
   for (const contender of all) {
-    await onBacklog(contender, Math.min(sizeFor(contender), WARM_UP_REQUESTS), measureDrain);
+    await drain(contender, Math.min(sizeFor(contender), WARM_UP_REQUESTS));
   }
   const drains = new Map<string, Drain[]>(all.map(({ name }) => [name, []]));
   for (const [round, turn] of inTurns(all, rounds).entries()) {
     for (const contender of turn) {
-      const drained = await leastDisturbed(() =>
-        onBacklog(contender, sizeFor(contender), measureDrain),
-      );
+      const drained = await leastDisturbed(() => drain(contender, sizeFor(contender)));
       drains.get(contender.name)?.push(drained);
       printDrain(round + 1, contender.name, drained);
     }
@@ -65,7 +53,8 @@ try {
   const figures = figuresOf(drains);
   const [ours] = all.filter(({ name }) => name === 'countersign');
   if (ours === undefined) throw new Error('nobody is ours');
-  const calls = await onBacklog(ours, requests, countCalls);
+  const backlog = await createBacklog(cluster, ours.signerName, stubs);
+  const calls = await countCalls(cluster, ours, backlog).finally(() => backlog.remove());
   const ratios = {
     ...ratiosOf(drains),
     mutating_calls_per_certificate: callsOf(calls.mutating),

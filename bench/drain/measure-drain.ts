@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { setTimeout as delay } from 'node:timers/promises';
-import { REQUESTS, type Backlog } from '../requests/backlog.ts';
+import { createBacklog, REQUESTS, type Backlog } from '../requests/backlog.ts';
 import { NAMESPACE, type BenchCluster } from '../cluster/start.ts';
 import { startContender } from '../cluster/contender-process.ts';
 import type { Contender } from '../cluster/contender.ts';
@@ -36,6 +36,26 @@ const MIN_PER_SECOND = 25;
 const START_MS = 60_000;
 /** While the first one is awaited, and for who ends at once after the last one. */
 const METER_MS = 20;
+
+/**
+ * Creates a backlog for the contender, measures its drain, and removes the backlog, even after an
+ * error.
+ *
+ * @param at - told its process at its first and at its last certificate
+ */
+export async function drainBacklog(
+  bench: BenchCluster,
+  contender: Contender,
+  stubs: readonly string[],
+  at?: DrainMoments,
+): Promise<Drain> {
+  const backlog = await createBacklog(bench, contender.signerName, stubs);
+  try {
+    return await measureDrain(bench, contender, backlog, at);
+  } finally {
+    await backlog.remove();
+  }
+}
 
 /**
  * Starts the contender on its backlog, measures until all are Issued, verifies, and ends it.

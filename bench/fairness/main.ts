@@ -19,8 +19,8 @@ import {
 } from '../../test/support/cluster/hostile-tenant.ts';
 import { SYSTEM_NAMESPACE } from '../../test/support/cluster/installation.ts';
 import { startContender, type ContenderProcess } from '../cluster/contender-process.ts';
+import { ECHO, startEcho } from '../cluster/echo.ts';
 import { WORKLOAD, countersign } from '../cluster/ours.ts';
-import { createPeer } from '../cluster/peer.ts';
 import { startBenchCluster, withApiServerFlags } from '../cluster/start.ts';
 import { readArguments } from '../measure/arguments.ts';
 import { endOnSignals } from '../measure/end-on-signals.ts';
@@ -46,7 +46,6 @@ const sizes = readArguments({
 
 const OURS = ['authority', 'approver', 'signer', 'pcr-issuer'] as const;
 const FLAGS = ['--lease-namespace', SYSTEM_NAMESPACE, '--namespaced-signers'];
-const ECHO = 'bench.example.com/echo';
 const MEASURED = ['ours', 'echo', 'echoAnswer'] as const;
 type Measured = (typeof MEASURED)[number];
 const OTHERS_CORE = '0';
@@ -69,7 +68,7 @@ try {
   const [stub = ''] = newStubs(1);
   await prepareTenants(cluster);
   for (const name of OURS) running.push(await startOurs(name));
-  running.push(await startEcho([stub]));
+  running.push(await startEcho(cluster, [stub]));
   const [, , , issuer, echo] = running;
   if (sizes['own-core'] > 0) for (const each of [issuer, echo]) pin(each?.pid ?? 0, MEASURED_CORE);
   const waiting = [
@@ -184,20 +183,4 @@ async function cleanUp(): Promise<void> {
 async function startOurs(name: ComponentName): Promise<ContenderProcess> {
   const { command } = await countersign(cluster, name, FLAGS);
   return startContender({ name, command }, cluster.directory);
-}
-
-async function startEcho(stubs: readonly string[]): Promise<ContenderProcess> {
-  const stubsFile = join(cluster.directory, 'stubs.json');
-  writeFileSync(stubsFile, JSON.stringify(stubs));
-  const kubeconfig = await createPeer(cluster, { name: 'echo', signerName: ECHO });
-  const command = [
-    ...cluster.tool('pcr-echo'),
-    '--kubeconfig',
-    kubeconfig,
-    '--signer-name',
-    ECHO,
-    '--stubs',
-    stubsFile,
-  ] as const;
-  return startContender({ name: 'echo', command }, cluster.directory);
 }

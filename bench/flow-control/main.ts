@@ -4,13 +4,12 @@
  * takes all seats of its priority level, with and without deploy/flow-control.
  * ARGS: `--requests 40 --rounds 3`.
  */
-import { writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { SYSTEM_NAMESPACE } from '../../test/support/cluster/installation.ts';
 import { example } from '../../test/support/cluster/fixture.ts';
 import { startContender, type ContenderProcess } from '../cluster/contender-process.ts';
+import { ECHO, startEcho } from '../cluster/echo.ts';
 import { WORKLOAD, countersign } from '../cluster/ours.ts';
-import { createPeer } from '../cluster/peer.ts';
 import { startBenchCluster, withApiServerFlags } from '../cluster/start.ts';
 import { openAsker } from '../latency/one-request.ts';
 import { readArguments } from '../measure/arguments.ts';
@@ -33,7 +32,6 @@ const { requests, rounds, results } = readArguments({
 /** Requests of each turn before them. */
 const WARM_UP_REQUESTS = 5;
 const FLOW_CONTROL = join(import.meta.dirname, '../../deploy/flow-control');
-const ECHO = 'bench.example.com/echo';
 /** A tenth of the default, as a small control plane has it. The sum are its seats. */
 const SEATS = ['--max-requests-inflight=40', '--max-mutating-requests-inflight=20'];
 
@@ -53,7 +51,7 @@ let wild: WildController | undefined;
 try {
   wild = await createWildController(cluster);
   running.push(await startOurs());
-  running.push(await startEcho());
+  running.push(await startEcho(cluster, [stub]));
   const measured = new Map<Arm, Times[]>(ARMS.map((arm) => [arm, []]));
   for (const [round, turn] of inTurns(ARMS, rounds).entries()) {
     for (const arm of turn) {
@@ -125,13 +123,4 @@ async function startOurs(): Promise<ContenderProcess> {
   const flags = ['--lease-namespace', SYSTEM_NAMESPACE];
   const program = await countersign(cluster, 'pcr-issuer', flags);
   return startContender(program, cluster.directory);
-}
-
-async function startEcho(): Promise<ContenderProcess> {
-  const stubsFile = join(cluster.directory, 'stubs.json');
-  writeFileSync(stubsFile, JSON.stringify([stub]));
-  const kubeconfig = await createPeer(cluster, { name: 'echo', signerName: ECHO });
-  const flags = ['--kubeconfig', kubeconfig, '--signer-name', ECHO, '--stubs', stubsFile];
-  const command = [...cluster.tool('pcr-echo'), ...flags] as const;
-  return startContender({ name: 'echo', command }, cluster.directory);
 }

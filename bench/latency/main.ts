@@ -6,14 +6,12 @@
  * ARGS: `--writes 3000 --seconds 30 --warm-up 5 --share 50 --calm 20 --light 5 --rounds 3`,
  * `--idle 300 --pauses 3`.
  */
-import { writeFileSync } from 'node:fs';
-import { join } from 'node:path';
 import { startContender, type ContenderProcess } from '../cluster/contender-process.ts';
+import { ECHO, startEcho } from '../cluster/echo.ts';
 import { WORKLOAD, countersign } from '../cluster/ours.ts';
-import { createPeer } from '../cluster/peer.ts';
 import { startBenchCluster } from '../cluster/start.ts';
 import { contenders } from '../drain/baselines.ts';
-import { measureDrain } from '../drain/measure-drain.ts';
+import { drainBacklog } from '../drain/measure-drain.ts';
 import { SYSTEM_NAMESPACE } from '../../test/support/cluster/installation.ts';
 import { readArguments } from '../measure/arguments.ts';
 import { endOnSignals } from '../measure/end-on-signals.ts';
@@ -24,7 +22,7 @@ import { writeResults } from '../measure/results.ts';
 import { runRounds } from '../measure/rounds.ts';
 import { printRatios } from '../measure/table.ts';
 import { isDisturbed } from '../measure/undisturbed.ts';
-import { createBacklog, newStubs } from '../requests/backlog.ts';
+import { newStubs } from '../requests/backlog.ts';
 import { arrivals } from './arrivals.ts';
 import { openLoop, type Latency } from './open-loop.ts';
 import { quietBusy } from './quiet-busy.ts';
@@ -53,7 +51,6 @@ const STUBS = 256;
  * server.
  */
 const WITH_LEASES = ['--lease-namespace', SYSTEM_NAMESPACE];
-const ECHO = 'bench.example.com/echo';
 /** Each contender and its signer name. */
 const CONTENDERS = [
   ['countersign', WORKLOAD.signerName],
@@ -80,7 +77,7 @@ try {
     });
   console.log('processes that have just started');
   const cold = await inTurn(async (name, signerName) => {
-    const process = await start(name, signerName);
+    const process = await start(name);
     try {
       return await load(process, signerName, sizes.calm, 0);
     } finally {
@@ -88,7 +85,7 @@ try {
     }
   });
   const started = new Map<string, ContenderProcess>();
-  for (const [name, signerName] of CONTENDERS) started.set(name, await start(name, signerName));
+  for (const [name] of CONTENDERS) started.set(name, await start(name));
   const underLoad = (share: number): Promise<Latencies> => {
     console.log(`asked for: ${((limit * share) / 100).toFixed(0)}/s`);
     return inTurn((name, signerName) => {
@@ -164,28 +161,19 @@ try {
     return runRounds(turns, sizes.rounds);
   }
 
-  async function start(name: string, signerName: string): Promise<ContenderProcess> {
-    const stubsFile = join(cluster.directory, 'stubs.json');
-    writeFileSync(stubsFile, JSON.stringify(stubs));
-    const program =
-      name === 'echo'
-        ? ([
-            ...cluster.tool('pcr-echo'),
-            '--kubeconfig',
-            await createPeer(cluster, { name, signerName }),
-            '--signer-name',
-            signerName,
-            '--stubs',
-            stubsFile,
-          ] as const)
-        : (await countersign(cluster, 'pcr-issuer', WITH_LEASES)).command;
-    const started = await startContender({ name, command: program }, cluster.directory);
-    running.push(started);
-    return started;
+  async function start(name: string): Promise<ContenderProcess> {
+    const process = await (name === 'echo' ? startEcho(cluster, stubs) : startOurs(name));
+    running.push(process);
+    return process;
   }
 } finally {
   await Promise.all(running.map((each) => each.stop()));
   await bench.stop();
+}
+
+async function startOurs(name: string): Promise<ContenderProcess> {
+  const { command } = await countersign(cluster, 'pcr-issuer', WITH_LEASES);
+  return startContender({ name, command }, cluster.directory);
 }
 
 /** The median of as many drains as there are rounds. */
@@ -195,9 +183,7 @@ async function writerRate(): Promise<number> {
   const stubs = newStubs(sizes.writes);
   const rates: number[] = [];
   for (let round = 0; round < sizes.rounds; round++) {
-    const backlog = await createBacklog(bench, writer.signerName, stubs);
-    rates.push((await measureDrain(bench, writer, backlog)).certificatesPerSecond);
-    await backlog.remove();
+    rates.push((await drainBacklog(bench, writer, stubs)).certificatesPerSecond);
   }
   return median(rates);
 }

@@ -6,7 +6,7 @@
  */
 import { startBenchCluster } from '../cluster/start.ts';
 import type { Contender } from '../cluster/contender.ts';
-import { measureDrain, type Drain } from '../drain/measure-drain.ts';
+import { drainBacklog, type Drain } from '../drain/measure-drain.ts';
 import { printDrain } from '../drain/table.ts';
 import { readArguments } from '../measure/arguments.ts';
 import { endOnSignals } from '../measure/end-on-signals.ts';
@@ -16,7 +16,7 @@ import { writeResults } from '../measure/results.ts';
 import { printRatios } from '../measure/table.ts';
 import { inTurns } from '../measure/turns.ts';
 import { isDisturbed, leastDisturbed } from '../measure/undisturbed.ts';
-import { createBacklog, newStubs } from '../requests/backlog.ts';
+import { newStubs } from '../requests/backlog.ts';
 import { libraryContenders, type LibraryContenderName } from './baselines.ts';
 
 /**
@@ -35,14 +35,8 @@ const bench = await startBenchCluster(console.log);
 try {
   const all = await libraryContenders(bench.cluster);
   const stubs = newStubs(requests);
-  const drain = async (contender: Contender, size: number): Promise<Drain> => {
-    const backlog = await createBacklog(bench, contender.signerName, stubs.slice(0, size));
-    try {
-      return await measureDrain(bench, contender, backlog);
-    } finally {
-      await backlog.remove();
-    }
-  };
+  const drain = (contender: Contender, size: number): Promise<Drain> =>
+    drainBacklog(bench, contender, stubs.slice(0, size));
   for (const contender of all) await drain(contender, Math.min(requests, WARM_UP_REQUESTS));
   const drains = new Map<string, Drain[]>(all.map(({ name }) => [name, []]));
   for (const [round, turn] of inTurns(all, rounds).entries()) {

@@ -2,7 +2,7 @@
 import { startContender } from '../cluster/contender-process.ts';
 import type { Contender } from '../cluster/contender.ts';
 import type { BenchCluster } from '../cluster/start.ts';
-import { measureDrain, type Drain } from '../drain/measure-drain.ts';
+import { drainBacklog, type Drain } from '../drain/measure-drain.ts';
 import { readMetric } from '../measure/api-calls.ts';
 import { untilQuiet } from '../measure/quiet.ts';
 import { runRounds } from '../measure/rounds.ts';
@@ -37,15 +37,7 @@ export async function measureForeign(bench: BenchCluster, init: ForeignInit): Pr
     runRounds(
       contenders.map((contender) => ({
         name: contender.name,
-        measure: async () => {
-          const { signerName } = contender;
-          const backlog = await createBacklog(bench, signerName, repeated(stubs, requests));
-          try {
-            return await measureDrain(bench, contender, backlog);
-          } finally {
-            await backlog.remove();
-          }
-        },
+        measure: () => drainBacklog(bench, contender, repeated(stubs, requests)),
       })),
       rounds,
     );

@@ -12,7 +12,7 @@ import { csrContenders } from '../csr/baselines.ts';
 import { measureFlow } from '../csr/measure-flow.ts';
 import { newKeys, peopleSigner } from '../csr/requests.ts';
 import { contenders } from '../drain/baselines.ts';
-import { measureDrain, type Drain } from '../drain/measure-drain.ts';
+import { drainBacklog, type Drain } from '../drain/measure-drain.ts';
 import { ARMS, armsOn } from '../ledger/baselines.ts';
 import { applyLedger } from '../ledger/stand.ts';
 import { readArguments } from '../measure/arguments.ts';
@@ -24,7 +24,7 @@ import { writeResults } from '../measure/results.ts';
 import { runRounds, type Turn } from '../measure/rounds.ts';
 import { printRatios } from '../measure/table.ts';
 import { isDisturbed } from '../measure/undisturbed.ts';
-import { createBacklog, newStubs } from '../requests/backlog.ts';
+import { newStubs } from '../requests/backlog.ts';
 
 const { requests, csrs, rounds, results } = readArguments({
   /** Of a drain. */
@@ -88,14 +88,8 @@ async function measureDrains(server: Postgres): Promise<ReadonlyMap<string, read
   const writer = (await contenders(bench.cluster)).find(({ name }) => name === WRITER);
   if (writer === undefined) throw new Error(`${WRITER} is no contender`);
   const stubs = newStubs(requests);
-  const drain = async (contender: Contender, size: number): Promise<Drain> => {
-    const backlog = await createBacklog(bench, contender.signerName, stubs.slice(0, size));
-    try {
-      return await measureDrain(bench, contender, backlog);
-    } finally {
-      await backlog.remove();
-    }
-  };
+  const drain = (contender: Contender, size: number): Promise<Drain> =>
+    drainBacklog(bench, contender, stubs.slice(0, size));
   const turnsOf = (size: number): readonly Turn<Drain>[] => [
     { name: WRITER, measure: () => drain(writer, size) },
     ...ARMS.map((arm) => ({

@@ -21,7 +21,10 @@ export interface Costs {
 
 /** A request is created, gets its status and is deleted; its watch hears of each. */
 export const EVENTS_PER_REQUEST = 3;
-/** In flight at once, for each replica: its workers. */
+/**
+ * In flight at once, for each replica: the workers of a pcr-issuer. Here a request counts while it
+ * waits for its ledger, too. The program lets it lend its seat, which changes no table.
+ */
 export const IN_FLIGHT = 24;
 
 /**
@@ -30,7 +33,10 @@ export const IN_FLIGHT = 24;
  */
 const ESTIMATED = { hear: 50, tell: 50 } as const;
 
-/** The signer's part of what a recorded certificate adds (bench/notes/ledger.md). */
+/**
+ * The signer's part of what a recorded certificate adds (bench/notes/ledger.md). It was measured
+ * with SQLite, before requests that wait for the ledger lent their seats.
+ */
 const SENT_TO_LEDGER = 245;
 
 const RESULTS = join(import.meta.dirname, '../results');
