@@ -93,6 +93,8 @@ interface RequestWatch {
 interface KindSearch {
   /** Searches for the kinds that were not found yet. */
   readonly search: () => Promise<void>;
+  /** Repeats a search that failed for as long as a page is open. */
+  readonly repeat: () => Promise<void>;
   /** Returns why it is not known whether a kind is served. */
   readonly failures: () => readonly string[];
 }
@@ -102,11 +104,13 @@ interface KindSearch {
  * are `failures`, and the search is repeated, since an open page does not load again by itself.
  *
  * @param onFound - called once for each kind
+ * @param isOpen - reports whether a page is open
  * @param signal - ends the repetition
  */
 function createKindSearch(
   { client, delay }: Pick<ConsoleInit, 'client' | 'delay'>,
   onFound: (kind: RowKind, of: Resource) => void,
+  isOpen: () => boolean,
   signal: AbortSignal,
 ): KindSearch {
   const found = new Set<RowKind>();
@@ -131,7 +135,7 @@ function createKindSearch(
       }),
     );
     [failed, wasAnswered] = [failures, true];
-    if (failed.length > 0 && !isRepeating) void repeat();
+    void repeat();
   }
 
   function search(): Promise<void> {
@@ -142,8 +146,9 @@ function createKindSearch(
   }
 
   async function repeat(): Promise<void> {
+    if (isRepeating) return;
     isRepeating = true;
-    while (failed.length > 0) {
+    while (failed.length > 0 && isOpen()) {
       await delay(SEARCH_AGAIN_MS, signal).catch(() => undefined);
       if (signal.aborted) return;
       // The next page shows an error that is not the API server's.
@@ -152,7 +157,7 @@ function createKindSearch(
     isRepeating = false;
   }
 
-  return { search, failures: () => failed };
+  return { search, repeat, failures: () => failed };
 }
 
 /**
@@ -167,7 +172,7 @@ export function createLiveRequests(
   const listeners = new Set<(change: RequestChange) => void>();
   const watched: RequestWatch[] = [];
 
-  const kinds = createKindSearch(init, watch, signal);
+  const kinds = createKindSearch(init, watch, () => listeners.size > 0, signal);
 
   function watch(kind: RowKind, of: Resource): void {
     const rowOf = (request: KeptRequest | undefined): RequestRow | undefined =>
@@ -214,6 +219,7 @@ export function createLiveRequests(
     ],
     subscribe: (onChange, until) => {
       listeners.add(onChange);
+      void kinds.repeat();
       until.addEventListener('abort', () => listeners.delete(onChange), { once: true });
     },
   };

@@ -105,18 +105,41 @@ test('a kind is watched once, also if a page ended while it was discovered', asy
 });
 
 test('an open page discovers again by itself what failed, and shows those requests', async (t) => {
+  const { signal } = new AbortController();
   let status = 404;
   const { live, watched } = liveRequests(t, ({ path }) => {
     if (status !== 200) throw new KubeError({ status, what: `GET ${path}` });
     return { resources: [{ name: 'podcertificaterequests' }, { name: 'certificaterequests' }] };
   });
   await live.ready();
+  live.subscribe(() => undefined, signal);
   status = 503;
   await live.ready();
   status = 200;
   for (const plural of ['podcertificaterequests', 'certificaterequests'])
     await until(plural, 10_000, () => watched.some((path) => path.endsWith(`/${plural}`)));
   assert.doesNotMatch(live.failures().join(), /503/);
+});
+
+test('a failed discovery is repeated only while a page is open', async (t) => {
+  const page = new AbortController();
+  let calls = 0;
+  const { live } = liveRequests(t, ({ path }) => {
+    calls += 1;
+    throw new KubeError({ status: 403, what: `GET ${path}` });
+  });
+  const countOf = async (turns: number): Promise<number> => {
+    const before = calls;
+    for (let left = turns; left > 0; left -= 1) await turn();
+    return calls - before;
+  };
+  await live.ready();
+  assert.equal(await countOf(20), 0);
+  live.subscribe(() => undefined, page.signal);
+  assert.ok((await countOf(20)) > 4);
+  page.abort();
+  await countOf(3);
+  assert.equal(await countOf(20), 0);
 });
 
 test('a page discovers again the kinds of requests that an earlier page could not', async (t) => {
