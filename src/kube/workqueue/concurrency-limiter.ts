@@ -41,8 +41,8 @@ export interface ConcurrencyLimiter {
   /**
    * Lets another object start in place of one in progress while `work` runs, which must not call
    * the API server. As many objects as the limit allows can lend their seats, and none while 429s
-   * keep the limit low. They take their seats back without a wait, so at most twice the limit calls
-   * the API server after that.
+   * keep the limit low. They take their seats back without a wait. So at most twice the limit, and
+   * the reserved seats, call the API server after that.
    */
   readonly lend: <T>(work: () => Promise<T>) => Promise<T>;
   /** The number of objects in progress that lend their seats. */
@@ -115,7 +115,7 @@ class AimdLimiter implements ConcurrencyLimiter {
   #reachedAt = -Infinity;
   #endPause: (() => void) | undefined;
   #pausedUntil = 0;
-  #lent = 0;
+  lent = 0;
 
   constructor(init: ConcurrencyLimiterInit) {
     this.#init = init;
@@ -139,10 +139,6 @@ class AimdLimiter implements ConcurrencyLimiter {
     return Math.max(0, Math.floor(this.currentLimit()) - this.#inProgress);
   }
 
-  get lent(): number {
-    return this.#lent;
-  }
-
   readonly acquire = (): void => {
     this.#inProgress += 1;
     if (this.#inProgress >= Math.floor(this.currentLimit())) {
@@ -157,13 +153,13 @@ class AimdLimiter implements ConcurrencyLimiter {
 
   readonly lend = async <T>(work: () => Promise<T>): Promise<T> => {
     const limit = this.currentLimit();
-    if (limit < INITIAL_IN_FLIGHT || this.#lent >= Math.floor(limit)) return work();
-    this.#lent += 1;
+    if (limit < INITIAL_IN_FLIGHT || this.lent >= Math.floor(limit)) return work();
+    this.lent += 1;
     this.release();
     try {
       return await work();
     } finally {
-      this.#lent -= 1;
+      this.lent -= 1;
       this.acquire();
     }
   };

@@ -21,10 +21,10 @@ export interface RunLoopInit {
   readonly queue: DelayingQueue;
   readonly limiter: RateLimiter;
   /**
-   * The limit of keys in progress that do not lend their seats, whatever the concurrency limiter
-   * allows.
+   * The limit of keys in progress that do not lend their seats, if it is below the limit of the
+   * concurrency limiter.
    */
-  readonly workers: number;
+  readonly workers?: number | undefined;
   /** Must not be shared with another loop. */
   readonly concurrency: ConcurrencyLimiter;
   readonly clock: Clock;
@@ -118,15 +118,21 @@ class Loop {
 
   /** Returns how many more keys may start now. */
   #available(): number {
-    const { concurrency, workers } = this.#init;
+    const { concurrency, workers = Infinity } = this.#init;
     const seated = this.#inProgress.size - concurrency.lent;
     return Math.min(concurrency.available, workers - seated);
   }
 
+  /** Returns how many keys may be in progress, not rounded. */
+  #limit(): number {
+    const { concurrency, workers = Infinity } = this.#init;
+    return Math.min(concurrency.currentLimit(), workers);
+  }
+
   /** Returns how many keys to start at once: at most half of those that may be in progress. */
   #batchSize(): number {
-    const { queue, concurrency, workers } = this.#init;
-    const half = Math.floor(Math.min(concurrency.currentLimit(), workers) / 2);
+    const { queue } = this.#init;
+    const half = Math.floor(this.#limit() / 2);
     return Math.max(1, Math.min(BATCH_SIZE, queue.depth, half));
   }
 
@@ -158,9 +164,9 @@ class Loop {
    * filling.
    */
   #startReserved(): void {
-    const { queue, concurrency, workers } = this.#init;
+    const { queue, concurrency } = this.#init;
     if (concurrency.isPaused) return;
-    const seats = Math.floor(Math.min(concurrency.currentLimit(), workers) / SEATS_TO_ONE_RESERVED);
+    const seats = Math.floor(this.#limit() / SEATS_TO_ONE_RESERVED);
     while (this.#reserved < Math.max(1, seats)) {
       const key = queue.takeOfIdleFlow();
       if (key === undefined) return;

@@ -22,9 +22,6 @@ import { compileOncePerGeneration } from '#component/signers/compile-cache.ts';
 import type { SignerSet } from '#component/signers/signer-set.ts';
 import { createActor } from './act.ts';
 
-/** The highest limit of the concurrency limiter. etcd commits concurrent writes together. */
-const WORKERS = 32;
-
 const REQUESTS = resource(CSR_RESOURCE);
 
 /** Reports whether a signer has requests to approve. */
@@ -56,7 +53,6 @@ export function createApproval<S extends SignerObject>(init: {
     ...init,
     kind: 'CertificateSigningRequest',
     resource: REQUESTS,
-    workers: WORKERS,
     serves: hasRequests,
     isPending: (csr) => !isApproved(csr) && !isFinished(csr),
     fairnessKeyOf: csrFairnessKey,

@@ -73,9 +73,6 @@ export interface CertificateRequestSigningInit<S> {
   readonly showsWaiting?: boolean;
 }
 
-/** The highest limit of the concurrency limiter. etcd commits concurrent writes together. */
-const WORKERS = 32;
-
 const REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
 
 /** Handles cert-manager's CertificateRequests whose issuerRef names a served signer. */
@@ -124,7 +121,6 @@ export function createIssuerSigning<S extends SignerObject>(
     component,
     kind: 'CertificateRequest',
     resource: REQUESTS,
-    workers: WORKERS,
     serves: (spec) => spec.certificateRequests !== undefined,
     selectionOf: init.selectionOf,
     discovery: presence,

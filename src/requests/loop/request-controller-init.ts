@@ -18,7 +18,8 @@ export interface RequestControllerInit<T, S> {
   readonly component: Component;
   readonly kind: RequestKind;
   readonly resource: Resource;
-  readonly workers: number;
+  /** The limit of requests in progress. Default: as many as the concurrency limiter allows. */
+  readonly workers?: number;
   /**
    * Reports whether a signer serves this kind. If not, neither its requests nor its CA are read.
    */

@@ -60,9 +60,6 @@ export interface CsrSigningInit<S> {
   readonly onGone?: ((key: string) => void) | undefined;
 }
 
-/** The highest limit of the concurrency limiter. etcd commits concurrent writes together. */
-const WORKERS = 32;
-
 const REQUESTS = resource(CSR_RESOURCE);
 
 /** Signs approved CertificateSigningRequests of the signers that it serves. */
@@ -101,7 +98,6 @@ export function createCsrSigning<S extends SignerObject>(init: CsrSigningInit<S>
     component,
     kind: 'CertificateSigningRequest',
     resource: REQUESTS,
-    workers: WORKERS,
     serves: servesSigningRequests,
     isPending: (csr) => isApproved(csr) && !isFinished(csr),
     fairnessKeyOf: csrFairnessKey,
