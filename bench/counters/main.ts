@@ -1,8 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * `make bench-counters` measures what a certificate takes of processor, threads and kernel in a
- * drain on a cluster, and in the same process warm and alone, in turns. Then it takes the stacks of
- * one more drain. ARGS: `--requests 5000 --rounds 3`.
+ * drain on a cluster, and in the same process warm and alone, in turns. Then it measures the pauses
+ * of the event loop in as many drains, and takes the stacks of one more. ARGS:
+ * `--requests 5000 --rounds 3`.
  */
 import { mkdtempSync, readdirSync, readFileSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
@@ -15,7 +16,8 @@ import { drainBacklog } from '../drain/measure-drain.ts';
 import { readArguments } from '../measure/arguments.ts';
 import { endOnSignals } from '../measure/end-on-signals.ts';
 import { readMachine } from '../measure/machine.ts';
-import { medianRatio, medians } from '../measure/ratios.ts';
+import { median } from '../measure/median.ts';
+import { medianRatio, medians, rounded } from '../measure/ratios.ts';
 import { untilQuiet } from '../measure/quiet.ts';
 import { writeResults } from '../measure/results.ts';
 import { printRatios, printRound } from '../measure/table.ts';
@@ -24,6 +26,7 @@ import { inTurns } from '../measure/turns.ts';
 import { COLD, measurePath } from '../path/measure-path.ts';
 import { newStubs } from '../requests/backlog.ts';
 import { foldStacks, STACKS, type CpuProfile } from './fold-stacks.ts';
+import { readLongestPause, withPauses } from './pauses.ts';
 
 const { requests, rounds, results } = readArguments({
   requests: { default: 5000, least: 2 },
@@ -55,6 +58,14 @@ try {
     const { cold, last } = await measurePath(init, readCounters);
     return countersEach(cold, last, requests);
   };
+  const longestPause = async (round: number): Promise<number> => {
+    const file = join(directory, `pause-${round}`);
+    const signal = (pid: number): void => {
+      process.kill(pid, 'SIGUSR2');
+    };
+    await drainBacklog(bench, withPauses(ours, file), stubs, { first: signal, last: signal });
+    return readLongestPause(file);
+  };
   await drain(ours, Math.min(requests, WARM_UP_REQUESTS));
   const arms = { drain: () => drain(ours, requests), warm } as const;
   const measured: Record<keyof typeof arms, Counters[]> = { drain: [], warm: [] };
@@ -65,12 +76,20 @@ try {
       printRound(round + 1, arm, counters);
     }
   }
+  const pauses: number[] = [];
+  for (let round = 1; round <= rounds; round += 1) {
+    pauses.push(await longestPause(round));
+    printRound(round, 'longest pause', { milliseconds: pauses.at(-1) ?? NaN });
+  }
   const [node, ...rest] = program.command;
   const profiled = [node, '--cpu-prof', `--cpu-prof-dir=${directory}`, ...rest] as const;
   await drain({ ...ours, command: profiled }, requests);
   writeFileSync(join(results, STACKS), foldStacks(readProfile(directory)));
   const cpu = (arm: keyof typeof arms): number[] => measured[arm].map((each) => each.cpu);
-  const ratios = { drain_vs_warm: medianRatio(cpu('drain'), cpu('warm')) };
+  const ratios = {
+    drain_vs_warm: medianRatio(cpu('drain'), cpu('warm')),
+    longest_pause_ms: rounded(median(pauses)),
+  };
   printRatios(ratios);
   writeResults(results, 'counters', {
     ratios,

@@ -66,6 +66,7 @@ export const MARKS: readonly Mark[] = [
     ['at most', 1.4],
     'own CPU a certificate, of the same warm and alone',
   ),
+  mark('counters.longest_pause_ms', ['at most', 20], 'longest pause of the event loop in a drain'),
   mark('csr.csr_vs_kcm_unlimited', ['at least', 1.1], 'kube-controller-manager, limits raised'),
   mark('csr.csr_vs_kcm_default', ['at least', 10], 'kube-controller-manager as shipped'),
   mark(
