@@ -17,6 +17,8 @@ export interface Thing {
     readonly creationTimestamp: string;
     readonly annotations?: Readonly<Record<string, string>>;
     readonly labels?: Readonly<Record<string, string>>;
+    readonly ownerReferences?: readonly object[];
+    readonly finalizers?: readonly string[];
   };
   readonly spec?: unknown;
   readonly status?: unknown;
@@ -78,8 +80,7 @@ export function memoryApi(): MemoryApi {
 
   function answer({ method, path, body }: RequestInit): unknown {
     if (method === 'POST') return {};
-    const isStatus = path.endsWith('/status');
-    const at = isStatus ? path.slice(0, -'/status'.length) : path;
+    const at = path.replace(/\/(?:status|approval)$/, '');
     const known = stored.get(at);
     if (method === 'GET') reads.push(path);
     if (known === undefined) throw refusal(404);
@@ -89,7 +90,7 @@ export function memoryApi(): MemoryApi {
     // PodCertificateRequests are written in protobuf, and their status alone.
     const sent: Thing = body instanceof Uint8Array ? readSent(body) : (body as Thing);
     if (sent.metadata.resourceVersion !== known.metadata.resourceVersion) throw refusal(409);
-    const object = store(at, { ...known, status: sent.status });
+    const object = store(at, { ...known, metadata: writtenBy(sent, known), status: sent.status });
     writes.push({ path, object });
     return object;
   }
@@ -137,6 +138,17 @@ export function memoryApi(): MemoryApi {
       refusals.push(...statuses);
     },
   };
+}
+
+/**
+ * The metadata after a write of a subresource. For CertificateSigningRequests it is that of the
+ * body, besides what apiserver, registry/rest/update.go takes from the stored object.
+ */
+function writtenBy(sent: Thing, known: Thing): Thing['metadata'] {
+  if (known.kind !== 'CertificateSigningRequest') return known.metadata;
+  const { uid, creationTimestamp, generation } = known.metadata;
+  const kept = generation === undefined ? {} : { generation };
+  return { ...sent.metadata, uid, creationTimestamp, ...kept };
 }
 
 function sees(watch: Watch, path: string, object: Thing): boolean {
