@@ -31,7 +31,7 @@ const CONNECT_MILLISECONDS = 10_000;
  * Statement timeout. A statement takes milliseconds, including the wait for the writer's lock. It
  * is below the 15 s after which a component resends its batch, so that the component receives the
  * reason. The server times out first and keeps the connection. The client times out later, in case
- * the server hangs.
+ * the server hangs, and closes the connection.
  */
 const STATEMENT_MILLISECONDS = 8_000;
 const HUNG_MILLISECONDS = 10_000;
@@ -118,11 +118,13 @@ async function transaction<T>(
     broken = error;
   };
   connection.on('error', onError);
-  const sql = new PostgresSql(connection, long ? undefined : HUNG_MILLISECONDS);
+  const sql = new PostgresSql(connection);
   try {
-    const unlimited = long ? ['SET LOCAL statement_timeout = 0'] : [];
     const lock = locks ? [`SELECT pg_advisory_xact_lock(${LOCK})`] : [];
-    await sql.script([begin, ...unlimited, ...lock].join('; '));
+    if (long) {
+      await sql.beginLong(begin);
+      for (const each of lock) await sql.script(each);
+    } else await sql.script([begin, ...lock].join('; '));
     const result = await work(sql);
     await sql.script('COMMIT');
     return result;
@@ -143,14 +145,22 @@ async function transaction<T>(
 class PostgresSql implements Sql {
   readonly dialect = 'postgres';
   readonly #connection: pg.PoolClient;
-  readonly #milliseconds: number | undefined;
+  #isLong = false;
+  /** The number of statements that are sent and not answered. */
+  #pending = 0;
+  /** The first error. Later statements fail because of it, and their errors do not name it. */
+  #failure: SignerError | undefined;
   /** The error that broke this connection: one that the server did not return as its answer. */
   broken: Error | undefined;
 
-  /** @param milliseconds - timeout of a statement; undefined for none */
-  constructor(connection: pg.PoolClient, milliseconds: number | undefined) {
+  constructor(connection: pg.PoolClient) {
     this.#connection = connection;
-    this.#milliseconds = milliseconds;
+  }
+
+  /** Begins a transaction, and lifts the time limit of its statements. */
+  async beginLong(begin: string): Promise<void> {
+    await this.script(`${begin}; SET LOCAL statement_timeout = 0`);
+    this.#isLong = true;
   }
 
   async all(text: string, parameters: readonly SqlValue[] = []): Promise<readonly SqlRow[]> {
@@ -201,14 +211,20 @@ class PostgresSql implements Sql {
     const query: BoundedQuery = {
       text,
       ...(values === undefined ? {} : { values }),
-      ...(this.#milliseconds === undefined ? {} : { query_timeout: this.#milliseconds }),
+      // The server runs statements one after another, and pg counts from sending one.
+      ...(this.#isLong
+        ? {}
+        : { query_timeout: HUNG_MILLISECONDS + this.#pending * STATEMENT_MILLISECONDS }),
     };
+    this.#pending += 1;
     try {
       return await this.#connection.query<SqlRow>(query);
     } catch (error) {
       if (!(error instanceof pg.DatabaseError))
         this.broken = error instanceof Error ? error : new Error(messageOf(error));
-      throw unavailable(`PostgreSQL: ${messageOf(error)}`, error);
+      throw (this.#failure ??= unavailable(`PostgreSQL: ${messageOf(error)}`, error));
+    } finally {
+      this.#pending -= 1;
     }
   }
 }
