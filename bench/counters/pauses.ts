@@ -22,7 +22,9 @@ export function withPauses(contender: Contender, file: string): Contender {
   return { ...contender, command: ['/usr/bin/env', variable, node, '--import', module, ...rest] };
 }
 
-/** Returns the longest pause in milliseconds. */
+/** Returns the longest pause in milliseconds. @throws Error if none was measured */
 export function readLongestPause(file: string): number {
-  return Number(readFileSync(file, 'utf8'));
+  const milliseconds = Number(readFileSync(file, 'utf8'));
+  if (milliseconds > 0) return milliseconds;
+  throw new Error(`${file} has no pause`);
 }
