@@ -54,6 +54,19 @@ test('reports each fault at work once, with its signer, generation and expressio
   assert.equal(changes, 1);
 });
 
+test('the result of a check is reported at once', () => {
+  const state = createServingState({ clock: () => now, namespaced: true });
+  const reported: (ServingReport | undefined)[] = [];
+  state.onChange(() => reported.push(reportOf(state)));
+  const lost = { reason: 'MissingPermissions', message: 'lacks: sign', stops: true };
+  state.checked([workload()], [lost]);
+  state.checked([workload()], []);
+  assert.deepEqual(
+    reported.map((each) => each?.faults.map(({ reason }) => reason)),
+    [['MissingPermissions'], []],
+  );
+});
+
 test('what is not found again lapses after ten minutes', () => {
   now = 0;
   const state = started();

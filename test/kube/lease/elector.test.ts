@@ -144,6 +144,19 @@ test('renewals are due every period, with jitter', () => {
   assert.ok(wait.kind === 'wait' && wait.ms > 2_390 && wait.ms <= 2_400);
 });
 
+test('a renewal with changed annotations is due a second after the last one at most', () => {
+  const election = holder();
+  election.hasten(1_500);
+  assert.deepEqual(election.next(1_500), { kind: 'wait', ms: 500 });
+  election.hasten(2_200);
+  assert.equal(election.next(2_200).kind, 'update');
+  const other = candidate();
+  other.observe(heldBy('other', 1), 0);
+  other.onAttempt(0);
+  other.hasten(0);
+  assert.deepEqual(other.next(0), { kind: 'wait', ms: 2_000 });
+});
+
 test('a Lease with another holder, or none, is lost at once', () => {
   for (const seen of [heldBy('other', 9), undefined]) {
     const election = holder();

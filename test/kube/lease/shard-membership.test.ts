@@ -49,6 +49,34 @@ test('three replicas own each key exactly once, and ownership is stable', async 
   assert.equal(a.log.lines.filter(({ level }) => level === 'warn').length, 0);
 });
 
+test('a changed report is in the Lease within a second, long before the next renewal', async () => {
+  let report = 'first';
+  const replica = stage.start('a', (ports) =>
+    createShardMembership({
+      ...ports,
+      name: 'a',
+      identity: 'a_1',
+      times: peerTimes(15),
+      isReady: () => true,
+      annotations: () => ({ report }),
+    }),
+  );
+  const reported = (): string | undefined =>
+    stage.api.leases.get('a')?.metadata.annotations?.['report'];
+  await stage.time.advance(1_000);
+  assert.equal(reported(), 'first');
+  report = 'second';
+  await stage.time.advance(500);
+  assert.equal(reported(), 'first');
+  replica.filter.renew();
+  await stage.time.advance(0);
+  assert.equal(reported(), 'second');
+  report = 'third';
+  replica.filter.renew();
+  await stage.time.advance(1_000);
+  assert.equal(reported(), 'third');
+});
+
 test('a replica that stops leaves at once, and the others own its keys', async () => {
   const [a, b, c] = [start('a'), start('b'), start('c')];
   await stage.time.advance(1_000);
