@@ -50,6 +50,7 @@ export type ErrorCode =
   | 'KEY_HOLDER_TOKEN_UNAVAILABLE'
   | 'KEY_HOLDER_REFUSED'
   | 'REVOCATIONS_UNKNOWN'
+  | 'SIGNER_CHANGED'
   | 'ANCHOR_MISSING'
   | 'ANCHOR_NOT_SERVED'
   // Names of pods (src/requests/pcr-issuer).

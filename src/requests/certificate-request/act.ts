@@ -24,7 +24,7 @@ import { caOf, issueLeaf } from '../issuing/issue.ts';
 import type { IssuedChain } from '../issuing/issuing-ca.ts';
 import { appendRecord, recordEnd, recordOf } from '../issuing/record.ts';
 import { failed, settleByConditions, timesOf, type Settlement } from '../issuing/refusal-status.ts';
-import { reusableLeaf, signingContextOf } from '../issuing/deliverable.ts';
+import { requireDeliverable, reusableLeaf, signingContextOf } from '../issuing/deliverable.ts';
 import { IGNORED, issued, type RequestOutcome } from '../loop/outcome.ts';
 import { writeSubresource, type SubresourceWrite } from '../loop/subresource-write.ts';
 import { decide, type CertificateRequestPlan } from './decide.ts';
@@ -121,7 +121,7 @@ async function answer<S extends SignerObject>(
   if ('outcome' in read) return read.outcome;
   const { request } = read;
   const earlier = reusableLeaf(at, read, signer, factsOfCertificateRequest);
-  if (earlier !== undefined) return deliver(at, request, earlier);
+  if (earlier !== undefined) return deliver(at, request, signer, earlier);
 
   const { ca, authority } = caOf(cas, signer);
   const now = serverTime(component);
@@ -153,17 +153,19 @@ async function answer<S extends SignerObject>(
     omitted: plan.omitted,
     record: recordOf(component, asked, { ca, rule: plan.rule }, chain),
   });
-  return deliver(at, request, leaf);
+  return deliver(at, request, signer, leaf);
 }
 
 /** Completes a request with a leaf: records, delivers and reports it. */
-async function deliver<S>(
+async function deliver<S extends SignerObject>(
   at: Actor<S>,
   request: CertificateRequest,
+  signer: S,
   leaf: KeptLeaf<IssuedChain>,
 ): Promise<RequestOutcome> {
   const { component, deliveries } = at;
   await appendRecord(component, leaf.record);
+  requireDeliverable(at, { request, leaf }, signer, factsOfCertificateRequest);
   const answered = withIssued(request, leaf.issued, serverTime(component));
   const written = await deliveries.write(leaf, answered, statusWrite(at, answered));
   return issued(written, leaf.omitted);

@@ -112,6 +112,7 @@ export function createIssuerSigning<S extends SignerObject>(
     policyOf: compileOncePerGeneration((signer: S, deadline) =>
       compileIssuerPolicy(signer.spec, deadline),
     ),
+    current: ({ spec }) => init.signers.serving(spec.signerName),
     cas: sources,
     maxRetryMs: init.maxRetryMs,
     maxAgeMs: init.maxAgeMs,

@@ -24,6 +24,8 @@ export interface RequestActor<T, S> {
 export interface RequestActorInit<T, S> {
   readonly component: RecordingComponent;
   readonly resource: Resource;
+  /** Returns the present object of a signer, or undefined if its name is not served any more. */
+  readonly current: (signer: S) => S | undefined;
   /** The CAs that sign, and the holders that they refuse. */
   readonly cas: Pick<IssuingCas<S, T>, 'issuing' | 'refusalOf'>;
 }

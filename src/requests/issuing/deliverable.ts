@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Rules for delivering the leaf of an earlier attempt. */
 import type { KubeObject } from '#api/object/object.ts';
+import { SignerError } from '#base/errors.ts';
 import { serverTime } from '#component/server-time.ts';
 import type { RequestFacts } from '../recording/request-record.ts';
 import type { RequestActorInit } from './actor.ts';
 import type { Deliveries, KeptLeaf } from './deliveries.ts';
 import { caOf } from './issue.ts';
 import type { IssuedChain, IssuingCa } from './issuing-ca.ts';
+import * as messages from './messages.ts';
 import type { DeliverableRequest } from './stored-request.ts';
 
 /**
@@ -19,7 +21,7 @@ const RESEND_WINDOW_MS = 5 * 60_000;
 /** Requests of one kind, with the leaves that were signed for them. */
 interface DeliveryParts<T extends DeliverableRequest, S, I extends IssuedChain> extends Pick<
   RequestActorInit<T, S>,
-  'component' | 'cas'
+  'component' | 'cas' | 'current'
 > {
   readonly deliveries: Deliveries<T, I>;
 }
@@ -43,27 +45,62 @@ export function reusableLeaf<
   factsOf: (request: T, signer: S) => RequestFacts,
 ): KeptLeaf<I> | undefined {
   if (leaf === undefined) return undefined;
-  if (isCurrent(at, leaf, signer)) {
-    const { requester } = factsOf(request, signer);
-    const refusal = at.cas.refusalOf?.(signer, { requester, leaf: leaf.template });
-    if (refusal === undefined) return leaf;
-  }
+  if (isRecent(at, leaf) && isAllowed(at, { request, leaf }, signer, factsOf)) return leaf;
   at.deliveries.drop(request);
   return undefined;
 }
 
 /**
- * Reports whether a leaf is recent and was signed in the current context. Checks both clocks, since
- * either may have been set.
+ * Checks a leaf again directly before its delivery. Signing and recording may take seconds, and the
+ * CA may be distrusted, the signer changed or the holder refused meanwhile. Drops the leaf then.
+ *
+ * @param signer - the signer by which it was decided
+ * @throws SignerError SIGNER_CHANGED, to decide the request again
  */
-function isCurrent<T, S extends KubeObject>(
-  { component, cas }: Pick<RequestActorInit<T, S>, 'component' | 'cas'>,
-  { since, signingContext }: Pick<KeptLeaf<IssuedChain>, 'since' | 'signingContext'>,
+export function requireDeliverable<
+  T extends DeliverableRequest,
+  S extends KubeObject,
+  I extends IssuedChain,
+>(
+  at: DeliveryParts<T, S, I>,
+  { request, leaf }: { readonly request: T; readonly leaf: KeptLeaf<I> },
   signer: S,
+  factsOf: (request: T, signer: S) => RequestFacts,
+): void {
+  const current = at.current(signer);
+  if (current !== undefined && isAllowed(at, { request, leaf }, current, factsOf)) return;
+  at.deliveries.drop(request);
+  throw new SignerError({
+    code: 'SIGNER_CHANGED',
+    disposition: 'retry',
+    message: messages.SIGNER_CHANGED,
+  });
+}
+
+/** Reports whether a leaf is recent by both clocks, since either may have been set. */
+function isRecent(
+  { component }: Pick<DeliveryParts<never, never, never>, 'component'>,
+  { since }: Pick<KeptLeaf<IssuedChain>, 'since'>,
 ): boolean {
-  if (Math.abs(serverTime(component) - since) >= RESEND_WINDOW_MS) return false;
+  return Math.abs(serverTime(component) - since) < RESEND_WINDOW_MS;
+}
+
+/**
+ * Reports whether a leaf was signed in the current context, and no Revocation refuses its holder.
+ *
+ * @throws SignerError REVOCATIONS_UNKNOWN
+ */
+function isAllowed<T extends DeliverableRequest, S extends KubeObject>(
+  { cas }: Pick<RequestActorInit<T, S>, 'cas'>,
+  { request, leaf }: { readonly request: T; readonly leaf: KeptLeaf<IssuedChain> },
+  signer: S,
+  factsOf: (request: T, signer: S) => RequestFacts,
+): boolean {
   const { ca } = caOf(cas, signer);
-  return ca !== undefined && signingContextOf(signer, ca) === signingContext;
+  if (ca === undefined || signingContextOf(signer, ca) !== leaf.signingContext) return false;
+  if (cas.refusalOf === undefined) return true;
+  const { requester } = factsOf(request, signer);
+  return cas.refusalOf(signer, { requester, leaf: leaf.template }) === undefined;
 }
 
 /**

@@ -11,6 +11,9 @@ export function unlistedRevocations(key: string, failure: string | undefined): s
   return `${key}: ${failure ?? 'not listed yet'}`;
 }
 
+export const SIGNER_CHANGED =
+  'the signer, its CA or the revocations changed after the leaf was signed; the leaf is not delivered, and the request is decided again';
+
 export const SIGNS_CAS_ONLY =
   'the signer signs the CAs of other clusters only (spec.intermediates), and no leaf';
 

@@ -18,6 +18,7 @@ const QUIET: ReadonlySet<string> = new Set([
   'KUBE_ALREADY_EXISTS',
   'NOT_LEADING',
   'POD_CHANGED',
+  'SIGNER_CHANGED',
   'POD_ADDRESS_UNKNOWN',
   'SERVICES_NOT_LISTED',
 ]);

@@ -22,7 +22,7 @@ import { caOf, issueLeaf } from '../issuing/issue.ts';
 import type { IssuedChain } from '../issuing/issuing-ca.ts';
 import { appendRecord, recordEnd, recordOf } from '../issuing/record.ts';
 import { readStored } from '../issuing/stored-request.ts';
-import { reusableLeaf, signingContextOf } from '../issuing/deliverable.ts';
+import { requireDeliverable, reusableLeaf, signingContextOf } from '../issuing/deliverable.ts';
 import { IGNORED, issued, type RequestOutcome } from '../loop/outcome.ts';
 import { writeSubresource, type SubresourceWrite } from '../loop/subresource-write.ts';
 import { decide, type PodDecisionInput } from './decide.ts';
@@ -95,7 +95,8 @@ async function answer<S extends SignerObject>(
   const read = await deliveries.read(seen, actor.resource, isTerminal);
   if ('outcome' in read) return read.outcome;
   const earlier = reusableLeaf(actor, read, signer, factsOfPodRequest);
-  if (earlier !== undefined) return deliver(actor, { ...read, via: actor.resource }, earlier);
+  if (earlier !== undefined)
+    return deliver(actor, { ...read, via: actor.resource }, signer, earlier);
   const whole = await readWhole(actor, read.request);
   if (whole === undefined) return GONE;
   const { request, via } = whole;
@@ -126,7 +127,7 @@ async function answer<S extends SignerObject>(
     signingContext: signingContextOf(signer, ca),
     record: recordOf(component, asked, { ca, rule: RULE, proven }, chain),
   });
-  return deliver(actor, whole, leaf);
+  return deliver(actor, whole, signer, leaf);
 }
 
 /** Reports a waiting request to the reader, if its profile reads pods. */
@@ -154,9 +155,10 @@ function planOf<S>(
 }
 
 /** Completes a request with a leaf: records it, confirms its proof, delivers and reports it. */
-async function deliver<S>(
+async function deliver<S extends SignerObject>(
   actor: PodActor<S>,
   { request, via }: VersionedRequest,
+  signer: S,
   leaf: KeptLeaf<IssuedToPod>,
 ): Promise<RequestOutcome> {
   const { component, deliveries, reader } = actor;
@@ -167,6 +169,7 @@ async function deliver<S>(
     deliveries.drop(request);
     throw changed;
   }
+  requireDeliverable(actor, { request, leaf }, signer, factsOfPodRequest);
   const status = { chainPem: chain, ...validity, beginRefreshAt };
   const answered = withIssued(request, status, serverTime(component));
   const written = await deliveries.write(leaf, answered, statusWrite(answered, via));

@@ -19,7 +19,7 @@ import { caOf, issueLeaf } from '../issuing/issue.ts';
 import type { IssuedChain } from '../issuing/issuing-ca.ts';
 import { appendRecord, recordEnd, recordOf } from '../issuing/record.ts';
 import { failed, settleByConditions, timesOf, type Settlement } from '../issuing/refusal-status.ts';
-import { reusableLeaf, signingContextOf } from '../issuing/deliverable.ts';
+import { requireDeliverable, reusableLeaf, signingContextOf } from '../issuing/deliverable.ts';
 import { csrFlow } from '../loop/csr-fairness.ts';
 import { olderThanSigner } from '../loop/older-than-signer.ts';
 import { IGNORED, issued, type RequestOutcome } from '../loop/outcome.ts';
@@ -75,7 +75,7 @@ async function answer<S extends SignerObject>(
   if ('outcome' in read) return read.outcome;
   const csr = read.request;
   const earlier = reusableLeaf(at, read, signer, factsOfCsr);
-  if (earlier !== undefined) return deliver(at, csr, earlier);
+  if (earlier !== undefined) return deliver(at, csr, signer, earlier);
 
   const { ca, authority } = caOf(cas, signer);
   const now = serverTime(component);
@@ -109,7 +109,7 @@ async function answer<S extends SignerObject>(
     omitted: plan.omitted,
     record: recordOf(component, asked, { ca }, chain),
   });
-  return deliver(at, csr, leaf);
+  return deliver(at, csr, signer, leaf);
 }
 
 /** Decides a request: for a leaf, or for the CA of another cluster. */
@@ -127,20 +127,22 @@ function planFor<S extends SignerObject>(
 }
 
 /** Completes a request with a leaf: records, delivers and reports it. */
-async function deliver<S>(
+async function deliver<S extends SignerObject>(
   at: CsrActor<S>,
   csr: CertificateSigningRequest,
+  signer: S,
   leaf: KeptLeaf<IssuedChain>,
 ): Promise<RequestOutcome> {
   const { chain, validity } = leaf.issued;
   await appendRecord(at.component, leaf.record);
+  requireDeliverable(at, { request: csr, leaf }, signer, factsOfCsr);
   const answered = withCertificate(csr, chain);
   const written = await at.deliveries.write(leaf, answered, statusWrite(at, answered));
-  const { signerName: signer, username: owner = '' } = csr.spec;
+  const { signerName, username: owner = '' } = csr.spec;
   const askedAt = Date.parse(csr.metadata.creationTimestamp);
   // The newest certificate of a user replaced the previous ones, so it alone counts.
-  const of = { signer, namespace: '', owner };
-  at.expiries.issued(`${signer} ${owner}`, of, { askedAt, notAfter: validity.notAfter });
+  const of = { signer: signerName, namespace: '', owner };
+  at.expiries.issued(`${signerName} ${owner}`, of, { askedAt, notAfter: validity.notAfter });
   return issued(written, leaf.omitted);
 }
 

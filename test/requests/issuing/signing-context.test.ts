@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * A leaf that was not delivered is delivered later only while its signer and its CA are the same.
+ * A leaf is delivered only while its signer and its CA are those that signed it, and nobody refuses
+ * its holder.
  */
 import type { HolderRefusal } from '#ca/revocation/holders.ts';
 import assert from 'node:assert/strict';
@@ -9,6 +10,7 @@ import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import type { Authority } from '#ca/custody/contract.ts';
 import { SignerError } from '#base/errors.ts';
 import { openIntermediate, openSuccessor } from '../../support/ca/intermediate.ts';
+import { KeptRecords, nextTurn } from '../../support/ledger/kept-records.ts';
 import type { Stage } from '../../support/requests/issuance-stage.ts';
 import { forEachKind, leavesOf, type Kind } from './kinds.ts';
 
@@ -117,4 +119,49 @@ forEachKind('a first write still under way cannot land beside the second one', a
   const versions = stage.sent().map(({ metadata }) => metadata.resourceVersion);
   const { resourceVersion } = stage.request.metadata;
   assert.deepEqual(versions, [resourceVersion, resourceVersion]);
+});
+
+type Change = 'the CA is distrusted' | 'the signer changes' | 'the signer is deleted';
+const CHANGES: readonly Change[] = [
+  'the CA is distrusted',
+  'the signer changes',
+  'the signer is deleted',
+];
+
+for (const change of CHANGES) {
+  forEachKind(`${change} while the ledger records: the leaf is abandoned`, async (kind) => {
+    const ledger = new KeptRecords();
+    let isChanged = false;
+    ledger.onBatch = () => {
+      isChanged = true;
+    };
+    const stage = kind.start({
+      recorder: ledger.recorder('required', 'signer'),
+      authority: () => {
+        if (!isChanged || change !== 'the CA is distrusted') return openIntermediate();
+        throw new SignerError({ code: 'AUTHORITY_INVALID', disposition: 'authority', message: '' });
+      },
+      current: (signer) => {
+        if (!isChanged || change === 'the CA is distrusted') return signer;
+        if (change === 'the signer is deleted') return undefined;
+        return { ...signer, metadata: { ...signer.metadata, generation: 7 } };
+      },
+    });
+    await assert.rejects(stage.handle(), { code: 'SIGNER_CHANGED', disposition: 'retry' });
+    await nextTurn();
+    assert.ok(!stage.methods().includes('PUT'));
+    assert.deepEqual(ledger.results(), ['abandoned']);
+  });
+}
+
+forEachKind('a holder that is refused while the ledger records gets no leaf', async (kind) => {
+  const ledger = new KeptRecords();
+  const refusals: HolderRefusal[] = [];
+  ledger.onBatch = () => refusals.push(REFUSAL);
+  const recorder = ledger.recorder('required', 'signer');
+  const stage = kind.start({ recorder, refusalOf: () => refusals[0] });
+  await assert.rejects(stage.handle(), { code: 'SIGNER_CHANGED' });
+  assert.ok(!stage.methods().includes('PUT'));
+  assert.equal((await stage.handle()).reason, 'HolderRevoked');
+  assert.deepEqual(ledger.results(), ['abandoned']);
 });

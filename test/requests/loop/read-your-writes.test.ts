@@ -91,6 +91,7 @@ function world(): World {
       component,
       resource: REQUESTS,
       profileOf: () => workloadProfile(),
+      current: (each) => each,
       cas: { issuing: () => localCaOf(component, openIntermediate()) },
       expiries: createExpiries(),
     });

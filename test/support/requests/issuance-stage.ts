@@ -73,6 +73,8 @@ export interface By<T> {
   readonly recorder?: LedgerRecorder | undefined;
   /** The limiter of the component, where a test counts lent seats. */
   readonly concurrency?: Component['concurrency'] | undefined;
+  /** The signer as it is now, asked before each delivery; by default the one that decided. */
+  readonly current?: ((signer: ClusterSigner) => ClusterSigner | undefined) | undefined;
   /** Why the holder gets none, asked for each leaf. */
   readonly refusalOf?: (() => HolderRefusal | undefined) | undefined;
   /** Milliseconds; where the kind gives a request up at all. */
@@ -111,6 +113,7 @@ export function csrStage(
         component,
         resource: CSRS,
         profileOf: () => workloadProfile(),
+        current: by.current ?? ((signer) => signer),
         cas: { issuing: issuingOf, refusalOf: by.refusalOf },
         maxRetryMs: by.maxRetryMs,
         expiries: createExpiries(),
@@ -145,6 +148,7 @@ export function pcrStage(
         resource: pods('v1'),
         legacy: by.legacy === true ? pods('v1beta1') : undefined,
         profileOf: () => workloadProfile(naming),
+        current: by.current ?? ((signer) => signer),
         cas: { issuing: issuingOf, refusalOf: by.refusalOf },
         renewals: by.renewals ?? createRenewals(createExpiries()),
         reader: readerOf(component, spec.podName ?? 'web-0', evidence),
@@ -181,6 +185,7 @@ export function certificateRequestStage(
         resource: resource(CERTIFICATE_REQUEST_RESOURCE),
         profileOf: () => workloadProfile(),
         policyOf: ({ spec }) => compileIssuerPolicy(spec),
+        current: by.current ?? ((signer) => signer),
         cas: { issuing: issuingOf, refusalOf: by.refusalOf },
         maxRetryMs: by.maxRetryMs,
         maxAgeMs: by.maxAgeMs,
