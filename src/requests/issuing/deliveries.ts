@@ -91,7 +91,12 @@ export class Deliveries<T extends DeliverableRequest, I extends IssuedChain> {
   keep(request: T, via: Resource, leaf: KeptLeaf<I>): KeptLeaf<I> {
     const { metadata } = request;
     const undelivered = { ...leaf, uid: metadata.uid, path: via.object(metadata) };
-    this.#undelivered.set(keyOf(metadata), undelivered);
+    const key = keyOf(metadata);
+    const before = this.#undelivered.get(key);
+    // A deleted request of the same name. Nobody asks for its leaf any more.
+    if (before !== undefined && before.uid !== metadata.uid) conclude(before, undefined);
+    const evicted = this.#undelivered.set(key, undelivered);
+    evicted?.issued.settled?.();
     return undelivered;
   }
 

@@ -108,6 +108,18 @@ forEachKind('a leaf that is sent again has one record', async (kind) => {
   assert.deepEqual(ledger.results(), ['delivered']);
 });
 
+forEachKind('the leaf of a request whose name another one has now is abandoned', async (kind) => {
+  const { ledger, stage } = recorded(kind);
+  stage.server.troubles.push('unreachable');
+  await assert.rejects(stage.handle());
+  const { request } = stage;
+  const namesake = { ...request, metadata: { ...request.metadata, uid: 'another' } };
+  stage.server.stored = namesake;
+  assert.equal((await stage.handle(namesake)).outcome, 'issued');
+  await nextTurn();
+  assert.deepEqual(ledger.results(), ['abandoned', 'delivered']);
+});
+
 forEachKind('a leaf that is given up is abandoned, and the one after it recorded', async (kind) => {
   const { ledger, stage } = recorded(kind);
   stage.server.troubles.push('unreachable');
