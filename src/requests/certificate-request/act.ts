@@ -52,7 +52,7 @@ export interface CertificateRequestActor<S> extends RequestActor<CertificateRequ
    * Shows a denial or progress independently of the signer. Returns undefined if there is nothing
    * to show.
    */
-  readonly begin: (request: CertificateRequest) => Promise<RequestOutcome | undefined>;
+  readonly begin: (request: CertificateRequest, signer: S) => Promise<RequestOutcome | undefined>;
   /**
    * Shows in Ready why an approved request waits. Returns the request as written, or undefined if
    * Ready shows it already.
@@ -78,7 +78,7 @@ export function createActor<S extends SignerObject>(
   const at: Actor<S> = { ...init, deliveries };
   const { maxAgeMs } = init;
   return {
-    begin: (request) => begin(at, request),
+    begin: (request, signer) => begin(at, request, signer),
     handle: (request, signer) =>
       maxAgeMs === undefined
         ? answer(at, request, signer)
@@ -92,17 +92,15 @@ export function createActor<S extends SignerObject>(
 }
 
 /** Shows that a request is denied or in progress, even if its signer cannot sign. */
-async function begin<S>(
+async function begin<S extends SignerObject>(
   at: Actor<S>,
   request: CertificateRequest,
+  signer: S,
 ): Promise<RequestOutcome | undefined> {
   const { component } = at;
   const now = serverTime(component);
   if (isFinished(request)) return undefined;
-  if (isDenied(request)) {
-    const { outcome, write } = denied(request, now);
-    return { ...outcome, written: await put(at, write) };
-  }
+  if (isDenied(request)) return settle(at, request, signer, denied(request, now));
   if (!isApproved(request) || !isUntouched(request)) return undefined;
   const changed = await put(at, withInitializing(request, now));
   const again = { requeueAt: component.clock() };
@@ -186,7 +184,8 @@ async function settle<S extends SignerObject>(
 
 /**
  * Handles a request, and fails it at its maximum age if no rule allows it or it cannot be signed. A
- * CA that is not ready is not a fault of the request.
+ * CA that is not ready, and an outage of the API server or the ledger, are not faults of the
+ * request.
  */
 async function answerInTime<S extends SignerObject>(
   at: Actor<S>,
@@ -200,8 +199,7 @@ async function answerInTime<S extends SignerObject>(
   const retried = retriedUntil(request, result, maxAgeMs);
   if (retried !== undefined && now >= retried.deadline) {
     const failure = { reason: 'RetriesExhausted', message: retried.message };
-    const answered = withFailed(request, failure, now);
-    return { ...failed(answered, failure).outcome, written: await put(at, answered) };
+    return settle(at, request, signer, failed(withFailed(request, failure, now), failure));
   }
   if (result instanceof SignerError) throw result;
   if (retried === undefined) return result;

@@ -180,7 +180,7 @@ async function judged<T extends KubeObject, S extends SignerObject>(
   signer: S,
 ): Promise<RequestOutcome> {
   const { begin } = init;
-  const begun = begin && (await attempted(init, () => begin(request)));
+  const begun = begin && (await attempted(init, () => begin(request, signer)));
   if (begun !== undefined) return begun;
   const message = init.sources?.waitsFor?.(signer);
   if (message === undefined) return handled(init, request, signer);

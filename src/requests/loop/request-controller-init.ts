@@ -50,7 +50,7 @@ export interface RequestControllerInit<T, S> {
    *
    * @throws SignerError the reason why the request waits
    */
-  readonly begin?: ((request: T) => Promise<RequestOutcome | undefined>) | undefined;
+  readonly begin?: ((request: T, signer: S) => Promise<RequestOutcome | undefined>) | undefined;
   /**
    * Handles one request of a signer that serves.
    *

@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { isFinished } from '#api/request/certificate-request.ts';
 import { SignerError, type Disposition } from '#base/errors.ts';
+import { KeptRecords } from '../../support/ledger/kept-records.ts';
 import { certificateRequestStage } from '../../support/requests/issuance-stage.ts';
 import { NOW } from '../../support/pki/chain.ts';
 
@@ -70,6 +71,36 @@ test('an unsignable request fails at the maximum age; one without a ready CA wai
   age(waiting, 10 * MAX_AGE);
   await assert.rejects(() => waiting.handle(), /no answer/);
   assert.deepEqual(waiting.methods(), []);
+});
+
+test('past the maximum age, an outage of the API server or the ledger ends nothing', async () => {
+  const ledger = new KeptRecords();
+  const recorder = ledger.recorder('required', 'certificate-request');
+  const stage = certificateRequestStage({}, { maxAgeMs: MAX_AGE, recorder });
+  age(stage, 2 * MAX_AGE);
+  ledger.away = true;
+  await assert.rejects(stage.handle(), { code: 'LEDGER_UNAVAILABLE' });
+  assert.deepEqual(stage.methods(), []);
+  ledger.away = false;
+  stage.server.troubles.push('unreachable');
+  await assert.rejects(stage.handle(), { code: 'KUBE_UNAVAILABLE' });
+  assert.equal((await stage.handle()).outcome, 'issued');
+});
+
+test('the end of a request at its maximum age is recorded before it is written', async () => {
+  const ledger = new KeptRecords();
+  const recorder = ledger.recorder('required', 'certificate-request');
+  const stage = certificateRequestStage(REFUSED, { maxAgeMs: MAX_AGE, recorder });
+  age(stage, 2 * MAX_AGE);
+  ledger.away = true;
+  await assert.rejects(stage.handle(), { code: 'LEDGER_UNAVAILABLE' });
+  assert.deepEqual(stage.methods(), []);
+  ledger.away = false;
+  assert.equal((await stage.handle()).reason, 'RetriesExhausted');
+  assert.deepEqual(
+    ledger.of('failed').map(({ reason }) => reason),
+    ['RetriesExhausted'],
+  );
 });
 
 test('an old request that a rule allows is issued', async () => {
