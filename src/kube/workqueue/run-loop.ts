@@ -99,7 +99,8 @@ class Loop {
       if (this.#closed()) continue;
       const more = Math.min(BATCH_SIZE - 1, this.#available() - 1, queue.depth);
       const others = await Promise.all(Array.from({ length: more }, queue.take));
-      for (const each of [key, ...others]) if (each !== undefined) void this.#start(each);
+      for (const each of [key, ...others])
+        if (each !== undefined) this.#start(each, { isReserved: false });
       if (more > 0) await nextTurn();
     }
     await Promise.all(this.#inProgress);
@@ -170,22 +171,21 @@ class Loop {
     while (this.#reserved < Math.max(1, seats)) {
       const key = queue.takeOfIdleFlow();
       if (key === undefined) return;
-      this.#reserved += 1;
-      void this.#start(key).finally(() => {
-        this.#reserved -= 1;
-      });
+      this.#start(key, { isReserved: true });
     }
   }
 
-  #start(key: string): Promise<void> {
+  #start(key: string, { isReserved }: { readonly isReserved: boolean }): void {
     const { concurrency } = this.#init;
     concurrency.acquire();
+    if (isReserved) this.#reserved += 1;
     const work = reconcile(this.#init, key).finally(() => {
       this.#inProgress.delete(work);
+      if (isReserved) this.#reserved -= 1;
+      // This wakes the loop, which must find the seat free: nothing wakes it again.
       concurrency.release();
     });
     this.#inProgress.add(work);
-    return work;
   }
 }
 

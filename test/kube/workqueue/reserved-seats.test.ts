@@ -17,6 +17,8 @@ import { fakeTime, type FakeTime } from '../../support/kube/fake-time.ts';
 const INITIAL_IN_FLIGHT = 16;
 /** Of 16 seats: run-loop.ts. */
 const RESERVED = 2;
+/** The limit after one 429. It has one reserved seat. */
+const HALVED_IN_FLIGHT = 8;
 /** How many keys are started in a turn of the event loop at most. */
 const BATCH_SIZE = 8;
 
@@ -117,6 +119,37 @@ test('however many flows come, only the reserved seats are beside the limit', as
   assert.ok(loop.open.size <= INITIAL_IN_FLIGHT + RESERVED);
   await loop.end();
 });
+
+test('when a key on a reserved seat ends, the next idle flow has the seat at once', async () => {
+  const loop = startLoop();
+  addMany(loop.queue, 'hostile', 100);
+  await loop.time.advance(0);
+  assert.equal(loop.open.size, INITIAL_IN_FLIGHT);
+  await holdsSeatsInTurn(loop, RESERVED);
+});
+
+test('so it is with a single reserved seat after a 429', async () => {
+  const loop = startLoop();
+  loop.concurrency.observe({ begun: loop.time.clock(), status: 429, retryAfter: 0 });
+  addMany(loop.queue, 'hostile', 100);
+  await loop.time.advance(0);
+  assert.equal(loop.open.size, HALVED_IN_FLIGHT);
+  await holdsSeatsInTurn(loop, 1);
+});
+
+/** Adds keys of idle flows while one flow holds all seats, and ends them one after the other. */
+async function holdsSeatsInTurn(loop: Loop, seats: number): Promise<void> {
+  const idle = Array.from({ length: 8 }, (_each, index) => `idle-${index}/0`);
+  for (const key of idle) loop.queue.add(key);
+  await loop.time.advance(0);
+  for (let ended = 0; ended < idle.length; ended += 1) {
+    const seated = idle.filter((key) => loop.open.has(key));
+    assert.deepEqual(seated, idle.slice(ended, ended + seats), `after ${ended} of them`);
+    loop.open.get(idle[ended] ?? '')?.();
+    await loop.time.advance(0);
+  }
+  await loop.end();
+}
 
 test('a reserved seat is none where the API server said to wait', async () => {
   const loop = startLoop();
