@@ -113,10 +113,10 @@ class RunningFairQueue<T> implements FairQueue<T> {
   readonly shiftOf = (isWanted: (distinguisher: string) => boolean): T | undefined => {
     const others: Flow<T>[] = [];
     let found: QueuedItem<T> | undefined;
-    for (let flow = this.#turns.shift(); flow !== undefined; flow = this.#turns.shift()) {
+    for (let flow = this.#nextFlow(); flow !== undefined; flow = this.#nextFlow()) {
       const first = flow.first();
       if (first?.flows[0] === flow && isWanted(flow.distinguisher)) {
-        if (flow.waiting > 1) this.#enqueue(flow, flow.turn + flow.owed + TURN_MS);
+        if (flow.waiting > 1) this.#enqueue(flow, flow.turn + TURN_MS);
         else this.#deactivate(flow);
         found = first;
         break;
@@ -148,11 +148,7 @@ class RunningFairQueue<T> implements FairQueue<T> {
 
   /** Returns the first item of the flow whose turn it is. */
   #nextInTurn(): QueuedItem<T> | undefined {
-    for (let flow = this.#turns.shift(); flow !== undefined; flow = this.#turns.shift()) {
-      if (flow.owed > 0) {
-        this.#enqueue(flow, flow.turn + flow.owed);
-        continue;
-      }
+    for (let flow = this.#nextFlow(); flow !== undefined; flow = this.#nextFlow()) {
       const next = flow.first();
       if (next !== undefined) this.#now = flow.turn;
       if (next !== undefined && flow.waiting > 1) this.#enqueue(flow, flow.turn + TURN_MS);
@@ -160,6 +156,14 @@ class RunningFairQueue<T> implements FairQueue<T> {
       if (next !== undefined) return next;
     }
     return undefined;
+  }
+
+  /** Takes out the flow whose turn is next. A flow that owes for its work first moves back. */
+  #nextFlow(): Flow<T> | undefined {
+    let flow = this.#turns.shift();
+    for (; flow !== undefined && flow.owed > 0; flow = this.#turns.shift())
+      this.#enqueue(flow, flow.turn + flow.owed);
+    return flow;
   }
 
   /**
@@ -184,7 +188,7 @@ class RunningFairQueue<T> implements FairQueue<T> {
   }
 
   #deactivate(flow: Flow<T>): void {
-    // Its items left through other flows before its turn came.
+    // Its items left before its turn came: through other flows, or by `shiftOf`.
     if (flow.turn > this.#now + TURN_MS) this.#ahead.set(flow.distinguisher, flow.turn);
     this.#active.delete(flow);
     this.#flows.drop(flow);

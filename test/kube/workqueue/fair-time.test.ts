@@ -66,3 +66,27 @@ test('time spent long ago does not delay a flow once others had their share', ()
   while (worker.work() !== 'past') others += 1;
   assert.ok(others <= 1_001, `${others} others`);
 });
+
+test('a flow served by shiftOf still pays what it was charged', () => {
+  const worker = new Worker();
+  worker.add('heavy', 1);
+  worker.queue.charge('heavy', 1_000);
+  for (let index = 0; index < 50; index += 1) worker.add('quick', 1);
+  assert.equal(
+    worker.queue.shiftOf((flow) => flow === 'heavy'),
+    'heavy 1',
+  );
+  worker.add('heavy', 1);
+  let others = 0;
+  while (worker.work() !== 'heavy') others += 1;
+  assert.equal(others, 50);
+});
+
+test('shiftOf prefers a flow that owes nothing to one that came earlier', () => {
+  const worker = new Worker();
+  worker.add('heavy', 1);
+  worker.add('light', 1);
+  worker.queue.charge('heavy', 1_000);
+  const next = (): string | undefined => worker.queue.shiftOf(() => true);
+  assert.deepEqual([next(), next(), next()], ['light 1', 'heavy 1', undefined]);
+});
