@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { BoundedMap } from '#base/bounded-map.ts';
 import { backoffDelay, type BackoffInit } from '../wait/backoff.ts';
 import { createReservations, type TokenBucketInit } from './token-bucket.ts';
 
@@ -16,24 +17,45 @@ export interface RateLimiter {
 }
 
 export interface RateLimiterInit extends BackoffInit {
-  /** The rate of retries of all keys together. Default: unlimited. */
+  /** The rate of retries of all keys of a flow together. Default: unlimited. */
   readonly overall?: TokenBucketInit;
+  /** Returns the flow of a key. Each flow has the whole rate. Default: all keys are one flow. */
+  readonly flowOf?: (key: string) => string;
 }
+
+/** The number of flows with a rate of their own. Above it, the oldest may start a new burst. */
+const MAX_FLOWS = 4_096;
 
 export function createRateLimiter(init: RateLimiterInit): RateLimiter {
   const failures = new Map<string, number>();
-  const reserve = init.overall === undefined ? undefined : createReservations(init.overall);
+  const reserve = createFlowReservations(init);
   return {
     nextDelay: (key) => {
       const count = failures.get(key) ?? 0;
       failures.set(key, count + 1);
-      // Retries of other keys delay a key by no more than its own failures could.
-      const turn = Math.min(reserve?.() ?? 0, init.maxMs);
+      // Other keys of its flow delay a key by no more than its own failures could.
+      const turn = Math.min(reserve(key), init.maxMs);
       return Math.max(backoffDelay(count, init), turn);
     },
     failures: (key) => failures.get(key) ?? 0,
     forget: (key) => {
       failures.delete(key);
     },
+  };
+}
+
+/** Returns a function that reserves a retry of a key, with the milliseconds until it may happen. */
+function createFlowReservations({
+  overall,
+  flowOf = () => '',
+}: RateLimiterInit): (key: string) => number {
+  if (overall === undefined) return () => 0;
+  const flows = new BoundedMap<string, () => number>(MAX_FLOWS);
+  return (key) => {
+    const flow = flowOf(key);
+    const reserve = flows.get(flow) ?? createReservations(overall);
+    // Set at each retry, so that the flow whose last retry is oldest is evicted first.
+    flows.set(flow, reserve);
+    return reserve();
   };
 }

@@ -23,7 +23,10 @@ import * as messages from './messages.ts';
  */
 const FIRST_REQUEST_RETRY_MS = 5;
 const MAX_REQUEST_RETRY_MS = 1_000_000;
-/** Rate of all retries together: a tenth of what a core can decide and an API server can store. */
+/**
+ * Rate of all retries of a flow: a tenth of what a core can decide and an API server can store. One
+ * rate for all flows would let the waiting requests of one delay the retries of the others.
+ */
 const RETRIES = { burst: 1_000, perSecond: 100 };
 
 /** Dropping a deleted request is quick, and charged to no namespace. */
@@ -108,11 +111,16 @@ function subscribe<T extends KubeObject, S extends SignerObject>({
   component.shard.onChange(() => {
     for (const { spec } of servedSigners(init)) look(spec.signerName);
   });
-  queue.assignFlows((key) => {
-    const kept = requests.peek(partsOf(key));
-    return kept === undefined ? GONE : init.fairnessKeyOf(kept);
-  });
+  queue.assignFlows((key) => assignmentOf({ init, requests }, key));
   return wakes;
+}
+
+function assignmentOf<T extends KubeObject, S extends SignerObject>(
+  { init, requests }: Pick<Reconciler<T, S>, 'init' | 'requests'>,
+  key: string,
+): FlowAssignment {
+  const kept = requests.peek(partsOf(key));
+  return kept === undefined ? GONE : init.fairnessKeyOf(kept);
 }
 
 /** Takes keys from the queue until `signal` is aborted. */
@@ -124,11 +132,12 @@ function work<T extends KubeObject, S extends SignerObject>(
   const { component, workers } = init;
   const { clock, random } = component;
   const overall = { ...RETRIES, clock };
+  const flowOf = (key: string): string => assignmentOf(reconciler, key).distinguishers[0] ?? '';
   const delays = { firstMs: FIRST_REQUEST_RETRY_MS, maxMs: MAX_REQUEST_RETRY_MS };
   return runLoop(
     {
       ...component,
-      limiter: createRateLimiter({ ...delays, random, overall }),
+      limiter: createRateLimiter({ ...delays, random, overall, flowOf }),
       workers,
       handle: (key) => reconcile(reconciler, key),
       onError: (key, error) => {

@@ -253,6 +253,17 @@ test('a namespace with a hundred requests does not delay another namespace', asy
   assert.ok(it.looks.indexOf('victim@200') <= 3 + 1, it.looks.slice(0, 6).join());
 });
 
+test('waiting requests of a namespace do not delay a first retry in another one', async () => {
+  const count = 2_000;
+  it.answer(() => ({ outcome: 'waiting', reason: 'ServiceNotFound' }));
+  hear(...Array.from({ length: count }, (_each, index) => of('storm', `s${index}`, 10 + index)));
+  await until('all have been looked at', PATIENCE_MS, () => new Set(it.looks).size === count);
+  hear(of('quiet', 'victim', 10 + count));
+  await it.looked(`victim@${10 + count}`);
+  await it.time.advance(1_000);
+  assert.ok(looksAt('victim') >= 2, 'it was retried within a second');
+});
+
 test('urgent requests come first, and the others are not starved', async () => {
   const free = await busy();
   for (let index = 0; index < 20; index += 1) hear(of('one', `s${index}`, 10 + index));
