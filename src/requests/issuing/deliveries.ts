@@ -93,7 +93,7 @@ export class Deliveries<T extends DeliverableRequest, I extends IssuedChain> {
     const undelivered = { ...leaf, uid: metadata.uid, path: via.object(metadata) };
     const key = keyOf(metadata);
     const before = this.#undelivered.get(key);
-    // A deleted request of the same name. Nobody asks for its leaf any more.
+    // The request was deleted, and another one has its name.
     if (before !== undefined && before.uid !== metadata.uid) conclude(before, undefined);
     const evicted = this.#undelivered.set(key, undelivered);
     evicted?.issued.settled?.();
