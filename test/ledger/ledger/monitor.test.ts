@@ -21,7 +21,9 @@ import { certificatesOf, placeOf, reduced } from '#ledger/ledger/monitor/seen.ts
 import { decodePemAll } from '#pki/der/pem.ts';
 import { random } from '../../support/ca/issuing.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
+import { certificateDer } from '../../support/pki/certificate-der.ts';
 import { NOW } from '../../support/pki/chain.ts';
+import { generalizedTime, seq, utcTime } from '../../support/pki/der.ts';
 
 const HOUR = 3_600_000;
 const create = createManagedAuthorities(random);
@@ -111,6 +113,15 @@ test('a CA certificate is never explained', () => {
     explanationOf(certificate, ca, { beginning: NOW + HOUR, gaps: [] }, new Map()),
     undefined,
   );
+});
+
+test('a certificate with a malformed time is never explained', () => {
+  const times = [utcTime('260101000000Z'), generalizedTime('20601301000000Z')];
+  for (const [from = [], to = []] of [times, times.toReversed()]) {
+    const certificate = new X509Certificate(certificateDer({ validity: seq(from, to) }));
+    const limits = { beginning: NOW + HOUR, gaps: [gap(1)] };
+    assert.equal(explanationOf(certificate, monitored(ours), limits, new Map()), undefined);
+  }
 });
 
 test('finds certificates in each kind of object, wherever they are, and keeps no key', async () => {

@@ -5,6 +5,7 @@
  * (https://kubernetes.io/docs/tasks/extend-kubernetes/configure-aggregation-layer/). Without the
  * certificate the headers prove nothing.
  */
+import { validityOf } from '#pki/x509/validity.ts';
 import { X509Certificate } from 'node:crypto';
 import type { ApiRequest, ClientCertificate } from './answer.ts';
 
@@ -79,7 +80,8 @@ function isProof(
 ): boolean {
   if (allowedNames.length > 0 && !allowedNames.includes(commonName)) return false;
   const leaf = new X509Certificate(raw);
-  const isInTime = leaf.validFromDate.getTime() <= now && now < leaf.validToDate.getTime();
+  const times = validityOf(leaf);
+  const isInTime = times !== undefined && times.notBefore <= now && now < times.notAfter;
   return isInTime && cas.some((ca) => leaf.checkIssued(ca) && leaf.verify(ca.publicKey));
 }
 

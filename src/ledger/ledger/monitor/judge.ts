@@ -6,6 +6,7 @@
 import { X509Certificate } from 'node:crypto';
 import { MAX_UNCHECKED_BACKDATE_SECONDS } from '#api/signer/cluster-signer-limits.ts';
 import { fingerprint } from '#pki/x509/certificate.ts';
+import { validityOf } from '#pki/x509/validity.ts';
 
 /** A CA that a signer's status lists. */
 export interface MonitoredCa {
@@ -80,8 +81,8 @@ const BACKDATED_MILLISECONDS = MAX_UNCHECKED_BACKDATE_SECONDS * 1000;
 /**
  * Returns the explanation for a missing record: the certificate is older than the ledger, or a
  * counted gap lost its record. An attacker with a stolen key chooses notBefore. Therefore CA
- * certificates and certificates that outlive the CA's leaves have no explanation, and a gap
- * explains no more certificates than it has lost.
+ * certificates, certificates that outlive the CA's leaves, and certificates without a readable
+ * validity have no explanation, and a gap explains no more certificates than it has lost.
  * @param explained - number of certificates that each gap explains already; this function
  * increments it
  */
@@ -91,8 +92,10 @@ export function explanationOf(
   { beginning, gaps }: LedgerLimits,
   explained: Map<string, number>,
 ): string | undefined {
-  const notBefore = certificate.validFromDate.getTime();
-  const lifetime = certificate.validToDate.getTime() - notBefore;
+  const validity = validityOf(certificate);
+  if (validity === undefined) return undefined;
+  const { notBefore, notAfter } = validity;
+  const lifetime = notAfter - notBefore;
   const longest = longestLeafSeconds * 1000 + BACKDATED_MILLISECONDS;
   if (certificate.ca || lifetime > longest) return undefined;
   if (notBefore < (beginning ?? Infinity) + SETTLING_MILLISECONDS) return 'BeforeLedger';

@@ -15,11 +15,12 @@ export class MonitoredCas {
   readonly #known = new Map<string, MonitoredCa>();
   /** CAs without a record yet. `authority` does not wait for their records. */
   missing: readonly string[] = [];
+  /** Outlives a failed query for another CA. */
+  #isNew = false;
 
   /** Reads new CAs. Returns whether there is one; the caller then repeats earlier comparisons. */
   async refresh(store: ReadLedger, signers: readonly ClusterSigner[]): Promise<boolean> {
     const missing: string[] = [];
-    let isNew = false;
     for (const signer of signers) {
       const { authorities = [], distrusted = [] } = signer.status ?? {};
       const seconds = authorities.map(({ longestLeaf }) => parseDuration(longestLeaf));
@@ -31,12 +32,14 @@ export class MonitoredCas {
           missing.push(fingerprint);
           continue;
         }
-        isNew ||= !this.#known.has(fingerprint);
+        this.#isNew ||= !this.#known.has(fingerprint);
         const ca = { certificate, fingerprint, signer: keyOf(signer.metadata), longestLeafSeconds };
         this.#known.set(fingerprint, ca);
       }
     }
     this.missing = missing;
+    const isNew = this.#isNew;
+    this.#isNew = false;
     return isNew;
   }
 

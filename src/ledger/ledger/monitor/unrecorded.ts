@@ -16,7 +16,7 @@ export interface UnrecordedCertificate {
   readonly ca: string;
   /** Key of the signer's object. */
   readonly signer: string;
-  /** RFC 3339. */
+  /** RFC 3339, or `unreadable` if a time of the certificate is malformed. */
   readonly notBefore: string;
   readonly notAfter: string;
   /** Place where it was first seen: `Secret team-a/web-tls`. */
