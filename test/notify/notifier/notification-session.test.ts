@@ -16,7 +16,10 @@ import { endOccurrence } from '#notify/notifier/events/request-events.ts';
 import { seenRequest, type SeenRequest } from '#notify/notifier/events/seen-request.ts';
 import { NotifiedTarget } from '#notify/notifier/delivery/target.ts';
 import { NotificationSession } from '#notify/notifier/notification-session.ts';
+import { encodePem } from '#pki/der/pem.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
+import { certificateDer } from '../../support/pki/certificate-der.ts';
+import { generalizedTime, seq, utcTime } from '../../support/pki/der.ts';
 import { podRequest } from '../../support/requests/pod-certificate-request.ts';
 import { EVENT_NAMES } from '#api/object/event-names.ts';
 
@@ -233,6 +236,28 @@ test('a cursor ahead of the collection means a restored etcd: reports everything
   const to = target();
   telling(to, new Map([['ops', cursor]])).join('podcertificaterequests', '60', [ended('50', 'a')]);
   assert.deepEqual(ids(to), ['a:denied']);
+});
+
+const issued = (version: string, uid: string, end: string): SeenRequest => {
+  const condition = { type: 'Issued', status: 'True' as const, reason: 'Issued', message: '' };
+  const validity = seq(utcTime('260101000000Z'), generalizedTime(end));
+  const certificateChain = encodePem('CERTIFICATE', certificateDer({ validity }));
+  const request = podRequest({}, { conditions: [condition], certificateChain });
+  const metadata = { ...request.metadata, uid, resourceVersion: version };
+  return seenRequest('podcertificaterequests', { ...request, metadata });
+};
+
+test('a certificate with a malformed time is left out, and costs no other event', () => {
+  const cursor = { versions: { podcertificaterequests: '1' }, due: 0, expiring: 0, told: [] };
+  const to = target();
+  telling(to, new Map([['ops', cursor]])).join('podcertificaterequests', '60', [
+    issued('50', 'a', '20601201000000Z'),
+    issued('51', 'b', '20601301000000Z'),
+    issued('52', 'c', '20601201000000Z'),
+  ]);
+  assert.deepEqual(ids(to), ['a:issued', 'b:issued', 'c:issued']);
+  const hasCertificate = [...to.pending()].map(({ body }) => body.includes('"certificate":'));
+  assert.deepEqual(hasCertificate, [true, false, true]);
 });
 
 test('a cursor of a clock that was ahead hides no certificate that is due later', () => {

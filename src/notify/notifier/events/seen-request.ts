@@ -11,6 +11,7 @@ import type { PodCertificateRequest } from '#api/request/pod-certificate-request
 import { GROUP } from '#api/signer/cluster-signer.ts';
 import { csrFlow } from '#requests/loop/csr-fairness.ts';
 import { fingerprint } from '#pki/x509/certificate.ts';
+import { validityOf } from '#pki/x509/validity.ts';
 import type { EventData } from './event.ts';
 
 /** Plurals of the watched kinds. */
@@ -261,11 +262,12 @@ function certificateIn({
   { readonly seen: SeenCertificate; readonly subject: string } | undefined {
   try {
     const certificate = new X509Certificate(pem);
+    const validity = validityOf(certificate);
+    if (validity === undefined) return undefined;
     const seen = {
       fingerprint: fingerprint(certificate.raw),
       serialNumber: certificate.serialNumber.toLowerCase(),
-      notBefore: certificate.validFromDate.getTime(),
-      notAfter: certificate.validToDate.getTime(),
+      ...validity,
       ...(beginRefreshAt === undefined ? {} : { beginRefreshAt }),
     };
     return { seen, subject: subjectOf(certificate).slice(0, MAX_NAME) };
