@@ -130,6 +130,21 @@ test('under pressure a stolen certificate is found, and a dropped one is seen la
   await stand.stop();
 });
 
+test('a new leader compares each certificate once, however many there are', async () => {
+  const stand = monitored(false);
+  for (let n = 0; n < 40; n += 1)
+    stand.request(`other-${n}`, randomBytes(1.5 * MIB), randomBytes(0.2 * MIB));
+  await stand.time.advance(6_000);
+  stand.state.leads = true;
+  await stand.time.advance(6_000);
+  assert.equal(new Set(stand.asked).size, 80);
+  await stand.time.advance(6_000);
+  const before = stand.asked.length;
+  await stand.time.advance(30_000);
+  assert.equal(stand.asked.length, before);
+  await stand.stop();
+});
+
 test('a CA is new until it is reported, even if the query for another one failed', async () => {
   const cas = new MonitoredCas();
   const print = fingerprint(OURS.certificate.raw);

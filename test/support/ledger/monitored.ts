@@ -33,8 +33,8 @@ export interface Monitored {
   readonly state: { leads: boolean; isAway: boolean };
   /** Fingerprints that the ledger was asked for, in order. */
   readonly asked: readonly string[];
-  /** Puts a CertificateSigningRequest with this certificate. */
-  readonly request: (name: string, der: Uint8Array) => void;
+  /** Puts a CertificateSigningRequest with these certificates. */
+  readonly request: (name: string, ...ders: readonly Uint8Array[]) => void;
   readonly remove: (name: string) => void;
   readonly findings: () => readonly UnrecordedCertificate[];
   readonly stop: () => Promise<void>;
@@ -85,7 +85,7 @@ export function monitored(leads = true): Monitored {
     component,
     state,
     asked,
-    request: (name, der) => api.put(`${CSRS}/${name}`, csr(name, der)),
+    request: (name, ...ders) => api.put(`${CSRS}/${name}`, csr(name, ders)),
     remove: (name) => {
       api.remove(`${CSRS}/${name}`);
     },
@@ -101,8 +101,9 @@ function dataOf(body: unknown): unknown {
   return typeof body === 'object' && body !== null && 'data' in body ? body.data : {};
 }
 
-function csr(name: string, der: Uint8Array): Thing {
-  const certificate = Buffer.from(encodePem('CERTIFICATE', der)).toString('base64');
+function csr(name: string, ders: readonly Uint8Array[]): Thing {
+  const pem = ders.map((der) => encodePem('CERTIFICATE', der)).join('');
+  const certificate = Buffer.from(pem).toString('base64');
   return {
     apiVersion: 'certificates.k8s.io/v1',
     kind: 'CertificateSigningRequest',

@@ -9,6 +9,7 @@ import type { Resource } from '#kube/resource/resource.ts';
 import { createWakeup } from '#kube/wait/wakeup.ts';
 import { watchSigners } from '#component/signers/signers.ts';
 import { Look, type LookInit } from './look.ts';
+import type { SeenObject } from './seen.ts';
 import { createMonitorWatches } from './watches.ts';
 import * as messages from '../messages.ts';
 
@@ -57,15 +58,16 @@ export function createMonitor(init: MonitorInit): Monitor {
   /** Shows all objects of the watches to the comparison, with comparisons in between for room. */
   async function catchUp(): Promise<void> {
     behind = false;
-    let wasFull = false;
+    let hasRoom = true;
+    const show = async (object: SeenObject): Promise<boolean> => {
+      if (pass.see(object)) return true;
+      if (!hasRoom) return false;
+      await pass.look();
+      hasRoom = !pass.isFull;
+      return pass.see(object);
+    };
     try {
-      for (const object of watches.all()) {
-        if (pass.isFull && !wasFull) {
-          await pass.look();
-          wasFull = pass.isFull;
-        }
-        if (!pass.see(object)) behind = true;
-      }
+      for (const object of watches.all()) if (!(await show(object))) behind = true;
     } catch (error) {
       behind = true;
       throw error;
