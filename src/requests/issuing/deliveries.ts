@@ -95,8 +95,7 @@ export class Deliveries<T extends DeliverableRequest, I extends IssuedChain> {
     const before = this.#undelivered.get(key);
     // The request was deleted, and another one has its name.
     if (before !== undefined && before.uid !== metadata.uid) conclude(before, undefined);
-    const evicted = this.#undelivered.set(key, undelivered);
-    evicted?.issued.settled?.();
+    this.#undelivered.set(key, undelivered);
     return undelivered;
   }
 
@@ -125,7 +124,8 @@ export class Deliveries<T extends DeliverableRequest, I extends IssuedChain> {
     );
     record?.delivered();
     leaf.issued.settled?.();
-    this.#undelivered.delete(keyOf(answered.metadata));
+    // Another request of this name may have its leaf here by now.
+    if (this.#of(answered) !== undefined) this.#undelivered.delete(keyOf(answered.metadata));
     return written;
   }
 
