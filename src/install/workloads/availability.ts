@@ -47,7 +47,7 @@ function priorityLevel(): Manifest {
       type: 'Limited',
       limited: {
         // 30 of 275 shares with those of Kubernetes: 66 of the default 600 seats. A loop of a
-        // component writes at most 32 objects at a time, or 64 beside a ledger, and the server
+        // component writes at most 36 objects at a time, or 68 beside a ledger, and the server
         // counts more than one seat for a list. More waits in the queues.
         nominalConcurrencyShares: 30,
         // Lend unused seats: most of the time nearly all.

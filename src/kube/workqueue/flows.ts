@@ -83,7 +83,7 @@ export interface Flows<T> {
  * The number of distinguishers with a flow of their own. It bounds the memory, and the number of
  * turns until a flow has its next one.
  */
-const MAX_FLOWS = 4_096;
+export const MAX_FLOWS = 4_096;
 /** Distinguishers beyond `MAX_FLOWS` share this many queues. */
 const SHARED_FLOWS = 64;
 /**

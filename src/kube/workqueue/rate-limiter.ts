@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { BoundedMap } from '#base/bounded-map.ts';
 import { backoffDelay, type BackoffInit } from '../wait/backoff.ts';
+import { MAX_FLOWS } from './flows.ts';
 import { createReservations, type TokenBucketInit } from './token-bucket.ts';
 
 /**
@@ -22,9 +23,6 @@ export interface RateLimiterInit extends BackoffInit {
   /** Returns the flow of a key. Each flow has the whole rate. Default: all keys are one flow. */
   readonly flowOf?: (key: string) => string;
 }
-
-/** The number of flows with a rate of their own. Above it, the oldest may start a new burst. */
-const MAX_FLOWS = 4_096;
 
 export function createRateLimiter(init: RateLimiterInit): RateLimiter {
   const failures = new Map<string, number>();
@@ -50,6 +48,7 @@ function createFlowReservations({
   flowOf = () => '',
 }: RateLimiterInit): (key: string) => number {
   if (overall === undefined) return () => 0;
+  // Above this number, the flow with the oldest retry may start a new burst.
   const flows = new BoundedMap<string, () => number>(MAX_FLOWS);
   return (key) => {
     const flow = flowOf(key);

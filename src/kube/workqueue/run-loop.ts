@@ -117,17 +117,20 @@ class Loop {
     return this.#isClosed;
   }
 
+  get #workers(): number {
+    return this.#init.workers ?? Infinity;
+  }
+
   /** Returns how many more keys may start now. */
   #available(): number {
-    const { concurrency, workers = Infinity } = this.#init;
+    const { concurrency } = this.#init;
     const seated = this.#inProgress.size - concurrency.lent;
-    return Math.min(concurrency.available, workers - seated);
+    return Math.min(concurrency.available, this.#workers - seated);
   }
 
   /** Returns how many keys may be in progress, not rounded. */
   #limit(): number {
-    const { concurrency, workers = Infinity } = this.#init;
-    return Math.min(concurrency.currentLimit(), workers);
+    return Math.min(this.#init.concurrency.currentLimit(), this.#workers);
   }
 
   /** Returns how many keys to start at once: at most half of those that may be in progress. */
