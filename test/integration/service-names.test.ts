@@ -207,7 +207,7 @@ test('a certificate is not delivered if a label is removed between decision and 
     legacy: undefined,
     renewals: createRenewals(createExpiries()),
     profileOf: ({ spec }) => compileProfile(spec),
-    current: (each) => each,
+    signers: { serving: () => signer },
     cas: {
       issuing: () => ({
         ...ca,

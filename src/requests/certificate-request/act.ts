@@ -118,7 +118,7 @@ async function answer<S extends SignerObject>(
   const read = await deliveries.read(seen, resource, isFinished);
   if ('outcome' in read) return read.outcome;
   const { request } = read;
-  const earlier = reusableLeaf(at, read, signer, factsOfCertificateRequest);
+  const earlier = reusableLeaf(at, read, signer);
   if (earlier !== undefined) return deliver(at, request, signer, earlier);
 
   const { ca, authority } = caOf(cas, signer);
@@ -145,6 +145,7 @@ async function answer<S extends SignerObject>(
   }
   const leaf = deliveries.keep(request, resource, {
     template: plan,
+    requester: asked.requester,
     issued: chain,
     since: serverTime(component),
     signingContext: signingContextOf(signer, ca),
@@ -163,7 +164,7 @@ async function deliver<S extends SignerObject>(
 ): Promise<RequestOutcome> {
   const { component, deliveries } = at;
   await appendRecord(component, leaf.record);
-  requireDeliverable(at, { request, leaf }, signer, factsOfCertificateRequest);
+  requireDeliverable(at, { request, leaf }, signer);
   const answered = withIssued(request, leaf.issued, serverTime(component));
   const written = await deliveries.write(leaf, answered, statusWrite(at, answered));
   return issued(written, leaf.omitted);

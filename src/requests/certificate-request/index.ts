@@ -112,7 +112,7 @@ export function createIssuerSigning<S extends SignerObject>(
     policyOf: compileOncePerGeneration((signer: S, deadline) =>
       compileIssuerPolicy(signer.spec, deadline),
     ),
-    current: ({ spec }) => init.signers.serving(spec.signerName),
+    signers: init.signers,
     cas: sources,
     maxRetryMs: init.maxRetryMs,
     maxAgeMs: init.maxAgeMs,

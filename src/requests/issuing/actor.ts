@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { RecordingComponent } from '../recording/recorder.ts';
 import type { RequestOutcome } from '../loop/outcome.ts';
+import type { SignerSet } from '#component/signers/signer-set.ts';
 import type { Resource } from '#kube/resource/resource.ts';
 import type { IssuingCas } from './issuing-ca.ts';
 
@@ -24,8 +25,7 @@ export interface RequestActor<T, S> {
 export interface RequestActorInit<T, S> {
   readonly component: RecordingComponent;
   readonly resource: Resource;
-  /** Returns the present object of a signer, or undefined if its name is not served any more. */
-  readonly current: (signer: S) => S | undefined;
+  readonly signers: Pick<SignerSet<S>, 'serving'>;
   /** The CAs that sign, and the holders that they refuse. */
   readonly cas: Pick<IssuingCas<S, T>, 'issuing' | 'refusalOf'>;
 }

@@ -1,9 +1,9 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Rules for delivering the leaf of an earlier attempt. */
 import type { KubeObject } from '#api/object/object.ts';
+import type { SignerObject } from '#api/signer/cluster-signer.ts';
 import { SignerError } from '#base/errors.ts';
 import { serverTime } from '#component/server-time.ts';
-import type { RequestFacts } from '../recording/request-record.ts';
 import type { RequestActorInit } from './actor.ts';
 import type { Deliveries, KeptLeaf } from './deliveries.ts';
 import { caOf } from './issue.ts';
@@ -21,7 +21,7 @@ const RESEND_WINDOW_MS = 5 * 60_000;
 /** Requests of one kind, with the leaves that were signed for them. */
 interface DeliveryParts<T extends DeliverableRequest, S, I extends IssuedChain> extends Pick<
   RequestActorInit<T, S>,
-  'component' | 'cas' | 'current'
+  'component' | 'cas' | 'signers'
 > {
   readonly deliveries: Deliveries<T, I>;
 }
@@ -31,21 +31,19 @@ interface DeliveryParts<T extends DeliverableRequest, S, I extends IssuedChain> 
  * refuses its holder since. Drops it otherwise. An earlier write that is still in flight cannot
  * succeed beside a new one, since both have the same precondition.
  *
- * @param factsOf - returns the facts of the request, as the ledger records them
  * @throws SignerError REVOCATIONS_UNKNOWN while the leaf stays for a later delivery
  */
 export function reusableLeaf<
   T extends DeliverableRequest,
-  S extends KubeObject,
+  S extends SignerObject,
   I extends IssuedChain,
 >(
   at: DeliveryParts<T, S, I>,
   { request, leaf }: { readonly request: T; readonly leaf: KeptLeaf<I> | undefined },
   signer: S,
-  factsOf: (request: T, signer: S) => RequestFacts,
 ): KeptLeaf<I> | undefined {
   if (leaf === undefined) return undefined;
-  if (isRecent(at, leaf) && isAllowed(at, { request, leaf }, signer, factsOf)) return leaf;
+  if (isRecent(at, leaf) && isAllowed(at, leaf, signer)) return leaf;
   at.deliveries.drop(request);
   return undefined;
 }
@@ -59,16 +57,15 @@ export function reusableLeaf<
  */
 export function requireDeliverable<
   T extends DeliverableRequest,
-  S extends KubeObject,
+  S extends SignerObject,
   I extends IssuedChain,
 >(
   at: DeliveryParts<T, S, I>,
   { request, leaf }: { readonly request: T; readonly leaf: KeptLeaf<I> },
   signer: S,
-  factsOf: (request: T, signer: S) => RequestFacts,
 ): void {
-  const current = at.current(signer);
-  if (current !== undefined && isAllowed(at, { request, leaf }, current, factsOf)) return;
+  const current = at.signers.serving(signer.spec.signerName);
+  if (current !== undefined && isAllowed(at, leaf, current)) return;
   at.deliveries.drop(request);
   throw new SignerError({
     code: 'SIGNER_CHANGED',
@@ -90,17 +87,14 @@ function isRecent(
  *
  * @throws SignerError REVOCATIONS_UNKNOWN
  */
-function isAllowed<T extends DeliverableRequest, S extends KubeObject>(
+function isAllowed<T extends DeliverableRequest, S extends SignerObject>(
   { cas }: Pick<RequestActorInit<T, S>, 'cas'>,
-  { request, leaf }: { readonly request: T; readonly leaf: KeptLeaf<IssuedChain> },
+  { template: leaf, requester, signingContext }: KeptLeaf<IssuedChain>,
   signer: S,
-  factsOf: (request: T, signer: S) => RequestFacts,
 ): boolean {
   const { ca } = caOf(cas, signer);
-  if (ca === undefined || signingContextOf(signer, ca) !== leaf.signingContext) return false;
-  if (cas.refusalOf === undefined) return true;
-  const { requester } = factsOf(request, signer);
-  return cas.refusalOf(signer, { requester, leaf: leaf.template }) === undefined;
+  if (ca === undefined || signingContextOf(signer, ca) !== signingContext) return false;
+  return cas.refusalOf?.(signer, { requester, leaf }) === undefined;
 }
 
 /**

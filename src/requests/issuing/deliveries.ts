@@ -8,6 +8,7 @@ import type { RequestOutcome } from '../loop/outcome.ts';
 import { writeSubresource, type SubresourceWrite } from '../loop/subresource-write.ts';
 import type { LeafRecord } from '../recording/leaf-record.ts';
 import type { RecordingComponent } from '../recording/recorder.ts';
+import type { RequestFacts } from '../recording/request-record.ts';
 import type { CertificateTemplate, IssuedChain } from './issuing-ca.ts';
 import { deliveredChain, readStored, type DeliverableRequest } from './stored-request.ts';
 
@@ -21,6 +22,8 @@ const MAX_UNDELIVERED = 10_000;
 /** A signed leaf that may not be delivered yet. */
 export interface KeptLeaf<I extends IssuedChain> {
   readonly template: CertificateTemplate;
+  /** The holder, as a Revocation names it. */
+  readonly requester: RequestFacts['requester'];
   /** Contents of the status, the same in each delivery, including randomly chosen values. */
   readonly issued: I;
   /** Milliseconds, by the API server's clock, at which the leaf became deliverable. */

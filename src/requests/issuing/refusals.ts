@@ -61,10 +61,7 @@ export function createRefusals(component: Component): Refusals {
       listeners.push(listener);
     },
     notReady: () =>
-      watches
-        .unread()
-
-        .map(([key, each]) => messages.unlistedRevocations(key, each.failure)),
+      watches.unread().map(([key, each]) => messages.unlistedRevocations(key, each.failure)),
     stop: () => {
       stopped.abort();
       return watches.stop();

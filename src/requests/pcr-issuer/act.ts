@@ -94,7 +94,7 @@ async function answer<S extends SignerObject>(
 
   const read = await deliveries.read(seen, actor.resource, isTerminal);
   if ('outcome' in read) return read.outcome;
-  const earlier = reusableLeaf(actor, read, signer, factsOfPodRequest);
+  const earlier = reusableLeaf(actor, read, signer);
   if (earlier !== undefined)
     return deliver(actor, { ...read, via: actor.resource }, signer, earlier);
   const whole = await readWhole(actor, read.request);
@@ -122,6 +122,7 @@ async function answer<S extends SignerObject>(
   const proven = provenBy(actor, plan.proof);
   const leaf = deliveries.keep(request, via, {
     template: plan,
+    requester: asked.requester,
     issued: toPod,
     since: toPod.validity.notBefore,
     signingContext: signingContextOf(signer, ca),
@@ -169,7 +170,7 @@ async function deliver<S extends SignerObject>(
     deliveries.drop(request);
     throw changed;
   }
-  requireDeliverable(actor, { request, leaf }, signer, factsOfPodRequest);
+  requireDeliverable(actor, { request, leaf }, signer);
   const status = { chainPem: chain, ...validity, beginRefreshAt };
   const answered = withIssued(request, status, serverTime(component));
   const written = await deliveries.write(leaf, answered, statusWrite(answered, via));

@@ -90,7 +90,7 @@ export function createPodIssuing<S extends SignerObject>(init: PodIssuingInit<S>
     profileOf: compileOncePerGeneration((signer: S, deadline) =>
       compileProfile(signer.spec, deadline),
     ),
-    current: ({ spec }) => init.signers.serving(spec.signerName),
+    signers: init.signers,
     cas: sources,
   });
   const place = createPcrFairness(renewals, () => serverTime(component));

@@ -74,7 +74,7 @@ async function answer<S extends SignerObject>(
   const read = await deliveries.read(seen, resource, isFinished);
   if ('outcome' in read) return read.outcome;
   const csr = read.request;
-  const earlier = reusableLeaf(at, read, signer, factsOfCsr);
+  const earlier = reusableLeaf(at, read, signer);
   if (earlier !== undefined) return deliver(at, csr, signer, earlier);
 
   const { ca, authority } = caOf(cas, signer);
@@ -103,6 +103,7 @@ async function answer<S extends SignerObject>(
     );
   const leaf = deliveries.keep(csr, resource, {
     template: plan,
+    requester: asked.requester,
     issued: chain,
     since: serverTime(component),
     signingContext: signingContextOf(signer, ca),
@@ -135,7 +136,7 @@ async function deliver<S extends SignerObject>(
 ): Promise<RequestOutcome> {
   const { chain, validity } = leaf.issued;
   await appendRecord(at.component, leaf.record);
-  requireDeliverable(at, { request: csr, leaf }, signer, factsOfCsr);
+  requireDeliverable(at, { request: csr, leaf }, signer);
   const answered = withCertificate(csr, chain);
   const written = await at.deliveries.write(leaf, answered, statusWrite(at, answered));
   const { signerName, username: owner = '' } = csr.spec;

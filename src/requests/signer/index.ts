@@ -91,7 +91,7 @@ export function createCsrSigning<S extends SignerObject>(init: CsrSigningInit<S>
       compileProfile(signer.spec, deadline),
     ),
     intermediatesOf: init.intermediatesOf,
-    current: ({ spec }) => init.signers.serving(spec.signerName),
+    signers: init.signers,
     cas: sources,
     maxRetryMs: init.maxRetryMs,
   });

@@ -30,7 +30,7 @@ test('a denial that is shown early is recorded before it is written', async () =
     resource: resource(CERTIFICATE_REQUEST_RESOURCE),
     profileOf: () => workloadProfile(),
     policyOf: ({ spec }) => compileIssuerPolicy(spec),
-    current: (signer) => signer,
+    signers: { serving: () => servicesOfTeams() },
     cas: {
       issuing: () => {
         const code = 'AUTHORITY_MISSING';

@@ -26,6 +26,7 @@ function leafOf(settled: () => void): KeptLeaf<IssuedChain> {
     template: {} as KeptLeaf<IssuedChain>['template'],
     issued: { kind: 'chain', chain: 'one', anchors: '', validity, settled },
     since: NOW,
+    requester: {},
     signingContext: 'context',
     record: undefined,
   };

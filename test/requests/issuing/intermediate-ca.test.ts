@@ -50,7 +50,7 @@ function stage(signer: ClusterSigner, wanted: MemberWanted = {}, by: Hub = hub) 
     resource: resource(CSR_RESOURCE),
     profileOf: ({ spec }) => compileProfile(spec),
     intermediatesOf: ({ spec }) => compileIntermediates(spec),
-    current: (each) => each,
+    signers: { serving: () => signer },
     cas: { issuing: (each) => localCaOf(component, by.authority, each, intermediateCa) },
     expiries: createExpiries(),
   });

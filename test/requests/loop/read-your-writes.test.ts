@@ -91,7 +91,7 @@ function world(): World {
       component,
       resource: REQUESTS,
       profileOf: () => workloadProfile(),
-      current: (each) => each,
+      signers: { serving: () => workload() },
       cas: { issuing: () => localCaOf(component, openIntermediate()) },
       expiries: createExpiries(),
     });

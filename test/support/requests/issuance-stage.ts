@@ -20,6 +20,7 @@ import { resource } from '#kube/resource/resource.ts';
 import { compileIssuerPolicy } from '#ca/policy/compile-policy.ts';
 import type { LogFields } from '#base/ports.ts';
 import type { Component } from '#component/contract.ts';
+import type { SignerSet } from '#component/signers/signer-set.ts';
 import { createExpiries } from '#requests/issuing/expiries.ts';
 import type { IssuingCa } from '#requests/issuing/issuing-ca.ts';
 import { localCaOf } from './local-ca.ts';
@@ -91,6 +92,7 @@ interface StageInit<T> {
   readonly actor: (
     component: RecordedComponent,
     issuingOf: () => IssuingCa<T>,
+    signers: Pick<SignerSet<ClusterSigner>, 'serving'>,
   ) => RequestActor<T, ClusterSigner>;
   readonly readBody?: (body: unknown) => T;
 }
@@ -108,12 +110,12 @@ export function csrStage(
     },
     signer: workload(),
     by,
-    actor: (component, issuingOf) =>
+    actor: (component, issuingOf, signers) =>
       createCsrActor({
         component,
         resource: CSRS,
         profileOf: () => workloadProfile(),
-        current: by.current ?? ((signer) => signer),
+        signers,
         cas: { issuing: issuingOf, refusalOf: by.refusalOf },
         maxRetryMs: by.maxRetryMs,
         expiries: createExpiries(),
@@ -142,13 +144,13 @@ export function pcrStage(
     signer: workload(),
     by,
     readBody: readSent,
-    actor: (component, issuingOf) =>
+    actor: (component, issuingOf, signers) =>
       createPodActor({
         component,
         resource: pods('v1'),
         legacy: by.legacy === true ? pods('v1beta1') : undefined,
         profileOf: () => workloadProfile(naming),
-        current: by.current ?? ((signer) => signer),
+        signers,
         cas: { issuing: issuingOf, refusalOf: by.refusalOf },
         renewals: by.renewals ?? createRenewals(createExpiries()),
         reader: readerOf(component, spec.podName ?? 'web-0', evidence),
@@ -179,13 +181,13 @@ export function certificateRequestStage(
     request: certificateRequest(wanted),
     signer: servicesOfTeams(),
     by,
-    actor: (component, issuingOf) =>
+    actor: (component, issuingOf, signers) =>
       createCertificateRequestActor<ClusterSigner>({
         component,
         resource: resource(CERTIFICATE_REQUEST_RESOURCE),
         profileOf: () => workloadProfile(),
         policyOf: ({ spec }) => compileIssuerPolicy(spec),
-        current: by.current ?? ((signer) => signer),
+        signers,
         cas: { issuing: issuingOf, refusalOf: by.refusalOf },
         maxRetryMs: by.maxRetryMs,
         maxAgeMs: by.maxAgeMs,
@@ -196,10 +198,11 @@ export function certificateRequestStage(
 /** Seven tenths of a second past {@link NOW}: times are written in whole seconds. */
 function stage<T extends KubeObject>(init: StageInit<T>): Stage<T> {
   const { name, request, signer, by, readBody = (body) => body as T } = init;
-  const { authority = openIntermediate } = by;
+  const { authority = openIntermediate, current = (each: ClusterSigner) => each } = by;
   const server = oneObject(request, readBody);
   let now = NOW + 700;
   let offset = 0;
+  let decidedBy = signer;
   const component = recordedComponent({
     name,
     clock: () => now,
@@ -208,7 +211,8 @@ function stage<T extends KubeObject>(init: StageInit<T>): Stage<T> {
   });
   const client = Object.assign(component.client, { clockOffset: () => offset });
   client.answer(server.answer);
-  const actor = init.actor(component, by.issuing ?? (() => localCaOf(component, authority())));
+  const issuingOf = by.issuing ?? (() => localCaOf(component, authority()));
+  const actor = init.actor(component, issuingOf, { serving: () => current(decidedBy) });
   return {
     server,
     request,
@@ -220,7 +224,10 @@ function stage<T extends KubeObject>(init: StageInit<T>): Stage<T> {
     calls: () => client.requests.map(({ method, path }) => [method, path]),
     sent: () =>
       client.requests.filter(({ method }) => method === 'PUT').map(({ body }) => readBody(body)),
-    handle: (seen = request, by = signer) => actor.handle(seen, by),
+    handle: (seen = request, by = signer) => {
+      decidedBy = by;
+      return actor.handle(seen, by);
+    },
     later: (milliseconds) => {
       now += milliseconds;
     },
