@@ -11,7 +11,6 @@ import {
   type CertificateRequest,
 } from '#api/request/certificate-request.ts';
 import type { SignerObject } from '#api/signer/cluster-signer.ts';
-import { SignerError } from '#base/errors.ts';
 import type { Profile } from '#ca/issuance/profile.ts';
 import { withoutManagedFields } from '#kube/resource/object.ts';
 import type { RequestPolicy } from '#ca/policy/compile-policy.ts';
@@ -28,7 +27,7 @@ import { requireDeliverable, reusableLeaf, signingContextOf } from '../issuing/d
 import { IGNORED, issued, type RequestOutcome } from '../loop/outcome.ts';
 import { writeSubresource, type SubresourceWrite } from '../loop/subresource-write.ts';
 import { decide, type CertificateRequestPlan } from './decide.ts';
-import { retriedUntil } from './max-age.ts';
+import { undecidedUntil } from './max-age.ts';
 import { pendingStatus } from './pending-status.ts';
 import * as messages from './messages.ts';
 
@@ -40,8 +39,7 @@ export interface CertificateRequestActorInit<S> extends RequestActorInit<Certifi
    */
   readonly maxRetryMs?: number | undefined;
   /**
-   * Maximum age in milliseconds of a request that no rule allows or that cannot be signed, or
-   * undefined for any age.
+   * Maximum age in milliseconds of a request that no rule allows, or undefined for any age.
    */
   readonly maxAgeMs?: number | undefined;
 }
@@ -184,9 +182,8 @@ async function settle<S extends SignerObject>(
 }
 
 /**
- * Handles a request, and fails it at its maximum age if no rule allows it or it cannot be signed. A
- * CA that is not ready, and an outage of the API server or the ledger, are not faults of the
- * request.
+ * Handles a request, and fails it at its maximum age if no rule allows it. A CA that is not ready,
+ * and an outage of the API server or the ledger, are not faults of the request.
  */
 async function answerInTime<S extends SignerObject>(
   at: Actor<S>,
@@ -195,24 +192,15 @@ async function answerInTime<S extends SignerObject>(
   maxAgeMs: number,
 ): Promise<RequestOutcome> {
   const { component } = at;
-  const result = await answer(at, request, signer).catch(errorOf);
+  const outcome = await answer(at, request, signer);
+  const undecidedRequest = undecidedUntil(request, outcome, maxAgeMs);
+  if (undecidedRequest === undefined) return outcome;
+  const { message, deadline } = undecidedRequest;
   const now = serverTime(component);
-  const retried = retriedUntil(request, result, maxAgeMs);
-  if (retried !== undefined && now >= retried.deadline) {
-    const failure = { reason: 'RetriesExhausted', message: retried.message };
-    return settle(at, request, signer, failed(withFailed(request, failure, now), failure));
-  }
-  if (result instanceof SignerError) throw result;
-  if (retried === undefined) return result;
-  return {
-    ...result,
-    again: { requeueAt: retried.deadline + component.client.clockOffset() },
-  };
-}
-
-function errorOf(error: unknown): SignerError {
-  if (error instanceof SignerError) return error;
-  throw error;
+  if (now < deadline)
+    return { ...outcome, again: { requeueAt: deadline + component.client.clockOffset() } };
+  const failure = { reason: 'RetriesExhausted', message };
+  return settle(at, request, signer, failed(withFailed(request, failure, now), failure));
 }
 
 /** Returns the outcome of a request that gets no leaf by this plan. */

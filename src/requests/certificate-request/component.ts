@@ -31,7 +31,7 @@ export const certificateRequest: ComponentDescriptor<'certificate-request'> = {
     },
     {
       flag: '--max-age <duration>',
-      help: 'fail an approved request that no rule allows, or that cannot be signed, at this age; not for a CA that is not ready (default: never)',
+      help: 'fail an approved request that no rule allows at this age (default: never)',
       parse: parseDuration,
     },
   ],

@@ -34,8 +34,7 @@ export interface CertificateRequestInit {
   /** True to show progress by a separate write before the answer. */
   readonly shows?: boolean;
   /**
-   * Maximum age in milliseconds of a request that no rule allows or that cannot be signed, or
-   * undefined for any age.
+   * Maximum age in milliseconds of a request that no rule allows, or undefined for any age.
    */
   readonly maxAgeMs?: number | undefined;
   readonly component: Component;
@@ -58,8 +57,7 @@ export interface CertificateRequestSigningInit<S> {
    */
   readonly maxRetryMs?: number | undefined;
   /**
-   * Maximum age in milliseconds of a request that no rule allows or that cannot be signed, or
-   * undefined for any age.
+   * Maximum age in milliseconds of a request that no rule allows, or undefined for any age.
    */
   readonly maxAgeMs?: number | undefined;
   /**
