@@ -209,3 +209,11 @@ test('what is accepted is what a browser reads, character for character', () => 
   }
   assert.ok(accepted > 3_000, `${accepted} of 30000 are accepted`);
 });
+
+test('an authority ends at a slash, a question mark or a number sign', () => {
+  const quoted = `a://${'a'.repeat(2040)}"`;
+  assert.throws(() => canonicalUri(quoted), /is not an absolute URI/);
+  assert.throws(() => canonicalUri('a://[x'), /has no host/);
+  assert.equal(canonicalUri('a://example.com?b'), 'a://example.com/?b');
+  assert.equal(canonicalUri('a://example.com#b'), 'a://example.com/#b');
+});
