@@ -18,7 +18,7 @@ import { charged, namespaceFlow } from '#component/cpu-accounting.ts';
 import { serverTime } from '#component/server-time.ts';
 import { factsOfCertificateRequest } from '../recording/request-record.ts';
 import type { RequestActorInit, RequestActor } from '../issuing/actor.ts';
-import { Deliveries, type KeptLeaf } from '../issuing/deliveries.ts';
+import { Deliveries, type KeptLeaf, type ReadRequest } from '../issuing/deliveries.ts';
 import { caOf, issueLeaf } from '../issuing/issue.ts';
 import type { IssuedChain } from '../issuing/issuing-ca.ts';
 import { appendRecord, recordEnd, recordOf } from '../issuing/record.ts';
@@ -116,7 +116,8 @@ async function answer<S extends SignerObject>(
   const read = await deliveries.read(seen, resource, isFinished);
   if ('outcome' in read) return read.outcome;
   const { request } = read;
-  const earlier = reusableLeaf(at, read, signer);
+  const leaf = approvedLeaf(at, read);
+  const earlier = reusableLeaf(at, { request, leaf }, signer);
   if (earlier !== undefined) return deliver(at, request, signer, earlier);
 
   const { ca, authority } = caOf(cas, signer);
@@ -141,7 +142,7 @@ async function answer<S extends SignerObject>(
     const times = timesOf(component, at.maxRetryMs);
     return settle(at, request, signer, settleByConditions(request, chain, times, CONDITIONS));
   }
-  const leaf = deliveries.keep(request, resource, {
+  const signed = deliveries.keep(request, resource, {
     template: plan,
     requester: asked.requester,
     issued: chain,
@@ -150,7 +151,17 @@ async function answer<S extends SignerObject>(
     omitted: plan.omitted,
     record: recordOf(component, asked, { ca, rule: plan.rule }, chain),
   });
-  return deliver(at, request, signer, leaf);
+  return deliver(at, request, signer, signed);
+}
+
+/** Returns the leaf of an earlier attempt. Drops it if an approver denied the request since. */
+function approvedLeaf<S>(
+  { deliveries }: Actor<S>,
+  { request, leaf }: Extract<ReadRequest<CertificateRequest, IssuedChain>, { request: unknown }>,
+): KeptLeaf<IssuedChain> | undefined {
+  if (isApproved(request) && !isDenied(request)) return leaf;
+  deliveries.drop(request);
+  return undefined;
 }
 
 /** Completes a request with a leaf: records, delivers and reports it. */
