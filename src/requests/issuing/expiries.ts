@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { FairMap } from '#base/fair-map.ts';
 import type { Component } from '#component/contract.ts';
 import { serverTime } from '#component/server-time.ts';
 import { EXPIRY_SERIES } from './metrics.ts';
@@ -74,9 +75,7 @@ export function createExpiries(): Expiries {
 }
 
 class KnownExpiries implements Expiries {
-  readonly #certificates = new Map<string, CountedCertificate>();
-  /** Keys of each tenant, the oldest first. */
-  readonly #tenants = new Map<string, Set<string>>();
+  readonly #certificates = new FairMap<CountedCertificate>(MAX_KNOWN_CERTIFICATES);
   /** Owners in the order of arrival. */
   readonly #owners = new Map<string, OwnerTotals>();
 
@@ -85,13 +84,12 @@ class KnownExpiries implements Expiries {
     // Lists are unordered, so an older request may follow a newer one.
     if (before !== undefined && isNewer(before, certificate)) return;
     this.#drop(key);
-    if (this.#certificates.size >= MAX_KNOWN_CERTIFICATES) this.#evict();
     const owner = this.#owner(of);
     owner.certificates += 1;
     const refusedAt = before?.refusedAt ?? -Infinity;
-    this.#certificates.set(key, { ...certificate, owner, refusedAt });
-    const tenant = tenantOf(of);
-    this.#tenants.set(tenant, (this.#tenants.get(tenant) ?? new Set()).add(key));
+    const counted = { ...certificate, owner, refusedAt };
+    const evicted = this.#certificates.set(key, counted, { tenant: tenantOf(of) });
+    for (const each of evicted) this.#uncount(each);
   }
 
   refused(key: string, askedAt: number): void {
@@ -142,23 +140,12 @@ class KnownExpiries implements Expiries {
     return made;
   }
 
-  /** Drops the oldest certificate of the tenant with the most. */
-  #evict(): void {
-    const [first = new Set<string>(), ...others] = this.#tenants.values();
-    const most = others.reduce((one, other) => (other.size > one.size ? other : one), first);
-    const [oldest] = most;
-    if (oldest !== undefined) this.#drop(oldest);
+  #drop(key: string): void {
+    const dropped = this.#certificates.delete(key);
+    if (dropped !== undefined) this.#uncount(dropped);
   }
 
-  #drop(key: string): void {
-    const kept = this.#certificates.get(key);
-    if (kept === undefined) return;
-    this.#certificates.delete(key);
-    const { owner } = kept;
-    const tenant = tenantOf(owner);
-    const keys = this.#tenants.get(tenant);
-    keys?.delete(key);
-    if (keys?.size === 0) this.#tenants.delete(tenant);
+  #uncount({ owner }: CountedCertificate): void {
     owner.certificates -= 1;
     const { signer, namespace, owner: name } = owner;
     if (owner.certificates === 0) this.#owners.delete(JSON.stringify([signer, namespace, name]));

@@ -5,6 +5,7 @@ import type { Pod } from '#api/object/pod.ts';
 import type { Service } from '#api/object/service.ts';
 import {
   createOutdatedNames,
+  MAX_LEAVES,
   type OutdatedNames,
 } from '#requests/pcr-issuer/evidence/outdated-names.ts';
 import { NOW } from '../../support/ca/issuing.ts';
@@ -169,3 +170,28 @@ test('a Service that went without a watch is gone when all are listed', () => {
   assert.equal(count(), 1);
   assert.match(said.join(), /Service web, which was deleted/);
 });
+
+const manyLabels = Object.fromEntries(
+  Array.from({ length: 48 }, (_, n) => [`label-${n}`, 'x'.repeat(63)]),
+);
+for (const { size, labels, leaves } of [
+  { size: 'short labels', labels: {}, leaves: MAX_LEAVES },
+  { size: '6 KiB of labels', labels: manyLabels, leaves: 10_500 },
+])
+  test(`the leaves of one namespace displace none of another: ${size}`, () => {
+    const { names, said, count, deliver } = stage();
+    deliver('web');
+    const of = { ...pod, metadata: { ...pod.metadata, labels: { app: 'web', ...labels } } };
+    const proof = { pod: of, services: [named('web')], labels: [], hasAddress: false };
+    const { metadata: foreign, spec, ...rest } = podRequest();
+    for (let n = 0; n < leaves; n += 1) {
+      const request = {
+        ...rest,
+        metadata: { ...foreign, namespace: 'team-b' },
+        spec: { ...spec, maxExpirationSeconds: 3600 + n },
+      };
+      names.delivered(request, proof, NOW + HOUR);
+    }
+    names.changed('team-a', 'web', undefined);
+    assert.deepEqual([count(), said.length], [1, 1]);
+  });

@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { createHash } from 'node:crypto';
-import { BoundedMap } from '#base/bounded-map.ts';
+import { FairMap } from '#base/fair-map.ts';
 import { selectsLabels, type Service } from '#api/object/service.ts';
 import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
 import type { EventDetails } from '#kube/events/body.ts';
@@ -53,12 +53,15 @@ export interface RecordedLeaf {
 }
 
 /**
- * Maximum number of leaves. Beyond it the oldest is dropped, so it is not counted, and its renewal
- * reports no lost names.
+ * Maximum number of leaves. Beyond it the namespace with the most bytes loses its oldest leaf,
+ * which is not counted then, and its renewal reports no lost names. A requester chooses how many
+ * leaves its pod has.
  */
 export const MAX_LEAVES = 50_000;
-/** Maximum bytes of all leaves, of which each takes some 1,000. The same eviction applies. */
-const MAX_LEAVES_BYTES = 64 * 1024 * 1024;
+/** The least bytes to count for a leaf. One takes some 1,000. */
+const MIN_LEAF_BYTES = 1_340;
+/** Maximum bytes of all leaves, 64 MiB. The same eviction applies. */
+const MAX_LEAVES_BYTES = MAX_LEAVES * MIN_LEAF_BYTES;
 /**
  * Maximum bytes of a pod's labels and its Services' names. Users choose labels, up to a megabyte,
  * and a leaf outlives its pod. A few hundred such pods a day would fill the memory of a component
@@ -74,7 +77,6 @@ interface Leaf {
   readonly labels: Readonly<Record<string, string>>;
   readonly services: ReadonlySet<string>;
   readonly notAfter: number;
-  readonly bytes: number;
   /** Services that no longer select the pod, so that each is reported once. */
   readonly lost: Set<string>;
 }
@@ -96,8 +98,7 @@ export function createOutdatedNames(init: OutdatedNamesInit): OutdatedNames {
 
 class IssuedNames implements OutdatedNames {
   readonly #init: OutdatedNamesInit;
-  readonly #leaves = new BoundedMap<string, Leaf>(MAX_LEAVES);
-  #bytes = 0;
+  readonly #leaves = new FairMap<Leaf>(MAX_LEAVES_BYTES);
   /** Leaves by `namespace/Service`, to find those that a change concerns. */
   readonly #services = new Map<string, Set<Leaf>>();
   /**
@@ -177,35 +178,31 @@ class IssuedNames implements OutdatedNames {
       notAfter,
       services: new Set(services),
       lost: new Set<string>(),
-      bytes: LEAF_BYTES + proofBytes(proven),
     };
-    this.#forget(this.#leaves.set(key, leaf));
-    this.#bytes += leaf.bytes;
     for (const place of placesOf(leaf)) {
       const inside = this.#services.get(place) ?? new Set();
       this.#services.set(place, inside.add(leaf));
     }
-    while (this.#bytes > MAX_LEAVES_BYTES) this.#forget(this.#leaves.evict());
-    return leaf;
+    const weight = Math.max(MIN_LEAF_BYTES, LEAF_BYTES + proofBytes(proven));
+    const evicted = this.#leaves.set(key, leaf, { tenant: namespaceOf(leaf), weight });
+    for (const each of evicted) this.#forget(each);
+    return evicted.includes(leaf) ? undefined : leaf;
   }
 
   #drop(key: string): Leaf | undefined {
-    const leaf = this.#leaves.get(key);
-    this.#leaves.delete(key);
-    return this.#forget(leaf);
+    const leaf = this.#leaves.delete(key);
+    if (leaf !== undefined) this.#forget(leaf);
+    return leaf;
   }
 
   /** Updates the indexes for a leaf that was removed. */
-  #forget(leaf: Leaf | undefined): Leaf | undefined {
-    if (leaf === undefined) return undefined;
-    this.#bytes -= leaf.bytes;
+  #forget(leaf: Leaf): void {
     for (const place of placesOf(leaf)) {
       const inside = this.#services.get(place);
       inside?.delete(leaf);
       if (inside?.size === 0) this.#services.delete(place);
     }
     if (leaf.lost.size > 0) this.#add(leaf, -1);
-    return leaf;
   }
 
   #find(leaf: Leaf, name: string): void {
