@@ -86,17 +86,22 @@ export function issuedRow(
 }
 
 /**
- * Returns the matching rows, each certificate once, the first to expire first. @param now -
- * milliseconds
+ * Returns the matching rows, the first to expire first. A certificate has one row for each signer
+ * name.
+ *
+ * @param rows - of a certificate, the first that matches is kept. A tenant may copy a certificate
+ *   into a status of theirs, so rows of statuses that tenants write must come last.
+ * @param now - milliseconds
  */
 export function wantedRows(
   rows: readonly IssuedCertificateRow[],
   filter: IssuedFilter,
   now: number,
 ): readonly IssuedCertificateRow[] {
-  const once = new Map(rows.map((row) => [row.fingerprint, row]));
-  return [...once.values()]
-    .filter((row) => isWanted(row, filter, now))
+  const matching = rows.filter((row) => isWanted(row, filter, now));
+  const same = Map.groupBy(matching, (row) => `${row.fingerprint} ${row.signerName}`);
+  return [...same.values()]
+    .flatMap(([first]) => first ?? [])
     .sort((a, b) => (a.notAfter < b.notAfter ? -1 : 1));
 }
 

@@ -76,7 +76,7 @@ const CERTIFICATE_REQUESTS = resource(CERTIFICATE_REQUEST_RESOURCE);
 
 /**
  * Searches the requests in the API server. It deletes those of pods after 15 minutes, and others
- * after hours.
+ * after hours. Certificates of statuses that tenants write come last.
  */
 export function liveRequests(client: Client): CertificateSource {
   return async (signers) => {
