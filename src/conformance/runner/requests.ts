@@ -48,8 +48,25 @@ export interface Creation<T extends KubeObject> {
 }
 
 /**
- * Creates the request, treats it as planned, and waits for its answer. @throws KubeError when a
- * call fails
+ * The number of attempts to create a request, and to decide it: another approver may write at the
+ * same moment.
+ */
+const ATTEMPTS = 5;
+
+/** Milliseconds between two attempts to create a request, without a Retry-After. */
+const CREATE_RETRY_MS = 1_000;
+
+/**
+ * A 403 that has nothing to do with the contents of a request: from an authorizer, from the quota
+ * of the namespace, because the namespace is being deleted, or before admission is ready.
+ */
+const UNRELATED_403 =
+  /User "[^"]*" cannot |\bquota\b|because it is being terminated|not yet ready to handle request/;
+
+/**
+ * Creates the request, treats it as planned, and waits for its answer. Skips the scenario if the
+ * API server neither stores the request nor rejects its contents: this shows nothing of the signer.
+ * @throws KubeError when a call fails
  */
 export async function createPlanned<P extends RequestPlan, T extends KubeObject>(
   plan: P,
@@ -60,10 +77,14 @@ export async function createPlanned<P extends RequestPlan, T extends KubeObject>
     observationFacts(run, recorder, plan.requested);
   let created: T;
   try {
-    created = await create();
+    created = await createWithRetries(run, create);
   } catch (error) {
     if (!(error instanceof KubeError) || error.status === 0) throw error;
     const rejection = messageOf(error);
+    if (!rejectsContents(error)) {
+      const skipped = `the API server neither stored nor rejected it: ${rejection}`;
+      return { plan, observed: () => ({ skipped }) };
+    }
     return { plan, observed: () => ({ ...facts(), versions: [], rejection }) };
   }
   const at = run.clock();
@@ -72,6 +93,30 @@ export async function createPlanned<P extends RequestPlan, T extends KubeObject>
   const versions = (): readonly ObjectVersion[] =>
     versionsSince(recorder, created.metadata.uid, at, version);
   return { plan, observed: () => ({ ...facts(), versions: versions(), runnerWrites }) };
+}
+
+/** Creates the request. Retries while the API server is unavailable or throttles. */
+async function createWithRetries<T>(
+  { delay, signal, timeoutMs }: Run,
+  create: () => Promise<T>,
+): Promise<T> {
+  for (let attempt = 1; ; attempt++) {
+    try {
+      return await create();
+    } catch (error) {
+      if (attempt === ATTEMPTS || !(error instanceof KubeError) || !isTransient(error)) throw error;
+      await delay(Math.min(error.retryAfter ?? CREATE_RETRY_MS, timeoutMs), signal);
+    }
+  }
+}
+
+function isTransient({ code }: KubeError): boolean {
+  return code === 'KUBE_UNAVAILABLE' || code === 'KUBE_THROTTLED';
+}
+
+/** Reports whether decoding, validation or admission rejected the contents of the request. */
+function rejectsContents({ status, message }: KubeError): boolean {
+  return status === 400 || status === 422 || (status === 403 && !UNRELATED_403.test(message));
 }
 
 /**
@@ -145,9 +190,6 @@ export function burstOf<P extends RequestPlan>(
   const requests = observations.filter((each): each is ObservedRequest => !isSkipped(each));
   return requests.length === 0 ? { skipped: NOT_PLANNED } : requests;
 }
-
-/** The number of attempts, because another approver may write at the same moment. */
-const ATTEMPTS = 5;
 
 /** The runner's treatment of a created request. */
 export type Treatment = 'approve' | 'leave' | 'deny' | 'delete';
