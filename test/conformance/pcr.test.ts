@@ -10,6 +10,7 @@ import {
   goodPcrSnapshot,
   podRequested,
   podIssued,
+  podIssuedFor,
   withPodScenarios,
 } from '../support/conformance/pcr-snapshot.ts';
 
@@ -41,3 +42,31 @@ test('a leaf of a CA with an empty name is not taken for a root', () => {
   const result = evaluateAll(PCR_CASES, snapshot).find(({ id }) => id === 'PCR-30');
   assert.equal(result?.outcome, 'pass', result?.evidence);
 });
+
+const identities: readonly [string, { namespace: string; serviceAccount: string }, string][] = [
+  ['/ns/team-a/sa/web', { namespace: 'team-a', serviceAccount: 'web' }, 'pass'],
+  ['/ns/sa/sa/ns', { namespace: 'sa', serviceAccount: 'ns' }, 'pass'],
+  ['/ns/ns/sa/sa', { namespace: 'ns', serviceAccount: 'sa' }, 'pass'],
+  ['/cluster/one/ns/team-a/sa/web/pod/a', { namespace: 'team-a', serviceAccount: 'web' }, 'pass'],
+  ['/ns/team-a/sa/web-admin', { namespace: 'team-a', serviceAccount: 'web' }, 'fail'],
+  ['/ns/team-a-admin/sa/web', { namespace: 'team-a', serviceAccount: 'web' }, 'fail'],
+  ['/ns/team-a/sa/admin/sa/web', { namespace: 'team-a', serviceAccount: 'web' }, 'fail'],
+  ['/custom', { namespace: 'team-a', serviceAccount: 'web' }, 'fail'],
+];
+
+for (const domain of ['cluster.local', 'ns']) {
+  for (const [path, pod, outcome] of identities) {
+    const id = `spiffe://${domain}${path}`;
+    test(`${id} makes PCR-40 and PCR-49 ${outcome} for ${pod.serviceAccount}`, () => {
+      const issued = podIssuedFor({ uris: [id] }, podRequested({ pod }));
+      const snapshot = withPodScenarios({ plain: issued, foreignPath: issued });
+      const found = evaluateAll(PCR_CASES, snapshot).filter(
+        (each) => each.id === 'PCR-40' || each.id === 'PCR-49',
+      );
+      assert.deepEqual(
+        found.map((each) => each.outcome),
+        [outcome, outcome],
+      );
+    });
+  }
+}

@@ -157,13 +157,22 @@ export const namesOnlyThePod: LeafAssertion = ({ leaf, request }) => {
   const { pod } = request.requested;
   const ids = leaf.sans.uris.filter((uri) => uri.startsWith('spiffe://'));
   if (pod === undefined || ids.length === 0) return skip('the leaf has no SPIFFE ID');
-  const own = [`/ns/${pod.namespace}/`, `/sa/${pod.serviceAccount}`];
-  const foreign = ids.filter((id) => !own.every((part) => `${id}/`.includes(part)));
+  const own = [`/ns/${pod.namespace}`, `/sa/${pod.serviceAccount}`];
+  const foreign = ids.filter((id) => {
+    const parts = identityParts(id);
+    return !own.every((part) => parts.includes(part)) || parts.some((part) => !own.includes(part));
+  });
   return unless(
     foreign.length === 0 ? undefined : `${foreign.join(', ')} is not ${own.join(' and ')}`,
     ids.join(', '),
   );
 };
+
+/** Returns the parts `/ns/NAMESPACE` and `/sa/SERVICEACCOUNT` of the path of a SPIFFE ID. */
+function identityParts(id: string): readonly string[] {
+  // A trust domain follows two slashes, and may be `ns` as well.
+  return id.match(/(?<!\/)\/(?:ns|sa)\/[^/]+/g) ?? [];
+}
 
 /**
  * Passes when the URIs of the leaf are those of `profile[of]`, with `{namespace}` and
