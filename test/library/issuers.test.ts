@@ -232,6 +232,23 @@ test('an issuer with an invalid spec is not checked, and Ready names the field',
   assert.equal(checks(), 1);
 });
 
+test('an issuer is checked once a new release of the author accepts its spec', async () => {
+  await it.stop();
+  const parse = (): never => {
+    throw new Error('region is not known');
+  };
+  it = await startWorld({ schema: { parse } });
+  it.api.put(ISSUER, issuerObject());
+  await it.settle();
+  const rejected = issuer();
+  assert.equal(it.ready()?.reason, 'InvalidSpec');
+  await it.stop();
+  it = await startWorld();
+  it.api.put(ISSUER, rejected);
+  await it.settle();
+  assert.deepEqual([it.ready()?.status, it.ready()?.reason], ['True', 'Checked']);
+});
+
 test('the older of two issuers of one signer name serves; the other’s Ready says why', async () => {
   const spec = issuerObject({ signerName: 'example.com/shared' }).spec as object;
   await it.stop();

@@ -22,9 +22,6 @@ export type IssuerReason =
   | 'SignerNameTaken'
   | 'QuotaExceeded';
 
-/** Reasons after which `check` is not called again until the spec changes. */
-const PERMANENT: ReadonlySet<string> = new Set<IssuerReason>(['Failed', 'InvalidSpec']);
-
 /** Desired contents of an issuer's Ready condition. */
 export interface Readiness {
   readonly status: Condition['status'];
@@ -43,10 +40,13 @@ export function isReady(issuer: IssuerWithStatus): boolean {
   return currentReady(issuer)?.status === 'True';
 }
 
-/** Reports whether `check` waits until the spec changes. */
+/**
+ * Reports whether `check` waits until the spec changes. A new release of the author may accept an
+ * invalid spec, so `InvalidSpec` is not final.
+ */
 export function isTerminallyFailed(issuer: IssuerWithStatus): boolean {
   const ready = currentReady(issuer);
-  return ready?.status === 'False' && PERMANENT.has(ready.reason ?? '');
+  return ready?.status === 'False' && ready.reason === ('Failed' satisfies IssuerReason);
 }
 
 /**
