@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { fingerprintDigits } from '#base/hex-digits.ts';
-import { authoritiesOf, unknownAnchors, type SignerState } from './signer-state.ts';
+import { authoritiesOf, unexpectedAnchors, type SignerState } from './signer-state.ts';
 
 /** Least number of digits of a prefix. A shorter prefix is more likely a typing error. */
 const MIN_DIGITS = 8;
@@ -35,5 +35,5 @@ export function resolveFingerprint(
 
 function knownFingerprints(state: SignerState): readonly string[] {
   const own = authoritiesOf(state).map(({ fingerprint }) => fingerprint);
-  return [...new Set([...own, ...unknownAnchors(state).map((each) => each.fingerprint)])];
+  return [...new Set([...own, ...unexpectedAnchors(state).map((each) => each.fingerprint)])];
 }

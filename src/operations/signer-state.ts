@@ -3,6 +3,7 @@ import { UNKNOWN_ANCHOR_ADVICE } from '#api/signer/unknown-anchor.ts';
 import type { AuthorityPhase, AuthorityStatus, ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { servedSince, type ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
 import { SignerError, attempt } from '#base/errors.ts';
+import { distrustedCas } from '#ca/rotation/distrusted-cas.ts';
 import { fingerprint } from '#pki/x509/certificate.ts';
 import { anchorFingerprints, readAnchors } from '#pki/x509/trust-bundle.ts';
 import { formatTime } from '#api/object/time.ts';
@@ -48,34 +49,41 @@ export function publishedAnchors({ bundle }: SignerState): ReadonlySet<string> {
     : anchorFingerprints(bundle.spec.trustBundle);
 }
 
-/** An anchor in the bundle that belongs to no CA in the status. */
-export interface UnknownAnchor {
+/** An anchor in the bundle that belongs to no trusted CA of the signer. */
+export interface UnexpectedAnchor {
   readonly fingerprint: string;
+  /** True for an anchor that attester removes, because it is distrusted. */
+  readonly isDistrusted?: true;
   /**
    * RFC 3339 time until which it is kept for the leaves of an earlier ClusterSigner. Undefined for
-   * a foreign anchor.
+   * a distrusted or foreign anchor.
    */
   readonly retainedUntil?: string;
 }
 
 /**
- * Returns the anchors in the bundle that belong to no CA in the status: of an earlier
- * ClusterSigner, or foreign.
+ * Returns the anchors in the bundle that belong to no trusted CA of the signer: distrusted, of an
+ * earlier ClusterSigner, or foreign.
  */
-export function unknownAnchors(state: SignerState): readonly UnknownAnchor[] {
+export function unexpectedAnchors(state: SignerState): readonly UnexpectedAnchor[] {
+  const isDistrusted = distrustedCas(state.signer);
   const own = new Set(authoritiesOf(state).flatMap(fingerprintsOf));
   const { retainedAnchors = [] } = state.signer.status ?? {};
   const retained = new Map(retainedAnchors.map((each) => [each.fingerprint, each.until]));
   return [...publishedAnchors(state)]
-    .filter((each) => !own.has(each))
+    .filter((each) => isDistrusted(each) || !own.has(each))
     .map((fingerprint) => {
+      if (isDistrusted(fingerprint)) return { fingerprint, isDistrusted: true };
       const until = retained.get(fingerprint);
       return until === undefined ? { fingerprint } : { fingerprint, retainedUntil: until };
     });
 }
 
-/** Returns the warning about an {@link UnknownAnchor}. */
-export function unknownAnchorText({ fingerprint, retainedUntil }: UnknownAnchor): string {
+/** Returns the warning about an {@link UnexpectedAnchor}. */
+export function unexpectedAnchorText(anchor: UnexpectedAnchor): string {
+  const { fingerprint, isDistrusted, retainedUntil } = anchor;
+  if (isDistrusted === true)
+    return `${fingerprint} is distrusted and still in the bundle: verifiers accept what it signs. Check that the attester is running`;
   return retainedUntil === undefined
     ? `the bundle holds ${fingerprint}, which is not a CA of this ClusterSigner: it is of an earlier one, or another client added it`
     : `the bundle keeps ${fingerprint} until ${retainedUntil}: it was published for an earlier ClusterSigner. ${UNKNOWN_ANCHOR_ADVICE}`;

@@ -142,6 +142,31 @@ test('an anchor of an earlier ClusterSigner is not foreign', async () => {
   assert.equal(rows[0]?.foreign, 0);
 });
 
+test('a distrusted CA counts as foreign while the bundle or a copy has its anchor', async () => {
+  const authorities = { a: 'Active', b: 'Distrusted' } as const;
+  const copy = { kind: 'ConfigMap', namespace: 'team-a', name: 'copy', text: pem('a') + pem('b') };
+  const strangeOf = async (served: SignerState): Promise<readonly string[]> => {
+    const { strange, targets, graph } = await signerPage({ state: served, targets: [copy] });
+    assert.deepEqual(
+      targets.map(({ foreign }) => foreign),
+      [1],
+    );
+    assert.equal(graph.nodes.filter(({ title }) => print('b').startsWith(title)).length, 1);
+    assert.ok(strange.every((each) => each.isDistrusted && each.fingerprint === print('b')));
+    return strange.map(({ object }) => object);
+  };
+  const revoked = state({ authorities, served: { a: 60, b: 60 } });
+  assert.deepEqual(await strangeOf(revoked), [
+    'ClusterTrustBundle workload',
+    'ConfigMap team-a/copy',
+  ]);
+  assert.deepEqual(await strangeOf(state({ authorities, served: { a: 60 } })), [
+    'ConfigMap team-a/copy',
+  ]);
+  const { rows } = trustList([revoked], { value: PODS }, { show: 'foreign', from: 0 });
+  assert.equal(rows[0]?.foreign, 1);
+});
+
 test('workloads show the trust in leaves, and those on an old CA come first', async () => {
   const { workloads } = await signerPage();
   assert.deepEqual(workloads, {

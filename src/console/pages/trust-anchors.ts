@@ -1,10 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Anchors of a bundle and of its copies: which are published, missing, or foreign. Pure. */
 import { formatTime } from '#api/object/time.ts';
+import { distrustedCas } from '#ca/rotation/distrusted-cas.ts';
 import {
   authoritiesOf,
   fingerprintsOf,
-  unknownAnchors,
+  unexpectedAnchors,
   type SignerState,
 } from '#operations/signer-state.ts';
 import type { Certificate } from '#pki/x509/certificate.ts';
@@ -28,11 +29,11 @@ export interface JudgedTarget {
   readonly anchors: number;
   /** Number of published anchors that it lacks. */
   readonly missing: number;
-  /** Number of anchors that neither the bundle nor a CA of the signer has. */
+  /** Number of anchors that are distrusted, or neither in the bundle nor of a CA of the signer. */
   readonly foreign: number;
 }
 
-/** An anchor that belongs to no CA of a signer. */
+/** An anchor that belongs to no trusted CA of a signer. */
 export interface StrangeAnchor {
   readonly fingerprint: string;
   /** Subject of its certificate, which its writer chose. */
@@ -43,6 +44,7 @@ export interface StrangeAnchor {
   readonly object: string;
   /** RFC 3339: the time until which the bundle keeps it for an earlier ClusterSigner. */
   readonly retainedUntil?: string | undefined;
+  readonly isDistrusted: boolean;
 }
 
 /** Returns the anchors of the bundle by fingerprint. Empty if it is absent or was not read. */
@@ -52,27 +54,34 @@ export function bundleAnchors({
   return typeof bundle === 'object' ? publishedAnchors(bundle.spec.trustBundle) : new Map();
 }
 
-/** Returns the number of foreign anchors of the bundle. */
+/** Returns the number of foreign or distrusted anchors of the bundle. */
 export function countForeign(state: SignerState): number {
-  return unknownAnchors(state).filter(({ retainedUntil }) => retainedUntil === undefined).length;
+  return unexpectedAnchors(state).filter(({ retainedUntil }) => retainedUntil === undefined).length;
 }
 
-/** Returns the anchors of the bundle and of the targets that belong to no CA of the signer. */
+/** Returns the anchors of the bundle and of the targets that belong to no trusted CA. */
 export function strangeAnchors(
   state: SignerState,
   targets: readonly TrustTarget[],
 ): readonly StrangeAnchor[] {
   const published = bundleAnchors(state);
   const name = typeof state.bundle === 'object' ? state.bundle.metadata.name : '';
-  const inBundle = unknownAnchors(state).map(({ fingerprint, retainedUntil }) => ({
-    ...anchorRow(`ClusterTrustBundle ${name}`, fingerprint, published.get(fingerprint)),
-    retainedUntil,
-  }));
+  const inBundle = unexpectedAnchors(state).map(
+    ({ fingerprint, retainedUntil, isDistrusted = false }) => ({
+      ...anchorRow(`ClusterTrustBundle ${name}`, fingerprint, published.get(fingerprint)),
+      retainedUntil,
+      isDistrusted,
+    }),
+  );
   const known = knownAnchors(state);
+  const isDistrusted = distrustedCas(state.signer);
   const copied = targets.flatMap((target) =>
     [...publishedAnchors(target.text)]
       .filter(([fingerprint]) => !known.has(fingerprint))
-      .map(([fingerprint, of]) => anchorRow(targetText(target), fingerprint, of)),
+      .map(([fingerprint, of]) => ({
+        ...anchorRow(targetText(target), fingerprint, of),
+        isDistrusted: isDistrusted(fingerprint),
+      })),
   );
   return [...inBundle, ...copied];
 }
@@ -91,10 +100,12 @@ export function judgeTarget(state: SignerState, target: TrustTarget): JudgedTarg
 }
 
 function knownAnchors(state: SignerState): ReadonlySet<string> {
-  return new Set([
+  const isDistrusted = distrustedCas(state.signer);
+  const known = [
     ...bundleAnchors(state).keys(),
     ...authoritiesOf(state).flatMap((each) => fingerprintsOf(each)),
-  ]);
+  ];
+  return new Set(known.filter((each) => !isDistrusted(each)));
 }
 
 function targetText({ kind, namespace, name }: TrustTarget): string {
@@ -105,7 +116,7 @@ function anchorRow(
   object: string,
   fingerprint: string,
   certificate: Certificate | undefined,
-): StrangeAnchor {
+): Omit<StrangeAnchor, 'isDistrusted'> {
   if (certificate === undefined)
     return { fingerprint, object, subject: 'no readable CA certificate', notAfter: '' };
   const subject = nameText(certificate.subject);

@@ -4,6 +4,7 @@
  * row. Pure.
  */
 import { quantity } from '#base/quantity.ts';
+import type { AuthorityPhase } from '#api/signer/cluster-signer.ts';
 import { authoritiesOf, fingerprintsOf, type SignerState } from '#operations/signer-state.ts';
 import { bundleAnchors, type JudgedTarget, type StrangeAnchor } from './trust-anchors.ts';
 import type { TrustingWorkload } from './trust-pods.ts';
@@ -61,7 +62,7 @@ export function trustGraph({ state, strange, targets, workloads }: GraphParts): 
   };
   const columns: readonly (readonly Draft[])[] = [
     [signer],
-    limited([...authorityNodes(state), ...strangeNodes(strange)], 'CAs and anchors'),
+    limited([...authorityNodes(state), ...strangeNodes(state, strange)], 'CAs and anchors'),
     spec.trustBundle === undefined ? [] : [bundleNode(state)],
     limited([...targets.map(targetNode), ...workloads.map(workloadNode)], 'targets and workloads'),
   ];
@@ -95,7 +96,7 @@ function authorityNodes(state: SignerState): readonly Draft[] {
     const prints = fingerprintsOf(each);
     const isLinked = prints.length > 0 && prints.every((print) => published.has(print));
     return {
-      kind: phase === 'Retiring' || phase === 'Distrusted' ? 'old' : 'ca',
+      kind: authorityKind(phase, isLinked),
       title: shortPrint(fingerprint),
       note: `${phase}, ${isLinked ? 'published' : 'not published'}`,
       query: { ca: fingerprint },
@@ -104,13 +105,22 @@ function authorityNodes(state: SignerState): readonly Draft[] {
   });
 }
 
+/** A distrusted CA that is still published is as bad as a foreign anchor. */
+function authorityKind(phase: AuthorityPhase, isPublished: boolean): NodeKind {
+  if (phase === 'Distrusted' && isPublished) return 'foreign';
+  return phase === 'Retiring' || phase === 'Distrusted' ? 'old' : 'ca';
+}
+
 /** Returns the first digits of a fingerprint, by which commands take it as well. */
 export function shortPrint(fingerprint: string): string {
   return fingerprint.slice(0, 'sha256:'.length + 12);
 }
 
-function strangeNodes(strange: readonly StrangeAnchor[]): readonly Draft[] {
+/** Returns the nodes of anchors in the bundle that have no node of a CA. */
+function strangeNodes(state: SignerState, strange: readonly StrangeAnchor[]): readonly Draft[] {
+  const own = new Set(authoritiesOf(state).flatMap(fingerprintsOf));
   return strange
+    .filter(({ fingerprint }) => !own.has(fingerprint))
     .filter(({ object }) => object.startsWith('ClusterTrustBundle '))
     .map(({ fingerprint, retainedUntil }) => ({
       kind: retainedUntil === undefined ? 'foreign' : 'old',

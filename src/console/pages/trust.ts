@@ -6,7 +6,7 @@ import type { ReadResult } from '#diagnose/check/finding.ts';
 import { mapSeen } from '#diagnose/check/reading/list-visible.ts';
 import type { PodScan } from '#operations/pods/find-pods.ts';
 import { summarizeSigner, type AuthoritySummary } from '#operations/show/signer-summary.ts';
-import { authoritiesOf, unknownAnchors, type SignerState } from '#operations/signer-state.ts';
+import { authoritiesOf, unexpectedAnchors, type SignerState } from '#operations/signer-state.ts';
 import { planLoss, type CaLoss } from './ca-loss.ts';
 import {
   countForeign,
@@ -54,7 +54,7 @@ export interface SignerTrustRow {
   readonly signerName: string;
   readonly phases: readonly AuthorityPhase[];
   readonly bundle: 'published' | 'not published' | 'not read' | 'none';
-  /** Numbers of foreign anchors in the bundle, and of those of an earlier ClusterSigner. */
+  /** Numbers of foreign or distrusted anchors in the bundle, and of an earlier ClusterSigner's. */
   readonly foreign: number;
   readonly retained: number;
   /** Numbers of pods. Absent if the person may not list them. */
@@ -177,7 +177,7 @@ function signerTrust(state: SignerState, index: PodIndex | undefined): SignerTru
     phases: authoritiesOf(state).map(({ phase }) => phase),
     bundle: bundleState(state),
     foreign,
-    retained: unknownAnchors(state).length - foreign,
+    retained: unexpectedAnchors(state).length - foreign,
     ...(index === undefined
       ? {}
       : {

@@ -149,26 +149,32 @@ function pathOf(view: View, here: string): VNode {
 
 function strangePart(view: View, strange: readonly StrangeAnchor[]): Content {
   if (strange.length === 0) return undefined;
-  const rows = strange.map(({ fingerprint, subject, notAfter, object, retainedUntil }) => [
+  const rows = strange.map(({ fingerprint, subject, notAfter, object, ...origin }) => [
     el('code', {}, fingerprint),
     subject,
     object,
     notAfter === '' ? '' : timeOf(notAfter, view),
-    retainedUntil === undefined
-      ? el('strong', { class: 'foreign' }, 'foreign: no CA of this signer')
-      : `of an earlier ClusterSigner, kept until ${retainedUntil}`,
+    originOf(origin),
   ]);
   return el(
     'section',
     {},
-    el('h2', {}, `Anchors of no CA of this signer (${strange.length})`),
+    el('h2', {}, `Anchors of no trusted CA of this signer (${strange.length})`),
     el(
       'p',
       {},
       'Who trusts the bundle accepts every certificate below these anchors. If you do not know one, and the CA is managed, name it in spec.authority.managed.distrusted. If the CA is your own, no field removes an anchor earlier.',
     ),
-    tableOf('Anchors of no CA', ['Anchor', 'Subject', 'In', 'Expires', 'Origin'], rows),
+    tableOf('Anchors of no trusted CA', ['Anchor', 'Subject', 'In', 'Expires', 'Origin'], rows),
   );
+}
+
+function originOf(anchor: Pick<StrangeAnchor, 'isDistrusted' | 'retainedUntil'>): Content {
+  const { isDistrusted, retainedUntil } = anchor;
+  if (isDistrusted) return el('strong', { class: 'foreign' }, 'distrusted: it must be removed');
+  return retainedUntil === undefined
+    ? el('strong', { class: 'foreign' }, 'foreign: no CA of this signer')
+    : `of an earlier ClusterSigner, kept until ${retainedUntil}`;
 }
 
 function generationCells(view: View, signer: string, row: GenerationRow): readonly Content[] {

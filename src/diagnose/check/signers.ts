@@ -17,8 +17,8 @@ import { secretOf, type AuthorityStatus, type ClusterSigner } from '#api/signer/
 import {
   authoritiesOf,
   servedSinceOf,
-  unknownAnchors,
-  unknownAnchorText,
+  unexpectedAnchors,
+  unexpectedAnchorText,
   type SignerState,
 } from '#operations/signer-state.ts';
 import { isKeyLost } from '#operations/lost-key.ts';
@@ -309,9 +309,9 @@ function ofBundle(state: SignerState, namespace: string): readonly Outcome[] {
   if (bundle === undefined)
     return [error('its ClusterTrustBundle does not exist', remediation, subject)];
   return [
-    ...unknownAnchors(state).map((each) =>
-      warning(
-        unknownAnchorText(each),
+    ...unexpectedAnchors(state).map((each) =>
+      (each.isDistrusted === true ? error : warning)(
+        unexpectedAnchorText(each),
         each.retainedUntil === undefined
           ? remediation
           : `countersign explain signer/${signer.metadata.name}`,

@@ -8,9 +8,8 @@ import { pausedSigning } from '../paused-signing.ts';
 import { notObserved } from '../preflight.ts';
 import {
   authoritiesOf,
-  unknownAnchors,
-  unknownAnchorText,
-  publishedAnchors,
+  unexpectedAnchors,
+  unexpectedAnchorText,
   servedSinceOf,
   successorNotBefore,
   type SignerState,
@@ -26,7 +25,6 @@ export function warningsOf(state: SignerState): readonly string[] {
     ...requestedRotations(state),
     ...pendingSuccessor(state),
     ...ofBundle(state),
-    ...ofDistrust(state),
     ...authoritiesOf(state).flatMap((each) => ofAuthority(state, each)),
   ];
 }
@@ -92,18 +90,8 @@ function ofBundle(state: SignerState): readonly string[] {
   return [
     // If it is not published, the CA's own warning below covers it. Ready has a lost key.
     ...(held?.until === undefined ? [] : [held.message]),
-    ...unknownAnchors(state).map(unknownAnchorText),
+    ...unexpectedAnchors(state).map(unexpectedAnchorText),
   ];
-}
-
-function ofDistrust(state: SignerState): readonly string[] {
-  const served = publishedAnchors(state);
-  const { distrusted = [] } = state.signer.spec.authority.managed ?? {};
-  return distrusted
-    .filter((each) => served.has(each))
-    .map(
-      (each) => `${each} is distrusted and still in the bundle; check that the attester is running`,
-    );
 }
 
 function ofAuthority(state: SignerState, authority: AuthorityStatus): readonly string[] {

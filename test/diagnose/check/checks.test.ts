@@ -348,6 +348,19 @@ const CASES: readonly Case[] = [
     says: new RegExp(`holds ${print('b')}`),
   },
   {
+    id: 'bundles-equal',
+    when: 'a distrusted CA is still published',
+    severity: 'error',
+    installed: {
+      signers: {
+        value: signersOf(
+          state({ authorities: { a: 'Active', b: 'Distrusted' }, served: { a: 60, b: 60 } }),
+        ),
+      },
+    },
+    says: new RegExp(`${print('b')} is distrusted and still in the bundle`),
+  },
+  {
     id: 'crl-distribution-points',
     when: 'CRLs are at no URL',
     severity: 'warning',
