@@ -59,6 +59,21 @@ export function invalidDnsMessage(fault: string): string {
   return `sends no DNS message: ${quote(fault)}`;
 }
 
+export const DNS_CUT = 'it ends too early';
+export const DNS_NAME = 'a name is too long';
+export const DNS_LABEL = 'a label has another type';
+export const DNS_POINTER = 'a compression pointer leads to no earlier name';
+export const DNS_POINTERS = 'a name has too many compression pointers';
+export const DNS_STRING = 'a string is longer than its TXT record';
+
+export function dnsAddress(type: string): string {
+  return `a record of type ${type} has no address`;
+}
+
+export function dnsRecords(limit: number): string {
+  return `a section has more than ${limit} records`;
+}
+
 export function notCalled(refusal: string): string {
   return `is not called: ${refusal}`;
 }

@@ -1,11 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
- * DNS messages, as far as solvers need them (RFC 1035 §4). dns-packet reads and writes them.
- * Reading is bounded and never throws, because any server may answer.
+ * DNS messages, as far as solvers need them (RFC 1035 §4). dns-packet writes them. Reading is
+ * bounded and never throws, because any server may answer. dns-packet reads records of every type
+ * and limits no compression pointers, so one message could keep it busy for a second.
  */
 import { randomInt } from 'node:crypto';
-import packet, { type Answer, type DecodedPacket } from 'dns-packet';
+import packet from 'dns-packet';
 import { messageOf } from '#base/errors.ts';
+import { formatIp } from '#base/ip.ts';
+import { DnsReader } from './dns-reader.ts';
 import * as messages from '../messages.ts';
 
 /** Types of records that solvers query. */
@@ -60,6 +63,31 @@ export const HEADER_OCTETS = 12;
 const UDP_OCTETS = 1232;
 /** Limit on records of a section. A name to prove has a handful. */
 const MAX_RECORDS = 256;
+/** Types that solvers query, by number (RFC 1035 §3.2.2, RFC 3596 §2.1). */
+const TYPES: Readonly<Record<number, RecordType>> = {
+  1: 'A',
+  2: 'NS',
+  5: 'CNAME',
+  6: 'SOA',
+  16: 'TXT',
+  28: 'AAAA',
+};
+const CLASS_IN = 1;
+const ADDRESS_OCTETS = { A: 4, AAAA: 16 };
+/** Names of response codes in their order (RFC 6895 §2.3). */
+const RCODES = [
+  'NOERROR',
+  'FORMERR',
+  'SERVFAIL',
+  'NXDOMAIN',
+  'NOTIMP',
+  'REFUSED',
+  'YXDOMAIN',
+  'YXRRSET',
+  'NXRRSET',
+  'NOTAUTH',
+  'NOTZONE',
+];
 /** Limit of RFC 1035 §2.3.4, without the final dot. */
 const MAX_NAME = 253;
 /** Letters, digits, hyphens, and underscores: all that names of hosts and challenges have. */
@@ -116,45 +144,76 @@ export function answersTo(query: Uint8Array, message: Uint8Array): boolean {
 /** Reads the answer of an untrusted server. */
 export function decodeAnswer(message: Uint8Array): DnsAnswer | NoDnsAnswer {
   try {
-    const decoded = packet.decode(Buffer.from(message));
-    return {
-      kind: 'answer',
-      rcode: rcodeOf(decoded),
-      authoritative: decoded.flag_aa,
-      truncated: decoded.flag_tc,
-      recursionAvailable: decoded.flag_ra,
-      answers: recordsOf(decoded.answers),
-      authority: recordsOf(decoded.authorities),
-    };
+    return readAnswer(new DnsReader(Buffer.from(message)));
   } catch (error) {
     return { kind: 'none', problem: messages.invalidDnsMessage(messageOf(error)) };
   }
 }
 
-/** Returns the response code, which the package's types lack. */
-function rcodeOf(decoded: DecodedPacket): string {
-  return 'rcode' in decoded && typeof decoded.rcode === 'string' ? decoded.rcode : 'NOERROR';
+/** Reads no additional section. Its OPT and TSIG records are no answer. */
+function readAnswer(reader: DnsReader): DnsAnswer {
+  reader.skip(2);
+  const flags = reader.uint16();
+  const questions = reader.uint16();
+  const [answers, authorities] = [reader.uint16(), reader.uint16()];
+  if (answers > MAX_RECORDS || authorities > MAX_RECORDS)
+    throw new Error(messages.dnsRecords(MAX_RECORDS));
+  reader.skip(2);
+  for (let left = questions; left > 0; left -= 1) {
+    reader.skipName();
+    reader.skip(4);
+  }
+  return {
+    kind: 'answer',
+    rcode: RCODES[flags & 0xf] ?? `RCODE_${flags & 0xf}`,
+    authoritative: (flags & packet.AUTHORITATIVE_ANSWER) !== 0,
+    truncated: (flags & packet.TRUNCATED_RESPONSE) !== 0,
+    recursionAvailable: (flags & packet.RECURSION_AVAILABLE) !== 0,
+    answers: readRecords(reader, answers),
+    authority: readRecords(reader, authorities),
+  };
 }
 
-function recordsOf(all: readonly Answer[] | undefined = []): readonly DnsRecord[] {
-  return all
-    .slice(0, MAX_RECORDS)
-    .map(recordOf)
-    .filter((record) => record !== undefined);
+function readRecords(reader: DnsReader, count: number): readonly DnsRecord[] {
+  return Array.from({ length: count }, () => readRecord(reader)).filter(
+    (record) => record !== undefined,
+  );
 }
 
-function recordOf(answer: Answer): DnsRecord | undefined {
-  if (answer.type === 'OPT' || answer.class !== 'IN') return undefined;
-  const name = canonicalName(answer.name);
-  const { type, data } = answer;
-  if (type === 'A' || type === 'AAAA') return { name, type, value: data };
-  if (type === 'NS' || type === 'CNAME') return { name, type, value: canonicalName(data) };
-  if (type === 'SOA') return { name, type, value: canonicalName(data.mname) };
-  if (type === 'TXT') return { name, type, value: octetsOf(data).toString('latin1') };
-  return undefined;
+/** Returns a record of class IN, or undefined for one that no solver queries. */
+function readRecord(reader: DnsReader): DnsRecord | undefined {
+  const owner = reader.skipName();
+  const type = TYPES[reader.uint16()];
+  const isInternet = reader.uint16() === CLASS_IN;
+  reader.skip(4);
+  const length = reader.uint16();
+  const start = reader.skip(length);
+  if (type === undefined || !isInternet) return undefined;
+  const name = canonicalName(reader.nameAt(owner, start));
+  return { name, type, value: readValue(reader, type, [start, start + length]) };
 }
 
-function octetsOf(data: string | Buffer | readonly (string | Buffer)[]): Buffer {
-  const parts = typeof data === 'string' || Buffer.isBuffer(data) ? [data] : data;
-  return Buffer.concat(parts.map((part) => (typeof part === 'string' ? Buffer.from(part) : part)));
+function readValue(
+  reader: DnsReader,
+  type: RecordType,
+  [start, end]: readonly [start: number, end: number],
+): string {
+  if (type === 'TXT') return joinStrings(reader.octets(start, end));
+  if (type !== 'A' && type !== 'AAAA') return canonicalName(reader.nameAt(start, end));
+  const octets = reader.octets(start, end);
+  const address = octets.length === ADDRESS_OCTETS[type] ? formatIp(octets) : undefined;
+  if (address === undefined) throw new Error(messages.dnsAddress(type));
+  return address;
+}
+
+/** Joins the strings of a TXT record (RFC 1035 §3.3.14). */
+function joinStrings(data: Buffer): string {
+  const parts: string[] = [];
+  for (let at = 0; at < data.length;) {
+    const end = at + 1 + data.readUInt8(at);
+    if (end > data.length) throw new Error(messages.DNS_STRING);
+    parts.push(data.toString('latin1', at + 1, end));
+    at = end;
+  }
+  return parts.join('');
 }
