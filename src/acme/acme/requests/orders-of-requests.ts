@@ -21,8 +21,8 @@ export interface OrdersOfRequests {
   /** Returns the Orders of one requester. */
   readonly ofRequester: (requester: RenewalRequester) => readonly Order[];
   /**
-   * Returns a number that no Order for a request of this name has, or had since this process
-   * started.
+   * Returns a number above those of all Orders for requests of this name, and of remembered deleted
+   * ones.
    */
   readonly nextAttempt: (namespace: string, requestName: string) => number;
   /** Reports whether a user deleted the newest Order of the request with this uid. */
@@ -35,7 +35,7 @@ export interface OrdersOfRequests {
   readonly onEnd: (listener: (order: Order) => void) => void;
 }
 
-/** Limit on remembered deletions and attempt counts, some hundred bytes each. */
+/** Limit on remembered deletions, some hundred bytes each. */
 const MAX_REMEMBERED = 20_000;
 
 type Group = Map<string, Map<string, Order>>;
@@ -44,7 +44,10 @@ interface Index {
   readonly byUid: Group;
   readonly byRequest: Group;
   readonly byRequester: Group;
-  readonly attempts: BoundedMap<string, number>;
+  /** Orders by the name of their request of either kind. Their own names begin with it. */
+  readonly byName: Group;
+  /** Highest numbers of deleted Orders, by the name of the request. */
+  readonly deletedAttempts: BoundedMap<string, number>;
   readonly deleted: BoundedMap<string, true>;
   /** uids of Orders that this program deletes. */
   readonly ours: BoundedMap<string, true>;
@@ -57,7 +60,8 @@ export function createOrdersOfRequests(): OrdersOfRequests {
     byUid: new Map(),
     byRequest: new Map(),
     byRequester: new Map(),
-    attempts: new BoundedMap(MAX_REMEMBERED),
+    byName: new Map(),
+    deletedAttempts: new BoundedMap(MAX_REMEMBERED),
     deleted: new BoundedMap(MAX_REMEMBERED),
     ours: new BoundedMap(MAX_REMEMBERED),
     listeners: [],
@@ -73,8 +77,11 @@ export function createOrdersOfRequests(): OrdersOfRequests {
         .flatMap((orders) => [...orders.values()])
         .filter(({ spec }) => spec.requestRef.kind === 'CertificateSigningRequest'),
     ofRequester: (requester) => valuesOf(index.byRequester, requesterKey(requester)),
-    nextAttempt: (namespace, requestName) =>
-      (index.attempts.get(`${namespace}/${requestName}`) ?? 0) + 1,
+    nextAttempt: (namespace, requestName) => {
+      const name = `${namespace}/${requestName}`;
+      const present = valuesOf(index.byName, name).map(({ spec }) => spec.attempt);
+      return Math.max(index.deletedAttempts.get(name) ?? 0, ...present) + 1;
+    },
     wasDeleted: (uid) => index.deleted.get(uid) === true,
     removing: ({ metadata }) => {
       index.ours.set(metadata.uid, true);
@@ -104,15 +111,17 @@ function forget(index: Index, order: Order, isDeleted: boolean): void {
 
 function remember(index: Index, order: Order): void {
   for (const [group, keyIn] of groupsOf(index)) put(group, keyIn(order), order);
-  const name = nameKey(order);
-  index.attempts.set(name, Math.max(index.attempts.get(name) ?? 0, order.spec.attempt));
 }
 
 function hasEnded(order: Order | undefined): boolean {
   return order !== undefined && isEnded(order);
 }
 
-function noteDeletion({ byUid, deleted, ours }: Index, { metadata, spec }: Order): void {
+function noteDeletion(index: Index, order: Order): void {
+  const { byUid, deletedAttempts, deleted, ours } = index;
+  const { metadata, spec } = order;
+  const name = nameKey(order);
+  deletedAttempts.set(name, Math.max(deletedAttempts.get(name) ?? 0, spec.attempt));
   const others = valuesOf(byUid, spec.requestRef.uid);
   const isNewest = others.every((each) => each.spec.attempt <= spec.attempt);
   if (isNewest && ours.get(metadata.uid) !== true) deleted.set(spec.requestRef.uid, true);
@@ -126,6 +135,7 @@ function groupsOf(
     [index.byUid, ({ spec }) => spec.requestRef.uid],
     [index.byRequest, (order) => `${order.spec.requestRef.kind} ${requestKeyOf(order)}`],
     [index.byRequester, (order) => requesterKey(requesterOf(order))],
+    [index.byName, nameKey],
   ];
 }
 
