@@ -65,8 +65,10 @@ export function createSignerHolds(): SignerHolds {
       const order = now ?? before;
       if (order === undefined) return;
       const key = keyOfOrder(order);
-      if (hasEnded(now)) live.forget(key, order.metadata.uid);
-      else live.remember(key, order.metadata.uid, Date.parse(order.metadata.creationTimestamp));
+      // A user may have changed the annotation in the key.
+      if (before !== undefined) live.forget(keyOfOrder(before), before.metadata.uid);
+      if (!hasEnded(now))
+        live.remember(key, order.metadata.uid, Date.parse(order.metadata.creationTimestamp));
       // Another change of an ended Order has no news of the CA.
       if (now !== undefined && hasEnded(now) && (before === undefined || !hasEnded(before)))
         noteEnd(ends, key, now);

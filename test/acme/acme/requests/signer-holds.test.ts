@@ -104,3 +104,17 @@ test('an Order holds up no other signer, whatever its annotation has', () => {
   const signerRef = { kind: 'AcmeSigner', name: 'web' } as const;
   assert.equal(heldUntil([{ ...failed, spec: { ...failed.spec, signerRef } }], 0), undefined);
 });
+
+test('an Order whose annotation changes counts for its new version alone', () => {
+  const holds = createSignerHolds();
+  holds.observe(orderAt(1, 0, unusable(0)), undefined);
+  const probe = orderAt(2, HOUR);
+  const annotations = { [SIGNER_VERSION_ANNOTATION]: 'another' };
+  const changed = { ...probe, metadata: { ...probe.metadata, annotations } };
+  holds.observe(probe, undefined);
+  assert.equal(holds.of(SIGNER, NOW + HOUR)?.until, NOW + 2 * HOUR);
+  holds.observe(changed, probe);
+  assert.equal(holds.of(SIGNER, NOW + HOUR), undefined);
+  holds.observe(probe, changed);
+  assert.equal(holds.of(SIGNER, NOW + HOUR)?.until, NOW + 2 * HOUR);
+});
