@@ -11,16 +11,13 @@ export class NewestLeaves {
 
   /** @returns keys of Orders whose replacement state may change */
   observe(key: string, now: Order | undefined, before: Order | undefined): readonly string[] {
-    const requester = requesterOfEither(now, before);
-    if (requester === undefined) return [];
-    const leaves = this.#requesters.get(requester) ?? new Map<string, number>();
-    const begins = now && leafOf(now)?.notBefore;
-    if (begins === leaves.get(key)) return begins === undefined ? [] : [key];
-    if (begins === undefined) leaves.delete(key);
-    else leaves.set(key, begins);
-    if (leaves.size === 0) this.#requesters.delete(requester);
-    else this.#requesters.set(requester, leaves);
-    return [...new Set([key, ...leaves.keys()])];
+    const requester = now && requesterKey(requesterOf(now));
+    const former = before && requesterKey(requesterOf(before));
+    // A user may have changed the annotation that names the requester.
+    const left = former === undefined || former === requester ? [] : this.#set(former, key);
+    if (requester === undefined) return left;
+    const entered = this.#set(requester, key, now && leafOf(now)?.notBefore);
+    return [...new Set([...left, ...entered])];
   }
 
   /** Reports whether the requester has a newer certificate. */
@@ -31,9 +28,19 @@ export class NewestLeaves {
     if (leaves === undefined || own === undefined) return false;
     return [...leaves].some(([other, begins]) => begins > own || (begins === own && other > key));
   }
-}
 
-function requesterOfEither(now: Order | undefined, before: Order | undefined): string | undefined {
-  const order = now ?? before;
-  return order && requesterKey(requesterOf(order));
+  /**
+   * Sets the start of the certificate of an Order, or forgets it.
+   *
+   * @returns keys of Orders whose replacement state may change
+   */
+  #set(requester: string, key: string, begins?: number): readonly string[] {
+    const leaves = this.#requesters.get(requester) ?? new Map<string, number>();
+    if (begins === leaves.get(key)) return begins === undefined ? [] : [key];
+    if (begins === undefined) leaves.delete(key);
+    else leaves.set(key, begins);
+    if (leaves.size === 0) this.#requesters.delete(requester);
+    else this.#requesters.set(requester, leaves);
+    return [...new Set([key, ...leaves.keys()])];
+  }
 }

@@ -276,6 +276,18 @@ test('each requester’s newest certificate is in use, and requesters are separa
     [first, second, other].map((each) => newest.isReplaced(each)),
     [true, false, false],
   );
+  // A user may change the annotation.
+  const moved = of(2, 'blog');
+  assert.deepEqual([...newest.observe('team-a/web-2', moved, second)].sort(), [
+    'team-a/web-1',
+    'team-a/web-2',
+    'team-a/web-3',
+  ]);
+  assert.deepEqual(
+    [first, moved, other].map((each) => newest.isReplaced(each)),
+    [false, true, false],
+  );
+  newest.observe('team-a/web-2', second, moved);
   newest.observe('team-a/web-2', undefined, second);
   assert.equal(newest.isReplaced(first), false);
 });
