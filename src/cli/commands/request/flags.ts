@@ -16,7 +16,8 @@ Examples:
   countersign request --signer example.com/people --name jane --pkcs12 jane.p12
   countersign request --signer example.com/people --name jane --renew       every 12 hours, by cron
 
-With --renew it is safe to repeat: the files in --out stay as they are until a new certificate is there.
+With --renew it is safe to repeat: the files in --out and of --pkcs12 stay as they are until a new certificate is
+there. Then it replaces all of them, also if one is absent or belongs to another certificate.
 
 Exit codes:
   0  the certificate is written, or not due yet  2  the command line is wrong; it was denied, failed or
@@ -47,7 +48,10 @@ export function addRequestCommand(root: Command): void {
     )
     .addOption(new Option('--expires <duration>', 'validity to request').argParser(durationFlag))
     .option('--out <directory>', 'directory for <name>.key, <name>.crt and <name>.kubeconfig', '.')
-    .option('--pkcs12 <file>', 'also write key and chain as PKCS#12, for browsers and Java')
+    .option(
+      '--pkcs12 <file>',
+      'also write key and chain as PKCS#12, for browsers and Java; only --renew replaces it',
+    )
     .option(
       '--pkcs12-password-file <file>',
       `file with its password (default: ${PASSWORD_VARIABLE}, else a prompt)`,
@@ -63,7 +67,7 @@ export function addRequestCommand(root: Command): void {
     )
     .option(
       '--renew',
-      'do nothing until the certificate has passed 66% of its life; then replace key and certificate',
+      'do nothing until the certificate has passed 66% of its life; then replace all files',
       false,
     )
     .addOption(outputOption(['name']))

@@ -1,7 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Files with mode 0600. */
-import { rm, writeFile } from 'node:fs/promises';
-import { join } from 'node:path';
+import { access, constants, rename, rm, writeFile } from 'node:fs/promises';
+import { dirname, join } from 'node:path';
 import { usageError } from '#base/errors.ts';
 import { quote } from '#base/quote.ts';
 
@@ -47,8 +47,33 @@ export async function writeNewKey(path: string, pem: string): Promise<void> {
   });
 }
 
-/** Replaces a file. It removes the old one first, so that its mode does not remain. */
-export async function replaceFile(path: string, content: string | Uint8Array): Promise<void> {
-  await rm(path, { force: true });
-  await writeFile(path, content, { mode: OWNER_ONLY, flag: 'wx' });
+/** A path and the content to write there. */
+export type FileToWrite = readonly [path: string, content: string | Uint8Array];
+
+/**
+ * Replaces files in this order, each by a rename. It writes all contents beside them first, so a
+ * full disk replaces none.
+ */
+export async function replaceFiles(files: readonly FileToWrite[]): Promise<void> {
+  const staged = files.map(([path, content]) => ({ path, content, temporary: `${path}.new` }));
+  try {
+    for (const { temporary, content } of staged) {
+      // A file of an interrupted run may have another mode.
+      await rm(temporary, { force: true });
+      await writeFile(temporary, content, { mode: OWNER_ONLY, flag: 'wx', flush: true });
+    }
+    for (const { temporary, path } of staged) await rename(temporary, path);
+  } finally {
+    for (const { temporary } of staged) await rm(temporary, { force: true });
+  }
+}
+
+/** @throws SignerError USAGE (`fail`) if this process can write no file beside `path` */
+export async function requireWritable(path: string): Promise<void> {
+  await access(dirname(path), constants.W_OK).catch((error: unknown) => {
+    throw usageError(
+      `${path} cannot be written: its directory is absent or read-only; nothing is requested`,
+      error,
+    );
+  });
 }

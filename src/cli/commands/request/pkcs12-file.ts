@@ -6,34 +6,40 @@ import { encodePkcs12 } from '#pki/keystores/encode-pkcs12.ts';
 import { requirePassword } from '#pki/keystores/password.ts';
 import { decodePemAll } from '#pki/der/pem.ts';
 import { pkcs12Password } from '#cli/pkcs12-password.ts';
-import { replaceFile } from './owner-only-file.ts';
+import type { FileToWrite } from './owner-only-file.ts';
 
 /** The flags of a PKCS#12 file. */
 export interface Pkcs12Options {
   readonly pkcs12?: string;
   readonly pkcs12PasswordFile?: string;
+  /** True if a renewal replaces the file. */
+  readonly renew: boolean;
 }
 
-/** Writes the file once the certificate is issued. */
-export type WritePkcs12 = (alias: string, key: KeyObject, chain: string) => Promise<void>;
+/** Returns the file once the certificate is issued, or nothing if the user wants none. */
+export type RenderPkcs12 = (
+  alias: string,
+  key: KeyObject,
+  chain: string,
+) => Promise<readonly FileToWrite[]>;
 
 /**
  * Gets the password before the request.
  *
- * @returns undefined if the user wants no PKCS#12 file
- * @throws SignerError USAGE (`fail`) for a file that exists, and for a missing or bad password
+ * @throws SignerError USAGE (`fail`) for a file that exists without `renew`, and for a missing or
+ * bad password
  */
 export async function preparePkcs12(
-  { pkcs12: file, pkcs12PasswordFile }: Pkcs12Options,
+  { pkcs12: file, pkcs12PasswordFile, renew }: Pkcs12Options,
   environment: NodeJS.ProcessEnv,
-): Promise<WritePkcs12 | undefined> {
+): Promise<RenderPkcs12> {
   if (file === undefined) {
-    if (pkcs12PasswordFile === undefined) return undefined;
+    if (pkcs12PasswordFile === undefined) return () => Promise.resolve([]);
     throw usageError('--pkcs12-password-file is of no use without --pkcs12 FILE');
   }
-  if (await exists(file)) {
+  if (!renew && (await exists(file))) {
     throw usageError(
-      `${file} exists and may have a key that is in use; move it away, or name another`,
+      `${file} exists and may have a key that is in use; move it away, name another, or replace all files by --renew`,
     );
   }
   const password = requirePassword(await pkcs12Password(pkcs12PasswordFile, file, environment));
@@ -41,7 +47,7 @@ export async function preparePkcs12(
     const pkcs8 = key.export({ type: 'pkcs8', format: 'der' });
     const certificates = decodePemAll(chain, 'CERTIFICATE');
     const der = await encodePkcs12({ keys: [{ alias, pkcs8, chain: certificates }] }, password);
-    await replaceFile(file, der);
+    return [[file, der]];
   };
 }
 

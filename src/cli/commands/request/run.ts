@@ -1,5 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
-import { mkdir, rename, rm } from 'node:fs/promises';
+import { mkdir, rm } from 'node:fs/promises';
 import { setTimeout as sleep } from 'node:timers/promises';
 import {
   CSR_RESOURCE,
@@ -15,7 +15,13 @@ import { KubeError } from '#kube/client/kube-error.ts';
 import { resource } from '#kube/resource/resource.ts';
 import { requireVisible } from '#pki/x509/requested-names.ts';
 import { generatePrivateKey, publicKeyOf } from '#pki/keys/private-key.ts';
-import { fileBase, replaceFile, writeNewKey } from './owner-only-file.ts';
+import {
+  fileBase,
+  replaceFiles,
+  requireWritable,
+  writeNewKey,
+  type FileToWrite,
+} from './owner-only-file.ts';
 import { issuedChain } from './issued-chain.ts';
 import {
   objectToCreate,
@@ -25,9 +31,9 @@ import {
   type RequestToCreate,
   type RequestedParts,
 } from './request-object.ts';
-import { isDue } from './renewal.ts';
+import { isDue, type CertificateFiles } from './renewal.ts';
 import { unansweredHint } from './served-names.ts';
-import { renderKubeconfig } from './kubeconfig-file.ts';
+import { renderKubeconfig, type ClientKubeconfig } from './kubeconfig-file.ts';
 import { preparePkcs12, type Pkcs12Options } from './pkcs12-file.ts';
 import type { Output } from '#operations/report.ts';
 import { structuredText } from '#operations/structured-text.ts';
@@ -42,7 +48,6 @@ export interface RequestOptions extends UserOptions, Pkcs12Options, RequestedPar
   readonly keyType: KeyType;
   readonly out: string;
   readonly timeout: number;
-  readonly renew: boolean;
   readonly output: Output | 'name';
 }
 
@@ -50,14 +55,7 @@ export interface RequestOptions extends UserOptions, Pkcs12Options, RequestedPar
 export interface WrittenFiles {
   readonly certificateSigningRequest: string;
   readonly signerName: string;
-  /** Paths of the files. */
-  readonly files: {
-    readonly key: string;
-    readonly certificate: string;
-    /** Absent where no API server takes the certificate: it is not for client authentication. */
-    readonly kubeconfig?: string;
-    readonly pkcs12?: string;
-  };
+  readonly files: CertificateFiles;
 }
 
 const REQUESTS = resource(CSR_RESOURCE);
@@ -83,17 +81,19 @@ const HINT_MS = 3_000;
 export async function request(options: RequestOptions): Promise<void> {
   for (const name of [options.name, ...options.group]) requireVisible(name, 'the request');
   const base = fileBase(options.out, options.name);
-  if (options.renew && !(await isDue(options, `${base}.crt`))) return;
+  const files = filesOf(options, base);
+  if (options.renew && !(await isDue(files))) return;
   const { key, pem } = await generatePrivateKey(options.keyType);
   const object = objectToCreate(options, key);
   requireAcceptable(object);
-  const writePkcs12 = await preparePkcs12(options, process.env);
+  const renderPkcs12 = await preparePkcs12(options, process.env);
   const { connection, client } = await connectUser(options, 'request');
   try {
     await requireAcceptedBySigner(client, object);
     await mkdir(options.out, { recursive: true });
-    const keyFile = options.renew ? `${base}.next.key` : `${base}.key`;
-    if (options.renew) await replaceFile(keyFile, pem);
+    if (files.pkcs12 !== undefined) await requireWritable(files.pkcs12);
+    const keyFile = options.renew ? `${base}.next.key` : files.key;
+    if (options.renew) await replaceFiles([[keyFile, pem]]);
     else await writeNewKey(keyFile, pem);
     const made = await create(client, object).catch(async (error: unknown) => {
       // The request was not created, so nothing needs this key.
@@ -103,25 +103,27 @@ export async function request(options: RequestOptions): Promise<void> {
     progress(options, `${objectOf(made)} created`);
     const answer = await issued(client, made, options, keyFile);
     const certificate = issuedChain(answer, publicKeyOf(key));
-    // A renewal replaces nothing before this.
-    if (options.renew) await rename(keyFile, `${base}.key`);
-    await replaceFile(`${base}.crt`, certificate);
-    await writePkcs12?.(options.name, key, certificate);
-    if (isForClients(options)) {
-      const kubeconfig = await kubeconfigOf(connection, options.name, certificate, pem);
-      await replaceFile(`${base}.kubeconfig`, kubeconfig);
-    }
+    const user = { user: options.name, certificate, key: pem };
+    await replaceFiles([
+      ...(await renderPkcs12(options.name, key, certificate)),
+      ...(await renderClientFiles(connection, files.kubeconfig, user)),
+      [files.key, pem],
+      // The certificate is last: the files of an interrupted run do not fit it, so that the next
+      // --renew replaces them.
+      [files.certificate, certificate],
+    ]);
+    if (options.renew) await rm(keyFile, { force: true });
     printWritten(options, {
       certificateSigningRequest: made.metadata.name,
       signerName: options.signer,
-      files: filesOf(options, base),
+      files,
     });
   } finally {
     await client.close();
   }
 }
 
-function filesOf(options: RequestOptions, base: string): WrittenFiles['files'] {
+function filesOf(options: RequestOptions, base: string): CertificateFiles {
   return {
     key: `${base}.key`,
     certificate: `${base}.crt`,
@@ -196,22 +198,21 @@ function waiting(csr: CertificateSigningRequest): string {
   return `waiting for approval; ${explain}, and kubectl certificate approve ${shellWord(name)} approves it`;
 }
 
-async function kubeconfigOf(
+async function renderClientFiles(
   connection: Connection,
-  user: string,
-  certificate: string,
-  key: string,
-): Promise<string> {
+  file: string | undefined,
+  user: Pick<ClientKubeconfig, 'user' | 'certificate' | 'key'>,
+): Promise<readonly FileToWrite[]> {
+  if (file === undefined) return [];
   const { tls } = await connection.credentials();
-  return renderKubeconfig({
+  const kubeconfig = renderKubeconfig({
     server: connection.server,
     certificateAuthority: tls.ca,
     tlsServerName: tls.servername,
     insecureSkipTlsVerify: tls.rejectUnauthorized === false,
-    user,
-    certificate,
-    key,
+    ...user,
   });
+  return [[file, kubeconfig]];
 }
 
 function refused(csr: CertificateSigningRequest): SignerError {
