@@ -114,6 +114,17 @@ function retryAfterOf({ retryAfter, body }: KubeErrorInit): number | undefined {
 }
 
 /**
+ * Returns an error that a later read may not have, such as during a rollout of the control plane.
+ * Throws every other error again, a 404 included: the object was deleted. For `.catch` of waits.
+ */
+export function transientError(error: unknown): KubeError {
+  const isTransient =
+    error instanceof KubeError && error.disposition === 'retry' && error.status !== 404;
+  if (isTransient) return error;
+  throw error;
+}
+
+/**
  * Turns a 404 into undefined, for `.catch`. Throws every other error again (client-go:
  * client.IgnoreNotFound).
  */

@@ -3,6 +3,7 @@ import type { ClusterSignerStatus } from '#api/signer/cluster-signer.ts';
 import { findCondition } from '#api/request/conditions.ts';
 import { SignerError } from '#base/errors.ts';
 import type { Clock, Delay } from '#base/ports.ts';
+import { KubeError, transientError } from '#kube/client/kube-error.ts';
 import { authoritiesOf, type SignerState } from '../signer-state.ts';
 
 /** Condition and deadline of the wait. */
@@ -23,22 +24,32 @@ const STOP_POLL_MS = 2_000;
 
 /**
  * Waits until the CA has stopped signing and another is active. A pod that is replaced earlier
- * would get a leaf of the same CA again.
+ * would get a leaf of the same CA again. It also waits while the API server is not available.
  * @returns the state in which the CA no longer signs
  * @throws SignerError USAGE (`wait`) at the deadline, or when `signal` aborts
+ * @throws KubeError that a later read would have as well
  */
 export async function waitUntilStopped(init: WaitUntilStoppedInit): Promise<SignerState> {
   const { clock, delay, deadline, progress, signal } = init;
   let reported = '';
   for (;;) {
-    const state = await init.readState();
-    const why = stillSigning(state, init.fingerprint);
-    if (why === undefined) return state;
+    const why = await readStopped(init);
+    if (typeof why !== 'string') return why;
     if (why !== reported) progress(`waiting: ${why}`);
     reported = why;
     if (clock() >= deadline || signal.aborted) throw late(why);
     await delay(STOP_POLL_MS, signal).catch(() => undefined);
   }
+}
+
+/** Returns the state in which the CA no longer signs, or why there is none yet. */
+async function readStopped({
+  readState,
+  fingerprint,
+}: WaitUntilStoppedInit): Promise<SignerState | string> {
+  const read = await readState().catch(transientError);
+  if (read instanceof KubeError) return read.message;
+  return stillSigning(read, fingerprint) ?? read;
 }
 
 /** Returns why a replaced pod could still get a leaf of the CA, or undefined if it cannot. */

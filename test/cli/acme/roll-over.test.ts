@@ -5,6 +5,7 @@ import { openAccountKey } from '#acme/protocol/account-key.ts';
 import type { AcmeSignerStatus } from '#api/acme/acme-signer.ts';
 import type { Secret } from '#api/object/object.ts';
 import { isAcmeSignerName, rollOverAccountKey } from '#cli/commands/acme/roll-over.ts';
+import { KubeError } from '#kube/client/kube-error.ts';
 import type { PatchOperation } from '#trust/authority/apply/secret-patch.ts';
 import { generatePrivateKey } from '#pki/keys/private-key.ts';
 import { acmeObject } from '../../api/acme/build.ts';
@@ -84,9 +85,15 @@ test('for an AcmeSigner the command does the Secret’s part, and the old key go
   };
   let status: AcmeSignerStatus = READY;
   const seen: string[] = [];
+  let isAway = true;
   const client = recordedClient();
   client.answer(async ({ method, path, body }) => {
     if (!path.includes('/secrets/')) {
+      if (method === 'GET' && isAway && seen.includes('asked')) {
+        // The API server is away once, while the command waits.
+        isAway = false;
+        throw new KubeError({ status: 503, what: 'GET acmesigner' });
+      }
       if (method === 'PATCH') {
         // What acme does once it is asked.
         const next = Buffer.from(secret.data?.['next.key'] ?? '', 'base64').toString();

@@ -9,6 +9,7 @@ import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { text } from 'node:stream/consumers';
 import { test, type TestContext } from 'node:test';
+import type { ClusterSignerSpec } from '#api/signer/cluster-signer.ts';
 import type { CertificateSigningRequest } from '#api/request/csr.ts';
 import { encodePem } from '#pki/der/pem.ts';
 import { countersign } from '../../support/cluster/countersign.ts';
@@ -26,12 +27,18 @@ interface Written {
   readonly body: CertificateSigningRequest;
 }
 
+interface ClusterParts {
+  readonly spec?: ClusterSignerSpec;
+  /** Answers a read in place of what is stored. */
+  readonly readOf?: (path: string) => readonly [code: number, body: object] | undefined;
+}
+
 /** An API server with one signer without rules, and what the commands write to it. */
 async function cluster(
   t: TestContext,
   answer: (written: Written) => readonly [code: number, body: object],
   request?: CertificateSigningRequest,
-  spec = specOf({ copy: ['commonName'] }),
+  { spec = specOf({ copy: ['commonName'] }), readOf = () => undefined }: ClusterParts = {},
 ): Promise<{ server: SilentServer; written: readonly Written[]; read: readonly string[] }> {
   const written: Written[] = [];
   const read: string[] = [];
@@ -51,6 +58,8 @@ async function cluster(
       return [code, object];
     }
     read.push(path);
+    const found = readOf(path);
+    if (found !== undefined) return found;
     if (path === SIGNERS) return [200, { ...list, items: [signer] }];
     if (path.startsWith(`${CSRS}/`) && stored !== undefined) return [200, stored];
     return [404, { ...STATUS, code: 404, reason: 'NotFound' }];
@@ -73,6 +82,11 @@ function directory(t: TestContext): string {
   });
   return path;
 }
+
+const decidedAs = (type: string): readonly [number, object] => {
+  const conditions = [{ type, status: 'True', reason: 'No', message: 'not you' }];
+  return [200, { ...csrOf(''), status: { conditions } }];
+};
 
 /** What the API server makes of a request: it is decided or failed at once. */
 const decided =
@@ -190,7 +204,7 @@ for (const [signerName, says] of OF_OTHERS) {
 
 test('a request of a signer for pods alone is approved by --force alone', async (t) => {
   const { requests: _, ...pods } = specOf({ copy: ['commonName'] });
-  const { server, written } = await cluster(t, echo, SOUND, pods);
+  const { server, written } = await cluster(t, echo, SOUND, { spec: pods });
   const approve = ['approve', 'csr/jane-1', '--kubeconfig', server.kubeconfig];
   const refused = await countersign(approve);
   assert.equal(refused.code, 3, refused.stdout);
@@ -200,6 +214,38 @@ test('a request of a signer for pods alone is approved by --force alone', async 
   );
   assert.equal(written.length, 0);
   assert.equal((await countersign([...approve, '--force'])).code, 0);
+});
+
+test('a request waits while the API server is not available', async (t) => {
+  let reads = 0;
+  const leave = ({ body }: Written): readonly [number, object] => [201, body];
+  const unavailable = { ...STATUS, code: 503, reason: 'ServiceUnavailable', message: 'no etcd' };
+  const { server } = await cluster(t, leave, undefined, {
+    readOf: (path) => {
+      if (!path.startsWith(`${CSRS}/`)) return undefined;
+      reads += 1;
+      return reads === 1 ? [503, unavailable] : decidedAs('Denied');
+    },
+  });
+  const out = directory(t);
+  const { code, stdout, stderr } = await countersign([
+    ...ASK,
+    out,
+    '--kubeconfig',
+    server.kubeconfig,
+  ]);
+  assert.equal(code, 2, stderr);
+  assert.match(stdout, /^waiting: GET .*503 ServiceUnavailable: no etcd$/m);
+  assert.match(stderr, /is Denied: No: not you/);
+});
+
+test('a request that is deleted while it waits ends the command', async (t) => {
+  const leave = ({ body }: Written): readonly [number, object] => [201, body];
+  const { server } = await cluster(t, leave, undefined, {
+    readOf: () => [404, { ...STATUS, code: 404, reason: 'NotFound' }],
+  });
+  const { code } = await countersign([...ASK, directory(t), '--kubeconfig', server.kubeconfig]);
+  assert.equal(code, 1);
 });
 
 test('lint of a request in the cluster judges by its signer as well', async (t) => {
@@ -256,7 +302,7 @@ for (const [what, wanted, says] of [
     const all = { usages: ['client auth'], dnsNames: ['A.example.com'], ...wanted };
     const request = csrOf(encodePem('CERTIFICATE REQUEST', derOf(all)), all);
     const spec = specOf({ copy: ['commonName', 'dnsNames'] });
-    const { server } = await cluster(t, echo, request, spec);
+    const { server } = await cluster(t, echo, request, { spec });
     const { stdout } = await countersign(['lint', 'csr/jane-1', '--kubeconfig', server.kubeconfig]);
     assert.match(stdout, says);
     assert.equal(stdout.split('"A.example.com"').length, 2, stdout);

@@ -12,6 +12,7 @@ import { nextThumbprintOf } from '#trust/authority/account-keys/decide.ts';
 import { writeAccountKey } from '#trust/authority/account-keys/write.ts';
 import { usageError } from '#base/errors.ts';
 import type { Client } from '#kube/client/client.ts';
+import { KubeError, transientError } from '#kube/client/kube-error.ts';
 import { SECRETS } from '#kube/resource/core-v1.ts';
 import { resource, type Resource } from '#kube/resource/resource.ts';
 import { annotationTime } from '#operations/change-plan.ts';
@@ -186,15 +187,22 @@ async function whyNotYet(
   isDone: (signer: AcmeSigner) => boolean,
 ): Promise<string | undefined> {
   for (let looks = 0; looks < LOOKS; looks += 1) {
-    const signer = await read(client, target);
-    if (isDone(signer)) return undefined;
-    const rolled = findCondition(signer.status.conditions, 'KeyRolledOver');
-    const isNew = Date.parse(rolled?.lastTransitionTime ?? '') >= asked;
-    if (rolled?.status === 'False' && isNew)
-      return `${rolled.reason ?? ''}: ${rolled.message ?? ''}`;
+    const signer = await read(client, target).catch(transientError);
+    if (!(signer instanceof KubeError)) {
+      if (isDone(signer)) return undefined;
+      const failure = failureSince(signer, asked);
+      if (failure !== undefined) return failure;
+    }
     await sleep(LOOK_MS);
   }
   return 'the component acme has not changed the key yet';
+}
+
+function failureSince({ status }: AcmeSigner, asked: number): string | undefined {
+  const rolled = findCondition(status.conditions, 'KeyRolledOver');
+  const isNew = Date.parse(rolled?.lastTransitionTime ?? '') >= asked;
+  if (rolled?.status !== 'False' || !isNew) return undefined;
+  return `${rolled.reason ?? ''}: ${rolled.message ?? ''}`;
 }
 
 async function read(client: Client, { kind, name, namespace }: Target): Promise<AcmeSigner> {

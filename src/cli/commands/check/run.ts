@@ -20,6 +20,7 @@ import { monotonic } from '#app/process.ts';
 import { VERSION } from '#app/version.ts';
 import { usageError } from '#base/errors.ts';
 import type { Client } from '#kube/client/client.ts';
+import { KubeError, transientError } from '#kube/client/kube-error.ts';
 import { EXIT_REFUSED, type Output } from '#operations/report.ts';
 import { structuredText } from '#operations/structured-text.ts';
 import { printDocument, printMarked, printProgress, printText } from '#cli/terminal.ts';
@@ -83,12 +84,18 @@ async function untilWell(
   const until = monotonic() + (options.wait ?? 0) * 1000;
   let said = '';
   for (;;) {
-    const facts = await readFacts(client, options);
-    const report = reportOf(runChecks(facts));
-    const open = openFindings(report, options.failOn);
+    const facts = await readFacts(client, options).catch(transientError);
     const left = until - monotonic();
-    if (open.length === 0 || left <= 0) return { facts, report };
-    const text = `waiting: ${[...new Set(open.map(({ id }) => id))].join(', ')}`;
+    let open: readonly string[];
+    if (facts instanceof KubeError) {
+      if (left <= 0) throw facts;
+      open = [facts.message];
+    } else {
+      const report = reportOf(runChecks(facts));
+      open = openFindings(report, options.failOn).map(({ id }) => id);
+      if (open.length === 0 || left <= 0) return { facts, report };
+    }
+    const text = `waiting: ${[...new Set(open)].join(', ')}`;
     if (text !== said) printProgress(text);
     said = text;
     await delay(Math.min(AGAIN_MS, left));

@@ -11,7 +11,7 @@ import { findCondition } from '#api/request/conditions.ts';
 import { SignerError } from '#base/errors.ts';
 import type { Client } from '#kube/client/client.ts';
 import type { Connection } from '#kube/client/connection.ts';
-import { KubeError } from '#kube/client/kube-error.ts';
+import { KubeError, transientError } from '#kube/client/kube-error.ts';
 import { resource } from '#kube/resource/resource.ts';
 import { requireVisible } from '#pki/x509/requested-names.ts';
 import { generatePrivateKey, publicKeyOf } from '#pki/keys/private-key.ts';
@@ -155,27 +155,40 @@ async function issued(
   keyFile: string,
 ): Promise<string> {
   const started = Date.now();
-  let hinted = false;
+  const path = REQUESTS.object({ name });
+  const reported = new Set<string>();
+  let hints: readonly string[] | undefined;
   for (;;) {
-    const csr = await client.request<CertificateSigningRequest>({
-      method: 'GET',
-      path: REQUESTS.object({ name }),
-    });
-    const certificate = csr.status?.certificate ?? '';
-    if (certificate !== '') return Buffer.from(certificate, 'base64').toString();
-    if (isFinished(csr)) {
-      // A denied or failed request needs no key.
-      await rm(keyFile, { force: true });
-      throw refused(csr);
-    }
+    const csr = await client
+      .request<CertificateSigningRequest>({ method: 'GET', path })
+      .catch(transientError);
+    const fault = csr instanceof KubeError ? [`waiting: ${csr.message}`] : [];
     const waited = Date.now() - started;
-    if (waited > options.timeout * 1000) throw late(name, keyFile, options);
-    if (!hinted && waited > HINT_MS) {
-      hinted = true;
-      for (const line of await hintsOf(client, csr)) progress(options, line);
+    if (!(csr instanceof KubeError)) {
+      const certificate = await certificateIn(csr, keyFile);
+      if (certificate !== undefined) return certificate;
+      if (waited > HINT_MS) hints ??= await hintsOf(client, csr);
+    }
+    if (waited > options.timeout * 1000) throw late(name, keyFile, { ...options, fault });
+    const lines = [...fault, ...(hints ?? [])].filter((line) => !reported.has(line));
+    for (const line of lines) {
+      progress(options, line);
+      reported.add(line);
     }
     await sleep(CSR_POLL_MS);
   }
+}
+
+/** @throws SignerError USAGE for a denied or failed request, whose key it deletes */
+async function certificateIn(
+  csr: CertificateSigningRequest,
+  keyFile: string,
+): Promise<string | undefined> {
+  const certificate = csr.status?.certificate ?? '';
+  if (certificate !== '') return Buffer.from(certificate, 'base64').toString();
+  if (!isFinished(csr)) return undefined;
+  await rm(keyFile, { force: true });
+  throw refused(csr);
 }
 
 /** Returns what a request waits for, and how to find the cause. */
@@ -227,12 +240,17 @@ function refused(csr: CertificateSigningRequest): SignerError {
   });
 }
 
-function late(name: string, keyFile: string, { renew }: RequestOptions): SignerError {
+function late(
+  name: string,
+  keyFile: string,
+  { renew, fault }: { readonly renew: boolean; readonly fault: readonly string[] },
+): SignerError {
+  const yet = ['no certificate yet', ...fault].join(', ');
   const kept = `Its key is in ${keyFile}${renew ? ', until the next --renew replaces it' : ''}`;
   return new SignerError({
     code: 'USAGE',
     disposition: 'wait',
-    message: `timed out: ${name} has no certificate yet. ${kept}. Once it is signed, kubectl get csr ${shellWord(name)} -o jsonpath='{.status.certificate}' | base64 -d prints the certificate`,
+    message: `timed out: ${name} has ${yet}. ${kept}. Once it is signed, kubectl get csr ${shellWord(name)} -o jsonpath='{.status.certificate}' | base64 -d prints the certificate`,
     next: `countersign explain ${shellWord(`csr/${name}`)}`,
   });
 }
