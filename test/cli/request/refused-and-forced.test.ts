@@ -13,6 +13,7 @@ import type { ClusterSignerSpec } from '#api/signer/cluster-signer.ts';
 import type { CertificateSigningRequest } from '#api/request/csr.ts';
 import { encodePem } from '#pki/der/pem.ts';
 import { countersign } from '../../support/cluster/countersign.ts';
+import type { DecisionReport } from '#operations/deciding/decide-request.ts';
 import { openWrittenServer, type SilentServer } from '../../support/cluster/silent-server.ts';
 import { csrOf, derOf, specOf } from '../../ca/policy/request.ts';
 import { state } from '../../operations/signer-states.ts';
@@ -215,6 +216,36 @@ test('a request of a signer for pods alone is approved by --force alone', async 
   assert.equal(written.length, 0);
   assert.equal((await countersign([...approve, '--force'])).code, 0);
 });
+
+for (const [command, type] of [
+  ['approve', 'Approved'],
+  ['deny', 'Denied'],
+] as const) {
+  test(`${command} of several requests reports each, also after an error`, async (t) => {
+    const conflict = { ...STATUS, code: 409, reason: 'Conflict', message: 'it was modified' };
+    const decide = (made: Written): readonly [number, object] =>
+      made.path.endsWith('/bob/approval') ? [409, conflict] : echo(made);
+    const { server, written } = await cluster(t, decide, named('istio.example/workload'));
+    const subjects = ['csr/alice', 'csr/bob', 'csr/carol'];
+    const flags = ['-o', 'json', '--kubeconfig', server.kubeconfig];
+    const { code, stdout, stderr } = await countersign([command, ...subjects, ...flags]);
+    assert.equal(code, 1, stderr);
+    assert.deepEqual(
+      written.map(({ path }) => path),
+      ['alice', 'bob', 'carol'].map((name) => `${CSRS}/${name}/approval`),
+    );
+    const reports = JSON.parse(stdout) as readonly DecisionReport[];
+    assert.deepEqual(
+      reports.map(({ object, outcome }) => [object, outcome]),
+      [
+        ['csr/alice', type],
+        ['csr/carol', type],
+      ],
+    );
+    assert.match(stderr, /1 of 3 requests failed: csr\/bob: .*409 Conflict: it was modified/);
+    assert.match(stderr, /written: csr\/alice, csr\/carol/);
+  });
+}
 
 test('a request waits while the API server is not available', async (t) => {
   let reads = 0;

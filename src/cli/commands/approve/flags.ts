@@ -9,7 +9,9 @@ import type { DecideOptions } from './run.ts';
 const EXIT_CODES = `
 Exit codes:
   0  decided, or decided so before      3  decided otherwise, failed, or would fail: nothing is written
-  1  it cannot be read or written       2  the command line is wrong`;
+  1  one cannot be read or written      2  the command line is wrong
+
+If one cannot be read, nothing is written. If one cannot be written, the others are decided and printed.`;
 
 const EXAMPLES: Readonly<Record<Approval, string>> = {
   Approved: `

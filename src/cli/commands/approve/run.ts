@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KubeObject } from '#api/object/object.ts';
-import { usageError } from '#base/errors.ts';
+import { SignerError, usageError } from '#base/errors.ts';
 import { approvalRefusal } from '#diagnose/explain/approval-refusal.ts';
 import { explain } from '#diagnose/explain/explain.ts';
 import type { Subject } from '#diagnose/explain/lookup/reading.ts';
@@ -46,6 +46,9 @@ export interface DecidedRequest extends DecisionReport {
   readonly notices?: readonly string[];
 }
 
+/** Outcomes of a written decision. */
+const DECISIONS: ReadonlySet<string> = new Set<Approval>(['Approved', 'Denied']);
+
 const KINDS: Readonly<Partial<Record<KindName, DecidedKind>>> = DECIDED_KINDS;
 
 /**
@@ -54,7 +57,8 @@ const KINDS: Readonly<Partial<Record<KindName, DecidedKind>>> = DECIDED_KINDS;
  *
  * @param texts - `kind/name` each. All are read before anything is written.
  * @returns the exit code
- * @throws KubeError if one cannot be read or written, or SignerError USAGE
+ * @throws KubeError if one cannot be read, or SignerError USAGE. Nothing is written then.
+ * @throws SignerError if one cannot be written. The others are decided and printed.
  */
 export async function decideRequests(
   decision: Approval,
@@ -70,21 +74,68 @@ export async function decideRequests(
         judge(client, subject, kinds[index] ?? DECIDED_KINDS.csr, options),
       ),
     );
-    const { reason, message, dryRun, output } = options;
-    const init = { client, clock: Date.now, type: decision, reason, message, dryRun };
-    const done: DecidedRequest[] = [];
-    for (const { subject, kind, request, explanation } of judged) {
-      const { refusal, ...shown } = outlookOf(decision, explanation, options);
-      const report = await decideRequest({ ...init, refusal }, subject, kind, request);
-      done.push({ ...report, ...shown });
-    }
+    const { output } = options;
+    const { done, failures } = await decideAll(client, decision, judged, options);
     if (output === 'text') printText(done.map(textOf).join('\n'));
     else if (output === 'name') printText(done.map(({ object }) => `${object}\n`).join(''));
     else printDocument(structuredText(done, output));
+    const failure = summaryOf(failures, done);
+    if (failure !== undefined) throw failure;
     return done.some(({ outcome }) => outcome === 'refused') ? EXIT_REFUSED : 0;
   } finally {
     await client.close();
   }
+}
+
+/** Decides each request, also after one that cannot be written. */
+async function decideAll(
+  client: Client,
+  type: Approval,
+  judged: readonly RequestReview[],
+  options: DecideOptions,
+): Promise<{
+  readonly done: readonly DecidedRequest[];
+  readonly failures: readonly FailedDecision[];
+}> {
+  const { reason, message, dryRun } = options;
+  const init = { client, clock: Date.now, type, reason, message, dryRun };
+  const done: DecidedRequest[] = [];
+  const failures: FailedDecision[] = [];
+  for (const { subject, kind, request, explanation } of judged) {
+    const { refusal, ...shown } = outlookOf(type, explanation, options);
+    try {
+      const report = await decideRequest({ ...init, refusal }, subject, kind, request);
+      done.push({ ...report, ...shown });
+    } catch (error) {
+      if (!(error instanceof SignerError)) throw error;
+      failures.push({ object: `${subject.kind}/${subject.name}`, error });
+    }
+  }
+  return { done, failures };
+}
+
+interface FailedDecision {
+  readonly object: string;
+  readonly error: SignerError;
+}
+
+/** Returns the error for all failures, which names the decisions that are written. */
+function summaryOf(
+  failures: readonly FailedDecision[],
+  done: readonly DecidedRequest[],
+): SignerError | undefined {
+  const [first] = failures;
+  const total = failures.length + done.length;
+  if (first === undefined || total === 1) return first?.error;
+  const faults = failures.map(({ object, error }) => `${object}: ${error.message}`).join('; ');
+  const decided = done.filter((each) => !each.dryRun && DECISIONS.has(each.outcome));
+  const written = decided.map(({ object }) => object).join(', ');
+  return new SignerError({
+    code: first.error.code,
+    disposition: first.error.disposition,
+    message: `${failures.length} of ${total} requests failed: ${faults}; written: ${written === '' ? 'none' : written}; run the command again for those that failed`,
+    cause: first.error,
+  });
 }
 
 function kindOf({ kind, name }: Subject): DecidedKind {
