@@ -74,6 +74,10 @@ export function notARequirement(field: string): string {
   return `${quote(field)} is not <field>=<value>`;
 }
 
+export function tooManyRequirements(count: number, max: number): string {
+  return `it has ${count} requirements; use ${max} at most`;
+}
+
 export function invalidDuration(value: string): string {
   return `expiresIn is ${quote(value)}; write a duration as 7d, 24h or 90m`;
 }

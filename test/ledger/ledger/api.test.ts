@@ -121,6 +121,18 @@ test('a field selector is read as kubectl writes it', () => {
   }
 });
 
+test('a selector has 20 distinct requirements at most, and repetitions are free', () => {
+  const asked = (count: number, of: (n: number) => string): ReturnType<typeof parseFieldSelector> =>
+    parseFieldSelector(Array.from({ length: count }, (_, n) => of(n)).join(','), { now: NOW });
+  const names = (n: number): string => `san=host-${n}.example`;
+  const most = asked(20, names);
+  assert.ok('terms' in most && most.terms.length === 20);
+  assert.deepEqual(asked(21, names), { fault: 'it has 21 requirements; use 20 at most' });
+  const same = asked(500, () => 'signer=example.com/workload');
+  assert.ok('terms' in same);
+  assert.deepEqual(same.terms, [{ kind: 'signer', value: 'example.com/workload' }]);
+});
+
 interface Answered {
   readonly status: number;
   readonly body: {

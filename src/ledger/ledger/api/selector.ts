@@ -73,6 +73,12 @@ const FIELDS: readonly string[] = [
   'expiresIn',
 ];
 
+/**
+ * Limit of the distinct requirements of a selector: each field once, or several names of one
+ * certificate. The store looks up each of them for each record that it scans.
+ */
+const MAX_REQUIREMENTS = 20;
+
 interface Where {
   /** Namespace of the records. Absent for all. */
   readonly namespace?: string;
@@ -89,7 +95,11 @@ export function parseFieldSelector(selector: string, where: Where): RecordFilter
   let asked: RecordFilter = {
     terms: namespace === undefined ? [] : [{ kind: 'namespace', value: namespace }],
   };
-  for (const [field, value] of requirementsOf(selector)) {
+  const requirements = requirementsOf(selector);
+  if (requirements.length > MAX_REQUIREMENTS) {
+    return { fault: messages.tooManyRequirements(requirements.length, MAX_REQUIREMENTS) };
+  }
+  for (const [field, value] of requirements) {
     if (value === undefined) return { fault: messages.notARequirement(field) };
     const part = partOf(field, value, where);
     if ('fault' in part) return part;
@@ -172,11 +182,11 @@ type Requirement = readonly [field: string, value: string | undefined];
 
 /**
  * Splits requirements like apimachinery's fields.ParseSelector: `=` or `==`, with a backslash
- * before `\`, `,` and `=`. It refuses `!=`.
+ * before `\`, `,` and `=`. It refuses `!=`, and drops repetitions.
  */
 function requirementsOf(selector: string): readonly Requirement[] {
-  const parts = selector.match(/(?:\\.|[^,\\])+/gs) ?? [];
-  return parts.map((part): Requirement => {
+  const parts = new Set(selector.match(/(?:\\.|[^,\\])+/gs));
+  return [...parts].map((part): Requirement => {
     const [, field = part, value] = /^((?:[^=!\\]|\\.)+?)==?(.*)$/s.exec(part) ?? [];
     return [field, value?.replace(/\\([\\,=])/g, '$1')];
   });
