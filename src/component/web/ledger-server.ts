@@ -31,6 +31,8 @@ export interface LedgerServerInit extends TlsInit {
     readonly headers: Readonly<Record<string, readonly string[] | undefined>>;
     readonly certificate?: { readonly commonName: string; readonly raw: Uint8Array };
     readonly body?: string;
+    /** Resolves when the client has read the answer, or has left. */
+    readonly closed: Promise<void>;
   }) => Promise<ApiAnswer>;
 }
 
@@ -44,6 +46,7 @@ interface Refusal {
 interface ApiAnswer {
   readonly status: number;
   readonly body: string | Uint8Array;
+  readonly retryAfterSeconds?: number;
 }
 
 /** The time for a batch of 16 MiB through a slow network. */
@@ -67,7 +70,10 @@ export function serveLedger(init: LedgerServerInit): Promise<HttpsServer> {
   const limits = { requestTimeoutMs: BATCH_TIMEOUT_MS, maxConnections: MAX_SERVER_CONNECTIONS };
   const room = new Room(MAX_BATCHES * init.maxBytes);
   return serveTls({ ...init, ...limits }, (request, response) => {
-    answerTo(init, room, request).then(
+    const closed = new Promise<void>((resolve) => {
+      response.once('close', resolve);
+    });
+    answerTo(init, room, request, closed).then(
       (answer) => {
         send(request, response, answer);
       },
@@ -87,17 +93,22 @@ async function answerTo(
   init: LedgerServerInit,
   room: Room,
   request: IncomingMessage,
+  closed: Promise<void>,
 ): Promise<Answer> {
   const { method, url = '' } = request;
   const [path = ''] = url.split('?', 1);
   if (method === 'POST' && path === init.appendPath) return append(init, room, request);
-  if (path === '/apis' || path.startsWith('/apis/')) return apiAnswer(init, request);
+  if (path === '/apis' || path.startsWith('/apis/')) return apiAnswer(init, request, closed);
   if (method !== 'GET' && method !== 'HEAD') return { status: 405, body: 'method not allowed\n' };
   const file = await init.file(path);
   return file === undefined ? { status: 404, body: 'not found\n' } : { status: 200, body: file };
 }
 
-async function apiAnswer(init: LedgerServerInit, request: IncomingMessage): Promise<Answer> {
+async function apiAnswer(
+  init: LedgerServerInit,
+  request: IncomingMessage,
+  closed: Promise<void>,
+): Promise<Answer> {
   const { method = '', url = '', headersDistinct: headers } = request;
   const certificate = certificateOf(request);
   const known = certificate === undefined ? {} : { certificate };
@@ -106,7 +117,7 @@ async function apiAnswer(init: LedgerServerInit, request: IncomingMessage): Prom
       ? await bodyOf(request, new Room(MAX_OBJECT_BYTES).part(MAX_OBJECT_BYTES))
       : '';
   if (typeof body !== 'string') return body;
-  const answer = await init.api({ url, method, headers, ...known, body });
+  const answer = await init.api({ url, method, headers, ...known, body, closed });
   return typeof answer.body === 'string' ? { ...answer, contentType: 'application/json' } : answer;
 }
 
@@ -205,7 +216,7 @@ async function bodyOf(request: IncomingMessage, part: Part): Promise<string | Re
 }
 
 function send(request: IncomingMessage, response: ServerResponse, answer: Answer): void {
-  const { status, body } = answer;
+  const { status, body, retryAfterSeconds: seconds } = answer;
   const isText = typeof body === 'string';
   const byBody = isText ? 'text/plain; charset=utf-8' : 'application/octet-stream';
   response.writeHead(status, {
@@ -215,6 +226,7 @@ function send(request: IncomingMessage, response: ServerResponse, answer: Answer
     'x-content-type-options': 'nosniff',
     // After a rejection, the client may find another replica on its next connection.
     ...(status === 200 ? {} : { connection: 'close' }),
+    ...(seconds === undefined ? {} : { 'retry-after': String(seconds) }),
   });
   response.end(request.method === 'HEAD' ? undefined : body);
 }

@@ -18,6 +18,13 @@ export function cannotAnswer(cause: string): string {
 
 export const NO_ANSWER = 'the API server did not answer';
 
+export const TOO_MANY_REQUESTS =
+  'the ledger has too many requests or unread answers of all users; send the request again later';
+
+export function tooManyRequests(username: string): string {
+  return `User ${quote(username)} has too many requests or unread answers; wait for an answer, then send the request again`;
+}
+
 /** @param namespace - undefined for a read of all namespaces, which a RoleBinding does not grant */
 export function forbidden(
   name: string,

@@ -26,6 +26,7 @@ let stop: AbortController;
 let agent: Agent;
 /** Set by each test. */
 let append: LedgerServerInit['append'];
+let api: LedgerServerInit['api'];
 const bodies: unknown[] = [];
 
 beforeEach(async () => {
@@ -36,6 +37,10 @@ beforeEach(async () => {
   agent = new Agent({ ca: cert, checkServerIdentity: () => undefined });
   stop = new AbortController();
   bodies.length = 0;
+  api = ({ body }) => {
+    bodies.push(body);
+    return Promise.resolve({ status: 200, body: '{}' });
+  };
   server = await serveLedger({
     listen: '127.0.0.1:0',
     flag: '--listen-ledger',
@@ -47,10 +52,7 @@ beforeEach(async () => {
     maxBytes: MOST,
     append: (token, read) => append(token, read),
     file: () => Promise.resolve(undefined),
-    api: ({ body }) => {
-      bodies.push(body);
-      return Promise.resolve({ status: 200, body: '{}' });
-    },
+    api: (asked) => api(asked),
   });
   running = server.run(stop.signal);
   for (let turn = 0; turn < 400 && server.warnings().length > 0; turn += 1) {
@@ -194,4 +196,37 @@ test('an object of the API has 64 KiB at most', PATIENCE, async () => {
   long.sent.end(Buffer.alloc(64 * 1024 + 1, 0x20));
   assert.equal(await long.answer, '413 the batch or object is too large');
   assert.deepEqual(bodies, ['{"kind":"Erasure"}']);
+});
+
+test('the API learns when a client has read its answer, or has left', PATIENCE, async () => {
+  const path = '/apis/ledger.countersign.dev/v1alpha1/records';
+  const closed: Promise<void>[] = [];
+  const begun = Promise.withResolvers<undefined>();
+  api = (asked) => {
+    closed.push(asked.closed);
+    if (closed.length === 1) return Promise.resolve({ status: 200, body: '{}' });
+    begun.resolve(undefined);
+    return new Promise(() => undefined);
+  };
+  const read = post(path);
+  read.sent.end('{}');
+  assert.equal(await read.answer, '200 {}');
+  await closed[0];
+  const left = post(path);
+  left.answer.catch(() => undefined);
+  left.sent.on('error', () => undefined);
+  left.sent.end('{}');
+  await begun.promise;
+  left.sent.destroy();
+  await closed[1];
+});
+
+test('a refused client learns when to send its request again', PATIENCE, async () => {
+  api = () => Promise.resolve({ status: 429, body: '{}', retryAfterSeconds: 1 });
+  const { sent, answer } = post('/apis/ledger.countersign.dev/v1alpha1/records');
+  const heard = once(sent, 'response');
+  sent.end('{}');
+  assert.equal(await answer, '429 {}');
+  const [response] = (await heard) as IncomingMessage[];
+  assert.equal(response?.headers['retry-after'], '1');
 });

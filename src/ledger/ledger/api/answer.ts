@@ -12,6 +12,8 @@ export interface ApiRequest {
   readonly certificate?: ClientCertificate;
   /** Body of a POST. */
   readonly body?: string;
+  /** Resolves when the client has read the answer, or has left. Default: with the answer. */
+  readonly closed?: Promise<void>;
 }
 
 /** The certificate that authenticates a client. */
@@ -25,7 +27,12 @@ export interface ClientCertificate {
 export interface ApiAnswer {
   readonly status: number;
   readonly body: string | Uint8Array;
+  /** Time after which a refused client may send the request again. */
+  readonly retryAfterSeconds?: number;
 }
+
+/** A search takes less, and client-go waits so long before it repeats a request. */
+const RETRY_SECONDS = 1;
 
 const REASONS: Readonly<Record<number, string>> = {
   400: 'BadRequest',
@@ -37,12 +44,14 @@ const REASONS: Readonly<Record<number, string>> = {
   409: 'Conflict',
   410: 'Gone',
   413: 'RequestEntityTooLarge',
+  429: 'TooManyRequests',
   503: 'ServiceUnavailable',
 };
 
 /** Returns an error in the format of Kubernetes clients (meta/v1 Status). */
 export function failure(code: number, message: string): ApiAnswer {
-  return json(code, {
+  const retry = code === 429 ? { retryAfterSeconds: RETRY_SECONDS } : undefined;
+  const answer = json(code, {
     kind: 'Status',
     apiVersion: 'v1',
     metadata: {},
@@ -50,7 +59,9 @@ export function failure(code: number, message: string): ApiAnswer {
     message,
     reason: REASONS[code] ?? 'InternalError',
     code,
+    ...(retry === undefined ? {} : { details: retry }),
   });
+  return { ...answer, ...retry };
 }
 
 /** Returns a response in JSON. */

@@ -20,6 +20,7 @@ import { callerOf, type ApiCaller } from './front-proxy.ts';
 import type { FrontProxySource } from './front-proxy-source.ts';
 import { logsAnswer } from './logs.ts';
 import { createReaders } from './readers.ts';
+import { RequestLimits, SearchTurns } from './request-limits.ts';
 import { nameOf, notFound, objectOf, recordNamed, resultsByKey } from './object.ts';
 import type { RecordObject } from './object.ts';
 import { formatPageToken, parsePageToken, type PagedRequest } from './page-token.ts';
@@ -57,6 +58,8 @@ export function createLedgerApi(init: LedgerApiInit): LedgerApi {
   const mayList = createAuthorizer(component, 'list');
   const mayErase = createAuthorizer(component, 'erase');
   const readerOf = createReaders(component);
+  const limits = new RequestLimits();
+  const turns = new SearchTurns();
   return async (request) => {
     try {
       const caller =
@@ -69,7 +72,7 @@ export function createLedgerApi(init: LedgerApiInit): LedgerApi {
       if (request.method === 'POST') {
         return await eraseFor({ component, store, mayErase, naming: naming() }, request, caller);
       }
-      const context = { store, mayRead, mayList, now: component.clock() };
+      const context = { store, limits, turns, mayRead, mayList, now: component.clock() };
       return await answerTo(context, request, caller);
     } catch (error) {
       component.log.warn({ error: messageOf(error) }, messages.REQUEST_FAILED);
@@ -95,14 +98,19 @@ async function readingComponent(
 
 interface Context {
   readonly store: LedgerStore;
+  readonly limits: RequestLimits;
+  readonly turns: SearchTurns;
   readonly mayRead: Authorizer;
   readonly mayList: Authorizer;
   readonly now: number;
 }
 
+/** Paths of long answers. The others have a few KiB, and a verifier reads many tiles at a time. */
+const LONG = /\/(?:checkpoints|records(?:\/[^/]+)?)$/;
+
 async function answerTo(
   context: Context,
-  { url, method, headers }: ApiRequest,
+  { url, method, headers, closed }: ApiRequest,
   caller: ApiCaller,
 ): Promise<ApiAnswer> {
   if (method !== 'GET') return failure(405, messages.READ_AND_ERASE_ONLY);
@@ -112,13 +120,29 @@ async function answerTo(
   if (searchParams.get('watch') === 'true' || searchParams.get('watch') === '1') {
     return failure(405, messages.NO_WATCH);
   }
-  const logs = await logsAnswer(context.store, pathname, searchParams);
+  const accept = headers['accept']?.join(',') ?? '';
+  const answer = (): Promise<ApiAnswer> =>
+    resourceAnswer(context, { pathname, query: searchParams, accept }, caller);
+  return LONG.test(pathname) ? context.limits.answer(caller.username, closed, answer) : answer();
+}
+
+interface ResourceRequest {
+  readonly pathname: string;
+  readonly query: URLSearchParams;
+  readonly accept: string;
+}
+
+async function resourceAnswer(
+  context: Context,
+  { pathname, query, accept }: ResourceRequest,
+  caller: ApiCaller,
+): Promise<ApiAnswer> {
+  const logs = await logsAnswer(context.store, pathname, query);
   if (logs !== undefined) return logs;
   const asked = recordsPath(pathname);
   if (asked === undefined) return failure(404, messages.NO_RESOURCE);
-  const accept = headers['accept']?.join(',') ?? '';
   return asked.name === undefined
-    ? listed(context, caller, { ...asked, query: searchParams, accept })
+    ? listed(context, caller, { ...asked, query, accept })
     : one(context, caller, { ...asked, name: asked.name, accept });
 }
 
@@ -185,7 +209,7 @@ interface ListRequest extends RecordsPath {
 }
 
 async function listed(
-  { store, mayRead, mayList, now }: Context,
+  { store, turns, mayRead, mayList, now }: Context,
   caller: ApiCaller,
   { namespace, query, accept }: ListRequest,
 ): Promise<ApiAnswer> {
@@ -196,13 +220,15 @@ async function listed(
   if ('fault' in search) return failure(400, search.fault);
   const { of, asked, after } = search;
   const limit = limitOf(query.get('limit'));
-  const page = await store.find({ ...asked, ...(after === undefined ? {} : { after }), limit });
-  const items = await withResults(store, page.records);
-  const next = page.next;
-  const metadata =
-    next === undefined ? {} : { continue: formatPageToken(of, { after: next, times: asked }) };
-  if (wantsTable(accept)) return json(200, tableOf(items, metadata, now));
-  return json(200, { apiVersion: API_VERSION, kind: 'RecordList', metadata, items });
+  const page = { ...asked, ...(after === undefined ? {} : { after }), limit };
+  return turns.take(caller.username, async () => {
+    const { records, next } = await store.find(page);
+    const items = await withResults(store, records);
+    const metadata =
+      next === undefined ? {} : { continue: formatPageToken(of, { after: next, times: asked }) };
+    if (wantsTable(accept)) return json(200, tableOf(items, metadata, now));
+    return json(200, { apiVersion: API_VERSION, kind: 'RecordList', metadata, items });
+  });
 }
 
 /** One page of a search. */
