@@ -21,6 +21,8 @@ export interface LedgerServerInit extends TlsInit {
   readonly append: (
     token: string,
     read: () => Promise<string | Refusal>,
+    /** IP address of the client. */
+    address?: string,
   ) => Promise<{ readonly status: number; readonly body: string }>;
   /** Returns a file of a log, or undefined if there is none. */
   readonly file: (path: string) => Promise<Uint8Array | undefined>;
@@ -30,6 +32,8 @@ export interface LedgerServerInit extends TlsInit {
     readonly method: string;
     readonly headers: Readonly<Record<string, readonly string[] | undefined>>;
     readonly certificate?: { readonly commonName: string; readonly raw: Uint8Array };
+    /** IP address of the client. */
+    readonly address?: string;
     readonly body?: string;
     /** Resolves when the client has read the answer, or has left. */
     readonly closed: Promise<void>;
@@ -111,7 +115,11 @@ async function apiAnswer(
 ): Promise<Answer> {
   const { method = '', url = '', headersDistinct: headers } = request;
   const certificate = certificateOf(request);
-  const known = certificate === undefined ? {} : { certificate };
+  const { remoteAddress: address } = request.socket;
+  const known = {
+    ...(certificate === undefined ? {} : { certificate }),
+    ...(address === undefined ? {} : { address }),
+  };
   const body =
     method === 'POST'
       ? await bodyOf(request, new Room(MAX_OBJECT_BYTES).part(MAX_OBJECT_BYTES))
@@ -144,6 +152,7 @@ async function append(
     const answer = await init.append(
       tokenIn(request.headers.authorization ?? ''),
       () => (reading ??= bodyOf(request, part)),
+      request.socket.remoteAddress,
     );
     if (reading === undefined) await bodyOf(request, NOTHING);
     return answer;

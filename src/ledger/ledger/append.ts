@@ -14,6 +14,7 @@ import {
 import type { OmittableField } from '#base/vocabulary.ts';
 import type { Component } from '#component/contract.ts';
 import { componentOf, type TokenAuthenticator } from './token-review.ts';
+import { TooManyLookupsError } from './caller-lookups.ts';
 import { refusalOf, type AppendGrants } from './grants.ts';
 import * as messages from './messages.ts';
 import { LEDGER_SERIES } from './metrics.ts';
@@ -48,16 +49,20 @@ export type ReadBatch = () => Promise<
 /** Records of a batch at most. A sender sends 256. */
 const MAX_APPENDED = 1_000;
 
-/** Appends the batch of the component with `token`. It reads the batch only after authorization. */
+/**
+ * Appends the batch of the component with `token`. It reads the batch only after authorization.
+ * @param address - IP address of the client
+ */
 export async function appendFor(
   init: AppendInit,
   token: string,
   read: ReadBatch,
+  address?: string,
 ): Promise<AppendAnswer> {
   const { component, namespace } = init;
   if (init.naming() === undefined) return refuse(component, 503, messages.NOT_YET);
   try {
-    const caller = await init.authenticate(token);
+    const caller = await init.authenticate(token, address);
     if (caller === undefined) return refuse(component, 401, messages.NO_TOKEN);
     const { username } = caller;
     const sender = componentOf(username, namespace);
@@ -75,9 +80,16 @@ export async function appendFor(
     return { status: 200, body: encodeAnswer(results) };
   } catch (error) {
     if (!(error instanceof SignerError)) throw error;
-    component.log.warn({ error: error.message }, messages.RECORDS_NOT_APPENDED);
-    return refuse(component, 503, messageOf(error));
+    return refuseAfter(component, error);
   }
+}
+
+function refuseAfter(component: Component, error: SignerError): AppendAnswer {
+  // Clients without any right cause these, as many as they like.
+  if (!(error instanceof TooManyLookupsError)) {
+    component.log.warn({ error: error.message }, messages.RECORDS_NOT_APPENDED);
+  }
+  return refuse(component, 503, messageOf(error));
 }
 
 function refuse({ metrics }: Component, status: AppendAnswer['status'], why: string): AppendAnswer {

@@ -52,7 +52,7 @@ export interface LedgerInit {
 
 /** A controller, and the handlers of its port. */
 export interface Ledger extends Controller {
-  readonly append: (token: string, read: ReadBatch) => Promise<AppendAnswer>;
+  readonly append: (token: string, read: ReadBatch, address?: string) => Promise<AppendAnswer>;
   readonly file: (path: string) => Promise<Uint8Array | undefined>;
   readonly lists: Pick<Lists, 'listOf' | 'isComplete'>;
   readonly api: (request: ApiRequest) => Promise<ApiAnswer>;
@@ -102,7 +102,8 @@ export function createLedger(init: LedgerInit): Ledger {
     // The Service routes only to replicas that append.
     notReady: () => (key() === undefined ? [writing.fault ?? messages.NOT_LEADING] : []),
     warnings: () => [...writing.warnings(), ...parts.flatMap((part) => part.warnings())],
-    append: (token, read) => appendFor({ ...init, authenticate, naming }, token, read),
+    append: (token, read, address) =>
+      appendFor({ ...init, authenticate, naming }, token, read, address),
     file: (path) => logFile(store, path),
     lists,
     api: createLedgerApi({

@@ -18,6 +18,9 @@ export function cannotAnswer(cause: string): string {
 
 export const NO_ANSWER = 'the API server did not answer';
 
+export const TOO_MANY_LOOKUPS =
+  'too many unknown tokens or readers of this address wait for the API server; send the request again';
+
 export const TOO_MANY_REQUESTS =
   'the ledger has too many requests or unread answers of all users; send the request again later';
 

@@ -4,6 +4,7 @@ import { createHash } from 'node:crypto';
 import { BoundedMap } from '#base/bounded-map.ts';
 import { APPEND_AUDIENCE } from '../index.ts';
 import type { Component } from '#component/contract.ts';
+import { CallerLookups } from './caller-lookups.ts';
 import type { ApiCaller } from './api/front-proxy.ts';
 
 /** A response to a TokenReview (authentication.k8s.io/v1). */
@@ -34,8 +35,18 @@ const MAX_KNOWN_CALLERS = 1_000;
 
 const PATH = '/apis/authentication.k8s.io/v1/tokenreviews';
 
-/** Returns the caller of a ledger token, or undefined. */
-export type TokenAuthenticator = (token: string) => Promise<ApiCaller | undefined>;
+/** A token of a ServiceAccount (RFC 7515, JWS Compact Serialization). */
+const JWT = /^[\w-]+\.[\w-]+\.[\w-]+$/;
+
+/**
+ * Returns the caller of a ledger token, or undefined.
+ * @throws KubeError, or TooManyLookupsError
+ */
+export type TokenAuthenticator = (
+  token: string,
+  /** IP address of the client. */
+  address?: string,
+) => Promise<ApiCaller | undefined>;
 
 /**
  * Checks tokens by TokenReviews for the ledger's own audience. It rejects tokens for the API server
@@ -48,25 +59,31 @@ export function createTokenAuthenticator({
   const known = new BoundedMap<string, CachedCaller>(MAX_KNOWN_CALLERS);
   // A separate cache, so that rejected tokens never evict an accepted one.
   const rejected = new BoundedMap<string, number>(MAX_KNOWN_CALLERS);
-  return async (token) => {
-    if (token === '') return undefined;
+  const lookups = new CallerLookups<ApiCaller | undefined>();
+  return async (token, address = '') => {
+    if (!JWT.test(token)) return undefined;
     const hash = createHash('sha256').update(token).digest('base64');
     const found = known.get(hash);
     if (found !== undefined && found.until > clock()) return found.caller;
     if ((rejected.get(hash) ?? 0) > clock()) return undefined;
+    const lookup = { key: hash, address, isKnown: found !== undefined };
+    return lookups.find(lookup, () => review(token, hash));
+  };
+
+  async function review(token: string, hash: string): Promise<ApiCaller | undefined> {
     const body = {
       apiVersion: 'authentication.k8s.io/v1',
       kind: 'TokenReview',
       spec: { token, audiences: [APPEND_AUDIENCE] },
     };
-    const review = await client.request<TokenReview>({ method: 'POST', path: PATH, body });
-    const caller = meantFor(review);
+    const answer = await client.request<TokenReview>({ method: 'POST', path: PATH, body });
+    const caller = meantFor(answer);
     if (caller === undefined) {
       known.delete(hash);
       rejected.set(hash, clock() + UNKNOWN_MILLISECONDS);
     } else known.set(hash, { caller, until: clock() + KNOWN_MILLISECONDS });
     return caller;
-  };
+  }
 }
 
 /** Returns the caller of a token, or undefined if the token is for another audience. */

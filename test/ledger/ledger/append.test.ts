@@ -187,17 +187,17 @@ test('a token is reviewed once for the audience of appends, and again after a mi
   }));
   const authenticate = createTokenAuthenticator(component);
   assert.deepEqual(
-    [await authenticate('a'), await authenticate('a')],
+    [await authenticate('a.b.c'), await authenticate('a.b.c')],
     [callerNamed(SENDER), callerNamed(SENDER)],
   );
   assert.equal(requests.length, 1);
   assert.deepEqual((requests[0]?.body as { spec: object }).spec, {
-    token: 'a',
+    token: 'a.b.c',
     audiences: [AUDIENCE],
   });
   now = 61_000;
   audiences = ['https://kubernetes.default.svc'];
-  assert.equal(await authenticate('a'), undefined);
+  assert.equal(await authenticate('a.b.c'), undefined);
   assert.equal(await authenticate(''), undefined);
   assert.equal(requests.length, 2);
 });

@@ -241,6 +241,25 @@ test('unknown names cost the API server one call per ten seconds, and evict no r
   assert.equal(component.client.requests.length, 1);
 });
 
+test('16 unknown names are read at a time, and equal ones once', async () => {
+  const component = recordedComponent({ clock: () => NOW });
+  const ends: (() => void)[] = [];
+  component.client.answer(async () => {
+    await new Promise<void>((resolve) => ends.push(resolve));
+    return { items: [] };
+  });
+  const readerOf = createReaders(component);
+  const asked = Array.from({ length: 60 }, (_, n) => {
+    const headers = { 'countersign-reader': [`x-${n % 30}`], 'countersign-signature': ['AAAA'] };
+    return readerOf({ method: 'GET', url: '/', headers });
+  });
+  await new Promise((resolve) => setImmediate(resolve));
+  assert.equal(component.client.requests.length, 16);
+  for (; ends.length > 0; await new Promise((resolve) => setImmediate(resolve))) ends.shift()?.();
+  await Promise.all(asked);
+  assert.equal(component.client.requests.length, 30);
+});
+
 test('who may not create the object, or reach the Service, is told the role', async () => {
   const world = new World();
   world.user.answer(() => {

@@ -10,6 +10,8 @@ export interface ApiRequest {
   readonly headers: Readonly<Record<string, readonly string[] | undefined>>;
   /** The client's certificate. Absent if TLS has not verified one. */
   readonly certificate?: ClientCertificate;
+  /** IP address of the client. */
+  readonly address?: string;
   /** Body of a POST. */
   readonly body?: string;
   /** Resolves when the client has read the answer, or has left. Default: with the answer. */

@@ -20,12 +20,14 @@ import { callerOf, type ApiCaller } from './front-proxy.ts';
 import type { FrontProxySource } from './front-proxy-source.ts';
 import { logsAnswer } from './logs.ts';
 import { createReaders } from './readers.ts';
-import { RequestLimits, SearchTurns } from './request-limits.ts';
+import { RequestLimits } from './request-limits.ts';
 import { nameOf, notFound, objectOf, recordNamed, resultsByKey } from './object.ts';
 import type { RecordObject } from './object.ts';
 import { formatPageToken, parsePageToken, type PagedRequest } from './page-token.ts';
 import { parseFieldSelector, type RecordFilter, type SelectorFault } from './selector.ts';
 import { tableOf, wantsTable } from './kubectl-columns.ts';
+import { TooManyLookupsError } from '../caller-lookups.ts';
+import { Turns } from '../turns.ts';
 import * as messages from '../messages.ts';
 
 /** Dependencies of the API. */
@@ -50,6 +52,11 @@ export type LedgerApi = (request: ApiRequest) => Promise<ApiAnswer>;
 /** Records of a page: by default, and at most. */
 const DEFAULT_LIMIT = 100;
 const MAX_LIMIT = 500;
+/**
+ * Searches at a time. SQLite runs them in the only thread that reads, where proofs and checkpoints
+ * wait behind them. PostgreSQL has four connections for all.
+ */
+const MAX_SEARCHES = 2;
 
 /** Returns the API over a store. */
 export function createLedgerApi(init: LedgerApiInit): LedgerApi {
@@ -59,7 +66,7 @@ export function createLedgerApi(init: LedgerApiInit): LedgerApi {
   const mayErase = createAuthorizer(component, 'erase');
   const readerOf = createReaders(component);
   const limits = new RequestLimits();
-  const turns = new SearchTurns();
+  const turns = new Turns(MAX_SEARCHES);
   return async (request) => {
     try {
       const caller =
@@ -75,7 +82,10 @@ export function createLedgerApi(init: LedgerApiInit): LedgerApi {
       const context = { store, limits, turns, mayRead, mayList, now: component.clock() };
       return await answerTo(context, request, caller);
     } catch (error) {
-      component.log.warn({ error: messageOf(error) }, messages.REQUEST_FAILED);
+      // Clients without any right cause these, as many as they like.
+      if (!(error instanceof TooManyLookupsError)) {
+        component.log.warn({ error: messageOf(error) }, messages.REQUEST_FAILED);
+      }
       const why = error instanceof SignerError ? error.message : messages.NO_ANSWER;
       return failure(503, messages.cannotAnswer(why));
     }
@@ -87,11 +97,11 @@ export function createLedgerApi(init: LedgerApiInit): LedgerApi {
  */
 async function readingComponent(
   { authenticate, namespace }: LedgerApiInit,
-  { method, headers }: ApiRequest,
+  { method, headers, address }: ApiRequest,
 ): Promise<ApiCaller | undefined> {
   const [, token] = /^Bearer (\S+)$/.exec(headers['authorization']?.[0] ?? '') ?? [];
   if (method !== 'GET' || token === undefined) return undefined;
-  const caller = await authenticate(token);
+  const caller = await authenticate(token, address);
   const isComponent = caller !== undefined && componentOf(caller.username, namespace) !== undefined;
   return isComponent ? caller : undefined;
 }
@@ -99,7 +109,7 @@ async function readingComponent(
 interface Context {
   readonly store: LedgerStore;
   readonly limits: RequestLimits;
-  readonly turns: SearchTurns;
+  readonly turns: Turns;
   readonly mayRead: Authorizer;
   readonly mayList: Authorizer;
   readonly now: number;

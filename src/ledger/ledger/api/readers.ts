@@ -13,13 +13,14 @@ import { resource } from '#kube/resource/resource.ts';
 import { decodePem } from '#pki/der/pem.ts';
 import { decodeRequest } from '#pki/x509/pkcs10.ts';
 import type { Component } from '#component/contract.ts';
+import { CallerLookups } from '../caller-lookups.ts';
 import type { ApiRequest } from './answer.ts';
 import type { ApiCaller } from './front-proxy.ts';
 import { isSignedBy, READER_HEADER, READER_SECONDS, SIGNATURE_HEADER } from './signed-request.ts';
 
 /**
  * Returns the signer of a request, or undefined without a signature or for an unusable object.
- * @throws KubeError
+ * @throws KubeError, or TooManyLookupsError
  */
 export type ReaderOf = (request: ApiRequest) => Promise<ApiCaller | undefined>;
 
@@ -51,10 +52,14 @@ export function createReaders({ client, clock }: Pick<Component, 'client' | 'clo
   const known = new BoundedMap<string, Reader>(MAX_KNOWN_CALLERS);
   // A separate cache, so that wrong names never evict a reader.
   const rejected = new BoundedMap<string, number>(MAX_KNOWN_CALLERS);
-  async function readerNamed(name: string): Promise<Reader | undefined> {
+  const lookups = new CallerLookups<Reader | undefined>();
+  async function readerNamed(name: string, address = ''): Promise<Reader | undefined> {
     const found = known.get(name);
     if (found !== undefined && found.until > clock()) return found;
     if ((rejected.get(name) ?? 0) > clock()) return undefined;
+    return lookups.find({ key: name, address, isKnown: found !== undefined }, () => lookUp(name));
+  }
+  async function lookUp(name: string): Promise<Reader | undefined> {
     // RBAC grants the ledger list of these objects, but not get.
     const { items } = await client.request<{
       readonly items: readonly CertificateSigningRequest[];
@@ -71,11 +76,11 @@ export function createReaders({ client, clock }: Pick<Component, 'client' | 'clo
     } else known.set(name, reader);
     return reader;
   }
-  return async ({ method, url, headers, body = '' }) => {
+  return async ({ method, url, headers, address, body = '' }) => {
     const [name = ''] = headers[READER_HEADER] ?? [];
     const [signature = ''] = headers[SIGNATURE_HEADER] ?? [];
     if (signature === '' || !NAME.test(name)) return undefined;
-    const reader = await readerNamed(name);
+    const reader = await readerNamed(name, address);
     if (reader === undefined) return undefined;
     const { uid, key, caller } = reader;
     return isSignedBy({ uid, method, url, body }, key, signature) ? caller : undefined;
