@@ -26,7 +26,7 @@ const CA_BUNDLE_WORKERS = 2;
 export interface Publications {
   /** False until all lists are complete, since a signer may publish what is not listed yet. */
   readonly isComplete: () => boolean;
-  /** Returns the bundle of a signer name, or undefined if it is not served or publishes nothing. */
+  /** Returns the bundle of a signer name, or undefined if the signer name is not served. */
   readonly of: (signerName: string) => PublishedBundle | undefined;
 }
 

@@ -15,7 +15,7 @@ export type CaBundleChange =
  * Decides the change of one object. Synchronous and total.
  *
  * @param published - bundle of the signer that the object names, or undefined if the signer is not
- * served or publishes nothing
+ * served. If the signer publishes none, its distrusted anchors are removed and the others stay
  */
 export function decideCaBundle(
   object: CaBundleObject | undefined,
@@ -27,7 +27,8 @@ export function decideCaBundle(
     const wanted = wantedAnchors(published, text);
     return wanted === undefined || wanted === text ? [] : [{ path, text: wanted }];
   });
-  return places.length === 0 ? { kind: 'ignore' } : { kind: 'apply', places };
+  if (places.length > 0) return { kind: 'apply', places };
+  return published.signer.spec.trustBundle === undefined ? { kind: 'refused' } : { kind: 'ignore' };
 }
 
 /** Returns the signer name by which the owner of an object consents, or ''. */

@@ -4,14 +4,20 @@ import type { ClusterTrustBundle } from '#api/object/cluster-trust-bundle.ts';
 import type { ConfigMap } from '#api/object/object.ts';
 import { TRUST_KEY, TRUST_STORE_KEY } from '#api/object/trust-config-map.ts';
 import { SIGNER_NAME } from '#api/signer/grant.ts';
+import { distrustedCas } from '#ca/rotation/distrusted-cas.ts';
+import { publishedAnchors, withoutAnchors } from '#pki/x509/trust-bundle.ts';
 import { wantedAnchors } from '#requests/ca/distributed-anchors.ts';
 
 /** State of one ConfigMap in one namespace, and the inputs for its contents. */
 export interface TargetSnapshot {
   /** True if the namespace exists and has the label. */
   readonly consents: boolean;
-  /** The ClusterSigner that publishes the bundle, if it is served. */
+  /** The signer name of the bundle. */
+  readonly signerName: string;
+  /** The ClusterSigner that serves the signer name, if there is one. */
   readonly signer: ClusterSigner | undefined;
+  /** False for a retired bundle, which no ClusterSigner publishes any more. */
+  readonly isPublished: boolean;
   readonly bundle: ClusterTrustBundle | undefined;
   readonly existing: ConfigMap | undefined;
   /**
@@ -40,23 +46,22 @@ export type TargetChange =
 
 /** Decides the change of one target. Synchronous and total. */
 export function decide(snapshot: TargetSnapshot): TargetChange {
-  const { existing, signer, consents } = snapshot;
-  // A bundle outlives its signer. The attester then decides its contents.
-  if (signer === undefined) return IGNORE;
-  if (!isCopy(existing, signer)) return consents ? { kind: 'refused' } : IGNORE;
+  const { existing, signerName, isPublished, consents } = snapshot;
+  if (!isCopy(existing, signerName)) {
+    return consents && isPublished ? { kind: 'refused' } : IGNORE;
+  }
   const text = consents ? wantedText(snapshot) : '';
   if (text === undefined) return IGNORE;
   if (text === '') return existing === undefined ? IGNORE : { kind: 'delete', existing };
   if (holdsOnly(snapshot, text)) return IGNORE;
-  const { signerName } = signer.spec;
   return { kind: 'apply', signerName, text, ...storeOf(snapshot) };
 }
 
 const IGNORE = { kind: 'ignore' } as const;
 
 /** Reports whether we may write the ConfigMap: it is missing, or its owner consented. */
-function isCopy(existing: ConfigMap | undefined, { spec }: ClusterSigner): boolean {
-  return existing === undefined || existing.metadata.annotations?.[SIGNER_NAME] === spec.signerName;
+function isCopy(existing: ConfigMap | undefined, signerName: string): boolean {
+  return existing === undefined || existing.metadata.annotations?.[SIGNER_NAME] === signerName;
 }
 
 function storeOf({ store }: TargetSnapshot): { readonly store?: string } {
@@ -71,11 +76,27 @@ function holdsOnly({ existing, store }: TargetSnapshot, text: string): boolean {
 }
 
 /**
- * Returns the anchors for the target, as {@link wantedAnchors} does, or undefined if no signer
- * publishes the bundle.
+ * Returns the anchors for the target, as {@link wantedAnchors} does, or undefined if nothing is
+ * known. The copy of a retired bundle only shrinks.
  */
 export function wantedText(snapshot: TargetSnapshot): string | undefined {
-  const { signer, existing } = snapshot;
-  if (signer === undefined) return undefined;
-  return wantedAnchors({ ...snapshot, signer }, existing?.data?.[TRUST_KEY]);
+  const { signer, existing, isPublished, bundle } = snapshot;
+  const before = existing?.data?.[TRUST_KEY];
+  if (!isPublished) return remainingText(before, bundle, signer);
+  return signer === undefined ? undefined : wantedAnchors({ ...snapshot, signer }, before);
+}
+
+/**
+ * Returns what remains of the copy of a retired bundle: the anchors that the bundle still has,
+ * without the distrusted ones. The attester deletes the bundle once no leaf needs it.
+ */
+function remainingText(
+  before: string | undefined,
+  bundle: ClusterTrustBundle | undefined,
+  signer: ClusterSigner | undefined,
+): string | undefined {
+  if (bundle === undefined) return '';
+  const held = publishedAnchors(bundle.spec.trustBundle);
+  const isDistrusted = signer === undefined ? (): boolean => false : distrustedCas(signer);
+  return before && withoutAnchors(before, (print) => !held.has(print) || isDistrusted(print));
 }

@@ -8,6 +8,8 @@ import {
   trustConfigMapName,
 } from '#api/object/trust-config-map.ts';
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
+import { SIGNER_NAME } from '#api/signer/grant.ts';
+import { permissionText } from '#kube/client/access-review.ts';
 import { CONFIG_MAPS, NAMESPACES } from '#kube/resource/core-v1.ts';
 import type { Resource } from '#kube/resource/resource.ts';
 import { createReflector, type Reflector } from '#kube/watch/reflector.ts';
@@ -21,13 +23,14 @@ import { createClusterSigners } from '#component/signers/cluster-signers.ts';
 import type { Signers } from '#component/signers/signer-set.ts';
 import type { CaBundleTarget } from '#api/object/ca-bundle-target.ts';
 import { act } from './act.ts';
+import { copiedBundles, type CopiedBundle } from './copied-bundles.ts';
 import { createCaBundleTargets, type CaBundleTargets, type Publications } from './ca-bundles.ts';
-import { decide, wantedText, type TargetChange } from './decide.ts';
+import { decide, wantedText, type TargetChange, type TargetSnapshot } from './decide.ts';
 import type { PublishedBundle } from '#ca/rotation/retained-anchors.ts';
 import { createLaggingTargets, type LaggingTargets } from './lagging-targets.ts';
 import { RestrainedWrites } from './restrained-writes.ts';
 import { createTrustStores, type TrustStores } from './trust-stores.ts';
-import { permissions } from './permissions.ts';
+import { onConfigMaps, permissions } from './permissions.ts';
 import { createSignerTrustTargets } from './signer-trust.ts';
 import * as messages from './messages.ts';
 import { TARGET_SERIES } from './metrics.ts';
@@ -43,8 +46,8 @@ interface State {
   readonly namespaces: Reflector<KubeObject>;
   /** ConfigMaps of all namespaces, by name. */
   readonly configMaps: WatchSet<ConfigMap>;
-  /** Name of the ConfigMap → the ClusterSigner whose bundle it copies. */
-  readonly publishers: Map<string, ClusterSigner>;
+  /** Name of the ConfigMap → the bundle that it copies. */
+  copied: ReadonlyMap<string, CopiedBundle>;
   readonly caBundles: CaBundleTargets;
   readonly stores: TrustStores;
   readonly laggards: LaggingTargets;
@@ -72,7 +75,10 @@ export function createTrustDistributor(
   ])[] => [
     ['bundles', bundles],
     ['namespaces', namespaces],
-    ...configMaps.entries().map(([name, each]) => [`ConfigMaps ${name}`, each] as const),
+    ...configMaps
+      .entries()
+      .filter(([name]) => isPublished(state, name))
+      .map(([name, each]) => [`ConfigMaps ${name}`, each] as const),
     ...caBundles.watches(),
   ];
   return {
@@ -84,13 +90,14 @@ export function createTrustDistributor(
         .filter(([, { synced, failure }]) => !synced || failure !== undefined)
         .map(([what, { failure }]) => messages.unlisted(what, failure)),
     ],
-    warnings: () => ofSigners?.warnings() ?? [],
+    warnings: () => [...unreadRetired(state), ...(ofSigners?.warnings() ?? [])],
     run: async (signal) => {
       const watching = [signers.run(signal), bundles.run(signal), namespaces.run(signal)];
       const handle = (key: string): Promise<ReconcileResult> => reconcile(state, key);
       const onError = (key: string, error: unknown): void => {
         const [namespace = '', name = ''] = key.split('/');
-        const signer = state.publishers.get(name);
+        // A rotation does not wait for the copy of a retired bundle, which gets no new anchor.
+        const signer = state.copied.get(name)?.publisher;
         if (signer !== undefined) state.laggards.add(signer, messages.configMap(key));
         const named = { kind: 'ConfigMap', namespace, name };
         const regarding = { apiVersion: 'v1', ...named };
@@ -108,18 +115,18 @@ function createState(
   bundle: Resource,
   named: readonly CaBundleTarget[],
 ): State {
-  const publishers = new Map<string, ClusterSigner>();
   const signers = createClusterSigners(component);
   const bundles = createReflector<ClusterTrustBundle>({
     ...component,
     path: bundle.collection(),
     onEvent: (name) => {
+      updateCopied(state);
       enqueue(state, trustConfigMapName(name));
       caBundles.enqueueAll();
     },
   });
   const namespaces = namespacesOf(component, (namespace) => {
-    for (const name of publishers.keys()) component.queue.add(keyOf({ namespace, name }));
+    for (const name of state.copied.keys()) component.queue.add(keyOf({ namespace, name }));
   });
   const configMaps = createWatchSet<ConfigMap>((name) =>
     createReflector<ConfigMap>({
@@ -127,21 +134,14 @@ function createState(
       path: CONFIG_MAPS.collection(),
       // RBAC with resourceNames grants list and watch for exactly this field selector only.
       fieldSelector: `metadata.name=${name}`,
+      preflight: () => whyWithheld(state, name),
       onEvent: (key) => {
         component.queue.add(key);
       },
     }),
   );
   signers.onChange(() => {
-    publishers.clear();
-    for (const signer of signers.all()) {
-      const { signerName, trustBundle } = signer.spec;
-      if (trustBundle === undefined) continue;
-      const name = trustConfigMapName(bundleName(signerName, trustBundle.name));
-      // Two bundles may map to the same ConfigMap name. The first keeps it.
-      if (!publishers.has(name)) publishers.set(name, signer);
-    }
-    configMaps.reconcile(publishers.keys());
+    updateCopied(state);
     enqueueAll(state);
   });
   const laggards = createLaggingTargets(component);
@@ -157,7 +157,7 @@ function createState(
     bundles,
     namespaces,
     configMaps,
-    publishers,
+    copied: new Map(),
     caBundles,
     stores: createTrustStores(),
     laggards,
@@ -187,17 +187,61 @@ function publications(state: () => State): Publications {
   return {
     isComplete: () => state().signers.settled && state().bundles.synced,
     of: (signerName) => {
-      const signer = state()
-        .signers.all()
-        .find(({ spec }) => spec.signerName === signerName);
-      return signer?.spec.trustBundle === undefined ? undefined : publishedOf(state(), signer);
+      const signer = state().signers.serving(signerName);
+      return signer && publishedOf(state(), signer);
     },
   };
 }
 
 function enqueueAll(state: State): void {
   state.caBundles.enqueueAll();
-  for (const name of state.publishers.keys()) enqueue(state, name);
+  for (const name of state.copied.keys()) enqueue(state, name);
+}
+
+/** Determines the copied bundles again, and watches the ConfigMaps of their names. */
+function updateCopied(state: State): void {
+  const { component, signers, bundles, configMaps } = state;
+  // Until all ClusterSigners are known, each bundle would count as retired.
+  if (!signers.settled) return;
+  const before = state.copied;
+  state.copied = copiedBundles({
+    signers: signers.all(),
+    bundles: bundles.list(),
+    secretNamespace: component.secretNamespace,
+    before,
+    hasCopies: (name) => hasCopies(state, name),
+  });
+  configMaps.reconcile(state.copied.keys());
+}
+
+/** Reports whether a ConfigMap of this name may still be a copy. */
+function hasCopies({ bundles, configMaps, copied }: State, name: string): boolean {
+  const watched = configMaps.get(name);
+  if (!bundles.synced || watched?.synced !== true) return true;
+  const signerName = copied.get(name)?.signerName;
+  return watched.list().some(({ metadata }) => metadata.annotations?.[SIGNER_NAME] === signerName);
+}
+
+function isPublished({ copied }: State, name: string): boolean {
+  return copied.get(name)?.publisher !== undefined;
+}
+
+/**
+ * Returns why the ConfigMaps of a retired bundle cannot be read, or undefined. The role need not
+ * list the name any more, and a missing permission would cause a stream of rejected calls.
+ */
+async function whyWithheld(state: State, name: string): Promise<string | undefined> {
+  if (isPublished(state, name)) return undefined;
+  const [missing] = await state.component.missingPermissions(onConfigMaps([name]));
+  return missing && messages.retiredCopies(permissionText(missing), name);
+}
+
+/** Returns a warning for each retired bundle whose copies cannot be read. */
+function unreadRetired(state: State): readonly string[] {
+  return state.configMaps
+    .unread()
+    .filter(([name]) => !isPublished(state, name))
+    .flatMap(([, { failure }]) => failure ?? []);
 }
 
 /** Enqueues the targets of one name: in namespaces that opted in, and where a ConfigMap exists. */
@@ -209,19 +253,42 @@ function enqueue({ component, namespaces, configMaps }: State, name: string): vo
 }
 
 async function reconcile(state: State, key: string): Promise<ReconcileResult> {
-  const { component, namespaces, configMaps, publishers } = state;
+  const { component, configMaps, copied, writes } = state;
   if (!component.shard.owns(key)) return undefined;
-  const [namespace = '', name = ''] = key.split('/');
+  const [, name = ''] = key.split('/');
   const found = configMaps.get(name);
-  const signer = publishers.get(name);
-  if (signer === undefined || found === undefined) return undefined;
-  if (!isComplete(state) || !found.synced) return 'backoff';
+  const source = copied.get(name);
+  if (source === undefined || found === undefined) {
+    return writes.leave({ key, label: messages.configMap(key) });
+  }
+  if (!isComplete(state)) return 'backoff';
+  // The watch of a retired bundle without permission reports each ConfigMap once it works.
+  if (!found.synced) return source.publisher === undefined ? undefined : 'backoff';
+  return isUnreadable(state, source) ? undefined : update(state, key, { source, found });
+}
+
+/**
+ * Reports whether a retired bundle is gone whose ClusterSigner this version cannot read. Another
+ * version that can read it may still sign, so change nothing.
+ */
+function isUnreadable({ bundles, signers }: State, source: CopiedBundle): boolean {
+  const isGone = source.publisher === undefined && bundles.get(source.bundle) === undefined;
+  return isGone && signers.faulty(source.clusterSigner) !== undefined;
+}
+
+async function update(
+  state: State,
+  key: string,
+  { source, found }: { readonly source: CopiedBundle; readonly found: Reflector<ConfigMap> },
+): Promise<ReconcileResult> {
+  const { component, namespaces } = state;
+  const [namespace = '', name = ''] = key.split('/');
   const existing = found.get(key);
   const opted = namespaces.get(namespace);
-  const looked = { ...publishedOf(state, signer), existing, consents: opted !== undefined };
+  const looked = { ...lookAt(state, source), existing, consents: opted !== undefined };
   const store = await storeFor(state, opted, wantedText(looked));
   const change = decide({ ...looked, store });
-  tell(component, { namespace, name }, signer, change);
+  tell(component, { namespace, name }, source.signerName, change);
   const label = messages.configMap(key);
   const write = async (): Promise<void> => {
     const written = await act(component, { namespace, name }, change, existing);
@@ -229,18 +296,33 @@ async function reconcile(state: State, key: string): Promise<ReconcileResult> {
   };
   if (change.kind !== 'apply') {
     await write();
+    // The last copy of a retired bundle may be gone.
+    if (existing === undefined && source.publisher === undefined) updateCopied(state);
     return state.writes.leave({ key, label });
   }
-  const contents = JSON.stringify(change);
   return state.writes.apply({
     key,
     label,
-    contents,
+    contents: JSON.stringify(change),
     object: existing,
     field: 'data',
-    signer,
+    signer: source.publisher,
     write,
   });
+}
+
+/** Returns what is published under the name of a copied bundle. */
+function lookAt(
+  { component, signers, bundles }: State,
+  { bundle, signerName, publisher }: CopiedBundle,
+): Omit<TargetSnapshot, 'existing' | 'consents' | 'store'> {
+  return {
+    ...contextOf(component),
+    signerName,
+    signer: publisher ?? signers.serving(signerName),
+    isPublished: publisher !== undefined,
+    bundle: bundles.get(bundle),
+  };
 }
 
 /** Returns the truststore if the namespace requests one. */
@@ -258,22 +340,24 @@ function isComplete({ signers, bundles, namespaces }: State): boolean {
   return signers.settled && bundles.synced && namespaces.synced;
 }
 
-/** Returns what a signer publishes now. */
+/** Returns what a signer publishes now. Without `spec.trustBundle` it publishes no bundle. */
 function publishedOf({ component, bundles }: State, signer: ClusterSigner): PublishedBundle {
   const { signerName, trustBundle } = signer.spec;
-  return {
-    signer,
-    secretNamespace: component.secretNamespace,
-    bundle: bundles.get(bundleName(signerName, trustBundle?.name ?? '')),
-    now: serverTime(component),
-    clocksApart: areClocksApart(component),
-  };
+  const bundle = trustBundle && bundles.get(bundleName(signerName, trustBundle.name));
+  return { ...contextOf(component), signer, bundle };
+}
+
+function contextOf(
+  component: Component,
+): Pick<PublishedBundle, 'secretNamespace' | 'now' | 'clocksApart'> {
+  const { secretNamespace } = component;
+  return { secretNamespace, now: serverTime(component), clocksApart: areClocksApart(component) };
 }
 
 function tell(
   { metrics, log }: Component,
   target: { readonly namespace: string; readonly name: string },
-  { spec: { signerName } }: ClusterSigner,
+  signerName: string,
   { kind }: TargetChange,
 ): void {
   if (kind === 'ignore') return;

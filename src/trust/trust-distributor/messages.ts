@@ -55,6 +55,10 @@ export function unlisted(what: string, failure: string | undefined): string {
   return `${what}: ${failure ?? 'not listed yet'}`;
 }
 
+export function retiredCopies(permission: string, configMap: string): string {
+  return `cannot ${permission}: copies of a retired bundle stay as they are, with anchors that may be distrusted; run kubectl delete configmaps --all-namespaces --field-selector metadata.name=${configMap}`;
+}
+
 export function permissionMissing(
   component: string,
   permission: string,

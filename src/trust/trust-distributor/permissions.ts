@@ -22,7 +22,7 @@ export function permissions(names: PermissionNames): readonly PermissionRule[] {
     readSigners(names),
     READ_BUNDLES,
     { apiGroups: [''], resources: ['namespaces'], verbs: ['list', 'watch'] },
-    ...onConfigMaps(names),
+    ...onConfigMaps(names.bundles.map(trustConfigMapName)),
     ...onSignerTrust(names),
     ...onCaBundles(names),
     EVENTS_EVERYWHERE,
@@ -54,16 +54,10 @@ function onSignerTrust({ signerSecrets = [] }: PermissionNames): readonly Permis
 }
 
 /** Returns rules with names only: an empty `resourceNames` would mean every ConfigMap. */
-function onConfigMaps({ bundles }: PermissionNames): readonly PermissionRule[] {
-  if (bundles.length === 0) return [];
-  return [
-    {
-      apiGroups: [''],
-      resources: ['configmaps'],
-      resourceNames: bundles.map(trustConfigMapName),
-      verbs: ['list', 'watch', 'create', 'patch', 'delete'],
-    },
-  ];
+export function onConfigMaps(resourceNames: readonly string[]): readonly PermissionRule[] {
+  if (resourceNames.length === 0) return [];
+  const verbs = ['list', 'watch', 'create', 'patch', 'delete'];
+  return [{ apiGroups: [''], resources: ['configmaps'], resourceNames, verbs }];
 }
 
 /**

@@ -13,7 +13,9 @@ const bundle = served(planOf({ signer }));
 function changeOf(more: Partial<TargetSnapshot>): TargetChange {
   return decide({
     consents: true,
+    signerName: signer.spec.signerName,
     signer,
+    isPublished: true,
     bundle,
     existing: undefined,
     now: NOW,
@@ -125,5 +127,33 @@ test('while nothing is published what was copied stays', () => {
   const existing = configMap(A.pem);
   assert.deepEqual(changeOf({ bundle: undefined, existing }), { kind: 'ignore' });
   assert.deepEqual(changeOf({ bundle: undefined }), { kind: 'ignore' });
-  assert.deepEqual(changeOf({ signer: undefined, existing, consents: false }), { kind: 'ignore' });
+});
+
+test('a retired copy loses what is distrusted or not in the bundle, and gains nothing', () => {
+  const both = served(planOf({ signer: signerWith([A.pem, B.pem]) }));
+  const retired = { isPublished: false, bundle: both };
+  const existing = configMap(A.pem + B.pem);
+  const without = distrusting(A.fingerprint);
+  assert.deepEqual(changeOf({ ...retired, signer: without, existing }), apply(B.pem));
+  const last = configMap(A.pem);
+  const emptied = changeOf({ ...retired, signer: without, existing: last });
+  assert.deepEqual(emptied, { kind: 'delete', existing: last });
+  assert.deepEqual(changeOf({ ...retired, existing }), { kind: 'ignore' });
+  assert.deepEqual(changeOf({ ...retired, existing: configMap(B.pem + C.pem) }), apply(B.pem));
+  assert.deepEqual(changeOf({ ...retired, existing: configMap(B.pem) }), { kind: 'ignore' });
+  assert.deepEqual(changeOf(retired), { kind: 'ignore' });
+});
+
+test('a retired copy goes with its bundle and with the consent, even without a signer', () => {
+  const retired = { isPublished: false, signer: undefined };
+  const existing = configMap(A.pem);
+  assert.deepEqual(changeOf({ ...retired, existing }), { kind: 'ignore' });
+  const gone = { kind: 'delete', existing };
+  assert.deepEqual(changeOf({ ...retired, existing, consents: false }), gone);
+  assert.deepEqual(changeOf({ ...retired, existing, bundle: undefined }), gone);
+  const { annotations: _, ...metadata } = existing.metadata;
+  const foreign = configMap(A.pem, { metadata });
+  assert.deepEqual(changeOf({ ...retired, existing: foreign, bundle: undefined }), {
+    kind: 'ignore',
+  });
 });
