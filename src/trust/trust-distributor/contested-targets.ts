@@ -1,4 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
+import { createHash } from 'node:crypto';
+import { BoundedMap } from '#base/bounded-map.ts';
 import type { CaBundlePlace } from '#api/object/ca-bundle-object.ts';
 import type { KubeObject } from '#api/object/object.ts';
 import { parseTime } from '#api/object/time.ts';
@@ -9,9 +11,12 @@ const FIRST_DELAY_MS = 10_000;
 const LONGEST_DELAY_MS = 10 * 60_000;
 /** After this long without a write, the next is not delayed. */
 const QUIET_MS = 3_600_000;
+/** Exceeds the number of targets that are written in the longest delay. */
+const MAX_TARGETS = 10_000;
 
 interface TargetWrite {
-  readonly contents: string;
+  /** SHA-256 of the contents, which may have a megabyte. */
+  readonly digest: string;
   readonly count: number;
   /** Milliseconds. */
   readonly at: number;
@@ -22,7 +27,7 @@ interface TargetWrite {
  * of theirs and one of ours. The delay doubles from 10 seconds to 10 minutes.
  */
 export class ContestedTargets {
-  readonly #written = new Map<string, TargetWrite>();
+  readonly #written = new BoundedMap<string, TargetWrite>(MAX_TARGETS);
 
   /**
    * Returns when the target may be written, in milliseconds, or undefined for at once.
@@ -50,13 +55,18 @@ export class ContestedTargets {
   /** Records a write. */
   wrote(target: string, contents: string, now: number): void {
     const count = (this.#lastOf(target, contents, now)?.count ?? 0) + 1;
-    this.#written.set(target, { contents, count, at: now });
+    this.#written.set(target, { digest: digestOf(contents), count, at: now });
   }
 
   #lastOf(target: string, contents: string, now: number): TargetWrite | undefined {
     const last = this.#written.get(target);
-    return last?.contents === contents && now - last.at < QUIET_MS ? last : undefined;
+    if (last === undefined || now - last.at >= QUIET_MS) return undefined;
+    return last.digest === digestOf(contents) ? last : undefined;
   }
+}
+
+function digestOf(contents: string): string {
+  return createHash('sha256').update(contents).digest('base64');
 }
 
 /**

@@ -40,6 +40,15 @@ test('other anchors are written at once, and so are the same after a quiet hour'
   assert.equal(contested.heldUntil('x', 'ours', 6 + HOUR), undefined, 'the first of a new count');
 });
 
+test('only as many targets are remembered as are written in a while', () => {
+  const contested = new ContestedTargets();
+  for (let at = 0; at < 3; at += 1) contested.wrote('x', 'ours', at);
+  for (let index = 0; index < 9_999; index += 1) contested.wrote(`other-${index}`, 'ours', 3);
+  assert.notEqual(contested.heldUntil('x', 'ours', 3), undefined);
+  contested.wrote('one more', 'ours', 3);
+  assert.equal(contested.heldUntil('x', 'ours', 3), undefined);
+});
+
 test('a writer that replaces one caBundle after another is delayed as well', () => {
   const contested = new ContestedTargets();
   for (let at = 0; at < 4; at += 1) {
