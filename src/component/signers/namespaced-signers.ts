@@ -23,6 +23,14 @@ interface NamespacedState {
   readonly quota: SignerQuota;
 }
 
+/** Signers of all namespaces. */
+export interface NamespacedSigners extends Signers {
+  /** True once the first list is complete. Each Signer serves before that. */
+  readonly listed: boolean;
+  /** Resolves when the first list is complete. Rejects with the signal's reason. */
+  readonly whenListed: (signal: AbortSignal) => Promise<void>;
+}
+
 /**
  * Watches the Signers of all namespaces. Their signer names are derived, so they never conflict,
  * and each serves as soon as it is listed. They always count as settled, so that a failing watch of
@@ -31,7 +39,7 @@ interface NamespacedState {
 export function createNamespacedSigners(
   component: Component,
   options: SignerQuotaOptions = {},
-): Signers {
+): NamespacedSigners {
   const quota = createSignerQuota(options);
   const known = new Map<string, ClusterSigner>();
   const faulty = new Map<string, FaultySigner>();
@@ -46,6 +54,10 @@ export function createNamespacedSigners(
   });
   return {
     settled: true,
+    get listed() {
+      return reflector.synced;
+    },
+    whenListed: (signal) => reflector.whenSynced(signal),
     failure: undefined,
     serving: (signerName) => known.get(derivedFrom(signerName) ?? ''),
     all: () => [...known.values()],

@@ -9,7 +9,10 @@ import { createWatchSet, type WatchSet } from '#kube/watch/watch-set.ts';
 import { runLoop, type ReconcileResult } from '#kube/workqueue/run-loop.ts';
 import type { Component } from '#component/contract.ts';
 import { reportRetry } from '#requests/loop/error-outcome.ts';
-import { createNamespacedSigners } from '#component/signers/namespaced-signers.ts';
+import {
+  createNamespacedSigners,
+  type NamespacedSigners,
+} from '#component/signers/namespaced-signers.ts';
 import type { Signers } from '#component/signers/signer-set.ts';
 import { FIELD_MANAGER, deleteConfigMap } from './act.ts';
 import {
@@ -35,7 +38,7 @@ export interface SignerTrustTargets {
 
 interface State {
   readonly component: Component;
-  readonly signers: Signers;
+  readonly signers: NamespacedSigners;
   /** ConfigMaps by namespace. */
   readonly configMaps: WatchSet<ConfigMap>;
   readonly writes: RestrainedWrites;
@@ -55,13 +58,16 @@ export function createSignerTrustTargets(own: Component): SignerTrustTargets {
     configMaps.reconcile(new Set(signers.keys().map(namespaceOf)));
     for (const key of keys) component.queue.add(namespaceOf(key));
   });
+  const enqueueAll = (): void => {
+    for (const [namespace] of configMaps.entries()) component.queue.add(namespace);
+  };
   return {
-    enqueueAll: () => {
-      for (const [namespace] of configMaps.entries()) component.queue.add(namespace);
-    },
+    enqueueAll,
     warnings: signers.warnings,
     run: async (signal) => {
       const watching = signers.run(signal);
+      // The namespaces need not wait out their backoff.
+      void signers.whenListed(signal).then(enqueueAll, () => undefined);
       const handle = (namespace: string): Promise<ReconcileResult> => reconcile(state, namespace);
       const onError = (namespace: string, error: unknown): void => {
         const named = { kind: 'ConfigMap', namespace, name: SIGNER_TRUST };
@@ -114,7 +120,8 @@ async function reconcile(
   const watched = configMaps.get(namespace);
   // The last Signer is gone, so Kubernetes deletes the ConfigMap that it owned.
   if (watched === undefined) return undefined;
-  if (!watched.synced) return 'backoff';
+  // A Signer that is not listed yet would lose its key.
+  if (!signers.listed || !watched.synced) return 'backoff';
   const existing = watched.get(`${namespace}/${SIGNER_TRUST}`);
   const change = decideSignerTrust(signersOf(signers, namespace), existing);
   tell(component, namespace, change);

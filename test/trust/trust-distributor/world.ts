@@ -114,7 +114,7 @@ function answer(api: MemoryApi, { method, path, body, contentType }: RequestInit
   return api.put(path, patched(before, body as Parameters<typeof patched>[1]));
 }
 
-function componentOn(client: Client, more: Partial<Component> = {}): RecordedComponent {
+export function componentOn(client: Client, more: Partial<Component> = {}): RecordedComponent {
   const clock = Date.now;
   const zeros = (size: number): Uint8Array => new Uint8Array(size);
   const startTimer = (ms: number, action: () => void): (() => void) => {
