@@ -134,6 +134,19 @@ export function ignoreNotFound(error: unknown): undefined {
 }
 
 /**
+ * Turns the rejection of a new object into undefined, for `.catch`, if its namespace is being
+ * deleted or is gone (apiserver, admission/plugin/namespace/lifecycle). Throws every other error
+ * again.
+ */
+export function ignoreNamespaceGone(error: unknown): undefined {
+  const isTerminating =
+    error instanceof KubeError &&
+    error.status === 403 &&
+    error.causes.some(({ reason }) => reason === 'NamespaceTerminating');
+  return isTerminating ? undefined : ignoreNotFound(error);
+}
+
+/**
  * Turns a 403 or a 404 into undefined, for `.catch`: the user may not read the object, or there is
  * none. Throws every other error again.
  */

@@ -3,6 +3,7 @@ import type { ConfigMap } from '#api/object/object.ts';
 import { TRUST_KEY, TRUST_STORE_KEY } from '#api/object/trust-config-map.ts';
 import { SIGNER_NAME } from '#api/signer/grant.ts';
 import { SignerError } from '#base/errors.ts';
+import { ignoreNamespaceGone } from '#kube/client/kube-error.ts';
 import type { Component } from '#component/contract.ts';
 import type { TargetChange } from './decide.ts';
 import { CONFIG_MAPS } from '#kube/resource/core-v1.ts';
@@ -35,7 +36,7 @@ export async function act(
   if (change.kind !== 'apply') return undefined;
   // Removes keys of other writers, since a program that reads the directory would trust them.
   if (existing !== undefined) return replaced(client, path, change, existing);
-  const written = await client.request<ConfigMap>({
+  const created = client.request<ConfigMap>({
     method: 'PATCH',
     path,
     query: { fieldManager: FIELD_MANAGER, force: true },
@@ -47,7 +48,8 @@ export async function act(
       ...contentsOf(change),
     },
   });
-  log.info(fields, messages.CONFIG_MAP_WRITTEN);
+  const written = await created.catch(ignoreNamespaceGone);
+  if (written !== undefined) log.info(fields, messages.CONFIG_MAP_WRITTEN);
   return written;
 }
 

@@ -12,6 +12,8 @@ import { wantedAnchors } from '#requests/ca/distributed-anchors.ts';
 export interface TargetSnapshot {
   /** True if the namespace exists and has the label. */
   readonly consents: boolean;
+  /** True if the namespace is being deleted. The API server then rejects a new ConfigMap. */
+  readonly isTerminating: boolean;
   /** The signer name of the bundle. */
   readonly signerName: string;
   /** The ClusterSigner that serves the signer name, if there is one. */
@@ -50,6 +52,7 @@ export function decide(snapshot: TargetSnapshot): TargetChange {
   if (!isCopy(existing, signerName)) {
     return consents && isPublished ? { kind: 'refused' } : IGNORE;
   }
+  if (existing === undefined && snapshot.isTerminating) return IGNORE;
   const text = consents ? wantedText(snapshot) : '';
   if (text === undefined) return IGNORE;
   if (text === '') return existing === undefined ? IGNORE : { kind: 'delete', existing };

@@ -285,7 +285,12 @@ async function update(
   const [namespace = '', name = ''] = key.split('/');
   const existing = found.get(key);
   const opted = namespaces.get(namespace);
-  const looked = { ...lookAt(state, source), existing, consents: opted !== undefined };
+  const looked = {
+    ...lookAt(state, source),
+    existing,
+    consents: opted !== undefined,
+    isTerminating: opted?.metadata.deletionTimestamp !== undefined,
+  };
   const store = await storeFor(state, opted, wantedText(looked));
   const change = decide({ ...looked, store });
   tell(component, { namespace, name }, source.signerName, change);
@@ -315,7 +320,7 @@ async function update(
 function lookAt(
   { component, signers, bundles }: State,
   { bundle, signerName, publisher }: CopiedBundle,
-): Omit<TargetSnapshot, 'existing' | 'consents' | 'store'> {
+): Omit<TargetSnapshot, 'existing' | 'consents' | 'isTerminating' | 'store'> {
   return {
     ...contextOf(component),
     signerName,

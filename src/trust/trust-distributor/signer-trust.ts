@@ -2,6 +2,7 @@
 import type { ConfigMap, KubeObject } from '#api/object/object.ts';
 import { SIGNER_TRUST } from '#api/signer/signer.ts';
 import { SIGNER_NAME } from '#api/signer/grant.ts';
+import { ignoreNamespaceGone } from '#kube/client/kube-error.ts';
 import { permissionText } from '#kube/client/access-review.ts';
 import { CONFIG_MAPS } from '#kube/resource/core-v1.ts';
 import { createReflector, type Reflector } from '#kube/watch/reflector.ts';
@@ -135,7 +136,8 @@ async function reconcile(
     field: 'data',
     signer: undefined,
     write: async () => {
-      watched.applyWrite(await write(component, { namespace, existing }, change));
+      const written = await write(component, { namespace, existing }, change);
+      if (written !== undefined) watched.applyWrite(written);
     },
   });
 }
@@ -155,20 +157,21 @@ function write(
   { client }: Component,
   { namespace, existing }: { readonly namespace: string; readonly existing: ConfigMap | undefined },
   { data, ownerReferences }: SignerTrust,
-): Promise<ConfigMap> {
+): Promise<ConfigMap | undefined> {
   const target = { namespace, name: SIGNER_TRUST };
   const path = CONFIG_MAPS.object(target);
   if (existing === undefined) {
     const labels = { 'app.kubernetes.io/managed-by': 'countersign' };
     const annotations = { [SIGNER_NAME]: SIGNER_TRUST };
     const metadata = { ...target, labels, annotations, ownerReferences };
-    return client.request<ConfigMap>({
+    const created = client.request<ConfigMap>({
       method: 'PATCH',
       path,
       query: { fieldManager: FIELD_MANAGER, force: true },
       contentType: 'application/apply-patch+yaml',
       body: { apiVersion: 'v1', kind: 'ConfigMap', metadata, data },
     });
+    return created.catch(ignoreNamespaceGone);
   }
   const { resourceVersion } = existing.metadata;
   return client.request<ConfigMap>({

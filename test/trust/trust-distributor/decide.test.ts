@@ -13,6 +13,7 @@ const bundle = served(planOf({ signer }));
 function changeOf(more: Partial<TargetSnapshot>): TargetChange {
   return decide({
     consents: true,
+    isTerminating: false,
     signerName: signer.spec.signerName,
     signer,
     isPublished: true,
@@ -121,6 +122,13 @@ test('distrust does not wait for the bundle, nor for a bundle to be there', () =
   const last = configMap(A.pem);
   const emptied = changeOf({ signer: without, bundle: undefined, existing: last });
   assert.deepEqual(emptied, { kind: 'delete', existing: last });
+});
+
+test('a namespace that is being deleted gets no new copy, and loses what is distrusted', () => {
+  const both = served(planOf({ signer: signerWith([A.pem, B.pem]) }));
+  const ending = { isTerminating: true, signer: distrusting(A.fingerprint), bundle: both };
+  assert.deepEqual(changeOf(ending), { kind: 'ignore' });
+  assert.deepEqual(changeOf({ ...ending, existing: configMap(A.pem + B.pem) }), apply(B.pem));
 });
 
 test('while nothing is published what was copied stays', () => {
