@@ -2,7 +2,8 @@
 import { createHash } from 'node:crypto';
 import { BoundedMap } from '#base/bounded-map.ts';
 import type { CaBundlePlace } from '#api/object/ca-bundle-object.ts';
-import type { KubeObject } from '#api/object/object.ts';
+import type { KubeObject, ObjectMeta } from '#api/object/object.ts';
+import type { ManagedFieldsEntry } from '#kube/protobuf/object-meta.ts';
 import { parseTime } from '#api/object/time.ts';
 
 /** Writes of the same contents that are not delayed: a tool may apply its own several times. */
@@ -88,11 +89,19 @@ export function lastWriter(
   field: string,
   own: string,
 ): string | undefined {
-  const { managedFields = [] } = metadata;
+  return lastWrite(metadata.managedFields, field, own)?.manager;
+}
+
+/** Returns the write of {@link lastWriter}. */
+export function lastWrite(
+  managedFields: ObjectMeta['managedFields'] = [],
+  field: string,
+  own: string,
+): ManagedFieldsEntry | undefined {
   const [newest] = managedFields
     .filter(({ manager, fieldsV1 = {} }) => {
       return manager !== own && JSON.stringify(fieldsV1).includes(`"f:${field}"`);
     })
     .sort((a, b) => parseTime(b.time ?? '') - parseTime(a.time ?? ''));
-  return newest?.manager;
+  return newest;
 }

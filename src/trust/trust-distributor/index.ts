@@ -3,7 +3,9 @@ import { bundleName, type ClusterTrustBundle } from '#api/object/cluster-trust-b
 import { keyOf, type ConfigMap, type KubeObject } from '#api/object/object.ts';
 import {
   TRUST,
+  TRUST_KEY,
   TRUST_OPTED_IN,
+  TRUST_STORE_KEY,
   TRUST_WITH_STORE,
   trustConfigMapName,
 } from '#api/object/trust-config-map.ts';
@@ -28,6 +30,7 @@ import { createCaBundleTargets, type CaBundleTargets, type Publications } from '
 import { decide, wantedText, type TargetChange, type TargetSnapshot } from './decide.ts';
 import type { PublishedBundle } from '#ca/rotation/retained-anchors.ts';
 import { createLaggingTargets, type LaggingTargets } from './lagging-targets.ts';
+import { reduceConfigMap, type KeptContents } from './reduce-config-map.ts';
 import { RestrainedWrites } from './restrained-writes.ts';
 import { createTrustStores, type TrustStores } from './trust-stores.ts';
 import { onConfigMaps, permissions } from './permissions.ts';
@@ -37,6 +40,8 @@ import { TARGET_SERIES } from './metrics.ts';
 
 /** Bundles are few, and targets exist only in namespaces that opted in. */
 const TARGET_WORKERS = 4;
+/** A copy of this length is kept even without its bundle, to take distrusted anchors out of it. */
+const MIN_KEPT_TEXT = 32_768;
 
 interface State {
   readonly component: Component;
@@ -134,6 +139,7 @@ function createState(
       path: CONFIG_MAPS.collection(),
       // RBAC with resourceNames grants list and watch for exactly this field selector only.
       fieldSelector: `metadata.name=${name}`,
+      transform: (object) => reduceConfigMap(object, keptOf(state, name)),
       preflight: () => whyWithheld(state, name),
       onEvent: (key) => {
         component.queue.add(key);
@@ -163,6 +169,10 @@ function createState(
     laggards,
     writes: new RestrainedWrites(component, laggards),
   };
+  void bundles.whenSynced(new AbortController().signal).then(() => {
+    updateCopied(state);
+    enqueueAll(state);
+  });
   component.shard.onChange(() => {
     enqueueAll(state);
   });
@@ -201,8 +211,9 @@ function enqueueAll(state: State): void {
 /** Determines the copied bundles again, and watches the ConfigMaps of their names. */
 function updateCopied(state: State): void {
   const { component, signers, bundles, configMaps } = state;
-  // Until all ClusterSigners are known, each bundle would count as retired.
-  if (!signers.settled) return;
+  // Each bundle would count as retired before all ClusterSigners are known. The bundles bound what
+  // is kept of the ConfigMaps.
+  if (!signers.settled || !bundles.synced) return;
   const before = state.copied;
   state.copied = copiedBundles({
     signers: signers.all(),
@@ -214,10 +225,20 @@ function updateCopied(state: State): void {
   configMaps.reconcile(state.copied.keys());
 }
 
+/**
+ * Returns what is kept of the ConfigMaps of a name. A copy is about as long as its bundle; other
+ * line lengths and a truststore add a little.
+ */
+function keptOf({ bundles, copied }: State, name: string): KeptContents {
+  const bundle = bundles.get(copied.get(name)?.bundle ?? '');
+  const maxText = Math.max(MIN_KEPT_TEXT, 2 * (bundle?.spec.trustBundle.length ?? 0));
+  return { isNeeded: (key) => [TRUST_KEY, TRUST_STORE_KEY].includes(key), maxText };
+}
+
 /** Reports whether a ConfigMap of this name may still be a copy. */
-function hasCopies({ bundles, configMaps, copied }: State, name: string): boolean {
+function hasCopies({ configMaps, copied }: State, name: string): boolean {
   const watched = configMaps.get(name);
-  if (!bundles.synced || watched?.synced !== true) return true;
+  if (watched?.synced !== true) return true;
   const signerName = copied.get(name)?.signerName;
   return watched.list().some(({ metadata }) => metadata.annotations?.[SIGNER_NAME] === signerName);
 }

@@ -22,12 +22,16 @@ import {
   type SignerTrustChange,
 } from './decide-signer-trust.ts';
 import { ON_SIGNER_TRUST } from './permissions.ts';
+import { reduceConfigMap, type KeptContents } from './reduce-config-map.ts';
 import { RestrainedWrites } from './restrained-writes.ts';
 import * as messages from './messages.ts';
 import { TARGET_SERIES } from './metrics.ts';
 
 /** Each namespace has one ConfigMap. */
 const SIGNER_TRUST_WORKERS = 2;
+
+/** Signers have room for 24,576 characters of anchors each, in their own line lengths. */
+const KEPT: KeptContents = { isNeeded: () => true, maxText: 32_768 };
 
 /** Keeps the ConfigMaps of the namespaces that have Signers. */
 export interface SignerTrustTargets {
@@ -95,6 +99,7 @@ function watch(component: Component, namespace: string): Reflector<ConfigMap> {
     ...component,
     path: CONFIG_MAPS.collection(namespace),
     fieldSelector: `metadata.name=${SIGNER_TRUST}`,
+    transform: (object) => reduceConfigMap(object, KEPT),
     preflight: async () => {
       const why = await whyWithheld(component, namespace);
       if (why !== undefined && !isTold) component.log.warn({ namespace }, why);

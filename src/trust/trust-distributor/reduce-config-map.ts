@@ -1,0 +1,64 @@
+// SPDX-License-Identifier: Apache-2.0
+import type { ConfigMap, ObjectMeta } from '#api/object/object.ts';
+import { SIGNER_NAME } from '#api/signer/grant.ts';
+import { identityOf } from '#component/signers/signer-quota.ts';
+import { FIELD_MANAGER } from './act.ts';
+import { lastWrite } from './contested-targets.ts';
+
+/** The longest annotation that is kept. A signer name has at most 571 characters. */
+const MAX_ANNOTATION = 1024;
+/** Exceeds the keys of a ConfigMap of ours: one for each Signer of a namespace. */
+const MAX_KEYS = 33;
+
+/** The contents of a ConfigMap to keep. */
+export interface KeptContents {
+  /** Reports whether the value of a key is needed. */
+  readonly isNeeded: (key: string) => boolean;
+  /** The longest value, in characters. A longer one is left out with its key. */
+  readonly maxText: number;
+}
+
+/**
+ * Reduces a ConfigMap to what decisions read, because users of all namespaces write ConfigMaps of
+ * our names, with a megabyte each. One without our annotation keeps its identity only.
+ */
+export function reduceConfigMap(
+  { apiVersion, kind, metadata, data = {}, binaryData = {} }: ConfigMap,
+  kept: KeptContents,
+): ConfigMap {
+  const identity = identityOf(metadata);
+  const owner = metadata.annotations?.[SIGNER_NAME];
+  if (owner === undefined || owner.length > MAX_ANNOTATION) {
+    return { apiVersion, kind, metadata: identity };
+  }
+  return {
+    apiVersion,
+    kind,
+    metadata: { ...identity, annotations: { [SIGNER_NAME]: owner }, ...otherWriters(metadata) },
+    data: reduced(data, kept),
+    binaryData: reduced(binaryData, kept),
+  };
+}
+
+/** Returns the owners, and the newest write of another client, which the log names. */
+function otherWriters(metadata: ObjectMeta): object {
+  const write = lastWrite(metadata.managedFields, 'data', FIELD_MANAGER);
+  const owners = 'ownerReferences' in metadata ? metadata.ownerReferences : undefined;
+  return {
+    ...(Array.isArray(owners) ? { ownerReferences: owners.slice(0, MAX_KEYS) } : {}),
+    ...(write === undefined ? {} : { managedFields: [{ ...write, fieldsV1: { 'f:data': {} } }] }),
+  };
+}
+
+/** Keeps the needed values, and the names of the other keys, which are drift. */
+function reduced(
+  data: Readonly<Record<string, string>>,
+  { isNeeded, maxText }: KeptContents,
+): Readonly<Record<string, string>> {
+  const entries = Object.entries(data).filter(
+    ([key, value]) => !isNeeded(key) || value.length <= maxText,
+  );
+  const first = entries.filter(([key]) => isNeeded(key));
+  const others = entries.filter(([key]) => !isNeeded(key)).map(([key]) => [key, ''] as const);
+  return Object.fromEntries([...first, ...others].slice(0, MAX_KEYS));
+}
