@@ -143,7 +143,8 @@ export function ignoreNamespaceGone(error: unknown): undefined {
     error instanceof KubeError &&
     error.status === 403 &&
     error.causes.some(({ reason }) => reason === 'NamespaceTerminating');
-  return isTerminating ? undefined : ignoreNotFound(error);
+  if (!isTerminating) ignoreNotFound(error);
+  return undefined;
 }
 
 /**

@@ -52,8 +52,7 @@ export function decide(snapshot: TargetSnapshot): TargetChange {
   if (!isCopy(existing, signerName)) {
     return consents && isPublished ? { kind: 'refused' } : IGNORE;
   }
-  if (existing === undefined && snapshot.isTerminating) return IGNORE;
-  const text = consents ? wantedText(snapshot) : '';
+  const text = nextText(snapshot);
   if (text === undefined) return IGNORE;
   if (text === '') return existing === undefined ? IGNORE : { kind: 'delete', existing };
   if (holdsOnly(snapshot, text)) return IGNORE;
@@ -61,6 +60,12 @@ export function decide(snapshot: TargetSnapshot): TargetChange {
 }
 
 const IGNORE = { kind: 'ignore' } as const;
+
+/** Returns the anchors to write, '' for none, or undefined to leave the target as it is. */
+function nextText(snapshot: TargetSnapshot): string | undefined {
+  if (snapshot.existing === undefined && snapshot.isTerminating) return undefined;
+  return snapshot.consents ? wantedText(snapshot) : '';
+}
 
 /** Reports whether we may write the ConfigMap: it is missing, or its owner consented. */
 function isCopy(existing: ConfigMap | undefined, signerName: string): boolean {
