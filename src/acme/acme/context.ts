@@ -88,15 +88,15 @@ export function noteAfter(
   { signer, session }: Extract<CallRight, { readonly session: AcmeSession }>,
   after: AfterCall,
 ): void {
-  const { status, accountUntil, signerProblem } = after;
+  const { status, accountUntil, orderLimitUntil, signerProblem } = after;
   const { account } = session.account;
+  if ((accountUntil ?? orderLimitUntil) !== undefined)
+    component.metrics.of(ACME_SERIES).rateLimits.inc({});
   if (accountUntil !== undefined) {
     term.gate.pause(account, accountUntil);
     term.budgets.pause(account, accountUntil);
     const seconds = (accountUntil - serverTime(component)) / 1000;
-    const { rateLimits, rateLimitWait } = component.metrics.of(ACME_SERIES);
-    rateLimits.inc({});
-    rateLimitWait.inc({}, Math.max(0, seconds));
+    component.metrics.of(ACME_SERIES).rateLimitWait.inc({}, Math.max(0, seconds));
   }
   if (signerProblem !== undefined) {
     const reason = status.reason ?? 'AccountRefused';
@@ -108,5 +108,6 @@ export function noteAfter(
 interface AfterCall {
   readonly status: { readonly reason?: string };
   readonly accountUntil?: number;
+  readonly orderLimitUntil?: number;
   readonly signerProblem?: string;
 }

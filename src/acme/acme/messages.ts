@@ -13,8 +13,8 @@ export function noSolver(kind: string, signer: string, name: string, types: stri
 }
 
 const TURNS = 'namespaces take turns, each with its renewals first, then its oldest Order';
-export const ORDER_BUDGET = `the limit of the CA on orders, or on failed validations of a name, is reached; ${TURNS}`;
-export const CERTIFICATE_BUDGET = `its names are proved, but the limit of the CA on certificates of a registered domain is reached; ${TURNS}`;
+export const ORDER_BUDGET = `a limit of the CA on orders, on certificates of equal names, or on failed validations of a name is reached; ${TURNS}`;
+export const CERTIFICATE_BUDGET = `its names are proved, but a limit of the CA on certificates is reached; ${TURNS}`;
 
 export function signerNotFound(kind: string, name: string): string {
   return `${kind} ${name} does not exist or is invalid`;

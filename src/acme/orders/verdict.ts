@@ -28,8 +28,8 @@ export type ErrorVerdict =
       readonly message: string;
       /** Milliseconds from now. */
       readonly afterMs: number;
-      /** Whether every call of the account waits as long. */
-      readonly wholeAccount: boolean;
+      /** What waits beside the object: every call of the account, or its new orders. */
+      readonly pauses?: 'account' | 'orders';
       readonly counts: RetryCounter;
     }
   | { readonly verdict: 'withoutReplaces' };
@@ -122,7 +122,16 @@ function isRateLimit({ status, type }: Problem): boolean {
 function limited(problem: Problem, circumstances: Circumstances): ErrorVerdict {
   const message = messages.rateLimited(said(problem));
   const wait = limitOf(problem, circumstances);
-  return { verdict: 'again', reason: 'RateLimited', message, ...wait, wholeAccount: true };
+  const pauses = isLimitOfOrders(problem, circumstances) ? 'orders' : 'account';
+  return { verdict: 'again', reason: 'RateLimited', message, ...wait, pauses };
+}
+
+/**
+ * Reports whether the limit may concern the names of the order alone. Let's Encrypt limits the
+ * certificates of equal names and the failed validations of a name by the same type.
+ */
+function isLimitOfOrders(problem: Problem, { attempted }: Circumstances): boolean {
+  return isRateLimit(problem) && (attempted === 'newOrder' || attempted === 'finalize');
 }
 
 /**
@@ -158,7 +167,7 @@ function ofType(problem: Problem, circumstances: Circumstances): ErrorVerdict | 
   if (OF_THE_SIGNER.has(type)) {
     const wait = limitOf(problem, circumstances);
     const message = refused(problem);
-    return { verdict: 'signer', reason: reasonOf(type), message, ...wait, wholeAccount: true };
+    return { verdict: 'signer', reason: reasonOf(type), message, ...wait, pauses: 'account' };
   }
   if (isPerhapsOfReplaces(problem, circumstances)) return { verdict: 'withoutReplaces' };
   return type === 'unauthorized' ? ofUnauthorized(problem, circumstances) : undefined;
@@ -207,6 +216,8 @@ export function isGone(error: Problem | NoAnswer): boolean {
 export interface AccountNews {
   /** Time until which every call of the account waits, if the server limits it. */
   readonly accountUntil?: number;
+  /** Time until which the server limits this new order or certificate, and perhaps others. */
+  readonly orderLimitUntil?: number;
   /** Reason that the whole signer waits, if the server refused its account or settings. */
   readonly signerProblem?: string;
 }
@@ -229,7 +240,7 @@ export function waitAfter(
   before: { readonly failures: number; readonly limits: number },
   now: number,
 ): WaitAfterError {
-  const { verdict, reason, message, wholeAccount, counts } = wait;
+  const { verdict, reason, message, pauses, counts } = wait;
   const { failures, limits } = before;
   const counted = counts === 'failure' ? failures + 1 : failures;
   const until = now + wait.afterMs;
@@ -242,7 +253,8 @@ export function waitAfter(
     },
     limits: counts === 'failure' ? limits : limits + 1,
     news: {
-      ...(wholeAccount ? { accountUntil: until } : {}),
+      ...(pauses === 'account' ? { accountUntil: until } : {}),
+      ...(pauses === 'orders' ? { orderLimitUntil: until } : {}),
       ...(verdict === 'signer' ? { signerProblem: message } : {}),
     },
   };
@@ -262,7 +274,7 @@ function waits(
   message: string,
   afterMs: number,
 ): Extract<ErrorVerdict, { afterMs: number }> {
-  return { verdict, reason, message, afterMs, wholeAccount: false, counts: 'failure' };
+  return { verdict, reason, message, afterMs, counts: 'failure' };
 }
 
 function refused(problem: Problem): string {

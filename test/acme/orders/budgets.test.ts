@@ -90,6 +90,75 @@ test('Retry-After stops all orders of its account to the millisecond, and no oth
   assert.deepEqual(admitted(budgets, 90_000), ['o1']);
 });
 
+test('after a limit, orders try one at a time, each after twice the wait', () => {
+  const budgets = new OrderBudgets(() => ({}));
+  budgets.limit('a', 40 * HOUR, 0);
+  for (let id = 0; id < 20; id += 1) budgets.add(wanted(id, { names: [`n${id}.example`] }));
+  budgets.add(wanted(99, { account: 'b' }));
+  const tries: number[] = [];
+  for (let now = 0; now < HOUR; now += 1000) {
+    const found = admitted(budgets, now).filter((id) => id !== 'o99');
+    assert.ok(found.length <= 1);
+    for (const _each of found) {
+      tries.push(now / 1000);
+      budgets.limit('a', now + 40 * HOUR, now);
+    }
+  }
+  // 1 s, doubling up to ten minutes: a server that limits all orders gets six an hour.
+  assert.deepEqual(tries, [1, 3, 7, 15, 31, 63, 127, 255, 511, 1023, 1623, 2223, 2823, 3423]);
+});
+
+test('an order that passes lets the next one of its account try at once', () => {
+  const budgets = new OrderBudgets(() => ({}));
+  budgets.limit('a', 40 * HOUR, 0);
+  for (let id = 0; id < 4; id += 1) budgets.add(wanted(id));
+  assert.deepEqual(admitted(budgets, 999), []);
+  assert.deepEqual(admitted(budgets, 1000), ['o0']);
+  budgets.pass('a');
+  assert.deepEqual(admitted(budgets, 1001), ['o1']);
+  budgets.pass('a');
+  budgets.remove('o3');
+  assert.deepEqual(admitted(budgets, 1002), ['o2']);
+  budgets.pass('a');
+  for (const id of [4, 5, 6]) budgets.add(wanted(id));
+  assert.deepEqual(admitted(budgets, 1003), ['o4', 'o5', 'o6']);
+});
+
+test('the namespace that is limited delays each other one by one attempt', () => {
+  const budgets = new OrderBudgets(() => ({}));
+  budgets.limit('a', 40 * HOUR, 0);
+  for (let id = 0; id < 5; id += 1) budgets.add(wanted(id, { namespace: 'limited' }));
+  for (const id of [5, 6]) budgets.add(wanted(id, { namespace: `other${id}` }));
+  const order: string[] = [];
+  for (let now = 0; order.length < 7; now += 1000) {
+    for (const id of admitted(budgets, now)) {
+      order.push(id);
+      if (id === 'o5' || id === 'o6') budgets.pass('a');
+      else budgets.limit('a', now + 40 * HOUR, now);
+    }
+  }
+  assert.deepEqual(order.slice(0, 3), ['o0', 'o5', 'o6']);
+});
+
+test('equal names at their limit get no order and delay no others', () => {
+  const equalNames = { burst: 2, everyMs: HOUR };
+  const budgets = new OrderBudgets(() => ({ equalNames }));
+  const names = ['a.example', '*.a.example'];
+  const of = 'certificate';
+  budgets.count(wanted(1, { names, of }), 0);
+  budgets.count(wanted(2, { names: ['*.A.example', 'a.example'], of, account: 'b' }), 0);
+  budgets.add(wanted(3, { names }));
+  budgets.add(wanted(4, { names: ['a.example'] }));
+  budgets.add(wanted(5, { names, isExempt: true }));
+  assert.deepEqual(admitted(budgets, 0), ['o4', 'o5']);
+  assert.equal(budgets.wakeAt(), HOUR);
+  // An order takes no share of them, a certificate does.
+  assert.deepEqual(admitted(budgets, HOUR), ['o3']);
+  budgets.add(wanted(3, { names, of }));
+  budgets.add(wanted(6, { names, of }));
+  assert.deepEqual(admitted(budgets, HOUR), ['o3']);
+});
+
 test('renewals that the CA exempts take no namespace’s share', () => {
   const budgets = new OrderBudgets(() => ({ orders: { burst: 1, everyMs: HOUR } }));
   for (const id of [1, 2, 3]) budgets.add(wanted(id, { isExempt: true, isRenewal: true }));

@@ -4,7 +4,7 @@
  */
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
-import { judge } from '#acme/orders/verdict.ts';
+import { judge, type AcmeCallKind } from '#acme/orders/verdict.ts';
 import { problem, SimulatedCa, type Fault } from './simulated-ca.ts';
 import { SimulatedLife } from './simulated-life.ts';
 
@@ -128,7 +128,7 @@ for (const [what, fault] of ILL) {
   }
 }
 
-test('Retry-After is obeyed to the second, and by the whole account', () => {
+test('an Order that the CA limits waits for Retry-After to the second', () => {
   const life = lived((call) =>
     call === 'newOrder' && life.now < 1_000_000 + 90_000
       ? problem(429, 'rateLimited', 90_000)
@@ -139,16 +139,22 @@ test('Retry-After is obeyed to the second, and by the whole account', () => {
   assert.equal(life.steps.filter((step) => step === 'newOrder').length, 2);
 });
 
-test('every 429 stops the whole account for any type; other errors stop one Order', () => {
-  const about = { attempted: 'read', failures: 1, limits: 1, notFound: 0, uid: 'u' } as const;
+test('429 to newOrder or finalize pauses orders only; to other calls, the account', () => {
+  const about = { failures: 1, limits: 1, notFound: 0, uid: 'u' } as const;
   const circumstances = { ...about, replaces: false, accountIsValid: false };
   const whole = [problem(429, 'none'), problem(400, 'rateLimited'), problem(503, 'none', 5000)];
   const single = [problem(503, 'none'), problem(400, 'badNonce'), problem(404, 'malformed')];
-  const stops = [...whole, ...single].map((each) => {
-    const verdict = judge(each, circumstances);
-    return 'wholeAccount' in verdict && verdict.wholeAccount;
-  });
-  assert.deepEqual(stops, [true, true, true, false, false, false]);
+  const pauses = (attempted: AcmeCallKind) =>
+    [...whole, ...single].map((each) => {
+      const verdict = judge(each, { ...circumstances, attempted });
+      return 'pauses' in verdict ? verdict.pauses : undefined;
+    });
+  const none = [undefined, undefined, undefined];
+  for (const attempted of ['read', 'challenge', 'download'] as const)
+    assert.deepEqual(pauses(attempted), ['account', 'account', 'account', ...none]);
+  // Nothing in a 503 concerns the names of one order.
+  for (const attempted of ['newOrder', 'finalize'] as const)
+    assert.deepEqual(pauses(attempted), ['orders', 'orders', 'account', ...none]);
 });
 
 test('a rate limit lasts as long as the server says, and another error an hour at most', () => {

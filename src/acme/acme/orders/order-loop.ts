@@ -97,6 +97,6 @@ export class OrderLoop {
     }
     const order = orders.get(key);
     if (order === undefined) return undefined;
-    return driveOrder(this.#context, present, order, this.#shares.take);
+    return driveOrder(this.#context, present, order, this.#shares);
   }
 }

@@ -4,7 +4,7 @@ import { keyOf } from '#api/object/object.ts';
 import type { CallDeferral } from '../context.ts';
 import type { Term } from '../store/leader-state.ts';
 import * as messages from '../messages.ts';
-import { endShare, shareId, wantedShare } from './wanted-order.ts';
+import { endShare, returnShare, shareId, wantedShare } from './wanted-order.ts';
 
 const DEFERRALS: Readonly<Record<'order' | 'certificate', CallDeferral>> = {
   order: { reason: 'OrderBudget', message: messages.ORDER_BUDGET },
@@ -52,6 +52,31 @@ export class OrderShares {
     term.budgets.add(wantedShare(order, account, of));
     this.grant(term);
     return term.granted.has(id) ? undefined : DEFERRALS[of];
+  };
+
+  /**
+   * Notes the answer to a call that needed a share. An Order that the CA limits returns its share,
+   * and takes its turn again after its wait.
+   *
+   * @param limitUntil - end of the CA's limit. Undefined: the CA answered otherwise
+   */
+  readonly answered = (
+    order: Order,
+    account: string,
+    of: 'order' | 'certificate',
+    limitUntil: number | undefined,
+  ): void => {
+    const term = this.#init.term();
+    if (term === undefined) return;
+    if (limitUntil === undefined) {
+      term.budgets.pass(account);
+    } else {
+      const now = this.#init.now();
+      const share = wantedShare(order, account, of);
+      returnShare(term, { uid: order.metadata.uid, share }, now);
+      term.budgets.limit(account, limitUntil, now);
+    }
+    this.grant(term);
   };
 
   /** Grants what the budgets have room for. @returns the time of the next share, or undefined */

@@ -34,6 +34,7 @@ import {
   readOrderAgain,
   saveOrder,
 } from './order-state.ts';
+import type { OrderShares } from './order-shares.ts';
 import { endShare, settleShare } from './wanted-order.ts';
 
 /**
@@ -44,13 +45,6 @@ const MAX_STEPS = 256;
 
 /** Time after which a deletion of Challenges is repeated if our watch has not delivered it. */
 const UNSEEN_DELETION_MS = 10_000;
-
-/** Decides whether an Order may create its order at the server now, or have it finalized. */
-export type TakeShare = (
-  order: Order,
-  account: string,
-  of: 'order' | 'certificate',
-) => CallDeferral | undefined;
 
 /** Budgets that calls need. */
 const BUDGETS: Partial<Record<OrderCall['step'], 'order' | 'certificate'>> = {
@@ -63,7 +57,7 @@ interface OrderTurn {
   readonly context: AcmeContext;
   readonly term: Term;
   readonly held: HeldOrder;
-  readonly takeShare: TakeShare;
+  readonly shares: Pick<OrderShares, 'take' | 'answered'>;
   order: Order;
 }
 
@@ -75,9 +69,9 @@ export async function driveOrder(
   context: AcmeContext,
   term: Term,
   order: Order,
-  takeShare: TakeShare,
+  shares: OrderTurn['shares'],
 ): Promise<ReconcileResult> {
-  const turn = { context, term, order, takeShare, held: heldOrder(term, order) };
+  const turn = { context, term, order, shares, held: heldOrder(term, order) };
   // First write what an earlier turn could not.
   await save(turn);
   for (let steps = 0; steps < MAX_STEPS; steps += 1) {
@@ -124,7 +118,7 @@ async function callServer(
   if (step.step === 'newOrder' && !held.isFresh) await refresh(turn);
   if (step.step === 'newOrder' && held.status.url !== undefined) return 'go on';
   const budget = BUDGETS[step.step];
-  const deferral = budget && turn.takeShare(turn.order, account, budget);
+  const deferral = budget && turn.shares.take(turn.order, account, budget);
   if (deferral !== undefined) return park(turn, deferral);
   const after = await answerTo(turn, step, () =>
     takeOrderStep(right.session, request, step, beforeOf(turn)),
@@ -133,6 +127,8 @@ async function callServer(
   settleShare(term, { order: turn.order, held, account }, nowOf(turn));
   endShareOfGone(turn);
   noteAfter(context, term, right, after);
+  if (budget !== undefined)
+    turn.shares.answered(turn.order, account, budget, after.orderLimitUntil);
   // Without a written URL, no process can find the order again.
   if (step.step === 'newOrder') await save(turn);
   return 'go on';

@@ -57,6 +57,18 @@ export function settleShare(
   granted.add(unasked.id);
 }
 
+/** Returns the share of a call that the CA limited. It created nothing. */
+export function returnShare(
+  { budgets, granted, reserved }: Pick<Term, 'budgets' | 'granted' | 'reserved'>,
+  { uid, share }: { readonly uid: string; readonly share: WantedShare },
+  now: number,
+): void {
+  // A deleted Order's share was returned already, or belongs to an earlier leader.
+  if (!granted.delete(share.id)) return;
+  if (share.of === 'certificate') reserved.delete(uid);
+  budgets.giveBack(share, now);
+}
+
 /**
  * Ends the share of a deleted Order's certificate. It counts if the CA may have issued one, and is
  * returned otherwise.

@@ -5,7 +5,10 @@ import type { WantedShare } from '#acme/orders/turns/budgets.ts';
 import type { ChallengeObjectStatus } from '#api/acme/challenge.ts';
 import type { OrderObjectStatus } from '#api/acme/order.ts';
 
-/** Pauses of accounts. A server's Retry-After concerns every object of the account. */
+/**
+ * Pauses of accounts by a server's Retry-After. A limit of a new order or certificate pauses its
+ * Order instead.
+ */
 class AccountGate {
   readonly #until = new Map<string, number>();
 

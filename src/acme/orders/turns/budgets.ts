@@ -1,4 +1,5 @@
 // SPDX-License-Identifier: Apache-2.0
+import { limitFloor } from '../back-off.ts';
 import { registeredDomain } from '../registered-domain.ts';
 import { change, isFull, readyAt, type Bucket, type Rate } from './bucket.ts';
 import { TurnQueue } from './turn-queue.ts';
@@ -10,6 +11,8 @@ export interface Rates {
   readonly orders?: Rate;
   /** New certificates of one registered domain, of all accounts. */
   readonly domain?: Rate;
+  /** New certificates of equal sets of names, of all accounts. */
+  readonly equalNames?: Rate;
   /** Failed validations of one name by one account. */
   readonly failures?: Rate;
 }
@@ -22,11 +25,13 @@ const HOUR_MS = 3_600_000;
  *
  * - 300 new orders of an account in three hours
  * - 50 certificates of a registered domain in seven days
+ * - five certificates of equal names in seven days
  * - five failed validations of a name by an account in an hour
  */
 export const LETS_ENCRYPT: Rates = {
   orders: { burst: 300, everyMs: (3 * HOUR_MS) / 300 },
   domain: { burst: 50, everyMs: (7 * 24 * HOUR_MS) / 50 },
+  equalNames: { burst: 5, everyMs: (7 * 24 * HOUR_MS) / 5 },
   failures: { burst: 5, everyMs: HOUR_MS / 5 },
 };
 
@@ -34,8 +39,8 @@ export const LETS_ENCRYPT: Rates = {
 export interface WantedShare {
   readonly id: string;
   /**
-   * A new order counts for its account. A certificate counts for its registered domains from
-   * finalize on.
+   * A new order counts for its account. A certificate counts for its registered domains and its
+   * set of names from finalize on.
    */
   readonly of: 'order' | 'certificate';
   readonly namespace: string;
@@ -68,6 +73,8 @@ export class OrderBudgets {
   readonly #waitingAt = new Map<string, { readonly bucket: Share; readonly want: WantedShare }>();
   /** Buckets with a waiting share, ordered by the time of their next token. */
   readonly #due: IndexedHeap<Share>;
+  /** Orders that tried since the CA limited one, without an answer other than a limit. */
+  readonly #attempts = new Map<string, number>();
   #sweepAbove = MAX_IDLE_BUCKETS;
 
   /**
@@ -112,6 +119,7 @@ export class OrderBudgets {
       const blocking = this.#blocking(want, now, turnsLeft > 0);
       if (blocking === undefined) {
         this.count(want, now);
+        this.#countAttempt(want, now);
         return want;
       }
       this.#park(want, blocking);
@@ -152,6 +160,41 @@ export class OrderBudgets {
     this.#place(found);
   }
 
+  /**
+   * Notes that the CA limited an order or a certificate. Its names alone may be the cause, so other
+   * orders of the account try, one at a time. The wait between them doubles up to ten minutes.
+   */
+  limit(account: string, until: number, now: number): void {
+    const attempts = this.#attempts.get(account) ?? 1;
+    this.#attempts.set(account, attempts);
+    const found = this.#limited(account);
+    const floor = Math.min(until, now + limitFloor(attempts));
+    found.pausedUntil = Math.max(found.pausedUntil, floor);
+    this.#place(found);
+  }
+
+  /** Notes that the CA did not limit an order or a certificate: the next one tries at once. */
+  pass(account: string): void {
+    if (!this.#attempts.has(account)) return;
+    const found = this.#limited(account);
+    found.pausedUntil = -Infinity;
+    if (found.waiting.size === 0) this.#attempts.delete(account);
+    else this.#attempts.set(account, 1);
+    this.#place(found);
+  }
+
+  /** Lets others wait for the answer to this share while the CA may limit the whole account. */
+  #countAttempt({ account, namespace }: WantedShare, now: number): void {
+    const before = this.#attempts.get(account);
+    if (before === undefined) return;
+    const attempts = before + 1;
+    this.#attempts.set(account, attempts);
+    const found = this.#limited(account);
+    found.pausedUntil = now + limitFloor(attempts);
+    found.waiting.serve(namespace);
+    this.#place(found);
+  }
+
   /** Counts a share that is used, also by an earlier leader: the CA counts it. */
   count(want: WantedShare, now: number): void {
     for (const each of this.#counted(want)) {
@@ -186,25 +229,40 @@ export class OrderBudgets {
   }
 
   /**
-   * Returns all buckets that limit a share. The first one has the server's pause of the account.
+   * Returns all buckets that limit a share. The first ones have the server's pause of the account
+   * and the turns after a limit.
    */
   #bucketsOf(want: WantedShare): readonly Share[] {
     const { account, names, isExempt, of } = want;
     const paused = this.#bucket(`pause ${account}`, undefined);
-    if (isExempt) return [paused];
-    // The CA refuses orders for a name with too many failed validations, for the whole account.
-    const failures = of === 'order' ? names.map((name) => this.#failures(account, name)) : [];
-    return [paused, ...this.#counted(want), ...failures];
+    const always = [paused, this.#limited(account)];
+    if (isExempt) return always;
+    if (of === 'certificate') return [...always, ...this.#counted(want)];
+    // The CA refuses orders for names with too many certificates or failed validations.
+    const ofNames = names.map((name) => this.#failures(account, name));
+    return [...always, ...this.#counted(want), ...ofNames, ...this.#equalNames(want)];
   }
 
   /** Returns the buckets that the share takes a token of. */
-  #counted({ account, names, isExempt, of }: WantedShare): readonly Share[] {
+  #counted(want: WantedShare): readonly Share[] {
+    const { account, names, isExempt, of } = want;
     if (isExempt) return [];
     const { orders, domain } = this.#ratesOf(account);
     if (of === 'order') return [this.#bucket(`account ${account}`, orders)];
-    if (domain === undefined) return [];
-    const domains = new Set(names.map(registeredDomain));
-    return [...domains].map((name) => this.#bucket(`domain ${name}`, domain));
+    const domains = domain === undefined ? [] : new Set(names.map(registeredDomain));
+    const ofDomains = [...domains].map((name) => this.#bucket(`domain ${name}`, domain));
+    return [...ofDomains, ...this.#equalNames(want)];
+  }
+
+  #equalNames({ account, names }: WantedShare): readonly Share[] {
+    const { equalNames } = this.#ratesOf(account);
+    if (equalNames === undefined) return [];
+    const set = [...new Set(names.map((name) => name.toLowerCase()))].toSorted().join(' ');
+    return [this.#bucket(`names ${set}`, equalNames)];
+  }
+
+  #limited(account: string): Share {
+    return this.#bucket(`limited ${account}`, undefined);
   }
 
   #failures(account: string, name: string): Share {

@@ -21,6 +21,11 @@ const SERVER = 'https://acme-v02.api.letsencrypt.org';
 const { burst } = LETS_ENCRYPT.domain ?? assert.fail();
 const REQUEST = Buffer.from(requestDer()).toString('base64');
 
+/** Another Order of the domain: those with equal names have a limit of their own. */
+const other = (attempt: number): Order =>
+  order(attempt, {}, { request: REQUEST, identifiers: [dns(`n${attempt}.a.example`)] });
+const dns = (value: string) => ({ type: 'dns', value }) as const;
+
 type ServerOrder = Readonly<Record<string, unknown>>;
 const READY: ServerOrder = { status: 'ready', authorizations: [], finalize: `${SERVER}/finalize` };
 const PROCESSING: ServerOrder = { ...READY, status: 'processing' };
@@ -55,6 +60,8 @@ function build(status: object = { url: `${SERVER}/order/1`, state: 'ready' }, re
   const answers: (object | (() => object))[] = [];
   const server = {
     resources: {},
+    directory: () =>
+      Promise.resolve({ kind: 'ok', value: { newOrder: SERVER, meta: { profiles: [] } } }),
     post: () => {
       const answer = answers.shift();
       return Promise.resolve(typeof answer === 'function' ? answer() : answer);
@@ -85,7 +92,7 @@ function build(status: object = { url: `${SERVER}/order/1`, state: 'ready' }, re
     term,
     answers,
     shares,
-    run: () => driveOrder(context, term, current ?? made, shares.take),
+    run: () => driveOrder(context, term, current ?? made, shares),
     /** While the Order is read again before its creation at the CA. */
     onRead: (run: () => void) => {
       onRead = run;
@@ -100,16 +107,14 @@ function build(status: object = { url: `${SERVER}/order/1`, state: 'ready' }, re
     /** How many new orders the account may make now. */
     newOrders: () => {
       for (let count = 0; ; count += 1) {
-        const other = order(count + 2, {}, { request: REQUEST });
-        term.budgets.add(wantedShare(other, ACCOUNT, 'order'));
+        term.budgets.add(wantedShare(other(count + 2), ACCOUNT, 'order'));
         if (term.budgets.next(NOW) === undefined) return count;
       }
     },
     /** How many certificates of the domain may be asked for now. */
     left: () => {
       for (let count = 0; ; count += 1) {
-        const other = order(count + 2, {}, { request: REQUEST });
-        term.budgets.add(wantedShare(other, ACCOUNT, 'certificate'));
+        term.budgets.add(wantedShare(other(count + 2), ACCOUNT, 'certificate'));
         if (term.budgets.next(NOW) === undefined) return count;
       }
     },
@@ -120,7 +125,7 @@ test('a deleted Order that the CA was not asked to finalize returns its share', 
   const world = build();
   const { term, shares } = world;
   const others = Array.from({ length: burst }, (_each, index) =>
-    wantedShare(order(index + 100, {}, { request: REQUEST }), ACCOUNT, 'certificate'),
+    wantedShare(other(index + 100), ACCOUNT, 'certificate'),
   );
   for (const each of others) term.budgets.count(each, NOW);
   world.answers.push(ok(READY));
@@ -177,4 +182,21 @@ test('an Order whose request is not PKCS#10 takes no share', async () => {
   const world = build({}, 'AAAA');
   await world.run();
   assert.equal(world.newOrders(), LETS_ENCRYPT.orders?.burst);
+});
+
+test('a limit of equal names delays no Order of other names and no other call', async () => {
+  const world = build({});
+  const { term } = world;
+  const week = 7 * 24 * 3_600_000;
+  world.answers.push({ ...BROKEN, status: 429, type: 'rateLimited', retryAfterMs: week });
+  await world.run();
+  const { reason, nextAttemptAt = '' } = term.orders.get('order-1')?.status ?? {};
+  assert.equal(reason, 'RateLimited');
+  assert.ok(Date.parse(nextAttemptAt) >= NOW + week);
+  assert.equal(term.gate.until(ACCOUNT, NOW), undefined);
+  // The limited Order takes its turn again after its wait.
+  assert.equal(term.granted.size, 0);
+  term.budgets.add(wantedShare(other(2), ACCOUNT, 'order'));
+  assert.equal(term.budgets.next(NOW), undefined);
+  assert.equal(term.budgets.next(NOW + 1000)?.id, 'order-2 order');
 });
