@@ -108,6 +108,7 @@ export const ORDER: Kind = {
     ),
     ...WAITING,
     url: url('URL of the order at the server.'),
+    accountURL: url('URL of the account that created the order.'),
     replacesRefused: flag('Whether the server rejected the reference to the replaced certificate.'),
     authorizations: list(
       100,

@@ -22,7 +22,7 @@ import {
   type OrderBefore,
 } from '../orders/order-events.ts';
 import type { OrderStep } from '../orders/order-step.ts';
-import type { ChallengeType } from '../orders/status.ts';
+import { changed, type ChallengeType } from '../orders/status.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { canonicalIp } from '#pki/names/canonical.ts';
 import { acceptChain, type RequestedCertificate } from './accepted-chain.ts';
@@ -58,8 +58,10 @@ export async function takeOrderStep(
   const { server, account } = session;
   const { url = '' } = before.status;
   switch (step.step) {
-    case 'newOrder':
-      return afterOrder(before, 'newOrder', await makeOrder(session, request, step.replaces));
+    case 'newOrder': {
+      const answer = await makeOrder(session, request, step.replaces);
+      return ofAccount(afterOrder(before, 'newOrder', answer), account.account);
+    }
     case 'readOrder':
       return afterOrder(before, 'readOrder', await getOrder(server, account, url));
     case 'finalize': {
@@ -80,6 +82,12 @@ export async function takeOrderStep(
     case 'download':
       return download(session, request, step.url, before);
   }
+}
+
+/** Records the account of a new order. */
+function ofAccount(after: OrderAfter, accountURL: string): OrderAfter {
+  const { status } = after;
+  return status.url === undefined ? after : { ...after, status: changed(status, { accountURL }) };
 }
 
 async function makeOrder(

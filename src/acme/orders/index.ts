@@ -25,6 +25,7 @@ export {
   afterFailedChallenge,
   afterNoSolver,
   afterOrder,
+  afterOtherAccount,
   afterWrongCertificate,
   showWaitFor,
 } from './order-events.ts';

@@ -117,3 +117,7 @@ export function unknownReason(reason: string, known: string): string {
 }
 
 export const CERTIFICATE_EXPIRED = 'the certificate has expired: no verifier accepts it';
+
+export function ofOtherAccount(before: string, now: string): string {
+  return `the account ${before} created the order, and the signer now has the account ${now}: another Order follows`;
+}

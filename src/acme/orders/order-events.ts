@@ -4,7 +4,15 @@ import type { AcmeOrder } from '../protocol/orders.ts';
 import type { NoAnswer } from '#base/egress/no-answer.ts';
 import { CA_UNUSABLE, WRONG_CERTIFICATE, type OrderObjectStatus } from '#api/acme/order.ts';
 import { callAfterReading, type ChildChallenge } from './order-step.ts';
-import { isGone, judge, waitAfter, type AccountNews, type AcmeCallKind } from './verdict.ts';
+import {
+  isGone,
+  isOfAccount,
+  judge,
+  ORDER_GONE,
+  waitAfter,
+  type AccountNews,
+  type AcmeCallKind,
+} from './verdict.ts';
 import { UNREAD, type OrderCallName, type OrderMemory, type ServerOrder } from './memory.ts';
 import { ACCOUNT_MS, pollBackOff, requestedWait } from './poll-intervals.ts';
 import {
@@ -195,6 +203,15 @@ export function afterWrongCertificate(
   return ended(before, isOfCa ? CA_UNUSABLE : WRONG_CERTIFICATE, message);
 }
 
+/**
+ * Ends an Order that another account created, perhaps at another server. No call of the signer's
+ * account can continue the order.
+ */
+export function afterOtherAccount(before: OrderBefore, account: string): OrderAfter {
+  const message = messages.ofOtherAccount(before.status.accountURL ?? '', account);
+  return ended(before, ORDER_GONE, message);
+}
+
 /** Ends an Order one of whose Challenges failed: the server's order can only become invalid. */
 export function afterFailedChallenge(
   before: OrderBefore,
@@ -227,7 +244,7 @@ function ended(
 const ATTEMPTED: Record<OrderCallName, AcmeCallKind> = {
   newOrder: 'newOrder',
   readOrder: 'read',
-  readAccount: 'read',
+  readAccount: 'readAccount',
   readAuthorization: 'read',
   finalize: 'finalize',
   download: 'download',
@@ -241,7 +258,8 @@ function afterError(
   const { status, uid, now, replaces } = before;
   const { accountIsValid, limits } = before.memory;
   const { failures = 0, replacesRefused = false } = status;
-  const notFound = isGone(error) ? before.memory.notFound + 1 : 0;
+  const isMissing = isGone(error) || (accountIsValid && isOfAccount(error));
+  const notFound = isMissing ? before.memory.notFound + 1 : 0;
   const verdict = judge(error, {
     attempted: ATTEMPTED[call],
     notFound,

@@ -7,7 +7,8 @@ import { timeText, UNAUTHORIZED } from './status.ts';
 import * as messages from './messages.ts';
 
 /** Kind of a call, as far as it changes the meaning of an error. */
-export type AcmeCallKind = 'newOrder' | 'read' | 'challenge' | 'finalize' | 'download';
+export type AcmeCallKind =
+  'newOrder' | 'readAccount' | 'read' | 'challenge' | 'finalize' | 'download';
 
 /**
  * Meaning of an error for the Order.
@@ -47,7 +48,7 @@ export interface Circumstances {
   readonly failures: number;
   /** Consecutive limits including this one. */
   readonly limits: number;
-  /** Consecutive answers, including this one, that a resource is missing. */
+  /** Consecutive answers, including this one, that the account has no such resource. */
   readonly notFound: number;
   /** Spreads the waits of objects. */
   readonly uid: string;
@@ -67,7 +68,6 @@ const HOPELESS: ReadonlySet<ProblemType> = new Set([
 
 /** Types of a fault in the signer's settings or its account. */
 const OF_THE_SIGNER: ReadonlySet<ProblemType> = new Set([
-  'accountDoesNotExist',
   'badSignatureAlgorithm',
   'externalAccountRequired',
   'invalidContact',
@@ -87,6 +87,9 @@ const PERHAPS_OF_REPLACES: ReadonlySet<ProblemType> = new Set([
   'other',
   'none',
 ]);
+
+/** Reason of an Order that the server no longer has for this account. */
+export const ORDER_GONE = 'OrderGone';
 
 /** Limit of 404 answers. Lagging replicas answer 404 for what another has just created. */
 const MAX_NOT_FOUND = 3;
@@ -164,13 +167,28 @@ function ofType(problem: Problem, circumstances: Circumstances): ErrorVerdict | 
   const { type } = problem;
   if (HOPELESS.has(type) || (type === 'compound' && hasHopelessPart(problem)))
     return { verdict: 'fail', reason: reasonOf(type), message: refused(problem) };
-  if (OF_THE_SIGNER.has(type)) {
+  if (OF_THE_SIGNER.has(type) || isNoAccount(problem, circumstances)) {
     const wait = limitOf(problem, circumstances);
     const message = refused(problem);
     return { verdict: 'signer', reason: reasonOf(type), message, ...wait, pauses: 'account' };
   }
   if (isPerhapsOfReplaces(problem, circumstances)) return { verdict: 'withoutReplaces' };
-  return type === 'unauthorized' ? ofUnauthorized(problem, circumstances) : undefined;
+  return isOfAccount(problem) ? ofUnauthorized(problem, circumstances) : undefined;
+}
+
+/**
+ * Reports whether the server does not know the account. It may answer so to a call for an order of
+ * another account.
+ */
+function isNoAccount({ type }: Problem, { attempted }: Circumstances): boolean {
+  const isOfNoOrder = attempted === 'newOrder' || attempted === 'readAccount';
+  return type === 'accountDoesNotExist' && isOfNoOrder;
+}
+
+/** Reports whether the account or the object may be the cause of a refusal. */
+export function isOfAccount(error: Problem | NoAnswer): boolean {
+  if (error.kind !== 'problem') return false;
+  return error.type === 'unauthorized' || error.type === 'accountDoesNotExist';
 }
 
 function isPerhapsOfReplaces(
@@ -181,14 +199,15 @@ function isPerhapsOfReplaces(
 }
 
 /**
- * Judges `unauthorized`. A server refuses a deactivated account with the same type as a name that
- * the CA does not issue for.
+ * Judges a refusal of the account or the object. A server refuses a deactivated account with the
+ * same type as a name that the CA does not issue for.
  */
 function ofUnauthorized(problem: Problem, circumstances: Circumstances): ErrorVerdict | undefined {
   const { attempted, failures, uid, accountIsValid } = circumstances;
   if (!accountIsValid)
     return waits('account', UNAUTHORIZED, refused(problem), callBackOff(failures, uid));
-  return attempted === 'newOrder' || attempted === 'finalize'
+  const mayBeOfNames = attempted === 'newOrder' || attempted === 'finalize';
+  return problem.type === 'unauthorized' && mayBeOfNames
     ? { verdict: 'fail', reason: UNAUTHORIZED, message: refused(problem) }
     : undefined;
 }
@@ -202,8 +221,8 @@ function ofStatus(problem: Problem, circumstances: Circumstances): ErrorVerdict 
   if (status >= 500 || type === 'badNonce')
     return again('ServerError', messages.serverFailed(said(problem)), afterMs);
   // A 4xx for a resource that the server created before: it is gone, or was never ours.
-  if (attempted !== 'newOrder' && isGone(problem) && notFound > MAX_NOT_FOUND)
-    return { verdict: 'newOrder', reason: 'OrderGone', message: refused(problem) };
+  if (attempted !== 'newOrder' && notFound > MAX_NOT_FOUND)
+    return { verdict: 'newOrder', reason: ORDER_GONE, message: refused(problem) };
   return again(reasonOf(type), refused(problem), afterMs);
 }
 

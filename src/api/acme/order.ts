@@ -86,6 +86,8 @@ export const ORDER_STATUS = z.object({
   state: z.enum(['pending', 'ready', 'processing', 'valid', 'invalid', 'failed']).exactOptional(),
   ...waiting,
   url: serverUrl.exactOptional(),
+  /** Account that created the order: no other one may call it. */
+  accountURL: serverUrl.exactOptional(),
   replacesRefused: z.boolean().exactOptional(),
   authorizations: z.array(authorization).max(100).exactOptional(),
   /** PEM, leaf first. */

@@ -7,6 +7,7 @@ import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import type { Problem } from '#acme/protocol/answer.ts';
 import type { NoAnswer } from '#base/egress/no-answer.ts';
+import { judge, type AcmeCallKind } from '#acme/orders/verdict.ts';
 import { problem, SimulatedCa } from './simulated-ca.ts';
 import { SimulatedLife } from './simulated-life.ts';
 
@@ -32,6 +33,7 @@ const FAILURES: readonly [what: string, failure: Problem | NoAnswer][] = [
   ['401 unauthorized', problem(401, 'unauthorized')],
   ['403', problem(403, 'none')],
   ['403 unauthorized', problem(403, 'unauthorized')],
+  ['400 accountDoesNotExist', problem(400, 'accountDoesNotExist')],
   ['403 orderNotReady', problem(403, 'orderNotReady')],
   ['429', problem(429, 'rateLimited')],
   ['429 with Retry-After', problem(429, 'rateLimited', 1000)],
@@ -95,6 +97,25 @@ for (const [what, call, passing] of CALLS) {
     assert.deepEqual([isEnded, attempts, life.status.reason], [true, 4, 'OrderGone']);
   });
 }
+
+for (const type of ['unauthorized', 'accountDoesNotExist'] as const) {
+  test(`${type} for another account’s order ends the Order, not the signer`, () => {
+    const { life, attempts, isEnded } = failFor('readOrder', 0, problem(401, type));
+    // The account is read after the first, and is valid.
+    assert.deepEqual([isEnded, attempts, life.status.reason], [true, 5, 'OrderGone']);
+    assert.ok(life.steps.includes('readAccount'));
+  });
+}
+
+test('accountDoesNotExist stops the signer only where the account itself is called', () => {
+  const about = { failures: 1, limits: 1, notFound: 0, uid: 'u', replaces: false } as const;
+  const verdict = (attempted: AcmeCallKind, accountIsValid: boolean) =>
+    judge(problem(400, 'accountDoesNotExist'), { ...about, attempted, accountIsValid }).verdict;
+  for (const attempted of ['newOrder', 'readAccount'] as const)
+    assert.equal(verdict(attempted, false), 'signer');
+  for (const attempted of ['read', 'challenge', 'finalize', 'download'] as const)
+    assert.deepEqual([verdict(attempted, false), verdict(attempted, true)], ['account', 'again']);
+});
 
 test('an Order whose call passes after many failures begins again at two seconds', () => {
   let refusals = 6;

@@ -5,12 +5,13 @@ import {
   afterBadRequest,
   afterFailedChallenge,
   afterNoSolver,
+  afterOtherAccount,
   nextOrderStep,
   showWaitFor,
 } from '#acme/orders/index.ts';
 import type { OrderAfter, OrderBefore } from '#acme/orders/order-events.ts';
 import type { OrderView } from '#acme/orders/order-step.ts';
-import { changed, NOT_WAITING, timeText, UNAUTHORIZED } from '#acme/orders/status.ts';
+import { changed, isFinalOrder, NOT_WAITING, timeText, UNAUTHORIZED } from '#acme/orders/status.ts';
 import { grantRefusal } from '#acme/solving/http/grants.ts';
 import type { Order } from '#api/acme/order.ts';
 import { SignerError } from '#base/errors.ts';
@@ -85,6 +86,8 @@ export async function driveOrder(
 /** Takes one step: read, decide, check the right to call, call, record, report. */
 async function takeStep(turn: OrderTurn): Promise<ReconcileResult | 'go on'> {
   const { context, held } = turn;
+  const account = otherAccount(turn);
+  if (account !== undefined) return take(turn, afterOtherAccount(beforeOf(turn), account));
   const step = nextOrderStep(viewOf(turn), nowOf(turn));
   held.status = showWaitFor(held.status, step.step === 'wait' ? step.for : undefined);
   if (step.step === 'done' || step.step === 'wait') {
@@ -100,6 +103,19 @@ async function takeStep(turn: OrderTurn): Promise<ReconcileResult | 'go on'> {
   return step.step === 'createChallenge'
     ? proveName(turn, right, step.authorization)
     : callServer(turn, right, step);
+}
+
+/**
+ * Returns the URL of the signer's account if another account created the order. Undefined for an
+ * Order that has ended.
+ */
+function otherAccount(turn: OrderTurn): string | undefined {
+  const { status } = turn.held;
+  if (isFinalOrder(status) || status.accountURL === undefined) return undefined;
+  const right = rightOf(turn);
+  if ('deferral' in right) return undefined;
+  const { account } = right.session.account;
+  return account === status.accountURL ? undefined : account;
 }
 
 /** Makes one call to the server within the CA's budgets. */

@@ -200,3 +200,26 @@ test('a limit of equal names delays no Order of other names and no other call', 
   assert.equal(term.budgets.next(NOW), undefined);
   assert.equal(term.budgets.next(NOW + 1000)?.id, 'order-2 order');
 });
+
+test('an Order that another account created ends without a call, also while it waits', async () => {
+  const url = `${SERVER}/order/1`;
+  const nextAttemptAt = new Date(Date.now() + 3_600_000).toISOString();
+  const world = build({
+    url,
+    accountURL: 'https://old.example/acct/1',
+    state: 'pending',
+    nextAttemptAt,
+  });
+  await world.run();
+  const { state, reason, message } = world.term.orders.get('order-1')?.status ?? {};
+  assert.deepEqual([state, reason], ['invalid', 'OrderGone']);
+  assert.match(message ?? '', /old\.example/);
+});
+
+test('an Order records the account that created its order', async () => {
+  const world = build({});
+  const created = { ...READY, status: 'pending', url: `${SERVER}/order/1` };
+  world.answers.push(ok(created));
+  await world.run().catch(() => undefined);
+  assert.equal(world.term.orders.get('order-1')?.status.accountURL, ACCOUNT);
+});
