@@ -3,6 +3,8 @@
 import assert from 'node:assert/strict';
 import { test } from 'node:test';
 import { Environment } from '@marcbachmann/cel-js';
+import { DEMO } from '../../build/demo-installation.ts';
+import { admissionOf } from '#install/admission/policy-list.ts';
 import { NOT_ENDING } from '#install/admission/policies.ts';
 
 const cel = new Environment({ unlistedVariablesAreDyn: true, enableOptionalTypes: true });
@@ -59,4 +61,32 @@ test('every write of an object that is not being deleted is judged', () => {
       }),
       true,
     );
+});
+
+interface Judging {
+  readonly matchConstraints?: {
+    readonly resourceRules?: readonly {
+      readonly operations: readonly string[];
+      readonly resources: readonly string[];
+    }[];
+  };
+  readonly matchConditions?: readonly { readonly name: string }[];
+}
+
+test('every kind whose deletion takes a verb of its writer lets the deletion end', () => {
+  const judging = [...admissionOf(DEMO).values()].flat().flatMap((each) => {
+    const { matchConstraints, matchConditions = [] } = each['spec'] as Judging;
+    const names = matchConditions.map(({ name }) => name);
+    // These judge the writes of one component alone.
+    if (names.some((name) => name.startsWith('only-'))) return [];
+    return (matchConstraints?.resourceRules ?? [])
+      .filter(({ operations }) => operations.includes('UPDATE') && operations.includes('DELETE'))
+      .map(({ resources }) => `${resources.join()} ${names.join()}`);
+  });
+  assert.deepEqual(judging.sort(), [
+    'acmeclustersigners not-ending',
+    'clustersigners not-ending',
+    'externalclustersigners not-ending',
+    'revocations not-ending',
+  ]);
 });

@@ -1,9 +1,11 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Who may write and delete a ClusterSigner, and take a Secret's name by it. */
+import assert from 'node:assert/strict';
 import { join } from 'node:path';
 import { after, before, test } from 'node:test';
 import { startCluster, type Cluster } from '../cluster/cluster.ts';
 import { established } from '../cluster/established.ts';
+import type { KubectlResult } from '../cluster/kubectl.ts';
 import { until } from '../cluster/until.ts';
 import { apply } from '../support/cluster/apply.ts';
 
@@ -45,6 +47,48 @@ test('deleting a ClusterSigner takes the verbs that writing it takes', async () 
     verbs: ['sign', 'attest'],
   });
   await until('the grant is heard', SOON, async () => (await remove()).code === 0);
+});
+
+/** Its update ends a deletion. RBAC lets it write every object, and it has no verb on signers. */
+const COLLECTOR = 'system:serviceaccount:kube-system:generic-garbage-collector';
+
+const patch = (name: string, body: object, ...more: readonly string[]): Promise<KubectlResult> => {
+  const text = JSON.stringify(body);
+  const command = ['patch', 'clustersigner', name, '--type=merge', '-p', text, '--as', COLLECTOR];
+  return cluster.kubectl([...command, ...more], { allowFailure: true });
+};
+const LABELLED = { metadata: { labels: { a: 'b' } } };
+
+for (const cascade of ['foreground', 'orphan'])
+  test(`a ClusterSigner deleted with --cascade=${cascade} is gone`, async () => {
+    await cluster.kubectl(['create', '-f', '-'], { input: JSON.stringify(signer(cascade)) });
+    await until('the policy is in force', SOON, async () =>
+      /may not (?:sign|attest) for/.test(
+        (await patch(cascade, LABELLED, '--dry-run=server')).stderr,
+      ),
+    );
+    const how = [`--cascade=${cascade}`, '--wait=false'];
+    await cluster.kubectl(['delete', 'clustersigner', cascade, ...how]);
+    await until('it is gone', SOON, async () => {
+      const found = await cluster.kubectl(['get', 'clustersigner', cascade], {
+        allowFailure: true,
+      });
+      return /NotFound/.test(found.stderr);
+    });
+  });
+
+test('of a ClusterSigner that is being deleted only finalizers change without verbs', async () => {
+  const held = signer('held');
+  const metadata = { name: 'held', finalizers: ['example.com/held'] };
+  await cluster.kubectl(['create', '-f', '-'], { input: JSON.stringify({ ...held, metadata }) });
+  await until('the policy is in force', SOON, async () =>
+    /may not (?:sign|attest) for/.test((await patch('held', LABELLED, '--dry-run=server')).stderr),
+  );
+  await cluster.kubectl(['delete', 'clustersigner', 'held', '--wait=false']);
+  const other = { spec: { profile: { usages: ['server auth'] } } };
+  for (const body of [LABELLED, other, { ...other, metadata: { finalizers: null } }])
+    assert.match((await patch('held', body)).stderr, /may not (?:sign|attest) for/);
+  assert.equal((await patch('held', { metadata: { finalizers: null } })).code, 0);
 });
 
 test('a ClusterSigner takes no Secret that its writer may not use', async () => {

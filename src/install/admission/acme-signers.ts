@@ -3,7 +3,7 @@
 import { ACME_GROUP, ACME_VERSION, CREDENTIAL_NAMESPACE } from '#api/acme/names.ts';
 import type { Manifest } from '../roles.ts';
 import { authorizedOnSignerCel } from '../signer-access.ts';
-import { policy } from './policies.ts';
+import { NOT_ENDING, policy } from './policies.ts';
 
 /** Group and versions of a rule for the ACME kinds. */
 export const ACME_KINDS = { apiGroups: [ACME_GROUP], apiVersions: [ACME_VERSION] };
@@ -21,6 +21,7 @@ export function acmeClusterSignersPolicy(namespace: string): readonly Manifest[]
       operations: ['CREATE', 'UPDATE', 'DELETE'],
       resources: ['acmeclustersigners'],
     },
+    conditions: [NOT_ENDING],
     validations: [
       ...(['sign', 'attest'] as const).map((verb) => ({
         expression: authorizedOnSignerCel(verb, name),

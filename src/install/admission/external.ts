@@ -5,7 +5,7 @@ import { VAULT_ENGINES } from '#api/signer/upstream-vault.ts';
 import type { Manifest } from '../roles.ts';
 import { authorizedOnSignerCel } from '../signer-access.ts';
 import { userOf } from './held/only.ts';
-import { policy } from './policies.ts';
+import { NOT_ENDING, policy } from './policies.ts';
 
 const { group, version, plural } = EXTERNAL_CLUSTER_SIGNERS;
 const KIND = { apiGroups: [group], apiVersions: [version] };
@@ -28,6 +28,7 @@ function writersPolicy(): readonly Manifest[] {
   return policy({
     name: 'countersign-external-cluster-signers',
     rule: { ...KIND, operations: ['CREATE', 'UPDATE', 'DELETE'], resources: [plural] },
+    conditions: [NOT_ENDING],
     validations: (['sign', 'attest'] as const).map((verb) => ({
       expression: authorizedOnSignerCel(verb, name),
       messageExpression: [

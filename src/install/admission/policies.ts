@@ -134,6 +134,7 @@ export function clusterSignersPolicy(): readonly Manifest[] {
     ...policy({
       name: 'countersign-cluster-signers',
       rule: { ...rule, operations: ['CREATE', 'UPDATE', 'DELETE'] },
+      conditions: [NOT_ENDING],
       validations: (['sign', 'attest'] as const).map((verb) => ({
         expression: authorizedOnSignerCel(verb, name),
         messageExpression: [

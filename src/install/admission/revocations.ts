@@ -5,7 +5,7 @@ import type { Manifest } from '../roles.ts';
 import { authorizedOnSignerCel } from '../signer-access.ts';
 import { keysAlone, type ComponentNames } from './components.ts';
 import { only } from './held/only.ts';
-import { policy } from './policies.ts';
+import { NOT_ENDING, policy } from './policies.ts';
 
 /**
  * Returns the policy that requires the verb `revoke` on the signer name to write or delete a
@@ -24,6 +24,7 @@ export function revocationsPolicy(): readonly Manifest[] {
       operations: ['CREATE', 'UPDATE', 'DELETE'],
       resources: [plural],
     },
+    conditions: [NOT_ENDING],
     validations: [
       {
         expression: authorizedOnSignerCel('revoke', name),
