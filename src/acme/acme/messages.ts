@@ -20,6 +20,10 @@ export function signerNotFound(kind: string, name: string): string {
   return `${kind} ${name} does not exist or is invalid`;
 }
 
+export function signerDeleted(kind: string, name: string): string {
+  return `${kind} ${name} is being deleted, so it issues no certificate; create the Order with another spec.signerRef`;
+}
+
 export function signerNotReady(kind: string, name: string, cause: string): string {
   return `${kind} ${name} is not ready${cause}`;
 }

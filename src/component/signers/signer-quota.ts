@@ -143,6 +143,7 @@ function reducedStatus(
  */
 export function identityOf(metadata: ObjectMeta): ObjectMeta {
   const { name, namespace, uid, resourceVersion, generation, creationTimestamp } = metadata;
+  const { deletionTimestamp } = metadata;
   return {
     name,
     uid,
@@ -150,6 +151,7 @@ export function identityOf(metadata: ObjectMeta): ObjectMeta {
     creationTimestamp,
     ...(namespace === undefined ? {} : { namespace }),
     ...(generation === undefined ? {} : { generation }),
+    ...(deletionTimestamp === undefined ? {} : { deletionTimestamp }),
   };
 }
 

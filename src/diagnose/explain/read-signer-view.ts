@@ -20,7 +20,7 @@ import { EXTERNAL_SIGNERS } from '#component/signers/external-signers.ts';
 import { readSignerState, type ReadSignerStateInit } from '#operations/read-signer-state.ts';
 import type { SignerState } from '#operations/signer-state.ts';
 import { SIGNERS } from '#component/signers/namespaced-signers.ts';
-import { editCommand, type SignerView } from './signer-view.ts';
+import { describeCommand, editCommand, type SignerView } from './signer-view.ts';
 
 /** API and reader of each kind. */
 const KINDS = {
@@ -130,9 +130,14 @@ function viewOf(
     return { signerName, signer: undefined, unusable, fix, isHidden: true };
   }
   if (object === undefined) return { signerName, signer: undefined, unusable: undefined };
+  const { name, deletionTimestamp } = object.metadata;
+  if (deletionTimestamp !== undefined) {
+    const unusable = `${object.kind} ${name} is being deleted since ${deletionTimestamp}, so it issues no certificate`;
+    return { signerName, signer: undefined, unusable, fix: describeCommand(object) };
+  }
   const signer = attempt(() => KINDS[kind].read(object));
   if (!(signer instanceof SignerError)) return { signerName, signer, unusable: undefined };
-  const unusable = `${object.kind} ${object.metadata.name} is invalid: ${signer.message}`;
+  const unusable = `${object.kind} ${name} is invalid: ${signer.message}`;
   return { signerName, signer: undefined, unusable, fix: editCommand(object) };
 }
 

@@ -43,7 +43,10 @@ export interface SignerView extends SignerReference {
 /**
  * Returns `kubectl describe clustersigner NAME`, or `kubectl describe signer NAME -n NAMESPACE`.
  */
-export function describeCommand({ kind, metadata }: ViewedSigner): string {
+export function describeCommand({
+  kind,
+  metadata,
+}: Pick<ViewedSigner, 'kind' | 'metadata'>): string {
   const command = `kubectl describe ${kind.toLowerCase()} ${metadata.name}`;
   return metadata.namespace === undefined ? command : `${command} -n ${metadata.namespace}`;
 }

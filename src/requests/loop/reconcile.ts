@@ -15,7 +15,7 @@ import type { OrphanTakeover } from './orphan-takeover.ts';
 import type { RequestOutcome } from './outcome.ts';
 import type { PendingRequests } from './pending-requests.ts';
 import { report } from './report.ts';
-import type { RequestControllerInit } from './request-controller-init.ts';
+import { servingSigner, type RequestControllerInit } from './request-controller-init.ts';
 import { partsOf, type KeyParts } from './request-key.ts';
 import {
   finish,
@@ -99,7 +99,7 @@ async function look<T extends KubeObject, S extends SignerObject>(
   const read = await attempted(init, async () => ({ request: await requests.load(parts) }));
   if ('outcome' in read) return { kind: 'unread', outcome: read };
   const { request } = read;
-  const signer = init.signers.serving(signerName);
+  const signer = servingSigner(init, signerName);
   if (request === undefined || signer === undefined) {
     const left = await attempted(init, async () => ({ gone: await init.onGone?.(storeKey) }));
     return 'outcome' in left ? { kind: 'unread', outcome: left } : { kind: 'forgotten' };
@@ -159,7 +159,7 @@ async function answerOrphan<T extends KubeObject, S extends SignerObject>(
   parts: KeyParts,
 ): Promise<boolean> {
   const { signerName } = parts;
-  const signer = init.signers.serving(signerName);
+  const signer = servingSigner(init, signerName);
   const { sources } = init;
   if (signer === undefined || sources?.listed(signer) === false) return false;
   if (sources?.waitsFor?.(signer) !== undefined) return false;

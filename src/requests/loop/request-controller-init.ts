@@ -1,6 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { KubeObject } from '#api/object/object.ts';
-import type { SignerSpec } from '#api/signer/cluster-signer.ts';
+import type { SignerObject, SignerSpec } from '#api/signer/cluster-signer.ts';
 import type { EventDetails } from '#kube/events/body.ts';
 import type { PermissionRule } from '#kube/resource/permissions.ts';
 import type { Resource } from '#kube/resource/resource.ts';
@@ -107,10 +107,28 @@ export interface Sources<S> {
  * Returns the signers that serve this kind of requests, or none while the API server does not serve
  * the kind.
  */
-export function servedSigners<T extends KubeObject, S extends { readonly spec: SignerSpec }>({
+export function servedSigners<T extends KubeObject, S extends SignerObject>({
   discovery,
   signers,
   serves,
 }: Pick<RequestControllerInit<T, S>, 'discovery' | 'signers' | 'serves'>): readonly S[] {
-  return discovery?.served === false ? [] : signers.all().filter(({ spec }) => serves(spec));
+  if (discovery?.served === false) return [];
+  return signers.all().filter((each) => isIssuing(each) && serves(each.spec));
+}
+
+/** Returns the signer that answers the requests of a signer name, if any. */
+export function servingSigner<T extends KubeObject, S extends SignerObject>(
+  { signers }: Pick<RequestControllerInit<T, S>, 'signers'>,
+  signerName: string,
+): S | undefined {
+  const signer = signers.serving(signerName);
+  return signer !== undefined && isIssuing(signer) ? signer : undefined;
+}
+
+/**
+ * Reports whether a signer may issue. One that is being deleted may not, although a finalizer can
+ * keep the object for long. It keeps its signer name, and its bundle, until it is gone.
+ */
+function isIssuing({ metadata }: SignerObject): boolean {
+  return metadata.deletionTimestamp === undefined;
 }

@@ -12,7 +12,11 @@ import { createSignerWakes, type SignerWakes } from '#component/signers/signer-w
 import { createOrphanTakeover } from './orphan-takeover.ts';
 import { createPendingRequests } from './pending-requests.ts';
 import { reconcile, type Reconciler } from './reconcile.ts';
-import { servedSigners, type RequestControllerInit } from './request-controller-init.ts';
+import {
+  servedSigners,
+  servingSigner,
+  type RequestControllerInit,
+} from './request-controller-init.ts';
 import { partsOf, requestKey } from './request-key.ts';
 import { createRequestState, onWatchEvent } from './request-state.ts';
 import * as messages from './messages.ts';
@@ -82,7 +86,7 @@ function subscribe<T extends KubeObject, S extends SignerObject>({
   }
 
   const isOfNamespace = (signerName: string): boolean => {
-    const signer = signers.serving(signerName);
+    const signer = servingSigner(init, signerName);
     return signer !== undefined && isNamespaced(signer);
   };
   const wakes = createSignerWakes(component, { isOfNamespace, look });

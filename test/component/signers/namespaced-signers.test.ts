@@ -219,6 +219,16 @@ const withStatus = (
   status,
 });
 
+test('keeps the time of its deletion, by which its requests end', async () => {
+  await begin();
+  const deletionTimestamp = '2026-11-21T07:00:00Z';
+  const whole = namespacedSigner(teamSpec());
+  const object = { ...whole, metadata: { ...whole.metadata, deletionTimestamp } };
+  hear(LISTS.namespaced, 'ADDED', object);
+  await toldOf('team-a/web');
+  assert.equal(signers.serving(DERIVED)?.metadata.deletionTimestamp, deletionTimestamp);
+});
+
 test('of a status the anchors are not kept in memory, and the CAs are', async () => {
   await begin();
   hear(LISTS.namespaced, 'ADDED', withStatus(namespacedSigner(teamSpec()), statusOf(31)));

@@ -159,6 +159,21 @@ test('a signer that you may not read, or with an invalid spec, refuses no approv
   assert.deepEqual(notices, ['you may not read it']);
 });
 
+test('a signer that is being deleted answers no request, and the explanation shows it', async () => {
+  const { signer } = state();
+  const metadata = { ...signer.metadata, deletionTimestamp: '2026-11-21T07:00:00Z' };
+  const client = recordedClient();
+  client.answer(() => ({
+    kind: 'ClusterSignerList',
+    metadata: {},
+    items: [{ ...signer, metadata }],
+  }));
+  const is = explainSigningRequest(approved, await readSignerView(client, 'example.com/workload'));
+  assert.equal(is.state, 'WaitingForSigner');
+  assert.match(is.summary, /^ClusterSigner workload is being deleted since 2026-11-21T07:00:00Z/);
+  assert.deepEqual(is.remediation, ['kubectl describe clustersigner workload']);
+});
+
 test('the names of the cluster are read with the signer', async () => {
   const client = recordedClient();
   client.answer(({ path }) => {

@@ -106,6 +106,24 @@ test('a change of its ClusterSigner reconciles an undecided request', async () =
   await until('it is looked at again', PATIENCE_MS, () => looksAt('a') === 2);
 });
 
+test('a signer that is being deleted answers no request, whatever keeps it', async () => {
+  hear(request('a', 5));
+  await it.looked('a@5');
+  const whole = served(2);
+  const deletion = {
+    deletionTimestamp: '2026-11-21T07:00:00Z',
+    finalizers: ['foregroundDeletion'],
+  };
+  const object = { ...whole, metadata: { ...whole.metadata, ...deletion } };
+  it.signers.lines({ type: 'MODIFIED', object });
+  await until('its request is dropped', PATIENCE_MS, () => it.gone.includes('a'));
+  assert.deepEqual(
+    it.controller.permissions().map((rule) => rule.resourceNames),
+    [[]],
+  );
+  assert.equal(looksAt('a'), 1);
+});
+
 test('a change of its CA reconciles a request, and a change of another CA does not', async () => {
   hear(request('a', 5));
   await it.looked('a@5');

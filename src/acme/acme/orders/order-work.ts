@@ -14,6 +14,7 @@ import type { OrderView } from '#acme/orders/order-step.ts';
 import { changed, isFinalOrder, NOT_WAITING, timeText, UNAUTHORIZED } from '#acme/orders/status.ts';
 import { grantRefusal } from '#acme/solving/http/grants.ts';
 import type { Order } from '#api/acme/order.ts';
+import { keyOf } from '#api/object/object.ts';
 import { SignerError } from '#base/errors.ts';
 import { requeueAt, serverTime } from '#component/server-time.ts';
 import type { ReconcileResult } from '#kube/workqueue/run-loop.ts';
@@ -24,6 +25,7 @@ import {
   type CallDeferral,
   type CallRight,
 } from '../context.ts';
+import * as messages from '../messages.ts';
 import type { HeldOrder, Term } from '../store/leader-state.ts';
 import { newChallenge } from './new-challenge.ts';
 import { orderRequestOf } from './order-request.ts';
@@ -243,8 +245,13 @@ function beforeOf(turn: OrderTurn): OrderBefore {
 
 function rightOf(turn: OrderTurn): CallRight {
   const { metadata, spec } = turn.order;
+  const { kind } = spec.signerRef;
   const of = { signerRef: spec.signerRef, namespace: metadata.namespace ?? '' };
-  return callRight(turn.context, turn.term, of, nowOf(turn));
+  const right = callRight(turn.context, turn.term, of, nowOf(turn));
+  if ('deferral' in right || right.signer.metadata.deletionTimestamp === undefined) return right;
+  // A finalizer can keep a deleted signer for long. Revocations and clean-ups still use it.
+  const message = messages.signerDeleted(kind, keyOf(right.signer.metadata));
+  return { deferral: { reason: 'SignerNotFound', message } };
 }
 
 function nowOf({ context }: OrderTurn): number {

@@ -40,7 +40,11 @@ const BROKEN = {
 };
 
 /** A leader that works on one Order of `a.example`, and the last shares of that domain. */
-function build(status: object = { url: `${SERVER}/order/1`, state: 'ready' }, request = REQUEST) {
+function build(
+  status: object = { url: `${SERVER}/order/1`, state: 'ready' },
+  request = REQUEST,
+  signer = SIGNER,
+) {
   const component = recordedComponent({ name: 'acme' });
   let onRead = (): void => undefined;
   component.client.answer(({ body, method }) => {
@@ -78,7 +82,7 @@ function build(status: object = { url: `${SERVER}/order/1`, state: 'ready' }, re
     orders,
     http01Grants: [],
     term: () => term,
-    signers: { get: () => SIGNER },
+    signers: { get: () => signer },
     challenges: { by: () => [] },
   } as unknown as AcmeContext;
   const shares = new OrderShares({
@@ -92,6 +96,7 @@ function build(status: object = { url: `${SERVER}/order/1`, state: 'ready' }, re
     term,
     answers,
     shares,
+    status: () => current?.status,
     run: () => driveOrder(context, term, current ?? made, shares),
     /** While the Order is read again before its creation at the CA. */
     onRead: (run: () => void) => {
@@ -222,4 +227,15 @@ test('an Order records the account that created its order', async () => {
   world.answers.push(ok(created));
   await world.run().catch(() => undefined);
   assert.equal(world.term.orders.get('order-1')?.status.accountURL, ACCOUNT);
+});
+
+test('an Order whose signer is being deleted makes no call and takes no share', async () => {
+  const deletionTimestamp = '2026-11-21T07:00:00Z';
+  const signer = { ...SIGNER, metadata: { ...SIGNER.metadata, deletionTimestamp } };
+  const world = build({}, REQUEST, signer);
+  world.answers.push(ok(READY));
+  await world.run();
+  assert.equal(world.answers.length, 1);
+  assert.equal(world.newOrders(), LETS_ENCRYPT.orders?.burst);
+  assert.match(JSON.stringify(world.status()), /SignerNotFound.*web is being deleted/);
 });
