@@ -94,6 +94,10 @@ const TEXTS: readonly (readonly [text: string, action: string])[] = [
   [`['${UPSTREAM_ISSUER}']`, `[{{ include "countersign.quoted" $names.upstreamIssuers }}]`],
   [`['${ROUTE_ENTRY}']`, `[{{ include "countersign.quoted" $names.routeMetadata }}]`],
   [
+    `['${SIGNER}', '${EXTERNAL_SIGNER}', '${ACME_SIGNER}']`,
+    `[{{ include "countersign.quoted" (concat $names.signers $names.externalSigners $names.acmeSigners) }}]`,
+  ],
+  [
     `['${SIGNER}', '${EXTERNAL_SIGNER}']`,
     `[{{ include "countersign.quoted" (concat $names.signers $names.externalSigners) }}]`,
   ],

@@ -38,6 +38,18 @@ test('the forgers of a domain’s requests are known for every signer name', () 
   }
 });
 
+test('the verb request guards the names of ACME signers, too', () => {
+  const files = renderAdmission({ ...OF_DOMAIN, namespacedSigners: true });
+  const conditions = (file: string): readonly string[] =>
+    [...(files.get(file) ?? '').matchAll(/our-signers\n[^]*?\n  validations/g)].map(String);
+  const asked = conditions('who-may-request.yaml');
+  assert.equal(asked.length, 2);
+  for (const condition of asked) {
+    assert.match(condition, /'example\.com\/public'/);
+    assert.match(condition, /startsWith\('acmesigners\.acme\.countersign\.dev\/'\)/);
+  }
+});
+
 test('a policy that guards the domain guards each of its signers, and no other', () => {
   const [policy, binding] = admissionOf(OF_DOMAIN).get('pod-certificate-requests.yaml') ?? [];
   const found = (...signerNames: readonly string[]): readonly string[] =>

@@ -5,6 +5,7 @@
  */
 import { LABELS } from '../names.ts';
 import { DERIVED_PREFIX } from '#api/signer/signer.ts';
+import { ACME_DERIVED_PREFIX } from '#api/acme/names.ts';
 import type { Manifest } from '../roles.ts';
 import { authorizedOnSignerCel } from '../signer-access.ts';
 
@@ -78,16 +79,17 @@ export function podRequestsPolicy(
 
 /**
  * Returns the opt-in policies by which RBAC decides who may use which signer, with the verb
- * `request`.
+ * `request`. They do not judge CertificateRequests: cert-manager creates those of all users.
  */
 export function requestersPolicies(signers: GuardedSigners): readonly Manifest[] {
+  const conditions = [matchCondition(signers, [DERIVED_PREFIX, ACME_DERIVED_PREFIX])];
   const grant =
     "' may not request certificates of ' + object.spec.signerName\n+ '; ask an administrator to grant it the verb request on signers.certificates.k8s.io ' + object.spec.signerName";
   return [
     ...policy({
       name: 'countersign-who-may-request-for-pods',
       rule: POD_CERTIFICATE_REQUESTS,
-      signers,
+      conditions,
       validations: [
         {
           expression: authorizedOnSignerCel(
@@ -107,7 +109,7 @@ export function requestersPolicies(signers: GuardedSigners): readonly Manifest[]
         operations: ['CREATE'],
         resources: ['certificatesigningrequests'],
       },
-      signers,
+      conditions,
       validations: [
         {
           expression: authorizedOnSignerCel('request', SIGNER),
@@ -335,14 +337,20 @@ export function matchConstraints(
 /**
  * Returns the match condition for guarded names. They are checked signer names, so they need no
  * escaping in CEL.
+ *
+ * @param prefixes - prefixes of derived names, if the policy guards those
  */
-function matchCondition({ signers, signerDomains, namespacedSigners }: GuardedSigners): Manifest {
+function matchCondition(
+  { signers, signerDomains, namespacedSigners }: GuardedSigners,
+  prefixes: readonly string[] = [DERIVED_PREFIX],
+): Manifest {
   const listed = (names: readonly string[]): string =>
     `[${names.map((name) => `'${name}'`).join(', ')}]`;
+  const derived = prefixes.map((prefix) => `${SIGNER}.startsWith('${prefix}')`);
   const clauses = [
     `${SIGNER} in ${listed(signers)}`,
     `${SIGNER}.split('/')[0] in ${listed(signerDomains)}`,
-    ...(namespacedSigners ? [`${SIGNER}.startsWith('${DERIVED_PREFIX}')`] : []),
+    ...(namespacedSigners ? derived : []),
   ];
   return { name: 'our-signers', expression: clauses.join('\n|| ') };
 }

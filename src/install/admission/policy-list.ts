@@ -64,7 +64,7 @@ export function admissionOf(installation: Installation): ReadonlyMap<string, rea
     { servesOwnTls: true },
     installation,
   );
-  const { external } = installation;
+  const { external, acme } = installation;
   const guarded = {
     signers: [...signers, ...(external?.signers ?? [])],
     signerDomains,
@@ -81,7 +81,9 @@ export function admissionOf(installation: Installation): ReadonlyMap<string, rea
   });
   if (injection !== undefined)
     files.set('injection.yaml', [...mutation(injection), ...refusals(injection)]);
-  return files.set(OPT_IN, requestersPolicies(guarded));
+  // No kubelet creates requests for ACME signers, but their users need the verb.
+  const requested = [...guarded.signers, ...(acme?.signers ?? [])];
+  return files.set(OPT_IN, requestersPolicies({ ...guarded, signers: requested }));
 }
 
 /** Returns the policies on which components rely, by file. */

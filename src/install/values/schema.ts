@@ -348,7 +348,9 @@ export const installationValues = z.strictObject({
   }),
   whoMayRequest: z
     .boolean()
-    .describe('Require the verb `request` on the signer for every request of a certificate.'),
+    .describe(
+      'Require the verb `request` on the signer for every CertificateSigningRequest (of its creator) and PodCertificateRequest (of its ServiceAccount). CertificateRequests of cert-manager do not need the verb.',
+    ),
   networkPolicy: z.strictObject({
     enabled: z.boolean().describe('Let only these peers reach the components.'),
     from: z.array(fields).describe('Who may scrape metrics (networking/v1 NetworkPolicyPeer).'),
