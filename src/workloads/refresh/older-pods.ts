@@ -36,21 +36,25 @@ function hasOlderContainers(
 }
 
 /**
- * Returns a PodDisruptionBudget that selects one of the pods and allows no disruption now. One
- * whose status is older than its spec allows none, as with evictions (kubernetes,
- * pkg/registry/core/pod/storage/eviction.go).
+ * Returns the PodDisruptionBudgets that select one of the pods.
  *
  * @param budgets - those of the namespace of the pods
  */
-export function blockingBudget(
+export function selectingBudgets(
   pods: readonly Pod[],
   budgets: readonly DisruptionBudget[],
-): DisruptionBudget | undefined {
-  return budgets.find(({ metadata, spec, status = {} }) => {
-    const { disruptionsAllowed = 0, observedGeneration = 0 } = status;
-    const isOpen = disruptionsAllowed > 0 && observedGeneration >= (metadata.generation ?? 0);
-    const { selector } = spec ?? {};
-    if (isOpen || selector === undefined) return false;
+): readonly DisruptionBudget[] {
+  return budgets.filter(({ spec: { selector } = {} }) => {
+    if (selector === undefined) return false;
     return pods.some((pod) => isAlive(pod) && selects(selector, pod.metadata.labels));
   });
+}
+
+/**
+ * Reports whether the budget allows no disruption now. One whose status is older than its spec
+ * allows none, as with evictions (kubernetes, pkg/registry/core/pod/storage/eviction.go).
+ */
+export function isExhausted({ metadata, status = {} }: DisruptionBudget): boolean {
+  const { disruptionsAllowed = 0, observedGeneration = 0 } = status;
+  return disruptionsAllowed <= 0 || observedGeneration < (metadata.generation ?? 0);
 }

@@ -1,7 +1,6 @@
 // SPDX-License-Identifier: Apache-2.0
 import { isAlive, type Pod } from '#api/object/pod.ts';
 import { formatRecord } from './record.ts';
-import type { RestartSlots } from './restart-slots.ts';
 import type { RestartState } from './restart-state.ts';
 import { desiredPods } from './rollout.ts';
 
@@ -56,12 +55,15 @@ export class PodEvictions {
     if (known !== undefined) known.at = now;
   }
 
-  /** Takes the slots of the evictions of the last minute. */
-  takeSlots(states: readonly RestartState[], slots: RestartSlots, now: number): void {
-    for (const state of states) {
-      const known = this.#evicted.get(state.workload.metadata.uid);
-      if (known !== undefined && now - known.at < SETTLING_MS) slots.take(state, now, known.at);
-    }
+  /** Returns the workloads with an eviction in the last minute, and its time. */
+  recent(
+    states: readonly RestartState[],
+    now: number,
+  ): readonly { readonly state: RestartState; readonly at: number }[] {
+    return states.flatMap((state) => {
+      const { at = -Infinity } = this.#evicted.get(state.workload.metadata.uid) ?? {};
+      return now - at < SETTLING_MS ? [{ state, at }] : [];
+    });
   }
 
   /** Forgets deleted workloads. */

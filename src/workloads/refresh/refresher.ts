@@ -2,7 +2,8 @@
 import type { Pod } from '#api/object/pod.ts';
 import { present } from '#base/object-keys.ts';
 import type { DisruptionBudget } from '#api/workload/disruption-budget.ts';
-import { blockingBudget, holdsOlder } from './older-pods.ts';
+import { holdsOlder, isExhausted, selectingBudgets } from './older-pods.ts';
+import { OngoingDisruptions } from './ongoing-disruptions.ts';
 import { formatRecord, restartedAtOf } from './record.ts';
 import { rolloutOf, desiredPods, takesPodsAway } from './rollout.ts';
 import { RestartSlots, type RestartLimits } from './restart-slots.ts';
@@ -32,6 +33,13 @@ interface Refusal {
   readonly attempts: number;
   readonly until: number;
   readonly message: string;
+}
+
+/** The state and the calls of one pass. */
+interface PassContext {
+  readonly slots: RestartSlots;
+  readonly ongoing: OngoingDisruptions;
+  readonly deps: RefresherDeps;
 }
 
 /** First and maximum retry delay of a rejected restart. A fix is noticed within the maximum. */
@@ -71,30 +79,31 @@ export class Refresher {
     states: readonly RestartState[],
     deps: RefresherDeps,
   ): Promise<ReadonlyMap<string, RestartVerdict>> {
-    const slots = new RestartSlots(this.#limits, states, deps.now());
-    this.#evictions.takeSlots(states, slots, deps.now());
+    const now = deps.now();
+    const slots = new RestartSlots(this.#limits, states, now);
+    const ongoing = new OngoingDisruptions(states);
+    for (const { state, at } of this.#evictions.recent(states, now)) {
+      slots.take(state, now, at);
+      ongoing.add(state);
+    }
     const verdicts = new Map<string, RestartVerdict>();
     const urgent = [...states].sort((a, b) => a.deadline - b.deadline || compare(a.key, b.key));
     for (const state of urgent) {
-      verdicts.set(state.key, await this.#judge(state, slots, deps));
+      verdicts.set(state.key, await this.#judge(state, { slots, ongoing, deps }));
     }
     this.#forget(states);
     return verdicts;
   }
 
-  async #judge(
-    state: RestartState,
-    slots: RestartSlots,
-    deps: RefresherDeps,
-  ): Promise<RestartVerdict> {
+  async #judge(state: RestartState, context: PassContext): Promise<RestartVerdict> {
     const { metadata } = state.workload;
     if (state.changes.length === 0 && state.own === undefined) return CURRENT;
-    const now = deps.now();
+    const now = context.deps.now();
     const known = this.#known(state, now);
     if (known !== undefined) return known;
     if (desiredPods(state.workload) === 0) return CURRENT;
     try {
-      return await this.#inTurn(state, slots, deps);
+      return await this.#inTurn(state, context);
     } catch (error) {
       return this.#remember(metadata.uid, error instanceof Error ? error.message : 'failed', now);
     }
@@ -114,11 +123,8 @@ export class Refresher {
   }
 
   /** Judges a workload, and reads its pods once, if the verdict depends on them. */
-  async #inTurn(
-    state: RestartState,
-    slots: RestartSlots,
-    deps: RefresherDeps,
-  ): Promise<RestartVerdict> {
+  async #inTurn(state: RestartState, context: PassContext): Promise<RestartVerdict> {
+    const { slots, deps } = context;
     let listed: Promise<readonly Pod[]> | undefined;
     const podsOf = (): Promise<readonly Pod[]> => (listed ??= deps.podsOf(state));
 
@@ -132,7 +138,7 @@ export class Refresher {
     const pods = await podsOf();
     const seen = this.#see(state, pods);
     if ('kind' in seen) return seen;
-    return slots.full(seen, deps.now()) ?? this.#begin(seen, pods, slots, deps);
+    return slots.full(seen, deps.now()) ?? this.#begin(seen, pods, context);
   }
 
   /** Returns the state with an older pod that an earlier pass found, unless the inputs changed. */
@@ -164,25 +170,28 @@ export class Refresher {
   async #begin(
     state: RestartState,
     pods: readonly Pod[],
-    slots: RestartSlots,
-    deps: RefresherDeps,
+    context: PassContext,
   ): Promise<RestartVerdict> {
     const { workload, way, deadline } = state;
+    const { ongoing, deps } = context;
     const { namespace = '' } = workload.metadata;
     const isEviction = way === 'eviction';
-    const budget =
+    const budgets =
       isEviction || takesPodsAway(workload)
-        ? blockingBudget(pods, deps.budgetsOf(namespace))
-        : undefined;
-    if (budget !== undefined)
-      return { kind: 'blocked', budget: budget.metadata.name, isOverdue: deps.now() >= deadline };
-    return isEviction ? this.#evict(state, pods, slots, deps) : this.#restart(state, slots, deps);
+        ? selectingBudgets(pods, deps.budgetsOf(namespace))
+        : [];
+    const exhausted = budgets.find(isExhausted);
+    if (exhausted !== undefined) {
+      const { name } = exhausted.metadata;
+      return { kind: 'blocked', budget: name, isOverdue: deps.now() >= deadline };
+    }
+    if (ongoing.uses(budgets, state)) return { kind: 'waiting', reason: 'RolloutInProgress' };
+    return isEviction ? this.#evict(state, pods, context) : this.#restart(state, context);
   }
 
   async #restart(
     state: RestartState,
-    slots: RestartSlots,
-    deps: RefresherDeps,
+    { slots, ongoing, deps }: PassContext,
   ): Promise<RestartVerdict> {
     const { uid } = state.workload.metadata;
     const reverted = this.#reverted.verdictOn(state);
@@ -193,6 +202,7 @@ export class Refresher {
     if (outcome !== 'begun') return this.#remember(uid, outcome.refused, now);
     this.#refused.delete(uid);
     slots.take(state, now);
+    ongoing.add(state);
     this.#reverted.begun(state);
     return { kind: 'restarted' };
   }
@@ -201,8 +211,7 @@ export class Refresher {
   async #evict(
     state: RestartState,
     pods: readonly Pod[],
-    slots: RestartSlots,
-    deps: RefresherDeps,
+    { slots, ongoing, deps }: PassContext,
   ): Promise<RestartVerdict> {
     const { uid } = state.workload.metadata;
     const older = pods.filter((pod) => isOutdated([pod], state));
@@ -216,6 +225,7 @@ export class Refresher {
     this.#refused.delete(uid);
     this.#evictions.evicted(state, next, now);
     slots.take(state, now);
+    ongoing.add(state);
     return { kind: 'restarted' };
   }
 

@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { Pod } from '#api/object/pod.ts';
 import { formatTime } from '#api/object/time.ts';
 import type { DisruptionBudget } from '#api/workload/disruption-budget.ts';
-import { blockingBudget, holdsOlder } from '#workloads/refresh/older-pods.ts';
+import { holdsOlder, isExhausted, selectingBudgets } from '#workloads/refresh/older-pods.ts';
 import { leafAt, podOf, START } from './world.ts';
 
 const MINUTE = 60_000;
@@ -96,10 +96,16 @@ function budget(
   };
 }
 
-test('a budget is in the way where it selects a pod and allows none to go', () => {
-  const pods = [podOf('web', START, { app: 'web' })];
-  assert.equal(blockingBudget(pods, [budget(0)])?.metadata.name, 'budget');
-  assert.equal(blockingBudget(pods, [budget(1)]), undefined);
-  assert.ok(blockingBudget(pods, [budget(1, { observedGeneration: 1 })]), 'its status is old');
-  assert.equal(blockingBudget([podOf('db', START, { app: 'db' })], [budget(0)]), undefined);
+test('a budget selects living pods by their labels', () => {
+  const web = podOf('web', START, { app: 'web' });
+  const succeeded: Pod = { ...web, status: { ...web.status, phase: 'Succeeded' } };
+  const budgets = [budget(0)];
+  assert.deepEqual(selectingBudgets([web], budgets), budgets);
+  assert.deepEqual(selectingBudgets([podOf('db', START, { app: 'db' }), succeeded], budgets), []);
+});
+
+test('a budget is exhausted if it allows none, or its status is older than its spec', () => {
+  assert.ok(isExhausted(budget(0)));
+  assert.ok(!isExhausted(budget(1)));
+  assert.ok(isExhausted(budget(1, { observedGeneration: 1 })));
 });

@@ -35,11 +35,13 @@ export interface WorkloadInit {
   readonly secrets: readonly string[];
   readonly mode?: string;
   readonly replicas?: number;
+  /** Labels of its pods. */
+  readonly labels?: Readonly<Record<string, string>>;
 }
 
 /** A workload whose pods have run since the beginning. */
 export function workloadOf(init: WorkloadInit): Workload {
-  const { namespace, name, kind = 'Deployment', secrets, mode, replicas = 2 } = init;
+  const { namespace, name, kind = 'Deployment', secrets, mode, replicas = 2, labels } = init;
   return {
     apiVersion: 'apps/v1',
     kind,
@@ -55,6 +57,7 @@ export function workloadOf(init: WorkloadInit): Workload {
     spec: {
       replicas,
       template: {
+        ...(labels === undefined ? {} : { metadata: { labels } }),
         spec: {
           volumes: secrets.map((secretName) => ({ name: secretName, secret: { secretName } })),
           containers: [{ name: 'main', volumeMounts: secrets.map((each) => ({ name: each })) }],
@@ -183,8 +186,10 @@ export class World implements RefresherDeps {
     });
   }
 
-  readonly podsOf = ({ key }: RestartState): Promise<readonly Pod[]> =>
-    Promise.resolve([podOf(`${key} pod`, this.#started.get(key) ?? START, { of: key })]);
+  readonly podsOf = ({ key, workload }: RestartState): Promise<readonly Pod[]> => {
+    const labels = { ...workload.spec.template.metadata?.labels, of: key };
+    return Promise.resolve([podOf(`${key} pod`, this.#started.get(key) ?? START, labels)]);
+  };
 
   readonly budgetsOf = (namespace: string): readonly DisruptionBudget[] =>
     this.budgets.get(namespace) ?? [];
@@ -204,7 +209,10 @@ export class World implements RefresherDeps {
         ...spec,
         template: {
           ...spec.template,
-          metadata: { annotations: { [CERTIFICATES]: formatRecord(record) } },
+          metadata: {
+            ...spec.template.metadata,
+            annotations: { [CERTIFICATES]: formatRecord(record) },
+          },
         },
       },
     });

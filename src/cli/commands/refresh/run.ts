@@ -128,7 +128,7 @@ function labelCommand(namespace: string): string {
 
 const WAITS: Readonly<Record<WaitReason, string>> = {
   NotDue: 'when it is due',
-  RolloutInProgress: 'after its rollout',
+  RolloutInProgress: 'after the rollout in progress',
   Interval: 'five minutes after the last restart',
   Rate: 'after others',
   NamespaceRate: 'after others of its namespace',
