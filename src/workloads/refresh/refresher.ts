@@ -30,6 +30,7 @@ export type RestartOutcome = 'begun' | 'conflict' | { readonly refused: string }
 
 /** The last refusal of a workload. */
 interface Refusal {
+  readonly of: 'list' | 'restart';
   readonly attempts: number;
   readonly until: number;
   readonly message: string;
@@ -105,7 +106,8 @@ export class Refresher {
     try {
       return await this.#inTurn(state, context);
     } catch (error) {
-      return this.#remember(metadata.uid, error instanceof Error ? error.message : 'failed', now);
+      const message = error instanceof Error ? error.message : 'failed';
+      return this.#remember(metadata.uid, { of: 'list', message }, now);
     }
   }
 
@@ -157,7 +159,10 @@ export class Refresher {
     const findings = state.own?.find(pods);
     const seen = withFindings(state, findings);
     const of = matterOf(state);
-    if (isOutdated(pods, seen)) {
+    // A refused restart of older pods stays refused, however often they are listed.
+    const isOlder = isOutdated(pods, seen);
+    if (!isOlder || this.#refused.get(uid)?.of === 'list') this.#refused.delete(uid);
+    if (isOlder) {
       this.#older.set(uid, { of, ...present('findings', findings) });
       return seen;
     }
@@ -199,7 +204,8 @@ export class Refresher {
     const outcome = await deps.restart(state);
     const now = deps.now();
     if (outcome === 'conflict') return { kind: 'waiting', reason: 'Conflict', until: now };
-    if (outcome !== 'begun') return this.#remember(uid, outcome.refused, now);
+    if (outcome !== 'begun')
+      return this.#remember(uid, { of: 'restart', message: outcome.refused }, now);
     this.#refused.delete(uid);
     slots.take(state, now);
     ongoing.add(state);
@@ -221,7 +227,8 @@ export class Refresher {
     const outcome = await deps.evict(state, next);
     const now = deps.now();
     if (outcome === 'conflict') return { kind: 'waiting', reason: 'Conflict', until: now };
-    if (outcome !== 'begun') return this.#remember(uid, outcome.refused, now);
+    if (outcome !== 'begun')
+      return this.#remember(uid, { of: 'restart', message: outcome.refused }, now);
     this.#refused.delete(uid);
     this.#evictions.evicted(state, next, now);
     slots.take(state, now);
@@ -229,11 +236,11 @@ export class Refresher {
     return { kind: 'restarted' };
   }
 
-  #remember(uid: string, message: string, now: number): RestartVerdict {
+  #remember(uid: string, refusal: Pick<Refusal, 'of' | 'message'>, now: number): RestartVerdict {
     const attempts = (this.#refused.get(uid)?.attempts ?? 0) + 1;
     const wait = Math.min(FIRST_RETRY_MS * 2 ** (attempts - 1), LONGEST_RETRY_MS);
-    this.#refused.set(uid, { attempts, until: now + wait, message });
-    return { kind: 'refused', message, until: now + wait };
+    this.#refused.set(uid, { ...refusal, attempts, until: now + wait });
+    return { kind: 'refused', message: refusal.message, until: now + wait };
   }
 
   /** Forgets the state of deleted workloads. */

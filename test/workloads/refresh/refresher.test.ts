@@ -4,7 +4,7 @@ import { test } from 'node:test';
 import type { DisruptionBudget } from '#api/workload/disruption-budget.ts';
 import type { Workload } from '#api/workload/workload.ts';
 import { optInOf } from '#workloads/refresh/opt-in.ts';
-import { Refresher } from '#workloads/refresh/refresher.ts';
+import { Refresher, type RefresherDeps } from '#workloads/refresh/refresher.ts';
 import type { DueTimes } from '#workloads/refresh/restart-state.ts';
 import type { RestartVerdict } from '#workloads/refresh/verdict.ts';
 import { parseWindow } from '#workloads/refresh/window.ts';
@@ -244,6 +244,27 @@ test('pods that cannot be listed hold up one workload, not the pass', async () =
   const verdicts = await new Refresher(LIMITS).pass(world.states(TIMES), failing);
   assert.equal(verdicts.get(WEB)?.kind, 'refused');
   assert.equal(verdicts.get('Deployment/team-a/next')?.kind, 'restarted');
+});
+
+test('a successful list forgets earlier failures to list the pods', async () => {
+  for (const isFresh of [true, false]) {
+    const world = changedWorld({ kind: 'StatefulSet' });
+    world.budgets.set('team-a', [budget(0)]);
+    const refresher = new Refresher(LIMITS);
+    const failing = world.with({ podsOf: () => Promise.reject(new Error('timed out')) });
+    const verdict = async (deps: RefresherDeps): Promise<RestartVerdict | undefined> =>
+      (await refresher.pass(world.states(TIMES), deps)).get('StatefulSet/team-a/web');
+    for (let round = 0; round < 5; round += 1) {
+      world.leaves.set('team-a/tls', leafAt(`new-${round}`, world.time));
+      world.advance(HOUR);
+      const until = world.time + 60_000;
+      assert.deepEqual(await verdict(failing), { kind: 'refused', message: 'timed out', until });
+      world.advance(60_000);
+      const pods = [podOf('pod', isFresh ? world.time : START)];
+      const found = await verdict(world.with({ podsOf: () => Promise.resolve(pods) }));
+      assert.equal(found?.kind, isFresh ? 'current' : 'blocked');
+    }
+  }
 });
 
 test('a record that another writer removes does not make a loop', async () => {
