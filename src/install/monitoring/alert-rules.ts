@@ -172,7 +172,7 @@ const ALERTS: readonly Alert[] = [
     for: '10m',
     severity: 'warning',
     summary:
-      '{{ $value }} workloads keep a certificate until it expires ({{ $labels.state }}). countersign check names them and the PodDisruptionBudget or field manager.',
+      '{{ $value }} workloads keep a certificate until it expires ({{ $labels.state }}). countersign check names them and the obstacle, such as a PodDisruptionBudget or a field manager.',
   },
   {
     name: 'CountersignTrustTargetsLagging',

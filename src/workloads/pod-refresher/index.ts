@@ -79,10 +79,13 @@ export function createPodRefresher(
     run: async (signal) => {
       const watching = Promise.all([watches.run(signal), facts?.run(signal)]);
       queue.add(PASS);
-      const handle = (): Promise<ReconcileResult> =>
-        component.shard.owns(PASS) && watches.isComplete()
+      const handle = (): Promise<ReconcileResult> => {
+        const isLeading = component.shard.owns(PASS);
+        if (!isLeading) passes.standBy();
+        return isLeading && watches.isComplete()
           ? passes.handle()
           : Promise.resolve(requeueAt(component, serverTime(component) + MIN_BETWEEN_MS));
+      };
       const onError = (_key: string, error: unknown): void => {
         component.log.warn({ error: messageOf(error) }, messages.PASS_FAILED);
       };
@@ -132,6 +135,11 @@ class Passes {
 
   faults(): readonly ServingFault[] {
     return this.#report.faults();
+  }
+
+  /** Expects that another replica restarts workloads. */
+  standBy(): void {
+    this.#refresher.standBy();
   }
 
   async handle(): Promise<ReconcileResult> {

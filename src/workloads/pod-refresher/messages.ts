@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 /** Texts of the pod-refresher, by where users read them. */
 import { formatTime } from '#api/object/time.ts';
+import type { WaitReason } from '../refresh/verdict.ts';
 
 // Events
 
@@ -25,6 +26,22 @@ export function restartBlocked(budget: string, isOverdue: boolean): string {
     ? ', and the certificate will expire in use: allow one, or delete the pods one by one'
     : '';
   return `its pods use an older certificate; the restart is postponed: PodDisruptionBudget ${budget} allows no disruption${end}`;
+}
+
+const WAITS: Readonly<Record<WaitReason, string>> = {
+  NotDue: 'its certificates still change',
+  RolloutInProgress:
+    'a rollout under the same PodDisruptionBudget, or a pod that is not ready, must end first; check their pods',
+  Interval: 'its label countersign.dev/restarted-at shows a restart in the last five minutes',
+  Rate: 'other rollouts use all of --concurrent or --restarts-per-minute; raise the limit, or check the pods of those rollouts',
+  NamespaceRate:
+    'rollouts of its namespace use all of --namespace-concurrent or --namespace-restarts-per-minute; raise the limit, or check the pods of those rollouts',
+  Conflict: 'it changed meanwhile',
+  NoAuthority: 'a signer of its pods has no CA that signs; give it one',
+};
+
+export function restartOverdue(reason: WaitReason): string {
+  return `its pods use an older certificate, which will expire in use; the restart waits: ${WAITS[reason]}`;
 }
 
 export function restartHeld(cause: string): string {

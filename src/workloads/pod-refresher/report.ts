@@ -80,7 +80,7 @@ const MAX_NAMED_WORKLOADS = 5;
 
 /** Returns the state of the metric. */
 function stateOf(verdict: RestartVerdict): string {
-  return verdict.kind === 'blocked' && verdict.isOverdue ? 'overdue' : verdict.kind;
+  return 'isOverdue' in verdict && verdict.isOverdue ? 'overdue' : verdict.kind;
 }
 
 /** Returns the fault if only a user ends the obstacle before the certificate expires. */
@@ -113,10 +113,13 @@ function hindranceOf(verdict: RestartVerdict): Hindrance | undefined {
         reason: 'RefreshRefused',
         note: messages.restartRefused(verdict.message),
       };
+    case 'waiting':
+      return verdict.isOverdue === true
+        ? { reason: 'RefreshOverdue', note: messages.restartOverdue(verdict.reason) }
+        : undefined;
     case 'current':
     case 'unknown':
     case 'restarted':
-    case 'waiting':
       return undefined;
   }
 }

@@ -7,6 +7,7 @@ import { OngoingDisruptions } from './ongoing-disruptions.ts';
 import { formatRecord, restartedAtOf } from './record.ts';
 import { rolloutOf, desiredPods, takesPodsAway } from './rollout.ts';
 import { RestartSlots, type RestartLimits } from './restart-slots.ts';
+import { RestartTimes } from './restart-times.ts';
 import { PodEvictions } from './pod-evictions.ts';
 import { RevertedRestarts } from './reverted-restarts.ts';
 import type { OwnFindings } from './own-findings.ts';
@@ -63,6 +64,7 @@ export class Refresher {
   readonly #older = new Map<string, { readonly of: string; readonly findings?: OwnFindings }>();
   /** UID → the last refusal. */
   readonly #refused = new Map<string, Refusal>();
+  readonly #times = new RestartTimes();
   readonly #reverted = new RevertedRestarts();
   readonly #evictions = new PodEvictions();
 
@@ -81,19 +83,27 @@ export class Refresher {
     deps: RefresherDeps,
   ): Promise<ReadonlyMap<string, RestartVerdict>> {
     const now = deps.now();
-    const slots = new RestartSlots(this.#limits, states, now);
+    this.#times.readLabels(states);
+    const slots = new RestartSlots(this.#limits, states, { times: this.#times, now });
     const ongoing = new OngoingDisruptions(states);
     for (const { state, at } of this.#evictions.recent(states, now)) {
       slots.take(state, now, at);
       ongoing.add(state);
     }
     const verdicts = new Map<string, RestartVerdict>();
-    const urgent = [...states].sort((a, b) => a.deadline - b.deadline || compare(a.key, b.key));
-    for (const state of urgent) {
+    const deadlines = new Map(
+      states.map((state) => [state, (this.#knownOlder(state) ?? state).deadline]),
+    );
+    for (const state of this.#times.inTurns(deadlines)) {
       verdicts.set(state.key, await this.#judge(state, { slots, ongoing, deps }));
     }
     this.#forget(states);
     return verdicts;
+  }
+
+  /** Has the next pass count restarts of another process, which led in between. */
+  standBy(): void {
+    this.#times.expectLabels();
   }
 
   async #judge(state: RestartState, context: PassContext): Promise<RestartVerdict> {
@@ -135,12 +145,13 @@ export class Refresher {
     const first = known ?? (state.own === undefined ? state : this.#see(state, await podsOf()));
     if ('kind' in first) return first;
     const early = whyNotYet(first, deps.now()) ?? (known && slots.full(known, deps.now()));
-    if (early !== undefined) return early;
+    if (early !== undefined) return markOverdue(early, first, deps.now());
 
     const pods = await podsOf();
     const seen = this.#see(state, pods);
     if ('kind' in seen) return seen;
-    return slots.full(seen, deps.now()) ?? this.#begin(seen, pods, context);
+    const full = slots.full(seen, deps.now());
+    return markOverdue(full ?? (await this.#begin(seen, pods, context)), seen, deps.now());
   }
 
   /** Returns the state with an older pod that an earlier pass found, unless the inputs changed. */
@@ -209,6 +220,7 @@ export class Refresher {
     this.#refused.delete(uid);
     slots.take(state, now);
     ongoing.add(state);
+    this.#times.begun(state, now);
     this.#reverted.begun(state);
     return { kind: 'restarted' };
   }
@@ -233,6 +245,7 @@ export class Refresher {
     this.#evictions.evicted(state, next, now);
     slots.take(state, now);
     ongoing.add(state);
+    this.#times.begun(state, now);
     return { kind: 'restarted' };
   }
 
@@ -246,6 +259,7 @@ export class Refresher {
   /** Forgets the state of deleted workloads. */
   #forget(states: readonly RestartState[]): void {
     const there = new Set(states.map(({ workload }) => workload.metadata.uid));
+    this.#times.forget(states);
     this.#reverted.forget(there);
     this.#evictions.forget(there);
     for (const memory of [this.#fresh, this.#older, this.#refused]) {
@@ -286,6 +300,17 @@ function isOver(verdict: RestartVerdict, now: number): boolean {
   return until !== undefined && until <= now;
 }
 
+/** Marks a workload that waits past its deadline for more than its own settled certificates. */
+function markOverdue(
+  verdict: RestartVerdict,
+  { deadline }: RestartState,
+  now: number,
+): RestartVerdict {
+  if (verdict.kind !== 'waiting' || now < deadline) return verdict;
+  const isTransient = verdict.reason === 'NotDue' || verdict.reason === 'Conflict';
+  return isTransient ? verdict : { ...verdict, isOverdue: true };
+}
+
 function whyNotYet(
   state: RestartState & Partial<SeenRestartState>,
   now: number,
@@ -302,8 +327,4 @@ function whyNotYet(
   }
   const again = (restartedAtOf(workload) ?? -Infinity) + MIN_INTERVAL_MS;
   return again > now ? { kind: 'waiting', reason: 'Interval', until: again } : undefined;
-}
-
-function compare(a: string, b: string): number {
-  return a < b ? -1 : Number(a > b);
 }

@@ -1,8 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 import type { Workload } from '#api/workload/workload.ts';
-import { restartedAtOf } from './record.ts';
 import { rolloutOf } from './rollout.ts';
 import type { RestartState } from './restart-state.ts';
+import type { RestartTimes } from './restart-times.ts';
 import type { RestartVerdict } from './verdict.ts';
 
 /** Limits of restarts. */
@@ -26,19 +26,21 @@ interface Usage {
   readonly begun: number[];
 }
 
-/**
- * Tracks the remaining capacity of the limits. Counts by the times and statuses on the workloads
- * themselves, so a restarted process knows what the previous one began.
- */
+/** Tracks the remaining capacity of the limits, by the times and statuses of the workloads. */
 export class RestartSlots {
   readonly #limits: RestartLimits;
   readonly #all: Usage = { running: 0, begun: [] };
   readonly #namespaces = new Map<string, Usage>();
 
-  constructor(limits: RestartLimits, states: readonly RestartState[], now: number) {
+  constructor(
+    limits: RestartLimits,
+    states: readonly RestartState[],
+    { times, now }: { readonly times: RestartTimes; readonly now: number },
+  ) {
     this.#limits = limits;
-    for (const { workload } of states) {
-      const at = restartedAtOf(workload);
+    for (const state of states) {
+      const { workload } = state;
+      const at = times.of(state);
       // We never write a future time, which would hold its slot for as long as its writer chooses.
       // Clocks may differ by a minute.
       if (at === undefined || at > now + MINUTE_MS) continue;

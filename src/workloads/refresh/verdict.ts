@@ -11,12 +11,17 @@ export type RestartVerdict =
   /** No change is known, but some facts are unknown. */
   | { readonly kind: 'unknown'; readonly message: string; readonly until?: number }
   | { readonly kind: 'restarted' }
-  /** `until` in milliseconds since the epoch, if it is known. */
-  | { readonly kind: 'waiting'; readonly reason: WaitReason; readonly until?: number | undefined }
   /**
-   * A PodDisruptionBudget allows no disruption. `isOverdue`: the deadline of the restart has
-   * passed, and the previous certificate may expire in use.
+   * `until` in milliseconds since the epoch, if it is known. `isOverdue`: the deadline of the
+   * restart has passed, and the previous certificate may expire in use.
    */
+  | {
+      readonly kind: 'waiting';
+      readonly reason: WaitReason;
+      readonly until?: number | undefined;
+      readonly isOverdue?: boolean;
+    }
+  /** A PodDisruptionBudget allows no disruption. `isOverdue` as for `waiting`. */
   | { readonly kind: 'blocked'; readonly budget: string; readonly isOverdue: boolean }
   /** A changed template would not replace its pods. */
   | { readonly kind: 'held'; readonly message: string }

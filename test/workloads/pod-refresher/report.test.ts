@@ -57,6 +57,15 @@ test('an overdue restart is a fault of the Lease with the name of its budget', (
   assert.deepEqual(states, ['overdue']);
 });
 
+test('a restart that waits past its deadline is a fault of the Lease with the reason', () => {
+  const waiting = { kind: 'waiting', reason: 'Rate' } as const;
+  assert.deepEqual(reported(waiting), { events: [], faults: [], states: ['waiting'] });
+  const { events, faults, states } = reported({ ...waiting, isOverdue: true });
+  assert.deepEqual(events, ['RefreshOverdue']);
+  assert.match(faults.join(), /team-a\/web: .*will expire in use.*--concurrent/);
+  assert.deepEqual(states, ['overdue']);
+});
+
 test('a restart that was taken back is a fault of the Lease, until it is not', () => {
   const reverted = { kind: 'reverted', message: 'field manager "argo"' } as const;
   assert.match(reported(reverted).faults.join(), /team-a\/web: .*field manager "argo"/);
