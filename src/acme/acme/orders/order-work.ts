@@ -79,6 +79,8 @@ export async function driveOrder(
   await save(turn);
   for (let steps = 0; steps < MAX_STEPS; steps += 1) {
     if (context.term() !== term || isGone(context, turn.order)) return undefined;
+    const account = otherAccount(turn);
+    if (account !== undefined) take(turn, afterOtherAccount(beforeOf(turn), account));
     const next = await takeStep(turn);
     if (next !== 'go on') return next;
   }
@@ -88,8 +90,6 @@ export async function driveOrder(
 /** Takes one step: read, decide, check the right to call, call, record, report. */
 async function takeStep(turn: OrderTurn): Promise<ReconcileResult | 'go on'> {
   const { context, held } = turn;
-  const account = otherAccount(turn);
-  if (account !== undefined) return take(turn, afterOtherAccount(beforeOf(turn), account));
   const step = nextOrderStep(viewOf(turn), nowOf(turn));
   held.status = showWaitFor(held.status, step.step === 'wait' ? step.for : undefined);
   if (step.step === 'done' || step.step === 'wait') {
