@@ -41,7 +41,7 @@ test('the forgers of a domain’s requests are known for every signer name', () 
 test('the verb request guards the names of ACME signers, too', () => {
   const files = renderAdmission({ ...OF_DOMAIN, namespacedSigners: true });
   const conditions = (file: string): readonly string[] =>
-    [...(files.get(file) ?? '').matchAll(/our-signers\n[^]*?\n  validations/g)].map(String);
+    [...(files.get(file) ?? '').matchAll(/our-signers\n[^]*?\n {2}validations/g)].map(String);
   const asked = conditions('who-may-request.yaml');
   assert.equal(asked.length, 2);
   for (const condition of asked) {
