@@ -1,5 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 
+/** Minimum interval between two searches for expired entries, each of which reads all entries. */
+const SWEEP_INTERVAL_MS = 60_000;
+
 /** An entry, in the list of its tenant's entries by age. */
 interface Entry<V> {
   readonly key: string;
@@ -10,6 +13,13 @@ interface Entry<V> {
   newer: Entry<V> | undefined;
 }
 
+/** The tenant of an entry, and its weight, at most the limit. `now` in milliseconds. */
+interface EntryOptions {
+  readonly tenant: string;
+  readonly weight?: number;
+  readonly now?: number;
+}
+
 interface Tenant<V> {
   weight: number;
   oldest: Entry<V> | undefined;
@@ -17,22 +27,28 @@ interface Tenant<V> {
 }
 
 /**
- * A map whose entries have at most `limit` weight together. Beyond the limit, the tenant with the
- * most weight loses its oldest entry. So a flood from one tenant evicts no entries of smaller
- * tenants.
+ * A map whose entries have at most `limit` weight together. Beyond the limit, expired entries go
+ * first. Then the tenant with the most weight loses its oldest entry. So a flood from one tenant
+ * evicts no entries of smaller tenants.
  *
  * Use it for what a component remembers of objects that many tenants create. An eviction looks at
  * each tenant once.
  */
 export class FairMap<V> {
   readonly #limit: number;
+  readonly #endOf: ((value: V) => number) | undefined;
   readonly #entries = new Map<string, Entry<V>>();
   readonly #tenants = new Map<string, Tenant<V>>();
   #weight = 0;
+  #sweptAt = -Infinity;
 
-  /** @param limit - of the weights together, in the caller's unit */
-  constructor(limit: number) {
+  /**
+   * @param limit - of the weights together, in the caller's unit
+   * @param endOf - returns when a value expires, in milliseconds since the epoch. Default: never
+   */
+  constructor(limit: number, endOf?: (value: V) => number) {
     this.#limit = limit;
+    this.#endOf = endOf;
   }
 
   /** The number of entries. */
@@ -52,14 +68,9 @@ export class FairMap<V> {
   /**
    * Adds or replaces an entry, as the newest.
    *
-   * @param weight - at most the limit
    * @returns the evicted values, which may be this one
    */
-  set(
-    key: string,
-    value: V,
-    { tenant, weight = 1 }: { readonly tenant: string; readonly weight?: number },
-  ): readonly V[] {
+  set(key: string, value: V, { tenant, weight = 1, now = 0 }: EntryOptions): readonly V[] {
     this.delete(key);
     const of = this.#tenants.get(tenant) ?? { weight: 0, oldest: undefined, newest: undefined };
     this.#tenants.set(tenant, of);
@@ -70,7 +81,7 @@ export class FairMap<V> {
     of.weight += weight;
     this.#entries.set(key, entry);
     this.#weight += weight;
-    const evicted: V[] = [];
+    const evicted = this.#weight > this.#limit ? this.#sweep(now) : [];
     while (this.#weight > this.#limit) evicted.push(this.#remove(this.#nextOut(entry, of)));
     return evicted;
   }
@@ -79,6 +90,15 @@ export class FairMap<V> {
   delete(key: string): V | undefined {
     const entry = this.#entries.get(key);
     return entry === undefined ? undefined : this.#remove(entry);
+  }
+
+  /** Removes the expired entries. @returns their values */
+  #sweep(now: number): V[] {
+    const endOf = this.#endOf;
+    if (endOf === undefined || now - this.#sweptAt < SWEEP_INTERVAL_MS) return [];
+    this.#sweptAt = now;
+    const expired = [...this.#entries.values()].filter(({ value }) => endOf(value) <= now);
+    return expired.map((entry) => this.#remove(entry));
   }
 
   /**

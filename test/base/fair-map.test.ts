@@ -28,6 +28,18 @@ test('among equals, the tenant of the newest entry loses its oldest', () => {
   assert.equal(map.get('c'), undefined);
 });
 
+test('expired entries go before valid ones, at most once a minute', () => {
+  const map = new FairMap<number>(2, (end) => end);
+  map.set('large-1', 100, { tenant: 'large', now: 0 });
+  map.set('small', 50, { tenant: 'small', now: 0 });
+  assert.deepEqual(map.set('large-2', 100, { tenant: 'large', now: 60 }), [50]);
+  assert.deepEqual(map.set('large-3', 200, { tenant: 'large', now: 160 }), [100]);
+  assert.deepEqual(
+    [...map.entries()].map(([key]) => key),
+    ['large-2', 'large-3'],
+  );
+});
+
 test('a key that is set again counts once, also for another tenant', () => {
   const map = new FairMap<number>(10);
   map.set('a', 1, { tenant: 'a', weight: 6 });

@@ -82,7 +82,7 @@ export class ClusterView {
       this.#leaves.onRequest(now, before);
     },
     podCertificateRequests: (_key, now) => {
-      if (now !== undefined) this.#podCertificates.onRequest(now);
+      if (now !== undefined) this.#podCertificates.onRequest(now, this.#now());
     },
     bundles: (key, now) => {
       this.#bundles.onBundle(key, now, this.#now());
@@ -104,7 +104,7 @@ export class ClusterView {
 
   /** Receives a ledger record of a pod from before this process began. */
   recorded(denial: RecordedDenial): void {
-    this.#podCertificates.onRecorded(denial);
+    this.#podCertificates.onRecorded(denial, this.#now());
   }
 
   isOptedIn(namespace: string): boolean {

@@ -9,6 +9,7 @@ import type { Pod } from '#api/object/pod.ts';
 import { formatTime } from '#api/object/time.ts';
 import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
 import type { Workload } from '#api/workload/workload.ts';
+import { PodCertificates } from '#workloads/refresh/credentials/pod-certificates.ts';
 import { ClusterView } from '#workloads/refresh/cluster-view.ts';
 import type { RestartState } from '#workloads/refresh/restart-state.ts';
 import { tlsCertificate } from '../../support/pki/tls-certificate.ts';
@@ -129,6 +130,30 @@ test('a pod is endangered only while the request after its newest credential is 
   clock.now = START + 13 * HOUR;
   view.seen.podCertificateRequests('', request(START + 12.5 * HOUR, two), undefined);
   assert.deepEqual(view.endangered(), [], 'it was renewed after all');
+});
+
+test('pods of another namespace displace no credential and no denial', () => {
+  const now = START + 13 * HOUR;
+  const certificates = new PodCertificates(8);
+  const [one = ''] = pems;
+  const others = (at: number, pem?: string): void => {
+    for (let index = 0; index < 20; index += 1) {
+      const { metadata, spec, ...rest } = request(at, pem);
+      const elsewhere = { ...metadata, namespace: 'ci' };
+      const pod = { ...spec, podUID: `ci-${index}` };
+      certificates.onRequest({ ...rest, metadata: elsewhere, spec: pod }, now);
+    }
+  };
+  const endangered = (): readonly string[] =>
+    certificates
+      .endangered(now)
+      .filter(({ namespace }) => namespace === 'team-a')
+      .map(({ uid }) => uid);
+  certificates.onRequest(request(START, one), now);
+  others(START, one);
+  certificates.onRequest(request(START + 12 * HOUR, undefined), now);
+  others(START + 12 * HOUR);
+  assert.deepEqual(endangered(), ['u1']);
 });
 
 test('a request of another namespace says nothing of a pod, whatever UID it has', () => {

@@ -3,6 +3,7 @@ import { findCondition } from '#api/request/conditions.ts';
 import type { PodCertificateRequest } from '#api/request/pod-certificate-request.ts';
 import { parseTime } from '#api/object/time.ts';
 import { BoundedMap } from '#base/bounded-map.ts';
+import { FairMap } from '#base/fair-map.ts';
 import { summaryOf } from './leaf.ts';
 
 /** A pod whose newest credential of a signer expires, and whose renewal was denied. */
@@ -47,6 +48,8 @@ export interface RecordedDenial {
   readonly message: string;
 }
 
+type PodOfSigner = Pick<PodCredential, 'namespace' | 'uid' | 'signerName'>;
+
 interface Denial {
   /** Creation time of the request. */
   readonly at: number;
@@ -56,65 +59,86 @@ interface Denial {
 /** Maximum UTF-16 units of a reason. An Event has room for a thousand. */
 const MAX_DENIAL_TEXT = 512;
 
-/** Maximum number of pods with credentials. The oldest is dropped first. */
-const MAX_PAGED_PODS = 50_000;
+/** Maximum number of namespaces with a version. */
+const MAX_NAMESPACES = 50_000;
+/**
+ * Maximum number of credentials, some 640 bytes each: those of the 150,000 pods of the largest
+ * cluster, and of pods that have ended.
+ */
+const MAX_CREDENTIALS = 200_000;
+/** Share of them that bounds the pods whose renewal was denied, of at most 1,500 bytes each. */
+const DENIED_SHARE = 1 / 4;
+/**
+ * Maximum lifetime of a PodCertificateRequest's credential: 91 days (validation.go). An older
+ * denial belongs to no valid credential.
+ */
+const LONGEST_MS = 7_862_400_000;
+
 /**
  * The credentials of pods, from the PodCertificateRequests since this process began. Each kubelet
  * requests for its own pods, by their UIDs. The API server deletes those requests after 15 minutes.
- * So a credential that only an earlier process saw stays unknown until its renewal.
+ * So a credential that only an earlier process saw stays unknown until its renewal. Beyond the
+ * limits the namespace with the most pods loses its oldest, so a tenant displaces only its own.
  */
 export class PodCertificates {
   /** Credentials by {@link podKey}. */
-  readonly #pods = new BoundedMap<string, PodCredential>(MAX_PAGED_PODS);
+  readonly #pods: FairMap<PodCredential>;
   /** Number of the last seen credential, by namespace. */
-  readonly #versions = new BoundedMap<string, number>(MAX_PAGED_PODS);
+  readonly #versions = new BoundedMap<string, number>(MAX_NAMESPACES);
   #seen = 0;
-  readonly #denials = new BoundedMap<string, Denial>(MAX_PAGED_PODS);
+  readonly #denials: FairMap<Denial>;
   /** Credentials from before this process began, of pods whose renewal was denied. */
-  readonly #recorded = new BoundedMap<string, Omit<RecordedDenial, 'deniedAt' | 'message'>>(
-    MAX_PAGED_PODS,
-  );
+  readonly #recorded: FairMap<Omit<RecordedDenial, 'deniedAt' | 'message'>>;
 
-  onRequest(request: PodCertificateRequest): void {
+  constructor(most = MAX_CREDENTIALS) {
+    this.#pods = new FairMap(most, ({ notAfter }) => notAfter);
+    this.#denials = new FairMap(most * DENIED_SHARE, ({ at }) => at + LONGEST_MS);
+    this.#recorded = new FairMap(most * DENIED_SHARE, ({ notAfter }) => notAfter);
+  }
+
+  /** @param now - milliseconds since the epoch, by the API server's clock */
+  onRequest(request: PodCertificateRequest, now: number): void {
     const { spec, metadata, status = {} } = request;
     const { namespace = '' } = metadata;
-    const key = podKey({ namespace, uid: spec.podUID, signerName: spec.signerName });
+    const pod = { namespace, uid: spec.podUID, signerName: spec.signerName };
     const requestedAt = parseTime(metadata.creationTimestamp);
     const denied = findCondition(status.conditions, 'Denied');
-    if (denied !== undefined) this.#deny(key, { at: requestedAt, message: denied.message ?? '' });
-    else this.#issue(key, request, requestedAt);
+    if (denied === undefined) this.#issue(pod, request, { requestedAt, now });
+    else this.#deny(pod, { at: requestedAt, message: denied.message ?? '' }, now);
   }
 
   /** Receives a record of the ledger. Newer observations in the cluster win. */
-  onRecorded(denial: RecordedDenial): void {
-    const key = podKey(denial);
-    const { namespace, name, uid, signerName, notAfter, deniedAt, message } = denial;
-    this.#recorded.set(key, { namespace, name, uid, signerName, notAfter });
-    this.#deny(key, { at: deniedAt, message });
+  onRecorded(denial: RecordedDenial, now: number): void {
+    const { deniedAt, message, ...pod } = denial;
+    const { namespace, name, uid, signerName, notAfter } = pod;
+    const recorded = { namespace, name, uid, signerName, notAfter };
+    this.#recorded.set(podKey(pod), recorded, { tenant: namespace, now });
+    this.#deny(pod, { at: deniedAt, message }, now);
   }
 
-  #deny(key: string, denial: Denial): void {
+  #deny(pod: PodOfSigner, denial: Denial, now: number): void {
+    const key = podKey(pod);
     const message = denial.message.slice(0, MAX_DENIAL_TEXT);
     if ((this.#denials.get(key)?.at ?? 0) <= denial.at)
-      this.#denials.set(key, { ...denial, message });
+      this.#denials.set(key, { ...denial, message }, { tenant: pod.namespace, now });
   }
 
   #issue(
-    key: string,
-    { spec, metadata, status }: PodCertificateRequest,
-    requestedAt: number,
+    pod: PodOfSigner,
+    { spec, status }: PodCertificateRequest,
+    { requestedAt, now }: { readonly requestedAt: number; readonly now: number },
   ): void {
     const summary = summaryOf(status?.certificateChain ?? '');
     const notBefore = timeOf(status?.notBefore);
     const notAfter = timeOf(status?.notAfter);
+    const { namespace } = pod;
+    const key = podKey(pod);
     const known = this.#pods.get(key);
     if (summary === undefined || Number.isNaN(notBefore + notAfter)) return;
     if (known !== undefined && known.requestedAt >= requestedAt) return;
     const credential = {
-      namespace: metadata.namespace ?? '',
+      ...pod,
       name: spec.podName,
-      uid: spec.podUID,
-      signerName: spec.signerName,
       hash: summary.hash,
       issuer: summary.issuer,
       requestedAt,
@@ -122,19 +146,16 @@ export class PodCertificates {
       notAfter,
       isRenewal: known !== undefined,
     };
-    this.#pods.set(key, credential);
+    this.#pods.set(key, credential, { tenant: namespace, now });
     this.#seen += 1;
-    this.#versions.set(credential.namespace, this.#seen);
+    this.#versions.set(namespace, this.#seen);
   }
 
   /**
    * Returns the newest valid credential that the kubelet of a pod got from a signer, or undefined
    * if none was seen.
    */
-  newest(
-    pod: Pick<PodCredential, 'namespace' | 'uid' | 'signerName'>,
-    now: number,
-  ): PodCredential | undefined {
+  newest(pod: PodOfSigner, now: number): PodCredential | undefined {
     const found = this.#pods.get(podKey(pod));
     return found === undefined || found.notAfter <= now ? undefined : found;
   }
@@ -146,13 +167,13 @@ export class PodCertificates {
 
   /** Returns the pods whose newest credential is their last, since the next request was denied. */
   endangered(now: number): readonly EndangeredPod[] {
-    return [...this.#denials.entries()].flatMap(([key, denial]) => {
+    return [...this.#denials.entries()].flatMap(([key, { at, message }]) => {
       const seen = this.#pods.get(key);
       const pod = seen ?? this.#recorded.get(key);
       if (pod === undefined || pod.notAfter <= now) return [];
-      if (seen !== undefined && denial.at <= seen.requestedAt) return [];
+      if (seen !== undefined && at <= seen.requestedAt) return [];
       const { namespace, name, uid, signerName, notAfter } = pod;
-      return [{ namespace, name, uid, signerName, notAfter, message: denial.message }];
+      return [{ namespace, name, uid, signerName, notAfter, message }];
     });
   }
 }
@@ -163,11 +184,7 @@ export class PodCertificates {
  * nodes (validation.go, NodeRestriction). Our admission policy restricts our signer names to nodes.
  * Requests for other signer names, which are watched too, may contain any UID that a tenant writes.
  */
-export function podKey({
-  namespace,
-  uid,
-  signerName,
-}: Pick<PodCredential, 'namespace' | 'uid' | 'signerName'>): string {
+export function podKey({ namespace, uid, signerName }: PodOfSigner): string {
   return `${namespace} ${uid} ${signerName}`;
 }
 
