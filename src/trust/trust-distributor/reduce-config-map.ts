@@ -6,9 +6,9 @@ import { FIELD_MANAGER } from './act.ts';
 import { lastWrite } from './contested-targets.ts';
 
 /** The longest annotation that is kept. A signer name has at most 571 characters. */
-const MAX_ANNOTATION = 1024;
+const MAX_OWNER_LENGTH = 1024;
 /** Exceeds the keys of a ConfigMap of ours: one for each Signer of a namespace. */
-const MAX_KEYS = 33;
+const MAX_REDUCED_KEYS = 33;
 
 /** The contents of a ConfigMap to keep. */
 export interface KeptContents {
@@ -28,7 +28,7 @@ export function reduceConfigMap(
 ): ConfigMap {
   const identity = identityOf(metadata);
   const owner = metadata.annotations?.[SIGNER_NAME];
-  if (owner === undefined || owner.length > MAX_ANNOTATION) {
+  if (owner === undefined || owner.length > MAX_OWNER_LENGTH) {
     return { apiVersion, kind, metadata: identity };
   }
   return {
@@ -45,7 +45,7 @@ function otherWriters(metadata: ObjectMeta): object {
   const write = lastWrite(metadata.managedFields, 'data', FIELD_MANAGER);
   const owners = 'ownerReferences' in metadata ? metadata.ownerReferences : undefined;
   return {
-    ...(Array.isArray(owners) ? { ownerReferences: owners.slice(0, MAX_KEYS) } : {}),
+    ...(Array.isArray(owners) ? { ownerReferences: owners.slice(0, MAX_REDUCED_KEYS) } : {}),
     ...(write === undefined ? {} : { managedFields: [{ ...write, fieldsV1: { 'f:data': {} } }] }),
   };
 }
@@ -60,5 +60,5 @@ function reduced(
   );
   const first = entries.filter(([key]) => isNeeded(key));
   const others = entries.filter(([key]) => !isNeeded(key)).map(([key]) => [key, ''] as const);
-  return Object.fromEntries([...first, ...others].slice(0, MAX_KEYS));
+  return Object.fromEntries([...first, ...others].slice(0, MAX_REDUCED_KEYS));
 }
