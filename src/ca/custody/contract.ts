@@ -24,6 +24,11 @@ export interface AuthorityFacts extends SigningCa {
   readonly omittedAnchors?: readonly string[];
   /** The faults of the certificates of `tls.crt` that no leaf comes with. */
   readonly omittedCertificates?: readonly string[];
+  /**
+   * When a certificate of `tls.crt` or an anchor next becomes valid or expires, in milliseconds
+   * since 1970. From then on, opening the CA again may select others.
+   */
+  readonly reopenAt: number;
 }
 
 /**

@@ -69,6 +69,7 @@ export function readFacts<A extends { readonly der: Uint8Array }>(
     signatureAlgorithm: algorithm.der,
     notBefore: certificate.notBefore,
     notAfter: certificate.notAfter,
+    reopenAt: nextChange([...chain, ...anchors], now),
     ...(cross === undefined ? {} : { cross }),
     ...(omitted.length === 0 ? {} : { omittedAnchors: omitted }),
     ...(undelivered.length === 0 ? {} : { omittedCertificates: undelivered }),
@@ -85,6 +86,15 @@ function validOf(chain: readonly [Certificate, ...Certificate[]], now: number): 
   const [first] = chain;
   const isValid = (each: Certificate): boolean => caFault(each, { below: 0, now }) === undefined;
   return chain.find((each) => isSameCa(each, first) && isValid(each)) ?? first;
+}
+
+/**
+ * Returns when a certificate next becomes valid or expires. Infinity if none does. The validity
+ * includes notAfter (RFC 5280 §4.1.2.5).
+ */
+function nextChange(certificates: readonly Certificate[], now: number): number {
+  const times = certificates.flatMap(({ notBefore, notAfter }) => [notBefore, notAfter + 1]);
+  return Math.min(...times.filter((time) => time > now));
 }
 
 /** Returns why each certificate of `tls.crt` is left out that is neither delivered nor a root. */

@@ -11,9 +11,9 @@ import { materialFor } from './usable-authority.ts';
 /** The opened CAs, by the key of their Secret. Each holds a private key in memory. */
 export interface OpenedSecrets {
   /**
-   * Opens a CA once for each version of its Secret, and a failed one again after 10 s. Users of a
-   * namespace may rewrite the Secret of a Signer in a loop, so each opening is bounded and charged
-   * to the namespace's budget.
+   * Opens a CA once for each version of its Secret, again when a certificate of the Secret becomes
+   * valid or expires, and a failed one again after 10 s. Users of a namespace may rewrite the
+   * Secret of a Signer in a loop, so each opening is bounded and charged to the namespace's budget.
    *
    * @throws SignerError (`authority`) if the CA cannot be used
    * @throws EvaluationDeferred if the namespace has spent its budget
@@ -86,8 +86,10 @@ export function createOpenedSecrets(open: OpenAuthority, clock: Clock): OpenedSe
 
 /**
  * Reports whether to open the CA again. Errors expire, since they may depend on the validity of the
- * CA or of a certificate above it.
+ * CA or of a certificate above it. An opened CA is used until another of its certificates may take
+ * the place of one: `tls.crt` may hold the renewed certificate beside the expired one.
  */
 function isStale({ result, at }: OpenedSecret, now: number): boolean {
-  return result instanceof SignerError && Math.abs(now - at) >= OPEN_AGAIN_MS;
+  if (result instanceof SignerError) return Math.abs(now - at) >= OPEN_AGAIN_MS;
+  return now >= result.facts.reopenAt;
 }
