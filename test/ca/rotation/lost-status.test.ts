@@ -11,6 +11,8 @@ import { BORN, DAY, HOUR, YEAR, entry, held, print } from '../../support/ca/rota
 import { workload } from '../../support/signers/workload-profile.ts';
 
 const [A, B, C] = ['a', 'b', 'c'].map(print) as [string, string, string];
+/** A ClusterSigner without a status or a bundle. */
+const UNPUBLISHED = { signer: workload(), bundle: undefined };
 const END = formatTime(BORN + YEAR);
 
 const ca = (fingerprint: string, phase: AuthorityPhase) => ({
@@ -53,10 +55,10 @@ test('what entries tell of distrust is recorded again, with the reason that it h
 });
 
 test('a CA in no status or bundle that took over long ago signed leaves until its end', () => {
-  const half = { fingerprint: A, notBefore: BORN, notAfter: BORN + 30 * DAY };
+  const half = { fingerprint: A, notBefore: BORN, notAfter: BORN + 30 * DAY, anchors: [] };
   const now = BORN + DAY;
   const at = (activatedAt: number | undefined): number | undefined =>
-    unlistedLongestLeaf(half, undefined, { bornAt: BORN, activatedAt, now });
+    unlistedLongestLeaf(half, UNPUBLISHED, { bornAt: BORN, activatedAt, now });
   assert.equal(at(BORN), (30 * DAY) / 1000);
   assert.equal(at(undefined), undefined);
 });
@@ -66,9 +68,9 @@ test('a CA in no status or bundle that took over lately is new only if it never 
   const activatedAt = now - HOUR / 2;
   // An upstream CA may backdate its certificate by days.
   const notBefore = now - 2 * DAY;
-  const half = { fingerprint: A, notBefore, notAfter: notBefore + 30 * DAY };
+  const half = { fingerprint: A, notBefore, notAfter: notBefore + 30 * DAY, anchors: [] };
   const at = (bornAt: number): number | undefined =>
-    unlistedLongestLeaf(half, undefined, { bornAt, activatedAt, now });
+    unlistedLongestLeaf(half, UNPUBLISHED, { bornAt, activatedAt, now });
   assert.equal(at(activatedAt), undefined);
   assert.equal(at(activatedAt - 1_000), undefined);
   // The propagation time: a status that lists it as Prepared is lost.

@@ -174,7 +174,7 @@ function authoritiesOf(
   finding: Observation,
   { begins, bornAt }: SigningTimes,
 ): readonly AuthorityStatus[] {
-  const { signer, secret, bundle, clocksApart, now } = snapshot;
+  const { signer, secret, clocksApart, now } = snapshot;
   const { active, next } = finding;
   const activatedAt = secret.kind === 'found' ? activationOf(secret.secret) : undefined;
   const authorities = nextAuthorities({
@@ -182,7 +182,7 @@ function authoritiesOf(
     current: active && {
       ...publicHalf(active),
       signs: begins !== undefined && now >= begins,
-      longestLeafSeconds: unlistedLongestLeaf(active, bundle, { bornAt, activatedAt, now }),
+      longestLeafSeconds: unlistedLongestLeaf(active, snapshot, { bornAt, activatedAt, now }),
       crossSignedBy: crossIssuer(signer, active),
     },
     next: next && publicHalf(next),

@@ -7,8 +7,8 @@ import type { AuthorityStatus } from '#api/signer/cluster-signer.ts';
 import { CLUSTER_SIGNER_UID } from '#api/signer/grant.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import { fingerprint, type Certificate } from '#pki/x509/certificate.ts';
-import { readAnchors, writeAnchors } from '#pki/x509/trust-bundle.ts';
-import type { PublicHalf } from '#ca/rotation/authorities.ts';
+import { anchorFingerprints, readAnchors, writeAnchors } from '#pki/x509/trust-bundle.ts';
+import type { AuthorityFacts } from '#ca/custody/contract.ts';
 import { distrustedCas } from '#ca/rotation/distrusted-cas.ts';
 import { secondsOf } from '#ca/rotation/last-leaf-end.ts';
 import type { PublishedBundle } from '#ca/rotation/retained-anchors.ts';
@@ -78,10 +78,13 @@ interface UnlistedTimes {
 /**
  * Returns the longest leaf in seconds of a signing CA that the status does not list.
  *
- * If the bundle serves the CA, its entry was lost and the bundle records the length. If the bundle
- * lacks it long after its activation, attester acted on the lost status first. The same holds for a
- * CA that was prepared before its activation, since the status listed it then. Then the CA's whole
- * lifetime counts, since no leaf outlives its CA.
+ * If the bundle serves the CA, its entry was lost and the bundle records the length. The same holds
+ * if the bundle serves an anchor of the CA that no entry has: the entry of this intermediate, or of
+ * an earlier one below that anchor, was lost.
+ *
+ * If the bundle lacks the CA long after its activation, attester acted on the lost status first.
+ * The same holds for a CA that was prepared before its activation, since the status listed it then.
+ * Then the CA's whole lifetime counts, since no leaf outlives its CA.
  *
  * @param bornAt - milliseconds: when the CA, or its chain of an upstream CA, came into the Secret.
  * Undefined if Countersign does not manage it
@@ -93,12 +96,18 @@ export function unlistedLongestLeaf(
     fingerprint: print,
     notBefore,
     notAfter,
-  }: Pick<PublicHalf, 'fingerprint' | 'notBefore' | 'notAfter'>,
-  bundle: ClusterTrustBundle | undefined,
+    anchors,
+  }: Pick<AuthorityFacts, 'fingerprint' | 'notBefore' | 'notAfter' | 'anchors'>,
+  { signer, bundle }: Pick<PublishedBundle, 'signer' | 'bundle'>,
   { bornAt, activatedAt, now }: UnlistedTimes,
 ): number | undefined {
-  if (bundle !== undefined && servedSince(bundle).has(print)) {
-    return secondsOf(bundle.metadata.annotations?.[LONGEST_LEAF]);
+  const known = (signer.status?.authorities ?? []).map((each) => each.anchors ?? '');
+  const listed = anchorFingerprints(known.join('\n'));
+  const unlisted = anchors.map(({ raw }) => fingerprint(raw)).filter((each) => !listed.has(each));
+  if (bundle !== undefined) {
+    const since = servedSince(bundle);
+    const isServed = [print, ...unlisted].some((each) => since.has(each));
+    if (isServed) return secondsOf(bundle.metadata.annotations?.[LONGEST_LEAF]);
   }
   const isNew =
     activatedAt === undefined ||

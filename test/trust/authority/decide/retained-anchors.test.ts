@@ -14,10 +14,14 @@ import { workload } from '../../../support/signers/workload-profile.ts';
 import {
   A,
   B,
+  BELOW,
+  OWN,
   after,
   bundleWith,
+  certificate,
   fingerprintOf,
   planOf,
+  secret,
 } from '../../../support/trust/ca-secrets.ts';
 
 const HOUR = 3_600_000;
@@ -79,4 +83,40 @@ test('nothing is retained while bundles are unlisted or an older ClusterSigner s
 test('no anchor is retained from a bundle of another installation', () => {
   const bundle = published({ 'countersign.dev/secret-namespace': 'other-keys' });
   assert.deepEqual(looked({ bundle }).status.retainedAnchors, []);
+});
+
+/** The CA in the Secret is below A, and leaves are shorter than they were. */
+const shortened = workload({ ...OWN, 'profile.maxDuration': '1h' });
+const below = {
+  kind: 'found',
+  secret: secret(BELOW, { 'ca.crt': certificate(A).toString() }),
+} as const;
+
+for (const [law, signer, annotations] of [
+  ['a ClusterSigner that is created again', shortened, {}],
+  ['a lost status', shortened, { 'countersign.dev/cluster-signer-uid': shortened.metadata.uid }],
+] as const) {
+  test(`after ${law}, the root of an intermediate outlives its longest leaf`, () => {
+    const { status } = looked({ signer, secret: below, bundle: published(annotations) });
+    const own = status.authorities?.find((each) => each.fingerprint === fingerprintOf(BELOW));
+    assert.equal(own?.longestLeaf, '24h');
+  });
+}
+
+test('an intermediate that follows another below its root has the leaves of its spec', () => {
+  const entry = {
+    fingerprint: `sha256:${'0'.repeat(64)}`,
+    phase: 'Active',
+    notBefore: '2026-05-01T00:00:00Z',
+    notAfter: '2027-01-01T00:00:00Z',
+    longestLeaf: '24h',
+    anchors: certificate(A).toString(),
+  } as const;
+  const status = { authorities: [entry], retainedAnchors: [] };
+  const plan = looked({ signer: { ...shortened, status }, secret: below });
+  const longest = plan.status.authorities?.map((each) => [each.phase, each.longestLeaf]);
+  assert.deepEqual(longest, [
+    ['Active', '1h'],
+    ['Retiring', '24h'],
+  ]);
 });
