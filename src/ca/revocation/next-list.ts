@@ -52,19 +52,22 @@ export type NextList =
  *
  * Entries of the previous CRL stay, even without their Revocation, until a CRL issued after the
  * certificate's end has listed them (RFC 5280 §3.3). A CRL is due when its entries change, when it
- * has lived half of its validity, and when the profile's validity has become shorter.
+ * has lived half of its validity, when it begins in the future, and when the profile's validity has
+ * become shorter.
  */
 export function nextList(state: ListState): NextList {
   const { previous, issuer, now, validitySeconds, backdateSeconds } = state;
-  const { revoked, ends } = entriesOf(state);
+  const before = lastUpdate(state);
+  const { revoked, ends } = entriesOf(state, before);
   const halfLife = (validitySeconds * SECOND) / 2;
   if (previous !== undefined && isSame(previous.revoked, revoked)) {
     const lookAt = Math.min(previous.nextUpdate - halfLife, now + halfLife);
     const isLonger = previous.nextUpdate > now + validitySeconds * SECOND + SECOND;
-    if (previous.nextUpdate - halfLife > now && !isLonger) return { due: false, lookAt };
+    const isCurrent = previous.thisUpdate <= now && previous.nextUpdate - halfLife > now;
+    if (isCurrent && !isLonger) return { due: false, lookAt };
   }
   const second = Math.floor(now / SECOND);
-  const thisUpdate = Math.max((second - backdateSeconds) * SECOND, previous?.thisUpdate ?? 0);
+  const thisUpdate = Math.max((second - backdateSeconds) * SECOND, before);
   const nextUpdate = (second + validitySeconds) * SECOND;
   const number = nextNumber([previous?.number ?? 0n, BigInt(state.knownNumber)], second);
   return {
@@ -83,7 +86,18 @@ export function nextNumber(known: readonly bigint[], second: number): bigint {
   return known.map((each) => each + 1n).reduce((a, b) => (a > b ? a : b), BigInt(second));
 }
 
-function entriesOf(state: ListState): {
+/**
+ * Returns the thisUpdate of the previous CRL, or 0. A clock that was ahead may have put it into the
+ * future, and counts as now.
+ */
+function lastUpdate({ previous, now }: ListState): number {
+  return Math.min(previous?.thisUpdate ?? 0, Math.floor(now / SECOND) * SECOND);
+}
+
+function entriesOf(
+  state: ListState,
+  before: number,
+): {
   readonly revoked: readonly RevokedCertificate[];
   readonly ends: Ends;
 } {
@@ -102,7 +116,7 @@ function entriesOf(state: ListState): {
     known.set(text, { serial: serialBytes(text), revokedAt: at, reason });
   }
   const endOf = (text: string): number => ends.get(text) ?? issuer.notAfter;
-  const kept = [...known].filter(([text]) => endOf(text) >= (previous?.thisUpdate ?? 0));
+  const kept = [...known].filter(([text]) => endOf(text) >= before);
   return {
     revoked: kept.map(([, each]) => each),
     ends: new Map(kept.map(([text]) => [text, endOf(text)])),

@@ -92,3 +92,26 @@ test('a CRL is due at half of its validity, or sooner if its content changes', (
   assert.ok(nextList({ ...state, entries: [ENTRY] }).due);
   assert.ok(nextList({ ...state, validitySeconds: 3600 }).due);
 });
+
+test('after a clock that was ahead is corrected, a CRL is due that is current', () => {
+  const ahead = published(due({ ...STATE, now: NOW + 48 * HOUR }));
+  const next = due({ ...STATE, ...ahead, now: NOW + HOUR });
+  const { thisUpdate, nextUpdate, number } = published(next).previous;
+  assert.equal(thisUpdate, NOW + HOUR);
+  assert.equal(nextUpdate, NOW + 25 * HOUR);
+  assert.equal(number, ahead.previous.number + 1n);
+  assert.ok(due({ ...STATE, ...ahead, validitySeconds: 7 * 24 * 3600 }));
+});
+
+test('what a clock that was ahead removed is listed again while its Revocation stands', () => {
+  const of = (now: number, entries: ListState['entries']): ListState => {
+    return { ...STATE, validitySeconds: 7 * 24 * 3600, entries, now };
+  };
+  const long = { ...ENTRY, serial: 'c3', notAfter: NOW + 300 * HOUR };
+  const first = published(due(of(NOW, [ENTRY])));
+  const ahead = published(due({ ...of(NOW + 49 * HOUR, [ENTRY, long]), ...first }));
+  const without = due({ ...of(NOW + 49.5 * HOUR, [ENTRY]), ...ahead });
+  assert.deepEqual(serialsOf(without), ['c3']);
+  const back = due({ ...of(NOW + HOUR / 2, [ENTRY, long]), ...published(without) });
+  assert.deepEqual(serialsOf(back), ['c3', 'a1b2']);
+});
