@@ -19,7 +19,10 @@ import * as messages from './messages.ts';
 export interface FederatedState {
   readonly trustDomain: string;
   readonly existing: ClusterTrustBundle | undefined;
+  /** Milliseconds, by the API server's clock. */
   readonly now: number;
+  /** True if the local clock contradicts the API server's. No trust then ends by time. */
+  readonly clocksApart: boolean;
   /** Milliseconds to keep the bundle without a good answer. */
   readonly keepMs: number;
 }
@@ -165,11 +168,12 @@ export function decideHeld(
   state: FederatedState,
   isManaged: BundleCriteria['isManaged'],
 ): FederatedChange {
-  const { existing, now, keepMs } = state;
+  const { existing, now, keepMs, clocksApart } = state;
   if (existing === undefined) return KEEP;
   const age = now - fetchedAt(existing);
   // A missing or implausible time gives no age, so the bundle counts as stale.
-  if (Number.isNaN(age) || age >= keepMs || age <= -keepMs) {
+  const isStale = Number.isNaN(age) || age >= keepMs || age <= -keepMs;
+  if (isStale && !clocksApart) {
     const message = messages.staleBundle(keepMs / 1000);
     return dropped('Stale', message);
   }

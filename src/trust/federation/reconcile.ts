@@ -1,6 +1,7 @@
 // SPDX-License-Identifier: Apache-2.0
 import { federatedBundleName } from '#api/object/federated-bundle.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
+import { areClocksApart, serverTime } from '#component/server-time.ts';
 import type { ReconcileResult } from '#kube/workqueue/run-loop.ts';
 import type { ForeignDomain } from '../spiffe/foreign-domain.ts';
 import type { BundleCriteria } from '../spiffe/judge-bundle.ts';
@@ -131,7 +132,7 @@ async function answered(
     dropped: droppedBy(change, state) ?? before.dropped,
     sequence: highest(sequence, decision.sequence),
     text: textAfter(change, isGood ? state.existing?.spec.trustBundle : before.text),
-    confirmedAt: isGood ? now : (before.confirmedAt ?? knownSince(state)),
+    confirmedAt: isGood ? state.now : (before.confirmedAt ?? knownSince(state)),
   };
 }
 
@@ -184,7 +185,10 @@ function again(federation: Federation, domain: ForeignDomain, now: FetchState): 
   const due = now.lastFetch > at ? at : planned;
   if (at >= due) fetcher.begin(domain);
   const isAsked = fetcher.isUnderWay(key);
-  const dropAt = isOurOwn(federation, state) ? fetchedAt(state.existing) + state.keepMs : NaN;
+  const offset = component.client.clockOffset();
+  const dropAt = isOurOwn(federation, state)
+    ? fetchedAt(state.existing) + state.keepMs + offset
+    : NaN;
   const times = [...(isAsked ? [] : [due]), ...(dropAt > at ? [dropAt] : [])];
   return times.length === 0 ? undefined : { requeueAt: Math.max(at + 1, Math.min(...times)) };
 }
@@ -219,7 +223,8 @@ function stateOf({ component, bundles, init }: Federation, trustDomain: string):
   return {
     trustDomain,
     existing: bundles.get(federatedBundleName(trustDomain)),
-    now: component.clock(),
+    now: serverTime(component),
+    clocksApart: areClocksApart(component),
     keepMs: init.keepSeconds * 1000,
   };
 }

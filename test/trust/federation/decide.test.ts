@@ -56,7 +56,7 @@ function published(
 }
 
 function stateOf(existing: ClusterTrustBundle | undefined): FederatedState {
-  return { trustDomain: DOMAIN, existing, now: NOW, keepMs: KEEP_MS };
+  return { trustDomain: DOMAIN, existing, now: NOW, clocksApart: false, keepMs: KEEP_MS };
 }
 
 function documentOf(links: readonly Link[], sequence = 6n): { readonly text: string } {

@@ -23,6 +23,8 @@ class Stage {
   now = START;
   bundle: ClusterTrustBundle | undefined;
   begun = 0;
+  /** How far the clock is ahead of the API server’s, in milliseconds. */
+  offset = 0;
   /** Whether a bundle that was deleted is still seen. */
   watchLags = false;
   /** What the next look would verify a server of https_spiffe by. */
@@ -52,6 +54,7 @@ class Stage {
       },
       isUnderWay: () => false,
     };
+    Object.assign(this.component.client, { clockOffset: () => this.offset });
     this.component.client.answer(({ body, method }) => {
       if (method === 'DELETE' && !this.watchLags) this.bundle = undefined;
       if (method !== 'PATCH') return {};
@@ -150,6 +153,35 @@ test('after a clock step forward, an expired bundle is dropped until a good answ
   assert.equal(stage.text, undefined);
   assert.equal(stage.begun, 1);
   await stage.answers([A], 5n);
+  assert.equal(stage.text, pemOf(A));
+});
+
+test('no bundle ends by a clock that the API server contradicts', async () => {
+  const stage = new Stage();
+  await stage.answers([A], 5n);
+  for (const hours of [25, -25]) {
+    stage.now = START + hours * HOUR;
+    stage.offset = hours * HOUR;
+    await stage.comesBack();
+    assert.equal(stage.text, pemOf(A));
+  }
+  stage.now = START + 25 * HOUR;
+  stage.offset = HOUR;
+  await stage.comesBack();
+  assert.equal(stage.text, pemOf(A));
+  stage.offset = 0;
+  await stage.comesBack();
+  assert.equal(stage.text, undefined);
+});
+
+test('the time of a good answer is the API server’s', async () => {
+  const stage = new Stage();
+  stage.now = START + 25 * HOUR;
+  stage.offset = 25 * HOUR;
+  await stage.answers([A], 5n);
+  stage.now = START;
+  stage.offset = 0;
+  await stage.comesBack();
   assert.equal(stage.text, pemOf(A));
 });
 
