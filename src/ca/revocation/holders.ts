@@ -4,6 +4,8 @@ import { createHash } from 'node:crypto';
 import { readRevocation, type Revocation, type RevokedHolder } from '#api/revocation/revocation.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import type { PublicKeyInfo } from '#pki/keys/public-key.ts';
+import { canonicalDnsName, canonicalEmail, canonicalIp } from '#pki/names/canonical.ts';
+import { canonicalUri } from '#pki/names/canonical-uri.ts';
 import { quote } from '#base/quote.ts';
 import type { LeafSubject } from '#base/vocabulary.ts';
 
@@ -57,16 +59,40 @@ export function refusalBy(
   return { reason: HOLDER_REVOKED, message };
 }
 
-/** A cache: a Revocation never changes, and every request checks all of them. */
-const read = new WeakMap<Revocation, readonly RevokedHolder[]>();
+/** A holder, with the spellings of its name in each kind of name that it can be. */
+interface SpelledHolder extends RevokedHolder {
+  readonly spellings: readonly (readonly [kind: NameKind, name: string])[];
+}
 
-function holdersOf(revocation: Revocation): readonly RevokedHolder[] {
+type NameKind = 'dnsNames' | 'emails' | 'ipAddresses' | 'uris';
+
+/** A cache: a Revocation never changes, and every request checks all of them. */
+const read = new WeakMap<Revocation, readonly SpelledHolder[]>();
+
+function holdersOf(revocation: Revocation): readonly SpelledHolder[] {
   const known = read.get(revocation);
   if (known !== undefined) return known;
   const found = attempt(() => readRevocation(revocation));
-  const holders = found instanceof SignerError ? [] : (found.spec.holders ?? []);
+  const named = found instanceof SignerError ? [] : (found.spec.holders ?? []);
+  const holders = named.map((each) => ({ ...each, spellings: spellingsOf(each.name) }));
   read.set(revocation, holders);
   return holders;
+}
+
+const CANONICAL: readonly (readonly [kind: NameKind, canonical: (text: string) => string])[] = [
+  ['dnsNames', canonicalDnsName],
+  ['emails', canonicalEmail],
+  ['ipAddresses', canonicalIp],
+  ['uris', canonicalUri],
+];
+
+/** Returns the canonical spellings, which every leaf has. */
+function spellingsOf(name: string | undefined): SpelledHolder['spellings'] {
+  if (name === undefined) return [];
+  return CANONICAL.flatMap(([kind, canonical]) => {
+    const spelling = attempt(() => canonical(name));
+    return spelling instanceof SignerError ? [] : [[kind, spelling] as const];
+  });
 }
 
 /** Returns `sha256:<hex>` of the SubjectPublicKeyInfo. */
@@ -75,14 +101,19 @@ function keyOf({ leaf }: RefusalInput): string {
 }
 
 function isHolder(
-  holder: RevokedHolder,
+  holder: SpelledHolder,
   { requester, leaf }: RefusalInput,
   leafKey: string,
 ): boolean {
-  const { user, serviceAccount, pod, name, key } = holder;
+  const { user, serviceAccount, pod, name, key, spellings } = holder;
   if (key !== undefined) return key === leafKey;
   if (user !== undefined) return requester.user?.username === user;
-  if (name !== undefined) return namesOf(leaf).includes(name);
+  if (name !== undefined) {
+    return (
+      namesOf(leaf).includes(name) ||
+      spellings.some(([kind, spelling]) => leaf.subject[kind].includes(spelling))
+    );
+  }
   if (serviceAccount !== undefined) return isSame(serviceAccount, requester.serviceAccount);
   return pod !== undefined && isSame(pod, requester.pod) && isSameUid(pod, requester.pod);
 }
