@@ -7,7 +7,8 @@ import type { Random } from '#base/ports.ts';
 import { encodeCaTbs } from '../issuance/ca-tbs.ts';
 import { prepareCa, type PreparedCertificate } from '../issuance/prepare.ts';
 import type { SigningCa } from '../issuance/signing-ca.ts';
-import type { NameConstraint } from '#pki/names/constraint-match.ts';
+import { OID_ANY_EXTENDED_KEY_USAGE } from '#pki/der/oids.ts';
+import { isInSubtree, type NameConstraint } from '#pki/names/constraint-match.ts';
 import { encodeName } from '#pki/names/distinguished-name.ts';
 import { checkKey } from '#pki/keys/weak-keys.ts';
 import { isSelfIssued, type Certificate } from '#pki/x509/certificate.ts';
@@ -174,7 +175,7 @@ export function planCross(
 
 /** Throws if the certificate would allow more than the other CA's own. */
 function requireCrossable(of: Certificate, section: NonNullable<CeremonyFile['cross']>): void {
-  const { pathLen, nameConstraints, notAfter } = of;
+  const { pathLen, notAfter } = of;
   checkKey(of.publicKey);
   const fault = !of.isCa
     ? 'is not a CA'
@@ -182,12 +183,47 @@ function requireCrossable(of: Certificate, section: NonNullable<CeremonyFile['cr
       ? 'has a signature that its own key does not verify'
       : pathLen !== undefined && section.pathLength > pathLen
         ? `has path length ${pathLen}; cross.pathLength is ${section.pathLength}`
-        : nameConstraints !== undefined && section.nameConstraints === undefined
-          ? 'has name constraints, which cross.nameConstraints must repeat'
-          : Date.parse(section.notAfter) > notAfter
-            ? `ends at ${formatTime(notAfter)}, before cross.notAfter`
-            : undefined;
+        : Date.parse(section.notAfter) > notAfter
+          ? `ends at ${formatTime(notAfter)}, before cross.notAfter`
+          : limitFault(of, section);
   if (fault !== undefined) throw usageError(`cross.of: ${section.of} ${fault}`);
+}
+
+/** Returns the limit of the other CA's leaves that the cross-certificate would lack. */
+function limitFault(
+  of: Certificate,
+  section: NonNullable<CeremonyFile['cross']>,
+): string | undefined {
+  const { extKeyUsage } = of;
+  if (extKeyUsage !== undefined && !extKeyUsage.includes(OID_ANY_EXTENDED_KEY_USAGE)) {
+    return 'has an extendedKeyUsage, which a cross-certificate cannot repeat';
+  }
+  if (!allowsMoreNames(of, section)) return undefined;
+  return 'has name constraints, which cross.nameConstraints must repeat or narrow (dns and uris only)';
+}
+
+/**
+ * Reports whether the cross-certificate would allow names that the other CA's own does not. A kind
+ * of names without a permitted subtree is unlimited (RFC 5280 §4.2.1.10).
+ */
+function allowsMoreNames(
+  { nameConstraints }: Certificate,
+  { nameConstraints: planned = {} }: NonNullable<CeremonyFile['cross']>,
+): boolean {
+  if (nameConstraints === undefined) return false;
+  const [permitted, excluded] = [
+    constraintsOf(planned, 'permitted'),
+    constraintsOf(planned, 'excluded'),
+  ];
+  const limits = nameConstraints.permitted;
+  const isLimited = new Set(limits.map(({ kind }) => kind));
+  const repeats =
+    [...isLimited].every((kind) => permitted.some((each) => each.kind === kind)) &&
+    permitted
+      .filter(({ kind }) => isLimited.has(kind))
+      .every((each) => limits.some((limit) => isInSubtree(each, limit))) &&
+    nameConstraints.excluded.every((each) => excluded.some((wider) => isInSubtree(each, wider)));
+  return nameConstraints.hasOther || !repeats;
 }
 
 interface PlanInput {

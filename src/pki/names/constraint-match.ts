@@ -76,6 +76,18 @@ export function isExcluded(name: string, subtree: NameConstraint): boolean {
 }
 
 /**
+ * Reports whether each name in a subtree of DNS names or URIs is in another, too, by the strictest
+ * reading in use: a host of URIs is that host alone (RFC 5280 §4.2.1.10).
+ */
+export function isInSubtree(inner: NameConstraint, outer: NameConstraint): boolean {
+  if (inner.kind === 'ip' || outer.kind === 'ip' || inner.kind !== outer.kind) return false;
+  const [text, base] = [inner.text.toLowerCase(), outer.text.toLowerCase()];
+  if (text === base) return true;
+  if (base.startsWith('.')) return text.endsWith(base);
+  return outer.kind === 'dns' && (base === '' || isBelow(text, base));
+}
+
+/**
  * Reports whether a name can be compared with constraints at all. Below a CA with constraints, Go
  * rejects others.
  */

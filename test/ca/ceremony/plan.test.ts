@@ -21,8 +21,8 @@ import { encodeRequest } from '#pki/x509/encode-request.ts';
 import { formatTime } from '#api/object/time.ts';
 import { CRL, CROSS, INTERMEDIATE, ROOT, ceremonyOf, changed } from '../../support/ca/ceremony.ts';
 import { random } from '../../support/ca/issuing.ts';
-import { ca, keyIds, link, usage } from '../../support/pki/chain.ts';
-import { oid, seq, utcTime } from '../../support/pki/der.ts';
+import { ca, keyIds, link, purposes, usage } from '../../support/pki/chain.ts';
+import { extension, implicit, oid, seq, utcTime } from '../../support/pki/der.ts';
 import { privateKey } from '../../support/pki/keys.ts';
 import { refuses } from '../../support/pki/refuses.ts';
 
@@ -202,6 +202,62 @@ test('name constraints of the other CA must be repeated', async () => {
     excluded: [],
     hasOther: false,
   });
+});
+
+const crossedNarrow = async (
+  theirs: Readonly<Record<string, object>>,
+  planned: Readonly<Record<string, object>>,
+): Promise<ReturnType<typeof planCross>> => {
+  const subject = { commonName: 'Narrow Root' };
+  const narrow = await rootOf(otherKey, { subject, pathLength: 0, nameConstraints: theirs });
+  return crossed({ nameConstraints: planned }, narrow);
+};
+
+const THEIRS = {
+  dns: { permitted: ['a.example.com'], excluded: ['x.a.example.com'] },
+  uris: { permitted: ['.b.example.com'] },
+};
+const { dns, uris } = THEIRS;
+
+for (const [law, planned] of Object.entries({
+  'a wider domain': { ...THEIRS, dns: { ...dns, permitted: ['example.com'] } },
+  'one more domain': { ...THEIRS, dns: { ...dns, permitted: ['a.example.com', 'b.example.com'] } },
+  'a domain that ends alike': { ...THEIRS, dns: { ...dns, permitted: ['ba.example.com'] } },
+  'no domain': { uris },
+  'no host of URIs': { dns },
+  'the host above': { ...THEIRS, uris: { permitted: ['b.example.com'] } },
+  'no exclusion': { ...THEIRS, dns: { permitted: dns.permitted } },
+  'a narrower exclusion': { ...THEIRS, dns: { ...dns, excluded: ['y.x.a.example.com'] } },
+})) {
+  test(`name constraints with ${law} do not repeat those of the other CA`, async () => {
+    await assert.rejects(crossedNarrow(THEIRS, planned), /must repeat/);
+  });
+}
+
+test('a cross-certificate may allow less than the name constraints of the other CA', async () => {
+  const planned = {
+    dns: { permitted: ['c.a.example.com'], excluded: ['a.example.com', 'other.example'] },
+    uris: { permitted: ['c.b.example.com'] },
+  };
+  const { nameConstraints } = decodeTbs((await crossedNarrow(THEIRS, planned)).tbs);
+  assert.deepEqual(
+    nameConstraints?.permitted.map((each) => each.kind),
+    ['dns', 'uri'],
+  );
+});
+
+test('another CA with limits that a cross-certificate cannot repeat is refused', () => {
+  const extensions = [ca(0), usage(), ...keyIds('limited')];
+  const validity = seq(utcTime('260101000000Z'), utcTime('310101000000Z'));
+  const limited = (...more: readonly Uint8Array[]): Certificate =>
+    link('limited', { validity, extensions: [...extensions, ...more] }).certificate;
+  const serverAuth = limited(purposes('1.3.6.1.5.5.7.3.1'));
+  refuses(() => crossed({}, serverAuth), 'USAGE', /extendedKeyUsage/);
+  assert.ok(crossed({}, limited(purposes('2.5.29.37.0'))));
+  const mailbox = implicit(0x20, seq(implicit(1, Buffer.from('example.com'))));
+  const mail = limited(extension('2.5.29.30', seq(mailbox), true));
+  const nameConstraints = { dns: { permitted: ['example.com'] } };
+  refuses(() => crossed({ nameConstraints }, mail), 'USAGE', /must repeat/);
 });
 
 test('the certificate of another CA with a false signature is refused', () => {
