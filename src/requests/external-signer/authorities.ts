@@ -3,18 +3,15 @@
 import type { ExternalSigner, ExternalSignerStatus } from '#api/external/external-signer.ts';
 import { engineOf } from '#api/signer/upstream-vault.ts';
 import { keyOf, type KubeObject } from '#api/object/object.ts';
-import { ANCHOR_REJECTED } from '#api/serving/report.ts';
-import { formatTime, parseTime } from '#api/object/time.ts';
-import { conditionMessage, findCondition, setCondition } from '#api/request/conditions.ts';
+import { formatTime } from '#api/object/time.ts';
+import { findCondition } from '#api/request/conditions.ts';
 import { BoundedMap } from '#base/bounded-map.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import type { Validity } from '#ca/issuance/validity.ts';
 import type { Component } from '#component/contract.ts';
 import { requeueAt, serverTime } from '#component/server-time.ts';
 import { EXTERNAL_SIGNERS, type ExternalSigners } from '#component/signers/external-signers.ts';
-import type { Certificate } from '#pki/x509/certificate.ts';
 import { readAnchors } from '#pki/x509/trust-bundle.ts';
-import { rejectedAnchor } from '#pki/x509/verifier-rules.ts';
 import { withoutManagedFields } from '#kube/resource/object.ts';
 import { backoffDelay } from '#kube/wait/backoff.ts';
 import { runLoop, type ReconcileResult } from '#kube/workqueue/run-loop.ts';
@@ -22,8 +19,10 @@ import { reportRetry } from '../loop/error-outcome.ts';
 import { writeSubresource } from '../loop/subresource-write.ts';
 import type { Backend } from './backend.ts';
 import { createCallGate, type CallGate } from './call-gate.ts';
+import { longerHold, YIELD_DELAYS, type Hold, type HoldDelays } from './holds.ts';
 import { EXTERNAL_SERIES } from './metrics.ts';
 import * as messages from './messages.ts';
+import { holdOf, readiness, unready, withStatus, type Ready } from './status.ts';
 
 export interface AuthoritiesInit {
   readonly component: Component;
@@ -38,13 +37,6 @@ export interface UsableAuthority {
   readonly validity: Validity;
 }
 
-/** Refusals of answers in a row, and the time until which nothing is ordered. */
-export interface Hold {
-  readonly until: number;
-  readonly count: number;
-  readonly problem: string;
-}
-
 /** State of one signer outside its object. */
 interface ExternalSignerState {
   readonly signerName: string;
@@ -57,14 +49,18 @@ interface ExternalSignerState {
   /** Reason for which it cannot be used. Undefined if it can. */
   fault: string | undefined;
   failures: number;
-  /** Denied orders in a row, and the time by our clock before which it is not checked. */
+  /** Denials that stopped it in a row, and the time by our clock before which it is not checked. */
   denials: number;
   deniedUntil: number;
+  /** Denial to show while its requests are ordered: no other flow was served since. */
+  shownDenial?: string | undefined;
   hold?: Hold | undefined;
   /** Holds of namespaces and users, by their flow. */
   readonly flows: BoundedMap<string, Hold>;
   /** Flows with a refused answer since the last one that was accepted. */
   readonly refused: Set<string>;
+  /** Flows with a denied order since the last accepted answer. */
+  readonly denied: Set<string>;
 }
 
 /** Checks wait for one CA at a time. */
@@ -75,25 +71,16 @@ const RECHECK_MS = 240_000;
 const FIRST_CHECK_MS = 2_000;
 const MAX_CHECK_MS = 300_000;
 /** Delays after answers that were refused. Each order may cost a certificate. */
-const FIRST_HOLD_MS = 5_000;
-const MAX_HOLD_MS = 3_600_000;
+const REFUSAL_DELAYS: HoldDelays = { firstMs: 5_000, maxMs: 3_600_000 };
 /** Namespaces and users whose refusals are counted. */
 const MAX_HELD_FLOWS = 1_000;
 /**
- * Flows whose answers in a row are refused before the whole signer is held. The requests of one
- * namespace or user must not stop the others.
+ * Flows in a row whose answers are refused, or whose orders are denied, before the whole signer is
+ * held. The requests of one namespace or user must not stop the others.
  */
 const FLOWS_TO_HOLD = 2;
 /** Shorter pauses are not written to the status, since each would cost two writes. */
 const SHOWN_PAUSE_MS = 10_000;
-/** Limit on a message, by the CRD. */
-const MAX_MESSAGE_BYTES = 4_096;
-
-interface Ready {
-  readonly status: 'True' | 'False';
-  readonly reason: string;
-  readonly message: string;
-}
 
 export class Authorities {
   readonly #init: AuthoritiesInit;
@@ -142,26 +129,49 @@ export class Authorities {
   };
 
   /**
-   * Reports an order that the CA denied for a reason of its own. It is checked again at once, since
-   * the login may have ended. If a login does not help, the delay grows.
+   * Reports an order that the CA denied. The login may have ended, so the check follows at once.
+   * If the same flow is denied again, its names may be the cause, and it lets the others go first.
+   * If two flows are denied without an accepted answer between them, the signer waits.
    */
-  readonly denied = ({ metadata }: ExternalSigner, problem: string): void => {
-    const held = this.#held.get(keyOf(metadata));
+  readonly denied = ({ metadata }: ExternalSigner, flow: string, problem: string): void => {
+    const key = keyOf(metadata);
+    const held = this.#held.get(key);
     // Orders that ran side by side are denied for one cause, which counts once.
     if (held === undefined || held.fault !== undefined) return;
     const { clock, random, queue } = this.#component;
+    const before = held.flows.get(flow);
+    const isRepeated = held.denied.has(flow);
+    held.denied.add(flow);
+    if (before !== undefined && held.denied.size < FLOWS_TO_HOLD) {
+      this.#yield(held, flow, problem, 0);
+      if (!isRepeated || before.count === 0) return;
+      // No other flow was served meanwhile, so the policy in Vault may deny all of them.
+      held.shownDenial = problem;
+      queue.add(key);
+      return;
+    }
     const init = { firstMs: FIRST_CHECK_MS, maxMs: MAX_CHECK_MS, random };
     const delay = held.denials === 0 ? 0 : backoffDelay(held.denials, init);
     held.deniedUntil = clock() + delay;
     held.denials += 1;
     held.fault = problem;
-    queue.add(keyOf(metadata));
+    if (delay > 0) this.#yield(held, flow, problem, delay);
+    else held.flows.set(flow, { until: 0, count: 0, problem });
+    queue.add(key);
   };
 
-  /** Reports an order that the CA did not serve. The gate is paused already. */
-  readonly unserved = ({ metadata }: ExternalSigner, problem: string): void => {
+  /**
+   * Reports an order that the CA did not serve. The gate is paused already.
+   *
+   * @param flow - the flow that lets others go first afterwards, if its names may be the cause
+   */
+  readonly unserved = ({ metadata }: ExternalSigner, problem: string, flow?: string): void => {
     const held = this.#held.get(keyOf(metadata));
-    if (held !== undefined) held.fault = problem;
+    if (held === undefined) return;
+    held.fault = problem;
+    const now = this.#component.clock();
+    const leftMs = Math.max(0, (held.gate.pausedUntil() ?? 0) - now);
+    if (flow !== undefined) this.#yield(held, flow, problem, leftMs);
   };
 
   /** Returns the hold of a namespace or user. */
@@ -180,10 +190,12 @@ export class Authorities {
     const { queue, metrics } = this.#component;
     metrics.of(EXTERNAL_SERIES).refusedAnswers.inc({ signer: signer.spec.signerName });
     if (held === undefined) return;
-    held.flows.set(flow, this.#longer(held.flows.get(flow), problem));
+    const { random } = this.#component;
+    const start = { from: serverTime(this.#component), delays: REFUSAL_DELAYS, random };
+    held.flows.set(flow, longerHold(held.flows.get(flow), problem, start));
     held.refused.add(flow);
     if (held.refused.size < FLOWS_TO_HOLD) return;
-    const hold = this.#longer(held.hold, problem);
+    const hold = longerHold(held.hold, problem, start);
     held.hold = hold;
     held.fault = messages.answersRefused(hold.count, formatTime(hold.until), problem);
     queue.add(key);
@@ -195,9 +207,11 @@ export class Authorities {
     if (held === undefined) return;
     held.flows.delete(flow);
     held.refused.clear();
+    held.denied.clear();
     held.denials = 0;
-    if (held.hold === undefined) return;
+    if (held.hold === undefined && held.shownDenial === undefined) return;
     held.hold = undefined;
+    held.shownDenial = undefined;
     this.#component.queue.add(keyOf(metadata));
   };
 
@@ -217,12 +231,15 @@ export class Authorities {
     await Promise.all([...this.#held.keys()].map((key) => this.#forget(key)));
   };
 
-  #longer(before: Hold | undefined, problem: string): Hold {
+  /** Holds a flow for longer than the signer, so that another flow goes first. */
+  #yield(held: ExternalSignerState, flow: string, problem: string, afterMs: number): void {
     const { random } = this.#component;
-    const count = before?.count ?? 0;
-    const delay = backoffDelay(count, { firstMs: FIRST_HOLD_MS, maxMs: MAX_HOLD_MS, random });
-    const until = serverTime(this.#component) + Math.floor(delay);
-    return { until, count: count + 1, problem };
+    const now = serverTime(this.#component);
+    const before = held.flows.get(flow);
+    // Orders that ran side by side fail for one cause, which counts once.
+    if (before !== undefined && now < before.until) return;
+    const start = { from: now + afterMs, delays: YIELD_DELAYS, random };
+    held.flows.set(flow, longerHold(before, problem, start));
   }
 
   async #reconcile(key: string): Promise<ReconcileResult> {
@@ -274,7 +291,7 @@ export class Authorities {
       held.validity = state.validity;
       held.fault = undefined;
       held.failures = 0;
-      await this.#say(signer, readiness(anchors, serverTime(component)));
+      await this.#say(signer, readiness(anchors, held.shownDenial, serverTime(component)));
       this.#announce(signer);
       return { requeueAt: component.clock() + RECHECK_MS };
     }
@@ -326,6 +343,7 @@ export class Authorities {
       deniedUntil: 0,
       flows: new BoundedMap(MAX_HELD_FLOWS),
       refused: new Set(),
+      denied: new Set(),
     };
     const before = holdOf(signer, serverTime(this.#component));
     if (before !== undefined) {
@@ -400,64 +418,4 @@ export class Authorities {
     });
     return undefined;
   }
-}
-
-/** Returns the condition of a CA that issues, with the verifiers that reject its anchors. */
-function readiness(anchors: readonly Certificate[], now: number): Ready {
-  const rejected = rejectedAnchor(anchors, now);
-  return rejected === undefined
-    ? { status: 'True', reason: 'Checked', message: messages.READY }
-    : { status: 'True', reason: ANCHOR_REJECTED, message: messages.anchorRejected(rejected) };
-}
-
-function unready(reason: string, message: string): Ready {
-  return { status: 'False', reason, message };
-}
-
-/**
- * Returns the hold that an earlier process wrote. Without it, each restart would order another
- * certificate that is refused.
- */
-function holdOf({ metadata, status }: ExternalSigner, now: number): Hold | undefined {
-  const { retryAt = '', refusedAnswers = 1, observedGeneration, conditions } = status;
-  const until = parseTime(retryAt);
-  if (observedGeneration !== metadata.generation || !(until > now)) return undefined;
-  const problem = findCondition(conditions, 'Ready')?.message ?? '';
-  return { until, count: refusedAnswers, problem };
-}
-
-function withStatus<T extends KubeObject & { readonly status: ExternalSignerStatus }>(
-  signer: T,
-  ready: Ready,
-  hold: Hold | undefined,
-  now: number,
-): T {
-  const { metadata, status } = signer;
-  const { generation } = metadata;
-  const observed = generation === undefined ? {} : { observedGeneration: generation };
-  const before = findCondition(status.conditions, 'Ready');
-  const message = conditionMessage(ready.message, MAX_MESSAGE_BYTES);
-  const isSame =
-    before?.status === ready.status &&
-    before.reason === ready.reason &&
-    before.message === message &&
-    before.observedGeneration === generation;
-  const condition = {
-    type: 'Ready',
-    ...ready,
-    message,
-    lastTransitionTime: formatTime(now),
-    ...observed,
-  };
-  const shown = isSame ? status.conditions : setCondition(status.conditions, condition);
-  return {
-    ...signer,
-    status: {
-      ...observed,
-      ...(shown === undefined ? {} : { conditions: shown }),
-      ...(hold === undefined
-        ? {}
-        : { retryAt: formatTime(hold.until), refusedAnswers: hold.count }),
-    },
-  };
 }

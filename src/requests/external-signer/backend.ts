@@ -24,8 +24,9 @@ export type BackendState =
  *
  * - `issued`: the CA returned a chain, which is not checked yet
  * - `refused`: the CA issued nothing for this request. Others may succeed.
- * - `denied`: the CA issued nothing, for a reason that concerns every request
- * - `throttled`, `unavailable`: the CA issued nothing, for no reason of the request
+ * - `denied`: the CA issued nothing, for a reason that may concern every request
+ * - `throttled`: the CA issued nothing, for no reason of the request
+ * - `unavailable`: the CA issued nothing, and the request is seldom the cause
  * - `unusable`: the CA answered and may have issued, but its answer has no usable chain
  * - `lost`: the CA may have issued, but no complete answer arrived
  * - `unorderable`: nothing was called, since the CA cannot issue such a certificate

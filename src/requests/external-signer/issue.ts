@@ -10,7 +10,6 @@ import {
 import { BoundedMap } from '#base/bounded-map.ts';
 import { SignerError, attempt } from '#base/errors.ts';
 import type { Component } from '#component/contract.ts';
-import { backoffDelay } from '#kube/wait/backoff.ts';
 import { serverTime } from '#component/server-time.ts';
 import { encodePem } from '#pki/der/pem.ts';
 import { readCertificates } from '#pki/x509/certificate.ts';
@@ -26,6 +25,7 @@ import { issuedChain, UNBOUNDED_VALIDITY } from '../issuing/returned-chain.ts';
 import type { Authorities, UsableAuthority } from './authorities.ts';
 import type { FailedOrder } from './backend.ts';
 import type { CallEnd, CallTurn } from './call-gate.ts';
+import { longerHold, YIELD_DELAYS, type Hold, type HoldDelays } from './holds.ts';
 import type { KeptChains } from './kept-chains.ts';
 import { EXTERNAL_SERIES } from './metrics.ts';
 import * as messages from './messages.ts';
@@ -39,15 +39,10 @@ export interface ExternalCasInit {
   readonly chains: KeptChains;
 }
 
-/**
- * Delay after a refusal of one request, doubled for each. A person must correct the CA or the
- * rules.
- */
-const FIRST_REFUSAL_MS = 5_000;
-/** Limit on that delay. */
-const MAX_REFUSAL_MS = 300_000;
-/** Requests whose refusals are counted. A forgotten one is ordered again after the first delay. */
-const MAX_REFUSED = 20_000;
+/** Delays after refusals of one order in a row. A person must correct the CA or the rules. */
+const REFUSAL_DELAYS: HoldDelays = { firstMs: 5_000, maxMs: 300_000 };
+/** Orders whose failures are counted. A forgotten one is placed again at once. */
+const MAX_FAILED = 20_000;
 
 /** Delay after a leaf that is a second short. */
 const SHORT_MS = 300;
@@ -61,8 +56,8 @@ const FULL_MS = 5_000;
 const anchorsOf = cachedPemReader(readAnchors);
 
 interface IssuanceState extends ExternalCasInit {
-  /** Refusals in a row, by the UID of the request. */
-  readonly refusals: BoundedMap<string, number>;
+  /** Failures in a row, by the digest of the order. */
+  readonly failed: BoundedMap<string, Hold>;
   /** Requests of one holder and key, by the digest of their order: the last one in their line. */
   readonly lines: Map<string, Promise<unknown>>;
 }
@@ -72,7 +67,7 @@ export function externalCas<R extends ExternalRequest>(
   init: ExternalCasInit,
 ): IssuingCas<ExternalSigner, R> {
   const { authorities } = init;
-  const at: IssuanceState = { ...init, refusals: new BoundedMap(MAX_REFUSED), lines: new Map() };
+  const at: IssuanceState = { ...init, failed: new BoundedMap(MAX_FAILED), lines: new Map() };
   return {
     serve: () => undefined,
     listed: () => true,
@@ -128,7 +123,7 @@ async function orderOnce(
 ): Promise<IssuedChain | NotIssued> {
   const { authorities } = at;
   const { signer } = order;
-  const before = (await answeredBefore(at, order)) ?? heldFlow(at, order);
+  const before = (await answeredBefore(at, order)) ?? heldOrder(at, order) ?? heldFlow(at, order);
   if (before !== undefined) return before;
   const authority = authorities.usable(signer);
   const turn = await authority?.gate.enter();
@@ -203,6 +198,32 @@ async function answeredBefore(
   return chain;
 }
 
+/**
+ * Returns the reason against an order that failed before. Each check of the CA wakes all requests,
+ * and one that fails each time would always have the first turn.
+ */
+function heldOrder(
+  { component, failed }: IssuanceState,
+  { id }: ExternalOrder,
+): NotIssued | undefined {
+  const hold = failed.get(id);
+  const leftMs = (hold?.until ?? 0) - serverTime(component);
+  return hold === undefined || leftMs <= 0 ? undefined : pending(hold.problem, leftMs);
+}
+
+/** Counts a failure of an order, and returns until when it is not placed again. */
+function holdOrder(
+  { component, failed }: IssuanceState,
+  { id }: ExternalOrder,
+  problem: string,
+  { delays, afterMs = 0 }: { readonly delays: HoldDelays; readonly afterMs?: number },
+): number {
+  const start = { from: serverTime(component) + afterMs, delays, random: component.random };
+  const hold = longerHold(failed.get(id), problem, start);
+  failed.set(id, hold);
+  return hold.until - serverTime(component);
+}
+
 function heldFlow(
   { component, authorities }: IssuanceState,
   { signer, request }: ExternalOrder,
@@ -217,31 +238,31 @@ function heldFlow(
 async function place(
   at: IssuanceState,
   order: ExternalOrder,
-  { backend }: UsableAuthority,
+  authority: UsableAuthority,
   turn: CallTurn,
 ): Promise<IssuedChain | NotIssued> {
   const { component, authorities, chains } = at;
   const { signer, wanted, request } = order;
   const { uid } = request.metadata;
   const { signerName } = signer.spec;
-  const result = await backend.order({ wanted, csr: csrOf(request) });
+  const result = await authority.backend.order({ wanted, csr: csrOf(request) });
   const { outcome } = result;
   component.metrics.of(EXTERNAL_SERIES).orders.inc({ signer: signerName, outcome });
   component.log.debug({ uid, signer: signerName, outcome }, messages.ORDERED);
   if (result.outcome === 'unusable') return refuse(at, order, turn, result.message);
   if (result.outcome !== 'issued') {
     turn.end(ENDS[result.outcome], result.retryAfterMs);
-    return notIssued(at, signer, request, result);
+    return notIssued(at, order, authority, result);
   }
   const chain = attempt(() => checked(at, order, result.chain));
   if (!(chain instanceof SignerError)) {
     turn.end('answered');
     authorities.acceptedAnswer(signer, flowOf(request));
-    at.refusals.delete(uid);
+    at.failed.delete(order.id);
     await chains.keep(order.id, { chain: result.chain });
     return chain;
   }
-  if (!takeShortLeafRetry(at, request, result.chain)) return refuse(at, order, turn, chain.message);
+  if (!takeShortLeafRetry(at, order, result.chain)) return refuse(at, order, turn, chain.message);
   turn.end('answer-refused');
   return pending(chain.message, SHORT_MS);
 }
@@ -259,8 +280,7 @@ async function refuse(
   const { signerName } = signer.spec;
   component.log.warn({ signer: signerName, error: message }, messages.ANSWER_REFUSED);
   await chains.keep(id, { refusal: message });
-  const condition = { type: REFUSED, status: 'True', reason: REFUSED, message } as const;
-  return { ...pending(message, chains.leftMs(id)), condition };
+  return refusedNow(message, chains.leftMs(id));
 }
 
 /**
@@ -269,15 +289,15 @@ async function refuse(
  * a new second may begin in between.
  */
 function takeShortLeafRetry(
-  { refusals }: IssuanceState,
-  { metadata: { uid }, spec }: ExternalRequest,
+  { failed }: IssuanceState,
+  { id, request: { spec } }: ExternalOrder,
   chain: string,
 ): boolean {
   const read = attempt(() => readCertificates(chain));
   const [leaf] = read instanceof SignerError ? [] : read;
-  const count = refusals.get(uid) ?? 0;
+  const count = failed.get(id)?.count ?? 0;
   if (leaf === undefined || !('podUID' in spec) || count >= MAX_SHORT) return false;
-  refusals.set(uid, count + 1);
+  failed.set(id, { until: 0, count: count + 1, problem: '' });
   return (leaf.notAfter - leaf.notBefore) / 1000 === MIN_LIFETIME_SECONDS - 1;
 }
 
@@ -309,32 +329,58 @@ const ENDS: Readonly<Record<FailedOrder, CallEnd>> = {
 };
 
 function notIssued(
-  { component, authorities, refusals }: IssuanceState,
-  signer: ExternalSigner,
-  { metadata: { uid } }: ExternalRequest,
+  at: IssuanceState,
+  order: ExternalOrder,
+  authority: UsableAuthority,
   { outcome, message }: { readonly outcome: FailedOrder; readonly message: string },
 ): NotIssued {
   switch (outcome) {
     case 'unorderable':
       return { kind: 'notIssued', how: 'permanent', message };
     case 'denied':
-      authorities.denied(signer, message);
-      return { kind: 'notIssued', how: 'issuer', message };
-    case 'refused': {
-      const count = refusals.get(uid) ?? 0;
-      refusals.set(uid, count + 1);
-      const { random } = component;
-      const delays = { firstMs: FIRST_REFUSAL_MS, maxMs: MAX_REFUSAL_MS, random };
-      const afterMs = Math.floor(backoffDelay(count, delays));
-      const condition = { type: REFUSED, status: 'True', reason: REFUSED, message } as const;
-      return { kind: 'notIssued', how: 'pending', message, afterMs, condition };
-    }
+      return denied(at, order, message);
+    case 'refused':
+      return refusedNow(message, holdOrder(at, order, message, { delays: REFUSAL_DELAYS }));
     case 'throttled':
+      at.authorities.unserved(order.signer, message);
+      return { kind: 'notIssued', how: 'issuer', message };
     case 'unavailable':
     case 'lost':
-      authorities.unserved(signer, message);
-      return { kind: 'notIssued', how: 'issuer', message };
+      return unserved(at, order, authority, message);
   }
+}
+
+function denied(at: IssuanceState, order: ExternalOrder, message: string): NotIssued {
+  const { component, authorities, failed } = at;
+  const { signer, request, id } = order;
+  authorities.denied(signer, flowOf(request), message);
+  // The login may have ended, so the first denial costs the order no delay of its own.
+  if (failed.get(id) === undefined) failed.set(id, { until: 0, count: 0, problem: message });
+  else holdOrder(at, order, message, { delays: REFUSAL_DELAYS });
+  if (authorities.waitsFor(signer) !== undefined) {
+    return { kind: 'notIssued', how: 'issuer', message };
+  }
+  return refusedNow(message, (failed.get(id)?.until ?? 0) - serverTime(component));
+}
+
+function unserved(
+  at: IssuanceState,
+  order: ExternalOrder,
+  { gate }: UsableAuthority,
+  message: string,
+): NotIssued {
+  const { component, authorities } = at;
+  const { signer, request } = order;
+  const afterMs = Math.max(0, (gate.pausedUntil() ?? 0) - component.clock());
+  holdOrder(at, order, message, { delays: YIELD_DELAYS, afterMs });
+  authorities.unserved(signer, message, flowOf(request));
+  return { kind: 'notIssued', how: 'issuer', message };
+}
+
+/** Returns the result for a request that the CA refused, with the text for its user. */
+function refusedNow(message: string, afterMs: number): NotIssued {
+  const condition = { type: REFUSED, status: 'True', reason: REFUSED, message } as const;
+  return { ...pending(message, afterMs), condition };
 }
 
 /** Type of the condition of a request that the CA refused, and reason of its Event. */

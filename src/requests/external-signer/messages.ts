@@ -30,7 +30,7 @@ export function roleDenied(server: string, path: string, problem: string): strin
 }
 
 export function signDenied(server: string, path: string, problem: string): string {
-  return `${server} denied an order by ${path}: ${problem}; the policy in Vault must allow update on this path`;
+  return `${server} denied an order by ${path}: ${problem}; the policy in Vault must allow update on this path, for the names of the request`;
 }
 
 export function signRefused(server: string, path: string, problem: string): string {
@@ -72,7 +72,7 @@ export function answersRefused(count: number, time: string, problem: string): st
 }
 
 export function flowHeld(seconds: number, problem: string): string {
-  return `external-signer refused the last certificate for this namespace or user; no certificate is ordered for ${seconds} s: ${problem}`;
+  return `the last order for this namespace or user brought no usable certificate; no certificate is ordered for ${seconds} s: ${problem}`;
 }
 
 export function refusedBefore(problem: string): string {

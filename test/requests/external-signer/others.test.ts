@@ -1,0 +1,102 @@
+// SPDX-License-Identifier: Apache-2.0
+/** Requests that a CA does not serve leave the other namespaces and signers alone. */
+import assert from 'node:assert/strict';
+import { afterEach, beforeEach, test } from 'node:test';
+import { POD, json, podObject, startReady, type World } from './world.ts';
+
+let it: World;
+beforeEach(async () => {
+  it = await startReady();
+});
+afterEach(() => it.stop());
+
+const PATHS = POD.replace('req-web-0', '');
+
+/** Creates the request of a pod. */
+function put(namespace: string, pod: string, spec: object = {}): string {
+  const object = podObject({ podName: pod, podUID: `uid-${pod}`, ...spec });
+  const metadata = { ...object.metadata, namespace, name: `r-${pod}`, uid: `request-${pod}` };
+  const path = `${PATHS.replace('team-a', namespace)}r-${pod}`;
+  it.api.put(path, { ...object, metadata });
+  return path;
+}
+
+const isIssued = (path: string): boolean =>
+  it.conditionsOf(path).some(({ type }) => type === 'Issued');
+
+async function pass(seconds: number): Promise<void> {
+  for (let count = 0; count < seconds; count += 1) await it.advance(1_000);
+}
+
+/** Answers the pods whose names begin with `bad` with this status, and signs for the others. */
+function rejectBadNames(status: number): void {
+  const { sign } = it.vault;
+  it.vault.sign = (body) =>
+    String(body['alt_names']).startsWith('bad') ? json(status, { errors: ['no'] }) : sign(body);
+}
+
+const badOrders = (): number =>
+  it.vault.orders.filter(({ body = '' }) => body.includes('"bad-')).length;
+
+for (const [status, bad] of [
+  [403, 1],
+  [403, 5],
+  [500, 1],
+  [500, 5],
+] as const) {
+  test(`${bad} pods that get ${status} do not stop the pods of other namespaces`, async () => {
+    rejectBadNames(status);
+    for (let index = 0; index < bad; index += 1) put('team-a', `bad-${index}`);
+    const paths: string[] = [];
+    for (let index = 0; index < 40; index += 1) {
+      paths.push(put('team-b', `ok-${index}`));
+      await it.advance(3_000);
+    }
+    await pass(60);
+    assert.equal(paths.filter(isIssued).length, paths.length, it.ready()?.message);
+    assert.ok(badOrders() <= 10 * bad, `${badOrders()} orders`);
+  });
+}
+
+test('a pod that is denied does not stop the other pods of its namespace for good', async () => {
+  rejectBadNames(403);
+  put('team-a', 'bad-0');
+  const paths: string[] = [];
+  for (let index = 0; index < 20; index += 1) {
+    paths.push(put('team-a', `ok-${index}`));
+    await it.advance(3_000);
+  }
+  await pass(60);
+  assert.equal(paths.filter(isIssued).length, paths.length);
+  assert.ok(badOrders() <= 10, `${badOrders()} orders`);
+});
+
+test('a policy that denies the only namespace is shown, until an answer is accepted', async () => {
+  const { sign } = it.vault;
+  it.vault.sign = () => json(403, { errors: ['permission denied'] });
+  const path = put('team-a', 'web-1');
+  await pass(30);
+  assert.equal(it.ready()?.reason, 'RequestDenied');
+  assert.ok(it.component.notes.some(({ reason }) => reason === 'RefusedByExternalCA'));
+  it.vault.sign = sign;
+  await pass(90);
+  assert.deepEqual([isIssued(path), it.ready()?.reason], [true, 'Checked']);
+});
+
+test('a CA that is down gets one order a pause, however many namespaces wait', async () => {
+  it.vault.sign = () => json(503, { errors: ['Vault is sealed'] });
+  for (let index = 0; index < 30; index += 1) put(`team-${index}`, `web-${index}`);
+  await pass(60);
+  assert.ok(it.vault.orders.length <= 8, `${it.vault.orders.length} orders`);
+});
+
+test('a login that Vault ended costs the pod no delay', async () => {
+  const { sign } = it.vault;
+  it.vault.sign = () => {
+    it.vault.sign = sign;
+    return json(403, { errors: ['invalid token'] });
+  };
+  const path = put('team-a', 'web-1');
+  await it.until(() => isIssued(path));
+  assert.deepEqual([isIssued(path), it.vault.orders.length], [true, 2]);
+});
