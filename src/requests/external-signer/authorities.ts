@@ -52,8 +52,11 @@ interface ExternalSignerState {
   /** Denials that stopped it in a row, and the time by our clock before which it is not checked. */
   denials: number;
   deniedUntil: number;
-  /** Denial to show while its requests are ordered: no other flow was served since. */
-  shownDenial?: string | undefined;
+  /**
+   * Denial to show while its requests are ordered, since no other flow was served. `at`: the time of
+   * the last one, by our clock.
+   */
+  shownDenial?: { readonly problem: string; readonly at: number } | undefined;
   hold?: Hold | undefined;
   /** Holds of namespaces and users, by their flow. */
   readonly flows: BoundedMap<string, Hold>;
@@ -79,6 +82,8 @@ const MAX_HELD_FLOWS = 1_000;
  * held. The requests of one namespace or user must not stop the others.
  */
 const FLOWS_TO_HOLD = 2;
+/** Time to show a denial without another one. Exceeds the longest hold of an order that repeats. */
+const SHOWN_DENIAL_MS = 2 * RECHECK_MS;
 /** Shorter pauses are not written to the status, since each would cost two writes. */
 const SHOWN_PAUSE_MS = 10_000;
 
@@ -146,7 +151,7 @@ export class Authorities {
       this.#yield(held, flow, problem, 0);
       if (!isRepeated || before.count === 0) return;
       // No other flow was served meanwhile, so the policy in Vault may deny all of them.
-      held.shownDenial = problem;
+      held.shownDenial = { problem, at: clock() };
       queue.add(key);
       return;
     }
@@ -242,6 +247,29 @@ export class Authorities {
     held.flows.set(flow, longerHold(before, problem, start));
   }
 
+  /** Notes a check that succeeded. */
+  #open(held: ExternalSignerState, validity: Validity): void {
+    if (held.fault !== undefined) this.#letOthersFirst(held);
+    const { at = 0 } = held.shownDenial ?? {};
+    if (this.#component.clock() - at > SHOWN_DENIAL_MS) held.shownDenial = undefined;
+    held.validity = validity;
+    held.fault = undefined;
+    held.failures = 0;
+  }
+
+  /**
+   * Holds the flows that failed for a moment longer than the signer. The holds of most ended while
+   * the signer waited, and one of them would go first and fail at each reopening. The first flow
+   * that is denied comes again at once, since its login may have ended.
+   */
+  #letOthersFirst({ flows, denied }: ExternalSignerState): void {
+    const until = serverTime(this.#component) + YIELD_DELAYS.firstMs;
+    for (const [flow, hold] of [...flows.entries()]) {
+      const isFirst = hold.count === 0 && denied.size < FLOWS_TO_HOLD;
+      if (!isFirst && hold.until < until) flows.set(flow, { ...hold, until });
+    }
+  }
+
   async #reconcile(key: string): Promise<ReconcileResult> {
     const { signers } = this.#init;
     if (!signers.settled) return undefined;
@@ -288,10 +316,8 @@ export class Authorities {
     const meanwhile = await this.#waits(signer, held);
     if (meanwhile !== undefined) return meanwhile;
     if (state.ready) {
-      held.validity = state.validity;
-      held.fault = undefined;
-      held.failures = 0;
-      await this.#say(signer, readiness(anchors, held.shownDenial, serverTime(component)));
+      this.#open(held, state.validity);
+      await this.#say(signer, readiness(anchors, held.shownDenial?.problem, serverTime(component)));
       this.#announce(signer);
       return { requeueAt: component.clock() + RECHECK_MS };
     }

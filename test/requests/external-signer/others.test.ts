@@ -58,6 +58,36 @@ for (const [status, bad] of [
   });
 }
 
+for (const [status, namespaces] of [
+  [403, 2],
+  [500, 2],
+  [403, 3],
+  [500, 3],
+  [403, 6],
+] as const) {
+  test(`${namespaces} namespaces that get ${status} do not stop the others`, async () => {
+    rejectBadNames(status);
+    for (let index = 0; index < namespaces; index += 1) put(`bad-${index}`, `bad-${index}`);
+    const paths: string[] = [];
+    for (let index = 0; index < 40; index += 1) {
+      paths.push(put('team-b', `ok-${index}`));
+      await it.advance(3_000);
+    }
+    await pass(120);
+    assert.equal(paths.filter(isIssued).length, paths.length, it.ready()?.message);
+  });
+}
+
+test('a denial is not shown any more once its request is gone', async () => {
+  it.vault.sign = () => json(403, { errors: ['permission denied'] });
+  const path = put('team-a', 'web-1');
+  await pass(30);
+  assert.equal(it.ready()?.reason, 'RequestDenied');
+  it.api.remove(path);
+  for (let minutes = 0; minutes < 15; minutes += 1) await it.advance(60_000);
+  assert.equal(it.ready()?.reason, 'Checked');
+});
+
 test('a pod that is denied does not stop the other pods of its namespace for good', async () => {
   rejectBadNames(403);
   put('team-a', 'bad-0');
