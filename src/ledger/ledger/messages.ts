@@ -22,10 +22,10 @@ export const TOO_MANY_LOOKUPS =
   'too many unknown tokens or readers of this address wait for the API server; send the request again';
 
 export const TOO_MANY_REQUESTS =
-  'the ledger has too many requests or unread answers of all users; send the request again later';
+  'the ledger has too many requests or unread answers of all callers; send the request again later';
 
-export function tooManyRequests(username: string): string {
-  return `User ${quote(username)} has too many requests or unread answers; wait for an answer, then send the request again`;
+export function tooManyRequests(caller: string): string {
+  return `${quote(caller)} has too many requests or unread answers; wait for an answer, then send the request again`;
 }
 
 /** @param namespace - undefined for a read of all namespaces, which a RoleBinding does not grant */

@@ -20,7 +20,7 @@ import { callerOf, type ApiCaller } from './front-proxy.ts';
 import type { FrontProxySource } from './front-proxy-source.ts';
 import { logsAnswer } from './logs.ts';
 import { createReaders } from './readers.ts';
-import { RequestLimits } from './request-limits.ts';
+import { accountOfUser, RequestLimits, type Account } from './request-limits.ts';
 import { nameOf, notFound, objectOf, recordNamed, resultsByKey } from './object.ts';
 import type { RecordObject } from './object.ts';
 import { formatPageToken, parsePageToken, type PagedRequest } from './page-token.ts';
@@ -69,17 +69,21 @@ export function createLedgerApi(init: LedgerApiInit): LedgerApi {
   const turns = new Turns(MAX_SEARCHES);
   return async (request) => {
     try {
-      const caller =
-        callerOf(front?.current(), request, component.clock()) ??
-        (await readerOf(request)) ??
-        (await readingComponent(init, request));
+      const user =
+        callerOf(front?.current(), request, component.clock()) ?? (await readerOf(request));
+      const caller = user ?? (await readingComponent(init, request));
       if (caller === undefined) {
         return failure(401, messages.UNSIGNED);
       }
       if (request.method === 'POST') {
         return await eraseFor({ component, store, mayErase, naming: naming() }, request, caller);
       }
-      const context = { store, limits, turns, mayRead, mayList, now: component.clock() };
+      const account: Account =
+        user === undefined
+          ? { kind: 'component', name: caller.username }
+          : accountOfUser(user.username, init.namespace);
+      const now = component.clock();
+      const context = { store, limits, turns, account, mayRead, mayList, now };
       return await answerTo(context, request, caller);
     } catch (error) {
       // Clients without any right cause these, as many as they like.
@@ -110,6 +114,7 @@ interface Context {
   readonly store: LedgerStore;
   readonly limits: RequestLimits;
   readonly turns: Turns;
+  readonly account: Account;
   readonly mayRead: Authorizer;
   readonly mayList: Authorizer;
   readonly now: number;
@@ -133,7 +138,7 @@ async function answerTo(
   const accept = headers['accept']?.join(',') ?? '';
   const answer = (): Promise<ApiAnswer> =>
     resourceAnswer(context, { pathname, query: searchParams, accept }, caller);
-  return LONG.test(pathname) ? context.limits.answer(caller.username, closed, answer) : answer();
+  return LONG.test(pathname) ? context.limits.answer(context.account, closed, answer) : answer();
 }
 
 interface ResourceRequest {
@@ -219,7 +224,7 @@ interface ListRequest extends RecordsPath {
 }
 
 async function listed(
-  { store, turns, mayRead, mayList, now }: Context,
+  { store, turns, account, mayRead, mayList, now }: Context,
   caller: ApiCaller,
   { namespace, query, accept }: ListRequest,
 ): Promise<ApiAnswer> {
@@ -231,7 +236,7 @@ async function listed(
   const { of, asked, after } = search;
   const limit = limitOf(query.get('limit'));
   const page = { ...asked, ...(after === undefined ? {} : { after }), limit };
-  return turns.take(caller.username, async () => {
+  return turns.take(account.name, async () => {
     const { records, next } = await store.find(page);
     const items = await withResults(store, records);
     const metadata =

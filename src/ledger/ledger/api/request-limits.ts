@@ -6,12 +6,42 @@
 import { failure, type ApiAnswer } from './answer.ts';
 import * as messages from '../messages.ts';
 
-/** Requests of one caller at a time, and of all callers. */
+/** Requests of one caller at a time, and of all callers of a kind. */
 const MAX_OF_CALLER = 16;
 const MAX_LONG_REQUESTS = 128;
-/** Bytes of the answers to one caller at a time, and to all. A page has some 8 MiB at most. */
+/**
+ * Bytes of the answers to one caller at a time, and to all callers of a kind. A page has some 8 MiB
+ * at most.
+ *
+ * The Deployment has 640 MiB. At worst answers take 256 MiB: 64 to users and 64 to components, each
+ * as text and as encrypted bytes. Batches take 64 MiB (`ledger-server.ts`), and two searches some
+ * 50 MiB: rows, objects and JSON of a page. 270 MiB remain for the process itself.
+ */
 const MAX_CALLER_UNREAD_BYTES = 16 * 1024 * 1024;
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
+
+/** A caller in the limits and in the turns of searches. */
+export interface Account {
+  readonly name: string;
+  /** Components have limits of their own, so that users never keep them from reading. */
+  readonly kind: 'user' | 'component';
+}
+
+/** Namespace of a ServiceAccount's username. */
+const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):/;
+
+/**
+ * Returns the account of a user: its username. The ServiceAccounts of a namespace are one account,
+ * because a tenant can create any number of them. Those beside the components are apart, because
+ * only administrators create them.
+ * @param namespace - namespace of the components
+ */
+export function accountOfUser(username: string, namespace: string): Account {
+  const [prefix, own] = SERVICE_ACCOUNT.exec(username) ?? [];
+  const isTenant = prefix !== undefined && own !== namespace;
+  return { kind: 'user', name: isTenant ? `${prefix}*` : username };
+}
+
 /** The number of requests and the bytes of their answers. */
 interface Use {
   requests: number;
@@ -20,7 +50,10 @@ interface Use {
 
 /** Admits requests, and keeps count until each client has its answer. */
 export class RequestLimits {
-  readonly #all: Use = { requests: 0, bytes: 0 };
+  readonly #all: Readonly<Record<Account['kind'], Use>> = {
+    user: { requests: 0, bytes: 0 },
+    component: { requests: 0, bytes: 0 },
+  };
   readonly #byCaller = new Map<string, Use>();
 
   /**
@@ -28,17 +61,18 @@ export class RequestLimits {
    * @param closed - resolves when the client has read the answer, or has left
    */
   async answer(
-    caller: string,
+    { name: caller, kind }: Account,
     closed: Promise<void> | undefined,
     work: () => Promise<ApiAnswer>,
   ): Promise<ApiAnswer> {
+    const all = this.#all[kind];
     const own = this.#byCaller.get(caller) ?? { requests: 0, bytes: 0 };
     if (own.requests >= MAX_OF_CALLER) return failure(429, messages.tooManyRequests(caller));
-    if (this.#all.requests >= MAX_LONG_REQUESTS) return failure(429, messages.TOO_MANY_REQUESTS);
+    if (all.requests >= MAX_LONG_REQUESTS) return failure(429, messages.TOO_MANY_REQUESTS);
     this.#byCaller.set(caller, own);
     let size = 0;
     const add = (requests: number, bytes: number): void => {
-      for (const use of [own, this.#all]) {
+      for (const use of [own, all]) {
         use.requests += requests;
         use.bytes += bytes;
       }
@@ -51,8 +85,9 @@ export class RequestLimits {
       if (!hasRoom(own, bytes, MAX_CALLER_UNREAD_BYTES)) {
         return failure(429, messages.tooManyRequests(caller));
       }
-      if (!hasRoom(this.#all, bytes, MAX_UNREAD_BYTES))
+      if (!hasRoom(all, bytes, MAX_UNREAD_BYTES)) {
         return failure(429, messages.TOO_MANY_REQUESTS);
+      }
       size = bytes;
       add(0, size);
       return answer;
