@@ -1,12 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 import { LEDGER_API } from '#api/signer/own-tls.ts';
+import { delay } from '#app/process.ts';
 import type { Client, RequestInit } from '#kube/client/client.ts';
 import { KubeError } from '#kube/client/kube-error.ts';
 import type { LedgerClient, LedgerEndpoint } from './ledger-client.ts';
 
 /**
  * Sends requests for the ledger through the API server's aggregation layer if it serves that API,
- * and otherwise to the ledger itself. It loads the ledger's client with the first such request.
+ * and otherwise to the ledger itself. It loads the ledger's client with the first such request. A
+ * busy ledger answers 429: the client then waits as long as the answer says, and sends it again.
  */
 export function withLedger(client: Client, place: LedgerEndpoint): Client {
   let ledger: Promise<LedgerClient> | undefined;
@@ -17,6 +19,11 @@ export function withLedger(client: Client, place: LedgerEndpoint): Client {
     by: (to: Pick<Client, 'request' | 'stream'>) => Promise<R>,
   ): Promise<R> {
     if (!init.path.startsWith(LEDGER_PATH)) return by(client);
+    return admitted(() => sendToLedger(by));
+  }
+  async function sendToLedger<R>(
+    by: (to: Pick<Client, 'request' | 'stream'>) => Promise<R>,
+  ): Promise<R> {
     if (place.url === undefined && ledger === undefined) {
       try {
         return await by(client);
@@ -38,6 +45,25 @@ export function withLedger(client: Client, place: LedgerEndpoint): Client {
 }
 
 const LEDGER_PATH = `/apis/${LEDGER_API.group}/`;
+
+/** Times that a request is sent again after 429, and the wait if the answer has none. */
+const MAX_RETRIES = 5;
+const RETRY_MS = 1_000;
+/** Longest wait, since a proxy in between may name any. */
+const MAX_WAIT_MS = 30_000;
+
+/** Sends a request again while the ledger has too many. */
+async function admitted<R>(send: () => Promise<R>): Promise<R> {
+  for (let retries = 0; ; retries += 1) {
+    try {
+      return await send();
+    } catch (error) {
+      const isBusy = error instanceof KubeError && error.status === 429;
+      if (!isBusy || retries === MAX_RETRIES) throw error;
+      await delay(Math.min(error.retryAfter ?? RETRY_MS, MAX_WAIT_MS));
+    }
+  }
+}
 
 /** Reports whether the API server does not serve the API, which it reports in two ways. */
 function isNotServed(error: unknown): boolean {

@@ -58,3 +58,19 @@ test('an aggregated API that is down, or forbids it, is not gone around', async 
     assert.deepEqual(paths(), [RECORDS]);
   }
 });
+
+for (const way of ['request', 'stream'] as const) {
+  test(`a ${way} that a busy ledger rejects is sent again after the wait, 5 times`, async () => {
+    let busy = 5;
+    const { client, paths } = routed(() => {
+      busy -= 1;
+      if (busy >= 0) throw new KubeError({ status: 429, what: 'GET', retryAfter: 0, body: {} });
+      return {};
+    });
+    await client[way]({ method: 'GET', path: RECORDS });
+    assert.equal(paths().length, 6);
+    busy = 6;
+    await assert.rejects(client[way]({ method: 'GET', path: RECORDS }), { status: 429 });
+    assert.equal(paths().length, 12);
+  });
+}
