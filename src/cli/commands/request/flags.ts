@@ -17,7 +17,8 @@ Examples:
   countersign request --signer example.com/people --name jane --renew       every 12 hours, by cron
 
 With --renew it is safe to repeat: the files in --out and of --pkcs12 stay as they are until a new certificate is
-there. Then it replaces all of them, also if one is absent or belongs to another certificate.
+there. Then it replaces all of them, also if one is absent or belongs to another certificate. Of the PKCS#12 file it
+notices only the absence.
 
 Exit codes:
   0  the certificate is written, or not due yet  2  the command line is wrong; it was denied, failed or
