@@ -89,7 +89,8 @@ function holdsOnly({ existing, store }: TargetSnapshot, text: string): boolean {
  */
 export function wantedText(snapshot: TargetSnapshot): string | undefined {
   const { signer, existing, isPublished, bundle } = snapshot;
-  const before = existing?.data?.[TRUST_KEY];
+  // '' may stand for a value too long to keep, whose anchors are unknown.
+  const before = existing?.data?.[TRUST_KEY] || undefined;
   if (!isPublished) return remainingText(before, bundle, signer);
   return signer === undefined ? undefined : wantedAnchors({ ...snapshot, signer }, before);
 }

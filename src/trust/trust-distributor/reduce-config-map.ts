@@ -14,7 +14,7 @@ const MAX_REDUCED_KEYS = 33;
 export interface KeptContents {
   /** Reports whether the value of a key is needed. */
   readonly isNeeded: (key: string) => boolean;
-  /** The longest value, in characters. A longer one is left out with its key. */
+  /** The longest value, in characters. A longer one becomes '', and its key stays as drift. */
   readonly maxText: number;
 }
 
@@ -55,10 +55,10 @@ function reduced(
   data: Readonly<Record<string, string>>,
   { isNeeded, maxText }: KeptContents,
 ): Readonly<Record<string, string>> {
-  const entries = Object.entries(data).filter(
-    ([key, value]) => !isNeeded(key) || value.length <= maxText,
-  );
+  const entries = Object.entries(data).map(([key, value]) => {
+    return [key, isNeeded(key) && value.length <= maxText ? value : ''] as const;
+  });
   const first = entries.filter(([key]) => isNeeded(key));
-  const others = entries.filter(([key]) => !isNeeded(key)).map(([key]) => [key, ''] as const);
+  const others = entries.filter(([key]) => !isNeeded(key));
   return Object.fromEntries([...first, ...others].slice(0, MAX_REDUCED_KEYS));
 }

@@ -137,6 +137,13 @@ test('while nothing is published what was copied stays', () => {
   assert.deepEqual(changeOf({ bundle: undefined }), { kind: 'ignore' });
 });
 
+test('a copy whose text is too long to keep is not deleted for holding no anchor', () => {
+  const existing = configMap('');
+  assert.deepEqual(changeOf({ existing }), apply(A.pem));
+  assert.deepEqual(changeOf({ bundle: undefined, existing }), { kind: 'ignore' });
+  assert.deepEqual(changeOf({ isPublished: false, existing }), { kind: 'ignore' });
+});
+
 test('a retired copy loses what is distrusted or not in the bundle, and gains nothing', () => {
   const both = served(planOf({ signer: signerWith([A.pem, B.pem]) }));
   const retired = { isPublished: false, bundle: both };

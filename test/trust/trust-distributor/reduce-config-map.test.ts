@@ -40,6 +40,18 @@ test('a ConfigMap with our annotation costs a bounded size', () => {
   assert.ok(sizeOf(configMap({}, { annotations })) < 1000);
 });
 
+test('a value that is too long keeps its key, which differs from what is wanted', () => {
+  const data = { 'ca.crt': LONG, 'evil.crt': LONG };
+  const all = { isNeeded: () => true, maxText: 1000 };
+  const reduced = reduceConfigMap(
+    configMap({ data, binaryData: data }, { annotations: ours }),
+    all,
+  );
+  assert.deepEqual(reduced.data, { 'ca.crt': '', 'evil.crt': '' });
+  assert.deepEqual(reduced.binaryData, { 'ca.crt': '', 'evil.crt': '' });
+  assert.deepEqual(reduceConfigMap(reduced, all), reduced);
+});
+
 test('what decisions read stays: contents, other keys, owners and the last writer', () => {
   const written = { 'f:data': { 'f:ca.crt': {}, [`f:${'y'.repeat(200)}`]: {} } };
   const managedFields = [
