@@ -23,7 +23,7 @@ afterEach(async () => {
   await world.stop();
 });
 
-const copy = (): ConfigMap | undefined => world.configMap('team-a', NAME) as ConfigMap | undefined;
+const copy = (): ConfigMap | undefined => world.configMap('team-a', NAME);
 
 async function copied(): Promise<ConfigMap> {
   world = startWorld();
