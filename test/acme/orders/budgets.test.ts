@@ -6,6 +6,8 @@ import { LETS_ENCRYPT, OrderBudgets, type WantedShare } from '#acme/orders/turns
 import { registeredDomain } from '#acme/orders/registered-domain.ts';
 
 const HOUR = 3_600_000;
+/** Account and namespace of an order that the CA limits. */
+const CI = { account: 'a', namespace: 'ci' };
 
 function wanted(id: number, more: Partial<WantedShare> = {}): WantedShare {
   return {
@@ -92,7 +94,7 @@ test('Retry-After stops all orders of its account to the millisecond, and no oth
 
 test('after a limit, orders try one at a time, each after twice the wait', () => {
   const budgets = new OrderBudgets(() => ({}));
-  budgets.limit('a', 40 * HOUR, 0);
+  budgets.limit(CI, 40 * HOUR, 0);
   for (let id = 0; id < 20; id += 1) budgets.add(wanted(id, { names: [`n${id}.example`] }));
   budgets.add(wanted(99, { account: 'b' }));
   const tries: number[] = [];
@@ -101,7 +103,7 @@ test('after a limit, orders try one at a time, each after twice the wait', () =>
     assert.ok(found.length <= 1);
     for (const _each of found) {
       tries.push(now / 1000);
-      budgets.limit('a', now + 40 * HOUR, now);
+      budgets.limit(CI, now + 40 * HOUR, now);
     }
   }
   // 1 s, doubling up to ten minutes: a server that limits all orders gets six an hour.
@@ -110,7 +112,7 @@ test('after a limit, orders try one at a time, each after twice the wait', () =>
 
 test('an order that passes lets the next one of its account try at once', () => {
   const budgets = new OrderBudgets(() => ({}));
-  budgets.limit('a', 40 * HOUR, 0);
+  budgets.limit(CI, 40 * HOUR, 0);
   for (let id = 0; id < 4; id += 1) budgets.add(wanted(id));
   assert.deepEqual(admitted(budgets, 999), []);
   assert.deepEqual(admitted(budgets, 1000), ['o0']);
@@ -126,7 +128,7 @@ test('an order that passes lets the next one of its account try at once', () => 
 
 test('the namespace that is limited delays each other one by one attempt', () => {
   const budgets = new OrderBudgets(() => ({}));
-  budgets.limit('a', 40 * HOUR, 0);
+  budgets.limit(CI, 40 * HOUR, 0);
   for (let id = 0; id < 5; id += 1) budgets.add(wanted(id, { namespace: 'limited' }));
   for (const id of [5, 6]) budgets.add(wanted(id, { namespace: `other${id}` }));
   const order: string[] = [];
@@ -134,10 +136,56 @@ test('the namespace that is limited delays each other one by one attempt', () =>
     for (const id of admitted(budgets, now)) {
       order.push(id);
       if (id === 'o5' || id === 'o6') budgets.pass('a');
-      else budgets.limit('a', now + 40 * HOUR, now);
+      else budgets.limit(CI, now + 40 * HOUR, now);
     }
   }
   assert.deepEqual(order.slice(0, 3), ['o0', 'o5', 'o6']);
+});
+
+test('limited namespaces delay one whose orders pass by one attempt each time', () => {
+  const budgets = new OrderBudgets(() => ({}));
+  const limited = Array.from({ length: 5 }, (_each, id) => wanted(id, { namespace: `ci${id}` }));
+  for (const each of limited) budgets.limit(each, 40 * HOUR, 0);
+  for (const each of limited) budgets.add(each);
+  for (let id = 5; id < 25; id += 1) {
+    // An order of the team comes when the CA has limited the attempt of another namespace.
+    const now = id * HOUR;
+    const [tried] = admitted(budgets, now);
+    const other = limited.find((each) => each.id === tried) ?? assert.fail();
+    budgets.limit(other, 40 * HOUR, now);
+    budgets.add(other);
+    budgets.add(wanted(id));
+    assert.deepEqual(admitted(budgets, now), []);
+    assert.deepEqual(admitted(budgets, now + HOUR / 2), [`o${id}`]);
+    budgets.pass('a');
+  }
+});
+
+test('an order that comes as the wait after a limit ends takes no other’s turn', () => {
+  const budgets = new OrderBudgets(() => ({}));
+  const retried = wanted(0, { namespace: CI.namespace });
+  budgets.limit(CI, 40 * HOUR, 0);
+  budgets.add(wanted(1));
+  assert.deepEqual(admitted(budgets, 999), []);
+  budgets.add(retried);
+  assert.deepEqual(admitted(budgets, 1000), ['o1']);
+  budgets.pass('a');
+  assert.deepEqual(admitted(budgets, 1000), ['o0']);
+});
+
+test('after a limit, a flood of orders that pass delays no other without end', () => {
+  const budgets = new OrderBudgets(() => ({}));
+  budgets.limit(CI, 40 * HOUR, 0);
+  for (let id = 0; id < 1100; id += 1) budgets.add(wanted(id, { namespace: 'flood' }));
+  budgets.add(wanted(1100));
+  budgets.add(wanted(1101, { namespace: CI.namespace }));
+  const order: string[] = [];
+  while (order.length < 1102) {
+    order.push(...admitted(budgets, HOUR));
+    budgets.pass('a');
+  }
+  assert.deepEqual(order.slice(0, 3), ['o0', 'o1100', 'o1']);
+  assert.ok(order.indexOf('o1101') < 1010, `${order.indexOf('o1101')}`);
 });
 
 test('equal names at their limit get no order and delay no others', () => {

@@ -74,7 +74,7 @@ export class OrderShares {
       const now = this.#init.now();
       const share = wantedShare(order, account, of);
       returnShare(term, { uid: order.metadata.uid, share }, now);
-      term.budgets.limit(account, limitUntil, now);
+      term.budgets.limit(share, limitUntil, now);
     }
     this.grant(term);
   };

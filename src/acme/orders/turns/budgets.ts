@@ -63,6 +63,13 @@ type Share = Bucket<WantedShare>;
 const MAX_IDLE_BUCKETS = 1_000;
 
 /**
+ * Turns of others that come before the next one of a namespace that the CA limited. Its attempts
+ * make the account wait, and orders that pass do not. The number is finite, so that a flood of
+ * orders that pass cannot stop the namespace.
+ */
+const TURNS_AFTER_LIMIT = 1_000;
+
+/**
  * Decides which order to create or finalize next, within the CA's limits. Namespaces take turns. In
  * each, renewals come before new names, then the oldest. Each limit of the CA has its own counter.
  */
@@ -141,7 +148,7 @@ export class OrderBudgets {
    * share comes first.
    */
   #blocking(want: WantedShare, now: number, turnsCount: boolean): Share | undefined {
-    const contested = turnsCount ? this.#counted(want) : [];
+    const contested = turnsCount ? [this.#limited(want.account), ...this.#counted(want)] : [];
     return this.#bucketsOf(want).find(
       (each) => readyAt(each) > now || (contested.includes(each) && each.waiting.hasBefore(want)),
     );
@@ -163,11 +170,17 @@ export class OrderBudgets {
   /**
    * Notes that the CA limited an order or a certificate. Its names alone may be the cause, so other
    * orders of the account try, one at a time. The wait between them doubles up to ten minutes.
+   * Namespaces that were not limited come first.
    */
-  limit(account: string, until: number, now: number): void {
+  limit(
+    { account, namespace }: Pick<WantedShare, 'account' | 'namespace'>,
+    until: number,
+    now: number,
+  ): void {
     const attempts = this.#attempts.get(account) ?? 1;
     this.#attempts.set(account, attempts);
     const found = this.#limited(account);
+    found.waiting.serve(namespace, TURNS_AFTER_LIMIT);
     const floor = Math.min(until, now + limitFloor(attempts));
     found.pausedUntil = Math.max(found.pausedUntil, floor);
     this.#place(found);

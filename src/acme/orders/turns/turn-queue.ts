@@ -9,7 +9,7 @@ interface OfNamespace {
 
 interface NamespaceQueue<T> {
   readonly namespace: string;
-  /** Number of its last turn. 0: never. */
+  /** Number of its last turn, or a later one that it comes after. 0: never. */
   servedAt: number;
   readonly items: IndexedHeap<T>;
 }
@@ -78,14 +78,19 @@ export class TurnQueue<T extends OfNamespace> {
     return one === other ? this.#isBefore(first, item) : one < other;
   }
 
-  /** Records a turn of the namespace. */
-  serve(namespace: string): void {
+  /**
+   * Records a turn of the namespace.
+   *
+   * @param others - number of later turns that come before its next one, if others wait
+   */
+  serve(namespace: string, others = 0): void {
     this.#turns += 1;
-    this.#remembered.set(namespace, this.#turns);
+    const servedAt = this.#turns + others;
+    this.#remembered.set(namespace, servedAt);
     const waiting = this.#namespaces.get(namespace);
     if (waiting === undefined) return;
     this.#order.delete(waiting);
-    waiting.servedAt = this.#turns;
+    waiting.servedAt = servedAt;
     this.#order.set(waiting);
   }
 
