@@ -8,7 +8,7 @@ import type { LedgerClient, LedgerEndpoint } from './ledger-client.ts';
 /**
  * Sends requests for the ledger through the API server's aggregation layer if it serves that API,
  * and otherwise to the ledger itself. It loads the ledger's client with the first such request. A
- * busy ledger answers 429: the client then waits as long as the answer says, and sends it again.
+ * busy ledger answers 429: the client then waits for its Retry-After, and sends the request again.
  */
 export function withLedger(client: Client, place: LedgerEndpoint): Client {
   let ledger: Promise<LedgerClient> | undefined;
