@@ -93,10 +93,15 @@ function serving(
   return claimant && known.get(claimant.metadata.name);
 }
 
-/** Completes the first list: decides which ClusterSigners serve, and announces each one. */
+/**
+ * Completes the first list: decides which ClusterSigners serve, and announces each one. Calls the
+ * listeners for an empty list too, since some wait for `settled`.
+ */
 function settle(state: ClusterState): void {
   state.settled = true;
-  for (const name of new Set([...state.claimants.keys(), ...state.faulty.keys()])) {
+  const names = new Set([...state.claimants.keys(), ...state.faulty.keys()]);
+  if (names.size === 0) for (const listener of state.listeners) listener([], []);
+  for (const name of names) {
     announce(state, name, new Set(signerNameOf(state.claimants.get(name))));
   }
 }

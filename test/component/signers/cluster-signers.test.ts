@@ -84,6 +84,15 @@ async function whole(): Promise<void> {
   await until('standings are told', PATIENCE_MS, () => signers.settled && told.length > 0);
 }
 
+test('an empty list calls the listeners once, after it settled', async () => {
+  const calls: unknown[] = [];
+  signers.onChange((signerNames, names) => calls.push([signers.settled, signerNames, names]));
+  version += 1;
+  call.lines(bookmark(version, true));
+  await until('the list is complete', PATIENCE_MS, () => calls.length > 0);
+  assert.deepEqual(calls, [[true, [], []]]);
+});
+
 test('no ClusterSigner serves before all are listed: an older one may follow', async () => {
   hear(signer('younger', 9));
   await until('it is heard of', PATIENCE_MS, () => signers.get('younger') !== undefined);
