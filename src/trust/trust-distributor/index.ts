@@ -53,6 +53,8 @@ interface State {
   readonly configMaps: WatchSet<ConfigMap>;
   /** Name of the ConfigMap → the bundle that it copies. */
   copied: ReadonlyMap<string, CopiedBundle>;
+  /** Names of the ConfigMaps of retired bundles that the role may not read. */
+  readonly withheld: Set<string>;
   readonly caBundles: CaBundleTargets;
   readonly stores: TrustStores;
   readonly laggards: LaggingTargets;
@@ -164,6 +166,7 @@ function createState(
     namespaces,
     configMaps,
     copied: new Map(),
+    withheld: new Set(),
     caBundles,
     stores: createTrustStores(),
     laggards,
@@ -222,7 +225,16 @@ function updateCopied(state: State): void {
     before,
     hasCopies: (name) => hasCopies(state, name),
   });
+  forgetWithheld(state);
   configMaps.reconcile(state.copied.keys());
+}
+
+/** Logs once that copies of a deleted bundle may remain, which the role may not read. */
+function forgetWithheld({ component, copied, withheld }: State): void {
+  for (const name of [...withheld].filter((each) => !copied.has(each))) {
+    withheld.delete(name);
+    component.log.warn({ kind: 'ConfigMap', name }, messages.unreadCopies(name));
+  }
 }
 
 /**
@@ -235,8 +247,12 @@ function keptOf({ bundles, copied }: State, name: string): KeptContents {
   return { isNeeded: (key) => [TRUST_KEY, TRUST_STORE_KEY].includes(key), maxText };
 }
 
-/** Reports whether a ConfigMap of this name may still be a copy. */
-function hasCopies({ configMaps, copied }: State, name: string): boolean {
+/**
+ * Reports whether a ConfigMap of this name may still be a copy, as far as the role may read. A
+ * watch without permission would never end.
+ */
+function hasCopies({ configMaps, copied, withheld }: State, name: string): boolean {
+  if (withheld.has(name)) return false;
   const watched = configMaps.get(name);
   if (watched?.synced !== true) return true;
   const signerName = copied.get(name)?.signerName;
@@ -252,9 +268,14 @@ function isPublished({ copied }: State, name: string): boolean {
  * list the name any more, and a missing permission would cause a stream of rejected calls.
  */
 async function whyWithheld(state: State, name: string): Promise<string | undefined> {
+  state.withheld.delete(name);
   if (isPublished(state, name)) return undefined;
   const [missing] = await state.component.missingPermissions(onConfigMaps([name]));
-  return missing && messages.retiredCopies(permissionText(missing), name);
+  if (missing === undefined) return undefined;
+  state.withheld.add(name);
+  // Its bundle may be gone already.
+  updateCopied(state);
+  return messages.retiredCopies(permissionText(missing), name);
 }
 
 /** Returns a warning for each retired bundle whose copies cannot be read. */

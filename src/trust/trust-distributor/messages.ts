@@ -15,6 +15,14 @@ export function unnamedSigner(signerName: string): string {
   return `left alone: it does not name signer ${signerName} in annotation countersign.dev/signer-name; annotate it or delete it`;
 }
 
+export function unreadCopies(configMap: string): string {
+  return `the bundle is gone, and its copies cannot be read: they may remain; run ${deletionOf(configMap)}`;
+}
+
+function deletionOf(configMap: string): string {
+  return `kubectl delete configmaps --all-namespaces --field-selector metadata.name=${configMap}`;
+}
+
 export const CA_BUNDLE_WRITTEN = 'caBundle written';
 export const CA_BUNDLE_WITHOUT_SIGNER =
   'left alone: its annotation countersign.dev/signer-name names no signer that publishes a bundle; annotate it';
@@ -56,7 +64,7 @@ export function unlisted(what: string, failure: string | undefined): string {
 }
 
 export function retiredCopies(permission: string, configMap: string): string {
-  return `cannot ${permission}: copies of a retired bundle stay as they are, with anchors that may be distrusted; run kubectl delete configmaps --all-namespaces --field-selector metadata.name=${configMap}`;
+  return `cannot ${permission}: copies of a retired bundle stay as they are, with anchors that may be distrusted; run ${deletionOf(configMap)}`;
 }
 
 export function permissionMissing(

@@ -106,6 +106,8 @@ test('a retired bundle whose name the role lacks is a warning, and stays ready',
   await until('it warns', 10_000, () => world.warnings().length > 0);
   assert.match(world.warnings().join(''), /cannot list configmaps "example.com.workload.primary"/);
   await until('it is ready', 10_000, () => world.notReady().length === 0);
+  world.api.remove(BUNDLES.object({ name: 'example.com:workload:primary' }));
+  await until('the warning ends with the bundle', 10_000, () => world.warnings().length === 0);
 });
 
 test('a caBundle loses a distrusted CA of a signer that publishes no bundle any more', async () => {
