@@ -83,9 +83,12 @@ export class Refresher {
     deps: RefresherDeps,
   ): Promise<ReadonlyMap<string, RestartVerdict>> {
     const now = deps.now();
+    const { rolloutTimeoutMs } = this.#limits;
     this.#times.readLabels(states);
     const slots = new RestartSlots(this.#limits, states, { times: this.#times, now });
-    const ongoing = new OngoingDisruptions(states);
+    const ongoing = new OngoingDisruptions(states, (state) =>
+      this.#times.isWithin(state, rolloutTimeoutMs, now),
+    );
     for (const { state, at } of this.#evictions.recent(states, now)) {
       slots.take(state, now, at);
       ongoing.add(state);
@@ -201,7 +204,8 @@ export class Refresher {
       const { name } = exhausted.metadata;
       return { kind: 'blocked', budget: name, isOverdue: deps.now() >= deadline };
     }
-    if (ongoing.uses(budgets, state)) return { kind: 'waiting', reason: 'RolloutInProgress' };
+    if (ongoing.uses(budgets, state, deps.now()))
+      return { kind: 'waiting', reason: 'RolloutInProgress' };
     return isEviction ? this.#evict(state, pods, context) : this.#restart(state, context);
   }
 

@@ -40,12 +40,11 @@ export class RestartSlots {
     this.#limits = limits;
     for (const state of states) {
       const { workload } = state;
-      const at = times.of(state);
-      // We never write a future time, which would hold its slot for as long as its writer chooses.
-      // Clocks may differ by a minute.
-      if (at === undefined || at > now + MINUTE_MS) continue;
+      const at = times.of(state, now);
+      if (at === undefined) continue;
       const isRunning =
-        now - at < limits.rolloutTimeoutMs && rolloutOf(workload).kind === 'progressing';
+        times.isWithin(state, limits.rolloutTimeoutMs, now) &&
+        rolloutOf(workload).kind === 'progressing';
       this.#count(workload, { at, isRunning }, now);
     }
   }

@@ -2,6 +2,9 @@
 import { restartedAtOf } from './record.ts';
 import type { RestartState } from './restart-state.ts';
 
+/** Maximum difference of two clocks. */
+const CLOCK_DIFFERENCE_MS = 60_000;
+
 /**
  * Times of the last restarts, in milliseconds since the epoch. The labels on the workloads show
  * those of the previous process, so the first pass reads them. Later a label counts no more: a user
@@ -35,8 +38,19 @@ export class RestartTimes {
     this.#namespaces.set(metadata.namespace ?? '', now);
   }
 
-  of({ workload }: RestartState): number | undefined {
-    return this.#workloads.get(workload.metadata.uid);
+  /**
+   * Returns the time of the last restart. We never write a future time, which would count for as
+   * long as its writer chooses.
+   */
+  of({ workload }: RestartState, now: number): number | undefined {
+    const at = this.#workloads.get(workload.metadata.uid);
+    return at === undefined || at > now + CLOCK_DIFFERENCE_MS ? undefined : at;
+  }
+
+  /** Reports whether the last restart began less than a duration ago. */
+  isWithin(state: RestartState, durationMs: number, now: number): boolean {
+    const at = this.of(state, now);
+    return at !== undefined && now - at < durationMs;
   }
 
   /**

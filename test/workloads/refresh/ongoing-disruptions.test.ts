@@ -29,8 +29,8 @@ interface Member {
  * Members of a quorum that use one changed Secret. Its budget always shows one allowed disruption,
  * as between two pods of a rollout.
  */
-function quorum(members: readonly Member[]): World {
-  const world = new World();
+function quorum(members: readonly Member[], duration?: (key: string) => number): World {
+  const world = new World(duration);
   for (const { name, kind = 'StatefulSet', quorum: label = 'db', way = 'rollout' } of members) {
     const base = workloadOf({
       namespace: 'team-a',
@@ -136,4 +136,66 @@ test('evictions wait for no eviction, since the API server counts them', async (
   ]);
   const verdicts = await new Refresher(LIMITS).pass(world.states(TIMES), deps(world));
   assert.equal(restarted(verdicts).length, 2);
+});
+
+/** The budget allows a disruption although a pod of `sick`, which has no rollout, is not ready. */
+function withSick(): World {
+  const world = quorum([{ name: 'sick' }, { name: 'b' }]);
+  const key = 'StatefulSet/team-a/sick';
+  const { status, spec, ...rest } = world.workloads.get(key) ?? assert.fail();
+  world.workloads.set(key, {
+    ...rest,
+    spec: { ...spec, replicas: 3, template: { ...spec.template, spec: { containers: [] } } },
+    status: { ...status, replicas: 3, updatedReplicas: 3, readyReplicas: 2, availableReplicas: 2 },
+  });
+  return world;
+}
+
+test('an unready workload delays others under its budget until their deadline', async () => {
+  const world = withSick();
+  const refresher = new Refresher(LIMITS);
+  const pass = async (): Promise<RestartVerdict | undefined> =>
+    (await refresher.pass(world.states(TIMES), world)).get('StatefulSet/team-a/b');
+  const waiting = { kind: 'waiting', reason: 'RolloutInProgress' };
+  assert.deepEqual(await pass(), waiting);
+  // A third of the 30 days for which the previous certificate is valid.
+  const deadline = START + HOUR + 10 * 24 * HOUR;
+  world.time = deadline - 1;
+  assert.deepEqual(await pass(), waiting);
+  world.time = deadline;
+  assert.deepEqual(await pass(), { kind: 'restarted' });
+});
+
+test('past their deadlines, workloads that share a budget still take turns', async () => {
+  const world = quorum([{ name: 'a' }, { name: 'b' }, { name: 'c' }]);
+  world.time += 20 * 24 * HOUR;
+  const refresher = new Refresher(LIMITS);
+  const begun: string[] = [];
+  for (let step = 0; step < 30; step += 1) {
+    begun.push(...restarted(await refresher.pass(world.states(TIMES), world)));
+    assert.ok((world.running().get('team-a') ?? 0) <= 1, 'two at once');
+    world.advance(5_000);
+  }
+  assert.equal(begun.length, 3);
+});
+
+test('a rollout that never ends delays overdue others for the rollout timeout', async () => {
+  const world = quorum([{ name: 'a' }, { name: 'b' }], () => Infinity);
+  world.time += 20 * 24 * HOUR;
+  const refresher = new Refresher(LIMITS);
+  const pass = async (): Promise<readonly string[]> =>
+    restarted(await refresher.pass(world.states(TIMES), world));
+  assert.deepEqual(await pass(), ['StatefulSet/team-a/a']);
+  world.advance(LIMITS.rolloutTimeoutMs - 1);
+  assert.deepEqual(await pass(), []);
+  world.advance(1);
+  assert.deepEqual(await pass(), ['StatefulSet/team-a/b']);
+});
+
+test('a restart by the process before delays overdue others under its budget', async () => {
+  const world = quorum([{ name: 'a' }, { name: 'b' }], () => Infinity);
+  world.time += 20 * 24 * HOUR;
+  await new Refresher(LIMITS).pass(world.states(TIMES), world);
+  world.advance(1_000);
+  assert.deepEqual(restarted(await new Refresher(LIMITS).pass(world.states(TIMES), world)), []);
 });
