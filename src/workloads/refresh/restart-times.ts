@@ -55,15 +55,25 @@ export class RestartTimes {
 
   /**
    * Returns the workloads in the order of their turns: by their deadlines. A namespace that had a
-   * restart after a deadline which has passed yields to the namespace that waits.
+   * restart after a deadline which has passed yields to the namespace that waits. The workloads of
+   * such a namespace have one turn, and keep the order of their deadlines.
    */
   inTurns(deadlines: ReadonlyMap<RestartState, number>): readonly RestartState[] {
     const turns = [...deadlines].map(([state, deadline]) => {
       const { namespace = '' } = state.workload.metadata;
-      return { state, turn: Math.max(deadline, this.#namespaces.get(namespace) ?? -Infinity) };
+      return {
+        state,
+        deadline,
+        turn: Math.max(deadline, this.#namespaces.get(namespace) ?? -Infinity),
+      };
     });
     return turns
-      .sort((a, b) => compare(a.turn, b.turn) || compare(a.state.key, b.state.key))
+      .sort(
+        (a, b) =>
+          compare(a.turn, b.turn) ||
+          compare(a.deadline, b.deadline) ||
+          compare(a.state.key, b.state.key),
+      )
       .map(({ state }) => state);
   }
 

@@ -67,6 +67,24 @@ test('the most urgent is first', async () => {
   });
 });
 
+test('past their deadlines, the most urgent of a namespace is first', async () => {
+  const world = new World();
+  const add = (name: string, remaining: number): void => {
+    world.add(workloadOf({ namespace: 'team-a', name, secrets: [name], mode: 'secrets' }));
+    world.leaves.set(`team-a/${name}`, leafAt(name, START + HOUR, { remaining }));
+  };
+  const refresher = new Refresher({ ...LIMITS, concurrentInNamespace: 1 });
+  world.time = START + 20 * DAY;
+  add('first', DAY);
+  await refresher.pass(world.states(TIMES), world);
+  assert.equal(world.restarts.size, 1, 'the namespace had a turn');
+  world.advance(10 * 60_000);
+  add('a', 59 * DAY);
+  add('z', 21 * DAY);
+  const verdicts = await refresher.pass(world.states(TIMES), world);
+  assert.equal(verdicts.get('Deployment/team-a/z')?.kind, 'restarted');
+});
+
 test('labels that somebody writes in one namespace keep no other from its restarts', async () => {
   for (const ahead of [-1_000, 365 * DAY]) {
     const world = new World(() => HOUR);
