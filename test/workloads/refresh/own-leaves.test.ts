@@ -236,6 +236,19 @@ test('reports an unseen leaf, and restarts when none that it read can be valid',
   assert.equal(world.restarts.length, RESTARTING.length);
 });
 
+test('an outlived leaf makes a restart overdue only after a third of its last minutes', () => {
+  const world = settled([{ name: 'written', mode: 'restart', isWritten: true }]);
+  world.startAgain();
+  world.now = START + LIFE_MS;
+  const [{ own } = assert.fail()] = world.view.states(world.times).states;
+  const state = own?.with(own.find([...world.pods.values()]));
+  assert.equal(state?.changes[0]?.cause, 'Outlived');
+  // The container started a second later. A kubelet renews ten minutes before notAfter or earlier
+  // (Kubernetes, ValidatePodCertificateRequestStatusUpdate).
+  const outlived = START + 1_000 + LIFE_MS - 10 * MINUTE;
+  assert.equal(state.deadline, outlived + (10 * MINUTE) / 3);
+});
+
 test('restarts a pod that reads a distrusted CA’s anchors once, not one that rereads', async () => {
   const sources = [{ clusterTrustBundle: { signerName: SIGNER, labelSelector: {} } }];
   const volume = { ...IDENTITY, projected: { sources } };
