@@ -74,7 +74,7 @@ const RECHECK_MS = 240_000;
 const FIRST_CHECK_MS = 2_000;
 const MAX_CHECK_MS = 300_000;
 /** Delays after answers that were refused. Each order may cost a certificate. */
-const REFUSAL_DELAYS: HoldDelays = { firstMs: 5_000, maxMs: 3_600_000 };
+const REFUSED_ANSWER_DELAYS: HoldDelays = { firstMs: 5_000, maxMs: 3_600_000 };
 /** Namespaces and users whose refusals are counted. */
 const MAX_HELD_FLOWS = 1_000;
 /**
@@ -196,7 +196,7 @@ export class Authorities {
     metrics.of(EXTERNAL_SERIES).refusedAnswers.inc({ signer: signer.spec.signerName });
     if (held === undefined) return;
     const { random } = this.#component;
-    const start = { from: serverTime(this.#component), delays: REFUSAL_DELAYS, random };
+    const start = { from: serverTime(this.#component), delays: REFUSED_ANSWER_DELAYS, random };
     held.flows.set(flow, longerHold(held.flows.get(flow), problem, start));
     held.refused.add(flow);
     if (held.refused.size < FLOWS_TO_HOLD) return;
