@@ -384,9 +384,10 @@ export class Authorities {
     const place = engineOf(spec.authority.vault);
     const known = this.#gates.get(place);
     if (known !== undefined) return known;
-    const { clock, random, metrics, queue } = this.#component;
+    const { clock, delay, random, metrics, queue } = this.#component;
     const gate = createCallGate({
       clock,
+      delay,
       random,
       onPause: (_until, reason) => {
         metrics.of(EXTERNAL_SERIES).pauses.inc({ reason });

@@ -1,7 +1,8 @@
 // SPDX-License-Identifier: Apache-2.0
 /** The limiter of a foreign CA: decides when a call may start, however many requests wait. */
-import type { Clock, Random } from '#base/ports.ts';
+import type { Clock, Delay, Random } from '#base/ports.ts';
 import { backoffDelay } from '#kube/wait/backoff.ts';
+import { WaitingLine, type WaitingCaller } from './waiting-line.ts';
 
 /**
  * Outcome of a call, from the point of view of the CA's load:
@@ -24,15 +25,17 @@ export interface CallTurn {
 /** Limits the calls of one CA. */
 export interface CallGate {
   /**
-   * Waits for a turn. Returns undefined while the CA is paused ({@link pausedUntil}).
+   * Waits for a turn. Returns `paused` while the CA is paused ({@link pausedUntil}), and `busy` if
+   * enough calls wait. The gate then wakes the caller in its turn, unless a pause begins.
    */
-  readonly enter: () => Promise<CallTurn | undefined>;
+  readonly enter: (caller: WaitingCaller) => Promise<CallTurn | 'paused' | 'busy'>;
   /** Milliseconds since 1970 by our clock until which no call starts. Undefined if it is open. */
   readonly pausedUntil: () => number | undefined;
 }
 
 export interface CallGateInit {
   readonly clock: Clock;
+  readonly delay: Delay;
   readonly random: Random;
   /** Called with the time until which the CA is paused. */
   readonly onPause: (until: number, how: PauseCause) => void;
@@ -40,6 +43,11 @@ export interface CallGateInit {
 
 /** Concurrent calls. With these, a Vault on two cores signs hundreds of certificates a second. */
 const MAX_ORDERS_AT_ONCE = 8;
+/**
+ * Callers that wait inside the gate. Each holds a worker of its loop, which the requests of other
+ * CAs need.
+ */
+const MAX_AT_GATE = 8;
 /** Pause after a call that the CA did not serve, doubled for each further one. */
 const FIRST_PAUSE_MS = 1_000;
 /** Limit on that pause. */
@@ -51,12 +59,17 @@ const MAX_REQUESTED_PAUSE_MS = 3_600_000;
  * Creates an open gate. One call goes first. Each answer allows one more at once, up to the limit.
  * A call that the CA did not serve pauses all: afterwards one call goes first again.
  */
-export function createCallGate({ clock, random, onPause }: CallGateInit): CallGate {
+export function createCallGate({ clock, delay, random, onPause }: CallGateInit): CallGate {
   let until = 0;
   let failures = 0;
   let running = 0;
   let allowed = 1;
-  const waiting: ((turn: CallTurn | undefined) => void)[] = [];
+  const waiting: ((turn: CallTurn | 'paused') => void)[] = [];
+  const line = new WaitingLine({
+    delay,
+    places: () => MAX_AT_GATE - waiting.length,
+    isIdle: () => running === 0,
+  });
 
   function turn(): CallTurn {
     running += 1;
@@ -82,27 +95,41 @@ export function createCallGate({ clock, random, onPause }: CallGateInit): CallGa
     const atLeastMs = Math.min(retryAfterMs, MAX_REQUESTED_PAUSE_MS);
     allowed = 1;
     const isFirst = clock() >= until;
-    const delay = backoffDelay(failures, { firstMs: FIRST_PAUSE_MS, maxMs: MAX_PAUSE_MS, random });
+    const pauseMs = backoffDelay(failures, {
+      firstMs: FIRST_PAUSE_MS,
+      maxMs: MAX_PAUSE_MS,
+      random,
+    });
     // Calls that ran side by side fail for one cause, which counts once.
     if (isFirst) failures += 1;
-    until = Math.max(until, clock() + Math.max(isFirst ? delay : 0, atLeastMs));
+    until = Math.max(until, clock() + Math.max(isFirst ? pauseMs : 0, atLeastMs));
     onPause(until, how);
   }
 
   function next(): void {
-    if (clock() < until) for (const resolve of waiting.splice(0)) resolve(undefined);
+    if (clock() < until) {
+      for (const resolve of waiting.splice(0)) resolve('paused');
+      // The check after the pause wakes all requests.
+      line.clear();
+    }
     while (running < allowed) {
       const resolve = waiting.shift();
-      if (resolve === undefined) return;
+      if (resolve === undefined) break;
       resolve(turn());
     }
+    line.wake();
   }
 
   return {
-    enter: () => {
-      if (clock() < until) return Promise.resolve(undefined);
-      if (running < allowed) return Promise.resolve(turn());
-      return new Promise((resolve) => waiting.push(resolve));
+    enter: (caller) => {
+      if (clock() < until) return Promise.resolve('paused');
+      const mayOvertake = line.mayOvertake(caller);
+      if (mayOvertake && running < allowed) return Promise.resolve(turn());
+      if (mayOvertake && waiting.length < MAX_AT_GATE)
+        return new Promise((resolve) => waiting.push(resolve));
+      line.add(caller);
+      if (running < allowed) line.wake();
+      return Promise.resolve('busy');
     },
     pausedUntil: () => (clock() < until ? until : undefined),
   };

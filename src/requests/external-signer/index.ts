@@ -53,13 +53,16 @@ export function createExternalSigner(init: ExternalSignerInit): Controller {
   });
   const parts = <R extends CertificateSigningRequest | PodCertificateRequest>(
     name: string,
-  ): ExternalLoopInit<R> => ({
-    component: { ...component, ...component.anotherLoop(name) },
-    signers: watchedElsewhere(signers),
-    sources: externalCas<R>({ component, authorities, chains }),
-    // The component itself lists the permissions.
-    permissions: () => [],
-  });
+  ): ExternalLoopInit<R> => {
+    const own = { ...component, ...component.anotherLoop(name) };
+    return {
+      component: own,
+      signers: watchedElsewhere(signers),
+      sources: externalCas<R>({ component: own, authorities, chains }),
+      // The component itself lists the permissions.
+      permissions: () => [],
+    };
+  };
   const loops = [init.issueForPods(parts('pods')), init.signCsrs(parts('csrs'))];
   return {
     permissions: () => {

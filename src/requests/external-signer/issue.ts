@@ -2,6 +2,7 @@
 /** Orders a decided certificate from a foreign CA once, and checks the chain. */
 import { createHash } from 'node:crypto';
 import type { ExternalSigner } from '#api/external/external-signer.ts';
+import { keyOf } from '#api/object/object.ts';
 import type { CertificateSigningRequest } from '#api/request/csr.ts';
 import {
   MIN_LIFETIME_SECONDS,
@@ -29,6 +30,7 @@ import { longerHold, YIELD_DELAYS, type Hold, type HoldDelays } from './holds.ts
 import type { KeptChains } from './kept-chains.ts';
 import { EXTERNAL_SERIES } from './metrics.ts';
 import * as messages from './messages.ts';
+import type { WaitingCaller } from './waiting-line.ts';
 
 /** Requests that a foreign CA answers. */
 export type ExternalRequest = CertificateSigningRequest | PodCertificateRequest;
@@ -58,6 +60,8 @@ const anchorsOf = cachedPemReader(readAnchors);
 interface IssuanceState extends ExternalCasInit {
   /** Failures in a row, by the digest of the order. */
   readonly failed: BoundedMap<string, Hold>;
+  /** Queue a request again, by its signer name and `namespace/name`. */
+  readonly listeners: ((signerName: string, storeKey: string) => void)[];
   /** Requests of one holder and key, by the digest of their order: the last one in their line. */
   readonly lines: Map<string, Promise<unknown>>;
 }
@@ -67,11 +71,13 @@ export function externalCas<R extends ExternalRequest>(
   init: ExternalCasInit,
 ): IssuingCas<ExternalSigner, R> {
   const { authorities } = init;
-  const at: IssuanceState = { ...init, failed: new BoundedMap(MAX_FAILED), lines: new Map() };
+  const failed = new BoundedMap<string, Hold>(MAX_FAILED);
+  const at: IssuanceState = { ...init, failed, listeners: [], lines: new Map() };
   return {
     serve: () => undefined,
     listed: () => true,
     onChange: authorities.onChange,
+    onAnswer: (listener) => void at.listeners.push(listener),
     waitsFor: authorities.waitsFor,
     notReady: () => [],
     stop: () => Promise.resolve(),
@@ -121,25 +127,48 @@ async function orderOnce(
   at: IssuanceState,
   order: ExternalOrder,
 ): Promise<IssuedChain | NotIssued> {
-  const { authorities } = at;
+  const { authorities, component } = at;
   const { signer } = order;
   const before = (await answeredBefore(at, order)) ?? heldOrder(at, order) ?? heldFlow(at, order);
   if (before !== undefined) return before;
   const authority = authorities.usable(signer);
-  const turn = await authority?.gate.enter();
-  if (authority === undefined || turn === undefined) return waits(authorities, signer);
+  if (authority === undefined) return waits(authorities, signer);
+  // Other requests use the worker while this one waits for the CA.
+  return component.concurrency.lend(() => orderInTurn(at, order, authority));
+}
+
+async function orderInTurn(
+  at: IssuanceState,
+  order: ExternalOrder,
+  authority: UsableAuthority,
+): Promise<IssuedChain | NotIssued> {
+  const { authorities, chains, component } = at;
+  const { signer } = order;
+  const turn = await authority.gate.enter(callerOf(at, order));
+  if (turn === 'paused') return waits(authorities, signer);
+  if (turn === 'busy') return { kind: 'notIssued', how: 'issuer', message: messages.BUSY };
   const held = heldMeanwhile(at, order, authority) ?? noSpace(at, order);
   if (held !== undefined) {
     turn.end('unused');
     return held;
   }
-  const { chains, component } = at;
   try {
     return await place(at, order, authority, turn);
   } finally {
     chains.release(order.id);
     component.metrics.of(EXTERNAL_SERIES).keptBytes.set({}, chains.bytes());
   }
+}
+
+function callerOf({ listeners }: IssuanceState, { signer, request }: ExternalOrder): WaitingCaller {
+  const { signerName } = signer.spec;
+  return {
+    id: request.metadata.uid,
+    flow: `${signerName} ${flowOf(request)}`,
+    wake: () => {
+      for (const listener of listeners) listener(signerName, keyOf(request.metadata));
+    },
+  };
 }
 
 /** Reserves space for the chain of an order, or returns the reason against the order. */

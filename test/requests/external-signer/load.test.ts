@@ -4,7 +4,6 @@ import assert from 'node:assert/strict';
 import { readdirSync, writeFileSync } from 'node:fs';
 import { join } from 'node:path';
 import { afterEach, beforeEach, test } from 'node:test';
-import { createCallGate } from '#requests/external-signer/call-gate.ts';
 import { openKeptChains } from '#requests/external-signer/kept-chains.ts';
 import {
   CLIENT_TOKEN,
@@ -222,23 +221,6 @@ test('no log line, status or Event has a token', async () => {
   await it.until(() => it.component.notes.some(({ reason }) => reason.startsWith('Refused')));
   const said = JSON.stringify([it.component.log.lines, it.component.notes, it.api.get(SIGNER)]);
   for (const token of [TOKEN, CLIENT_TOKEN]) assert.ok(!said.includes(token.slice(-20)));
-});
-
-test('the gate lets one call go first, and one more for each answer', async () => {
-  const gate = createCallGate({
-    clock: () => 0,
-    random: (size) => new Uint8Array(size),
-    onPause: () => undefined,
-  });
-  const first = await gate.enter();
-  let second = 0;
-  void gate.enter().then(() => (second += 1));
-  void gate.enter().then(() => (second += 1));
-  await Promise.resolve();
-  assert.equal(second, 0);
-  first?.end('answered');
-  await new Promise(setImmediate);
-  assert.equal(second, 2);
 });
 
 test('files that are none of its own are removed from the directory of chains', async () => {

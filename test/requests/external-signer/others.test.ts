@@ -2,13 +2,30 @@
 /** Requests that a CA does not serve leave the other namespaces and signers alone. */
 import assert from 'node:assert/strict';
 import { afterEach, beforeEach, test } from 'node:test';
-import { POD, json, podObject, startReady, type World } from './world.ts';
+import {
+  CSR,
+  POD,
+  SERVER,
+  SIGNER,
+  SIGNER_NAME,
+  csrObject,
+  json,
+  podObject,
+  signerObject,
+  startReady,
+  World,
+} from './world.ts';
 
 let it: World;
+/** Lets a slow CA answer at once, since a stop waits for the orders that run. */
+let release: () => void = () => undefined;
 beforeEach(async () => {
   it = await startReady();
 });
-afterEach(() => it.stop());
+afterEach(async () => {
+  release();
+  await it.stop();
+});
 
 const PATHS = POD.replace('req-web-0', '');
 
@@ -129,4 +146,63 @@ test('a login that Vault ended costs the pod no delay', async () => {
   const path = put('team-a', 'web-1');
   await it.until(() => isIssued(path));
   assert.deepEqual([isIssued(path), it.vault.orders.length], [true, 2]);
+});
+
+const OTHER = 'example.com/other';
+const PKI = ['digital signature', 'client auth', 'server auth'] as const;
+
+/** Creates another signer, whose CA is another server, and makes the first CA slow. */
+async function addSecondCa(ms: number): Promise<void> {
+  const other = signerObject({ signerName: OTHER }, { server: 'https://vault.example.com' });
+  const metadata = { ...other.metadata, name: 'other', uid: 'signer-other' };
+  it.api.put(SIGNER.replace('corporate', 'other'), { ...other, metadata });
+  await it.settle();
+  const { send } = it.vault;
+  const released = new Promise<void>((resolve) => (release = resolve));
+  const slow: typeof send = async (call) => {
+    if (call.url.startsWith(`${SERVER}/v1/pki/sign/`))
+      await Promise.race([it.time.delay(ms), released]);
+    return send(call);
+  };
+  Object.assign(it.vault, { send: slow });
+}
+
+test('a slow CA of one signer does not delay the pods of another signer', async () => {
+  await it.stop();
+  it = new World();
+  it.api.put(SIGNER, signerObject());
+  await addSecondCa(10_000);
+  await it.start();
+  const slow: string[] = [];
+  for (let index = 0; index < 100; index += 1)
+    slow.push(put(`team-${index % 20}`, `slow-${index}`, { nodeName: 'node-1' }));
+  await it.settle();
+  for (let index = 0; index < 15; index += 1) {
+    const path = put('team-1', `ok-${index}`, { signerName: OTHER, nodeName: 'node-2' });
+    await pass(3);
+    assert.ok(isIssued(path), `pod ${index}`);
+  }
+  await pass(120);
+  assert.equal(slow.filter(isIssued).length, slow.length);
+});
+
+test('a slow CA of one signer does not delay the users of another signer', async () => {
+  await it.stop();
+  it = new World();
+  it.api.put(SIGNER, signerObject());
+  await addSecondCa(10_000);
+  await it.start();
+  const created = (name: string, signerName: string, username: string): string => {
+    const object = csrObject({ usages: PKI, username });
+    const metadata = { ...object.metadata, name, uid: `uid-${name}` };
+    const path = CSR.replace(/a$/, name);
+    it.api.put(path, { ...object, metadata, spec: { ...Object(object.spec), signerName } });
+    return path;
+  };
+  for (let index = 0; index < 60; index += 1)
+    created(`slow-${index}`, SIGNER_NAME, `user-${index % 20}`);
+  await it.settle();
+  const path = created('ok', OTHER, 'user-1');
+  await pass(3);
+  assert.ok(JSON.stringify(it.api.get(path)?.status).includes('"certificate"'));
 });
