@@ -47,10 +47,10 @@ export function withLedger(client: Client, place: LedgerEndpoint): Client {
 const LEDGER_PATH = `/apis/${LEDGER_API.group}/`;
 
 /** Times that a request is sent again after 429, and the wait if the answer has none. */
-const MAX_RETRIES = 5;
-const RETRY_MS = 1_000;
+const MAX_BUSY_ANSWERS = 5;
+const BUSY_MS = 1_000;
 /** Longest wait, since a proxy in between may name any. */
-const MAX_WAIT_MS = 30_000;
+const LONGEST_BUSY_MS = 30_000;
 
 /** Sends a request again while the ledger has too many. */
 async function admitted<R>(send: () => Promise<R>): Promise<R> {
@@ -59,8 +59,8 @@ async function admitted<R>(send: () => Promise<R>): Promise<R> {
       return await send();
     } catch (error) {
       const isBusy = error instanceof KubeError && error.status === 429;
-      if (!isBusy || retries === MAX_RETRIES) throw error;
-      await delay(Math.min(error.retryAfter ?? RETRY_MS, MAX_WAIT_MS));
+      if (!isBusy || retries === MAX_BUSY_ANSWERS) throw error;
+      await delay(Math.min(error.retryAfter ?? BUSY_MS, LONGEST_BUSY_MS));
     }
   }
 }

@@ -53,8 +53,8 @@ interface ExternalSignerState {
   denials: number;
   deniedUntil: number;
   /**
-   * Denial to show while its requests are ordered, since no other flow was served. `at`: the time of
-   * the last one, by our clock.
+   * Denial to show while its requests are ordered, since no other flow was served. `at` is when the
+   * last one came, by our clock.
    */
   shownDenial?: { readonly problem: string; readonly at: number } | undefined;
   hold?: Hold | undefined;

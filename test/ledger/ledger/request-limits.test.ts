@@ -9,7 +9,7 @@ import { after, before, test } from 'node:test';
 import type { ApiAnswer } from '#ledger/ledger/api/answer.ts';
 import { frontProxyOf } from '#ledger/ledger/api/front-proxy.ts';
 import { createLedgerApi } from '#ledger/ledger/api/index.ts';
-import { RequestLimits, type Account } from '#ledger/ledger/api/request-limits.ts';
+import { RequestLimits, type CallerAccount } from '#ledger/ledger/api/request-limits.ts';
 import { openSqlite, openStore, type LedgerStore } from '#ledger/index.ts';
 import { recordedComponent } from '../../support/component/recorded-component.ts';
 import { issuedBatch, naming, NOW } from '../../support/ledger/records.ts';
@@ -178,7 +178,7 @@ test('users who hold all requests keep no component from reading', async () => {
 test('users have 128 long requests at a time, and components as many', async () => {
   const limits = new RequestLimits();
   const gate = Promise.withResolvers<undefined>();
-  const send = async (caller: string, kind: Account['kind'] = 'user'): Promise<number> =>
+  const send = async (caller: string, kind: CallerAccount['kind'] = 'user'): Promise<number> =>
     (
       await limits.answer({ name: caller, kind }, gate.promise, () =>
         Promise.resolve({ status: 200, body: '' }),
@@ -200,7 +200,7 @@ test('unread answers take 16 MiB of a caller, 64 of users, and 64 of components'
   const send = async (
     caller: string,
     body = page,
-    kind: Account['kind'] = 'user',
+    kind: CallerAccount['kind'] = 'user',
   ): Promise<number> =>
     (
       await limits.answer({ name: caller, kind }, gate.promise, () =>

@@ -20,7 +20,7 @@ import { callerOf, type ApiCaller } from './front-proxy.ts';
 import type { FrontProxySource } from './front-proxy-source.ts';
 import { logsAnswer } from './logs.ts';
 import { createReaders } from './readers.ts';
-import { accountOfUser, RequestLimits, type Account } from './request-limits.ts';
+import { accountOfUser, RequestLimits, type CallerAccount } from './request-limits.ts';
 import { nameOf, notFound, objectOf, recordNamed, resultsByKey } from './object.ts';
 import type { RecordObject } from './object.ts';
 import { formatPageToken, parsePageToken, type PagedRequest } from './page-token.ts';
@@ -78,7 +78,7 @@ export function createLedgerApi(init: LedgerApiInit): LedgerApi {
       if (request.method === 'POST') {
         return await eraseFor({ component, store, mayErase, naming: naming() }, request, caller);
       }
-      const account: Account =
+      const account: CallerAccount =
         user === undefined
           ? { kind: 'component', name: caller.username }
           : accountOfUser(user.username, init.namespace);
@@ -114,7 +114,7 @@ interface Context {
   readonly store: LedgerStore;
   readonly limits: RequestLimits;
   readonly turns: Turns;
-  readonly account: Account;
+  readonly account: CallerAccount;
   readonly mayRead: Authorizer;
   readonly mayList: Authorizer;
   readonly now: number;

@@ -21,7 +21,7 @@ const MAX_CALLER_UNREAD_BYTES = 16 * 1024 * 1024;
 const MAX_UNREAD_BYTES = 64 * 1024 * 1024;
 
 /** A caller in the limits and in the turns of searches. */
-export interface Account {
+export interface CallerAccount {
   readonly name: string;
   /** Components have limits of their own, so that users never keep them from reading. */
   readonly kind: 'user' | 'component';
@@ -36,7 +36,7 @@ const SERVICE_ACCOUNT = /^system:serviceaccount:([^:]+):/;
  * only administrators create them.
  * @param namespace - namespace of the components
  */
-export function accountOfUser(username: string, namespace: string): Account {
+export function accountOfUser(username: string, namespace: string): CallerAccount {
   const [prefix, own] = SERVICE_ACCOUNT.exec(username) ?? [];
   const isTenant = prefix !== undefined && own !== namespace;
   return { kind: 'user', name: isTenant ? `${prefix}*` : username };
@@ -50,7 +50,7 @@ interface Use {
 
 /** Admits requests, and keeps count until each client has its answer. */
 export class RequestLimits {
-  readonly #all: Readonly<Record<Account['kind'], Use>> = {
+  readonly #all: Readonly<Record<CallerAccount['kind'], Use>> = {
     user: { requests: 0, bytes: 0 },
     component: { requests: 0, bytes: 0 },
   };
@@ -61,7 +61,7 @@ export class RequestLimits {
    * @param closed - resolves when the client has read the answer, or has left
    */
   async answer(
-    { name: caller, kind }: Account,
+    { name: caller, kind }: CallerAccount,
     closed: Promise<void> | undefined,
     work: () => Promise<ApiAnswer>,
   ): Promise<ApiAnswer> {

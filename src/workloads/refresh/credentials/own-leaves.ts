@@ -128,7 +128,7 @@ function judgeAge({ pod, accepted, signerName, use }: Holder, now: number): OwnJ
   }
   const hash = createHash('sha256').update(`${pod.metadata.uid} ${signerName}`).digest('hex');
   const credential = `pod-certificate/${signerName}`;
-  // What the containers read ends this much later at the latest.
+  // The leaf that the containers read ends this much later at the latest.
   const timing = { issuedAt: outlivedAt, remaining: REFRESH_MARGIN_MS };
   const change = { cause: 'Outlived', credential, hash, ...timing } as const;
   return { changes: [change], unknown: [], lookAgainAt: Infinity };
