@@ -27,8 +27,8 @@ export function armsOn({ cluster }: BenchCluster, server: Postgres): WithArm {
       return work({ ...(await countersign(cluster, 'pcr-issuer')), ...WORKLOAD, name: arm });
     }
     databases += 1;
-    const url = arm === 'sqlite' ? undefined : await server.database(`bench-${databases}`);
-    const ledger = await startLedger(cluster, url);
+    const databaseUrl = arm === 'sqlite' ? undefined : await server.database(`bench-${databases}`);
+    const ledger = await startLedger(cluster, { databaseUrl });
     try {
       const program = await countersign(cluster, 'pcr-issuer', ledger.flags);
       const beside = (): readonly number[] =>

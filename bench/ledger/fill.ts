@@ -28,7 +28,8 @@ export interface FilledLedger {
   readonly naming: LogNaming;
   /** Records that it had already. */
   readonly found: number;
-  close(): Promise<void>;
+  /** Closes the store, unless it is closed, and removes a directory that is not kept. */
+  remove(): Promise<void>;
 }
 
 /** The person who asked for record `n`; nothing for those that a pod asked for. */
@@ -80,7 +81,7 @@ export async function filledLedger(records: number): Promise<FilledLedger> {
     path,
     naming,
     found,
-    close: async () => {
+    remove: async () => {
       await store.close();
       if (KEPT === undefined) rmSync(directory, { recursive: true, force: true });
     },

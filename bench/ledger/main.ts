@@ -1,13 +1,14 @@
 // SPDX-License-Identifier: Apache-2.0
 /**
  * `make bench-ledger`: a ledger of a million records in SQLite, searched by each thing that is
- * known of them, and verified; then what recording costs a pcr-issuer on a cluster, without a
- * ledger, over SQLite and over PostgreSQL in turns. ARGS:
+ * known of them, and verified; the memory of a component `ledger` with that database; then what
+ * recording costs a pcr-issuer on a cluster, without a ledger, over SQLite and over PostgreSQL in
+ * turns. ARGS:
  * `--records 1000000 --searches 200 --requests 3000 --seconds 30 --rounds 3`. With `--records 0` or
  * `--requests 0` that part is left out, and what the results have of it stays.
  */
 import { existsSync, readFileSync } from 'node:fs';
-import { join } from 'node:path';
+import { dirname, join } from 'node:path';
 import { startBenchCluster } from '../cluster/start.ts';
 import { readArguments } from '../measure/arguments.ts';
 import { endOnSignals } from '../measure/end-on-signals.ts';
@@ -18,8 +19,9 @@ import { printRatios } from '../measure/table.ts';
 import { isDisturbed } from '../measure/undisturbed.ts';
 import { startPostgres } from '../../test/support/ledger/postgres.ts';
 import { armsOn } from './baselines.ts';
-import { filledLedger } from './fill.ts';
+import { filledLedger, type FilledLedger } from './fill.ts';
 import { addedMs, drainRatio, measureDrains, measureLatencies } from './measure-arms.ts';
+import { measureFull, type FullLedger } from './measure-full.ts';
 import { measureAppends, measureSearches, measureVerify } from './measure-store.ts';
 import { applyLedger } from './stand.ts';
 
@@ -30,6 +32,8 @@ const sizes = readArguments({
   /** Records that are appended together, and how often, once the ledger is full. */
   batch: { default: 50, least: 1 },
   batches: { default: 200, least: 1 },
+  /** Requests that are recorded in the full ledger. */
+  recorded: { default: 1000, least: 2 },
   /** Of a drain. */
   requests: { default: 3000, least: 0 },
   /** Requests a second of the steady load. */
@@ -68,27 +72,55 @@ function merged(...all: readonly Part[]): Results {
 }
 
 async function measureStore(): Promise<Part> {
-  const { records, searches, rounds, batch, batches } = sizes;
+  const { records } = sizes;
   const ledger = await filledLedger(records);
   try {
-    const appends = await measureAppends(ledger, { batch, batches });
-    const search = await measureSearches(ledger, { records, searches });
-    const { verifiedPerSecond, ...checked } = await measureVerify(ledger, rounds);
-    const slowest = Math.max(...Object.values(search).map(({ p95Ms }) => p95Ms));
+    const alone = await measureAlone(ledger);
+    // SQLite has one writer at a time.
+    await ledger.store.close();
+    const { moments, peakMiB } = await measureMemory(ledger);
     return {
-      ratios: { search_p95_ms: slowest, verified_per_second: verifiedPerSecond },
-      figures: {
-        records,
-        searches,
-        batch,
-        ...checked,
-        appendedPerSecond: appends.perSecond,
-        calls: { append: appends.batches, ...search },
+      ratios: {
+        ...alone.ratios,
+        full_ledger_own_mib: moments['idle']?.ownMiB,
+        full_ledger_peak_mib: peakMiB,
       },
+      figures: { records, ...alone.figures, memory: moments },
     };
   } finally {
-    await ledger.close();
+    await ledger.remove();
   }
+}
+
+/** What the component takes with the database of a full ledger. */
+async function measureMemory({ path }: FilledLedger): Promise<FullLedger> {
+  const bench = await startBenchCluster(console.log);
+  try {
+    await applyLedger(bench.cluster);
+    const { recorded: requests } = sizes;
+    return await measureFull(bench, { directory: dirname(path), requests });
+  } finally {
+    await bench.stop();
+  }
+}
+
+/** What the store takes in this process. */
+async function measureAlone(ledger: FilledLedger): Promise<Part> {
+  const { records, searches, rounds, batch, batches } = sizes;
+  const appends = await measureAppends(ledger, { batch, batches });
+  const search = await measureSearches(ledger, { records, searches });
+  const { verifiedPerSecond, ...checked } = await measureVerify(ledger, rounds);
+  const slowest = Math.max(...Object.values(search).map(({ p95Ms }) => p95Ms));
+  return {
+    ratios: { search_p95_ms: slowest, verified_per_second: verifiedPerSecond },
+    figures: {
+      searches,
+      batch,
+      ...checked,
+      appendedPerSecond: appends.perSecond,
+      calls: { append: appends.batches, ...search },
+    },
+  };
 }
 
 async function measureRecording(): Promise<Part> {

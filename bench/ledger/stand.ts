@@ -4,6 +4,7 @@ import { mkdtempSync, rmSync, writeFileSync } from 'node:fs';
 import { tmpdir } from 'node:os';
 import { join } from 'node:path';
 import { DEMO_SIGNERS } from '../../build/demo-installation.ts';
+import { LEDGER_SERVICE } from '#api/signer/own-tls.ts';
 import { installationFiles } from '#install/files.ts';
 import { planOf } from '#install/values/plan.ts';
 import type { Cluster } from '../../test/cluster/cluster.ts';
@@ -19,6 +20,9 @@ import { BUNDLE } from '../cluster/start.ts';
 /** A ledger that takes records, with nothing in it at first. */
 export interface RunningLedger {
   readonly pid: number;
+  readonly url: string;
+  /** File with the CA of its port. */
+  readonly ca: string;
   /** What `pcr-issuer` needs to record in it. */
   readonly flags: readonly string[];
   stop(): Promise<void>;
@@ -32,20 +36,32 @@ export async function applyLedger(cluster: Cluster): Promise<void> {
   await apply(cluster, { apiVersion: 'v1', kind: 'List', items });
 }
 
+/** The database of a ledger. */
+interface LedgerData {
+  /** Of PostgreSQL; default: SQLite. */
+  readonly databaseUrl?: string | undefined;
+  /** With the SQLite file; it is kept. Default: one of its own. */
+  readonly directory?: string;
+  /** Prefix of the logs that are there. */
+  readonly origin?: string;
+}
+
 /**
- * Starts one: it has a database of its own, and takes over from the one before, whose checkpoints
- * are forgotten.
- *
- * @param databaseUrl - of PostgreSQL; default: SQLite in a directory of its own
+ * Starts one, which takes over from the one before: the checkpoints of that one are forgotten.
  */
-export async function startLedger(cluster: Cluster, databaseUrl?: string): Promise<RunningLedger> {
+export async function startLedger(
+  cluster: Cluster,
+  { databaseUrl, directory: data, origin }: LedgerData = {},
+): Promise<RunningLedger> {
   const directory = mkdtempSync(join(tmpdir(), 'bench-ledger-'));
   const file = (name: string, text: string): string => {
     const path = join(directory, name);
     writeFileSync(path, text, { mode: 0o600 });
     return path;
   };
-  const { cert, key } = await tlsCertificate('ledger');
+  const { cert, key } = await tlsCertificate('ledger', {
+    dnsNames: [`${LEDGER_SERVICE}.${SYSTEM_NAMESPACE}.svc`],
+  });
   const ca = file('tls.crt', cert);
   file('tls.key', key);
   const token = file('token', await tokenFor(cluster, 'countersign-pcr-issuer'));
@@ -63,11 +79,12 @@ export async function startLedger(cluster: Cluster, databaseUrl?: string): Promi
       '--listen-crl',
       '127.0.0.1:0',
       '--data',
-      directory,
+      data ?? directory,
       '--serving-certificate',
       directory,
       '--appender',
       `pcr-issuer=${WORKLOAD.signerName}`,
+      ...(origin === undefined ? [] : ['--origin', origin]),
       ...(databaseUrl === undefined ? [] : ['--database-url', file('database-url', databaseUrl)]),
     ],
   });
@@ -81,9 +98,10 @@ export async function startLedger(cluster: Cluster, databaseUrl?: string): Promi
     await stop();
     throw error;
   }
-  const address = ['--ledger', `https://127.0.0.1:${port}`, '--ledger-ca', ca];
+  const url = `https://127.0.0.1:${port}`;
+  const address = ['--ledger', url, '--ledger-ca', ca];
   const flags = ['--ledger-mode', 'required', ...address, '--ledger-token', token];
-  return { pid: ledger.pid, flags, stop };
+  return { pid: ledger.pid, url, ca, flags, stop };
 }
 
 async function tokenFor(cluster: Cluster, account: string): Promise<string> {

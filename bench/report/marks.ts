@@ -152,6 +152,16 @@ export const MARKS: readonly Mark[] = [
     ['at least', 50_000],
     'records that `verify` checks, a second',
   ),
+  mark(
+    'ledger.full_ledger_own_mib',
+    ['at most', 100],
+    'MiB of its own of an idle `ledger` with {records} records',
+  ),
+  mark(
+    'ledger.full_ledger_peak_mib',
+    ['at most', 320],
+    'MiB of the same at most, while it records, is searched and is verified',
+  ),
   mark('services.services_vs_without', ['at least', 0.6], 'certificates/s, each with proven names'),
   mark('check.check_s', ['at most', 10], '`countersign check`, {signers} signers and {pods} pods'),
   mark(
