@@ -7,6 +7,7 @@ import { SIGNER_NAME } from '#api/signer/grant.ts';
 import { distrustedCas } from '#ca/rotation/distrusted-cas.ts';
 import { publishedAnchors, withoutAnchors } from '#pki/x509/trust-bundle.ts';
 import { wantedAnchors } from '#requests/ca/distributed-anchors.ts';
+import { UNKEPT_VALUE } from './unkept-value.ts';
 
 /** State of one ConfigMap in one namespace, and the inputs for its contents. */
 export interface TargetSnapshot {
@@ -89,8 +90,8 @@ function holdsOnly({ existing, store }: TargetSnapshot, text: string): boolean {
  */
 export function wantedText(snapshot: TargetSnapshot): string | undefined {
   const { signer, existing, isPublished, bundle } = snapshot;
-  // '' may stand for a value too long to keep, whose anchors are unknown.
-  const before = existing?.data?.[TRUST_KEY] || undefined;
+  const text = existing?.data?.[TRUST_KEY];
+  const before = text === UNKEPT_VALUE ? undefined : text;
   if (!isPublished) return remainingText(before, bundle, signer);
   return signer === undefined ? undefined : wantedAnchors({ ...snapshot, signer }, before);
 }

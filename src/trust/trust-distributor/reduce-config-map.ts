@@ -4,6 +4,7 @@ import { SIGNER_NAME } from '#api/signer/grant.ts';
 import { identityOf } from '#component/signers/signer-quota.ts';
 import { FIELD_MANAGER } from './act.ts';
 import { lastWrite } from './contested-targets.ts';
+import { UNKEPT_VALUE } from './unkept-value.ts';
 
 /** The longest annotation that is kept. A signer name has at most 571 characters. */
 const MAX_OWNER_LENGTH = 1024;
@@ -14,7 +15,7 @@ const MAX_REDUCED_KEYS = 33;
 export interface KeptContents {
   /** Reports whether the value of a key is needed. */
   readonly isNeeded: (key: string) => boolean;
-  /** The longest value, in characters. A longer one becomes '', and its key stays as drift. */
+  /** The longest value, in characters. {@link UNKEPT_VALUE} replaces a longer one. */
   readonly maxText: number;
 }
 
@@ -56,7 +57,8 @@ function reduced(
   { isNeeded, maxText }: KeptContents,
 ): Readonly<Record<string, string>> {
   const entries = Object.entries(data).map(([key, value]) => {
-    return [key, isNeeded(key) && value.length <= maxText ? value : ''] as const;
+    const kept = value.length <= maxText ? value : UNKEPT_VALUE;
+    return [key, isNeeded(key) ? kept : ''] as const;
   });
   const first = entries.filter(([key]) => isNeeded(key));
   const others = entries.filter(([key]) => !isNeeded(key));

@@ -4,6 +4,7 @@ import { test } from 'node:test';
 import type { ConfigMap } from '#api/object/object.ts';
 import type { ClusterSigner } from '#api/signer/cluster-signer.ts';
 import { decide, type TargetChange, type TargetSnapshot } from '#trust/trust-distributor/decide.ts';
+import { reduceConfigMap } from '#trust/trust-distributor/reduce-config-map.ts';
 import { NOW, anchor, planOf, served, signerWith } from '../../support/trust/bundles.ts';
 
 const [A, B, C] = [anchor('A'), anchor('B'), anchor('C')];
@@ -138,10 +139,21 @@ test('while nothing is published what was copied stays', () => {
 });
 
 test('a copy whose text is too long to keep is not deleted for holding no anchor', () => {
-  const existing = configMap('');
+  const kept = { isNeeded: () => true, maxText: 1000 };
+  const existing = reduceConfigMap(configMap(A.pem.padEnd(1001, '\n')), kept);
   assert.deepEqual(changeOf({ existing }), apply(A.pem));
   assert.deepEqual(changeOf({ bundle: undefined, existing }), { kind: 'ignore' });
   assert.deepEqual(changeOf({ isPublished: false, existing }), { kind: 'ignore' });
+});
+
+test('an emptied copy of a missing or retired bundle is deleted', () => {
+  const kept = { isNeeded: () => true, maxText: 1000 };
+  const existing = reduceConfigMap(configMap(''), kept);
+  const gone = { kind: 'delete', existing };
+  assert.deepEqual(changeOf({ bundle: undefined, existing }), gone);
+  assert.deepEqual(changeOf({ isPublished: false, existing }), gone);
+  assert.deepEqual(changeOf({ isPublished: false, signer: undefined, existing }), gone);
+  assert.deepEqual(changeOf({ existing }), apply(A.pem));
 });
 
 test('a retired copy loses what is distrusted or not in the bundle, and gains nothing', () => {
