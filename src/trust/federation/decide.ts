@@ -7,6 +7,7 @@ import {
   federatedBundleName,
 } from '#api/object/federated-bundle.ts';
 import { SECRET_NAMESPACE } from '#api/signer/bundle-annotations.ts';
+import { SignerError, attempt } from '#base/errors.ts';
 import { fingerprint, type Certificate } from '#pki/x509/certificate.ts';
 import { publishedAnchors, writeAnchors } from '#pki/x509/trust-bundle.ts';
 import { rejectedAnchor } from '#pki/x509/verifier-rules.ts';
@@ -131,8 +132,11 @@ export function decideFetched(
     const kind = state.existing === undefined ? 'keep' : 'drop';
     return { change: { kind, reason: 'Revoked', message }, refreshSeconds, sequence, taken: true };
   }
+  const text = attempt(() => writeAnchors(anchors));
+  if (text instanceof SignerError)
+    return { change: { ...KEEP, reason: 'Malformed', message: text.message } };
   const warning = sharedAnchor(anchors, judging) ?? unverifiable(anchors, state.now);
-  const change = written(state, anchors, sequence);
+  const change = written(state, text, sequence);
   return { change, refreshSeconds, sequence, warning, taken: true };
 }
 
@@ -211,10 +215,9 @@ const CLOCKS_APART_MS = 60_000;
 
 function written(
   { existing, now, keepMs }: FederatedState,
-  anchors: readonly Certificate[],
+  text: string,
   sequence: bigint | undefined,
 ): FederatedChange {
-  const text = writeAnchors(anchors);
   const isSame = existing?.spec.trustBundle === text && sequenceOf(existing) === sequence;
   const age = existing === undefined ? NaN : now - fetchedAt(existing);
   if (isSame && age >= -CLOCKS_APART_MS && age < keepMs / TIME_SHARE) return KEEP;

@@ -16,6 +16,7 @@ import {
 import { fingerprint } from '#pki/x509/certificate.ts';
 import { writeBundle } from '#trust/spiffe/write-bundle.ts';
 import { ca, keyIds, link, san, usage, type Link } from '../../support/pki/chain.ts';
+import { extension, octets } from '../../support/pki/der.ts';
 import { pemOf, spiffeCa } from '../../support/trust/certificates.ts';
 
 const NOW = Date.UTC(2026, 10, 23, 1);
@@ -126,6 +127,16 @@ test('an answer that is none, or no bundle, changes nothing', () => {
   const state = stateOf(published([A]));
   assert.equal(said(decideFetched(state, { problem: 'x' }, judgedBy).change), 'keep FetchFailed');
   assert.equal(said(decideFetched(state, { text: '{}' }, judgedBy).change), 'keep Malformed');
+});
+
+test('a bundle whose PEM a ClusterTrustBundle cannot hold changes nothing', () => {
+  const filling = (size: number): Uint8Array => extension('1.2.3.4', octets(new Uint8Array(size)));
+  const huge = ['A', 'B', 'C'].map((name) => spiffeCa(name, filling(261_400)));
+  const answer = documentOf(huge);
+  assert.ok(answer.text.length < 1024 * 1024, 'a longer answer is not read');
+  const { change, taken } = decideFetched(stateOf(published([A])), answer, judgedBy);
+  assert.equal(said(change), 'keep Malformed');
+  assert.equal(taken, undefined);
 });
 
 test('a trust domain without usable keys is dropped at once (B §4.1.3)', () => {
